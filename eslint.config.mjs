@@ -1,0 +1,55 @@
+import js from '@eslint/js';
+import nx from '@nx/eslint-plugin';
+import tseslint from 'typescript-eslint';
+
+const only = (...scopes) => scopes.map((scope) => `scope:${scope}`);
+const lib = (scope, ...mayImport) => ({
+  sourceTag: `scope:${scope}`,
+  onlyDependOnLibsWithTags: only(scope, ...mayImport),
+});
+
+export default tseslint.config(
+  { ignores: ['**/dist', '**/node_modules', '.nx', '.local', '.cache', 'artifacts', 'coverage'] },
+  js.configs.recommended,
+  ...tseslint.configs.recommended,
+  {
+    plugins: { '@nx': nx },
+    rules: {
+      '@nx/enforce-module-boundaries': [
+        'error',
+        {
+          allow: [],
+          depConstraints: [
+            lib('domain'),
+            lib('local-servers'),
+            lib('signing', 'domain'),
+            lib('platform', 'domain'),
+            lib('auth', 'domain', 'platform'),
+            lib('tracking', 'domain', 'platform'),
+            { sourceTag: 'type:app', onlyDependOnLibsWithTags: ['type:lib'] },
+            { sourceTag: 'scope:testing', onlyDependOnLibsWithTags: ['type:lib'] },
+            { sourceTag: 'type:tool', onlyDependOnLibsWithTags: only('domain', 'signing', 'local-servers') },
+          ],
+        },
+      ],
+    },
+  },
+  {
+    // Production code never reaches for the test helpers or the laptop servers.
+    files: ['apps/*/src/**/*.ts'],
+    ignores: ['**/*.spec.ts', '**/*.e2e-spec.ts'],
+    rules: {
+      'no-restricted-imports': ['error', { patterns: ['@perkway/testing', '@perkway/local-servers'] }],
+      'no-console': 'error',
+    },
+  },
+  {
+    files: ['**/*.ts'],
+    rules: {
+      // A type-only import of an injected class passes the compiler and fails at start: it leaves no metadata.
+      '@typescript-eslint/consistent-type-imports': 'off',
+      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
+    },
+  },
+  { files: ['**/*.{js,mjs,ts}'], languageOptions: { globals: { process: 'readonly', console: 'readonly', URL: 'readonly' } } },
+);

@@ -1,0 +1,42 @@
+const typescript = [
+  '@swc/jest',
+  {
+    swcrc: false,
+    jsc: {
+      target: 'es2022',
+      parser: { syntax: 'typescript', decorators: true },
+      transform: { legacyDecorator: true, decoratorMetadata: true, useDefineForClassFields: false },
+      keepClassNames: true,
+    },
+    module: { type: 'commonjs' },
+    sourceMaps: 'inline',
+  },
+];
+const javascript = [
+  '@swc/jest',
+  {
+    swcrc: false,
+    jsc: { target: 'es2022', parser: { syntax: 'ecmascript' } },
+    module: { type: 'commonjs' },
+    sourceMaps: false,
+  },
+];
+
+/**
+ * Tests run as CommonJS (Jest cannot link Nest's ESM graph on Node 20), so Nest's ESM packages go through the
+ * transform; the built bundles are smoke-started by .ci/run because production runs as ESM.
+ */
+export const preset = (displayName) => ({
+  displayName,
+  testEnvironment: 'node',
+  extensionsToTreatAsEsm: [],
+  moduleFileExtensions: ['ts', 'js', 'mjs', 'cjs', 'json'],
+  moduleNameMapper: { '^@perkway/([^/]+)$': '<rootDir>/../../libs/$1/src/index.ts' },
+  transform: { '^.+\\.ts$': typescript, '^.+\\.m?js$': javascript },
+  transformIgnorePatterns: ['/node_modules/(?!(?:.+/node_modules/)?(?:@nestjs|content-disposition|cookie|uuid)/)'],
+  testMatch: ['<rootDir>/{src,test}/**/*.{spec,e2e-spec}.ts'],
+  setupFiles: ['reflect-metadata'],
+  testTimeout: 30_000,
+  coverageProvider: 'v8',
+  collectCoverageFrom: ['src/**/*.ts', '!src/main.ts'],
+});

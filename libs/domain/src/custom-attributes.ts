@@ -1,0 +1,74 @@
+import { characters, isStorableText } from './ids.js';
+
+/** Standard names, used as they are (specification section 2, "Custom attributes"). */
+export const UTM_NAMES = ['utm_source', 'utm_medium', 'utm_campaign', 'utm_term', 'utm_content'] as const;
+export type UtmName = (typeof UTM_NAMES)[number];
+
+/** Values must be shorter than this many characters. */
+export const ATTRIBUTE_VALUE_LIMIT = 255;
+
+/**
+ * The custom attributes of one interaction. `cmeta` holds names without the `cmeta_` prefix and has no
+ * prototype, so that any legal name (`__proto__`) is just a name.
+ */
+export interface CustomAttributes {
+  utm: Partial<Record<UtmName, string>>;
+  cmeta: Record<string, string>;
+}
+
+const CMETA_NAME = /^cmeta_([A-Za-z0-9_-]+)$/;
+const UTM = new Set<string>(UTM_NAMES);
+
+const usable = (value: unknown): value is string =>
+  typeof value === 'string' &&
+  (value.length < ATTRIBUTE_VALUE_LIMIT || characters(value) < ATTRIBUTE_VALUE_LIMIT) &&
+  isStorableText(value);
+
+export const noAttributes = (): CustomAttributes => ({ utm: {}, cmeta: Object.create(null) });
+
+/**
+ * Reads `cmeta_*` and `utm_*` from a parsed query. A bad name or a value of 255 characters or more drops that
+ * attribute only, never the request; of a repeated name the last value wins.
+ */
+export function readCustomAttributes(query: object | undefined): CustomAttributes {
+  const found = noAttributes();
+  if (!query) return found;
+  for (const [name, given] of Object.entries(query)) {
+    const isUtm = UTM.has(name);
+    const cmeta = isUtm ? null : CMETA_NAME.exec(name);
+    if (!isUtm && !cmeta) continue;
+    const value: unknown = Array.isArray(given) ? given.at(-1) : given;
+    if (!usable(value)) continue;
+    if (isUtm) found.utm[name as UtmName] = value;
+    else found.cmeta[cmeta![1]!] = value;
+  }
+  return found;
+}
+
+/** The attributes of both; those of `own` win by name. */
+export function mergeAttributes(carried: CustomAttributes, own: CustomAttributes): CustomAttributes {
+  const merged = noAttributes();
+  Object.assign(merged.utm, carried.utm, own.utm);
+  for (const source of [carried.cmeta, own.cmeta])
+    for (const [name, value] of Object.entries(source)) merged.cmeta[name] = value;
+  return merged;
+}
+
+/** Writes the attributes as query parameters, the prefix put back. */
+export function appendAttributes(params: URLSearchParams, attributes: CustomAttributes): void {
+  for (const [name, value] of Object.entries(attributes.utm)) params.append(name, value);
+  for (const [name, value] of Object.entries(attributes.cmeta)) params.append(`cmeta_${name}`, value);
+}
+
+/** `disableTracking` is true for `true` or `1`; anything else is false. Of a repeated one the last wins. */
+export const isTrackingDisabled = (value: unknown): boolean => {
+  const last: unknown = Array.isArray(value) ? value.at(-1) : value;
+  return last === 'true' || last === '1';
+};
+
+/** A journey id as given, or undefined where it is missing, unusable or longer than 255 characters. */
+export const readJourneyId = (value: unknown): string | undefined => {
+  const last: unknown = Array.isArray(value) ? value.at(-1) : value;
+  if (typeof last !== 'string' || last === '' || characters(last) > ATTRIBUTE_VALUE_LIMIT) return undefined;
+  return isStorableText(last) ? last : undefined;
+};

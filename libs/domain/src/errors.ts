@@ -1,0 +1,71 @@
+/**
+ * The one table of error codes: what each means and the HTTP status it answers with.
+ * Source: specification section 7 and docs/http-contract.md.
+ */
+export const ERROR_CODES = {
+  VALIDATION_FAILED: { status: 400, title: 'The request has a wrong or missing value' },
+  PERK_IS_NOT_IN_CAMPAIGN: { status: 400, title: 'The perk is not an incentive of the campaign' },
+  PERK_HAS_NO_CODES: { status: 400, title: 'The perk is not redeemed by single-use codes' },
+  EXPIRING_DATE_INVALID: { status: 400, title: 'expires_at is missing or not a valid future time' },
+  DENOMINATION_INVALID: { status: 400, title: 'denomination must be a number above 0' },
+  CURRENCY_INVALID: { status: 400, title: 'currency must be an upper-case ISO 4217 code' },
+  COUNTRY_INVALID: { status: 400, title: 'country must be an upper-case ISO 3166-1 alpha-2 code' },
+  IDEMPOTENCY_KEY_INVALID: { status: 400, title: 'idempotencyKey must be a UUID' },
+  CREATED_BY_MISSING: { status: 400, title: 'The header X-Created-By is missing' },
+  CREATED_BY_INVALID: { status: 400, title: 'The header X-Created-By is longer than 255 characters' },
+  API_KEY_INVALID: { status: 401, title: 'The API key is missing, malformed or unknown' },
+  LINK_TOKEN_MISSING: { status: 401, title: 'The link token is missing' },
+  FORBIDDEN: { status: 403, title: 'The key does not allow this operation' },
+  NOT_FOUND: { status: 404, title: 'There is nothing at this address' },
+  ACCOUNT_NOT_FOUND: { status: 404, title: 'The account does not exist' },
+  KEY_NOT_FOUND: { status: 404, title: 'The API key does not exist' },
+  COLLECTION_NOT_FOUND: { status: 404, title: 'The perk collection does not exist' },
+  PERK_NOT_FOUND: { status: 404, title: 'The perk does not exist' },
+  CAMPAIGN_NOT_FOUND: { status: 404, title: 'The campaign does not exist' },
+  POOL_NOT_FOUND: { status: 404, title: 'The gift-card pool does not exist' },
+  LOAD_NOT_FOUND: { status: 404, title: 'The card load does not exist' },
+  LINK_NOT_FOUND: { status: 404, title: 'The link does not exist' },
+  METHOD_NOT_ALLOWED: { status: 405, title: 'The method is not allowed here' },
+  KEY_EXISTS: { status: 409, title: 'The API key exists already' },
+  NO_AVAILABLE_CODES: { status: 409, title: 'No single-use code is left' },
+  NO_AVAILABLE_CARDS: { status: 409, title: 'The pool has no available card for this request' },
+  IDEMPOTENCY_KEY_CONFLICT: { status: 409, title: 'The idempotency key was used with another request' },
+  LINK_EXPIRED: { status: 410, title: 'The link has expired' },
+  PAYLOAD_TOO_LARGE: { status: 413, title: 'The body is too large' },
+  URI_TOO_LONG: { status: 414, title: 'The address is too long' },
+  UNSUPPORTED_MEDIA_TYPE: { status: 415, title: 'The content type is not supported' },
+  TOO_MANY_REQUESTS: { status: 429, title: 'Too many requests' },
+  INTERNAL_ERROR: { status: 500, title: 'Something went wrong on our side' },
+  DEPENDENCY_UNAVAILABLE: { status: 503, title: 'A service needed to answer is not available' },
+} as const;
+
+export type ErrorCode = keyof typeof ERROR_CODES;
+
+/** What is wrong with one field of a request. `field` is its name as the caller wrote it. */
+export interface FieldProblem {
+  field: string;
+  message: string;
+}
+
+/** An expected refusal. The error filter of each host turns it into that host's error body. */
+export class DomainError extends Error {
+  readonly status: number;
+
+  constructor(
+    readonly code: ErrorCode,
+    readonly detail: string = ERROR_CODES[code].title,
+    readonly fields: readonly FieldProblem[] = [],
+  ) {
+    super(`${code}: ${detail}`);
+    this.name = 'DomainError';
+    this.status = ERROR_CODES[code].status;
+  }
+}
+
+/** 400 VALIDATION_FAILED for one field. */
+export const invalidField = (field: string, message: string): DomainError =>
+  new DomainError('VALIDATION_FAILED', `${field} ${message}`, [{ field, message }]);
+
+/** 503: `what` names the missing dependency in words that are safe to show. */
+export const unavailable = (what: string): DomainError =>
+  new DomainError('DEPENDENCY_UNAVAILABLE', `${what} is not available, please try again`);

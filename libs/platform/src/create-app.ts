@@ -1,0 +1,176 @@
+import { Module, type DynamicModule, type Type } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { Transport, type NatsOptions as NatsTransportOptions } from '@nestjs/microservices';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { DomainError } from '@perkway/domain';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { Logger } from 'pino';
+import { Histogram, Registry } from 'prom-client';
+import { ConfigError, type PlatformEnv } from './config/load-env.js';
+import { ErrorFilter, sendError } from './errors/error.filter.js';
+import { renderProblem, type ErrorRenderer } from './errors/error-renderer.js';
+import { createValidationPipe } from './errors/validation.pipe.js';
+import { DrainState, HealthModule, type HealthOptions } from './health/health.module.js';
+import { deferBodyErrors, DeferredBodyGuard } from './http/deferred-body.guard.js';
+import { createLogger, LOGGER, NestLogger } from './logging/logger.js';
+import { MetricsModule } from './metrics/metrics.module.js';
+import { natsConnectOptions } from './nats/nats.service.js';
+import { NatsModule } from './nats/nats.module.js';
+
+export interface AppDefinition {
+  /** Folder name of the app; names its logs, metrics and NATS connections. */
+  name: string;
+  /** The app's own modules. */
+  module: DynamicModule | Type;
+  env: PlatformEnv;
+  /** How this host writes errors. Default: RFC 9457 problem details. */
+  errors?: ErrorRenderer;
+  /** True if the app answers request/reply subjects (`@MessagePattern`). */
+  answersRequests?: boolean;
+  health?: HealthOptions;
+  /** Largest body in bytes. Default 1 MiB. */
+  bodyLimit?: number;
+  /** Last touch before the app starts: plug-ins, OpenAPI, CORS. */
+  configure?: (app: NestFastifyApplication) => void | Promise<void>;
+  /** For tests. Default: JSON lines on standard output. */
+  logger?: Logger;
+}
+
+const REQUEST_ID = /^[A-Za-z0-9._-]{1,100}$/;
+const requestIdOf = (request: IncomingMessage): string => {
+  const given = request.headers['x-request-id'];
+  return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
+};
+
+@Module({})
+class RootModule {}
+
+/** The app, configured and initialised but not listening: what tests use. */
+export async function createApp(definition: AppDefinition): Promise<NestFastifyApplication> {
+  const { name, env, errors = renderProblem } = definition;
+  const logger = definition.logger ?? createLogger(name, env.LOG_LEVEL);
+  const adapter = new FastifyAdapter({
+    logger: false,
+    trustProxy: env.TRUSTED_PROXIES.length > 0 ? env.TRUSTED_PROXIES : false,
+    bodyLimit: definition.bodyLimit ?? 1024 * 1024,
+    routerOptions: { maxParamLength: 16 * 1024 },
+    requestTimeout: 60_000,
+    // Longer than a load balancer keeps its idle connections.
+    keepAliveTimeout: 72_000,
+    forceCloseConnections: 'idle',
+    genReqId: requestIdOf,
+    frameworkErrors: (_error: Error, _request: FastifyRequest, reply: FastifyReply) =>
+      sendError(reply, new DomainError('VALIDATION_FAILED', 'The address cannot be read'), errors),
+  });
+  deferBodyErrors(adapter.getInstance());
+
+  const app = await NestFactory.create<NestFastifyApplication>(
+    {
+      module: RootModule,
+      global: true,
+      imports: [
+        MetricsModule.register(name),
+        HealthModule.register(definition.health),
+        NatsModule.register(env, name),
+        definition.module as DynamicModule,
+      ],
+      providers: [{ provide: LOGGER, useValue: logger }],
+      exports: [LOGGER],
+    },
+    adapter,
+    { logger: new NestLogger(logger), bodyParser: false, abortOnError: false },
+  );
+  app.useGlobalFilters(new ErrorFilter(errors, logger));
+  app.useGlobalGuards(new DeferredBodyGuard());
+  app.useGlobalPipes(createValidationPipe());
+  observeRequests(app, logger);
+  if (definition.answersRequests) {
+    const options: NatsTransportOptions['options'] = {
+      ...natsConnectOptions({ url: env.NATS_URL, app: name }),
+      queue: name,
+    };
+    app.connectMicroservice<NatsTransportOptions>({ transport: Transport.NATS, options });
+  }
+  await definition.configure?.(app);
+  await app.init();
+  await app.getHttpAdapter().getInstance().ready();
+  if (definition.answersRequests)
+    // Not awaited: an app starts and serves what it can while the broker is away.
+    app
+      .startAllMicroservices()
+      .catch((err: unknown) => logger.error({ err }, 'cannot answer requests over NATS'));
+  return app;
+}
+
+/** Request ids, a duration histogram, and one log line for each refused or failed request. */
+function observeRequests(app: NestFastifyApplication, logger: Logger) {
+  const durations = new Histogram({
+    name: 'http_request_duration_seconds',
+    help: 'Time to answer, by route pattern',
+    labelNames: ['method', 'route', 'status'] as const,
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
+    registers: [app.get(Registry)],
+  });
+  const fastify = app.getHttpAdapter().getInstance();
+  fastify.addHook('onRequest', (request, reply, done) => {
+    void reply.header('x-request-id', request.id);
+    done();
+  });
+  fastify.addHook('onResponse', (request, reply, done) => {
+    const status = reply.statusCode;
+    // The route pattern, never the address itself: it may hold a token.
+    const route = request.routeOptions.url ?? '(none)';
+    durations.observe({ method: request.method, route, status }, reply.elapsedTime / 1000);
+    const level = status >= 500 ? 'error' : status >= 400 ? 'info' : 'debug';
+    if (logger.isLevelEnabled(level))
+      logger[level](
+        { requestId: request.id, method: request.method, route, status, ms: Math.round(reply.elapsedTime) },
+        'request',
+      );
+    done();
+  });
+}
+
+/** The whole of an app's `main.ts`: creates, listens, and drains on SIGTERM and SIGINT. */
+export async function bootstrap(define: () => AppDefinition | Promise<AppDefinition>): Promise<void> {
+  let logger: Logger | undefined;
+  try {
+    const definition = await define();
+    const { name, env } = definition;
+    logger = definition.logger ?? createLogger(name, env.LOG_LEVEL);
+    const app = await createApp({ ...definition, logger });
+    await app.listen(env.PORT, env.HOST);
+    logger.info({ port: env.PORT }, 'listening');
+    stopOnSignals(app, env.SHUTDOWN_DELAY_MS, logger);
+  } catch (error) {
+    const isConfig = error instanceof ConfigError;
+    if (isConfig || !logger) process.stderr.write(`${(error as Error).message}\n`);
+    else logger.fatal({ err: error }, 'cannot start');
+    process.exit(1);
+  }
+}
+
+/** A drain that takes longer than this is cut off. */
+const DRAIN_LIMIT_MS = 10_000;
+
+function stopOnSignals(app: NestFastifyApplication, delayMs: number, logger: Logger) {
+  let stopping = false;
+  const stop = async (signal: string) => {
+    if (stopping) return;
+    stopping = true;
+    logger.info({ signal }, 'stopping');
+    setTimeout(() => {
+      logger.error('drain took too long');
+      process.exit(1);
+    }, delayMs + DRAIN_LIMIT_MS).unref();
+    app.get(DrainState, { strict: false }).draining = true;
+    await new Promise((resolve) => setTimeout(resolve, delayMs));
+    await app.close();
+    logger.info('stopped');
+    process.exit(0);
+  };
+  process.on('SIGTERM', (signal) => void stop(signal));
+  process.on('SIGINT', (signal) => void stop(signal));
+}

@@ -1,0 +1,55 @@
+import { Module, type DynamicModule } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import pg from 'pg';
+import type { DataSourceOptions, EntityTarget, MigrationInterface, ObjectLiteral } from 'typeorm';
+import type { DatabaseEnv } from '../config/load-env.js';
+
+export type MigrationClass = new () => MigrationInterface;
+
+/** No statement may outlive these; a caller gets 503 instead of a hang. */
+const CONNECT_TIMEOUT_MS = 2_000;
+const STATEMENT_TIMEOUT_MS = 5_000;
+
+export const dataSourceOptions = (
+  url: string,
+  app: string,
+  poolSize: number,
+  entities: EntityTarget<ObjectLiteral>[] = [],
+): DataSourceOptions => ({
+  type: 'postgres',
+  driver: pg,
+  url,
+  entities: entities as never,
+  synchronize: false,
+  logging: false,
+  applicationName: app,
+  poolSize,
+  connectTimeoutMS: CONNECT_TIMEOUT_MS,
+  extra: {
+    statement_timeout: STATEMENT_TIMEOUT_MS,
+    // Longer than the server's own limit: it fires only when the server or the way to it is gone.
+    query_timeout: STATEMENT_TIMEOUT_MS + 1_000,
+    idle_in_transaction_session_timeout: 10_000,
+    keepAlive: true,
+  },
+});
+
+/** The app's one data source, in its own schema and role. Waits for Postgres at start, however long that takes. */
+@Module({})
+export class DatabaseModule {
+  static register(
+    env: DatabaseEnv,
+    { app, entities = [] }: { app: string; entities?: EntityTarget<ObjectLiteral>[] },
+  ): DynamicModule {
+    return {
+      module: DatabaseModule,
+      imports: [
+        TypeOrmModule.forRoot({
+          ...dataSourceOptions(env.DATABASE_URL, app, env.DATABASE_POOL_SIZE, entities),
+          retryAttempts: Number.MAX_SAFE_INTEGER,
+          retryDelay: 1_000,
+        }),
+      ],
+    };
+  }
+}

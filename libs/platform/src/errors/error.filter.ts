@@ -1,0 +1,50 @@
+import { Catch, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
+import type { DomainError } from '@perkway/domain';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Logger } from 'pino';
+import { throwError } from 'rxjs';
+import type { ErrorRenderer } from './error-renderer.js';
+import { toDomainError } from './to-domain-error.js';
+
+/** Seconds after which a client may try again while a dependency is away. */
+const RETRY_AFTER_S = '2';
+
+/** Writes a refusal in the host's format. */
+export function sendError(reply: FastifyReply, error: DomainError, render: ErrorRenderer): void {
+  const { contentType, body } = render(error, reply.request.id);
+  if (error.status === 503 || error.status === 429)
+    if (!reply.hasHeader('retry-after')) void reply.header('retry-after', RETRY_AFTER_S);
+  void reply
+    .code(error.status)
+    .header('content-type', contentType)
+    .header('cache-control', 'no-store')
+    .send(body);
+}
+
+/** The only exception filter of an app: turns everything thrown into the host's error format. */
+@Catch()
+export class ErrorFilter implements ExceptionFilter {
+  constructor(
+    private readonly render: ErrorRenderer,
+    private readonly logger: Logger,
+  ) {}
+
+  catch(thrown: unknown, host: ArgumentsHost) {
+    const error = toDomainError(thrown);
+    if (host.getType() !== 'http') {
+      this.logger.error({ err: thrown, code: error.code }, 'request over NATS failed');
+      return throwError(() => ({ status: 'error', message: error.code }));
+    }
+    const http = host.switchToHttp();
+    const reply = http.getResponse<FastifyReply>();
+    if (error.status >= 500) {
+      const { id, routeOptions } = http.getRequest<FastifyRequest>();
+      this.logger.error(
+        { err: thrown, requestId: id, route: routeOptions?.url, code: error.code },
+        'request failed',
+      );
+    }
+    if (!reply.sent) sendError(reply, error, this.render);
+    return undefined;
+  }
+}

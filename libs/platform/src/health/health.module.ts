@@ -1,0 +1,92 @@
+import {
+  Controller,
+  Get,
+  Inject,
+  Injectable,
+  Module,
+  Optional,
+  Res,
+  type DynamicModule,
+} from '@nestjs/common';
+import { ApiExcludeController } from '@nestjs/swagger';
+import { HealthCheckService, TerminusModule, TypeOrmHealthIndicator } from '@nestjs/terminus';
+import { DataSource } from 'typeorm';
+import type { FastifyReply } from 'fastify';
+import { Public } from '../http/public.decorator.js';
+
+/** How long the readiness check waits for the database. */
+const PING_TIMEOUT_MS = 1_500;
+
+/** Set when the process has been asked to stop: it answers what it has, and gets no new traffic. */
+@Injectable()
+export class DrainState {
+  draining = false;
+}
+
+export interface HealthOptions {
+  /** False for an app that can do its work without its database (its outbox only). Default true. */
+  needsDatabase?: boolean;
+  /** The body of the answer. */
+  body?: (healthy: boolean) => object;
+}
+const OPTIONS = Symbol('HEALTH_OPTIONS');
+
+@ApiExcludeController()
+@Controller()
+class HealthController {
+  constructor(
+    private readonly health: HealthCheckService,
+    private readonly database: TypeOrmHealthIndicator,
+    private readonly drain: DrainState,
+    @Inject(OPTIONS) private readonly options: HealthOptions,
+    @Optional() private readonly dataSource?: DataSource,
+  ) {}
+
+  @Public()
+  @Get('livez')
+  live(@Res() reply: FastifyReply) {
+    this.answer(reply, true);
+  }
+
+  /** Readiness depends on the app's own database only: not on NATS, not on other apps. */
+  @Public()
+  @Get('readyz')
+  async ready(@Res() reply: FastifyReply) {
+    this.answer(reply, !this.drain.draining && (await this.isDatabaseUp()));
+  }
+
+  private async isDatabaseUp(): Promise<boolean> {
+    if (!this.dataSource || this.options.needsDatabase === false) return true;
+    try {
+      const result = await this.health.check([
+        () => this.database.pingCheck('database', { timeout: PING_TIMEOUT_MS, connection: this.dataSource }),
+      ]);
+      return result.status === 'ok';
+    } catch {
+      return false;
+    }
+  }
+
+  private answer(reply: FastifyReply, healthy: boolean) {
+    const body = this.options.body ?? ((ok: boolean) => ({ status: ok ? 'ok' : 'unavailable' }));
+    const notReady = this.options.body ? 500 : 503;
+    void reply
+      .code(healthy ? 200 : notReady)
+      .header('cache-control', 'no-store')
+      .send(body(healthy));
+  }
+}
+
+/** `/livez` and `/readyz`. */
+@Module({})
+export class HealthModule {
+  static register(options: HealthOptions = {}): DynamicModule {
+    return {
+      module: HealthModule,
+      imports: [TerminusModule.forRoot({ logger: false })],
+      controllers: [HealthController],
+      providers: [DrainState, { provide: OPTIONS, useValue: options }],
+      exports: [DrainState],
+    };
+  }
+}

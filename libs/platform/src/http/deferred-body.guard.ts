@@ -1,0 +1,44 @@
+import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
+import { DomainError } from '@perkway/domain';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+
+const BODY_ERROR = Symbol('bodyError');
+type Deferred = FastifyRequest & { [BODY_ERROR]?: DomainError };
+
+/**
+ * Fastify reads the body before any guard runs. So that credentials are judged first (401, 403, then 400), a
+ * body that cannot be used is remembered here and refused by the guard below, which runs after authentication.
+ */
+export function deferBodyErrors(fastify: FastifyInstance): void {
+  const refuse = (request: FastifyRequest, error: DomainError) => {
+    (request as Deferred)[BODY_ERROR] = error;
+  };
+  fastify.removeAllContentTypeParsers();
+  fastify.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
+    try {
+      done(null, parseJson(body as string));
+    } catch {
+      refuse(request, new DomainError('VALIDATION_FAILED', 'The body is not valid JSON'));
+      done(null, undefined);
+    }
+  });
+  fastify.addContentTypeParser('*', (request, payload, done) => {
+    refuse(request, new DomainError('UNSUPPORTED_MEDIA_TYPE'));
+    payload.resume();
+    payload.on('end', () => done(null, undefined)).on('error', done);
+  });
+}
+
+const parseJson = (text: string): unknown =>
+  // `__proto__` as an own member would be copied onto objects by later code.
+  JSON.parse(text, (name, value: unknown) => (name === '__proto__' ? undefined : value));
+
+@Injectable()
+export class DeferredBodyGuard implements CanActivate {
+  canActivate(context: ExecutionContext): boolean {
+    if (context.getType() !== 'http') return true;
+    const error = context.switchToHttp().getRequest<Deferred>()[BODY_ERROR];
+    if (error) throw error;
+    return true;
+  }
+}

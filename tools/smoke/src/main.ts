@@ -1,0 +1,150 @@
+/**
+ * Starts the built bundles as a whole stack beside any other, walks the demo's customer journey, stops it, and
+ * looks for what a unit test cannot see: a bundle that does not load as ESM, a package that only development
+ * has, a process or port left behind, a secret in a log.
+ */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort, isAlive, isPortFree } from '@perkway/local-servers';
+
+const START_LIMIT_MS = 120_000;
+const STOP_LIMIT_MS = 30_000;
+
+interface Stack {
+  pids: Record<string, number>;
+  adminKey: string;
+  accounts: { userKey: string }[];
+  logDir: string;
+  dataDir: string;
+}
+
+class SmokeError extends Error {}
+
+function run(script: string, env: NodeJS.ProcessEnv, stdio: 'inherit' | 'ignore' = 'inherit'): ChildProcess {
+  return spawn(process.execPath, ['--import', 'tsx', script], { env: { ...process.env, ...env }, stdio });
+}
+
+async function exitCode(child: ChildProcess, limitMs: number, what: string): Promise<number> {
+  if (child.exitCode !== null) return child.exitCode;
+  const timer = new AbortController();
+  const exited = once(child, 'exit') as Promise<[number | null]>;
+  const late = sleep(limitMs, undefined, { signal: timer.signal }).then(() => {
+    throw new SmokeError(`${what} took longer than ${limitMs / 1000} s`);
+  });
+  late.catch(() => undefined);
+  try {
+    const [code] = await Promise.race([exited, late]);
+    return code ?? 1;
+  } finally {
+    timer.abort();
+  }
+}
+
+/** Bundles may import what `npm ci --omit=dev` installs, and nothing else. */
+function checkBundleImports() {
+  const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+    dependencies: Record<string, string>;
+  };
+  for (const app of readdirSync('dist'))
+    for (const file of readdirSync(join('dist', app)).filter((name) => name.endsWith('.js'))) {
+      const code = readFileSync(join('dist', app, file), 'utf8');
+      for (const [, name = ''] of code.matchAll(/^import\s(?:[^"'\n]*\sfrom\s)?["']([^"']+)["']/gm)) {
+        if (name.startsWith('.') || isBuiltin(name)) continue;
+        const packageName = name
+          .split('/')
+          .slice(0, name.startsWith('@') ? 2 : 1)
+          .join('/');
+        if (!(packageName in dependencies))
+          throw new SmokeError(
+            `dist/${app}/${file} imports ${packageName}, which is not a production dependency`,
+          );
+      }
+    }
+}
+
+/** Ports of a stack: base + 1 to base + 9. */
+const portsOf = (base: number): number[] => Array.from({ length: 9 }, (_, index) => base + 1 + index);
+const freePorts = async (base: number): Promise<boolean[]> => Promise.all(portsOf(base).map(isPortFree));
+
+async function freeBase(): Promise<number> {
+  for (;;) {
+    const base = (await freePort()) - 1;
+    if ((await freePorts(base)).every(Boolean)) return base;
+  }
+}
+
+function checkLogs(stack: Stack) {
+  const secretsFile = join(stack.dataDir, 'secrets.json');
+  const generated = existsSync(secretsFile)
+    ? collectStrings(JSON.parse(readFileSync(secretsFile, 'utf8')))
+    : [];
+  const keys = stack.accounts.map(({ userKey }) => userKey);
+  const secrets = [stack.adminKey, ...keys, ...generated].filter((text) => text.length >= 12);
+  const patterns = [
+    /\beyJ[\w-]{10,}\.[\w-]+\.[\w-]+/,
+    /\/c\/[\w-]{40,}/,
+    /#[\w.-]{40,}/,
+    /Bearer (?!\[redacted\])\S+/,
+  ];
+  for (const file of readdirSync(stack.logDir)) {
+    const text = readFileSync(join(stack.logDir, file), 'utf8');
+    if (secrets.some((secret) => text.toLowerCase().includes(secret.toLowerCase())))
+      throw new SmokeError(`${file} holds a secret in clear`);
+    const found = patterns.find((pattern) => pattern.test(text));
+    if (found) throw new SmokeError(`${file} holds something like a token (${found})`);
+  }
+}
+
+const collectStrings = (value: unknown): string[] =>
+  typeof value === 'string'
+    ? [value]
+    : value && typeof value === 'object'
+      ? Object.values(value).flatMap(collectStrings)
+      : [];
+
+async function main() {
+  checkBundleImports();
+  const folder = mkdtempSync(join(tmpdir(), 'perkway-smoke-'));
+  const base = await freeBase();
+  const stackFile = join(folder, 'stack.json');
+  const env = { PORT_BASE: String(base), STACK_FILE: stackFile, DATA_DIR: join(folder, 'data') };
+  const stackProcess = run('tools/local-stack/src/main.ts', env);
+  try {
+    const started = Date.now();
+    while (!existsSync(stackFile)) {
+      if (stackProcess.exitCode !== null) throw new SmokeError('npm start ended before the stack was up');
+      if (Date.now() - started > START_LIMIT_MS) throw new SmokeError('the stack did not come up in time');
+      await sleep(200);
+    }
+    const stack = JSON.parse(readFileSync(stackFile, 'utf8')) as Stack;
+    if ((await exitCode(run('tools/demo/src/main.ts', env), 60_000, 'npm run demo')) !== 0)
+      throw new SmokeError('npm run demo failed');
+    stackProcess.kill('SIGINT');
+    const code = await exitCode(stackProcess, STOP_LIMIT_MS, 'stopping');
+    if (code !== 0) throw new SmokeError(`npm start ended with code ${code} after Ctrl-C`);
+    const survivors = Object.entries(stack.pids).filter(([, pid]) => isAlive(pid));
+    if (survivors.length > 0)
+      throw new SmokeError(`still running after Ctrl-C: ${survivors.map(([name]) => name).join(', ')}`);
+    const free = await freePorts(base);
+    const busy = portsOf(base).filter((_, index) => !free[index]);
+    if (busy.length > 0) throw new SmokeError(`ports still busy after Ctrl-C: ${busy.join(', ')}`);
+    checkLogs(stack);
+    process.stdout.write('smoke: the built stack started, counted a whole journey, and stopped cleanly\n');
+  } finally {
+    if (stackProcess.exitCode === null) {
+      stackProcess.kill('SIGTERM');
+      await exitCode(stackProcess, STOP_LIMIT_MS, 'stopping').catch(() => stackProcess.kill('SIGKILL'));
+    }
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(`smoke: ${error instanceof SmokeError ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+});

@@ -1,0 +1,98 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Exit, ServerProcess } from './server-process.js';
+
+export interface ServerSpec {
+  /** How the server is called in messages. */
+  title: string;
+  port: () => number;
+  url: () => string;
+  spawn: () => Promise<ServerProcess>;
+  isReady: (process: ServerProcess) => Promise<boolean>;
+  /** Whether a process that ended before it was ready may be followed by another attempt. */
+  mayRetry: (log: string) => boolean;
+  stopSteps: Parameters<ServerProcess['stop']>[0];
+  startTimeoutMs?: number;
+}
+
+const POLL_MS = 10;
+const RETRY_MS = 100;
+
+/** A server that can be started, hurt and started again on the same port and data. */
+export class LocalServer {
+  private process?: ServerProcess;
+  private stopping = false;
+
+  constructor(private readonly spec: ServerSpec) {}
+
+  get pid(): number {
+    if (!this.process) throw new Error(`${this.spec.title} was not started`);
+    return this.process.pid;
+  }
+
+  get port(): number {
+    return this.spec.port();
+  }
+
+  get url(): string {
+    return this.spec.url();
+  }
+
+  get running(): boolean {
+    return this.process?.running ?? false;
+  }
+
+  /** Settles when the process that runs now ends; take it anew after each restart. */
+  get exited(): Promise<Exit> {
+    if (!this.process) throw new Error(`${this.spec.title} was not started`);
+    return this.process.exited;
+  }
+
+  /** Resolves when the server answers. Rejects with the end of its log when it does not come up. */
+  async start(): Promise<void> {
+    if (this.running) return;
+    this.stopping = false;
+    const deadline = Date.now() + (this.spec.startTimeoutMs ?? 30_000);
+    for (;;) {
+      const process = await this.spec.spawn();
+      this.process = process;
+      while (process.running && Date.now() < deadline && !(await this.spec.isReady(process)))
+        await sleep(POLL_MS);
+      if (process.running && Date.now() < deadline) return;
+      const died = !process.running;
+      await process.stop([{ signal: 'SIGKILL', graceMs: 5_000 }]);
+      const log = process.logTail();
+      if (!this.stopping && died && Date.now() < deadline && this.spec.mayRetry(log)) {
+        await sleep(RETRY_MS);
+        continue;
+      }
+      throw new Error(`${this.spec.title} did not start${log === '' ? '' : `; the end of its log:\n${log}`}`);
+    }
+  }
+
+  /** Stops the server in an orderly way, at last by force. Also ends a start that is under way. */
+  async stop(): Promise<void> {
+    this.stopping = true;
+    await this.process?.stop(this.spec.stopSteps);
+  }
+
+  /** SIGKILL, as a crash would end it. */
+  async kill(): Promise<void> {
+    this.process?.signal('SIGKILL');
+    await this.process?.exited;
+  }
+
+  /** SIGSTOP: connections stay open and nothing answers. */
+  pause(): void {
+    this.process?.signal('SIGSTOP');
+  }
+
+  resume(): void {
+    this.process?.signal('SIGCONT');
+  }
+
+  /** Stops the server if it runs and starts it on the same port and data. */
+  async restart(): Promise<void> {
+    await this.stop();
+    await this.start();
+  }
+}

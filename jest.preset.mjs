@@ -31,7 +31,11 @@ export const preset = (displayName) => ({
   testEnvironment: 'node',
   extensionsToTreatAsEsm: [],
   moduleFileExtensions: ['ts', 'js', 'mjs', 'cjs', 'json'],
-  moduleNameMapper: { '^@perkway/([^/]+)$': '<rootDir>/../../libs/$1/src/index.ts' },
+  moduleNameMapper: {
+    '^@perkway/([^/]+)$': '<rootDir>/../../libs/$1/src/index.ts',
+    // Our ESM sources import `./x.js` for x.ts; a real .js file (in a package) goes first.
+    '^(\\.{1,2}/.*)\\.js$': ['$1.js', '$1.ts'],
+  },
   transform: { '^.+\\.ts$': typescript, '^.+\\.m?js$': javascript },
   transformIgnorePatterns: ['/node_modules/(?!(?:.+/node_modules/)?(?:@nestjs|content-disposition|cookie|uuid)/)'],
   testMatch: ['<rootDir>/{src,test}/**/*.{spec,e2e-spec}.ts'],

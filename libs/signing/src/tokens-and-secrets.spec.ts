@@ -1,0 +1,191 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import { noAttributes, UTM_NAMES } from '@perkway/domain';
+import fc from 'fast-check';
+import { parseKeyring } from './keyring.js';
+import { type OutreachToken, signOutreachToken, verifyOutreachToken } from './outreach-token.js';
+import { signPayload, verifyPayload } from './payload-token.js';
+import {
+  deriveRewardToken,
+  hashApiKey,
+  keyedHash,
+  open,
+  rewardTokenDigest,
+  seal,
+  sealedKeyId,
+} from './secrets.js';
+
+const key = (id: string): string => `${id}:${randomBytes(32).toString('base64url')}`;
+const [first, second] = [key('k1'), key('k2')];
+const keyring = parseKeyring(first);
+const rotated = parseKeyring(`${second},${first}`);
+
+describe('payload tokens', () => {
+  it('carry any bytes and come back', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
+        const token = signPayload(keyring, 'p', Buffer.from(bytes));
+        expect(verifyPayload(keyring, 'p', token)).toEqual(Buffer.from(bytes));
+      }),
+    );
+  });
+
+  // Three lengths, so that texts with no, two and four unused bits at their end are all tried.
+  it.each(['ab', 'abc', 'abcd'])('reject every other character, truncation and extension (%s)', (payload) => {
+    const token = signPayload(keyring, 'p', payload);
+    for (let at = 0; at < token.length; at += 1) {
+      expect(verifyPayload(keyring, 'p', token.slice(0, at))).toBeNull();
+      for (const character of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_+/= ')
+        if (character !== token[at])
+          expect(
+            verifyPayload(keyring, 'p', token.slice(0, at) + character + token.slice(at + 1)),
+          ).toBeNull();
+    }
+    for (const more of ['A', 'AA', '=', '==', ' ', '\n', token])
+      expect(verifyPayload(keyring, 'p', token + more)).toBeNull();
+  });
+
+  it('reject every flipped bit', () => {
+    const bytes = Buffer.from(signPayload(keyring, 'p', 'some payload'), 'base64url');
+    for (let bit = 0; bit < bytes.length * 8; bit += 1) {
+      const changed = Buffer.from(bytes);
+      changed[bit >> 3]! ^= 1 << (bit & 7);
+      expect(verifyPayload(keyring, 'p', changed.toString('base64url'))).toBeNull();
+    }
+  });
+
+  it('belong to one purpose, survive rotation, and respect the length limit', () => {
+    const token = signPayload(keyring, 'p', 'x');
+    expect(verifyPayload(keyring, 'q', token)).toBeNull();
+    expect(verifyPayload(rotated, 'p', token)?.toString()).toBe('x');
+    expect(verifyPayload(keyring, 'p', signPayload(rotated, 'p', 'x'))).toBeNull();
+    expect(verifyPayload(keyring, 'p', token, token.length - 1)).toBeNull();
+  });
+
+  it('never throw on arbitrary text', () => {
+    fc.assert(fc.property(fc.string(), (text) => expect(verifyPayload(keyring, 'p', text)).toBeNull()));
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 40 }), (bytes) => {
+        const token = Buffer.concat([Buffer.from([1]), bytes]).toString('base64url');
+        expect(verifyPayload(keyring, 'p', token)).toBeNull();
+      }),
+    );
+  });
+});
+
+describe('outreach tokens', () => {
+  const storable = fc.string({ unit: 'grapheme', maxLength: 60 });
+  const anyToken = fc.record({
+    account: fc.stringMatching(/^[A-Za-z0-9._-]{1,20}$/),
+    campaign: fc.stringMatching(/^[A-Za-z0-9._-]{1,20}$/),
+    perk: fc.stringMatching(/^[A-Za-z0-9._-]{1,20}$/),
+    journey: fc.option(
+      storable.filter((text) => text !== ''),
+      { nil: undefined },
+    ),
+    disableTracking: fc.boolean(),
+    utm: fc.dictionary(fc.constantFrom(...UTM_NAMES), storable),
+    cmeta: fc.array(
+      fc.tuple(fc.oneof(fc.constant('__proto__'), fc.stringMatching(/^[A-Za-z0-9_-]{1,20}$/)), storable),
+    ),
+  });
+
+  it('carry everything they were given', () => {
+    fc.assert(
+      fc.property(anyToken, ({ utm, cmeta, ...given }) => {
+        const attributes = noAttributes();
+        Object.assign(attributes.utm, utm);
+        for (const [name, value] of cmeta) attributes.cmeta[name] = value;
+        const token: OutreachToken = { ...given, attributes };
+        if (token.journey === undefined) delete token.journey;
+        const read = verifyOutreachToken(
+          keyring,
+          'outreach-click',
+          signOutreachToken(keyring, 'outreach-click', token),
+        );
+        expect(read).toEqual(token);
+        expect(Object.entries(read!.attributes!.cmeta)).toEqual(Object.entries(attributes.cmeta));
+      }),
+    );
+  });
+
+  it('of one purpose mean nothing to the other', () => {
+    const token = signOutreachToken(keyring, 'outreach-click', { account: 'a', campaign: 'c', perk: 'p' });
+    expect(verifyOutreachToken(keyring, 'journey-click', token)).toBeNull();
+    expect(verifyOutreachToken(keyring, 'outreach-click', token)).toEqual({
+      account: 'a',
+      campaign: 'c',
+      perk: 'p',
+      attributes: noAttributes(),
+      disableTracking: false,
+    });
+  });
+
+  it('are short when they carry little', () => {
+    const token = signOutreachToken(keyring, 'outreach-click', {
+      account: 'acme',
+      campaign: 'spring',
+      perk: 'p-1',
+    });
+    expect(token.length).toBeLessThan(70);
+  });
+});
+
+describe('keyed hashes', () => {
+  it('fold the case of an API key and depend on the pepper', () => {
+    const expected = createHmac('sha256', 'pepper').update('abcdefghijklmnop_1').digest('hex');
+    expect(hashApiKey('pepper', 'ABCdefghijklMNOP_1')).toBe(expected);
+    expect(hashApiKey('another', 'abcdefghijklmnop_1')).not.toBe(expected);
+    expect(keyedHash('pepper', 'ABC')).not.toBe(keyedHash('pepper', 'abc'));
+  });
+});
+
+describe('sealing', () => {
+  it('opens what it sealed, each time another ciphertext', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme' }), fc.string(), (text, context) => {
+        const sealed = seal(keyring, 'card', text, context);
+        expect(sealed.equals(seal(keyring, 'card', text, context))).toBe(false);
+        expect(open(keyring, 'card', sealed, context)).toBe(text);
+        expect(open(rotated, 'card', sealed, context)).toBe(text);
+      }),
+    );
+    expect(sealedKeyId(seal(rotated, 'card', 'x', ''))).toBe('k2');
+  });
+
+  it('refuses every flipped bit and truncation, another context, purpose or ring, and its error shows nothing', () => {
+    const sealed = seal(keyring, 'card', 'CODE-1234', 'row-1');
+    const message =
+      /^sealed data cannot be opened: (it was changed or belongs elsewhere|unknown version or key)$/;
+    for (let bit = 0; bit < sealed.length * 8; bit += 1) {
+      const changed = Buffer.from(sealed);
+      changed[bit >> 3]! ^= 1 << (bit & 7);
+      expect(() => open(keyring, 'card', changed, 'row-1')).toThrow(message);
+    }
+    for (let length = 0; length < sealed.length; length += 1)
+      expect(() => open(keyring, 'card', sealed.subarray(0, length), 'row-1')).toThrow(message);
+    expect(() => open(keyring, 'card', sealed, 'row-2')).toThrow(message);
+    expect(() => open(keyring, 'other', sealed, 'row-1')).toThrow(message);
+    expect(() => open(parseKeyring(second), 'card', sealed, 'row-1')).toThrow(message);
+  });
+});
+
+describe('reward tokens', () => {
+  it('are the same for the same link and key, also after rotation', () => {
+    const token = deriveRewardToken(keyring, 'link-1');
+    expect(token).toMatch(/^[A-Za-z0-9_-]{43}$/);
+    expect(deriveRewardToken(rotated, 'link-1', 'k1')).toBe(token);
+    expect(deriveRewardToken(rotated, 'link-1')).not.toBe(token);
+    expect(deriveRewardToken(keyring, 'link-2')).not.toBe(token);
+    expect(deriveRewardToken(keyring, 'link-1', 'gone')).toBeUndefined();
+  });
+
+  it('are found by a digest that only the exact text has', () => {
+    const token = deriveRewardToken(keyring, 'link-1')!;
+    expect(rewardTokenDigest(token)).toHaveLength(32);
+    expect(rewardTokenDigest(`${token}=`)).toBeNull();
+    expect(rewardTokenDigest(token.slice(1))).toBeNull();
+    const last = token.at(-1)!;
+    const twin = token.slice(0, -1) + String.fromCharCode(last.charCodeAt(0) + 1);
+    expect(rewardTokenDigest(twin)?.equals(rewardTokenDigest(token)!) ?? false).toBe(false);
+  });
+});

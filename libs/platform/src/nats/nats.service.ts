@@ -1,4 +1,4 @@
-import { Inject, Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { jetstream, jetstreamManager, type JetStreamClient, type JetStreamManager } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
@@ -27,11 +27,12 @@ export const natsConnectOptions = ({ url, app }: NatsOptions) => ({
 
 /** The app's connection for JetStream. Null until the broker has been reached for the first time. */
 @Injectable()
-export class NatsService implements OnModuleInit, OnModuleDestroy {
+export class NatsService implements OnModuleInit, OnApplicationShutdown {
   private connection: NatsConnection | null = null;
   private client: JetStreamClient | null = null;
   private closed = false;
   private readonly waiting: ((connection: NatsConnection) => void)[] = [];
+  private readonly lastWork: (() => Promise<void>)[] = [];
 
   constructor(
     @Inject(NATS_OPTIONS) private readonly options: NatsOptions,
@@ -60,7 +61,14 @@ export class NatsService implements OnModuleInit, OnModuleDestroy {
     return jetstreamManager(await this.connected(), { timeout, checkAPI: false });
   }
 
-  async onModuleDestroy() {
+  /** Work to finish after the last request was answered and before the connection closes. Must have a time limit. */
+  beforeClose(work: () => Promise<void>) {
+    this.lastWork.push(work);
+  }
+
+  // Not earlier: requests that are being answered while the app drains still need the broker.
+  async onApplicationShutdown() {
+    await Promise.allSettled(this.lastWork.map((work) => work()));
     this.closed = true;
     await this.connection?.close().catch(() => undefined);
   }
@@ -77,6 +85,8 @@ export class NatsService implements OnModuleInit, OnModuleDestroy {
         void this.logStatus(connection);
         // Resolves only when the client itself gives up (credentials refused): start over.
         const reason = await connection.closed();
+        this.connection = null;
+        this.client = null;
         if (!this.closed) this.logger.error({ err: reason }, 'NATS connection closed');
       } catch (err) {
         this.logger.error({ err }, 'cannot connect to NATS');

@@ -1,4 +1,4 @@
-import { Inject, Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { ClientNats } from '@nestjs/microservices';
 import { unavailable } from '@perkway/domain';
 import { firstValueFrom, retry, timeout } from 'rxjs';
@@ -8,7 +8,7 @@ const REQUEST_TIMEOUT_MS = 1_000;
 
 /** Asks another app over NATS: a timeout and one retry, then 503. */
 @Injectable()
-export class RpcClient implements OnModuleInit, OnModuleDestroy {
+export class RpcClient implements OnModuleInit, OnApplicationShutdown {
   private readonly client: ClientNats;
 
   constructor(@Inject(NATS_OPTIONS) options: NatsOptions) {
@@ -38,7 +38,8 @@ export class RpcClient implements OnModuleInit, OnModuleDestroy {
     }
   }
 
-  async onModuleDestroy() {
+  // After the last request was answered.
+  async onApplicationShutdown() {
     await this.client.close().catch(() => undefined);
   }
 }

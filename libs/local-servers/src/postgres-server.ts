@@ -14,7 +14,7 @@ export interface PostgresOptions {
   dataDir: string;
   /** Of the superuser `postgres`. Without one every local connection is trusted (tests). */
   superuserPassword?: string;
-  /** False trades all durability for speed: tests only. */
+  /** False forgoes what only a crash of the machine would need: tests only. */
   durable: boolean;
   logFile: string;
   /** Tests: never outlive the process that started it. */
@@ -179,8 +179,8 @@ function settings(options: PostgresOptions, port: number): string[] {
     ...(options.durable
       ? {}
       : {
+          // Commits still reach the operating system, so that what was committed survives a kill of the server.
           fsync: 'off',
-          synchronous_commit: 'off',
           full_page_writes: 'off',
           wal_level: 'minimal',
           max_wal_senders: '0',

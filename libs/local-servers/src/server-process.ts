@@ -21,7 +21,7 @@ export interface LaunchOptions {
   logFile: string;
   uid?: number;
   gid?: number;
-  /** The kernel kills the process when this one dies, however it dies (Linux with setpriv; ignored elsewhere). */
+  /** The process is killed when this one dies, however it dies. */
   dieWithParent?: boolean;
 }
 
@@ -34,6 +34,16 @@ export const onPath = (program: string): string | undefined =>
     .filter((folder) => folder !== '')
     .map((folder) => join(folder, program))
     .find((file) => existsSync(file));
+
+/** A prefix to a command that ends it with this process: by the kernel, or where that is Linux-only, by a watcher. */
+function leash(): string[] {
+  const setpriv = process.platform === 'linux' ? onPath('setpriv') : undefined;
+  if (setpriv) return [setpriv, '--pdeathsig', 'KILL'];
+  // The shell becomes the program, so `$$` is the program's pid in the watcher too.
+  const watch = 'while kill -0 "$parent" && kill -0 $$; do sleep 1; done; kill -9 $$';
+  const script = `parent=$0; ( ${watch} ) >/dev/null 2>&1 & exec "$@"`;
+  return ['sh', '-c', script, String(process.pid)];
+}
 
 /** One running child that writes to a log file. It leads its own process group, so a Ctrl-C does not reach it. */
 export class ServerProcess {
@@ -57,11 +67,10 @@ export class ServerProcess {
 
   /** Rejects when the program cannot be started at all (missing, not executable, no such user). */
   static async launch(options: LaunchOptions): Promise<ServerProcess> {
-    const setpriv = options.dieWithParent && process.platform === 'linux' ? onPath('setpriv') : undefined;
     const [command, ...args] = [
       ...(options.prefix ?? []),
-      // After the prefix, because a change of user clears it.
-      ...(setpriv ? [setpriv, '--pdeathsig', 'KILL'] : []),
+      // After the prefix, because a change of user clears what setpriv asks of the kernel.
+      ...(options.dieWithParent ? leash() : []),
       options.command,
       ...options.args,
     ];

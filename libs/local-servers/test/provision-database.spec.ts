@@ -1,0 +1,115 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import {
+  APP_DATABASES,
+  provisionDatabase,
+  rolePassword,
+  startPostgres,
+  type DatabaseUrls,
+  type LocalServer,
+} from '../src/index.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'perkway-provision-'));
+const options = { database: 'perkway', passwordOf: rolePassword('top secret') };
+let server: LocalServer;
+let urls: DatabaseUrls;
+
+async function query(url: string, sql: string) {
+  const client = new pg.Client(url);
+  await client.connect();
+  try {
+    return (await client.query(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+beforeAll(async () => {
+  server = await startPostgres({
+    port: 0,
+    dataDir: join(folder, 'data'),
+    durable: false,
+    superuserPassword: 'top secret',
+    logFile: join(folder, 'postgres.log'),
+    dieWithParent: true,
+  });
+  urls = await provisionDatabase(server.url, options);
+});
+afterAll(async () => {
+  await server.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe('provisionDatabase', () => {
+  it('gives each app a role that works in its own schema', async () => {
+    for (const [app, { schema, role }] of Object.entries(APP_DATABASES)) {
+      const url = urls.apps[app as keyof typeof APP_DATABASES];
+      await query(url, `create table ${role}_things (id int)`);
+      expect(await query(url, 'select current_user as role, current_schema() as schema')).toEqual([
+        { role, schema },
+      ]);
+      expect(await query(urls.admin, `select * from ${schema}.${role}_things`)).toEqual([]);
+    }
+  });
+
+  it("keeps every role out of every other app's schema and out of public", async () => {
+    const apps = Object.entries(APP_DATABASES) as [keyof typeof APP_DATABASES, { schema: string }][];
+    for (const [app] of apps) {
+      const others = apps.filter(([other]) => other !== app);
+      for (const [, { schema }] of others) {
+        await expect(query(urls.apps[app], `create table ${schema}.mine (id int)`)).rejects.toThrow(
+          /permission denied for schema/,
+        );
+        await expect(query(urls.apps[app], `select * from ${schema}.anything`)).rejects.toThrow(
+          /permission denied for schema/,
+        );
+      }
+      await expect(query(urls.apps[app], 'create table public.mine (id int)')).rejects.toThrow(
+        /permission denied for schema public/,
+      );
+    }
+  });
+
+  it('gives the reader nothing of its own, only read-only transactions', async () => {
+    await query(urls.apps['analytics-query'], 'create table events (id int)');
+    await expect(query(urls.reader, 'select * from events')).rejects.toThrow(
+      /permission denied for schema|does not exist/,
+    );
+    await query(urls.apps['analytics-query'], 'grant usage on schema analytics to analytics_reader');
+    await query(urls.apps['analytics-query'], 'grant select, insert on events to analytics_reader');
+    expect(await query(urls.reader, 'select * from events')).toEqual([]);
+    await expect(query(urls.reader, 'insert into events values (1)')).rejects.toThrow(
+      /read-only transaction/,
+    );
+    expect(
+      await query(
+        urls.admin,
+        "select rolsuper, rolinherit, rolcreaterole, rolcreatedb, rolbypassrls from pg_roles where rolname = 'analytics_reader'",
+      ),
+    ).toEqual([
+      { rolsuper: false, rolinherit: false, rolcreaterole: false, rolcreatedb: false, rolbypassrls: false },
+    ]);
+  });
+
+  it('may run again, and several times at once, without harm', async () => {
+    await query(urls.apps.links, 'create table kept as select 7 as id');
+    const again = await Promise.all([1, 2, 3, 4].map(() => provisionDatabase(server.url, options)));
+    expect(again).toEqual([urls, urls, urls, urls]);
+    const other = await provisionDatabase(server.url, { ...options, database: 'second' });
+    expect(await query(urls.apps.links, 'select id from kept')).toEqual([{ id: 7 }]);
+    await expect(query(other.apps.links, 'select id from kept')).rejects.toThrow(/does not exist/);
+  });
+
+  it('sets a new password', async () => {
+    const changed = await provisionDatabase(server.url, { ...options, passwordOf: rolePassword('other') });
+    await expect(query(urls.apps.perks, 'select 1')).rejects.toThrow(/password authentication failed/);
+    expect(await query(changed.apps.perks, 'select 1 as one')).toEqual([{ one: 1 }]);
+    urls = await provisionDatabase(server.url, options);
+  });
+
+  it('refuses a user that is not the superuser', async () => {
+    await expect(provisionDatabase(urls.apps.perks, options)).rejects.toThrow(/must be a superuser/);
+  });
+});

@@ -1,0 +1,92 @@
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createPrivateKey } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  appEnvironment,
+  APP_HOSTS,
+  APPS,
+  databaseUrls,
+  generateSecrets,
+  loadSecrets,
+  rolePassword,
+  type AppName,
+} from '../src/index.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'perkway-secrets-'));
+const file = join(folder, 'secrets.json');
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const secrets = generateSecrets();
+const environmentOf = (app: AppName) =>
+  appEnvironment(app, {
+    port: 4000,
+    urls: Object.fromEntries(APPS.map((each) => [each, `http://${each}`])) as Record<AppName, string>,
+    database: databaseUrls('postgres://postgres:pw@127.0.0.1:1/postgres', {
+      database: 'perkway',
+      passwordOf: rolePassword('pw'),
+    }),
+    natsUrl: 'nats://127.0.0.1:2',
+    secrets,
+  });
+
+describe('secrets', () => {
+  it('stay the same in a file that only its owner may read', async () => {
+    const made = await loadSecrets(file);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(await loadSecrets(file)).toEqual(made);
+  });
+
+  it('that a file of an older version lacks are added', async () => {
+    const { pixelHashKey, ...older } = await loadSecrets(file);
+    writeFileSync(file, JSON.stringify(older));
+    const completed = await loadSecrets(file);
+    expect(completed).toMatchObject(older);
+    expect(completed.pixelHashKey).not.toBe(pixelHashKey);
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(completed);
+  });
+
+  it('in a broken file are not replaced', async () => {
+    const broken = join(folder, 'broken.json');
+    writeFileSync(broken, '{');
+    await expect(loadSecrets(broken)).rejects.toThrow(`${broken} is not JSON`);
+    expect(readFileSync(broken, 'utf8')).toBe('{');
+  });
+
+  it('have the forms that the apps ask for', () => {
+    expect(secrets.adminKey).toMatch(/^[a-z0-9_]{16,128}$/);
+    for (const ring of [secrets.linkSigningKeys, secrets.outreachSigningKeys, secrets.rewardTokenKeys])
+      expect(ring).toMatch(/^[a-z0-9]{1,8}:[A-Za-z0-9_-]{43}$/);
+    expect(Buffer.from(secrets.cardEncryptionKeys.split(':')[1]!, 'base64url')).toHaveLength(32);
+    const [jwk] = JSON.parse(secrets.analyticsTokenKeys);
+    expect(createPrivateKey({ key: jwk, format: 'jwk' }).asymmetricKeyDetails?.namedCurve).toBe('prime256v1');
+    expect(jwk.kid).toBe('k1');
+  });
+
+  it('differ between roles and follow from the password of the superuser', () => {
+    const of = rolePassword('one');
+    expect(of('links')).toBe(rolePassword('one')('links'));
+    expect(of('links')).not.toBe(of('catalog'));
+    expect(of('links')).not.toBe(rolePassword('two')('links'));
+  });
+});
+
+describe('appEnvironment', () => {
+  it('knows the URL of every app', () => {
+    const environment = environmentOf('perks');
+    for (const app of APPS) expect(environment[APP_HOSTS[app].variable]).toBe(`http://${app}`);
+  });
+
+  it('gives each app its own role and only the secrets that it needs', () => {
+    const holders = (name: keyof typeof secrets) =>
+      APPS.filter((app) => Object.values(environmentOf(app)).includes(secrets[name]));
+    expect(holders('linkSigningKeys')).toEqual(['perks', 'links']);
+    expect(holders('cardEncryptionKeys')).toEqual(['gift-cards']);
+    expect(holders('analyticsTokenKeys')).toEqual(['token-issuer']);
+    expect(holders('adminKey')).toEqual(['token-issuer']);
+    expect(holders('superuserPassword')).toEqual([]);
+    expect(new URL(environmentOf('gift-cards').DATABASE_URL!).username).toBe('gift_cards');
+    expect(environmentOf('allocation-page').DATABASE_URL).toBeUndefined();
+    expect(new URL(environmentOf('analytics-query').READER_DATABASE_URL!).username).toBe('analytics_reader');
+  });
+});

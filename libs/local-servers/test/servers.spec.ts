@@ -1,0 +1,211 @@
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { jetstream, jetstreamManager } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
+import {
+  findNatsServer,
+  isAlive,
+  isPortFree,
+  readNatsInfo,
+  startNats,
+  startPostgres,
+  type LocalServer,
+} from '../src/index.js';
+
+let folder: string;
+const started: LocalServer[] = [];
+const track = async (server: Promise<LocalServer>) => {
+  started.push(await server);
+  return server;
+};
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'perkway-servers-'));
+});
+afterEach(async () => {
+  await Promise.all(started.splice(0).map((server) => server.kill()));
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const postgres = (options: Partial<Parameters<typeof startPostgres>[0]> = {}) =>
+  track(
+    startPostgres({
+      port: 0,
+      dataDir: join(folder, 'postgres'),
+      durable: false,
+      logFile: join(folder, 'postgres.log'),
+      dieWithParent: true,
+      ...options,
+    }),
+  );
+const nats = (options: Partial<Parameters<typeof startNats>[0]> = {}) =>
+  track(
+    startNats({
+      port: 0,
+      storeDir: join(folder, 'nats'),
+      logFile: join(folder, 'nats.log'),
+      dieWithParent: true,
+      ...options,
+    }),
+  );
+
+async function query(url: string, sql: string) {
+  const client = new pg.Client(url);
+  await client.connect();
+  try {
+    return (await client.query(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+async function busyPort() {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return { port: (server.address() as AddressInfo).port, close: () => server.close() };
+}
+
+describe('startPostgres', () => {
+  it('keeps its data, port and password over a crash and a restart', async () => {
+    const server = await postgres({ durable: true, superuserPassword: 'a word/with %' });
+    const { url, pid, port } = server;
+    await query(url, 'create table fruits as select 1 as id');
+
+    await server.kill();
+    expect(isAlive(pid)).toBe(false);
+    expect(await isPortFree(port)).toBe(true);
+    await server.start();
+    expect(server.pid).not.toBe(pid);
+    expect(server.url).toBe(url);
+    expect(await query(url, 'select id from fruits')).toEqual([{ id: 1 }]);
+
+    await server.restart();
+    expect(await query(url, 'select id from fruits')).toEqual([{ id: 1 }]);
+    const wrong = new URL(url);
+    wrong.password = 'wrong';
+    await expect(query(wrong.toString(), 'select 1')).rejects.toThrow(/password authentication failed/);
+  });
+
+  it('starts although the pid file names a program that has nothing to do with it', async () => {
+    const server = await postgres();
+    await server.kill();
+    const file = join(folder, 'postgres', 'postmaster.pid');
+    writeFileSync(file, `${process.pid}\n${join(folder, 'postgres')}\n1\n1\n\n127.0.0.1\n0 0\nready\n`);
+    await server.start();
+    expect(await query(server.url, 'select 1 as one')).toEqual([{ one: 1 }]);
+  });
+
+  it('refuses data on which a server runs', async () => {
+    const server = await postgres();
+    await expect(postgres()).rejects.toThrow(`a Postgres (pid ${server.pid}) runs on`);
+  });
+
+  it('orders and folds text by Unicode whatever the locale of the machine', async () => {
+    const server = await postgres();
+    expect(
+      await query(server.url, "select lower('ÄÉ') as folded, current_setting('TimeZone') as zone"),
+    ).toEqual([{ folded: 'äé', zone: 'UTC' }]);
+  });
+
+  it('shows the end of the log when the port is taken', async () => {
+    const busy = await busyPort();
+    await expect(postgres({ port: busy.port })).rejects.toThrow(
+      /Postgres did not start.*Address already in use/s,
+    );
+    busy.close();
+  });
+
+  it('leaves nothing behind when the cluster cannot be made', async () => {
+    writeFileSync(join(folder, 'file'), '');
+    await expect(postgres({ dataDir: join(folder, 'file', 'data') })).rejects.toThrow();
+    expect(readdirSync(folder)).toEqual(['file']);
+  });
+});
+
+describe('startNats', () => {
+  it('keeps a stream over a crash and a restart', async () => {
+    const server = await nats();
+    const publish = async () => {
+      const connection = await connect({ servers: server.url });
+      await (await jetstreamManager(connection)).streams.add({ name: 'S', subjects: ['s'] });
+      const { seq } = await jetstream(connection).publish('s', 'hello');
+      await connection.close();
+      return seq;
+    };
+    expect(await publish()).toBe(1);
+    await server.kill();
+    expect(await isPortFree(server.port)).toBe(true);
+    await server.start();
+    expect(await publish()).toBe(2);
+    await server.restart();
+    expect(await publish()).toBe(3);
+  });
+
+  it('can be paused, resumed and, while paused, stopped', async () => {
+    const server = await nats();
+    server.pause();
+    expect(await readNatsInfo('127.0.0.1', server.port, 200)).toBeUndefined();
+    server.resume();
+    expect(await readNatsInfo('127.0.0.1', server.port, 2_000)).toMatchObject({ jetstream: true });
+    server.pause();
+    await server.stop();
+    expect(server.running).toBe(false);
+  });
+
+  it('tells who waits that it ended', async () => {
+    const server = await nats();
+    process.kill(server.pid, 'SIGKILL');
+    expect(await server.exited).toEqual({ code: null, signal: 'SIGKILL' });
+    expect(server.running).toBe(false);
+  });
+
+  it('shows the end of the log when the port is taken', async () => {
+    const busy = await busyPort();
+    await expect(nats({ port: busy.port })).rejects.toThrow(
+      /nats-server did not start.*address already in use/s,
+    );
+    busy.close();
+  });
+});
+
+describe('findNatsServer', () => {
+  const saved = { ...process.env };
+  afterEach(() => {
+    for (const name of ['PATH', 'NATS_SERVER_BIN', 'XDG_CACHE_HOME']) process.env[name] = saved[name];
+    if (!saved.NATS_SERVER_BIN) delete process.env.NATS_SERVER_BIN;
+    if (!saved.XDG_CACHE_HOME) delete process.env.XDG_CACHE_HOME;
+  });
+
+  it('says which variable names no server', async () => {
+    process.env.NATS_SERVER_BIN = '/nowhere/nats-server';
+    await expect(findNatsServer()).rejects.toThrow(/^NATS_SERVER_BIN is \/nowhere\/nats-server, which/);
+  });
+
+  it('says in one sentence how to get it where it cannot be downloaded', async () => {
+    delete process.env.NATS_SERVER_BIN;
+    process.env.PATH = folder;
+    process.env.XDG_CACHE_HOME = folder;
+    const error = (await findNatsServer().catch((thrown: unknown) => thrown)) as Error;
+    expect(error.message).toMatch(
+      /^nats-server was not found .*apt-get.*: install nats-server .*NATS_SERVER_BIN/,
+    );
+    expect(error.message).not.toContain('\n');
+  });
+
+  it('takes the one in the cache folder', async () => {
+    const binary = await findNatsServer();
+    delete process.env.NATS_SERVER_BIN;
+    process.env.PATH = folder;
+    process.env.XDG_CACHE_HOME = folder;
+    const cached = join(folder, 'perkway', 'nats-server');
+    const { mkdir, symlink } = await import('node:fs/promises');
+    await mkdir(join(folder, 'perkway'));
+    await symlink(binary, cached);
+    expect(await findNatsServer()).toBe(cached);
+    expect(statSync(cached).isFile()).toBe(true);
+  });
+});

@@ -1,0 +1,145 @@
+import { randomBytes } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  APP_DATABASES,
+  databaseUrls,
+  provisionDatabase,
+  rolePassword,
+  startPostgres,
+  type DatabaseApp,
+  type DatabaseUrls,
+  type LocalServer,
+} from '@perkway/local-servers';
+import pg from 'pg';
+import { runFolder, runPostgresUrl } from './test-servers.js';
+
+/** Brings a database up to date as the app's role and closes its connections. */
+export type Migrate = (url: string) => Promise<unknown>;
+
+export interface TestDatabase {
+  /** The app's own role. */
+  url: string;
+  /** The role `analytics_reader`. */
+  readerUrl: string;
+  /** Those of all apps in this database; only the named app's schema has tables. */
+  urls: DatabaseUrls;
+  /** Runs a statement as superuser, row-level security aside, in the app's schema. Answers the rows. */
+  query<Row extends pg.QueryResultRow = pg.QueryResultRow>(sql: string, params?: unknown[]): Promise<Row[]>;
+  /** Drops the database, also while it is in use. */
+  close(): Promise<void>;
+}
+
+const passwordOf = rolePassword('tests');
+
+async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}
+
+/** Makes the migrated template once per test run; whoever comes while it is made waits for it. */
+async function ensureTemplate(
+  client: pg.Client,
+  template: string,
+  app: DatabaseApp,
+  migrate: Migrate,
+): Promise<void> {
+  const exists = async () => {
+    const { rowCount } = await client.query('select 1 from pg_database where datname = $1', [template]);
+    return rowCount === 1;
+  };
+  if (await exists()) return;
+  await client.query('select pg_advisory_lock(hashtextextended($1, 0))', [template]);
+  try {
+    if (await exists()) return;
+    const draft = `${template}_draft`;
+    await client.query(`drop database if exists ${client.escapeIdentifier(draft)} with (force)`);
+    const urls = await provisionDatabase(runPostgresUrl(), { database: draft, passwordOf });
+    await migrate(urls.apps[app]);
+    await client.query(`alter database ${client.escapeIdentifier(draft)} with allow_connections false`);
+    await client.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [draft]);
+    await client.query(
+      `alter database ${client.escapeIdentifier(draft)} rename to ${client.escapeIdentifier(template)}`,
+    );
+  } finally {
+    await client.query('select pg_advisory_unlock(hashtextextended($1, 0))', [template]);
+  }
+}
+
+function testDatabaseAt(
+  urls: DatabaseUrls,
+  app: DatabaseApp,
+  remove: (pool: pg.Pool) => Promise<void>,
+): TestDatabase {
+  const pool = new pg.Pool({
+    connectionString: urls.admin,
+    options: `-c search_path=${APP_DATABASES[app].schema}`,
+    max: 4,
+    connectionTimeoutMillis: 10_000,
+  });
+  // A server that a test kills breaks the idle connections too.
+  pool.on('error', () => {});
+  return {
+    url: urls.apps[app],
+    readerUrl: urls.reader,
+    urls,
+    query: async (sql, params) => (await pool.query(sql, params)).rows,
+    close: () => remove(pool),
+  };
+}
+
+/**
+ * A database of its own for one test file, cloned from a template that `migrate` has brought up to date once per run.
+ * Test files of one app share the template; give `template` another name where the migrations differ.
+ */
+export async function testDatabase(
+  app: DatabaseApp,
+  migrate: Migrate,
+  { template = app }: { template?: string } = {},
+): Promise<TestDatabase> {
+  const adminUrl = runPostgresUrl();
+  const database = `test_${APP_DATABASES[app].schema}_${randomBytes(6).toString('hex')}`;
+  const templateName = `template_${template}`;
+  await withClient(adminUrl, async (client) => {
+    await ensureTemplate(client, templateName, app, migrate);
+    // Faster than the default for a small template; its checkpoints cost nothing without fsync.
+    await client.query(
+      `create database ${database} template ${client.escapeIdentifier(templateName)} strategy file_copy`,
+    );
+  });
+  return testDatabaseAt(databaseUrls(adminUrl, { database, passwordOf }), app, async (pool) => {
+    await pool.end();
+    await withClient(adminUrl, (client) => client.query(`drop database ${database} with (force)`));
+  });
+}
+
+/**
+ * As `testDatabase`, on a Postgres of its own that the test may kill, pause and restart. Half a second dearer, so for
+ * tests of outages only.
+ */
+export async function testDatabaseServer(
+  app: DatabaseApp,
+  migrate: Migrate,
+): Promise<TestDatabase & { server: LocalServer }> {
+  const folder = runFolder('postgres');
+  const server = await startPostgres({
+    port: 0,
+    dataDir: join(folder, 'data'),
+    durable: false,
+    logFile: join(folder, 'postgres.log'),
+    dieWithParent: true,
+  });
+  const urls = await provisionDatabase(server.url, { database: 'perkway', passwordOf });
+  await migrate(urls.apps[app]);
+  const database = testDatabaseAt(urls, app, async (pool) => {
+    await server.stop();
+    await pool.end();
+    await rm(folder, { recursive: true, force: true });
+  });
+  return { ...database, server };
+}

@@ -1,0 +1,60 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { findNatsServer, isAlive, startPostgres } from '@perkway/local-servers';
+
+/** How the Jest parent tells its workers about the run: the superuser's URL and the folder for temporary files. */
+export const POSTGRES_URL_VARIABLE = 'PERKWAY_TEST_POSTGRES_URL';
+export const FOLDER_VARIABLE = 'PERKWAY_TEST_FOLDER';
+
+const FOLDER = /^perkway-test-(\d+)-/;
+
+/** A run that was killed could not remove its files; its servers died with it. */
+function removeLeftovers(): void {
+  for (const name of readdirSync(tmpdir())) {
+    const pid = FOLDER.exec(name)?.[1];
+    if (pid && !isAlive(Number(pid))) rmSync(join(tmpdir(), name), { recursive: true, force: true });
+  }
+}
+
+/** One Postgres for the whole run, without durability; test files get databases of their own in it. */
+export async function startTestServers(): Promise<{ stop: () => Promise<void> }> {
+  removeLeftovers();
+  const folder = mkdtempSync(join(tmpdir(), `perkway-test-${process.pid}-`));
+  const remove = () => rmSync(folder, { recursive: true, force: true });
+  try {
+    const [postgres, nats] = await Promise.all([
+      startPostgres({
+        port: 0,
+        dataDir: join(folder, 'postgres'),
+        durable: false,
+        logFile: join(folder, 'postgres.log'),
+        dieWithParent: true,
+      }),
+      // Found (or downloaded) once, so that no two test files download it. Without it only those that need it fail.
+      findNatsServer().catch(() => undefined),
+    ]);
+    if (nats) process.env.NATS_SERVER_BIN = nats;
+    process.env[POSTGRES_URL_VARIABLE] = postgres.url;
+    process.env[FOLDER_VARIABLE] = folder;
+    return {
+      stop: async () => {
+        await postgres.stop();
+        remove();
+      },
+    };
+  } catch (error) {
+    remove();
+    throw error;
+  }
+}
+
+const fromRun = (variable: string): string => {
+  const value = process.env[variable];
+  if (!value)
+    throw new Error(`${variable} is not set: run the tests with a Jest config made by jest.preset.mjs`);
+  return value;
+};
+export const runPostgresUrl = (): string => fromRun(POSTGRES_URL_VARIABLE);
+/** A new folder that goes away with the test run. */
+export const runFolder = (name: string): string => mkdtempSync(join(fromRun(FOLDER_VARIABLE), `${name}-`));

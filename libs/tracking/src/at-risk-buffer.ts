@@ -1,0 +1,69 @@
+/**
+ * Events that neither the stream nor the outbox could take, oldest first. Bounded: what does not fit pushes the
+ * oldest out.
+ */
+export class AtRiskBuffer {
+  private events: string[] = [];
+  /** Where the oldest is; the array is cut only now and then. */
+  private head = 0;
+  private characters = 0;
+
+  constructor(
+    private readonly maxEvents: number,
+    private readonly maxCharacters: number,
+  ) {}
+
+  get size(): number {
+    return this.events.length - this.head;
+  }
+
+  /** @returns how many were dropped to make room */
+  push(events: readonly string[]): number {
+    for (const event of events) {
+      this.events.push(event);
+      this.characters += event.length;
+    }
+    return this.dropOldest();
+  }
+
+  /** Gives back what `take` had taken and could not be stored; it is the oldest again. */
+  putBack(events: readonly string[]): number {
+    this.events = [...events, ...this.events.slice(this.head)];
+    this.head = 0;
+    for (const event of events) this.characters += event.length;
+    return this.dropOldest();
+  }
+
+  /** Removes the oldest, at least one and no more than fit both limits. */
+  take(maxEvents: number, maxCharacters: number): string[] {
+    const taken: string[] = [];
+    let characters = 0;
+    while (this.size > 0 && taken.length < maxEvents) {
+      const next = this.events[this.head]!;
+      if (taken.length > 0 && characters + next.length > maxCharacters) break;
+      taken.push(next);
+      characters += next.length;
+      this.head += 1;
+    }
+    this.characters -= characters;
+    this.compact();
+    return taken;
+  }
+
+  private dropOldest(): number {
+    let dropped = 0;
+    while (this.size > this.maxEvents || (this.characters > this.maxCharacters && this.size > 1)) {
+      this.characters -= this.events[this.head]!.length;
+      this.head += 1;
+      dropped += 1;
+    }
+    this.compact();
+    return dropped;
+  }
+
+  private compact() {
+    if (this.head < 1024 || this.head * 2 < this.events.length) return;
+    this.events = this.events.slice(this.head);
+    this.head = 0;
+  }
+}

@@ -1,0 +1,24 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/**
+ * The app's own `tracking_outbox`: events that the stream has not acknowledged yet, as JSON text (jsonb would
+ * refuse an escaped NUL and cost a parse). Belongs into the migrations list of every app that tracks.
+ */
+export class CreateTrackingOutbox1767225600000 implements MigrationInterface {
+  readonly name = 'CreateTrackingOutbox1767225600000';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      create table tracking_outbox (
+        seq bigint generated always as identity primary key,
+        event text not null,
+        created_at timestamptz not null default now()
+      )
+      -- Rows live for seconds, so it is vacuumed by their number and not by a share of a usually empty table.
+      with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000)`);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('drop table tracking_outbox');
+  }
+}

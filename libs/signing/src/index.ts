@@ -2,4 +2,5 @@ export { Keyring, parseKeyring } from './keyring.js';
 export * from './link-token.js';
 export * from './outreach-token.js';
 export * from './payload-token.js';
+export * from './reward-token.js';
 export * from './secrets.js';

@@ -9,13 +9,24 @@ const TAG_LENGTH = 18;
 const subkeyName = (purpose: string): string => `payload/v${VERSION}/${purpose}`;
 
 /** Signs bytes or text for one purpose with the current key. The payload is readable by whoever holds the token. */
-export function signPayload(keyring: Keyring, purpose: string, payload: Buffer | string): string {
+export const signPayload = (keyring: Keyring, purpose: string, payload: Buffer | string): string =>
+  signPayloadAs(keyring, keyring.current, purpose, payload)!;
+
+/** `signPayload` with a given key of the ring: makes a token again that was made with it. Undefined if the key is gone. */
+export function signPayloadAs(
+  keyring: Keyring,
+  keyId: string,
+  purpose: string,
+  payload: Buffer | string,
+): string | undefined {
+  const key = keyring.subkey(subkeyName(purpose), keyId);
+  if (!key) return undefined;
   const signed = Buffer.concat([
-    Buffer.from([VERSION, keyring.current.length]),
-    Buffer.from(keyring.current, 'latin1'),
+    Buffer.from([VERSION, keyId.length]),
+    Buffer.from(keyId, 'latin1'),
     typeof payload === 'string' ? Buffer.from(payload) : payload,
   ]);
-  const tag = hmac(keyring.subkey(subkeyName(purpose))!, signed).subarray(0, TAG_LENGTH);
+  const tag = hmac(key, signed).subarray(0, TAG_LENGTH);
   return Buffer.concat([signed, tag]).toString('base64url');
 }
 

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { hmac, type Keyring } from './keyring.js';
 
 /**
@@ -54,22 +54,3 @@ export function open(keyring: Keyring, purpose: string, sealed: Buffer, context:
     throw new Error('sealed data cannot be opened: it was changed or belongs elsewhere');
   }
 }
-
-/**
- * The token of a reward link: 43 characters of base64url (HMAC-SHA-256 of the link id), the same for the same link and
- * key, so a replay answers it again and no database holds it. The link keeps `keyId`; without one the current key is
- * used. Undefined when the key is no longer in the ring.
- */
-export function deriveRewardToken(keyring: Keyring, linkId: string, keyId?: string): string | undefined {
-  const key = keyring.subkey('reward-token/v1', keyId);
-  return key && hmac(key, linkId).toString('base64url');
-}
-
-const REWARD_TOKEN = /^[A-Za-z0-9_-]{43}$/;
-
-/**
- * What a reward link is found by: SHA-256 of the token's text (its 256 random-looking bits need no key), or null for
- * what cannot be a token. Hashing the text, not the bytes, means that only one text ever finds a link.
- */
-export const rewardTokenDigest = (token: string): Buffer | null =>
-  REWARD_TOKEN.test(token) ? (hash('sha256', token, 'buffer') as Buffer) : null;

@@ -1,0 +1,296 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Module, type DynamicModule } from '@nestjs/common';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { TRACKING_EVENT_VERSION, type PerkClickEvent, type PerkViewEvent } from '@perkway/domain';
+import {
+  createApp,
+  createLogger,
+  DatabaseModule,
+  databaseEnv,
+  loadEnv,
+  platformEnv,
+  runMigrations,
+} from '@perkway/platform';
+import {
+  testDatabaseServer,
+  testEnvironment,
+  testNats,
+  type TestDatabase,
+  type TestNats,
+} from '@perkway/testing';
+import pg from 'pg';
+import { Registry } from 'prom-client';
+import { DataSource } from 'typeorm';
+import {
+  CreateTrackingOutbox1767225600000,
+  newEventId,
+  TrackingModule,
+  TrackingService,
+  type TrackingOptions,
+} from '../src/index.js';
+import { createStream, deleteStream, readEvents, readStream } from './stream.js';
+
+@Module({})
+class TestApp {}
+
+const event = (): PerkClickEvent => ({
+  v: TRACKING_EVENT_VERSION,
+  id: newEventId(),
+  account: 'acme',
+  at: Date.now(),
+  type: 'perk_click',
+  collection: 'summer',
+  perk: 'coffee',
+});
+const ids = (events: { id: string }[]) => events.map(({ id }) => id).sort();
+
+describe('TrackingService', () => {
+  let nats: TestNats;
+  let database: TestDatabase & { server: TestNats['server'] };
+  let app: NestFastifyApplication;
+  let tracking: TrackingService;
+
+  const start = async (options: Partial<TrackingOptions> = {}) => {
+    const env = loadEnv({ ...platformEnv, ...databaseEnv }, testEnvironment('links', { database, nats }));
+    const module: DynamicModule = {
+      module: TestApp,
+      imports: [
+        DatabaseModule.register(env, { app: 'links' }),
+        TrackingModule.register({ app: 'links', ...options }),
+      ],
+    };
+    app = await createApp({ name: 'links', env, module, logger: createLogger('links', 'silent') });
+    tracking = app.get(TrackingService);
+  };
+  const metric = async (name: string): Promise<number> => {
+    const { values } = (await app.get(Registry).getSingleMetric(name)!.get()) as {
+      values: { value: number }[];
+    };
+    return values.reduce((sum, { value }) => sum + value, 0);
+  };
+  const until = async (isTrue: () => Promise<boolean>, what: string, ms = 10_000) => {
+    for (const end = Date.now() + ms; Date.now() < end; await sleep(20)) if (await isTrue()) return;
+    throw new Error(`not within ${ms} ms: ${what}`);
+  };
+  const breakerIs = (open: 0 | 1) =>
+    until(async () => (await metric('tracking_breaker_open')) === open, `breaker ${open}`);
+  const outboxIsEmpty = () =>
+    until(async () => (await database.query('select 1 from tracking_outbox')).length === 0, 'outbox empty');
+  const timed = async (work: Promise<unknown>) => {
+    const from = performance.now();
+    await work;
+    return performance.now() - from;
+  };
+
+  beforeAll(async () => {
+    [nats, database] = await Promise.all([
+      testNats(),
+      testDatabaseServer('links', (url) => runMigrations(url, 'links', [CreateTrackingOutbox1767225600000])),
+    ]);
+  });
+  afterAll(async () => {
+    await Promise.all([nats?.close(), database?.close()]);
+  });
+  beforeEach(async () => {
+    await createStream(nats.url);
+    await start();
+    await breakerIs(0);
+  });
+  afterEach(async () => {
+    await app.close();
+    await deleteStream(nats.url);
+    await database.query('truncate tracking_outbox');
+  });
+
+  test('an answered event is in the stream; events of one moment share a message', async () => {
+    const sent = Array.from({ length: 50 }, event);
+    await Promise.all(sent.map((one) => tracking.track(one)));
+    const messages = (await readStream(nats.url)).filter(({ length }) => length > 0);
+    expect(messages).toHaveLength(1);
+    expect(messages[0]).toEqual(sent);
+    expect(await metric('tracking_published_total')).toBe(50);
+    expect(await metric('tracking_outboxed_total')).toBe(0);
+  });
+
+  test('large events are spread over messages that the broker takes; one that none takes is dropped', async () => {
+    const large = (): PerkViewEvent => ({
+      v: TRACKING_EVENT_VERSION,
+      id: newEventId(),
+      account: 'acme',
+      at: Date.now(),
+      type: 'perk_view',
+      collection: 'summer',
+      perks: Array.from({ length: 1_500 }, (_, i) => `perk-${i}-${'ü'.repeat(40)}`),
+    });
+    const sent = Array.from({ length: 30 }, large);
+    const tooLarge = { ...large(), perks: ['x'.repeat(950_000)] };
+    await Promise.all([...sent, tooLarge].map((one) => tracking.track(one)));
+    expect(ids(await readEvents(nats.url))).toEqual(ids(sent));
+    expect(await metric('tracking_lost_total')).toBe(1);
+    expect(await metric('tracking_breaker_open')).toBe(0);
+  });
+
+  test('broker killed: the outbox takes the events, and they follow when it is back', async () => {
+    const sent = Array.from({ length: 200 }, event);
+    const waits: number[] = [];
+    const kill = sleep(100).then(() => nats.kill());
+    for (const one of sent) {
+      void timed(tracking.track(one)).then((ms) => waits.push(ms));
+      await sleep(2);
+    }
+    await kill;
+    await until(async () => waits.length === sent.length, 'all answered');
+    expect(Math.max(...waits)).toBeLessThan(600);
+    await breakerIs(1);
+    const kept = await database.query<{ event: string }>('select event from tracking_outbox');
+    expect(kept.length).toBeGreaterThan(0);
+    await nats.server.start();
+    await breakerIs(0);
+    await outboxIsEmpty();
+    const stored = await readEvents(nats.url);
+    expect([...new Set(ids(stored))]).toEqual(ids(sent));
+    expect(stored.find(({ id }) => id === sent[0]!.id)).toEqual(sent[0]);
+    expect(await metric('tracking_relayed_total')).toBe(kept.length);
+    expect(await metric('tracking_at_risk_total')).toBe(0);
+  });
+
+  test('broker paused: the first waits for the timeout, the next do not; all arrive', async () => {
+    nats.pause();
+    try {
+      const first = event();
+      expect(await timed(tracking.track(first))).toBeGreaterThan(70);
+      const next = event();
+      expect(await timed(tracking.track(next))).toBeLessThan(60);
+      expect(
+        ids(
+          (await database.query<{ event: string }>('select event from tracking_outbox')).map((row) =>
+            JSON.parse(row.event),
+          ),
+        ),
+      ).toEqual(ids([first, next]));
+      await sleep(500);
+      nats.resume();
+      await breakerIs(0);
+      await outboxIsEmpty();
+      expect([...new Set(ids(await readEvents(nats.url)))]).toEqual(ids([first, next]));
+    } finally {
+      nats.resume();
+    }
+  });
+
+  test('no stream counts as away, at once', async () => {
+    await deleteStream(nats.url);
+    const one = event();
+    expect(await timed(tracking.track(one))).toBeLessThan(75);
+    expect(await metric('tracking_outboxed_total')).toBe(1);
+    await createStream(nats.url);
+    await breakerIs(0);
+    await outboxIsEmpty();
+    expect(ids(await readEvents(nats.url))).toEqual([one.id]);
+  });
+
+  test('Postgres away does not matter while the stream is there', async () => {
+    await database.server.kill();
+    try {
+      const sent = Array.from({ length: 20 }, event);
+      await Promise.all(sent.map((one) => tracking.track(one)));
+      expect(ids(await readEvents(nats.url))).toEqual(ids(sent));
+    } finally {
+      await database.server.start();
+    }
+  });
+
+  test('both hanging: answered soon, counted as at risk, stored when one of them is back', async () => {
+    const blocker = new pg.Client({ connectionString: database.urls.admin });
+    await blocker.connect();
+    await blocker.query('begin; lock table links.tracking_outbox in access exclusive mode');
+    nats.pause();
+    try {
+      const sent = Array.from({ length: 5 }, event);
+      expect(await timed(tracking.track(sent[0]!))).toBeLessThan(600);
+      expect(await timed(Promise.all(sent.slice(1).map((one) => tracking.track(one))))).toBeLessThan(50);
+      expect(await metric('tracking_at_risk_total')).toBe(5);
+      await blocker.query('rollback');
+      await until(async () => (await metric('tracking_buffered')) === 0, 'buffer drained into the outbox');
+      nats.resume();
+      await breakerIs(0);
+      await outboxIsEmpty();
+      expect([...new Set(ids(await readEvents(nats.url)))]).toEqual(ids(sent));
+    } finally {
+      nats.resume();
+      await blocker.end();
+    }
+  });
+
+  test('a full buffer drops the oldest and says so', async () => {
+    await app.close();
+    await start({ buffer: { maxEvents: 3, maxCharacters: 1_000_000 } });
+    await breakerIs(0);
+    await database.server.kill();
+    await nats.kill();
+    try {
+      await breakerIs(1);
+      const sent = Array.from({ length: 10 }, event);
+      for (const one of sent) await tracking.track(one);
+      expect(await metric('tracking_at_risk_total')).toBe(10);
+      await until(async () => (await metric('tracking_lost_total')) === 7, 'seven lost');
+      await nats.server.start();
+      await breakerIs(0);
+      await until(async () => (await metric('tracking_buffered')) === 0, 'buffer drained into the stream');
+      await until(async () => (await readEvents(nats.url)).length === 3, 'the youngest stored');
+      expect(ids(await readEvents(nats.url))).toEqual(ids(sent.slice(-3)));
+    } finally {
+      await Promise.all([nats.server.start(), database.server.start()]);
+    }
+  });
+
+  test('stopping stores what is pending', async () => {
+    const sent = Array.from({ length: 30 }, event);
+    for (const one of sent) void tracking.track(one);
+    await app.close();
+    expect(ids(await readEvents(nats.url))).toEqual(ids(sent));
+    await start();
+    nats.pause();
+    try {
+      const next = Array.from({ length: 30 }, event);
+      for (const one of next) void tracking.track(one);
+      await app.close();
+      const rows = await database.query<{ event: string }>('select event from tracking_outbox');
+      expect(ids(rows.map((row) => JSON.parse(row.event)))).toEqual(ids(next));
+    } finally {
+      nats.resume();
+    }
+  });
+
+  test('events of a transaction exist if and only if it commits', async () => {
+    const kept = [event(), event()];
+    const undone = [event(), event()];
+    const dataSource = app.get(DataSource);
+    await dataSource.transaction((manager) => tracking.trackInTransaction(manager, kept));
+    await expect(
+      dataSource.transaction(async (manager) => {
+        await tracking.trackInTransaction(manager, undone);
+        throw new Error('undone');
+      }),
+    ).rejects.toThrow('undone');
+    await until(async () => (await readEvents(nats.url)).length >= 2, 'relayed', 1_500);
+    expect(ids(await readEvents(nats.url))).toEqual(ids(kept));
+    await outboxIsEmpty();
+  });
+
+  test('two replicas share the work of relaying', async () => {
+    await deleteStream(nats.url);
+    const sent = Array.from({ length: 3_000 }, event);
+    await Promise.all(sent.map((one) => tracking.track(one)));
+    const first = app;
+    await start();
+    try {
+      await createStream(nats.url);
+      await outboxIsEmpty();
+      const stored = ids(await readEvents(nats.url));
+      expect(stored).toEqual(ids(sent));
+    } finally {
+      await first.close();
+    }
+  });
+});

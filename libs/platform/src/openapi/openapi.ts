@@ -48,14 +48,19 @@ export const ApiProblems = documentErrors(renderProblem);
 export const ApiPlainErrors = documentErrors(renderPlainCode);
 export const ApiCubeErrors = documentErrors(renderCubeError);
 
+const describeApiKey = (document: DocumentBuilder): DocumentBuilder =>
+  document.addApiKey({ type: 'apiKey', name: 'X-API-Key', in: 'header' }, 'apiKey');
+
 /** `/docs` and `/docs-json`. The document is made at the first look, not at start. */
-export function setupOpenApi(app: INestApplication, title: string, description: string): void {
-  const config = new DocumentBuilder()
-    .setTitle(title)
-    .setDescription(description)
-    .setVersion('1.0')
-    .addApiKey({ type: 'apiKey', name: 'X-API-Key', in: 'header' }, 'apiKey')
-    .build();
+export function setupOpenApi(
+  app: INestApplication,
+  title: string,
+  description: string,
+  describeCredentials = describeApiKey,
+): void {
+  const config = describeCredentials(
+    new DocumentBuilder().setTitle(title).setDescription(description).setVersion('1.0'),
+  ).build();
   SwaggerModule.setup('docs', app, () => SwaggerModule.createDocument(app, config), {
     jsonDocumentUrl: 'docs-json',
     yamlDocumentUrl: 'docs-yaml',

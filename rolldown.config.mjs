@@ -1,5 +1,9 @@
 import { existsSync } from 'node:fs';
 import { defineConfig } from 'rolldown';
+import { appPlugin as allocationPage } from './apps/allocation-page/build-page.mjs';
+
+/** What an app's build makes besides its bundle. */
+const PLUGINS = { 'allocation-page': [allocationPage()] };
 
 /** Bundles the workspace code of one app; npm packages stay external (see docs/adr/0002-bundles.md). */
 export const appConfig = (app) => ({
@@ -12,6 +16,7 @@ export const appConfig = (app) => ({
   tsconfig: 'tsconfig.base.json',
   // @oxc-project holds the decorator helpers that the compiler injects; they are not a dependency of ours.
   external: (id) => !/^(\.|\/|\0|@perkway\/|@oxc-project\/)/.test(id),
+  plugins: PLUGINS[app],
   output: { dir: `dist/${app}`, format: 'esm', sourcemap: true, entryFileNames: '[name].js', cleanDir: true },
 });
 

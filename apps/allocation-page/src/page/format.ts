@@ -1,0 +1,57 @@
+/** The reader's own variant of the page's language (`fr-CA` on a French page), for amounts and dates. */
+export function localeFor(language: string, preferred: readonly string[]): string {
+  const prefix = `${language}-`;
+  return preferred.filter((tag) => tag.indexOf(prefix) === 0)[0] || language;
+}
+
+/** `€25` or `€25.50`: decimals only where there are any. */
+export function formatAmount(locale: string, amount: number, currency: string): string {
+  try {
+    const digits = amount % 1 === 0 ? { minimumFractionDigits: 0, maximumFractionDigits: 0 } : {};
+    return new Intl.NumberFormat(locale, { style: 'currency', currency, ...digits }).format(amount);
+  } catch {
+    return `${amount} ${currency}`;
+  }
+}
+
+/** The name of a country, or its code where the browser knows no names. */
+export function formatCountry(locale: string, country: string): string {
+  try {
+    return new Intl.DisplayNames([locale], { type: 'region' }).of(country) || country;
+  } catch {
+    return country;
+  }
+}
+
+/** Date and time with the time zone, since the sender may live in another. */
+export function formatDate(locale: string, seconds: number): string {
+  return new Intl.DateTimeFormat(locale, {
+    year: 'numeric',
+    month: 'long',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: '2-digit',
+    timeZoneName: 'short',
+  }).format(seconds * 1000);
+}
+
+const UNITS: readonly [Intl.RelativeTimeFormatUnit, number][] = [
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+  ['second', 1],
+];
+
+/** `in 3 days`: rounded down, so that it never promises more than there is. Empty where the browser cannot say it. */
+export function formatTimeLeft(locale: string, seconds: number): string {
+  if (seconds <= 0 || !Intl.RelativeTimeFormat) return '';
+  for (const [unit, length] of UNITS) {
+    // 40 hours are told as hours: "in 1 day" would lose most of the second one.
+    if (seconds >= length * (unit === 'second' ? 1 : 2) || unit === 'second')
+      return new Intl.RelativeTimeFormat(locale, { numeric: 'always' }).format(
+        Math.floor(seconds / length),
+        unit,
+      );
+  }
+  return '';
+}

@@ -1,0 +1,58 @@
+import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
+import type { Brand, RewardLinkState, RewardLinkView } from '@perkway/domain';
+
+@ApiSchema({ name: 'Card' })
+class CardDto {
+  @ApiProperty({ example: 'GIFT-7K2M-93QX' })
+  code!: string;
+  @ApiPropertyOptional({ example: '4071' })
+  pin?: string;
+}
+
+@ApiSchema({ name: 'Brand' })
+class BrandDto implements Brand {
+  @ApiProperty({ example: 'Harbour Books' })
+  name!: string;
+  @ApiProperty({ type: String, nullable: true, example: '#0b4f6c', description: '`#rrggbb`' })
+  color!: string | null;
+  @ApiProperty({ type: String, nullable: true, example: null, description: 'A `data:image/…` URL' })
+  logo!: string | null;
+}
+
+/** What a recipient sees of a reward link (specification sections 2 and 3). */
+@ApiSchema({ name: 'RewardLink' })
+export class RewardLink implements RewardLinkView {
+  @ApiProperty({ enum: ['RESERVED', 'REVEALED', 'EXPIRED'], example: 'REVEALED' })
+  state!: RewardLinkState;
+  @ApiProperty({ example: 25 })
+  denomination!: number;
+  @ApiProperty({ example: 'EUR' })
+  currency!: string;
+  @ApiProperty({ example: 'FR' })
+  country!: string;
+  @ApiProperty({ type: 'integer', example: 1893456000, description: 'Unix seconds' })
+  expires_at!: number;
+  @ApiPropertyOptional({ type: CardDto, description: 'Only when `state` is `REVEALED`' })
+  card?: CardDto;
+  @ApiPropertyOptional({ type: BrandDto, description: 'Only when the account has set one' })
+  brand?: BrandDto;
+}
+
+const reserved: RewardLink = {
+  state: 'RESERVED',
+  denomination: 25,
+  currency: 'EUR',
+  country: 'FR',
+  expires_at: 1893456000,
+};
+const revealed: RewardLink = {
+  ...reserved,
+  state: 'REVEALED',
+  card: { code: 'GIFT-7K2M-93QX', pin: '4071' },
+};
+export const REWARD_LINK_EXAMPLES = {
+  reserved: { value: reserved },
+  revealed: { value: revealed },
+  expired: { value: { ...reserved, state: 'EXPIRED', expires_at: 1700000000 } },
+};
+export const REVEALED_EXAMPLE = { revealed: { value: revealed } };

@@ -1,0 +1,95 @@
+import { applyDecorators, Controller, Get, Header, HttpCode, Post, Req, Res } from '@nestjs/common';
+import {
+  ApiBearerAuth,
+  ApiExtraModels,
+  ApiOkResponse,
+  ApiOperation,
+  ApiTags,
+  getSchemaPath,
+} from '@nestjs/swagger';
+import { DomainError } from '@perkway/domain';
+import { ApiProblems, clientIp } from '@perkway/platform';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { LinkToken } from './link-token.guard.js';
+import { REVEALED_EXAMPLE, REWARD_LINK_EXAMPLES, RewardLink } from './reward-link.dto.js';
+import { RewardLinksService } from './reward-links.service.js';
+import { UnknownTokenLimiter } from './unknown-token-limiter.js';
+
+const ApiRewardLink = (examples: Record<string, { value: object }>) =>
+  applyDecorators(
+    ApiExtraModels(RewardLink),
+    ApiOkResponse({
+      description: 'The link and, when it is revealed, its card',
+      content: { 'application/json': { schema: { $ref: getSchemaPath(RewardLink) }, examples } },
+    }),
+  );
+
+/** The recipient operations (specification section 4.4): anonymous, the token of the link authorizes. */
+@ApiTags('Reward links')
+@ApiBearerAuth('linkToken')
+@Controller('api/reward-link')
+export class RewardLinksController {
+  constructor(
+    private readonly links: RewardLinksService,
+    private readonly limiter: UnknownTokenLimiter,
+  ) {}
+
+  @Get()
+  @Header('cache-control', 'no-store')
+  @ApiOperation({
+    operationId: 'getRewardLink',
+    summary: 'What the link is worth and which state it is in',
+    description: 'Never reveals. A link that was revealed goes on answering its card.',
+  })
+  @ApiRewardLink(REWARD_LINK_EXAMPLES)
+  @ApiProblems('LINK_TOKEN_MISSING', 'LINK_NOT_FOUND', 'TOO_MANY_REQUESTS', 'DEPENDENCY_UNAVAILABLE')
+  get(
+    @LinkToken() token: string,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<RewardLink> {
+    return this.limitUnknown(request, reply, this.links.get(token));
+  }
+
+  @Post('reveal')
+  @HttpCode(200)
+  @Header('cache-control', 'no-store')
+  @ApiOperation({
+    operationId: 'revealRewardLink',
+    summary: 'Reveal the card of the link',
+    description: 'For a click of a person. Repeating it answers the same card. No body.',
+  })
+  @ApiRewardLink(REVEALED_EXAMPLE)
+  @ApiProblems(
+    'LINK_TOKEN_MISSING',
+    'LINK_NOT_FOUND',
+    'LINK_EXPIRED',
+    'TOO_MANY_REQUESTS',
+    'DEPENDENCY_UNAVAILABLE',
+  )
+  reveal(
+    @LinkToken() token: string,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<RewardLink> {
+    return this.limitUnknown(request, reply, this.links.reveal(token));
+  }
+
+  /** Only unknown tokens count, so whoever shares an address with a guesser still gets the card. */
+  private async limitUnknown(request: FastifyRequest, reply: FastifyReply, asked: Promise<RewardLink>) {
+    try {
+      return await asked;
+    } catch (error) {
+      if (!(error instanceof DomainError) || error.code !== 'LINK_NOT_FOUND') throw error;
+      const { limit, remaining, resetSeconds, exceeded } = this.limiter.count(clientIp(request));
+      void reply.headers({
+        'ratelimit-limit': limit,
+        'ratelimit-remaining': remaining,
+        'ratelimit-reset': resetSeconds,
+      });
+      if (!exceeded) throw error;
+      void reply.header('retry-after', resetSeconds);
+      throw new DomainError('TOO_MANY_REQUESTS', 'Too many unknown links from this address');
+    }
+  }
+}

@@ -1,0 +1,174 @@
+import type { Texts } from '../texts/index.js';
+import { html, type Html } from './html.js';
+import { bow, broken, clock, cloud, copy, icon, keep, lock, seal } from './pictures.js';
+
+interface Files {
+  script: string;
+  style: string;
+  noScriptStyle: string;
+}
+
+/**
+ * The page in one language, all its states in it: the script shows what belongs to the state (`data-when`) and fills
+ * in what is known of the link (`data-fill`, with `data-template` around it). It holds no text of its own.
+ */
+export const renderPage = (texts: Texts, languages: readonly Texts[], files: Files): string =>
+  html`<!doctype html>
+    <html lang="${texts.lang}" dir="${texts.dir}">
+      <head>
+        <meta charset="utf-8" />
+        <title>${texts.title}</title>
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="description" content="${texts.description}" />
+        <meta name="referrer" content="no-referrer" />
+        <meta name="robots" content="noindex, nofollow" />
+        <meta name="format-detection" content="telephone=no, date=no, address=no, email=no" />
+        <meta name="color-scheme" content="light dark" />
+        <meta name="theme-color" content="#f6f3ec" media="(prefers-color-scheme: light)" />
+        <meta name="theme-color" content="#151412" media="(prefers-color-scheme: dark)" />
+        <link rel="icon" href="${icon}" />
+        <link rel="stylesheet" href="${files.style}" />
+        <noscript><link rel="stylesheet" href="${files.noScriptStyle}" /></noscript>
+        <script src="${files.script}" defer></script>
+      </head>
+      <body>
+        <header class="top">
+          <img class="logo" alt="" hidden />
+          <p class="name" data-fill="brand" translate="no">Perkway</p>
+        </header>
+        <main data-state="loading">
+          <div class="card" aria-hidden="true">
+            <div class="face">
+              ${bow}
+              <p class="face-brand" data-fill="brand" translate="no"></p>
+              <p class="face-amount" data-fill="amount"></p>
+              <p class="face-foot"><span data-fill="place"></span><span>${texts.giftCard}</span></p>
+            </div>
+            <div class="blank">
+              <span data-when="missing unknown" hidden>${broken}</span>
+              <span data-when="expired" hidden>${clock}</span>
+              <span data-when="away busy" hidden>${cloud}</span>
+            </div>
+          </div>
+          <div class="panel">
+            <p class="unseen" role="status" data-status></p>
+            <noscript>
+              <section>
+                <h1>${texts.noScript.heading}</h1>
+                <p>${texts.noScript.text}</p>
+                <p>${texts.noScript.safe}</p>
+              </section>
+            </noscript>
+            <section data-when="loading">
+              <h1 class="waiting"><span class="spinner"></span>${texts.loading.heading}</h1>
+              <p data-slow hidden>${texts.loading.slow}</p>
+            </section>
+            <section data-when="reserved revealing" hidden>
+              <p class="eyebrow" data-fill="brand" data-template="${texts.reserved.fromBrand}">
+                ${texts.reserved.from}
+              </p>
+              <h1 tabindex="-1" data-fill="amount" data-template="${texts.reserved.heading}"></h1>
+              <dl>
+                <div>
+                  <dt>${texts.reserved.place}</dt>
+                  <dd data-fill="place"></dd>
+                </div>
+                <div>
+                  <dt>${texts.reserved.until}</dt>
+                  <dd><span data-fill="date"></span> <span class="left" data-fill="left"></span></dd>
+                </div>
+              </dl>
+              <button type="button" class="main" data-reveal>
+                <span data-when="reserved">${texts.reserved.show}</span>
+                <span data-when="revealing" hidden
+                  ><span class="spinner"></span>${texts.reserved.opening}</span
+                >
+              </button>
+              <p class="small">${lock}<span>${texts.reserved.sealed}</span></p>
+            </section>
+            <section data-when="revealed" hidden>
+              <h1 tabindex="-1" data-fill="amount" data-template="${texts.revealed.heading}"></h1>
+              ${secret('code', texts.revealed.code, texts.revealed.copyCode, texts.revealed.codeCopied, texts)}
+              ${secret('pin', texts.revealed.pin, texts.revealed.copyPin, texts.revealed.pinCopied, texts)}
+              <p class="place"><span>${texts.reserved.place}</span> <span data-fill="place"></span></p>
+              <p class="keep">
+                ${keep}<span><strong>${texts.revealed.keep}</strong><br />${texts.revealed.keepWhy}</span>
+              </p>
+            </section>
+            <section data-when="expired" hidden>
+              <h1 tabindex="-1">${texts.expired.heading}</h1>
+              <p data-fill="date" data-template="${texts.expired.when}"></p>
+              <p>${texts.expired.next}</p>
+            </section>
+            <section data-when="unknown" hidden>
+              <h1 tabindex="-1">${texts.unknown.heading}</h1>
+              <p>${texts.unknown.text}</p>
+            </section>
+            <section data-when="missing" hidden>
+              <h1 tabindex="-1">${texts.missing.heading}</h1>
+              <p>${texts.missing.text}</p>
+            </section>
+            <form data-when="unknown missing" novalidate hidden>
+              <label for="link">${texts.paste.label}</label>
+              <input
+                id="link"
+                type="text"
+                inputmode="url"
+                autocomplete="off"
+                autocapitalize="none"
+                autocorrect="off"
+                spellcheck="false"
+                dir="ltr"
+                placeholder="https://…"
+                aria-describedby="wrong"
+              />
+              <p id="wrong" class="wrong" role="alert" data-text="${texts.paste.wrong}"></p>
+              <button type="submit" class="main">${texts.paste.open}</button>
+            </form>
+            <section data-when="away" hidden>
+              <h1 tabindex="-1">${texts.away.heading}</h1>
+              <p>${texts.away.text}</p>
+            </section>
+            <section data-when="busy" hidden>
+              <h1 tabindex="-1">${texts.busy.heading}</h1>
+              <p>${texts.busy.text}</p>
+            </section>
+            <button type="button" class="main" data-when="away busy" data-retry hidden>
+              ${texts.away.retry}
+            </button>
+          </div>
+        </main>
+        <footer>
+          <p class="small">${seal}<span>${texts.footer}</span></p>
+          <nav aria-label="${texts.languages}">
+            <ul>
+              ${languages.map((language) => languageLink(language, texts.lang))}
+            </ul>
+          </nav>
+        </footer>
+      </body>
+    </html> `.markup;
+
+const secret = (name: string, label: string, copyLabel: string, announcement: string, texts: Texts): Html =>
+  html`<div class="secret" data-secret="${name}">
+    <p class="label" id="${name}-label">${label}</p>
+    <p class="value" dir="ltr" translate="no" role="group" aria-labelledby="${name}-label">
+      <code data-fill="${name}"></code>
+    </p>
+    <button
+      type="button"
+      class="copy"
+      data-copy="${name}"
+      data-copied="${announcement}"
+      data-failed="${texts.revealed.copyFailed}"
+    >
+      ${copy}<span data-label>${copyLabel}</span><span data-done hidden>${texts.revealed.copied}</span>
+    </button>
+  </div>`;
+
+const languageLink = (language: Texts, current: string): Html => {
+  const link = html`href="?lang=${language.lang}" hreflang="${language.lang}" lang="${language.lang}"`;
+  return language.lang === current
+    ? html`<li><a ${link} aria-current="true">${language.endonym}</a></li>`
+    : html`<li><a ${link}>${language.endonym}</a></li>`;
+};

@@ -1,0 +1,74 @@
+import type { Texts } from './texts.js';
+
+export const de: Texts = {
+  lang: 'de',
+  dir: 'ltr',
+  endonym: 'Deutsch',
+  languages: 'Sprache',
+  title: 'Ihre Geschenkkarte',
+  description: 'Jemand hat Ihnen eine Geschenkkarte geschickt. Öffnen Sie diese Seite, um sie zu sehen.',
+  giftCard: 'Geschenkkarte',
+  loading: {
+    heading: 'Ihre Geschenkkarte wird gesucht…',
+    slow: 'Ihre Verbindung scheint langsam zu sein. Bitte lassen Sie diese Seite geöffnet.',
+  },
+  noScript: {
+    heading: 'Diese Seite braucht JavaScript',
+    text: 'Ihre Geschenkkarte wird von einem kleinen Programm in Ihrem Browser angezeigt, und JavaScript ist hier ausgeschaltet. Schalten Sie es ein und laden Sie die Seite neu, oder öffnen Sie den Link auf einem anderen Gerät.',
+    safe: 'Es geht nichts verloren: Ihr Link bleibt, wie er ist.',
+  },
+  reserved: {
+    from: 'Jemand hat Ihnen etwas geschenkt',
+    fromBrand: 'Ein Geschenk von {brand}',
+    heading: 'Sie haben eine Geschenkkarte über {amount}',
+    place: 'Einlösbar in',
+    until: 'Link gültig bis',
+    show: 'Karte anzeigen',
+    opening: 'Wird geöffnet…',
+    sealed:
+      'Die Karte bleibt versiegelt, bis Sie die Taste drücken. Wer diesen Link hat, kann sie öffnen: Geben Sie ihn bitte nicht weiter.',
+  },
+  revealed: {
+    heading: 'Hier ist Ihre Geschenkkarte über {amount}',
+    code: 'Kartencode',
+    pin: 'PIN',
+    copyCode: 'Code kopieren',
+    copyPin: 'PIN kopieren',
+    copied: 'Kopiert',
+    codeCopied: 'Der Code wurde kopiert',
+    pinCopied: 'Die PIN wurde kopiert',
+    copyFailed: 'Das Kopieren hat nicht geklappt. Der Text ist markiert: Kopieren Sie ihn bitte von Hand.',
+    keep: 'Behalten Sie diese Seite',
+    keepWhy:
+      'Der Link zeigt die Karte auch weiterhin. Legen Sie ein Lesezeichen an oder heben Sie die Nachricht auf.',
+  },
+  expired: {
+    heading: 'Dieser Link ist abgelaufen',
+    when: 'Er galt bis {date}, und die Karte wurde bis dahin nicht geöffnet.',
+    next: 'Bitten Sie den Absender um einen neuen Link.',
+  },
+  unknown: {
+    heading: 'Diesen Link kennen wir nicht',
+    text: 'Wahrscheinlich ist unterwegs ein Teil verloren gegangen. Öffnen Sie ihn noch einmal aus der Nachricht, oder kopieren Sie den ganzen Link und fügen Sie ihn hier ein.',
+  },
+  missing: {
+    heading: 'Ihre Geschenkkarte öffnen',
+    text: 'Die Adresse dieser Seite enthält keinen Geschenklink. Manche Mailprogramme kürzen Links. Kopieren Sie den ganzen Link aus Ihrer Nachricht und fügen Sie ihn hier ein.',
+  },
+  away: {
+    heading: 'Ihre Karte ist gerade nicht erreichbar',
+    text: 'Es geht nichts verloren: Ihre Geschenkkarte ist sicher, und Ihr Link bleibt, wie er ist. Bitte versuchen Sie es gleich noch einmal.',
+    retry: 'Noch einmal versuchen',
+  },
+  busy: {
+    heading: 'Zu viele Versuche',
+    text: 'Aus Ihrem Netz wurden viele falsche Links versucht. Bitte warten Sie eine Minute und versuchen Sie es dann noch einmal.',
+  },
+  paste: {
+    label: 'Ihr Geschenklink',
+    open: 'Link öffnen',
+    wrong:
+      'Das sieht nicht nach einem Geschenklink aus. Bitte kopieren Sie ihn noch einmal aus Ihrer Nachricht.',
+  },
+  footer: 'Diese Seite fragt nie nach einem Passwort, einem Konto oder einer Zahlung.',
+};

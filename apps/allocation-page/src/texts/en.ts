@@ -1,0 +1,72 @@
+import type { Texts } from './texts.js';
+
+export const en: Texts = {
+  lang: 'en',
+  dir: 'ltr',
+  endonym: 'English',
+  languages: 'Language',
+  title: 'Your gift card',
+  description: 'Somebody has sent you a gift card. Open this page to see it.',
+  giftCard: 'Gift card',
+  loading: {
+    heading: 'Looking for your gift card…',
+    slow: 'Your connection seems slow. Please keep this page open.',
+  },
+  noScript: {
+    heading: 'This page needs JavaScript',
+    text: 'Your gift card is shown by a small program that runs in your browser, and JavaScript is turned off here. Turn it on and reload this page, or open the link on another device.',
+    safe: 'Nothing is lost: your link stays as it is.',
+  },
+  reserved: {
+    from: 'Somebody has sent you a gift',
+    fromBrand: 'A gift from {brand}',
+    heading: 'You have a gift card worth {amount}',
+    place: 'For use in',
+    until: 'Link works until',
+    show: 'Show the card',
+    opening: 'Opening…',
+    sealed:
+      'The card stays sealed until you press the button. Anyone who has this link can open it, so please do not pass it on.',
+  },
+  revealed: {
+    heading: 'Here is your {amount} gift card',
+    code: 'Card code',
+    pin: 'PIN',
+    copyCode: 'Copy the code',
+    copyPin: 'Copy the PIN',
+    copied: 'Copied',
+    codeCopied: 'The code has been copied',
+    pinCopied: 'The PIN has been copied',
+    copyFailed: 'Copying did not work. The text is selected: copy it by hand.',
+    keep: 'Keep this page',
+    keepWhy: 'The link goes on showing the card. Bookmark it or keep the message it came in.',
+  },
+  expired: {
+    heading: 'This link has expired',
+    when: 'It worked until {date}, and the card was not opened by then.',
+    next: 'Please ask whoever sent it to you for a new link.',
+  },
+  unknown: {
+    heading: 'We do not know this link',
+    text: 'Part of it was probably lost on the way. Open it from the message again, or copy the whole link and paste it here.',
+  },
+  missing: {
+    heading: 'Open your gift card',
+    text: 'The address of this page has no gift link in it. Some mail programs cut links short. Copy the whole link from your message and paste it here.',
+  },
+  away: {
+    heading: 'We cannot reach your card right now',
+    text: 'Nothing is lost: your gift card is safe, and your link stays as it is. Please try again in a moment.',
+    retry: 'Try again',
+  },
+  busy: {
+    heading: 'Too many tries',
+    text: 'Many wrong links were tried from your network. Please wait a minute, then try again.',
+  },
+  paste: {
+    label: 'Your gift link',
+    open: 'Open the link',
+    wrong: 'This does not look like a gift link. Please copy it from your message once more.',
+  },
+  footer: 'This page never asks for a password, an account or a payment.',
+};

@@ -1,0 +1,72 @@
+import type { Texts } from './texts.js';
+
+export const es: Texts = {
+  lang: 'es',
+  dir: 'ltr',
+  endonym: 'Español',
+  languages: 'Idioma',
+  title: 'Su tarjeta regalo',
+  description: 'Alguien le ha enviado una tarjeta regalo. Abra esta página para verla.',
+  giftCard: 'Tarjeta regalo',
+  loading: {
+    heading: 'Buscando su tarjeta regalo…',
+    slow: 'Su conexión parece lenta. Mantenga esta página abierta, por favor.',
+  },
+  noScript: {
+    heading: 'Esta página necesita JavaScript',
+    text: 'Su tarjeta regalo la muestra un pequeño programa que se ejecuta en su navegador, y aquí JavaScript está desactivado. Actívelo y recargue la página, o abra el enlace en otro dispositivo.',
+    safe: 'No se pierde nada: su enlace sigue igual.',
+  },
+  reserved: {
+    from: 'Alguien le ha hecho un regalo',
+    fromBrand: 'Un regalo de {brand}',
+    heading: 'Tiene una tarjeta regalo de {amount}',
+    place: 'Válida en',
+    until: 'El enlace funciona hasta',
+    show: 'Mostrar la tarjeta',
+    opening: 'Abriendo…',
+    sealed:
+      'La tarjeta sigue sellada hasta que pulse el botón. Cualquiera que tenga este enlace puede abrirla: no lo comparta.',
+  },
+  revealed: {
+    heading: 'Aquí tiene su tarjeta regalo de {amount}',
+    code: 'Código de la tarjeta',
+    pin: 'PIN',
+    copyCode: 'Copiar el código',
+    copyPin: 'Copiar el PIN',
+    copied: 'Copiado',
+    codeCopied: 'El código se ha copiado',
+    pinCopied: 'El PIN se ha copiado',
+    copyFailed: 'No se ha podido copiar. El texto está seleccionado: cópielo a mano.',
+    keep: 'Conserve esta página',
+    keepWhy: 'El enlace seguirá mostrando la tarjeta. Guárdelo en favoritos o conserve el mensaje recibido.',
+  },
+  expired: {
+    heading: 'Este enlace ha caducado',
+    when: 'Funcionó hasta el {date} y la tarjeta no se abrió a tiempo.',
+    next: 'Pida un enlace nuevo a quien se lo envió.',
+  },
+  unknown: {
+    heading: 'No conocemos este enlace',
+    text: 'Probablemente se perdió una parte por el camino. Ábralo otra vez desde el mensaje, o copie el enlace completo y péguelo aquí.',
+  },
+  missing: {
+    heading: 'Abrir su tarjeta regalo',
+    text: 'La dirección de esta página no contiene ningún enlace de regalo. Algunos programas de correo cortan los enlaces. Copie el enlace completo de su mensaje y péguelo aquí.',
+  },
+  away: {
+    heading: 'Ahora no podemos acceder a su tarjeta',
+    text: 'No se pierde nada: su tarjeta regalo está a salvo y su enlace sigue igual. Inténtelo de nuevo en un momento.',
+    retry: 'Intentar de nuevo',
+  },
+  busy: {
+    heading: 'Demasiados intentos',
+    text: 'Se han probado muchos enlaces erróneos desde su red. Espere un minuto e inténtelo de nuevo.',
+  },
+  paste: {
+    label: 'Su enlace de regalo',
+    open: 'Abrir el enlace',
+    wrong: 'Esto no parece un enlace de regalo. Cópielo otra vez de su mensaje, por favor.',
+  },
+  footer: 'Esta página nunca pide una contraseña, una cuenta ni un pago.',
+};

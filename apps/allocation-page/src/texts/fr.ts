@@ -1,0 +1,72 @@
+import type { Texts } from './texts.js';
+
+export const fr: Texts = {
+  lang: 'fr',
+  dir: 'ltr',
+  endonym: 'Français',
+  languages: 'Langue',
+  title: 'Votre carte cadeau',
+  description: 'Quelqu’un vous a envoyé une carte cadeau. Ouvrez cette page pour la voir.',
+  giftCard: 'Carte cadeau',
+  loading: {
+    heading: 'Nous cherchons votre carte cadeau…',
+    slow: 'Votre connexion semble lente. Gardez cette page ouverte, s’il vous plaît.',
+  },
+  noScript: {
+    heading: 'Cette page a besoin de JavaScript',
+    text: 'Votre carte cadeau est affichée par un petit programme qui s’exécute dans votre navigateur, et JavaScript est désactivé ici. Activez-le et rechargez la page, ou ouvrez le lien sur un autre appareil.',
+    safe: 'Rien n’est perdu : votre lien reste tel quel.',
+  },
+  reserved: {
+    from: 'Quelqu’un vous a fait un cadeau',
+    fromBrand: 'Un cadeau de {brand}',
+    heading: 'Vous avez une carte cadeau de {amount}',
+    place: 'Utilisable en',
+    until: 'Lien valable jusqu’au',
+    show: 'Afficher la carte',
+    opening: 'Ouverture…',
+    sealed:
+      'La carte reste scellée tant que vous n’appuyez pas sur le bouton. Toute personne qui a ce lien peut l’ouvrir : ne le transmettez pas.',
+  },
+  revealed: {
+    heading: 'Voici votre carte cadeau de {amount}',
+    code: 'Code de la carte',
+    pin: 'Code PIN',
+    copyCode: 'Copier le code',
+    copyPin: 'Copier le PIN',
+    copied: 'Copié',
+    codeCopied: 'Le code a été copié',
+    pinCopied: 'Le PIN a été copié',
+    copyFailed: 'La copie n’a pas fonctionné. Le texte est sélectionné : copiez-le à la main.',
+    keep: 'Gardez cette page',
+    keepWhy: 'Le lien continue d’afficher la carte. Ajoutez-le à vos favoris ou conservez le message reçu.',
+  },
+  expired: {
+    heading: 'Ce lien a expiré',
+    when: 'Il était valable jusqu’au {date}, et la carte n’a pas été ouverte à temps.',
+    next: 'Demandez un nouveau lien à la personne qui vous l’a envoyé.',
+  },
+  unknown: {
+    heading: 'Nous ne connaissons pas ce lien',
+    text: 'Une partie s’est sans doute perdue en route. Ouvrez-le de nouveau depuis le message, ou copiez le lien entier et collez-le ici.',
+  },
+  missing: {
+    heading: 'Ouvrir votre carte cadeau',
+    text: 'L’adresse de cette page ne contient aucun lien cadeau. Certaines messageries coupent les liens. Copiez le lien entier depuis votre message et collez-le ici.',
+  },
+  away: {
+    heading: 'Votre carte est momentanément inaccessible',
+    text: 'Rien n’est perdu : votre carte cadeau est en sécurité et votre lien reste tel quel. Réessayez dans un instant.',
+    retry: 'Réessayer',
+  },
+  busy: {
+    heading: 'Trop d’essais',
+    text: 'De nombreux liens erronés ont été essayés depuis votre réseau. Patientez une minute, puis réessayez.',
+  },
+  paste: {
+    label: 'Votre lien cadeau',
+    open: 'Ouvrir le lien',
+    wrong: 'Cela ne ressemble pas à un lien cadeau. Copiez-le encore une fois depuis votre message.',
+  },
+  footer: 'Cette page ne demande jamais de mot de passe, de compte ni de paiement.',
+};

@@ -1,0 +1,47 @@
+/**
+ * Everything the page says in one language. `{amount}`, `{brand}` and `{date}` are filled in by the browser, which
+ * formats them by `Intl`.
+ */
+export interface Texts {
+  /** BCP 47 tag. */
+  lang: string;
+  dir: 'ltr' | 'rtl';
+  /** The language's own name, for the switch. */
+  endonym: string;
+  languages: string;
+  title: string;
+  description: string;
+  giftCard: string;
+  loading: { heading: string; slow: string };
+  noScript: { heading: string; text: string; safe: string };
+  reserved: {
+    from: string;
+    fromBrand: string;
+    heading: string;
+    place: string;
+    until: string;
+    show: string;
+    opening: string;
+    sealed: string;
+  };
+  revealed: {
+    heading: string;
+    code: string;
+    pin: string;
+    copyCode: string;
+    copyPin: string;
+    copied: string;
+    codeCopied: string;
+    pinCopied: string;
+    copyFailed: string;
+    keep: string;
+    keepWhy: string;
+  };
+  expired: { heading: string; when: string; next: string };
+  unknown: { heading: string; text: string };
+  missing: { heading: string; text: string };
+  away: { heading: string; text: string; retry: string };
+  busy: { heading: string; text: string };
+  paste: { label: string; open: string; wrong: string };
+  footer: string;
+}

@@ -22,10 +22,14 @@ interface Entry<V> {
   /** When the owner last confirmed it. */
   confirmedAt: number;
   usedAt: number;
+  /** True while a background refresh asks about it: nobody else needs to wait for that answer. */
+  isBeingRefreshed?: boolean;
 }
 
 /** Keys asked for in one request. */
 const BATCH = 500;
+/** How long a caller waits for a fresher value than one that may be served. */
+const PATIENCE_MS = 250;
 
 /**
  * Answers of another app, or of the database, kept in this process and refreshed in the background, so that no
@@ -72,8 +76,8 @@ export class RefreshingCache<V> {
       const isMissing = entry.value === undefined;
       if (age <= (isMissing ? this.missingForMs : this.refreshMs * 2)) return entry.value;
       const mayServeStale = !isMissing && age <= this.options.staleForMs;
-      if (mayServeStale && this.isOwnerAway) return entry.value;
-      if (mayServeStale) return this.load(key).catch(() => entry.value);
+      if (mayServeStale && (this.isOwnerAway || entry.isBeingRefreshed)) return entry.value;
+      if (mayServeStale) return this.withinPatience(this.load(key), entry.value);
     }
     return this.load(key);
   }
@@ -91,6 +95,18 @@ export class RefreshingCache<V> {
 
   stop(): void {
     clearInterval(this.timer);
+  }
+
+  private withinPatience(loading: Promise<V | undefined>, stale: V | undefined): Promise<V | undefined> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => resolve(stale), PATIENCE_MS);
+      void loading
+        .catch(() => stale)
+        .then((value) => {
+          clearTimeout(timer);
+          resolve(value);
+        });
+    });
   }
 
   /** Callers that miss at the same moment share one request to the owner. */
@@ -160,7 +176,10 @@ export class RefreshingCache<V> {
         return;
       }
       const before = new Map(keys.map((key) => [key, this.entries.get(key)]));
-      const found = await this.ask(keys);
+      for (const entry of before.values()) entry!.isBeingRefreshed = true;
+      const found = await this.ask(keys).finally(() => {
+        for (const entry of before.values()) entry!.isBeingRefreshed = false;
+      });
       for (const key of keys) {
         const entry = this.entries.get(key);
         // Changed or forgotten meanwhile: the newer knowledge stands.

@@ -81,6 +81,7 @@ export class TrackingService implements OnModuleInit {
   private isOutboxAway = false;
 
   private closing = false;
+  private isRelayFailing = false;
   private wakeRelay: () => void = () => undefined;
   private hasNews = false;
   private readonly nudges: (NodeJS.Timeout | undefined)[] = [];
@@ -283,8 +284,11 @@ export class TrackingService implements OnModuleInit {
       try {
         if (this.buffer.size > 0) pause = (await this.drainBuffer()) ? 0 : RETRY_MS;
         else if (!this.isOpen) pause = (await this.relay()) ? RELAY_PAUSE_MS : RELAY_POLL_MS;
+        this.isRelayFailing = false;
       } catch (err) {
-        this.logger.warn({ err }, 'cannot read the tracking outbox');
+        // Once per outage: the other attempts would say the same.
+        if (!this.isRelayFailing) this.logger.warn({ err }, 'cannot read the tracking outbox');
+        this.isRelayFailing = true;
       }
       if (pause > 0) await this.rest(pause);
     }

@@ -1,4 +1,5 @@
 export { Keyring, parseKeyring } from './keyring.js';
+export { keyringVariable } from './keyring-variable.js';
 export * from './link-token.js';
 export * from './outreach-token.js';
 export * from './payload-token.js';

@@ -1,7 +1,15 @@
 import { ERROR_CODES, type DomainError } from '@perkway/domain';
 
-/** How a host writes its errors. */
-export type ErrorRenderer = (error: DomainError, requestId: string) => { contentType: string; body: string };
+export interface RenderedError {
+  contentType: string;
+  body: string;
+  /** In place of the error's own status. */
+  status?: number;
+  headers?: Readonly<Record<string, string>>;
+}
+
+/** How a host writes its errors; `address` is path and query as they came, for hosts that also answer with pages. */
+export type ErrorRenderer = (error: DomainError, requestId: string, address?: string) => RenderedError;
 
 /** RFC 9457. */
 export const renderProblem: ErrorRenderer = (error, requestId) => ({

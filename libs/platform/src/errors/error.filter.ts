@@ -11,11 +11,12 @@ const RETRY_AFTER_S = '2';
 
 /** Writes a refusal in the host's format. */
 export function sendError(reply: FastifyReply, error: DomainError, render: ErrorRenderer): void {
-  const { contentType, body } = render(error, reply.request.id);
+  const { contentType, body, status, headers } = render(error, reply.request.id, reply.request.url);
+  if (headers) void reply.headers(headers);
   if (error.status === 503 || error.status === 429)
     if (!reply.hasHeader('retry-after')) void reply.header('retry-after', RETRY_AFTER_S);
   void reply
-    .code(error.status)
+    .code(status ?? error.status)
     .header('content-type', contentType)
     .header('cache-control', 'no-store')
     .send(body);

@@ -1,8 +1,15 @@
 export { freePort, isPortFree } from './free-port.js';
-export { LocalServer } from './local-server.js';
+export { LocalServer, type ServerSpec } from './local-server.js';
 export { findNatsServer } from './nats-binary.js';
-export { readNatsInfo, startNats, type NatsOptions } from './nats-server.js';
-export { startPostgres, type PostgresOptions } from './postgres-server.js';
+export { prepareNats, readNatsInfo, startNats, type NatsOptions } from './nats-server.js';
+export { preparePostgres, startPostgres, type PostgresOptions } from './postgres-server.js';
 export * from './provision-database.js';
 export * from './secrets.js';
-export { commandLineOf, isAlive, ServerProcess, type Exit, type LaunchOptions } from './server-process.js';
+export {
+  commandLineOf,
+  isAlive,
+  onPath,
+  ServerProcess,
+  type Exit,
+  type LaunchOptions,
+} from './server-process.js';

@@ -12,6 +12,8 @@ export interface ServerSpec {
   mayRetry: (log: string) => boolean;
   stopSteps: Parameters<ServerProcess['stop']>[0];
   startTimeoutMs?: number;
+  /** Told each new process, before it is ready. */
+  onSpawn?: (pid: number) => void;
 }
 
 const POLL_MS = 10;
@@ -20,6 +22,7 @@ const RETRY_MS = 100;
 /** A server that can be started, hurt and started again on the same port and data. */
 export class LocalServer {
   private process?: ServerProcess;
+  private launching?: Promise<ServerProcess>;
   private stopping = false;
 
   constructor(private readonly spec: ServerSpec) {}
@@ -47,21 +50,30 @@ export class LocalServer {
     return this.process.exited;
   }
 
+  /** Starts the process without waiting until it answers. */
+  async launch(): Promise<ServerProcess> {
+    this.launching = this.spec.spawn();
+    const process = await this.launching;
+    this.process = process;
+    this.spec.onSpawn?.(process.pid);
+    return process;
+  }
+
   /** Resolves when the server answers. Rejects with the end of its log when it does not come up. */
   async start(): Promise<void> {
     if (this.running) return;
     this.stopping = false;
     const deadline = Date.now() + (this.spec.startTimeoutMs ?? 30_000);
     for (;;) {
-      const process = await this.spec.spawn();
-      this.process = process;
+      const process = await this.launch();
       while (process.running && Date.now() < deadline && !(await this.spec.isReady(process)))
         await sleep(POLL_MS);
       if (process.running && Date.now() < deadline) return;
       const died = !process.running;
+      if (this.stopping) throw new Error(`${this.spec.title} was stopped before it was ready`);
       await process.stop([{ signal: 'SIGKILL', graceMs: 5_000 }]);
       const log = process.logTail();
-      if (!this.stopping && died && Date.now() < deadline && this.spec.mayRetry(log)) {
+      if (died && Date.now() < deadline && this.spec.mayRetry(log)) {
         await sleep(RETRY_MS);
         continue;
       }
@@ -72,6 +84,7 @@ export class LocalServer {
   /** Stops the server in an orderly way, at last by force. Also ends a start that is under way. */
   async stop(): Promise<void> {
     this.stopping = true;
+    await this.launching?.catch(() => {});
     await this.process?.stop(this.spec.stopSteps);
   }
 

@@ -44,7 +44,7 @@ export async function natsVersion(binary: string): Promise<[number, number, numb
 }
 
 /** Unpacks Debian's package with apt and dpkg as whoever we are: own lists, own archive folder, nothing installed. */
-async function downloadFromDebian(cache: string, target: string): Promise<void> {
+async function downloadFromDebian(cache: string, target: string, signal?: AbortSignal): Promise<void> {
   if (!onPath('apt-get') || !onPath('dpkg'))
     throw new Error('this system has no apt-get to download it with');
   const work = await mkdtemp(join(cache, 'download-'));
@@ -69,7 +69,7 @@ async function downloadFromDebian(cache: string, target: string): Promise<void> 
           ],
           ...args,
         ],
-        { timeoutMs, cwd: work },
+        { timeoutMs, cwd: work, signal },
       );
     await apt(['update'], 120_000);
     await apt(['download', 'nats-server'], 120_000);
@@ -87,11 +87,18 @@ async function downloadFromDebian(cache: string, target: string): Promise<void> 
   }
 }
 
+export interface FindOptions {
+  /** Told before a download begins. */
+  onProgress?: (message: string) => void;
+  /** Ends a download. */
+  signal?: AbortSignal;
+}
+
 /**
  * The path of a nats-server: `NATS_SERVER_BIN`, the one on `PATH`, the one in the cache folder, else Debian's package
  * downloaded into it (without root; some seconds). Rejects with one sentence that says how to get it.
  */
-export async function findNatsServer(onProgress: (message: string) => void = () => {}): Promise<string> {
+export async function findNatsServer({ onProgress, signal }: FindOptions = {}): Promise<string> {
   const named = process.env.NATS_SERVER_BIN;
   if (named) {
     if (await isUsable(named)) return named;
@@ -103,8 +110,8 @@ export async function findNatsServer(onProgress: (message: string) => void = () 
     const cache = await cacheFolder();
     const cached = join(cache, 'nats-server');
     if (existsSync(cached) && (await isUsable(cached))) return cached;
-    onProgress('Downloading nats-server (once) ...');
-    await downloadFromDebian(cache, cached);
+    onProgress?.('Downloading nats-server (once)');
+    await downloadFromDebian(cache, cached, signal);
     return cached;
   } catch (error) {
     const reason = (error as Error).message.split('\n')[0]!;

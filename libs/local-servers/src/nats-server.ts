@@ -15,7 +15,10 @@ export interface NatsOptions {
   logFile: string;
   /** Tests: never outlive the process that started it. */
   dieWithParent?: boolean;
-  onProgress?: (message: string) => void;
+  /** Told each new process, before it is ready. */
+  onSpawn?: (pid: number) => void;
+  /** The nats-server to start; `findNatsServer` finds one if absent. */
+  binary?: string;
 }
 
 /** What a server says of itself to whoever connects. */
@@ -70,16 +73,16 @@ function configuration(
   ].join('\n');
 }
 
-/** Starts a nats-server with a JetStream file store and waits until it answers. */
-export async function startNats(options: NatsOptions): Promise<LocalServer> {
-  const binary = await findNatsServer(options.onProgress);
+/** A nats-server with a JetStream file store, ready to be started. */
+export async function prepareNats(options: NatsOptions): Promise<LocalServer> {
+  const binary = options.binary ?? (await findNatsServer());
   const version = await natsVersion(binary);
   const name = `perkway-${randomBytes(6).toString('hex')}`;
   const config = join(options.storeDir, 'nats-server.conf');
   const mayMove = options.port <= 0;
   let port = mayMove ? await freePort() : options.port;
 
-  const server = new LocalServer({
+  return new LocalServer({
     title: 'nats-server',
     port: () => port,
     url: () => `nats://127.0.0.1:${port}`,
@@ -103,11 +106,17 @@ export async function startNats(options: NatsOptions): Promise<LocalServer> {
       port += 1;
       return true;
     },
+    onSpawn: options.onSpawn,
     stopSteps: [
       { signal: 'SIGTERM', graceMs: 10_000 },
       { signal: 'SIGKILL', graceMs: 5_000 },
     ],
   });
+}
+
+/** Starts a nats-server with a JetStream file store and waits until it answers. */
+export async function startNats(options: NatsOptions): Promise<LocalServer> {
+  const server = await prepareNats(options);
   await server.start();
   return server;
 }

@@ -19,6 +19,8 @@ export interface PostgresOptions {
   logFile: string;
   /** Tests: never outlive the process that started it. */
   dieWithParent?: boolean;
+  /** Told each new process, before it is ready. */
+  onSpawn?: (pid: number) => void;
 }
 
 const SUPERUSER = 'postgres';
@@ -75,25 +77,32 @@ async function binaries(): Promise<{ postgres: string; initdb: string }> {
 }
 
 /**
- * How to start a Postgres program as us. As root it runs as `nobody` (or as whoever owns the data already) and keeps
- * the one capability to pass through private parent folders, such as /root; setpriv execs, so the pid stays the same.
+ * As whom to start Postgres. As root it runs as `nobody` (or as whoever owns the data already) and keeps the one
+ * capability to pass through private parent folders, such as /root; setpriv execs, so the pid stays the same.
  */
-function postgresUser(dataDir: string): User | undefined {
+function postgresUser(dataDir: string, initdb: string): User | undefined {
   if (process.getuid?.() !== 0) return undefined;
-  const owner = existsSync(dataDir) ? statSync(dataDir) : undefined;
+  const owner = statSync(dataDir, { throwIfNoEntry: false });
   const [uid, gid] = owner && owner.uid !== 0 ? [owner.uid, owner.gid] : [NOBODY, NOBODY];
   const setpriv = onPath('setpriv');
-  if (setpriv) {
-    const as = [`--reuid=${uid}`, `--regid=${gid}`, '--clear-groups'];
-    const passing = ['--inh-caps=+dac_override', '--ambient-caps=+dac_override'];
-    for (const prefix of [
-      [setpriv, ...as, ...passing],
-      [setpriv, ...as],
-    ])
-      if (spawnSync(prefix[0]!, [...prefix.slice(1), 'true'], { timeout: 10_000 }).status === 0)
-        return { prefix, uid, gid };
+  const as = [`--reuid=${uid}`, `--regid=${gid}`, '--clear-groups'];
+  const passing = ['--inh-caps=+dac_override', '--ambient-caps=+dac_override'];
+  // Without it the kernel disregards the capability where a program asks what it may access, as initdb does.
+  const everywhere = '--securebits=+no_setuid_fixup';
+  const prefixes = setpriv
+    ? [
+        [setpriv, ...as, ...passing, everywhere],
+        [setpriv, ...as],
+      ]
+    : [[]];
+  for (const prefix of prefixes) {
+    const user = { prefix, uid, gid };
+    const [command, ...args] = [...prefix, 'test', '-x', initdb, '-a', '-x', dirname(dataDir)];
+    if (spawnSync(command!, args, { timeout: 10_000, ...spawnAs(user) }).status === 0) return user;
   }
-  return { prefix: [], uid, gid };
+  throw new Error(
+    `Postgres refuses to run as root, and the user with the id ${uid} cannot reach ${initdb} and ${dirname(dataDir)}: put them where every user may enter, or do not run as root`,
+  );
 }
 
 const spawnAs = (user?: User) => (user && user.prefix.length === 0 ? { uid: user.uid, gid: user.gid } : {});
@@ -107,7 +116,6 @@ async function createCluster(
   const { dataDir, superuserPassword } = options;
   const fresh = `${dataDir}.${randomBytes(4).toString('hex')}`;
   const passwordFile = `${fresh}.password`;
-  await mkdir(dirname(dataDir), { recursive: true });
   await mkdir(fresh, { mode: 0o700 });
   try {
     if (user) await chown(fresh, user.uid, user.gid);
@@ -191,17 +199,18 @@ function settings(options: PostgresOptions, port: number): string[] {
   return Object.entries(values).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 }
 
-/** Starts Postgres from npm's binaries, makes the cluster first if need be, and waits until it takes connections. */
-export async function startPostgres(given: PostgresOptions): Promise<LocalServer> {
+/** Postgres from npm's binaries, ready to be started; makes the cluster if need be. */
+export async function preparePostgres(given: PostgresOptions): Promise<LocalServer> {
   const options = { ...given, dataDir: resolve(given.dataDir) };
   const { dataDir } = options;
   const { postgres, initdb } = await binaries();
-  const user = postgresUser(dataDir);
+  await mkdir(dirname(dataDir), { recursive: true });
+  const user = postgresUser(dataDir, initdb);
   if (!existsSync(join(dataDir, 'PG_VERSION'))) await createCluster(initdb, options, user);
   const mayMove = options.port <= 0;
   let port = mayMove ? await freePort() : options.port;
 
-  const server = new LocalServer({
+  return new LocalServer({
     title: 'Postgres',
     port: () => port,
     url: () => {
@@ -230,6 +239,7 @@ export async function startPostgres(given: PostgresOptions): Promise<LocalServer
       port += 1;
       return true;
     },
+    onSpawn: options.onSpawn,
     // A fast shutdown, which does not wait for clients to leave.
     stopSteps: [
       { signal: 'SIGINT', graceMs: 15_000 },
@@ -237,6 +247,11 @@ export async function startPostgres(given: PostgresOptions): Promise<LocalServer
       { signal: 'SIGKILL', graceMs: 5_000 },
     ],
   });
+}
+
+/** Starts Postgres from npm's binaries, makes the cluster if need be, and waits until it takes connections. */
+export async function startPostgres(options: PostgresOptions): Promise<LocalServer> {
+  const server = await preparePostgres(options);
   await server.start();
   return server;
 }

@@ -1,0 +1,100 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DataFolder } from './data-folder.js';
+import { describeStack } from './report.js';
+import { readSettings, StackError } from './settings.js';
+import { Stack, type Progress } from './stack.js';
+
+/** npm and the terminal both pass a Ctrl-C on, so one keystroke arrives twice within moments. */
+const SAME_KEYSTROKE_MS = 500;
+/** A start that does not notice by then that it was stopped (a call without an answer) is left alone. */
+const START_END_LIMIT_MS = 10_000;
+
+const print = (line: string) => process.stdout.write(`${line}\n`);
+
+/** On a terminal a step is one line that is written over; elsewhere a line for each tenth. */
+function terminalProgress(): Progress {
+  let lastTenth = -1;
+  let open = false;
+  const closeLine = () => {
+    if (open) process.stdout.write('\n');
+    open = false;
+  };
+  return {
+    line: (text) => {
+      closeLine();
+      print(text);
+    },
+    step: (what, done, total) => {
+      const text = `${what}: ${done} of ${total}`;
+      if (process.stdout.isTTY) {
+        process.stdout.write(`\r${text}`);
+        open = true;
+        if (done === total) closeLine();
+      } else {
+        const tenth = Math.floor((done * 10) / total);
+        if (tenth !== lastTenth) print(text);
+        lastTenth = tenth;
+      }
+    },
+  };
+}
+
+async function run(): Promise<number> {
+  // A reader that went away (`npm start | head`, a closed terminal) must not end the stack half-way.
+  process.stdout.on('error', () => {});
+  process.stderr.on('error', () => {});
+  const settings = readSettings(process.argv.slice(2), process.env, process.cwd());
+  const folder = await DataFolder.open(settings, print);
+  const progress = terminalProgress();
+  const stack = new Stack(settings, folder, progress);
+
+  let firstSignal: number | undefined;
+  const interrupted = new Promise<void>((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+      process.on(signal, () => {
+        if (firstSignal === undefined) {
+          firstSignal = Date.now();
+          progress.line('Stopping (again to hurry) ...');
+          resolve();
+        } else if (Date.now() - firstSignal > SAME_KEYSTROKE_MS) void stack.supervisor.hurry();
+      });
+  });
+  let failure: unknown;
+  const failed = new Promise<void>((resolve) => {
+    for (const event of ['uncaughtException', 'unhandledRejection'] as const)
+      process.on(event, (error: unknown) => {
+        failure ??= error;
+        resolve();
+      });
+  });
+
+  const begun = Date.now();
+  const started = stack.start();
+  const ready = started.then(
+    (running) => {
+      if (firstSignal !== undefined) return;
+      folder.publish(running);
+      print(describeStack(running, folder));
+      print(`  Ready after ${((Date.now() - begun) / 1000).toFixed(1)} s.`);
+    },
+    (error: unknown) => {
+      if (firstSignal === undefined) failure ??= error;
+    },
+  );
+  await Promise.race([interrupted, failed, ready.then(() => (failure ? undefined : new Promise(() => {})))]);
+  await stack.stop();
+  // What was just being started when the stop came.
+  await Promise.race([ready, sleep(START_END_LIMIT_MS)]);
+  await stack.stop();
+  folder.release();
+  if (failure) throw failure;
+  return 0;
+}
+
+try {
+  process.exit(await run());
+} catch (error) {
+  const isExpected = error instanceof StackError || (error as Error)?.name === 'DemoDataError';
+  process.stderr.write(`${isExpected ? (error as Error).message : ((error as Error)?.stack ?? error)}\n`);
+  process.exit(1);
+}

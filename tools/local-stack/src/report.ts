@@ -1,0 +1,50 @@
+import { relative } from 'node:path';
+import type { RunningStack } from './stack.js';
+
+const ABOUT: Record<string, string> = {
+  perks: 'perk collections, categories, codes',
+  links: 'click_url redirects',
+  boost: 'campaigns, pixels, customer journey',
+  gift: 'gift-card pools and reward links',
+  rewards: 'the page a recipient opens',
+  token: 'accounts, keys, analytics tokens',
+  query: 'Cube-compatible analytics',
+};
+
+/** Columns as wide as their widest cell. */
+export function table(rows: string[][]): string {
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
+  const line = (row: string[]) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column]!))
+      .join('   ')
+      .trimEnd();
+  const rule = widths.map((width) => '-'.repeat(width)).join('   ');
+  return [line(rows[0]!), rule, ...rows.slice(1).map(line)].map((text) => `  ${text}`).join('\n');
+}
+
+/** What a person who has just started the stack wants to know. */
+export function describeStack(stack: RunningStack, files: { stackFile: string; logDir: string }): string {
+  const hosts = Object.entries(stack.hosts);
+  const accounts = stack.accounts.map(({ id, userKey, collections, campaigns, pools }) => [
+    id,
+    'USER',
+    userKey,
+    [...collections, ...campaigns, ...pools].join(', '),
+  ]);
+  const shown = (path: string) => (relative('', path).startsWith('..') ? path : relative('', path));
+  return [
+    '',
+    table([['host', 'address', 'what'], ...hosts.map(([host, url]) => [host, url, ABOUT[host] ?? ''])]),
+    '',
+    table([
+      ['account', 'role', 'API key', 'owns'],
+      ['platform', 'ADMIN', stack.adminKey, 'the management API (/admin)'],
+      ...accounts,
+    ]),
+    '',
+    `  OpenAPI of each host at /docs. Logs in ${shown(files.logDir)}, all of this in ${shown(files.stackFile)}.`,
+    '  npm run demo walks one customer journey; Ctrl-C stops everything.',
+    '',
+  ].join('\n');
+}

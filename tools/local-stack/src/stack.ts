@@ -1,0 +1,278 @@
+import { existsSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  APP_HOSTS,
+  APPS,
+  appEnvironment,
+  databaseUrls,
+  findNatsServer,
+  isPortFree,
+  loadSecrets,
+  LocalServer,
+  prepareNats,
+  preparePostgres,
+  provisionDatabase,
+  rolePassword,
+  ServerProcess,
+  type AppName,
+  type Environment,
+  type ServerSpec,
+} from '@perkway/local-servers';
+import { applyDemoData } from './apply-demo.js';
+import { buildApps, existingApps } from './build.js';
+import type { DataFolder, StackFile } from './data-folder.js';
+import { checkDatabase, checkNats, dropSchemas, dropStreams } from './external-servers.js';
+import { appScript, ROOT } from './paths.js';
+import { databaseName, portOf, StackError, type PortOwner, type Settings } from './settings.js';
+import { Supervisor } from './supervisor.js';
+
+export interface Progress {
+  /** One line of its own. */
+  line: (text: string) => void;
+  /** Where a long step is; each call replaces the one before. */
+  step: (what: string, done: number, total: number) => void;
+}
+
+export type RunningStack = Omit<StackFile, 'pids' | 'dataDir' | 'logDir'>;
+
+const MIGRATION_LIMIT_MS = 300_000;
+const READY_LIMIT_MS = 60_000;
+const READY_POLL_MS = 100;
+/** Node starts in about a second of CPU time, so more at once would only slow each other down. */
+const MIGRATIONS_AT_ONCE = 2;
+
+/** The address of this machine's own clients is that of the proxy in front, as in production. */
+const TRUSTED_PROXIES = '127.0.0.0/8,::1/128';
+
+/** Ours, without what the apps get from the stack: a `DATABASE_URL` of ours is the superuser's. */
+function inheritedEnvironment(environment: Omit<Environment, 'port'>): NodeJS.ProcessEnv {
+  const theirs = new Set(
+    APPS.flatMap((app) => Object.keys(appEnvironment(app, { ...environment, port: 0 }))),
+  );
+  return Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !theirs.has(name) && !name.startsWith('npm_')),
+  );
+}
+
+/** Everything that `npm start` runs. */
+export class Stack {
+  readonly supervisor: Supervisor;
+  private readonly ending = new AbortController();
+  private readonly apps = existingApps();
+
+  constructor(
+    private readonly settings: Settings,
+    private readonly folder: DataFolder,
+    private readonly progress: Progress,
+  ) {
+    this.supervisor = new Supervisor(progress.line);
+  }
+
+  /** Resolves when every app is ready and has the demo data. Stop the stack when it rejects. */
+  async start(): Promise<RunningStack> {
+    const { settings, folder, progress } = this;
+    await this.checkPorts();
+    if (settings.databaseUrl) await checkDatabase(settings.databaseUrl);
+    if (settings.natsUrl) await checkNats(settings.natsUrl);
+    const natsBinary = settings.natsUrl ? undefined : await this.findNats();
+    this.continueOrThrow();
+
+    folder.prepare({ fresh: settings.fresh });
+    const built = await buildApps(this.apps);
+    if (built.length > 0) progress.line(`Built ${built.join(', ')}.`);
+    this.continueOrThrow();
+
+    const secrets = await loadSecrets(folder.path('secrets.json'));
+    const [adminUrl, natsUrl] = await Promise.all([
+      settings.databaseUrl ?? this.startPostgres(secrets.superuserPassword),
+      settings.natsUrl ?? this.startNats(natsBinary!),
+    ]);
+    this.continueOrThrow();
+
+    // Roles belong to the whole server: two stacks that use one server must give them the same passwords.
+    const passwordOf = rolePassword(new URL(adminUrl).password);
+    const provisioning = { database: databaseName(adminUrl), passwordOf };
+    if (settings.fresh && settings.databaseUrl) await dropSchemas(databaseUrls(adminUrl, provisioning).admin);
+    if (settings.fresh && settings.natsUrl) await dropStreams(settings.natsUrl);
+    const database = await provisionDatabase(adminUrl, provisioning);
+    this.continueOrThrow();
+
+    const urls = Object.fromEntries(
+      APPS.map((app) => [app, `http://127.0.0.1:${portOf(settings.portBase, app)}`]),
+    ) as Record<AppName, string>;
+    const common = { urls, database, natsUrl, secrets, trustedProxies: TRUSTED_PROXIES };
+    const inherited = inheritedEnvironment(common);
+    const environmentOf = (app: AppName): NodeJS.ProcessEnv => ({
+      ...inherited,
+      NODE_ENV: 'production',
+      ...appEnvironment(app, { ...common, port: portOf(settings.portBase, app) }),
+    });
+    await this.migrate(environmentOf);
+    await this.startApps(environmentOf, urls);
+    this.continueOrThrow();
+
+    const hosts = Object.fromEntries(this.apps.map((app) => [APP_HOSTS[app].host, urls[app]]));
+    const { accounts } = await applyDemoData({
+      hosts,
+      adminKey: secrets.adminKey,
+      stateFile: folder.path('demo-state.json'),
+      onProgress: ({ done, total }) => {
+        if (total > 0) progress.step('Applying the demo data', done, total);
+      },
+    });
+    this.continueOrThrow();
+    return { hosts, adminKey: secrets.adminKey, databaseUrl: database.admin, natsUrl, accounts };
+  }
+
+  /** Stops all that this stack started, and a start that is under way. */
+  async stop(): Promise<void> {
+    this.ending.abort();
+    await this.supervisor.stop();
+  }
+
+  private continueOrThrow(): void {
+    if (this.ending.signal.aborted) throw new Error('the stack was stopped while it started');
+  }
+
+  private async checkPorts(): Promise<void> {
+    const { portBase, databaseUrl, natsUrl } = this.settings;
+    const owners: PortOwner[] = [
+      ...this.apps,
+      ...(databaseUrl ? [] : (['postgres'] as const)),
+      ...(natsUrl ? [] : (['nats'] as const)),
+    ];
+    const free = await Promise.all(owners.map((owner) => isPortFree(portOf(portBase, owner))));
+    const busy = owners.filter((_, index) => !free[index]);
+    if (busy.length === 0) return;
+    const list = busy.map((owner) => `${portOf(portBase, owner)} (for ${owner})`).join(', ');
+    throw new StackError(
+      `${busy.length === 1 ? 'Port' : 'Ports'} ${list} in use: free ${busy.length === 1 ? 'it' : 'them'}, or set PORT_BASE (now ${portBase}) to move all ports.`,
+    );
+  }
+
+  private async findNats(): Promise<string> {
+    try {
+      return await findNatsServer({ onProgress: this.progress.line, signal: this.ending.signal });
+    } catch (error) {
+      throw new StackError(`${(error as Error).message}.`, { cause: error });
+    }
+  }
+
+  private async startPostgres(superuserPassword: string): Promise<string> {
+    const server = await preparePostgres({
+      port: portOf(this.settings.portBase, 'postgres'),
+      dataDir: this.folder.path('postgres'),
+      superuserPassword,
+      durable: true,
+      logFile: this.folder.logFile('postgres'),
+      onSpawn: (pid) => this.folder.recordPid('postgres', pid),
+    });
+    return this.startServer('postgres', server);
+  }
+
+  private async startNats(binary: string): Promise<string> {
+    const server = await prepareNats({
+      port: portOf(this.settings.portBase, 'nats'),
+      storeDir: this.folder.path('nats'),
+      logFile: this.folder.logFile('nats'),
+      binary,
+      onSpawn: (pid) => this.folder.recordPid('nats', pid),
+    });
+    return this.startServer('nats', server);
+  }
+
+  private async startServer(name: string, server: LocalServer): Promise<string> {
+    this.continueOrThrow();
+    this.supervisor.addGroup(server);
+    await startOrExplain(server);
+    this.supervisor.watch(name, server);
+    return server.url;
+  }
+
+  private async migrate(environmentOf: (app: AppName) => NodeJS.ProcessEnv): Promise<void> {
+    const waiting = this.apps.filter((app) => existsSync(appScript(app, 'migrate')));
+    const worker = async () => {
+      for (let app = waiting.shift(); app; app = waiting.shift()) {
+        this.continueOrThrow();
+        const process = await ServerProcess.launch({
+          ...nodeRunning(app, 'migrate', environmentOf(app)),
+          logFile: this.folder.logFile(app),
+        });
+        const steps = [
+          { signal: 'SIGTERM', graceMs: 5_000 } as const,
+          { signal: 'SIGKILL', graceMs: 0 } as const,
+        ];
+        const end = () => void process.stop(steps);
+        const timer = setTimeout(end, MIGRATION_LIMIT_MS);
+        this.ending.signal.addEventListener('abort', end);
+        if (this.ending.signal.aborted) end();
+        const { code } = await process.exited;
+        clearTimeout(timer);
+        this.ending.signal.removeEventListener('abort', end);
+        this.continueOrThrow();
+        if (code !== 0) throw new StackError(`The migrations of ${app} failed: ${process.logTail()}`);
+      }
+    };
+    await Promise.all(Array.from({ length: MIGRATIONS_AT_ONCE }, worker));
+  }
+
+  private async startApps(
+    environmentOf: (app: AppName) => NodeJS.ProcessEnv,
+    urls: Record<AppName, string>,
+  ): Promise<void> {
+    this.continueOrThrow();
+    const servers = this.apps.map((app) => {
+      const logFile = this.folder.logFile(app);
+      const spec: ServerSpec = {
+        title: app,
+        port: () => portOf(this.settings.portBase, app),
+        url: () => urls[app],
+        spawn: () => ServerProcess.launch({ ...nodeRunning(app, 'main', environmentOf(app)), logFile }),
+        isReady: () => isReady(urls[app]),
+        mayRetry: () => false,
+        startTimeoutMs: READY_LIMIT_MS,
+        onSpawn: (pid) => this.folder.recordPid(app, pid),
+        // The apps drain for at most ten seconds.
+        stopSteps: [
+          { signal: 'SIGTERM', graceMs: 11_000 },
+          { signal: 'SIGKILL', graceMs: 5_000 },
+        ],
+      };
+      return { app, server: new LocalServer(spec) };
+    });
+    this.supervisor.addGroup(...servers.map(({ server }) => server));
+    await Promise.all(
+      servers.map(async ({ app, server }) => {
+        await startOrExplain(server);
+        this.supervisor.watch(app, server);
+      }),
+    );
+  }
+}
+
+async function startOrExplain(server: LocalServer): Promise<void> {
+  try {
+    await server.start();
+  } catch (error) {
+    throw new StackError((error as Error).message, { cause: error });
+  }
+}
+
+const nodeRunning = (app: AppName, entry: 'main' | 'migrate', env: NodeJS.ProcessEnv) => ({
+  command: process.execPath,
+  args: ['--enable-source-maps', appScript(app, entry)],
+  cwd: ROOT,
+  env,
+});
+
+async function isReady(url: string): Promise<boolean> {
+  try {
+    const response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(2_000) });
+    await response.body?.cancel();
+    if (response.ok) return true;
+  } catch {
+    // Not yet.
+  }
+  await sleep(READY_POLL_MS);
+  return false;
+}

@@ -1,6 +1,5 @@
 import { Module, type DynamicModule, type Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { Transport, type NatsOptions as NatsTransportOptions } from '@nestjs/microservices';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { DomainError } from '@perkway/domain';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -16,8 +15,9 @@ import { DrainState, HealthModule, type HealthOptions } from './health/health.mo
 import { deferBodyErrors, DeferredBodyGuard } from './http/deferred-body.guard.js';
 import { createLogger, LOGGER, NestLogger } from './logging/logger.js';
 import { MetricsModule } from './metrics/metrics.module.js';
-import { natsConnectOptions } from './nats/nats.service.js';
 import { NatsModule } from './nats/nats.module.js';
+import { NatsService } from './nats/nats.service.js';
+import { RpcServer } from './nats/rpc-server.js';
 
 export interface AppDefinition {
   /** Folder name of the app; names its logs, metrics and NATS connections. */
@@ -86,21 +86,17 @@ export async function createApp(definition: AppDefinition): Promise<NestFastifyA
   app.useGlobalGuards(new DeferredBodyGuard());
   app.useGlobalPipes(createValidationPipe());
   observeRequests(app, logger);
-  if (definition.answersRequests) {
-    const options: NatsTransportOptions['options'] = {
-      ...natsConnectOptions({ url: env.NATS_URL, app: name }),
-      queue: name,
-    };
-    app.connectMicroservice<NatsTransportOptions>({ transport: Transport.NATS, options });
-  }
+  if (definition.answersRequests)
+    // With the filter and the pipe of the HTTP side.
+    app.connectMicroservice(
+      { strategy: new RpcServer(app.get(NatsService), name) },
+      { inheritAppConfig: true },
+    );
   await definition.configure?.(app);
   await app.init();
   await app.getHttpAdapter().getInstance().ready();
-  if (definition.answersRequests)
-    // Not awaited: an app starts and serves what it can while the broker is away.
-    app
-      .startAllMicroservices()
-      .catch((err: unknown) => logger.error({ err }, 'cannot answer requests over NATS'));
+  // Not awaited: an app starts and serves what it can while the broker is away.
+  if (definition.answersRequests) void app.startAllMicroservices();
   return app;
 }
 

@@ -10,29 +10,35 @@ export interface NatsOptions {
   app: string;
 }
 
-/** Reconnects for ever; an app starts and stays up without a broker. */
+/** Each app listens on its own inboxes, so that the broker can keep them apart. */
+export const inboxPrefix = (app: string): string => `_INBOX_${app.replaceAll('-', '_')}`;
+
+/** Once connected, a client reconnects for ever. */
 export const natsConnectOptions = ({ url, app }: NatsOptions) => ({
   servers: url.split(','),
   name: app,
-  // Each app listens on its own inboxes, so that the broker can keep them apart.
-  inboxPrefix: `_INBOX_${app.replaceAll('-', '_')}`,
+  inboxPrefix: inboxPrefix(app),
   maxReconnectAttempts: -1,
+  ignoreAuthErrorAbort: true,
   reconnectTimeWait: 250,
   reconnectJitter: 100,
-  waitOnFirstConnect: true,
   timeout: 2_000,
   pingInterval: 10_000,
   maxPingOut: 2,
 });
 
-/** The app's connection for JetStream. Null until the broker has been reached for the first time. */
+const FIRST_CONNECT_RETRY_MS = 500;
+
+/**
+ * The app's one connection, for JetStream and for request/reply. The app starts and stays up without a broker:
+ * `current` is null until the broker has been reached for the first time.
+ */
 @Injectable()
 export class NatsService implements OnModuleInit, OnApplicationShutdown {
   private connection: NatsConnection | null = null;
   private client: JetStreamClient | null = null;
   private closed = false;
   private readonly waiting: ((connection: NatsConnection) => void)[] = [];
-  private readonly lastWork: (() => Promise<void>)[] = [];
 
   constructor(
     @Inject(NATS_OPTIONS) private readonly options: NatsOptions,
@@ -51,7 +57,7 @@ export class NatsService implements OnModuleInit, OnApplicationShutdown {
     return this.client;
   }
 
-  /** Resolves once the broker has been reached. */
+  /** Resolves once the broker has been reached; never, if the app is closed before. */
   connected(): Promise<NatsConnection> {
     if (this.connection) return Promise.resolve(this.connection);
     return new Promise((resolve) => this.waiting.push(resolve));
@@ -61,37 +67,26 @@ export class NatsService implements OnModuleInit, OnApplicationShutdown {
     return jetstreamManager(await this.connected(), { timeout, checkAPI: false });
   }
 
-  /** Work to finish after the last request was answered and before the connection closes. Must have a time limit. */
-  beforeClose(work: () => Promise<void>) {
-    this.lastWork.push(work);
-  }
-
-  // Not earlier: requests that are being answered while the app drains still need the broker.
+  /** After the HTTP server has answered what it had: those answers may need the broker. */
   async onApplicationShutdown() {
-    await Promise.allSettled(this.lastWork.map((work) => work()));
     this.closed = true;
     await this.connection?.close().catch(() => undefined);
   }
 
   private async connectInBackground() {
-    while (!this.closed) {
+    for (let attempt = 1; !this.closed; attempt += 1) {
       try {
         const connection = await connect(natsConnectOptions(this.options));
-        if (this.closed) return void connection.close().catch(() => undefined);
+        if (this.closed) return void (await connection.close());
         this.connection = connection;
         this.client = jetstream(connection, { timeout: 2_000 });
         this.logger.info('connected to NATS');
         for (const resolve of this.waiting.splice(0)) resolve(connection);
-        void this.logStatus(connection);
-        // Resolves only when the client itself gives up (credentials refused): start over.
-        const reason = await connection.closed();
-        this.connection = null;
-        this.client = null;
-        if (!this.closed) this.logger.error({ err: reason }, 'NATS connection closed');
+        return void this.logStatus(connection);
       } catch (err) {
-        this.logger.error({ err }, 'cannot connect to NATS');
+        if (attempt === 1) this.logger.warn({ err }, 'cannot connect to NATS yet, trying on');
       }
-      if (!this.closed) await new Promise((resolve) => setTimeout(resolve, 1_000));
+      await new Promise((resolve) => setTimeout(resolve, FIRST_CONNECT_RETRY_MS).unref());
     }
   }
 

@@ -1,23 +1,33 @@
-import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { ClientNats } from '@nestjs/microservices';
 import { unavailable } from '@perkway/domain';
 import { firstValueFrom, retry, timeout } from 'rxjs';
-import { NATS_OPTIONS, natsConnectOptions, type NatsOptions } from './nats.service.js';
+import { inboxPrefix, NATS_OPTIONS, NatsService, type NatsOptions } from './nats.service.js';
 
 const REQUEST_TIMEOUT_MS = 1_000;
 
-/** Asks another app over NATS: a timeout and one retry, then 503. */
-@Injectable()
-export class RpcClient implements OnModuleInit, OnApplicationShutdown {
-  private readonly client: ClientNats;
-
-  constructor(@Inject(NATS_OPTIONS) options: NatsOptions) {
-    this.client = new ClientNats(natsConnectOptions(options));
+/** Nest's NATS client over the app's own connection, which looks after itself. */
+class SharedConnectionClient extends ClientNats {
+  constructor(
+    private readonly nats: NatsService,
+    app: string,
+  ) {
+    super({ inboxPrefix: inboxPrefix(app) });
   }
 
-  onModuleInit() {
-    // Waits for the broker in the background; requests meanwhile run into their timeout.
-    this.client.connect().catch(() => undefined);
+  override async connect() {
+    this.natsClient = await this.nats.connected();
+    return this.natsClient;
+  }
+}
+
+/** Asks another app over NATS: a timeout and one retry, then 503. */
+@Injectable()
+export class RpcClient implements OnApplicationShutdown {
+  private readonly client: SharedConnectionClient;
+
+  constructor(@Inject(NatsService) nats: NatsService, @Inject(NATS_OPTIONS) { app }: NatsOptions) {
+    this.client = new SharedConnectionClient(nats, app);
   }
 
   /**
@@ -38,8 +48,7 @@ export class RpcClient implements OnModuleInit, OnApplicationShutdown {
     }
   }
 
-  // After the last request was answered.
-  async onApplicationShutdown() {
-    await this.client.close().catch(() => undefined);
+  onApplicationShutdown() {
+    this.client.handleClose();
   }
 }

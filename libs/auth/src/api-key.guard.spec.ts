@@ -1,0 +1,308 @@
+import { Body, Controller, Get, Module, Post } from '@nestjs/common';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { unavailable, type Caller, type ResolvedKey } from '@perkway/domain';
+import { createApp, loadEnv, platformEnv, Public } from '@perkway/platform';
+import { IsInt } from 'class-validator';
+import { pino } from 'pino';
+import { AuthModule, AllowQueryKey, CurrentCaller, hashApiKey, KeyStore, Roles } from './index.js';
+
+const PEPPER = 'pepper-of-at-least-thirty-two-characters';
+const USER_KEY = 'user-key-0123456789';
+const ADMIN_KEY = 'ADMIN_key_0123456789';
+
+class AmountDto {
+  @IsInt()
+  amount: number;
+}
+
+@Controller()
+class ProbeController {
+  @Get('mine')
+  mine(@CurrentCaller() caller: Caller) {
+    return caller;
+  }
+
+  @AllowQueryKey()
+  @Get('embedded')
+  embedded(@CurrentCaller() caller: Caller) {
+    return { account: caller.account };
+  }
+
+  @Roles('ADMIN')
+  @Post('amounts')
+  amounts(@Body() body: AmountDto) {
+    return { amount: body.amount };
+  }
+
+  @Public()
+  @Get('open')
+  open() {
+    return { ok: true };
+  }
+
+  @Public()
+  @Get('misused')
+  misused(@CurrentCaller() caller: Caller) {
+    return caller;
+  }
+}
+
+@Roles('ADMIN')
+@AllowQueryKey()
+@Controller('admin')
+class AdminController {
+  @Get('things')
+  things() {
+    return [];
+  }
+
+  @Roles('USER', 'ADMIN')
+  @Get('everyone')
+  everyone() {
+    return [];
+  }
+}
+
+/** What the owner of the keys knows, and how it is asked. */
+class Owner {
+  readonly keys: Record<string, ResolvedKey> = {};
+  readonly asked: string[][] = [];
+  isAway = false;
+
+  constructor() {
+    this.add(USER_KEY, { keyId: 'k1', account: 'acme', role: 'USER' });
+    this.add(ADMIN_KEY, { keyId: 'k2', account: 'platform', role: 'ADMIN' });
+  }
+
+  add(key: string, resolved: ResolvedKey) {
+    this.keys[hashApiKey(PEPPER, key)] = resolved;
+  }
+
+  revoke(key: string) {
+    delete this.keys[hashApiKey(PEPPER, key)];
+  }
+
+  resolve = async (hashes: string[]) => {
+    this.asked.push(hashes);
+    if (this.isAway) throw unavailable('The API key service');
+    return Object.fromEntries(
+      hashes.filter((hash) => hash in this.keys).map((hash) => [hash, this.keys[hash]!]),
+    );
+  };
+}
+
+async function startApp(owner: Owner) {
+  const env = loadEnv(platformEnv, { PORT: '1', NATS_URL: 'nats://127.0.0.1:1', LOG_LEVEL: 'silent' });
+  @Module({
+    imports: [
+      AuthModule.register({
+        env: { API_KEY_PEPPER: PEPPER },
+        resolver: { inject: [], useFactory: () => owner.resolve },
+      }),
+    ],
+    controllers: [ProbeController, AdminController],
+  })
+  class ProbeModule {}
+  return createApp({ name: 'probe', module: ProbeModule, env });
+}
+
+describe('the API key guard', () => {
+  let owner: Owner;
+  let app: NestFastifyApplication;
+
+  beforeEach(async () => {
+    owner = new Owner();
+    app = await startApp(owner);
+  });
+  afterEach(() => app.close());
+
+  const get = (url: string, headers: Record<string, string> = {}) =>
+    app.inject({ method: 'GET', url, headers });
+
+  it('denies by default', async () => {
+    const response = await get('/mine');
+    expect(response.statusCode).toBe(401);
+    expect(response.json()).toMatchObject({ code: 'API_KEY_INVALID', status: 401 });
+    expect(owner.asked).toEqual([]);
+  });
+
+  it.each([
+    '',
+    'short',
+    'x'.repeat(129),
+    'has spaces in the middle',
+    'bad!characters.in.it',
+    'ключключключключ',
+  ])('refuses %j, which cannot be a key, without asking anybody', async (key) => {
+    expect((await get('/mine', { 'x-api-key': key })).statusCode).toBe(401);
+    expect(owner.asked).toEqual([]);
+  });
+
+  it('refuses two keys in one request', async () => {
+    const response = await app.inject({
+      url: '/mine',
+      headers: { 'x-api-key': [USER_KEY, USER_KEY] as never },
+    });
+    expect(response.statusCode).toBe(401);
+  });
+
+  it('refuses an unknown key', async () => {
+    const response = await get('/mine', { 'x-api-key': 'nobody-knows-this-key' });
+    expect(response.statusCode).toBe(401);
+    expect(owner.asked).toEqual([[hashApiKey(PEPPER, 'nobody-knows-this-key')]]);
+  });
+
+  it('answers as the account of the key, whatever its case, and asks once', async () => {
+    for (const key of [USER_KEY, USER_KEY.toUpperCase(), USER_KEY]) {
+      const response = await get('/mine', { 'x-api-key': key, 'x-request-id': 'r-1' });
+      expect(response.statusCode).toBe(200);
+      expect(response.json()).toEqual({ account: 'acme', role: 'USER', keyId: 'k1', requestId: 'r-1' });
+    }
+    expect(owner.asked).toEqual([[hashApiKey(PEPPER, USER_KEY)]]);
+  });
+
+  it('gives concurrent callers each their own account', async () => {
+    const keys = [USER_KEY, ADMIN_KEY];
+    const responses = await Promise.all(
+      Array.from({ length: 200 }, (_, i) =>
+        get('/mine', { 'x-api-key': keys[i % 2]!, 'x-request-id': `r-${i}` }),
+      ),
+    );
+    responses.forEach((response, i) =>
+      expect(response.json()).toMatchObject({ account: ['acme', 'platform'][i % 2], requestId: `r-${i}` }),
+    );
+  });
+
+  it('judges the key, then the role, then the body', async () => {
+    const post = async (key: string | undefined, payload: string) => {
+      const headers = { 'content-type': 'application/json', ...(key ? { 'x-api-key': key } : {}) };
+      const response = await app.inject({ method: 'POST', url: '/amounts', headers, payload });
+      return [response.statusCode, response.json<{ code?: string }>().code];
+    };
+    // Twice: through Passport, and from memory.
+    for (const _ of [1, 2]) {
+      expect(await post(undefined, '{bad')).toEqual([401, 'API_KEY_INVALID']);
+      expect(await post(USER_KEY, '{bad')).toEqual([403, 'FORBIDDEN']);
+      expect(await post(USER_KEY, '{"amount":"x"}')).toEqual([403, 'FORBIDDEN']);
+      expect(await post(ADMIN_KEY, '{bad')).toEqual([400, 'VALIDATION_FAILED']);
+      expect(await post(ADMIN_KEY, '{"amount":"x"}')).toEqual([400, 'VALIDATION_FAILED']);
+      expect(await post(ADMIN_KEY, '{"amount":3}')).toEqual([201, undefined]);
+    }
+  });
+
+  it('takes the role from the handler before the controller', async () => {
+    expect((await get('/admin/things', { 'x-api-key': USER_KEY })).statusCode).toBe(403);
+    expect((await get('/admin/things', { 'x-api-key': ADMIN_KEY })).statusCode).toBe(200);
+    expect((await get('/admin/everyone', { 'x-api-key': USER_KEY })).statusCode).toBe(200);
+  });
+
+  it('opens only what is public', async () => {
+    expect((await get('/open')).statusCode).toBe(200);
+    expect((await get('/open', { 'x-api-key': 'nonsense' })).statusCode).toBe(200);
+    expect(owner.asked).toEqual([]);
+  });
+
+  it('fails rather than run a handler without the caller that it asks for', async () => {
+    expect((await get('/misused', { 'x-api-key': USER_KEY })).statusCode).toBe(500);
+  });
+
+  describe('the key in the query', () => {
+    it('is used where the handler or controller allows it', async () => {
+      expect((await get(`/embedded?api_key=${USER_KEY}`)).json()).toEqual({ account: 'acme' });
+      expect((await get(`/admin/things?api_key=${ADMIN_KEY.toUpperCase()}`)).statusCode).toBe(200);
+    });
+
+    it('is ignored elsewhere', async () => {
+      expect((await get(`/mine?api_key=${USER_KEY}`)).statusCode).toBe(401);
+      expect(owner.asked).toEqual([]);
+    });
+
+    it('is not looked at where there is a header, even an empty one', async () => {
+      for (const header of ['', 'malformed', 'unknown-key-0123456789'])
+        expect((await get(`/embedded?api_key=${USER_KEY}`, { 'x-api-key': header })).statusCode).toBe(401);
+      expect(
+        (await get('/embedded?api_key=unknown-key-0123456789', { 'x-api-key': USER_KEY })).statusCode,
+      ).toBe(200);
+    });
+
+    it('is refused when it is repeated or empty', async () => {
+      expect((await get(`/embedded?api_key=${USER_KEY}&api_key=${USER_KEY}`)).statusCode).toBe(401);
+      expect((await get('/embedded?api_key=')).statusCode).toBe(401);
+    });
+  });
+
+  it('refuses a revoked key within 5 s, while it is in use', async () => {
+    expect((await get('/mine', { 'x-api-key': USER_KEY })).statusCode).toBe(200);
+    owner.revoke(USER_KEY);
+    const revokedAt = Date.now();
+    let status = 200;
+    while (status === 200 && Date.now() - revokedAt < 6_000) {
+      status = (await get('/mine', { 'x-api-key': USER_KEY })).statusCode;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    expect(status).toBe(401);
+    expect(Date.now() - revokedAt).toBeLessThan(5_000);
+  });
+
+  it('lets a key in at once when this process has just made it', async () => {
+    const fresh = 'fresh-key-0123456789';
+    expect((await get('/mine', { 'x-api-key': fresh })).statusCode).toBe(401);
+    owner.add(fresh, { keyId: 'k3', account: 'acme', role: 'USER' });
+    app.get(KeyStore).invalidate(hashApiKey(PEPPER, fresh));
+    expect((await get('/mine', { 'x-api-key': fresh })).statusCode).toBe(200);
+  });
+
+  it('answers 503 for a key it has never seen while the owner is away, and serves the ones it knows', async () => {
+    expect((await get('/mine', { 'x-api-key': USER_KEY })).statusCode).toBe(200);
+    owner.isAway = true;
+    const unknown = await get('/mine', { 'x-api-key': ADMIN_KEY });
+    expect(unknown.statusCode).toBe(503);
+    expect(unknown.headers['retry-after']).toBeDefined();
+    expect((await get('/mine', { 'x-api-key': USER_KEY })).statusCode).toBe(200);
+    expect((await get('/mine', { 'x-api-key': 'bad' })).statusCode).toBe(401);
+  });
+
+  it('keeps two apps in one process apart', async () => {
+    const other = new Owner();
+    other.revoke(USER_KEY);
+    const otherApp = await startApp(other);
+    try {
+      expect((await get('/mine', { 'x-api-key': USER_KEY })).statusCode).toBe(200);
+      const response = await otherApp.inject({ url: '/mine', headers: { 'x-api-key': USER_KEY } });
+      expect(response.statusCode).toBe(401);
+    } finally {
+      await otherApp.close();
+    }
+  });
+});
+
+describe('a key known while its owner is away', () => {
+  beforeEach(() => jest.useFakeTimers({ now: 0 }));
+  afterEach(() => jest.useRealTimers());
+
+  it('is served for 60 s and then no longer', async () => {
+    const owner = new Owner();
+    const keys = new KeyStore(PEPPER, owner.resolve, pino({ level: 'silent' }));
+    try {
+      expect(await keys.find(USER_KEY)).toMatchObject({ account: 'acme' });
+      owner.isAway = true;
+      await jest.advanceTimersByTimeAsync(59_000);
+      expect(await keys.find(USER_KEY)).toMatchObject({ account: 'acme' });
+      await jest.advanceTimersByTimeAsync(1_100);
+      expect(keys.peek(USER_KEY)).toBeUndefined();
+      await expect(keys.find(USER_KEY)).rejects.toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE' });
+      owner.isAway = false;
+      expect(await keys.find(USER_KEY)).toMatchObject({ account: 'acme' });
+    } finally {
+      keys.onModuleDestroy();
+    }
+  });
+});
+
+describe('hashApiKey', () => {
+  it('ignores case and depends on the pepper', () => {
+    expect(hashApiKey(PEPPER, 'ABC')).toBe(hashApiKey(PEPPER, 'abc'));
+    expect(hashApiKey(PEPPER, 'abc')).not.toBe(hashApiKey(`${PEPPER}2`, 'abc'));
+    expect(hashApiKey(PEPPER, 'abc')).toMatch(/^[0-9a-f]{64}$/);
+  });
+});

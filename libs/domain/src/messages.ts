@@ -35,6 +35,8 @@ export interface ResolveAccountsRequest {
 export interface ResolvedAccount {
   name: string;
   allowedOrigins: string[];
+  /** How it shows itself to recipients; absent or null where it has not said so. */
+  brand?: Brand | null;
 }
 export interface ResolveAccountsReply {
   accounts: Record<string, ResolvedAccount>;

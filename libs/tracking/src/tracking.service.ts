@@ -1,6 +1,6 @@
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { trackingSubject, type TrackingEvent } from '@perkway/domain';
-import { LOGGER, natsConnectOptions, NatsService } from '@perkway/platform';
+import { inboxPrefix, LOGGER, NatsService } from '@perkway/platform';
 import type { Logger } from 'pino';
 import { Counter, Gauge, Registry } from 'prom-client';
 import { DataSource } from 'typeorm';
@@ -101,8 +101,7 @@ export class TrackingService implements OnModuleInit {
     @Inject(LOGGER) private readonly logger: Logger,
     @Inject(Registry) registry: Registry,
   ) {
-    const { inboxPrefix } = natsConnectOptions({ url: '', app });
-    this.publisher = new StreamPublisher(nats, trackingSubject(app), inboxPrefix, logger, {
+    this.publisher = new StreamPublisher(nats, trackingSubject(app), inboxPrefix(app), logger, {
       onLost: () => this.open('the connection is lost'),
       onConnected: () => this.probeSoon(0),
     });

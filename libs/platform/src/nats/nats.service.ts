@@ -39,6 +39,7 @@ export class NatsService implements OnModuleInit, OnApplicationShutdown {
   private client: JetStreamClient | null = null;
   private closed = false;
   private readonly waiting: ((connection: NatsConnection) => void)[] = [];
+  private readonly lastWork: (() => Promise<void>)[] = [];
 
   constructor(
     @Inject(NATS_OPTIONS) private readonly options: NatsOptions,
@@ -67,8 +68,17 @@ export class NatsService implements OnModuleInit, OnApplicationShutdown {
     return jetstreamManager(await this.connected(), { timeout, checkAPI: false });
   }
 
+  /**
+   * Work to finish after the last request was answered and before the connection closes, such as publishing what is
+   * pending. Must have a time limit.
+   */
+  beforeClose(work: () => Promise<void>) {
+    this.lastWork.push(work);
+  }
+
   /** After the HTTP server has answered what it had: those answers may need the broker. */
   async onApplicationShutdown() {
+    await Promise.allSettled(this.lastWork.map((work) => work()));
     this.closed = true;
     await this.connection?.close().catch(() => undefined);
   }

@@ -7,6 +7,8 @@ import { all, announce, fill, one, present, show, showBrand, type State } from '
 
 /** After this long the page says that it is still at work. */
 const SLOW_MS = 4_000;
+/** An amount of more characters than this is written smaller on the card. */
+const LONG_AMOUNT = 7;
 /** The longest time a timer can wait for. */
 const MAX_TIMER_MS = 0x7fffffff;
 
@@ -45,7 +47,9 @@ function showTimeLeft(): void {
 function showLink(next: RewardLink, byAction: boolean): void {
   link = next;
   if (next.brand) showBrand(next.brand);
-  fill('amount', formatAmount(locale, next.denomination, next.currency));
+  const amount = formatAmount(locale, next.denomination, next.currency);
+  fill('amount', amount);
+  one('.face-amount').classList.toggle('long', amount.length > LONG_AMOUNT);
   fill('place', formatCountry(locale, next.country));
   fill('date', formatDate(locale, next.expires_at));
   fill('code', next.card ? next.card.code : '');

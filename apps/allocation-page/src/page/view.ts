@@ -55,8 +55,6 @@ export function showBrand(brand: Brand): void {
     document.documentElement.setAttribute('data-on-brand', takesWhiteText(brand.color) ? 'white' : 'black');
   }
   const logo = one<HTMLImageElement>('.logo');
-  if (brand.logo && /^data:image\//i.test(brand.logo)) {
-    logo.src = brand.logo;
-    logo.hidden = false;
-  }
+  logo.hidden = !(brand.logo && /^data:image\//i.test(brand.logo));
+  if (brand.logo && !logo.hidden) logo.src = brand.logo;
 }

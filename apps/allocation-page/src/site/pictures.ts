@@ -8,21 +8,30 @@ export const icon = `data:image/svg+xml,${[
   '</svg>',
 ].join('')}`;
 
-/** The ribbon around the card; its colours come from the stylesheet. */
+/** What is printed on the card, and the ribbon around it; the colours come from the stylesheet. */
+export const rings: Html = html`<svg class="rings" viewBox="0 0 340 214" focusable="false">
+  <circle cx="262" cy="79" r="58" />
+  <circle cx="262" cy="79" r="102" />
+  <circle cx="262" cy="79" r="146" />
+  <circle cx="262" cy="79" r="190" />
+</svg>`;
 export const bow: Html = html`<svg class="ribbon" viewBox="0 0 340 214" focusable="false">
-  <path class="band" d="M247 0h30v214h-30z" />
-  <path class="fold" d="M250 0h2v214h-2zM272 0h2v214h-2z" />
+  <path class="band" d="M248-2h28v218h-28z" />
+  <path class="fold" d="M252-2h1.5v218h-1.5zM270.5-2h1.5v218h-1.5z" />
   <g class="bow">
-    <path class="band" d="M258 84 231 138l16-5 8 15 16-60zM266 84l27 54-16-5-8 15-16-60z" />
     <path
       class="band"
-      d="M262 80C241 36 199 40 203 68c3 24 38 23 59 12zM262 80c21-44 63-40 59-12-3 24-38 23-59 12z"
+      d="M256 84c-2 22-10 38-26 54l15-2 9 13c4-9 7-18 8-28 1 10 4 19 8 28l9-13 15 2c-16-16-24-32-26-54z"
+    />
+    <path
+      class="band"
+      d="M262 79C243 40 200 40 202 69c2 26 39 25 60 10zM262 79c19-39 62-39 60-10-2 26-39 25-60 10z"
     />
     <path
       class="fold"
-      d="M257 78C240 54 218 55 219 68c1 13 22 14 38 10zM267 78c17-24 39-23 38-10-1 13-22 14-38 10z"
+      d="M256 77C241 54 216 54 217 69c1 14 22 15 39 8zM268 77c15-23 40-23 39-8-1 14-22 15-39 8z"
     />
-    <rect class="knot" x="251" y="68" width="22" height="22" rx="8" />
+    <rect class="knot" x="251" y="67" width="22" height="23" rx="8" />
   </g>
 </svg>`;
 
@@ -31,7 +40,7 @@ const picture = (paths: string): Html =>
     `<svg class="icon" viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="1.75" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true" focusable="false">${paths}</svg>`,
   );
 
-export const copy = picture(
+export const copyIcon = picture(
   '<rect x="9" y="9" width="11" height="11" rx="2"/><path d="M5 15V6a2 2 0 0 1 2-2h8"/>',
 );
 export const lock = picture(
@@ -41,8 +50,8 @@ export const keep = picture('<path d="M7 4h10a1 1 0 0 1 1 1v15l-6-4-6 4V5a1 1 0 
 export const seal = picture(
   '<path d="M12 3l7 3v5c0 4.6-2.9 8.2-7 10-4.1-1.8-7-5.4-7-10V6z"/><path d="M9 12l2 2 4-4"/>',
 );
-export const broken = picture(
-  '<path d="M10 14l-2.5 2.5A3.2 3.2 0 0 1 3 12l3-3M14 10l2.5-2.5A3.2 3.2 0 0 1 21 12l-3 3M8.5 4v2.5M4 8.5h2.5M15.5 20v-2.5M20 15.5h-2.5"/>',
+export const message = picture(
+  '<rect x="2.5" y="5" width="19" height="14" rx="2"/><path d="M3.5 7l8.5 6.5L20.5 7"/>',
 );
 export const clock = picture('<circle cx="12" cy="12" r="9"/><path d="M12 7v5l3 2"/>');
 export const cloud = picture(

@@ -1,6 +1,6 @@
 import type { Texts } from '../texts/index.js';
 import { html, type Html } from './html.js';
-import { bow, broken, clock, cloud, copy, icon, keep, lock, seal } from './pictures.js';
+import { bow, clock, cloud, copyIcon, icon, keep, lock, message, rings, seal } from './pictures.js';
 
 interface Files {
   script: string;
@@ -33,19 +33,19 @@ export const renderPage = (texts: Texts, languages: readonly Texts[], files: Fil
       </head>
       <body>
         <header class="top">
-          <img class="logo" alt="" hidden />
+          <img class="logo" src="${icon}" alt="" />
           <p class="name" data-fill="brand" translate="no">Perkway</p>
         </header>
         <main data-state="loading">
           <div class="card" aria-hidden="true">
             <div class="face">
-              ${bow}
+              ${rings}${bow}
               <p class="face-brand" data-fill="brand" translate="no"></p>
               <p class="face-amount" data-fill="amount"></p>
-              <p class="face-foot"><span data-fill="place"></span><span>${texts.giftCard}</span></p>
+              <p class="face-foot"><span>${texts.giftCard}</span><span data-fill="place"></span></p>
             </div>
             <div class="blank">
-              <span data-when="missing unknown" hidden>${broken}</span>
+              <span data-when="missing unknown" hidden>${message}</span>
               <span data-when="expired" hidden>${clock}</span>
               <span data-when="away busy" hidden>${cloud}</span>
             </div>
@@ -88,9 +88,13 @@ export const renderPage = (texts: Texts, languages: readonly Texts[], files: Fil
             </section>
             <section data-when="revealed" hidden>
               <h1 tabindex="-1" data-fill="amount" data-template="${texts.revealed.heading}"></h1>
-              ${secret('code', texts.revealed.code, texts.revealed.copyCode, texts.revealed.codeCopied, texts)}
-              ${secret('pin', texts.revealed.pin, texts.revealed.copyPin, texts.revealed.pinCopied, texts)}
-              <p class="place"><span>${texts.reserved.place}</span> <span data-fill="place"></span></p>
+              ${secret('code', texts)} ${secret('pin', texts)}
+              <dl>
+                <div>
+                  <dt>${texts.reserved.place}</dt>
+                  <dd data-fill="place"></dd>
+                </div>
+              </dl>
               <p class="keep">
                 ${keep}<span><strong>${texts.revealed.keep}</strong><br />${texts.revealed.keepWhy}</span>
               </p>
@@ -147,24 +151,28 @@ export const renderPage = (texts: Texts, languages: readonly Texts[], files: Fil
           </nav>
         </footer>
       </body>
-    </html> `.markup;
+    </html> `.markup.replace(/\n\s*/g, '\n');
 
-const secret = (name: string, label: string, copyLabel: string, announcement: string, texts: Texts): Html =>
-  html`<div class="secret" data-secret="${name}">
-    <p class="label" id="${name}-label">${label}</p>
+/** The name of the button contains what is written on it, so that speech input finds it. */
+const secret = (name: 'code' | 'pin', texts: Texts): Html => {
+  const { copy: label, copied, copyFailed, secrets } = texts.revealed;
+  return html`<div class="secret" data-secret="${name}">
+    <p class="label" id="${name}-label">${secrets[name].label}</p>
     <p class="value" dir="ltr" translate="no" role="group" aria-labelledby="${name}-label">
       <code data-fill="${name}"></code>
     </p>
     <button
       type="button"
       class="copy"
+      aria-label="${secrets[name].copy}"
       data-copy="${name}"
-      data-copied="${announcement}"
-      data-failed="${texts.revealed.copyFailed}"
+      data-copied="${secrets[name].copied}"
+      data-failed="${copyFailed}"
     >
-      ${copy}<span data-label>${copyLabel}</span><span data-done hidden>${texts.revealed.copied}</span>
+      ${copyIcon}<span data-label>${label}</span><span data-done hidden>${copied}</span>
     </button>
   </div>`;
+};
 
 const languageLink = (language: Texts, current: string): Html => {
   const link = html`href="?lang=${language.lang}" hreflang="${language.lang}" lang="${language.lang}"`;

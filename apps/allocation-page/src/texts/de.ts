@@ -30,13 +30,12 @@ export const de: Texts = {
   },
   revealed: {
     heading: 'Hier ist Ihre Geschenkkarte über {amount}',
-    code: 'Kartencode',
-    pin: 'PIN',
-    copyCode: 'Code kopieren',
-    copyPin: 'PIN kopieren',
+    secrets: {
+      code: { label: 'Kartencode', copy: 'Code kopieren', copied: 'Der Code wurde kopiert' },
+      pin: { label: 'PIN', copy: 'PIN kopieren', copied: 'Die PIN wurde kopiert' },
+    },
+    copy: 'Kopieren',
     copied: 'Kopiert',
-    codeCopied: 'Der Code wurde kopiert',
-    pinCopied: 'Die PIN wurde kopiert',
     copyFailed: 'Das Kopieren hat nicht geklappt. Der Text ist markiert: Kopieren Sie ihn bitte von Hand.',
     keep: 'Behalten Sie diese Seite',
     keepWhy:

@@ -30,13 +30,12 @@ export const en: Texts = {
   },
   revealed: {
     heading: 'Here is your {amount} gift card',
-    code: 'Card code',
-    pin: 'PIN',
-    copyCode: 'Copy the code',
-    copyPin: 'Copy the PIN',
+    secrets: {
+      code: { label: 'Card code', copy: 'Copy the code', copied: 'The code has been copied' },
+      pin: { label: 'PIN', copy: 'Copy the PIN', copied: 'The PIN has been copied' },
+    },
+    copy: 'Copy',
     copied: 'Copied',
-    codeCopied: 'The code has been copied',
-    pinCopied: 'The PIN has been copied',
     copyFailed: 'Copying did not work. The text is selected: copy it by hand.',
     keep: 'Keep this page',
     keepWhy: 'The link goes on showing the card. Bookmark it or keep the message it came in.',

@@ -30,13 +30,12 @@ export const es: Texts = {
   },
   revealed: {
     heading: 'Aquí tiene su tarjeta regalo de {amount}',
-    code: 'Código de la tarjeta',
-    pin: 'PIN',
-    copyCode: 'Copiar el código',
-    copyPin: 'Copiar el PIN',
+    secrets: {
+      code: { label: 'Código de la tarjeta', copy: 'Copiar el código', copied: 'El código se ha copiado' },
+      pin: { label: 'PIN', copy: 'Copiar el PIN', copied: 'El PIN se ha copiado' },
+    },
+    copy: 'Copiar',
     copied: 'Copiado',
-    codeCopied: 'El código se ha copiado',
-    pinCopied: 'El PIN se ha copiado',
     copyFailed: 'No se ha podido copiar. El texto está seleccionado: cópielo a mano.',
     keep: 'Conserve esta página',
     keepWhy: 'El enlace seguirá mostrando la tarjeta. Guárdelo en favoritos o conserve el mensaje recibido.',

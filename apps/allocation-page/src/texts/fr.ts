@@ -15,29 +15,28 @@ export const fr: Texts = {
   noScript: {
     heading: 'Cette page a besoin de JavaScript',
     text: 'Votre carte cadeau est affichée par un petit programme qui s’exécute dans votre navigateur, et JavaScript est désactivé ici. Activez-le et rechargez la page, ou ouvrez le lien sur un autre appareil.',
-    safe: 'Rien n’est perdu : votre lien reste tel quel.',
+    safe: 'Rien n’est perdu : votre lien reste tel quel.',
   },
   reserved: {
     from: 'Quelqu’un vous a fait un cadeau',
     fromBrand: 'Un cadeau de {brand}',
     heading: 'Vous avez une carte cadeau de {amount}',
-    place: 'Utilisable en',
+    place: 'Pays d’utilisation',
     until: 'Lien valable jusqu’au',
     show: 'Afficher la carte',
     opening: 'Ouverture…',
     sealed:
-      'La carte reste scellée tant que vous n’appuyez pas sur le bouton. Toute personne qui a ce lien peut l’ouvrir : ne le transmettez pas.',
+      'La carte reste scellée tant que vous n’appuyez pas sur le bouton. Toute personne qui a ce lien peut l’ouvrir : ne le transmettez pas.',
   },
   revealed: {
     heading: 'Voici votre carte cadeau de {amount}',
-    code: 'Code de la carte',
-    pin: 'Code PIN',
-    copyCode: 'Copier le code',
-    copyPin: 'Copier le PIN',
+    secrets: {
+      code: { label: 'Code de la carte', copy: 'Copier le code', copied: 'Le code a été copié' },
+      pin: { label: 'Code PIN', copy: 'Copier le PIN', copied: 'Le PIN a été copié' },
+    },
+    copy: 'Copier',
     copied: 'Copié',
-    codeCopied: 'Le code a été copié',
-    pinCopied: 'Le PIN a été copié',
-    copyFailed: 'La copie n’a pas fonctionné. Le texte est sélectionné : copiez-le à la main.',
+    copyFailed: 'La copie n’a pas fonctionné. Le texte est sélectionné : copiez-le à la main.',
     keep: 'Gardez cette page',
     keepWhy: 'Le lien continue d’afficher la carte. Ajoutez-le à vos favoris ou conservez le message reçu.',
   },
@@ -56,7 +55,7 @@ export const fr: Texts = {
   },
   away: {
     heading: 'Votre carte est momentanément inaccessible',
-    text: 'Rien n’est perdu : votre carte cadeau est en sécurité et votre lien reste tel quel. Réessayez dans un instant.',
+    text: 'Rien n’est perdu : votre carte cadeau est en sécurité et votre lien reste tel quel. Réessayez dans un instant.',
     retry: 'Réessayer',
   },
   busy: {

@@ -26,13 +26,9 @@ export interface Texts {
   };
   revealed: {
     heading: string;
-    code: string;
-    pin: string;
-    copyCode: string;
-    copyPin: string;
+    secrets: Record<'code' | 'pin', { label: string; copy: string; copied: string }>;
+    copy: string;
     copied: string;
-    codeCopied: string;
-    pinCopied: string;
     copyFailed: string;
     keep: string;
     keepWhy: string;

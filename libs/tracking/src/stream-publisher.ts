@@ -37,22 +37,14 @@ export class StreamPublisher {
     return this.connection !== null;
   }
 
-  /** Follows the app's connection for as long as the process lives. */
+  /** Follows the app's connection, which reconnects by itself, until the app closes it. */
   async run(): Promise<void> {
-    for (let known: Connection | null = null; ;) {
-      const connection = await this.nats.connected();
-      if (connection === known) {
-        await new Promise((resolve) => setTimeout(resolve, 100).unref());
-        continue;
-      }
-      known = connection;
-      try {
-        await this.follow(connection);
-      } catch (err) {
-        this.logger.warn({ err }, 'tracking lost its NATS connection');
-      }
-      this.lose();
+    try {
+      await this.follow(await this.nats.connected());
+    } catch (err) {
+      this.logger.error({ err }, 'tracking cannot use the NATS connection');
     }
+    this.lose();
   }
 
   /**

@@ -144,9 +144,11 @@ export class Stack {
     const free = await Promise.all(owners.map((owner) => isPortFree(portOf(portBase, owner))));
     const busy = owners.filter((_, index) => !free[index]);
     if (busy.length === 0) return;
-    const list = busy.map((owner) => `${portOf(portBase, owner)} (for ${owner})`).join(', ');
+    const ports = busy.map((owner) => `${portOf(portBase, owner)} (for ${owner})`).join(', ');
     throw new StackError(
-      `${busy.length === 1 ? 'Port' : 'Ports'} ${list} in use: free ${busy.length === 1 ? 'it' : 'them'}, or set PORT_BASE (now ${portBase}) to move all ports.`,
+      busy.length === 1
+        ? `Port ${ports} is in use: free it, or set PORT_BASE (now ${portBase}) to move all ports.`
+        : `Ports ${ports} are in use: free them, or set PORT_BASE (now ${portBase}) to move all ports.`,
     );
   }
 

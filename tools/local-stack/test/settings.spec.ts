@@ -1,0 +1,88 @@
+import { resolve } from 'node:path';
+import { ROOT } from '../src/paths.js';
+import { databaseName, portOf, readSettings } from '../src/settings.js';
+import { table } from '../src/report.js';
+
+const read = (env: Record<string, string>, args: string[] = []) => readSettings(args, env, '/somewhere');
+
+describe('readSettings', () => {
+  it('has the defaults that the documentation gives', () => {
+    expect(read({})).toEqual({
+      portBase: 4000,
+      dataDir: resolve(ROOT, '.local/data'),
+      stackFile: resolve(ROOT, '.local/stack.json'),
+      stackFileNamed: false,
+      fresh: false,
+      databaseUrl: undefined,
+      natsUrl: undefined,
+    });
+  });
+
+  it('keeps the data of stacks with different bases apart', () => {
+    expect(read({ PORT_BASE: '5000' }).dataDir).toBe(resolve(ROOT, '.local/data-5000'));
+    expect(read({ PORT_BASE: '5000', DATA_DIR: 'mine' }).dataDir).toBe('/somewhere/mine');
+    expect(read({ STACK_FILE: 'two.json' })).toMatchObject({
+      stackFile: '/somewhere/two.json',
+      stackFileNamed: true,
+    });
+  });
+
+  it.each(['0', '-1', '65527', '4000.5', 'abc', '1e3'])('refuses PORT_BASE=%s', (base) => {
+    expect(() => read({ PORT_BASE: base })).toThrow(
+      `PORT_BASE must be a number from 1 to 65526; it is "${base}".`,
+    );
+  });
+
+  it('takes servers that run already', () => {
+    const [databaseUrl, natsUrl] = ['postgresql://a@b/c', 'nats://d:1'];
+    expect(read({ DATABASE_URL: databaseUrl, NATS_URL: natsUrl })).toMatchObject({ databaseUrl, natsUrl });
+    expect(() => read({ DATABASE_URL: 'mysql://a' })).toThrow(
+      'DATABASE_URL must be a URL that begins with postgres://.',
+    );
+    expect(() => read({ NATS_URL: 'localhost:4222' })).toThrow(
+      'NATS_URL must be a URL that begins with nats://.',
+    );
+  });
+
+  it('knows --fresh and no other option', () => {
+    expect(read({}, ['--fresh']).fresh).toBe(true);
+    expect(() => read({}, ['--frehs'])).toThrow('"--frehs" is not an option');
+  });
+
+  it('gives every part a port of its own above the base', () => {
+    const owners = [
+      'perks',
+      'links',
+      'boost',
+      'gift-cards',
+      'allocation-page',
+      'token-issuer',
+      'analytics-query',
+      'postgres',
+      'nats',
+    ] as const;
+    expect(owners.map((owner) => portOf(4000, owner))).toEqual([
+      4001, 4002, 4003, 4004, 4005, 4006, 4007, 4008, 4009,
+    ]);
+  });
+});
+
+describe('databaseName', () => {
+  it.each([
+    ['postgres://u@h:1/shop', 'shop'],
+    ['postgres://u@h:1/my%20shop?sslmode=disable', 'my shop'],
+    ['postgres://u@h:1/postgres', 'perkway'],
+    ['postgres://u@h:1', 'perkway'],
+  ])('of %s is %s', (url, name) => expect(databaseName(url)).toBe(name));
+});
+
+describe('table', () => {
+  it('aligns its columns', () => {
+    expect(
+      table([
+        ['a', 'bb'],
+        ['long', 'x'],
+      ]),
+    ).toBe('  a      bb\n  ----   --\n  long   x');
+  });
+});

@@ -1,0 +1,129 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isAlive, LocalServer, ServerProcess } from '@perkway/local-servers';
+import { nextDelay, Supervisor } from '../src/supervisor.js';
+
+describe('nextDelay', () => {
+  it('doubles from 100 ms to 5 s and begins anew after ten steady seconds', () => {
+    const delays: number[] = [];
+    for (let delay: number | undefined; delays.length < 8; delays.push(delay)) delay = nextDelay(delay, 50);
+    expect(delays).toEqual([100, 200, 400, 800, 1600, 3200, 5000, 5000]);
+    expect(nextDelay(5000, 9_999)).toBe(5000);
+    expect(nextDelay(5000, 10_000)).toBe(100);
+  });
+});
+
+describe('Supervisor', () => {
+  let folder: string;
+  let lines: string[];
+  let supervisor: Supervisor;
+  const pids: number[] = [];
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'perkway-supervisor-'));
+    lines = [];
+    supervisor = new Supervisor((line) => lines.push(line));
+  });
+  afterEach(async () => {
+    await supervisor.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const server = (script: string, stopSteps: { signal: NodeJS.Signals; graceMs: number }[]) =>
+    new LocalServer({
+      title: 'sleeper',
+      port: () => 0,
+      url: () => '',
+      spawn: () =>
+        ServerProcess.launch({
+          command: 'sh',
+          args: ['-c', script],
+          logFile: join(folder, 'log'),
+          dieWithParent: true,
+        }),
+      isReady: async () => true,
+      mayRetry: () => false,
+      onSpawn: (pid) => pids.push(pid),
+      stopSteps,
+    });
+  const kind = [
+    { signal: 'SIGTERM', graceMs: 5_000 },
+    { signal: 'SIGKILL', graceMs: 0 },
+  ] as const;
+  const until = async (condition: () => boolean) => {
+    for (const deadline = Date.now() + 10_000; !condition(); await sleep(10))
+      if (Date.now() > deadline) throw new Error(`did not come: ${lines.join(' ')}`);
+  };
+
+  it('starts again what ends, and nothing after the stop', async () => {
+    const sleeper = server('exec sleep 60', [...kind]);
+    supervisor.addGroup(sleeper);
+    await sleeper.start();
+    supervisor.watch('sleeper', sleeper);
+    const first = sleeper.pid;
+
+    process.kill(first, 'SIGKILL');
+    await until(() => sleeper.running && sleeper.pid !== first);
+    expect(lines).toEqual(['sleeper ended (SIGKILL); starting it again in 100 ms.']);
+    const second = sleeper.pid;
+    process.kill(second, 'SIGTERM');
+    await until(() => sleeper.running && sleeper.pid !== second);
+    expect(lines[1]).toBe('sleeper ended (SIGTERM); starting it again in 200 ms.');
+
+    await supervisor.stop();
+    await sleep(500);
+    expect(pids.filter(isAlive)).toEqual([]);
+    expect(lines).toHaveLength(2);
+  });
+
+  it('waits for a moment longer each time before it starts what keeps ending', async () => {
+    const failing = server('exit 3', [...kind]);
+    supervisor.addGroup(failing);
+    await failing.launch();
+    supervisor.watch('failing', failing);
+    await until(() => lines.length === 4);
+    expect(lines).toEqual(
+      [100, 200, 400, 800].map((ms) => `failing ended (code 3); starting it again in ${ms} ms.`),
+    );
+    const started = Date.now();
+    await supervisor.stop();
+    expect(Date.now() - started).toBeLessThan(500);
+  });
+
+  it('stops later groups first', async () => {
+    const order: string[] = [];
+    const noting = (name: string) => {
+      const one = server('exec sleep 60', [...kind]);
+      const stop = one.stop.bind(one);
+      one.stop = async () => {
+        await stop();
+        order.push(name);
+      };
+      return one;
+    };
+    const [database, app] = [noting('database'), noting('app')];
+    supervisor.addGroup(database);
+    supervisor.addGroup(app);
+    await Promise.all([database.start(), app.start()]);
+    await supervisor.stop();
+    expect(order).toEqual(['app', 'database']);
+  });
+
+  it('does not wait for the stubborn when it must hurry', async () => {
+    const stubborn = server('trap "" TERM; while :; do sleep 0.05; done', [
+      { signal: 'SIGTERM', graceMs: 20_000 },
+      { signal: 'SIGKILL', graceMs: 0 },
+    ]);
+    supervisor.addGroup(stubborn);
+    await stubborn.start();
+    await sleep(200);
+    const stopping = supervisor.stop();
+    await sleep(200);
+    expect(stubborn.running).toBe(true);
+    await supervisor.hurry();
+    await stopping;
+    expect(stubborn.running).toBe(false);
+  });
+});

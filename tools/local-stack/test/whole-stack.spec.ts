@@ -1,0 +1,324 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  commandLineOf,
+  freePort,
+  isAlive,
+  isPortFree,
+  startNats,
+  startPostgres,
+} from '@perkway/local-servers';
+import pg from 'pg';
+import type { StackFile } from '../src/data-folder.js';
+
+/**
+ * `npm start` as a process of its own, with real servers, in a copy of the workspace whose apps are as small as an app
+ * can be: they keep a row for each management call and have nothing to do with how the supervisor treats them.
+ */
+const REPOSITORY = resolve(__dirname, '../../..');
+const APPS = ['perks', 'token-issuer'];
+
+const MAIN = `
+import { createServer } from 'node:http';
+import pg from 'pg';
+const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, connectionTimeoutMillis: 1000 });
+pool.on('error', () => {});
+const server = createServer(async (request, response) => {
+  request.resume();
+  try {
+    if (request.method !== 'GET') await pool.query('insert into calls values ($1)', [request.url]);
+    const { rows } = await pool.query('select count(*)::int as calls from calls');
+    response.end(JSON.stringify({ ...rows[0], nats: process.env.NATS_URL }));
+  } catch {
+    response.writeHead(503).end('{}');
+  }
+});
+server.listen(Number(process.env.PORT), process.env.HOST);
+process.on('SIGTERM', () => {
+  process.stdout.write('drained\\n');
+  process.exit(0);
+});
+`;
+const MIGRATE = `
+import pg from 'pg';
+const client = new pg.Client(process.env.DATABASE_URL);
+await client.connect();
+await client.query('create table if not exists calls (url text)');
+await client.end();
+`;
+
+let workspace: string;
+let base: number;
+const running = new Set<Run>();
+
+interface Run {
+  child: ChildProcess;
+  output: () => string;
+  exit: Promise<number | null>;
+}
+
+beforeAll(() => {
+  workspace = mkdtempSync(join(tmpdir(), 'perkway-workspace-'));
+  for (const part of [
+    ...['libs/local-servers/src', 'libs/domain/src', 'tools/local-stack/src', 'examples/demo'],
+    ...['package.json', 'package-lock.json', 'tsconfig.base.json', 'tsconfig.json'],
+  ])
+    cpSync(join(REPOSITORY, part), join(workspace, part), { recursive: true });
+  symlinkSync(join(REPOSITORY, 'node_modules'), join(workspace, 'node_modules'));
+  writeFileSync(
+    join(workspace, 'rolldown.config.mjs'),
+    `export const appConfig = (app) => ({
+       input: { main: \`apps/\${app}/src/main.ts\`, migrate: \`apps/\${app}/src/migrate.ts\` },
+       platform: 'node', external: (id) => !/^[./]/.test(id), logLevel: 'silent',
+       output: { dir: \`dist/\${app}\`, format: 'esm', entryFileNames: '[name].js' },
+     });`,
+  );
+  for (const app of APPS) writeApp(app, MAIN);
+});
+afterAll(() => rmSync(workspace, { recursive: true, force: true }));
+
+beforeEach(async () => {
+  for (;;) {
+    base = (await freePort()) - 1;
+    if ((await freePorts()).every(Boolean)) return;
+  }
+});
+afterEach(async () => {
+  for (const { child, exit } of running) {
+    if (child.exitCode === null) child.kill('SIGTERM');
+    await exit;
+  }
+  running.clear();
+});
+
+function writeApp(app: string, main: string) {
+  const folder = join(workspace, 'apps', app, 'src');
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'main.ts'), main);
+  writeFileSync(join(folder, 'migrate.ts'), MIGRATE);
+}
+
+const freePorts = () => Promise.all(Array.from({ length: 9 }, (_, index) => isPortFree(base + 1 + index)));
+const dataDir = () => join(workspace, `data-${base}`);
+const stackFile = () => join(workspace, `stack-${base}.json`);
+const readStack = () => JSON.parse(readFileSync(stackFile(), 'utf8')) as StackFile;
+const fromApp = async (host: 'perks' | 'token') =>
+  (await (await fetch(readStack().hosts[host]!)).json()) as { calls: number; nats: string };
+
+function start(env: Record<string, string> = {}, args: string[] = []): Run {
+  const child = spawn(process.execPath, ['--import', 'tsx', 'tools/local-stack/src/main.ts', ...args], {
+    cwd: workspace,
+    env: { ...process.env, PORT_BASE: String(base), DATA_DIR: dataDir(), STACK_FILE: stackFile(), ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout!, child.stderr!])
+    stream.setEncoding('utf8').on('data', (text: string) => (output += text));
+  const run = {
+    child,
+    output: () => output,
+    exit: once(child, 'close').then(([code]) => code as number | null),
+  };
+  running.add(run);
+  return run;
+}
+
+async function until<T>(run: Run, what: string, condition: () => T | Promise<T>): Promise<NonNullable<T>> {
+  for (const deadline = Date.now() + 45_000; ; await sleep(50)) {
+    const found = await condition();
+    if (found) return found;
+    if (run.child.exitCode !== null || Date.now() > deadline)
+      throw new Error(`${what} did not come; the stack said:\n${run.output()}`);
+  }
+}
+async function startAndWait(env: Record<string, string> = {}, args: string[] = []): Promise<Run> {
+  const run = start(env, args);
+  await until(run, 'readiness', () => existsSync(stackFile()) && run.output().includes('Ready after'));
+  return run;
+}
+async function refusal(run: Run): Promise<string> {
+  expect(await run.exit).toBe(1);
+  return run.output();
+}
+
+jest.setTimeout(120_000);
+
+it('starts, restarts whatever dies, survives its own death, and stops without a trace', async () => {
+  let run = await startAndWait();
+  let stack = readStack();
+  expect(stack).toMatchObject({
+    hosts: { perks: `http://127.0.0.1:${base + 1}`, token: `http://127.0.0.1:${base + 6}` },
+    natsUrl: `nats://127.0.0.1:${base + 9}`,
+    dataDir: dataDir(),
+    logDir: join(dataDir(), 'logs'),
+  });
+  expect(Object.keys(stack.hosts)).toEqual(['perks', 'token']);
+  expect(Object.keys(stack.pids).sort()).toEqual(['nats', 'perks', 'postgres', 'token-issuer']);
+  expect(statSync(stackFile()).mode & 0o777).toBe(0o600);
+  expect(stack.accounts.length).toBeGreaterThan(0);
+  for (const { userKey } of stack.accounts) expect(run.output()).toContain(userKey);
+  for (const address of Object.values(stack.hosts)) expect(run.output()).toContain(address);
+  const { calls } = await fromApp('perks');
+  expect(calls).toBeGreaterThan(50);
+
+  const client = new pg.Client(stack.databaseUrl);
+  await client.connect();
+  expect((await client.query('select count(*)::int as calls from catalog.calls')).rows).toEqual([{ calls }]);
+  await client.end();
+
+  expect(await refusal(start())).toMatch(/A stack runs on .* already \(pid \d+\): stop it/);
+  expect(readStack()).toEqual(stack);
+
+  for (const name of ['perks', 'nats', 'postgres']) {
+    process.kill(stack.pids[name]!, 'SIGKILL');
+    await until(
+      run,
+      `a new ${name}`,
+      () => readStack().pids[name] !== stack.pids[name] && isAlive(readStack().pids[name]!),
+    );
+  }
+  stack = readStack();
+  await until(run, 'perks', () =>
+    fetch(stack.hosts.perks!).then(
+      ({ ok }) => ok,
+      () => false,
+    ),
+  );
+  expect(await fromApp('perks')).toMatchObject({ calls });
+  await until(run, 'nats', async () => !(await isPortFree(base + 9)));
+
+  run.child.kill('SIGKILL');
+  await run.exit;
+  const orphans = Object.values(stack.pids);
+  expect(orphans.filter(isAlive)).toHaveLength(4);
+
+  run = await startAndWait();
+  expect(run.output()).toContain('Stopped what a supervisor that was killed had left running: ');
+  // Not by isAlive: whether anybody reaps an orphan that has ended depends on the machine's init.
+  expect(await Promise.all(orphans.map(commandLineOf))).toEqual(['', '', '', '']);
+  // The data is kept and nothing is applied twice.
+  expect(await fromApp('perks')).toMatchObject({ calls });
+  expect(readStack().adminKey).toBe(stack.adminKey);
+  stack = readStack();
+
+  // As a terminal and npm do it: two signals for one keystroke, which must not cut the drain short.
+  run.child.kill('SIGINT');
+  run.child.kill('SIGINT');
+  expect(await run.exit).toBe(0);
+  expect(Object.values(stack.pids).filter(isAlive)).toEqual([]);
+  expect(await freePorts()).toEqual(Array(9).fill(true));
+  expect(existsSync(stackFile())).toBe(false);
+  expect(readFileSync(join(stack.logDir, 'perks.log'), 'utf8')).toContain('drained');
+
+  run = await startAndWait({}, ['--fresh']);
+  expect(readStack().adminKey).not.toBe(stack.adminKey);
+  expect(await fromApp('perks')).toMatchObject({ calls });
+});
+
+it('uses servers that run already, and leaves them running', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'perkway-external-'));
+  const postgres = await startPostgres({
+    port: 0,
+    dataDir: join(folder, 'postgres'),
+    superuserPassword: 'secret',
+    durable: false,
+    logFile: join(folder, 'postgres.log'),
+    dieWithParent: true,
+  });
+  const nats = await startNats({
+    port: 0,
+    storeDir: join(folder, 'nats'),
+    logFile: join(folder, 'nats.log'),
+    dieWithParent: true,
+  });
+  try {
+    const run = await startAndWait({ DATABASE_URL: postgres.url, NATS_URL: nats.url });
+    const stack = readStack();
+    expect(Object.keys(stack.pids).sort()).toEqual(['perks', 'token-issuer']);
+    expect(stack.natsUrl).toBe(nats.url);
+    expect(new URL(stack.databaseUrl).pathname).toBe('/perkway');
+    expect((await fromApp('perks')).nats).toBe(nats.url);
+    run.child.kill('SIGTERM');
+    expect(await run.exit).toBe(0);
+    expect([postgres.running, nats.running]).toEqual([true, true]);
+
+    await postgres.stop();
+    expect(await refusal(start({ DATABASE_URL: postgres.url, NATS_URL: nats.url }))).toMatch(
+      /^DATABASE_URL cannot be used \(.*\): give the URL of a superuser/m,
+    );
+    await nats.stop();
+    expect(await refusal(start({ NATS_URL: nats.url }))).toMatch(
+      /^NATS_URL cannot be used \(no NATS server answers\)/m,
+    );
+  } finally {
+    await Promise.all([postgres.kill(), nats.kill()]);
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+describe('says in one sentence what is wrong, and leaves nothing running:', () => {
+  afterEach(async () => expect(await freePorts()).toEqual(Array(9).fill(true)));
+
+  it('a busy port', async () => {
+    const busy = createServer().listen(base + 9, '127.0.0.1');
+    await once(busy, 'listening');
+    const said = await refusal(start());
+    busy.close();
+    await once(busy, 'close');
+    expect(said.trim()).toBe(
+      `Port ${base + 9} (for nats) is in use: free it, or set PORT_BASE (now ${base}) to move all ports.`,
+    );
+    expect(existsSync(join(dataDir(), 'postgres'))).toBe(false);
+  });
+
+  it('a nats-server that is not to be had', async () => {
+    const said = await refusal(start({ NATS_SERVER_BIN: '/nowhere' }));
+    expect(said.trim()).toBe('NATS_SERVER_BIN is /nowhere, which is not a nats-server that runs here.');
+  });
+
+  it('a data folder that cannot be written', async () => {
+    const said = await refusal(start({ DATA_DIR: '/dev/null/data' }));
+    expect(said.trim()).toBe(
+      'The data folder /dev/null/data cannot be written (ENOTDIR): set DATA_DIR to another place.',
+    );
+  });
+
+  it('data without the secrets that belong to it', async () => {
+    mkdirSync(join(dataDir(), 'postgres'), { recursive: true });
+    expect(await refusal(start())).toContain('but not the secrets.json that belongs to it');
+  });
+
+  it('an app that does not get ready', async () => {
+    writeApp('links', "process.stdout.write('I lack a thing\\n'); process.exitCode = 3;");
+    try {
+      expect(await refusal(start())).toMatch(
+        /^links did not start; the end of its log:\n(.*\n)*I lack a thing$/m,
+      );
+    } finally {
+      rmSync(join(workspace, 'apps', 'links'), { recursive: true });
+    }
+  });
+
+  it('but an interrupted start is no failure', async () => {
+    const run = start();
+    await until(run, 'Postgres', () => existsSync(join(dataDir(), 'logs', 'postgres.log')));
+    run.child.kill('SIGINT');
+    expect(await run.exit).toBe(0);
+    expect(existsSync(stackFile())).toBe(false);
+  });
+});

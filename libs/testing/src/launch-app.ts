@@ -1,0 +1,23 @@
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { createApp, createLogger, type AppDefinition } from '@perkway/platform';
+import type { AddressInfo } from 'node:net';
+
+export interface LaunchedApp {
+  app: NestFastifyApplication;
+  /** Where it listens: `http://127.0.0.1:<free port>`. */
+  url: string;
+  /** Every log line so far, at level debug, as it would be on standard output. */
+  logs: string[];
+  /** Stops the app as SIGTERM would. */
+  close(): Promise<void>;
+}
+
+/** Starts an app as its `main.ts` does, on a free port, and keeps its log lines. */
+export async function launchApp(definition: AppDefinition): Promise<LaunchedApp> {
+  const logs: string[] = [];
+  const logger = createLogger(definition.name, 'debug', { write: (line) => void logs.push(line) });
+  const app = await createApp({ logger, ...definition });
+  await app.listen(0, '127.0.0.1');
+  const { port } = app.getHttpServer().address() as AddressInfo;
+  return { app, url: `http://127.0.0.1:${port}`, logs, close: () => app.close() };
+}

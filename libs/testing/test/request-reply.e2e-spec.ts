@@ -1,0 +1,191 @@
+import { Controller, Get, Inject, Module, Query } from '@nestjs/common';
+import { MessagePattern, Payload } from '@nestjs/microservices';
+import { AuthModule, CurrentCaller } from '@perkway/auth';
+import { invalidField, type Caller } from '@perkway/domain';
+import { loadEnv, NatsService, platformEnv, Public, RpcClient, type AppDefinition } from '@perkway/platform';
+import {
+  aKey,
+  answer,
+  fakeAccounts,
+  launchApp,
+  testNats,
+  testSecrets,
+  type LaunchedApp,
+  type TestNats,
+} from '../src';
+
+@Controller()
+class EchoController {
+  @MessagePattern('echo')
+  echo(@Payload() { text }: { text: string }) {
+    if (text === 'refuse') throw invalidField('text', 'must not be "refuse"');
+    if (text === 'fail') throw new Error('a fault with the text s3cr3t-text-of-a-request');
+    return { echo: text };
+  }
+}
+@Module({ controllers: [EchoController] })
+class OwnerModule {}
+
+@Controller()
+class CallerController {
+  constructor(@Inject(RpcClient) private readonly rpc: RpcClient) {}
+
+  @Public()
+  @Get('ask')
+  ask(@Query('subject') subject: string, @Query('text') text: string) {
+    return this.rpc.request(subject, { text }, 'The echo service');
+  }
+
+  @Get('me')
+  me(@CurrentCaller() caller: Caller) {
+    return { account: caller.account, role: caller.role };
+  }
+}
+@Module({
+  imports: [AuthModule.register({ env: { API_KEY_PEPPER: testSecrets().apiKeyPepper } })],
+  controllers: [CallerController],
+})
+class CallerModule {}
+
+const env = (natsUrl: string) => loadEnv(platformEnv, { PORT: '1', NATS_URL: natsUrl });
+const owner = (natsUrl: string): AppDefinition => ({
+  name: 'owner',
+  module: OwnerModule,
+  env: env(natsUrl),
+  answersRequests: true,
+});
+const caller = (natsUrl: string): AppDefinition => ({
+  name: 'caller',
+  module: CallerModule,
+  env: env(natsUrl),
+});
+
+/** Asks until the answer is as expected: for what becomes true when the broker is reached. */
+async function eventually(
+  expected: number,
+  ask: () => Promise<Response>,
+  limitMs = 8_000,
+): Promise<Response> {
+  const until = Date.now() + limitMs;
+  for (;;) {
+    const response = await ask();
+    if (response.status === expected || Date.now() > until) return response;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+describe('apps that ask each other over NATS', () => {
+  let nats: TestNats;
+  const running: { close(): Promise<void> }[] = [];
+  const launched = async (definition: AppDefinition): Promise<LaunchedApp> => {
+    const app = await launchApp(definition);
+    running.push(app);
+    return app;
+  };
+
+  beforeAll(async () => {
+    nats = await testNats();
+  });
+  afterEach(async () => {
+    await Promise.all(running.splice(0).map((each) => each.close()));
+  });
+  afterAll(() => nats.close());
+
+  it('answer what they own', async () => {
+    await launched(owner(nats.url));
+    const { url } = await launched(caller(nats.url));
+    const response = await eventually(200, () => fetch(`${url}/ask?subject=echo&text=hello`));
+    expect(await response.json()).toEqual({ echo: 'hello' });
+  });
+
+  it('answer once, whichever replica it is', async () => {
+    const replicas = [await launched(owner(nats.url)), await launched(owner(nats.url))];
+    const { url } = await launched(caller(nats.url));
+    for (const { app } of replicas) await app.get(NatsService).connected();
+    await eventually(200, () => fetch(`${url}/ask?subject=echo&text=hello`));
+    const texts = Array.from({ length: 30 }, (_, i) => `text-${i}`);
+    const answers = await Promise.all(
+      texts.map(async (text) => (await fetch(`${url}/ask?subject=echo&text=${text}`)).json()),
+    );
+    expect(answers).toEqual(texts.map((text) => ({ echo: text })));
+  });
+
+  it('log a fault of the owner there, and answer 503', async () => {
+    const { logs } = await launched(owner(nats.url));
+    const { url } = await launched(caller(nats.url));
+    await eventually(200, () => fetch(`${url}/ask?subject=echo&text=hello`));
+    const response = await fetch(`${url}/ask?subject=echo&text=fail`);
+    expect(response.status).toBe(503);
+    expect(await response.json()).toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE' });
+    expect(logs.join('')).toContain('request over NATS failed');
+  });
+
+  it('answer 503 within seconds when nobody owns the subject or its owner is stuck', async () => {
+    const silent = await answer(nats.url, 'silent', () => undefined);
+    running.push(silent);
+    const { url } = await launched(caller(nats.url));
+    await launched(owner(nats.url));
+    await eventually(200, () => fetch(`${url}/ask?subject=echo&text=hello`));
+    for (const subject of ['nobody', 'silent']) {
+      const askedAt = Date.now();
+      const response = await fetch(`${url}/ask?subject=${subject}&text=hello`);
+      expect(response.status).toBe(503);
+      expect(response.headers.get('retry-after')).toBe('2');
+      expect(await response.json()).toMatchObject({
+        detail: 'The echo service is not available, please try again',
+      });
+      expect(Date.now() - askedAt).toBeLessThan(3_000);
+    }
+    // One retry.
+    expect(silent.requests).toEqual([{ text: 'hello' }, { text: 'hello' }]);
+  });
+
+  it('learn over NATS whose key it is, and that it was revoked', async () => {
+    const key = aKey('acme', 'ADMIN');
+    const accounts = await fakeAccounts(nats.url, key);
+    running.push(accounts);
+    const { url, app, logs } = await launched(caller(nats.url));
+    await app.get(NatsService).connected();
+    const me = () => fetch(`${url}/me`, { headers: { 'X-API-Key': key.key.toUpperCase() } });
+    expect(await (await me()).json()).toEqual({ account: 'acme', role: 'ADMIN' });
+
+    accounts.revoke(key);
+    const revokedAt = Date.now();
+    expect((await eventually(401, me)).status).toBe(401);
+    expect(Date.now() - revokedAt).toBeLessThan(5_000);
+    expect(logs.join('').toLowerCase()).not.toContain(key.key);
+  });
+
+  it('start, answer and stop without a broker, and work when it comes', async () => {
+    const late = await testNats();
+    running.push(late);
+    await late.kill();
+    const asking = await launched(caller(late.url));
+    const owning = await launched(owner(late.url));
+    expect((await fetch(`${asking.url}/livez`)).status).toBe(200);
+    expect((await fetch(`${asking.url}/readyz`)).status).toBe(200);
+    expect((await fetch(`${asking.url}/ask?subject=echo&text=hello`)).status).toBe(503);
+    const stopping = await launchApp(owner(late.url));
+    await stopping.close();
+
+    await late.server.start();
+    await owning.app.get(NatsService).connected();
+    expect((await eventually(200, () => fetch(`${asking.url}/ask?subject=echo&text=hello`))).status).toBe(
+      200,
+    );
+  });
+
+  it('work again after the broker was killed', async () => {
+    const mortal = await testNats();
+    running.push(mortal);
+    await launched(owner(mortal.url));
+    const { url, logs } = await launched(caller(mortal.url));
+    const ask = () => fetch(`${url}/ask?subject=echo&text=hello`);
+    expect((await eventually(200, ask)).status).toBe(200);
+    await mortal.kill();
+    expect((await ask()).status).toBe(503);
+    await mortal.server.start();
+    expect((await eventually(200, ask)).status).toBe(200);
+    expect(logs.join('')).toContain('NATS connection restored');
+  });
+});

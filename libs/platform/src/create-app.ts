@@ -32,6 +32,8 @@ export interface AppDefinition {
   health?: HealthOptions;
   /** Largest body in bytes. Default 1 MiB. */
   bodyLimit?: number;
+  /** How long a request may take to arrive, in milliseconds. Default 60 s. */
+  requestTimeout?: number;
   /** Last touch before the app starts: plug-ins, OpenAPI, CORS. */
   configure?: (app: NestFastifyApplication) => void | Promise<void>;
   /** For tests. Default: JSON lines on standard output. */
@@ -56,7 +58,7 @@ export async function createApp(definition: AppDefinition): Promise<NestFastifyA
     trustProxy: env.TRUSTED_PROXIES.length > 0 ? env.TRUSTED_PROXIES : false,
     bodyLimit: definition.bodyLimit ?? 1024 * 1024,
     routerOptions: { maxParamLength: 16 * 1024 },
-    requestTimeout: 60_000,
+    requestTimeout: definition.requestTimeout ?? 60_000,
     // Longer than a load balancer keeps its idle connections.
     keepAliveTimeout: 72_000,
     forceCloseConnections: 'idle',

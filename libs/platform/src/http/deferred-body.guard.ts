@@ -1,6 +1,6 @@
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import { DomainError } from '@perkway/domain';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyContentTypeParser, FastifyInstance, FastifyRequest } from 'fastify';
 
 const BODY_ERROR = Symbol('bodyError');
 type Deferred = FastifyRequest & { [BODY_ERROR]?: DomainError };
@@ -10,9 +10,6 @@ type Deferred = FastifyRequest & { [BODY_ERROR]?: DomainError };
  * body that cannot be used is remembered here and refused by the guard below, which runs after authentication.
  */
 export function deferBodyErrors(fastify: FastifyInstance): void {
-  const refuse = (request: FastifyRequest, error: DomainError) => {
-    (request as Deferred)[BODY_ERROR] = error;
-  };
   fastify.removeAllContentTypeParsers();
   fastify.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
     try {
@@ -22,12 +19,31 @@ export function deferBodyErrors(fastify: FastifyInstance): void {
       done(null, undefined);
     }
   });
-  fastify.addContentTypeParser('*', (request, payload, done) => {
-    refuse(request, new DomainError('UNSUPPORTED_MEDIA_TYPE'));
-    payload.resume();
-    payload.on('end', () => done(null, undefined)).on('error', done);
+  fastify.addContentTypeParser('*', refuseMediaType);
+}
+
+/**
+ * Gives one route bodies of these types as a `Readable` that nobody has read yet, of any length, so that credentials
+ * are judged first. Other routes refuse them like any unknown type.
+ *
+ * @param route its pattern, such as `/admin/pools/:poolId/cards`
+ */
+export function acceptStreams(fastify: FastifyInstance, contentTypes: string[], route: string): void {
+  fastify.addContentTypeParser(contentTypes, (request, payload, done) => {
+    if (request.routeOptions.url === route) done(null, payload);
+    else refuseMediaType(request, payload, done);
   });
 }
+
+function refuse(request: FastifyRequest, error: DomainError): void {
+  (request as Deferred)[BODY_ERROR] = error;
+}
+
+const refuseMediaType: FastifyContentTypeParser = (request, payload, done) => {
+  refuse(request, new DomainError('UNSUPPORTED_MEDIA_TYPE'));
+  payload.resume();
+  payload.on('end', () => done(null, undefined)).on('error', done);
+};
 
 const parseJson = (text: string): unknown =>
   // `__proto__` as an own member would be copied onto objects by later code.

@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { build } from 'rolldown';
 
-const source = new URL('./src/page/', import.meta.url);
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const source = fileURLToPath(new URL('./src/page', import.meta.url));
 
 /** Comments and indentation are for us. What compression makes of the rest is as small as a minifier gets it. */
 const squeeze = (css) =>
@@ -11,20 +14,30 @@ const squeeze = (css) =>
     .replace(/\s*([{};,])\s*/g, '$1')
     .replace(/: /g, ':');
 
+/** Adds the stylesheets, and tells the server in `manifest.json` what the files of this build are called. */
 const stylesheets = {
   name: 'page-stylesheets',
-  generateBundle() {
-    for (const name of ['page.css', 'no-script.css'])
-      this.emitFile({ type: 'asset', name, source: squeeze(readFileSync(new URL(name, source), 'utf8')) });
+  generateBundle(_options, bundle) {
+    const emit = (name) => {
+      const text = squeeze(readFileSync(join(source, name), 'utf8'));
+      return this.getFileName(this.emitFile({ type: 'asset', name, source: text }));
+    };
+    const manifest = {
+      script: Object.values(bundle).find((file) => file.isEntry).fileName,
+      style: emit('page.css'),
+      noScriptStyle: emit('no-script.css'),
+    };
+    this.emitFile({ type: 'asset', fileName: 'manifest.json', source: JSON.stringify(manifest) });
   },
 };
 
 /** Bundles what the browser loads: one script and one stylesheet (and a small one for JavaScript off). */
 const buildPage = (outputFolder) =>
   build({
-    input: { page: new URL('main.ts', source).pathname },
+    cwd: root,
+    input: { page: join(source, 'main.ts') },
     platform: 'browser',
-    tsconfig: new URL('tsconfig.json', source).pathname,
+    tsconfig: join(source, 'tsconfig.json'),
     transform: { target: 'es2017' },
     plugins: [stylesheets],
     output: {
@@ -41,6 +54,6 @@ const buildPage = (outputFolder) =>
 export const appPlugin = () => ({
   name: 'page',
   async writeBundle({ dir }) {
-    await buildPage(`${dir}/public`);
+    await buildPage(join(resolve(root, dir), 'public'));
   },
 });

@@ -3,19 +3,20 @@ import { APP_GUARD } from '@nestjs/core';
 import type { AllocationPageEnv } from './env.js';
 import { LinkTokenGuard } from './reward-links/link-token.guard.js';
 import { RewardLinksModule } from './reward-links/reward-links.module.js';
-import { SiteModule } from './site/site.module.js';
+import { SiteController } from './site/site.controller.js';
+import { SiteService } from './site/site.service.js';
 
 @Module({})
 export class AppModule {
-  /** @param assetsFolder where the build has put the bundled page */
-  static register(env: AllocationPageEnv, assetsFolder: string): DynamicModule {
+  static register(env: AllocationPageEnv, site: SiteService): DynamicModule {
     return {
       module: AppModule,
-      imports: [
-        RewardLinksModule.register(env.UNKNOWN_LINKS_PER_MINUTE),
-        SiteModule.register(assetsFolder, env.DEFAULT_LANGUAGE),
+      imports: [RewardLinksModule.register(env.UNKNOWN_LINKS_PER_MINUTE)],
+      controllers: [SiteController],
+      providers: [
+        { provide: SiteService, useValue: site },
+        { provide: APP_GUARD, useClass: LinkTokenGuard },
       ],
-      providers: [{ provide: APP_GUARD, useClass: LinkTokenGuard }],
     };
   }
 }

@@ -1,21 +1,35 @@
-import { setupOpenApi, type AppDefinition } from '@perkway/platform';
+import { renderProblem, setupOpenApi, type AppDefinition, type ErrorRenderer } from '@perkway/platform';
 import { AppModule } from './app.module.js';
 import type { AllocationPageEnv } from './env.js';
+import { isForPerson } from './site/addresses.js';
 import { addSecurityHeaders } from './site/security-headers.js';
+import { SiteService } from './site/site.service.js';
 
-/** @param assetsFolder where the build has put the bundled page */
-export const defineApp = (env: AllocationPageEnv, assetsFolder: string): AppDefinition => ({
-  name: 'allocation-page',
-  module: AppModule.register(env, assetsFolder),
-  env,
-  bodyLimit: 16 * 1024,
-  configure: (app) => {
-    addSecurityHeaders(app.getHttpServer(), env.REWARDS_URL);
-    setupOpenApi(
-      app,
-      'Perkway Allocation Page',
-      'The two operations of a recipient. The token of the link is the only credential.',
-      (document) => document.addBearerAuth({ type: 'http', scheme: 'bearer' }, 'linkToken'),
-    );
-  },
-});
+/** A person gets the page, which can still read a token from an address that the router cannot. */
+const renderError =
+  (site: SiteService): ErrorRenderer =>
+  (error, requestId, address = '') =>
+    isForPerson(address)
+      ? { contentType: 'text/html; charset=utf-8', body: site.page().content.plain.toString() }
+      : renderProblem(error, requestId, address);
+
+/** @param assetsFolder where the build has put the files of the page */
+export function defineApp(env: AllocationPageEnv, assetsFolder: string): AppDefinition {
+  const site = new SiteService(assetsFolder, env.DEFAULT_LANGUAGE);
+  return {
+    name: 'allocation-page',
+    module: AppModule.register(env, site),
+    env,
+    errors: renderError(site),
+    bodyLimit: 16 * 1024,
+    configure: (app) => {
+      addSecurityHeaders(app.getHttpServer(), env.REWARDS_URL);
+      setupOpenApi(
+        app,
+        'Perkway Allocation Page',
+        'The two operations of a recipient. The token of the link is the only credential.',
+        (document) => document.addBearerAuth({ type: 'http', scheme: 'bearer' }, 'linkToken'),
+      );
+    },
+  };
+}

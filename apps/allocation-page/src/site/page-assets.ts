@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Compressed } from './compressed.js';
 
@@ -7,36 +7,53 @@ const TYPES: Readonly<Record<string, string>> = {
   css: 'text/css; charset=utf-8',
 };
 
+/** Written by the build: what the files of the page are called. */
+interface Manifest {
+  script: string;
+  style: string;
+  noScriptStyle: string;
+}
+
 export interface Asset {
   type: string;
   content: Compressed;
 }
 
-/** The bundled files of the page, read once at start. Their names hold a hash, so they may be cached for ever. */
+/** `page-Dcb7r9yQ.js` is `page.js`, whatever its content. */
+const withoutHash = (name: string): string => name.replace(/-[\w-]{8}\.(?=\w+$)/, '.');
+
+/** The bundled files of the page, read once at start. Their names hold a hash of their content. */
 export class PageAssets {
   private readonly files = new Map<string, Asset>();
-  readonly script: string;
-  readonly style: string;
-  readonly noScriptStyle: string;
+  private readonly current = new Map<string, Asset>();
+  /** Paths on this host. */
+  readonly paths: Readonly<Manifest>;
 
   /** Fails when the page was not built into `folder`. */
   constructor(folder: string) {
-    for (const name of readdirSync(folder)) {
-      const type = TYPES[name.split('.').at(-1)!];
-      if (type) this.files.set(name, { type, content: new Compressed(readFileSync(join(folder, name))) });
+    const manifest = JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8')) as Manifest;
+    for (const name of Object.values(manifest) as string[]) {
+      const type = TYPES[name.split('.').at(-1)!]!;
+      const asset = { type, content: new Compressed(readFileSync(join(folder, name))) };
+      this.files.set(name, asset);
+      this.current.set(withoutHash(name), asset);
     }
-    this.script = this.pathOf(/^page-[\w-]+\.js$/);
-    this.style = this.pathOf(/^page-[\w-]+\.css$/);
-    this.noScriptStyle = this.pathOf(/^no-script-[\w-]+\.css$/);
+    const { script, style, noScriptStyle } = manifest;
+    this.paths = {
+      script: `/assets/${script}`,
+      style: `/assets/${style}`,
+      noScriptStyle: `/assets/${noScriptStyle}`,
+    };
   }
 
-  find(name: string): Asset | undefined {
-    return this.files.get(name);
-  }
-
-  private pathOf(pattern: RegExp): string {
-    const name = [...this.files.keys()].find((candidate) => pattern.test(candidate));
-    if (!name) throw new Error(`The page is not built: no file ${pattern.source}`);
-    return `/assets/${name}`;
+  /**
+   * `exact` is false for a file of another release: while replicas are replaced one by one, the page may come from
+   * one and its script be asked of the other. Ours does then, and must not be cached under that name.
+   */
+  find(name: string): { asset: Asset; exact: boolean } | undefined {
+    const exact = this.files.get(name);
+    if (exact) return { asset: exact, exact: true };
+    const asset = this.current.get(withoutHash(name));
+    return asset && { asset, exact: false };
   }
 }

@@ -4,10 +4,8 @@ import { DomainError } from '@perkway/domain';
 import { Public } from '@perkway/platform';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Compressed } from './compressed.js';
+import { isForPerson, isPage } from './addresses.js';
 import { SiteService } from './site.service.js';
-
-/** `/`, and `/%23…` where a mail program has put the fragment into the path (once or more often encoded). */
-const PAGE_PATH = /^\/(?:$|[?#]|%(?:25)*23)/;
 
 /** What a browser loads. Nothing here knows or looks at a token. */
 @ApiExcludeController()
@@ -18,10 +16,10 @@ export class SiteController {
 
   @Get('assets/:name')
   asset(@Param('name') name: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply) {
-    const asset = this.site.asset(name);
-    if (!asset) throw new DomainError('NOT_FOUND');
-    void reply.header('cache-control', 'public, max-age=31536000, immutable');
-    send(request, reply, asset.type, asset.content, 'accept-encoding');
+    const found = this.site.assets.find(name);
+    if (!found) throw new DomainError('NOT_FOUND');
+    void reply.header('cache-control', found.exact ? 'public, max-age=31536000, immutable' : 'no-store');
+    send(request, reply, found.asset.type, found.asset.content, 'accept-encoding');
   }
 
   @Get('robots.txt')
@@ -35,11 +33,11 @@ export class SiteController {
   /** Any other address answers the page too, as a 404: a person finds the field to paste the link into. */
   @Get('*')
   page(@Query('lang') lang: unknown, @Req() request: FastifyRequest, @Res() reply: FastifyReply) {
-    if (/^\/(?:api|assets)(?:[/?]|$)/.test(request.url)) throw new DomainError('NOT_FOUND');
+    if (!isForPerson(request.url)) throw new DomainError('NOT_FOUND');
     const { language, content } = this.site.page(lang, request.headers['accept-language']);
     // The address may hold the token (`/%23…`), so that no copy of the visit stays in a cache.
     void reply
-      .code(PAGE_PATH.test(request.url) ? 200 : 404)
+      .code(isPage(request.url) ? 200 : 404)
       .header('content-language', language)
       .header('cache-control', 'no-store');
     send(request, reply, 'text/html; charset=utf-8', content, 'accept-language, accept-encoding');

@@ -1,0 +1,111 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { DemoError, type Host, type Journey, refusal, send } from './journey.js';
+import { short, shownUrl } from './show.js';
+
+/** A tracked interaction is counted within 5 s when nothing is wrong. */
+export const COUNT_LIMIT_MS = 10_000;
+const POLL_MS = 300;
+
+interface Count {
+  what: string;
+  measure: string;
+  /** Member and value that select what this run did. */
+  where: Record<string, string>;
+  did: number;
+  /** Analytics token: another account's must see nothing. */
+  token: string;
+  counted?: number;
+}
+
+const loadUrl = (journey: Journey, { measure, where }: Count): string => {
+  const filters = Object.entries(where).map(([member, value]) => ({
+    member,
+    operator: 'equals',
+    values: [value],
+  }));
+  const url = new URL(journey.at('query', '/cubejs-api/v1/load'));
+  url.searchParams.set('query', JSON.stringify({ measures: [measure], filters }));
+  return url.href;
+};
+
+/** What the query host must answer, for the hosts that took part. */
+async function expected(journey: Journey): Promise<Count[]> {
+  const { did, run, stack, account, analyticsToken: token } = journey;
+  const marked = (cube: string): Record<string, string> => ({ [`${cube}.utm_campaign`]: run });
+  const links = (state: string): Record<string, string> => ({
+    'reward_links.created_by': run,
+    'reward_links.state': state,
+  });
+  const rows: [Host, string, string, Record<string, string>, number][] = [
+    ['perks', 'perk views', 'perk_views.count', marked('perk_views'), did.perkViews],
+    ['links', 'perk clicks', 'perk_clicks.count', marked('perk_clicks'), did.perkClicks],
+    ['boost', 'teaser views', 'teaser_views.count', marked('teaser_views'), did.teaserViews],
+    ['boost', 'reward views', 'reward_views.count', marked('reward_views'), did.rewardViews],
+    ['boost', 'incentive clicks', 'incentive_clicks.count', marked('incentive_clicks'), did.incentiveClicks],
+    ['boost', 'conversions', 'conversions.count', marked('conversions'), did.conversions],
+    ['boost', 'value of conversions', 'conversions.value', marked('conversions'), did.conversionValue],
+    ['gift', 'reward links generated', 'reward_links.count', links('generated'), did.linksGenerated],
+    ['rewards', 'reward links revealed', 'reward_links.count', links('revealed'), did.linksRevealed],
+  ];
+  const counts = rows
+    .filter(([host]) => stack.hosts[host])
+    .map(([, what, measure, where, did]): Count => ({ what, measure, where, did, token }));
+
+  const other = stack.accounts.find(({ id }) => id !== account.id);
+  if (other && stack.hosts.perks) {
+    const url = journey.at('token', '/cube/token');
+    const answer = await send('GET', url, { 'X-API-Key': other.userKey });
+    if (answer.status !== 200) throw refusal('GET', url, answer);
+    const foreign = {
+      measure: 'perk_views.count',
+      where: marked('perk_views'),
+      did: 0,
+      token: answer.body.token,
+    };
+    counts.push({ what: `perk views that ${other.id} sees`, ...foreign });
+  }
+  return counts;
+}
+
+/**
+ * Asks the query host until it has counted everything this run did, and prints both beside each other.
+ * @throws DemoError when they still differ after the limit.
+ */
+export async function compareCounts(journey: Journey, limitMs: number): Promise<void> {
+  const counts = await expected(journey);
+  for (const count of counts) journey.say(`GET ${short(shownUrl(loadUrl(journey, count)), 160)}`);
+
+  const ask = async (count: Count): Promise<void> => {
+    const url = loadUrl(journey, count);
+    const answer = await send('GET', url, { Authorization: count.token });
+    if (answer.status !== 200) throw refusal('GET', url, answer);
+    count.counted = Number(answer.body.data[0]?.[count.measure] ?? 0);
+  };
+  const differs = ({ did, counted }: Count): boolean => did !== counted;
+  const begun = Date.now();
+  for (;;) {
+    await Promise.all(counts.map(ask));
+    if (!counts.some(differs) || Date.now() - begun > limitMs) break;
+    await sleep(POLL_MS);
+  }
+
+  journey.print('');
+  const line = (what: string, did: unknown, counted: unknown, verdict: string): void =>
+    journey.print(
+      `  ${what.padEnd(32)}${String(did).padStart(8)}${String(counted).padStart(10)}   ${verdict}`,
+    );
+  line(`run ${journey.run}`, 'did', 'counted', '');
+  for (const count of counts)
+    line(count.what, count.did, count.counted, differs(count) ? 'DIFFERENT' : 'equal');
+  journey.print('');
+  const wrong = counts.filter(differs);
+  if (wrong.length > 0)
+    throw new DemoError(
+      `After ${limitMs / 1000} s the query host still counts something else than was done: ` +
+        `${wrong.map(({ what, did, counted }) => `${what} ${counted} instead of ${did}`).join(', ')}.`,
+    );
+  journey.print(
+    `  All counts are equal to what was done (after ${((Date.now() - begun) / 1000).toFixed(1)} s).`,
+  );
+}

@@ -1,0 +1,54 @@
+import { readFileSync } from 'node:fs';
+
+import { compareCounts, COUNT_LIMIT_MS } from './counts.js';
+import { DemoError, type Host, Journey, type Stack, STEPS, type Step } from './journey.js';
+
+/** Reads what `npm start` wrote. @throws DemoError when no stack runs there. */
+export function readStack(file: string): Stack {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch {
+    throw new DemoError(
+      `No stack is running: there is no ${file}. Start one with npm start (or name its file by STACK_FILE).`,
+    );
+  }
+  try {
+    return JSON.parse(text) as Stack;
+  } catch {
+    throw new DemoError(`${file} is not the JSON that npm start writes. Start the stack again.`);
+  }
+}
+
+/** Walks one customer journey through the stack. @throws DemoError at the first step that does not work. */
+export async function runDemo(
+  stack: Stack,
+  print: (line: string) => void,
+  countLimitMs = COUNT_LIMIT_MS,
+): Promise<void> {
+  const account = stack.accounts[0];
+  if (!account) throw new DemoError('The stack has no demo account; was the demo data applied?');
+  const journey = new Journey(stack, account, print);
+  print(`A customer of ${account.id}, run ${journey.run}`);
+
+  const count: Step = {
+    title: 'The client asks what was counted',
+    needs: ['token', 'query'],
+    run: () => compareCounts(journey, countLimitMs),
+  };
+  for (const [index, step] of [...STEPS, count].entries()) {
+    const absent = step.needs.filter((host: Host) => !stack.hosts[host]);
+    print('');
+    print(`${String(index + 1).padStart(4)}  ${step.title}`);
+    if (absent.length > 0) {
+      journey.say(`skipped: this stack has no ${absent.join(' and no ')}`);
+      continue;
+    }
+    try {
+      await step.run(journey);
+    } catch (error) {
+      if (error instanceof DemoError) throw error;
+      throw new DemoError(`“${step.title}” got an answer of another shape: ${(error as Error).message}.`);
+    }
+  }
+}

@@ -1,0 +1,26 @@
+/** Enough of a secret to recognise it, too little to use it. */
+export const masked = (secret: string): string => `${secret.slice(0, 4)}…`;
+
+const SECRET_PARAMETERS = ['token', 'api_key'];
+
+/** A URL as it may be printed: link tokens, keys and fragments are masked, the rest is readable. */
+export function shownUrl(url: string): string {
+  const { origin, pathname, searchParams, hash } = new URL(url);
+  const path = pathname.replace(/^\/c\/(.+)$/, (_, token: string) => `/c/${masked(token)}`);
+  const query = [...searchParams]
+    .map(([name, value]) => `${name}=${SECRET_PARAMETERS.includes(name) ? masked(value) : value}`)
+    .join('&');
+  return `${origin}${path}${query && `?${query}`}${hash && `#${masked(hash.slice(1))}`}`;
+}
+
+const SECRET_HEADERS = ['x-api-key', 'authorization'];
+
+/** The headers that a reader wants to see, in one line. */
+export const shownHeaders = (headers: Record<string, string>): string =>
+  Object.entries(headers)
+    .filter(([name]) => name !== 'User-Agent')
+    .map(([name, value]) => `${name}: ${SECRET_HEADERS.includes(name.toLowerCase()) ? masked(value) : value}`)
+    .join('   ');
+
+export const short = (text: string, length: number): string =>
+  text.length > length ? `${text.slice(0, length - 1)}…` : text;

@@ -1,0 +1,279 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { readStack, runDemo } from '../src/demo.js';
+import { DemoError, type Host, type Stack } from '../src/journey.js';
+import { shownUrl } from '../src/show.js';
+
+const SECRETS = {
+  key: 'user-key-of-the-first-account',
+  link: 'signed-click-token-0001',
+  reward: 'reward-link-token-0001',
+  analytics: 'eyJ.analytics.token',
+  card: 'CARD-CODE-0001',
+  pin: '4711',
+  coupon: 'COUPON-CODE-0001',
+  rewardUrl: 'signed-reward-url-token',
+};
+const ALL_HOSTS: Host[] = ['perks', 'links', 'boost', 'gift', 'rewards', 'token', 'query'];
+
+/** Answers for every host with the shapes of the HTTP contract, and counts what it is asked to record. */
+class Fleet {
+  readonly seen: { method: string; url: URL; headers: Record<string, unknown>; body: string }[] = [];
+  readonly counted: Record<string, number> = {};
+  readonly pixelSeconds: number[] = [];
+  /** Set by a test to spoil one answer. */
+  spoil?: (path: string) => { status: number; body: unknown } | undefined;
+  private server: Server;
+  base: string;
+
+  private count(what: string, by = 1): void {
+    this.counted[what] = (this.counted[what] ?? 0) + by;
+  }
+
+  private answer(
+    method: string,
+    url: URL,
+    headers: Record<string, unknown>,
+    body: string,
+  ): [number, object, unknown] {
+    const path = url.pathname;
+    const spoiled = this.spoil?.(path);
+    if (spoiled) return [spoiled.status, {}, spoiled.body];
+    const is = (pattern: RegExp): boolean => pattern.test(path);
+    const perks = [
+      { id: 'p1', title: 'Un', callout: '-1 %', click_url: `${this.base}/c/${SECRETS.link}` },
+      { id: 'p2', title: 'Deux', callout: '-2 %', is_coupon_perk: true },
+    ];
+    const tracked = headers['x-disable-view-tracking'] !== 'true';
+    if (is(/^\/perk-collections$/)) return [200, {}, ['first', 'second']];
+    if (is(/\/coupon$/))
+      return [201, {}, { code: SECRETS.coupon, perk_id: 'p2', customer_id: 'c', allocated_at: 'now' }];
+    if (is(/^\/perk-collections\/first$/)) {
+      if (tracked) this.count('perk_views.count', perks.length);
+      return [200, { 'Content-Language': 'fr' }, { id: 'first', groups: [{}], perks }];
+    }
+    if (is(/^\/perk-collections\/first\/perk\/p1$/)) {
+      this.count('perk_views.count');
+      return [200, {}, perks[0]];
+    }
+    if (is(/^\/c\//)) {
+      this.count('perk_clicks.count');
+      return [302, { Location: 'https://partner.example/offer' }, ''];
+    }
+    if (is(/^\/teasers\//)) return [200, {}, { incentives: [{ perkId: 'p1', title: 'Un' }] }];
+    if (is(/reward-url$/)) return [200, {}, `${this.base}/outreach/click?token=${SECRETS.rewardUrl}`];
+    if (is(/tracking-pixel/)) {
+      const second = Math.floor(Date.now() / 1000);
+      if (!this.pixelSeconds.includes(second)) this.count(`${path.split('/').at(-1)}_views.count`);
+      this.pixelSeconds.push(second);
+      return [200, {}, ''];
+    }
+    if (is(/^\/outreach\/click$/)) {
+      this.count('incentive_clicks.count');
+      return [302, { Location: 'https://partner.example/offer' }, ''];
+    }
+    if (is(/^\/track\//)) {
+      this.counted['conversions.count'] = 1;
+      this.counted['conversions.value'] = (JSON.parse(body) as { value: number }).value;
+      return [202, {}, {}];
+    }
+    if (is(/^\/pools$/)) {
+      const entry = { denomination: 25, currency: 'EUR', country: 'FR' };
+      return [
+        200,
+        {},
+        [
+          {
+            id: 'a-pool',
+            inventories: [
+              { ...entry, available: 0 },
+              { ...entry, available: 3 },
+            ],
+          },
+        ],
+      ];
+    }
+    if (is(/reward-links$/)) {
+      this.counted['reward_links.count generated'] = 1;
+      return [201, {}, { reward_link: `${this.base}/#${SECRETS.reward}`, token: SECRETS.reward }];
+    }
+    if (is(/^\/api\/reward-link$/))
+      return [200, {}, { state: 'RESERVED', denomination: 25, currency: 'EUR' }];
+    if (is(/reveal$/)) {
+      this.count('reward_links.count revealed');
+      return [200, {}, { state: 'REVEALED', card: { code: SECRETS.card, pin: SECRETS.pin } }];
+    }
+    if (is(/^\/cube\/token$/)) {
+      const token = headers['x-api-key'] === SECRETS.key ? SECRETS.analytics : 'token-of-the-other';
+      return [200, {}, { token, expiration: Date.now() + 300_000 }];
+    }
+    if (is(/\/load$/)) {
+      const query = JSON.parse(url.searchParams.get('query')!) as {
+        measures: string[];
+        filters: { member: string; values: string[] }[];
+      };
+      const state = query.filters.find((filter) => filter.member === 'reward_links.state')?.values[0];
+      const own = headers.authorization === SECRETS.analytics;
+      const measure = query.measures[0]!;
+      const value = own ? (this.counted[state ? `${measure} ${state}` : measure] ?? 0) : 0;
+      return [200, {}, { data: [{ [measure]: String(value) }] }];
+    }
+    return [404, {}, { detail: `nothing at ${method} ${path}` }];
+  }
+
+  async start(): Promise<void> {
+    this.server = createServer((request, response) => {
+      const chunks: Buffer[] = [];
+      request.on('data', (chunk: Buffer) => chunks.push(chunk));
+      request.on('end', () => {
+        const url = new URL(request.url!, this.base);
+        const body = Buffer.concat(chunks).toString();
+        this.seen.push({ method: request.method!, url, headers: request.headers, body });
+        const [status, headers, answer] = this.answer(request.method!, url, request.headers, body);
+        response
+          .writeHead(status, { 'Content-Type': 'application/json', ...headers })
+          .end(JSON.stringify(answer));
+      });
+    });
+    await new Promise<void>((resolve) => this.server.listen(0, '127.0.0.1', resolve));
+    this.base = `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  async stop(): Promise<void> {
+    this.server.closeAllConnections();
+    await new Promise((resolve) => this.server.close(resolve));
+  }
+
+  stack(hosts: Host[] = ALL_HOSTS): Stack {
+    const account = {
+      id: 'a-bank',
+      userKey: SECRETS.key,
+      collections: ['first'],
+      campaigns: ['spring'],
+      pools: ['x'],
+    };
+    return {
+      hosts: Object.fromEntries(hosts.map((host) => [host, this.base])),
+      accounts: [account, { ...account, id: 'a-telecom', userKey: 'user-key-of-the-second' }],
+    };
+  }
+}
+
+describe('the demo', () => {
+  let fleet: Fleet;
+  let lines: string[];
+  const run = (stack: Stack): Promise<void> => runDemo(stack, (line) => lines.push(line), 1_000);
+  const failure = async (stack: Stack): Promise<string> => {
+    const error: unknown = await run(stack).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(DemoError);
+    return (error as Error).message;
+  };
+
+  beforeEach(async () => {
+    lines = [];
+    fleet = new Fleet();
+    await fleet.start();
+  });
+  afterEach(() => fleet.stop());
+
+  it('walks the whole journey, ends with equal counts and prints no secret', async () => {
+    await run(fleet.stack());
+    for (const secret of Object.values(SECRETS)) expect(lines.join('\n')).not.toContain(secret);
+    expect(lines.join('\n')).toContain('X-API-Key: user…');
+    expect(lines.join('\n')).toContain('/c/sign…');
+    const verdicts = lines.filter((line) => / equal$/.test(line)).map((line) => line.trim().split(/ {2,}/));
+    expect(verdicts).toEqual([
+      ['perk views', '3', '3', 'equal'],
+      ['perk clicks', '1', '1', 'equal'],
+      ['teaser views', '1', '1', 'equal'],
+      ['reward views', '1', '1', 'equal'],
+      ['incentive clicks', '1', '1', 'equal'],
+      ['conversions', '1', '1', 'equal'],
+      ['value of conversions', '49.9', '49.9', 'equal'],
+      ['reward links generated', '1', '1', 'equal'],
+      ['reward links revealed', '1', '1', 'equal'],
+      ['perk views that a-telecom sees', '0', '0', 'equal'],
+    ]);
+    expect(lines.at(-1)).toMatch(/All counts are equal/);
+  });
+
+  it('marks everything that is counted with its own run, and comes to click with a browser', async () => {
+    await run(fleet.stack());
+    const marker = /run (\S+)$/.exec(lines[0]!)![1]!;
+    const tracked = fleet.seen.filter(({ url }) => /^\/(c|outreach|track)\/|\/perk\/p1$/.test(url.pathname));
+    expect(tracked.length).toBeGreaterThanOrEqual(8);
+    for (const { url } of tracked) expect(url.searchParams.get('utm_campaign')).toBe(marker);
+    for (const { url } of tracked) expect(url.searchParams.get('cmeta_demo_run')).toBe(marker);
+    const clicks = tracked.filter(({ url }) => /^\/c\/|\/outreach\/click|pixel/.test(url.pathname));
+    expect(clicks).toHaveLength(4);
+    for (const { headers } of clicks) expect(headers['user-agent']).toMatch(/^Mozilla/);
+    const loads = fleet.seen.filter(({ url }) => url.pathname.endsWith('/load'));
+    for (const { url } of loads) expect(url.searchParams.get('query')).toContain(marker);
+  });
+
+  it('skips what the stack does not have, and compares the rest', async () => {
+    await run(fleet.stack(['perks', 'links', 'token', 'query']));
+    expect(lines.filter((line) => /skipped: this stack has no boost$/.test(line))).toHaveLength(7);
+    expect(lines.filter((line) => /skipped: this stack has no gift and no rewards$/.test(line))).toHaveLength(
+      2,
+    );
+    expect(lines.filter((line) => / equal$/.test(line))).toHaveLength(3);
+  });
+
+  it('names what was counted otherwise', async () => {
+    fleet.spoil = (path) => (path.startsWith('/c/') ? { status: 302, body: '' } : undefined);
+    expect(await failure(fleet.stack(['perks', 'links', 'token', 'query']))).toBe(
+      'After 1 s the query host still counts something else than was done: perk clicks 0 instead of 1.',
+    );
+    expect(lines.find((line) => line.includes('DIFFERENT'))).toContain('perk clicks');
+  });
+
+  it('stops at the first refusal with what was said', async () => {
+    fleet.spoil = (path) =>
+      path.startsWith('/teasers') ? { status: 503, body: { detail: 'not now' } } : undefined;
+    expect(await failure(fleet.stack())).toMatch(
+      /^GET http:\/\/127\.0\.0\.1:\d+\/teasers\/spring\?.+ answered 503: not now$/,
+    );
+  });
+
+  it('says so when an answer has another shape', async () => {
+    fleet.spoil = (path) => (path === '/perk-collections/first' ? { status: 200, body: {} } : undefined);
+    expect(await failure(fleet.stack())).toMatch(/^“Its content sync .+” got an answer of another shape: /);
+  });
+
+  it('says which host does not answer', async () => {
+    expect(await failure({ ...fleet.stack(), hosts: { perks: 'http://127.0.0.1:1' } })).toMatch(
+      /^http:\/\/127\.0\.0\.1:1 does not answer \(.+\)\. Is the stack still running/,
+    );
+  });
+
+  it('says how to start a stack', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'perkway-demo-'));
+    const file = join(folder, 'stack.json');
+    try {
+      expect(() => readStack(file)).toThrow(`there is no ${file}. Start one with npm start`);
+      writeFileSync(file, '{');
+      expect(() => readStack(file)).toThrow('not the JSON');
+      writeFileSync(file, JSON.stringify(fleet.stack()));
+      expect(readStack(file).accounts).toHaveLength(2);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+});
+
+describe('shownUrl', () => {
+  it.each([
+    ['http://h/c/abcdefgh?utm_source=x', 'http://h/c/abcd…?utm_source=x'],
+    ['http://h/outreach/click?token=abcdefgh&journeyId=j', 'http://h/outreach/click?token=abcd…&journeyId=j'],
+    ['http://h/perk-collections?api_key=abcdefgh', 'http://h/perk-collections?api_key=abcd…'],
+    ['http://h/#abcdefgh', 'http://h/#abcd…'],
+    ['http://h/pools', 'http://h/pools'],
+  ])('shows %s as %s', (url, shown) => {
+    expect(shownUrl(url)).toBe(shown);
+  });
+});

@@ -2,7 +2,7 @@ import { Module, type DynamicModule, type Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { DomainError } from '@perkway/domain';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Logger } from 'pino';
@@ -67,6 +67,7 @@ export async function createApp(definition: AppDefinition): Promise<NestFastifyA
       sendError(reply, new DomainError('VALIDATION_FAILED', 'The address cannot be read'), errors),
   });
   deferBodyErrors(adapter.getInstance());
+  closeConnectionsAsTheyBecomeIdle(adapter.getInstance());
 
   const app = await NestFactory.create<NestFastifyApplication>(
     {
@@ -100,6 +101,18 @@ export async function createApp(definition: AppDefinition): Promise<NestFastifyA
   // Not awaited: an app starts and serves what it can while the broker is away.
   if (definition.answersRequests) void app.startAllMicroservices();
   return app;
+}
+
+/**
+ * A closing server drops the connections that are idle at that moment only; one that is still answering would stay
+ * open for as long as its client likes, and the drain would wait for it.
+ */
+function closeConnectionsAsTheyBecomeIdle(fastify: FastifyInstance) {
+  fastify.addHook('preClose', (done) => {
+    const timer = setInterval(() => fastify.server.closeIdleConnections(), 50).unref();
+    fastify.server.once('close', () => clearInterval(timer));
+    done();
+  });
 }
 
 /** Request ids, a duration histogram, and one log line for each refused or failed request. */

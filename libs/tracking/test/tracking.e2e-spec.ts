@@ -12,9 +12,12 @@ import {
   runMigrations,
 } from '@perkway/platform';
 import {
+  createTrackingStream,
+  deleteTrackingStream,
   testDatabaseServer,
   testEnvironment,
   testNats,
+  trackedMessages,
   type TestDatabase,
   type TestNats,
 } from '@perkway/testing';
@@ -28,7 +31,6 @@ import {
   TrackingService,
   type TrackingOptions,
 } from '../src/index.js';
-import { createStream, deleteStream, readEvents, readStream } from './stream.js';
 
 @Module({})
 class TestApp {}
@@ -42,6 +44,8 @@ const event = (): PerkClickEvent => ({
   collection: 'summer',
   perk: 'coffee',
 });
+/** Everything that arrived, as often as it did. */
+const readEvents = async (url: string) => (await trackedMessages(url)).flat();
 const ids = (events: { id: string }[]) => events.map(({ id }) => id).sort();
 
 describe('TrackingService', () => {
@@ -92,20 +96,20 @@ describe('TrackingService', () => {
     await Promise.all([nats?.close(), database?.close()]);
   });
   beforeEach(async () => {
-    await createStream(nats.url);
+    await createTrackingStream(nats.url);
     await start();
     await breakerIs(0);
   });
   afterEach(async () => {
     await app.close();
-    await deleteStream(nats.url);
+    await deleteTrackingStream(nats.url);
     await database.query('truncate tracking_outbox');
   });
 
   test('an answered event is in the stream; events of one moment share a message', async () => {
     const sent = Array.from({ length: 50 }, event);
     await Promise.all(sent.map((one) => tracking.track(one)));
-    const messages = (await readStream(nats.url)).filter(({ length }) => length > 0);
+    const messages = (await trackedMessages(nats.url)).filter(({ length }) => length > 0);
     expect(messages).toHaveLength(1);
     expect(messages[0]).toEqual(sent);
     expect(await metric('tracking_published_total')).toBe(50);
@@ -179,11 +183,11 @@ describe('TrackingService', () => {
   });
 
   test('no stream counts as away, at once', async () => {
-    await deleteStream(nats.url);
+    await deleteTrackingStream(nats.url);
     const one = event();
     expect(await timed(tracking.track(one))).toBeLessThan(75);
     expect(await metric('tracking_outboxed_total')).toBe(1);
-    await createStream(nats.url);
+    await createTrackingStream(nats.url);
     await breakerIs(0);
     await outboxIsEmpty();
     expect(ids(await readEvents(nats.url))).toEqual([one.id]);
@@ -279,13 +283,13 @@ describe('TrackingService', () => {
   });
 
   test('two replicas share the work of relaying', async () => {
-    await deleteStream(nats.url);
+    await deleteTrackingStream(nats.url);
     const sent = Array.from({ length: 3_000 }, event);
     await Promise.all(sent.map((one) => tracking.track(one)));
     const first = app;
     await start();
     try {
-      await createStream(nats.url);
+      await createTrackingStream(nats.url);
       await outboxIsEmpty();
       const stored = ids(await readEvents(nats.url));
       expect(stored).toEqual(ids(sent));

@@ -1,0 +1,70 @@
+import { Inject, Injectable } from '@nestjs/common';
+import {
+  DomainError,
+  isTrackingDisabled,
+  readCustomAttributes,
+  readJourneyId,
+  TRACKING_EVENT_VERSION,
+  type PerkClickEvent,
+} from '@perkway/domain';
+import { verifyLink, type Keyring, type VerifiedLink } from '@perkway/signing';
+import { classifyTraffic, newEventId, TrackingService, type RequestHeaders } from '@perkway/tracking';
+import { OffersService } from '../offers/offers.service.js';
+
+export const LINK_KEYRING = Symbol('LINK_KEYRING');
+
+export type ClickQuery = Readonly<Record<string, unknown>>;
+
+@Injectable()
+export class ClicksService {
+  constructor(
+    @Inject(LINK_KEYRING) private readonly keyring: Keyring,
+    private readonly offers: OffersService,
+    private readonly tracking: TrackingService,
+  ) {}
+
+  /**
+   * @throws DomainError LINK_NOT_FOUND for a token that was not signed here, PERK_NOT_FOUND when its perk is gone or
+   * leads nowhere, 503 when nobody can tell
+   */
+  async resolve(token: string): Promise<{ link: VerifiedLink; target: string }> {
+    const link = verifyLink(this.keyring, token);
+    if (!link) throw new DomainError('LINK_NOT_FOUND');
+    const target = this.offers.peek(link.perk) ?? (await this.offers.find(link.perk));
+    if (target === undefined) throw new DomainError('PERK_NOT_FOUND');
+    return { link, target };
+  }
+
+  /** Every use is a click; there is no deduplication. Resolves when it is durable. */
+  record(link: VerifiedLink, query: ClickQuery, headers: RequestHeaders): Promise<void> {
+    if (isTrackingDisabled(query.disableTracking)) return Promise.resolve();
+    const event: PerkClickEvent = {
+      v: TRACKING_EVENT_VERSION,
+      type: 'perk_click',
+      id: newEventId(),
+      account: link.account,
+      at: Date.now(),
+      collection: link.collection,
+      perk: link.perk,
+      traffic: classifyTraffic(headers),
+      ...readTags(query),
+    };
+    return this.tracking.track(event);
+  }
+}
+
+/** What the click carries itself; members that would be empty are absent. */
+function readTags(query: ClickQuery): Pick<PerkClickEvent, 'journey' | 'utm' | 'cmeta'> {
+  const tags: Pick<PerkClickEvent, 'journey' | 'utm' | 'cmeta'> = {};
+  const journey = readJourneyId(query.journeyId);
+  if (journey !== undefined) tags.journey = journey;
+  const { utm, cmeta } = readCustomAttributes(query);
+  if (!isEmpty(utm)) tags.utm = utm;
+  if (!isEmpty(cmeta)) tags.cmeta = cmeta;
+  return tags;
+}
+
+function isEmpty(object: object): boolean {
+  for (const _ in object) return false;
+  return true;
+}

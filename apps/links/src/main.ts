@@ -1,0 +1,4 @@
+import { bootstrap } from '@perkway/platform';
+import { linksApp } from './links.app.js';
+
+await bootstrap(() => linksApp());

@@ -1,0 +1,402 @@
+import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  SUBJECTS,
+  type PerkClickEvent,
+  type ResolvedPerk,
+  type ResolvePerksReply,
+  type ResolvePerksRequest,
+} from '@perkway/domain';
+import { runMigrations } from '@perkway/platform';
+import { createLinkSigner, parseKeyring, type LinkTarget } from '@perkway/signing';
+import {
+  answer,
+  createTrackingStream,
+  launchApp,
+  purgeTrackingStream,
+  testDatabaseServer,
+  testEnvironment,
+  testNats,
+  testSecrets,
+  trackedEvents,
+  type Answering,
+  type LaunchedApp,
+  type TestDatabase,
+  type TestNats,
+} from '@perkway/testing';
+import { loadLinksEnv } from '../src/env.js';
+import { linksApp } from '../src/links.app.js';
+import { migrations } from '../src/migrations/index.js';
+
+const CHROME =
+  'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36';
+const OFFER = 'https://shop.example/Offer?x=%20&y=a+b#top';
+
+interface Answer {
+  status: number;
+  headers: IncomingHttpHeaders;
+  body: string;
+}
+
+describe('links', () => {
+  let nats: TestNats;
+  let database: TestDatabase & { server: TestNats['server'] };
+  let links: LaunchedApp;
+  let catalogue: Answering<ResolvePerksRequest>;
+  const offers = new Map<string, string>();
+
+  const env = () => loadLinksEnv(testEnvironment('links', { database, nats }));
+  const answerAsPerks = () =>
+    answer<ResolvePerksRequest, ResolvePerksReply>(nats.url, SUBJECTS.resolvePerks, ({ ids }) => ({
+      perks: Object.fromEntries(
+        ids
+          .filter((id) => offers.has(id))
+          .map((id): [string, ResolvedPerk] => [
+            id,
+            {
+              offerUrl: offers.get(id)!,
+              title: id,
+              callout: '',
+              description: '',
+              media: { banner: null, logo: null },
+            },
+          ]),
+      ),
+    }));
+  /** As a client sends it: neither path nor headers are changed on the way. */
+  const send = (path: string, { method = 'GET', headers = {}, to = links.url } = {}): Promise<Answer> =>
+    new Promise((resolve, reject) => {
+      const { hostname, port } = new URL(to);
+      const request = httpRequest(
+        { hostname, port, path, method, headers: { 'user-agent': CHROME, ...headers } },
+        (response) => {
+          let body = '';
+          response.setEncoding('utf8');
+          response.on('data', (text: string) => (body += text));
+          response.on('end', () =>
+            resolve({ status: response.statusCode!, headers: response.headers, body }),
+          );
+        },
+      );
+      request.on('error', reject).end();
+    });
+  const target: LinkTarget = { account: 'acme', collection: 'summer', perk: 'coffee' };
+  const path = (of: Partial<LinkTarget> = {}): string => {
+    const signer = createLinkSigner(parseKeyring(testSecrets().linkSigningKeys));
+    return `/c/${signer.begin().token(signer.prepare({ ...target, ...of }))}`;
+  };
+  const clicks = async () => (await trackedEvents(nats.url)) as PerkClickEvent[];
+  const onlyClick = async () => {
+    const [click, ...more] = await clicks();
+    expect(more).toEqual([]);
+    return click!;
+  };
+
+  beforeAll(async () => {
+    [nats, database] = await Promise.all([
+      testNats(),
+      testDatabaseServer('links', (url) => runMigrations(url, 'links', migrations)),
+    ]);
+    await createTrackingStream(nats.url);
+    catalogue = await answerAsPerks();
+    links = await launchApp(linksApp(env()));
+    offers.set('coffee', OFFER);
+    // Tracking has found the stream when an answered click is in it and not in the outbox.
+    await sleep(200);
+  });
+  afterAll(async () => {
+    await links?.close();
+    await catalogue?.close();
+    await Promise.all([nats?.close(), database?.close()]);
+  });
+  beforeEach(async () => {
+    offers.set('coffee', OFFER);
+    await purgeTrackingStream(nats.url);
+  });
+
+  test('a click leads to the offer and is counted before the answer', async () => {
+    const before = Date.now();
+    const { status, headers, body } = await send(path());
+    expect({ status, body, location: headers.location, cache: headers['cache-control'] }).toEqual({
+      status: 302,
+      body: '',
+      location: OFFER,
+      cache: 'no-store',
+    });
+    const click = await onlyClick();
+    expect(click).toEqual({
+      v: 1,
+      type: 'perk_click',
+      id: expect.stringMatching(/^[\w-]{22}$/),
+      account: 'acme',
+      at: expect.any(Number),
+      collection: 'summer',
+      perk: 'coffee',
+      traffic: { class: 'human', reason: 'none' },
+    });
+    expect(click.at).toBeGreaterThanOrEqual(before);
+    expect(click.at).toBeLessThanOrEqual(Date.now());
+  });
+
+  test('every use of one link is a click of its own', async () => {
+    const link = path();
+    for (let i = 0; i < 5; i += 1) expect((await send(link)).status).toBe(302);
+    expect(await clicks()).toHaveLength(5);
+  });
+
+  test('attributes, journey and traffic are recorded, cmeta and utm apart', async () => {
+    const query = new URLSearchParams([
+      ['cmeta_user_id', 'first'],
+      ['cmeta_user_id', 'größe 😀'],
+      ['cmeta_utm_source', 'mine'],
+      ['utm_source', 'newsletter'],
+      ['cmeta___proto__', 'just a name'],
+      ['cmeta_long', '😀'.repeat(254)],
+      ['cmeta_too_long', 'x'.repeat(255)],
+      ['cmeta_bad name', 'x'],
+      ['cmeta_', 'x'],
+      ['cmeta_nul', 'a\0b'],
+      ['utm_other', 'x'],
+      ['journeyId', 'r-4711'],
+      ['api_key', 'never-looked-at'],
+    ]);
+    const { status } = await send(`${path()}?${query}`, { headers: { 'sec-purpose': 'prefetch' } });
+    expect(status).toBe(302);
+    const { journey, utm, cmeta, traffic } = await onlyClick();
+    expect({ journey, utm, traffic }).toEqual({
+      journey: 'r-4711',
+      utm: { utm_source: 'newsletter' },
+      traffic: { class: 'prefetch', reason: 'header:sec-purpose' },
+    });
+    expect(Object.entries(cmeta!).sort()).toEqual(
+      [
+        ['user_id', 'größe 😀'],
+        ['utm_source', 'mine'],
+        ['__proto__', 'just a name'],
+        ['long', '😀'.repeat(254)],
+      ].sort(),
+    );
+  });
+
+  test('a journey id of 255 characters is taken, a longer one counts as omitted', async () => {
+    await send(`${path()}?journeyId=${'j'.repeat(255)}`);
+    expect((await onlyClick()).journey).toBe('j'.repeat(255));
+    await purgeTrackingStream(nats.url);
+    expect((await send(`${path()}?journeyId=${'j'.repeat(256)}`)).status).toBe(302);
+    expect(await onlyClick()).not.toHaveProperty('journey');
+  });
+
+  test.each(['true', '1'])('disableTracking=%s redirects and records nothing', async (value) => {
+    expect((await send(`${path()}?disableTracking=${value}`)).headers.location).toBe(OFFER);
+    expect(await clicks()).toEqual([]);
+  });
+
+  test.each(['false', 'yes', 'TRUE', ''])('disableTracking=%j is no such wish', async (value) => {
+    await send(`${path()}?disableTracking=${value}`);
+    await onlyClick();
+  });
+
+  test('HEAD answers the same headers and records nothing', async () => {
+    const link = path();
+    const get = await send(link);
+    await purgeTrackingStream(nats.url);
+    const head = await send(link, { method: 'HEAD' });
+    const stable = ({ status, headers: { date: _, 'x-request-id': __, ...headers }, body }: Answer) => ({
+      status,
+      headers,
+      body,
+    });
+    expect(stable(head)).toEqual(stable(get));
+    expect(await clicks()).toEqual([]);
+  });
+
+  test('no changed byte of a click_url redirects', async () => {
+    const link = path();
+    const paths = new Set<string>();
+    for (let at = '/c/'.length; at < link.length; at += 1) {
+      for (const other of ['A', 'B', '-', '_', '.', '/', '%', '%00', '=', '~', '?', ';'])
+        paths.add(link.slice(0, at) + other + link.slice(at + 1));
+      paths.add(link.slice(0, at) + link.slice(at + 1));
+      paths.add(link.slice(0, at) + 'A' + link.slice(at));
+    }
+    paths.delete(link);
+    for (const suffix of ['A', '=', '/', '%', '.', '%00', '/x']) paths.add(link + suffix);
+    for (const odd of [
+      '/c/',
+      '/c',
+      '/c/%',
+      '/c/%zz',
+      `/c/${'A'.repeat(200)}`,
+      '/c/%2e%2e',
+      '/c/..%2f',
+      '/c/ü',
+    ]) {
+      paths.add(encodeURI(decodeURIComponent(encodeURIComponent(odd))));
+    }
+    const all = [...paths];
+    const statuses = new Map<number, number>();
+    const pages = new Set<string>();
+    await Promise.all(
+      Array.from({ length: 16 }, async () => {
+        for (let next = all.pop(); next !== undefined; next = all.pop()) {
+          const { status, headers, body } = await send(next);
+          statuses.set(status, (statuses.get(status) ?? 0) + 1);
+          expect(headers.location).toBeUndefined();
+          pages.add(`${headers['content-type']} ${body.slice(0, 15)}`);
+        }
+      }),
+    );
+    expect([...statuses.keys()]).toEqual([404]);
+    expect([...pages]).toEqual(['text/html; charset=utf-8 <!doctype html>']);
+    expect(await clicks()).toEqual([]);
+    expect((await send(link)).status).toBe(302);
+  });
+
+  test('a link for another purpose or of another keyring is unknown', async () => {
+    const keyring = parseKeyring(testSecrets().linkSigningKeys);
+    const preview = createLinkSigner(keyring, 'preview');
+    expect((await send(`/c/${preview.begin().token(preview.prepare(target))}`)).status).toBe(404);
+    const foreign = createLinkSigner(parseKeyring(`k1:${Buffer.alloc(32, 7).toString('base64url')}`));
+    expect((await send(`/c/${foreign.begin().token(foreign.prepare(target))}`)).status).toBe(404);
+  });
+
+  test('the page of a broken link is a page, small and locked down', async () => {
+    const { headers, body } = await send('/c/nonsense');
+    expect(headers).toMatchObject({
+      'cache-control': 'no-store',
+      'content-type': 'text/html; charset=utf-8',
+      'x-robots-tag': 'noindex',
+      'content-security-policy': expect.stringMatching(/^default-src 'none'; style-src 'sha256-/),
+    });
+    expect(body).toContain('<html lang="en">');
+    expect(body).toContain('<title>This link does not work</title>');
+    expect(body.length).toBeLessThan(2_000);
+    expect(body).not.toContain('nonsense');
+    const elsewhere = await send('/elsewhere');
+    expect(elsewhere.status).toBe(404);
+    expect(elsewhere.headers['content-type']).toContain('application/problem+json');
+  });
+
+  test('a perk that is unknown, or leads nowhere that may be redirected to, is a 404', async () => {
+    expect((await send(path({ perk: 'nothing' }))).status).toBe(404);
+    for (const url of [
+      'javascript:alert(1)',
+      'https://user:secret@shop.example/',
+      '//shop.example',
+      'ftp://a',
+    ]) {
+      const perk = `bad-${offers.size}`;
+      offers.set(perk, url);
+      const { status, headers } = await send(path({ perk }));
+      expect([status, headers.location]).toEqual([404, undefined]);
+    }
+    expect(await clicks()).toEqual([]);
+  });
+
+  test('an edited offer is in force within seconds; a deleted perk leads nowhere any more', async () => {
+    offers.set('changing', 'https://shop.example/old');
+    const link = path({ perk: 'changing' });
+    expect((await send(link)).headers.location).toBe('https://shop.example/old');
+    offers.set('changing', 'https://shop.example/new');
+    await sleep(2_500);
+    expect((await send(link)).headers.location).toBe('https://shop.example/new');
+    offers.delete('changing');
+    await sleep(2_500);
+    expect((await send(link)).status).toBe(404);
+  });
+
+  test('without the owner: what was seen goes on without a wait, what was not is a page with 503', async () => {
+    offers.set('unseen', OFFER);
+    expect((await send(path())).status).toBe(302);
+    await catalogue.close();
+    try {
+      for (let i = 0; i < 12; i += 1) {
+        const from = performance.now();
+        expect((await send(path())).headers.location).toBe(OFFER);
+        expect(performance.now() - from).toBeLessThan(400);
+        await sleep(500);
+      }
+      const { status, headers, body } = await send(path({ perk: 'unseen' }));
+      expect(status).toBe(503);
+      expect(headers).toMatchObject({ 'retry-after': '2', 'content-type': 'text/html; charset=utf-8' });
+      expect(body).toContain('Please try again');
+    } finally {
+      catalogue = await answerAsPerks();
+    }
+    await sleep(2_200);
+    expect((await send(path({ perk: 'unseen' }))).status).toBe(302);
+  });
+
+  test('Postgres away: clicks go on and count, and the app stays ready', async () => {
+    await database.server.kill();
+    try {
+      expect((await send(path())).status).toBe(302);
+      await onlyClick();
+      expect((await send('/readyz')).status).toBe(200);
+    } finally {
+      await database.server.start();
+    }
+  });
+
+  test('1,000 clicks on 20 perks, the broker killed and restarted in the middle: exactly 1,000', async () => {
+    const perks = Array.from({ length: 20 }, (_, i) => `perk-${i}`);
+    for (const perk of perks) {
+      offers.set(perk, `https://shop.example/${perk}`);
+      expect((await send(path({ perk }), { method: 'HEAD' })).status).toBe(302);
+    }
+    const waits: number[] = [];
+    let next = 0;
+    const worker = async () => {
+      for (let i = next++; i < 1_000; i = next++) {
+        const perk = perks[i % 20]!;
+        const from = performance.now();
+        const { status, headers } = await send(path({ perk }));
+        waits.push(performance.now() - from);
+        expect([status, headers.location]).toEqual([302, `https://shop.example/${perk}`]);
+        await sleep(5);
+      }
+    };
+    const workers = Array.from({ length: 8 }, worker);
+    while (next < 300) await sleep(5);
+    await nats.kill();
+    while (next < 600) await sleep(5);
+    await nats.server.start();
+    await Promise.all(workers);
+    const isRelayed = async () => (await database.query('select 1 from tracking_outbox')).length === 0;
+    while (!(await isRelayed())) await sleep(50);
+
+    const counted = await clicks();
+    expect(counted).toHaveLength(1_000);
+    for (const perk of perks) expect(counted.filter((click) => click.perk === perk)).toHaveLength(50);
+    waits.sort((a, b) => a - b);
+    expect(waits[989]).toBeLessThan(500);
+  }, 60_000);
+
+  test('stopping answers and counts what has arrived', async () => {
+    const second = await launchApp(linksApp(env()));
+    expect((await send(path(), { to: second.url })).status).toBe(302);
+    const running = Array.from({ length: 50 }, () => send(path(), { to: second.url }));
+    await sleep(5);
+    await second.close();
+    const settled = await Promise.allSettled(running);
+    const redirected = settled.filter((one) => one.status === 'fulfilled' && one.value.status === 302);
+    expect(await clicks()).toHaveLength(redirected.length + 1);
+  });
+
+  test('no link token is in any log line', async () => {
+    const link = path();
+    await send(link);
+    await send(`${link}x`);
+    await send(path({ perk: 'nothing' }));
+    const token = link.slice('/c/'.length);
+    expect(links.logs.length).toBeGreaterThan(0);
+    for (const line of links.logs) expect(line).not.toContain(token.slice(0, 40));
+  });
+
+  test('the OpenAPI document names the operation and its answers', async () => {
+    const document = JSON.parse((await send('/docs-json')).body);
+    const operation = document.paths['/c/{token}'].get;
+    expect(operation.operationId).toBe('followClickUrl');
+    expect(Object.keys(operation.responses).sort()).toEqual(['302', '404', '503']);
+  });
+});

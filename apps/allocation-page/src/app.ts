@@ -28,7 +28,7 @@ export function defineApp(env: AllocationPageEnv, assetsFolder: string): AppDefi
         app,
         'Perkway Allocation Page',
         'The two operations of a recipient. The token of the link is the only credential.',
-        (document) => document.addBearerAuth({ type: 'http', scheme: 'bearer' }, 'linkToken'),
+        (document) => document.addSecurity('linkToken', { type: 'http', scheme: 'bearer' }),
       );
     },
   };

@@ -5,69 +5,75 @@ import {
   type RewardLinkRequest,
   type RewardLinkView,
 } from '@perkway/domain';
-import { connect, type Msg, type NatsConnection } from '@nats-io/transport-node';
+import { answer } from '@perkway/testing';
 import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 interface Link {
   card: { code: string; pin?: string };
   view: Omit<RewardLinkView, 'card'>;
   brand: Brand | null;
-  /** Reveal requests that arrived, and those that changed the state. */
+  /** Reveal requests that arrived. */
   asked: number;
+  /** Those that changed the state. */
   revealed: number;
 }
 
-const inSeconds = (seconds: number): number => Math.floor(Date.now() / 1000) + seconds;
+export const CARD = { code: 'GIFT-7K2M-93QX-44TR', pin: '4071' };
+const DAY_S = 86_400;
+
+/** A token in the form of the real ones. */
+export const aToken = (): string => randomBytes(32).toString('base64url');
 
 /**
- * The owner of the links as the page sees it: answers the two subjects over a real NATS server in the wire format of
- * Nest's request/reply, and keeps the state of each link as the specification has it (section 3).
+ * The owner of the links as this app sees it: answers the two subjects over a real broker and keeps the state of each
+ * link as the specification has it (section 3).
  */
 export class GiftCardsResponder {
   private readonly links = new Map<string, Link>();
-  /** All requests that have arrived, by subject. */
-  readonly requests: string[] = [];
+  private answering: { close(): Promise<void> }[] = [];
+  /** How long an answer takes. */
   delayMs = 0;
 
-  private constructor(private readonly connection: NatsConnection) {
-    this.answer(SUBJECTS.getRewardLink, (link) => link);
-    this.answer(SUBJECTS.revealRewardLink, (link) => {
-      link.asked += 1;
-      if (link.view.state === 'EXPIRED') return 'LINK_EXPIRED';
-      if (link.view.state === 'RESERVED') link.revealed += 1;
-      link.view.state = 'REVEALED';
-      return link;
-    });
-  }
+  private constructor(private readonly natsUrl: string) {}
 
   static async start(natsUrl: string): Promise<GiftCardsResponder> {
-    const responder = new GiftCardsResponder(await connect({ servers: natsUrl }));
-    await responder.connection.flush();
+    const responder = new GiftCardsResponder(natsUrl);
+    await responder.start();
     return responder;
   }
 
-  stop(): Promise<void> {
-    return this.connection.close();
+  /** Also after `stop`: the links are kept. */
+  async start(): Promise<void> {
+    this.answering = await Promise.all([
+      this.answer(SUBJECTS.getRewardLink, () => {}),
+      this.answer(SUBJECTS.revealRewardLink, (link) => {
+        link.asked += 1;
+        if (link.view.state === 'EXPIRED') return 'LINK_EXPIRED';
+        if (link.view.state === 'RESERVED') link.revealed += 1;
+        link.view.state = 'REVEALED';
+        return undefined;
+      }),
+    ]);
   }
 
-  /** Makes a link and answers its token, in the form of the real ones. */
-  addLink(view: Partial<RewardLinkView> = {}, brand: Brand | null = null): string {
-    const token = randomBytes(32).toString('base64url');
-    const { card = { code: 'GIFT-7K2M-93QX-44TR', pin: '4071' }, ...given } = view;
-    this.links.set(token, {
-      card,
-      view: {
-        state: 'RESERVED',
-        denomination: 25,
-        currency: 'EUR',
-        country: 'FR',
-        expires_at: inSeconds(9 * 86_400),
-        ...given,
-      },
-      brand,
-      asked: 0,
-      revealed: 0,
-    });
+  async stop(): Promise<void> {
+    await Promise.all(this.answering.splice(0).map((each) => each.close()));
+  }
+
+  /** Makes a link and answers its token. */
+  addLink(given: Partial<RewardLinkView> = {}, brand: Brand | null = null): string {
+    const token = aToken();
+    const { card = CARD, ...rest } = given;
+    const view = {
+      state: 'RESERVED' as const,
+      denomination: 25,
+      currency: 'EUR',
+      country: 'FR',
+      expires_at: Math.floor(Date.now() / 1000) + 9 * DAY_S,
+      ...rest,
+    };
+    this.links.set(token, { card, view, brand, asked: 0, revealed: 0 });
     return token;
   }
 
@@ -75,29 +81,16 @@ export class GiftCardsResponder {
     return this.links.get(token)!;
   }
 
-  private answer(subject: string, act: (link: Link) => Link | 'LINK_EXPIRED') {
-    this.connection.subscribe(subject, {
-      queue: 'gift-cards',
-      callback: (_error, message) => {
-        this.requests.push(subject);
-        setTimeout(() => this.respond(message, act), this.delayMs);
-      },
+  private answer(subject: string, act: (link: Link) => 'LINK_EXPIRED' | void) {
+    return answer<RewardLinkRequest, RewardLinkReply>(this.natsUrl, subject, async ({ token }) => {
+      if (this.delayMs > 0) await sleep(this.delayMs);
+      const link = this.links.get(token);
+      if (!link) return { error: 'LINK_NOT_FOUND' };
+      const { view, card, brand } = link;
+      if (view.state === 'RESERVED' && view.expires_at <= Date.now() / 1000) view.state = 'EXPIRED';
+      const error = act(link);
+      if (error) return { error, brand };
+      return { link: view.state === 'REVEALED' ? { ...view, card } : { ...view }, brand };
     });
-  }
-
-  private respond(message: Msg, act: (link: Link) => Link | 'LINK_EXPIRED') {
-    const { id, data } = message.json<{ id: string; data: RewardLinkRequest }>();
-    message.respond(JSON.stringify({ id, isDisposed: true, response: this.replyTo(data.token, act) }));
-  }
-
-  private replyTo(token: string, act: (link: Link) => Link | 'LINK_EXPIRED'): RewardLinkReply {
-    const found = this.links.get(token);
-    if (!found) return { error: 'LINK_NOT_FOUND' };
-    if (found.view.state === 'RESERVED' && found.view.expires_at <= Date.now() / 1000)
-      found.view.state = 'EXPIRED';
-    const link = act(found);
-    if (typeof link === 'string') return { error: link, brand: found.brand };
-    const { view, card, brand } = link;
-    return { link: view.state === 'REVEALED' ? { ...view, card } : view, brand };
   }
 }

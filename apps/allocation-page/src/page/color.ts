@@ -7,8 +7,12 @@ function luminance(color: string): number {
   return 0.2126 * red! + 0.7152 * green! + 0.0722 * blue!;
 }
 
-/** True if white text reads better on the colour than black text; the better of both is always at least 4.5:1. */
-export const takesWhiteText = (color: string): boolean => {
-  const light = luminance(color);
-  return 1.05 / (light + 0.05) >= (light + 0.05) / 0.05;
-};
+/** WCAG contrast ratio, 1 to 21. */
+export function contrast(one: string, other: string): number {
+  const [light, dark] = [luminance(one) + 0.05, luminance(other) + 0.05];
+  return Math.max(light, dark) / Math.min(light, dark);
+}
+
+/** Whether white or black text reads better on the colour; the better of both is always at least 4.5:1. */
+export const takesWhiteText = (color: string): boolean =>
+  contrast(color, '#ffffff') >= contrast(color, '#000000');

@@ -1,9 +1,9 @@
 import { applyDecorators, Controller, Get, Header, HttpCode, Post, Req, Res } from '@nestjs/common';
 import {
-  ApiBearerAuth,
   ApiExtraModels,
   ApiOkResponse,
   ApiOperation,
+  ApiSecurity,
   ApiTags,
   getSchemaPath,
 } from '@nestjs/swagger';
@@ -26,7 +26,7 @@ const ApiRewardLink = (examples: Record<string, { value: object }>) =>
 
 /** The recipient operations (specification section 4.4): anonymous, the token of the link authorizes. */
 @ApiTags('Reward links')
-@ApiBearerAuth('linkToken')
+@ApiSecurity('linkToken')
 @Controller('api/reward-link')
 export class RewardLinksController {
   constructor(

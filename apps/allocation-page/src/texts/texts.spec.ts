@@ -1,0 +1,29 @@
+import { LANGUAGES, TEXTS } from './index.js';
+
+/** Every text of a language by its path. */
+const flatten = (value: object, parent = ''): [string, string][] =>
+  Object.entries(value).flatMap(([name, text]: [string, unknown]) =>
+    typeof text === 'string'
+      ? [[`${parent}${name}`, text] as [string, string]]
+      : flatten(text as object, `${parent}${name}.`),
+  );
+const placeholders = (text: string) => (text.match(/\{\w+\}/g) ?? []).sort();
+
+describe.each(LANGUAGES)('the texts in %s', (language) => {
+  const texts = flatten(TEXTS[language]);
+
+  it('are complete, with the same values to fill in as in English', () => {
+    const english = flatten(TEXTS.en);
+    expect(texts.map(([path]) => path)).toEqual(english.map(([path]) => path));
+    for (const [index, [path, text]] of texts.entries()) {
+      expect([path, text.trim() === text && text !== '']).toEqual([path, true]);
+      expect([path, placeholders(text)]).toEqual([path, placeholders(english[index]![1])]);
+    }
+  });
+
+  it('name each copy button so that it contains what is written on it', () => {
+    const { copy, secrets } = TEXTS[language].revealed;
+    for (const { copy: name } of Object.values(secrets))
+      expect(name.toLowerCase()).toContain(copy.toLowerCase());
+  });
+});

@@ -1,0 +1,25 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { runFolder } from '@perkway/testing';
+
+const FILES = {
+  script: { name: 'page-aaaaaaa1.js', text: `"use strict";${'show("card");'.repeat(100)}` },
+  style: { name: 'page-bbbbbbb1.css', text: 'body{margin:0}'.repeat(100) },
+  noScriptStyle: { name: 'no-script-cccccc1-.css', text: 'p{color:red}' },
+};
+export const SCRIPT = FILES.script;
+
+/** A folder as the build leaves it, with small files: what is in them the server does not care about. */
+export function pageFiles(): string {
+  const folder = join(runFolder('page'), 'public');
+  mkdirSync(folder);
+  const manifest: Record<string, string> = {};
+  for (const [key, { name, text }] of Object.entries(FILES)) {
+    manifest[key] = name;
+    writeFileSync(join(folder, name), text);
+  }
+  writeFileSync(join(folder, 'manifest.json'), JSON.stringify(manifest));
+  // Of an earlier build, not in the manifest.
+  writeFileSync(join(folder, 'page-00000000.js'), 'old');
+  return folder;
+}

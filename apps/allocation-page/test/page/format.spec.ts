@@ -1,0 +1,62 @@
+import { formatAmount, formatCountry, formatDate, formatTimeLeft, localeFor } from '../../src/page/format.js';
+
+/** `Intl` writes no-break spaces of several widths. */
+const plain = (text: string): string => text.replace(/[\u00a0\u202f]/g, ' ');
+
+it("takes the reader's own variant of the page's language", () => {
+  expect(localeFor('fr', ['en-US', 'fr-CA', 'fr-FR'])).toBe('fr-CA');
+  expect(localeFor('de', ['en-US', 'fr-CA'])).toBe('de');
+  expect(localeFor('en', ['en'])).toBe('en');
+});
+
+it.each([
+  ['en-GB', 25, 'EUR', '€25'],
+  ['en-GB', 25.5, 'EUR', '€25.50'],
+  ['fr', 49.5, 'USD', '49,50 $US'],
+  ['de', 1_000_000, 'VND', '1.000.000 ₫'],
+  ['es', 25, 'JPY', '25 JPY'],
+  ['de-CH', 0.05, 'CHF', 'CHF 0.05'],
+  ['en', 10, 'nonsense', '10 nonsense'],
+])('writes amounts as %s does', (locale, amount, currency, text) => {
+  expect(plain(formatAmount(locale, amount, currency))).toBe(text);
+});
+
+it('names countries, and falls back to the code', () => {
+  expect(formatCountry('de', 'FR')).toBe('Frankreich');
+  expect(formatCountry('es', 'US')).toBe('Estados Unidos');
+  expect(formatCountry('en', '?')).toBe('?');
+  const { DisplayNames } = Intl;
+  try {
+    Reflect.deleteProperty(Intl, 'DisplayNames');
+    expect(formatCountry('de', 'FR')).toBe('FR');
+  } finally {
+    Object.assign(Intl, { DisplayNames });
+  }
+});
+
+it('writes the date with its time zone', () => {
+  expect(plain(formatDate('en-GB', 1_893_456_000))).toMatch(/^(1 January 2030|31 December 2029) at .+ \S+$/);
+});
+
+it.each([
+  [9 * 86_400 - 1, 'in 8 days'],
+  [2 * 86_400, 'in 2 days'],
+  [2 * 86_400 - 1, 'in 47 hours'],
+  [7_199, 'in 119 minutes'],
+  [119, 'in 119 seconds'],
+  [1, 'in 1 second'],
+  [0, ''],
+  [-5, ''],
+])('says how long %i seconds are', (seconds, text) => {
+  expect(formatTimeLeft('en', seconds)).toBe(text);
+});
+
+it('says nothing where the browser cannot', () => {
+  const { RelativeTimeFormat } = Intl;
+  try {
+    Reflect.deleteProperty(Intl, 'RelativeTimeFormat');
+    expect(formatTimeLeft('en', 500)).toBe('');
+  } finally {
+    Object.assign(Intl, { RelativeTimeFormat });
+  }
+});

@@ -1,0 +1,62 @@
+import fc from 'fast-check';
+import { tokenOfAddress, tokenOfText } from '../../src/page/token.js';
+import { aToken } from '../gift-cards-responder.js';
+
+const TOKEN = '-k3vQ0b1mY9sN2xR7tLw5pC8dF4gH6jA_uE-iOaKzX-';
+
+describe('tokenOfAddress', () => {
+  it.each([
+    ['the fragment', '/', `#${TOKEN}`],
+    ['a fragment with tracking behind it', '/', `#${TOKEN}?utm_source=x`],
+    ['a fragment with a full stop behind it', '/', `#${TOKEN}.`],
+    ['a path that was encoded', `/%23${TOKEN}`, ''],
+    ['a path that was encoded twice', `/%2523${TOKEN}`, ''],
+    ['a path with rubbish behind it', `/%23${TOKEN}%20%`, ''],
+    ['a fragment of any path', '/some/where', `#${TOKEN}`],
+  ])('finds the token in %s', (_what, path, fragment) => {
+    expect(tokenOfAddress(path, fragment)).toBe(TOKEN);
+  });
+
+  it.each([
+    ['nothing', '/', ''],
+    ['an empty fragment', '/', '#'],
+    ['a word', '/', '#main'],
+    ['a path without a fragment', `/${TOKEN}`, ''],
+  ])('finds none in %s', (_what, path, fragment) => {
+    expect(tokenOfAddress(path, fragment)).toBeNull();
+  });
+});
+
+describe('tokenOfText', () => {
+  it.each([
+    ['a link', `https://rewards.example.com/#${TOKEN}`],
+    ['a link with spaces around it', `  https://rewards.example.com/#${TOKEN} \n`],
+    ['a link in a sentence', `Hello, your card: https://rewards.example.com/#${TOKEN} - have fun!`],
+    ['a link with a language', `https://rewards.example.com/?lang=fr#${TOKEN}`],
+    ['a mangled link', `https://rewards.example.com/%23${TOKEN}`],
+    ['a link over two lines', `https://rewards.example.com/#${TOKEN.slice(0, 10)}\n${TOKEN.slice(10)}`],
+    ['a link in brackets', `<https://rewards.example.com/#${TOKEN}>`],
+    ['the token alone', ` ${TOKEN}`],
+  ])('finds the token in %s', (_what, text) => {
+    expect(tokenOfText(text)).toBe(TOKEN);
+  });
+
+  it.each([
+    '',
+    'hello',
+    'https://rewards.example.com/',
+    'Somebody has sent you a gift card, open it!',
+    '#abc',
+  ])('finds none in "%s"', (text) => {
+    expect(tokenOfText(text)).toBeNull();
+  });
+
+  it('finds every token that a link can carry, and never fails', () => {
+    for (let tried = 0; tried < 100; tried += 1) {
+      const token = aToken();
+      expect(tokenOfText(`https://rewards.example.com/#${token}`)).toBe(token);
+      expect(tokenOfAddress('/', `#${token}`)).toBe(token);
+    }
+    fc.assert(fc.property(fc.string(), (text) => tokenOfText(text) === null || /\S{20}/.test(text)));
+  });
+});

@@ -1,0 +1,173 @@
+import type { LaunchedApp } from '@perkway/testing';
+import { request as httpRequest } from 'node:http';
+import supertest from 'supertest';
+import { launchPage } from './launch-page.js';
+import { SCRIPT } from './page-files.js';
+
+const TOKEN = 'Zk3vQ0b1mY9sN2xR7tLw5pC8dF4gH6jA_uE-iOaKzXc';
+
+describe('the page', () => {
+  let page: LaunchedApp;
+
+  beforeAll(async () => {
+    // No broker at all: the page itself needs none.
+    page = await launchPage({});
+  });
+  afterAll(async () => {
+    await page?.close();
+  });
+
+  const get = (path: string) => supertest(page.url).get(path);
+
+  it('answers HTML that loads nothing from elsewhere and has no inline script or style', async () => {
+    const { status, headers, text } = await get('/');
+
+    expect(status).toBe(200);
+    expect(headers['content-type']).toBe('text/html; charset=utf-8');
+    expect(headers['cache-control']).toBe('no-store');
+    expect(headers['content-language']).toBe('en');
+    expect(headers.vary).toBe('accept-language, accept-encoding');
+    expect(text).toContain('<html lang="en" dir="ltr">');
+    expect(text).toContain(`<script src="/assets/${SCRIPT.name}" defer></script>`);
+    expect(text).not.toMatch(/<style|style=|\son\w+=|<script(?! src="\/assets\/)/);
+    expect(text.match(/(?:src|href)="(?!\/assets\/|\?lang=|data:image\/svg\+xml,)/g)).toBeNull();
+  });
+
+  it.each([
+    ['fr', '/', 'fr-CA,fr;q=0.9,en;q=0.5', 'Votre carte cadeau'],
+    ['de', '/?lang=de', 'fr', 'Ihre Geschenkkarte'],
+    ['es', '/?lang=ES-mx', undefined, 'Su tarjeta regalo'],
+    ['de', '/', 'fr;q=0.2, de;q=0.8', 'Ihre Geschenkkarte'],
+    ['fr', '/', 'en;q=0, fr;q=0.1', 'Votre carte cadeau'],
+    ['en', '/?lang=xx', 'ja, *;q=0.1', 'Your gift card'],
+    ['fr', '/?lang=de&lang=fr', undefined, 'Votre carte cadeau'],
+    ['en', '/?lang[]=de', 'zh', 'Your gift card'],
+  ])('speaks %s for %s with Accept-Language %s', async (language, path, accepted, title) => {
+    const request = get(path);
+    const { headers, text } = await (accepted ? request.set('accept-language', accepted) : request);
+
+    expect(headers['content-language']).toBe(language);
+    expect(text).toContain(`<html lang="${language}"`);
+    expect(text).toContain(`<title>${title}</title>`);
+  });
+
+  it.each([`/%23${TOKEN}`, `/%2523${TOKEN}`, `/%23${TOKEN}?utm_source=mail`])(
+    'answers the page at the mangled address %s',
+    async (path) => {
+      const { status, text } = await get(path);
+      expect(status).toBe(200);
+      expect(text).toContain('<main data-state="loading">');
+    },
+  );
+
+  it('answers the page where a client sends the fragment itself', async () => {
+    const { port } = new URL(page.url);
+    const status = await new Promise((resolve, reject) => {
+      httpRequest({ port, path: `/#${TOKEN}`, host: '127.0.0.1' }, (response) =>
+        resolve(response.resume().statusCode),
+      )
+        .on('error', reject)
+        .end();
+    });
+    expect(status).toBe(200);
+  });
+
+  it('answers the page at any other address too, as what it is', async () => {
+    for (const [path, expected] of [
+      ['/nothing', 404],
+      ['/a/b/c', 404],
+      ['/%23%zz', 400],
+    ] as const) {
+      const { status, headers, text } = await get(path);
+      expect([path, status]).toEqual([path, expected]);
+      expect(headers['content-type']).toMatch(/^text\/html/);
+      expect(headers['cache-control']).toBe('no-store');
+      expect(text).toContain('<form');
+    }
+    const { status, body } = await get('/api/nothing');
+    expect([status, body.code]).toEqual([404, 'NOT_FOUND']);
+  });
+
+  it.each(['/', '/nothing', '/%zz', `/assets/${SCRIPT.name}`, '/api/reward-link', '/livez', '/docs-json'])(
+    'puts the security headers on %s',
+    async (path) => {
+      const { headers } = await get(path);
+      const policy = String(headers['content-security-policy']);
+
+      expect(policy).toContain("default-src 'none'");
+      expect(policy).toContain("frame-ancestors 'none'");
+      expect(policy).not.toContain('unsafe');
+      expect(policy).not.toContain('http');
+      expect(headers).toMatchObject({
+        'referrer-policy': 'no-referrer',
+        'x-content-type-options': 'nosniff',
+        'x-frame-options': 'DENY',
+        'cross-origin-opener-policy': 'same-origin',
+        'cross-origin-resource-policy': 'same-origin',
+        'strict-transport-security': 'max-age=31536000',
+      });
+      expect(headers['permissions-policy']).toContain('camera=()');
+    },
+  );
+
+  it('asks for https only where its public address has it', async () => {
+    const plain = await launchPage({}, { REWARDS_URL: 'http://localhost:4005' });
+    try {
+      const { headers } = await supertest(plain.url).get('/');
+      expect(headers).not.toHaveProperty('strict-transport-security');
+      expect(headers['content-security-policy']).not.toContain('upgrade-insecure-requests');
+    } finally {
+      await plain.close();
+    }
+  });
+
+  it('serves hashed files compressed and for ever', async () => {
+    const { status, headers, text } = await get(`/assets/${SCRIPT.name}`).set('accept-encoding', 'gzip, br');
+
+    expect(status).toBe(200);
+    expect(headers['cache-control']).toBe('public, max-age=31536000, immutable');
+    expect(headers['content-type']).toBe('text/javascript; charset=utf-8');
+    expect(headers['content-encoding']).toBe('br');
+    expect(headers.vary).toBe('accept-encoding');
+    expect(text).toBe(SCRIPT.text);
+
+    const gzip = await get(`/assets/${SCRIPT.name}`).set('accept-encoding', 'gzip, br;q=0');
+    expect(gzip.headers['content-encoding']).toBe('gzip');
+    expect(gzip.text).toBe(SCRIPT.text);
+    const plain = await get(`/assets/${SCRIPT.name}`).set('accept-encoding', 'identity');
+    expect(plain.headers).not.toHaveProperty('content-encoding');
+    expect(plain.text).toBe(SCRIPT.text);
+  });
+
+  it('serves its own script, not for keeps, to a page of another release', async () => {
+    const { status, headers, text } = await get('/assets/page-00000000.js').set(
+      'accept-encoding',
+      'identity',
+    );
+    expect([status, text]).toEqual([200, SCRIPT.text]);
+    expect(headers['cache-control']).toBe('no-store');
+  });
+
+  it('serves nothing but the files of the page', async () => {
+    for (const path of ['/assets/', '/assets/manifest.json', '/assets/..%2fmanifest.json', '/assets/x.js'])
+      expect([path, (await get(path)).status]).toEqual([path, 404]);
+  });
+
+  it('answers HEAD with the headers of GET and no body', async () => {
+    const head = await supertest(page.url).head('/').set('accept-encoding', 'identity');
+    const full = await get('/').set('accept-encoding', 'identity');
+    expect(head.status).toBe(200);
+    expect(head.text).toBeUndefined();
+    expect(head.headers['content-length']).toBe(full.headers['content-length']);
+  });
+
+  it('asks search engines to stay away', async () => {
+    expect((await get('/robots.txt')).text).toBe('User-agent: *\nDisallow: /\n');
+    expect((await get('/')).headers['x-robots-tag']).toContain('noindex');
+  });
+
+  it('refuses to start with an environment that cannot be right', async () => {
+    await expect(async () => launchPage({}, { DEFAULT_LANGUAGE: 'xx' })).rejects.toThrow('DEFAULT_LANGUAGE');
+    await expect(async () => launchPage({}, { REWARDS_URL: 'rewards' })).rejects.toThrow('REWARDS_URL');
+  });
+});

@@ -76,6 +76,7 @@ export function planDemo(data: DemoData): Record<ManagedHost, Stage[]> {
         json('PUT', `/admin/accounts/${id(account.id)}`, account, `account "${account.id}"`, {
           name: account.name,
           allowed_origins: account.allowed_origins,
+          brand: account.brand,
         }),
       ),
       data.accounts.map((account) =>

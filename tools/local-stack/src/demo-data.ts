@@ -16,6 +16,8 @@ export interface DemoAccount {
   /** Published in the repository, so good for a demo and for nothing else. */
   user_key: string;
   allowed_origins: string[];
+  /** `logo` names an SVG of the folder `logos` in the file, and is a data URL once it is read. */
+  brand: { name: string; color: string; logo: string };
 }
 export interface DemoCategory {
   id: number;
@@ -151,7 +153,10 @@ export function readDemoData(directory: string): DemoData {
   );
 
   return {
-    accounts: list('accounts.yaml'),
+    accounts: list<DemoAccount>('accounts.yaml').map((account) => ({
+      ...account,
+      brand: account.brand && { ...account.brand, logo: svgUrl(text(account.brand.logo)) },
+    })),
     categories: list('categories.yaml'),
     perks,
     codes,
@@ -160,6 +165,8 @@ export function readDemoData(directory: string): DemoData {
     pools: list<DemoPool>('pools.yaml').map((pool) => ({ ...pool, text: text(`cards/${pool.cards}`) })),
   };
 }
+
+const svgUrl = (svg: string): string => `data:image/svg+xml;base64,${Buffer.from(svg).toString('base64')}`;
 
 /** The cards of a pool's file, values as the gift-card host would read them. */
 export const readCards = (pool: DemoPool & { text: string }): DemoCard[] =>

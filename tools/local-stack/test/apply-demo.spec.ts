@@ -133,6 +133,11 @@ describe('applyDemoData', () => {
     expect(body('/admin/accounts/telmoor')).toEqual({
       name: 'Telmoor Mobile',
       allowed_origins: ['https://my.telmoor.example'],
+      brand: {
+        name: 'Telmoor',
+        color: '#ffb02e',
+        logo: expect.stringMatching(/^data:image\/svg\+xml;base64,[\w+/]+=*$/),
+      },
     });
     expect(body('/admin/accounts/telmoor/keys')).toEqual({
       role: 'USER',

@@ -9,6 +9,7 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 export const isUuid = (value: unknown): value is string => typeof value === 'string' && UUID.test(value);
 
 const API_KEY = /^[A-Za-z0-9_-]{16,128}$/;
+export const API_KEY_PATTERN = API_KEY.source;
 /** The form of an API key. Matching ignores case, so keys are folded before they are hashed. */
 export const isApiKey = (value: unknown): value is string => typeof value === 'string' && API_KEY.test(value);
 

@@ -31,11 +31,15 @@ export interface ResolveKeysReply {
 
 export interface ResolveAccountsRequest {
   ids: string[];
+  /** Brands hold logos of up to 64 KiB, so they come only when asked for. At most MAX_BRANDS ids then. */
+  withBrand?: boolean;
 }
+/** So many brands fit into one message of a broker with default limits (1 MiB). */
+export const MAX_BRANDS = 8;
 export interface ResolvedAccount {
   name: string;
   allowedOrigins: string[];
-  /** How it shows itself to recipients; absent or null where it has not said so. */
+  /** How it shows itself to recipients; null where it has not said so, absent where it was not asked for. */
   brand?: Brand | null;
 }
 export interface ResolveAccountsReply {

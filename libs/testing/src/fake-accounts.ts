@@ -65,9 +65,18 @@ export async function fakeAccounts(natsUrl: string, ...known: TestKey[]): Promis
         pick(keys, hashes).map(([hash, { keyId, account, role }]) => [hash, { keyId, account, role }]),
       ),
     })),
-    answer<ResolveAccountsRequest, ResolveAccountsReply>(natsUrl, SUBJECTS.resolveAccounts, ({ ids }) => ({
-      accounts: Object.fromEntries(pick(accounts, ids)),
-    })),
+    answer<ResolveAccountsRequest, ResolveAccountsReply>(
+      natsUrl,
+      SUBJECTS.resolveAccounts,
+      ({ ids, withBrand }) => ({
+        accounts: Object.fromEntries(
+          pick(accounts, ids).map(([id, { brand, ...account }]) => [
+            id,
+            { ...account, ...(withBrand ? { brand } : {}) },
+          ]),
+        ),
+      }),
+    ),
   ]);
   return {
     add,

@@ -14,12 +14,15 @@ import {
   type TestNats,
 } from '../src';
 
+let echoed = 0;
+
 @Controller()
 class EchoController {
   @MessagePattern('echo')
   echo(@Payload() { text }: { text: string }) {
     if (text === 'refuse') throw invalidField('text', 'must not be "refuse"');
     if (text === 'fail') throw new Error('a fault with the text s3cr3t-text-of-a-request');
+    echoed += 1;
     return { echo: text };
   }
 }
@@ -103,11 +106,13 @@ describe('apps that ask each other over NATS', () => {
     const { url } = await launched(caller(nats.url));
     for (const { app } of replicas) await app.get(NatsService).connected();
     await eventually(200, () => fetch(`${url}/ask?subject=echo&text=hello`));
+    echoed = 0;
     const texts = Array.from({ length: 30 }, (_, i) => `text-${i}`);
     const answers = await Promise.all(
       texts.map(async (text) => (await fetch(`${url}/ask?subject=echo&text=${text}`)).json()),
     );
     expect(answers).toEqual(texts.map((text) => ({ echo: text })));
+    expect(echoed).toBe(30);
   });
 
   it('log a fault of the owner there, and answer 503', async () => {

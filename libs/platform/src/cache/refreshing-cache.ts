@@ -15,6 +15,8 @@ export interface RefreshingCacheOptions<V> {
   /** An entry nobody has asked for during this time is no longer refreshed. */
   idleAfterMs?: number;
   maxEntries?: number;
+  /** Most keys in one request, so that the answer fits into a message. */
+  batch?: number;
 }
 
 interface Entry<V> {
@@ -26,8 +28,6 @@ interface Entry<V> {
   isBeingRefreshed?: boolean;
 }
 
-/** Keys asked for in one request. */
-const BATCH = 500;
 /** How long a caller waits for a fresher value than one that may be served. */
 const PATIENCE_MS = 250;
 
@@ -47,12 +47,14 @@ export class RefreshingCache<V> {
   private readonly missingForMs: number;
   private readonly idleAfterMs: number;
   private readonly maxEntries: number;
+  private readonly batch: number;
 
   constructor(private readonly options: RefreshingCacheOptions<V>) {
     this.refreshMs = options.refreshMs ?? 2_000;
     this.missingForMs = options.missingForMs ?? 1_000;
     this.idleAfterMs = options.idleAfterMs ?? 60_000;
     this.maxEntries = options.maxEntries ?? 50_000;
+    this.batch = options.batch ?? 500;
     this.timer = setInterval(() => void this.refresh(), this.refreshMs).unref();
   }
 
@@ -136,8 +138,10 @@ export class RefreshingCache<V> {
   private async ask(keys: string[]): Promise<Record<string, V>> {
     try {
       const found: Record<string, V> = Object.create(null);
-      for (let from = 0; from < keys.length; from += BATCH)
-        for (const [key, value] of Object.entries(await this.options.load(keys.slice(from, from + BATCH))))
+      for (let from = 0; from < keys.length; from += this.batch)
+        for (const [key, value] of Object.entries(
+          await this.options.load(keys.slice(from, from + this.batch)),
+        ))
           found[key] = value;
       if (this.isOwnerAway) this.options.logger.info({ cache: this.options.name }, 'owner is back');
       this.isOwnerAway = false;

@@ -1,0 +1,24 @@
+import { characters, isStorableText } from '@perkway/domain';
+import { buildMessage, ValidateBy, type ValidationOptions } from 'class-validator';
+
+export const isText = (value: unknown, min: number, max: number): value is string => {
+  if (typeof value !== 'string' || !isStorableText(value)) return false;
+  const length = characters(value);
+  return length >= min && length <= max;
+};
+
+/** A text of `min` to `max` characters that can be stored. */
+export const IsText = (min: number, max: number, options?: ValidationOptions) =>
+  ValidateBy(
+    {
+      name: 'isText',
+      validator: {
+        validate: (value) => isText(value, min, max),
+        defaultMessage: buildMessage(
+          (each) => `${each}$property must be a text of ${min} to ${max} characters without NUL`,
+          options,
+        ),
+      },
+    },
+    options,
+  );

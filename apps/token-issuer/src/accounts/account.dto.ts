@@ -1,0 +1,86 @@
+import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
+import { Type } from 'class-transformer';
+import { ArrayMaxSize, IsArray, IsObject, IsOptional, ValidateNested } from 'class-validator';
+import { IsText } from '@perkway/platform';
+import { IsBrandColor, IsLogo } from './brand.js';
+import { AreOrigins } from './origin.js';
+
+const MAX_NAME = 200;
+const MAX_ORIGINS = 100;
+
+const EXAMPLE_COLOR = '#0f5c4c';
+const EXAMPLE_LOGO =
+  'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+
+@ApiSchema({ name: 'Brand' })
+export class BrandDto {
+  @ApiProperty({ minLength: 1, maxLength: MAX_NAME, example: 'Ostervale Bank' })
+  @IsText(1, MAX_NAME)
+  name: string;
+
+  @ApiPropertyOptional({
+    type: String,
+    nullable: true,
+    pattern: '^#[0-9a-fA-F]{6}$',
+    description: 'Of buttons. White or black text on it must reach a contrast of 4.5:1',
+    example: EXAMPLE_COLOR,
+  })
+  @IsOptional()
+  @IsBrandColor()
+  color?: string | null;
+
+  @ApiPropertyOptional({
+    type: String,
+    nullable: true,
+    description: 'A data URL of a PNG, SVG, WebP or JPEG image of at most 64 KiB',
+    example: EXAMPLE_LOGO,
+  })
+  @IsOptional()
+  @IsLogo()
+  logo?: string | null;
+}
+
+@ApiSchema({ name: 'PutAccount' })
+export class PutAccountDto {
+  @ApiProperty({ minLength: 1, maxLength: MAX_NAME, example: 'Ostervale Bank' })
+  @IsText(1, MAX_NAME)
+  name: string;
+
+  @ApiPropertyOptional({
+    type: [String],
+    maxItems: MAX_ORIGINS,
+    description: 'Web sites whose pages may call the customer-journey endpoints of Boost. None, if left out',
+    example: ['https://app.ostervale-bank.example'],
+  })
+  @IsOptional()
+  @IsArray()
+  @ArrayMaxSize(MAX_ORIGINS)
+  @AreOrigins()
+  allowed_origins?: string[] | null;
+
+  @ApiPropertyOptional({
+    type: BrandDto,
+    nullable: true,
+    description: 'How the account shows itself to recipients of gift cards. None, if left out',
+  })
+  @IsOptional()
+  @IsObject()
+  @ValidateNested()
+  @Type(() => BrandDto)
+  brand?: BrandDto | null;
+}
+
+@ApiSchema({ name: 'Account' })
+export class AccountResource {
+  @ApiProperty({ example: 'ostervale-bank' })
+  id: string;
+
+  @ApiProperty({ example: 'Ostervale Bank' })
+  name: string;
+
+  @ApiProperty({ type: [String], example: ['https://app.ostervale-bank.example'] })
+  allowed_origins: string[];
+
+  @ApiProperty({ type: BrandDto, nullable: true })
+  brand: BrandDto | null;
+}

@@ -1,0 +1,75 @@
+import { buildMessage, ValidateBy } from 'class-validator';
+
+/** WCAG 2.2, success criterion 1.4.3: normal text. */
+const MIN_CONTRAST = 4.5;
+/** The two colours in which the Allocation Page writes on a button; its black is a little lighter than black. */
+const TEXT_COLORS = ['#ffffff', '#14120f'];
+const COLOR = /^#[0-9a-f]{6}$/i;
+
+/** WCAG relative luminance of `#rrggbb`. */
+function luminance(color: string): number {
+  const [red, green, blue] = [1, 3, 5].map((at) => {
+    const part = parseInt(color.slice(at, at + 2), 16) / 255;
+    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red! + 0.7152 * green! + 0.0722 * blue!;
+}
+
+function contrast(one: string, other: string): number {
+  const [darker, lighter] = [luminance(one), luminance(other)].sort((a, b) => a - b);
+  return (lighter! + 0.05) / (darker! + 0.05);
+}
+
+export const isBrandColor = (value: unknown): boolean =>
+  typeof value === 'string' &&
+  COLOR.test(value) &&
+  TEXT_COLORS.some((text) => contrast(value, text) >= MIN_CONTRAST);
+
+/** `#rrggbb` on which the text of a button can be read. */
+export const IsBrandColor = () =>
+  ValidateBy({
+    name: 'isBrandColor',
+    validator: {
+      validate: isBrandColor,
+      defaultMessage: buildMessage(
+        () =>
+          `$property must be #rrggbb, and white or black text on it must reach a contrast of ${MIN_CONTRAST}:1`,
+      ),
+    },
+  });
+
+export const MAX_LOGO_BYTES = 64 * 1024;
+const LOGO = /^data:image\/(png|svg\+xml|webp|jpeg);base64,([A-Za-z0-9+/]+={0,2})$/;
+
+/** What the content of each type begins with, so that a page never shows a broken image in place of a logo. */
+const LOOKS_LIKE: Record<string, (content: Buffer) => boolean> = {
+  png: (content) => content.subarray(0, 8).equals(Buffer.from('\x89PNG\r\n\x1a\n', 'latin1')),
+  jpeg: (content) => content.subarray(0, 3).equals(Buffer.from('\xff\xd8\xff', 'latin1')),
+  webp: (content) =>
+    content.toString('latin1', 0, 4) === 'RIFF' && content.toString('latin1', 8, 12) === 'WEBP',
+  'svg+xml': (content) => /^\ufeff?\s*<(\?xml|!--|!DOCTYPE|svg)/i.test(content.toString('utf8', 0, 200)),
+};
+
+/** Longest data URL that can hold MAX_LOGO_BYTES. */
+const MAX_LOGO_LENGTH = 'data:image/svg+xml;base64,'.length + Math.ceil(MAX_LOGO_BYTES / 3) * 4;
+
+export const isLogo = (value: unknown): boolean => {
+  if (typeof value !== 'string' || value.length > MAX_LOGO_LENGTH) return false;
+  const [, type, base64] = LOGO.exec(value) ?? [];
+  if (!type || !base64) return false;
+  const content = Buffer.from(base64, 'base64');
+  return content.length <= MAX_LOGO_BYTES && LOOKS_LIKE[type]!(content);
+};
+
+/** A small image as a data URL, so that the page asks no other host. */
+export const IsLogo = () =>
+  ValidateBy({
+    name: 'isLogo',
+    validator: {
+      validate: isLogo,
+      defaultMessage: buildMessage(
+        () =>
+          `$property must be data:image/png, svg+xml, webp or jpeg;base64 with an image of at most ${MAX_LOGO_BYTES} bytes`,
+      ),
+    },
+  });

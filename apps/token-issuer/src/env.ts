@@ -1,0 +1,31 @@
+import { authEnv } from '@perkway/auth';
+import { isApiKey } from '@perkway/domain';
+import { baseUrl, databaseEnv, loadEnv, platformEnv } from '@perkway/platform';
+import { makeValidator, type CleanedEnv } from 'envalid';
+import { parseTokenKeys } from './tokens/token-keys.js';
+
+const tokenKeys = makeValidator(parseTokenKeys);
+
+const apiKey = makeValidator((input: string) => {
+  if (!isApiKey(input)) throw new Error('must have 16 to 128 characters of A-Z a-z 0-9 _ -');
+  return input;
+});
+
+export const tokenIssuerEnv = {
+  ...platformEnv,
+  ...databaseEnv,
+  ...authEnv,
+  TOKEN_URL: baseUrl({ desc: 'Public address of this app; the issuer in its tokens' }),
+  QUERY_URL: baseUrl({ desc: 'Public address of the query host; the audience of the tokens' }),
+  ANALYTICS_TOKEN_KEYS: tokenKeys({
+    desc: 'JSON array of private EC P-256 JWKs, each with a kid and optionally use_from (epoch seconds)',
+  }),
+  BOOTSTRAP_ADMIN_KEY: apiKey({
+    default: undefined,
+    desc: 'The first ADMIN key, of the account "platform"; looked at only while there has never been one',
+  }),
+};
+
+export type TokenIssuerEnv = CleanedEnv<typeof tokenIssuerEnv>;
+export const loadTokenIssuerEnv = (source?: NodeJS.ProcessEnv): TokenIssuerEnv =>
+  loadEnv(tokenIssuerEnv, source);

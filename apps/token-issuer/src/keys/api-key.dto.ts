@@ -1,0 +1,65 @@
+import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
+import { API_KEY_PATTERN, type Role } from '@perkway/domain';
+import { IsText } from '@perkway/platform';
+import { IsIn, IsOptional, Matches } from 'class-validator';
+
+const ROLES: Role[] = ['USER', 'ADMIN'];
+const MAX_NAME = 200;
+const EXAMPLE_ID = '0b6f0d0c-6d3e-4c55-9d5f-2f4b8d5b8f11';
+const EXAMPLE_NAME = 'Web shop';
+
+@ApiSchema({ name: 'CreateApiKey' })
+export class CreateApiKeyDto {
+  @ApiProperty({ enum: ROLES, example: 'USER' })
+  @IsIn(ROLES)
+  role: Role;
+
+  @ApiPropertyOptional({
+    type: String,
+    nullable: true,
+    minLength: 1,
+    maxLength: MAX_NAME,
+    description: 'To recognise the key in the list',
+    example: EXAMPLE_NAME,
+  })
+  @IsOptional()
+  @IsText(1, MAX_NAME)
+  name?: string | null;
+
+  @ApiPropertyOptional({
+    type: String,
+    nullable: true,
+    pattern: API_KEY_PATTERN,
+    description: 'An existing key to import; case does not matter. Made here, if left out',
+    example: 'demo-ostervale-bank-user-key-0001',
+  })
+  @IsOptional()
+  @Matches(new RegExp(API_KEY_PATTERN), {
+    message: '$property must have 16 to 128 characters of A-Z a-z 0-9 _ -',
+  })
+  key?: string | null;
+}
+
+@ApiSchema({ name: 'ApiKey' })
+export class ApiKeyResource {
+  @ApiProperty({ format: 'uuid', example: EXAMPLE_ID })
+  id: string;
+
+  @ApiProperty({ enum: ROLES, example: 'USER' })
+  role: Role;
+
+  @ApiProperty({ type: String, nullable: true, example: EXAMPLE_NAME })
+  name: string | null;
+
+  @ApiProperty({ format: 'date-time', example: '2026-11-05T09:30:00.000Z' })
+  created_at: string;
+}
+
+@ApiSchema({ name: 'CreatedApiKey' })
+export class CreatedApiKey extends ApiKeyResource {
+  @ApiProperty({
+    description: 'Shown this once: only a keyed hash of it is stored',
+    example: 'pk_mfrggzdfmztwq2lknnwg23tpobyxe43u',
+  })
+  key: string;
+}

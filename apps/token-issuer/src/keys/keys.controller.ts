@@ -1,0 +1,95 @@
+import { Body, Controller, Delete, Get, Header, HttpCode, Param, Post } from '@nestjs/common';
+import { MessagePattern, Payload } from '@nestjs/microservices';
+import { ApiOperation, ApiParam, ApiResponse, ApiSecurity, ApiTags } from '@nestjs/swagger';
+import { Roles } from '@perkway/auth';
+import { CALLER_ID_PATTERN, SUBJECTS, type ResolveKeysReply, type ResolveKeysRequest } from '@perkway/domain';
+import { ApiProblems, CallerIdPipe } from '@perkway/platform';
+import { DataSource } from 'typeorm';
+import { ApiKeyResource, CreateApiKeyDto, CreatedApiKey } from './api-key.dto.js';
+import { KeysService } from './keys.service.js';
+import { resolveKeys } from './resolve-keys.js';
+
+@ApiTags('Management')
+@ApiSecurity('apiKey')
+@ApiParam({
+  name: 'accountId',
+  schema: { type: 'string', pattern: CALLER_ID_PATTERN },
+  example: 'ostervale-bank',
+})
+@Roles('ADMIN')
+@Controller('admin/accounts/:accountId/keys')
+export class KeysController {
+  constructor(
+    private readonly keys: KeysService,
+    private readonly dataSource: DataSource,
+  ) {}
+
+  @Post()
+  @Header('Cache-Control', 'no-store')
+  @ApiOperation({
+    operationId: 'createApiKey',
+    summary: 'Makes a key for the account, or imports an existing one',
+  })
+  @ApiResponse({ status: 201, description: 'The key, which is shown this once', type: CreatedApiKey })
+  @ApiProblems(
+    'VALIDATION_FAILED',
+    'API_KEY_INVALID',
+    'FORBIDDEN',
+    'ACCOUNT_NOT_FOUND',
+    'KEY_EXISTS',
+    'PAYLOAD_TOO_LARGE',
+    'UNSUPPORTED_MEDIA_TYPE',
+    'DEPENDENCY_UNAVAILABLE',
+  )
+  createApiKey(
+    @Param('accountId', CallerIdPipe) accountId: string,
+    @Body() body: CreateApiKeyDto,
+  ): Promise<CreatedApiKey> {
+    return this.keys.create(accountId, body);
+  }
+
+  @Get()
+  @ApiOperation({
+    operationId: 'listApiKeys',
+    summary: 'The valid keys of the account, without the keys themselves',
+  })
+  @ApiResponse({ status: 200, description: 'Oldest first', type: [ApiKeyResource] })
+  @ApiProblems(
+    'VALIDATION_FAILED',
+    'API_KEY_INVALID',
+    'FORBIDDEN',
+    'ACCOUNT_NOT_FOUND',
+    'DEPENDENCY_UNAVAILABLE',
+  )
+  listApiKeys(@Param('accountId', CallerIdPipe) accountId: string): Promise<ApiKeyResource[]> {
+    return this.keys.list(accountId);
+  }
+
+  @Delete(':keyId')
+  @HttpCode(204)
+  @ApiParam({ name: 'keyId', format: 'uuid', example: '0b6f0d0c-6d3e-4c55-9d5f-2f4b8d5b8f11' })
+  @ApiOperation({
+    operationId: 'revokeApiKey',
+    summary: 'Revokes a key; refused everywhere within 5 seconds',
+  })
+  @ApiResponse({ status: 204, description: 'The key is revoked' })
+  @ApiProblems(
+    'VALIDATION_FAILED',
+    'API_KEY_INVALID',
+    'FORBIDDEN',
+    'ACCOUNT_NOT_FOUND',
+    'KEY_NOT_FOUND',
+    'DEPENDENCY_UNAVAILABLE',
+  )
+  revokeApiKey(
+    @Param('accountId', CallerIdPipe) accountId: string,
+    @Param('keyId') keyId: string,
+  ): Promise<void> {
+    return this.keys.revoke(accountId, keyId);
+  }
+
+  @MessagePattern(SUBJECTS.resolveKeys)
+  async resolveKeys(@Payload() request: ResolveKeysRequest): Promise<ResolveKeysReply> {
+    return { keys: await resolveKeys(this.dataSource, request.hashes) };
+  }
+}

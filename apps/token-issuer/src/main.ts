@@ -1,0 +1,4 @@
+import { bootstrap } from '@perkway/platform';
+import { tokenIssuerApp } from './app.js';
+
+await bootstrap(() => tokenIssuerApp());

@@ -1,0 +1,65 @@
+import { Controller, Get, Header, Query } from '@nestjs/common';
+import { MessagePattern } from '@nestjs/microservices';
+import {
+  ApiExcludeEndpoint,
+  ApiOperation,
+  ApiQuery,
+  ApiResponse,
+  ApiSecurity,
+  ApiTags,
+} from '@nestjs/swagger';
+import { CurrentCaller } from '@perkway/auth';
+import { CALLER_ID_PATTERN, SUBJECTS, type AnalyticsJwksReply, type Caller } from '@perkway/domain';
+import { ApiProblems, Public } from '@perkway/platform';
+import { CubeToken, JsonWebKeySet } from './cube-token.dto.js';
+import { TokensService } from './tokens.service.js';
+
+@ApiTags('Analytics tokens')
+@Controller()
+export class TokensController {
+  constructor(private readonly tokens: TokensService) {}
+
+  @Get('cube/token')
+  @Header('Cache-Control', 'no-store')
+  @ApiSecurity('apiKey')
+  @ApiOperation({
+    operationId: 'issueCubeToken',
+    summary: 'A token for the query host, scoped to the account of the key and valid for five minutes',
+  })
+  @ApiQuery({
+    name: 'clientId',
+    required: false,
+    description: 'Reserved for ADMIN keys: the account that the token is for. A USER key gets 403',
+    schema: { type: 'string', pattern: CALLER_ID_PATTERN },
+    example: 'ostervale-bank',
+  })
+  @ApiResponse({ status: 200, description: 'The token and when it expires', type: CubeToken })
+  @ApiProblems(
+    'VALIDATION_FAILED',
+    'API_KEY_INVALID',
+    'FORBIDDEN',
+    'ACCOUNT_NOT_FOUND',
+    'DEPENDENCY_UNAVAILABLE',
+  )
+  issueCubeToken(@CurrentCaller() caller: Caller, @Query('clientId') clientId?: unknown): Promise<CubeToken> {
+    return this.tokens.issue(caller, clientId);
+  }
+
+  @Public()
+  @Get('.well-known/jwks.json')
+  @Header('Cache-Control', 'public, max-age=60')
+  @ApiOperation({
+    operationId: 'getAnalyticsJwks',
+    summary: 'The public keys with which tokens can be checked (RFC 7517)',
+  })
+  @ApiResponse({ status: 200, description: 'Every key whose tokens are accepted', type: JsonWebKeySet })
+  getAnalyticsJwks(): Pick<AnalyticsJwksReply, 'keys'> {
+    return { keys: this.tokens.published().keys };
+  }
+
+  @ApiExcludeEndpoint()
+  @MessagePattern(SUBJECTS.analyticsJwks)
+  analyticsJwks(): AnalyticsJwksReply {
+    return this.tokens.published();
+  }
+}

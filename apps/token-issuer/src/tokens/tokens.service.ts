@@ -1,0 +1,67 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { DomainError, isCallerId, invalidField, type AnalyticsJwksReply, type Caller } from '@perkway/domain';
+import jwt from 'jsonwebtoken';
+import { AccountsService } from '../accounts/accounts.service.js';
+import type { CubeToken } from './cube-token.dto.js';
+import { signingKey, type TokenKey } from './token-keys.js';
+
+/** Specification section 8: about five minutes. */
+export const TOKEN_LIFETIME_S = 300;
+
+export const TOKEN_OPTIONS = Symbol('TOKEN_OPTIONS');
+export interface TokenOptions {
+  keys: TokenKey[];
+  issuer: string;
+  audience: string;
+}
+
+@Injectable()
+export class TokensService {
+  constructor(
+    @Inject(TOKEN_OPTIONS) private readonly options: TokenOptions,
+    private readonly accounts: AccountsService,
+  ) {}
+
+  /**
+   * A token for the query host, scoped to the caller's account (specification section 4.1).
+   *
+   * @param clientId as given; an ADMIN key gets a token for that account
+   * @throws FORBIDDEN when a USER key gives one, even its own account
+   * @throws VALIDATION_FAILED, ACCOUNT_NOT_FOUND
+   */
+  async issue(caller: Caller, clientId: unknown): Promise<CubeToken> {
+    const account = clientId === undefined ? caller.account : await this.accountOf(caller, clientId);
+    const now = new Date();
+    const issuedAt = Math.floor(now.getTime() / 1000);
+    const expiresAt = issuedAt + TOKEN_LIFETIME_S;
+    const { keys, issuer, audience } = this.options;
+    const { kid, privateKey } = signingKey(keys, now.getTime())!;
+    const token = jwt.sign(
+      { sub: account, role: caller.role, iss: issuer, aud: audience, iat: issuedAt, exp: expiresAt },
+      privateKey,
+      { algorithm: 'ES256', keyid: kid },
+    );
+    return {
+      token,
+      expiration: expiresAt * 1000,
+      serverTime: { timestamp: now.toISOString(), epoch_timestamp: issuedAt },
+    };
+  }
+
+  /** What the query host needs to check tokens: the public half of every key, also of those that do not sign. */
+  published(): AnalyticsJwksReply {
+    const { keys, issuer, audience } = this.options;
+    return { keys: keys.map(({ publicJwk }) => publicJwk), issuer, audience };
+  }
+
+  private async accountOf(caller: Caller, clientId: unknown): Promise<string> {
+    if (caller.role !== 'ADMIN')
+      throw new DomainError('FORBIDDEN', 'clientId is reserved for administrators');
+    // Of a repeated parameter the last wins.
+    const account: unknown = Array.isArray(clientId) ? clientId.at(-1) : clientId;
+    if (!isCallerId(account))
+      throw invalidField('clientId', 'must have 1 to 100 characters of A-Z a-z 0-9 . _ -');
+    if (!(await this.accounts.exists(account))) throw new DomainError('ACCOUNT_NOT_FOUND');
+    return account;
+  }
+}

@@ -65,7 +65,7 @@ export function loadEnv<S extends Record<string, ValidatorSpec<unknown>>>(
   spec: S,
   source: NodeJS.ProcessEnv = process.env,
 ): CleanedEnv<S> {
-  return cleanEnv(source, spec, {
+  const validated = cleanEnv(source, spec, {
     reporter: ({ errors }) => {
       const problems = Object.entries(errors).map(([name, error]) => {
         const isMissing = error?.constructor.name === 'EnvMissingError';
@@ -74,6 +74,8 @@ export function loadEnv<S extends Record<string, ValidatorSpec<unknown>>>(
       if (problems.length > 0) throw new ConfigError(`Wrong environment: ${problems.join('; ')}.`);
     },
   });
+  // A plain copy: envalid's proxy throws on names it does not know, and Nest asks every provider for `constructor`.
+  return { ...validated };
 }
 
 // envalid's own messages repeat the input, which may be a secret.

@@ -1,0 +1,11 @@
+import { preset } from '../../jest.preset.mjs';
+
+/** The built page in a real browser, by itself because it needs Chromium: `npm run test:browser`. */
+export default {
+  ...preset('allocation-page in a browser'),
+  testMatch: ['<rootDir>/test/browser/*.browser-spec.ts'],
+  globalSetup: '<rootDir>/test/browser/global-setup.mjs',
+  testTimeout: 60_000,
+  // Each file has a browser, a broker and an app of its own.
+  maxWorkers: 2,
+};

@@ -1,0 +1,280 @@
+import type { BrowserContext, Page } from 'playwright-core';
+import { aToken, CARD } from '../gift-cards-responder.js';
+import { BrowserStage, screenshot, scrollsSideways, untilState, untilStill, violations } from './browser-stage.js';
+
+const LOGO = `data:image/svg+xml,${encodeURIComponent(
+  "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 40 40'><circle cx='20' cy='20' r='20' fill='#c2410c'/></svg>",
+)}`;
+const WINDOWS = [
+  { width: 360, height: 740 },
+  { width: 1280, height: 800 },
+].flatMap((viewport) =>
+  (['light', 'dark'] as const).map((colorScheme) => ({
+    name: `${viewport.width}-${colorScheme}`,
+    viewport,
+    colorScheme,
+  })),
+);
+
+let stage: BrowserStage;
+beforeAll(async () => {
+  stage = await BrowserStage.start();
+});
+afterAll(() => stage?.stop());
+
+/** Holds every request to the API: a network that does not answer. */
+const hang = (page: Page) => page.route('**/api/**', () => {});
+
+/** How each state is reached, and what a person then reads. */
+const STATES: Record<string, { shows: (page: Page) => Promise<unknown>; reads: RegExp[] }> = {
+  loading: {
+    shows: async (page) => {
+      await hang(page);
+      await page.goto(stage.linkTo(stage.gifts.addLink()));
+      await untilState(page, 'loading');
+    },
+    reads: [/^Looking for your gift card…$/m],
+  },
+  'loading-slowly': {
+    shows: async (page) => {
+      await hang(page);
+      await page.goto(stage.linkTo(stage.gifts.addLink()));
+      await page.waitForSelector('[data-slow]', { state: 'visible' });
+    },
+    reads: [/Your connection seems slow/],
+  },
+  reserved: {
+    shows: async (page) => {
+      await page.goto(
+        stage.linkTo(stage.gifts.addLink({ denomination: 25, currency: 'EUR', country: 'FR' })),
+      );
+      await untilState(page, 'reserved');
+    },
+    reads: [
+      /gift card worth €25/,
+      /^France$/m,
+      /Link works until\s+\d+ \w+ 20\d\d at \S+ CES?T \(in 8 days\)/,
+      /^Show the card$/m,
+    ],
+  },
+  'reserved-brand': {
+    shows: async (page) => {
+      const brand = { name: 'Harbour Books', color: '#c2410c', logo: LOGO };
+      const token = stage.gifts.addLink({ denomination: 49.5, currency: 'USD', country: 'US' }, brand);
+      await page.goto(stage.linkTo(token));
+      await untilState(page, 'reserved');
+    },
+    reads: [/^A gift from Harbour Books$/m, /worth US\$49\.50/, /^United States$/m],
+  },
+  'reserved-brand-german': {
+    shows: async (page) => {
+      const brand = { name: 'Sunny & Sons Wholesale Trading Company', color: '#ffd400', logo: null };
+      const token = stage.gifts.addLink({ denomination: 1_000_000, currency: 'VND', country: 'VN' }, brand);
+      await page.goto(stage.linkTo(token, '?lang=de'));
+      await untilState(page, 'reserved');
+    },
+    reads: [/^Ein Geschenk von Sunny & Sons/m, /1\.000\.000\s₫/, /^Karte anzeigen$/m],
+  },
+  revealing: {
+    shows: async (page) => {
+      await page.goto(stage.linkTo(stage.gifts.addLink()));
+      await untilState(page, 'reserved');
+      await hang(page);
+      await page.click('[data-reveal]');
+      await untilState(page, 'revealing');
+    },
+    reads: [/^Opening…$/m],
+  },
+  revealed: {
+    shows: async (page) => {
+      await page.goto(stage.linkTo(stage.gifts.addLink()));
+      await untilState(page, 'reserved');
+      await page.click('[data-reveal]');
+      await untilState(page, 'revealed');
+      // Its entrance is an animation of a third of a second.
+      await untilStill(page);
+    },
+    reads: [
+      /^Here is your €25 gift card$/m,
+      new RegExp(CARD.code),
+      new RegExp(`PIN\\s+${CARD.pin}`),
+      /^Keep this page$/m,
+    ],
+  },
+  'revealed-long-code': {
+    shows: async (page) => {
+      const card = { code: 'https://cards.example.com/redeem/0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ' };
+      await page.goto(stage.linkTo(stage.gifts.addLink({ state: 'REVEALED', card })));
+      await untilState(page, 'revealed');
+      await untilStill(page);
+    },
+    reads: [/https:\/\/cards\.example\.com\/redeem\/0123456789/],
+  },
+  expired: {
+    shows: async (page) => {
+      await page.goto(stage.linkTo(stage.gifts.addLink({ expires_at: 1_700_000_000 })));
+      await untilState(page, 'expired');
+    },
+    reads: [/^This link has expired$/m, /until 14 November 2023 at 23:13 CET/],
+  },
+  unknown: {
+    shows: async (page) => {
+      await page.goto(stage.linkTo(aToken()));
+      await untilState(page, 'unknown');
+    },
+    reads: [/^We do not know this link$/m, /^Your gift link$/m],
+  },
+  missing: {
+    shows: async (page) => {
+      await page.goto(stage.url);
+      await untilState(page, 'missing');
+    },
+    reads: [/^Open your gift card$/m, /^Your gift link$/m],
+  },
+  'missing-wrong-paste': {
+    shows: async (page) => {
+      await page.goto(stage.url);
+      await untilState(page, 'missing');
+      await page.fill('#link', 'my gift card');
+      await page.press('#link', 'Enter');
+    },
+    reads: [/does not look like a gift link/],
+  },
+  away: {
+    shows: async (page) => {
+      await stage.gifts.stop();
+      try {
+        await page.goto(stage.linkTo(stage.gifts.addLink()));
+        await untilState(page, 'away');
+      } finally {
+        await stage.gifts.start();
+      }
+    },
+    reads: [/^We cannot reach your card right now$/m, /^Try again$/m],
+  },
+  busy: {
+    shows: async (page) => {
+      const token = aToken();
+      await page.goto(stage.linkTo(token));
+      await page.evaluate(
+        `Promise.all(Array.from({ length: 60 }, () =>
+          fetch('/api/reward-link', { headers: { authorization: 'Bearer ${token}' } })))`,
+      );
+      await page.reload();
+      await untilState(page, 'busy');
+    },
+    reads: [/^Too many tries$/m, /^Try again$/m],
+  },
+};
+
+describe.each(WINDOWS)('at $name', ({ name, ...options }) => {
+  let context: BrowserContext;
+
+  beforeEach(async () => {
+    context = await stage.window(options);
+  });
+  afterEach(() => context.close());
+
+  it.each(Object.keys(STATES))('shows "%s", accessible and inside the window', async (state) => {
+    const { shows, reads } = STATES[state]!;
+    const page = await context.newPage();
+    await shows(page);
+
+    const text = (await page.innerText('body')).replace(/[\u00a0\u202f]/g, ' ');
+    for (const expected of reads) expect(text).toMatch(expected);
+    await screenshot(page, `${state}-${name}`);
+    expect(await violations(page)).toEqual([]);
+    expect(await scrollsSideways(page)).toBe(false);
+    // One heading, one button that stands out.
+    expect(await page.locator('h1:visible').count()).toBe(1);
+    expect(await page.locator('button.main:visible').count()).toBeLessThanOrEqual(1);
+    if (!state.startsWith('loading') && state !== 'revealing')
+      expect(await page.title()).toBe(await page.innerText('h1:visible'));
+  });
+
+  it('shows why nothing happens while JavaScript is off', async () => {
+    const plain = await stage.window({ ...options, javaScriptEnabled: false });
+    const page = await plain.newPage();
+    await page.goto(stage.linkTo(stage.gifts.addLink()));
+
+    const text = await page.innerText('body');
+    expect(text).toContain('This page needs JavaScript');
+    expect(text).not.toContain('Looking for your gift card');
+    await screenshot(page, `no-script-${name}`);
+    expect(await page.locator('h1:visible').count()).toBe(1);
+    await plain.close();
+  });
+});
+
+describe('in all conditions', () => {
+  it.each(['en', 'fr', 'de', 'es'])('fits 320 px in %s, in every state', async (language) => {
+    const context = await stage.window({ viewport: { width: 320, height: 568 } });
+    const brand = { name: 'Donaudampfschifffahrtsgesellschaft mbH', color: '#0b4f6c', logo: LOGO };
+    const query = `?lang=${language}`;
+    const page = await stage.open(
+      context,
+      stage.gifts.addLink({ denomination: 123_456.78, currency: 'XOF', country: 'GS' }, brand),
+      'reserved',
+      query,
+    );
+    const sideways: [string, boolean][] = [['reserved', await scrollsSideways(page)]];
+    await page.click('[data-reveal]');
+    await untilState(page, 'revealed');
+    sideways.push(['revealed', await scrollsSideways(page)]);
+    for (const [state, token] of [
+      ['expired', stage.gifts.addLink({ expires_at: 1_700_000_000 })],
+      ['unknown', aToken()],
+    ] as const) {
+      const other = await stage.open(context, token, state, query);
+      sideways.push([state, await scrollsSideways(other)]);
+    }
+    expect(sideways.filter(([, isWider]) => isWider)).toEqual([]);
+    await screenshot(page, `revealed-320-${language}`);
+    await context.close();
+  });
+
+  it('is ready for a language that is written from right to left', async () => {
+    const context = await stage.window({ viewport: { width: 360, height: 740 } });
+    const page = await stage.open(context, stage.gifts.addLink(), 'reserved');
+    await page.evaluate("document.documentElement.dir = 'rtl'");
+
+    const mark = (await page.locator('.logo').boundingBox())!;
+    expect(mark.x).toBeGreaterThan(180);
+    await screenshot(page, 'reserved-360-rtl');
+    expect(await violations(page)).toEqual([]);
+    expect(await scrollsSideways(page)).toBe(false);
+
+    await page.click('[data-reveal]');
+    await untilState(page, 'revealed');
+    // The code itself stays as it is, at the side where lines begin.
+    expect(
+      await page.evaluate("getComputedStyle(document.querySelector('[data-fill=code]')).direction"),
+    ).toBe('ltr');
+    await screenshot(page, 'revealed-360-rtl');
+    expect(await scrollsSideways(page)).toBe(false);
+    await context.close();
+  });
+
+  it('moves nothing for those who do not want it', async () => {
+    const context = await stage.window({ reducedMotion: 'reduce' });
+    const page = await context.newPage();
+    await STATES.loading!.shows(page);
+    expect(await page.evaluate('document.getAnimations().length')).toBe(0);
+    const other = await context.newPage();
+    await STATES.revealing!.shows(other);
+    expect(await other.evaluate('document.getAnimations().length')).toBe(0);
+    await context.close();
+  });
+
+  it('stays readable in the high-contrast colours of a system', async () => {
+    const context = await stage.window({ forcedColors: 'active', viewport: { width: 360, height: 740 } });
+    const page = await stage.open(context, stage.gifts.addLink(), 'reserved');
+    await screenshot(page, 'reserved-360-forced-colors');
+    expect(await violations(page)).toEqual([]);
+    await context.close();
+  });
+
+  it('complained about nothing', () => {
+    expect(stage.complaints).toEqual([]);
+  });
+});

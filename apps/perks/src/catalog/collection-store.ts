@@ -1,0 +1,137 @@
+import { Inject, Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import { LOGGER, RefreshingCache } from '@perkway/platform';
+import type { Logger } from 'pino';
+import { DataSource } from 'typeorm';
+import type { Collection } from './collection.js';
+import { loadCollection } from './load-collection.js';
+import { WeightedCache } from './weighted-cache.js';
+
+/** An edit made through another replica is seen after this time and that of one load. */
+const WATCH_MS = 1_000;
+/** Perks kept in memory, counted in each collection that has them. */
+const MAX_PERKS = 200_000;
+
+const OWNED = `
+  select owner, array_agg(id order by id) as ids from collections where owner = any($1) group by owner`;
+
+/**
+ * The collections that are being read, as they are in the database now or were a moment ago. One small statement a
+ * second asks for the revisions of all of them; what has changed is loaded again while the old one goes on being
+ * served. Without the database everything that is known is served for as long as it takes.
+ */
+@Injectable()
+export class CollectionStore implements OnModuleInit, OnModuleDestroy {
+  private readonly known = new WeightedCache<Collection>(MAX_PERKS);
+  private readonly loading = new Map<string, Promise<Collection | undefined>>();
+  private readonly listeners: ((id: string) => void)[] = [];
+  /** The ids of an account's collections. */
+  private readonly owned: RefreshingCache<string[]>;
+  private watching: Promise<void> = Promise.resolve();
+  private isWatching = false;
+  private isDatabaseAway = false;
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly dataSource: DataSource,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {
+    this.owned = new RefreshingCache<string[]>({
+      name: 'collections-by-owner',
+      logger,
+      load: (owners) => this.loadOwned(owners),
+      staleForMs: Infinity,
+    });
+  }
+
+  onModuleInit() {
+    // A database that hangs must not make the turns pile up.
+    this.timer = setInterval(() => {
+      if (!this.isWatching) void this.refresh();
+    }, WATCH_MS).unref();
+  }
+
+  async onModuleDestroy() {
+    clearInterval(this.timer);
+    this.owned.stop();
+    await this.watching;
+  }
+
+  /** Called with the id of a collection that has changed. */
+  onChange(listener: (id: string) => void): void {
+    this.listeners.push(listener);
+  }
+
+  /** Without waiting; undefined says "ask with find". */
+  peek(id: string): Collection | undefined {
+    return this.known.get(id);
+  }
+
+  /** The collection, whoever owns it. Fails only when it is not known and the database is away. */
+  async find(id: string): Promise<Collection | undefined> {
+    return this.known.get(id) ?? this.loading.get(id) ?? this.load(id);
+  }
+
+  /** Ascending. */
+  async idsOwnedBy(account: string): Promise<string[]> {
+    return (await this.owned.get(account)) ?? [];
+  }
+
+  /** The account has got or lost a collection through this process. */
+  forgetIdsOwnedBy(account: string): void {
+    this.owned.invalidate(account);
+  }
+
+  /** Resolves when everything that was committed before the call is what is read here. Never rejects. */
+  refresh(): Promise<void> {
+    this.watching = this.watching.then(() => this.watch());
+    return this.watching;
+  }
+
+  private load(id: string): Promise<Collection | undefined> {
+    const loading = loadCollection(this.dataSource, id)
+      .then((collection) => {
+        this.remember(id, collection);
+        return collection;
+      })
+      .finally(() => this.loading.delete(id));
+    this.loading.set(id, loading);
+    return loading;
+  }
+
+  private async loadOwned(owners: string[]): Promise<Record<string, string[]>> {
+    const rows = await this.dataSource.query<{ owner: string; ids: string[] }[]>(OWNED, [owners]);
+    const byOwner = new Map(rows.map(({ owner, ids }) => [owner, ids]));
+    return Object.fromEntries(owners.map((owner) => [owner, byOwner.get(owner) ?? []]));
+  }
+
+  private remember(id: string, collection: Collection | undefined) {
+    if (collection) this.known.set(id, collection, 1 + collection.perks.length);
+    else this.known.delete(id);
+    for (const listener of this.listeners) listener(id);
+  }
+
+  private async watch() {
+    this.isWatching = true;
+    // A load under way may have read the time before; once it is done, its revision tells.
+    await Promise.allSettled(this.loading.values());
+    const before = this.known.values();
+    try {
+      if (before.length === 0) return;
+      const ids = before.map(({ id }) => id);
+      const rows = await this.dataSource.query<{ id: string; revision: string }[]>(
+        'select id, revision from collections where id = any($1)',
+        [ids],
+      );
+      const revisions = new Map(rows.map(({ id, revision }) => [id, revision]));
+      for (const { id, revision } of before)
+        if (revisions.get(id) !== revision) this.remember(id, await loadCollection(this.dataSource, id));
+      if (this.isDatabaseAway) this.logger.info('the catalogue can be read again');
+      this.isDatabaseAway = false;
+    } catch (err) {
+      if (!this.isDatabaseAway) this.logger.warn({ err }, 'cannot read the catalogue, serving what is known');
+      this.isDatabaseAway = true;
+    } finally {
+      this.isWatching = false;
+    }
+  }
+}

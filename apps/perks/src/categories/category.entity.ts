@@ -1,0 +1,15 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+
+export type CategoryTranslations = Record<string, { name?: string }>;
+
+@Entity('categories')
+export class CategoryEntity {
+  @PrimaryColumn('integer')
+  id: number;
+  @Column('text')
+  slug: string;
+  @Column('text')
+  name: string;
+  @Column('jsonb')
+  translations: CategoryTranslations;
+}

@@ -1,0 +1,117 @@
+import { IsText } from '@perkway/platform';
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { CALLER_ID_PATTERN } from '@perkway/domain';
+import { Type } from 'class-transformer';
+import {
+  ArrayMaxSize,
+  IsArray,
+  IsInt,
+  IsOptional,
+  IsUUID,
+  Matches,
+  Max,
+  Min,
+  ValidateNested,
+} from 'class-validator';
+import { IsTranslations } from '../text/validators.js';
+
+const MAX_NAME = 200;
+const MAX_GROUPS = 1_000;
+const MAX_PERKS_IN_GROUP = 5_000;
+const MAX_INT = 2_147_483_647;
+const ID = new RegExp(CALLER_ID_PATTERN);
+const ID_MESSAGE = { message: '$property must have 1 to 100 characters of A-Z a-z 0-9 . _ -' };
+
+export type GroupTranslations = Record<string, { name?: string }>;
+
+export class GroupPerkDto {
+  @ApiProperty({ pattern: CALLER_ID_PATTERN, example: 'quillon-third-night' })
+  @Matches(ID, ID_MESSAGE)
+  id: string;
+
+  @ApiProperty({ type: 'integer', description: 'Lower shows first', example: 1 })
+  @IsInt()
+  @Min(-MAX_INT)
+  @Max(MAX_INT)
+  rank: number;
+}
+
+export class GroupDto {
+  @ApiPropertyOptional({
+    type: String,
+    format: 'uuid',
+    description: 'Without one, the group gets a UUID that follows from the collection and the name',
+    example: '5a0c7f5e-3d1b-4b55-9a57-0c2f4f0a1b01',
+  })
+  @IsOptional()
+  @IsUUID('all')
+  id?: string | null;
+
+  @ApiProperty({ minLength: 1, maxLength: MAX_NAME, example: 'Sleep well' })
+  @IsText(1, MAX_NAME)
+  name: string;
+
+  @ApiProperty({ type: 'integer', description: 'Lower shows first', example: 1 })
+  @IsInt()
+  @Min(-MAX_INT)
+  @Max(MAX_INT)
+  rank: number;
+
+  @ApiPropertyOptional({
+    type: 'object',
+    description: 'Names by language tag',
+    additionalProperties: { type: 'object', properties: { name: { type: 'string' } } },
+    example: { fr: { name: 'Bien dormir' } },
+  })
+  @IsOptional()
+  @IsTranslations({ name: MAX_NAME })
+  translations?: GroupTranslations | null;
+
+  @ApiProperty({ type: [GroupPerkDto] })
+  @IsArray()
+  @ArrayMaxSize(MAX_PERKS_IN_GROUP)
+  @ValidateNested({ each: true })
+  @Type(() => GroupPerkDto)
+  perks: GroupPerkDto[];
+}
+
+export class PutCollectionDto {
+  @ApiProperty({ description: 'An existing account', pattern: CALLER_ID_PATTERN, example: 'ostervale-bank' })
+  @Matches(ID, ID_MESSAGE)
+  owner: string;
+
+  @ApiProperty({ type: [GroupDto] })
+  @IsArray()
+  @ArrayMaxSize(MAX_GROUPS)
+  @ValidateNested({ each: true })
+  @Type(() => GroupDto)
+  groups: GroupDto[];
+}
+
+export class GroupResource {
+  @ApiProperty({ format: 'uuid', example: '5a0c7f5e-3d1b-4b55-9a57-0c2f4f0a1b01' })
+  id: string;
+  @ApiProperty({ example: 'Sleep well' })
+  name: string;
+  @ApiProperty({ type: 'integer', example: 1 })
+  rank: number;
+  @ApiPropertyOptional({
+    type: 'object',
+    description: 'Absent if there are none',
+    additionalProperties: { type: 'object', properties: { name: { type: 'string' } } },
+    example: { fr: { name: 'Bien dormir' } },
+  })
+  translations?: GroupTranslations;
+  @ApiProperty({ type: [GroupPerkDto], description: 'By rank' })
+  perks: { id: string; rank: number }[];
+}
+
+/** A collection as it is stored. */
+export class CollectionResource {
+  @ApiProperty({ example: 'ostervale-travel' })
+  id: string;
+  @ApiProperty({ example: 'ostervale-bank' })
+  owner: string;
+  @ApiProperty({ type: [GroupResource], description: 'By rank' })
+  groups: GroupResource[];
+}

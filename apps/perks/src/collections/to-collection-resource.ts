@@ -1,0 +1,78 @@
+import { DomainError, type FieldProblem } from '@perkway/domain';
+import { v5 as uuidV5 } from 'uuid';
+import { cleanTranslations } from '../text/validators.js';
+import type { CollectionResource, GroupResource, PutCollectionDto } from './collection.dto.js';
+
+/** A random UUID, fixed for ever: the namespace of the ids that groups get. */
+const GROUP_NAMESPACE = '0b6c5b1e-6f0e-4a53-9d5e-3d4f1c8e7a21';
+
+/**
+ * The id of a group that was given without one: it follows from the collection and the group's name, so that it stays
+ * when groups are moved, added or removed. Of several groups with one name each has its number among them.
+ */
+export const derivedGroupId = (collectionId: string, name: string, occurrence: number): string =>
+  uuidV5(JSON.stringify([collectionId, name, occurrence]), GROUP_NAMESPACE);
+
+const byRank = (a: { rank: number }, b: { rank: number }): number => a.rank - b.rank;
+const MAX_PROBLEMS = 20;
+/** One view names all perks of a collection, and must fit into one message. */
+export const MAX_PERKS_IN_COLLECTION = 5_000;
+
+/**
+ * The body of a PUT as it is stored: in the order in which it is shown, every group with its id.
+ * @throws DomainError VALIDATION_FAILED for a group id or, within a group, a perk that is given twice
+ */
+export function toCollectionResource(
+  id: string,
+  { owner, groups: given }: PutCollectionDto,
+): CollectionResource {
+  const problems: FieldProblem[] = [];
+  const occurrences = new Map<string, number>();
+  const ids = new Set<string>();
+  const perkIds = new Set<string>();
+  // Sorting is stable: equal ranks keep the order in which they were given.
+  const inOrder = given.map((group, index) => ({ group, index, rank: group.rank })).sort(byRank);
+  const groups = inOrder.map(({ group, index }): GroupResource => {
+    const { name, rank } = group;
+    let groupId = group.id?.toLowerCase();
+    if (groupId === undefined) {
+      const occurrence = occurrences.get(name) ?? 0;
+      occurrences.set(name, occurrence + 1);
+      groupId = derivedGroupId(id, name, occurrence);
+    }
+    if (ids.has(groupId)) problems.push({ field: `groups.${index}.id`, message: 'is that of another group' });
+    ids.add(groupId);
+    const inGroup = new Set<string>();
+    for (const [at, perk] of group.perks.entries()) {
+      if (inGroup.has(perk.id))
+        problems.push({
+          field: `groups.${index}.perks.${at}.id`,
+          message: `names ${perk.id} twice in one group`,
+        });
+      inGroup.add(perk.id);
+      perkIds.add(perk.id);
+    }
+    const translations = cleanTranslations(group.translations, ['name']);
+    return {
+      id: groupId,
+      name,
+      rank,
+      ...(Object.keys(translations).length > 0 ? { translations } : {}),
+      perks: group.perks.map((perk) => ({ id: perk.id, rank: perk.rank })).sort(byRank),
+    };
+  });
+  if (perkIds.size > MAX_PERKS_IN_COLLECTION)
+    problems.push({
+      field: 'groups',
+      message: `must have at most ${MAX_PERKS_IN_COLLECTION} different perks`,
+    });
+  if (problems.length > 0) {
+    const shown = problems.slice(0, MAX_PROBLEMS);
+    throw new DomainError(
+      'VALIDATION_FAILED',
+      shown.map(({ field, message }) => `${field} ${message}`).join('; '),
+      shown,
+    );
+  }
+  return { id, owner, groups };
+}

@@ -1,0 +1,63 @@
+import { IsText } from '@perkway/platform';
+import { ApiProperty } from '@nestjs/swagger';
+import { ArrayMaxSize, ArrayMinSize, IsArray } from 'class-validator';
+
+const MAX_CODES = 50_000;
+const MAX_CODE_LENGTH = 255;
+
+export class LoadCouponCodesDto {
+  @ApiProperty({
+    type: [String],
+    minItems: 1,
+    maxItems: MAX_CODES,
+    description: `Codes of 1 to ${MAX_CODE_LENGTH} characters`,
+    example: ['SPA-7QH2-M4', 'SPA-9KX1-P8'],
+  })
+  @IsArray()
+  @ArrayMinSize(1)
+  @ArrayMaxSize(MAX_CODES)
+  @IsText(1, MAX_CODE_LENGTH, { each: true })
+  codes: string[];
+}
+
+export class LoadedCouponCodes {
+  @ApiProperty({ type: 'integer', description: 'Codes that are new', example: 2 })
+  imported: number;
+  @ApiProperty({
+    type: 'integer',
+    description: 'Codes that the perk has already, or that came twice in this request',
+    example: 0,
+  })
+  duplicates: number;
+}
+
+export class CouponCodeStock {
+  @ApiProperty({ type: 'integer', description: 'All codes ever loaded', example: 150 })
+  loaded: number;
+  @ApiProperty({ type: 'integer', example: 12 })
+  allocated: number;
+  @ApiProperty({ type: 'integer', example: 138 })
+  left: number;
+}
+
+export class AllocateCouponCodeDto {
+  @ApiProperty({
+    minLength: 1,
+    maxLength: 255,
+    description: 'How the account knows the customer; asking again gives the same code',
+    example: 'customer-4711',
+  })
+  @IsText(1, 255)
+  customer_id: string;
+}
+
+export class AllocatedCouponCode {
+  @ApiProperty({ example: 'SPA-7QH2-M4' })
+  code: string;
+  @ApiProperty({ example: 'quillon-alpine-spa' })
+  perk_id: string;
+  @ApiProperty({ example: 'customer-4711' })
+  customer_id: string;
+  @ApiProperty({ format: 'date-time', example: '2026-11-03T09:12:44.218Z' })
+  allocated_at: string;
+}

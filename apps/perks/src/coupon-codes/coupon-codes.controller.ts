@@ -1,0 +1,66 @@
+import { Body, Controller, Param, Post, Res } from '@nestjs/common';
+import { ApiOperation, ApiParam, ApiResponse, ApiSecurity, ApiTags } from '@nestjs/swagger';
+import { CurrentCaller } from '@perkway/auth';
+import { CALLER_ID_PATTERN, DomainError, type Caller } from '@perkway/domain';
+import { ApiProblems, CallerIdPipe } from '@perkway/platform';
+import type { FastifyReply } from 'fastify';
+import { PerkCollectionsService } from '../reading/perk-collections.service.js';
+import { AllocateCouponCodeDto, AllocatedCouponCode } from './coupon-code.dto.js';
+import { CouponCodesService } from './coupon-codes.service.js';
+
+@ApiTags('Perk collections')
+@ApiSecurity('apiKey')
+@Controller('perk-collections/:collectionId/perk/:perkId/coupon')
+export class CouponCodesController {
+  constructor(
+    private readonly reads: PerkCollectionsService,
+    private readonly codes: CouponCodesService,
+  ) {}
+
+  @Post()
+  @ApiOperation({
+    operationId: 'allocateCouponCode',
+    summary: "A customer's own code of a single-use perk; asking again gives the same code",
+  })
+  @ApiParam({
+    name: 'collectionId',
+    schema: { type: 'string', pattern: CALLER_ID_PATTERN },
+    example: 'ostervale-travel',
+  })
+  @ApiParam({
+    name: 'perkId',
+    schema: { type: 'string', pattern: CALLER_ID_PATTERN },
+    example: 'quillon-alpine-spa',
+  })
+  @ApiResponse({ status: 201, description: 'A code was allocated', type: AllocatedCouponCode })
+  @ApiResponse({
+    status: 200,
+    description: 'The code that the customer has already',
+    type: AllocatedCouponCode,
+  })
+  @ApiProblems(
+    'VALIDATION_FAILED',
+    'PERK_HAS_NO_CODES',
+    'API_KEY_INVALID',
+    'COLLECTION_NOT_FOUND',
+    'PERK_NOT_FOUND',
+    'NO_AVAILABLE_CODES',
+    'PAYLOAD_TOO_LARGE',
+    'UNSUPPORTED_MEDIA_TYPE',
+    'DEPENDENCY_UNAVAILABLE',
+  )
+  async allocateCouponCode(
+    @CurrentCaller() caller: Caller,
+    @Param('collectionId', CallerIdPipe) collectionId: string,
+    @Param('perkId', CallerIdPipe) perkId: string,
+    @Body() { customer_id }: AllocateCouponCodeDto,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<AllocatedCouponCode> {
+    const collection = await this.reads.find(caller, collectionId);
+    const { perk } = this.reads.findPerk(collection, perkId);
+    if (!perk.is_coupon_perk) throw new DomainError('PERK_HAS_NO_CODES');
+    const { allocated, isNew } = await this.codes.allocate(caller, perkId, customer_id);
+    void reply.code(isNew ? 201 : 200).header('cache-control', 'no-store');
+    return allocated;
+  }
+}

@@ -1,0 +1,163 @@
+import { applyDecorators } from '@nestjs/common';
+import { ApiHeader, ApiQuery, ApiResponse } from '@nestjs/swagger';
+
+const media = {
+  banner: 'https://media.quillon.example/perks/three-for-two.jpg',
+  logo: 'https://media.quillon.example/brand/logo.svg',
+};
+const travel = { id: 1, name: 'Travel & Stays', slug: 'travel' };
+const relations = {
+  partner: { id: 'quillon', name: 'Quillon Stays' },
+  categories: [travel],
+  media,
+  locations: [{ country: 'FR', region: 'Île-de-France', city: 'Paris' }, { country: 'DE' }],
+};
+const clickUrl = 'https://links.perkway.example/c/AWsxAAAAAAAAAZskUQyAR3kq-example';
+
+export const AUTOMATIC_PERK = {
+  id: 'quillon-third-night',
+  title: 'Stay three nights, pay for two',
+  description: 'Book three nights or more and the cheapest of every three is free.',
+  callout: 'Third night free',
+  redemption_note: 'The free night is taken off automatically on arrival at the booking page.',
+  details: 'For stays that include at least one night from Sunday to Thursday.',
+  click_url: clickUrl,
+  offer_slug: 'quillon-third-night-free',
+  rank: 1,
+  metadata: 'hotel city break boutique',
+  relations,
+};
+const STATIC_COUPON_PERK = {
+  ...AUTOMATIC_PERK,
+  id: 'quillon-late-checkout',
+  title: 'Late checkout and a welcome drink',
+  offer_slug: 'quillon-late-checkout-drink',
+  rank: 2,
+  coupon: 'SLOWMORNING',
+};
+const SINGLE_USE_PERK = {
+  ...AUTOMATIC_PERK,
+  id: 'quillon-alpine-spa',
+  title: 'A day at the spa',
+  offer_slug: 'quillon-alpine-spa-day',
+  rank: 3,
+  is_coupon_perk: true,
+};
+
+export const PERK_EXAMPLES = {
+  automatic: { summary: 'Automatically applied', value: AUTOMATIC_PERK },
+  staticCoupon: { summary: 'Static coupon', value: STATIC_COUPON_PERK },
+  singleUse: { summary: 'Single-use code', value: SINGLE_USE_PERK },
+};
+export const COLLECTION_EXAMPLE = {
+  id: 'ostervale-travel',
+  owner: 'ostervale-bank',
+  groups: [
+    {
+      id: '5a0c7f5e-3d1b-4b55-9a57-0c2f4f0a1b01',
+      name: 'Sleep well',
+      rank: 1,
+      perks: [AUTOMATIC_PERK, STATIC_COUPON_PERK],
+    },
+  ],
+  perks: [AUTOMATIC_PERK, STATIC_COUPON_PERK],
+};
+export const CATEGORY_EXAMPLES = [travel, { id: 2, name: 'Food & Drink', slug: 'food-drink' }];
+
+const CONTENT_HEADERS = {
+  ETag: { description: 'Of the content without its click_urls', schema: { type: 'string' as const } },
+  'Content-Language': { description: 'The language of the answer', schema: { type: 'string' as const } },
+  Vary: { description: '`Accept-Language`', schema: { type: 'string' as const } },
+};
+
+/** A 200 with JSON of this schema, and the conditional read. */
+export const ApiContent = (
+  schema: object,
+  examples: Record<string, { summary?: string; value: unknown }>,
+  description: string,
+) =>
+  applyDecorators(
+    ApiHeader({
+      name: 'If-None-Match',
+      required: false,
+      description: 'An ETag of an earlier answer: 304 without a body if the content is still the same',
+      schema: { type: 'string', example: 'W/"q3mXTgW1nVbq0k8S2pJHn6kYt4c"' },
+    }),
+    ApiResponse({
+      status: 200,
+      description,
+      headers: CONTENT_HEADERS,
+      content: { 'application/json': { schema, examples } },
+    }),
+    ApiResponse({
+      status: 304,
+      description: 'The content is unchanged. The links of the earlier answer stay valid.',
+      headers: CONTENT_HEADERS,
+    }),
+  );
+
+export const ApiLanguage = () =>
+  applyDecorators(
+    ApiQuery({
+      name: 'lang',
+      required: false,
+      description: 'Language tag; wins over Accept-Language. An unknown one gives the default language.',
+      schema: { type: 'string', example: 'fr-CA' },
+    }),
+    ApiHeader({
+      name: 'Accept-Language',
+      required: false,
+      description:
+        'As browsers send it. `fr-CA` falls back to `fr`, then to the default language, field by field.',
+      schema: { type: 'string', example: 'fr-CA, fr;q=0.9, en;q=0.5' },
+    }),
+  );
+
+export const ApiQueryKey = () =>
+  ApiQuery({
+    name: 'api_key',
+    required: false,
+    description:
+      'The API key, where a header cannot be set. Looked at only when there is no X-API-Key header.',
+    schema: { type: 'string' },
+  });
+
+export const ApiViewTracking = () =>
+  ApiHeader({
+    name: 'X-Disable-View-Tracking',
+    required: false,
+    description: '`true`: the read is no customer view (content sync and other background jobs)',
+    schema: { type: 'string', enum: ['true'] },
+  });
+
+const place = (name: string, what: string, example: string) =>
+  ApiQuery({
+    name,
+    required: false,
+    description: `Only perks eligible in that ${what}, without regard to case`,
+    schema: { type: 'string', minLength: 1, maxLength: 100, example },
+  });
+
+export const ApiFilters = () =>
+  applyDecorators(
+    ApiQuery({
+      name: 'categories',
+      required: false,
+      description: 'Only perks in any of these categories; repeatable',
+      explode: true,
+      schema: {
+        type: 'array',
+        items: { type: 'integer', minimum: 1, maximum: 2_147_483_647 },
+        example: [1, 2],
+      },
+    }),
+    place('location_country', 'country', 'FR'),
+    place('location_region', 'region', 'Île-de-France'),
+    place('location_city', 'city', 'Paris'),
+    ApiQuery({
+      name: 'show_coupon_perks',
+      required: false,
+      description: 'Include single-use coupon perks',
+      schema: { type: 'boolean', default: false },
+    }),
+  );

@@ -1,0 +1,180 @@
+import { Controller, Get, Param, Req, Res } from '@nestjs/common';
+import {
+  ApiExtraModels,
+  ApiOperation,
+  ApiResponse,
+  ApiSecurity,
+  ApiTags,
+  getSchemaPath,
+} from '@nestjs/swagger';
+import { AllowQueryKey, CurrentCaller } from '@perkway/auth';
+import { readCustomAttributes, type Caller } from '@perkway/domain';
+import { ApiProblems, CallerIdPipe } from '@perkway/platform';
+import { newEventId, TrackingService } from '@perkway/tracking';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Collection } from '../catalog/collection.js';
+import type { LanguageWish } from '../text/language.js';
+import type { AnswerTemplate } from './answer-template.js';
+import {
+  ApiContent,
+  ApiFilters,
+  ApiLanguage,
+  ApiQueryKey,
+  ApiViewTracking,
+  CATEGORY_EXAMPLES,
+  COLLECTION_EXAMPLE,
+  PERK_EXAMPLES,
+} from './api-docs.js';
+import { isUnchanged } from './conditional.js';
+import { lastOf, readFilters } from './perk-filters.js';
+import { CategoryResponse, PerkCollectionResponse, PerkResponse } from './perk-collections.dto.js';
+import { PerkCollectionsService } from './perk-collections.service.js';
+import { perkView } from './perk-view.js';
+
+type ReadRequest = FastifyRequest<{ Querystring: Record<string, string | string[] | undefined> }>;
+
+const wishOf = ({ query, headers }: ReadRequest): LanguageWish => ({
+  lang: lastOf(query.lang),
+  acceptLanguage: headers['accept-language'],
+});
+
+@ApiTags('Perk collections')
+@ApiSecurity('apiKey')
+@ApiQueryKey()
+@ApiExtraModels(PerkCollectionResponse, PerkResponse, CategoryResponse)
+@AllowQueryKey()
+@Controller('perk-collections')
+export class PerkCollectionsController {
+  constructor(
+    private readonly reads: PerkCollectionsService,
+    private readonly tracking: TrackingService,
+  ) {}
+
+  @Get()
+  @ApiOperation({
+    operationId: 'listPerkCollections',
+    summary: 'The ids of the collections the key can access',
+  })
+  @ApiResponse({
+    status: 200,
+    description: 'Ids, ascending',
+    content: {
+      'application/json': {
+        schema: { type: 'array', items: { type: 'string' } },
+        examples: { collections: { value: ['ostervale-dining', 'ostervale-travel'] } },
+      },
+    },
+  })
+  @ApiProblems('API_KEY_INVALID', 'DEPENDENCY_UNAVAILABLE')
+  async list(@CurrentCaller() caller: Caller): Promise<string[]> {
+    return this.reads.list(caller);
+  }
+
+  @Get(':collectionId')
+  @ApiOperation({
+    operationId: 'getPerkCollection',
+    summary: 'A collection with its groups and perks; counts as a view of the perks shown',
+  })
+  @ApiFilters()
+  @ApiLanguage()
+  @ApiViewTracking()
+  @ApiContent(
+    { $ref: getSchemaPath(PerkCollectionResponse) },
+    { collection: { value: COLLECTION_EXAMPLE } },
+    'The collection',
+  )
+  @ApiProblems('VALIDATION_FAILED', 'API_KEY_INVALID', 'COLLECTION_NOT_FOUND', 'DEPENDENCY_UNAVAILABLE')
+  async getPerkCollection(
+    @CurrentCaller() caller: Caller,
+    @Param('collectionId', CallerIdPipe) collectionId: string,
+    @Req() request: ReadRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const filters = readFilters(request.query);
+    const collection = await this.reads.find(caller, collectionId);
+    const template = this.reads.collection(collection, filters, wishOf(request));
+    await this.answer(request, reply, collection, template);
+  }
+
+  @Get(':collectionId/perk/:perkId')
+  @ApiOperation({
+    operationId: 'getPerkOfCollection',
+    summary: 'One perk of a collection with a fresh click_url; counts as a view of it',
+  })
+  @ApiLanguage()
+  @ApiViewTracking()
+  @ApiContent({ $ref: getSchemaPath(PerkResponse) }, PERK_EXAMPLES, 'The perk')
+  @ApiProblems(
+    'VALIDATION_FAILED',
+    'API_KEY_INVALID',
+    'COLLECTION_NOT_FOUND',
+    'PERK_NOT_FOUND',
+    'DEPENDENCY_UNAVAILABLE',
+  )
+  async getPerkOfCollection(
+    @CurrentCaller() caller: Caller,
+    @Param('collectionId', CallerIdPipe) collectionId: string,
+    @Param('perkId', CallerIdPipe) perkId: string,
+    @Req() request: ReadRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const collection = await this.reads.find(caller, collectionId);
+    const placed = this.reads.findPerk(collection, perkId);
+    await this.answer(request, reply, collection, this.reads.perk(collection, placed, wishOf(request)));
+  }
+
+  @Get(':collectionId/categories')
+  @ApiOperation({
+    operationId: 'getPerkCollectionCategories',
+    summary: 'The categories of all perks of a collection, by id; no view',
+  })
+  @ApiLanguage()
+  @ApiContent(
+    { type: 'array', items: { $ref: getSchemaPath(CategoryResponse) } },
+    { categories: { value: CATEGORY_EXAMPLES } },
+    'The categories',
+  )
+  @ApiProblems('VALIDATION_FAILED', 'API_KEY_INVALID', 'COLLECTION_NOT_FOUND', 'DEPENDENCY_UNAVAILABLE')
+  async getPerkCollectionCategories(
+    @CurrentCaller() caller: Caller,
+    @Param('collectionId', CallerIdPipe) collectionId: string,
+    @Req() request: ReadRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const collection = await this.reads.find(caller, collectionId);
+    await this.answer(request, reply, collection, this.reads.categories(collection, wishOf(request)));
+  }
+
+  /**
+   * A 304 is a view as well: the customers of a client that revalidates its copy see the perks just the same, and a
+   * content sync suppresses the view by its header in both cases (docs/adr/0010-conditional-reads.md).
+   */
+  private async answer(
+    request: ReadRequest,
+    reply: FastifyReply,
+    collection: Collection,
+    template: AnswerTemplate,
+  ): Promise<void> {
+    const { headers, method, query } = request;
+    const isHead = method === 'HEAD';
+    const isSuppressed = (headers['x-disable-view-tracking'] as string | undefined)?.toLowerCase() === 'true';
+    if (!isHead && !isSuppressed && template.shownPerks !== undefined)
+      // Before the answer leaves, the view is durable.
+      await this.tracking.trackSerialized(
+        perkView(newEventId(), collection, template.shownPerks, readCustomAttributes(query)),
+      );
+    void reply.headers({
+      'content-language': template.language,
+      etag: template.etag,
+      vary: 'Accept-Language',
+      'cache-control': 'private, no-cache',
+    });
+    if (isUnchanged(headers['if-none-match'], template.etag)) {
+      void reply.code(304).send();
+      return;
+    }
+    void reply
+      .header('content-type', 'application/json; charset=utf-8')
+      .send(isHead ? template.blank : template.fill(this.reads.links()));
+  }
+}

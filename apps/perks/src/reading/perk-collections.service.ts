@@ -1,0 +1,102 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { DomainError, type Caller } from '@perkway/domain';
+import { createLinkSigner, type LinkBatch, type LinkSigner } from '@perkway/signing';
+import { CollectionStore } from '../catalog/collection-store.js';
+import type { Collection, PlacedPerk } from '../catalog/collection.js';
+import { WeightedCache } from '../catalog/weighted-cache.js';
+import { PERKS_ENV, type PerksEnv } from '../env.js';
+import { negotiateLanguage, type LanguageWish } from '../text/language.js';
+import type { AnswerTemplate } from './answer-template.js';
+import { filtersKey, NO_FILTERS, type PerkFilters } from './perk-filters.js';
+import { renderCategories, renderCollection, renderPerk, type RenderSettings } from './render.js';
+
+/** The reads of specification section 4.2, each answered from a prepared template. */
+@Injectable()
+export class PerkCollectionsService {
+  private readonly signer: LinkSigner;
+  private readonly settings: RenderSettings;
+  private readonly templates: WeightedCache<AnswerTemplate>;
+
+  constructor(
+    private readonly store: CollectionStore,
+    @Inject(PERKS_ENV) private readonly env: PerksEnv,
+  ) {
+    this.signer = createLinkSigner(env.LINK_SIGNING_KEYS);
+    this.settings = {
+      signer: this.signer,
+      linkPrefix: `${env.LINKS_URL}/c/`,
+      defaultLanguage: env.DEFAULT_LANGUAGE,
+    };
+    this.templates = new WeightedCache(env.TEMPLATE_CACHE_MB * 1024 * 1024);
+    store.onChange((id) => this.templates.deleteWhere((key) => key.startsWith(`${id} `)));
+  }
+
+  /** Ids, ascending. */
+  async list(caller: Caller): Promise<string[]> {
+    return this.store.idsOwnedBy(caller.account);
+  }
+
+  /** @throws DomainError COLLECTION_NOT_FOUND, also for another account's */
+  async find(caller: Caller, id: string): Promise<Collection> {
+    const collection = this.store.peek(id) ?? (await this.store.find(id));
+    if (collection?.owner !== caller.account) throw new DomainError('COLLECTION_NOT_FOUND');
+    return collection;
+  }
+
+  /** @throws DomainError PERK_NOT_FOUND */
+  findPerk(collection: Collection, perkId: string): PlacedPerk {
+    const placed = collection.perksById.get(perkId);
+    if (!placed) throw new DomainError('PERK_NOT_FOUND');
+    return placed;
+  }
+
+  collection(collection: Collection, filters: PerkFilters, wish: LanguageWish): AnswerTemplate {
+    const language = this.language(wish, (tag) => collection.languages.get(tag));
+    const filtered = filters === NO_FILTERS ? '' : filtersKey(filters);
+    return this.prepared(`${collection.id} ${collection.revision} c ${language} ${filtered}`, () =>
+      renderCollection(this.settings, collection, language, filters),
+    );
+  }
+
+  perk(collection: Collection, placed: PlacedPerk, wish: LanguageWish): AnswerTemplate {
+    const { translations, categories } = placed.perk;
+    const language = this.language(wish, (tag) =>
+      translations.has(tag) || categories.some((category) => category.translations.has(tag))
+        ? collection.languages.get(tag)
+        : undefined,
+    );
+    return this.prepared(`${collection.id} ${collection.revision} p ${language} ${placed.perk.id}`, () =>
+      renderPerk(this.settings, collection, placed, language),
+    );
+  }
+
+  categories(collection: Collection, wish: LanguageWish): AnswerTemplate {
+    const language = this.language(wish, (tag) =>
+      collection.categories.some((category) => category.translations.has(tag))
+        ? collection.languages.get(tag)
+        : undefined,
+    );
+    return this.prepared(`${collection.id} ${collection.revision} k ${language}`, () =>
+      renderCategories(this.settings, collection, language),
+    );
+  }
+
+  /** The links of one fetch. */
+  links(): LinkBatch {
+    return this.signer.begin();
+  }
+
+  private language(wish: LanguageWish, available: (tag: string) => string | undefined): string {
+    return negotiateLanguage(wish, available, this.env.DEFAULT_LANGUAGE);
+  }
+
+  private prepared(key: string, render: () => AnswerTemplate): AnswerTemplate {
+    let template = this.templates.get(key);
+    if (!template) {
+      template = render();
+      // Links and places of holes weigh about as much as the text of a link.
+      this.templates.set(key, template, template.length + 1_024);
+    }
+    return template;
+  }
+}

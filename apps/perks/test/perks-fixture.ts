@@ -1,0 +1,165 @@
+import { runMigrations } from '@perkway/platform';
+import {
+  aKey,
+  anAccountId,
+  createTrackingStream,
+  fakeAccounts,
+  launchApp,
+  purgeTrackingStream,
+  testDatabase,
+  testDatabaseServer,
+  testEnvironment,
+  testNats,
+  trackedEvents,
+  type FakeAccounts,
+  type LaunchedApp,
+  type TestDatabase,
+  type TestKey,
+  type TestNats,
+} from '@perkway/testing';
+import type { PerkViewEvent } from '@perkway/domain';
+import request from 'supertest';
+import { perksApp } from '../src/app.js';
+import { loadPerksEnv } from '../src/env.js';
+import { migrations } from '../src/migrations/index.js';
+
+export const migrate = (url: string) => runMigrations(url, 'perks', migrations);
+
+export interface PerkBody {
+  [field: string]: unknown;
+}
+
+/** A perk that is applied automatically. */
+export const aPerk = (fields: PerkBody = {}): PerkBody => ({
+  title: 'Two for one',
+  description: 'Buy one, get one.',
+  callout: '2 for 1',
+  redemption_note: 'Applied automatically.',
+  details: 'Until the end of the year.',
+  offer_url: 'https://shop.example/two-for-one',
+  offer_slug: 'two-for-one',
+  partner: { id: 'shop', name: 'The Shop' },
+  categories: [],
+  ...fields,
+});
+
+export const aGroup = (name: string, rank: number, ...perks: [id: string, rank: number][]) => ({
+  name,
+  rank,
+  perks: perks.map(([id, perkRank]) => ({ id, rank: perkRank })),
+});
+
+/** The perks app on a real Postgres and a real NATS, with an account that has keys. */
+export class PerksFixture {
+  readonly account = anAccountId();
+  readonly user: TestKey = aKey(this.account);
+  readonly stranger: TestKey = aKey();
+  readonly admin: TestKey = aKey('platform', 'ADMIN');
+  private readonly replicas: LaunchedApp[] = [];
+  private count = 0;
+
+  private constructor(
+    readonly nats: TestNats,
+    readonly database: TestDatabase,
+    readonly accounts: FakeAccounts,
+  ) {}
+
+  static async start({ ownServer = false } = {}): Promise<PerksFixture> {
+    const [nats, database] = await Promise.all([
+      testNats(),
+      ownServer ? testDatabaseServer('perks', migrate) : testDatabase('perks', migrate),
+    ]);
+    await createTrackingStream(nats.url);
+    const fixture = new PerksFixture(nats, database, await fakeAccounts(nats.url));
+    fixture.accounts.add(fixture.user, fixture.stranger, fixture.admin);
+    await fixture.launch();
+    await fixture.untilTracking();
+    return fixture;
+  }
+
+  get app(): LaunchedApp {
+    return this.replicas[0]!;
+  }
+
+  get environment(): Record<string, string> {
+    return testEnvironment('perks', { nats: this.nats, database: this.database });
+  }
+
+  /** Another replica on the same database and broker. */
+  async launch(): Promise<LaunchedApp> {
+    const replica = await launchApp(perksApp(loadPerksEnv(this.environment)));
+    this.replicas.push(replica);
+    return replica;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.replicas.map((replica) => replica.close()));
+    await this.accounts.close();
+    await this.nats.close();
+    await this.database.close();
+  }
+
+  newId(kind: string): string {
+    this.count += 1;
+    return `${kind}-${this.count}`;
+  }
+
+  get(path: string, { key = this.user, app = this.app }: { key?: TestKey; app?: LaunchedApp } = {}) {
+    return request(app.url).get(path).set('X-API-Key', key.key);
+  }
+
+  post(path: string, body: object, { key = this.user }: { key?: TestKey } = {}) {
+    return request(this.app.url).post(path).set('X-API-Key', key.key).send(body);
+  }
+
+  put(
+    path: string,
+    body: object,
+    { key = this.admin, app = this.app }: { key?: TestKey; app?: LaunchedApp } = {},
+  ) {
+    return request(app.url).put(path).set('X-API-Key', key.key).send(body);
+  }
+
+  async putCategory(id: number, fields: object = {}): Promise<void> {
+    await this.put(`/admin/categories/${id}`, {
+      slug: `category-${id}`,
+      name: `Category ${id}`,
+      ...fields,
+    }).expect(200);
+  }
+
+  /** @returns its id */
+  async putPerk(fields: PerkBody = {}, id: string = this.newId('perk')): Promise<string> {
+    await this.put(`/admin/perks/${id}`, aPerk(fields)).expect(200);
+    return id;
+  }
+
+  /** A collection of the account. @returns its id */
+  async putCollection(groups: object[], id: string = this.newId('collection')): Promise<string> {
+    await this.put(`/admin/perk-collections/${id}`, { owner: this.account, groups }).expect(200);
+    return id;
+  }
+
+  /** Forgets all events so far. */
+  forgetEvents(): Promise<void> {
+    return purgeTrackingStream(this.nats.url);
+  }
+
+  async views(): Promise<PerkViewEvent[]> {
+    const events = await trackedEvents(this.nats.url);
+    return events.filter((event): event is PerkViewEvent => event.type === 'perk_view');
+  }
+
+  /** Until the app has found the stream, events take the way through the outbox. */
+  private async untilTracking(): Promise<void> {
+    await until(() => this.app.logs.some((line) => line.includes('tracking stream takes events')));
+  }
+}
+
+export async function until(isDone: () => boolean | Promise<boolean>, timeoutMs = 10_000): Promise<void> {
+  const deadline = Date.now() + timeoutMs;
+  while (!(await isDone())) {
+    if (Date.now() > deadline) throw new Error('it did not happen in time');
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}

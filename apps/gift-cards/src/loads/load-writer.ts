@@ -1,0 +1,212 @@
+import type { DataSource } from 'typeorm';
+import type { CardVault } from '../cards/card-vault.js';
+import type { CardRow, RowProblem } from './card-row.js';
+import type { LoadResult, RowReport } from './load.dto.js';
+
+/** Rows of one transaction. */
+const BATCH = 2_000;
+/** Card ids are taken in blocks of this many: they must be known before a card is sealed. */
+const BLOCK = 65_536;
+/** Rows that a report names. */
+const REPORTED = 1_000;
+/** Customers get a turn after this many rows, a few milliseconds. */
+const ROWS_PER_TURN = 200;
+
+/**
+ * Whatever of the batch is new, with its stock, its count and the progress of the load, or nothing at all. The order of
+ * the hashes keeps two loads of the same codes from waiting for each other in a circle.
+ */
+const INSERT = `
+  with input as (
+    select * from unnest($2::bigint[], $3::integer[], $4::uuid[], $5::text[], $6::integer[])
+      as input (id, inventory_id, code_hash, sealed, number)
+  ), fresh as (
+    insert into cards (id, inventory_id, code_hash, sealed)
+    select id, inventory_id, code_hash, decode(sealed, 'base64') from input order by code_hash
+    on conflict (code_hash) do nothing
+    returning id, inventory_id
+  ), stocked as (
+    insert into free_cards (inventory_id, pick, card_id)
+    select inventory_id, floor(random() * 4294967296 - 2147483648)::integer, id from fresh
+  ), counted as (
+    insert into inventory_counts as c (inventory_id, slot, loaded)
+    select inventory_id, pg_backend_pid() % 16, count(*) from fresh group by inventory_id order by inventory_id
+    on conflict (inventory_id, slot) do update set loaded = c.loaded + excluded.loaded
+  ), duplicate as (
+    select number from input where id not in (select id from fresh)
+  ), answer as (
+    select count(*)::integer as duplicates, coalesce((array_agg(number order by number))[:$7], '{}') as numbers
+    from duplicate
+  )
+  update card_loads l set
+    updated_at = clock_timestamp(),
+    rows = l.rows + $8,
+    imported = l.imported + cardinality($2::bigint[]) - answer.duplicates,
+    duplicates = l.duplicates + answer.duplicates,
+    rejected = l.rejected + $9,
+    duplicate_rows = l.duplicate_rows || (
+      select coalesce(jsonb_agg(jsonb_build_object('row', number, 'reason', 'CODE_DUPLICATE')), '[]')
+      from unnest(answer.numbers) as number
+    ),
+    rejected_rows = l.rejected_rows || $10::jsonb
+  from answer where l.id = $1
+  returning answer.duplicates, cardinality(answer.numbers) as reported`;
+
+interface Batch {
+  rows: number;
+  ids: number[];
+  inventories: number[];
+  hashes: string[];
+  sealed: string[];
+  numbers: number[];
+  rejected: number;
+  rejectedRows: RowReport[];
+}
+
+const newBatch = (): Batch => ({
+  rows: 0,
+  ids: [],
+  inventories: [],
+  hashes: [],
+  sealed: [],
+  numbers: [],
+  rejected: 0,
+  rejectedRows: [],
+});
+
+/** Numbers, hex and base64 need no quotes in an array literal, and making it here is much cheaper than in the driver. */
+const literal = (items: readonly (string | number)[]): string => `{${items.join(',')}}`;
+
+/** One load: gathers rows and writes them in batches, one ahead of the sealing of the next. */
+export class LoadWriter {
+  private batch = newBatch();
+  private writing: Promise<void> = Promise.resolve();
+  private readonly inventories = new Map<string, number>();
+  private nextId = 0;
+  private blockEnd = 0;
+  private rows = 0;
+  private imported = 0;
+  private duplicates = 0;
+  private reportedDuplicates = 0;
+  private rejected = 0;
+  private readonly rejectedRows: RowReport[] = [];
+
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly vault: CardVault,
+    private readonly loadId: string,
+    private readonly poolId: string,
+  ) {}
+
+  /** Waits while the database is behind, so that no more than two batches are in memory. */
+  async add(row: CardRow | RowProblem): Promise<void> {
+    this.rows += 1;
+    this.batch.rows += 1;
+    if (typeof row === 'string') this.reject(row);
+    else await this.prepare(row);
+    if (this.batch.rows >= BATCH) await this.flush();
+    else if (this.rows % ROWS_PER_TURN === 0) await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  /** Writes what is left. */
+  async finish(): Promise<LoadResult> {
+    await this.flush();
+    await this.writing;
+    await this.end('finished');
+    const { imported, duplicates, rejectedRows, rejected } = this;
+    return {
+      imported,
+      duplicates,
+      rejected: rejectedRows,
+      ...(rejected > rejectedRows.length ? { rejected_total: rejected } : {}),
+    };
+  }
+
+  /** Leaves the whole batches that were written. */
+  async fail(): Promise<void> {
+    await this.writing.catch(() => undefined);
+    await this.end('failed');
+  }
+
+  private reject(reason: RowProblem) {
+    this.rejected += 1;
+    this.batch.rejected += 1;
+    if (this.rejectedRows.length >= REPORTED) return;
+    const report = { row: this.rows, reason };
+    this.rejectedRows.push(report);
+    this.batch.rejectedRows.push(report);
+  }
+
+  private async prepare(row: CardRow) {
+    const { batch } = this;
+    const inventory = `${row.denomination} ${row.currency} ${row.country}`;
+    const inventoryId = this.inventories.get(inventory) ?? (await this.findInventory(inventory, row));
+    if (this.nextId === this.blockEnd) await this.takeBlock();
+    const id = this.nextId;
+    this.nextId += 1;
+    batch.ids.push(id);
+    batch.inventories.push(inventoryId);
+    batch.hashes.push(this.vault.hash(row.code));
+    batch.sealed.push(this.vault.seal(row, id).toString('base64'));
+    batch.numbers.push(this.rows);
+  }
+
+  private async findInventory(name: string, { denomination, currency, country }: CardRow): Promise<number> {
+    const values = [this.poolId, denomination, currency, country];
+    const select =
+      'select id from inventories where pool_id = $1 and denomination = $2 and currency = $3 and country = $4';
+    let [found]: { id: number }[] = await this.dataSource.query(select, values);
+    if (!found) {
+      await this.dataSource.query(
+        'insert into inventories (pool_id, denomination, currency, country) values ($1, $2, $3, $4) on conflict do nothing',
+        values,
+      );
+      [found] = await this.dataSource.query(select, values);
+    }
+    this.inventories.set(name, found!.id);
+    return found!.id;
+  }
+
+  private async takeBlock() {
+    const [{ block }]: [{ block: string }] = await this.dataSource.query(
+      "select nextval('card_blocks') as block",
+    );
+    this.nextId = Number(block) * BLOCK;
+    this.blockEnd = this.nextId + BLOCK;
+  }
+
+  private async flush() {
+    const { batch } = this;
+    if (batch.rows === 0) return;
+    this.batch = newBatch();
+    await this.writing;
+    this.writing = this.write(batch);
+    // Awaited before the next one; until then a failure must not count as unhandled.
+    this.writing.catch(() => undefined);
+  }
+
+  private async write(batch: Batch) {
+    const [[answer]]: [[{ duplicates: number; reported: number }]] = await this.dataSource.query(INSERT, [
+      this.loadId,
+      literal(batch.ids),
+      literal(batch.inventories),
+      literal(batch.hashes),
+      literal(batch.sealed),
+      literal(batch.numbers),
+      REPORTED - this.reportedDuplicates,
+      batch.rows,
+      batch.rejected,
+      JSON.stringify(batch.rejectedRows),
+    ]);
+    this.imported += batch.ids.length - answer.duplicates;
+    this.duplicates += answer.duplicates;
+    this.reportedDuplicates += answer.reported;
+  }
+
+  private async end(state: 'finished' | 'failed') {
+    await this.dataSource.query(
+      'update card_loads set state = $2, updated_at = clock_timestamp() where id = $1',
+      [this.loadId, state],
+    );
+  }
+}

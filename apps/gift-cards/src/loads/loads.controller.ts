@@ -1,0 +1,119 @@
+import { Controller, Get, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
+import {
+  ApiBody,
+  ApiConsumes,
+  ApiOkResponse,
+  ApiOperation,
+  ApiParam,
+  ApiQuery,
+  ApiSecurity,
+  ApiTags,
+} from '@nestjs/swagger';
+import { Roles } from '@perkway/auth';
+import { DomainError, invalidField, isUuid } from '@perkway/domain';
+import { ApiPlainErrors } from '@perkway/platform';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { LoadReport, LoadResult, LoadSummary } from './load.dto.js';
+import { LoadsService, type LoadFormat } from './loads.service.js';
+
+/** Bodies of these types arrive as streams, on this route only. */
+export const CARD_LOAD_ROUTE = '/admin/pools/:poolId/cards';
+export const CARD_LOAD_TYPES = ['application/x-ndjson', 'text/csv'];
+
+/** @throws UNSUPPORTED_MEDIA_TYPE also for a compressed body, which would be read as rows */
+function formatOf({ body, headers }: FastifyRequest): LoadFormat {
+  const encoding = headers['content-encoding'] ?? 'identity';
+  if (!(body instanceof Readable) || encoding !== 'identity') throw new DomainError('UNSUPPORTED_MEDIA_TYPE');
+  return headers['content-type']!.trim().toLowerCase().startsWith('text/csv') ? 'csv' : 'ndjson';
+}
+
+@ApiTags('Management')
+@ApiSecurity('apiKey')
+@Roles('ADMIN')
+@Controller('admin/pools/:poolId')
+export class LoadsController {
+  constructor(private readonly loads: LoadsService) {}
+
+  @Post('cards')
+  @HttpCode(200)
+  @ApiOperation({
+    operationId: 'loadGiftCards',
+    summary: 'Load cards into a pool',
+    description:
+      'A stream of any length. Rows are written in batches as they come; when the connection breaks, whole batches stay and the file can simply be sent again, since codes that are there already count as duplicates. The progress is at `loads/{loadId}`.',
+  })
+  @ApiParam({ name: 'poolId', format: 'uuid' })
+  @ApiQuery({
+    name: 'loadId',
+    required: false,
+    schema: { type: 'string', format: 'uuid' },
+    description:
+      'Names the load, to follow it while it runs. Made here when missing; the header `X-Load-Id` answers it.',
+  })
+  @ApiConsumes(...CARD_LOAD_TYPES)
+  @ApiBody({
+    description: 'One JSON object per line, or CSV with a header. `pin` may be missing.',
+    schema: { type: 'string' },
+    examples: {
+      ndjson: {
+        value: '{"code":"GIFT-7K2M-93QX","pin":"4071","denomination":25,"currency":"EUR","country":"FR"}\n',
+      },
+      csv: { value: 'code,pin,denomination,currency,country\nGIFT-7K2M-93QX,4071,25,EUR,FR\n' },
+    },
+  })
+  @ApiOkResponse({
+    type: LoadResult,
+    headers: { 'X-Load-Id': { schema: { type: 'string', format: 'uuid' } } },
+  })
+  @ApiPlainErrors(
+    'VALIDATION_FAILED',
+    'API_KEY_INVALID',
+    'FORBIDDEN',
+    'POOL_NOT_FOUND',
+    'UNSUPPORTED_MEDIA_TYPE',
+    'DEPENDENCY_UNAVAILABLE',
+  )
+  async load(
+    @Param('poolId') poolId: string,
+    @Query('loadId') given: unknown,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<LoadResult> {
+    const format = formatOf(request);
+    const loadId = given === undefined ? randomUUID() : Array.isArray(given) ? given.at(-1) : given;
+    if (!isUuid(loadId)) throw invalidField('loadId', 'must be a UUID');
+    await this.loads.begin(poolId, loadId);
+    void reply.header('x-load-id', loadId);
+    return this.loads.load(poolId, loadId, format, request.body as Readable);
+  }
+
+  @Get('loads')
+  @ApiOperation({ operationId: 'getGiftCardLoads', summary: 'The last 50 loads of a pool, newest first' })
+  @ApiParam({ name: 'poolId', format: 'uuid' })
+  @ApiOkResponse({ type: [LoadSummary] })
+  @ApiPlainErrors('API_KEY_INVALID', 'FORBIDDEN', 'POOL_NOT_FOUND', 'DEPENDENCY_UNAVAILABLE')
+  list(@Param('poolId') poolId: string): Promise<LoadSummary[]> {
+    return this.loads.list(poolId);
+  }
+
+  @Get('loads/:loadId')
+  @ApiOperation({
+    operationId: 'getGiftCardLoad',
+    summary: 'How far a load has come, and what it did not take',
+  })
+  @ApiParam({ name: 'poolId', format: 'uuid' })
+  @ApiParam({ name: 'loadId', format: 'uuid' })
+  @ApiOkResponse({ type: LoadReport })
+  @ApiPlainErrors(
+    'API_KEY_INVALID',
+    'FORBIDDEN',
+    'POOL_NOT_FOUND',
+    'LOAD_NOT_FOUND',
+    'DEPENDENCY_UNAVAILABLE',
+  )
+  report(@Param('poolId') poolId: string, @Param('loadId') loadId: string): Promise<LoadReport> {
+    return this.loads.report(poolId, loadId);
+  }
+}

@@ -1,0 +1,86 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { DomainError, invalidField, isUuid } from '@perkway/domain';
+import { LOGGER } from '@perkway/platform';
+import type { Readable } from 'node:stream';
+import type { Logger } from 'pino';
+import { DataSource } from 'typeorm';
+import { CardVault } from '../cards/card-vault.js';
+import type { LoadReport, LoadResult, LoadSummary } from './load.dto.js';
+import { LoadWriter } from './load-writer.js';
+import { discard, readCsv, readNdjson } from './read-rows.js';
+
+export type LoadFormat = 'csv' | 'ndjson';
+
+/** Loads of a pool that are listed, newest first. */
+const LISTED = 50;
+
+const SELECT_SUMMARY = `
+  select id,
+    case when state = 'running' and updated_at < now() - interval '30 seconds' then 'stalled' else state end as state,
+    started_at, updated_at, rows::float8, imported::float8, duplicates::float8, rejected::float8`;
+
+@Injectable()
+export class LoadsService {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly vault: CardVault,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  /**
+   * Registers a load, so that its progress can be asked for.
+   *
+   * @param loadId a UUID that was never used
+   * @throws POOL_NOT_FOUND, VALIDATION_FAILED
+   */
+  async begin(poolId: string, loadId: string): Promise<void> {
+    await this.requirePool(poolId);
+    const inserted: unknown[] = await this.dataSource.query(
+      'insert into card_loads (id, pool_id) values ($1, $2) on conflict do nothing returning id',
+      [loadId, poolId],
+    );
+    if (inserted.length === 0) throw invalidField('loadId', 'was used for another load');
+  }
+
+  /** Loads the stream into the pool. When it breaks off, the batches written so far stay, and it can be sent again. */
+  async load(poolId: string, loadId: string, format: LoadFormat, stream: Readable): Promise<LoadResult> {
+    const writer = new LoadWriter(this.dataSource, this.vault, loadId, poolId);
+    try {
+      for await (const row of format === 'csv' ? readCsv(stream) : readNdjson(stream)) await writer.add(row);
+      return await writer.finish();
+    } catch (error) {
+      this.logger.warn({ loadId, err: error }, 'a card load broke off');
+      await writer.fail().catch((err: unknown) => this.logger.warn({ loadId, err }, 'its end was not noted'));
+      await discard(stream);
+      throw error;
+    }
+  }
+
+  /** @throws POOL_NOT_FOUND, LOAD_NOT_FOUND */
+  async report(poolId: string, loadId: string): Promise<LoadReport> {
+    await this.requirePool(poolId);
+    if (!isUuid(loadId)) throw new DomainError('LOAD_NOT_FOUND');
+    const [report]: LoadReport[] = await this.dataSource.query(
+      `${SELECT_SUMMARY}, rejected_rows, duplicate_rows from card_loads where pool_id = $1 and id = $2`,
+      [poolId, loadId],
+    );
+    if (!report) throw new DomainError('LOAD_NOT_FOUND');
+    return report;
+  }
+
+  /** @throws POOL_NOT_FOUND */
+  async list(poolId: string): Promise<LoadSummary[]> {
+    await this.requirePool(poolId);
+    return this.dataSource.query(
+      `${SELECT_SUMMARY} from card_loads where pool_id = $1 order by started_at desc, id limit ${LISTED}`,
+      [poolId],
+    );
+  }
+
+  private async requirePool(poolId: string) {
+    const found: unknown[] = isUuid(poolId)
+      ? await this.dataSource.query('select from pools where id = $1', [poolId])
+      : [];
+    if (found.length === 0) throw new DomainError('POOL_NOT_FOUND');
+  }
+}

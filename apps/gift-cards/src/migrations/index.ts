@@ -1,0 +1,5 @@
+import type { MigrationClass } from '@perkway/platform';
+import { CreateTrackingOutbox1767225600000 } from '@perkway/tracking';
+import { CreateGiftCards1767225610000 } from './create-gift-cards.migration.js';
+
+export const migrations: MigrationClass[] = [CreateTrackingOutbox1767225600000, CreateGiftCards1767225610000];

@@ -1,0 +1,98 @@
+import { Injectable } from '@nestjs/common';
+import {
+  DomainError,
+  invalidField,
+  isUuid,
+  SUBJECTS,
+  type Caller,
+  type ResolveAccountsReply,
+} from '@perkway/domain';
+import { RpcClient } from '@perkway/platform';
+import { DataSource } from 'typeorm';
+import type { Inventory, Pool } from './pool.dto.js';
+
+interface NumbersRow {
+  id: string;
+  owner: string;
+  /** Null for a pool without cards. */
+  denomination: string | null;
+  currency: string;
+  country: string;
+  available: string;
+  reserved: string;
+  redeemed: string;
+}
+
+/** One snapshot: the numbers of an entry always add up to the cards loaded (docs/adr/0012-inventory-numbers.md). */
+const SELECT_POOLS = `
+  select p.id, p.owner, n.denomination, n.currency, n.country, n.available, n.reserved, n.redeemed
+  from pools p left join inventory_numbers n on n.pool_id = p.id and n.loaded > 0`;
+const IN_ORDER = 'order by p.id, n.denomination, n.currency, n.country';
+
+@Injectable()
+export class PoolsService {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly rpc: RpcClient,
+  ) {}
+
+  async list({ account }: Caller): Promise<Pool[]> {
+    return toPools(await this.dataSource.query(`${SELECT_POOLS} where p.owner = $1 ${IN_ORDER}`, [account]));
+  }
+
+  /** @throws POOL_NOT_FOUND */
+  async get({ account }: Caller, poolId: string): Promise<Pool> {
+    const rows: NumbersRow[] = isUuid(poolId)
+      ? await this.dataSource.query(`${SELECT_POOLS} where p.owner = $1 and p.id = $2 ${IN_ORDER}`, [
+          account,
+          poolId,
+        ])
+      : [];
+    const [pool] = toPools(rows);
+    if (!pool) throw new DomainError('POOL_NOT_FOUND');
+    return pool;
+  }
+
+  /**
+   * Makes the pool, or gives an existing one with all its cards to another account; links that were given out go on
+   * working and stay with the account that made them.
+   *
+   * @throws VALIDATION_FAILED when the pool is no UUID or the account does not exist
+   */
+  async put(poolId: string, owner: string): Promise<Pool> {
+    if (!isUuid(poolId)) throw invalidField('poolId', 'must be a UUID');
+    const { accounts } = await this.rpc.request<ResolveAccountsReply>(
+      SUBJECTS.resolveAccounts,
+      { ids: [owner] },
+      'The account service',
+    );
+    if (!Object.hasOwn(accounts, owner)) throw invalidField('owner', 'must be an account that exists');
+    await this.dataSource.query(
+      'insert into pools (id, owner) values ($1, $2) on conflict (id) do update set owner = excluded.owner',
+      [poolId, owner],
+    );
+    const [pool] = toPools(
+      await this.dataSource.query(`${SELECT_POOLS} where p.id = $1 ${IN_ORDER}`, [poolId]),
+    );
+    return pool!;
+  }
+}
+
+/** Rows in the order of their pools. */
+function toPools(rows: NumbersRow[]): Pool[] {
+  const pools: Pool[] = [];
+  for (const row of rows) {
+    if (pools.at(-1)?.id !== row.id) pools.push({ id: row.id, owner: row.owner, inventories: [] });
+    if (row.denomination !== null) pools.at(-1)!.inventories.push(toInventory(row));
+  }
+  return pools;
+}
+
+const toInventory = (row: NumbersRow): Inventory => ({
+  denomination: Number(row.denomination),
+  currency: row.currency,
+  country: row.country,
+  available: Number(row.available),
+  reserved: Number(row.reserved),
+  redeemed: Number(row.redeemed),
+});

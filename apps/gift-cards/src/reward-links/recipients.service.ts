@@ -1,0 +1,119 @@
+import { Inject, Injectable } from '@nestjs/common';
+import {
+  TRACKING_EVENT_VERSION,
+  type RewardLinkEvent,
+  type RewardLinkReply,
+  type RewardLinkState,
+  type RewardLinkView,
+} from '@perkway/domain';
+import { verifyRewardToken } from '@perkway/signing';
+import { newEventId, TrackingService } from '@perkway/tracking';
+import { DataSource, type EntityManager } from 'typeorm';
+import { CardVault } from '../cards/card-vault.js';
+import { Brands } from './brands.js';
+import { REWARD_LINK_OPTIONS, type RewardLinkOptions } from './reward-links.service.js';
+
+interface LinkRow {
+  state: RewardLinkState;
+  /** The link has expired, but its card has not gone to another one yet. */
+  holds_card: boolean;
+  account: string;
+  created_by: string;
+  expires_at: string;
+  revealed_ms: string | null;
+  pool: string;
+  denomination: string;
+  currency: string;
+  country: string;
+  card_id: string;
+  sealed: Buffer;
+}
+
+const selectLink = (locking: 'for share of l' | '') => `
+  select
+    case
+      when l.revealed_at is not null then 'REVEALED'
+      when l.released or l.expires_at <= clock_timestamp() then 'EXPIRED'
+      else 'RESERVED'
+    end as state,
+    not l.released as holds_card,
+    l.account, l.created_by, extract(epoch from l.expires_at)::bigint as expires_at,
+    floor(extract(epoch from l.revealed_at) * 1000)::bigint as revealed_ms,
+    i.pool_id as pool, i.denomination, i.currency, i.country, l.card_id, c.sealed
+  from reward_links l join inventories i on i.id = l.inventory_id join cards c on c.id = l.card_id
+  where l.id = $1 ${locking}`;
+
+/**
+ * What recipients do (specification sections 3 and 4.4). The token of the link is the only credential. The clock is
+ * that of the database.
+ */
+@Injectable()
+export class RecipientsService {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly vault: CardVault,
+    private readonly brands: Brands,
+    private readonly tracking: TrackingService,
+    @Inject(REWARD_LINK_OPTIONS) private readonly options: RewardLinkOptions,
+  ) {}
+
+  /** getRewardLink: never changes anything. */
+  async get(token: string): Promise<RewardLinkReply> {
+    const id = verifyRewardToken(this.options.REWARD_TOKEN_KEYS, token);
+    const link = id && (await this.find(this.dataSource.manager, id));
+    if (!link) return { error: 'LINK_NOT_FOUND' };
+    return { link: this.view(link), brand: await this.brands.of(link.account) };
+  }
+
+  /** revealRewardLink: reveals a link once; a revealed one answers the same card again. */
+  async reveal(token: string): Promise<RewardLinkReply> {
+    const id = verifyRewardToken(this.options.REWARD_TOKEN_KEYS, token);
+    if (!id) return { error: 'LINK_NOT_FOUND' };
+    const shown = await this.dataSource.transaction(async (manager) => {
+      const [{ revealed }]: [{ revealed: boolean }] = await manager.query(
+        'select reveal_link($1) as revealed',
+        [id],
+      );
+      const link = await this.find(manager, id);
+      if (!link) return null;
+      if (revealed) await this.tracking.trackInTransaction(manager, [toEvent(link)]);
+      // Inside the transaction: a card that cannot be decrypted is not revealed.
+      return { account: link.account, view: this.view(link) };
+    });
+    if (!shown) return { error: 'LINK_NOT_FOUND' };
+    const brand = await this.brands.of(shown.account);
+    return shown.view.state === 'EXPIRED' ? { error: 'LINK_EXPIRED', brand } : { link: shown.view, brand };
+  }
+
+  private async find(manager: EntityManager, id: string): Promise<LinkRow | undefined> {
+    const [link]: LinkRow[] = await manager.query(selectLink(''), [id]);
+    if (link?.state !== 'EXPIRED' || !link.holds_card) return link;
+    // A reveal that was in time may not have committed yet. EXPIRED is final, so it is not said before that is over.
+    const [settled]: LinkRow[] = await manager.query(selectLink('for share of l'), [id]);
+    return settled;
+  }
+
+  private view(link: LinkRow): RewardLinkView {
+    return {
+      state: link.state,
+      denomination: Number(link.denomination),
+      currency: link.currency,
+      country: link.country,
+      expires_at: Number(link.expires_at),
+      ...(link.state === 'REVEALED' ? { card: this.vault.open(link.sealed, link.card_id) } : {}),
+    };
+  }
+}
+
+const toEvent = (link: LinkRow): RewardLinkEvent => ({
+  v: TRACKING_EVENT_VERSION,
+  id: newEventId(),
+  account: link.account,
+  at: Number(link.revealed_ms),
+  type: 'reward_link',
+  state: 'revealed',
+  pool: link.pool,
+  denomination: Number(link.denomination),
+  currency: link.currency,
+  createdBy: link.created_by,
+});

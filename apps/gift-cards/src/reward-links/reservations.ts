@@ -1,0 +1,143 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { TRACKING_EVENT_VERSION, unavailable, type RewardLinkEvent } from '@perkway/domain';
+import { isDatabaseAway, LOGGER } from '@perkway/platform';
+import { newEventId, TrackingService } from '@perkway/tracking';
+import type { Logger } from 'pino';
+import { DataSource } from 'typeorm';
+
+/** One request as the function `reserve_cards` takes it. */
+export interface ReservationRequest {
+  link: string;
+  account: string;
+  pool: string | null;
+  denomination: number;
+  currency: string;
+  country: string | null;
+  expires_at: number;
+  created_by: string;
+  idempotency_key: string;
+  /** Hex. */
+  body_digest: string;
+  token_key: string;
+}
+
+export type Refusal = 'EXPIRING_DATE_INVALID' | 'POOL_NOT_FOUND' | 'NO_AVAILABLE_CARDS';
+export type ReservationOutcome =
+  | { outcome: 'RESERVED' }
+  /** The link was made before. */
+  | { outcome: 'EXISTS'; body_digest: Buffer; token_key: string }
+  | { outcome: Refusal };
+type Answer = ReservationOutcome | { outcome: 'BUSY' };
+
+const TRANSACTIONS_AT_ONCE = 2;
+const REQUESTS_PER_TRANSACTION = 64;
+
+interface Waiting {
+  request: ReservationRequest;
+  resolve: (outcome: ReservationOutcome) => void;
+  reject: (error: unknown) => void;
+}
+
+/**
+ * Reserves cards. Requests that arrive while earlier ones are being decided share the next transaction: its round trips
+ * and its wait for the disk cost as much for many as for one. Each is still decided on its own, and each answer
+ * leaves only after the commit.
+ */
+@Injectable()
+export class Reservations {
+  private readonly waiting: Waiting[] = [];
+  private running = 0;
+  private isScheduled = false;
+
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly tracking: TrackingService,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  /** Decides about the idempotency key first, then reserves. Fails only when the database does. */
+  decide(request: ReservationRequest): Promise<ReservationOutcome> {
+    return new Promise((resolve, reject) => {
+      this.waiting.push({ request, resolve, reject });
+      this.schedule();
+    });
+  }
+
+  private schedule() {
+    if (this.isScheduled || this.running >= TRANSACTIONS_AT_ONCE) return;
+    this.isScheduled = true;
+    // An immediate runs after all requests that were read in this turn of the event loop.
+    setImmediate(() => {
+      this.isScheduled = false;
+      if (this.waiting.length === 0) return;
+      this.running += 1;
+      void this.run(this.waiting.splice(0, REQUESTS_PER_TRANSACTION)).finally(() => {
+        this.running -= 1;
+        if (this.waiting.length > 0) this.schedule();
+      });
+      if (this.waiting.length > 0) this.schedule();
+    });
+  }
+
+  private async run(group: Waiting[]) {
+    let answers: Answer[];
+    try {
+      answers = await this.transact(
+        group.map(({ request }) => request),
+        false,
+      );
+    } catch (error) {
+      if (group.length === 1 || isDatabaseAway(error)) return group.forEach(({ reject }) => reject(error));
+      // One request that the database cannot take must not fail its neighbours.
+      this.logger.error(
+        { err: error, requests: group.length },
+        'reserving together failed, trying one by one',
+      );
+      answers = group.map(() => ({ outcome: 'BUSY' }));
+    }
+    group.forEach((waiting, index) => {
+      const answer = answers[index]!;
+      if (answer.outcome === 'BUSY') void this.waitForCard(waiting);
+      else waiting.resolve(answer);
+    });
+  }
+
+  /** Alone in its transaction, a request may wait for those who are about to take the last cards. */
+  private async waitForCard({ request, resolve, reject }: Waiting) {
+    try {
+      const [answer] = await this.transact([request], true);
+      if (answer!.outcome === 'BUSY') throw unavailable('The card');
+      resolve(answer!);
+    } catch (error) {
+      reject(error);
+    }
+  }
+
+  private transact(requests: ReservationRequest[], mayWait: boolean): Promise<Answer[]> {
+    return this.dataSource.transaction(async (manager) => {
+      const answers: Answer[] = await manager.query('select * from reserve_cards($1, $2)', [
+        JSON.stringify(requests),
+        mayWait,
+      ]);
+      await this.tracking.trackInTransaction(
+        manager,
+        requests.filter((_, index) => answers[index]!.outcome === 'RESERVED').map(toEvent),
+      );
+      return answers;
+    });
+  }
+}
+
+const toEvent = (request: ReservationRequest): RewardLinkEvent => ({
+  v: TRACKING_EVENT_VERSION,
+  id: newEventId(),
+  account: request.account,
+  at: Date.now(),
+  type: 'reward_link',
+  state: 'generated',
+  // A card was reserved, so the pool exists.
+  pool: request.pool!,
+  denomination: request.denomination,
+  currency: request.currency,
+  createdBy: request.created_by,
+});

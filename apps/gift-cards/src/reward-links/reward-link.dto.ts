@@ -1,0 +1,28 @@
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+
+/** Only documented here: the order of its checks is given, so the handler reads the body itself. */
+export class GenerateRewardLink {
+  @ApiProperty({ example: 25, description: 'Above 0; must match an inventory entry of the pool' })
+  denomination!: number;
+  @ApiProperty({ example: 'EUR', description: 'ISO 4217; must match the same inventory entry' })
+  currency!: string;
+  @ApiProperty({
+    type: 'integer',
+    example: 1924992000,
+    description: 'Unix seconds, in the future. The link stops working at this time if unrevealed.',
+  })
+  expires_at!: number;
+  @ApiPropertyOptional({
+    example: 'FR',
+    description: 'ISO 3166-1 alpha-2. Without it the first country, in alphabetical order, that has a card.',
+  })
+  country?: string;
+}
+
+/** Bearer credentials: whoever has them gets the card. */
+export class RewardLinkCreated {
+  @ApiProperty({ example: 'https://rewards.example.com/#AQJrMQ-MOlJ9HktknC9aGzxNXm8PFSzLdYg9dOMzQ2UlJ9Oo1A' })
+  reward_link!: string;
+  @ApiProperty({ example: 'AQJrMQ-MOlJ9HktknC9aGzxNXm8PFSzLdYg9dOMzQ2UlJ9Oo1A' })
+  token!: string;
+}

@@ -1,0 +1,95 @@
+import { Body, Controller, Header, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
+import {
+  ApiBody,
+  ApiCreatedResponse,
+  ApiHeader,
+  ApiOperation,
+  ApiParam,
+  ApiQuery,
+  ApiSecurity,
+  ApiTags,
+} from '@nestjs/swagger';
+import { CurrentCaller } from '@perkway/auth';
+import type { Caller } from '@perkway/domain';
+import { ApiPlainErrors } from '@perkway/platform';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { createdByOf, idempotencyKeyOf, NeedsIdempotencyKey } from './request-form.guard.js';
+import { GenerateRewardLink, RewardLinkCreated } from './reward-link.dto.js';
+import { RewardLinksService } from './reward-links.service.js';
+
+@ApiTags('Reward links')
+@ApiSecurity('apiKey')
+@Controller('pool/:poolId/reward-links')
+export class RewardLinksController {
+  constructor(private readonly links: RewardLinksService) {}
+
+  @Post()
+  @HttpCode(201)
+  @Header('cache-control', 'no-store')
+  @NeedsIdempotencyKey()
+  @ApiOperation({
+    operationId: 'generateRewardLink',
+    summary: 'Reserve a card and get the link that reveals it',
+    description:
+      'Sending the same idempotencyKey with the same pool and body again answers the same link and reserves nothing, whatever has become of the link since. The same body means the same JSON value, members in any order. A refused request leaves the key free.',
+  })
+  @ApiParam({ name: 'poolId', format: 'uuid' })
+  @ApiQuery({
+    name: 'idempotencyKey',
+    required: true,
+    schema: { type: 'string', format: 'uuid' },
+    example: '3f0d4c9e-8a11-4a57-b8c0-1f2e3d4c5b6a',
+    description: 'Chosen by the caller, matched without case, within the account',
+  })
+  @ApiHeader({
+    name: 'X-Created-By',
+    required: true,
+    description: 'Who makes the link, up to 255 characters',
+    example: 'crm-campaign-42',
+  })
+  @ApiBody({ type: GenerateRewardLink })
+  @ApiCreatedResponse({
+    type: RewardLinkCreated,
+    headers: {
+      'Idempotent-Replayed': {
+        description: '`true` when the link was made by an earlier request',
+        schema: { type: 'string' },
+      },
+    },
+  })
+  @ApiPlainErrors(
+    'API_KEY_INVALID',
+    'IDEMPOTENCY_KEY_INVALID',
+    'CREATED_BY_MISSING',
+    'CREATED_BY_INVALID',
+    'VALIDATION_FAILED',
+    'DENOMINATION_INVALID',
+    'CURRENCY_INVALID',
+    'EXPIRING_DATE_INVALID',
+    'COUNTRY_INVALID',
+    'POOL_NOT_FOUND',
+    'IDEMPOTENCY_KEY_CONFLICT',
+    'NO_AVAILABLE_CARDS',
+    'PAYLOAD_TOO_LARGE',
+    'UNSUPPORTED_MEDIA_TYPE',
+    'TOO_MANY_REQUESTS',
+    'DEPENDENCY_UNAVAILABLE',
+  )
+  async generate(
+    @CurrentCaller() caller: Caller,
+    @Param('poolId') poolId: string,
+    @Body() body: unknown,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<RewardLinkCreated> {
+    const { isReplay, ...link } = await this.links.generate(
+      caller,
+      poolId,
+      idempotencyKeyOf(request) as string,
+      createdByOf(request),
+      body,
+    );
+    if (isReplay) void reply.header('idempotent-replayed', 'true');
+    return link;
+  }
+}

@@ -1,0 +1,246 @@
+import { randomUUID } from 'node:crypto';
+import { connect, type NatsConnection } from '@nats-io/transport-node';
+import { SUBJECTS, type RewardLinkReply } from '@perkway/domain';
+import { loadEnv, runMigrations } from '@perkway/platform';
+import {
+  aKey,
+  anAccountId,
+  createTrackingStream,
+  fakeAccounts,
+  launchApp,
+  testDatabase,
+  testDatabaseServer,
+  testEnvironment,
+  testNats,
+  type FakeAccounts,
+  type LaunchedApp,
+  type TestDatabase,
+  type TestKey,
+  type TestNats,
+} from '@perkway/testing';
+import { defineApp } from '../src/app.js';
+import { giftCardsEnv } from '../src/env.js';
+import { migrations } from '../src/migrations/index.js';
+import type { Pool } from '../src/pools/pool.dto.js';
+
+export const migrate = (url: string) => runMigrations(url, 'gift-cards', migrations);
+
+export interface Reply<Body = string> {
+  status: number;
+  headers: Headers;
+  /** JSON where the answer is JSON, else text. */
+  body: Body;
+}
+export interface Link {
+  reward_link: string;
+  token: string;
+}
+export interface Entry {
+  denomination: number;
+  currency: string;
+  country: string;
+}
+export interface GenerateOptions {
+  key?: string | null;
+  createdBy?: string | null;
+  apiKey?: string;
+  body?: unknown;
+  /** As it is sent, instead of `body`. */
+  raw?: string;
+  contentType?: string;
+  url?: string;
+}
+
+export const EUR_25: Entry = { denomination: 25, currency: 'EUR', country: 'FR' };
+export const inSeconds = (seconds: number): number => Math.floor(Date.now() / 1000) + seconds;
+export const tomorrow = (): number => inSeconds(86_400);
+export const aBody = (given: object = {}) => ({
+  denomination: 25,
+  currency: 'EUR',
+  expires_at: tomorrow(),
+  ...given,
+});
+
+let serial = 0;
+/** Card codes that no other test has. */
+export const someCodes = (count: number): string[] => {
+  serial += 1;
+  return Array.from({ length: count }, (_, index) => `CODE-${process.pid}-${serial}-${index}`);
+};
+
+/** The app on a database and a broker of its own, with one client account and an administrator. */
+export class GiftCards {
+  readonly user = aKey(anAccountId());
+  readonly admin = aKey(anAccountId(), 'ADMIN');
+
+  private constructor(
+    readonly nats: TestNats,
+    readonly database: TestDatabase & { server?: TestNats['server'] },
+    readonly accounts: FakeAccounts,
+    private readonly connection: NatsConnection,
+  ) {}
+  app!: LaunchedApp;
+
+  static async start({
+    ownServer = false,
+    environment = {} as Record<string, string>,
+  } = {}): Promise<GiftCards> {
+    const [nats, database] = await Promise.all([
+      testNats(),
+      ownServer ? testDatabaseServer('gift-cards', migrate) : testDatabase('gift-cards', migrate),
+    ]);
+    await createTrackingStream(nats.url);
+    const accounts = await fakeAccounts(nats.url);
+    const fixture = new GiftCards(nats, database, accounts, await connect({ servers: nats.url }));
+    accounts.add(fixture.user, fixture.admin);
+    fixture.app = await fixture.launch(environment);
+    return fixture;
+  }
+
+  environment(given: Record<string, string> = {}): Record<string, string> {
+    return { ...testEnvironment('gift-cards', { database: this.database, nats: this.nats }), ...given };
+  }
+
+  launch(environment: Record<string, string> = {}): Promise<LaunchedApp> {
+    return launchApp(defineApp(loadEnv(giftCardsEnv, this.environment(environment))));
+  }
+
+  /** Another client account. */
+  newKey(role: 'USER' | 'ADMIN' = 'USER'): TestKey {
+    const key = aKey(anAccountId(), role);
+    this.accounts.add(key);
+    return key;
+  }
+
+  async call<Body = string>(path: string, init: RequestInit = {}, url = this.app.url): Promise<Reply<Body>> {
+    const answer = await fetch(`${url}${path}`, init);
+    const text = await answer.text();
+    const isJson = answer.headers.get('content-type')?.includes('json');
+    return {
+      status: answer.status,
+      headers: answer.headers,
+      body: (isJson ? JSON.parse(text) : text) as Body,
+    };
+  }
+
+  get<Body = string>(path: string, apiKey = this.user.key): Promise<Reply<Body>> {
+    return this.call<Body>(path, { headers: { 'x-api-key': apiKey } });
+  }
+
+  putPool(id: string, owner: string, apiKey = this.admin.key): Promise<Reply<Pool>> {
+    return this.call<Pool>(`/admin/pools/${id}`, {
+      method: 'PUT',
+      headers: { 'x-api-key': apiKey, 'content-type': 'application/json' },
+      body: JSON.stringify({ owner }),
+    });
+  }
+
+  load<Body = { imported: number; duplicates: number; rejected: { row: number; reason: string }[] }>(
+    pool: string,
+    body: string | ReadableStream,
+    { contentType = 'application/x-ndjson', apiKey = this.admin.key, query = '' } = {},
+  ): Promise<Reply<Body>> {
+    return this.call<Body>(`/admin/pools/${pool}/cards${query}`, {
+      method: 'POST',
+      headers: { 'x-api-key': apiKey, 'content-type': contentType },
+      body,
+      duplex: 'half',
+    } as RequestInit);
+  }
+
+  /** A pool of the client account with these cards. */
+  async aPool(count: number, entry: Entry = EUR_25, owner = this.user.account): Promise<string> {
+    const pool = randomUUID();
+    await this.putPool(pool, owner);
+    if (count > 0) await this.addCards(pool, count, entry);
+    return pool;
+  }
+
+  async addCards(pool: string, count: number, entry: Entry = EUR_25): Promise<string[]> {
+    const codes = someCodes(count);
+    const answer = await this.load(
+      pool,
+      codes.map((code) => JSON.stringify({ code, pin: '4071', ...entry })).join('\n'),
+    );
+    if (answer.status !== 200 || answer.body.imported !== count) throw new Error(JSON.stringify(answer.body));
+    return codes;
+  }
+
+  generate<Body = Link>(pool: string, options: GenerateOptions = {}): Promise<Reply<Body>> {
+    const {
+      key = randomUUID(),
+      createdBy = 'tests',
+      apiKey = this.user.key,
+      contentType = 'application/json',
+    } = options;
+    const { body = aBody(), raw = JSON.stringify(body), url } = options;
+    const query = key === null ? '' : `?idempotencyKey=${encodeURIComponent(key)}`;
+    return this.call<Body>(
+      `/pool/${pool}/reward-links${query}`,
+      {
+        method: 'POST',
+        headers: {
+          'x-api-key': apiKey,
+          ...(createdBy === null ? {} : { 'x-created-by': createdBy }),
+          'content-type': contentType,
+        },
+        body: raw,
+      },
+      url,
+    );
+  }
+
+  async aLink(pool: string, options: GenerateOptions = {}): Promise<Link> {
+    const answer = await this.generate(pool, options);
+    if (answer.status !== 201) throw new Error(`${answer.status} ${String(answer.body)}`);
+    return answer.body;
+  }
+
+  open(token: string): Promise<RewardLinkReply> {
+    return this.ask(SUBJECTS.getRewardLink, { token });
+  }
+
+  reveal(token: string): Promise<RewardLinkReply> {
+    return this.ask(SUBJECTS.revealRewardLink, { token });
+  }
+
+  async numbers(pool: string): Promise<Pool['inventories']> {
+    return (await this.get<Pool>(`/pool/${pool}`)).body.inventories;
+  }
+
+  /** Puts the end of a link into the past, as waiting would. */
+  async expire(token: string): Promise<void> {
+    const answer = await this.open(token);
+    if (!answer.link) throw new Error('unknown link');
+    await this.database.query(
+      `update reward_links set expires_at = now() - interval '1 second' where id = $1`,
+      [linkIdOf(token)],
+    );
+  }
+
+  async close(): Promise<void> {
+    await this.app.close();
+    await this.connection.close();
+    await this.accounts.close();
+    await Promise.all([this.nats.close(), this.database.close()]);
+  }
+
+  /** In the wire format of Nest, as the Allocation Page asks. */
+  private async ask(subject: string, data: object): Promise<RewardLinkReply> {
+    const message = await this.connection.request(
+      subject,
+      JSON.stringify({ pattern: subject, data, id: randomUUID() }),
+      { timeout: 10_000 },
+    );
+    const { response, err } = message.json<{ response?: RewardLinkReply; err?: { message: string } }>();
+    if (!response) throw new Error(`refused: ${JSON.stringify(err)}`);
+    return response;
+  }
+}
+
+/** version, length of the key id, key id, then the 16 bytes of the link id. */
+export const linkIdOf = (token: string): string => {
+  const bytes = Buffer.from(token, 'base64url');
+  const at = 2 + bytes[1]!;
+  return bytes.toString('hex', at, at + 16);
+};

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { DemoError, type Host, type Journey, refusal, send } from './journey.js';
-import { short, shownUrl } from './show.js';
+import { masked } from './show.js';
 
 /** A tracked interaction is counted within 5 s when nothing is wrong. */
 export const COUNT_LIMIT_MS = 10_000;
@@ -18,15 +18,13 @@ interface Count {
   counted?: number;
 }
 
-const loadUrl = (journey: Journey, { measure, where }: Count): string => {
+const queryOf = ({ measure, where }: Count): string => {
   const filters = Object.entries(where).map(([member, value]) => ({
     member,
     operator: 'equals',
     values: [value],
   }));
-  const url = new URL(journey.at('query', '/cubejs-api/v1/load'));
-  url.searchParams.set('query', JSON.stringify({ measures: [measure], filters }));
-  return url.href;
+  return JSON.stringify({ measures: [measure], filters });
 };
 
 /** What the query host must answer, for the hosts that took part. */
@@ -37,19 +35,31 @@ async function expected(journey: Journey): Promise<Count[]> {
     'reward_links.created_by': run,
     'reward_links.state': state,
   });
-  const rows: [Host, string, string, Record<string, string>, number][] = [
-    ['perks', 'perk views', 'perk_views.count', marked('perk_views'), did.perkViews],
-    ['links', 'perk clicks', 'perk_clicks.count', marked('perk_clicks'), did.perkClicks],
-    ['boost', 'teaser views', 'teaser_views.count', marked('teaser_views'), did.teaserViews],
-    ['boost', 'reward views', 'reward_views.count', marked('reward_views'), did.rewardViews],
-    ['boost', 'incentive clicks', 'incentive_clicks.count', marked('incentive_clicks'), did.incentiveClicks],
-    ['boost', 'conversions', 'conversions.count', marked('conversions'), did.conversions],
-    ['boost', 'value of conversions', 'conversions.value', marked('conversions'), did.conversionValue],
-    ['gift', 'reward links generated', 'reward_links.count', links('generated'), did.linksGenerated],
-    ['rewards', 'reward links revealed', 'reward_links.count', links('revealed'), did.linksRevealed],
+  const rows: [Host[], string, string, Record<string, string>, number][] = [
+    [['perks'], 'perk views', 'perk_views.count', marked('perk_views'), did.perkViews],
+    [['perks', 'links'], 'perk clicks', 'perk_clicks.count', marked('perk_clicks'), did.perkClicks],
+    [['boost'], 'teaser views', 'teaser_views.count', marked('teaser_views'), did.teaserViews],
+    [['boost'], 'reward views', 'reward_views.count', marked('reward_views'), did.rewardViews],
+    [
+      ['boost'],
+      'incentive clicks',
+      'incentive_clicks.count',
+      marked('incentive_clicks'),
+      did.incentiveClicks,
+    ],
+    [['boost'], 'conversions', 'conversions.count', marked('conversions'), did.conversions],
+    [['boost'], 'value of conversions', 'conversions.value', marked('conversions'), did.conversionValue],
+    [['gift'], 'reward links generated', 'reward_links.count', links('generated'), did.linksGenerated],
+    [
+      ['gift', 'rewards'],
+      'reward links revealed',
+      'reward_links.count',
+      links('revealed'),
+      did.linksRevealed,
+    ],
   ];
   const counts = rows
-    .filter(([host]) => stack.hosts[host])
+    .filter(([hosts]) => hosts.every((host) => stack.hosts[host]))
     .map(([, what, measure, where, did]): Count => ({ what, measure, where, did, token }));
 
   const other = stack.accounts.find(({ id }) => id !== account.id);
@@ -74,14 +84,18 @@ async function expected(journey: Journey): Promise<Count[]> {
  */
 export async function compareCounts(journey: Journey, limitMs: number): Promise<void> {
   const counts = await expected(journey);
-  for (const count of counts) journey.say(`GET ${short(shownUrl(loadUrl(journey, count)), 160)}`);
+  const load = journey.at('query', '/cubejs-api/v1/load');
+  journey.say(`GET ${load}?query=…`);
+  journey.say(`     Authorization: ${masked(journey.analyticsToken)}   with the queries`);
+  for (const query of new Set(counts.map(queryOf))) journey.say(`     ${query}`);
 
   const ask = async (count: Count): Promise<void> => {
-    const url = loadUrl(journey, count);
+    const url = `${load}?query=${encodeURIComponent(queryOf(count))}`;
     const answer = await send('GET', url, { Authorization: count.token });
     if (answer.status !== 200) throw refusal('GET', url, answer);
     count.counted = Number(answer.body.data[0]?.[count.measure] ?? 0);
   };
+  journey.say(`asked until everything is counted, for at most ${limitMs / 1000} s`);
   const differs = ({ did, counted }: Count): boolean => did !== counted;
   const begun = Date.now();
   for (;;) {

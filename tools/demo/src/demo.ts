@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 
 import { compareCounts, COUNT_LIMIT_MS } from './counts.js';
 import { DemoError, type Host, Journey, type Stack, STEPS, type Step } from './journey.js';
+import { MARKS } from './show.js';
 
 /** Reads what `npm start` wrote. @throws DemoError when no stack runs there. */
 export function readStack(file: string): Stack {
@@ -30,6 +31,7 @@ export async function runDemo(
   if (!account) throw new DemoError('The stack has no demo account; was the demo data applied?');
   const journey = new Journey(stack, account, print);
   print(`A customer of ${account.id}, run ${journey.run}`);
+  print(`(tracked URLs also carry ${MARKS.join(' and ')}, both with the name of the run)`);
 
   const count: Step = {
     title: 'The client asks what was counted',

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { masked, short, shownHeaders, shownUrl } from './show.js';
+import { MARKS, masked, short, shownHeaders, shownUrl } from './show.js';
 
 export type Host = 'perks' | 'links' | 'boost' | 'gift' | 'rewards' | 'token' | 'query';
 export interface StackAccount {
@@ -86,9 +86,9 @@ export class Journey {
 
   /** The URL with the marks of this run. */
   marked(url: string, more: Record<string, string> = {}): string {
-    const marks = { utm_source: 'demo', utm_campaign: this.run, cmeta_demo_run: this.run, ...more };
     const result = new URL(url);
-    for (const [name, value] of Object.entries(marks)) result.searchParams.set(name, value);
+    for (const [name, value] of Object.entries(more)) result.searchParams.set(name, value);
+    for (const name of MARKS) result.searchParams.set(name, this.run);
     return result.href;
   }
 
@@ -245,7 +245,7 @@ export const STEPS: Step[] = [
     needs: ['perks'],
     run: async (j) => {
       const url = j.marked(j.at('perks', `/perk-collections/${j.collection}/perk/${j.perkId}`));
-      const { body } = await j.call({ url, headers: j.key });
+      const { body } = await j.call({ url, headers: { ...j.key, 'Accept-Language': 'fr-FR' } });
       j.did.perkViews += 1;
       j.clickUrl = body.click_url;
       j.say(`${body.title}, with the fresh link ${shownUrl(j.clickUrl)}`);

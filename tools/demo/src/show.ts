@@ -1,6 +1,9 @@
 /** Enough of a secret to recognise it, too little to use it. */
 export const masked = (secret: string): string => `${secret.slice(0, 4)}…`;
 
+/** Parameters that every tracked URL of a run carries, all with the name of the run; left out when printing. */
+export const MARKS = ['utm_campaign', 'cmeta_demo_run'];
+
 const SECRET_PARAMETERS = ['token', 'api_key'];
 
 /** A URL as it may be printed: link tokens, keys and fragments are masked, the rest is readable. */
@@ -8,6 +11,7 @@ export function shownUrl(url: string): string {
   const { origin, pathname, searchParams, hash } = new URL(url);
   const path = pathname.replace(/^\/c\/(.+)$/, (_, token: string) => `/c/${masked(token)}`);
   const query = [...searchParams]
+    .filter(([name]) => !MARKS.includes(name))
     .map(([name, value]) => `${name}=${SECRET_PARAMETERS.includes(name) ? masked(value) : value}`)
     .join('&');
   return `${origin}${path}${query && `?${query}`}${hash && `#${masked(hash.slice(1))}`}`;

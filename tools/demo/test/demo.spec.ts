@@ -272,6 +272,7 @@ describe('shownUrl', () => {
     ['http://h/outreach/click?token=abcdefgh&journeyId=j', 'http://h/outreach/click?token=abcd…&journeyId=j'],
     ['http://h/perk-collections?api_key=abcdefgh', 'http://h/perk-collections?api_key=abcd…'],
     ['http://h/#abcdefgh', 'http://h/#abcd…'],
+    ['http://h/pools?utm_campaign=demo-1&cmeta_demo_run=demo-1', 'http://h/pools'],
     ['http://h/pools', 'http://h/pools'],
   ])('shows %s as %s', (url, shown) => {
     expect(shownUrl(url)).toBe(shown);

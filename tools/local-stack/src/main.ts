@@ -6,6 +6,7 @@ import { Stack, type Progress } from './stack.js';
 
 /** npm and the terminal both pass a Ctrl-C on, so one keystroke arrives twice within moments. */
 const SAME_KEYSTROKE_MS = 500;
+const PARENT_POLL_MS = 500;
 /** A start that does not notice by then that it was stopped (a call without an answer) is left alone. */
 const START_END_LIMIT_MS = 10_000;
 
@@ -39,6 +40,18 @@ function terminalProgress(): Progress {
   };
 }
 
+/** Under npm the parent is npm or its shell. When that was killed, nobody is left to pass a Ctrl-C on. */
+function whenOrphaned(callback: () => void): void {
+  if (!process.env.npm_lifecycle_event) return;
+  const parent = process.ppid;
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(timer);
+    callback();
+  }, PARENT_POLL_MS);
+  timer.unref();
+}
+
 async function run(): Promise<number> {
   // A reader that went away (`npm start | head`, a closed terminal) must not end the stack half-way.
   process.stdout.on('error', () => {});
@@ -50,14 +63,15 @@ async function run(): Promise<number> {
 
   let firstSignal: number | undefined;
   const interrupted = new Promise<void>((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-      process.on(signal, () => {
-        if (firstSignal === undefined) {
-          firstSignal = Date.now();
-          progress.line('Stopping (again to hurry) ...');
-          resolve();
-        } else if (Date.now() - firstSignal > SAME_KEYSTROKE_MS) void stack.supervisor.hurry();
-      });
+    const interrupt = () => {
+      if (firstSignal === undefined) {
+        firstSignal = Date.now();
+        progress.line('Stopping (again to hurry) ...');
+        resolve();
+      } else if (Date.now() - firstSignal > SAME_KEYSTROKE_MS) void stack.supervisor.hurry();
+    };
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, interrupt);
+    whenOrphaned(interrupt);
   });
   let failure: unknown;
   const failed = new Promise<void>((resolve) => {

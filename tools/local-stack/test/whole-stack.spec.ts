@@ -225,7 +225,7 @@ it('starts, restarts whatever dies, survives its own death, and stops without a 
   expect(existsSync(stackFile())).toBe(false);
   expect(readFileSync(join(stack.logDir, 'perks.log'), 'utf8')).toContain('drained');
 
-  run = await startAndWait({}, ['--fresh']);
+  await startAndWait({}, ['--fresh']);
   expect(readStack().adminKey).not.toBe(stack.adminKey);
   expect(await fromApp('perks')).toMatchObject({ calls });
 });

@@ -13,7 +13,8 @@ export function deferBodyErrors(fastify: FastifyInstance): void {
   fastify.removeAllContentTypeParsers();
   fastify.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
     try {
-      done(null, parseJson(body as string));
+      // Some clients name the type of a body that they do not send; where one is needed its fields are missing.
+      done(null, body === '' ? undefined : parseJson(body as string));
     } catch {
       refuse(request, new DomainError('VALIDATION_FAILED', 'The body is not valid JSON'));
       done(null, undefined);

@@ -1,0 +1,139 @@
+import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { DomainError, isCallerId, SUBJECTS, unavailable, type AnalyticsJwksReply } from '@perkway/domain';
+import { LOGGER, RpcClient } from '@perkway/platform';
+import jwt from 'jsonwebtoken';
+import { createPublicKey, hash, type KeyObject } from 'node:crypto';
+import type { Logger } from 'pino';
+
+/** Who asks: the account of the token. */
+export interface TokenClaims {
+  account: string;
+  /** Epoch seconds. */
+  expiresAt: number;
+}
+
+interface KeySet {
+  keys: ReadonlyMap<string, KeyObject>;
+  issuer: string;
+  audience: string;
+}
+
+const REFRESH_MS = 15_000;
+/** An unknown key id asks the owner at most this often, so that made-up tokens cannot flood it. */
+const MIN_ASK_INTERVAL_MS = 1_000;
+const MAX_CACHED_TOKENS = 20_000;
+/** Ours have some 400 characters. */
+const MAX_TOKEN_LENGTH = 4_096;
+
+export const invalidToken = (): DomainError => new DomainError('API_KEY_INVALID', 'Invalid token');
+
+/**
+ * Verifies analytics tokens (ES256). The public keys come from token-issuer and are kept while it is away; a token that
+ * was verified is known by its hash until it expires.
+ */
+@Injectable()
+export class TokenVerifier implements OnModuleInit, OnApplicationShutdown {
+  private keySet: KeySet | null = null;
+  private asking: Promise<void> | null = null;
+  private askedAt = 0;
+  private timer?: NodeJS.Timeout;
+  private readonly verified = new Map<string, TokenClaims>();
+
+  constructor(
+    @Inject(RpcClient) private readonly rpc: RpcClient,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  onModuleInit() {
+    const refresh = () => this.ask().catch(() => undefined);
+    void refresh();
+    this.timer = setInterval(refresh, REFRESH_MS).unref();
+  }
+
+  onApplicationShutdown() {
+    clearInterval(this.timer);
+  }
+
+  /**
+   * @param token the raw value of `Authorization`
+   * @throws DomainError 401 for whatever is no valid token, 503 while no keys are known
+   */
+  async verify(token: unknown): Promise<TokenClaims> {
+    if (typeof token !== 'string' || token === '' || token.length > MAX_TOKEN_LENGTH) throw invalidToken();
+    const digest = hash('sha256', token, 'base64');
+    const known = this.verified.get(digest);
+    if (known) {
+      if (known.expiresAt * 1000 > Date.now()) return known;
+      this.verified.delete(digest);
+      throw invalidToken();
+    }
+    const keyId = keyIdOf(token);
+    const keySet = await this.keysFor(keyId);
+    const claims = check(token, keySet, keyId);
+    if (this.verified.size >= MAX_CACHED_TOKENS) this.verified.delete(this.verified.keys().next().value!);
+    this.verified.set(digest, claims);
+    return claims;
+  }
+
+  private async keysFor(keyId: string): Promise<KeySet> {
+    if (!this.keySet?.keys.has(keyId)) {
+      const isTooSoon = Date.now() - this.askedAt < MIN_ASK_INTERVAL_MS;
+      // Without any keys everybody waits for the owner; with some, an unknown id is not worth flooding it.
+      if (!this.keySet || !isTooSoon || this.asking) await this.ask().catch(() => undefined);
+    }
+    if (!this.keySet) throw unavailable('The token service');
+    return this.keySet;
+  }
+
+  private ask(): Promise<void> {
+    return (this.asking ??= this.fetchKeys().finally(() => {
+      this.asking = null;
+    }));
+  }
+
+  private async fetchKeys(): Promise<void> {
+    this.askedAt = Date.now();
+    try {
+      const reply = await this.rpc.request<AnalyticsJwksReply>(
+        SUBJECTS.analyticsJwks,
+        {},
+        'The token service',
+      );
+      const keys = new Map(
+        reply.keys.map((jwk) => [jwk.kid, createPublicKey({ key: { ...jwk }, format: 'jwk' })]),
+      );
+      const isSame = [...(this.keySet?.keys.keys() ?? [])].every((kid) => keys.has(kid));
+      this.keySet = { keys, issuer: reply.issuer, audience: reply.audience };
+      // A key was withdrawn: what it signed must be looked at again.
+      if (!isSame) this.verified.clear();
+    } catch (err) {
+      this.logger.warn({ err, known: this.keySet !== null }, 'cannot get the keys of analytics tokens');
+      throw err;
+    }
+  }
+}
+
+function keyIdOf(token: string): string {
+  let header: { kid?: unknown; alg?: unknown } | undefined;
+  try {
+    header = jwt.decode(token, { complete: true })?.header;
+  } catch {
+    throw invalidToken();
+  }
+  if (typeof header?.kid !== 'string' || header.alg !== 'ES256') throw invalidToken();
+  return header.kid;
+}
+
+function check(token: string, { keys, issuer, audience }: KeySet, keyId: string): TokenClaims {
+  const key = keys.get(keyId);
+  if (!key) throw invalidToken();
+  try {
+    const claims = jwt.verify(token, key, { algorithms: ['ES256'], issuer, audience });
+    if (typeof claims === 'string') throw invalidToken();
+    const { sub, exp } = claims;
+    if (!isCallerId(sub) || exp === undefined) throw invalidToken();
+    return { account: sub, expiresAt: exp };
+  } catch {
+    throw invalidToken();
+  }
+}

@@ -1,0 +1,44 @@
+import {
+  createParamDecorator,
+  Inject,
+  Injectable,
+  type CanActivate,
+  type ExecutionContext,
+} from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import type { Caller } from '@perkway/domain';
+import { IS_PUBLIC } from '@perkway/platform';
+import type { FastifyRequest } from 'fastify';
+import { TokenVerifier } from './token-verifier.js';
+
+/** Who asks; the explicit first argument of whatever reads an account's data. */
+export type QueryCaller = Pick<Caller, 'account' | 'requestId'>;
+
+const CALLER = Symbol('caller');
+type Authenticated = FastifyRequest & { [CALLER]?: QueryCaller };
+
+/** Lets nobody pass without a valid analytics token, sent raw: a `Bearer` prefix makes it another text. */
+@Injectable()
+export class TokenGuard implements CanActivate {
+  constructor(
+    @Inject(Reflector) private readonly reflector: Reflector,
+    @Inject(TokenVerifier) private readonly verifier: TokenVerifier,
+  ) {}
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    if (this.reflector.getAllAndOverride<boolean>(IS_PUBLIC, [context.getHandler(), context.getClass()]))
+      return true;
+    const request = context.switchToHttp().getRequest<Authenticated>();
+    const { account } = await this.verifier.verify(request.headers.authorization);
+    request[CALLER] = { account, requestId: request.id };
+    return true;
+  }
+}
+
+export const CurrentCaller = createParamDecorator(
+  (_data: unknown, context: ExecutionContext): QueryCaller => {
+    const caller = context.switchToHttp().getRequest<Authenticated>()[CALLER];
+    if (!caller) throw new Error('the handler is public and has no caller');
+    return caller;
+  },
+);

@@ -1,0 +1,33 @@
+import { renderCubeError, setupOpenApi, type AppDefinition } from '@perkway/platform';
+import { AppModule } from './app.module.js';
+import type { AnalyticsQueryEnv } from './env.js';
+
+/** Filters may list many values. */
+const BODY_LIMIT = 8 * 1024 * 1024;
+
+export const analyticsQueryApp = (env: AnalyticsQueryEnv): AppDefinition => ({
+  name: 'analytics-query',
+  module: AppModule.register(env),
+  env,
+  errors: renderCubeError,
+  health: { body: (healthy) => ({ health: healthy ? 'HEALTH' : 'DOWN' }) },
+  bodyLimit: BODY_LIMIT,
+  configure: (app) => {
+    // Dashboards run in browsers on any origin; the token is the credential, there are no cookies.
+    app.enableCors({
+      origin: '*',
+      methods: ['GET', 'HEAD', 'POST'],
+      allowedHeaders: ['authorization', 'content-type', 'x-request-id'],
+      maxAge: 86_400,
+      optionsSuccessStatus: 204,
+    });
+    setupOpenApi(
+      app,
+      'Perkway analytics',
+      'Counts of everything tracked, in the Cube REST API. The token of the token endpoint goes into ' +
+        '`Authorization` as it is, without `Bearer`.',
+      (document) =>
+        document.addApiKey({ type: 'apiKey', name: 'Authorization', in: 'header' }, 'analyticsToken'),
+    );
+  },
+});

@@ -1,0 +1,98 @@
+/** Examples of the OpenAPI document. */
+export const QUERY_EXAMPLE = {
+  measures: ['perk_clicks.count'],
+  timeDimensions: [{ dimension: 'perk_clicks.occurred_at', granularity: 'day', dateRange: 'last 7 days' }],
+  filters: [{ member: 'perk_clicks.collection_id', operator: 'equals', values: ['summer'] }],
+};
+
+const COUNT = {
+  title: 'Perk Clicks Count',
+  shortTitle: 'Count',
+  type: 'number',
+  drillMembers: [],
+  drillMembersGrouped: { measures: [], dimensions: [] },
+};
+const OCCURRED_AT = { title: 'Perk Clicks Occurred At', shortTitle: 'Occurred At', type: 'time' };
+
+export const LOAD_EXAMPLE = {
+  query: {
+    measures: ['perk_clicks.count'],
+    dimensions: [],
+    timeDimensions: [
+      {
+        dimension: 'perk_clicks.occurred_at',
+        granularity: 'day',
+        dateRange: ['2026-03-01T00:00:00.000', '2026-03-07T23:59:59.999'],
+      },
+    ],
+    filters: [{ operator: 'equals', values: ['summer'], member: 'perk_clicks.collection_id' }],
+    limit: 10000,
+    rowLimit: 10000,
+    timezone: 'UTC',
+  },
+  lastRefreshTime: '2026-03-08T09:30:00.000Z',
+  annotation: {
+    measures: { 'perk_clicks.count': COUNT },
+    dimensions: {},
+    segments: {},
+    timeDimensions: {
+      'perk_clicks.occurred_at.day': {
+        ...OCCURRED_AT,
+        granularity: { name: 'day', title: 'day', interval: '1 day' },
+      },
+      'perk_clicks.occurred_at': OCCURRED_AT,
+    },
+  },
+  dataSource: 'default',
+  dbType: 'postgres',
+  external: false,
+  slowQuery: false,
+  data: [
+    {
+      'perk_clicks.occurred_at.day': '2026-03-01T00:00:00.000',
+      'perk_clicks.occurred_at': '2026-03-01T00:00:00.000',
+      'perk_clicks.count': '57',
+    },
+  ],
+};
+
+export const META_EXAMPLE = {
+  cubes: [
+    {
+      name: 'perk_clicks',
+      type: 'cube',
+      title: 'Perk Clicks',
+      isVisible: true,
+      public: true,
+      connectedComponent: 2,
+      measures: [
+        {
+          name: 'perk_clicks.count',
+          ...COUNT,
+          formatDescription: { name: 'number', specifier: ',.2f' },
+          cumulativeTotal: false,
+          cumulative: false,
+          aggType: 'count',
+          isVisible: true,
+          public: true,
+        },
+      ],
+      dimensions: [
+        {
+          name: 'perk_clicks.cmeta_user_id',
+          title: 'Perk Clicks Cmeta User ID',
+          shortTitle: 'Cmeta User ID',
+          type: 'string',
+          suggestFilterValues: true,
+          isVisible: true,
+          public: true,
+          primaryKey: false,
+        },
+      ],
+      segments: [],
+      hierarchies: [],
+      folders: [],
+      nestedFolders: [],
+    },
+  ],
+};

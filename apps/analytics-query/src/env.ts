@@ -1,0 +1,36 @@
+import { databaseEnv, loadEnv, platformEnv, postgresUrl } from '@perkway/platform';
+import { makeValidator, num } from 'envalid';
+
+const ROLES = ['ingest', 'query'] as const;
+export type AnalyticsRole = (typeof ROLES)[number];
+
+const roles = makeValidator((input: string): AnalyticsRole[] => {
+  const given = [...new Set(input.split(',').map((role) => role.trim()))];
+  if (!given.every((role): role is AnalyticsRole => (ROLES as readonly string[]).includes(role)))
+    throw new Error('must be ingest, query or both separated by a comma');
+  return given;
+});
+
+const positive = makeValidator((input: string) => {
+  const value = Number(input);
+  if (!Number.isInteger(value) || value < 1) throw new Error('must be a whole number above 0');
+  return value;
+});
+
+const analyticsQueryEnv = {
+  ...platformEnv,
+  ...databaseEnv,
+  ANALYTICS_ROLES: roles({ default: ['ingest', 'query'], desc: 'ingest, query or both' }),
+  READER_DATABASE_URL: postgresUrl({ desc: 'The role analytics_reader, which only reads' }),
+  READER_POOL_SIZE: positive({ default: 8, desc: 'Queries that run at once' }),
+  QUERY_TIMEOUT_MS: positive({ default: 20_000, desc: 'Time limit of one query' }),
+  QUERY_CONCURRENCY: positive({ default: 4, desc: 'Queries of one account that run at once' }),
+  QUERY_QUEUE: positive({ default: 100, desc: 'Queries of one account that may wait' }),
+  TRACKING_REPLICAS: positive({ default: 1, desc: 'Replicas of the stream TRACKING' }),
+  TRACKING_MAX_BYTES: num({ default: -1, desc: 'Size at which the stream refuses new events; -1 for none' }),
+};
+
+export const loadAnalyticsQueryEnv = (source?: NodeJS.ProcessEnv) => loadEnv(analyticsQueryEnv, source);
+export type AnalyticsQueryEnv = ReturnType<typeof loadAnalyticsQueryEnv>;
+/** Injection token of the environment. */
+export const ANALYTICS_QUERY_ENV = Symbol('ANALYTICS_QUERY_ENV');

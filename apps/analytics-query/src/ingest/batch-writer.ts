@@ -1,0 +1,77 @@
+import { headers } from '@nats-io/transport-node';
+import { Inject, Injectable } from '@nestjs/common';
+import { TRACKING_DEAD_SUBJECT, type TrackingEvent } from '@perkway/domain';
+import { isDatabaseAway, LOGGER, NatsService } from '@perkway/platform';
+import { hash } from 'node:crypto';
+import type { Logger } from 'pino';
+import { EventStore } from './event-store.js';
+import { IngestMetrics } from './ingest-metrics.js';
+import type { RejectedEvent } from './read-message.js';
+
+/** Data exceptions, broken constraints, entries too large for an index: the event is at fault, not the server. */
+const EVENTS_FAULT = /^(22|23|54)/;
+const CHECK_VIOLATION = '23514';
+
+interface DriverError {
+  code?: string;
+  message?: string;
+  driverError?: DriverError;
+}
+const codeOf = (error: unknown): string => {
+  const { code, driverError } = (error ?? {}) as DriverError;
+  return driverError?.code ?? code ?? '';
+};
+
+const isEventsFault = (error: unknown): boolean => !isDatabaseAway(error) && EVENTS_FAULT.test(codeOf(error));
+const isPartitionMissing = (error: unknown): boolean =>
+  codeOf(error) === CHECK_VIOLATION && /no partition/.test((error as Error).message);
+
+/** Stores events; what cannot be stored is found by halving the batch and goes to the dead-letter stream. */
+@Injectable()
+export class BatchWriter {
+  constructor(
+    @Inject(EventStore) private readonly store: EventStore,
+    @Inject(NatsService) private readonly nats: NatsService,
+    @Inject(IngestMetrics) private readonly metrics: IngestMetrics,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  /** @throws while the database or the broker is away; then the whole batch can be written again */
+  async write(events: TrackingEvent[]): Promise<void> {
+    if (events.length === 0) return;
+    try {
+      const { stored, duplicates } = await this.store.store(events);
+      this.metrics.stored.inc(stored);
+      this.metrics.duplicates.inc(duplicates);
+    } catch (error) {
+      if (isPartitionMissing(error)) {
+        this.store.forgetPartitions();
+        throw error;
+      }
+      if (!isEventsFault(error)) throw error;
+      if (events.length === 1) {
+        await this.bury({ event: events[0], reason: `the database refuses it: ${codeOf(error)}` });
+        return;
+      }
+      const middle = events.length >> 1;
+      await this.write(events.slice(0, middle));
+      await this.write(events.slice(middle));
+    }
+  }
+
+  /** Puts an event that can never be stored aside. Resolves when the dead-letter stream has it. */
+  async bury({ event, reason }: RejectedEvent): Promise<void> {
+    const { jetstream } = this.nats;
+    if (!jetstream) throw new Error('NATS is away');
+    const body = JSON.stringify({ events: [event] });
+    const named = headers();
+    named.set('Perkway-Reason', reason);
+    // The same message may come again before it is acknowledged.
+    await jetstream.publish(TRACKING_DEAD_SUBJECT, body, {
+      headers: named,
+      msgID: hash('sha256', body, 'hex'),
+    });
+    this.metrics.dead.inc();
+    this.logger.error({ reason }, 'a tracking event cannot be stored');
+  }
+}

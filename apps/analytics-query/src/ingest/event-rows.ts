@@ -1,0 +1,103 @@
+import {
+  UTM_NAMES,
+  type CampaignNamedEvent,
+  type ConversionEvent,
+  type PerkNamedEvent,
+  type TrackingEvent,
+} from '@perkway/domain';
+
+export type StoredEvent = Exclude<TrackingEvent, PerkNamedEvent | CampaignNamedEvent>;
+
+/** The columns of `tracking_events` and what an event has for them, as text that Postgres casts. */
+type Value = string | number | null | undefined;
+type Tagged = Extract<StoredEvent, { utm?: unknown }>;
+const has = <K extends string>(event: StoredEvent, name: K): Value =>
+  (event as Partial<Record<K, Value>>)[name];
+const traffic = (event: StoredEvent) => ('traffic' in event ? event.traffic : undefined);
+
+export const instantOf = ({ at }: { at: number }): string => new Date(at).toISOString();
+const isEmpty = (value: object): boolean => {
+  for (const _ in value) return false;
+  return true;
+};
+
+const COLUMNS: [name: string, type: string, read: (event: StoredEvent) => Value][] = [
+  ['account_id', 'text', ({ account }) => account],
+  ['occurred_at', 'timestamptz', instantOf],
+  ['id', 'text', ({ id }) => id],
+  ['type', 'text', ({ type }) => type],
+  ['perk_id', 'text', (event) => has(event, 'perk')],
+  // As the text of an array: Postgres arrays of arrays must all have one length. Quoted, for a perk may be called null.
+  [
+    'perk_ids',
+    'text[]',
+    (event) =>
+      event.type === 'perk_view'
+        ? `{${[...new Set(event.perks)].map((perk) => `"${perk}"`).join(',')}}`
+        : null,
+  ],
+  ['collection_id', 'text', (event) => has(event, 'collection')],
+  ['campaign_id', 'text', (event) => has(event, 'campaign')],
+  ['journey_id', 'text', (event) => has(event, 'journey')],
+  ['channel', 'text', (event) => has(event, 'channel')],
+  ['traffic_class', 'text', (event) => traffic(event)?.class],
+  ['traffic_reason', 'text', (event) => traffic(event)?.reason],
+  ...UTM_NAMES.map((name): (typeof COLUMNS)[number] => [
+    name,
+    'text',
+    (event) => (event as Tagged).utm?.[name],
+  ]),
+  [
+    'cmeta',
+    'jsonb',
+    (event) => {
+      const { cmeta } = event as Tagged;
+      return cmeta && !isEmpty(cmeta) ? JSON.stringify(cmeta) : null;
+    },
+  ],
+  ['value', 'numeric', (event) => has(event, 'value')],
+  ['currency', 'text', (event) => has(event, 'currency')],
+  ['external_id', 'text', (event) => has(event, 'externalId')],
+  ['state', 'text', (event) => has(event, 'state')],
+  ['pool_id', 'text', (event) => has(event, 'pool')],
+  ['denomination', 'numeric', (event) => has(event, 'denomination')],
+  ['created_by', 'text', (event) => has(event, 'createdBy')],
+];
+
+/** What is not cast as an array element directly travels as text. */
+const isText = (type: string): boolean => type === 'text' || type === 'text[]' || type === 'jsonb';
+
+const names = COLUMNS.map(([name]) => name).join(', ');
+const arrays = COLUMNS.map(([, type], index) => `$${index + 1}::${isText(type) ? 'text' : type}[]`).join(
+  ', ',
+);
+const selected = COLUMNS.map(([name, type]) =>
+  isText(type) && type !== 'text' ? `u.${name}::${type}` : `u.${name}`,
+);
+
+/**
+ * One statement for a whole batch. A second arrival of an event finds its key taken and is no error. A conversion with
+ * an external id is stored only if that id was given to this very event.
+ */
+export const INSERT_EVENTS = `
+  insert into tracking_events (${names})
+  select ${selected.join(', ')}
+  from unnest(${arrays}) as u (${names})
+  where u.external_id is null or exists (
+    select from conversion_ids c
+    where c.account_id = u.account_id and c.external_id = u.external_id
+      and c.event_id = u.id and c.occurred_at = u.occurred_at)
+  on conflict do nothing`;
+
+export const columnsOf = (events: StoredEvent[]): Value[][] =>
+  COLUMNS.map(([, , read]) => events.map((event) => read(event) ?? null));
+
+const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+/** All writers take their keys in one order, so that two of them never wait for each other in a circle. */
+export const byKey = (a: StoredEvent, b: StoredEvent): number =>
+  compareText(a.account, b.account) || a.at - b.at || compareText(a.id, b.id);
+
+export const isStored = (event: TrackingEvent): event is StoredEvent =>
+  event.type !== 'perk_named' && event.type !== 'campaign_named';
+export const hasExternalId = (event: StoredEvent): event is ConversionEvent & { externalId: string } =>
+  event.type === 'conversion' && event.externalId !== undefined;

@@ -1,0 +1,43 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+
+@Injectable()
+export class IngestMetrics {
+  readonly stored: Counter;
+  readonly duplicates: Counter;
+  readonly dead: Counter;
+  readonly delayed: Counter;
+  readonly lag: Gauge;
+  readonly batches: Histogram;
+
+  constructor(@Inject(Registry) registry: Registry) {
+    const registers = [registry];
+    this.stored = new Counter({ name: 'tracking_events_stored_total', help: 'Events stored', registers });
+    this.duplicates = new Counter({
+      name: 'tracking_events_duplicate_total',
+      help: 'Events that were stored before, and conversions whose external id was',
+      registers,
+    });
+    this.dead = new Counter({
+      name: 'tracking_events_dead_total',
+      help: 'Events that cannot be stored and went to the stream TRACKING_DEAD',
+      registers,
+    });
+    this.delayed = new Counter({
+      name: 'tracking_messages_delayed_total',
+      help: 'Messages put back because they hold an event of an unknown version',
+      registers,
+    });
+    this.lag = new Gauge({
+      name: 'tracking_lag_messages',
+      help: 'Messages of the stream that are not stored yet',
+      registers,
+    });
+    this.batches = new Histogram({
+      name: 'tracking_batch_seconds',
+      help: 'Time to store a batch',
+      buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+      registers,
+    });
+  }
+}

@@ -1,0 +1,170 @@
+import {
+  characters,
+  isCallerId,
+  isStorableText,
+  TRACKING_EVENT_VERSION,
+  UTM_NAMES,
+  type TrackingEvent,
+  type TrackingEventType,
+} from '@perkway/domain';
+
+/** An event that can never be stored, and why. The reason names fields, never their values. */
+export interface RejectedEvent {
+  event: unknown;
+  reason: string;
+}
+export interface ReadMessage {
+  events: TrackingEvent[];
+  rejected: RejectedEvent[];
+  /** Some event has a version that a newer release of this app will understand. */
+  hasUnknownVersion: boolean;
+}
+
+/** Returns what is wrong, or null. */
+type Check = (value: unknown) => string | null;
+
+const text =
+  (max: number, min = 1): Check =>
+  (value) => {
+    if (typeof value !== 'string') return 'is no text';
+    if (!isStorableText(value)) return 'has a character that cannot be stored';
+    // Counting characters costs more than counting units, of which there are at least as many.
+    if (value.length < min || (value.length > max && characters(value) > max))
+      return `has not ${min} to ${max} characters`;
+    return null;
+  };
+const oneOf =
+  (...allowed: string[]): Check =>
+  (value) =>
+    allowed.includes(value as string) ? null : `is none of ${allowed.join(', ')}`;
+const id: Check = (value) => (isCallerId(value) ? null : 'is no id');
+const number: Check = (value) =>
+  typeof value === 'number' && Number.isFinite(value) ? null : 'is no number';
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const MAX_PERKS = 100_000;
+const perks: Check = (value) => {
+  if (!Array.isArray(value) || value.length > MAX_PERKS) return 'is no list of perk ids';
+  return value.every(isCallerId) ? null : 'has an entry that is no id';
+};
+
+const traffic: Check = (value) => {
+  if (!isRecord(value)) return 'is no object';
+  return oneOf('human', 'bot', 'prefetch', 'mail_proxy')(value.class) ?? text(255)(value.reason);
+};
+
+const attributeText = text(255, 0);
+const utm: Check = (value) => {
+  if (!isRecord(value)) return 'is no object';
+  for (const [name, each] of Object.entries(value)) {
+    if (!(UTM_NAMES as readonly string[]).includes(name)) return 'has an unknown name';
+    const problem = attributeText(each);
+    if (problem) return problem;
+  }
+  return null;
+};
+const ATTRIBUTE_NAME = /^[A-Za-z0-9_-]+$/;
+const cmeta: Check = (value) => {
+  if (!isRecord(value)) return 'is no object';
+  for (const [name, each] of Object.entries(value)) {
+    if (!ATTRIBUTE_NAME.test(name)) return 'has a name with a character that is not allowed';
+    const problem = attributeText(each);
+    if (problem) return problem;
+  }
+  return null;
+};
+
+interface Shape {
+  required: Record<string, Check>;
+  optional?: Record<string, Check>;
+}
+const TAGS = { utm, cmeta };
+const journey = text(255);
+const channel = oneOf('outreach', 'journey');
+const currency = text(20);
+const campaignView: Shape = {
+  required: { campaign: id, journey, channel },
+  optional: { perk: id, traffic, ...TAGS },
+};
+
+const SHAPES: Record<TrackingEventType, Shape> = {
+  perk_view: { required: { collection: id, perks }, optional: TAGS },
+  perk_click: { required: { collection: id, perk: id }, optional: { journey, traffic, ...TAGS } },
+  teaser_view: campaignView,
+  reward_view: campaignView,
+  incentive_click: { required: { campaign: id, journey, channel, perk: id }, optional: { traffic, ...TAGS } },
+  conversion: {
+    required: { campaign: id, journey },
+    optional: { perk: id, value: number, currency, externalId: text(255), ...TAGS },
+  },
+  reward_link: {
+    required: {
+      state: oneOf('generated', 'revealed'),
+      pool: text(100),
+      denomination: number,
+      currency,
+      createdBy: text(255),
+    },
+  },
+  perk_named: { required: { perk: id, title: text(10_000, 0), partner: text(1_000, 0) } },
+  campaign_named: { required: { campaign: id, name: text(10_000, 0) } },
+};
+
+/** Nothing was tracked before; a clock that is this far ahead is wrong. */
+const EARLIEST = Date.UTC(2020, 0, 1);
+const MAX_AHEAD_MS = 24 * 60 * 60 * 1000;
+
+function problemOf(event: Record<string, unknown>, now: number): string | null {
+  const { id: eventId, account, at, type } = event;
+  const shape =
+    typeof type === 'string' && Object.hasOwn(SHAPES, type) ? SHAPES[type as TrackingEventType] : null;
+  if (!shape) return 'type is unknown';
+  const idProblem = text(64)(eventId);
+  if (idProblem) return `id ${idProblem}`;
+  if (!isCallerId(account) && !(type === 'perk_named' && account === '')) return 'account is no id';
+  if (!Number.isInteger(at)) return 'at is no whole number of milliseconds';
+  if ((at as number) < EARLIEST || (at as number) > now + MAX_AHEAD_MS)
+    return 'at is before 2020 or more than a day ahead';
+  for (const [name, check] of Object.entries(shape.required)) {
+    const problem = check(event[name]);
+    if (problem) return `${name} ${problem}`;
+  }
+  for (const [name, check] of Object.entries(shape.optional ?? {})) {
+    if (event[name] === undefined) continue;
+    const problem = check(event[name]);
+    if (problem) return `${name} ${problem}`;
+  }
+  return null;
+}
+
+/** Reads one message of the stream. Never throws. */
+export function readMessage(data: Uint8Array, now: number): ReadMessage {
+  const read: ReadMessage = { events: [], rejected: [], hasUnknownVersion: false };
+  let body: unknown;
+  try {
+    body = JSON.parse(Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString());
+  } catch {
+    read.rejected.push({ event: null, reason: 'the message is no JSON' });
+    return read;
+  }
+  const events = isRecord(body) ? body.events : undefined;
+  if (!Array.isArray(events)) {
+    read.rejected.push({ event: body, reason: 'the message has no list of events' });
+    return read;
+  }
+  for (const event of events as unknown[]) {
+    if (!isRecord(event)) {
+      read.rejected.push({ event, reason: 'the event is no object' });
+      continue;
+    }
+    if (Number.isInteger(event.v) && (event.v as number) > TRACKING_EVENT_VERSION) {
+      read.hasUnknownVersion = true;
+      continue;
+    }
+    const problem = event.v === TRACKING_EVENT_VERSION ? problemOf(event, now) : 'v is no version';
+    if (problem) read.rejected.push({ event, reason: problem });
+    else read.events.push(event as unknown as TrackingEvent);
+  }
+  return read;
+}

@@ -1,0 +1,187 @@
+import type { Measure, Member } from '../model/model.js';
+import type { Params } from './compile.js';
+import { parseStamp, toInstant } from './date-range.js';
+import type { NormalizedFilter, NormalizedFilterTree, Operator } from './query.js';
+import { queryError } from './query-error.js';
+
+export interface FilterContext {
+  params: Params;
+  timezone: string;
+  resolve: (path: string) => Member;
+  measureSql: (measure: Measure) => string;
+  ungrouped: boolean;
+}
+
+/** Conditions on dimensions filter rows, those on measures filter groups. */
+export interface CompiledFilters {
+  where: string[];
+  having: string[];
+}
+
+export function compileFilters(filters: NormalizedFilterTree[], context: FilterContext): CompiledFilters {
+  const compiled: CompiledFilters = { where: [], having: [] };
+  for (const filter of filters) compiled[clauseOf(filter, context)].push(compileTree(filter, context));
+  return compiled;
+}
+
+type Clause = 'where' | 'having';
+
+function clauseOf(filter: NormalizedFilterTree, context: FilterContext): Clause {
+  if ('member' in filter) {
+    const { kind } = context.resolve(filter.member);
+    return kind === 'measure' && filter.operator !== 'measureFilter' ? 'having' : 'where';
+  }
+  const clauses = new Set(('and' in filter ? filter.and : filter.or).map((each) => clauseOf(each, context)));
+  if (clauses.size > 1)
+    throw queryError(`You cannot use dimension and measure in same condition: ${JSON.stringify(filter)}`);
+  return [...clauses][0]!;
+}
+
+function compileTree(filter: NormalizedFilterTree, context: FilterContext): string {
+  if ('member' in filter) return compileFilter(filter, context);
+  const [inner, word] = 'and' in filter ? [filter.and, ' and '] : [filter.or, ' or '];
+  return `(${inner.map((each) => compileTree(each, context)).join(word)})`;
+}
+
+function compileFilter(filter: NormalizedFilter, context: FilterContext): string {
+  const member = context.resolve(filter.member);
+  const { operator, values = [] } = filter;
+  if (operator === 'measureFilter') {
+    if (member.kind !== 'measure') throw queryError(`'${member.name}' not found for path '${filter.member}'`);
+    return member.definition.filter ?? 'true';
+  }
+  if (member.kind === 'measure' && context.ungrouped)
+    throw queryError('Filters on measures need a grouped query');
+  const type = member.kind === 'measure' ? 'number' : member.definition.type;
+  const sql = member.kind === 'measure' ? context.measureSql(member.definition) : member.definition.sql;
+  return `(${OPERATIONS[operator]({ filter, sql, type, values, context })})`;
+}
+
+interface Operand {
+  filter: NormalizedFilter;
+  sql: string;
+  type: 'string' | 'number' | 'time';
+  values: (string | null)[];
+  context: FilterContext;
+}
+type Operation = (operand: Operand) => string;
+
+const SQL_TYPES = { string: 'text', number: 'numeric', time: 'timestamptz' } as const;
+
+/** A single value as a typed parameter. */
+const scalar = ({ context, type }: Operand, value: string): string =>
+  `${context.params.add(type === 'time' ? instant(value, context) : value)}::${SQL_TYPES[type]}`;
+const list = ({ context, type }: Operand, values: string[]): string => {
+  const given = type === 'time' ? values.map((value) => instant(value, context)) : values;
+  return `${context.params.add(given)}::${SQL_TYPES[type]}[]`;
+};
+const instant = (value: string, { timezone }: FilterContext): string =>
+  toInstant(parseStamp(value), timezone);
+
+const present = ({ values }: Operand): string[] => values.filter((value) => value !== null);
+
+const equals: Operation = (operand) => {
+  const { sql, values } = operand;
+  const given = present(operand);
+  const isAny =
+    given.length === 0
+      ? []
+      : [
+          given.length === 1
+            ? `${sql} = ${scalar(operand, given[0]!)}`
+            : `${sql} = any(${list(operand, given)})`,
+        ];
+  return [...isAny, ...(given.length < values.length ? [`${sql} is null`] : [])].join(' or ');
+};
+
+const notEquals: Operation = (operand) => {
+  const { sql, values } = operand;
+  const given = present(operand);
+  if (given.length === 0) return `${sql} is not null`;
+  const isNone =
+    given.length === 1 ? `${sql} <> ${scalar(operand, given[0]!)}` : `${sql} <> all(${list(operand, given)})`;
+  // With a null in the list, rows without a value are dropped as well.
+  return given.length < values.length ? `${isNone} and ${sql} is not null` : `${isNone} or ${sql} is null`;
+};
+
+const asText = ({ sql, type }: Operand): string => (type === 'string' ? sql : `(${sql})::text`);
+const escapeLike = (value: string): string => value.replace(/[\\_%]/g, '\\$&');
+
+const like =
+  (before: string, after: string): Operation =>
+  (operand) => {
+    const { sql, values, context } = operand;
+    const given = present(operand).map((value) => before + escapeLike(value) + after);
+    const matches =
+      given.length > 0 ? [`${asText(operand)} ilike any(${context.params.add(given)}::text[])`] : [];
+    return [...matches, ...(given.length < values.length ? [`${sql} is null`] : [])].join(' or ');
+  };
+const notLike =
+  (before: string, after: string): Operation =>
+  (operand) => {
+    const { sql, values, context } = operand;
+    const given = present(operand).map((value) => before + escapeLike(value) + after);
+    if (given.length === 0) return `${sql} is not null`;
+    const isNone = `${asText(operand)} not ilike all(${context.params.add(given)}::text[])`;
+    return given.length < values.length ? `${isNone} and ${sql} is not null` : `${isNone} or ${sql} is null`;
+  };
+
+const compare =
+  (comparison: string): Operation =>
+  (operand) => {
+    const [first] = operand.values;
+    if (typeof first !== 'string')
+      throw queryError(`Values required for filter: ${JSON.stringify(operand.filter)}`);
+    return `${operand.sql} ${comparison} ${scalar(operand, first)}`;
+  };
+
+function requireTime({ type, filter }: Operand): void {
+  if (type !== 'time')
+    throw queryError(`Operator ${filter.operator} needs a time dimension, ${filter.member} is none`);
+}
+
+const date =
+  (comparison: string): Operation =>
+  (operand) => {
+    requireTime(operand);
+    return compare(comparison)(operand);
+  };
+
+/** `from` and `to` included; a bare date as `to` has become the end of its day. */
+const dateRange =
+  (write: (sql: string, from: string, to: string) => string): Operation =>
+  (operand) => {
+    requireTime(operand);
+    const [from, to = from] = operand.values;
+    if (typeof from !== 'string' || typeof to !== 'string')
+      throw queryError(`Values required for filter: ${JSON.stringify(operand.filter)}`);
+    const end = /^\d{4}-\d{2}-\d{2}$/.test(to) ? `${to}T23:59:59.999` : to;
+    return write(operand.sql, scalar(operand, from), scalar(operand, end));
+  };
+const inRange = dateRange((sql, from, to) => `${sql} >= ${from} and ${sql} <= ${to}`);
+
+const OPERATIONS: Record<Exclude<Operator, 'measureFilter'>, Operation> = {
+  equals,
+  in: equals,
+  notEquals,
+  notIn: notEquals,
+  contains: like('%', '%'),
+  startsWith: like('', '%'),
+  endsWith: like('%', ''),
+  notContains: notLike('%', '%'),
+  notStartsWith: notLike('', '%'),
+  notEndsWith: notLike('%', ''),
+  gt: compare('>'),
+  gte: compare('>='),
+  lt: compare('<'),
+  lte: compare('<='),
+  set: ({ sql }) => `${sql} is not null`,
+  notSet: ({ sql }) => `${sql} is null`,
+  inDateRange: inRange,
+  onTheDate: inRange,
+  notInDateRange: dateRange((sql, from, to) => `${sql} < ${from} or ${sql} > ${to} or ${sql} is null`),
+  beforeDate: date('<'),
+  beforeOrOnDate: date('<='),
+  afterDate: date('>'),
+  afterOrOnDate: date('>='),
+};

@@ -1,0 +1,19 @@
+const SHAPE = /^[A-Za-z][A-Za-z0-9_+-]*(\/[A-Za-z0-9_+-]+)*$/;
+
+/**
+ * The proper spelling of an IANA time zone given in any case, or null. Names that the platform only knows as links
+ * (`Asia/Kolkata`) keep their own name.
+ */
+export function canonicalTimezone(given: string): string | null {
+  if (given.length > 64 || !SHAPE.test(given)) return null;
+  let resolved: string;
+  try {
+    resolved = new Intl.DateTimeFormat('en', { timeZone: given }).resolvedOptions().timeZone;
+  } catch {
+    return null;
+  }
+  if (resolved.toLowerCase() === given.toLowerCase()) return resolved;
+  if (/[A-Z]/.test(given) && /[a-z]/.test(given)) return given;
+  if (!given.includes('/')) return given.toUpperCase();
+  return given.toLowerCase().replace(/(^|[/_-])([a-z])/g, (match) => match.toUpperCase());
+}

@@ -1,0 +1,291 @@
+import { jetstream, jetstreamManager } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
+import { TRACKING_DEAD_STREAM, TRACKING_STREAM, type TrackingEvent } from '@perkway/domain';
+import { TRACKING_CONSUMER } from '../src/ingest/tracking-streams.js';
+import {
+  anAccountId,
+  analyticsStack,
+  click,
+  event,
+  eventually,
+  launchAnalytics,
+  type Stack,
+} from './support.js';
+
+let stack: Stack;
+beforeAll(async () => {
+  stack = await analyticsStack();
+});
+afterAll(() => stack.close());
+
+const counted = (account: string, measure: string, expected: number) =>
+  eventually(async () => expect(await stack.as(account).count(measure)).toBe(expected));
+
+async function withStream<T>(
+  work: (manager: Awaited<ReturnType<typeof jetstreamManager>>) => Promise<T>,
+): Promise<T> {
+  const connection = await connect({ servers: stack.nats.url });
+  try {
+    return await work(await jetstreamManager(connection));
+  } finally {
+    await connection.close();
+  }
+}
+const pending = () =>
+  withStream(async (manager) => {
+    const info = await manager.consumers.info(TRACKING_STREAM, TRACKING_CONSUMER);
+    return { waiting: info.num_pending, unacknowledged: info.num_ack_pending };
+  });
+const deadLetters = () =>
+  withStream(async (manager) => {
+    const { state } = await manager.streams.info(TRACKING_DEAD_STREAM);
+    const letters: { reason: string; body: string }[] = [];
+    for (let seq = state.first_seq; seq <= state.last_seq && state.messages > 0; seq += 1) {
+      const message = await manager.streams.getMessage(TRACKING_DEAD_STREAM, { seq });
+      if (message)
+        letters.push({
+          reason: message.header.get('Perkway-Reason'),
+          body: Buffer.from(message.data).toString(),
+        });
+    }
+    return letters;
+  });
+
+describe('the stream', () => {
+  it('keeps what nobody has stored, without a limit of age', async () => {
+    const { config } = await withStream((manager) => manager.streams.info(TRACKING_STREAM));
+    expect(config).toMatchObject({
+      subjects: ['tracking.>'],
+      retention: 'workqueue',
+      storage: 'file',
+      discard: 'new',
+      max_age: 0,
+    });
+  });
+});
+
+describe('ingest', () => {
+  it('counts every event once, within 5 seconds, for its own account', async () => {
+    const [account, other] = [anAccountId(), anAccountId()];
+    const started = Date.now();
+    await stack.publisher.events(click(account), click(account), click(other));
+    await stack.publisher.events(click(account));
+    await counted(account, 'perk_clicks.count', 3);
+    expect(Date.now() - started).toBeLessThan(5_000);
+    expect(await stack.as(other).count('perk_clicks.count')).toBe(1);
+    expect(await stack.as(anAccountId()).count('perk_clicks.count')).toBe(0);
+    await eventually(async () => expect(await pending()).toEqual({ waiting: 0, unacknowledged: 0 }));
+  });
+
+  it('counts an event that arrives again only once', async () => {
+    const account = anAccountId();
+    const twice = click(account);
+    await stack.publisher.events(twice, twice);
+    await stack.publisher.events(twice);
+    await counted(account, 'perk_clicks.count', 1);
+    await stack.publisher.events(twice, click(account));
+    await counted(account, 'perk_clicks.count', 2);
+  });
+
+  it('keeps events of the same id and account at different times apart', async () => {
+    const account = anAccountId();
+    await stack.publisher.events(
+      click(account, { id: 'same', at: 1_750_000_000_000 }),
+      click(account, { id: 'same' }),
+    );
+    await counted(account, 'perk_clicks.count', 2);
+  });
+
+  it('counts an external id once per account, whatever the time, in one batch or several', async () => {
+    const [account, other] = [anAccountId(), anAccountId()];
+    const conversion = (
+      of: string,
+      externalId: string | undefined,
+      value: number,
+      at = Date.now(),
+    ): TrackingEvent =>
+      event({ type: 'conversion', account: of, campaign: 'c', journey: 'j', value, externalId, at });
+    const first = conversion(account, 'order-1', 10.25);
+    await stack.publisher.events(
+      first,
+      conversion(account, 'order-1', 99, 1_750_000_000_000),
+      conversion(other, 'order-1', 3),
+    );
+    await counted(account, 'conversions.count', 1);
+    await stack.publisher.events(
+      conversion(account, 'order-1', 99),
+      first,
+      conversion(account, undefined, 1),
+    );
+    await stack.publisher.events(conversion(account, undefined, 1), conversion(account, 'order-2', 0.5));
+    await counted(account, 'conversions.count', 4);
+    await counted(other, 'conversions.count', 1);
+    // Whichever of the two in the first batch was taken, it was one of them.
+    const value = await stack.as(account).count('conversions.value');
+    expect([12.75, 101.5]).toContain(value);
+  });
+
+  it('shows the newest name, in whatever order names arrive', async () => {
+    const account = anAccountId();
+    const named = (title: string, at: number) =>
+      event({ type: 'perk_named', account: '', perk: 'named-perk', title, partner: 'partner-1', at });
+    const campaign = (name: string, at: number) =>
+      event({ type: 'campaign_named', account, campaign: 'spring', name, at });
+    const now = Date.now();
+    await stack.publisher.events(named('Newer', now), named('Oldest', now - 2_000), campaign('Spring', now));
+    await stack.publisher.events(
+      named('Older', now - 1_000),
+      campaign('Old spring', now - 1),
+      click(account, { perk: 'named-perk' }),
+      event({
+        type: 'incentive_click',
+        account,
+        campaign: 'spring',
+        journey: 'j',
+        channel: 'journey',
+        perk: 'named-perk',
+      }),
+    );
+    await counted(account, 'incentive_clicks.count', 1);
+    const clicks = await stack.as(account).load({
+      dimensions: ['perk_clicks.perk_id', 'perk_clicks.perk_title', 'perk_clicks.partner_id'],
+    });
+    expect(clicks.body.data).toEqual([
+      {
+        'perk_clicks.perk_id': 'named-perk',
+        'perk_clicks.perk_title': 'Newer',
+        'perk_clicks.partner_id': 'partner-1',
+      },
+    ]);
+    const incentives = await stack.as(account).load({ dimensions: ['incentive_clicks.campaign_name'] });
+    expect(incentives.body.data).toEqual([{ 'incentive_clicks.campaign_name': 'Spring' }]);
+    await stack.publisher.events(named('Newest', now + 1));
+    await eventually(async () => {
+      const { body } = await stack.as(account).load({ dimensions: ['perk_clicks.perk_title'] });
+      expect(body.data).toEqual([{ 'perk_clicks.perk_title': 'Newest' }]);
+    });
+  });
+
+  it('stores events of any month from 2020 on', async () => {
+    const account = anAccountId();
+    const times = [
+      Date.UTC(2020, 0, 1),
+      Date.UTC(2020, 0, 31, 23, 59, 59, 999),
+      Date.UTC(2023, 11, 31, 23, 59, 59, 999),
+      Date.now() + 3_600_000,
+    ];
+    await stack.publisher.events(...times.map((at) => click(account, { at })));
+    await counted(account, 'perk_clicks.count', times.length);
+  });
+
+  it('puts aside what can never be stored, with the reason, and stores the rest of the message', async () => {
+    const account = anAccountId();
+    const before = (await deadLetters()).length;
+    const broken: [unknown, string][] = [
+      [{ ...click(account), account: 'no id!' }, 'account is no id'],
+      [{ ...click(account), id: 'x'.repeat(65) }, 'id has not 1 to 64 characters'],
+      [{ ...click(account), at: Date.UTC(2019, 11, 31) }, 'at is before 2020 or more than a day ahead'],
+      [{ ...click(account), at: Date.now() + 25 * 3_600_000 }, 'at is before 2020 or more than a day ahead'],
+      [{ ...click(account), at: 1.5 }, 'at is no whole number of milliseconds'],
+      [{ ...click(account), type: 'toString' }, 'type is unknown'],
+      [{ ...click(account), perk: 5 }, 'perk is no id'],
+      [{ ...click(account), cmeta: { a: 'nul \0' } }, 'cmeta has a character that cannot be stored'],
+      [{ ...click(account), traffic: { class: 'alien', reason: 'x' } }, 'traffic is none of human'],
+      [{ ...click(account), v: 0 }, 'v is no version'],
+      ['text', 'the event is no object'],
+    ];
+    await stack.publisher.publish({
+      events: [click(account), ...broken.map(([each]) => each), click(account)],
+    });
+    await stack.publisher.publish('no json {');
+    await stack.publisher.publish({ something: 'else' });
+    await counted(account, 'perk_clicks.count', 2);
+    await eventually(async () => {
+      const letters = (await deadLetters()).slice(before);
+      expect(letters).toHaveLength(broken.length + 2);
+      broken.forEach(([, reason]) =>
+        expect(letters).toContainEqual(expect.objectContaining({ reason: expect.stringContaining(reason) })),
+      );
+      expect(letters.map(({ reason }) => reason)).toEqual(
+        expect.arrayContaining(['the message is no JSON', 'the message has no list of events']),
+      );
+    });
+    await eventually(async () => expect(await pending()).toEqual({ waiting: 0, unacknowledged: 0 }));
+  });
+
+  it('finds the one event that the database refuses among many', async () => {
+    const account = anAccountId();
+    const before = (await deadLetters()).length;
+    await stack.database.query(
+      `alter table tracking_events add constraint poison check (campaign_id is distinct from 'poison')`,
+    );
+    const view = (campaign: string) =>
+      event({ type: 'teaser_view', account, campaign, journey: 'j', channel: 'outreach' });
+    const events = Array.from({ length: 300 }, (_, index) => view(index % 100 === 42 ? 'poison' : 'fine'));
+    await stack.publisher.events(...events);
+    await counted(account, 'teaser_views.count', 297);
+    const letters = (await deadLetters()).slice(before);
+    expect(letters).toHaveLength(3);
+    for (const { reason, body } of letters) {
+      expect(reason).toBe('the database refuses it: 23514');
+      expect(JSON.parse(body)).toMatchObject({ events: [{ campaign: 'poison', account }] });
+    }
+    await stack.database.query('alter table tracking_events drop constraint poison');
+  });
+
+  it('delays an event of an unknown version instead of dropping it, and stores the rest', async () => {
+    const account = anAccountId();
+    const before = (await deadLetters()).length;
+    await stack.publisher.publish({ events: [{ ...click(account), v: 2 }, click(account)] });
+    await counted(account, 'perk_clicks.count', 1);
+    await eventually(async () => expect(await pending()).toEqual({ waiting: 0, unacknowledged: 1 }));
+    expect((await deadLetters()).length).toBe(before);
+    await withStream((manager) => manager.streams.purge(TRACKING_STREAM));
+  });
+
+  it('makes a partition that somebody has dropped again', async () => {
+    const account = anAccountId();
+    const at = Date.UTC(2021, 4, 5);
+    await stack.publisher.events(click(account, { at }));
+    await counted(account, 'perk_clicks.count', 1);
+    await stack.database.query('drop table tracking_events_2021_05');
+    await stack.publisher.events(click(account, { at: at + 1 }), click(account, { at: at + 2 }));
+    await counted(account, 'perk_clicks.count', 2);
+  });
+
+  it('counts on /metrics what it stored', async () => {
+    const text = await (await fetch(`${stack.app.url}/metrics`)).text();
+    for (const name of [
+      'tracking_events_stored_total',
+      'tracking_events_duplicate_total',
+      'tracking_events_dead_total',
+      'tracking_lag_messages',
+    ])
+      expect(text).toMatch(new RegExp(`^${name}\\{[^}]*\\} \\d`, 'm'));
+  });
+
+  it('hands back what it has fetched when it stops, so that another replica goes on at once', async () => {
+    const account = anAccountId();
+    const events = Array.from({ length: 2_000 }, () => click(account));
+    const second = await launchAnalytics(stack.database, stack.nats);
+    const publishing = Promise.all(events.map((each) => stack.publisher.events(each)));
+    await eventually(async () =>
+      expect(await stack.as(account).count('perk_clicks.count')).toBeGreaterThan(50),
+    );
+    await second.close();
+    await publishing;
+    // Far less than the ten seconds after which the broker would deliver forgotten messages again.
+    await eventually(
+      async () => expect(await stack.as(account).count('perk_clicks.count')).toBe(2_000),
+      4_000,
+    );
+    await eventually(async () => expect(await pending()).toEqual({ waiting: 0, unacknowledged: 0 }), 2_000);
+  });
+
+  it('is the only reader of its own consumer name', async () => {
+    const connection = await connect({ servers: stack.nats.url });
+    const consumer = await jetstream(connection).consumers.get(TRACKING_STREAM, TRACKING_CONSUMER);
+    expect((await consumer.info()).config).toMatchObject({ ack_policy: 'explicit', max_deliver: -1 });
+    await connection.close();
+  });
+});

@@ -1,0 +1,223 @@
+import { connect, type NatsConnection } from '@nats-io/transport-node';
+import { jetstream } from '@nats-io/jetstream';
+import {
+  SUBJECTS,
+  TRACKING_EVENT_VERSION,
+  trackingSubject,
+  type AnalyticsJwksReply,
+  type PublicJwk,
+  type TrackingEvent,
+} from '@perkway/domain';
+import { runMigrations } from '@perkway/platform';
+import {
+  answer,
+  anAccountId,
+  launchApp,
+  testDatabase,
+  testDatabaseServer,
+  testEnvironment,
+  testNats,
+  type Answering,
+  type LaunchedApp,
+  type TestDatabase,
+  type TestNats,
+} from '@perkway/testing';
+import jwt from 'jsonwebtoken';
+import { generateKeyPairSync, randomUUID, type KeyObject } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { analyticsQueryApp } from '../src/analytics-query.app.js';
+import { loadAnalyticsQueryEnv } from '../src/env.js';
+import { migrations } from '../src/migrations/index.js';
+
+export { anAccountId, sleep };
+
+const migrate = (url: string) => runMigrations(url, 'analytics-query', migrations);
+export const analyticsDatabase = (): Promise<TestDatabase> => testDatabase('analytics-query', migrate);
+export const analyticsDatabaseServer = () => testDatabaseServer('analytics-query', migrate);
+
+export const ISSUER = 'https://token.perkway.test';
+export const AUDIENCE = 'perkway-analytics';
+
+export interface SigningKey {
+  kid: string;
+  privateKey: KeyObject;
+  jwk: PublicJwk;
+}
+export function signingKey(kid: string): SigningKey {
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  return { kid, privateKey, jwk: { ...publicKey.export({ format: 'jwk' }), kid, kty: 'EC' } };
+}
+
+export interface TokenOptions extends jwt.SignOptions {
+  claims?: object;
+}
+/** A token as token-issuer makes it. */
+export const tokenFor = (
+  account: string,
+  key: SigningKey,
+  { claims = {}, ...options }: TokenOptions = {},
+): string =>
+  jwt.sign({ role: 'USER', ...claims }, key.privateKey, {
+    algorithm: 'ES256',
+    keyid: key.kid,
+    subject: account,
+    issuer: ISSUER,
+    audience: AUDIENCE,
+    expiresIn: 300,
+    ...options,
+  });
+
+/** Stands in for token-issuer on the broker. */
+export const fakeTokenIssuer = (natsUrl: string, keys: () => SigningKey[]): Promise<Answering<object>> =>
+  answer<object, AnalyticsJwksReply>(natsUrl, SUBJECTS.analyticsJwks, () => ({
+    keys: keys().map(({ jwk }) => jwk),
+    issuer: ISSUER,
+    audience: AUDIENCE,
+  }));
+
+export const launchAnalytics = (
+  database: TestDatabase,
+  nats: { url: string },
+  overrides: Record<string, string> = {},
+): Promise<LaunchedApp> =>
+  launchApp(
+    analyticsQueryApp(
+      loadAnalyticsQueryEnv({ ...testEnvironment('analytics-query', { database, nats }), ...overrides }),
+    ),
+  );
+
+export interface Answer<Body = LoadBody> {
+  status: number;
+  headers: Headers;
+  body: Body;
+}
+export interface LoadBody {
+  error?: string;
+  data: Record<string, unknown>[];
+  // The shapes beyond rows are looked at as they are.
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  [member: string]: any;
+}
+
+export class Analytics {
+  constructor(
+    readonly url: string,
+    readonly token: string,
+  ) {}
+
+  async get(path: string, headers: Record<string, string> = {}): Promise<Answer> {
+    const response = await fetch(this.url + path, { headers: { authorization: this.token, ...headers } });
+    return { status: response.status, headers: response.headers, body: (await response.json()) as LoadBody };
+  }
+  load(query: unknown, queryType?: string): Promise<Answer> {
+    const params = new URLSearchParams({ query: JSON.stringify(query), ...(queryType ? { queryType } : {}) });
+    return this.get(`/cubejs-api/v1/load?${params}`);
+  }
+  async post(path: string, body: unknown, contentType = 'application/json'): Promise<Answer> {
+    const response = await fetch(this.url + path, {
+      method: 'POST',
+      headers: { authorization: this.token, 'content-type': contentType },
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    });
+    return { status: response.status, headers: response.headers, body: (await response.json()) as LoadBody };
+  }
+  /** The value of one measure over everything. */
+  async count(measure: string): Promise<number> {
+    const { status, body } = await this.load({ measures: [measure] });
+    if (status !== 200) throw new Error(`${status} ${body.error}`);
+    return Number(body.data[0]![measure]);
+  }
+}
+
+type Draft<E> = E extends TrackingEvent ? Omit<E, 'v' | 'id' | 'at'> & { id?: string; at?: number } : never;
+/** A whole event; what is not given is unique or now. */
+export const event = (draft: Draft<TrackingEvent>): TrackingEvent =>
+  ({ v: TRACKING_EVENT_VERSION, id: randomUUID(), at: Date.now(), ...draft }) as TrackingEvent;
+
+export const click = (account: string, more: Partial<Draft<TrackingEvent>> = {}): TrackingEvent =>
+  event({ type: 'perk_click', account, collection: 'main', perk: 'coffee', ...more } as Draft<TrackingEvent>);
+
+/** Publishes to the stream as an app does, and waits for the acknowledgement of each message. */
+export class Publisher {
+  private constructor(private readonly connection: NatsConnection) {}
+
+  static async connect(natsUrl: string): Promise<Publisher> {
+    return new Publisher(
+      await connect({
+        servers: natsUrl,
+        maxReconnectAttempts: -1,
+        reconnectTimeWait: 50,
+        waitOnFirstConnect: true,
+      }),
+    );
+  }
+
+  /** Tries again until the stream has it, as the outbox of an app does. */
+  async publish(body: unknown): Promise<void> {
+    const payload = typeof body === 'string' ? body : JSON.stringify(body);
+    for (;;) {
+      try {
+        await jetstream(this.connection, { timeout: 1_000 }).publish(trackingSubject('test'), payload);
+        return;
+      } catch {
+        await sleep(50);
+      }
+    }
+  }
+  events(...events: TrackingEvent[]): Promise<void> {
+    return this.publish({ events });
+  }
+  close(): Promise<void> {
+    return this.connection.close();
+  }
+}
+
+/** Waits until the check passes; fails with its last error. */
+export async function eventually(check: () => unknown, timeoutMs = 10_000): Promise<void> {
+  const end = Date.now() + timeoutMs;
+  for (;;) {
+    try {
+      await check();
+      return;
+    } catch (error) {
+      if (Date.now() > end) throw error;
+      await sleep(50);
+    }
+  }
+}
+
+export interface Stack {
+  database: TestDatabase;
+  nats: TestNats;
+  key: SigningKey;
+  app: LaunchedApp;
+  publisher: Publisher;
+  as(account: string): Analytics;
+  close(): Promise<void>;
+}
+
+/** A database, a broker, a stand-in for token-issuer and the app in both roles. */
+export async function analyticsStack(
+  overrides: Record<string, string> = {},
+  makeDatabase: () => Promise<TestDatabase> = analyticsDatabase,
+): Promise<Stack> {
+  const [database, nats] = await Promise.all([makeDatabase(), testNats()]);
+  const key = signingKey('k1');
+  const issuer = await fakeTokenIssuer(nats.url, () => [key]);
+  const app = await launchAnalytics(database, nats, overrides);
+  const publisher = await Publisher.connect(nats.url);
+  return {
+    database,
+    nats,
+    key,
+    app,
+    publisher,
+    as: (account) => new Analytics(app.url, tokenFor(account, key)),
+    close: async () => {
+      await publisher.close();
+      await app.close();
+      await issuer.close();
+      await Promise.all([database.close(), nats.close()]);
+    },
+  };
+}

@@ -7,8 +7,6 @@ import { all, announce, fill, one, present, show, showBrand, type State } from '
 
 /** After this long the page says that it is still at work. */
 const SLOW_MS = 4_000;
-/** An amount of more characters than this is written smaller on the card. */
-const LONG_AMOUNT = 7;
 /** The longest time a timer can wait for. */
 const MAX_TIMER_MS = 0x7fffffff;
 
@@ -28,6 +26,9 @@ function enter(next: State, byAction: boolean): void {
   revealButton.setAttribute('aria-disabled', String(next === 'revealing'));
   if (!isSame && next !== 'revealing' && next !== 'loading') present(byAction);
 }
+
+/** Long amounts are written smaller on the card. */
+const sizeOf = (amount: string): string => (amount.length > 11 ? 'longer' : amount.length > 7 ? 'long' : '');
 
 function showTimeLeft(): void {
   clearTimeout(expiryTimer);
@@ -49,7 +50,7 @@ function showLink(next: RewardLink, byAction: boolean): void {
   if (next.brand) showBrand(next.brand);
   const amount = formatAmount(locale, next.denomination, next.currency);
   fill('amount', amount);
-  one('.face-amount').classList.toggle('long', amount.length > LONG_AMOUNT);
+  one('.face-amount').className = `face-amount ${sizeOf(amount)}`;
   fill('place', formatCountry(locale, next.country));
   fill('date', formatDate(locale, next.expires_at));
   fill('code', next.card ? next.card.code : '');

@@ -46,8 +46,8 @@ export const renderPage = (texts: Texts, languages: readonly Texts[], files: Fil
             </div>
             <div class="blank">
               <span data-when="missing unknown" hidden>${message}</span>
-              <span data-when="expired" hidden>${clock}</span>
-              <span data-when="away busy" hidden>${cloud}</span>
+              <span data-when="expired busy" hidden>${clock}</span>
+              <span data-when="away" hidden>${cloud}</span>
             </div>
           </div>
           <div class="panel">
@@ -75,7 +75,7 @@ export const renderPage = (texts: Texts, languages: readonly Texts[], files: Fil
                 </div>
                 <div>
                   <dt>${texts.reserved.until}</dt>
-                  <dd><span data-fill="date"></span> <span class="left" data-fill="left"></span></dd>
+                  <dd><bdi data-fill="date"></bdi> <span class="left" data-fill="left"></span></dd>
                 </div>
               </dl>
               <button type="button" class="main" data-reveal>

@@ -1,0 +1,370 @@
+import type { BrowserContext, Page } from 'playwright-core';
+import { CARD } from '../gift-cards-responder.js';
+import { BrowserStage, untilState } from './browser-stage.js';
+
+let stage: BrowserStage;
+let context: BrowserContext;
+
+beforeAll(async () => {
+  stage = await BrowserStage.start();
+});
+afterAll(() => stage?.stop());
+beforeEach(async () => {
+  context = await stage.window();
+});
+afterEach(async () => {
+  stage.gifts.delayMs = 0;
+  await context.close();
+});
+
+const REVEAL = '[data-reveal]';
+const codeOf = (page: Page) => page.innerText('[data-fill="code"]');
+const evaluated = <T>(page: Page, expression: string) => page.evaluate<T>(expression);
+/** What the person's screen reader is on, and what it was last told. */
+const focused = (page: Page) =>
+  evaluated<string>(page, 'document.activeElement.innerText || document.activeElement.tagName');
+const announced = (page: Page, text: string) =>
+  page.waitForSelector(`[role="status"]:text-is("${text}")`, { state: 'attached' });
+
+describe('revealing', () => {
+  it('happens by a click, and the link goes on showing the card', async () => {
+    const token = stage.gifts.addLink();
+    const page = await stage.open(context, token, 'reserved');
+    expect(stage.gifts.link(token).asked).toBe(0);
+
+    await page.click(REVEAL);
+    await untilState(page, 'revealed');
+    expect(await codeOf(page)).toBe(CARD.code);
+    expect(await page.innerText('[data-fill="pin"]')).toBe(CARD.pin);
+
+    await page.reload();
+    await untilState(page, 'revealed');
+    expect(await codeOf(page)).toBe(CARD.code);
+    expect(stage.gifts.link(token)).toMatchObject({ asked: 1, revealed: 1 });
+    expect(page.url()).toBe(stage.linkTo(token));
+  });
+
+  it.each(['Enter', 'Space'])('happens by the key %s, with the focus in sight all the way', async (key) => {
+    const token = stage.gifts.addLink();
+    const page = await stage.open(context, token, 'reserved');
+    await announced(page, 'You have a gift card worth €25');
+
+    await page.keyboard.press('Tab');
+    expect(await focused(page)).toBe('Show the card');
+    expect(await evaluated(page, 'getComputedStyle(document.activeElement).outlineStyle')).toBe('solid');
+    await page.keyboard.press(key);
+    await untilState(page, 'revealed');
+
+    // The heading tells where the person is now; the code and its button follow it.
+    expect(await focused(page)).toBe('Here is your €25 gift card');
+    expect(await page.title()).toBe('Here is your €25 gift card');
+    await page.keyboard.press('Tab');
+    expect(await focused(page)).toBe('Copy');
+    expect(await evaluated(page, 'document.activeElement.ariaLabel')).toBe('Copy the code');
+    expect(stage.gifts.link(token)).toMatchObject({ asked: 1, revealed: 1 });
+  });
+
+  it('does not happen because a script clicks or presses keys', async () => {
+    const token = stage.gifts.addLink();
+    const page = await stage.open(context, token, 'reserved');
+    await evaluated(
+      page,
+      `{
+        const button = document.querySelector('${REVEAL}');
+        button.click();
+        button.dispatchEvent(new MouseEvent('click', { bubbles: true }));
+        button.focus();
+        for (const type of ['keydown', 'keypress', 'keyup'])
+          button.dispatchEvent(new KeyboardEvent(type, { key: 'Enter', bubbles: true }));
+      }`,
+    );
+    await page.waitForTimeout(500);
+    expect(stage.gifts.link(token)).toMatchObject({ asked: 0, view: { state: 'RESERVED' } });
+  });
+
+  it('asks once for a double click', async () => {
+    stage.gifts.delayMs = 300;
+    const token = stage.gifts.addLink();
+    const page = await stage.open(context, token, 'reserved');
+    await page.dblclick(REVEAL);
+    await page.click(REVEAL, { force: true });
+    await untilState(page, 'revealed');
+    expect(stage.gifts.link(token)).toMatchObject({ asked: 1, revealed: 1 });
+  });
+
+  it('gives two tabs the same card', async () => {
+    const token = stage.gifts.addLink();
+    const [one, other] = await Promise.all([
+      stage.open(context, token, 'reserved'),
+      stage.open(context, token, 'reserved'),
+    ]);
+    await Promise.all([one.click(REVEAL), other.click(REVEAL)]);
+    await Promise.all([untilState(one, 'revealed'), untilState(other, 'revealed')]);
+    expect([await codeOf(one), await codeOf(other)]).toEqual([CARD.code, CARD.code]);
+    expect(stage.gifts.link(token).revealed).toBe(1);
+  });
+
+  it('shows the card again after the back button', async () => {
+    const token = stage.gifts.addLink();
+    const page = await stage.open(context, token, 'reserved');
+    await page.click(REVEAL);
+    await untilState(page, 'revealed');
+    await page.goto('about:blank');
+    await page.goBack();
+    await untilState(page, 'revealed');
+    expect(await codeOf(page)).toBe(CARD.code);
+    expect(stage.gifts.link(token)).toMatchObject({ asked: 1, revealed: 1 });
+  });
+
+  it('does not happen by the back button either', async () => {
+    const token = stage.gifts.addLink();
+    const page = await stage.open(context, token, 'reserved');
+    await page.goto('about:blank');
+    await page.goBack();
+    await untilState(page, 'reserved');
+    expect(stage.gifts.link(token).asked).toBe(0);
+  });
+
+  it('says when it came too late', async () => {
+    const token = stage.gifts.addLink();
+    const page = await stage.open(context, token, 'reserved');
+    stage.gifts.link(token).view.expires_at = 1_700_000_000;
+    await page.click(REVEAL);
+    await untilState(page, 'expired');
+    expect(await page.innerText('main')).toContain('14 November 2023');
+    expect(await focused(page)).toBe('This link has expired');
+    expect(stage.gifts.link(token)).toMatchObject({ asked: 1, revealed: 0 });
+  });
+
+  it('ends by itself when time is up while the page is open', async () => {
+    const token = stage.gifts.addLink({ expires_at: Math.floor(Date.now() / 1000) + 4 });
+    const page = await stage.open(context, token, 'reserved');
+    expect(await page.innerText('[data-fill="left"]')).toMatch(/^\(in \d seconds?\)$/);
+    await untilState(page, 'expired');
+    await announced(page, 'This link has expired');
+  });
+
+  it('shows a code as the text that it is', async () => {
+    const card = { code: '<img src=x onerror="document.title=1">&amp;' };
+    const page = await stage.open(context, stage.gifts.addLink({ state: 'REVEALED', card }), 'revealed');
+    expect(await codeOf(page)).toBe(card.code);
+    expect(await page.isVisible('[data-secret="pin"]')).toBe(false);
+  });
+});
+
+describe('copying', () => {
+  const revealed = async () => stage.open(context, stage.gifts.addLink({ state: 'REVEALED' }), 'revealed');
+
+  it('puts code and PIN on the clipboard, and says so to eyes and ears', async () => {
+    await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: stage.url });
+    const page = await revealed();
+
+    await page.click('[data-copy="code"]');
+    await page.waitForSelector('[data-copy="code"] >> text="Copied"');
+    await announced(page, 'The code has been copied');
+    expect(await page.innerText('[data-copy="pin"]')).toBe('Copy');
+    await page.click('[data-copy="pin"]');
+    await announced(page, 'The PIN has been copied');
+    await page.waitForSelector('[data-copy="code"] >> text="Copy"');
+
+    // The page itself may not read the clipboard, so it is pasted elsewhere.
+    const elsewhere = await context.newPage();
+    await elsewhere.setContent('<textarea autofocus></textarea>');
+    await elsewhere.focus('textarea');
+    await elsewhere.keyboard.press('Control+V');
+    expect(await elsewhere.inputValue('textarea')).toBe(CARD.pin);
+  });
+
+  it('works in browsers without the clipboard interface', async () => {
+    await context.addInitScript("Object.defineProperty(navigator, 'clipboard', { value: undefined })");
+    const page = await revealed();
+    await page.click('[data-copy="code"]');
+    await announced(page, 'The code has been copied');
+  });
+
+  it('selects the text where nothing may be copied', async () => {
+    await context.addInitScript(
+      "Object.defineProperty(navigator, 'clipboard', { value: undefined }); document.execCommand = () => false;",
+    );
+    const page = await revealed();
+    await page.click('[data-copy="code"]');
+    await announced(page, 'Copying did not work. The text is selected: copy it by hand.');
+    expect(await evaluated(page, 'String(getSelection())')).toBe(CARD.code);
+    expect(await page.innerText('[data-copy="code"]')).toBe('Copy');
+  });
+});
+
+describe('links that went wrong', () => {
+  it.each(['/%23', '/%2523', '/?lang=en#', '/nowhere#'])('repairs an address with %s', async (prefix) => {
+    const token = stage.gifts.addLink();
+    const page = await context.newPage();
+    await page.goto(`${stage.url}${prefix}${token}`);
+    await untilState(page, 'reserved');
+    expect(new URL(page.url()).hash).toBe(`#${token}`);
+    expect(new URL(page.url()).pathname).toBe('/');
+    expect(await evaluated(page, 'history.length')).toBe(2);
+  });
+
+  it('opens a pasted link, after it has said what is wrong with another text', async () => {
+    const token = stage.gifts.addLink();
+    const page = await context.newPage();
+    await page.goto(stage.url);
+    await untilState(page, 'missing');
+
+    await page.fill('#link', 'https://example.com/');
+    await page.keyboard.press('Enter');
+    const input = page.locator('#link');
+    expect(await input.getAttribute('aria-invalid')).toBe('true');
+    expect(await page.innerText('[role="alert"]')).toContain('does not look like a gift link');
+    expect(await evaluated(page, 'document.activeElement.id')).toBe('link');
+
+    await input.fill(`Hi! Your card: ${stage.linkTo(token)} Enjoy!`);
+    await page.click('form button');
+    await untilState(page, 'reserved');
+    expect(page.url()).toBe(stage.linkTo(token));
+    expect(await focused(page)).toBe('You have a gift card worth €25');
+  });
+
+  it('opens another link that is put into the address', async () => {
+    const page = await stage.open(context, stage.gifts.addLink(), 'reserved');
+    const other = stage.gifts.addLink({ denomination: 70 });
+    await evaluated(page, `location.hash = '${other}'`);
+    await page.waitForSelector('h1:text-is("You have a gift card worth €70")');
+  });
+});
+
+describe('when the service or the network is away', () => {
+  it('tries again by the button, without revealing anything', async () => {
+    const token = stage.gifts.addLink();
+    await stage.gifts.stop();
+    const page = await stage.open(context, token, 'away');
+    await announced(page, 'We cannot reach your card right now');
+    await page.click('[data-retry]');
+    await untilState(page, 'away');
+    await stage.gifts.start();
+    await page.click('[data-retry]');
+    await untilState(page, 'reserved');
+    expect(stage.gifts.link(token).asked).toBe(0);
+  });
+
+  it('lets the person decide again after a reveal that got no answer', async () => {
+    const token = stage.gifts.addLink();
+    const page = await stage.open(context, token, 'reserved');
+    await stage.gifts.stop();
+    await page.click(REVEAL);
+    await untilState(page, 'away');
+    await stage.gifts.start();
+    await page.click('[data-retry]');
+    await untilState(page, 'reserved');
+    expect(stage.gifts.link(token).revealed).toBe(0);
+    await page.click(REVEAL);
+    await untilState(page, 'revealed');
+    expect(stage.gifts.link(token).revealed).toBe(1);
+  });
+
+  it('shows the card when the answer to the reveal was lost on the way', async () => {
+    const token = stage.gifts.addLink();
+    const page = await stage.open(context, token, 'reserved');
+    await page.route('**/reveal', async (route) => {
+      await route.fetch();
+      await route.abort();
+    });
+    await page.click(REVEAL);
+    await untilState(page, 'away');
+    await page.click('[data-retry]');
+    await untilState(page, 'revealed');
+    expect(stage.gifts.link(token)).toMatchObject({ asked: 1, revealed: 1 });
+  });
+
+  it('comes back by itself with the network', async () => {
+    const token = stage.gifts.addLink();
+    const page = await stage.open(context, token, 'reserved');
+    await context.setOffline(true);
+    await page.click(REVEAL);
+    await untilState(page, 'away');
+    await context.setOffline(false);
+    await untilState(page, 'reserved');
+    expect(stage.gifts.link(token).asked).toBe(0);
+  });
+
+  it('works over a network that takes three seconds for everything', async () => {
+    const token = stage.gifts.addLink();
+    const page = await context.newPage();
+    const network = await context.newCDPSession(page);
+    await network.send('Network.enable');
+    await network.send('Network.emulateNetworkConditions', {
+      offline: false,
+      latency: 3_000,
+      downloadThroughput: 20_000,
+      uploadThroughput: 20_000,
+    });
+    await page.goto(stage.linkTo(token), { waitUntil: 'commit' });
+    await page.waitForSelector('text=Looking for your gift card…');
+    await untilState(page, 'reserved');
+    await page.click(REVEAL);
+    await untilState(page, 'revealing');
+    await untilState(page, 'revealed');
+    expect(stage.gifts.link(token)).toMatchObject({ asked: 1, revealed: 1 });
+  });
+});
+
+describe('languages', () => {
+  it.each([
+    ['fr-FR', 'Vous avez une carte cadeau de 49,50\u00a0€'],
+    ['de-DE', 'Sie haben eine Geschenkkarte über 49,50\u00a0€'],
+    ['es-ES', 'Tiene una tarjeta regalo de 49,50\u00a0€'],
+    ['ja-JP', 'You have a gift card worth €49.50'],
+  ])('speaks to a browser in %s', async (locale, heading) => {
+    const other = await stage.window({ locale });
+    const page = await stage.open(other, stage.gifts.addLink({ denomination: 49.5 }), 'reserved');
+    expect((await page.innerText('h1:visible')).replace(/\u202f/g, '\u00a0')).toBe(heading);
+    await other.close();
+  });
+
+  it('keeps link and state when the language is switched', async () => {
+    const token = stage.gifts.addLink();
+    const page = await stage.open(context, token, 'reserved');
+    await page.click('nav >> text=Français');
+    await untilState(page, 'reserved');
+    await page.waitForSelector('html[lang="fr"]');
+    expect(page.url()).toBe(stage.linkTo(token, '?lang=fr'));
+    expect(stage.gifts.link(token).asked).toBe(0);
+
+    await page.click(REVEAL);
+    await untilState(page, 'revealed');
+    await page.click('nav >> text=Deutsch');
+    await page.waitForSelector('html[lang="de"]');
+    await untilState(page, 'revealed');
+    expect(await codeOf(page)).toBe(CARD.code);
+    expect(stage.gifts.link(token)).toMatchObject({ asked: 1, revealed: 1 });
+  });
+});
+
+describe('the brand of an account', () => {
+  it('shows name, colour and logo, with text that reads on the colour', async () => {
+    const logo = 'data:image/svg+xml,<svg xmlns="http://www.w3.org/2000/svg" width="40" height="20"/>';
+    const token = stage.gifts.addLink({}, { name: 'Sun & Co', color: '#ffd400', logo });
+    const page = await stage.open(context, token, 'reserved');
+
+    expect(await page.innerText('.name')).toBe('Sun & Co');
+    expect(await page.getAttribute('.logo', 'src')).toBe(logo);
+    expect(await evaluated(page, "document.querySelector('.logo').naturalWidth")).toBe(40);
+    const style = (property: string) =>
+      evaluated<string>(page, `getComputedStyle(document.querySelector('${REVEAL}')).${property}`);
+    expect(await style('backgroundColor')).toBe('rgb(255, 212, 0)');
+    expect(await style('color')).toBe('rgb(0, 0, 0)');
+  });
+
+  it('takes nothing that is no colour or no image of its own', async () => {
+    const brand = { name: '<b>Bad</b>', color: 'red;--page:red', logo: 'https://example.com/track.png' };
+    const page = await stage.open(context, stage.gifts.addLink({}, brand), 'reserved');
+    expect(await page.innerText('.name')).toBe('<b>Bad</b>');
+    expect(await evaluated(page, "document.documentElement.getAttribute('style')")).toBeNull();
+    expect(await page.isVisible('.logo')).toBe(false);
+    expect(stage.requests.filter(({ url }) => url.includes('example.com'))).toEqual([]);
+  });
+});
+
+it('complained about nothing', () => {
+  expect(stage.complaints).toEqual([]);
+});

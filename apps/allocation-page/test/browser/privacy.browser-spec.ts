@@ -1,0 +1,118 @@
+import { CARD } from '../gift-cards-responder.js';
+import { BrowserStage, untilState } from './browser-stage.js';
+
+let stage: BrowserStage;
+beforeAll(async () => {
+  stage = await BrowserStage.start();
+});
+afterAll(() => stage?.stop());
+
+it('stays reserved however often a machine opens it, runs its scripts and follows its links', async () => {
+  const token = stage.gifts.addLink();
+  const context = await stage.window();
+  const page = await context.newPage();
+  for (let opened = 0; opened < 50; opened += 1) {
+    await page.goto(stage.linkTo(token));
+    await untilState(page, 'reserved');
+    const links = await page.evaluate<string[]>('Array.from(document.links, (link) => link.href)');
+    expect(links).toHaveLength(4);
+    await page.goto(links[opened % links.length]!);
+    await untilState(page, 'reserved');
+  }
+  await context.close();
+  const { asked, view } = stage.gifts.link(token);
+  expect([asked, view.state]).toEqual([0, 'RESERVED']);
+}, 240_000);
+
+it('stays reserved when a machine asks for it without a browser', async () => {
+  const token = stage.gifts.addLink();
+  for (const method of ['HEAD', 'GET', 'OPTIONS'])
+    for (const path of ['/', `/%23${token}`, '/api/reward-link', '/api/reward-link/reveal'])
+      await fetch(`${stage.url}${path}`, {
+        method,
+        headers: { authorization: `Bearer ${token}`, 'sec-purpose': 'prefetch', purpose: 'prefetch' },
+      });
+  expect(stage.gifts.link(token)).toMatchObject({ asked: 0, view: { state: 'RESERVED' } });
+});
+
+it('is small, and its files are asked for once', async () => {
+  const context = await stage.window();
+  const page = await context.newPage();
+  const network = await context.newCDPSession(page);
+  const sizes: number[] = [];
+  await network.send('Network.enable');
+  network.on('Network.loadingFinished', ({ encodedDataLength }) => sizes.push(encodedDataLength));
+  await page.goto(stage.linkTo(stage.gifts.addLink()));
+  await untilState(page, 'reserved');
+  await page.waitForLoadState('networkidle');
+  const first = sizes.splice(0);
+
+  // Page, stylesheet, script, answer; headers included.
+  expect(first.filter((size) => size > 0)).toHaveLength(4);
+  const transferred = first.reduce((sum, size) => sum + size, 0);
+  process.stdout.write(`first view: ${transferred} bytes\n`);
+  expect(transferred).toBeLessThan(30 * 1024);
+
+  await page.goto('about:blank');
+  await page.goto(stage.linkTo(stage.gifts.addLink()));
+  await untilState(page, 'reserved');
+  await page.waitForLoadState('networkidle');
+  expect(sizes.filter((size) => size > 0)).toHaveLength(2);
+  await context.close();
+});
+
+it('tells nobody the token: not the network, not the log, not the next page', async () => {
+  const token = stage.gifts.addLink();
+  const context = await stage.window();
+  const page = await stage.open(context, token, 'reserved');
+  await page.click('nav >> text=Deutsch');
+  await untilState(page, 'reserved');
+  await page.click('[data-reveal]');
+  await untilState(page, 'revealed');
+  await page.reload();
+  await untilState(page, 'revealed');
+
+  // Another page that the person goes on to learns nothing.
+  await page.route('https://elsewhere.example/**', (route) =>
+    route.fulfill({ contentType: 'text/html', body: '<title>elsewhere</title>' }),
+  );
+  await page.evaluate("location.href = 'https://elsewhere.example/'");
+  await page.waitForURL('https://elsewhere.example/');
+  expect(await page.evaluate('document.referrer')).toBe('');
+  await context.close();
+
+  // A mangled link has its token in the path; not even then is it in the log.
+  const mangled = stage.gifts.addLink();
+  const other = await stage.browser.newContext();
+  const repaired = await other.newPage();
+  await repaired.goto(`${stage.url}/%23${mangled}`);
+  await untilState(repaired, 'reserved');
+  await other.close();
+
+  const own = stage.requests.filter(({ url }) => !url.startsWith('https://elsewhere.example/'));
+  expect(own.length).toBeGreaterThan(100);
+  for (const { url, headers } of stage.requests) {
+    // A browser does not send the fragment, and the list has the address as typed.
+    expect(url.split('#')[0]).not.toContain(token);
+    expect(headers.referer ?? '').toBe('');
+  }
+  expect(own.filter(({ url }) => !url.startsWith(`${stage.url}/`) && !url.startsWith('data:'))).toEqual([]);
+  const withToken = own.filter(({ headers }) => JSON.stringify(headers).includes(token));
+  for (const { headers } of withToken) expect(headers.authorization).toBe(`Bearer ${token}`);
+  expect(withToken.length).toBeGreaterThanOrEqual(4);
+
+  expect(stage.log).toContain('"/api/reward-link/reveal"');
+  for (const secret of [token, mangled, CARD.code, CARD.pin]) expect(stage.log).not.toContain(secret);
+});
+
+it('keeps nothing in the browser', async () => {
+  const context = await stage.window();
+  const page = await stage.open(context, stage.gifts.addLink({ state: 'REVEALED' }), 'revealed');
+  expect(await page.evaluate('localStorage.length + sessionStorage.length')).toBe(0);
+  expect(await context.cookies()).toEqual([]);
+  await context.close();
+});
+
+it('complained about nothing', () => {
+  expect(stage.complaints).toEqual([]);
+});

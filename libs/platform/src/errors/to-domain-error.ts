@@ -54,7 +54,8 @@ const isUnstorable = (error: unknown): boolean => {
 export function toDomainError(error: unknown): DomainError {
   if (error instanceof DomainError) return error;
   if (error instanceof HttpException) {
-    const code = BY_STATUS[error.getStatus()];
+    const status = error.getStatus();
+    const code = BY_STATUS[status] ?? (status >= 400 && status < 500 ? 'VALIDATION_FAILED' : undefined);
     if (code) return new DomainError(code);
   }
   if (isDatabaseAway(error)) return unavailable('The database');

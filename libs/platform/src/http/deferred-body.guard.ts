@@ -46,9 +46,14 @@ const refuseMediaType: FastifyContentTypeParser = (request, payload, done) => {
   payload.on('end', () => done(null, undefined)).on('error', done);
 };
 
+/** `__proto__`, also with escaped underscores. */
+const MAY_NAME_PROTO = /__proto__|\\u005f/i;
+
 const parseJson = (text: string): unknown =>
-  // `__proto__` as an own member would be copied onto objects by later code.
-  JSON.parse(text, (name, value: unknown) => (name === '__proto__' ? undefined : value));
+  // `__proto__` as an own member would be copied onto objects by later code. A reviver is slow, so only where need be.
+  MAY_NAME_PROTO.test(text)
+    ? JSON.parse(text, (name, value: unknown) => (name === '__proto__' ? undefined : value))
+    : JSON.parse(text);
 
 @Injectable()
 export class DeferredBodyGuard implements CanActivate {

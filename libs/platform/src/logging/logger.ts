@@ -6,15 +6,20 @@ import { pino, type DestinationStream, type Logger } from 'pino';
  * strings, the token in the path of a click_url, the fragment of a reward link.
  */
 const SECRETS: readonly [RegExp, string][] = [
+  // A member, header or parameter by its name; quotes may be escaped, as JSON inside a text has them.
   [
-    /((?:x-)?api[_-]?key|token|authorization|reward_link|password)(["']?\s*[=:]\s*["']?)[^\s"'&,}]+/gi,
+    /((?:x-)?api[_-]?key|token|authorization|reward_link|card_?code|\bpin|password)(\\*["']?\s*(?:[=:]|%3D)\s*\\*["']?(?:(?:Bearer|Basic)\s+)?)[^\s"'&,}\\]+/gi,
     '$1$2[redacted]',
   ],
-  [/\bBearer\s+[^\s"',}]+/gi, 'Bearer [redacted]'],
+  [/\b(Bearer|Basic)\s+(?!\[redacted\])[^\s"',}\\]+/gi, '$1 [redacted]'],
+  // JSON Web Tokens and generated API keys, wherever they stand.
   [/\beyJ[\w-]+\.[\w-]+\.[\w-]+/g, '[redacted]'],
+  [/\bpk_[a-z2-7]{32}\b/gi, '[redacted]'],
   [/\/c\/[\w-]{16,}/g, '/c/[redacted]'],
   [/(#|%23)[\w.-]{16,}/gi, '$1[redacted]'],
   [/((?:postgres(?:ql)?|nats|tls):\/\/[^:@/\s]+):[^@\s]+@/gi, '$1:[redacted]@'],
+  // Postgres repeats the value that it could not read.
+  [/(invalid input [^:"\\]+: \\?")[^"\\]*/g, '$1[redacted]'],
 ];
 
 /** Replaces everything that looks like a credential. */

@@ -1,0 +1,86 @@
+import { baseUrl, ConfigError, databaseEnv, loadEnv, platformEnv, secret } from './load-env.js';
+
+const spec = { ...platformEnv, ...databaseEnv, PEPPER: secret(), PERKS_URL: baseUrl() };
+const complete = {
+  PORT: '4001',
+  NATS_URL: 'nats://127.0.0.1:4009',
+  DATABASE_URL: 'postgres://perks:password@127.0.0.1/perkway',
+  PEPPER: 'a secret of thirty-two characters',
+  PERKS_URL: 'https://perks.example/',
+};
+const messageFor = (change: Record<string, string | undefined>): string => {
+  try {
+    loadEnv(spec, { ...complete, ...change });
+  } catch (error) {
+    expect(error).toBeInstanceOf(ConfigError);
+    return (error as Error).message;
+  }
+  return 'accepted';
+};
+
+describe('loadEnv', () => {
+  it('gives every value its type and every omission its default', () => {
+    expect(loadEnv(spec, complete)).toMatchObject({
+      PORT: 4001,
+      HOST: '127.0.0.1',
+      LOG_LEVEL: 'info',
+      NODE_ENV: 'production',
+      TRUSTED_PROXIES: [],
+      SHUTDOWN_DELAY_MS: 0,
+      DATABASE_POOL_SIZE: 10,
+      PERKS_URL: 'https://perks.example',
+    });
+  });
+
+  it('is a plain object, without the rest of the environment', () => {
+    const env = loadEnv(spec, { ...complete, OTHER: 'x' }) as Record<string, unknown>;
+    expect(env.OTHER).toBeUndefined();
+    expect(env.constructor).toBe(Object);
+  });
+
+  it('reads a list of proxies', () => {
+    const { TRUSTED_PROXIES } = loadEnv(spec, {
+      ...complete,
+      TRUSTED_PROXIES: ' 10.0.0.0/8,::1 , fd00::/8,',
+    });
+    expect(TRUSTED_PROXIES).toEqual(['10.0.0.0/8', '::1', 'fd00::/8']);
+  });
+
+  it('names everything that is wrong or missing in one sentence', () => {
+    expect(messageFor({ PORT: undefined, NATS_URL: undefined, PEPPER: 'short' })).toBe(
+      'Wrong environment: PORT is missing; NATS_URL is missing; PEPPER is wrong (must have at least 32 characters).',
+    );
+  });
+
+  it.each([
+    ['PORT', 'http'],
+    ['PORT', '70000'],
+    ['LOG_LEVEL', 'loud'],
+    ['TRUSTED_PROXIES', '10.0.0.0/33'],
+    ['TRUSTED_PROXIES', 'proxy.internal'],
+    ['NATS_URL', 'http://127.0.0.1'],
+    ['NATS_URL', ''],
+    ['DATABASE_URL', 'mysql://127.0.0.1'],
+    ['DATABASE_POOL_SIZE', 'ten'],
+    ['PERKS_URL', 'perks.example'],
+    ['PERKS_URL', 'https://'],
+    ['PEPPER', ''],
+  ])('refuses %s=%s', (name, value) => {
+    expect(messageFor({ [name]: value })).toMatch(
+      new RegExp(`^Wrong environment: ${name} is (wrong|missing)[^;]*\\.$`),
+    );
+  });
+
+  it('repeats no value that may be secret', () => {
+    for (const name of [
+      'PORT',
+      'LOG_LEVEL',
+      'NATS_URL',
+      'DATABASE_URL',
+      'DATABASE_POOL_SIZE',
+      'PERKS_URL',
+      'PEPPER',
+    ])
+      expect(messageFor({ [name]: 'hunter2-in-here' })).not.toContain('hunter2');
+  });
+});

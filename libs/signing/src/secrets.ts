@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, hash, randomFillSync } from 'node:crypto';
 import { hmac, type Keyring } from './keyring.js';
 
 /**
@@ -11,6 +11,23 @@ export const keyedHash = (secret: string | Buffer, text: string): string =>
 /** The keyed hash of an API key. Keys match whatever their case (specification section 5, rule 4). */
 export const hashApiKey = (pepper: string, apiKey: string): string => keyedHash(pepper, apiKey.toLowerCase());
 
+const BLOCK_LENGTH = 64;
+
+/**
+ * `keyedHash` for many texts: the same result at half the price, by one-shot hashes of the two halves that HMAC
+ * is made of (RFC 2104).
+ */
+export function keyedHasher(secret: string): (text: string) => string {
+  const given = Buffer.from(secret);
+  const key = given.length > BLOCK_LENGTH ? (hash('sha256', given, 'buffer') as Buffer) : given;
+  const pad = (byte: number) => Buffer.alloc(BLOCK_LENGTH, byte).map((filler, at) => filler ^ (key[at] ?? 0));
+  const [inner, outer] = [pad(0x36), pad(0x5c)];
+  return (text) => {
+    const digest = hash('sha256', Buffer.concat([inner, Buffer.from(text)]), 'buffer') as Buffer;
+    return hash('sha256', Buffer.concat([outer, digest]), 'hex');
+  };
+}
+
 const SEAL_VERSION = 1;
 const IV_LENGTH = 12;
 const SEAL_TAG_LENGTH = 16;
@@ -22,14 +39,34 @@ const sealKey = (purpose: string): string => `seal/v${SEAL_VERSION}/${purpose}`;
  * The IV is random, so a key is good for about 2^32 seals.
  */
 export function seal(keyring: Keyring, purpose: string, plaintext: string, context: string): Buffer {
-  const head = Buffer.from(`\0\0${keyring.current}`, 'latin1');
-  head[0] = SEAL_VERSION;
-  head[1] = keyring.current.length;
-  const iv = randomBytes(IV_LENGTH);
+  const { current } = keyring;
+  const iv = nextIv();
   const cipher = createCipheriv('aes-256-gcm', keyring.subkey(sealKey(purpose))!, iv);
-  cipher.setAAD(Buffer.concat([head, Buffer.from(context)]));
-  const ciphertext = Buffer.concat([cipher.update(plaintext, 'utf8'), cipher.final()]);
-  return Buffer.concat([head, iv, ciphertext, cipher.getAuthTag()]);
+  cipher.setAAD(Buffer.from(`${sealHead(current)}${context}`));
+  const ciphertext = cipher.update(plaintext, 'utf8');
+  // GCM is a stream cipher: there is nothing left to come, but the tag needs the call.
+  cipher.final();
+  const ivAt = 2 + current.length;
+  const sealed = Buffer.allocUnsafe(ivAt + IV_LENGTH + ciphertext.length + SEAL_TAG_LENGTH);
+  sealed.write(sealHead(current), 'latin1');
+  iv.copy(sealed, ivAt);
+  ciphertext.copy(sealed, ivAt + IV_LENGTH);
+  cipher.getAuthTag().copy(sealed, sealed.length - SEAL_TAG_LENGTH);
+  return sealed;
+}
+
+const sealHead = (keyId: string): string => String.fromCharCode(SEAL_VERSION, keyId.length) + keyId;
+
+// Random bytes for many at once: a call costs more than its bytes.
+const ivs = Buffer.alloc(IV_LENGTH * 256);
+let usedIvs = ivs.length;
+
+function nextIv(): Buffer {
+  if (usedIvs === ivs.length) {
+    randomFillSync(ivs);
+    usedIvs = 0;
+  }
+  return ivs.subarray(usedIvs, (usedIvs += IV_LENGTH));
 }
 
 /** The key id that something was sealed with, for finding what is left to re-encrypt. */

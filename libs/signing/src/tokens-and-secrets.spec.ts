@@ -5,7 +5,7 @@ import { parseKeyring } from './keyring.js';
 import { type OutreachToken, signOutreachToken, verifyOutreachToken } from './outreach-token.js';
 import { signPayload, verifyPayload } from './payload-token.js';
 import { signRewardToken, verifyRewardToken } from './reward-token.js';
-import { hashApiKey, keyedHash, open, seal, sealedKeyId } from './secrets.js';
+import { hashApiKey, keyedHash, keyedHasher, open, seal, sealedKeyId } from './secrets.js';
 
 const key = (id: string): string => `${id}:${randomBytes(32).toString('base64url')}`;
 const [first, second] = [key('k1'), key('k2')];
@@ -130,6 +130,18 @@ describe('keyed hashes', () => {
     expect(hashApiKey('another', 'abcdefghijklmnop_1')).not.toBe(expected);
     expect(keyedHash('pepper', 'ABC')).not.toBe(keyedHash('pepper', 'abc'));
   });
+
+  it('are the same when many are made', () => {
+    fc.assert(
+      fc.property(
+        fc.string({ maxLength: 200 }),
+        fc.string({ unit: 'binary', maxLength: 200 }),
+        (secret, text) => {
+          expect(keyedHasher(secret)(text)).toBe(keyedHash(secret, text));
+        },
+      ),
+    );
+  });
 });
 
 describe('sealing', () => {
@@ -143,6 +155,8 @@ describe('sealing', () => {
       }),
     );
     expect(sealedKeyId(seal(rotated, 'card', 'x', ''))).toBe('k2');
+    const nonces = Array.from({ length: 1_000 }, () => seal(keyring, 'card', 'x', '').toString('hex', 4, 16));
+    expect(new Set(nonces).size).toBe(1_000);
   });
 
   it('refuses every flipped bit and truncation, another context, purpose or ring, and its error shows nothing', () => {

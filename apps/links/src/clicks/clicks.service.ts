@@ -13,10 +13,15 @@ import { OffersService } from '../offers/offers.service.js';
 
 export const LINK_KEYRING = Symbol('LINK_KEYRING');
 
+/** A page or message that is shown often has the same link each time, and verifying costs more than all the rest. */
+const REMEMBERED_LINKS = 10_000;
+
 export type ClickQuery = Readonly<Record<string, unknown>>;
 
 @Injectable()
 export class ClicksService {
+  private readonly verified = new Map<string, VerifiedLink>();
+
   constructor(
     @Inject(LINK_KEYRING) private readonly keyring: Keyring,
     private readonly offers: OffersService,
@@ -28,11 +33,20 @@ export class ClicksService {
    * leads nowhere, 503 when nobody can tell
    */
   async resolve(token: string): Promise<{ link: VerifiedLink; target: string }> {
-    const link = verifyLink(this.keyring, token);
-    if (!link) throw new DomainError('LINK_NOT_FOUND');
+    const link = this.verify(token);
     const target = this.offers.peek(link.perk) ?? (await this.offers.find(link.perk));
     if (target === undefined) throw new DomainError('PERK_NOT_FOUND');
     return { link, target };
+  }
+
+  private verify(token: string): VerifiedLink {
+    const known = this.verified.get(token);
+    if (known) return known;
+    const link = verifyLink(this.keyring, token);
+    if (!link) throw new DomainError('LINK_NOT_FOUND');
+    if (this.verified.size >= REMEMBERED_LINKS) this.verified.delete(this.verified.keys().next().value!);
+    this.verified.set(token, link);
+    return link;
   }
 
   /** Every use is a click; there is no deduplication. Resolves when it is durable. */

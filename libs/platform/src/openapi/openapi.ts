@@ -7,6 +7,7 @@ import {
   renderProblem,
   type ErrorRenderer,
 } from '../errors/error-renderer.js';
+import { addExamples } from './add-examples.js';
 
 const EXAMPLE_REQUEST_ID = '8d1c3c2e-5d5b-4f9e-9a53-0f6d3d1c2b7a';
 
@@ -51,17 +52,22 @@ export const ApiCubeErrors = documentErrors(renderCubeError);
 const describeApiKey = (document: DocumentBuilder): DocumentBuilder =>
   document.addApiKey({ type: 'apiKey', name: 'X-API-Key', in: 'header' }, 'apiKey');
 
-/** `/docs` and `/docs-json`. The document is made at the first look, not at start. */
+/**
+ * `/docs`, `/docs-json` and `/docs-yaml`. The document is made at the first look, not at start. `withPage: false`
+ * leaves out `/docs` itself, whose page needs inline styles.
+ */
 export function setupOpenApi(
   app: INestApplication,
   title: string,
   description: string,
   describeCredentials = describeApiKey,
+  { withPage = true } = {},
 ): void {
   const config = describeCredentials(
     new DocumentBuilder().setTitle(title).setDescription(description).setVersion('1.0'),
   ).build();
-  SwaggerModule.setup('docs', app, () => SwaggerModule.createDocument(app, config), {
+  SwaggerModule.setup('docs', app, () => addExamples(SwaggerModule.createDocument(app, config)), {
+    ui: withPage,
     jsonDocumentUrl: 'docs-json',
     yamlDocumentUrl: 'docs-yaml',
   });

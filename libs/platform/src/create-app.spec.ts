@@ -1,0 +1,405 @@
+import { Body, Controller, Get, Module, Param, Post, Req, type CanActivate } from '@nestjs/common';
+import { APP_GUARD } from '@nestjs/core';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { ApiProperty, ApiResponse } from '@nestjs/swagger';
+import { DomainError, unavailable } from '@perkway/domain';
+import { Type } from 'class-transformer';
+import { IsInt, ValidateNested } from 'class-validator';
+import type { FastifyRequest } from 'fastify';
+import { request as httpRequest } from 'node:http';
+import { connect, type AddressInfo } from 'node:net';
+import { createApp, type AppDefinition } from './create-app.js';
+import { loadEnv, platformEnv } from './config/load-env.js';
+import { renderPlainCode } from './errors/error-renderer.js';
+import { IsText } from './errors/is-text.js';
+import { CallerIdPipe } from './errors/validation.pipe.js';
+import { clientIp } from './http/client-ip.js';
+import { createLogger } from './logging/logger.js';
+import { ApiProblems, setupOpenApi } from './openapi/openapi.js';
+
+class PartDto {
+  @ApiProperty({ example: 3 })
+  @IsInt()
+  rank: number;
+}
+class ThingDto {
+  @ApiProperty({ example: 'A thing' })
+  @IsText(1, 10)
+  name: string;
+
+  @ApiProperty({ type: [PartDto] })
+  @ValidateNested({ each: true })
+  @Type(() => PartDto)
+  parts: PartDto[];
+}
+
+@Controller()
+class ThingsController {
+  @Post('things')
+  @ApiResponse({ status: 201, type: ThingDto })
+  @ApiProblems('VALIDATION_FAILED', 'API_KEY_INVALID', 'PERK_IS_NOT_IN_CAMPAIGN')
+  create(@Body() body: ThingDto) {
+    return body;
+  }
+
+  @Get('things/:thingId')
+  one(@Param('thingId', CallerIdPipe) thingId: string) {
+    return { thingId };
+  }
+
+  @Get('ip')
+  ip(@Req() request: FastifyRequest) {
+    return { ip: clientIp(request) };
+  }
+
+  @Get('refused')
+  refused() {
+    throw new DomainError('KEY_EXISTS');
+  }
+
+  @Get('away')
+  away() {
+    throw unavailable('The weather');
+  }
+
+  @Get('broken')
+  broken() {
+    throw new Error('a fault about api_key=abcdefghijklmnop1234');
+  }
+}
+
+/** Stands where an app's own guard stands. */
+class HeaderGuard implements CanActivate {
+  canActivate(context: { switchToHttp(): { getRequest(): FastifyRequest } }) {
+    if (context.switchToHttp().getRequest().headers['x-refuse']) throw new DomainError('API_KEY_INVALID');
+    return true;
+  }
+}
+
+@Module({ controllers: [ThingsController], providers: [{ provide: APP_GUARD, useClass: HeaderGuard }] })
+class ThingsModule {}
+
+const NO_BROKER = 'nats://127.0.0.1:1';
+
+describe('an app of the platform', () => {
+  const logs: string[] = [];
+  let app: NestFastifyApplication;
+  let port: number;
+
+  const launch = async (
+    definition: Partial<AppDefinition> = {},
+    variables: Record<string, string> = {},
+  ): Promise<NestFastifyApplication> =>
+    createApp({
+      name: 'probe',
+      module: ThingsModule,
+      env: loadEnv(platformEnv, { PORT: '1', NATS_URL: NO_BROKER, ...variables }),
+      logger: createLogger('probe', 'debug', { write: (line) => void logs.push(line) }),
+      ...definition,
+    });
+
+  beforeAll(async () => {
+    app = await launch({
+      bodyLimit: 1_000,
+      configure: (created) => setupOpenApi(created, 'Things', 'Of the test.'),
+    });
+    await app.listen(0, '127.0.0.1');
+    ({ port } = app.getHttpServer().address() as AddressInfo);
+  });
+  afterAll(() => app.close());
+  beforeEach(() => void logs.splice(0));
+
+  const post = (payload: string, headers: Record<string, string> = {}, url = '/things') =>
+    app.inject({ method: 'POST', url, payload, headers: { 'content-type': 'application/json', ...headers } });
+  const valid = { name: 'x', parts: [{ rank: 1 }] };
+
+  describe('bodies', () => {
+    it('are checked against their class, and what it does not name is dropped', async () => {
+      const response = await post(JSON.stringify({ ...valid, other: 1, parts: [{ rank: 1, other: 1 }] }));
+      expect(response.statusCode).toBe(201);
+      expect(response.json()).toEqual(valid);
+    });
+
+    it.each<[string, unknown, string[]]>([
+      ['nothing', {}, ['name']],
+      ['a wrong member of a list', { name: 'x', parts: [{ rank: 1 }, { rank: 'a' }] }, ['parts.1.rank']],
+      ['several wrong members', { name: '', parts: [{}] }, ['name', 'parts.0.rank']],
+      ['NUL in a text', { ...valid, name: 'a\0' }, ['name']],
+      ['too many characters', { ...valid, name: '😀'.repeat(11) }, ['name']],
+    ])('with %s are refused by field', async (_, body, fields) => {
+      const response = await post(JSON.stringify(body));
+      expect(response.statusCode).toBe(400);
+      const problem = response.json<{ detail: string; errors: { field: string; message: string }[] }>();
+      expect(problem.errors.map(({ field }) => field)).toEqual(expect.arrayContaining(fields));
+      for (const { field, message } of problem.errors) {
+        expect(problem.detail).toContain(`${field} ${message}`);
+        expect(message).not.toContain(field.split('.').at(-1)!);
+      }
+    });
+
+    it('count characters, not UTF-16 units', async () => {
+      expect((await post(JSON.stringify({ ...valid, name: '😀'.repeat(10) }))).statusCode).toBe(201);
+    });
+
+    it.each(['{bad', '[1]', '"x"', '7', 'null', ''])('%j are VALIDATION_FAILED', async (payload) => {
+      const response = await post(payload);
+      expect(response.statusCode).toBe(400);
+      expect(response.headers['content-type']).toBe('application/problem+json; charset=utf-8');
+      expect(response.json()).toMatchObject({ code: 'VALIDATION_FAILED', status: 400 });
+    });
+
+    it('of another type are refused, whatever is in them', async () => {
+      for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'nonsense', 'application/xml']) {
+        const response = await post('{}', { 'content-type': type });
+        expect(response.statusCode).toBe(415);
+        expect(response.json()).toMatchObject({ code: 'UNSUPPORTED_MEDIA_TYPE' });
+      }
+      expect(
+        (await post(JSON.stringify(valid), { 'content-type': 'application/json;charset=UTF-8' })).statusCode,
+      ).toBe(201);
+    });
+
+    it('past the limit are refused', async () => {
+      const response = await post(JSON.stringify({ ...valid, padding: 'x'.repeat(1_000) }));
+      expect(response.statusCode).toBe(413);
+      expect(response.json()).toMatchObject({ code: 'PAYLOAD_TOO_LARGE' });
+    });
+
+    it('are judged after the credentials', async () => {
+      for (const [payload, type] of [
+        ['{bad', 'application/json'],
+        ['x', 'text/plain'],
+        ['{}', 'application/json'],
+      ] as const) {
+        const response = await post(payload, { 'content-type': type, 'x-refuse': 'yes' });
+        expect(response.json()).toMatchObject({ code: 'API_KEY_INVALID', status: 401 });
+      }
+    });
+
+    it.each([
+      '{"name":"x","parts":[],"__proto__":{"name":"y"}}',
+      '{"name":"x","parts":[],"\\u005f_proto__":{"polluted":1}}',
+    ])('cannot reach a prototype: %s', async (payload) => {
+      const response = await post(payload);
+      expect(response.statusCode).toBe(201);
+      expect(response.json()).toEqual({ name: 'x', parts: [] });
+      expect(({} as { polluted?: number }).polluted).toBeUndefined();
+    });
+  });
+
+  describe('addresses', () => {
+    it.each(['/nothing/here', '/things', '/things/a/b'])('GET %s is 404 where nothing is', async (url) => {
+      const response = await app.inject({ url });
+      expect(response.statusCode).toBe(404);
+      expect(response.json()).toMatchObject({ code: 'NOT_FOUND', status: 404 });
+    });
+
+    it.each(['/things/%ZZ', '/things/%C3', '/%'])('%s that cannot be decoded is 400', async (url) => {
+      const response = await app.inject({ url });
+      expect(response.statusCode).toBe(400);
+      expect(response.json()).toMatchObject({ code: 'VALIDATION_FAILED' });
+    });
+
+    it('hold ids of the agreed form', async () => {
+      expect((await app.inject({ url: '/things/A.b_c-1' })).json()).toEqual({ thingId: 'A.b_c-1' });
+      for (const id of ['a%20b', 'a%2Fb', '%00', 'x'.repeat(101), 'é']) {
+        const response = await app.inject({ url: `/things/${id}` });
+        expect(response.statusCode).toBe(400);
+        expect(response.json()).toMatchObject({ errors: [{ field: 'thingId' }] });
+      }
+    });
+
+    it('and headers that are far too long are refused without an answer of 5xx', async () => {
+      const { status } = await fetch(`http://127.0.0.1:${port}/things/${'x'.repeat(20_000)}`);
+      expect([400, 414, 431]).toContain(status);
+    });
+  });
+
+  it('answers an expected refusal with its code and the request id', async () => {
+    const response = await app.inject({ url: '/refused', headers: { 'x-request-id': 'my-request.1' } });
+    expect(response.statusCode).toBe(409);
+    expect(response.headers['x-request-id']).toBe('my-request.1');
+    expect(response.headers['cache-control']).toBe('no-store');
+    expect(response.json()).toMatchObject({ code: 'KEY_EXISTS', requestId: 'my-request.1' });
+    for (const bad of ['', 'a b', 'x'.repeat(101), 'a"b']) {
+      const { headers } = await app.inject({ url: '/refused', headers: { 'x-request-id': bad } });
+      expect(headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
+    }
+  });
+
+  it('tells when to try again while a dependency is away', async () => {
+    const response = await app.inject({ url: '/away' });
+    expect(response.statusCode).toBe(503);
+    expect(response.headers['retry-after']).toBe('2');
+    expect(response.json()).toMatchObject({ detail: 'The weather is not available, please try again' });
+  });
+
+  it('logs a fault with its request id, redacted, and answers nothing about it', async () => {
+    const response = await app.inject({
+      url: '/broken?api_key=abcdefghijklmnop1234',
+      headers: { 'x-request-id': 'r-9' },
+    });
+    expect(response.statusCode).toBe(500);
+    expect(response.json()).toEqual({
+      type: 'urn:perkway:error:internal-error',
+      title: 'Something went wrong on our side',
+      status: 500,
+      detail: 'Something went wrong on our side',
+      code: 'INTERNAL_ERROR',
+      requestId: 'r-9',
+    });
+    const line = logs.find((text) => text.includes('request failed'))!;
+    expect(JSON.parse(line)).toMatchObject({ level: 'error', requestId: 'r-9', route: '/broken' });
+    expect(line).toContain('a fault about');
+    expect(logs.join('')).not.toContain('abcdefghijklmnop1234');
+  });
+
+  it('logs each refused request by its route, never its address', async () => {
+    await app.inject({ url: '/things/a%20b?token=abcdefghijklmnop1234' });
+    await app.inject({ url: '/c/abcdefghijklmnop1234' });
+    const lines = logs.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'request');
+    expect(lines).toEqual([
+      expect.objectContaining({ level: 'info', method: 'GET', route: '/things/:thingId', status: 400 }),
+      expect.objectContaining({ level: 'info', method: 'GET', route: '(none)', status: 404 }),
+    ]);
+    expect(logs.join('')).not.toContain('abcdefghijklmnop1234');
+  });
+
+  it('counts requests by route and status for Prometheus', async () => {
+    await app.inject({ url: '/things/metrics-probe-1' });
+    await app.inject({ url: '/things/metrics-probe-2' });
+    await app.inject({ url: '/metrics-probe-3' });
+    const response = await app.inject({ url: '/metrics' });
+    expect(response.headers['content-type']).toMatch(/^text\/plain; version=0\.0\.4/);
+    // Not toMatch, which would print all metrics.
+    const count =
+      /^http_request_duration_seconds_count\{app="probe",method="GET",route="\/things\/:thingId",status="200"\} \d+$/m;
+    expect(count.test(response.body)).toBe(true);
+    expect(response.body).toMatch(/route="\(none\)",status="404"/);
+    expect(response.body).toMatch(/^process_cpu_seconds_total\{app="probe"\} /m);
+    expect(response.body).toMatch(/^nodejs_eventloop_lag_seconds\{app="probe"\} /m);
+    expect(response.body).not.toContain('metrics-probe');
+  });
+
+  it('is alive and ready without a broker', async () => {
+    for (const url of ['/livez', '/readyz']) {
+      const response = await app.inject({ url });
+      expect(response.statusCode).toBe(200);
+      expect(response.json()).toEqual({ status: 'ok' });
+      expect(response.headers['cache-control']).toBe('no-store');
+      expect((await app.inject({ method: 'HEAD', url })).statusCode).toBe(200);
+    }
+  });
+
+  it('says what is needed of it, and how it refuses, with examples', async () => {
+    const document = (await app.inject({ url: '/docs-json' })).json();
+    const { responses } = document.paths['/things'].post;
+    expect(Object.keys(responses).sort()).toEqual(['201', '400', '401']);
+    const refused = responses['400'].content['application/problem+json'];
+    expect(Object.keys(refused.examples)).toEqual(['VALIDATION_FAILED', 'PERK_IS_NOT_IN_CAMPAIGN']);
+    expect(refused.examples.PERK_IS_NOT_IN_CAMPAIGN.value).toMatchObject({
+      status: 400,
+      code: 'PERK_IS_NOT_IN_CAMPAIGN',
+    });
+    expect(responses['201'].content['application/json'].example).toEqual({
+      name: 'A thing',
+      parts: [{ rank: 3 }],
+    });
+    expect(document.components.securitySchemes.apiKey).toEqual({
+      type: 'apiKey',
+      name: 'X-API-Key',
+      in: 'header',
+    });
+    expect((await app.inject({ url: '/docs' })).statusCode).toBe(200);
+    for (const own of ['/metrics', '/livez', '/readyz']) expect(document.paths).not.toHaveProperty([own]);
+  });
+
+  it('writes errors in the format of its host', async () => {
+    const plain = await launch({ errors: renderPlainCode });
+    try {
+      for (const [url, code] of [
+        ['/refused', 'KEY_EXISTS'],
+        ['/nothing', 'NOT_FOUND'],
+        ['/things/%ZZ', 'VALIDATION_FAILED'],
+        ['/broken', 'INTERNAL_ERROR'],
+      ]) {
+        const response = await plain.inject({ url });
+        expect(response.headers['content-type']).toBe('text/plain; charset=utf-8');
+        expect(response.body).toBe(code);
+      }
+    } finally {
+      await plain.close();
+    }
+  });
+
+  describe('the address of the customer', () => {
+    const ipVia = async (proxies: string, forwarded: string | undefined, remoteAddress = '127.0.0.1') => {
+      const proxied = await launch({}, { TRUSTED_PROXIES: proxies });
+      try {
+        const headers = forwarded === undefined ? {} : { 'x-forwarded-for': forwarded };
+        return (await proxied.inject({ url: '/ip', headers, remoteAddress })).json<{ ip: string }>().ip;
+      } finally {
+        await proxied.close();
+      }
+    };
+
+    it.each<[string, string, string | undefined, string, string]>([
+      ['the peer without trusted proxies', '', '198.51.100.1', '127.0.0.1', '127.0.0.1'],
+      ['the peer where it is no trusted proxy', '10.0.0.0/8', '198.51.100.1', '203.0.113.9', '203.0.113.9'],
+      ['the hop before a trusted proxy', '127.0.0.1', '198.51.100.1', '127.0.0.1', '198.51.100.1'],
+      [
+        'the rightmost hop that is not trusted',
+        '127.0.0.0/8,10.0.0.0/8',
+        '6.6.6.6, 198.51.100.1, 10.1.2.3',
+        '127.0.0.1',
+        '198.51.100.1',
+      ],
+      ['the peer without the header', '127.0.0.1', undefined, '127.0.0.1', '127.0.0.1'],
+      [
+        'one address in both notations',
+        '127.0.0.1',
+        '::ffff:198.51.100.1',
+        '::ffff:127.0.0.1',
+        '198.51.100.1',
+      ],
+      ['IPv6 in one form', '127.0.0.1', '2001:DB8:0:0::1', '127.0.0.1', '2001:db8::1'],
+    ])('is %s', async (_, proxies, forwarded, peer, expected) => {
+      expect(await ipVia(proxies, forwarded, peer)).toBe(expected);
+    });
+
+    it('is bounded, whatever a proxy writes', async () => {
+      expect((await ipVia('127.0.0.1', 'x'.repeat(500))).length).toBeLessThanOrEqual(64);
+    });
+  });
+
+  it('answers what it has and closes its connections when it stops', async () => {
+    @Controller()
+    class SlowController {
+      @Get('slow')
+      slow() {
+        return new Promise((resolve) => setTimeout(() => resolve({ done: true }), 500));
+      }
+    }
+    @Module({ controllers: [SlowController] })
+    class SlowModule {}
+    const stopping = await launch({ module: SlowModule });
+    await stopping.listen(0, '127.0.0.1');
+    const address = stopping.getHttpServer().address() as AddressInfo;
+    const idle = connect(address.port, '127.0.0.1');
+    const idleClosed = new Promise((resolve) => idle.on('close', resolve));
+    idle.resume().write('GET /livez HTTP/1.1\r\nHost: x\r\n\r\n');
+    const answered = new Promise<number | undefined>((resolve, reject) => {
+      httpRequest({ port: address.port, host: '127.0.0.1', path: '/slow' }, (response) => {
+        response.resume().on('end', () => resolve(response.statusCode));
+      })
+        .on('error', reject)
+        .end();
+    });
+    await new Promise((resolve) => setTimeout(resolve, 150));
+    const startedAt = Date.now();
+    await stopping.close();
+    expect(await answered).toBe(200);
+    await idleClosed;
+    expect(Date.now() - startedAt).toBeLessThan(3_000);
+  });
+});

@@ -1,0 +1,59 @@
+import type { OpenAPIObject } from '@nestjs/swagger';
+
+/** The parts of a schema that examples are made of. */
+interface Schema {
+  $ref?: string;
+  example?: unknown;
+  enum?: unknown[];
+  allOf?: Schema[];
+  oneOf?: Schema[];
+  items?: Schema;
+  properties?: Record<string, Schema>;
+}
+interface Content {
+  schema?: Schema;
+  example?: unknown;
+  examples?: unknown;
+}
+
+/** Gives each body that has no example of its own the one that follows from the examples of its members. */
+export function addExamples(document: OpenAPIObject): OpenAPIObject {
+  const schemas = (document.components?.schemas ?? {}) as Record<string, Schema>;
+
+  const exampleOf = (schema: Schema): unknown => {
+    if (schema.example !== undefined) return schema.example;
+    const named = schema.$ref && schemas[schema.$ref.split('/').at(-1)!];
+    if (named) return exampleOf(named);
+    if (schema.enum) return schema.enum[0];
+    if (schema.allOf) return merged(schema.allOf.map(exampleOf));
+    if (schema.oneOf?.[0]) return exampleOf(schema.oneOf[0]);
+    if (schema.items) {
+      const item = exampleOf(schema.items);
+      return item === undefined ? undefined : [item];
+    }
+    if (!schema.properties) return undefined;
+    const members = Object.entries(schema.properties)
+      .map(([name, member]) => [name, exampleOf(member)] as const)
+      .filter(([, example]) => example !== undefined);
+    return members.length > 0 ? Object.fromEntries(members) : undefined;
+  };
+
+  for (const path of Object.values(document.paths))
+    for (const operation of Object.values(path) as { requestBody?: object; responses?: object }[]) {
+      const bodies = [operation.requestBody, ...Object.values(operation.responses ?? {})];
+      for (const body of bodies as ({ content?: Record<string, Content> } | undefined)[])
+        for (const content of Object.values(body?.content ?? {})) {
+          if (content.example !== undefined || content.examples || !content.schema) continue;
+          const example = exampleOf(content.schema);
+          if (example !== undefined) content.example = example;
+        }
+    }
+  return document;
+}
+
+const merged = (parts: unknown[]): unknown => {
+  const known = parts.filter((part) => part !== undefined);
+  return known.length > 0 && known.every((part) => typeof part === 'object')
+    ? Object.assign({}, ...(known as object[]))
+    : known[0];
+};

@@ -29,6 +29,8 @@ export function defineApp(env: AllocationPageEnv, assetsFolder: string): AppDefi
         'Perkway Allocation Page',
         'The two operations of a recipient. The token of the link is the only credential.',
         (document) => document.addSecurity('linkToken', { type: 'http', scheme: 'bearer' }),
+        // No exception from the policy of this origin: its pages are one.
+        { withPage: false },
       );
     },
   };

@@ -189,6 +189,9 @@ describe('recipient operations', () => {
       expect(Object.keys(Object.values(content)[0]!.examples)).not.toHaveLength(0);
     expect(body.components.securitySchemes.linkToken).toEqual({ type: 'http', scheme: 'bearer' });
     expect(Object.keys(body.paths)).toEqual([LINK, REVEAL]);
+    expect((await supertest(page.url).get('/docs-yaml')).status).toBe(200);
+    // Its page would need inline styles, which the policy of this host refuses.
+    expect((await supertest(page.url).get('/docs')).status).toBe(404);
   });
 
   it('answers 503 with Retry-After while the owner is away, and goes on when it is back', async () => {

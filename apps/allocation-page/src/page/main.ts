@@ -130,9 +130,13 @@ all('[data-copy]').forEach(setUpCopying);
 // The address was edited, or another link was pasted over it.
 addEventListener('hashchange', () => openAddress(true));
 // Back from the page cache, or to the tab after a while: another tab may have revealed the card.
-addEventListener('pageshow', (event) => event.persisted && void load(false, true));
+addEventListener('pageshow', (event) => {
+  if (event.persisted && state !== 'revealing') void load(false, state !== 'loading');
+});
 document.addEventListener('visibilitychange', () => {
   if (!document.hidden && state === 'reserved') void load(false, true);
 });
 addEventListener('online', () => state === 'away' && void load());
+// What would have told that this script never came.
+one('.stuck').remove();
 openAddress(false);

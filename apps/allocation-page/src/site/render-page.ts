@@ -62,6 +62,7 @@ export const renderPage = (texts: Texts, languages: readonly Texts[], files: Fil
             <section data-when="loading">
               <h1 class="waiting"><span class="spinner"></span>${texts.loading.heading}</h1>
               <p data-slow hidden>${texts.loading.slow}</p>
+              <p class="stuck">${texts.loading.stuck}</p>
             </section>
             <section data-when="reserved revealing" hidden>
               <p class="eyebrow" data-fill="brand" data-template="${texts.reserved.fromBrand}">

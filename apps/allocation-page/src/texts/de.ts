@@ -11,6 +11,8 @@ export const de: Texts = {
   loading: {
     heading: 'Ihre Geschenkkarte wird gesucht…',
     slow: 'Ihre Verbindung scheint langsam zu sein. Bitte lassen Sie diese Seite geöffnet.',
+    stuck:
+      'Es scheint etwas zu fehlen. Bitte laden Sie diese Seite neu, oder öffnen Sie den Link in einem anderen Browser.',
   },
   noScript: {
     heading: 'Diese Seite braucht JavaScript',

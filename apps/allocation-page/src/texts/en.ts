@@ -11,6 +11,7 @@ export const en: Texts = {
   loading: {
     heading: 'Looking for your gift card…',
     slow: 'Your connection seems slow. Please keep this page open.',
+    stuck: 'Something seems to be missing. Please reload this page, or open the link in another browser.',
   },
   noScript: {
     heading: 'This page needs JavaScript',

@@ -11,6 +11,7 @@ export const es: Texts = {
   loading: {
     heading: 'Buscando su tarjeta regalo…',
     slow: 'Su conexión parece lenta. Mantenga esta página abierta, por favor.',
+    stuck: 'Parece que falta algo. Recargue esta página o abra el enlace en otro navegador.',
   },
   noScript: {
     heading: 'Esta página necesita JavaScript',

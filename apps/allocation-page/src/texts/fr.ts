@@ -11,6 +11,8 @@ export const fr: Texts = {
   loading: {
     heading: 'Nous cherchons votre carte cadeau…',
     slow: 'Votre connexion semble lente. Gardez cette page ouverte, s’il vous plaît.',
+    stuck:
+      'Il semble manquer quelque chose. Rechargez cette page, ou ouvrez le lien dans un autre navigateur.',
   },
   noScript: {
     heading: 'Cette page a besoin de JavaScript',

@@ -12,7 +12,7 @@ export interface Texts {
   title: string;
   description: string;
   giftCard: string;
-  loading: { heading: string; slow: string };
+  loading: { heading: string; slow: string; stuck: string };
   noScript: { heading: string; text: string; safe: string };
   reserved: {
     from: string;

@@ -287,6 +287,16 @@ describe('when the service or the network is away', () => {
     expect(stage.gifts.link(token).asked).toBe(0);
   });
 
+  it('says so when its script never arrives', async () => {
+    const page = await context.newPage();
+    await page.route('**/*.js', (route) => route.abort());
+    await page.goto(stage.linkTo(stage.gifts.addLink()));
+    expect(await page.isVisible('.stuck')).toBe(false);
+    // A quarter of a minute passes.
+    await evaluated(page, "document.querySelector('.stuck').getAnimations()[0].finish()");
+    await page.waitForSelector('.stuck', { state: 'visible' });
+  });
+
   it('works over a network that takes three seconds for everything', async () => {
     const token = stage.gifts.addLink();
     const page = await context.newPage();

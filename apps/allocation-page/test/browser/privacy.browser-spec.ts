@@ -90,7 +90,7 @@ it('tells nobody the token: not the network, not the log, not the next page', as
   await other.close();
 
   const own = stage.requests.filter(({ url }) => !url.startsWith('https://elsewhere.example/'));
-  expect(own.length).toBeGreaterThan(100);
+  expect(own.length).toBeGreaterThan(5);
   for (const { url, headers } of stage.requests) {
     // A browser does not send the fragment, and the list has the address as typed.
     expect(url.split('#')[0]).not.toContain(token);

@@ -130,13 +130,21 @@ export class ServerProcess {
   }
 }
 
-/** True while a process with this pid exists, also one that belongs to somebody else. */
+/**
+ * True while a process with this pid exists, also one that belongs to somebody else; false for one that has ended and
+ * that nobody has collected yet.
+ */
 export const isAlive = (pid: number): boolean => {
   try {
     process.kill(pid, 0);
-    return true;
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+  try {
+    // `pid (name) state ...`: the name may hold anything, also a parenthesis.
+    return !readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!.startsWith('Z');
+  } catch {
+    return true;
   }
 };
 

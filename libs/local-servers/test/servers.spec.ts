@@ -1,12 +1,15 @@
-import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { spawn } from 'node:child_process';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import pg from 'pg';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import {
+  commandLineOf,
   findNatsServer,
   isAlive,
   isPortFree,
@@ -172,6 +175,35 @@ describe('startNats', () => {
   });
 });
 
+describe('a server that must not outlive its parent', () => {
+  const script = `
+    import { startNats } from ${JSON.stringify(resolve(__dirname, '../src/index.ts'))};
+    const server = await startNats({
+      port: 0, storeDir: process.argv[1], logFile: process.argv[1] + '.log', dieWithParent: true,
+    });
+    process.stdout.write(String(server.pid));
+  `;
+  const endsWithParent = async (path: string) => {
+    const nodeOptions = ['--import', 'tsx', '--input-type=module', '-e', script, join(folder, 'nats')];
+    const parent = spawn(process.execPath, nodeOptions, { env: { ...process.env, PATH: path } });
+    const pid = Number(String((await once(parent.stdout, 'data'))[0]));
+    expect(isAlive(pid)).toBe(true);
+    expect(await commandLineOf(pid)).toContain('nats-server.conf');
+    parent.kill('SIGKILL');
+    for (const deadline = Date.now() + 5_000; isAlive(pid) && Date.now() < deadline;) await sleep(20);
+    expect(isAlive(pid)).toBe(false);
+  };
+
+  it('ends however its parent is killed', () => endsWithParent(process.env.PATH!));
+
+  it('also where the kernel does not see to it', async () => {
+    const binary = await findNatsServer();
+    for (const [name, file] of Object.entries({ sh: '/bin/sh', sleep: '/bin/sleep', 'nats-server': binary }))
+      symlinkSync(file, join(folder, name));
+    await endsWithParent(folder);
+  });
+});
+
 describe('findNatsServer', () => {
   const saved = { ...process.env };
   afterEach(() => {
@@ -202,9 +234,8 @@ describe('findNatsServer', () => {
     process.env.PATH = folder;
     process.env.XDG_CACHE_HOME = folder;
     const cached = join(folder, 'perkway', 'nats-server');
-    const { mkdir, symlink } = await import('node:fs/promises');
-    await mkdir(join(folder, 'perkway'));
-    await symlink(binary, cached);
+    mkdirSync(join(folder, 'perkway'));
+    symlinkSync(binary, cached);
     expect(await findNatsServer()).toBe(cached);
     expect(statSync(cached).isFile()).toBe(true);
   });

@@ -1,7 +1,17 @@
-import { existsSync, readdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import { APPS, type AppName } from '@perkway/local-servers';
+import { APPS, isAlive, type AppName } from '@perkway/local-servers';
 import { build, type BuildOptions } from 'rolldown';
 import { appScript, ROOT } from './paths.js';
 
@@ -20,19 +30,65 @@ function lastChange(path: string): number {
 
 const SHARED = ['libs', 'rolldown.config.mjs', 'tsconfig.base.json', 'package-lock.json'];
 
-/** Bundles each app whose bundle is older than its sources. Answers those that were bundled. */
+/** Nobody builds for so long; the holder's pid must belong to another program by now. */
+const BUILD_LIMIT_MS = 60_000;
+
+function tryLink(from: string, to: string): boolean {
+  try {
+    linkSync(from, to);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+function readIfThere(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+/** Runs `work` while no other process of this repository does; the lock of one that was killed does not count. */
+async function alone<T>(work: () => Promise<T>): Promise<T> {
+  const lock = join(ROOT, '.local', 'build.lock');
+  const mine = `${lock}.${process.pid}`;
+  mkdirSync(dirname(lock), { recursive: true });
+  writeFileSync(mine, String(process.pid));
+  try {
+    const deadline = Date.now() + BUILD_LIMIT_MS;
+    // A link appears with its contents, so nobody reads a lock without its holder.
+    while (!tryLink(mine, lock)) {
+      const holder = Number(readIfThere(lock));
+      if ((holder > 0 && !isAlive(holder)) || Date.now() > deadline) rmSync(lock, { force: true });
+      else await sleep(100);
+    }
+  } finally {
+    rmSync(mine);
+  }
+  try {
+    return await work();
+  } finally {
+    rmSync(lock, { force: true });
+  }
+}
+
+/**
+ * Bundles each app whose bundle is older than its sources. Answers those that were bundled. Stacks that start at the
+ * same moment take turns: a build empties the folder first, from which the other would be starting.
+ */
 export async function buildApps(apps: AppName[]): Promise<AppName[]> {
   const config = pathToFileURL(join(ROOT, 'rolldown.config.mjs')).href;
   const { appConfig } = (await import(config)) as { appConfig: (app: string) => BuildOptions };
   const shared = Math.max(...SHARED.map((path) => lastChange(join(ROOT, path))));
-  const stale = apps.filter((app) => {
-    const built = statSync(appScript(app, 'main'), { throwIfNoEntry: false })?.mtimeMs ?? 0;
-    return built < Math.max(shared, lastChange(join(ROOT, 'apps', app)));
+  return alone(async () => {
+    const stale = apps.filter((app) => {
+      const built = statSync(appScript(app, 'main'), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+      return built < Math.max(shared, lastChange(join(ROOT, 'apps', app)));
+    });
+    for (const app of stale) await build({ ...appConfig(app), cwd: ROOT });
+    return stale;
   });
-  for (const app of stale) {
-    const options = appConfig(app);
-    // Nothing is removed first: the apps of another stack may be running, or starting again, from the same folder.
-    await build({ ...options, cwd: ROOT, output: { ...options.output, cleanDir: false } });
-  }
-  return stale;
 }

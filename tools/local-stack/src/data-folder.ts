@@ -79,24 +79,25 @@ const isSupervisor = async (pid: number): Promise<boolean> =>
 /** The folder that holds all that a stack keeps, owned by one supervisor at a time. */
 export class DataFolder {
   readonly logDir: string;
+  private readonly dataDir: string;
   private readonly runningFile: string;
   private readonly running: Running = { supervisor: process.pid, pids: {} };
   private published?: StackFile;
   private owned = false;
 
   private constructor(
-    private readonly dataDir: string,
-    readonly stackFile: string,
+    private readonly settings: Settings,
+    private currentStackFile: string,
   ) {
-    this.logDir = join(dataDir, 'logs');
-    this.runningFile = join(dataDir, 'running.json');
+    this.dataDir = settings.dataDir;
+    this.logDir = join(this.dataDir, 'logs');
+    this.runningFile = join(this.dataDir, 'running.json');
   }
 
   /** Takes the folder for this process and stops what a killed supervisor left behind in it. */
   static async open(settings: Settings, print: (line: string) => void): Promise<DataFolder> {
-    const { dataDir } = settings;
-    makeWritable(dataDir, 'data folder', 'DATA_DIR');
-    const folder = new DataFolder(dataDir, await chooseStackFile(settings));
+    makeWritable(settings.dataDir, 'data folder', 'DATA_DIR');
+    const folder = new DataFolder(settings, await chooseStackFile(settings));
     makeWritable(dirname(folder.stackFile), 'folder of the stack file', 'STACK_FILE');
     await folder.claim(print);
     // What is in it was true of the last run only.
@@ -116,6 +117,10 @@ export class DataFolder {
     mkdirSync(this.logDir, { recursive: true });
   }
 
+  get stackFile(): string {
+    return this.currentStackFile;
+  }
+
   path(name: string): string {
     return join(this.dataDir, name);
   }
@@ -130,20 +135,22 @@ export class DataFolder {
   recordPid(name: string, pid: number): void {
     this.running.pids[name] = pid;
     writeJson(this.runningFile, this.running);
-    if (this.published) writeJson(this.stackFile, { ...this.published, pids: this.running.pids });
+    if (this.published) writeJson(this.currentStackFile, { ...this.published, pids: this.running.pids });
   }
 
   /** Writes the stack file: from now on others may use the stack. */
-  publish(stack: Omit<StackFile, 'pids' | 'dataDir' | 'logDir'>): void {
+  async publish(stack: Omit<StackFile, 'pids' | 'dataDir' | 'logDir'>): Promise<void> {
     const { dataDir, logDir } = this;
+    // Chosen anew, because a stack that started beside this one may have been quicker.
+    this.currentStackFile = await chooseStackFile(this.settings);
     this.published = { ...stack, pids: this.running.pids, dataDir, logDir };
-    writeJson(this.stackFile, this.published);
+    writeJson(this.currentStackFile, this.published);
   }
 
   release(): void {
     if (!this.owned) return;
     this.owned = false;
-    if (this.published) rmSync(this.stackFile, { force: true });
+    if (this.published) rmSync(this.currentStackFile, { force: true });
     rmSync(this.runningFile, { force: true });
   }
 

@@ -84,17 +84,16 @@ async function run(): Promise<number> {
 
   const begun = Date.now();
   const started = stack.start();
-  const ready = started.then(
-    (running) => {
+  const ready = started
+    .then(async (running) => {
       if (firstSignal !== undefined) return;
-      folder.publish(running);
+      await folder.publish(running);
       print(describeStack(running, folder));
       print(`  Ready after ${((Date.now() - begun) / 1000).toFixed(1)} s.`);
-    },
-    (error: unknown) => {
+    })
+    .catch((error: unknown) => {
       if (firstSignal === undefined) failure ??= error;
-    },
-  );
+    });
   await Promise.race([interrupted, failed, ready.then(() => (failure ? undefined : new Promise(() => {})))]);
   await stack.stop();
   // What was just being started when the stop came.

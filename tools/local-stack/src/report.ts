@@ -23,6 +23,8 @@ export function table(rows: string[][]): string {
   return [line(rows[0]!), rule, ...rows.slice(1).map(line)].map((text) => `  ${text}`).join('\n');
 }
 
+const count = (ids: string[], what: string): string => `${ids.length} ${what}${ids.length === 1 ? '' : 's'}`;
+
 /** What a person who has just started the stack wants to know. */
 export function describeStack(stack: RunningStack, files: { stackFile: string; logDir: string }): string {
   const hosts = Object.entries(stack.hosts);
@@ -30,7 +32,7 @@ export function describeStack(stack: RunningStack, files: { stackFile: string; l
     id,
     'USER',
     userKey,
-    [...collections, ...campaigns, ...pools].join(', '),
+    [count(collections, 'collection'), count(campaigns, 'campaign'), count(pools, 'pool')].join(', '),
   ]);
   const shown = (path: string) => (relative('', path).startsWith('..') ? path : relative('', path));
   return [

@@ -1,6 +1,6 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
-import { homedir, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onPath, run } from './server-process.js';
 
@@ -9,8 +9,9 @@ const HOW_TO_GET_IT =
 
 /** Where downloads are kept between runs; the OS's temp folder if the home folder is not writable. */
 async function cacheFolder(): Promise<string> {
+  const { XDG_CACHE_HOME: cache, HOME: home } = process.env;
   const candidates = [
-    join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'perkway'),
+    ...(cache ? [join(cache, 'perkway')] : home ? [join(home, '.cache', 'perkway')] : []),
     join(tmpdir(), `perkway-cache-${process.getuid?.() ?? 0}`),
   ];
   for (const folder of candidates) {

@@ -160,6 +160,13 @@ interface Perk {
   is_coupon_perk?: boolean;
 }
 
+interface Inventory {
+  denomination: number;
+  currency: string;
+  country: string;
+  available: number;
+}
+
 const pixel = (kind: 'teaser' | 'reward', counted: 'teaserViews' | 'rewardViews'): Step => ({
   title: `The customer opens the message: its ${kind} pixel is loaded`,
   needs: ['boost'],
@@ -322,11 +329,10 @@ export const STEPS: Step[] = [
     needs: ['gift'],
     run: async (j) => {
       const { body: pools } = await j.call({ url: j.at('gift', '/pools'), headers: j.key });
-      const entry = (pools as { id: string; inventories: Record<string, number | string>[] }[])
+      const entry = (pools as { id: string; inventories: Inventory[] }[])
         .flatMap(({ id, inventories }) => inventories.map((inventory) => ({ pool: id, ...inventory })))
-        .find((inventory: Record<string, unknown>) => Number(inventory.available) > 0) as
-        | { pool: string; denomination: number; currency: string; country: string; available: number }
-        | undefined;
+        .filter(({ available }) => available > 0)
+        .sort((one, other) => other.available - one.available)[0];
       if (!entry)
         throw new DemoError(
           `No pool of ${j.account.id} has a card left; npm start -- --fresh brings them back.`,

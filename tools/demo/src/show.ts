@@ -1,5 +1,5 @@
 /** Enough of a secret to recognise it, too little to use it. */
-export const masked = (secret: string): string => `${secret.slice(0, 4)}…`;
+export const masked = (secret: string): string => secret.replace(/^(Bearer )?(.{0,4}).*$/s, '$1$2…');
 
 /** Parameters that every tracked URL of a run carries, all with the name of the run; left out when printing. */
 export const MARKS = ['utm_campaign', 'cmeta_demo_run'];

@@ -22,6 +22,9 @@ const MAX_BACKOFF_MS = 5_000;
 const STOP_LIMIT_MS = 5_000;
 const LAG_INTERVAL_MS = 5_000;
 
+/** A time limit that does not keep the process alive. */
+const unhurried = (ms: number): Promise<void> => sleep(ms, undefined, { ref: false });
+
 interface Held extends ReadMessage {
   message: JsMsg;
 }
@@ -67,10 +70,10 @@ export class IngestService implements OnModuleInit, BeforeApplicationShutdown {
     this.stopWaiting.abort();
     // A request that the broker ends itself leaves nothing behind; without a broker nobody ends it.
     setTimeout(() => void this.messages?.close(), FETCH_MS + 500).unref();
-    await Promise.race([Promise.all([this.fetching, this.storing, this.lagging]), sleep(STOP_LIMIT_MS)]);
+    await Promise.race([Promise.all([this.fetching, this.storing, this.lagging]), unhurried(STOP_LIMIT_MS)]);
     clearInterval(this.extendTimer);
     for (const { message } of [...this.waiting, ...this.inWork]) message.nak();
-    await Promise.race([this.nats.current?.flush().catch(() => undefined), sleep(1_000)]);
+    await Promise.race([this.nats.current?.flush().catch(() => undefined), unhurried(1_000)]);
   }
 
   private pause(ms: number): Promise<void> {

@@ -132,5 +132,6 @@ function moment(text: string, now: DateTime): DateTime {
   const monthDay = MONTH_DAY.exec(text);
   if (monthDay)
     return inZone(Number(monthDay[3] ?? now.year), monthNumber(monthDay[1]!), Number(monthDay[2]));
+  if (!isAbsolute(text)) throw unparsable(text);
   return DateTime.fromISO(parseStamp(text.toUpperCase()), { zone: now.zone });
 }

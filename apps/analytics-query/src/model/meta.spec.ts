@@ -1,0 +1,65 @@
+import { metaOf, titleOf } from './meta.js';
+import { dimensionOfAttribute, modelFor } from './model.js';
+
+describe('titles', () => {
+  it.each([
+    ['perk_views', 'Perk Views'],
+    ['count_people', 'Count People'],
+    ['utm_source', 'Utm Source'],
+    ['perk_id', 'Perk ID'],
+    ['cmeta_userId', 'Cmeta User ID'],
+    ['cmeta__proto__', 'Cmeta Proto'],
+    ['idea', 'Idea'],
+  ])('%s', (name, title) => {
+    expect(titleOf(name)).toBe(title);
+  });
+});
+
+describe('the model of an account', () => {
+  const names = (attributes: string[], cube: string) =>
+    metaOf(modelFor(attributes))
+      .cubes.find(({ name }) => name === cube)!
+      .dimensions.map(({ name }) => name.slice(cube.length + 1));
+
+  it('has a dimension for each attribute on every cube with attributes, names that fold together once', () => {
+    for (const cube of [
+      'perk_views',
+      'perk_clicks',
+      'teaser_views',
+      'reward_views',
+      'incentive_clicks',
+      'conversions',
+    ])
+      expect(names(['user-id', 'user_id', '__proto__', 'Plan'], cube)).toEqual(
+        expect.arrayContaining(['cmeta', 'cmeta_user_id', 'cmeta___proto__', 'cmeta_Plan']),
+      );
+    expect(
+      names(['user-id', 'user_id'], 'perk_clicks').filter((name) => name.startsWith('cmeta_')),
+    ).toHaveLength(1);
+    expect(names(['user-id'], 'reward_links').some((name) => name.startsWith('cmeta'))).toBe(false);
+    expect(names([], 'perk_clicks').some((name) => name.startsWith('cmeta_'))).toBe(false);
+  });
+
+  it('lets no name into the SQL that is not made of letters, digits, - and _', () => {
+    expect(names(["a'b", 'a b', ''], 'perk_clicks').some((name) => name.startsWith('cmeta_'))).toBe(false);
+    expect(dimensionOfAttribute('a-b_c')).toBe('cmeta_a_b_c');
+  });
+
+  it('has the members that are documented', () => {
+    const members = Object.fromEntries(
+      metaOf(modelFor([])).cubes.map(({ name, measures }) => [
+        name,
+        measures.map((each) => each.name.split('.')[1]),
+      ]),
+    );
+    expect(members).toEqual({
+      perk_views: ['count'],
+      perk_clicks: ['count', 'count_people', 'journeys'],
+      teaser_views: ['count', 'count_people', 'journeys'],
+      reward_views: ['count', 'count_people', 'journeys'],
+      incentive_clicks: ['count', 'count_people', 'journeys'],
+      conversions: ['count', 'count_people', 'journeys', 'value'],
+      reward_links: ['count'],
+    });
+  });
+});

@@ -1,0 +1,244 @@
+import jwt from 'jsonwebtoken';
+import { generateKeyPairSync } from 'node:crypto';
+import {
+  Analytics,
+  anAccountId,
+  analyticsDatabase,
+  AUDIENCE,
+  eventually,
+  fakeTokenIssuer,
+  launchAnalytics,
+  signingKey,
+  sleep,
+  tokenFor,
+} from './support.js';
+import {
+  testNats,
+  type Answering,
+  type LaunchedApp,
+  type TestDatabase,
+  type TestNats,
+} from '@perkway/testing';
+
+let database: TestDatabase;
+let nats: TestNats;
+let issuer: Answering<object>;
+let app: LaunchedApp;
+const key = signingKey('k1');
+let published = [key];
+
+beforeAll(async () => {
+  [database, nats] = await Promise.all([analyticsDatabase(), testNats()]);
+  issuer = await fakeTokenIssuer(nats.url, () => published);
+  app = await launchAnalytics(database, nats, {
+    QUERY_TIMEOUT_MS: '1000',
+    QUERY_CONCURRENCY: '1',
+    QUERY_QUEUE: '2',
+  });
+});
+afterAll(async () => {
+  await app.close();
+  await issuer.close();
+  await Promise.all([database.close(), nats.close()]);
+});
+
+const account = anAccountId();
+const meta = (token: string) => new Analytics(app.url, token).get('/cubejs-api/v1/meta');
+const refused = { status: 401, body: { error: 'Invalid token' } };
+const pick = ({ status, body }: { status: number; body: object }) => ({ status, body });
+
+describe('tokens', () => {
+  it('open the API when they are sent raw', async () => {
+    expect((await meta(tokenFor(account, key))).status).toBe(200);
+  });
+
+  it.each<[string, () => string]>([
+    ['with a Bearer prefix', () => `Bearer ${tokenFor(account, key)}`],
+    ['that is empty', () => ''],
+    ['that is garbage', () => 'garbage'],
+    ['in three parts of garbage', () => 'a.b.c'],
+    ['that has expired', () => tokenFor(account, key, { expiresIn: -1 })],
+    ['of another issuer', () => tokenFor(account, key, { issuer: 'https://evil.test' })],
+    ['for another audience', () => tokenFor(account, key, { audience: 'others' })],
+    ['that names no account', () => tokenFor('not an account', key)],
+    ['signed with another key', () => tokenFor(account, { ...signingKey('k1'), kid: 'k1' })],
+    ['of an unknown key', () => tokenFor(account, signingKey('k9'))],
+    ['without a signature', () => `${tokenFor(account, key).split('.').slice(0, 2).join('.')}.`],
+    [
+      'with a changed signature',
+      () => tokenFor(account, key).replace(/.{4}$/, (end) => (end === 'AAAA' ? 'BBBB' : 'AAAA')),
+    ],
+    [
+      'of algorithm none',
+      () => jwt.sign({ role: 'ADMIN' }, '', { algorithm: 'none', keyid: 'k1', subject: account }),
+    ],
+    [
+      'signed with the public key as a shared secret',
+      () =>
+        jwt.sign({}, JSON.stringify(key.jwk), {
+          algorithm: 'HS256',
+          keyid: 'k1',
+          subject: account,
+          audience: AUDIENCE,
+          expiresIn: 60,
+        }),
+    ],
+    [
+      'that never expires',
+      () =>
+        jwt.sign({}, key.privateKey, {
+          algorithm: 'ES256',
+          keyid: 'k1',
+          subject: account,
+          audience: AUDIENCE,
+          issuer: 'https://token.perkway.test',
+        }),
+    ],
+    [
+      'signed by a P-384 key',
+      () =>
+        jwt.sign({}, generateKeyPairSync('ec', { namedCurve: 'P-384' }).privateKey, {
+          algorithm: 'ES384',
+          keyid: 'k1',
+          subject: account,
+          expiresIn: 60,
+        }),
+    ],
+    ['that is endless', () => 'x'.repeat(8_000)],
+  ])('%s are refused', async (_name, token) => {
+    expect(pick(await meta(token()))).toEqual(refused);
+  });
+
+  it('are judged before anything else of the request', async () => {
+    const response = await fetch(`${app.url}/cubejs-api/v1/load`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: 'not json',
+    });
+    expect({ status: response.status, body: await response.json() }).toEqual(refused);
+    expect(pick(await new Analytics(app.url, 'x').get('/cubejs-api/v1/load'))).toEqual(refused);
+  });
+
+  it('stop working when they expire, also if they were good before', async () => {
+    const token = tokenFor(account, key, { expiresIn: 1 });
+    expect((await meta(token)).status).toBe(200);
+    await sleep(2_000);
+    expect(pick(await meta(token))).toEqual(refused);
+  });
+
+  it('of a new key work at once, and unknown keys cannot flood the token service', async () => {
+    await sleep(1_100);
+    const next = signingKey('k2');
+    published = [key, next];
+    expect((await meta(tokenFor(account, next))).status).toBe(200);
+    const before = issuer.requests.length;
+    await Promise.all(
+      Array.from({ length: 50 }, (_, index) => meta(tokenFor(account, signingKey(`made-up-${index}`)))),
+    );
+    expect(issuer.requests.length - before).toBeLessThanOrEqual(2);
+  });
+
+  it('work on while the token service is away', async () => {
+    await issuer.close();
+    expect((await meta(tokenFor(account, key, { jwtid: 'another' }))).status).toBe(200);
+    issuer = await fakeTokenIssuer(nats.url, () => published);
+  });
+
+  it('are in no log line', () => {
+    expect(app.logs.join('')).not.toContain('eyJ');
+  });
+});
+
+describe('the host', () => {
+  it('has health at its root', async () => {
+    for (const path of ['/livez', '/readyz']) {
+      const response = await fetch(app.url + path);
+      expect([response.status, await response.json()]).toEqual([200, { health: 'HEALTH' }]);
+    }
+  });
+
+  it.each(['/cubejs-api/v1/cubesql', '/cubejs-api/v1/nothing', '/cubejs-api', '/nothing'])(
+    'says 404 in JSON for %s',
+    async (path) => {
+      const response = await fetch(app.url + path, { headers: { authorization: tokenFor(account, key) } });
+      expect([response.status, await response.json()]).toEqual([404, { error: expect.any(String) }]);
+    },
+  );
+
+  it('lets browsers on any origin in', async () => {
+    const origin = 'https://dashboard.test';
+    const preflight = await fetch(`${app.url}/cubejs-api/v1/load`, {
+      method: 'OPTIONS',
+      headers: {
+        origin,
+        'access-control-request-method': 'POST',
+        'access-control-request-headers': 'authorization,content-type,x-request-id',
+      },
+    });
+    expect(preflight.status).toBe(204);
+    expect(preflight.headers.get('access-control-allow-origin')).toBe('*');
+    expect(preflight.headers.get('access-control-allow-headers')).toContain('authorization');
+    const answer = await fetch(`${app.url}/cubejs-api/v1/meta`, { headers: { origin } });
+    expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([401, '*']);
+  });
+
+  it('documents its operations', async () => {
+    const document = (await (await fetch(`${app.url}/docs-json`)).json()) as {
+      paths: Record<
+        string,
+        Record<
+          string,
+          {
+            operationId: string;
+            responses: Record<
+              string,
+              {
+                content?: Record<
+                  string,
+                  { example?: unknown; examples?: unknown; schema?: { example?: unknown } }
+                >;
+              }
+            >;
+          }
+        >
+      >;
+    };
+    const operations = Object.values(document.paths).flatMap((path) => Object.values(path));
+    expect(operations.map(({ operationId }) => operationId).sort()).toEqual([
+      'getMeta',
+      'load',
+      'loadByPost',
+    ]);
+    for (const { responses } of operations)
+      for (const [, { content }] of Object.entries(responses)) {
+        const [media] = Object.values(content ?? {});
+        expect(media?.examples ?? media?.example ?? media?.schema?.example).toBeDefined();
+      }
+  });
+});
+
+describe('limits', () => {
+  it('end a query that takes too long, and let an account’s queries wait for each other up to a limit', async () => {
+    const blocker = `begin; lock table tracking_events in access exclusive mode; select pg_sleep(2.5); commit`;
+    const blocking = database.query(blocker);
+    await sleep(200);
+    const analytics = new Analytics(app.url, tokenFor(account, key));
+    const started = Date.now();
+    const answers = await Promise.all(
+      Array.from({ length: 5 }, () => analytics.load({ measures: ['perk_clicks.count'] })),
+    );
+    const busy = answers.filter(({ status }) => status === 429);
+    expect(busy.length).toBeGreaterThanOrEqual(2);
+    for (const { body, headers } of busy) {
+      expect(body).toEqual({ error: 'Too many queries of this account at once, try again in a moment' });
+      expect(headers.get('retry-after')).toMatch(/^\d+$/);
+    }
+    const late = answers.filter(({ status }) => status === 400);
+    expect(late.length).toBeGreaterThanOrEqual(1);
+    expect(late[0]!.body.error).toContain('The query took longer than 1 seconds');
+    expect(JSON.stringify(answers.map(({ body }) => body))).not.toContain('Continue wait');
+    expect(Date.now() - started).toBeLessThan(2_400);
+    await blocking;
+    await eventually(async () => expect(await analytics.count('perk_clicks.count')).toBe(0));
+  });
+});

@@ -1,0 +1,87 @@
+import { jetstreamManager } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
+import {
+  anAccountId,
+  analyticsDatabaseServer,
+  analyticsStack,
+  click,
+  eventually,
+  sleep,
+  type Stack,
+} from './support.js';
+
+/** The servers die for real: SIGKILL, then a start on the same port and data. */
+let stack: Stack;
+let database: Awaited<ReturnType<typeof analyticsDatabaseServer>>;
+beforeAll(async () => {
+  database = await analyticsDatabaseServer();
+  stack = await analyticsStack({}, async () => database);
+}, 60_000);
+afterAll(() => stack.close(), 60_000);
+
+const EVENTS = 1_000;
+/** Redelivery of what was under way when the broker died takes up to the acknowledgement time. */
+const PATIENCE_MS = 40_000;
+
+async function publishSlowly(account: string) {
+  for (let sent = 0; sent < EVENTS; sent += 10) {
+    await stack.publisher.events(...Array.from({ length: 10 }, () => click(account)));
+    await sleep(10);
+  }
+}
+const exactly = (account: string) =>
+  eventually(
+    async () => expect(await stack.as(account).count('perk_clicks.count')).toBe(EVENTS),
+    PATIENCE_MS,
+  );
+const noneLeft = () =>
+  eventually(async () => {
+    const text = await (await fetch(`${stack.app.url}/metrics`)).text();
+    expect(text).toMatch(/^tracking_lag_messages\{[^}]*\} 0$/m);
+  }, PATIENCE_MS);
+
+describe('outages', () => {
+  it('counts exactly what was tracked when the broker is killed in the middle', async () => {
+    const account = anAccountId();
+    const publishing = publishSlowly(account);
+    await sleep(300);
+    await stack.nats.kill();
+    await sleep(1_500);
+    await stack.nats.restart();
+    await publishing;
+    await exactly(account);
+    await noneLeft();
+    expect(await stack.as(account).count('perk_clicks.count')).toBe(EVENTS);
+  }, 90_000);
+
+  it('counts exactly what was tracked when Postgres is killed in the middle, and says 503 meanwhile', async () => {
+    const account = anAccountId();
+    const publishing = publishSlowly(account);
+    await sleep(300);
+    await database.server.kill();
+    await sleep(1_000);
+    const { status, body, headers } = await stack.as(account).load({ measures: ['perk_clicks.count'] });
+    expect({ status, body }).toEqual({
+      status: 503,
+      body: { error: 'The analytics database is not available, please try again' },
+    });
+    expect(headers.get('retry-after')).toMatch(/^\d+$/);
+    expect((await fetch(`${stack.app.url}/readyz`)).status).toBe(500);
+    expect((await fetch(`${stack.app.url}/livez`)).status).toBe(200);
+    await publishing;
+    await database.server.start();
+    await exactly(account);
+    expect((await fetch(`${stack.app.url}/readyz`)).status).toBe(200);
+    await noneLeft();
+    expect(await stack.as(account).count('perk_clicks.count')).toBe(EVENTS);
+  }, 90_000);
+
+  it('goes on by itself when the broker comes back with an empty disk', async () => {
+    const account = anAccountId();
+    const connection = await connect({ servers: stack.nats.url });
+    await (await jetstreamManager(connection)).streams.delete('TRACKING');
+    await connection.close();
+    await stack.publisher.events(...Array.from({ length: EVENTS }, () => click(account)));
+    await exactly(account);
+  }, 90_000);
+});

@@ -1,0 +1,39 @@
+import { testNats } from '@perkway/testing';
+import {
+  Analytics,
+  anAccountId,
+  analyticsDatabase,
+  click,
+  eventually,
+  fakeTokenIssuer,
+  launchAnalytics,
+  Publisher,
+  signingKey,
+  tokenFor,
+} from './support.js';
+
+it('starts without a broker and without the token service, says so, and works once they are there', async () => {
+  const [database, nats] = await Promise.all([analyticsDatabase(), testNats()]);
+  await nats.kill();
+  const app = await launchAnalytics(database, nats);
+  const key = signingKey('k1');
+  const account = anAccountId();
+  const analytics = new Analytics(app.url, tokenFor(account, key));
+  expect((await fetch(`${app.url}/readyz`)).status).toBe(200);
+  const { status, body, headers } = await analytics.load({ measures: ['perk_clicks.count'] });
+  expect({ status, body }).toEqual({
+    status: 503,
+    body: { error: 'The token service is not available, please try again' },
+  });
+  expect(headers.get('retry-after')).toMatch(/^\d+$/);
+
+  await nats.restart();
+  const issuer = await fakeTokenIssuer(nats.url, () => [key]);
+  const publisher = await Publisher.connect(nats.url);
+  await publisher.events(click(account));
+  await eventually(async () => expect(await analytics.count('perk_clicks.count')).toBe(1), 15_000);
+  await publisher.close();
+  await issuer.close();
+  await app.close();
+  await Promise.all([database.close(), nats.close()]);
+}, 60_000);

@@ -225,9 +225,12 @@ describe('the API key guard', () => {
       ).toBe(200);
     });
 
-    it('is refused when it is repeated or empty', async () => {
-      expect((await get(`/embedded?api_key=${USER_KEY}&api_key=${USER_KEY}`)).statusCode).toBe(401);
+    it('is the last one where it is repeated, and none where it is empty', async () => {
+      const unknown = 'unknown-key-0123456789';
+      expect((await get(`/embedded?api_key=${unknown}&api_key=${USER_KEY}`)).statusCode).toBe(200);
+      expect((await get(`/embedded?api_key=${USER_KEY}&api_key=${unknown}`)).statusCode).toBe(401);
       expect((await get('/embedded?api_key=')).statusCode).toBe(401);
+      expect((await get('/embedded')).statusCode).toBe(401);
     });
   });
 

@@ -76,10 +76,13 @@ export class ApiKeyGuard extends AuthGuard() implements CanActivate {
   }
 }
 
-/** The header decides; the query is looked at only where there is no header. A repeated one is no key. */
+/** The header decides; the query is looked at only where there is no header. Of a repeated parameter the last wins. */
 function keyOf(request: AuthenticatedRequest, access: Access): string {
   let key: unknown = request.headers[API_KEY_HEADER];
-  if (key === undefined && access.allowsQueryKey) key = (request.query as { api_key?: unknown }).api_key;
+  if (key === undefined && access.allowsQueryKey) {
+    key = (request.query as { api_key?: unknown }).api_key;
+    if (Array.isArray(key)) key = key.at(-1);
+  }
   return typeof key === 'string' ? key : '';
 }
 

@@ -16,6 +16,9 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
+import { TRACKING_STREAM, TRACKING_SUBJECTS } from '@perkway/domain';
 import { freePort, isAlive, isPortFree, startNats, startPostgres } from '@perkway/local-servers';
 import pg from 'pg';
 import type { StackFile } from '../src/data-folder.js';
@@ -244,18 +247,31 @@ it('uses servers that run already, and leaves them running', async () => {
     dieWithParent: true,
   });
   try {
-    const run = await startAndWait({ DATABASE_URL: postgres.url, NATS_URL: nats.url });
+    const servers = { DATABASE_URL: postgres.url, NATS_URL: nats.url };
+    let run = await startAndWait(servers);
     const stack = readStack();
     expect(Object.keys(stack.pids).sort()).toEqual(['perks', 'token-issuer']);
     expect(stack.natsUrl).toBe(nats.url);
     expect(new URL(stack.databaseUrl).pathname).toBe('/perkway');
-    expect((await fromApp('perks')).nats).toBe(nats.url);
+    const { calls, nats: natsOfApp } = await fromApp('perks');
+    expect(natsOfApp).toBe(nats.url);
     run.child.kill('SIGTERM');
     expect(await run.exit).toBe(0);
     expect([postgres.running, nats.running]).toEqual([true, true]);
 
+    const connection = await connect({ servers: nats.url });
+    const { streams } = await jetstreamManager(connection);
+    await streams.add({ name: TRACKING_STREAM, subjects: [TRACKING_SUBJECTS] });
+    await streams.add({ name: 'OTHERS', subjects: ['others'] });
+    run = await startAndWait(servers, ['--fresh']);
+    expect((await fromApp('perks')).calls).toBe(calls);
+    expect(await streams.names().next()).toEqual(['OTHERS']);
+    await connection.close();
+    run.child.kill('SIGHUP');
+    expect(await run.exit).toBe(0);
+
     await postgres.stop();
-    expect(await refusal(start({ DATABASE_URL: postgres.url, NATS_URL: nats.url }))).toMatch(
+    expect(await refusal(start(servers))).toMatch(
       /^DATABASE_URL cannot be used \(.*\): give the URL of a superuser/m,
     );
     await nats.stop();

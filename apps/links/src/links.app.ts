@@ -1,7 +1,21 @@
-import { setupOpenApi, type AppDefinition } from '@perkway/platform';
+import {
+  renderLinkPage,
+  renderProblem,
+  setupOpenApi,
+  type AppDefinition,
+  type ErrorRenderer,
+} from '@perkway/platform';
 import { AppModule } from './app.module.js';
-import { renderLinkError } from './clicks/error-pages.js';
 import { loadLinksEnv, type LinksEnv } from './env.js';
+
+/**
+ * A person opens a click_url, so whatever is wrong with one is a page: 404, or 503 when it is not known where it leads.
+ * Elsewhere on this host it is problem details.
+ */
+const renderLinkError: ErrorRenderer = (error, requestId, address) =>
+  address && /^\/c(?:[/?]|$)/.test(address)
+    ? renderLinkPage({ status: error.status >= 500 ? 503 : 404 })
+    : renderProblem(error, requestId);
 
 export const linksApp = (env: LinksEnv = loadLinksEnv()): AppDefinition => ({
   name: 'links',

@@ -54,6 +54,16 @@ export function mergeAttributes(carried: CustomAttributes, own: CustomAttributes
   return merged;
 }
 
+const isEmpty = (object: object): boolean => {
+  for (const _ in object) return false;
+  return true;
+};
+
+/** The attributes as tracking events have them: what is empty is absent. */
+export function asTags({ utm, cmeta }: CustomAttributes): Partial<CustomAttributes> {
+  return { ...(isEmpty(utm) ? {} : { utm }), ...(isEmpty(cmeta) ? {} : { cmeta }) };
+}
+
 /** Writes the attributes as query parameters, the prefix put back. */
 export function appendAttributes(params: URLSearchParams, attributes: CustomAttributes): void {
   for (const [name, value] of Object.entries(attributes.utm)) params.append(name, value);

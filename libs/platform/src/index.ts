@@ -6,6 +6,7 @@ export * from './database/run-migrations.js';
 export * from './errors/error-renderer.js';
 export * from './errors/error.filter.js';
 export * from './errors/is-text.js';
+export * from './errors/link-pages.js';
 export * from './errors/to-domain-error.js';
 export * from './errors/validation.pipe.js';
 export * from './health/health.module.js';

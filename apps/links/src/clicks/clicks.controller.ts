@@ -1,9 +1,8 @@
 import { Controller, Get, Req, Res } from '@nestjs/common';
 import { ApiOperation, ApiParam, ApiProduces, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
-import { Public } from '@perkway/platform';
+import { BROKEN_LINK_PAGE, Public, TRY_AGAIN_PAGE } from '@perkway/platform';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ClicksService, type ClickQuery } from './clicks.service.js';
-import { NOT_FOUND_PAGE, UNAVAILABLE_PAGE } from './error-pages.js';
 
 @ApiTags('clicks')
 @Controller()
@@ -79,13 +78,13 @@ export class ClicksController {
   @ApiResponse({
     status: 404,
     description: 'The token is unknown or was changed, or the perk does not exist any more',
-    content: { 'text/html': { schema: { type: 'string' }, example: NOT_FOUND_PAGE } },
+    content: { 'text/html': { schema: { type: 'string' }, example: BROKEN_LINK_PAGE } },
   })
   @ApiResponse({
     status: 503,
     description: 'Where the perk leads cannot be found out now',
     headers: { 'Retry-After': { schema: { type: 'integer' }, example: 2 } },
-    content: { 'text/html': { schema: { type: 'string' }, example: UNAVAILABLE_PAGE } },
+    content: { 'text/html': { schema: { type: 'string' }, example: TRY_AGAIN_PAGE } },
   })
   async follow(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const { link, target } = await this.clicks.resolve((request.params as { token: string }).token);

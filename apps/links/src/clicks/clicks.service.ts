@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import {
+  asTags,
   DomainError,
   isTrackingDisabled,
   readCustomAttributes,
@@ -61,24 +62,10 @@ export class ClicksService {
       collection: link.collection,
       perk: link.perk,
       traffic: classifyTraffic(headers),
-      ...readTags(query),
+      ...asTags(readCustomAttributes(query)),
     };
+    const journey = readJourneyId(query.journeyId);
+    if (journey !== undefined) event.journey = journey;
     return this.tracking.track(event);
   }
-}
-
-/** What the click carries itself; members that would be empty are absent. */
-function readTags(query: ClickQuery): Pick<PerkClickEvent, 'journey' | 'utm' | 'cmeta'> {
-  const tags: Pick<PerkClickEvent, 'journey' | 'utm' | 'cmeta'> = {};
-  const journey = readJourneyId(query.journeyId);
-  if (journey !== undefined) tags.journey = journey;
-  const { utm, cmeta } = readCustomAttributes(query);
-  if (!isEmpty(utm)) tags.utm = utm;
-  if (!isEmpty(cmeta)) tags.cmeta = cmeta;
-  return tags;
-}
-
-function isEmpty(object: object): boolean {
-  for (const _ in object) return false;
-  return true;
 }

@@ -13,6 +13,8 @@ export class OffersService implements OnApplicationShutdown {
       name: 'offers',
       logger,
       staleForMs: Infinity,
+      // The answers carry texts of up to 20,000 characters, and a message holds 1 MB.
+      batch: 50,
       load: async (ids) => {
         const { perks } = await rpc.request<ResolvePerksReply>(
           SUBJECTS.resolvePerks,

@@ -3,13 +3,23 @@ import { ERROR_CODES, type DomainError } from '@perkway/domain';
 export interface RenderedError {
   contentType: string;
   body: string;
+  /** In place of the body, where that is no text. */
+  bytes?: Buffer;
   /** In place of the error's own status. */
   status?: number;
   headers?: Readonly<Record<string, string>>;
 }
 
-/** How a host writes its errors; `address` is path and query as they came, for hosts that also answer with pages. */
-export type ErrorRenderer = (error: DomainError, requestId: string, address?: string) => RenderedError;
+/**
+ * How a host writes its errors. For hosts that also answer with pages: `address` is path and query as they came,
+ * `accept` the header.
+ */
+export type ErrorRenderer = (
+  error: DomainError,
+  requestId: string,
+  address?: string,
+  accept?: string,
+) => RenderedError;
 
 /** RFC 9457. */
 export const renderProblem: ErrorRenderer = (error, requestId) => ({

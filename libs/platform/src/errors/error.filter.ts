@@ -11,7 +11,13 @@ const RETRY_AFTER_S = '2';
 
 /** Writes a refusal in the host's format. */
 export function sendError(reply: FastifyReply, error: DomainError, render: ErrorRenderer): void {
-  const { contentType, body, status, headers } = render(error, reply.request.id, reply.request.url);
+  const { request } = reply;
+  const { contentType, body, bytes, status, headers } = render(
+    error,
+    request.id,
+    request.url,
+    request.headers.accept,
+  );
   if (headers) void reply.headers(headers);
   if (error.status === 503 || error.status === 429)
     if (!reply.hasHeader('retry-after')) void reply.header('retry-after', RETRY_AFTER_S);
@@ -19,7 +25,7 @@ export function sendError(reply: FastifyReply, error: DomainError, render: Error
     .code(status ?? error.status)
     .header('content-type', contentType)
     .header('cache-control', 'no-store')
-    .send(body);
+    .send(bytes ?? body);
 }
 
 /** The only exception filter of an app: turns everything thrown into the host's error format. */

@@ -1,5 +1,6 @@
-import { renderProblem, type ErrorRenderer, type RenderedError } from '@perkway/platform';
+import type { DomainError } from '@perkway/domain';
 import { createHash } from 'node:crypto';
+import type { RenderedError } from './error-renderer.js';
 
 const STYLE =
   'body{margin:0;min-height:100vh;display:grid;place-items:center;background:#f6f5f2;color:#1d1d1b;' +
@@ -12,11 +13,13 @@ const page = (title: string, text: string): string =>
   `<title>${title}</title><style>${STYLE}</style></head>` +
   `<body><main><h1>${title}</h1><p>${text}</p></main></body></html>`;
 
-export const NOT_FOUND_PAGE = page(
+/** What a person sees who opens a link that leads nowhere. */
+export const BROKEN_LINK_PAGE = page(
   'This link does not work',
   'It may be incomplete, or the offer may no longer exist. Please go back to the page or message you found it in and try the link there again.',
 );
-export const UNAVAILABLE_PAGE = page(
+/** What a person sees while it cannot be found out where a link leads. */
+export const TRY_AGAIN_PAGE = page(
   'Please try again in a moment',
   'We cannot open the offer right now. Nothing is wrong with your link: reload this page in a few seconds.',
 );
@@ -28,15 +31,10 @@ const HEADERS = {
   'x-robots-tag': 'noindex',
 };
 
-const asPage = (status: number, body: string): RenderedError => ({
+/** A refusal of a link as a small page. What the person typed or clicked never stands in it. */
+export const renderLinkPage = ({ status }: Pick<DomainError, 'status'>): RenderedError => ({
   contentType: 'text/html; charset=utf-8',
-  body,
-  status,
+  body: status >= 500 ? TRY_AGAIN_PAGE : BROKEN_LINK_PAGE,
+  status: status >= 500 ? 503 : status,
   headers: HEADERS,
 });
-
-/** A person opens a click_url, so whatever is wrong with one is a page; elsewhere on this host it is problem details. */
-export const renderLinkError: ErrorRenderer = (error, requestId, address = '') => {
-  if (!/^\/c(?:[/?]|$)/.test(address)) return renderProblem(error, requestId);
-  return error.status >= 500 ? asPage(503, UNAVAILABLE_PAGE) : asPage(404, NOT_FOUND_PAGE);
-};

@@ -1,0 +1,166 @@
+import { Body, Controller, Get, Module, Post } from '@nestjs/common';
+import {
+  DatabaseModule,
+  databaseEnv,
+  loadEnv,
+  platformEnv,
+  runMigrations,
+  type MigrationClass,
+} from '@perkway/platform';
+import { IsString } from 'class-validator';
+import { DataSource, type MigrationInterface, type QueryRunner } from 'typeorm';
+import { launchApp, testDatabase, type LaunchedApp, type TestDatabase } from '../src';
+
+class CreateNotes1767225600000 implements MigrationInterface {
+  name = 'CreateNotes1767225600000';
+  async up(runner: QueryRunner) {
+    await runner.query('create table notes (text text primary key)');
+    // Long enough that runs at the same moment meet.
+    await runner.query('select pg_sleep(0.3)');
+  }
+  async down(runner: QueryRunner) {
+    await runner.query('drop table notes');
+  }
+}
+class BreakNotes1767225700000 implements MigrationInterface {
+  name = 'BreakNotes1767225700000';
+  async up(runner: QueryRunner) {
+    await runner.query('create table half_done (id integer)');
+    await runner.query('select nonsense');
+  }
+  async down() {}
+}
+const migrations: MigrationClass[] = [CreateNotes1767225600000];
+
+class NoteDto {
+  @IsString()
+  text: string;
+}
+
+@Controller()
+class NotesController {
+  constructor(private readonly dataSource: DataSource) {}
+
+  @Post('notes')
+  async add(@Body() { text }: NoteDto) {
+    await this.dataSource.query('insert into notes (text) values ($1)', [text]);
+    return { text };
+  }
+
+  @Get('slow')
+  async slow() {
+    await this.dataSource.query('select pg_sleep(30)');
+    return {};
+  }
+
+  @Get('busy')
+  async busy() {
+    await this.dataSource.query('select pg_sleep(4)');
+    return {};
+  }
+
+  @Get('wrong')
+  async wrong() {
+    return this.dataSource.query('select nonsense');
+  }
+}
+
+describe('an app with a database', () => {
+  let database: TestDatabase;
+  let app: LaunchedApp;
+
+  beforeAll(async () => {
+    database = await testDatabase('perks', (url) => runMigrations(url, 'perks', migrations), {
+      template: 'platform-database',
+    });
+    const env = loadEnv(
+      { ...platformEnv, ...databaseEnv },
+      { PORT: '1', NATS_URL: 'nats://127.0.0.1:1', DATABASE_URL: database.url, DATABASE_POOL_SIZE: '2' },
+    );
+    @Module({ imports: [DatabaseModule.register(env, { app: 'perks' })], controllers: [NotesController] })
+    class NotesModule {}
+    app = await launchApp({ name: 'perks', module: NotesModule, env });
+  });
+  afterAll(async () => {
+    await app?.close();
+    await database?.close();
+  });
+
+  const add = (text: string) =>
+    fetch(`${app.url}/notes`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ text }),
+    });
+  const get = async (path: string) => {
+    const response = await fetch(`${app.url}${path}`);
+    return { status: response.status, headers: response.headers, body: await response.json() };
+  };
+
+  it('works in its own schema', async () => {
+    expect((await add('a note')).status).toBe(201);
+    expect(await database.query('select text from catalog.notes')).toEqual([{ text: 'a note' }]);
+    expect((await get('/readyz')).status).toBe(200);
+  });
+
+  it('answers 400 for a text that cannot be stored', async () => {
+    const response = await add('with NUL \0');
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ code: 'VALIDATION_FAILED' });
+  });
+
+  it('answers 500 for a broken constraint or statement, and tells neither client nor log the values', async () => {
+    await add('a5ecret-value');
+    const again = await add('a5ecret-value');
+    expect(again.status).toBe(500);
+    expect(await again.text()).not.toContain('a5ecret');
+    expect(await get('/wrong')).toMatchObject({ status: 500, body: { code: 'INTERNAL_ERROR' } });
+    expect(app.logs.join('')).toContain('duplicate key value');
+    expect(app.logs.join('')).not.toContain('a5ecret');
+  });
+
+  it('gives a statement 5 s, then answers 503', async () => {
+    const startedAt = Date.now();
+    const { status, headers, body } = await get('/slow');
+    expect(status).toBe(503);
+    expect(headers.get('retry-after')).toBe('2');
+    expect(body).toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE' });
+    expect(Date.now() - startedAt).toBeLessThan(7_000);
+  });
+
+  it('answers 503 within seconds when all connections are busy', async () => {
+    const busy = [get('/busy'), get('/busy')];
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    const startedAt = Date.now();
+    expect((await add('one too many')).status).toBe(503);
+    expect(Date.now() - startedAt).toBeLessThan(3_000);
+    expect((await Promise.all(busy)).map(({ status }) => status)).toEqual([200, 200]);
+    expect((await add('one more')).status).toBe(201);
+  });
+});
+
+describe('runMigrations', () => {
+  let database: TestDatabase;
+  beforeEach(async () => {
+    database = await testDatabase('links', async () => undefined, { template: 'platform-empty' });
+  });
+  afterEach(() => database.close());
+
+  it('runs each migration once, also when several runs meet', async () => {
+    const runs = await Promise.all(
+      Array.from({ length: 3 }, () => runMigrations(database.url, 'links', migrations)),
+    );
+    expect(runs.map(({ length }) => length).sort()).toEqual([0, 0, 1]);
+    expect(await runMigrations(database.url, 'links', migrations)).toEqual([]);
+    expect(await database.query('select count(*)::int as count from notes')).toEqual([{ count: 0 }]);
+  });
+
+  it('leaves nothing of a migration that fails, and keeps those before it', async () => {
+    const broken = [...migrations, BreakNotes1767225700000];
+    await expect(runMigrations(database.url, 'links', broken)).rejects.toThrow('nonsense');
+    expect(
+      await database.query(`select to_regclass('notes')::text as notes, to_regclass('half_done') as half`),
+    ).toEqual([{ notes: 'notes', half: null }]);
+    expect(await runMigrations(database.url, 'links', migrations)).toEqual([]);
+  });
+});

@@ -13,6 +13,12 @@ export function contrast(one: string, other: string): number {
   return Math.max(light, dark) / Math.min(light, dark);
 }
 
-/** Whether white or black text reads better on the colour; the better of both is always at least 4.5:1. */
-export const takesWhiteText = (color: string): boolean =>
-  contrast(color, '#ffffff') >= contrast(color, '#000000');
+/** As `--on-brand` in the stylesheet. */
+const WHITE = '#ffffff';
+const BLACK = '#14120f';
+
+/**
+ * Whether white or black text reads better on the colour. When an account's colour is saved, it is checked that one
+ * of them reaches 4.5:1.
+ */
+export const takesWhiteText = (color: string): boolean => contrast(color, WHITE) >= contrast(color, BLACK);

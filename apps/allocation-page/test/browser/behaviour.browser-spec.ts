@@ -362,7 +362,7 @@ describe('the brand of an account', () => {
     const style = (property: string) =>
       evaluated<string>(page, `getComputedStyle(document.querySelector('${REVEAL}')).${property}`);
     expect(await style('backgroundColor')).toBe('rgb(255, 212, 0)');
-    expect(await style('color')).toBe('rgb(0, 0, 0)');
+    expect(await style('color')).toBe('rgb(20, 18, 15)');
   });
 
   it('takes nothing that is no colour or no image of its own', async () => {

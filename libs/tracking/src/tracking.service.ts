@@ -177,6 +177,14 @@ export class TrackingService implements OnModuleInit {
     const texts = events.map((event) => JSON.stringify(event)).filter((text) => this.isSendable(text));
     if (texts.length === 0) return;
     await Outbox.insertInto(runner, texts);
+    this.relaySoon();
+  }
+
+  /**
+   * For a statement of the app's own that inserts into `tracking_outbox (event)`, each the JSON text of an event: has
+   * them relayed soon. Without it they wait for the next poll.
+   */
+  relaySoon(): void {
     // The commit comes later, and nobody tells: look twice, the rest is found by the next poll.
     this.nudge(0, 25);
     this.nudge(1, 250);

@@ -1,0 +1,21 @@
+import { isUnchanged } from './conditional.js';
+
+describe('isUnchanged', () => {
+  it.each([
+    [undefined, false],
+    ['', false],
+    ['W/"a"', true],
+    ['"a"', true],
+    ['*', true],
+    [' * ', true],
+    ['"b"', false],
+    ['W/"b", W/"a"', true],
+    ['"x,y","a"', true],
+    ['a', false],
+    ['"ab"', false],
+    ['W/"a', false],
+    ['"'.repeat(10_000), false],
+  ])('%j against W/"a" is %s', (header, expected) => {
+    expect(isUnchanged(header, 'W/"a"')).toBe(expected);
+  });
+});

@@ -1,0 +1,86 @@
+import type { DomainError } from '@perkway/domain';
+import { filtersKey, NO_FILTERS, readFilters } from './perk-filters.js';
+
+const fieldsOf = (query: Parameters<typeof readFilters>[0]) => {
+  try {
+    readFilters(query);
+    return [];
+  } catch (error) {
+    expect(error).toMatchObject({ code: 'VALIDATION_FAILED' });
+    return (error as DomainError).fields.map(({ field }) => field);
+  }
+};
+
+describe('readFilters', () => {
+  it('reads every parameter and ignores others', () => {
+    expect(readFilters({})).toEqual(NO_FILTERS);
+    expect(readFilters({ lang: 'fr', unknown: 'x', 'categories[]': '7' })).toEqual(NO_FILTERS);
+    expect(
+      readFilters({
+        categories: ['7', '2', '07'],
+        location_country: 'FR',
+        location_region: 'Île-de-France',
+        location_city: 'PARIS',
+        show_coupon_perks: 'TRUE',
+      }),
+    ).toEqual({
+      categories: [2, 7],
+      country: 'fr',
+      region: 'île-de-france',
+      city: 'paris',
+      showCouponPerks: true,
+    });
+  });
+
+  it('takes the last of a repeated single value', () => {
+    expect(readFilters({ location_country: ['FR', 'DE'], show_coupon_perks: ['true', '0'] })).toEqual({
+      ...NO_FILTERS,
+      country: 'de',
+    });
+  });
+
+  it.each([
+    '',
+    ' ',
+    '1,2',
+    '1.5',
+    '-1',
+    '0',
+    '+1',
+    '1e3',
+    '0x1',
+    'one',
+    '2147483648',
+    '9'.repeat(10_240),
+    '1\0',
+    '١',
+  ])('refuses %j as a category', (categories) => {
+    expect(fieldsOf({ categories })).toEqual(['categories']);
+    expect(fieldsOf({ categories: ['1', categories] })).toEqual(['categories']);
+  });
+
+  it.each(['', 'yes', '2', 'truee', ' true', '\0'])('refuses %j as a boolean', (show_coupon_perks) => {
+    expect(fieldsOf({ show_coupon_perks })).toEqual(['show_coupon_perks']);
+  });
+
+  it.each(['', 'x'.repeat(101), 'x'.repeat(10_240), 'FR\0', '\ud800'])('refuses %j as a place', (place) => {
+    expect(fieldsOf({ location_country: place })).toEqual(['location_country']);
+    expect(fieldsOf({ location_region: place })).toEqual(['location_region']);
+    expect(fieldsOf({ location_city: place })).toEqual(['location_city']);
+  });
+
+  it('names everything that is wrong', () => {
+    expect(
+      fieldsOf({ categories: 'x', location_city: '', show_coupon_perks: 'y', location_country: 'FR' }),
+    ).toEqual(['categories', 'location_city', 'show_coupon_perks']);
+  });
+
+  it('knows the same filters again, however they were written', () => {
+    const key = (query: Parameters<typeof readFilters>[0]) => filtersKey(readFilters(query));
+    expect(key({ categories: ['2', '1', '2'], location_city: 'Zürich' })).toBe(
+      key({ categories: ['1', '2'], location_city: 'ZU\u0308RICH', lang: 'de' }),
+    );
+    expect(key({ location_city: 'a' })).not.toBe(key({ location_region: 'a' }));
+    expect(key({ location_country: 'a","b' })).not.toBe(key({ location_country: 'a', location_region: 'b' }));
+  });
+});

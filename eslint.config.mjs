@@ -35,6 +35,21 @@ export default tseslint.config(
     },
   },
   {
+    // The preset lies at the root, outside every project.
+    files: ['**/jest*.config.mjs'],
+    rules: { '@nx/enforce-module-boundaries': 'off' },
+  },
+  {
+    // Tests of a lib may use the test helpers, whatever the lib itself may import; apps stay apart in tests too.
+    files: ['libs/*/test/**/*.ts', 'libs/**/*.spec.ts'],
+    rules: {
+      '@nx/enforce-module-boundaries': [
+        'error',
+        { depConstraints: [{ sourceTag: '*', onlyDependOnLibsWithTags: ['type:lib'] }] },
+      ],
+    },
+  },
+  {
     // Production code never reaches for the test helpers or the laptop servers.
     files: ['apps/*/src/**/*.ts'],
     ignores: ['**/*.spec.ts', '**/*.e2e-spec.ts'],

@@ -35,8 +35,8 @@ export default tseslint.config(
     },
   },
   {
-    // The preset lies at the root, outside every project.
-    files: ['**/jest*.config.mjs'],
+    // The preset and the build configuration lie at the root, outside every project.
+    files: ['**/jest*.config.mjs', '**/global-setup.mjs'],
     rules: { '@nx/enforce-module-boundaries': 'off' },
   },
   {

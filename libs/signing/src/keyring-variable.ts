@@ -6,6 +6,6 @@ export const keyringVariable = makeValidator((input: string) => {
   try {
     return parseKeyring(input);
   } catch (error) {
-    throw new Error(`must be kid:secret[,kid:secret]: ${(error as Error).message}`);
+    throw new Error(`must be kid:secret[,kid:secret]: ${(error as Error).message}`, { cause: error });
   }
 });

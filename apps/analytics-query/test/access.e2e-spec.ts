@@ -205,9 +205,15 @@ describe('the host', () => {
     };
     const operations = Object.values(document.paths).flatMap((path) => Object.values(path));
     expect(operations.map(({ operationId }) => operationId).sort()).toEqual([
+      'dryRun',
+      'dryRunByPost',
       'getMeta',
       'load',
       'loadByPost',
+      'sql',
+      'sqlByPost',
+      'subscribe',
+      'subscribeByPost',
     ]);
     for (const { responses } of operations)
       for (const [, { content }] of Object.entries(responses)) {

@@ -555,6 +555,88 @@ describe('/v1/load', () => {
   });
 });
 
+describe('/v1/sql and /v1/dry-run', () => {
+  const query = {
+    measures: ['perk_clicks.count'],
+    timeDimensions: [
+      { dimension: 'perk_clicks.occurred_at', granularity: 'day', dateRange: ['2026-03-01', '2026-03-01'] },
+    ],
+  };
+  const describing = (path: string, input: unknown) =>
+    analytics.get(`/cubejs-api/v1/${path}?query=${encodeURIComponent(JSON.stringify(input))}`);
+
+  it('tell the statement that load runs, for the account alone', async () => {
+    const { status, body } = await describing('sql', query);
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      sql: {
+        sql: [
+          expect.stringMatching(/^select date_trunc.*from tracking_events e\nwhere e.account_id = \$1/s),
+          [account, '2026-03-01T00:00:00.000Z', '2026-03-01T23:59:59.999Z'],
+        ],
+        order: { 'perk_clicks.occurred_at': 'asc' },
+        external: false,
+        timeDimensionAlias: 'perk_clicks__occurred_at_day',
+        timeDimensionField: 'perk_clicks.occurred_at',
+        cacheKeyQueries: [],
+        preAggregations: [],
+        dataSource: 'default',
+        aliasNameToMember: {
+          perk_clicks__occurred_at_day: 'perk_clicks.occurred_at.day',
+          perk_clicks__count: 'perk_clicks.count',
+        },
+        lambdaQueries: {},
+        canUseTransformedQuery: expect.objectContaining({
+          measures: ['perk_clicks.count'],
+          isAdditive: true,
+        }),
+        memberNames: ['perk_clicks.count', 'perk_clicks.occurred_at'],
+      },
+      dataSource: 'default',
+    });
+    const posted = await analytics.post('/cubejs-api/v1/sql', { query });
+    expect([posted.status, posted.body]).toEqual([200, body]);
+    expect((await describing('sql', [query, query])).body).toEqual([body, body]);
+  });
+
+  it('tell what a query means without running it', async () => {
+    const { status, body } = await describing('dry-run', query);
+    const loaded = (await analytics.load(query)).body;
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      queryType: 'regularQuery',
+      normalizedQueries: [loaded.query],
+      queryOrder: [{ 'perk_clicks.occurred_at': 'asc' }],
+      transformedQueries: [
+        expect.objectContaining({ sortedTimeDimensions: [['perk_clicks.occurred_at', 'day']] }),
+      ],
+      pivotQuery: { ...loaded.query, queryType: 'regularQuery' },
+    });
+    const posted = await analytics.post('/cubejs-api/v1/dry-run', { query });
+    expect([posted.status, posted.body]).toEqual([200, body]);
+    const compared = await describing('dry-run', {
+      measures: ['perk_clicks.journeys'],
+      timeDimensions: [{ dimension: 'perk_clicks.occurred_at', compareDateRange: ['today', 'yesterday'] }],
+    });
+    expect(compared.body.queryType).toBe('compareDateRangeQuery');
+    expect(compared.body.normalizedQueries).toHaveLength(2);
+    expect(compared.body.transformedQueries[0].isAdditive).toBe(false);
+  });
+
+  it('refuse what load refuses', async () => {
+    for (const path of ['sql', 'dry-run', 'subscribe']) {
+      const { status, body } = await describing(path, { measures: ['perk_clicks.nothing'] });
+      expect([status, body]).toEqual([400, { error: "'nothing' not found for path 'perk_clicks.nothing'" }]);
+    }
+  });
+
+  it('subscribe answers as load', async () => {
+    const { body } = await describing('subscribe', query);
+    expect(body.data).toEqual((await analytics.load(query)).body.data);
+    expect((await analytics.post('/cubejs-api/v1/subscribe', { query })).body.data).toEqual(body.data);
+  });
+});
+
 describe('/v1/meta', () => {
   it('lists the attributes that the account has used, and nobody else’s', async () => {
     const { status, body } = await analytics.get('/cubejs-api/v1/meta');
@@ -587,6 +669,7 @@ describe('/v1/meta', () => {
       },
     ]);
     expect(JSON.stringify((await stack.as(other).get('/cubejs-api/v1/meta')).body)).toContain('cmeta_secret');
+    expect((await analytics.get('/cubejs-api/v1/meta?onlyViews=true')).body).toEqual({ cubes: [] });
   });
 
   it('makes dimensions that read every name folded onto them', async () => {

@@ -96,3 +96,44 @@ export const META_EXAMPLE = {
     },
   ],
 };
+
+const TRANSFORMED = {
+  measures: ['perk_clicks.count'],
+  leafMeasures: ['perk_clicks.count'],
+  sortedDimensions: [],
+  sortedTimeDimensions: [['perk_clicks.occurred_at', 'day']],
+  timeDimensions: [['perk_clicks.occurred_at', 'day']],
+  isAdditive: true,
+  leafMeasureAdditive: true,
+  hasNoTimeDimensionsWithoutGranularity: true,
+  ungrouped: false,
+};
+
+export const SQL_EXAMPLE = {
+  sql: {
+    sql: ['select ... from tracking_events e where e.account_id = $1 ...', ['acme']],
+    order: { 'perk_clicks.occurred_at': 'asc' },
+    external: false,
+    timeDimensionAlias: 'perk_clicks__occurred_at_day',
+    timeDimensionField: 'perk_clicks.occurred_at',
+    cacheKeyQueries: [],
+    preAggregations: [],
+    dataSource: 'default',
+    aliasNameToMember: {
+      perk_clicks__occurred_at_day: 'perk_clicks.occurred_at.day',
+      perk_clicks__count: 'perk_clicks.count',
+    },
+    lambdaQueries: {},
+    canUseTransformedQuery: TRANSFORMED,
+    memberNames: ['perk_clicks.count', 'perk_clicks.occurred_at'],
+  },
+  dataSource: 'default',
+};
+
+export const DRY_RUN_EXAMPLE = {
+  queryType: 'regularQuery',
+  normalizedQueries: [LOAD_EXAMPLE.query],
+  queryOrder: [{ 'perk_clicks.occurred_at': 'asc' }],
+  transformedQueries: [TRANSFORMED],
+  pivotQuery: { ...LOAD_EXAMPLE.query, queryType: 'regularQuery' },
+};

@@ -1,10 +1,49 @@
-import { Body, Controller, Get, HttpCode, Inject, Post, Query } from '@nestjs/common';
+import { applyDecorators, Body, Controller, Get, HttpCode, Inject, Post, Query } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiQuery, ApiSecurity, ApiTags } from '@nestjs/swagger';
 import { ApiCubeErrors } from '@perkway/platform';
 import { CurrentCaller, type QueryCaller } from '../access/token.guard.js';
-import { LOAD_EXAMPLE, META_EXAMPLE, QUERY_EXAMPLE } from './api-examples.js';
+import { DRY_RUN_EXAMPLE, LOAD_EXAMPLE, META_EXAMPLE, QUERY_EXAMPLE, SQL_EXAMPLE } from './api-examples.js';
 import { LoadService } from './load.service.js';
 import { readGet, readPost } from './request-query.js';
+
+const QUERY_TYPE = {
+  name: 'queryType',
+  required: false,
+  description: '`multi`: the client takes several results (compared date ranges, blended queries)',
+};
+
+/** A query in the address. */
+const ByGet = (operationId: string, summary: string, example: object) =>
+  applyDecorators(
+    ApiOperation({ operationId, summary, description: 'For queries short enough for an address.' }),
+    ApiQuery({ name: 'query', description: 'The query as JSON', example: JSON.stringify(QUERY_EXAMPLE) }),
+    ApiOkResponse({ schema: { type: 'object', example } }),
+    ApiCubeErrors('VALIDATION_FAILED', 'TOO_MANY_REQUESTS'),
+  );
+
+/** A query in the body; POST creates nothing, so it answers 200. */
+const ByPost = (operationId: string, summary: string, example: object) =>
+  applyDecorators(
+    HttpCode(200),
+    ApiOperation({
+      operationId: `${operationId}ByPost`,
+      summary,
+      description: 'As GET, for queries of any length.',
+    }),
+    ApiBody({
+      schema: {
+        type: 'object',
+        required: ['query'],
+        properties: {
+          query: { description: 'A query, a list of queries to blend, or either as JSON text' },
+          queryType: { type: 'string', enum: ['multi'] },
+        },
+        example: { query: QUERY_EXAMPLE },
+      },
+    }),
+    ApiOkResponse({ schema: { type: 'object', example } }),
+    ApiCubeErrors('VALIDATION_FAILED', 'TOO_MANY_REQUESTS', 'PAYLOAD_TOO_LARGE'),
+  );
 
 /** The Cube-compatible REST API (specification section 4.1). */
 @ApiTags('Analytics')
@@ -22,52 +61,66 @@ export class CubeApiController {
       'Lists a dimension `cmeta_<name>` for each custom attribute that the account has used, `-` written as `_`.',
   })
   @ApiOkResponse({ schema: { type: 'object', example: META_EXAMPLE } })
+  @ApiQuery({
+    name: 'onlyViews',
+    required: false,
+    description: '`true`: views only, of which there are none',
+  })
   @ApiCubeErrors('TOO_MANY_REQUESTS')
-  meta(@CurrentCaller() caller: QueryCaller) {
-    return this.service.meta(caller);
+  meta(@CurrentCaller() caller: QueryCaller, @Query('onlyViews') onlyViews?: unknown) {
+    return onlyViews === 'true' ? { cubes: [] } : this.service.meta(caller);
   }
 
   @Get('load')
-  @ApiOperation({
-    operationId: 'load',
-    summary: 'Answers a query',
-    description: 'For queries short enough for an address.',
-  })
-  @ApiQuery({ name: 'query', description: 'The query as JSON', example: JSON.stringify(QUERY_EXAMPLE) })
-  @ApiQuery({
-    name: 'queryType',
-    required: false,
-    description: '`multi`: the client takes several results (compared date ranges, blended queries)',
-  })
-  @ApiOkResponse({ schema: { type: 'object', example: LOAD_EXAMPLE } })
-  @ApiCubeErrors('VALIDATION_FAILED', 'TOO_MANY_REQUESTS')
+  @ByGet('load', 'Answers a query', LOAD_EXAMPLE)
+  @ApiQuery(QUERY_TYPE)
   load(@CurrentCaller() caller: QueryCaller, @Query() params: Record<string, unknown>) {
     const { query, isMulti } = readGet(params);
     return this.service.load(caller, query, isMulti);
   }
 
   @Post('load')
-  @HttpCode(200)
-  @ApiOperation({
-    operationId: 'loadByPost',
-    summary: 'Answers a query',
-    description: 'As GET, for queries of any length.',
-  })
-  @ApiBody({
-    schema: {
-      type: 'object',
-      required: ['query'],
-      properties: {
-        query: { description: 'A query, a list of queries to blend, or either as JSON text' },
-        queryType: { type: 'string', enum: ['multi'] },
-      },
-      example: { query: QUERY_EXAMPLE },
-    },
-  })
-  @ApiOkResponse({ schema: { type: 'object', example: LOAD_EXAMPLE } })
-  @ApiCubeErrors('VALIDATION_FAILED', 'TOO_MANY_REQUESTS', 'PAYLOAD_TOO_LARGE')
+  @ByPost('load', 'Answers a query', LOAD_EXAMPLE)
   loadByPost(@CurrentCaller() caller: QueryCaller, @Body() body: unknown) {
     const { query, isMulti } = readPost(body);
     return this.service.load(caller, query, isMulti);
+  }
+
+  /** Over HTTP a subscription is one answer. */
+  @Get('subscribe')
+  @ByGet('subscribe', 'Answers a query, as load does', LOAD_EXAMPLE)
+  @ApiQuery(QUERY_TYPE)
+  subscribe(@CurrentCaller() caller: QueryCaller, @Query() params: Record<string, unknown>) {
+    return this.load(caller, params);
+  }
+
+  @Post('subscribe')
+  @ByPost('subscribe', 'Answers a query, as load does', LOAD_EXAMPLE)
+  subscribeByPost(@CurrentCaller() caller: QueryCaller, @Body() body: unknown) {
+    return this.loadByPost(caller, body);
+  }
+
+  @Get('sql')
+  @ByGet('sql', 'The SQL that a query becomes', SQL_EXAMPLE)
+  sql(@CurrentCaller() caller: QueryCaller, @Query() params: Record<string, unknown>) {
+    return this.service.sql(caller, readGet(params).query);
+  }
+
+  @Post('sql')
+  @ByPost('sql', 'The SQL that a query becomes', SQL_EXAMPLE)
+  sqlByPost(@CurrentCaller() caller: QueryCaller, @Body() body: unknown) {
+    return this.service.sql(caller, readPost(body).query);
+  }
+
+  @Get('dry-run')
+  @ByGet('dryRun', 'Checks a query without running it', DRY_RUN_EXAMPLE)
+  dryRun(@CurrentCaller() caller: QueryCaller, @Query() params: Record<string, unknown>) {
+    return this.service.dryRun(caller, readGet(params).query);
+  }
+
+  @Post('dry-run')
+  @ByPost('dryRun', 'Checks a query without running it', DRY_RUN_EXAMPLE)
+  dryRunByPost(@CurrentCaller() caller: QueryCaller, @Body() body: unknown) {
+    return this.service.dryRun(caller, readPost(body).query);
   }
 }

@@ -4,7 +4,8 @@ import { ANALYTICS_QUERY_ENV, type AnalyticsQueryEnv } from '../env.js';
 import { metaOf } from '../model/meta.js';
 import { isAttributeMember, type Model } from '../model/model.js';
 import { multiAnswer, singleAnswer, type QueryRows } from '../query/answer.js';
-import { compile, membersOf, type CompiledQuery } from '../query/compile.js';
+import { compile, membersOf } from '../query/compile.js';
+import { dryRunAnswer, sqlAnswer, type DescribedQuery } from '../query/describe.js';
 import { normalize, type NormalizedQueries } from '../query/normalize.js';
 import type { NormalizedQuery } from '../query/query.js';
 import { queryError } from '../query/query-error.js';
@@ -33,6 +34,19 @@ export class LoadService {
     return this.queue.run(account, async () => metaOf(await this.models.get(account)));
   }
 
+  /** The statements that `load` would run: one, or a list for compared and blended queries. */
+  async sql({ account }: QueryCaller, input: unknown) {
+    const normalized = normalize(input, Date.now());
+    const described = await this.compileAll(account, normalized);
+    return normalized.queryType === 'regularQuery' ? sqlAnswer(described[0]!) : described.map(sqlAnswer);
+  }
+
+  /** What `load` would make of the query. */
+  async dryRun({ account }: QueryCaller, input: unknown) {
+    const normalized = normalize(input, Date.now());
+    return dryRunAnswer(normalized.queryType, await this.compileAll(account, normalized));
+  }
+
   /** @param isMulti whether the client takes several results, as the Cube client says it does */
   async load({ account }: QueryCaller, input: unknown, isMulti: boolean) {
     const normalized = normalize(input, Date.now());
@@ -49,7 +63,7 @@ export class LoadService {
     });
   }
 
-  private async compileAll(account: string, { queries }: NormalizedQueries) {
+  private async compileAll(account: string, { queries }: NormalizedQueries): Promise<DescribedQuery[]> {
     const model = await this.modelOf(account, queries);
     return queries.map((query) => ({ query, compiled: compile(query, model, account) }));
   }
@@ -59,15 +73,12 @@ export class LoadService {
     return isCommon ? this.models.common : this.models.get(account);
   }
 
-  private async read(
-    account: string,
-    compiled: { query: NormalizedQuery; compiled: CompiledQuery }[],
-  ): Promise<QueryRows[]> {
-    const statements = compiled.flatMap(({ compiled: { text, params, total } }) =>
+  private async read(account: string, described: DescribedQuery[]): Promise<QueryRows[]> {
+    const statements = described.flatMap(({ compiled: { text, params, total } }) =>
       total ? [{ text, params }, total] : [{ text, params }],
     );
     const answers = (await this.reader.read(account, statements)).values();
-    return compiled.map((each): QueryRows => {
+    return described.map((each): QueryRows => {
       const rows = answers.next().value!;
       const total = each.compiled.total ? Number(answers.next().value![0]![0]) : undefined;
       return { ...each, rows, total };

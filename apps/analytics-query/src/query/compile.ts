@@ -8,6 +8,8 @@ import { queryError } from './query-error.js';
 export interface Column {
   /** `cube.member`, or `cube.time.granularity`. */
   key: string;
+  /** Its name in the statement. */
+  alias: string;
   kind: 'dimension' | 'timeDimension' | 'measure';
   cube: Cube;
   name: string;
@@ -34,7 +36,7 @@ export class Params {
   }
 }
 
-interface Selected extends Column {
+interface Selected extends Omit<Column, 'alias'> {
   sql: string;
 }
 
@@ -104,7 +106,7 @@ export function compile(query: NormalizedQuery, model: Model, account: string): 
   // A row of an ungrouped query, and the subject of measureFilter, is one view of one perk.
   if (spreadsPerks && query.ungrouped) joins.add('perks');
 
-  const columns = dedupe([
+  const selected = dedupe([
     ...query.dimensions.map((path) => selectDimension(model, path, query.timezone)),
     ...query.timeDimensions
       .filter(({ granularity }) => granularity !== undefined)
@@ -113,6 +115,8 @@ export function compile(query: NormalizedQuery, model: Model, account: string): 
       selectMeasure(model, path, query.ungrouped === true, joins.has('perks')),
     ),
   ]);
+
+  const columns = selected.map((column, index) => ({ ...column, alias: aliasOf(column.key, index) }));
 
   const params = new Params();
   const where = [`e.account_id = ${params.add(account)}`, `e.type = '${cube.eventType}'`];
@@ -135,7 +139,7 @@ export function compile(query: NormalizedQuery, model: Model, account: string): 
   const from = ['tracking_events e', ...joinSql(joins)].join('\n  ');
   const groups = columns.flatMap(({ kind }, index) => (kind === 'measure' ? [] : [index + 1]));
   const statement = [
-    `select ${columns.map(({ sql }, index) => `${sql} as ${alias(columns[index]!, index)}`).join(',\n  ')}`,
+    `select ${columns.map(({ sql, alias }) => `${sql} as "${alias}"`).join(',\n  ')}`,
     `from ${from}`,
     `where ${where.join('\n  and ')}`,
     ...(groups.length > 0 && !query.ungrouped ? [`group by ${groups.join(', ')}`] : []),
@@ -176,9 +180,9 @@ const joinSql = (joins: Set<Join>): string[] => {
 };
 
 /** Postgres cuts identifiers at 63 bytes; a longer name gets a short one. */
-const alias = ({ key }: Column, index: number): string => {
+const aliasOf = (key: string, index: number): string => {
   const name = key.replace('.', '__').replaceAll('.', '_').toLowerCase();
-  return name.length <= 63 ? `"${name}"` : `"c${index}"`;
+  return name.length <= 63 ? name : `c${index}`;
 };
 
 const local = (sql: string, timezone: string): string => `(${sql} at time zone '${timezone}')`;

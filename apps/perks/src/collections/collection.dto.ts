@@ -6,6 +6,7 @@ import {
   ArrayMaxSize,
   IsArray,
   IsInt,
+  IsObject,
   IsOptional,
   IsUUID,
   Matches,
@@ -70,6 +71,7 @@ export class GroupDto {
   @ApiProperty({ type: [GroupPerkDto] })
   @IsArray()
   @ArrayMaxSize(MAX_PERKS_IN_GROUP)
+  @IsObject({ each: true })
   @ValidateNested({ each: true })
   @Type(() => GroupPerkDto)
   perks: GroupPerkDto[];
@@ -83,6 +85,7 @@ export class PutCollectionDto {
   @ApiProperty({ type: [GroupDto] })
   @IsArray()
   @ArrayMaxSize(MAX_GROUPS)
+  @IsObject({ each: true })
   @ValidateNested({ each: true })
   @Type(() => GroupDto)
   groups: GroupDto[];

@@ -158,6 +158,7 @@ export class PutPerkDto {
   @IsOptional()
   @IsArray()
   @ArrayMaxSize(MAX_LOCATIONS)
+  @IsObject({ each: true })
   @ValidateNested({ each: true })
   @Type(() => LocationDto)
   locations?: LocationDto[] | null;

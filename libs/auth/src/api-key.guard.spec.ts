@@ -91,12 +91,12 @@ class Owner {
   };
 }
 
-async function startApp(owner: Owner) {
+async function startApp(owner: Owner, rateLimit = 20_000) {
   const env = loadEnv(platformEnv, { PORT: '1', NATS_URL: 'nats://127.0.0.1:1', LOG_LEVEL: 'silent' });
   @Module({
     imports: [
       AuthModule.register({
-        env: { API_KEY_PEPPER: PEPPER },
+        env: { API_KEY_PEPPER: PEPPER, RATE_LIMIT_PER_KEY: rateLimit },
         resolver: { inject: [], useFactory: () => owner.resolve },
       }),
     ],
@@ -118,6 +118,24 @@ describe('the API key guard', () => {
 
   const get = (url: string, headers: Record<string, string> = {}) =>
     app.inject({ method: 'GET', url, headers });
+
+  it('tells a key how much of its limit is left, and refuses it past the limit', async () => {
+    const limited = await startApp(owner, 2);
+    try {
+      const read = () => limited.inject({ method: 'GET', url: '/mine', headers: { 'x-api-key': USER_KEY } });
+      const answers = await Promise.all([1, 2, 3, 4, 5].map(read));
+      expect(answers.filter(({ statusCode }) => statusCode === 429).length).toBeGreaterThanOrEqual(1);
+      const refused = answers.find(({ statusCode }) => statusCode === 429)!;
+      expect(refused.json()).toMatchObject({ code: 'TOO_MANY_REQUESTS' });
+      expect(refused.headers).toMatchObject({
+        'ratelimit-limit': '2',
+        'ratelimit-remaining': '0',
+        'retry-after': '1',
+      });
+    } finally {
+      await limited.close();
+    }
+  });
 
   it('denies by default', async () => {
     const response = await get('/mine');

@@ -3,8 +3,10 @@ import { Reflector } from '@nestjs/core';
 import { AuthGuard } from '@nestjs/passport';
 import { DomainError, type Caller, type ResolvedKey, type Role } from '@perkway/domain';
 import { IS_PUBLIC } from '@perkway/platform';
+import type { FastifyReply } from 'fastify';
 import { API_KEY_HEADER, registerApiKeyStrategy } from './api-key.strategy.js';
 import { ALLOW_QUERY_KEY, ROLES, type AuthenticatedRequest } from './decorators.js';
+import type { KeyRateLimiter } from './key-rate-limiter.js';
 import type { KeyStore } from './key-store.js';
 
 interface Access {
@@ -24,7 +26,10 @@ export class ApiKeyGuard extends AuthGuard() implements CanActivate {
   private readonly reflector = new Reflector();
   private readonly accessByHandler = new Map<object, Map<object, Access>>();
 
-  constructor(private readonly keys: KeyStore) {
+  constructor(
+    private readonly keys: KeyStore,
+    private readonly limiter: KeyRateLimiter,
+  ) {
     applications += 1;
     const strategy = `api-key-${applications}`;
     super({ defaultStrategy: strategy });
@@ -39,7 +44,7 @@ export class ApiKeyGuard extends AuthGuard() implements CanActivate {
     const request = context.switchToHttp().getRequest<AuthenticatedRequest>();
     const known = this.keys.peek(keyOf(request, access));
     if (!known) return super.canActivate(context) as Promise<boolean>;
-    admit(request, known, access);
+    this.admit(context, known, access);
     return true;
   }
 
@@ -52,9 +57,18 @@ export class ApiKeyGuard extends AuthGuard() implements CanActivate {
   override handleRequest<Key>(error: unknown, key: Key, _info: unknown, context: ExecutionContext): Key {
     if (error) throw error;
     if (!key) throw new DomainError('API_KEY_INVALID');
-    const request = context.switchToHttp().getRequest<AuthenticatedRequest>();
-    admit(request, key as unknown as ResolvedKey, this.accessOf(context));
+    this.admit(context, key as unknown as ResolvedKey, this.accessOf(context));
     return key;
+  }
+
+  /** The caller belongs to this request alone. */
+  private admit(context: ExecutionContext, { account, role, keyId }: ResolvedKey, access: Access): void {
+    const http = context.switchToHttp();
+    this.limiter.count(keyId, http.getResponse<FastifyReply>());
+    if (access.roles && !access.roles.includes(role)) throw new DomainError('FORBIDDEN');
+    const request = http.getRequest<AuthenticatedRequest>();
+    const caller: Caller = { account, role, keyId, requestId: request.id };
+    request.caller = caller;
   }
 
   private accessOf(context: ExecutionContext): Access {
@@ -84,11 +98,4 @@ function keyOf(request: AuthenticatedRequest, access: Access): string {
     if (Array.isArray(key)) key = key.at(-1);
   }
   return typeof key === 'string' ? key : '';
-}
-
-/** The caller belongs to this request alone. */
-function admit(request: AuthenticatedRequest, { account, role, keyId }: ResolvedKey, access: Access): void {
-  if (access.roles && !access.roles.includes(role)) throw new DomainError('FORBIDDEN');
-  const caller: Caller = { account, role, keyId, requestId: request.id };
-  request.caller = caller;
 }

@@ -45,7 +45,9 @@ class CallerController {
   }
 }
 @Module({
-  imports: [AuthModule.register({ env: { API_KEY_PEPPER: testSecrets().apiKeyPepper } })],
+  imports: [
+    AuthModule.register({ env: { API_KEY_PEPPER: testSecrets().apiKeyPepper, RATE_LIMIT_PER_KEY: 0 } }),
+  ],
   controllers: [CallerController],
 })
 class CallerModule {}

@@ -1,0 +1,45 @@
+import { KeyRateLimiter } from './key-rate-limiter.js';
+
+const countIn = (limiter: KeyRateLimiter) => (key: string, now: number) => {
+  const headers: Record<string, unknown> = {};
+  const reply = {
+    header(name: string, value: unknown) {
+      headers[name] = value;
+      return this;
+    },
+  };
+  try {
+    limiter.count(key, reply as never, now);
+    return { headers, code: undefined };
+  } catch (error) {
+    return { headers, code: (error as { code: string }).code };
+  }
+};
+
+describe('KeyRateLimiter', () => {
+  it('admits the limit in a second, refuses the rest with Retry-After, and starts anew', () => {
+    const count = countIn(new KeyRateLimiter(2));
+    expect(count('a', 1_000)).toEqual({
+      code: undefined,
+      headers: { 'ratelimit-limit': '2', 'ratelimit-remaining': '1', 'ratelimit-reset': '1' },
+    });
+    expect(count('a', 1_500).code).toBeUndefined();
+    expect(count('a', 1_999)).toMatchObject({
+      code: 'TOO_MANY_REQUESTS',
+      headers: { 'ratelimit-remaining': '0', 'retry-after': '1' },
+    });
+    expect(count('a', 2_000).code).toBeUndefined();
+  });
+
+  it('counts each key by itself', () => {
+    const count = countIn(new KeyRateLimiter(1));
+    expect(count('a', 1_000).code).toBeUndefined();
+    expect(count('b', 1_000).code).toBeUndefined();
+    expect(count('a', 1_000).code).toBe('TOO_MANY_REQUESTS');
+  });
+
+  it('does nothing with a limit of 0', () => {
+    const count = countIn(new KeyRateLimiter(0));
+    for (let i = 0; i < 10; i += 1) expect(count('a', 1_000)).toEqual({ code: undefined, headers: {} });
+  });
+});

@@ -45,7 +45,7 @@ export function describeStack(stack: RunningStack, files: { stackFile: string; l
       ...accounts,
     ]),
     '',
-    `  OpenAPI of each host at /docs. Logs in ${shown(files.logDir)}, all of this in ${shown(files.stackFile)}.`,
+    `  OpenAPI of each host at /docs (rewards: /docs-json). Logs in ${shown(files.logDir)}, all of this in ${shown(files.stackFile)}.`,
     '  npm run demo walks one customer journey; Ctrl-C stops everything.',
     '',
   ].join('\n');

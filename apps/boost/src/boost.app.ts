@@ -1,0 +1,23 @@
+import { setupOpenApi, type AppDefinition } from '@perkway/platform';
+import { AppModule } from './app.module.js';
+import { loadBoostEnv, type BoostEnv } from './env.js';
+import { allowListedOrigins } from './journey/cors.js';
+import { OriginsService } from './journey/origins.service.js';
+import { renderBoostError } from './outreach/render-boost-error.js';
+
+export const boostApp = (env: BoostEnv = loadBoostEnv()): AppDefinition => ({
+  name: 'boost',
+  module: AppModule.register(env),
+  env,
+  errors: renderBoostError,
+  // Campaigns that were seen before are in memory: clicks and pixels go on without the database.
+  health: { needsDatabase: false },
+  configure: (app) => {
+    allowListedOrigins(app.getHttpAdapter().getInstance(), app.get(OriginsService, { strict: false }));
+    setupOpenApi(
+      app,
+      'Perkway Boost',
+      'Campaigns, tracked reward URLs and pixels for messages that the client sends, and the customer journey.',
+    );
+  },
+});

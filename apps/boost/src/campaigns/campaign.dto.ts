@@ -1,0 +1,44 @@
+import { ApiProperty, ApiSchema } from '@nestjs/swagger';
+import { CALLER_ID_PATTERN } from '@perkway/domain';
+import { IsText } from '@perkway/platform';
+import { ArrayMaxSize, ArrayUnique, IsArray, Matches } from 'class-validator';
+
+const ID = new RegExp(CALLER_ID_PATTERN);
+const ID_FORM = 'must have 1 to 100 characters of A-Z a-z 0-9 . _ -';
+const MAX_NAME = 300;
+const MAX_INCENTIVES = 500;
+
+@ApiSchema({ name: 'PutCampaign' })
+export class PutCampaignDto {
+  @ApiProperty({ pattern: CALLER_ID_PATTERN, description: 'An existing account', example: 'ostervale-bank' })
+  @Matches(ID, { message: `owner ${ID_FORM}` })
+  owner: string;
+
+  @ApiProperty({ minLength: 1, maxLength: MAX_NAME, example: 'Spring travel for card holders' })
+  @IsText(1, MAX_NAME)
+  name: string;
+
+  @ApiProperty({
+    type: [String],
+    maxItems: MAX_INCENTIVES,
+    description: 'Existing perks, in the order in which they are shown',
+    example: ['fernway-weekend', 'quillon-third-night'],
+  })
+  @IsArray()
+  @ArrayMaxSize(MAX_INCENTIVES)
+  @Matches(ID, { each: true, message: `incentives must be perk ids, each of which ${ID_FORM}` })
+  @ArrayUnique({ message: 'incentives must not name a perk twice' })
+  incentives: string[];
+}
+
+@ApiSchema({ name: 'Campaign' })
+export class CampaignResource {
+  @ApiProperty({ example: 'ostervale-spring-travel' })
+  id: string;
+  @ApiProperty({ example: 'ostervale-bank' })
+  owner: string;
+  @ApiProperty({ example: 'Spring travel for card holders' })
+  name: string;
+  @ApiProperty({ type: [String], example: ['fernway-weekend', 'quillon-third-night'] })
+  incentives: string[];
+}

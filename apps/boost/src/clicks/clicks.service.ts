@@ -1,0 +1,97 @@
+import { Inject, Injectable } from '@nestjs/common';
+import {
+  asTags,
+  DomainError,
+  invalidField,
+  isTrackingDisabled,
+  mergeAttributes,
+  readCustomAttributes,
+  readJourneyId,
+  TRACKING_EVENT_VERSION,
+  type Channel,
+  type IncentiveClickEvent,
+} from '@perkway/domain';
+import { verifyOutreachToken, type OutreachPurpose, type OutreachToken } from '@perkway/signing';
+import { classifyTraffic, newEventId, TrackingService } from '@perkway/tracking';
+import type { FastifyRequest } from 'fastify';
+import { deriveJourneyId } from '../campaigns/campaign.js';
+import { BOOST_ENV, type BoostEnv } from '../env.js';
+import { PerksService } from '../perks/perks.service.js';
+
+const PURPOSES: Record<Channel, OutreachPurpose> = { outreach: 'outreach-click', journey: 'journey-click' };
+/** One reward URL goes to everybody whom a message reaches, and verifying costs more than the rest. */
+const REMEMBERED_TOKENS = 10_000;
+const MAX_REMEMBERED_LENGTH = 1_000;
+
+export type Query = Readonly<Record<string, unknown>>;
+
+@Injectable()
+export class ClicksService {
+  private readonly verified: Record<Channel, Map<string, OutreachToken>> = {
+    outreach: new Map(),
+    journey: new Map(),
+  };
+
+  constructor(
+    @Inject(BOOST_ENV) private readonly env: Pick<BoostEnv, 'OUTREACH_SIGNING_KEYS'>,
+    private readonly perks: PerksService,
+    private readonly tracking: TrackingService,
+  ) {}
+
+  /**
+   * Records the click and tells where it leads. Every click counts, there is no deduplication (specification 4.3).
+   * A `HEAD` request records nothing.
+   * @returns the offer URL, when the click is durable
+   * @throws DomainError VALIDATION_FAILED without a token, LINK_NOT_FOUND for one that was not signed here,
+   * PERK_NOT_FOUND when the perk is gone or leads nowhere, 503 when nobody can tell
+   */
+  async follow(channel: Channel, request: FastifyRequest): Promise<string> {
+    const query = request.query as Query;
+    const token = this.verify(channel, lastOf(query.token));
+    const perk = this.perks.peek(token.perk) ?? (await this.perks.find(token.perk));
+    if (perk?.target === undefined) throw new DomainError('PERK_NOT_FOUND');
+    const isDisabled =
+      query.disableTracking === undefined ? token.disableTracking : isTrackingDisabled(query.disableTracking);
+    if (!isDisabled && request.method !== 'HEAD') await this.record(channel, token, query, request);
+    return perk.target;
+  }
+
+  private record(
+    channel: Channel,
+    token: OutreachToken,
+    query: Query,
+    request: FastifyRequest,
+  ): Promise<void> {
+    const own = readCustomAttributes(query);
+    const event: IncentiveClickEvent = {
+      v: TRACKING_EVENT_VERSION,
+      type: 'incentive_click',
+      id: newEventId(),
+      account: token.account,
+      at: Date.now(),
+      campaign: token.campaign,
+      journey: readJourneyId(query.journeyId) ?? token.journey ?? deriveJourneyId(token.campaign),
+      channel,
+      perk: token.perk,
+      traffic: classifyTraffic(request.headers),
+      ...asTags(token.attributes ? mergeAttributes(token.attributes, own) : own),
+    };
+    return this.tracking.track(event);
+  }
+
+  private verify(channel: Channel, text: unknown): OutreachToken {
+    if (typeof text !== 'string' || text === '') throw invalidField('token', 'is missing');
+    const verified = this.verified[channel];
+    const known = verified.get(text);
+    if (known) return known;
+    const token = verifyOutreachToken(this.env.OUTREACH_SIGNING_KEYS, PURPOSES[channel], text);
+    if (!token) throw new DomainError('LINK_NOT_FOUND');
+    if (text.length <= MAX_REMEMBERED_LENGTH) {
+      if (verified.size >= REMEMBERED_TOKENS) verified.delete(verified.keys().next().value!);
+      verified.set(text, token);
+    }
+    return token;
+  }
+}
+
+const lastOf = (value: unknown): unknown => (Array.isArray(value) ? value.at(-1) : value);

@@ -1,0 +1,134 @@
+import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
+import { CALLER_ID_PATTERN, isCurrency, MAX_JOURNEY_ID_LENGTH } from '@perkway/domain';
+import { IsText } from '@perkway/platform';
+import { IsIn, IsNumber, IsOptional, Matches, Max, Min, ValidateBy } from 'class-validator';
+
+const EVENTS = ['teaser_view', 'reward_view', 'conversion'] as const;
+const MAX_EXTERNAL_ID = 255;
+/** Far above any order, and far below where sums of doubles lose cents. */
+const MAX_VALUE = 1e12;
+
+const IsCurrencyCode = () =>
+  ValidateBy({
+    name: 'isCurrencyCode',
+    validator: {
+      validate: isCurrency,
+      defaultMessage: () => '$property must be an upper-case ISO 4217 code',
+    },
+  });
+
+@ApiSchema({ name: 'TrackJourneyEvent' })
+export class TrackDto {
+  @ApiProperty({ enum: EVENTS, example: 'conversion' })
+  @IsIn(EVENTS)
+  event: (typeof EVENTS)[number];
+
+  @ApiPropertyOptional({
+    type: String,
+    minLength: 1,
+    maxLength: MAX_JOURNEY_ID_LENGTH,
+    description: 'Without one it follows from the campaign',
+    example: 'r-4711',
+  })
+  @IsOptional()
+  @IsText(1, MAX_JOURNEY_ID_LENGTH)
+  journeyId?: string | null;
+
+  @ApiPropertyOptional({
+    type: String,
+    pattern: CALLER_ID_PATTERN,
+    description: 'An incentive of the campaign',
+    example: 'fernway-weekend',
+  })
+  @IsOptional()
+  @Matches(new RegExp(CALLER_ID_PATTERN), {
+    message: 'perkId must have 1 to 100 characters of A-Z a-z 0-9 . _ -',
+  })
+  perkId?: string | null;
+
+  @ApiPropertyOptional({ type: Number, description: 'Of a conversion', example: 129.9 })
+  @IsOptional()
+  @IsNumber({ allowInfinity: false, allowNaN: false })
+  @Min(-MAX_VALUE)
+  @Max(MAX_VALUE)
+  value?: number | null;
+
+  @ApiPropertyOptional({ type: String, description: 'Of the value, ISO 4217', example: 'EUR' })
+  @IsOptional()
+  @IsCurrencyCode()
+  currency?: string | null;
+
+  @ApiPropertyOptional({
+    type: String,
+    minLength: 1,
+    maxLength: MAX_EXTERNAL_ID,
+    description:
+      "The client's own id of a conversion: within an account each counts once, however often it is sent",
+    example: 'order-90210',
+  })
+  @IsOptional()
+  @IsText(1, MAX_EXTERNAL_ID)
+  externalId?: string | null;
+}
+
+@ApiSchema({ name: 'Tracked' })
+export class TrackedResource {
+  @ApiProperty({ description: 'As given, or the one that follows from the campaign', example: 'r-4711' })
+  journeyId: string;
+}
+
+class MediaResource {
+  @ApiProperty({ type: String, nullable: true, example: 'https://cdn.example/fernway/banner.jpg' })
+  banner: string | null;
+  @ApiProperty({ type: String, nullable: true, example: 'https://cdn.example/fernway/logo.svg' })
+  logo: string | null;
+}
+
+@ApiSchema({ name: 'Teaser' })
+export class TeaserResource {
+  @ApiProperty({ example: 'fernway-weekend' })
+  perkId: string;
+  @ApiProperty({ example: 'A weekend by train' })
+  title: string;
+  @ApiProperty({ example: '25% off' })
+  callout: string;
+  @ApiProperty({ example: 'Book any weekend return and save a quarter of the fare.' })
+  description: string;
+  @ApiProperty({ type: MediaResource })
+  media: MediaResource;
+}
+
+@ApiSchema({ name: 'Reward' })
+export class RewardResource extends TeaserResource {
+  @ApiProperty({
+    format: 'uri',
+    description: 'Carries the journey and the attributes given',
+    example: 'https://boost.example.com/click?token=AQJrMVsi...',
+  })
+  click_url: string;
+}
+
+class JourneyResource {
+  @ApiProperty({ example: 'ostervale-spring-travel' })
+  campaignId: string;
+  @ApiProperty({ description: 'As given, or the one that follows from the campaign', example: 'r-4711' })
+  journeyId: string;
+}
+
+@ApiSchema({ name: 'Teasers' })
+export class TeasersResource extends JourneyResource {
+  @ApiProperty({
+    type: [TeaserResource],
+    description: 'In the order of the campaign; perks that are gone are left out',
+  })
+  incentives: TeaserResource[];
+}
+
+@ApiSchema({ name: 'Rewards' })
+export class RewardsResource extends JourneyResource {
+  @ApiProperty({
+    type: [RewardResource],
+    description: 'In the order of the campaign; perks that are gone are left out',
+  })
+  incentives: RewardResource[];
+}

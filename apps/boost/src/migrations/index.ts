@@ -1,0 +1,5 @@
+import type { MigrationClass } from '@perkway/platform';
+import { CreateTrackingOutbox1767225600000 } from '@perkway/tracking';
+import { CreateCampaigns1767225700000 } from './1767225700000-create-campaigns.js';
+
+export const migrations: MigrationClass[] = [CreateTrackingOutbox1767225600000, CreateCampaigns1767225700000];

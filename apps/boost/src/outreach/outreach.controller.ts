@@ -1,0 +1,147 @@
+import { Controller, Get, Param, Req, Res } from '@nestjs/common';
+import {
+  ApiOperation,
+  ApiParam,
+  ApiProduces,
+  ApiQuery,
+  ApiResponse,
+  ApiSecurity,
+  ApiTags,
+} from '@nestjs/swagger';
+import { AllowQueryKey, CurrentCaller } from '@perkway/auth';
+import { CALLER_ID_PATTERN, type Caller } from '@perkway/domain';
+import { ApiProblems, CallerIdPipe, Public } from '@perkway/platform';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ClicksService, type Query } from '../clicks/clicks.service.js';
+import { redirect } from '../clicks/redirect.js';
+import { ApiTracked } from '../tracked-parameters.js';
+import { PIXEL, PIXEL_HEADERS } from './pixel-image.js';
+import { PixelsService } from './pixels.service.js';
+import { RewardUrlsService } from './reward-urls.service.js';
+
+const ApiCampaign = () =>
+  ApiParam({
+    name: 'campaignId',
+    schema: { type: 'string', pattern: CALLER_ID_PATTERN },
+    example: 'ostervale-spring-travel',
+  });
+const ApiPixel = () =>
+  ApiResponse({
+    status: 200,
+    description:
+      'The image, whatever happens. At most one view per second, campaign and source IP is counted, of both pixels together',
+    headers: { 'Cache-Control': { schema: { type: 'string' }, example: 'no-store' } },
+    content: {
+      'image/png': {
+        schema: { type: 'string', format: 'binary' },
+        example: PIXEL.toString('base64'),
+      },
+    },
+  });
+
+interface PixelParams {
+  campaignId: string;
+}
+
+@ApiTags('Outreach')
+@Controller('outreach')
+export class OutreachController {
+  constructor(
+    private readonly rewardUrls: RewardUrlsService,
+    private readonly clicks: ClicksService,
+    private readonly pixels: PixelsService,
+  ) {}
+
+  @AllowQueryKey()
+  @ApiSecurity('apiKey')
+  @Get('campaign/:campaignId/reward-url')
+  @ApiOperation({
+    operationId: 'generateRewardUrl',
+    summary: 'A tracked URL for a perk of the campaign',
+    description: 'Parameters given here travel in the URL; the same parameters of a click win over them.',
+  })
+  @ApiCampaign()
+  @ApiQuery({
+    name: 'perkId',
+    required: true,
+    description: 'An incentive of the campaign',
+    schema: { type: 'string', pattern: CALLER_ID_PATTERN },
+    example: 'fernway-weekend',
+  })
+  @ApiTracked()
+  @ApiResponse({
+    status: 200,
+    description: 'The reward URL, as a JSON string',
+    content: {
+      'application/json': {
+        schema: { type: 'string', format: 'uri' },
+        example: 'https://boost.example.com/outreach/click?token=AQJrMVsi...',
+      },
+    },
+  })
+  @ApiProblems(
+    'VALIDATION_FAILED',
+    'PERK_IS_NOT_IN_CAMPAIGN',
+    'API_KEY_INVALID',
+    'CAMPAIGN_NOT_FOUND',
+    'DEPENDENCY_UNAVAILABLE',
+  )
+  async generateRewardUrl(
+    @CurrentCaller() caller: Caller,
+    @Param('campaignId', CallerIdPipe) campaignId: string,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const url = await this.rewardUrls.make(caller, campaignId, request.query as Query);
+    void reply
+      .headers({ 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' })
+      .send(JSON.stringify(url));
+  }
+
+  @Public()
+  @Get('click')
+  @ApiOperation({
+    operationId: 'registerOutreachClick',
+    summary: 'Records the click and redirects to the offer',
+    description:
+      'Every click counts. `HEAD` answers the same headers and records nothing. Errors are a page for a browser.',
+  })
+  @ApiQuery({ name: 'token', required: true, description: 'From the reward URL', example: 'AQJrMVsi...' })
+  @ApiTracked()
+  @ApiResponse({
+    status: 302,
+    description: 'To the current offer of the perk',
+    headers: {
+      Location: { schema: { type: 'string', format: 'uri' }, example: 'https://shop.example/welcome' },
+      'Cache-Control': { schema: { type: 'string' }, example: 'no-store' },
+    },
+  })
+  @ApiProblems('VALIDATION_FAILED', 'LINK_NOT_FOUND', 'PERK_NOT_FOUND', 'DEPENDENCY_UNAVAILABLE')
+  async registerOutreachClick(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    redirect(reply, await this.clicks.follow('outreach', request));
+  }
+
+  @Public()
+  @Get('campaign/:campaignId/tracking-pixel/teaser')
+  @ApiOperation({ operationId: 'trackOutreachTeaserView', summary: 'Records a teaser view' })
+  @ApiProduces('image/png')
+  @ApiCampaign()
+  @ApiTracked()
+  @ApiPixel()
+  async trackOutreachTeaserView(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    await this.pixels.record('teaser_view', (request.params as PixelParams).campaignId, request);
+    void reply.headers(PIXEL_HEADERS).send(PIXEL);
+  }
+
+  @Public()
+  @Get('campaign/:campaignId/tracking-pixel/reward')
+  @ApiOperation({ operationId: 'trackOutreachRewardView', summary: 'Records a reward view' })
+  @ApiProduces('image/png')
+  @ApiCampaign()
+  @ApiTracked()
+  @ApiPixel()
+  async trackOutreachRewardView(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    await this.pixels.record('reward_view', (request.params as PixelParams).campaignId, request);
+    void reply.headers(PIXEL_HEADERS).send(PIXEL);
+  }
+}

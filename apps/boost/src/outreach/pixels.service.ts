@@ -1,0 +1,101 @@
+import { Inject, Injectable } from '@nestjs/common';
+import {
+  asTags,
+  isTrackingDisabled,
+  readCustomAttributes,
+  readJourneyId,
+  TRACKING_EVENT_VERSION,
+  type CampaignViewEvent,
+} from '@perkway/domain';
+import { clientIp } from '@perkway/platform';
+import { classifyTraffic, TrackingService } from '@perkway/tracking';
+import type { FastifyRequest } from 'fastify';
+import { createHmac } from 'node:crypto';
+import { Counter, Registry } from 'prom-client';
+import { deriveJourneyId, type Campaign } from '../campaigns/campaign.js';
+import { CampaignsService } from '../campaigns/campaigns.service.js';
+import type { Query } from '../clicks/clicks.service.js';
+import { BOOST_ENV, type BoostEnv } from '../env.js';
+import { ViewBudget } from './view-budget.js';
+
+/** How long a picture waits for a campaign that was never seen here. */
+const CAMPAIGN_PATIENCE_MS = 300;
+const ID_BYTES = 18;
+
+/** Counts pixel loads: at most one view per second, campaign and source IP (specification section 8). */
+@Injectable()
+export class PixelsService {
+  private readonly budget = new ViewBudget();
+  private readonly unresolved: Counter;
+
+  constructor(
+    @Inject(BOOST_ENV) private readonly env: Pick<BoostEnv, 'PIXEL_HASH_KEY'>,
+    private readonly campaigns: CampaignsService,
+    private readonly tracking: TrackingService,
+    @Inject(Registry) registry: Registry,
+  ) {
+    this.unresolved = new Counter({
+      name: 'pixel_views_unresolved_total',
+      help: 'Pixel loads that could not be counted: the database is away and the campaign was never seen here',
+      registers: [registry],
+    });
+  }
+
+  /**
+   * Records a view unless its budget is spent, the campaign is unknown or tracking was refused. Never fails, and
+   * resolves within well under a second; what it looks at is nobody's reason to withhold the image.
+   */
+  async record(type: CampaignViewEvent['type'], campaignId: string, request: FastifyRequest): Promise<void> {
+    if (request.method === 'HEAD' || isTrackingDisabled((request.query as Query).disableTracking)) return;
+    const now = Date.now();
+    const known = this.campaigns.peek(campaignId);
+    if (known) return this.view(type, known, request, now);
+    let timer: NodeJS.Timeout | undefined;
+    const patience = new Promise<void>((resolve) => (timer = setTimeout(resolve, CAMPAIGN_PATIENCE_MS)));
+    // Goes on in the background when the image has to leave first.
+    const recorded = this.campaigns
+      .find(campaignId)
+      .then((campaign) => campaign && this.view(type, campaign, request, now))
+      .catch(() => this.unresolved.inc());
+    await Promise.race([recorded, patience]);
+    clearTimeout(timer);
+  }
+
+  private view(
+    type: CampaignViewEvent['type'],
+    campaign: Campaign,
+    request: FastifyRequest,
+    now: number,
+  ): Promise<void> {
+    const ip = clientIp(request);
+    const second = Math.floor(now / 1_000);
+    return this.budget.once(second, `${campaign.id} ${ip}`, () => {
+      const query = request.query as Query;
+      const event: CampaignViewEvent = {
+        v: TRACKING_EVENT_VERSION,
+        type,
+        id: this.viewId(campaign.id, ip, second),
+        account: campaign.owner,
+        // With the id the primary key of the event, so it is the start of the second and not the moment.
+        at: second * 1_000,
+        campaign: campaign.id,
+        journey: readJourneyId(query.journeyId) ?? deriveJourneyId(campaign.id),
+        channel: 'outreach',
+        traffic: classifyTraffic(request.headers),
+        ...asTags(readCustomAttributes(query)),
+      };
+      return this.tracking.track(event);
+    });
+  }
+
+  /**
+   * The identity of a view: the same on every replica and at every retry, so that the store counts it once. Keyed,
+   * because addresses are few enough to be guessed from a plain hash.
+   */
+  private viewId(campaignId: string, ip: string, second: number): string {
+    return createHmac('sha256', this.env.PIXEL_HASH_KEY)
+      .update(`${campaignId}\n${ip}\n${second}`)
+      .digest()
+      .toString('base64url', 0, ID_BYTES);
+  }
+}

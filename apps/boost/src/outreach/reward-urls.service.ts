@@ -1,0 +1,50 @@
+import { Inject, Injectable } from '@nestjs/common';
+import {
+  DomainError,
+  invalidField,
+  isCallerId,
+  isTrackingDisabled,
+  readCustomAttributes,
+  readJourneyId,
+  type Caller,
+} from '@perkway/domain';
+import { signOutreachToken } from '@perkway/signing';
+import { CampaignsService } from '../campaigns/campaigns.service.js';
+import type { Query } from '../clicks/clicks.service.js';
+import { BOOST_ENV, type BoostEnv } from '../env.js';
+
+/** Leaves room for the click's own parameters and headers in the 16 KiB that servers take. */
+const MAX_URL_LENGTH = 10_000;
+
+@Injectable()
+export class RewardUrlsService {
+  constructor(
+    @Inject(BOOST_ENV) private readonly env: Pick<BoostEnv, 'BOOST_URL' | 'OUTREACH_SIGNING_KEYS'>,
+    private readonly campaigns: CampaignsService,
+  ) {}
+
+  /**
+   * The tracked URL of a perk in a campaign. Attributes, journey and `disableTracking` given here travel in it; a
+   * click's own parameters win over them.
+   * @throws DomainError VALIDATION_FAILED, CAMPAIGN_NOT_FOUND, PERK_IS_NOT_IN_CAMPAIGN
+   */
+  async make(caller: Caller, campaignId: string, query: Query): Promise<string> {
+    const perk = Array.isArray(query.perkId) ? (query.perkId.at(-1) as unknown) : query.perkId;
+    if (perk === undefined || perk === '') throw invalidField('perkId', 'is missing');
+    if (!isCallerId(perk)) throw invalidField('perkId', 'must have 1 to 100 characters of A-Z a-z 0-9 . _ -');
+    const campaign = await this.campaigns.ofCaller(caller, campaignId);
+    if (!campaign.incentives.includes(perk)) throw new DomainError('PERK_IS_NOT_IN_CAMPAIGN');
+    const token = signOutreachToken(this.env.OUTREACH_SIGNING_KEYS, 'outreach-click', {
+      account: campaign.owner,
+      campaign: campaign.id,
+      perk,
+      journey: readJourneyId(query.journeyId),
+      attributes: readCustomAttributes(query),
+      disableTracking: isTrackingDisabled(query.disableTracking),
+    });
+    const url = `${this.env.BOOST_URL}/outreach/click?token=${token}`;
+    if (url.length > MAX_URL_LENGTH)
+      throw invalidField('cmeta_*', `are together too long for a URL of ${MAX_URL_LENGTH} characters`);
+    return url;
+  }
+}

@@ -1,0 +1,98 @@
+import type { CampaignNamedEvent } from '@perkway/domain';
+import { trackedEvents } from '@perkway/testing';
+import { BoostWorld } from './boost-world.js';
+
+describe('campaigns', () => {
+  const world = new BoostWorld();
+  beforeAll(() => world.start());
+  afterAll(() => world.stop());
+
+  const campaign = { owner: 'acme', name: 'Spring', incentives: ['coffee', 'tea'] };
+  beforeEach(() => {
+    world.offers.set('coffee', 'https://shop.example/coffee');
+    world.offers.set('tea', 'https://shop.example/tea');
+  });
+  const code = (body: string) => (JSON.parse(body) as { code: string }).code;
+
+  test('PUT makes a campaign, and replaces it when it is sent again', async () => {
+    for (let i = 0; i < 2; i += 1) {
+      const { status, body } = await world.put('spring', campaign);
+      expect([status, JSON.parse(body)]).toEqual([200, { id: 'spring', ...campaign }]);
+    }
+    const changed = { ...campaign, name: 'Late spring', incentives: ['tea'] };
+    expect((await world.put('spring', changed)).status).toBe(200);
+    // In force at once in this process.
+    const gone = await world.send('/outreach/campaign/spring/reward-url?perkId=coffee', {
+      key: world.acme.key,
+    });
+    expect([gone.status, code(gone.body)]).toEqual([400, 'PERK_IS_NOT_IN_CAMPAIGN']);
+    await world.outboxIsEmpty();
+    const names = (await trackedEvents(world.nats.url)).filter(
+      (event): event is CampaignNamedEvent => event.type === 'campaign_named',
+    );
+    expect(names).toHaveLength(3);
+    expect(names.at(-1)).toMatchObject({ account: 'acme', campaign: 'spring', name: 'Late spring' });
+  });
+
+  test('an unknown owner or perk is named', async () => {
+    const owner = await world.put('a', { ...campaign, owner: 'nobody' });
+    expect([owner.status, code(owner.body)]).toEqual([400, 'VALIDATION_FAILED']);
+    expect(JSON.parse(owner.body).errors).toEqual([
+      { field: 'owner', message: 'must be an existing account, and nobody is none' },
+    ]);
+    const perk = await world.put('a', { ...campaign, incentives: ['coffee', 'gone', 'toString'] });
+    expect(perk.status).toBe(400);
+    expect(JSON.parse(perk.body).detail).toMatch(/^incentives .*: gone, toString$/);
+  });
+
+  test.each([
+    [{ ...campaign, owner: undefined }, 'owner'],
+    [{ ...campaign, owner: 'a b' }, 'owner'],
+    [{ ...campaign, name: '' }, 'name'],
+    [{ ...campaign, name: 7 }, 'name'],
+    [{ ...campaign, name: 'a\0b' }, 'name'],
+    [{ ...campaign, name: 'x'.repeat(301) }, 'name'],
+    [{ ...campaign, incentives: 'coffee' }, 'incentives'],
+    [{ ...campaign, incentives: [7] }, 'incentives'],
+    [{ ...campaign, incentives: ['coffee', 'coffee'] }, 'incentives'],
+    [{ ...campaign, incentives: undefined }, 'incentives'],
+  ])('%j is refused for its %s', async (body, field) => {
+    const answer = await world.put('bad', body);
+    expect(answer.status).toBe(400);
+    expect(JSON.parse(answer.body)).toMatchObject({ code: 'VALIDATION_FAILED', errors: [{ field }] });
+    expect(await world.database.query("select 1 from campaigns where id = 'bad'")).toEqual([]);
+  });
+
+  test('a campaign id that is no id, a body that is no JSON, no body', async () => {
+    expect((await world.put('a%20b', campaign)).status).toBe(400);
+    const path = '/admin/campaigns/a';
+    const headers = { 'content-type': 'application/json' };
+    expect((await world.send(path, { method: 'PUT', headers, key: world.admin.key })).status).toBe(400);
+    const text = { 'content-type': 'text/plain' };
+    expect(
+      (await world.send(path, { method: 'PUT', json: campaign, headers: text, key: world.admin.key })).status,
+    ).toBe(415);
+  });
+
+  test('only ADMIN keys: 401 without one, 403 for USER, before anything in the body is judged', async () => {
+    const sent = { method: 'PUT', json: { owner: 1 } };
+    expect((await world.send('/admin/campaigns/a', sent)).status).toBe(401);
+    expect((await world.send('/admin/campaigns/a', { ...sent, key: world.acme.key })).status).toBe(403);
+    expect((await world.send(`/admin/campaigns/a?api_key=${world.admin.key}`, sent)).status).toBe(400);
+  });
+
+  test('nothing is stored while the catalogue or the database is away: 503', async () => {
+    await world.catalogue.close();
+    const perks = await world.put('away', campaign);
+    expect([perks.status, perks.headers['retry-after']]).toEqual([503, '2']);
+    await world.startCatalogue();
+    await world.database.server.kill();
+    try {
+      const database = await world.put('away', campaign);
+      expect([database.status, database.headers['retry-after']]).toEqual([503, '2']);
+    } finally {
+      await world.database.server.start();
+    }
+    expect((await world.put('away', campaign)).status).toBe(200);
+  });
+});

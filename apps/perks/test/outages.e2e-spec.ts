@@ -1,0 +1,120 @@
+import type { LocalServer } from '@perkway/local-servers';
+import type { TestDatabase } from '@perkway/testing';
+import { aGroup, aPerk, PerksFixture, until } from './perks-fixture.js';
+
+describe('without what it depends on', () => {
+  let perks: PerksFixture;
+  let postgres: LocalServer;
+  let perk: string;
+  let single: string;
+  let warm: string;
+  let cold: string;
+  beforeAll(async () => {
+    perks = await PerksFixture.start({ ownServer: true });
+    postgres = (perks.database as TestDatabase & { server: LocalServer }).server;
+    perk = await perks.putPerk();
+    single = await perks.putPerk({ is_coupon_perk: true });
+    warm = await perks.putCollection([aGroup('One', 1, [perk, 1], [single, 2])]);
+    cold = await perks.putCollection([aGroup('One', 1, [perk, 1])]);
+    await perks
+      .post(`/admin/perks/${single}/coupon-codes`, { codes: ['A', 'B'] }, { key: perks.admin })
+      .expect(200);
+  });
+  afterAll(() => perks?.close());
+  beforeEach(async () => {
+    await perks.forgetEvents();
+    await perks.get('/perk-collections').expect(200);
+    await perks.get(`/perk-collections/${warm}`).set('X-Disable-View-Tracking', 'true').expect(200);
+  });
+
+  const readWarm = async () => {
+    await perks.get(`/perk-collections/${warm}`).expect(200);
+    await perks.get(`/perk-collections/${warm}?location_country=FR&lang=fr`).expect(200);
+    await perks.get(`/perk-collections/${warm}/perk/${perk}`).expect(200);
+    await perks.get(`/perk-collections/${warm}/categories`).expect(200);
+    expect((await perks.get('/perk-collections').expect(200)).body).toContain(warm);
+    await perks.get(`/perk-collections/${warm}/perk/unknown`).expect(404);
+  };
+  const unavailable = async (answer: PromiseLike<{ status: number; body: unknown; headers: object }>) => {
+    const { status, body, headers } = await answer;
+    expect(status).toBe(503);
+    expect(body).toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE' });
+    expect(headers).toHaveProperty('retry-after');
+  };
+
+  it('reads what is known while Postgres hangs, and asks it for nothing', async () => {
+    const backends = await perks.database.query<{ pid: number }>(
+      "select pid from pg_stat_activity where usename = 'catalog'",
+    );
+    expect(backends).not.toHaveLength(0);
+    const signal = (name: 'SIGSTOP' | 'SIGCONT') => backends.forEach(({ pid }) => process.kill(pid, name));
+    // New connections hang as well.
+    postgres.pause();
+    signal('SIGSTOP');
+    try {
+      const startedAt = Date.now();
+      await readWarm();
+      // Nobody waited for a statement to time out.
+      expect(Date.now() - startedAt).toBeLessThan(3_000);
+      expect((await perks.views()).map(({ perks: shown }) => shown)).toEqual([[perk], [perk], [perk]]);
+    } finally {
+      signal('SIGCONT');
+      postgres.resume();
+    }
+    await until(async () => (await perks.get(`/perk-collections/${cold}`)).status === 200);
+  });
+
+  it('reads what is known while Postgres is gone, answers 503 for the rest, and recovers by itself', async () => {
+    const unknown = `unread-${Date.now()}`;
+    await postgres.kill();
+    try {
+      await readWarm();
+      await unavailable(perks.get(`/perk-collections/${unknown}`));
+      await unavailable(perks.post(`/perk-collections/${warm}/perk/${single}/coupon`, { customer_id: 'x' }));
+      await unavailable(perks.put(`/admin/perks/${perk}`, aPerk()));
+      await unavailable(perks.put('/admin/categories/1', { slug: 'x', name: 'X' }));
+      await unavailable(perks.put(`/admin/perk-collections/${warm}`, { owner: perks.account, groups: [] }));
+      // In the balancer it goes on serving what it knows.
+      await perks.get('/readyz').expect(200);
+    } finally {
+      await postgres.start();
+    }
+    await until(async () => (await perks.get(`/perk-collections/${unknown}`)).status === 404);
+    await perks.post(`/perk-collections/${warm}/perk/${single}/coupon`, { customer_id: 'x' }).expect(201);
+    // What is edited after the outage is seen again.
+    await perks.putPerk({ title: 'After the outage' }, perk);
+    expect((await perks.get(`/perk-collections/${warm}/perk/${perk}`).expect(200)).body.title).toBe(
+      'After the outage',
+    );
+  });
+
+  it('reads on while NATS is gone, and counts every view later', async () => {
+    await perks.nats.kill();
+    try {
+      await readWarm();
+      await unavailable(perks.put(`/admin/perk-collections/${warm}`, { owner: perks.account, groups: [] }));
+      // Perks and categories need nobody else.
+      await perks.putPerk({ title: 'While the broker was away' }, perk);
+      expect((await perks.get(`/perk-collections/${warm}/perk/${perk}`).expect(200)).body.title).toBe(
+        'While the broker was away',
+      );
+      expect(await perks.database.query('select 1 from tracking_outbox')).not.toHaveLength(0);
+    } finally {
+      await perks.nats.restart();
+    }
+    await until(async () => (await perks.views()).length >= 4, 20_000);
+    expect((await perks.views()).map(({ perks: shown }) => shown)).toEqual([[perk], [perk], [perk], [perk]]);
+    await until(async () => (await perks.database.query('select 1 from tracking_outbox')).length === 0);
+  });
+
+  it('reads on while both are gone', async () => {
+    await Promise.all([perks.nats.kill(), postgres.kill()]);
+    try {
+      await readWarm();
+    } finally {
+      await Promise.all([perks.nats.restart(), postgres.start()]);
+    }
+    await until(async () => (await perks.views()).length >= 3, 20_000);
+    expect(await perks.views()).toHaveLength(3);
+  });
+});

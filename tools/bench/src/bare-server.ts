@@ -1,0 +1,25 @@
+/** The ceiling: a bare Fastify that answers each request with the same prebuilt bytes. */
+import Fastify from 'fastify';
+import type { AddressInfo } from 'node:net';
+
+export interface BareAnswer {
+  path: string;
+  status: number;
+  headers: Record<string, string>;
+  /** Length of the body. */
+  bytes: number;
+}
+
+const answers = JSON.parse(process.argv[2]!) as BareAnswer[];
+const server = Fastify();
+for (const { path, status, headers, bytes } of answers) {
+  const body = Buffer.alloc(bytes, 'x');
+  server.get(path, (_request, reply) =>
+    reply
+      .code(status)
+      .headers(headers)
+      .send(bytes > 0 ? body : undefined),
+  );
+}
+await server.listen({ host: '127.0.0.1', port: 0 });
+process.send!((server.server.address() as AddressInfo).port);

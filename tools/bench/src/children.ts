@@ -1,0 +1,57 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import type { BareAnswer } from './bare-server.js';
+import type { Load, LoadResult } from './load-generator.js';
+
+const start = (script: string, args: string[] = []): ChildProcess =>
+  fork(join(import.meta.dirname, script), args, { execArgv: ['--import', 'tsx'] });
+
+async function message<Message>(child: ChildProcess): Promise<Message> {
+  const stop = new AbortController();
+  const died = once(child, 'exit', { signal: stop.signal }).then(() => {
+    throw new Error(`${child.spawnargs.at(-1)} ended`);
+  });
+  died.catch(() => undefined);
+  try {
+    const [received] = (await Promise.race([once(child, 'message'), died])) as [Message];
+    return received;
+  } finally {
+    stop.abort();
+  }
+}
+
+export class BareServer {
+  private constructor(
+    private readonly child: ChildProcess,
+    readonly url: string,
+  ) {}
+
+  static async start(...answers: BareAnswer[]): Promise<BareServer> {
+    const child = start('bare-server.ts', [JSON.stringify(answers)]);
+    return new BareServer(child, `http://127.0.0.1:${await message<number>(child)}`);
+  }
+
+  get pid(): number {
+    return this.child.pid!;
+  }
+
+  stop(): void {
+    this.child.kill();
+  }
+}
+
+export class LoadGenerator {
+  private readonly child = start('load-generator.ts');
+
+  async run(load: Load): Promise<LoadResult> {
+    this.child.send(load);
+    const { result, error } = await message<{ result?: LoadResult; error?: string }>(this.child);
+    if (!result) throw new Error(error);
+    return result;
+  }
+
+  stop(): void {
+    this.child.kill();
+  }
+}

@@ -1,0 +1,114 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { LoadGenerator } from './children.js';
+import type { Load } from './load-generator.js';
+import { cpuSeconds } from './process-usage.js';
+
+/** One thing to measure. */
+export interface Contender {
+  name: string;
+  load: Omit<Load, 'seconds' | 'requests'>;
+  /** The server's process, for its CPU time per request. */
+  pid: number;
+  /** The contender that it is compared with, and the least ratio of requests per second. */
+  against?: { name: string; target: number; aim?: number };
+}
+
+export interface CompareOptions {
+  rounds?: number;
+  /** Of each contender in each round. */
+  seconds?: number;
+}
+
+interface Sample {
+  rate: number;
+  cpuMicros: number;
+  p99: number;
+  generatorCpu: number;
+}
+
+export const median = (values: number[]): number => {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
+};
+
+const cell = (text: string | number, width: number): string => String(text).padStart(width);
+const write = (line: string): void => void process.stdout.write(`${line}\n`);
+
+/**
+ * Measures all contenders in turn, round after round, so that whatever else the machine does hits all of them, and
+ * prints the medians. A ratio is the median of the ratios within each round.
+ * @returns how many targets were missed
+ */
+export async function compare(contenders: Contender[], options: CompareOptions = {}): Promise<number> {
+  const rounds = Number(process.env.BENCH_ROUNDS ?? options.rounds ?? 7);
+  const seconds = Number(process.env.BENCH_SECONDS ?? options.seconds ?? 3);
+  const generator = new LoadGenerator();
+  const samples = new Map<string, Sample[]>(contenders.map(({ name }) => [name, []]));
+  const measure = async ({ name, load, pid }: Contender, duration: number): Promise<Sample> => {
+    const cpuBefore = cpuSeconds(pid);
+    const result = await generator.run({ ...load, seconds: duration });
+    const cpuAfter = cpuSeconds(pid);
+    if (Object.keys(result.unexpected).length > 0 || result.errors > 0)
+      throw new Error(
+        `${name}: ${result.errors} errors, unexpected answers ${JSON.stringify(result.unexpected)}`,
+      );
+    const cpu = cpuBefore === undefined || cpuAfter === undefined ? NaN : cpuAfter - cpuBefore;
+    return {
+      rate: result.requests / result.seconds,
+      cpuMicros: (cpu / result.requests) * 1e6,
+      p99: result.p99,
+      generatorCpu: result.generatorCpu,
+    };
+  };
+  try {
+    for (const contender of contenders) await measure(contender, Math.min(seconds, 2));
+    for (let round = 1; round <= rounds; round += 1)
+      for (const contender of contenders) {
+        samples.get(contender.name)!.push(await measure(contender, seconds));
+        // What the last one left behind (events on their way) is not the next one's.
+        await sleep(200);
+      }
+  } finally {
+    generator.stop();
+  }
+  return report(contenders, samples, rounds);
+}
+
+function report(contenders: Contender[], samples: Map<string, Sample[]>, rounds: number): number {
+  const width = Math.max(...contenders.map(({ name }) => name.length));
+  const of = (name: string, read: (sample: Sample) => number) => median(samples.get(name)!.map(read));
+  write(
+    `${'median of ' + rounds + ' rounds'}`.padEnd(width) +
+      '   requests/s   CPU us/request   p99 ms   generator',
+  );
+  for (const { name } of contenders)
+    write(
+      name.padEnd(width) +
+        cell(Math.round(of(name, (sample) => sample.rate)), 13) +
+        cell(of(name, (sample) => sample.cpuMicros).toFixed(1), 17) +
+        cell(of(name, (sample) => sample.p99).toFixed(1), 9) +
+        cell(`${Math.round(of(name, (sample) => sample.generatorCpu) * 100)} %`, 12),
+    );
+  let missed = 0;
+  for (const { name, against } of contenders) {
+    if (!against) continue;
+    const reference = samples.get(against.name)!;
+    const ratios = (read: (sample: Sample) => number) =>
+      samples.get(name)!.map((sample, round) => read(sample) / read(reference[round]!));
+    const rate = median(ratios(({ rate }) => rate));
+    const cpu = 1 / median(ratios(({ cpuMicros }) => cpuMicros));
+    const aim = against.aim === undefined ? '' : `, aim ${against.aim.toFixed(2)}`;
+    const verdict = rate >= against.target ? 'held' : 'MISSED';
+    if (rate < against.target) missed += 1;
+    write(
+      `${name} / ${against.name}: ${rate.toFixed(3)} of its requests/s (by server CPU ${cpu.toFixed(3)}); ` +
+        `target ${against.target.toFixed(2)}${aim}: ${verdict}`,
+    );
+    if (of(against.name, ({ generatorCpu }) => generatorCpu) > 0.95)
+      write(
+        `  the generator is busy all the time with ${against.name}: the ratio by server CPU is the truer one`,
+      );
+  }
+  return missed;
+}

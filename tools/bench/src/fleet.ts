@@ -1,0 +1,191 @@
+import {
+  APP_HOSTS,
+  APPS,
+  appEnvironment,
+  freePort,
+  generateSecrets,
+  provisionDatabase,
+  rolePassword,
+  ServerProcess,
+  startNats,
+  startPostgres,
+  type AppName,
+  type DatabaseUrls,
+  type LocalServer,
+  type Secrets,
+} from '@perkway/local-servers';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import { build, type BuildOptions } from 'rolldown';
+
+export const ROOT = join(import.meta.dirname, '../../..');
+const START_LIMIT_MS = 60_000;
+const STOP = [
+  { signal: 'SIGTERM', graceMs: 12_000 },
+  { signal: 'SIGKILL', graceMs: 2_000 },
+] as const;
+
+/** A durable Postgres, a nats-server with its stream on the disk, and built apps: what production runs, on free ports. */
+export class Fleet {
+  readonly secrets: Secrets = generateSecrets();
+  readonly urls = {} as Record<AppName, string>;
+  private readonly ports = {} as Record<AppName, number>;
+  private readonly running = new Map<AppName, ServerProcess>();
+  private database: DatabaseUrls;
+  private postgres: LocalServer;
+  private nats: LocalServer;
+
+  private constructor(private readonly folder: string) {}
+
+  static async start(apps: AppName[], progress: (message: string) => void): Promise<Fleet> {
+    const fleet = new Fleet(await mkdtemp(join(tmpdir(), 'perkway-bench-')));
+    try {
+      await fleet.launch(apps, progress);
+      return fleet;
+    } catch (error) {
+      await fleet.stop();
+      throw error;
+    }
+  }
+
+  /** The superuser's: reads every schema. */
+  get databaseUrl(): string {
+    return this.database.admin;
+  }
+
+  get natsUrl(): string {
+    return this.nats.url;
+  }
+
+  pid(app: AppName): number {
+    const { pid } = this.running.get(app)!;
+    return pid;
+  }
+
+  /** Stops one app for the rest of the run. */
+  async halt(app: AppName): Promise<void> {
+    await this.running.get(app)?.stop(STOP);
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([...this.running.values()].map((app) => app.stop(STOP)));
+    await this.nats?.stop();
+    await this.postgres?.stop();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+
+  /** Calls an app with the ADMIN key and fails on anything but 2xx. Answers the JSON body. */
+  async admin<Body>(app: AppName, method: string, path: string, body?: object): Promise<Body> {
+    const answer = await fetch(this.urls[app] + path, {
+      method,
+      headers: {
+        'x-api-key': this.secrets.adminKey,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      body: body === undefined ? undefined : JSON.stringify(body),
+      signal: AbortSignal.timeout(30_000),
+    });
+    if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}: ${await answer.text()}`);
+    return (await answer.json()) as Body;
+  }
+
+  /** An account with a USER key. @returns the key */
+  async account(id: string): Promise<string> {
+    await this.admin('token-issuer', 'PUT', `/admin/accounts/${id}`, { name: id });
+    const { key } = await this.admin<{ key: string }>('token-issuer', 'POST', `/admin/accounts/${id}/keys`, {
+      role: 'USER',
+    });
+    return key;
+  }
+
+  private async launch(apps: AppName[], progress: (message: string) => void) {
+    progress(`bundling ${apps.join(', ')}`);
+    const config = pathToFileURL(join(ROOT, 'rolldown.config.mjs')).href;
+    const { appConfig } = (await import(config)) as { appConfig: (app: string) => BuildOptions };
+    for (const app of apps) {
+      const options = appConfig(app);
+      await build({ ...options, cwd: ROOT, output: { ...options.output, cleanDir: false } });
+    }
+
+    progress('starting Postgres and nats-server');
+    const at = (...parts: string[]) => join(this.folder, ...parts);
+    const superuserPassword = this.secrets.superuserPassword;
+    this.postgres = await startPostgres({
+      port: 0,
+      dataDir: at('postgres'),
+      superuserPassword,
+      durable: true,
+      logFile: at('logs', 'postgres.log'),
+      dieWithParent: true,
+    });
+    this.nats = await startNats({
+      port: 0,
+      storeDir: at('nats'),
+      logFile: at('logs', 'nats.log'),
+      dieWithParent: true,
+    });
+    this.database = await provisionDatabase(this.postgres.url, {
+      database: 'bench',
+      passwordOf: rolePassword(superuserPassword),
+    });
+
+    // All URLs first: each app is told about the others.
+    for (const app of APPS) {
+      this.ports[app] = await freePort();
+      this.urls[app] = `http://127.0.0.1:${this.ports[app]}`;
+    }
+    for (const app of apps) {
+      progress(`starting ${APP_HOSTS[app].host}`);
+      await this.startApp(app);
+    }
+  }
+
+  private async startApp(app: AppName) {
+    const environment = {
+      PATH: process.env.PATH,
+      LOG_LEVEL: 'warn',
+      // Counted and told as always, but never reached.
+      RATE_LIMIT_PER_KEY: '1000000',
+      ...appEnvironment(app, {
+        port: this.ports[app],
+        urls: this.urls,
+        database: this.database,
+        natsUrl: this.nats.url,
+        secrets: this.secrets,
+      }),
+    };
+    const launch = (script: string, options: string[] = []) =>
+      ServerProcess.launch({
+        command: process.execPath,
+        args: [...options, join(ROOT, 'dist', app, script)],
+        env: environment,
+        logFile: join(this.folder, 'logs', `${app}.log`),
+        dieWithParent: true,
+      });
+    const migration = await launch('migrate.js');
+    const { code } = await migration.exited;
+    if (code !== 0) throw new Error(`the migrations of ${app} failed:\n${migration.logTail()}`);
+
+    // BENCH_PROFILE=<folder> leaves a CPU profile of each app there.
+    const profile = process.env.BENCH_PROFILE;
+    const server = await launch('main.js', profile ? ['--cpu-prof', `--cpu-prof-dir=${profile}`] : []);
+    this.running.set(app, server);
+    const deadline = Date.now() + START_LIMIT_MS;
+    while (!(await this.isReady(app))) {
+      if (!server.running || Date.now() > deadline)
+        throw new Error(`${app} did not start; the end of its log:\n${server.logTail()}`);
+      await sleep(50);
+    }
+  }
+
+  private async isReady(app: AppName): Promise<boolean> {
+    try {
+      return (await fetch(`${this.urls[app]}/readyz`, { signal: AbortSignal.timeout(1_000) })).ok;
+    } catch {
+      return false;
+    }
+  }
+}

@@ -1,0 +1,11 @@
+import type { AppName } from '@perkway/local-servers';
+import type { Fleet } from './fleet.js';
+
+/** One file `<name>.bench.ts` exports one as `scenario`. */
+export interface Scenario {
+  title: string;
+  /** The apps that it needs, in the order in which they start. */
+  apps: AppName[];
+  /** @returns how many targets were missed */
+  run: (fleet: Fleet) => Promise<number>;
+}

@@ -14,6 +14,7 @@ import {
   createTrackingStream,
   fakeAccounts,
   launchApp,
+  testDatabase,
   testDatabaseServer,
   testEnvironment,
   testNats,
@@ -48,7 +49,7 @@ export interface Sent {
 /** Boost with everything around it that is not Boost. */
 export class BoostWorld {
   nats: TestNats;
-  database: TestDatabase & { server: TestNats['server'] };
+  database: TestDatabase & { server?: TestNats['server'] };
   accounts: FakeAccounts;
   catalogue: Answering<ResolvePerksRequest>;
   boost: LaunchedApp;
@@ -57,10 +58,12 @@ export class BoostWorld {
   readonly acme = aKey('acme');
   readonly other = aKey('other');
 
-  async start() {
+  /** @param ownPostgres one that the test may kill */
+  async start({ ownPostgres = false } = {}) {
+    const migrate = (url: string) => runMigrations(url, 'boost', migrations);
     [this.nats, this.database] = await Promise.all([
       testNats(),
-      testDatabaseServer('boost', (url) => runMigrations(url, 'boost', migrations)),
+      ownPostgres ? testDatabaseServer('boost', migrate) : testDatabase('boost', migrate),
     ]);
     await createTrackingStream(this.nats.url);
     this.accounts = await fakeAccounts(this.nats.url, this.admin, this.acme, this.other);
@@ -87,6 +90,11 @@ export class BoostWorld {
     // Tracking has found the stream when what is answered is in it and not in the outbox.
     await sleep(150);
     return launched;
+  }
+
+  /** That of `ownPostgres`. */
+  get postgres() {
+    return this.database.server!;
   }
 
   async startCatalogue() {

@@ -4,7 +4,7 @@ import { BoostWorld } from './boost-world.js';
 
 describe('campaigns', () => {
   const world = new BoostWorld();
-  beforeAll(() => world.start());
+  beforeAll(() => world.start({ ownPostgres: true }));
   afterAll(() => world.stop());
 
   const campaign = { owner: 'acme', name: 'Spring', incentives: ['coffee', 'tea'] };
@@ -86,12 +86,12 @@ describe('campaigns', () => {
     const perks = await world.put('away', campaign);
     expect([perks.status, perks.headers['retry-after']]).toEqual([503, '2']);
     await world.startCatalogue();
-    await world.database.server.kill();
+    await world.postgres.kill();
     try {
       const database = await world.put('away', campaign);
       expect([database.status, database.headers['retry-after']]).toEqual([503, '2']);
     } finally {
-      await world.database.server.start();
+      await world.postgres.start();
     }
     expect((await world.put('away', campaign)).status).toBe(200);
   });

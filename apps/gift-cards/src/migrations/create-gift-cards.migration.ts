@@ -128,21 +128,23 @@ const SETTLING_LOCK = '727105, 2';
 const COUNT = `
   create function count_links(
     p_inventory integer, p_holding integer, p_redeemed integer, p_settled integer
-  ) returns void language sql as $$
+  ) returns void language plpgsql as $$
+  begin
     insert into inventory_counts as c (inventory_id, slot, holding, redeemed, settled)
     values (p_inventory, pg_backend_pid() % 16, p_holding, p_redeemed, p_settled)
     on conflict (inventory_id, slot) do update set
       holding = c.holding + excluded.holding,
       redeemed = c.redeemed + excluded.redeemed,
-      settled = c.settled + excluded.settled
-  $$;
+      settled = c.settled + excluded.settled;
+  end $$;
 
   -- 1 if a link of the inventory is among those counted in "settled", else 0.
   create function settled_share(p_inventory integer, p_expires_at timestamptz, p_link uuid)
-  returns integer language sql stable as $$
-    select ((p_expires_at, p_link) <= (settled_until, settled_link))::integer
-    from inventories where id = p_inventory
-  $$`;
+  returns integer language plpgsql as $$
+  begin
+    perform from inventories where id = p_inventory and (settled_until, settled_link) >= (p_expires_at, p_link);
+    return found::integer;
+  end $$`;
 
 const TAKE = `
   -- Takes a card of the inventory for a new link: a free one, else that of the unrevealed link that expired first,
@@ -178,7 +180,7 @@ const TAKE = `
 const RESERVE = `
   -- Decides about requests for reward links, in their order; p_requests is an array of
   -- {"link", "account", "pool", "denomination", "currency", "country", "expires_at" (Unix seconds), "created_by",
-  -- "idempotency_key", "body_digest" (hex), "token_key"}. One row per request:
+  -- "idempotency_key", "body_digest" (hex), "token_key", "event" (JSON text, for the outbox)}. One row per request:
   --   EXISTS                 this link was made before (body_digest, token_key)
   --   EXPIRING_DATE_INVALID, POOL_NOT_FOUND, NO_AVAILABLE_CARDS
   --   BUSY                   other transactions are about to take the last cards; ask again with p_wait
@@ -188,10 +190,17 @@ const RESERVE = `
   returns table (outcome text, body_digest bytea, token_key text) language plpgsql as $$
   declare
     r record;
+    v_asked text;
+    v_pool_exists boolean;
     v_candidates integer[];
+    v_settled_until timestamptz;
     v_inventory integer;
     v_card bigint;
     v_expires_at timestamptz;
+    -- Links of one inventory that are made but not counted yet: one count for all of them costs as much as for one.
+    v_uncounted_in integer;
+    v_uncounted integer := 0;
+    v_events text[] := '{}';
   begin
     -- First the same idempotency keys in one order, before any card is held: nobody can wait in a circle.
     perform pg_advisory_xact_lock(k) from (
@@ -203,7 +212,7 @@ const RESERVE = `
     for r in
       select q.* from rows from (jsonb_to_recordset(p_requests) as (
         link uuid, account text, pool uuid, denomination numeric, currency text, country text, expires_at bigint,
-        created_by text, idempotency_key uuid, body_digest text, token_key text
+        created_by text, idempotency_key uuid, body_digest text, token_key text, event text
       )) with ordinality as q order by q.ordinality
     loop
       select 'EXISTS', l.body_digest, l.token_key into outcome, body_digest, token_key
@@ -215,17 +224,20 @@ const RESERVE = `
       if v_expires_at <= clock_timestamp() then
         outcome := 'EXPIRING_DATE_INVALID'; return next; continue;
       end if;
-      perform from pools p where p.id = r.pool and p.owner = r.account;
-      if not found then outcome := 'POOL_NOT_FOUND'; return next; continue; end if;
 
-      v_candidates := array(
-        select i.id from inventories i
-        where i.pool_id = r.pool and i.denomination = r.denomination and i.currency = r.currency
-          and (r.country is null or i.country = r.country)
-        order by i.country
-      );
+      if (r.account, r.pool, r.denomination, r.currency, r.country)::text is distinct from v_asked then
+        v_asked := (r.account, r.pool, r.denomination, r.currency, r.country)::text;
+        v_pool_exists := exists (select from pools p where p.id = r.pool and p.owner = r.account);
+        select coalesce(array_agg(i.id order by i.country), '{}'), max(i.settled_until)
+        into v_candidates, v_settled_until
+        from inventories i
+        where v_pool_exists and i.pool_id = r.pool and i.denomination = r.denomination
+          and i.currency = r.currency and (r.country is null or i.country = r.country);
+      end if;
+      if not v_pool_exists then outcome := 'POOL_NOT_FOUND'; return next; continue; end if;
+
+      v_card := null;
       loop
-        v_card := null;
         foreach v_inventory in array v_candidates loop
           v_card := take_card(v_inventory);
           exit when v_card is not null;
@@ -233,6 +245,10 @@ const RESERVE = `
         exit when v_card is not null;
 
         -- Skipping what others have locked is no proof that nothing is left: they may roll back. The numbers are.
+        if v_uncounted > 0 then
+          perform count_links(v_uncounted_in, v_uncounted, 0, 0);
+          v_uncounted := 0;
+        end if;
         perform from inventory_numbers n where n.id = any (v_candidates) and n.available > 0;
         if not found then outcome := 'NO_AVAILABLE_CARDS'; exit; end if;
         if not p_wait then outcome := 'BUSY'; exit; end if;
@@ -252,10 +268,22 @@ const RESERVE = `
         r.link, v_inventory, v_card, r.account, r.idempotency_key, decode(r.body_digest, 'hex'), r.token_key,
         r.created_by, v_expires_at
       );
-      perform count_links(v_inventory, 1, 0, settled_share(v_inventory, v_expires_at, r.link));
+      -- Only after the clock was set back can the mark be ahead of a link that has not expired.
+      if v_expires_at <= v_settled_until then
+        perform count_links(v_inventory, 0, 0, settled_share(v_inventory, v_expires_at, r.link));
+      end if;
+      if v_inventory is distinct from v_uncounted_in and v_uncounted > 0 then
+        perform count_links(v_uncounted_in, v_uncounted, 0, 0);
+        v_uncounted := 0;
+      end if;
+      v_uncounted_in := v_inventory;
+      v_uncounted := v_uncounted + 1;
+      v_events := v_events || r.event;
       outcome := 'RESERVED';
       return next;
     end loop;
+    if v_uncounted > 0 then perform count_links(v_uncounted_in, v_uncounted, 0, 0); end if;
+    insert into tracking_outbox (event) select unnest(v_events);
   end $$`;
 
 const REVEAL = `

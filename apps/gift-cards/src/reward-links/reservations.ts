@@ -113,18 +113,14 @@ export class Reservations {
     }
   }
 
-  private transact(requests: ReservationRequest[], mayWait: boolean): Promise<Answer[]> {
-    return this.dataSource.transaction(async (manager) => {
-      const answers: Answer[] = await manager.query('select * from reserve_cards($1, $2)', [
-        JSON.stringify(requests),
-        mayWait,
-      ]);
-      await this.tracking.trackInTransaction(
-        manager,
-        requests.filter((_, index) => answers[index]!.outcome === 'RESERVED').map(toEvent),
-      );
-      return answers;
-    });
+  /** One statement, so that the whole transaction is one round trip. */
+  private async transact(requests: ReservationRequest[], mayWait: boolean): Promise<Answer[]> {
+    const answers: Answer[] = await this.dataSource.query('select * from reserve_cards($1, $2)', [
+      JSON.stringify(requests.map((request) => ({ ...request, event: JSON.stringify(toEvent(request)) }))),
+      mayWait,
+    ]);
+    this.tracking.relaySoon();
+    return answers;
   }
 }
 
@@ -135,7 +131,7 @@ const toEvent = (request: ReservationRequest): RewardLinkEvent => ({
   at: Date.now(),
   type: 'reward_link',
   state: 'generated',
-  // A card was reserved, so the pool exists.
+  // Used only when a card was reserved, so there is a pool.
   pool: request.pool!,
   denomination: request.denomination,
   currency: request.currency,

@@ -1,4 +1,10 @@
 export default {
-  projects: ['<rootDir>/apps/*/jest.config.mjs', '<rootDir>/libs/*/jest.config.mjs', '<rootDir>/tools/*/jest.config.mjs'],
+  projects: [
+    '<rootDir>/apps/*/jest.config.mjs',
+    '<rootDir>/libs/*/jest.config.mjs',
+    '<rootDir>/tools/*/jest.config.mjs',
+  ],
+  // Jest reads this one here, not from the projects. Real servers on a busy machine take their time.
+  testTimeout: 30_000,
   workerIdleMemoryLimit: '1GB',
 };

@@ -1,0 +1,92 @@
+import { BareServer } from './children.js';
+import { compare } from './compare.js';
+import type { Fleet } from './fleet.js';
+import type { Scenario } from './scenario.js';
+import { trackedBy } from './tracked.js';
+
+const ACCOUNT = 'bench-account';
+const CAMPAIGN = 'bench-campaign';
+const OFFER = 'https://partner.example/offer/1';
+const BROWSER = {
+  'user-agent':
+    'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36',
+};
+const CONNECTIONS = 64;
+
+/** @returns a reward URL */
+async function prepare(fleet: Fleet): Promise<string> {
+  await fleet.admin('perks', 'PUT', '/admin/categories/1', { slug: 'travel', name: 'Travel' });
+  const key = await fleet.account(ACCOUNT);
+  await fleet.admin('perks', 'PUT', '/admin/perks/one', {
+    title: 'A perk',
+    description: 'What it is.',
+    callout: '20 % off',
+    redemption_note: '',
+    details: '',
+    offer_url: OFFER,
+    offer_slug: 'one',
+    partner: { id: 'partner', name: 'Partner' },
+    categories: [1],
+  });
+  await fleet.admin('boost', 'PUT', `/admin/campaigns/${CAMPAIGN}`, {
+    owner: ACCOUNT,
+    name: 'Bench',
+    incentives: ['one'],
+  });
+  const path = `/outreach/campaign/${CAMPAIGN}/reward-url?perkId=one&utm_source=bench`;
+  const answer = await fetch(fleet.urls.boost + path, { headers: { 'x-api-key': key } });
+  return (await answer.json()) as string;
+}
+
+async function run(fleet: Fleet): Promise<number> {
+  const click = await prepare(fleet);
+  const pixel = `${fleet.urls.boost}/outreach/campaign/${CAMPAIGN}/tracking-pixel/teaser`;
+  const image = await (await fetch(pixel)).arrayBuffer();
+  // What measures is on its own, without the one that stores events elsewhere; the stream it has made stays.
+  await fleet.halt('analytics-query');
+  const noStore = { 'cache-control': 'no-store' };
+  const bare = await BareServer.start(
+    { path: '/click', status: 302, headers: { location: OFFER, ...noStore }, bytes: 0 },
+    {
+      path: '/pixel',
+      status: 200,
+      headers: { 'content-type': 'image/png', ...noStore },
+      bytes: image.byteLength,
+    },
+  );
+  try {
+    const pid = fleet.pid('boost');
+    const load = { headers: BROWSER, connections: CONNECTIONS };
+    const before = await trackedBy(fleet.urls.boost);
+    let missed = await compare([
+      { name: 'bare 302', pid: bare.pid, load: { ...load, url: `${bare.url}/click`, expect: [302] } },
+      {
+        name: 'outreach click',
+        pid,
+        load: { ...load, url: click, expect: [302] },
+        against: { name: 'bare 302', target: 0.3, aim: 0.4 },
+      },
+      { name: 'bare pixel', pid: bare.pid, load: { ...load, url: `${bare.url}/pixel` } },
+      {
+        name: 'pixel',
+        pid,
+        load: { ...load, url: pixel },
+        against: { name: 'bare pixel', target: 0.3, aim: 0.4 },
+      },
+    ]);
+    const after = await trackedBy(fleet.urls.boost);
+    process.stdout.write(
+      `events that were durable before the answer left: ${after.durable - before.durable}; not durable: ${after.atRisk}\n`,
+    );
+    if (after.atRisk > 0) missed += 1;
+    return missed;
+  } finally {
+    bare.stop();
+  }
+}
+
+export const scenario: Scenario = {
+  title: 'Outreach: a durable click and a redirect, and a pixel, against the same bytes from a bare server',
+  apps: ['token-issuer', 'analytics-query', 'perks', 'boost'],
+  run,
+};

@@ -1,0 +1,77 @@
+import { BareServer } from './children.js';
+import { compare } from './compare.js';
+import type { Fleet } from './fleet.js';
+import type { Scenario } from './scenario.js';
+import { trackedBy } from './tracked.js';
+
+const ACCOUNT = 'bench-account';
+const OFFER = 'https://partner.example/offer/1';
+const BROWSER = {
+  'user-agent':
+    'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36',
+};
+const CONNECTIONS = 64;
+
+/** @returns the click_url of the one perk of a collection */
+async function prepare(fleet: Fleet): Promise<string> {
+  await fleet.admin('perks', 'PUT', '/admin/categories/1', { slug: 'travel', name: 'Travel' });
+  const key = await fleet.account(ACCOUNT);
+  await fleet.admin('perks', 'PUT', '/admin/perks/one', {
+    title: 'A perk',
+    description: 'What it is.',
+    callout: '20 % off',
+    redemption_note: '',
+    details: '',
+    offer_url: OFFER,
+    offer_slug: 'one',
+    partner: { id: 'partner', name: 'Partner' },
+    categories: [1],
+  });
+  await fleet.admin('perks', 'PUT', '/admin/perk-collections/bench', {
+    owner: ACCOUNT,
+    groups: [{ name: 'All', rank: 1, perks: [{ id: 'one', rank: 1 }] }],
+  });
+  const answer = await fetch(`${fleet.urls.perks}/perk-collections/bench/perk/one`, {
+    headers: { 'x-api-key': key },
+  });
+  return ((await answer.json()) as { click_url: string }).click_url;
+}
+
+async function run(fleet: Fleet): Promise<number> {
+  const url = await prepare(fleet);
+  // What measures is on its own, without the one that stores clicks elsewhere; the stream it has made stays.
+  await fleet.halt('analytics-query');
+  const bare = await BareServer.start({
+    path: '/c',
+    status: 302,
+    headers: { location: OFFER, 'cache-control': 'no-store' },
+    bytes: 0,
+  });
+  try {
+    const load = { headers: BROWSER, connections: CONNECTIONS, expect: [302] };
+    const before = await trackedBy(fleet.urls.links);
+    let missed = await compare([
+      { name: 'bare 302', pid: bare.pid, load: { ...load, url: `${bare.url}/c` } },
+      {
+        name: 'click_url',
+        pid: fleet.pid('links'),
+        load: { ...load, url },
+        against: { name: 'bare 302', target: 0.3, aim: 0.4 },
+      },
+    ]);
+    const after = await trackedBy(fleet.urls.links);
+    process.stdout.write(
+      `clicks that were durable before the answer left: ${after.durable - before.durable}; not durable: ${after.atRisk}\n`,
+    );
+    if (after.atRisk > 0) missed += 1;
+    return missed;
+  } finally {
+    bare.stop();
+  }
+}
+
+export const scenario: Scenario = {
+  title: 'Redeem links: a durable click and a redirect, against a bare 302 of the same bytes',
+  apps: ['token-issuer', 'analytics-query', 'perks', 'links'],
+  run,
+};

@@ -1,0 +1,148 @@
+import type pg from 'pg';
+
+/** One entry of a pool, counted card by card. */
+export interface AuditedEntry {
+  pool: string;
+  denomination: number;
+  currency: string;
+  country: string;
+  loaded: number;
+  available: number;
+  reserved: number;
+  redeemed: number;
+  /** What clients are told, from the counters. */
+  shown: { loaded: number; available: number; reserved: number; redeemed: number };
+  holds: boolean;
+}
+
+export interface Finding {
+  check: string;
+  count: number;
+  /** Ids of the first few. */
+  examples: string[];
+}
+
+export interface AuditReport {
+  /** By the clock of the database. */
+  at: string;
+  entries: AuditedEntry[];
+  findings: Finding[];
+  passed: boolean;
+}
+
+const EXAMPLES = 5;
+
+/** Each entry of each pool: the rows themselves beside what the counters add up to. */
+const ENTRIES = `
+  select i.pool_id as pool, i.denomination::float8, i.currency, i.country,
+    coalesce(c.n, 0)::float8 as loaded,
+    (coalesce(f.n, 0) + coalesce(l.expired, 0))::float8 as available,
+    coalesce(l.reserved, 0)::float8 as reserved,
+    coalesce(l.redeemed, 0)::float8 as redeemed,
+    n.loaded::float8 as shown_loaded, n.available::float8 as shown_available,
+    n.reserved::float8 as shown_reserved, n.redeemed::float8 as shown_redeemed
+  from inventories i
+  join inventory_numbers n on n.id = i.id
+  left join (select inventory_id, count(*) as n from cards group by 1) c on c.inventory_id = i.id
+  left join (select inventory_id, count(*) as n from free_cards group by 1) f on f.inventory_id = i.id
+  left join (
+    select inventory_id,
+      count(*) filter (where revealed_at is not null) as redeemed,
+      count(*) filter (where revealed_at is null and expires_at > now()) as reserved,
+      count(*) filter (where revealed_at is null and expires_at <= now()) as expired
+    from reward_links where not released group by 1
+  ) l on l.inventory_id = i.id
+  order by 1, 2, 3, 4`;
+
+/** What must not exist: each answers the number of offenders and the ids of some. */
+const FORBIDDEN: Record<string, string> = {
+  'a card on two live links': `
+    select card_id::text as id from reward_links where not released group by card_id having count(*) > 1`,
+  'a revealed link without its card': `
+    select l.id::text from reward_links l left join cards c on c.id = l.card_id and c.inventory_id = l.inventory_id
+    where l.revealed_at is not null and c.id is null`,
+  'a link to a card that does not exist or is of another entry': `
+    select l.id::text from reward_links l left join cards c on c.id = l.card_id and c.inventory_id = l.inventory_id
+    where c.id is null`,
+  'a revealed link whose card was given away': `
+    select id::text from reward_links where revealed_at is not null and released`,
+  'a card that is neither free nor on a link': `
+    select id::text from cards
+    except all (select card_id::text from free_cards
+      union all select card_id::text from reward_links where not released)`,
+  'a card that is free and on a live link': `
+    select f.card_id::text as id from free_cards f join reward_links l on l.card_id = f.card_id and not l.released`,
+  'a card that is free twice': `
+    select card_id::text as id from free_cards group by card_id having count(*) > 1`,
+  'a free card that does not exist or is of another entry': `
+    select f.card_id::text as id from free_cards f
+    left join cards c on c.id = f.card_id and c.inventory_id = f.inventory_id where c.id is null`,
+  'a code that is on two cards': `
+    select min(id)::text as id from cards group by code_hash having count(*) > 1`,
+  'a card, link or count of an entry that does not exist': `
+    select 'entry ' || u.inventory_id as id from (
+      select distinct inventory_id from cards union select distinct inventory_id from reward_links
+      union select distinct inventory_id from free_cards union select distinct inventory_id from inventory_counts
+    ) u left join inventories i on i.id = u.inventory_id where i.id is null`,
+  'a count of expired links that is not a recount': `
+    select 'entry ' || i.id as id from inventories i
+    left join lateral (select coalesce(sum(settled), 0) as n from inventory_counts where inventory_id = i.id) c on true
+    left join lateral (
+      select count(*) as n from reward_links l where l.inventory_id = i.id and l.revealed_at is null
+        and not l.released and (l.expires_at, l.id) <= (i.settled_until, i.settled_link)
+    ) l on true
+    where c.n <> l.n`,
+};
+
+interface EntryRow extends Omit<AuditedEntry, 'shown' | 'holds'> {
+  shown_loaded: number;
+  shown_available: number;
+  shown_reserved: number;
+  shown_redeemed: number;
+}
+
+const toEntry = (row: EntryRow): AuditedEntry => {
+  const { shown_loaded, shown_available, shown_reserved, shown_redeemed, ...counted } = row;
+  const shown = {
+    loaded: shown_loaded,
+    available: shown_available,
+    reserved: shown_reserved,
+    redeemed: shown_redeemed,
+  };
+  const { loaded, available, reserved, redeemed } = counted;
+  const isComplete =
+    available + reserved + redeemed === loaded && Math.min(available, reserved, redeemed) >= 0;
+  const isShownRight =
+    shown.loaded === loaded &&
+    shown.available === available &&
+    shown.reserved === reserved &&
+    shown.redeemed === redeemed;
+  return { ...counted, shown, holds: isComplete && isShownRight };
+};
+
+/**
+ * Proves that every gift card is in exactly one place and that the numbers shown to clients are those of a full
+ * recount. Reads everything in one snapshot, while the service goes on, and changes nothing.
+ */
+export async function auditGiftCards(client: pg.ClientBase): Promise<AuditReport> {
+  await client.query('begin isolation level repeatable read read only');
+  try {
+    await client.query(`set local search_path = gift_cards`);
+    const { rows: clock } = await client.query<{ at: string }>(
+      `select to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as at`,
+    );
+    const entries = (await client.query<EntryRow>(ENTRIES)).rows.map(toEntry);
+    const findings: Finding[] = [];
+    for (const [check, sql] of Object.entries(FORBIDDEN)) {
+      const { rows } = await client.query<{ count: number; examples: string[] | null }>(
+        `select count(*)::float8 as count, (array_agg(id))[:${EXAMPLES}] as examples from (${sql}) offender (id)`,
+      );
+      const { count, examples } = rows[0]!;
+      if (count > 0) findings.push({ check, count, examples: examples ?? [] });
+    }
+    const passed = findings.length === 0 && entries.every(({ holds }) => holds);
+    return { at: clock[0]!.at, entries, findings, passed };
+  } finally {
+    await client.query('rollback');
+  }
+}

@@ -1,0 +1,157 @@
+import { Readable } from 'node:stream';
+import fc from 'fast-check';
+import type { CardRow, RowProblem } from './card-row.js';
+import { readCsv, readNdjson, type Rows } from './read-rows.js';
+
+const collect = async (rows: Rows): Promise<(CardRow | RowProblem)[]> => {
+  const all: (CardRow | RowProblem)[] = [];
+  for await (const row of rows) all.push(row);
+  return all;
+};
+const streamOf = (text: string | Buffer): Readable => Readable.from([Buffer.from(text as string)]);
+/** The same bytes, cut anywhere. */
+const cutInto = (text: string, sizes: number[]): Readable => {
+  const bytes = Buffer.from(text);
+  const chunks: Buffer[] = [];
+  for (let at = 0, turn = 0; at < bytes.length; turn += 1) {
+    const size = sizes[turn % sizes.length]!;
+    chunks.push(bytes.subarray(at, at + size));
+    at += size;
+  }
+  return Readable.from(chunks);
+};
+const line = (given: object = {}) =>
+  JSON.stringify({ code: 'A', denomination: 25, currency: 'EUR', country: 'FR', ...given });
+const card = (given: object = {}) => ({
+  code: 'A',
+  denomination: '25',
+  currency: 'EUR',
+  country: 'FR',
+  ...given,
+});
+const HEADER = 'code,pin,denomination,currency,country\n';
+
+describe('NDJSON', () => {
+  it('gives a row per line, with or without a last newline, CRLF, blank lines and byte order mark', async () => {
+    const text = `\uFEFF${line({ pin: '1' })}\r\n\n  \n${line({ code: ' B ', denomination: '10.50' })}`;
+    expect(await collect(readNdjson(streamOf(text)))).toEqual([
+      card({ pin: '1' }),
+      card({ code: 'B', denomination: '10.5' }),
+    ]);
+    expect(await collect(readNdjson(streamOf(`${line()}\n`)))).toEqual([card()]);
+    expect(await collect(readNdjson(streamOf('')))).toEqual([]);
+  });
+
+  it.each([
+    ['ROW_INVALID', ['{', '[]', 'null', '"x"', '{"code":"A"} {}', `${line()},`]],
+    [
+      'CODE_INVALID',
+      [
+        { code: undefined },
+        { code: '' },
+        { code: '  ' },
+        { code: 12 },
+        { code: 'x'.repeat(256) },
+        { code: 'a\0b' },
+        { code: 'a\uFFFDb' },
+      ].map(line),
+    ],
+    ['PIN_INVALID', [{ pin: 1234 }, { pin: 'x'.repeat(256) }, { pin: 'a\0' }].map(line)],
+    [
+      'DENOMINATION_INVALID',
+      [undefined, 0, -5, '1,5', '1e3', 1e11, 0.00001, '', '0x10', true].map((denomination) =>
+        line({ denomination }),
+      ),
+    ],
+    ['CURRENCY_INVALID', ['eur', 'ABC', undefined].map((currency) => line({ currency }))],
+    ['COUNTRY_INVALID', ['fr', 'UK', undefined].map((country) => line({ country }))],
+  ])('answers %s', async (reason, lines) => {
+    expect(await collect(readNdjson(streamOf(lines.join('\n'))))).toEqual(lines.map(() => reason));
+  });
+
+  it('does not take a code whose bytes are no UTF-8', async () => {
+    const [before, after] = line({ code: '@' }).split('@');
+    const bytes = Buffer.concat([Buffer.from(before!), Buffer.from([0xff]), Buffer.from(after!)]);
+    expect(await collect(readNdjson(streamOf(bytes)))).toEqual(['CODE_INVALID']);
+  });
+
+  it('refuses an endless line without keeping it', async () => {
+    const endless = Array.from({ length: 100 }, () => Buffer.alloc(64 * 1024, 'x'));
+    const rows = await collect(readNdjson(Readable.from([...endless, Buffer.from(`\n${line()}\n`)])));
+    expect(rows).toEqual(['ROW_INVALID', card()]);
+  });
+
+  it('does not take the last piece of a connection that was cut', async () => {
+    const cut = new Readable({ read: () => undefined });
+    const rows: (CardRow | RowProblem)[] = [];
+    const reading = (async () => {
+      for await (const row of readNdjson(cut)) rows.push(row);
+    })();
+    cut.push(`${line()}\n${line({ code: 'B' })}`);
+    setTimeout(() => cut.destroy(new Error('aborted')), 20);
+    await expect(reading).rejects.toThrow('aborted');
+    expect(rows).toEqual([card()]);
+  });
+});
+
+describe('CSV', () => {
+  it('reads columns by name, quotes, CRLF and byte order mark', async () => {
+    const text = `\uFEFFCountry, code ,note,currency,denomination\r\nFR,"A ""1"", x",,EUR,25\r\n\r\nDE,B"2,?,USD,0.5\r\n`;
+    expect(await collect(readCsv(streamOf(text)))).toEqual([
+      card({ code: 'A "1", x' }),
+      card({ code: 'B"2', denomination: '0.5', currency: 'USD', country: 'DE' }),
+    ]);
+    expect(await collect(readCsv(streamOf(`${HEADER}A,,25,EUR,FR`)))).toEqual([card()]);
+    expect(await collect(readCsv(streamOf(HEADER)))).toEqual([]);
+    expect(await collect(readCsv(streamOf('')))).toEqual([]);
+  });
+
+  it('refuses rows of another width, and goes on', async () => {
+    const text = `${HEADER}A,1,25,EUR\nA,1,25,EUR,FR,x\nA,1,25,eur,FR\nA,1,25,EUR,FR\n`;
+    expect(await collect(readCsv(streamOf(text)))).toEqual([
+      'ROW_INVALID',
+      'ROW_INVALID',
+      'CURRENCY_INVALID',
+      card({ pin: '1' }),
+    ]);
+  });
+
+  it.each([
+    ['a header without a column', 'code,pin,currency,country\n'],
+    ['no header', 'A,1,25,EUR,FR\n'],
+    ['a quote that never ends', `${HEADER}A,1,25,EUR,FR\n"B,1,25,EUR,FR\n`],
+    ['a quote that does not end soon', `${HEADER}"${'x'.repeat(100_000)}",1,25,EUR,FR\n`],
+  ])('cannot be read with %s', async (_, text) => {
+    await expect(collect(readCsv(streamOf(text)))).rejects.toMatchObject({ code: 'VALIDATION_FAILED' });
+  });
+
+  it('does not take the last piece of a connection that was cut', async () => {
+    const cut = new Readable({ read: () => undefined });
+    const rows: (CardRow | RowProblem)[] = [];
+    const reading = (async () => {
+      for await (const row of readCsv(cut)) rows.push(row);
+    })();
+    cut.push(`${HEADER}A,,25,EUR,FR\nB,,25,EUR,FR`);
+    setTimeout(() => cut.destroy(), 20);
+    await expect(reading).rejects.toThrow();
+    expect(rows).toEqual([card()]);
+  });
+});
+
+it('reads the same rows wherever the bytes are cut', async () => {
+  const codes = ['A', 'Ünïcødé', '日本', '😀', 'B C', '-'];
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.constantFrom(...codes), { minLength: 1, maxLength: 8 }),
+      fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 5 }),
+      async (given, sizes) => {
+        const expected = given.map((code) => card({ code }));
+        const ndjson = given.map((code) => `${line({ code })}\n`).join('');
+        expect(await collect(readNdjson(cutInto(ndjson, sizes)))).toEqual(expected);
+        const csv = HEADER + given.map((code) => `${code},,25,EUR,FR\n`).join('');
+        expect(await collect(readCsv(cutInto(csv, sizes)))).toEqual(expected);
+      },
+    ),
+    { numRuns: 40 },
+  );
+});

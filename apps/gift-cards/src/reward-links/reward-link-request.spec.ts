@@ -1,0 +1,105 @@
+import { DomainError } from '@perkway/domain';
+import fc from 'fast-check';
+import { parseBody, requestDigest, rewardLinkId } from './reward-link-request.js';
+
+const POOL = '6f1c2a54-0b7e-4d0f-9a3b-5e8d1c7f2a10';
+const KEY = '3f0d4c9e-8a11-4a57-b8c0-1f2e3d4c5b6a';
+
+describe('the id of a reward link', () => {
+  it('is a UUID that follows from account and key, whatever the case of the key', () => {
+    const id = rewardLinkId('bank', KEY);
+    expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect(rewardLinkId('bank', KEY.toUpperCase())).toBe(id);
+    expect(rewardLinkId('Bank', KEY)).not.toBe(id);
+    expect(rewardLinkId('bank', KEY.replace('3f', '4f'))).not.toBe(id);
+  });
+});
+
+describe('the digest of a request', () => {
+  const shuffled = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(shuffled);
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(
+      Object.entries(value)
+        .reverse()
+        .map(([name, member]) => [name, shuffled(member)]),
+    );
+  };
+
+  it('does not depend on the order of members, at any depth', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 5 }), (body) => {
+        expect(requestDigest(POOL, shuffled(body))).toBe(requestDigest(POOL, body));
+      }),
+    );
+  });
+
+  it('is that of the value, not of how it is written', () => {
+    expect(requestDigest(POOL, JSON.parse('{"a":10.0,"b":1e1,"c":"\\u0041"}'))).toBe(
+      requestDigest(POOL.toUpperCase(), JSON.parse('{ "b": 10, "c": "A", "a": 10 }')),
+    );
+  });
+
+  it.each([
+    ['another value', { denomination: 25 }, { denomination: 26 }],
+    ['another type', { denomination: 25 }, { denomination: '25' }],
+    ['a member more', { denomination: 25 }, { denomination: 25, note: 'x' }],
+    ['null for nothing', {}, { country: null }],
+    ['values moved', { a: '1', b: '2' }, { a: '2', b: '1' }],
+    ['order in a list', { a: [1, 2] }, { a: [2, 1] }],
+    ['text with quotes', { a: '1","b":"2' }, { a: '1', b: '2' }],
+  ])('tells %s', (_, one, other) => {
+    expect(requestDigest(POOL, one)).not.toBe(requestDigest(POOL, other));
+  });
+
+  it('tells pools apart', () => {
+    expect(requestDigest(POOL, {})).not.toBe(requestDigest(POOL.replace('6', '7'), {}));
+  });
+
+  it('refuses depth beyond all sense', () => {
+    const deep: unknown = JSON.parse('['.repeat(2_000) + ']'.repeat(2_000));
+    expect(() => requestDigest(POOL, deep)).toThrow(DomainError);
+  });
+});
+
+describe('the body', () => {
+  const good = { denomination: 12.5, currency: 'EUR', expires_at: 1_900_000_000 };
+
+  it('is taken without what it does not know', () => {
+    expect(parseBody({ ...good, note: 'x' })).toEqual(good);
+    expect(parseBody({ ...good, country: 'FR' })).toEqual({ ...good, country: 'FR' });
+  });
+
+  it.each([
+    ['VALIDATION_FAILED', [undefined, null, 'x', 1, [], [good]]],
+    [
+      'DENOMINATION_INVALID',
+      [undefined, null, '25', 0, -1, true, [25], Infinity, NaN].map((denomination) => ({
+        ...good,
+        denomination,
+      })),
+    ],
+    [
+      'CURRENCY_INVALID',
+      [undefined, null, 'eur', 'EU', 'EURO', 'ABC', 978].map((currency) => ({ ...good, currency })),
+    ],
+    [
+      'EXPIRING_DATE_INVALID',
+      [undefined, null, '1900000000', 1.5, -1, 0, 1e11, 1e300, true].map((expires_at) => ({
+        ...good,
+        expires_at,
+      })),
+    ],
+    ['COUNTRY_INVALID', [null, 'fr', 'FRA', 'UK', 1, ''].map((country) => ({ ...good, country }))],
+  ])('is refused with %s', (code, bodies) => {
+    for (const body of bodies) expect(parseBody(body)).toMatchObject({ code });
+  });
+
+  it('is refused for its first wrong field', () => {
+    expect(parseBody({})).toMatchObject({ code: 'DENOMINATION_INVALID' });
+    expect(parseBody({ denomination: 1, country: 1 })).toMatchObject({ code: 'CURRENCY_INVALID' });
+    expect(parseBody({ ...good, expires_at: 0, country: 1 })).toMatchObject({
+      code: 'EXPIRING_DATE_INVALID',
+    });
+  });
+});

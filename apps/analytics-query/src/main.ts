@@ -1,5 +1,5 @@
 import { bootstrap } from '@perkway/platform';
-import { analyticsQueryApp } from './analytics-query.app.js';
+import { analyticsQueryApp } from './app.js';
 import { loadAnalyticsQueryEnv } from './env.js';
 
 await bootstrap(() => analyticsQueryApp(loadAnalyticsQueryEnv()));

@@ -25,7 +25,7 @@ import {
 import jwt from 'jsonwebtoken';
 import { generateKeyPairSync, randomUUID, type KeyObject } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { analyticsQueryApp } from '../src/analytics-query.app.js';
+import { analyticsQueryApp } from '../src/app.js';
 import { loadAnalyticsQueryEnv } from '../src/env.js';
 import { migrations } from '../src/migrations/index.js';
 

@@ -1,4 +1,4 @@
 import { bootstrap } from '@perkway/platform';
-import { linksApp } from './links.app.js';
+import { linksApp } from './app.js';
 
 await bootstrap(() => linksApp());

@@ -25,7 +25,7 @@ import {
   type TestNats,
 } from '@perkway/testing';
 import { loadLinksEnv } from '../src/env.js';
-import { linksApp } from '../src/links.app.js';
+import { linksApp } from '../src/app.js';
 import { migrations } from '../src/migrations/index.js';
 
 const CHROME =

@@ -1,6 +1,7 @@
 import type { Cube, Dimension, Join, Measure, Member, Model } from '../model/model.js';
 import { toInstant } from './date-range.js';
 import { compileFilters } from './filters.js';
+import { Params } from './params.js';
 import { GRANULARITIES, type NormalizedFilterTree, type NormalizedQuery } from './query.js';
 import { queryError } from './query-error.js';
 
@@ -25,15 +26,6 @@ export interface CompiledQuery {
   total?: { text: string; params: unknown[] };
   /** The ordering in force, by member. */
   order: { id: string; desc: boolean }[];
-}
-
-/** Collects parameters while SQL is written. */
-export class Params {
-  readonly values: unknown[] = [];
-  add(value: unknown): string {
-    this.values.push(value);
-    return `$${this.values.length}`;
-  }
 }
 
 interface Selected extends Omit<Column, 'alias'> {

@@ -1,6 +1,6 @@
 import type { Measure, Member } from '../model/model.js';
-import type { Params } from './compile.js';
 import { parseStamp, toInstant } from './date-range.js';
+import type { Params } from './params.js';
 import type { NormalizedFilter, NormalizedFilterTree, Operator } from './query.js';
 import { queryError } from './query-error.js';
 

@@ -251,7 +251,7 @@ export class TrackingService implements OnModuleInit {
   private open(reason: string) {
     if (!this.isOpen) {
       this.isOpen = true;
-      this.logger.warn({ reason }, 'tracking stream away, events go to the outbox');
+      if (!this.closing) this.logger.warn({ reason }, 'tracking stream away, events go to the outbox');
       this.probeDelay = FIRST_PROBE_MS;
     }
     this.probeSoon(this.probeDelay);

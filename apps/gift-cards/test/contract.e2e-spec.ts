@@ -1,0 +1,294 @@
+import { randomUUID } from 'node:crypto';
+import type { Pool } from '../src/pools/pool.dto.js';
+import { aBody, EUR_25, GiftCards, inSeconds, type GenerateOptions } from './support.js';
+
+const UNKNOWN_POOL = 'aaaaaaaa-0000-4000-8000-000000000000';
+
+describe('gift cards', () => {
+  let gift: GiftCards;
+  let pool: string;
+  beforeAll(async () => {
+    gift = await GiftCards.start();
+    pool = await gift.aPool(50);
+  });
+  afterAll(() => gift?.close());
+
+  const refusal = async (options: GenerateOptions, to = pool) => {
+    const answer = await gift.generate<string>(to, options);
+    expect(answer.headers.get('content-type')).toBe('text/plain; charset=utf-8');
+    return `${answer.status} ${answer.body}`;
+  };
+
+  it('reserves, shows and reveals a card', async () => {
+    const own = await gift.aPool(3);
+    const body = aBody();
+    const made = await gift.generate(own, { body });
+    expect(made.status).toBe(201);
+    expect(made.headers.get('idempotent-replayed')).toBeNull();
+    expect(made.headers.get('cache-control')).toBe('no-store');
+    expect(made.body).toEqual({
+      reward_link: `https://rewards.perkway.test/#${made.body.token}`,
+      token: expect.stringMatching(/^[\w-]{51}$/),
+    });
+    const link = { denomination: 25, currency: 'EUR', country: 'FR', expires_at: body.expires_at };
+    const reserved = { link: { state: 'RESERVED', ...link }, brand: null };
+    expect(await gift.open(made.body.token)).toEqual(reserved);
+    expect(await gift.open(made.body.token)).toEqual(reserved);
+    expect(await gift.numbers(own)).toEqual([{ ...EUR_25, available: 2, reserved: 1, redeemed: 0 }]);
+
+    const revealed = await gift.reveal(made.body.token);
+    expect(revealed).toEqual({
+      link: { state: 'REVEALED', ...link, card: { code: expect.stringMatching(/^CODE-/), pin: '4071' } },
+      brand: null,
+    });
+    expect(await gift.reveal(made.body.token)).toEqual(revealed);
+    expect(await gift.open(made.body.token)).toEqual(revealed);
+    expect(await gift.numbers(own)).toEqual([{ ...EUR_25, available: 2, reserved: 0, redeemed: 1 }]);
+  });
+
+  describe('pools', () => {
+    it('are those of the account, with an entry per denomination, currency and country', async () => {
+      const key = gift.newKey();
+      const one = await gift.aPool(2, EUR_25, key.account);
+      await gift.addCards(one, 1, { denomination: 12.5, currency: 'EUR', country: 'DE' });
+      await gift.addCards(one, 3, { ...EUR_25, country: 'DE' });
+      const two = await gift.aPool(0, EUR_25, key.account);
+      const entry = { reserved: 0, redeemed: 0, currency: 'EUR' };
+      const full: Pool = {
+        id: one,
+        owner: key.account,
+        inventories: [
+          { ...entry, denomination: 12.5, country: 'DE', available: 1 },
+          { ...entry, denomination: 25, country: 'DE', available: 3 },
+          { ...entry, denomination: 25, country: 'FR', available: 2 },
+        ],
+      };
+      const empty: Pool = { id: two, owner: key.account, inventories: [] };
+      const list = await gift.get<Pool[]>('/pools', key.key);
+      expect(list.status).toBe(200);
+      expect(list.body).toEqual([full, empty].sort((a, b) => (a.id < b.id ? -1 : 1)));
+      expect((await gift.get(`/pool/${one}`, key.key)).body).toEqual(full);
+      expect((await gift.get(`/pool/${one.toUpperCase()}`, key.key)).body).toEqual(full);
+      expect((await gift.get(`/pool/${two}`, key.key)).body).toEqual(empty);
+    });
+
+    it('of others do not exist, for an administrator either', async () => {
+      const stranger = gift.newKey();
+      for (const id of [pool, UNKNOWN_POOL, 'x']) {
+        expect(await gift.get(`/pool/${id}`, stranger.key)).toMatchObject({
+          status: 404,
+          body: 'POOL_NOT_FOUND',
+        });
+        expect(await gift.get(`/pool/${id}`, gift.admin.key)).toMatchObject({
+          status: 404,
+          body: 'POOL_NOT_FOUND',
+        });
+      }
+      expect((await gift.get('/pools', stranger.key)).body).toEqual([]);
+    });
+
+    it('are put by administrators, again and again', async () => {
+      const id = randomUUID();
+      const { account } = gift.newKey();
+      for (let turn = 0; turn < 2; turn += 1)
+        expect(await gift.putPool(id, account)).toMatchObject({
+          status: 200,
+          body: { id, owner: account, inventories: [] },
+        });
+      for (const owner of ['nobody', '', 'a b', 7 as unknown as string])
+        expect(await gift.putPool(randomUUID(), owner)).toMatchObject({
+          status: 400,
+          body: 'VALIDATION_FAILED',
+        });
+      expect(await gift.putPool('7', account)).toMatchObject({ status: 400, body: 'VALIDATION_FAILED' });
+      expect(await gift.putPool(id, account, gift.user.key)).toMatchObject({
+        status: 403,
+        body: 'FORBIDDEN',
+      });
+      expect(await gift.putPool(id, account, 'unknown-key-0000')).toMatchObject({
+        status: 401,
+        body: 'API_KEY_INVALID',
+      });
+    });
+
+    it('go to another owner with their cards; links stay with who made them', async () => {
+      const [seller, buyer] = [gift.newKey(), gift.newKey()];
+      const id = await gift.aPool(2, EUR_25, seller.account);
+      const key = randomUUID();
+      const options = { apiKey: seller.key, key, body: aBody() };
+      const link = await gift.aLink(id, options);
+      await gift.putPool(id, buyer.account);
+      expect((await gift.get(`/pool/${id}`, seller.key)).status).toBe(404);
+      expect((await gift.get<Pool>(`/pool/${id}`, buyer.key)).body.inventories).toMatchObject([
+        { available: 1, reserved: 1 },
+      ]);
+      expect(await refusal({ apiKey: seller.key }, id)).toBe('404 POOL_NOT_FOUND');
+      expect((await gift.generate(id, options)).body).toEqual(link);
+      expect((await gift.generate(id, { ...options, apiKey: buyer.key })).body).not.toEqual(link);
+      expect((await gift.reveal(link.token)).link?.state).toBe('REVEALED');
+    });
+  });
+
+  describe('refusals', () => {
+    it('begin with the credentials', async () => {
+      const bad = { key: 'x', createdBy: null, raw: '{' };
+      for (const apiKey of ['', 'short', 'unknown-key-0000', 'x'.repeat(200), 'with space 00000000'])
+        expect(await refusal({ ...bad, apiKey }, 'x')).toBe('401 API_KEY_INVALID');
+      const inQuery = await gift.call(`/pools?api_key=${gift.user.key}`);
+      expect(inQuery).toMatchObject({ status: 401, body: 'API_KEY_INVALID' });
+    });
+
+    it('match the key without case', async () => {
+      expect((await gift.get('/pools', gift.user.key.toUpperCase())).status).toBe(200);
+    });
+
+    it('go on with the form of key and headers, whatever the body', async () => {
+      for (const raw of ['{', '', '[]', JSON.stringify(aBody())]) {
+        for (const key of [null, '', 'x', `${randomUUID()}0`, randomUUID().replaceAll('-', '')])
+          expect(await refusal({ key, createdBy: null, raw })).toBe('400 IDEMPOTENCY_KEY_INVALID');
+        expect(await refusal({ createdBy: null, raw })).toBe('400 CREATED_BY_MISSING');
+        expect(await refusal({ createdBy: '  ', raw })).toBe('400 CREATED_BY_MISSING');
+        expect(await refusal({ createdBy: 'x'.repeat(256), raw })).toBe('400 CREATED_BY_INVALID');
+      }
+      expect(await refusal({ key: 'x', contentType: 'text/csv' })).toBe('400 IDEMPOTENCY_KEY_INVALID');
+      expect(await refusal({ key: 'x', contentType: 'text/plain' })).toBe('400 IDEMPOTENCY_KEY_INVALID');
+    });
+
+    it('then name the body', async () => {
+      for (const raw of [
+        '{',
+        '[]',
+        'null',
+        '"x"',
+        '7',
+        `${JSON.stringify(aBody())} x`,
+        `{"a":${'['.repeat(100)}${']'.repeat(100)}}`,
+      ])
+        expect(await refusal({ raw })).toBe('400 VALIDATION_FAILED');
+      expect(await refusal({ raw: '' })).toBe('400 VALIDATION_FAILED');
+      for (const contentType of ['text/plain', 'application/x-ndjson', 'text/csv'])
+        expect(await refusal({ contentType })).toBe('415 UNSUPPORTED_MEDIA_TYPE');
+      expect(await refusal({ raw: `"${'x'.repeat(1024 * 1024)}"` })).toBe('413 PAYLOAD_TOO_LARGE');
+    });
+
+    it.each<[string, object[]]>([
+      ['DENOMINATION_INVALID', [{ denomination: undefined }, { denomination: '25' }, { denomination: 0 }]],
+      ['CURRENCY_INVALID', [{ currency: undefined }, { currency: 'eur' }, { currency: 'ABC' }]],
+      [
+        'EXPIRING_DATE_INVALID',
+        [
+          undefined,
+          null,
+          '2000000000',
+          inSeconds(60) + 0.5,
+          inSeconds(0),
+          inSeconds(-60),
+          0,
+          -1,
+          1e11,
+          Date.now(),
+        ].map((expires_at) => ({ expires_at })),
+      ],
+      ['COUNTRY_INVALID', [{ country: 'fr' }, { country: 'UK' }, { country: null }]],
+    ])('then its fields: %s, before the pool', async (code, fields) => {
+      for (const field of fields) {
+        expect(await refusal({ body: aBody(field) })).toBe(`400 ${code}`);
+        expect(await refusal({ body: aBody(field) }, UNKNOWN_POOL)).toBe(`400 ${code}`);
+      }
+    });
+
+    it('then the pool', async () => {
+      const stranger = gift.newKey();
+      expect(await refusal({}, UNKNOWN_POOL)).toBe('404 POOL_NOT_FOUND');
+      expect(await refusal({}, 'no-uuid')).toBe('404 POOL_NOT_FOUND');
+      expect(await refusal({ apiKey: stranger.key })).toBe('404 POOL_NOT_FOUND');
+      expect(await refusal({ apiKey: gift.admin.key })).toBe('404 POOL_NOT_FOUND');
+    });
+
+    it('end with the stock', async () => {
+      for (const field of [
+        { denomination: 26 },
+        { denomination: 1e300 },
+        { currency: 'USD' },
+        { country: 'DE' },
+      ])
+        expect(await refusal({ body: aBody(field) })).toBe('409 NO_AVAILABLE_CARDS');
+      expect(await refusal({}, await gift.aPool(0))).toBe('409 NO_AVAILABLE_CARDS');
+    });
+
+    it('are plain text where no handler is, too', async () => {
+      expect(await gift.get('/nothing/here')).toMatchObject({ status: 404, body: 'NOT_FOUND' });
+      expect(await gift.call('/pool/%', { headers: { 'x-api-key': gift.user.key } })).toMatchObject({
+        status: 400,
+        body: 'VALIDATION_FAILED',
+      });
+    });
+  });
+
+  it('takes names of creators as they are', async () => {
+    const long = 'x'.repeat(255);
+    const utf8 = Buffer.from('Zoë Müller 日本').toString('latin1');
+    for (const createdBy of ['crm', long, utf8, 'Zo\xeb']) await gift.aLink(pool, { createdBy });
+    const rows = await gift.database.query<{ created_by: string }>(
+      `select created_by from reward_links where created_by not in ('tests', 'crm')`,
+    );
+    expect(rows.map(({ created_by }) => created_by).sort()).toEqual(['Zoë', 'Zoë Müller 日本', long].sort());
+  });
+
+  describe('the country', () => {
+    const entry = (country: string) => ({ denomination: 40, currency: 'EUR', country });
+    const body = (given: object = {}) => aBody({ denomination: 40, ...given });
+    const countryOf = async (token: string) => (await gift.open(token)).link?.country;
+
+    it('is the one asked for, else the first that has a card; free cards go before expired ones', async () => {
+      const own = await gift.aPool(0);
+      for (const country of ['FR', 'AT', 'DE']) await gift.addCards(own, 2, entry(country));
+      expect(await countryOf((await gift.aLink(own, { body: body({ country: 'FR' }) })).token)).toBe('FR');
+      const first = await gift.aLink(own, { body: body() });
+      const second = await gift.aLink(own, { body: body() });
+      expect([await countryOf(first.token), await countryOf(second.token)]).toEqual(['AT', 'AT']);
+      const third = await gift.aLink(own, { body: body() });
+      expect(await countryOf(third.token)).toBe('DE');
+      // The card of an expired link counts, and its country comes first.
+      await gift.expire(first.token);
+      const fourth = await gift.aLink(own, { body: body() });
+      expect(await countryOf(fourth.token)).toBe('AT');
+      // Inside an entry the free card goes first.
+      await gift.expire(third.token);
+      const fifth = await gift.aLink(own, { body: body({ country: 'DE' }) });
+      const cards = await gift.database.query<{ released: boolean }>(
+        `select released from reward_links where inventory_id = (select id from inventories where pool_id = $1 and country = 'DE')
+         order by created_at`,
+        [own],
+      );
+      expect(cards).toEqual([{ released: false }, { released: false }]);
+      expect((await gift.reveal(fifth.token)).link?.state).toBe('REVEALED');
+      expect(await refusal({ body: body({ country: 'IT' }) }, own)).toBe('409 NO_AVAILABLE_CARDS');
+    });
+  });
+
+  it('documents itself', async () => {
+    const { body } = await gift.call<{
+      paths: Record<
+        string,
+        Record<string, { operationId: string; responses: Record<string, { content?: object }> }>
+      >;
+    }>('/docs-json');
+    const operations = Object.values(body.paths).flatMap((path) => Object.values(path));
+    expect(operations.map(({ operationId }) => operationId).sort()).toEqual([
+      'generateRewardLink',
+      'getGiftCardLoad',
+      'getGiftCardLoads',
+      'getGiftCardPool',
+      'getGiftCardPools',
+      'loadGiftCards',
+      'putGiftCardPool',
+    ]);
+    for (const { responses } of operations)
+      for (const [status, response] of Object.entries(responses))
+        if (Number(status) >= 400) expect(JSON.stringify(response.content)).toContain('"text/plain"');
+    expect(body.paths['/pool/{poolId}/reward-links']!.post!.responses['409']!.content).toMatchObject({
+      'text/plain': { examples: { NO_AVAILABLE_CARDS: {}, IDEMPOTENCY_KEY_CONFLICT: {} } },
+    });
+  });
+});

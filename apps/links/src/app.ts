@@ -22,8 +22,6 @@ export const linksApp = (env: LinksEnv = loadLinksEnv()): AppDefinition => ({
   module: AppModule.register(env),
   env,
   errors: renderLinkError,
-  // Its tables are an outbox only: clicks go on without them.
-  health: { needsDatabase: false },
   configure: (app) =>
     setupOpenApi(app, 'Perkway links', 'Redeem links of perks: each use is a click and leads to the offer.'),
 });

@@ -1,9 +1,9 @@
-import { databaseEnv, loadEnv, platformEnv } from '@perkway/platform';
+import { loadEnv, platformEnv, postgresUrl } from '@perkway/platform';
 import { keyringVariable } from '@perkway/signing';
 
 const linksEnv = {
   ...platformEnv,
-  ...databaseEnv,
+  DATABASE_URL: postgresUrl({ desc: 'Where the outbox is; its search_path is the schema of this app' }),
   LINK_SIGNING_KEYS: keyringVariable({ desc: 'Keys that click_urls were signed with' }),
 };
 

@@ -326,12 +326,15 @@ describe('links', () => {
     expect((await send(path({ perk: 'unseen' }))).status).toBe(302);
   });
 
-  test('Postgres away: clicks go on and count, and the app stays ready', async () => {
+  test('Postgres away: clicks go on and count, the app stays ready, and even starts', async () => {
     await database.server.kill();
     try {
       expect((await send(path())).status).toBe(302);
       await onlyClick();
       expect((await send('/readyz')).status).toBe(200);
+      const second = await launchApp(linksApp(env()));
+      expect((await send(path(), { to: second.url })).status).toBe(302);
+      await second.close();
     } finally {
       await database.server.start();
     }

@@ -2,8 +2,8 @@ import { Global, Module, type DynamicModule } from '@nestjs/common';
 import { TRACKING_OPTIONS, TrackingService, type TrackingOptions } from './tracking.service.js';
 
 /**
- * Tracking for one app. Needs the app's `DatabaseModule` (with `CreateTrackingOutbox1767225600000` among its
- * migrations) and the platform's NATS module.
+ * Tracking for one app. Needs the app's database, with `CreateTrackingOutbox1767225600000` among its migrations, and the
+ * platform's NATS module.
  */
 @Global()
 @Module({})

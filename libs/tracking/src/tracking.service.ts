@@ -1,4 +1,4 @@
-import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import { Inject, Injectable, Optional, type OnModuleInit } from '@nestjs/common';
 import { trackingSubject, type TrackingEvent } from '@perkway/domain';
 import { inboxPrefix, LOGGER, NatsService } from '@perkway/platform';
 import type { Logger } from 'pino';
@@ -12,6 +12,8 @@ export const TRACKING_OPTIONS = Symbol('TRACKING_OPTIONS');
 export interface TrackingOptions {
   /** Folder name of the app: its subject in the stream is `tracking.<app>`. */
   app: string;
+  /** Where the outbox is. Default: the database of the app's own data source. */
+  databaseUrl?: string;
   /** Bounds of the buffer for events that neither stream nor outbox could take. */
   buffer?: { maxEvents: number; maxCharacters: number };
 }
@@ -95,17 +97,19 @@ export class TrackingService implements OnModuleInit {
   private readonly oldestInOutbox: Gauge;
 
   constructor(
-    @Inject(TRACKING_OPTIONS) { app, buffer }: TrackingOptions,
+    @Inject(TRACKING_OPTIONS) { app, databaseUrl, buffer }: TrackingOptions,
     private readonly nats: NatsService,
-    dataSource: DataSource,
     @Inject(LOGGER) private readonly logger: Logger,
     @Inject(Registry) registry: Registry,
+    @Optional() dataSource?: DataSource,
   ) {
     this.publisher = new StreamPublisher(nats, trackingSubject(app), inboxPrefix(app), logger, {
       onLost: () => this.open('the connection is lost'),
       onConnected: () => this.probeSoon(0),
     });
-    this.outbox = new Outbox((dataSource.options as { url: string }).url, app);
+    const url = databaseUrl ?? (dataSource?.options as { url?: string } | undefined)?.url;
+    if (!url) throw new Error('tracking needs a databaseUrl or a data source');
+    this.outbox = new Outbox(url, app);
     this.buffer = new AtRiskBuffer(buffer?.maxEvents ?? 100_000, buffer?.maxCharacters ?? 32 * 1024 * 1024);
 
     const counter = (name: string, help: string) => new Counter({ name, help, registers: [registry] });

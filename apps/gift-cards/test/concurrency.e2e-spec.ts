@@ -1,0 +1,218 @@
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import { aBody, EUR_25, GiftCards, inSeconds, linkIdOf, type Link, type Reply } from './support.js';
+import { audit } from './audit.js';
+
+/** The issue's full measure is 5,000; every run does fewer. */
+const ROUNDS = Number(process.env.GIFT_RACE_ROUNDS ?? 300);
+const AT_ONCE = 25;
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+describe('at the same time', () => {
+  let gift: GiftCards;
+  const clients: pg.Client[] = [];
+  beforeAll(async () => {
+    gift = await GiftCards.start();
+  });
+  afterEach(async () => {
+    await Promise.all(clients.splice(0).map((client) => client.end()));
+    const report = await audit(gift.database.urls.admin);
+    expect(report.output).toContain('Every card is in exactly one place');
+    expect(report.exitCode).toBe(0);
+  });
+  afterAll(() => gift?.close());
+
+  /** Another transaction that has not ended yet. */
+  const otherSession = async () => {
+    const client = new pg.Client(gift.database.url);
+    await client.connect();
+    clients.push(client);
+    await client.query('begin');
+    return client;
+  };
+  const expireIn = (token: string, ms: number) =>
+    gift.database.query(
+      `update reward_links set expires_at = clock_timestamp() + make_interval(secs => $2) where id = $1`,
+      [linkIdOf(token), ms / 1000],
+    );
+  const statuses = (answers: Reply<unknown>[]) =>
+    answers.reduce<Record<string, number>>((counts, { status, body }) => {
+      const name = status === 201 ? '201' : String(body);
+      return { ...counts, [name]: (counts[name] ?? 0) + 1 };
+    }, {});
+
+  it('200 requests for 50 cards get 50 different ones and 150 refusals', async () => {
+    const pool = await gift.aPool(50);
+    const replica = await gift.launch();
+    const answers = await Promise.all(
+      Array.from({ length: 200 }, (_, index) =>
+        gift.generate(pool, { url: index % 2 ? replica.url : gift.app.url }),
+      ),
+    );
+    await replica.close();
+    expect(statuses(answers)).toEqual({ 201: 50, NO_AVAILABLE_CARDS: 150 });
+    expect(await gift.numbers(pool)).toEqual([{ ...EUR_25, available: 0, reserved: 50, redeemed: 0 }]);
+    const links = answers.filter(({ status }) => status === 201).map(({ body }) => body);
+    const revealed = await Promise.all(links.map(({ token }) => gift.reveal(token)));
+    expect(new Set(revealed.map(({ link }) => link?.card?.code)).size).toBe(50);
+    expect(await gift.numbers(pool)).toEqual([{ ...EUR_25, available: 0, reserved: 0, redeemed: 50 }]);
+  });
+
+  it('as many expired links as requests give all of them a card', async () => {
+    const pool = await gift.aPool(40);
+    const old = await Promise.all(Array.from({ length: 40 }, () => gift.aLink(pool)));
+    await Promise.all(old.map(({ token }) => gift.expire(token)));
+    const answers = await Promise.all(Array.from({ length: 60 }, () => gift.generate(pool)));
+    expect(statuses(answers)).toEqual({ 201: 40, NO_AVAILABLE_CARDS: 20 });
+    for (const { token } of old) expect(await gift.reveal(token)).toMatchObject({ error: 'LINK_EXPIRED' });
+  });
+
+  describe('a card that another transaction holds', () => {
+    const holdFree = async (pool: string) => {
+      const client = await otherSession();
+      const { rowCount } = await client.query(
+        `delete from free_cards where inventory_id in (select id from inventories where pool_id = $1)`,
+        [pool],
+      );
+      expect(rowCount).toBe(1);
+      return client;
+    };
+
+    it('is given when that one gives it back: there was one', async () => {
+      const pool = await gift.aPool(1);
+      const holder = await holdFree(pool);
+      const asked = gift.generate(pool);
+      await sleep(300);
+      await holder.query('rollback');
+      expect((await asked).status).toBe(201);
+    });
+
+    it('is not given when that one takes it', async () => {
+      const pool = await gift.aPool(1);
+      const client = await otherSession();
+      const request = {
+        link: randomUUID(),
+        account: gift.user.account,
+        pool,
+        denomination: 25,
+        currency: 'EUR',
+        country: null,
+        expires_at: inSeconds(60),
+        created_by: 'x',
+        idempotency_key: randomUUID(),
+        body_digest: 'aa',
+        token_key: 'k1',
+        event: '{}',
+      };
+      const { rows } = await client.query('select * from reserve_cards($1, false)', [
+        JSON.stringify([request]),
+      ]);
+      expect(rows).toMatchObject([{ outcome: 'RESERVED' }]);
+      // Two together, so that each is first tried in company.
+      const asked = Promise.all([gift.generate<string>(pool), gift.generate<string>(pool)]);
+      await sleep(300);
+      await client.query('commit');
+      expect((await asked).map(({ body }) => body)).toEqual(['NO_AVAILABLE_CARDS', 'NO_AVAILABLE_CARDS']);
+    });
+
+    it('because its link has expired is given when that one gives it back', async () => {
+      const pool = await gift.aPool(1);
+      const { token } = await gift.aLink(pool);
+      await gift.expire(token);
+      const client = await otherSession();
+      await client.query('select from reward_links where id = $1 for update', [linkIdOf(token)]);
+      const asked = gift.generate(pool);
+      await sleep(300);
+      await client.query('rollback');
+      expect((await asked).status).toBe(201);
+      expect((await gift.open(token)).link?.state).toBe('EXPIRED');
+    });
+
+    it('does not keep others from the rest', async () => {
+      const pool = await gift.aPool(20);
+      const client = await otherSession();
+      await client.query(
+        `select from free_cards where inventory_id in (select id from inventories where pool_id = $1)
+         order by pick limit 10 for update`,
+        [pool],
+      );
+      const links = await Promise.all(Array.from({ length: 10 }, () => gift.aLink(pool)));
+      expect(new Set(links.map(({ token }) => token)).size).toBe(10);
+      await client.query('rollback');
+    });
+  });
+
+  describe('reveals', () => {
+    it('of one link reveal it once and show the same card 20 times', async () => {
+      const pool = await gift.aPool(1);
+      const { token } = await gift.aLink(pool);
+      const replies = await Promise.all(Array.from({ length: 20 }, () => gift.reveal(token)));
+      expect(new Set(replies.map((reply) => JSON.stringify(reply))).size).toBe(1);
+      expect(replies[0]!.link).toMatchObject({ state: 'REVEALED', card: { pin: '4071' } });
+      expect(await gift.numbers(pool)).toMatchObject([{ available: 0, reserved: 0, redeemed: 1 }]);
+      // For good, also after its time.
+      await gift.expire(token);
+      expect(await gift.open(token)).toMatchObject({
+        link: { state: 'REVEALED', card: replies[0]!.link!.card },
+      });
+      expect(await gift.reveal(token)).toMatchObject({ link: { state: 'REVEALED' } });
+      expect((await gift.generate<string>(pool)).body).toBe('NO_AVAILABLE_CARDS');
+    });
+
+    it('say EXPIRED only when no reveal can come any more', async () => {
+      const pool = await gift.aPool(1);
+      const { token } = await gift.aLink(pool);
+      await expireIn(token, 150);
+      // A reveal that was in time and has not committed when the time is over.
+      const client = await otherSession();
+      const { rows } = await client.query('select reveal_link($1) as revealed', [linkIdOf(token)]);
+      expect(rows).toEqual([{ revealed: true }]);
+      await sleep(200);
+      const asked = gift.open(token);
+      await sleep(200);
+      await client.query('commit');
+      expect((await asked).link?.state).toBe('REVEALED');
+    });
+
+    it(`race expiry and a new claim: one outcome in each of ${ROUNDS} rounds`, async () => {
+      const outcomes = { revealed: 0, claimed: 0, neither: 0 };
+      const round = async (number: number) => {
+        const entry = { denomination: number + 1, currency: 'EUR', country: 'FR' };
+        const pool = await gift.aPool(1, entry);
+        const body = aBody({ denomination: entry.denomination });
+        const old = await gift.aLink(pool, { body });
+        // It ends in a moment, and everybody comes about then.
+        await expireIn(old.token, 30);
+        const [revealed, claimed] = await Promise.all([
+          sleep(Math.random() * 50).then(() => gift.reveal(old.token)),
+          sleep(Math.random() * 80).then(() => gift.generate<Link>(pool, { body })),
+        ]);
+        await sleep(40);
+        const wasRevealed = revealed.link?.state === 'REVEALED';
+        const wasClaimed = claimed.status === 201;
+        expect(wasRevealed && wasClaimed).toBe(false);
+        if (!wasRevealed) expect(revealed).toMatchObject({ error: 'LINK_EXPIRED' });
+        if (!wasClaimed) expect(claimed).toMatchObject({ status: 409, body: 'NO_AVAILABLE_CARDS' });
+        // Both are final.
+        expect((await gift.open(old.token)).link?.state).toBe(wasRevealed ? 'REVEALED' : 'EXPIRED');
+        expect(await gift.numbers(pool)).toEqual([
+          {
+            ...entry,
+            available: !wasRevealed && !wasClaimed ? 1 : 0,
+            reserved: wasClaimed ? 1 : 0,
+            redeemed: wasRevealed ? 1 : 0,
+          },
+        ]);
+        if (wasClaimed) expect((await gift.reveal(claimed.body.token)).link?.card).toBeDefined();
+        outcomes[wasRevealed ? 'revealed' : wasClaimed ? 'claimed' : 'neither'] += 1;
+      };
+      for (let from = 0; from < ROUNDS; from += AT_ONCE)
+        await Promise.all(
+          Array.from({ length: Math.min(AT_ONCE, ROUNDS - from) }, (_, index) => round(from + index)),
+        );
+      // Otherwise it was no race.
+      expect(outcomes.revealed).toBeGreaterThan(0);
+      expect(outcomes.claimed).toBeGreaterThan(0);
+    }, 600_000);
+  });
+});

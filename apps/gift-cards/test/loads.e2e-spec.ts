@@ -1,0 +1,274 @@
+import { randomUUID } from 'node:crypto';
+import { request as httpRequest, type ClientRequest } from 'node:http';
+import { Readable } from 'node:stream';
+import type { LoadReport, LoadResult, LoadSummary } from '../src/loads/load.dto.js';
+import { audit } from './audit.js';
+import { EUR_25, GiftCards, someCodes } from './support.js';
+
+const CSV = 'text/csv; charset=utf-8';
+const HEADER = 'code,pin,denomination,currency,country\n';
+const toCsv = (codes: string[]) => HEADER + codes.map((code) => `${code},1,25,EUR,FR\n`).join('');
+const toNdjson = (codes: string[]) =>
+  codes.map((code) => `${JSON.stringify({ code, ...EUR_25 })}\n`).join('');
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+describe('loading cards', () => {
+  let gift: GiftCards;
+  beforeAll(async () => {
+    gift = await GiftCards.start();
+  });
+  afterAll(async () => {
+    const report = await audit(gift.database.urls.admin);
+    await gift?.close();
+    expect(report.output).toContain('Every card is in exactly one place');
+  });
+
+  const reportOf = async (pool: string, id: string) =>
+    (await gift.get<LoadReport>(`/admin/pools/${pool}/loads/${id}`, gift.admin.key)).body;
+
+  /** A load whose body is written by hand. */
+  const openLoad = (pool: string, { loadId = randomUUID(), apiKey = gift.admin.key } = {}) => {
+    const request: ClientRequest = httpRequest(`${gift.app.url}/admin/pools/${pool}/cards?loadId=${loadId}`, {
+      method: 'POST',
+      headers: { 'x-api-key': apiKey, 'content-type': 'application/x-ndjson' },
+    });
+    request.on('error', () => undefined);
+    const status = new Promise<number>((resolve) =>
+      request.on('response', (response) => resolve(response.statusCode!)),
+    );
+    const until = async (isSo: (report: LoadReport) => boolean) => {
+      for (let turn = 0; turn < 200; turn += 1) {
+        const report = await reportOf(pool, loadId);
+        if (typeof report === 'object' && isSo(report)) return report;
+        await sleep(25);
+      }
+      throw new Error('it never was');
+    };
+    return { request, status, loadId, until };
+  };
+
+  it('takes CSV and NDJSON', async () => {
+    const pool = await gift.aPool(0);
+    const answer = await gift.load(pool, toCsv(someCodes(3)), { contentType: CSV });
+    expect(answer).toMatchObject({ status: 200, body: { imported: 3, duplicates: 0, rejected: [] } });
+    expect(Object.keys(answer.body)).toEqual(['imported', 'duplicates', 'rejected']);
+    await gift.load(pool, toNdjson(someCodes(4)));
+    expect(await gift.numbers(pool)).toEqual([{ ...EUR_25, available: 7, reserved: 0, redeemed: 0 }]);
+    for (const contentType of [CSV, 'application/x-ndjson'])
+      expect((await gift.load(pool, '', { contentType })).body).toEqual({
+        imported: 0,
+        duplicates: 0,
+        rejected: [],
+      });
+  });
+
+  it('reports duplicates and bad rows by row and reason', async () => {
+    const [one, two] = [await gift.aPool(0), await gift.aPool(0, undefined, gift.newKey().account)];
+    const [a, b, c, d] = someCodes(4) as [string, string, string, string];
+    await gift.load(one, toNdjson([a]));
+    const rows = [
+      { code: a, ...EUR_25 },
+      { code: b, ...EUR_25 },
+      { code: b, ...EUR_25, denomination: 50 },
+      { code: '', ...EUR_25 },
+      { code: c, ...EUR_25, currency: 'eur' },
+      { code: ` ${d} `, ...EUR_25 },
+      { code: d.toLowerCase(), ...EUR_25 },
+    ];
+    const body = rows.map((row) => JSON.stringify(row)).join('\n');
+    const answer = await gift.load(two, `${body}\nno json\n`);
+    expect(answer.body).toEqual({
+      imported: 3,
+      duplicates: 2,
+      rejected: [
+        { row: 4, reason: 'CODE_INVALID' },
+        { row: 5, reason: 'CURRENCY_INVALID' },
+        { row: 8, reason: 'ROW_INVALID' },
+      ],
+    });
+    const id = answer.headers.get('x-load-id')!;
+    expect(await reportOf(two, id)).toEqual({
+      id,
+      state: 'finished',
+      started_at: expect.any(String),
+      updated_at: expect.any(String),
+      rows: 8,
+      imported: 3,
+      duplicates: 2,
+      rejected: 3,
+      rejected_rows: answer.body.rejected,
+      duplicate_rows: [
+        { row: 1, reason: 'CODE_DUPLICATE' },
+        { row: 3, reason: 'CODE_DUPLICATE' },
+      ],
+    });
+    expect(await gift.load(two, `${body}\nno json\n`)).toMatchObject({
+      body: { imported: 0, duplicates: 5 },
+    });
+  });
+
+  it('names the first 1,000 bad rows and counts the others', async () => {
+    const pool = await gift.aPool(0);
+    const codes = someCodes(2_500);
+    await gift.load(pool, toNdjson(codes));
+    const { body, headers } = await gift.load<LoadResult>(pool, toNdjson(codes) + '{}\n'.repeat(2_500));
+    expect(body).toMatchObject({ imported: 0, duplicates: 2_500, rejected_total: 2_500 });
+    expect(body.rejected).toHaveLength(1_000);
+    expect(body.rejected[999]).toEqual({ row: 3_500, reason: 'CODE_INVALID' });
+    const report = await reportOf(pool, headers.get('x-load-id')!);
+    expect(report).toMatchObject({ rows: 5_000, duplicates: 2_500, rejected: 2_500 });
+    expect(report.rejected_rows).toEqual(body.rejected);
+    expect(report.duplicate_rows).toHaveLength(1_000);
+    expect(report.duplicate_rows[999]).toEqual({ row: 1_000, reason: 'CODE_DUPLICATE' });
+  });
+
+  it('of one file by two at once loads every card once', async () => {
+    const pool = await gift.aPool(0);
+    const codes = someCodes(6_000);
+    const answers = await Promise.all([
+      gift.load(pool, toNdjson(codes)),
+      gift.load(pool, toCsv([...codes].reverse()), { contentType: CSV }),
+    ]);
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    expect(answers[0]!.body.imported + answers[1]!.body.imported).toBe(6_000);
+    expect(answers[0]!.body.duplicates + answers[1]!.body.duplicates).toBe(6_000);
+    expect(await gift.numbers(pool)).toMatchObject([{ available: 6_000 }]);
+  });
+
+  it('shows its progress while it runs, whole batches at a time', async () => {
+    const pool = await gift.aPool(0);
+    const load = openLoad(pool);
+    load.request.write(toNdjson(someCodes(4_500)));
+    const report = await load.until(({ rows }) => rows >= 4_000);
+    expect(report).toMatchObject({ state: 'running', rows: 4_000, imported: 4_000 });
+    expect(await gift.numbers(pool)).toMatchObject([{ available: 4_000 }]);
+    const list = await gift.get<LoadSummary[]>(`/admin/pools/${pool}/loads`, gift.admin.key);
+    expect(list.body).toMatchObject([{ id: load.loadId, state: 'running', rows: 4_000 }]);
+    load.request.end();
+    expect(await load.status).toBe(200);
+    expect(await reportOf(pool, load.loadId)).toMatchObject({
+      state: 'finished',
+      rows: 4_500,
+      imported: 4_500,
+    });
+  });
+
+  it('leaves whole batches when the connection is cut, and the file can be sent again', async () => {
+    const pool = await gift.aPool(0);
+    const codes = someCodes(5_000);
+    const load = openLoad(pool);
+    load.request.write(toNdjson(codes).slice(0, -10));
+    await load.until(({ rows }) => rows >= 4_000);
+    load.request.destroy();
+    const report = await load.until(({ state }) => state === 'failed');
+    expect(report).toMatchObject({ rows: 4_000, imported: 4_000 });
+    expect(await gift.numbers(pool)).toMatchObject([{ available: 4_000 }]);
+    expect((await gift.load(pool, toNdjson(codes))).body).toEqual({
+      imported: 1_000,
+      duplicates: 4_000,
+      rejected: [],
+    });
+  });
+
+  it('stops at CSV that cannot be read on', async () => {
+    const pool = await gift.aPool(0);
+    const text = `${toCsv(someCodes(4_000))}"never closed,1,25,EUR,FR\n${'x\n'.repeat(100_000)}`;
+    const answer = await gift.load<string>(pool, text, { contentType: CSV });
+    expect(answer).toMatchObject({ status: 400, body: 'VALIDATION_FAILED' });
+    expect(await reportOf(pool, answer.headers.get('x-load-id')!)).toMatchObject({
+      state: 'failed',
+      imported: 4_000,
+    });
+    expect(await gift.load<string>(pool, 'code\n', { contentType: CSV })).toMatchObject({ status: 400 });
+  });
+
+  it('asks who it is before it reads', async () => {
+    const pool = await gift.aPool(0);
+    for (const [apiKey, status] of [
+      [gift.user.key, 403],
+      ['unknown-key-0000', 401],
+    ] as const) {
+      const load = openLoad(pool, { apiKey });
+      load.request.write('{"code":');
+      expect(await load.status).toBe(status);
+      load.request.destroy();
+    }
+    const own = await gift.aPool(0, EUR_25, gift.admin.account);
+    expect((await gift.load(own, toNdjson(someCodes(1)))).status).toBe(200);
+  });
+
+  it('refuses what it cannot take', async () => {
+    const pool = await gift.aPool(0);
+    const status = async (path: string, headers: Record<string, string>, body = '{}') => {
+      const answer = await gift.call(`/admin/pools/${path}`, {
+        method: 'POST',
+        headers: { 'x-api-key': gift.admin.key, ...headers },
+        body,
+      });
+      return `${answer.status} ${answer.body}`;
+    };
+    const ndjson = { 'content-type': 'application/x-ndjson' };
+    for (const type of ['application/json', 'text/plain', 'application/xml'])
+      expect(await status(`${pool}/cards`, { 'content-type': type })).toBe('415 UNSUPPORTED_MEDIA_TYPE');
+    expect(await status(`${pool}/cards`, { ...ndjson, 'content-encoding': 'gzip' })).toBe(
+      '415 UNSUPPORTED_MEDIA_TYPE',
+    );
+    for (const id of [randomUUID(), 'x'])
+      expect(await status(`${id}/cards`, ndjson)).toBe('404 POOL_NOT_FOUND');
+    expect(await status(`${pool}/cards?loadId=7`, ndjson)).toBe('400 VALIDATION_FAILED');
+    const loadId = randomUUID();
+    expect((await gift.load(pool, '', { query: `?loadId=${loadId}` })).headers.get('x-load-id')).toBe(loadId);
+    expect(await status(`${pool}/cards?loadId=${loadId}`, ndjson)).toBe('400 VALIDATION_FAILED');
+
+    const elsewhere = await gift.aPool(0);
+    for (const path of [`${elsewhere}/loads/${loadId}`, `${pool}/loads/${randomUUID()}`, `${pool}/loads/x`])
+      expect(await gift.get(`/admin/pools/${path}`, gift.admin.key)).toMatchObject({
+        status: 404,
+        body: 'LOAD_NOT_FOUND',
+      });
+    for (const path of [`${randomUUID()}/loads`, 'x/loads', `x/loads/${loadId}`])
+      expect(await gift.get(`/admin/pools/${path}`, gift.admin.key)).toMatchObject({
+        status: 404,
+        body: 'POOL_NOT_FOUND',
+      });
+    expect((await gift.get(`/admin/pools/${pool}/loads`)).status).toBe(403);
+  });
+
+  it('takes 100,000 rows in constant memory, and customers are served meanwhile', async () => {
+    const pool = await gift.aPool(1);
+    const prefix = someCodes(1)[0]!;
+    const rows = 100_000;
+    const peak = { heap: 0 };
+    const started = process.memoryUsage().heapUsed;
+    const body = Readable.from(
+      (function* () {
+        for (let from = 0; from < rows; from += 500) {
+          peak.heap = Math.max(peak.heap, process.memoryUsage().heapUsed - started);
+          yield toNdjson(Array.from({ length: 500 }, (_, index) => `${prefix}-${from + index}`));
+        }
+      })(),
+    );
+    let slowest = 0;
+    let isLoading = true;
+    const loading = gift
+      .load(pool, Readable.toWeb(body) as ReadableStream)
+      .finally(() => (isLoading = false));
+    let sums = 0;
+    while (isLoading) {
+      const before = performance.now();
+      const [entry] = await gift.numbers(pool);
+      slowest = Math.max(slowest, performance.now() - before);
+      expect((entry!.available - 1) % 2_000).toBe(0);
+      sums += 1;
+      await sleep(20);
+    }
+    expect(await loading).toMatchObject({
+      status: 200,
+      body: { imported: rows, duplicates: 0, rejected: [] },
+    });
+    expect(sums).toBeGreaterThan(5);
+    expect(slowest).toBeLessThan(2_000);
+    // The rows are 7 MB of text; sender, app and this test share the heap.
+    expect(peak.heap).toBeLessThan(150 * 1024 * 1024);
+  }, 120_000);
+});

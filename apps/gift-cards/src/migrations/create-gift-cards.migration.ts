@@ -147,143 +147,180 @@ const COUNT = `
   end $$`;
 
 const TAKE = `
-  -- Takes a card of the inventory for a new link: a free one, else that of the unrevealed link that expired first,
-  -- which thereby ends for good. Null if there is none that nobody else is about to take.
-  create function take_card(p_inventory integer) returns bigint language plpgsql as $$
+  -- Takes up to p_count cards of the inventory for new links: free ones, then those of the unrevealed links that expired
+  -- first, which thereby end for good. Passes over what other transactions are about to take.
+  create function take_cards(p_inventory integer, p_count integer) returns bigint[] language plpgsql as $$
   declare
     v_start integer := floor(random() * 4294967296 - 2147483648);
-    v_card bigint;
-    v_old reward_links;
+    v_cards bigint[];
+    v_more bigint[];
+    v_settled integer;
   begin
-    delete from free_cards where ctid = (
-      select ctid from free_cards where inventory_id = p_inventory and pick >= v_start
-      order by pick limit 1 for update skip locked
-    ) returning card_id into v_card;
-    if found then return v_card; end if;
+    with taken as (
+      delete from free_cards where ctid = any (array(
+        select ctid from free_cards where inventory_id = p_inventory and pick >= v_start
+        order by pick limit p_count for update skip locked
+      )) returning card_id
+    ) select coalesce(array_agg(card_id), '{}') into v_cards from taken;
+    if cardinality(v_cards) = p_count then return v_cards; end if;
 
-    delete from free_cards where ctid = (
-      select ctid from free_cards where inventory_id = p_inventory and pick < v_start
-      order by pick limit 1 for update skip locked
-    ) returning card_id into v_card;
-    if found then return v_card; end if;
+    with taken as (
+      delete from free_cards where ctid = any (array(
+        select ctid from free_cards where inventory_id = p_inventory and pick < v_start
+        order by pick limit p_count - cardinality(v_cards) for update skip locked
+      )) returning card_id
+    ) select coalesce(array_agg(card_id), '{}') into v_more from taken;
+    v_cards := v_cards || v_more;
+    if cardinality(v_cards) = p_count then return v_cards; end if;
 
-    update reward_links set released = true where id = (
-      select id from reward_links
-      where inventory_id = p_inventory and revealed_at is null and not released and expires_at <= now()
-      order by expires_at, id limit 1 for update skip locked
-    ) returning * into v_old;
-    if not found then return null; end if;
-    perform count_links(p_inventory, -1, 0, -settled_share(p_inventory, v_old.expires_at, v_old.id));
-    return v_old.card_id;
+    with taken as (
+      update reward_links set released = true where id = any (array(
+        select id from reward_links
+        where inventory_id = p_inventory and revealed_at is null and not released and expires_at <= now()
+        order by expires_at, id limit p_count - cardinality(v_cards) for update skip locked
+      )) returning id, expires_at, card_id
+    )
+    select coalesce(array_agg(card_id), '{}'), coalesce(sum(settled_share(p_inventory, expires_at, id)), 0)
+    into v_more, v_settled from taken;
+    if v_more <> '{}' then perform count_links(p_inventory, -cardinality(v_more), 0, -v_settled); end if;
+    return v_cards || v_more;
   end $$`;
 
 const RESERVE = `
-  -- Decides about requests for reward links, in their order; p_requests is an array of
-  -- {"link", "account", "pool", "denomination", "currency", "country", "expires_at" (Unix seconds), "created_by",
-  -- "idempotency_key", "body_digest" (hex), "token_key", "event" (JSON text, for the outbox)}. One row per request:
-  --   EXISTS                 this link was made before (body_digest, token_key)
+  create type reservation_request as (
+    link uuid,
+    account text,
+    pool uuid,
+    denomination numeric,
+    currency text,
+    country text,
+    -- Unix seconds
+    expires_at bigint,
+    created_by text,
+    idempotency_key uuid,
+    -- hex
+    body_digest text,
+    token_key text,
+    -- for the outbox, JSON text
+    event text
+  );
+
+  -- Decides about requests for reward links: p_requests is an array of reservation_request, no two of the same link.
+  -- One row per request, in their order:
+  --   EXISTS                 the link was made before (body_digest, token_key)
   --   EXPIRING_DATE_INVALID, POOL_NOT_FOUND, NO_AVAILABLE_CARDS
-  --   BUSY                   other transactions are about to take the last cards; ask again with p_wait
+  --   BUSY                   other transactions are about to take the last cards: ask again, alone and with p_wait
   --   RESERVED
-  -- With p_wait there must be one request only: it waits for those transactions.
+  -- With p_wait it waits for those transactions.
   create function reserve_cards(p_requests jsonb, p_wait boolean)
-  returns table (outcome text, body_digest bytea, token_key text) language plpgsql as $$
+  returns table (outcome text, body_digest bytea, token_key text) language plpgsql
+  -- The planner takes its guess of the number of requests for a reason to plan again every time.
+  set plan_cache_mode = force_generic_plan as $$
   declare
-    r record;
-    v_asked text;
-    v_pool_exists boolean;
+    v_requests reservation_request[] := array(
+      select q from jsonb_populate_recordset(null::reservation_request, p_requests) q
+    );
+    v_outcomes text[];
+    g record;
     v_candidates integer[];
     v_settled_until timestamptz;
     v_inventory integer;
-    v_card bigint;
-    v_expires_at timestamptz;
-    -- Links of one inventory that are made but not counted yet: one count for all of them costs as much as for one.
-    v_uncounted_in integer;
-    v_uncounted integer := 0;
-    v_events text[] := '{}';
+    v_inventories integer[];
+    v_cards bigint[];
+    v_taken bigint[];
+    v_rest text;
   begin
     -- First the same idempotency keys in one order, before any card is held: nobody can wait in a circle.
     perform pg_advisory_xact_lock(k) from (
-      select distinct hashtextextended('reward-link ' || (q ->> 'link'), 0) as k
-      from jsonb_array_elements(p_requests) q order by 1
+      select distinct hashtextextended('reward-link ' || q.link, 0) as k from unnest(v_requests) q order by 1
     ) keys;
     perform pg_advisory_xact_lock_shared(${COUNTING_LOCK});
 
-    for r in
-      select q.* from rows from (jsonb_to_recordset(p_requests) as (
-        link uuid, account text, pool uuid, denomination numeric, currency text, country text, expires_at bigint,
-        created_by text, idempotency_key uuid, body_digest text, token_key text, event text
-      )) with ordinality as q order by q.ordinality
+    select array_agg(
+      case
+        when l.id is not null then 'EXISTS'
+        when to_timestamp(q.expires_at) <= clock_timestamp() then 'EXPIRING_DATE_INVALID'
+      end
+      order by q.ordinality
+    ) into v_outcomes
+    from unnest(v_requests) with ordinality q left join reward_links l on l.id = q.link;
+
+    -- Requests for the same thing are served together, in their order.
+    for g in
+      select q.account, q.pool, q.denomination, q.currency, q.country,
+        array_agg(q.ordinality order by q.ordinality) as numbers, to_timestamp(min(q.expires_at)) as first_expiry
+      from unnest(v_requests) with ordinality q where v_outcomes[q.ordinality] is null
+      group by 1, 2, 3, 4, 5
     loop
-      select 'EXISTS', l.body_digest, l.token_key into outcome, body_digest, token_key
-      from reward_links l where l.id = r.link;
-      -- Where nothing is found, all three are null.
-      if found then return next; continue; end if;
-
-      v_expires_at := to_timestamp(r.expires_at);
-      if v_expires_at <= clock_timestamp() then
-        outcome := 'EXPIRING_DATE_INVALID'; return next; continue;
-      end if;
-
-      if (r.account, r.pool, r.denomination, r.currency, r.country)::text is distinct from v_asked then
-        v_asked := (r.account, r.pool, r.denomination, r.currency, r.country)::text;
-        v_pool_exists := exists (select from pools p where p.id = r.pool and p.owner = r.account);
+      perform from pools p where p.id = g.pool and p.owner = g.account;
+      if found then
         select coalesce(array_agg(i.id order by i.country), '{}'), max(i.settled_until)
         into v_candidates, v_settled_until
         from inventories i
-        where v_pool_exists and i.pool_id = r.pool and i.denomination = r.denomination
-          and i.currency = r.currency and (r.country is null or i.country = r.country);
+        where i.pool_id = g.pool and i.denomination = g.denomination and i.currency = g.currency
+          and (g.country is null or i.country = g.country);
+        v_rest := null;
+      else
+        v_candidates := '{}';
+        v_rest := 'POOL_NOT_FOUND';
       end if;
-      if not v_pool_exists then outcome := 'POOL_NOT_FOUND'; return next; continue; end if;
 
-      v_card := null;
-      loop
+      v_cards := '{}';
+      v_inventories := '{}';
+      while v_rest is null loop
         foreach v_inventory in array v_candidates loop
-          v_card := take_card(v_inventory);
-          exit when v_card is not null;
+          v_taken := take_cards(v_inventory, cardinality(g.numbers) - cardinality(v_cards));
+          continue when v_taken = '{}';
+          perform count_links(v_inventory, cardinality(v_taken), 0, 0);
+          v_cards := v_cards || v_taken;
+          v_inventories := v_inventories || array_fill(v_inventory, array[cardinality(v_taken)]);
+          exit when cardinality(v_cards) = cardinality(g.numbers);
         end loop;
-        exit when v_card is not null;
+        exit when cardinality(v_cards) = cardinality(g.numbers);
 
-        -- Skipping what others have locked is no proof that nothing is left: they may roll back. The numbers are.
-        if v_uncounted > 0 then
-          perform count_links(v_uncounted_in, v_uncounted, 0, 0);
-          v_uncounted := 0;
-        end if;
+        -- Passing over what others hold is no proof that nothing is left: they may roll back. The numbers are.
         perform from inventory_numbers n where n.id = any (v_candidates) and n.available > 0;
-        if not found then outcome := 'NO_AVAILABLE_CARDS'; exit; end if;
-        if not p_wait then outcome := 'BUSY'; exit; end if;
-        perform from free_cards f where f.inventory_id = any (v_candidates) limit 1 for update;
         if not found then
-          perform from reward_links l
-          where l.inventory_id = any (v_candidates) and l.revealed_at is null and not l.released
-            and l.expires_at <= now()
-          limit 1 for update;
+          v_rest := 'NO_AVAILABLE_CARDS';
+        elsif not p_wait then
+          v_rest := 'BUSY';
+        else
+          perform from free_cards f where f.inventory_id = any (v_candidates) limit 1 for update;
+          if not found then
+            perform from reward_links l
+            where l.inventory_id = any (v_candidates) and l.revealed_at is null and not l.released
+              and l.expires_at <= now()
+            limit 1 for update;
+          end if;
         end if;
       end loop;
-      if v_card is null then return next; continue; end if;
 
       insert into reward_links (
         id, inventory_id, card_id, account, idempotency_key, body_digest, token_key, created_by, expires_at
-      ) values (
-        r.link, v_inventory, v_card, r.account, r.idempotency_key, decode(r.body_digest, 'hex'), r.token_key,
-        r.created_by, v_expires_at
-      );
-      -- Only after the clock was set back can the mark be ahead of a link that has not expired.
-      if v_expires_at <= v_settled_until then
-        perform count_links(v_inventory, 0, 0, settled_share(v_inventory, v_expires_at, r.link));
+      )
+      select q.link, t.inventory, t.card, q.account, q.idempotency_key, decode(q.body_digest, 'hex'), q.token_key,
+        q.created_by, to_timestamp(q.expires_at)
+      from unnest(g.numbers, v_inventories, v_cards) as t (number, inventory, card)
+      cross join lateral (select (v_requests[t.number]).*) q
+      where t.card is not null;
+      -- Only after the clock was set back can the mark be ahead of links that have not expired.
+      if g.first_expiry <= v_settled_until then
+        perform count_links(l.inventory_id, 0, 0, settled_share(l.inventory_id, l.expires_at, l.id))
+        from reward_links l
+        where l.card_id = any (v_cards) and not l.released;
       end if;
-      if v_inventory is distinct from v_uncounted_in and v_uncounted > 0 then
-        perform count_links(v_uncounted_in, v_uncounted, 0, 0);
-        v_uncounted := 0;
-      end if;
-      v_uncounted_in := v_inventory;
-      v_uncounted := v_uncounted + 1;
-      v_events := v_events || r.event;
-      outcome := 'RESERVED';
-      return next;
+      for i in 1 .. cardinality(g.numbers) loop
+        v_outcomes[g.numbers[i]] := case when i <= cardinality(v_cards) then 'RESERVED' else v_rest end;
+      end loop;
     end loop;
-    if v_uncounted > 0 then perform count_links(v_uncounted_in, v_uncounted, 0, 0); end if;
-    insert into tracking_outbox (event) select unnest(v_events);
+
+    insert into tracking_outbox (event)
+    select q.event from unnest(v_requests) with ordinality q where v_outcomes[q.ordinality] = 'RESERVED';
+    return query
+      select v_outcomes[q.ordinality], l.body_digest, l.token_key
+      from unnest(v_requests) with ordinality q
+      left join reward_links l on l.id = q.link and v_outcomes[q.ordinality] = 'EXISTS'
+      order by q.ordinality;
   end $$`;
 
 const REVEAL = `
@@ -354,7 +391,8 @@ export class CreateGiftCards1767225610000 implements MigrationInterface {
 
   async down(runner: QueryRunner): Promise<void> {
     await runner.query(`
-      drop function settle_expired, reveal_link, reserve_cards, take_card, settled_share, count_links;
+      drop function settle_expired, reveal_link, reserve_cards, take_cards, settled_share, count_links;
+      drop type reservation_request;
       drop view inventory_numbers;
       drop table card_loads, reward_links, free_cards, cards, inventory_counts, inventories, pools;
       drop sequence card_blocks`);

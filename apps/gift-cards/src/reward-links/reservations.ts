@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { TRACKING_EVENT_VERSION, unavailable, type RewardLinkEvent } from '@perkway/domain';
+import { TRACKING_EVENT_VERSION, type RewardLinkEvent } from '@perkway/domain';
 import { isDatabaseAway, LOGGER } from '@perkway/platform';
 import { newEventId, TrackingService } from '@perkway/tracking';
 import type { Logger } from 'pino';
@@ -80,10 +80,13 @@ export class Reservations {
   }
 
   private async run(group: Waiting[]) {
+    // Of requests with one key the first decides; what that means for the others is asked afterwards.
+    const links = new Set<string>();
+    const firsts = group.filter(({ request: { link } }) => !links.has(link) && links.add(link));
     let answers: Answer[];
     try {
       answers = await this.transact(
-        group.map(({ request }) => request),
+        firsts.map(({ request }) => request),
         false,
       );
     } catch (error) {
@@ -93,20 +96,21 @@ export class Reservations {
         { err: error, requests: group.length },
         'reserving together failed, trying one by one',
       );
-      answers = group.map(() => ({ outcome: 'BUSY' }));
+      answers = firsts.map(() => ({ outcome: 'BUSY' }));
     }
-    group.forEach((waiting, index) => {
-      const answer = answers[index]!;
-      if (answer.outcome === 'BUSY') void this.waitForCard(waiting);
+    const decided = new Map(firsts.map((waiting, index) => [waiting, answers[index]!]));
+    for (const waiting of group) {
+      const answer = decided.get(waiting);
+      if (!answer || answer.outcome === 'BUSY') void this.runAlone(waiting);
       else waiting.resolve(answer);
-    });
+    }
   }
 
   /** Alone in its transaction, a request may wait for those who are about to take the last cards. */
-  private async waitForCard({ request, resolve, reject }: Waiting) {
+  private async runAlone({ request, resolve, reject }: Waiting) {
     try {
       const [answer] = await this.transact([request], true);
-      if (answer!.outcome === 'BUSY') throw unavailable('The card');
+      if (answer!.outcome === 'BUSY') throw new Error('a request that may wait is never told to ask again');
       resolve(answer!);
     } catch (error) {
       reject(error);

@@ -22,11 +22,14 @@ const HEADER_LENGTH = NONCE_AT + NONCE_LENGTH;
 const TAG_LENGTH = 16;
 const STAMP_LENGTH = 2 + TAG_LENGTH;
 const BODY_AT = HEADER_LENGTH + STAMP_LENGTH;
-const MAX_LINKS = 0x10000;
+/** As many links can be made from one batch. */
+export const MAX_LINKS_IN_BATCH = 0x10000;
 
 const textLength = (bytes: number): number => (bytes / 3) * 4;
 const HEADER_TEXT = textLength(HEADER_LENGTH);
 const BODY_TEXT_AT = textLength(BODY_AT);
+/** The characters of a token that change from link to link; those of its body, which do not, follow. */
+export const LINK_HEAD_LENGTH = BODY_TEXT_AT;
 const MAX_TOKEN_TEXT = BODY_TEXT_AT + textLength(303);
 
 /** What a link leads to: ids of 1 to 100 characters `[A-Za-z0-9._-]`. */
@@ -50,11 +53,13 @@ export interface PreparedLink {
   readonly hash: Buffer;
 }
 
-/** The links of one fetch. They share a header, hence a time and a nonce. */
+/** Links made at about the same moment. They share a header, hence a time and a nonce; each has its own index. */
 export interface LinkBatch {
   token(link: PreparedLink): string;
   /** Writes `link.length` bytes of ASCII at `offset`. */
   write(link: PreparedLink, target: Buffer, offset: number): void;
+  /** Writes the first `LINK_HEAD_LENGTH` bytes of that only: `link.text`, which never changes, stands behind them. */
+  writeHead(link: PreparedLink, target: Buffer, offset: number): void;
 }
 
 const fetchKey = (purpose: string): string => `link/v${VERSION}/${purpose}/fetch`;
@@ -107,10 +112,16 @@ class Batch implements LinkBatch {
   }
 
   write(link: PreparedLink, target: Buffer, offset: number): void {
+    this.writeHead(link, target, offset);
+    target.set(link.text, offset + BODY_TEXT_AT);
+  }
+
+  writeHead(link: PreparedLink, target: Buffer, offset: number): void {
     if (offset < 0 || offset + link.length > target.length) throw new RangeError('the token does not fit');
     const index = this.#index++;
     // A pad used twice would let two links be mixed into a third.
-    if (index === MAX_LINKS) throw new RangeError(`one batch makes at most ${MAX_LINKS} links`);
+    if (index === MAX_LINKS_IN_BATCH)
+      throw new RangeError(`one batch makes at most ${MAX_LINKS_IN_BATCH} links`);
     let pad = index * TAG_LENGTH - this.#padsFrom;
     if (pad === this.#pads.length) {
       this.#padsFrom += pad;
@@ -123,13 +134,12 @@ class Batch implements LinkBatch {
     for (let i = 0; i < TAG_LENGTH; i += 1) stamp[2 + i] = link.hash[i]! ^ this.#pads[pad + i]!;
     target.set(this.#headerText, offset);
     writeBase64url(stamp, target, offset + HEADER_TEXT);
-    target.set(link.text, offset + BODY_TEXT_AT);
   }
 }
 
 export interface LinkSigner {
   prepare(target: LinkTarget): PreparedLink;
-  /** Starts the links of one fetch; `now` is epoch milliseconds. */
+  /** Starts a batch; `now` is epoch milliseconds. */
   begin(now?: number): LinkBatch;
 }
 

@@ -124,6 +124,14 @@ function observeRequests(app: NestFastifyApplication, logger: Logger) {
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
     registers: [app.get(Registry)],
   });
+  // Looking up the labels costs more than counting; there are as many as routes, methods and statuses.
+  const observers = new Map<string, { observe(seconds: number): void }>();
+  const observerOf = (method: string, route: string, status: number) => {
+    const key = `${method} ${status} ${route}`;
+    let observer = observers.get(key);
+    if (!observer) observers.set(key, (observer = durations.labels({ method, route, status })));
+    return observer;
+  };
   const fastify = app.getHttpAdapter().getInstance();
   fastify.addHook('onRequest', (request, reply, done) => {
     void reply.header('x-request-id', request.id);
@@ -133,7 +141,7 @@ function observeRequests(app: NestFastifyApplication, logger: Logger) {
     const status = reply.statusCode;
     // The route pattern, never the address itself: it may hold a token.
     const route = request.routeOptions.url ?? '(none)';
-    durations.observe({ method: request.method, route, status }, reply.elapsedTime / 1000);
+    observerOf(request.method, route, status).observe(reply.elapsedTime / 1000);
     const level = status >= 500 ? 'error' : status >= 400 ? 'info' : 'debug';
     if (logger.isLevelEnabled(level))
       logger[level](

@@ -34,6 +34,7 @@ export class AdminCouponCodesController {
     'PERK_NOT_FOUND',
     'PAYLOAD_TOO_LARGE',
     'UNSUPPORTED_MEDIA_TYPE',
+    'TOO_MANY_REQUESTS',
     'DEPENDENCY_UNAVAILABLE',
   )
   async loadCouponCodes(
@@ -56,6 +57,7 @@ export class AdminCouponCodesController {
     'API_KEY_INVALID',
     'FORBIDDEN',
     'PERK_NOT_FOUND',
+    'TOO_MANY_REQUESTS',
     'DEPENDENCY_UNAVAILABLE',
   )
   async getCouponCodeStock(@Param('perkId', CallerIdPipe) perkId: string): Promise<CouponCodeStock> {

@@ -1,9 +1,10 @@
 import { Body, Controller, Param, Post, Res } from '@nestjs/common';
-import { ApiOperation, ApiParam, ApiResponse, ApiSecurity, ApiTags } from '@nestjs/swagger';
+import { ApiOperation, ApiResponse, ApiSecurity, ApiTags } from '@nestjs/swagger';
 import { CurrentCaller } from '@perkway/auth';
-import { CALLER_ID_PATTERN, DomainError, type Caller } from '@perkway/domain';
+import { DomainError, type Caller } from '@perkway/domain';
 import { ApiProblems, CallerIdPipe } from '@perkway/platform';
 import type { FastifyReply } from 'fastify';
+import { ApiCollectionId, ApiPerkId } from '../reading/api-docs.js';
 import { PerkCollectionsService } from '../reading/perk-collections.service.js';
 import { AllocateCouponCodeDto, AllocatedCouponCode } from './coupon-code.dto.js';
 import { CouponCodesService } from './coupon-codes.service.js';
@@ -22,16 +23,8 @@ export class CouponCodesController {
     operationId: 'allocateCouponCode',
     summary: "A customer's own code of a single-use perk; asking again gives the same code",
   })
-  @ApiParam({
-    name: 'collectionId',
-    schema: { type: 'string', pattern: CALLER_ID_PATTERN },
-    example: 'ostervale-travel',
-  })
-  @ApiParam({
-    name: 'perkId',
-    schema: { type: 'string', pattern: CALLER_ID_PATTERN },
-    example: 'quillon-alpine-spa',
-  })
+  @ApiCollectionId()
+  @ApiPerkId()
   @ApiResponse({ status: 201, description: 'A code was allocated', type: AllocatedCouponCode })
   @ApiResponse({
     status: 200,
@@ -47,6 +40,7 @@ export class CouponCodesController {
     'NO_AVAILABLE_CODES',
     'PAYLOAD_TOO_LARGE',
     'UNSUPPORTED_MEDIA_TYPE',
+    'TOO_MANY_REQUESTS',
     'DEPENDENCY_UNAVAILABLE',
   )
   async allocateCouponCode(

@@ -1,7 +1,7 @@
-import type { LinkBatch, PreparedLink } from '@perkway/signing';
+import { LINK_HEAD_LENGTH, type LinkBatch, type PreparedLink } from '@perkway/signing';
 import { hash } from 'node:crypto';
 
-/** Where the token of one link stands; a perk may be shown several times. */
+/** Where the head of one link's token stands; a perk may be shown several times. */
 interface Hole {
   link: PreparedLink;
   first: number;
@@ -26,7 +26,7 @@ export class AnswerTemplate {
     readonly shownPerks: string | undefined,
   ) {
     this.length = bytes.length;
-    // The holes are zeros, so this is a hash of the content alone.
+    // What changes from fetch to fetch is zeros here, so this is a hash of the content alone.
     this.etag = `W/"${hash('sha256', bytes, 'base64url').slice(0, 27)}"`;
   }
 
@@ -35,13 +35,18 @@ export class AnswerTemplate {
     return this.bytes;
   }
 
+  /** How many links one fetch takes. */
+  get links(): number {
+    return this.holes.length;
+  }
+
   /** One fetch: fresh links, the same for every appearance of a perk. */
   fill(batch: LinkBatch): Buffer {
     const answer = Buffer.allocUnsafe(this.length);
     answer.set(this.bytes);
     for (const { link, first, others } of this.holes) {
-      batch.write(link, answer, first);
-      for (const other of others) answer.copyWithin(other, first, first + link.length);
+      batch.writeHead(link, answer, first);
+      for (const other of others) answer.copyWithin(other, first, first + LINK_HEAD_LENGTH);
     }
     return answer;
   }
@@ -73,6 +78,7 @@ export class TemplateBuilder {
         const hole = holes.get(piece);
         if (hole) hole.others.push(at);
         else holes.set(piece, { link: piece, first: at, others: [] });
+        piece.text.copy(bytes, at + LINK_HEAD_LENGTH);
         at += piece.length;
       }
     const shown = shownPerks.length > 0 ? JSON.stringify(shownPerks) : undefined;

@@ -1,5 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiHeader, ApiQuery, ApiResponse } from '@nestjs/swagger';
+import { ApiHeader, ApiParam, ApiQuery, ApiResponse } from '@nestjs/swagger';
+import { CALLER_ID_PATTERN } from '@perkway/domain';
 
 const media = {
   banner: 'https://media.quillon.example/perks/three-for-two.jpg',
@@ -95,6 +96,11 @@ export const ApiContent = (
       headers: CONTENT_HEADERS,
     }),
   );
+
+const idInPath = (name: string, example: string) => () =>
+  ApiParam({ name, schema: { type: 'string', pattern: CALLER_ID_PATTERN }, example });
+export const ApiCollectionId = idInPath('collectionId', 'ostervale-travel');
+export const ApiPerkId = idInPath('perkId', 'quillon-third-night');
 
 export const ApiLanguage = () =>
   applyDecorators(

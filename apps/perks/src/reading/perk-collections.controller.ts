@@ -1,4 +1,4 @@
-import { Controller, Get, Param, Req, Res } from '@nestjs/common';
+import { Controller, Get, Req, Res } from '@nestjs/common';
 import {
   ApiExtraModels,
   ApiOperation,
@@ -7,18 +7,20 @@ import {
   ApiTags,
   getSchemaPath,
 } from '@nestjs/swagger';
-import { AllowQueryKey, CurrentCaller } from '@perkway/auth';
-import { readCustomAttributes, type Caller } from '@perkway/domain';
-import { ApiProblems, CallerIdPipe } from '@perkway/platform';
+import { AllowQueryKey, CurrentCaller, type AuthenticatedRequest } from '@perkway/auth';
+import { invalidField, isCallerId, readCustomAttributes, type Caller } from '@perkway/domain';
+import { ApiProblems } from '@perkway/platform';
 import { newEventId, TrackingService } from '@perkway/tracking';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import type { Collection } from '../catalog/collection.js';
 import type { LanguageWish } from '../text/language.js';
 import type { AnswerTemplate } from './answer-template.js';
 import {
+  ApiCollectionId,
   ApiContent,
   ApiFilters,
   ApiLanguage,
+  ApiPerkId,
   ApiQueryKey,
   ApiViewTracking,
   CATEGORY_EXAMPLES,
@@ -31,7 +33,19 @@ import { CategoryResponse, PerkCollectionResponse, PerkResponse } from './perk-c
 import { PerkCollectionsService } from './perk-collections.service.js';
 import { perkView } from './perk-view.js';
 
-type ReadRequest = FastifyRequest<{ Querystring: Record<string, string | string[] | undefined> }>;
+/**
+ * The reads take what they need from the request themselves: each decorated parameter sends its value through the
+ * pipes of the application, which together cost as much as the reading.
+ */
+type ReadRequest = AuthenticatedRequest & {
+  params: { collectionId: string; perkId: string };
+  query: Record<string, string | string[] | undefined>;
+};
+
+const requireIds = (ids: Partial<ReadRequest['params']>): void => {
+  for (const [name, id] of Object.entries(ids))
+    if (!isCallerId(id)) throw invalidField(name, 'must have 1 to 100 characters of A-Z a-z 0-9 . _ -');
+};
 
 const wishOf = ({ query, headers }: ReadRequest): LanguageWish => ({
   lang: lastOf(query.lang),
@@ -65,7 +79,7 @@ export class PerkCollectionsController {
       },
     },
   })
-  @ApiProblems('API_KEY_INVALID', 'DEPENDENCY_UNAVAILABLE')
+  @ApiProblems('API_KEY_INVALID', 'TOO_MANY_REQUESTS', 'DEPENDENCY_UNAVAILABLE')
   async list(@CurrentCaller() caller: Caller): Promise<string[]> {
     return this.reads.list(caller);
   }
@@ -75,6 +89,7 @@ export class PerkCollectionsController {
     operationId: 'getPerkCollection',
     summary: 'A collection with its groups and perks; counts as a view of the perks shown',
   })
+  @ApiCollectionId()
   @ApiFilters()
   @ApiLanguage()
   @ApiViewTracking()
@@ -83,15 +98,16 @@ export class PerkCollectionsController {
     { collection: { value: COLLECTION_EXAMPLE } },
     'The collection',
   )
-  @ApiProblems('VALIDATION_FAILED', 'API_KEY_INVALID', 'COLLECTION_NOT_FOUND', 'DEPENDENCY_UNAVAILABLE')
-  async getPerkCollection(
-    @CurrentCaller() caller: Caller,
-    @Param('collectionId', CallerIdPipe) collectionId: string,
-    @Req() request: ReadRequest,
-    @Res() reply: FastifyReply,
-  ): Promise<void> {
+  @ApiProblems(
+    'VALIDATION_FAILED',
+    'API_KEY_INVALID',
+    'COLLECTION_NOT_FOUND',
+    'TOO_MANY_REQUESTS',
+    'DEPENDENCY_UNAVAILABLE',
+  )
+  async getPerkCollection(@Req() request: ReadRequest, @Res() reply: FastifyReply): Promise<void> {
     const filters = readFilters(request.query);
-    const collection = await this.reads.find(caller, collectionId);
+    const collection = await this.find(request);
     const template = this.reads.collection(collection, filters, wishOf(request));
     await this.answer(request, reply, collection, template);
   }
@@ -101,6 +117,8 @@ export class PerkCollectionsController {
     operationId: 'getPerkOfCollection',
     summary: 'One perk of a collection with a fresh click_url; counts as a view of it',
   })
+  @ApiCollectionId()
+  @ApiPerkId()
   @ApiLanguage()
   @ApiViewTracking()
   @ApiContent({ $ref: getSchemaPath(PerkResponse) }, PERK_EXAMPLES, 'The perk')
@@ -109,17 +127,12 @@ export class PerkCollectionsController {
     'API_KEY_INVALID',
     'COLLECTION_NOT_FOUND',
     'PERK_NOT_FOUND',
+    'TOO_MANY_REQUESTS',
     'DEPENDENCY_UNAVAILABLE',
   )
-  async getPerkOfCollection(
-    @CurrentCaller() caller: Caller,
-    @Param('collectionId', CallerIdPipe) collectionId: string,
-    @Param('perkId', CallerIdPipe) perkId: string,
-    @Req() request: ReadRequest,
-    @Res() reply: FastifyReply,
-  ): Promise<void> {
-    const collection = await this.reads.find(caller, collectionId);
-    const placed = this.reads.findPerk(collection, perkId);
+  async getPerkOfCollection(@Req() request: ReadRequest, @Res() reply: FastifyReply): Promise<void> {
+    const collection = await this.find(request);
+    const placed = this.reads.findPerk(collection, request.params.perkId);
     await this.answer(request, reply, collection, this.reads.perk(collection, placed, wishOf(request)));
   }
 
@@ -128,21 +141,28 @@ export class PerkCollectionsController {
     operationId: 'getPerkCollectionCategories',
     summary: 'The categories of all perks of a collection, by id; no view',
   })
+  @ApiCollectionId()
   @ApiLanguage()
   @ApiContent(
     { type: 'array', items: { $ref: getSchemaPath(CategoryResponse) } },
     { categories: { value: CATEGORY_EXAMPLES } },
     'The categories',
   )
-  @ApiProblems('VALIDATION_FAILED', 'API_KEY_INVALID', 'COLLECTION_NOT_FOUND', 'DEPENDENCY_UNAVAILABLE')
-  async getPerkCollectionCategories(
-    @CurrentCaller() caller: Caller,
-    @Param('collectionId', CallerIdPipe) collectionId: string,
-    @Req() request: ReadRequest,
-    @Res() reply: FastifyReply,
-  ): Promise<void> {
-    const collection = await this.reads.find(caller, collectionId);
+  @ApiProblems(
+    'VALIDATION_FAILED',
+    'API_KEY_INVALID',
+    'COLLECTION_NOT_FOUND',
+    'TOO_MANY_REQUESTS',
+    'DEPENDENCY_UNAVAILABLE',
+  )
+  async getPerkCollectionCategories(@Req() request: ReadRequest, @Res() reply: FastifyReply): Promise<void> {
+    const collection = await this.find(request);
     await this.answer(request, reply, collection, this.reads.categories(collection, wishOf(request)));
+  }
+
+  private find({ caller, params }: ReadRequest): Collection | Promise<Collection> {
+    requireIds(params);
+    return this.reads.find(caller!, params.collectionId);
   }
 
   /**
@@ -175,6 +195,6 @@ export class PerkCollectionsController {
     }
     void reply
       .header('content-type', 'application/json; charset=utf-8')
-      .send(isHead ? template.blank : template.fill(this.reads.links()));
+      .send(isHead ? template.blank : template.fill(this.reads.links(template.links)));
   }
 }

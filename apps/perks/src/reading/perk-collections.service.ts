@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { DomainError, type Caller } from '@perkway/domain';
-import { createLinkSigner, type LinkBatch, type LinkSigner } from '@perkway/signing';
+import { createLinkSigner, MAX_LINKS_IN_BATCH, type LinkBatch, type LinkSigner } from '@perkway/signing';
 import { CollectionStore } from '../catalog/collection-store.js';
 import type { Collection, PlacedPerk } from '../catalog/collection.js';
 import { WeightedCache } from '../catalog/weighted-cache.js';
@@ -10,12 +10,18 @@ import type { AnswerTemplate } from './answer-template.js';
 import { filtersKey, NO_FILTERS, type PerkFilters } from './perk-filters.js';
 import { renderCategories, renderCollection, renderPerk, type RenderSettings } from './render.js';
 
+/** A link says when it was made, to this precision. */
+const BATCH_MS = 20;
+
 /** The reads of specification section 4.2, each answered from a prepared template. */
 @Injectable()
 export class PerkCollectionsService {
   private readonly signer: LinkSigner;
   private readonly settings: RenderSettings;
   private readonly templates: WeightedCache<AnswerTemplate>;
+  private batch: LinkBatch;
+  private batchFrom = 0;
+  private linksLeft = 0;
 
   constructor(
     private readonly store: CollectionStore,
@@ -37,10 +43,13 @@ export class PerkCollectionsService {
   }
 
   /** @throws DomainError COLLECTION_NOT_FOUND, also for another account's */
-  async find(caller: Caller, id: string): Promise<Collection> {
-    const collection = this.store.peek(id) ?? (await this.store.find(id));
-    if (collection?.owner !== caller.account) throw new DomainError('COLLECTION_NOT_FOUND');
-    return collection;
+  find(caller: Caller, id: string): Collection | Promise<Collection> {
+    const own = (collection: Collection | undefined): Collection => {
+      if (collection?.owner !== caller.account) throw new DomainError('COLLECTION_NOT_FOUND');
+      return collection;
+    };
+    const known = this.store.peek(id);
+    return known ? own(known) : this.store.find(id).then(own);
   }
 
   /** @throws DomainError PERK_NOT_FOUND */
@@ -81,9 +90,19 @@ export class PerkCollectionsService {
     );
   }
 
-  /** The links of one fetch. */
-  links(): LinkBatch {
-    return this.signer.begin();
+  /**
+   * A batch for so many links. Fetches of the same moment share one, because its key costs as much as a hundred links;
+   * every link is another one all the same.
+   */
+  links(count: number): LinkBatch {
+    const now = Date.now();
+    if (count > this.linksLeft || now < this.batchFrom || now >= this.batchFrom + BATCH_MS) {
+      this.batch = this.signer.begin(now);
+      this.batchFrom = now;
+      this.linksLeft = MAX_LINKS_IN_BATCH;
+    }
+    this.linksLeft -= count;
+    return this.batch;
   }
 
   private language(wish: LanguageWish, available: (tag: string) => string | undefined): string {

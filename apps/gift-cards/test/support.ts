@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { connect, type NatsConnection } from '@nats-io/transport-node';
+import { connect, type Msg, type NatsConnection } from '@nats-io/transport-node';
 import { SUBJECTS, type RewardLinkReply } from '@perkway/domain';
 import { loadEnv, runMigrations } from '@perkway/platform';
 import {
@@ -227,14 +227,22 @@ export class GiftCards {
 
   /** In the wire format of Nest, as the Allocation Page asks. */
   private async ask(subject: string, data: object): Promise<RewardLinkReply> {
-    const message = await this.connection.request(
-      subject,
-      JSON.stringify({ pattern: subject, data, id: randomUUID() }),
-      { timeout: 10_000 },
-    );
+    const message = await this.request(subject, JSON.stringify({ pattern: subject, data, id: randomUUID() }));
     const { response, err } = message.json<{ response?: RewardLinkReply; err?: { message: string } }>();
     if (!response) throw new Error(`refused: ${JSON.stringify(err)}`);
     return response;
+  }
+
+  /** An app that has just started subscribes in the background. */
+  private async request(subject: string, body: string): Promise<Msg> {
+    for (let turn = 0; ; turn += 1) {
+      try {
+        return await this.connection.request(subject, body, { timeout: 10_000 });
+      } catch (error) {
+        if (!String(error).includes('no responders') || turn === 100) throw error;
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    }
   }
 }
 

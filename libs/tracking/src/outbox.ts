@@ -1,3 +1,4 @@
+import { SteadyClient } from '@perkway/platform';
 import pg from 'pg';
 
 /** What a caller's transaction offers: TypeORM's EntityManager or QueryRunner. */
@@ -30,6 +31,7 @@ export class Outbox {
 
   constructor(connectionString: string, app: string) {
     this.pool = new pg.Pool({
+      Client: SteadyClient,
       connectionString,
       application_name: `${app}-outbox`,
       // The relay needs one beside the inserts.

@@ -3,6 +3,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import pg from 'pg';
 import type { DataSourceOptions, EntityTarget, MigrationInterface, ObjectLiteral } from 'typeorm';
 import type { DatabaseEnv } from '../config/load-env.js';
+import { SteadyClient } from './steady-client.js';
 
 export type MigrationClass = new () => MigrationInterface;
 
@@ -26,6 +27,7 @@ export const dataSourceOptions = (
   poolSize,
   connectTimeoutMS: CONNECT_TIMEOUT_MS,
   extra: {
+    Client: SteadyClient,
     statement_timeout: STATEMENT_TIMEOUT_MS,
     // Longer than the server's own limit: it fires only when the server or the way to it is gone.
     query_timeout: STATEMENT_TIMEOUT_MS + 1_000,

@@ -106,8 +106,8 @@ const NUMBERS = `
   create view inventory_numbers as
   select i.id, i.pool_id, i.denomination, i.currency, i.country,
     counts.loaded,
-    counts.loaded - counts.redeemed - counts.holding + counts.settled + due.links as available,
-    counts.holding - counts.settled - due.links as reserved,
+    counts.loaded - counts.redeemed - counts.holding + expired.links as available,
+    counts.holding - expired.links as reserved,
     counts.redeemed
   from inventories i
   cross join lateral (
@@ -116,10 +116,21 @@ const NUMBERS = `
     from inventory_counts where inventory_id = i.id
   ) counts
   cross join lateral (
-    select count(*) as links from reward_links
-    where inventory_id = i.id and revealed_at is null and not released
-      and expires_at <= now() and (expires_at, id) > (i.settled_until, i.settled_link)
-  ) due`;
+    select counts.settled + (
+      select count(*) from reward_links
+      where inventory_id = i.id and revealed_at is null and not released
+        and expires_at >= i.settled_until and expires_at <= now()
+        and (expires_at, id) > (i.settled_until, i.settled_link)
+    ) - (
+      -- Nothing, unless the clock was set back.
+      select count(*) from reward_links
+      where inventory_id = i.id and revealed_at is null and not released
+        and expires_at > now() and expires_at <= i.settled_until
+        and (expires_at, id) <= (i.settled_until, i.settled_link)
+    ) as links
+    -- Counted once, though the number is used twice.
+    offset 0
+  ) expired`;
 
 /** The numbers of the lock that keeps the settling apart from everything that changes "holding". */
 const COUNTING_LOCK = '727105, 1';
@@ -303,7 +314,7 @@ const RESERVE = `
       from unnest(g.numbers, v_inventories, v_cards) as t (number, inventory, card)
       cross join lateral (select (v_requests[t.number]).*) q
       where t.card is not null;
-      -- Only after the clock was set back can the mark be ahead of links that have not expired.
+      -- Only after the clock was set back is the mark ahead of a link that has not expired.
       if g.first_expiry <= v_settled_until then
         perform count_links(l.inventory_id, 0, 0, settled_share(l.inventory_id, l.expires_at, l.id))
         from reward_links l

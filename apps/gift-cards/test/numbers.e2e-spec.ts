@@ -1,0 +1,264 @@
+import type { Pool } from '../src/pools/pool.dto.js';
+import { ExpiredLinks } from '../src/reward-links/expired-links.js';
+import { audit } from './audit.js';
+import { aBody, EUR_25, GiftCards, inSeconds, type Link } from './support.js';
+
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+const total = (entry: Pool['inventories'][number]) => entry.available + entry.reserved + entry.redeemed;
+
+interface Plan {
+  'Node Type': string;
+  'Index Name'?: string;
+  'Index Cond'?: string;
+  'Relation Name'?: string;
+  Plans?: Plan[];
+}
+const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
+
+describe('the numbers', () => {
+  let gift: GiftCards;
+  beforeAll(async () => {
+    gift = await GiftCards.start();
+  });
+  afterAll(() => gift?.close());
+
+  const expectAudit = async (passes = true) => {
+    const report = await audit(gift.database.urls.admin);
+    expect(report.output).toContain(passes ? 'Every card is in exactly one place' : 'The audit FAILED');
+    expect(report.exitCode).toBe(passes ? 0 : 1);
+    return report.output;
+  };
+  const settled = () => gift.app.app.get(ExpiredLinks, { strict: false });
+
+  it('add up at every moment under load, and are a recount at the end', async () => {
+    const pool = await gift.aPool(400);
+    const replica = await gift.launch();
+    const links: Link[] = [];
+    let isOver = false;
+    const soon = () => aBody({ expires_at: inSeconds(1 + Math.round(Math.random() * 2)) });
+    const generating = async (url: string) => {
+      while (!isOver) {
+        const answer = await gift.generate(pool, { url, body: soon() });
+        if (answer.status === 201) links.push(answer.body);
+        else await sleep(20);
+      }
+    };
+    const revealing = async () => {
+      while (!isOver) {
+        const link = links.splice(Math.floor(Math.random() * links.length), 1)[0];
+        if (link && Math.random() < 0.3) await gift.reveal(link.token);
+        await sleep(3);
+      }
+    };
+    const settling = async () => {
+      while (!isOver) {
+        await settled()
+          .settle(1, 7)
+          .catch(() => 0);
+        await sleep(15);
+      }
+    };
+    const loading = async () => {
+      await sleep(500);
+      await gift.addCards(pool, 100);
+    };
+    const seen: number[] = [];
+    const reading = async () => {
+      let last = { loaded: 400, redeemed: 0 };
+      while (!isOver) {
+        const [entry] = await gift.numbers(pool);
+        seen.push(total(entry!));
+        expect([last.loaded, 500]).toContain(total(entry!));
+        expect(Math.min(entry!.available, entry!.reserved, entry!.redeemed)).toBeGreaterThanOrEqual(0);
+        expect(entry!.redeemed).toBeGreaterThanOrEqual(last.redeemed);
+        last = { loaded: total(entry!), redeemed: entry!.redeemed };
+      }
+    };
+    const working = [
+      ...[gift.app.url, replica.url, gift.app.url, replica.url].map(generating),
+      revealing(),
+      settling(),
+      loading(),
+      reading(),
+      reading(),
+    ];
+    await sleep(6_000);
+    isOver = true;
+    await Promise.all(working);
+    await replica.close();
+    expect(seen.length).toBeGreaterThan(50);
+    expect(new Set(seen)).toEqual(new Set([400, 500]));
+    const [counts] = await gift.database.query<{ settled: string; released: string }>(
+      `select (select sum(settled) from inventory_counts) as settled,
+         (select count(*) from reward_links where released) as released`,
+    );
+    // Cards came back and were given again, or this has shown nothing.
+    expect(Number(counts!.released)).toBeGreaterThan(50);
+    await expectAudit();
+    await sleep(2_500);
+    expect(await gift.numbers(pool)).toMatchObject([{ reserved: 0 }]);
+    await settled().settle(1, 10_000);
+    await expectAudit();
+  }, 60_000);
+
+  it('do not change when expired links are settled, and links go on as before', async () => {
+    const pool = await gift.aPool(30);
+    const body = aBody({ expires_at: inSeconds(2) });
+    const early = await Promise.all(Array.from({ length: 20 }, () => gift.aLink(pool, { body })));
+    const late = await gift.aLink(pool, { body: aBody({ expires_at: inSeconds(4) }) });
+    await gift.reveal(early[0]!.token);
+    await sleep(body.expires_at * 1000 - Date.now() + 300);
+    const numbers = [{ ...EUR_25, available: 28, reserved: 1, redeemed: 1 }];
+    expect(await gift.numbers(pool)).toEqual(numbers);
+    expect(await settled().settle(20, 100)).toBe(0);
+    // In pieces, of one and the same second.
+    const pieces = [];
+    for (let moved = await settled().settle(1, 8); moved > 0; moved = await settled().settle(1, 8))
+      pieces.push(moved);
+    expect(pieces).toEqual([8, 8, 3]);
+    expect(await gift.numbers(pool)).toEqual(numbers);
+    expect((await gift.open(early[1]!.token)).link?.state).toBe('EXPIRED');
+    expect((await gift.reveal(late.token)).link?.state).toBe('REVEALED');
+    // Nine free cards, then the settled ones: the count of the old links goes with them.
+    await Promise.all(Array.from({ length: 12 }, () => gift.aLink(pool)));
+    expect(await gift.numbers(pool)).toEqual([{ ...EUR_25, available: 16, reserved: 12, redeemed: 2 }]);
+    await expectAudit();
+  }, 30_000);
+
+  it('are settled by itself once it is worth while', async () => {
+    const pool = await gift.aPool(250);
+    const body = aBody({ expires_at: inSeconds(2) });
+    await Promise.all(Array.from({ length: 250 }, () => gift.aLink(pool, { body })));
+    const settledOf = async () => {
+      const [row] = await gift.database.query<{ n: string }>(
+        `select coalesce(sum(c.settled), 0) as n from inventory_counts c join inventories i on i.id = c.inventory_id
+         where i.pool_id = $1`,
+        [pool],
+      );
+      return Number(row!.n);
+    };
+    for (let turn = 0; turn < 100 && (await settledOf()) < 250; turn += 1) await sleep(100);
+    expect(await settledOf()).toBe(250);
+    expect(await gift.numbers(pool)).toMatchObject([{ available: 250, reserved: 0 }]);
+  }, 30_000);
+
+  it('are right even where the clock was set back behind the mark', async () => {
+    const pool = await gift.aPool(3);
+    await gift.database.query(
+      `update inventories set settled_until = now() + interval '2 days' where pool_id = $1`,
+      [pool],
+    );
+    const links = await Promise.all([1, 2, 3].map(() => gift.aLink(pool)));
+    expect(await gift.numbers(pool)).toMatchObject([{ available: 0, reserved: 3, redeemed: 0 }]);
+    await gift.reveal(links[0]!.token);
+    expect(await gift.numbers(pool)).toMatchObject([{ available: 0, reserved: 2, redeemed: 1 }]);
+    await gift.expire(links[1]!.token);
+    expect(await gift.numbers(pool)).toMatchObject([{ available: 1, reserved: 1, redeemed: 1 }]);
+    await expectAudit();
+    await gift.aLink(pool);
+    expect(await gift.numbers(pool)).toMatchObject([{ available: 0, reserved: 2, redeemed: 1 }]);
+    await expectAudit();
+  });
+
+  it('are audited: whatever is wrong is found', async () => {
+    const pool = await gift.aPool(6);
+    const [one, two] = [await gift.aLink(pool), await gift.aLink(pool)];
+    await gift.reveal(one.token);
+    expect(two).toBeDefined();
+    const inventory = `(select id from inventories where pool_id = '${pool}')`;
+    const before = (await audit(gift.database.urls.admin)).output;
+    const damages: [string, string, string][] = [
+      [
+        'WRONG',
+        `update inventory_counts set holding = holding + 1 where inventory_id = ${inventory} and loaded > 0`,
+        `update inventory_counts set holding = holding - 1 where inventory_id = ${inventory} and loaded > 0`,
+      ],
+      [
+        'a card that is neither free nor on a link',
+        `create table kept as select * from free_cards where inventory_id = ${inventory} limit 1;
+         delete from free_cards where card_id in (select card_id from kept)`,
+        `insert into free_cards select * from kept; drop table kept`,
+      ],
+      [
+        'a card that is free and on a live link',
+        `insert into free_cards select inventory_id, 0, card_id from reward_links where inventory_id = ${inventory} and revealed_at is null`,
+        `delete from free_cards where card_id in (select card_id from reward_links)`,
+      ],
+      [
+        'a revealed link without its card',
+        `create table kept as select c.* from cards c join reward_links l on l.card_id = c.id where l.inventory_id = ${inventory} and revealed_at is not null;
+         delete from cards where id in (select id from kept)`,
+        `insert into cards select * from kept; drop table kept`,
+      ],
+      [
+        'a card on two live links',
+        `drop index reward_links_card; insert into reward_links select gen_random_uuid(), inventory_id, card_id, account, gen_random_uuid(),
+           body_digest, token_key, created_by, expires_at, created_at, null, false from reward_links where inventory_id = ${inventory} limit 1`,
+        `delete from reward_links l where l.ctid <> (select min(ctid) from reward_links m where m.card_id = l.card_id and not m.released) and inventory_id = ${inventory};
+         create unique index reward_links_card on reward_links (card_id) where not released`,
+      ],
+      [
+        'a card, link or count of an entry that does not exist',
+        `insert into inventory_counts (inventory_id, slot) values (-1, 0)`,
+        `delete from inventory_counts where inventory_id = -1`,
+      ],
+      [
+        'a count of expired links that is not a recount',
+        `update inventories set settled_until = now() + interval '9 days' where pool_id = '${pool}'`,
+        `update inventories set settled_until = '-infinity' where pool_id = '${pool}'`,
+      ],
+    ];
+    expect(before).not.toContain(`${pool}  25 EUR FR       6 WRONG`);
+    for (const [finding, damage, repair] of damages) {
+      await gift.database.query(damage);
+      expect(await expectAudit(false)).toContain(finding);
+      await gift.database.query(repair);
+    }
+  }, 60_000);
+
+  it('and reservations use their indexes', async () => {
+    await gift.aPool(3_000);
+    // As many links as make a plan that reads them all a bad one.
+    await gift.database.query(`
+      insert into reward_links (id, inventory_id, card_id, account, idempotency_key, body_digest, token_key, created_by, expires_at)
+      select gen_random_uuid(), -1 - n % 10, -n, 'a', gen_random_uuid(), 'x', 'k1', 'c', now() + n * interval '1 minute'
+      from generate_series(1, 20000) n`);
+    await gift.database.query('analyze');
+    await gift.database.query(`
+      create or replace function plan_of(p_sql text) returns json language plpgsql
+      set plan_cache_mode = force_generic_plan as $$
+      declare v json; begin execute 'explain (generic_plan, format json) ' || p_sql into v; return v; end $$`);
+    const plan = async (sql: string) => {
+      const [row] = await gift.database.query<{ plan: [{ Plan: Plan }] }>('select plan_of($1) as plan', [
+        sql,
+      ]);
+      return nodesOf(row!.plan[0].Plan);
+    };
+    for (const [direction, condition] of [
+      ['pick >= $2', '((inventory_id = $1) AND (pick >= $2))'],
+      ['pick < $2', '((inventory_id = $1) AND (pick < $2))'],
+    ]) {
+      const nodes = await plan(
+        `select ctid from free_cards where inventory_id = $1 and ${direction} order by pick limit $3 for update skip locked`,
+      );
+      expect(nodes.map((node) => node['Node Type'])).toEqual([
+        'Limit',
+        'LockRows',
+        expect.stringMatching(/^Index (Only )?Scan$/),
+      ]);
+      expect(nodes[2]).toMatchObject({ 'Index Name': 'free_cards_pkey', 'Index Cond': condition });
+    }
+    const expired = await plan(
+      `select id from reward_links where inventory_id = $1 and revealed_at is null and not released and expires_at <= now()
+       order by expires_at, id limit $2 for update skip locked`,
+    );
+    expect(expired.at(-1)).toMatchObject({ 'Index Name': 'reward_links_unrevealed' });
+    expect(expired.map((node) => node['Node Type'])).not.toContain('Sort');
+    const read = await plan(`select * from inventory_numbers where pool_id = $1`);
+    expect(read.filter((node) => node['Index Name'] === 'reward_links_unrevealed')).toHaveLength(2);
+    const wholeTables = read
+      .filter((node) => node['Node Type'] === 'Seq Scan')
+      .map((node) => node['Relation Name']);
+    for (const large of ['reward_links', 'cards', 'free_cards']) expect(wholeTables).not.toContain(large);
+  });
+});

@@ -91,11 +91,6 @@ describe('keys', () => {
   });
   afterAll(() => gift?.close());
 
-  const restart = async (environment: Record<string, string>) => {
-    await gift.app.close();
-    gift.app = await gift.launch(environment);
-  };
-
   it('rotate without breaking a link', async () => {
     const { rewardTokenKeys, cardEncryptionKeys } = testSecrets();
     const pool = await gift.aPool(3);
@@ -104,7 +99,7 @@ describe('keys', () => {
     const oldRevealed = await gift.aLink(pool);
     const card = (await gift.reveal(oldRevealed.token)).link!.card;
 
-    await restart({
+    await gift.restartApp({
       REWARD_TOKEN_KEYS: `${aKeyring('new2')},${rewardTokenKeys}`,
       CARD_ENCRYPTION_KEYS: `${aKeyring('c2')},${cardEncryptionKeys}`,
     });
@@ -128,17 +123,17 @@ describe('keys', () => {
 
   it('that are gone reveal nothing, and take nothing either', async () => {
     const { rewardTokenKeys } = testSecrets();
-    await restart({});
+    await gift.restartApp({});
     const pool = await gift.aPool(1);
     const options = { key: randomUUID(), body: aBody() };
     const { token } = await gift.aLink(pool, options);
-    await restart({ CARD_ENCRYPTION_KEYS: aKeyring('other') });
+    await gift.restartApp({ CARD_ENCRYPTION_KEYS: aKeyring('other') });
     await expect(gift.reveal(token)).rejects.toThrow('refused');
     expect(await gift.numbers(pool)).toMatchObject([{ reserved: 1, redeemed: 0 }]);
-    await restart({ REWARD_TOKEN_KEYS: aKeyring('other') });
+    await gift.restartApp({ REWARD_TOKEN_KEYS: aKeyring('other') });
     expect(await gift.open(token)).toEqual({ error: 'LINK_NOT_FOUND' });
     expect((await gift.generate(pool, options)).status).toBe(500);
-    await restart({ REWARD_TOKEN_KEYS: `${aKeyring('other')},${rewardTokenKeys}` });
+    await gift.restartApp({ REWARD_TOKEN_KEYS: `${aKeyring('other')},${rewardTokenKeys}` });
     expect((await gift.reveal(token)).link?.state).toBe('REVEALED');
   });
 });

@@ -101,6 +101,11 @@ export class GiftCards {
     return { ...testEnvironment('gift-cards', { database: this.database, nats: this.nats }), ...given };
   }
 
+  async restartApp(environment: Record<string, string> = {}): Promise<void> {
+    await this.app.close();
+    this.app = await this.launch(environment);
+  }
+
   launch(environment: Record<string, string> = {}): Promise<LaunchedApp> {
     return launchApp(defineApp(loadEnv(giftCardsEnv, this.environment(environment))));
   }

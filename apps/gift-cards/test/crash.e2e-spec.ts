@@ -1,0 +1,173 @@
+import { randomUUID } from 'node:crypto';
+import { audit } from './audit.js';
+import { AppProcess, buildApp } from './processes.js';
+import { aBody, GiftCards, inSeconds, type Link } from './support.js';
+
+/** The full measure is 8 processes for 60 seconds; every run does less. */
+const PROCESSES = Number(process.env.GIFT_CRASH_PROCESSES ?? 3);
+const SECONDS = Number(process.env.GIFT_CRASH_SECONDS ?? 5);
+const CLIENTS = 16;
+const CARDS = 3_000;
+
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+const oneOf = <T>(list: readonly T[]): T => list[Math.floor(Math.random() * list.length)]!;
+
+interface Given {
+  key: string;
+  body: object;
+  link: Link;
+  card?: string;
+}
+
+/**
+ * A client as it should be: it sends a request again, with the same key, until it has an answer.
+ * `answers` are those that count as one.
+ */
+class Client {
+  readonly given: Given[] = [];
+  refusals = 0;
+  unavailable = 0;
+  faults: string[] = [];
+
+  constructor(
+    private readonly gift: GiftCards,
+    private readonly pool: string,
+    private readonly url: () => string,
+  ) {}
+
+  async run(isOver: () => boolean) {
+    while (!isOver()) {
+      const key = randomUUID();
+      const body = aBody({ expires_at: inSeconds(oneOf([2, 3_600])) });
+      const link = await this.untilAnswered(key, body);
+      if (!link) {
+        await sleep(5);
+        continue;
+      }
+      const given: Given = { key, body, link };
+      this.given.push(given);
+      if (Math.random() < 0.3) {
+        const reply = await this.gift.reveal(link.token).catch(() => undefined);
+        given.card = reply?.link?.card?.code;
+      }
+    }
+  }
+
+  private async untilAnswered(key: string, body: object): Promise<Link | undefined> {
+    for (;;) {
+      const answer = await this.gift
+        .generate<Link>(this.pool, { key, body, url: this.url() })
+        .catch(() => undefined);
+      if (answer?.status === 201) return answer.body;
+      if (answer?.status === 409 && String(answer.body) === 'NO_AVAILABLE_CARDS') {
+        this.refusals += 1;
+        return undefined;
+      }
+      // While it was asked, the time in the body may have passed.
+      if (answer?.status === 400 && String(answer.body) === 'EXPIRING_DATE_INVALID') return undefined;
+      if (answer?.status === 503) {
+        this.unavailable += 1;
+        if (!answer.headers.get('retry-after')) this.faults.push('503 without Retry-After');
+      } else if (answer) this.faults.push(`${answer.status} ${String(answer.body)}`);
+      await sleep(20);
+    }
+  }
+}
+
+/** Every link that was answered is there, works as its state says, and has a card of its own. */
+async function expectLinksToWork(gift: GiftCards, pool: string, clients: Client[], url: string) {
+  const given = clients.flatMap((client) => client.given);
+  expect(clients.flatMap(({ faults }) => faults)).toEqual([]);
+  expect(given.length).toBeGreaterThan(50);
+  const cards = new Set<string>();
+  const check = async ({ key, body, link, card }: Given) => {
+    const replayed = await gift.generate(pool, { key, body, url });
+    expect(replayed.body).toEqual(link);
+    expect(replayed.headers.get('idempotent-replayed')).toBe('true');
+    const reply = await gift.reveal(link.token);
+    if (reply.error) {
+      expect(reply.error).toBe('LINK_EXPIRED');
+      expect(card).toBeUndefined();
+    } else {
+      const { code } = reply.link.card!;
+      if (card) expect(code).toBe(card);
+      expect(cards.has(code)).toBe(false);
+      cards.add(code);
+    }
+  };
+  for (let from = 0; from < given.length; from += CLIENTS)
+    await Promise.all(given.slice(from, from + CLIENTS).map(check));
+  expect(cards.size).toBeGreaterThan(20);
+  const report = await audit(gift.database.urls.admin);
+  expect(report.output).toContain('Every card is in exactly one place');
+  expect(report.exitCode).toBe(0);
+}
+
+describe('when things die', () => {
+  let gift: GiftCards;
+  beforeAll(async () => {
+    gift = await GiftCards.start({ ownServer: true });
+    // Tests run without waiting for the disk; here an answer must mean that the commit has left the process.
+    await gift.database.query('alter database perkway set synchronous_commit = on');
+    await gift.restartApp();
+    await buildApp();
+  }, 60_000);
+  afterAll(() => gift?.close());
+
+  it(
+    `${PROCESSES} replicas killed every second for ${SECONDS} s: nothing is lost or given twice`,
+    async () => {
+      const pool = await gift.aPool(CARDS);
+      const replicas = Array.from({ length: PROCESSES }, () => new AppProcess(gift.environment()));
+      await Promise.all(replicas.map((replica) => replica.start()));
+      const clients = Array.from(
+        { length: CLIENTS },
+        () => new Client(gift, pool, () => oneOf(replicas).url),
+      );
+      const end = Date.now() + SECONDS * 1_000;
+      const isOver = () => Date.now() > end;
+      const running = clients.map((client) => client.run(isOver));
+      let kills = 0;
+      while (!isOver()) {
+        await sleep(1_000 / PROCESSES + Math.random() * 300);
+        const victim = oneOf(replicas);
+        await victim.kill();
+        kills += 1;
+        void victim.start().catch(() => undefined);
+      }
+      // Whoever still waits for an answer gets it from those that are up.
+      await Promise.all(running);
+      expect(kills).toBeGreaterThan(SECONDS / 2);
+      await expectLinksToWork(gift, pool, clients, gift.app.url);
+      await Promise.all(replicas.map((replica) => replica.kill()));
+    },
+    120_000 + SECONDS * 3_000,
+  );
+
+  it('Postgres: 503 with Retry-After in between, and nothing half done', async () => {
+    const pool = await gift.aPool(CARDS);
+    const clients = Array.from({ length: CLIENTS }, () => new Client(gift, pool, () => gift.app.url));
+    let isOver = false;
+    const running = clients.map((client) => client.run(() => isOver));
+    for (let turn = 0; turn < 2; turn += 1) {
+      await sleep(1_200);
+      await gift.database.server!.kill();
+      await sleep(800);
+      const { status, headers, body } = await gift.get('/pools');
+      expect({ status, body, retryAfter: headers.get('retry-after') }).toEqual({
+        status: 503,
+        body: 'DEPENDENCY_UNAVAILABLE',
+        retryAfter: expect.stringMatching(/^\d+$/),
+      });
+      const load = await gift.load<string>(pool, '{}');
+      expect(load).toMatchObject({ status: 503, body: 'DEPENDENCY_UNAVAILABLE' });
+      await expect(gift.reveal(clients[0]!.given[0]!.link.token)).rejects.toThrow('refused');
+      await gift.database.server!.start();
+    }
+    await sleep(1_500);
+    isOver = true;
+    await Promise.all(running);
+    expect(clients.reduce((sum, { unavailable }) => sum + unavailable, 0)).toBeGreaterThan(0);
+    await expectLinksToWork(gift, pool, clients, gift.app.url);
+  }, 120_000);
+});

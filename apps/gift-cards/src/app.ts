@@ -2,6 +2,7 @@ import { acceptStreams, renderPlainCode, setupOpenApi, type AppDefinition } from
 import { AppModule } from './app.module.js';
 import type { GiftCardsEnv } from './env.js';
 import { CARD_LOAD_ROUTE, CARD_LOAD_TYPES } from './loads/loads.controller.js';
+import { limitSlowBodies } from './slow-bodies.js';
 
 /** A load of millions of cards over a slow line. */
 const REQUEST_TIMEOUT_MS = 6 * 60 * 60_000;
@@ -14,7 +15,9 @@ export const defineApp = (env: GiftCardsEnv): AppDefinition => ({
   answersRequests: true,
   requestTimeout: REQUEST_TIMEOUT_MS,
   configure: (app) => {
-    acceptStreams(app.getHttpAdapter().getInstance(), CARD_LOAD_TYPES, CARD_LOAD_ROUTE);
+    const fastify = app.getHttpAdapter().getInstance();
+    acceptStreams(fastify, CARD_LOAD_TYPES, CARD_LOAD_ROUTE);
+    limitSlowBodies(fastify, CARD_LOAD_ROUTE);
     setupOpenApi(
       app,
       'Perkway gift cards',

@@ -1,12 +1,16 @@
+import { tcpProxy } from '@perkway/testing';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import {
+  Analytics,
   anAccountId,
   analyticsDatabaseServer,
   analyticsStack,
   click,
   eventually,
+  launchAnalytics,
   sleep,
+  tokenFor,
   type Stack,
 } from './support.js';
 
@@ -75,6 +79,46 @@ describe('outages', () => {
     await noneLeft();
     expect(await stack.as(account).count('perk_clicks.count')).toBe(EVENTS);
   }, 90_000);
+
+  it('lives on when Postgres is killed under running queries', async () => {
+    const account = anAccountId();
+    const statuses = new Set<number>();
+    let isOver = false;
+    const asking = Array.from({ length: 4 }, async () => {
+      while (!isOver)
+        statuses.add((await stack.as(account).load({ measures: ['perk_clicks.count'] })).status);
+    });
+    await sleep(300);
+    await database.server.kill();
+    await sleep(500);
+    await database.server.start();
+    await eventually(async () => expect(await stack.as(account).count('perk_clicks.count')).toBe(0));
+    isOver = true;
+    await Promise.all(asking);
+    expect(statuses).toEqual(new Set([200, 503]));
+  }, 60_000);
+
+  it('says 503 within seconds when Postgres hangs', async () => {
+    const proxy = await tcpProxy(database.url);
+    const app = await launchAnalytics(database, stack.nats, {
+      ANALYTICS_ROLES: 'query',
+      READER_DATABASE_URL: proxy.through(database.readerUrl),
+    });
+    const ask = () =>
+      new Analytics(app.url, tokenFor(anAccountId(), stack.key)).load({ measures: ['perk_clicks.count'] });
+    expect((await ask()).status).toBe(200);
+    proxy.freeze();
+    // First on a connection that is open, then without one.
+    for (let turn = 1; turn <= 2; turn += 1) {
+      const askedAt = Date.now();
+      expect((await ask()).status).toBe(503);
+      expect(Date.now() - askedAt).toBeLessThan(6_000);
+    }
+    proxy.thaw();
+    await eventually(async () => expect((await ask()).status).toBe(200));
+    await app.close();
+    await proxy.close();
+  }, 60_000);
 
   it('goes on by itself when the broker comes back with an empty disk', async () => {
     const account = anAccountId();

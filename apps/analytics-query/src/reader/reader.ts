@@ -1,6 +1,6 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { DomainError, isCallerId, unavailable } from '@perkway/domain';
-import { isDatabaseAway, LOGGER } from '@perkway/platform';
+import { isDatabaseAway, LOGGER, SteadyClient } from '@perkway/platform';
 import pg from 'pg';
 import type { Logger } from 'pino';
 import { ANALYTICS_QUERY_ENV, type AnalyticsQueryEnv } from '../env.js';
@@ -28,10 +28,18 @@ const PARSERS: Record<number, (text: string) => unknown> = {
 };
 const types = { getTypeParser: (oid: number) => PARSERS[oid] ?? asIs } as unknown as pg.CustomTypesConfig;
 
+/** Connecting, and the statement that opens a transaction: neither has anything to compute. */
 const CONNECT_TIMEOUT_MS = 2_000;
 const QUERY_CANCELED = '57014';
 /** Data exceptions, and operators that do not fit their operands: the query asked for something senseless. */
 const CALLERS_MISTAKE = /^(22|42883|42804|42725)/;
+
+/** With a limit of its own for connecting, because that of the pool covers waiting for the queries of others too. */
+class ReaderClient extends SteadyClient {
+  constructor(options?: pg.ClientConfig) {
+    super({ ...options, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
+  }
+}
 
 /** Reads the event store as `analytics_reader`, one account at a time. */
 @Injectable()
@@ -45,6 +53,7 @@ export class Reader implements OnApplicationShutdown {
   ) {
     this.timeoutMs = env.QUERY_TIMEOUT_MS;
     this.pool = new pg.Pool({
+      Client: ReaderClient,
       connectionString: env.READER_DATABASE_URL,
       application_name: 'analytics-query-reader',
       max: env.READER_POOL_SIZE,
@@ -76,7 +85,12 @@ export class Reader implements OnApplicationShutdown {
       throw this.translate(error);
     }
     try {
-      await client.query(this.begin(account));
+      // A database that hangs is noticed here, before the long limit of a query begins.
+      const begin: pg.QueryConfig & { query_timeout: number } = {
+        text: this.begin(account),
+        query_timeout: CONNECT_TIMEOUT_MS,
+      };
+      await client.query(begin);
       const results: unknown[][][] = [];
       for (const { text, params } of statements) {
         const { rows } = await client.query<unknown[]>({ text, values: params, rowMode: 'array', types });

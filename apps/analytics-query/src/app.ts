@@ -20,6 +20,8 @@ export const analyticsQueryApp = (env: AnalyticsQueryEnv): AppDefinition => ({
       allowedHeaders: ['authorization', 'content-type', 'x-request-id'],
       maxAge: 86_400,
       optionsSuccessStatus: 204,
+      // Every OPTIONS is answered so, as Cube's own server does.
+      strictPreflight: false,
     });
     setupOpenApi(
       app,

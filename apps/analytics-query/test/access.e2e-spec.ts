@@ -178,6 +178,7 @@ describe('the host', () => {
     expect(preflight.status).toBe(204);
     expect(preflight.headers.get('access-control-allow-origin')).toBe('*');
     expect(preflight.headers.get('access-control-allow-headers')).toContain('authorization');
+    expect((await fetch(`${app.url}/cubejs-api/v1/load`, { method: 'OPTIONS' })).status).toBe(204);
     const answer = await fetch(`${app.url}/cubejs-api/v1/meta`, { headers: { origin } });
     expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([401, '*']);
   });

@@ -4,7 +4,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { ApiProperty, ApiResponse } from '@nestjs/swagger';
 import { DomainError, unavailable } from '@perkway/domain';
 import { Type } from 'class-transformer';
-import { IsInt, ValidateNested } from 'class-validator';
+import { ArrayMaxSize, IsArray, IsInt, IsObject, ValidateNested } from 'class-validator';
 import type { FastifyRequest } from 'fastify';
 import { request as httpRequest } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
@@ -28,6 +28,9 @@ class ThingDto {
   name: string;
 
   @ApiProperty({ type: [PartDto] })
+  @IsArray()
+  @ArrayMaxSize(3)
+  @IsObject({ each: true })
   @ValidateNested({ each: true })
   @Type(() => PartDto)
   parts: PartDto[];
@@ -135,6 +138,19 @@ describe('an app of the platform', () => {
         expect(problem.detail).toContain(`${field} ${message}`);
         expect(message).not.toContain(field.split('.').at(-1)!);
       }
+    });
+
+    it('are told what a field is before what it may hold', async () => {
+      const detailOf = async (body: object) =>
+        (await post(JSON.stringify(body))).json<{ detail: string; errors: object[] }>();
+      expect(await detailOf({ name: 'x' })).toMatchObject({ detail: 'parts must be an array' });
+      expect(await detailOf({ name: 'x', parts: {} })).toMatchObject({ detail: 'parts must be an array' });
+      expect(await detailOf({ name: 'x', parts: [1, 2, 3, 4] })).toMatchObject({
+        detail: 'parts must contain no more than 3 elements',
+      });
+      expect(await detailOf({ name: 'x', parts: [1] })).toMatchObject({
+        detail: 'parts each value must be an object',
+      });
     });
 
     it('count characters, not UTF-16 units', async () => {

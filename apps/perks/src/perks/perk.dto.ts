@@ -16,7 +16,7 @@ import {
   ValidateNested,
 } from 'class-validator';
 import { SLUG } from '../categories/category.dto.js';
-import { MAX_CATEGORY_ID } from '../categories/category-id.pipe.js';
+import { MAX_CATEGORY_ID } from '../categories/category-id.js';
 import { IsTranslations, IsWebUrl } from '../text/validators.js';
 import type { PerkTranslations } from './perk.entity.js';
 
@@ -141,7 +141,7 @@ export class PutPerkDto {
   @ApiProperty({ description: 'Ids of existing categories', type: [Number], example: [1] })
   @IsArray()
   @ArrayMaxSize(MAX_CATEGORIES)
-  @ArrayUnique()
+  @ArrayUnique({ message: '$property must not name a category twice' })
   @IsInt({ each: true })
   @Min(1, { each: true })
   @Max(MAX_CATEGORY_ID, { each: true })

@@ -1,14 +1,18 @@
 import { Injectable, ValidationPipe, type PipeTransform, type ValidationError } from '@nestjs/common';
 import { DomainError, invalidField, isCallerId, type FieldProblem } from '@perkway/domain';
 
+/**
+ * One problem for each field: of all that a value breaks, the decorator that stands first, because that is the one that
+ * says what the value is at all. (Decorators are applied, and their constraints listed, from the last to the first.)
+ */
 const flatten = (errors: ValidationError[], parent = ''): FieldProblem[] =>
   errors.flatMap((error) => {
     const field = parent ? `${parent}.${error.property}` : error.property;
-    const own = Object.values(error.constraints ?? {}).map((message) => ({
-      field,
-      message: message.replace(new RegExp(`^(each value in )?${escapeRegExp(error.property)} `), '$1'),
-    }));
-    return [...own, ...flatten(error.children ?? [], field)];
+    const { nestedValidation, ...constraints } = error.constraints ?? {};
+    const message = Object.values(constraints).at(-1) ?? nestedValidation;
+    const property = escapeRegExp(error.property);
+    const own = message?.replace(new RegExp(`^(each value )in ${property} |^${property} `), '$1');
+    return own === undefined ? flatten(error.children ?? [], field) : [{ field, message: own }];
   });
 
 const escapeRegExp = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
@@ -19,7 +23,6 @@ export const createValidationPipe = (): ValidationPipe =>
     transform: true,
     whitelist: true,
     forbidUnknownValues: true,
-    stopAtFirstError: true,
     exceptionFactory: (errors) => {
       const fields = flatten(errors);
       const detail = fields.map(({ field, message }) => `${field} ${message}`).join('; ');

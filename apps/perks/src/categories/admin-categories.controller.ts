@@ -3,7 +3,7 @@ import { ApiOperation, ApiParam, ApiResponse, ApiSecurity, ApiTags } from '@nest
 import { Roles } from '@perkway/auth';
 import { ApiProblems } from '@perkway/platform';
 import { CategoriesService } from './categories.service.js';
-import { CategoryIdPipe } from './category-id.pipe.js';
+import { requireCategoryId } from './category-id.js';
 import { CategoryResource, PutCategoryDto } from './category.dto.js';
 
 @ApiTags('Management')
@@ -27,9 +27,10 @@ export class AdminCategoriesController {
     'DEPENDENCY_UNAVAILABLE',
   )
   async putCategory(
-    @Param('id', CategoryIdPipe) id: number,
+    // As text: made a number by Nest, 1e1 would be 10.
+    @Param('id') id: string,
     @Body() body: PutCategoryDto,
   ): Promise<CategoryResource> {
-    return this.categories.put(id, body);
+    return this.categories.put(requireCategoryId(id), body);
   }
 }

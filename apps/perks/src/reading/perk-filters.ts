@@ -1,7 +1,7 @@
 import { isText } from '@perkway/platform';
 import { DomainError, type FieldProblem } from '@perkway/domain';
 import type { CollectionPerk, PerkLocation } from '../catalog/collection.js';
-import { MAX_CATEGORY_ID, readCategoryId } from '../categories/category-id.pipe.js';
+import { MAX_CATEGORY_ID, readCategoryId } from '../categories/category-id.js';
 
 /** The filters of getPerkCollection. They narrow together. Places are folded for comparison. */
 export interface PerkFilters {

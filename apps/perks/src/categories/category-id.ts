@@ -1,4 +1,3 @@
-import { Injectable, type PipeTransform } from '@nestjs/common';
 import { invalidField } from '@perkway/domain';
 
 export const MAX_CATEGORY_ID = 2_147_483_647;
@@ -9,11 +8,9 @@ const isCategoryId = (id: number): boolean => Number.isInteger(id) && id >= 1 &&
 export const readCategoryId = (text: string): number | undefined =>
   /^\d{1,10}$/.test(text) && isCategoryId(Number(text)) ? Number(text) : undefined;
 
-@Injectable()
-export class CategoryIdPipe implements PipeTransform<number, number> {
-  /** The application's own pipe has made a number of it, or NaN. */
-  transform(id: number): number {
-    if (!isCategoryId(id)) throw invalidField('id', `must be an integer from 1 to ${MAX_CATEGORY_ID}`);
-    return id;
-  }
+/** The id of a category in an address. @throws DomainError VALIDATION_FAILED */
+export function requireCategoryId(text: string): number {
+  const id = readCategoryId(text);
+  if (id === undefined) throw invalidField('id', `must be an integer from 1 to ${MAX_CATEGORY_ID}`);
+  return id;
 }

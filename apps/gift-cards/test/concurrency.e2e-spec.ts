@@ -35,6 +35,22 @@ describe('at the same time', () => {
       `update reward_links set expires_at = clock_timestamp() + make_interval(secs => $2) where id = $1`,
       [linkIdOf(token), ms / 1000],
     );
+  /** As the service hands it to the database. */
+  const aRequest = (pool: string, given: object = {}) => ({
+    link: randomUUID(),
+    account: gift.user.account,
+    pool,
+    denomination: 25,
+    currency: 'EUR',
+    country: null,
+    expires_at: inSeconds(60),
+    created_by: 'x',
+    idempotency_key: randomUUID(),
+    body_digest: 'aa',
+    token_key: 'k1',
+    event: '{}',
+    ...given,
+  });
   const statuses = (answers: Reply<unknown>[]) =>
     answers.reduce<Record<string, number>>((counts, { status, body }) => {
       const name = status === 201 ? '201' : String(body);
@@ -90,22 +106,8 @@ describe('at the same time', () => {
     it('is not given when that one takes it', async () => {
       const pool = await gift.aPool(1);
       const client = await otherSession();
-      const request = {
-        link: randomUUID(),
-        account: gift.user.account,
-        pool,
-        denomination: 25,
-        currency: 'EUR',
-        country: null,
-        expires_at: inSeconds(60),
-        created_by: 'x',
-        idempotency_key: randomUUID(),
-        body_digest: 'aa',
-        token_key: 'k1',
-        event: '{}',
-      };
       const { rows } = await client.query('select * from reserve_cards($1, false)', [
-        JSON.stringify([request]),
+        JSON.stringify([aRequest(pool)]),
       ]);
       expect(rows).toMatchObject([{ outcome: 'RESERVED' }]);
       // Two together, so that each is first tried in company.
@@ -140,6 +142,37 @@ describe('at the same time', () => {
       expect(new Set(links.map(({ token }) => token)).size).toBe(10);
       await client.query('rollback');
     });
+  });
+
+  it('transactions over the same entries in other orders do not wait in a circle', async () => {
+    const pool = await gift.aPool(400);
+    await gift.addCards(pool, 400, { ...EUR_25, country: 'AT' });
+    // Of 17 connections two share a slot of the counts.
+    const sessions = await Promise.all(
+      Array.from({ length: 17 }, async () => {
+        const client = new pg.Client(gift.database.url);
+        await client.connect();
+        clients.push(client);
+        const { rows } = await client.query<{ slot: number }>('select pg_backend_pid() % 16 as slot');
+        return { client, slot: rows[0]!.slot };
+      }),
+    );
+    const [one, other] = sessions.flatMap((a, index) => {
+      const b = sessions.slice(index + 1).find(({ slot }) => slot === a.slot);
+      return b ? [a.client, b.client] : [];
+    });
+    const reserving = async (client: pg.Client, countries: (string | null)[]) => {
+      for (let turn = 0; turn < 150; turn += 1) {
+        const requests = countries.map((country) => aRequest(pool, { country }));
+        const { rows } = await client.query('select * from reserve_cards($1, false)', [
+          JSON.stringify(requests),
+        ]);
+        expect(rows).toMatchObject([{ outcome: 'RESERVED' }, { outcome: 'RESERVED' }]);
+      }
+    };
+    // The second serves France first and takes Austria, the first country, for who does not care.
+    await Promise.all([reserving(one!, ['AT', 'FR']), reserving(other!, ['FR', null])]);
+    expect(await gift.numbers(pool)).toMatchObject([{ reserved: 300 }, { reserved: 300 }]);
   });
 
   describe('reveals', () => {

@@ -14,7 +14,7 @@ const ROWS_PER_TURN = 200;
 
 /**
  * Whatever of the batch is new, with its stock, its count and the progress of the load, or nothing at all. The order of
- * the hashes keeps two loads of the same codes from waiting for each other in a circle.
+ * the hashes, then of the entries keeps two loads from waiting for each other in a circle.
  */
 const INSERT = `
   with input as (
@@ -30,7 +30,7 @@ const INSERT = `
     select inventory_id, floor(random() * 4294967296 - 2147483648)::integer, id from fresh
   ), counted as (
     insert into inventory_counts as c (inventory_id, slot, loaded)
-    select inventory_id, pg_backend_pid() % 16, count(*) from fresh group by inventory_id order by inventory_id
+    select inventory_id, 16 + pg_backend_pid() % 16, count(*) from fresh group by inventory_id order by inventory_id
     on conflict (inventory_id, slot) do update set loaded = c.loaded + excluded.loaded
   ), duplicate as (
     select number from input where id not in (select id from fresh)

@@ -29,7 +29,8 @@ const TABLES = `
   );
 
   -- The numbers of an inventory are the sums over its slots. A transaction changes the slot of its own connection, so
-  -- that concurrent reservations do not queue for one row until the other's commit is on the disk.
+  -- that concurrent reservations do not queue for one row until the other's commit is on the disk. Slots 0 to 15 are for
+  -- links, 16 to 31 for loads.
   create table inventory_counts (
     inventory_id integer not null,
     slot smallint not null,
@@ -132,9 +133,15 @@ const NUMBERS = `
     offset 0
   ) expired`;
 
-/** The numbers of the lock that keeps the settling apart from everything that changes "holding". */
-const COUNTING_LOCK = '727105, 1';
+/** What the service locks beside rows; the first number keeps it apart from other users of the database. */
 const SETTLING_LOCK = '727105, 2';
+const COUNTING_LOCK = '727105, 1';
+/**
+ * Comes before any row of a link or card is touched: it keeps the settling apart from everything that changes "holding",
+ * and makes one of two transactions with the same slot wait before it holds anything that the other may want.
+ */
+const TAKE_SLOT = `perform pg_advisory_xact_lock_shared(${COUNTING_LOCK}),
+      pg_advisory_xact_lock(727105, 100 + pg_backend_pid() % 16)`;
 
 const COUNT = `
   create function count_links(
@@ -245,7 +252,7 @@ const RESERVE = `
     perform pg_advisory_xact_lock(k) from (
       select distinct hashtextextended('reward-link ' || q.link, 0) as k from unnest(v_requests) q order by 1
     ) keys;
-    perform pg_advisory_xact_lock_shared(${COUNTING_LOCK});
+    ${TAKE_SLOT};
 
     select array_agg(
       case
@@ -339,7 +346,7 @@ const REVEAL = `
   create function reveal_link(p_link uuid) returns boolean language plpgsql as $$
   declare v_link reward_links;
   begin
-    perform pg_advisory_xact_lock_shared(${COUNTING_LOCK});
+    ${TAKE_SLOT};
     update reward_links set revealed_at = clock_timestamp()
     where id = p_link and revealed_at is null and not released and expires_at > clock_timestamp()
     returning * into v_link;

@@ -1,5 +1,6 @@
 import { HttpException, NotFoundException } from '@nestjs/common';
 import { DomainError, ERROR_CODES, invalidField, type ErrorCode } from '@perkway/domain';
+import { QueryRunnerAlreadyReleasedError, QueryRunnerProviderAlreadyReleasedError } from 'typeorm';
 import { renderCubeError, renderPlainCode, renderProblem } from './error-renderer.js';
 import { toDomainError } from './to-domain-error.js';
 
@@ -48,6 +49,8 @@ describe('toDomainError', () => {
     ['a pool without a free connection', new Error('timeout exceeded when trying to connect')],
     ['an answer that does not come', queryFailed(new Error('Query read timeout'))],
     ['a connection cut in the middle', new Error('Connection terminated unexpectedly')],
+    ['a statement after the cut', new QueryRunnerAlreadyReleasedError()],
+    ['a transaction after the cut', new QueryRunnerProviderAlreadyReleasedError()],
   ])('answers 503 for %s', (_, thrown) => {
     expect(toDomainError(thrown)).toMatchObject({
       code: 'DEPENDENCY_UNAVAILABLE',

@@ -27,8 +27,9 @@ const CONNECTION_LOST = new Set([
 const DATABASE_AWAY = /^(08|57P|53|57014|55P03|40001|40P01|25006)/;
 /** Text that Postgres cannot store (NUL, broken encoding). */
 const UNSTORABLE_TEXT = new Set(['22021', '22P05']);
+/** The last is TypeORM's: it gives back a connection that broke, and the transaction on it goes on for a statement. */
 const CONNECTION_MESSAGES =
-  /Connection terminated|timeout exceeded when trying to connect|Query read timeout|timeout expired|Client has encountered a connection error|Driver not Connected|not connected|pool after calling end/i;
+  /Connection terminated|timeout exceeded when trying to connect|Query read timeout|timeout expired|Client has encountered a connection error|Driver not Connected|not connected|pool after calling end|query runner .*already released/i;
 
 interface DriverError {
   code?: string;

@@ -36,6 +36,7 @@ export class AccountsController {
     'FORBIDDEN',
     'PAYLOAD_TOO_LARGE',
     'UNSUPPORTED_MEDIA_TYPE',
+    'TOO_MANY_REQUESTS',
     'DEPENDENCY_UNAVAILABLE',
   )
   putAccount(

@@ -39,6 +39,7 @@ export class KeysController {
     'KEY_EXISTS',
     'PAYLOAD_TOO_LARGE',
     'UNSUPPORTED_MEDIA_TYPE',
+    'TOO_MANY_REQUESTS',
     'DEPENDENCY_UNAVAILABLE',
   )
   createApiKey(
@@ -59,6 +60,7 @@ export class KeysController {
     'API_KEY_INVALID',
     'FORBIDDEN',
     'ACCOUNT_NOT_FOUND',
+    'TOO_MANY_REQUESTS',
     'DEPENDENCY_UNAVAILABLE',
   )
   listApiKeys(@Param('accountId', CallerIdPipe) accountId: string): Promise<ApiKeyResource[]> {
@@ -79,6 +81,7 @@ export class KeysController {
     'FORBIDDEN',
     'ACCOUNT_NOT_FOUND',
     'KEY_NOT_FOUND',
+    'TOO_MANY_REQUESTS',
     'DEPENDENCY_UNAVAILABLE',
   )
   revokeApiKey(

@@ -39,6 +39,7 @@ export class TokensController {
     'API_KEY_INVALID',
     'FORBIDDEN',
     'ACCOUNT_NOT_FOUND',
+    'TOO_MANY_REQUESTS',
     'DEPENDENCY_UNAVAILABLE',
   )
   issueCubeToken(@CurrentCaller() caller: Caller, @Query('clientId') clientId?: unknown): Promise<CubeToken> {

@@ -28,6 +28,7 @@ export class CampaignsController {
     'FORBIDDEN',
     'PAYLOAD_TOO_LARGE',
     'UNSUPPORTED_MEDIA_TYPE',
+    'TOO_MANY_REQUESTS',
     'DEPENDENCY_UNAVAILABLE',
   )
   putCampaign(

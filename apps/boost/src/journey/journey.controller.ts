@@ -89,6 +89,7 @@ export class JourneyController {
     'CAMPAIGN_NOT_FOUND',
     'PAYLOAD_TOO_LARGE',
     'UNSUPPORTED_MEDIA_TYPE',
+    'TOO_MANY_REQUESTS',
     'DEPENDENCY_UNAVAILABLE',
   )
   async trackJourneyEvent(

@@ -84,6 +84,7 @@ export class OutreachController {
     'PERK_IS_NOT_IN_CAMPAIGN',
     'API_KEY_INVALID',
     'CAMPAIGN_NOT_FOUND',
+    'TOO_MANY_REQUESTS',
     'DEPENDENCY_UNAVAILABLE',
   )
   async generateRewardUrl(

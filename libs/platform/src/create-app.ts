@@ -6,7 +6,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Logger } from 'pino';
-import { Histogram, Registry } from 'prom-client';
+import { Registry } from 'prom-client';
 import { ConfigError, type PlatformEnv } from './config/load-env.js';
 import { ErrorFilter, sendError } from './errors/error.filter.js';
 import { renderProblem, type ErrorRenderer } from './errors/error-renderer.js';
@@ -15,6 +15,7 @@ import { DrainState, HealthModule, type HealthOptions } from './health/health.mo
 import { deferBodyErrors, DeferredBodyGuard } from './http/deferred-body.guard.js';
 import { createLogger, LOGGER, NestLogger } from './logging/logger.js';
 import { MetricsModule } from './metrics/metrics.module.js';
+import { RequestDurations } from './metrics/request-durations.js';
 import { NatsModule } from './nats/nats.module.js';
 import { NatsService } from './nats/nats.service.js';
 import { RpcServer } from './nats/rpc-server.js';
@@ -117,21 +118,7 @@ function closeConnectionsAsTheyBecomeIdle(fastify: FastifyInstance) {
 
 /** Request ids, a duration histogram, and one log line for each refused or failed request. */
 function observeRequests(app: NestFastifyApplication, logger: Logger) {
-  const durations = new Histogram({
-    name: 'http_request_duration_seconds',
-    help: 'Time to answer, by route pattern',
-    labelNames: ['method', 'route', 'status'] as const,
-    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
-    registers: [app.get(Registry)],
-  });
-  // Looking up the labels costs more than counting; there are as many as routes, methods and statuses.
-  const observers = new Map<string, { observe(seconds: number): void }>();
-  const observerOf = (method: string, route: string, status: number) => {
-    const key = `${method} ${status} ${route}`;
-    let observer = observers.get(key);
-    if (!observer) observers.set(key, (observer = durations.labels({ method, route, status })));
-    return observer;
-  };
+  const durations = new RequestDurations(app.get(Registry));
   const fastify = app.getHttpAdapter().getInstance();
   fastify.addHook('onRequest', (request, reply, done) => {
     void reply.header('x-request-id', request.id);
@@ -141,7 +128,7 @@ function observeRequests(app: NestFastifyApplication, logger: Logger) {
     const status = reply.statusCode;
     // The route pattern, never the address itself: it may hold a token.
     const route = request.routeOptions.url ?? '(none)';
-    observerOf(request.method, route, status).observe(reply.elapsedTime / 1000);
+    durations.observe(request.method, route, status, reply.elapsedTime / 1000);
     const level = status >= 500 ? 'error' : status >= 400 ? 'info' : 'debug';
     if (logger.isLevelEnabled(level))
       logger[level](

@@ -130,6 +130,23 @@ describe('at the same time', () => {
       expect((await gift.open(token)).link?.state).toBe('EXPIRED');
     });
 
+    it('on paper only is soon given up', async () => {
+      const pool = await gift.aPool(0);
+      await gift.addCards(pool, 1);
+      const add = (loaded: number) =>
+        gift.database.query(
+          `update inventory_counts set loaded = loaded + $2
+           where inventory_id = (select id from inventories where pool_id = $1) and loaded > 0`,
+          [pool, loaded],
+        );
+      await gift.aLink(pool);
+      await add(5);
+      const before = Date.now();
+      expect((await gift.generate<string>(pool)).body).toBe('NO_AVAILABLE_CARDS');
+      expect(Date.now() - before).toBeLessThan(2_000);
+      await add(-5);
+    });
+
     it('does not keep others from the rest', async () => {
       const pool = await gift.aPool(20);
       const client = await otherSession();

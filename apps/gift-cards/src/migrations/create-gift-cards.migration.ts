@@ -247,6 +247,7 @@ const RESERVE = `
     v_cards bigint[];
     v_taken bigint[];
     v_rest text;
+    v_vain integer := 0;
   begin
     -- First the same idempotency keys in one order, before any card is held: nobody can wait in a circle.
     perform pg_advisory_xact_lock(k) from (
@@ -309,6 +310,12 @@ const RESERVE = `
             where l.inventory_id = any (v_candidates) and l.revealed_at is null and not l.released
               and l.expires_at <= now()
             limit 1 for update;
+          end if;
+          if not found then
+            -- Gone just now. Again and again only if the numbers are wrong, which must not keep this going for ever.
+            v_vain := v_vain + 1;
+            perform pg_sleep(0.005);
+            if v_vain > 20 then v_rest := 'NO_AVAILABLE_CARDS'; end if;
           end if;
         end if;
       end loop;

@@ -2,8 +2,10 @@ import { Inject, Injectable } from '@nestjs/common';
 import { TRACKING_EVENT_VERSION, type RewardLinkEvent } from '@perkway/domain';
 import { isDatabaseAway, LOGGER } from '@perkway/platform';
 import { newEventId, TrackingService } from '@perkway/tracking';
+import type pg from 'pg';
 import type { Logger } from 'pino';
 import { DataSource } from 'typeorm';
+import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 
 /** One request as the function `reserve_cards` takes it. */
 export interface ReservationRequest {
@@ -117,14 +119,19 @@ export class Reservations {
     }
   }
 
-  /** One statement, so that the whole transaction is one round trip. */
+  /** One statement, so that the whole transaction is one round trip. By name, so that it is planned once. */
   private async transact(requests: ReservationRequest[], mayWait: boolean): Promise<Answer[]> {
-    const answers: Answer[] = await this.dataSource.query('select * from reserve_cards($1, $2)', [
-      JSON.stringify(requests.map((request) => ({ ...request, event: JSON.stringify(toEvent(request)) }))),
-      mayWait,
-    ]);
+    const pool = (this.dataSource.driver as PostgresDriver).master as pg.Pool;
+    const { rows } = await pool.query<Answer>({
+      name: 'reserve-cards',
+      text: 'select * from reserve_cards($1, $2)',
+      values: [
+        JSON.stringify(requests.map((request) => ({ ...request, event: JSON.stringify(toEvent(request)) }))),
+        mayWait,
+      ],
+    });
     this.tracking.relaySoon();
-    return answers;
+    return rows;
   }
 }
 

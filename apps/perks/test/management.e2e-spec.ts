@@ -347,6 +347,21 @@ describe('the management API', () => {
     });
   });
 
+  it('takes a burst of changes, one after the other, and reads on meanwhile', async () => {
+    const id = await perks.putCollection([aGroup('One', 1, [await perks.putPerk(), 1])]);
+    let isDone = false;
+    const burst = Promise.all(Array.from({ length: 150 }, () => perks.putPerk())).finally(
+      () => (isDone = true),
+    );
+    let reads = 0;
+    while (!isDone) {
+      await perks.get(`/perk-collections/${id}`).expect(200);
+      reads += 1;
+    }
+    expect(await burst).toHaveLength(150);
+    expect(reads).toBeGreaterThan(1);
+  });
+
   describe('in several replicas', () => {
     it('an edit shows at once where it was made, and everywhere within seconds', async () => {
       const other = await perks.launch();

@@ -1,3 +1,4 @@
+import { get, type IncomingMessage } from 'node:http';
 import { parseKeyring, verifyLink } from '@perkway/signing';
 import { testSecrets, testUrls } from '@perkway/testing';
 import request from 'supertest';
@@ -122,6 +123,46 @@ describe('reading perk collections', () => {
     expect(standard.perks.map(({ id }: { id: string }) => id)).toEqual([automatic, shared]);
     expect(standard.groups[0].perks.map(({ id }: { id: string }) => id)).toEqual([automatic, shared]);
     await perks.get(`/perk-collections/${id}/perk/${single}`).expect(200);
+  });
+
+  it('sends each caller its own answer, however slowly it is read', async () => {
+    const large = (letter: string) =>
+      Promise.all(Array.from({ length: 60 }, () => perks.putPerk({ details: letter.repeat(50_000) })));
+    const [a, b] = await Promise.all(
+      ['a', 'b'].map(async (letter) => {
+        const ids = await large(letter);
+        return perks.putCollection([aGroup(letter, 1, ...ids.map((id): [string, number] => [id, 1]))]);
+      }),
+    );
+    const address = (id: string) => `${perks.app.url}/perk-collections/${id}`;
+    const headers = { 'x-api-key': perks.user.key, 'x-disable-view-tracking': 'true' };
+    const check = (id: string, letter: string, text: string) => {
+      const body = JSON.parse(text);
+      expect(body.id).toBe(id);
+      expect(body.perks).toHaveLength(60);
+      for (const { details, click_url } of [...body.perks, ...body.groups[0].perks]) {
+        expect(details).toBe(letter.repeat(50_000));
+        expect(targetOf(click_url)).toMatchObject({ collection: id });
+      }
+    };
+    // Six megabytes are more than the system takes off the app's hands at once.
+    const slow = await new Promise<IncomingMessage>((resolve, reject) =>
+      get(address(a!), { headers }, resolve).on('error', reject),
+    );
+    slow.pause();
+    const gone = new AbortController();
+    const broken = fetch(address(a!), { headers, signal: gone.signal }).then(({ body }) => body!.cancel());
+    for (let round = 0; round < 4; round += 1) {
+      const answers = await Promise.all(
+        [b!, a!, b!].map(async (id) => (await fetch(address(id), { headers })).text()),
+      );
+      check(b!, 'b', answers[0]!);
+      check(a!, 'a', answers[1]!);
+      check(b!, 'b', answers[2]!);
+    }
+    gone.abort();
+    await broken.catch(() => undefined);
+    check(a!, 'a', (await slow.toArray()).join(''));
   });
 
   it('lists the collections of the account, at once after a change', async () => {

@@ -1,9 +1,12 @@
 import { Injectable } from '@nestjs/common';
+import { unavailable } from '@perkway/domain';
 import { DataSource, type EntityManager } from 'typeorm';
 import { CollectionStore } from './collection-store.js';
 
 /** Any fixed pair: the lock under which the catalogue changes. */
 const LOCK = 'select pg_advisory_xact_lock(7271, 1)';
+/** A change that has to wait longer for those before it is refused, so that nobody hangs. */
+const MAX_WAIT_MS = 10_000;
 
 /**
  * Every change of categories, perks and collections is one transaction under one lock. The change of a perk must reach
@@ -12,6 +15,9 @@ const LOCK = 'select pg_advisory_xact_lock(7271, 1)';
  */
 @Injectable()
 export class CatalogWriter {
+  /** Those that wait in this process wait here, and not each with a connection that the reads may need. */
+  private last: Promise<unknown> = Promise.resolve();
+
   constructor(
     private readonly dataSource: DataSource,
     private readonly store: CollectionStore,
@@ -19,10 +25,16 @@ export class CatalogWriter {
 
   /** After the commit this process already reads what was written; the other replicas follow within seconds. */
   async write<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
-    const result = await this.dataSource.transaction(async (manager) => {
-      await manager.query(LOCK);
-      return work(manager);
+    const deadline = Date.now() + MAX_WAIT_MS;
+    const turn = this.last.then(() => {
+      if (Date.now() > deadline) throw unavailable('The catalogue');
+      return this.dataSource.transaction(async (manager) => {
+        await manager.query(LOCK);
+        return work(manager);
+      });
     });
+    this.last = turn.catch(() => undefined);
+    const result = await turn;
     await this.store.refresh();
     return result;
   }

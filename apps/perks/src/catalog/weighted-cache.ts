@@ -1,7 +1,18 @@
+interface Entry<V> {
+  value: V;
+  weight: number;
+  /** When it was used last, in uses of the cache. */
+  usedAt: number;
+}
+
+/** What is dropped at once, so that not every new value has to look for the oldest one. */
+const DROP_TO = 0.9;
+
 /** Keeps what was used last, up to a total weight. */
 export class WeightedCache<V> {
-  private readonly entries = new Map<string, { value: V; weight: number }>();
+  private readonly entries = new Map<string, Entry<V>>();
   private total = 0;
+  private uses = 0;
 
   constructor(private readonly maxWeight: number) {}
 
@@ -16,21 +27,16 @@ export class WeightedCache<V> {
   get(key: string): V | undefined {
     const entry = this.entries.get(key);
     if (!entry) return undefined;
-    // A map keeps the order of insertion, so the first entry is the one that was not used for the longest time.
-    this.entries.delete(key);
-    this.entries.set(key, entry);
+    entry.usedAt = ++this.uses;
     return entry.value;
   }
 
   /** A single value heavier than everything allowed is kept until the next one comes. */
   set(key: string, value: V, weight: number): void {
     this.delete(key);
-    this.entries.set(key, { value, weight });
+    this.entries.set(key, { value, weight, usedAt: ++this.uses });
     this.total += weight;
-    for (const [oldest] of this.entries) {
-      if (this.total <= this.maxWeight || oldest === key) break;
-      this.delete(oldest);
-    }
+    if (this.total > this.maxWeight) this.dropOldest(key);
   }
 
   delete(key: string): void {
@@ -40,12 +46,19 @@ export class WeightedCache<V> {
     this.total -= entry.weight;
   }
 
-  /** A copy, so that the cache may change while it is gone through. */
   values(): V[] {
     return [...this.entries.values()].map(({ value }) => value);
   }
 
   deleteWhere(predicate: (key: string) => boolean): void {
     for (const key of [...this.entries.keys()]) if (predicate(key)) this.delete(key);
+  }
+
+  private dropOldest(except: string) {
+    const byAge = [...this.entries].sort(([, a], [, b]) => a.usedAt - b.usedAt);
+    for (const [key] of byAge) {
+      if (this.total <= this.maxWeight * DROP_TO) break;
+      if (key !== except) this.delete(key);
+    }
   }
 }

@@ -40,15 +40,16 @@ export class AnswerTemplate {
     return this.holes.length;
   }
 
-  /** One fetch: fresh links, the same for every appearance of a perk. */
-  fill(batch: LinkBatch): Buffer {
-    const answer = Buffer.allocUnsafe(this.length);
-    answer.set(this.bytes);
+  /**
+   * One fetch: fresh links, the same for every appearance of a perk.
+   * @param memory has room for `length` bytes
+   */
+  fill(memory: Buffer, batch: LinkBatch): void {
+    memory.set(this.bytes);
     for (const { link, first, others } of this.holes) {
-      batch.writeHead(link, answer, first);
-      for (const other of others) answer.copyWithin(other, first, first + LINK_HEAD_LENGTH);
+      batch.writeHead(link, memory, first);
+      for (const other of others) memory.copyWithin(other, first, first + LINK_HEAD_LENGTH);
     }
-    return answer;
   }
 }
 

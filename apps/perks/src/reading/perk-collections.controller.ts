@@ -42,9 +42,15 @@ type ReadRequest = AuthenticatedRequest & {
   query: Record<string, string | string[] | undefined>;
 };
 
+const hasAny = (query: object): boolean => {
+  for (const _ in query) return true;
+  return false;
+};
+
 const requireIds = (ids: Partial<ReadRequest['params']>): void => {
-  for (const [name, id] of Object.entries(ids))
-    if (!isCallerId(id)) throw invalidField(name, 'must have 1 to 100 characters of A-Z a-z 0-9 . _ -');
+  for (const name of ['collectionId', 'perkId'] as const)
+    if (ids[name] !== undefined && !isCallerId(ids[name]))
+      throw invalidField(name, 'must have 1 to 100 characters of A-Z a-z 0-9 . _ -');
 };
 
 const wishOf = ({ query, headers }: ReadRequest): LanguageWish => ({
@@ -181,7 +187,12 @@ export class PerkCollectionsController {
     if (!isHead && !isSuppressed && template.shownPerks !== undefined)
       // Before the answer leaves, the view is durable.
       await this.tracking.trackSerialized(
-        perkView(newEventId(), collection, template.shownPerks, readCustomAttributes(query)),
+        perkView(
+          newEventId(),
+          collection,
+          template.shownPerks,
+          hasAny(query) ? readCustomAttributes(query) : undefined,
+        ),
       );
     void reply.headers({
       'content-language': template.language,
@@ -193,8 +204,14 @@ export class PerkCollectionsController {
       void reply.code(304).send();
       return;
     }
-    void reply
-      .header('content-type', 'application/json; charset=utf-8')
-      .send(isHead ? template.blank : template.fill(this.reads.links(template.links)));
+    void reply.header('content-type', 'application/json; charset=utf-8');
+    if (isHead) {
+      void reply.send(template.blank);
+      return;
+    }
+    const { body, release } = this.reads.fetch(template);
+    // Handed over to the system as a whole. Of a broken connection nobody says when its memory is let go.
+    if (release) reply.raw.once('finish', release);
+    void reply.send(body);
   }
 }

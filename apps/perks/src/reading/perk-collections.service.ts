@@ -7,9 +7,12 @@ import { WeightedCache } from '../catalog/weighted-cache.js';
 import { PERKS_ENV, type PerksEnv } from '../env.js';
 import { negotiateLanguage, type LanguageWish } from '../text/language.js';
 import type { AnswerTemplate } from './answer-template.js';
+import { BufferPool, MIN_POOLED_LENGTH } from './buffer-pool.js';
 import { filtersKey, NO_FILTERS, type PerkFilters } from './perk-filters.js';
 import { renderCategories, renderCollection, renderPerk, type RenderSettings } from './render.js';
 
+/** Memory of answers that have been sent, waiting for the next ones. */
+const MAX_WAITING_BYTES = 32 * 1024 * 1024;
 /** A link says when it was made, to this precision. */
 const BATCH_MS = 20;
 
@@ -19,6 +22,7 @@ export class PerkCollectionsService {
   private readonly signer: LinkSigner;
   private readonly settings: RenderSettings;
   private readonly templates: WeightedCache<AnswerTemplate>;
+  private readonly memory = new BufferPool(MAX_WAITING_BYTES);
   private batch: LinkBatch;
   private batchFrom = 0;
   private linksLeft = 0;
@@ -90,18 +94,31 @@ export class PerkCollectionsService {
     );
   }
 
+  /** One fetch of an answer, with fresh links. Call `release`, if there is one, when nobody reads the body any more. */
+  fetch(template: AnswerTemplate): { body: Buffer; release?: () => void } {
+    const batch = this.batchFor(template.links);
+    if (template.length < MIN_POOLED_LENGTH) {
+      const body = Buffer.allocUnsafe(template.length);
+      template.fill(body, batch);
+      return { body };
+    }
+    const memory = this.memory.take(template.length);
+    template.fill(memory, batch);
+    return { body: memory.subarray(0, template.length), release: () => this.memory.give(memory) };
+  }
+
   /**
-   * A batch for so many links. Fetches of the same moment share one, because its key costs as much as a hundred links;
+   * A batch for so many links. Fetches of the same moment share one, because its key costs as much as fifty links;
    * every link is another one all the same.
    */
-  links(count: number): LinkBatch {
+  private batchFor(links: number): LinkBatch {
     const now = Date.now();
-    if (count > this.linksLeft || now < this.batchFrom || now >= this.batchFrom + BATCH_MS) {
+    if (links > this.linksLeft || now < this.batchFrom || now >= this.batchFrom + BATCH_MS) {
       this.batch = this.signer.begin(now);
       this.batchFrom = now;
       this.linksLeft = MAX_LINKS_IN_BATCH;
     }
-    this.linksLeft -= count;
+    this.linksLeft -= links;
     return this.batch;
   }
 

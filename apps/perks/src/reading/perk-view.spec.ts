@@ -14,9 +14,10 @@ describe('perkView', () => {
       collection: 'the-collection',
       perks: ['a', 'b'],
     };
-    expect(perkView('event-id', collection, '["a","b"]', noAttributes(), 1_760_000_000_000)).toBe(
-      JSON.stringify(expected),
-    );
+    for (const attributes of [undefined, noAttributes()])
+      expect(perkView('event-id', collection, '["a","b"]', attributes, 1_760_000_000_000)).toBe(
+        JSON.stringify(expected),
+      );
   });
 
   it('carries the attributes of the read', () => {

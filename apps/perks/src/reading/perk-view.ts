@@ -9,12 +9,17 @@ export function perkView(
   id: string,
   collection: Pick<Collection, 'id' | 'owner'>,
   shownPerks: string,
-  { utm, cmeta }: CustomAttributes,
+  attributes?: CustomAttributes,
   at: number = Date.now(),
 ): string {
   // Ids have no character that JSON escapes.
-  let event = `{"v":${TRACKING_EVENT_VERSION},"id":"${id}","account":"${collection.owner}","at":${at},"type":"perk_view","collection":"${collection.id}","perks":${shownPerks}`;
-  if (Object.keys(utm).length > 0) event += `,"utm":${JSON.stringify(utm)}`;
-  if (Object.keys(cmeta).length > 0) event += `,"cmeta":${JSON.stringify(cmeta)}`;
-  return `${event}}`;
+  const event = `{"v":${TRACKING_EVENT_VERSION},"id":"${id}","account":"${collection.owner}","at":${at},"type":"perk_view","collection":"${collection.id}","perks":${shownPerks}`;
+  if (!attributes) return `${event}}`;
+  const { utm, cmeta } = attributes;
+  const tags = {
+    ...(Object.keys(utm).length > 0 ? { utm } : {}),
+    ...(Object.keys(cmeta).length > 0 ? { cmeta } : {}),
+  };
+  const text = JSON.stringify(tags);
+  return text === '{}' ? `${event}}` : `${event},${text.slice(1)}`;
 }

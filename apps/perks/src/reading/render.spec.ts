@@ -1,6 +1,7 @@
 import { createLinkSigner, parseKeyring, verifyLink } from '@perkway/signing';
 import fc from 'fast-check';
 import { toCollection } from '../catalog/load-collection.js';
+import type { AnswerTemplate } from './answer-template.js';
 import { readFilters, NO_FILTERS } from './perk-filters.js';
 import { renderCategories, renderCollection, renderPerk } from './render.js';
 import type { PerkCollectionResponse, PerkResponse } from './perk-collections.dto.js';
@@ -48,8 +49,11 @@ const group = (perks: [string, number][], fields: Partial<Stored['groups'][numbe
   ...fields,
 });
 
-const fetched = <Body>(template: { fill(batch: ReturnType<typeof signer.begin>): Buffer }): Body =>
-  JSON.parse(template.fill(signer.begin()).toString()) as Body;
+const fetched = <Body>(template: AnswerTemplate): Body => {
+  const memory = Buffer.alloc(template.length, '?');
+  template.fill(memory, signer.begin());
+  return JSON.parse(memory.toString()) as Body;
+};
 const read = (collection: Stored, query: Parameters<typeof readFilters>[0] = {}, language = 'en') =>
   fetched<PerkCollectionResponse>(
     renderCollection(settings, toCollection(collection), language, readFilters(query)),

@@ -1,0 +1,33 @@
+import { BufferPool } from './buffer-pool.js';
+
+describe('BufferPool', () => {
+  it('gives what was given back, to whoever needs about as much', () => {
+    const pool = new BufferPool(1_000_000);
+    const buffer = pool.take(97_853);
+    expect(buffer.length).toBeGreaterThanOrEqual(97_853);
+    expect(buffer.length).toBeLessThan(97_853 * 1.15);
+    pool.give(buffer);
+    expect(pool.waitingBytes).toBe(buffer.length);
+    expect(pool.take(97_000)).toBe(buffer);
+    expect(pool.waitingBytes).toBe(0);
+    expect(pool.take(97_000)).not.toBe(buffer);
+  });
+
+  it('never gives too little', () => {
+    const pool = new BufferPool(1_000_000_000);
+    for (let length = 1; length < 300_000; length = Math.ceil(length * 1.01) + 1) {
+      const buffer = pool.take(length);
+      expect(buffer.length).toBeGreaterThanOrEqual(length);
+      pool.give(buffer);
+    }
+  });
+
+  it('keeps no more than it may', () => {
+    const pool = new BufferPool(250_000);
+    for (const buffer of Array.from({ length: 10 }, () => pool.take(100_000))) pool.give(buffer);
+    expect(pool.waitingBytes).toBeLessThanOrEqual(250_000);
+    expect(pool.waitingBytes).toBeGreaterThan(100_000);
+    pool.give(pool.take(10_000_000));
+    expect(pool.waitingBytes).toBeLessThanOrEqual(250_000);
+  });
+});

@@ -82,30 +82,34 @@ describe('the numbers', () => {
       reading(),
       reading(),
     ];
+    const releasedLinks = async () => {
+      const [row] = await gift.database.query<{ released: string }>(
+        'select count(*) as released from reward_links where released',
+      );
+      return Number(row!.released);
+    };
     await sleep(6_000);
+    // Cards must come back and be given again, or this shows nothing; a busy machine takes longer for it.
+    for (let turn = 0; turn < 60 && (await releasedLinks()) <= 50; turn += 1) await sleep(500);
+    const released = await releasedLinks();
     isOver = true;
     await Promise.all(working);
     await replica.close();
+    expect(released).toBeGreaterThan(50);
     expect(seen.length).toBeGreaterThan(50);
     expect(new Set(seen)).toEqual(new Set([400, 500]));
-    const [counts] = await gift.database.query<{ settled: string; released: string }>(
-      `select (select sum(settled) from inventory_counts) as settled,
-         (select count(*) from reward_links where released) as released`,
-    );
-    // Cards came back and were given again, or this has shown nothing.
-    expect(Number(counts!.released)).toBeGreaterThan(50);
     await expectAudit();
-    await sleep(2_500);
+    await sleep(3_500);
     expect(await gift.numbers(pool)).toMatchObject([{ reserved: 0 }]);
     await settled().settle(1, 10_000);
     await expectAudit();
-  }, 60_000);
+  }, 90_000);
 
   it('do not change when expired links are settled, and links go on as before', async () => {
     const pool = await gift.aPool(30);
-    const body = aBody({ expires_at: inSeconds(2) });
+    const body = aBody({ expires_at: inSeconds(5) });
     const early = await Promise.all(Array.from({ length: 20 }, () => gift.aLink(pool, { body })));
-    const late = await gift.aLink(pool, { body: aBody({ expires_at: inSeconds(4) }) });
+    const late = await gift.aLink(pool, { body: aBody({ expires_at: inSeconds(20) }) });
     await gift.reveal(early[0]!.token);
     await sleep(body.expires_at * 1000 - Date.now() + 300);
     const numbers = [{ ...EUR_25, available: 28, reserved: 1, redeemed: 1 }];
@@ -127,7 +131,7 @@ describe('the numbers', () => {
 
   it('are settled by itself once it is worth while', async () => {
     const pool = await gift.aPool(250);
-    const body = aBody({ expires_at: inSeconds(2) });
+    const body = aBody({ expires_at: inSeconds(8) });
     await Promise.all(Array.from({ length: 250 }, () => gift.aLink(pool, { body })));
     const settledOf = async () => {
       const [row] = await gift.database.query<{ n: string }>(
@@ -137,10 +141,10 @@ describe('the numbers', () => {
       );
       return Number(row!.n);
     };
-    for (let turn = 0; turn < 100 && (await settledOf()) < 250; turn += 1) await sleep(100);
+    for (let turn = 0; turn < 250 && (await settledOf()) < 250; turn += 1) await sleep(100);
     expect(await settledOf()).toBe(250);
     expect(await gift.numbers(pool)).toMatchObject([{ available: 250, reserved: 0 }]);
-  }, 30_000);
+  }, 60_000);
 
   it('are right even where the clock was set back behind the mark', async () => {
     const pool = await gift.aPool(3);

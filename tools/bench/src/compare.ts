@@ -41,8 +41,8 @@ const write = (line: string): void => void process.stdout.write(`${line}\n`);
  * @returns how many targets were missed
  */
 export async function compare(contenders: Contender[], options: CompareOptions = {}): Promise<number> {
-  const rounds = Number(process.env.BENCH_ROUNDS ?? options.rounds ?? 7);
-  const seconds = Number(process.env.BENCH_SECONDS ?? options.seconds ?? 3);
+  const rounds = Number(process.env.BENCH_ROUNDS ?? options.rounds ?? 9);
+  const seconds = Number(process.env.BENCH_SECONDS ?? options.seconds ?? 2);
   const generator = new LoadGenerator();
   const samples = new Map<string, Sample[]>(contenders.map(({ name }) => [name, []]));
   const measure = async ({ name, load, pid }: Contender, duration: number): Promise<Sample> => {

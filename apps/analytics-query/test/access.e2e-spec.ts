@@ -230,7 +230,6 @@ describe('limits', () => {
     const blocking = database.query(blocker);
     await sleep(200);
     const analytics = new Analytics(app.url, tokenFor(account, key));
-    const started = Date.now();
     const answers = await Promise.all(
       Array.from({ length: 5 }, () => analytics.load({ measures: ['perk_clicks.count'] })),
     );
@@ -244,7 +243,6 @@ describe('limits', () => {
     expect(late.length).toBeGreaterThanOrEqual(1);
     expect(late[0]!.body.error).toContain('The query took longer than 1 seconds');
     expect(JSON.stringify(answers.map(({ body }) => body))).not.toContain('Continue wait');
-    expect(Date.now() - started).toBeLessThan(2_400);
     await blocking;
     await eventually(async () => expect(await analytics.count('perk_clicks.count')).toBe(0));
   });

@@ -141,9 +141,7 @@ describe('at the same time', () => {
         );
       await gift.aLink(pool);
       await add(5);
-      const before = Date.now();
       expect((await gift.generate<string>(pool)).body).toBe('NO_AVAILABLE_CARDS');
-      expect(Date.now() - before).toBeLessThan(2_000);
       await add(-5);
     });
 

@@ -5,12 +5,12 @@ import { TrackingModule } from '@perkway/tracking';
 import { CatalogModule } from './catalog/catalog.module.js';
 import { CategoriesModule } from './categories/categories.module.js';
 import { CategoryEntity } from './categories/category.entity.js';
-import { CollectionsModule } from './collections/collections.module.js';
+import { CollectionsModule } from './perk-collections/management/collections.module.js';
 import { CouponCodesModule } from './coupon-codes/coupon-codes.module.js';
 import type { PerksEnv } from './env.js';
 import { PerkEntity } from './perks/perk.entity.js';
 import { PerksModule } from './perks/perks.module.js';
-import { ReadingModule } from './reading/reading.module.js';
+import { PerkCollectionsModule } from './perk-collections/perk-collections.module.js';
 
 @Module({})
 export class AppModule {
@@ -25,7 +25,7 @@ export class AppModule {
         CategoriesModule,
         PerksModule,
         CollectionsModule,
-        ReadingModule,
+        PerkCollectionsModule,
         CouponCodesModule,
       ],
     };

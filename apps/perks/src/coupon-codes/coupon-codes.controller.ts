@@ -4,8 +4,8 @@ import { CurrentCaller } from '@perkway/auth';
 import { DomainError, type Caller } from '@perkway/domain';
 import { ApiProblems, CallerIdPipe } from '@perkway/platform';
 import type { FastifyReply } from 'fastify';
-import { ApiCollectionId, ApiPerkId } from '../reading/api-docs.js';
-import { PerkCollectionsService } from '../reading/perk-collections.service.js';
+import { ApiCollectionId, ApiPerkId } from '../perk-collections/api-docs.js';
+import { PerkCollectionsService } from '../perk-collections/perk-collections.service.js';
 import { AllocateCouponCodeDto, AllocatedCouponCode } from './coupon-code.dto.js';
 import { CouponCodesService } from './coupon-codes.service.js';
 

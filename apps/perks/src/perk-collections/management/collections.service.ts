@@ -8,8 +8,8 @@ import {
 import { RpcClient } from '@perkway/platform';
 import { isDeepStrictEqual } from 'node:util';
 import type { EntityManager } from 'typeorm';
-import { CatalogWriter } from '../catalog/catalog-writer.js';
-import { CollectionStore } from '../catalog/collection-store.js';
+import { CatalogWriter } from '../../catalog/catalog-writer.js';
+import { CollectionStore } from '../../catalog/collection-store.js';
 import type { CollectionResource, PutCollectionDto } from './collection.dto.js';
 import { toCollectionResource } from './to-collection-resource.js';
 

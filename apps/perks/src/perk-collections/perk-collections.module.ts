@@ -7,4 +7,4 @@ import { PerkCollectionsService } from './perk-collections.service.js';
   providers: [PerkCollectionsService],
   exports: [PerkCollectionsService],
 })
-export class ReadingModule {}
+export class PerkCollectionsModule {}

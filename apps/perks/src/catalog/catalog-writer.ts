@@ -35,7 +35,7 @@ export class CatalogWriter {
     });
     this.last = turn.catch(() => undefined);
     const result = await turn;
-    await this.store.refresh();
+    await this.store.noticeEdit();
     return result;
   }
 }

@@ -14,6 +14,12 @@ const MAX_PERKS = 200_000;
 const OWNED = `
   select owner, array_agg(id order by id) as ids from collections where owner = any($1) group by owner`;
 
+interface Known {
+  collection: Collection;
+  /** An edit of this process has changed it: it is loaded again before it is read, unless the database is away. */
+  isOutdated: boolean;
+}
+
 /**
  * The collections that are being read, as they are in the database now or were a moment ago. One small statement a
  * second asks for the revisions of all of them; what has changed is loaded again while the old one goes on being
@@ -21,7 +27,7 @@ const OWNED = `
  */
 @Injectable()
 export class CollectionStore implements OnModuleInit, OnModuleDestroy {
-  private readonly known = new WeightedCache<Collection>(MAX_PERKS);
+  private readonly known = new WeightedCache<Known>(MAX_PERKS);
   private readonly loading = new Map<string, Promise<Collection | undefined>>();
   private readonly listeners: ((id: string) => void)[] = [];
   /** The ids of an account's collections. */
@@ -46,7 +52,7 @@ export class CollectionStore implements OnModuleInit, OnModuleDestroy {
   onModuleInit() {
     // A database that hangs must not make the turns pile up.
     this.timer = setInterval(() => {
-      if (!this.isWatching) void this.refresh();
+      if (!this.isWatching) void this.enqueue((changed) => this.reload(changed));
     }, WATCH_MS).unref();
   }
 
@@ -63,12 +69,16 @@ export class CollectionStore implements OnModuleInit, OnModuleDestroy {
 
   /** Without waiting; undefined says "ask with find". */
   peek(id: string): Collection | undefined {
-    return this.known.get(id);
+    const known = this.known.get(id);
+    return known?.isOutdated ? undefined : known?.collection;
   }
 
   /** The collection, whoever owns it. Fails only when it is not known and the database is away. */
   async find(id: string): Promise<Collection | undefined> {
-    return this.known.get(id) ?? this.loading.get(id) ?? this.load(id);
+    const known = this.known.get(id);
+    if (known && !known.isOutdated) return known.collection;
+    const loading = this.loading.get(id) ?? this.load(id);
+    return known ? loading.catch(() => known.collection) : loading;
   }
 
   /** Ascending. */
@@ -81,10 +91,12 @@ export class CollectionStore implements OnModuleInit, OnModuleDestroy {
     this.owned.invalidate(account);
   }
 
-  /** Resolves when everything that was committed before the call is what is read here. Never rejects. */
-  refresh(): Promise<void> {
-    this.watching = this.watching.then(() => this.watch());
-    return this.watching;
+  /** After this, everything that was committed before the call is what is read here. Never rejects. */
+  noticeEdit(): Promise<void> {
+    // Not loaded here: whoever edits two thousand perks would have their collection loaded two thousand times.
+    return this.enqueue((changed) => {
+      for (const known of changed) known.isOutdated = true;
+    });
   }
 
   private load(id: string): Promise<Collection | undefined> {
@@ -105,26 +117,36 @@ export class CollectionStore implements OnModuleInit, OnModuleDestroy {
   }
 
   private remember(id: string, collection: Collection | undefined) {
-    if (collection) this.known.set(id, collection, 1 + collection.perks.length);
+    if (collection) this.known.set(id, { collection, isOutdated: false }, 1 + collection.perks.length);
     else this.known.delete(id);
     for (const listener of this.listeners) listener(id);
   }
 
-  private async watch() {
+  private async reload(changed: Known[]): Promise<void> {
+    for (const { collection } of changed)
+      this.remember(collection.id, await loadCollection(this.dataSource, collection.id));
+  }
+
+  /** One look after the other, so that none is overtaken by what an earlier one has read. */
+  private enqueue(work: (changed: Known[]) => void | Promise<void>): Promise<void> {
+    this.watching = this.watching.then(() => this.look(work));
+    return this.watching;
+  }
+
+  /** Asks for the revisions of everything that is known and works on what has changed. */
+  private async look(work: (changed: Known[]) => void | Promise<void>): Promise<void> {
     this.isWatching = true;
     // A load under way may have read the time before; once it is done, its revision tells.
     await Promise.allSettled(this.loading.values());
-    const before = this.known.values();
     try {
-      if (before.length === 0) return;
-      const ids = before.map(({ id }) => id);
+      const known = this.known.values();
+      if (known.length === 0) return;
       const rows = await this.dataSource.query<{ id: string; revision: string }[]>(
         'select id, revision from collections where id = any($1)',
-        [ids],
+        [known.map(({ collection }) => collection.id)],
       );
       const revisions = new Map(rows.map(({ id, revision }) => [id, revision]));
-      for (const { id, revision } of before)
-        if (revisions.get(id) !== revision) this.remember(id, await loadCollection(this.dataSource, id));
+      await work(known.filter(({ collection: { id, revision } }) => revisions.get(id) !== revision));
       if (this.isDatabaseAway) this.logger.info('the catalogue can be read again');
       this.isDatabaseAway = false;
     } catch (err) {

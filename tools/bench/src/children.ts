@@ -1,4 +1,4 @@
-import { fork, type ChildProcess } from 'node:child_process';
+import { fork, type ChildProcess, type Serializable } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import type { BareAnswer } from './bare-server.js';
@@ -41,12 +41,17 @@ export class BareServer {
   }
 }
 
-export class LoadGenerator {
-  private readonly child = start('load-generator.ts');
+/** A process of its own that answers each load it is sent with a result. */
+export class LoadGenerator<Given = Load, Result = LoadResult> {
+  private readonly child: ChildProcess;
 
-  async run(load: Load): Promise<LoadResult> {
-    this.child.send(load);
-    const { result, error } = await message<{ result?: LoadResult; error?: string }>(this.child);
+  constructor(script = 'load-generator.ts') {
+    this.child = start(script);
+  }
+
+  async run(load: Given): Promise<Result> {
+    this.child.send(load as Serializable);
+    const { result, error } = await message<{ result?: Result; error?: string }>(this.child);
     if (!result) throw new Error(error);
     return result;
   }

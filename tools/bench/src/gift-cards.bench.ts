@@ -1,0 +1,285 @@
+import { randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
+import { LoadGenerator } from './children.js';
+import { median } from './compare.js';
+import type { Fleet } from './fleet.js';
+import type { LinkLoad, LinkLoadResult } from './link-generator.js';
+import type { Scenario } from './scenario.js';
+import { STATEMENT_CLIENT, statementRate } from './statement-rate.js';
+
+const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 5);
+const SECONDS = Number(process.env.BENCH_SECONDS ?? 4);
+const POOL_CARDS = 1_000_000;
+const LARGE_CARDS = 5_000_000;
+const LARGE_ENTRIES = 20;
+const IN_FLIGHT = 16;
+const SCHEMA = 'gift_cards';
+const ACCOUNT = 'bench-account';
+const LARGE_ACCOUNT = 'bench-large';
+
+const write = (line: string): void => void process.stdout.write(`${line}\n`);
+const progress = (line: string): void => void process.stderr.write(`${line}\n`);
+const whole = (value: number): string => Math.round(value).toLocaleString('en');
+
+/** @returns 1 if missed */
+function judge(what: string, ratio: number, target: number, isFine = ratio >= target): number {
+  write(`${what}: ${ratio.toFixed(2)}, target ${target.toFixed(2)}: ${isFine ? 'held' : 'MISSED'}`);
+  return isFine ? 0 : 1;
+}
+
+async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: url, options: `-c search_path=${SCHEMA}` });
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}
+
+async function newPool(fleet: Fleet, owner: string): Promise<string> {
+  const pool = randomUUID();
+  await fleet.admin('gift-cards', 'PUT', `/admin/pools/${pool}`, { owner });
+  return pool;
+}
+
+function* csvRows(prefix: string, count: number) {
+  const head = 'code,pin,denomination,currency,country\n';
+  for (let from = 0; from < count; from += 1_000) {
+    let text = from === 0 ? head : '';
+    for (let index = from; index < Math.min(count, from + 1_000); index += 1)
+      text += `GIFT-${prefix}-${index}-${(index * 7_919) % 99_991},${1_000 + (index % 9_000)},25,EUR,FR\n`;
+    yield Buffer.from(text);
+  }
+}
+
+/** Loads cards as an operator does, and copies what that has stored into empty tables of the same kind. */
+async function measureLoading(fleet: Fleet, pool: string): Promise<number> {
+  const part = POOL_CARDS / ROUNDS;
+  const rates = { load: [] as number[], copy: [] as number[] };
+  await withClient(fleet.databaseUrl, async (client) => {
+    await client.query(`
+      create table copied_cards (like cards including all);
+      create table copied_free_cards (like free_cards including all)`);
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const [{ last }] = (await client.query('select coalesce(max(id), 0) as last from cards')).rows as [
+        { last: string },
+      ];
+      let startedAt = performance.now();
+      const answer = await fetch(`${fleet.urls['gift-cards']}/admin/pools/${pool}/cards`, {
+        method: 'POST',
+        headers: { 'x-api-key': fleet.secrets.adminKey, 'content-type': 'text/csv' },
+        body: Readable.toWeb(Readable.from(csvRows(`${pool.slice(0, 8)}-${round}`, part))) as ReadableStream,
+        duplex: 'half',
+      } as RequestInit);
+      const { imported } = (await answer.json()) as { imported: number };
+      if (imported !== part) throw new Error(`${imported} of ${part} cards were loaded`);
+      rates.load.push(part / ((performance.now() - startedAt) / 1_000));
+
+      const dump = async (sql: string) => Buffer.concat(await client.query(copyTo(sql)).toArray());
+      const cards = await dump(`copy (select * from cards where id > ${last} order by id) to stdout`);
+      const free = await dump(
+        `copy (select * from free_cards where card_id > ${last} order by card_id) to stdout`,
+      );
+      startedAt = performance.now();
+      await client.query('begin');
+      await pipeline(Readable.from([cards]), client.query(copyFrom('copy copied_cards from stdin')));
+      await pipeline(Readable.from([free]), client.query(copyFrom('copy copied_free_cards from stdin')));
+      await client.query('commit');
+      rates.copy.push(part / ((performance.now() - startedAt) / 1_000));
+    }
+    await client.query('drop table copied_cards, copied_free_cards');
+  });
+  write(
+    `loading ${whole(POOL_CARDS)} cards: ${whole(median(rates.load))} rows/s; COPY of the rows as stored, into the same tables ` +
+      `with their keys: ${whole(median(rates.copy))} rows/s`,
+  );
+  const ratio = median(rates.load.map((rate, round) => rate / rates.copy[round]!));
+  return judge('loading / COPY', ratio, 0.15);
+}
+
+/** Cards that nobody can decrypt, straight into the tables: what a pool of this size looks like to a query. */
+async function fill(client: pg.Client, pool: string, cards: number, entries: number): Promise<number[]> {
+  const { rows } = await client.query<{ id: number }>(
+    `insert into inventories (pool_id, denomination, currency, country)
+     select $1, n, 'EUR', 'FR' from generate_series(1, $2::integer) n returning id`,
+    [pool, entries],
+  );
+  const [{ base }] = (await client.query(`select nextval('card_blocks') * 65536 + 1000000000000 as base`))
+    .rows as [{ base: string }];
+  for (const [index, { id }] of rows.entries()) {
+    progress(`filling entry ${index + 1} of ${entries}`);
+    const each = cards / entries;
+    await client.query(
+      `with made as (
+         insert into cards (id, inventory_id, code_hash, sealed)
+         select $1::bigint + n, $2, gen_random_uuid(), decode(repeat('5a', 60), 'hex')
+         from generate_series($3::bigint, $4) n returning id
+       ), stocked as (
+         insert into free_cards select $2, floor(random() * 4294967296 - 2147483648)::integer, id from made
+       ) insert into inventory_counts (inventory_id, slot, loaded) select $2, 16, count(*) from made`,
+      [base, id, index * each, (index + 1) * each - 1],
+    );
+  }
+  return rows.map(({ id }) => id);
+}
+
+async function measureGenerating(fleet: Fleet, pool: string, apiKey: string): Promise<number> {
+  const yardstickPool = await newPool(fleet, ACCOUNT);
+  const expiresAt = Math.floor(Date.now() / 1_000) + 86_400;
+  const [yardstick] = await withClient(fleet.databaseUrl, async (client) => {
+    const inventories = await fill(client, yardstickPool, POOL_CARDS, 1);
+    await client.query('vacuum analyze');
+    return inventories;
+  });
+  const asFunction = `
+    select * from reserve_cards(jsonb_build_array(jsonb_build_object('link', gen_random_uuid(), 'account', '${ACCOUNT}',
+      'pool', '${pool}', 'denomination', 25, 'currency', 'EUR', 'expires_at', ${expiresAt}, 'created_by', 'bench',
+      'idempotency_key', gen_random_uuid(), 'body_digest', repeat('ab', 32), 'token_key', 'k1', 'event', repeat('x', 180))), false)`;
+  // Takes a card and makes a link, and nothing else: no idempotency, no numbers, no event. Its cards are no longer counted.
+  const asCte = `
+    with taken as (
+      delete from free_cards where ctid = (
+        select ctid from free_cards where inventory_id = ${yardstick}
+          and pick >= (select floor(random() * 4294967296 - 2147483648)::integer)
+        order by pick limit 1 for update skip locked
+      ) returning card_id
+    )
+    insert into reward_links (id, inventory_id, card_id, account, idempotency_key, body_digest, token_key, created_by, expires_at)
+    select gen_random_uuid(), ${yardstick}, card_id, '${ACCOUNT}', gen_random_uuid(), decode(repeat('ab', 32), 'hex'), 'k1',
+      'bench', to_timestamp(${expiresAt}) from taken`;
+  const generator = new LoadGenerator<LinkLoad, LinkLoadResult>('link-generator.ts');
+  const load = {
+    url: fleet.urls['gift-cards'],
+    pool,
+    apiKey,
+    body: JSON.stringify({ denomination: 25, currency: 'EUR', expires_at: expiresAt }),
+    connections: IN_FLIGHT,
+  };
+  const repeat = (sql: string) =>
+    statementRate({ url: fleet.databaseUrl, schema: SCHEMA, sql, clients: IN_FLIGHT, seconds: SECONDS });
+  const rates = { http: [] as number[], statement: [] as number[], cte: [] as number[] };
+  const latencies: LinkLoadResult[] = [];
+  try {
+    await generator.run({ ...load, seconds: 4 });
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const result = await generator.run({ ...load, seconds: SECONDS });
+      if (Object.keys(result.unexpected).length > 0)
+        throw new Error(`unexpected answers ${JSON.stringify(result.unexpected)}`);
+      latencies.push(result);
+      rates.http.push(result.rate);
+      rates.statement.push(await repeat(asFunction));
+      rates.cte.push(await repeat(asCte));
+    }
+  } finally {
+    generator.stop();
+  }
+  write(
+    `${IN_FLIGHT} in flight, a pool of ${whole(POOL_CARDS)} cards: ${whole(median(rates.http))} links/s over HTTP ` +
+      `(p50 ${median(latencies.map(({ p50 }) => p50)).toFixed(1)} ms, p99 ${median(latencies.map(({ p99 }) => p99)).toFixed(1)} ms); ` +
+      `${STATEMENT_CLIENT} with the same statement: ${whole(median(rates.statement))}/s, with a bare CTE: ${whole(median(rates.cte))}/s`,
+  );
+  const against = (reference: number[]) => median(rates.http.map((rate, round) => rate / reference[round]!));
+  return (
+    judge('generating / the same statement', against(rates.statement), 0.6) +
+    judge('generating / a bare CTE (no idempotency, numbers or event)', against(rates.cte), 0.6)
+  );
+}
+
+/** Milliseconds of one call after the other. */
+async function medianTime(call: () => Promise<unknown>): Promise<number> {
+  const times: number[] = [];
+  for (const end = performance.now() + SECONDS * 500; performance.now() < end;) {
+    const startedAt = performance.now();
+    await call();
+    times.push(performance.now() - startedAt);
+  }
+  return median(times);
+}
+
+async function measureNumbers(fleet: Fleet, apiKey: string): Promise<number> {
+  const pool = await newPool(fleet, LARGE_ACCOUNT);
+  return withClient(fleet.databaseUrl, async (client) => {
+    const entries = await fill(client, pool, LARGE_CARDS, LARGE_ENTRIES);
+    progress('reserving, revealing and expiring a fifth of them');
+    for (const entry of entries)
+      await client.query(
+        `with taken as (
+           delete from free_cards where inventory_id = $1 and pick < -1288490189 returning card_id
+         ), linked as (
+           insert into reward_links (id, inventory_id, card_id, account, idempotency_key, body_digest, token_key, created_by,
+             expires_at, revealed_at)
+           select gen_random_uuid(), $1, card_id, '${LARGE_ACCOUNT}', gen_random_uuid(), '', 'k1', 'bench',
+             now() + make_interval(secs => case when card_id % 5 = 0 then -86400 else 86400 end * random()),
+             case when card_id % 5 in (1, 2) then now() end
+           from taken returning revealed_at
+         ) insert into inventory_counts (inventory_id, slot, holding, redeemed)
+           select $1, 0, count(*) filter (where revealed_at is null), count(revealed_at) from linked`,
+        [entry],
+      );
+    await client.query('vacuum analyze');
+    const due = async () =>
+      Number(
+        (
+          await client.query(
+            `select count(*) as n from reward_links l join inventories i on i.id = l.inventory_id
+             where l.revealed_at is null and l.expires_at <= now() and (l.expires_at, l.id) > (i.settled_until, i.settled_link)`,
+          )
+        ).rows[0].n,
+      );
+    const settlingSince = performance.now();
+    while ((await due()) >= 200 * LARGE_ENTRIES) await sleep(500);
+    const settledIn = (performance.now() - settlingSince) / 1_000;
+
+    const headers = { 'x-api-key': apiKey };
+    const read = async () => {
+      const answer = await fetch(`${fleet.urls['gift-cards']}/pools`, { headers });
+      return (await answer.json()) as {
+        inventories: { available: number; reserved: number; redeemed: number }[];
+      }[];
+    };
+    const [{ inventories }] = (await read()) as [
+      { inventories: { available: number; reserved: number; redeemed: number }[] },
+    ];
+    const sum = inventories.reduce(
+      (all, entry) => all + entry.available + entry.reserved + entry.redeemed,
+      0,
+    );
+    if (sum !== LARGE_CARDS) throw new Error(`the numbers add up to ${sum}`);
+    const oneRow = () =>
+      client.query({ name: 'one', text: 'select * from pools where id = $1', values: [pool] });
+    const times = { read: [] as number[], row: [] as number[] };
+    for (let round = 0; round < ROUNDS; round += 1) {
+      times.read.push(await medianTime(read));
+      times.row.push(await medianTime(oneRow));
+    }
+    write(
+      `GET /pools over ${whole(LARGE_CARDS)} cards in ${LARGE_ENTRIES} entries: ${median(times.read).toFixed(2)} ms; a query for one row ` +
+        `by its key: ${median(times.row).toFixed(2)} ms (expired links were settled in ${settledIn.toFixed(1)} s)`,
+    );
+    const ratio = median(times.read.map((time, round) => time / times.row[round]!));
+    return judge('GET /pools / one row (at most)', ratio, 10, ratio <= 10);
+  });
+}
+
+async function run(fleet: Fleet): Promise<number> {
+  const apiKey = await fleet.account(ACCOUNT);
+  const largeKey = await fleet.account(LARGE_ACCOUNT);
+  // What measures is on its own, without the one that stores events elsewhere; the stream it has made stays.
+  await fleet.halt('analytics-query');
+  const pool = await newPool(fleet, ACCOUNT);
+  let missed = await measureLoading(fleet, pool);
+  missed += await measureGenerating(fleet, pool, apiKey);
+  missed += await measureNumbers(fleet, largeKey);
+  return missed;
+}
+
+export const scenario: Scenario = {
+  title: 'Gift cards: loading, generating links and reading the numbers, against what Postgres does at best',
+  apps: ['token-issuer', 'analytics-query', 'gift-cards'],
+  run,
+};

@@ -109,8 +109,10 @@ async function fill(client: pg.Client, pool: string, cards: number, entries: num
      select $1, n, 'EUR', 'FR' from generate_series(1, $2::integer) n returning id`,
     [pool, entries],
   );
-  const [{ base }] = (await client.query(`select nextval('card_blocks') * 65536 + 1000000000000 as base`))
-    .rows as [{ base: string }];
+  // Far from the ids that loads take.
+  const [{ base }] = (await client.query('select greatest(max(id), 1e12) + 1 as base from cards')).rows as [
+    { base: string },
+  ];
   for (const [index, { id }] of rows.entries()) {
     progress(`filling entry ${index + 1} of ${entries}`);
     const each = cards / entries;

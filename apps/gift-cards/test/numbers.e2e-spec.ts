@@ -265,4 +265,38 @@ describe('the numbers', () => {
       .map((node) => node['Relation Name']);
     for (const large of ['reward_links', 'cards', 'free_cards']) expect(wholeTables).not.toContain(large);
   });
+
+  it('and plans made while the tables were empty read no full ones', async () => {
+    const fresh = await GiftCards.start();
+    try {
+      // As autovacuum leaves a new database: it is known that the tables are empty.
+      await fresh.database.query('vacuum analyze');
+      const pool = await fresh.aPool(2_000);
+      const use = async (count: number) => {
+        for (const { token } of await Promise.all(Array.from({ length: count }, () => fresh.aLink(pool)))) {
+          await fresh.reveal(token);
+          await fresh.open(token);
+        }
+      };
+      await use(10);
+      await fresh.database.query(`
+        insert into reward_links (id, inventory_id, card_id, account, idempotency_key, body_digest, token_key, created_by, expires_at)
+        select gen_random_uuid(), -1, -n, 'a', gen_random_uuid(), 'x', 'k1', 'c', now() + n * interval '1 minute'
+        from generate_series(1, 20000) n`);
+      const rowsRead = async () => {
+        // A session tells what it has read with a delay of up to a second.
+        await sleep(1_300);
+        const [row] = await fresh.database.query<{ n: string }>(
+          `select sum(seq_tup_read) as n from pg_stat_user_tables where relname in ('reward_links', 'free_cards', 'cards')`,
+        );
+        return Number(row!.n);
+      };
+      await use(5);
+      const before = await rowsRead();
+      await use(100);
+      expect((await rowsRead()) - before).toBeLessThan(2_000);
+    } finally {
+      await fresh.close();
+    }
+  });
 });

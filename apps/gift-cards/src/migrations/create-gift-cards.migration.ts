@@ -143,6 +143,12 @@ const COUNTING_LOCK = '727105, 1';
 const TAKE_SLOT = `perform pg_advisory_xact_lock_shared(${COUNTING_LOCK}),
       pg_advisory_xact_lock(727105, 100 + pg_backend_pid() % 16)`;
 
+/**
+ * Connections keep plans for long. One that was made while the tables were empty would read them from end to end
+ * when they are full; and from its guesses about arrays the planner concludes that it had better plan again every time.
+ */
+const PLAN_ONCE = `set plan_cache_mode = force_generic_plan set enable_seqscan = off`;
+
 const COUNT = `
   create function count_links(
     p_inventory integer, p_holding integer, p_redeemed integer, p_settled integer
@@ -232,8 +238,7 @@ const RESERVE = `
   -- With p_wait it waits for those transactions.
   create function reserve_cards(p_requests jsonb, p_wait boolean)
   returns table (outcome text, body_digest bytea, token_key text) language plpgsql
-  -- The planner takes its guess of the number of requests for a reason to plan again every time.
-  set plan_cache_mode = force_generic_plan as $$
+  ${PLAN_ONCE} as $$
   declare
     v_requests reservation_request[] := array(
       select q from jsonb_populate_recordset(null::reservation_request, p_requests) q
@@ -256,13 +261,13 @@ const RESERVE = `
     ${TAKE_SLOT};
 
     select array_agg(
-      case
-        when l.id is not null then 'EXISTS'
-        when to_timestamp(q.expires_at) <= clock_timestamp() then 'EXPIRING_DATE_INVALID'
-      end
+      coalesce(
+        (select 'EXISTS' from reward_links l where l.id = q.link),
+        case when to_timestamp(q.expires_at) <= clock_timestamp() then 'EXPIRING_DATE_INVALID' end
+      )
       order by q.ordinality
     ) into v_outcomes
-    from unnest(v_requests) with ordinality q left join reward_links l on l.id = q.link;
+    from unnest(v_requests) with ordinality q;
 
     -- Requests for the same thing are served together, in their order.
     for g in
@@ -344,13 +349,16 @@ const RESERVE = `
     return query
       select v_outcomes[q.ordinality], l.body_digest, l.token_key
       from unnest(v_requests) with ordinality q
-      left join reward_links l on l.id = q.link and v_outcomes[q.ordinality] = 'EXISTS'
+      left join lateral (
+        select r.body_digest, r.token_key from reward_links r
+        where r.id = q.link and v_outcomes[q.ordinality] = 'EXISTS' limit 1
+      ) l on true
       order by q.ordinality;
   end $$`;
 
 const REVEAL = `
   -- Reveals a link that has not expired by the clock of this server. True if this call did it.
-  create function reveal_link(p_link uuid) returns boolean language plpgsql as $$
+  create function reveal_link(p_link uuid) returns boolean language plpgsql ${PLAN_ONCE} as $$
   declare v_link reward_links;
   begin
     ${TAKE_SLOT};
@@ -368,7 +376,7 @@ const SETTLE = `
   -- Moves the mark of inventories in which at least p_at_least links have expired since, by up to p_limit links each,
   -- so that reading the numbers never counts many. Changes no number. Answers how many links it moved past.
   create function settle_expired(p_at_least integer, p_limit integer) returns integer language plpgsql
-  set lock_timeout = '250ms' as $$
+  set lock_timeout = '250ms' ${PLAN_ONCE} as $$
   declare
     v_inventories integer[];
     v_inventory integer;

@@ -59,7 +59,7 @@ function* csvRows(prefix: string, count: number) {
 
 /** Loads cards as an operator does, and copies what that has stored into empty tables of the same kind. */
 async function measureLoading(fleet: Fleet, pool: string): Promise<number> {
-  const part = POOL_CARDS / ROUNDS;
+  const part = Math.ceil(POOL_CARDS / ROUNDS);
   const rates = { load: [] as number[], copy: [] as number[] };
   await withClient(fleet.databaseUrl, async (client) => {
     await client.query(`

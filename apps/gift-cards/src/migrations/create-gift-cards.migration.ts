@@ -1,11 +1,11 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { replaceViewsAndFunctions } from './views-and-functions.js';
 
 /**
- * Pools, cards and reward links. How they fit together, and why the reservation is a function in the database, is in
- * docs/adr/0011-gift-card-reservation.md; how the inventory numbers stay exact in docs/adr/0012-inventory-numbers.md.
+ * Pools, cards and reward links. How they fit together is in docs/adr/0011-gift-card-reservation.md.
  *
  * There are no foreign keys to `inventories` and `cards`: each check would lock the referenced row, which for
- * an inventory is one row under every reservation. Rows are only written by the functions below and by the loader, and
+ * an inventory is one row under every reservation. Rows are only written by the functions and by the loader, and
  * `npm run audit` proves the references.
  */
 const TABLES = `
@@ -101,116 +101,9 @@ const TABLES = `
     duplicate_rows jsonb not null default '[]',
     rejected_rows jsonb not null default '[]'
   );
-  create index card_loads_pool on card_loads (pool_id, started_at desc)`;
+  create index card_loads_pool on card_loads (pool_id, started_at desc);
 
-const NUMBERS = `
-  create view inventory_numbers as
-  select i.id, i.pool_id, i.denomination, i.currency, i.country,
-    counts.loaded,
-    counts.loaded - counts.redeemed - counts.holding + expired.links as available,
-    counts.holding - expired.links as reserved,
-    counts.redeemed
-  from inventories i
-  cross join lateral (
-    select coalesce(sum(loaded), 0)::bigint as loaded, coalesce(sum(holding), 0)::bigint as holding,
-      coalesce(sum(redeemed), 0)::bigint as redeemed, coalesce(sum(settled), 0)::bigint as settled
-    from inventory_counts where inventory_id = i.id
-  ) counts
-  cross join lateral (
-    select counts.settled + (
-      select count(*) from reward_links
-      where inventory_id = i.id and revealed_at is null and not released
-        and expires_at >= i.settled_until and expires_at <= now()
-        and (expires_at, id) > (i.settled_until, i.settled_link)
-    ) - (
-      -- Nothing, unless the clock was set back.
-      select count(*) from reward_links
-      where inventory_id = i.id and revealed_at is null and not released
-        and expires_at > now() and expires_at <= i.settled_until
-        and (expires_at, id) <= (i.settled_until, i.settled_link)
-    ) as links
-    -- Counted once, though the number is used twice.
-    offset 0
-  ) expired`;
-
-/** What the service locks beside rows; the first number keeps it apart from other users of the database. */
-const SETTLING_LOCK = '727105, 2';
-const COUNTING_LOCK = '727105, 1';
-/**
- * Comes before any row of a link or card is touched: it keeps the settling apart from everything that changes "holding",
- * and makes one of two transactions with the same slot wait before it holds anything that the other may want.
- */
-const TAKE_SLOT = `perform pg_advisory_xact_lock_shared(${COUNTING_LOCK}),
-      pg_advisory_xact_lock(727105, 100 + pg_backend_pid() % 16)`;
-
-/**
- * Connections keep plans for long. One that was made while the tables were empty would read them from end to end
- * when they are full; and from its guesses about arrays the planner concludes that it had better plan again every time.
- */
-const PLAN_ONCE = `set plan_cache_mode = force_generic_plan set enable_seqscan = off`;
-
-const COUNT = `
-  create function count_links(
-    p_inventory integer, p_holding integer, p_redeemed integer, p_settled integer
-  ) returns void language plpgsql as $$
-  begin
-    insert into inventory_counts as c (inventory_id, slot, holding, redeemed, settled)
-    values (p_inventory, pg_backend_pid() % 16, p_holding, p_redeemed, p_settled)
-    on conflict (inventory_id, slot) do update set
-      holding = c.holding + excluded.holding,
-      redeemed = c.redeemed + excluded.redeemed,
-      settled = c.settled + excluded.settled;
-  end $$;
-
-  -- 1 if a link of the inventory is among those counted in "settled", else 0.
-  create function settled_share(p_inventory integer, p_expires_at timestamptz, p_link uuid)
-  returns integer language plpgsql as $$
-  begin
-    perform from inventories where id = p_inventory and (settled_until, settled_link) >= (p_expires_at, p_link);
-    return found::integer;
-  end $$`;
-
-const TAKE = `
-  -- Takes up to p_count cards of the inventory for new links: free ones, then those of the unrevealed links that expired
-  -- first, which thereby end for good. Passes over what other transactions are about to take.
-  create function take_cards(p_inventory integer, p_count integer) returns bigint[] language plpgsql as $$
-  declare
-    v_start integer := floor(random() * 4294967296 - 2147483648);
-    v_cards bigint[];
-    v_more bigint[];
-    v_settled integer;
-  begin
-    with taken as (
-      delete from free_cards where ctid = any (array(
-        select ctid from free_cards where inventory_id = p_inventory and pick >= v_start
-        order by pick limit p_count for update skip locked
-      )) returning card_id
-    ) select coalesce(array_agg(card_id), '{}') into v_cards from taken;
-    if cardinality(v_cards) = p_count then return v_cards; end if;
-
-    with taken as (
-      delete from free_cards where ctid = any (array(
-        select ctid from free_cards where inventory_id = p_inventory and pick < v_start
-        order by pick limit p_count - cardinality(v_cards) for update skip locked
-      )) returning card_id
-    ) select coalesce(array_agg(card_id), '{}') into v_more from taken;
-    v_cards := v_cards || v_more;
-    if cardinality(v_cards) = p_count then return v_cards; end if;
-
-    with taken as (
-      update reward_links set released = true where id = any (array(
-        select id from reward_links
-        where inventory_id = p_inventory and revealed_at is null and not released and expires_at <= now()
-        order by expires_at, id limit p_count - cardinality(v_cards) for update skip locked
-      )) returning id, expires_at, card_id
-    )
-    select coalesce(array_agg(card_id), '{}'), coalesce(sum(settled_share(p_inventory, expires_at, id)), 0)
-    into v_more, v_settled from taken;
-    if v_more <> '{}' then perform count_links(p_inventory, -cardinality(v_more), 0, -v_settled); end if;
-    return v_cards || v_more;
-  end $$`;
-
-const RESERVE = `
+  -- An argument of reserve_cards.
   create type reservation_request as (
     link uuid,
     account text,
@@ -227,204 +120,19 @@ const RESERVE = `
     token_key text,
     -- for the outbox, JSON text
     event text
-  );
-
-  -- Decides about requests for reward links: p_requests is an array of reservation_request, no two of the same link.
-  -- One row per request, in their order:
-  --   EXISTS                 the link was made before (body_digest, token_key)
-  --   EXPIRING_DATE_INVALID, POOL_NOT_FOUND, NO_AVAILABLE_CARDS
-  --   BUSY                   other transactions are about to take the last cards: ask again, alone and with p_wait
-  --   RESERVED
-  -- With p_wait it waits for those transactions.
-  create function reserve_cards(p_requests jsonb, p_wait boolean)
-  returns table (outcome text, body_digest bytea, token_key text) language plpgsql
-  ${PLAN_ONCE} as $$
-  declare
-    v_requests reservation_request[] := array(
-      select q from jsonb_populate_recordset(null::reservation_request, p_requests) q
-    );
-    v_outcomes text[];
-    g record;
-    v_candidates integer[];
-    v_settled_until timestamptz;
-    v_inventory integer;
-    v_inventories integer[];
-    v_cards bigint[];
-    v_taken bigint[];
-    v_rest text;
-    v_vain integer := 0;
-  begin
-    -- First the same idempotency keys in one order, before any card is held: nobody can wait in a circle.
-    perform pg_advisory_xact_lock(k) from (
-      select distinct hashtextextended('reward-link ' || q.link, 0) as k from unnest(v_requests) q order by 1
-    ) keys;
-    ${TAKE_SLOT};
-
-    select array_agg(
-      coalesce(
-        (select 'EXISTS' from reward_links l where l.id = q.link),
-        case when to_timestamp(q.expires_at) <= clock_timestamp() then 'EXPIRING_DATE_INVALID' end
-      )
-      order by q.ordinality
-    ) into v_outcomes
-    from unnest(v_requests) with ordinality q;
-
-    -- Requests for the same thing are served together, in their order.
-    for g in
-      select q.account, q.pool, q.denomination, q.currency, q.country,
-        array_agg(q.ordinality order by q.ordinality) as numbers, to_timestamp(min(q.expires_at)) as first_expiry
-      from unnest(v_requests) with ordinality q where v_outcomes[q.ordinality] is null
-      group by 1, 2, 3, 4, 5
-    loop
-      perform from pools p where p.id = g.pool and p.owner = g.account;
-      if found then
-        select coalesce(array_agg(i.id order by i.country), '{}'), max(i.settled_until)
-        into v_candidates, v_settled_until
-        from inventories i
-        where i.pool_id = g.pool and i.denomination = g.denomination and i.currency = g.currency
-          and (g.country is null or i.country = g.country);
-        v_rest := null;
-      else
-        v_candidates := '{}';
-        v_rest := 'POOL_NOT_FOUND';
-      end if;
-
-      v_cards := '{}';
-      v_inventories := '{}';
-      while v_rest is null loop
-        foreach v_inventory in array v_candidates loop
-          v_taken := take_cards(v_inventory, cardinality(g.numbers) - cardinality(v_cards));
-          continue when v_taken = '{}';
-          perform count_links(v_inventory, cardinality(v_taken), 0, 0);
-          v_cards := v_cards || v_taken;
-          v_inventories := v_inventories || array_fill(v_inventory, array[cardinality(v_taken)]);
-          exit when cardinality(v_cards) = cardinality(g.numbers);
-        end loop;
-        exit when cardinality(v_cards) = cardinality(g.numbers);
-
-        -- Passing over what others hold is no proof that nothing is left: they may roll back. The numbers are.
-        perform from inventory_numbers n where n.id = any (v_candidates) and n.available > 0;
-        if not found then
-          v_rest := 'NO_AVAILABLE_CARDS';
-        elsif not p_wait then
-          v_rest := 'BUSY';
-        else
-          perform from free_cards f where f.inventory_id = any (v_candidates) limit 1 for update;
-          if not found then
-            perform from reward_links l
-            where l.inventory_id = any (v_candidates) and l.revealed_at is null and not l.released
-              and l.expires_at <= now()
-            limit 1 for update;
-          end if;
-          if not found then
-            -- Gone just now. Again and again only if the numbers are wrong, which must not keep this going for ever.
-            v_vain := v_vain + 1;
-            perform pg_sleep(0.005);
-            if v_vain > 20 then v_rest := 'NO_AVAILABLE_CARDS'; end if;
-          end if;
-        end if;
-      end loop;
-
-      insert into reward_links (
-        id, inventory_id, card_id, account, idempotency_key, body_digest, token_key, created_by, expires_at
-      )
-      select q.link, t.inventory, t.card, q.account, q.idempotency_key, decode(q.body_digest, 'hex'), q.token_key,
-        q.created_by, to_timestamp(q.expires_at)
-      from unnest(g.numbers, v_inventories, v_cards) as t (number, inventory, card)
-      cross join lateral (select (v_requests[t.number]).*) q
-      where t.card is not null;
-      -- Only after the clock was set back is the mark ahead of a link that has not expired.
-      if g.first_expiry <= v_settled_until then
-        perform count_links(l.inventory_id, 0, 0, settled_share(l.inventory_id, l.expires_at, l.id))
-        from reward_links l
-        where l.card_id = any (v_cards) and not l.released;
-      end if;
-      for i in 1 .. cardinality(g.numbers) loop
-        v_outcomes[g.numbers[i]] := case when i <= cardinality(v_cards) then 'RESERVED' else v_rest end;
-      end loop;
-    end loop;
-
-    insert into tracking_outbox (event)
-    select q.event from unnest(v_requests) with ordinality q where v_outcomes[q.ordinality] = 'RESERVED';
-    return query
-      select v_outcomes[q.ordinality], l.body_digest, l.token_key
-      from unnest(v_requests) with ordinality q
-      left join lateral (
-        select r.body_digest, r.token_key from reward_links r
-        where r.id = q.link and v_outcomes[q.ordinality] = 'EXISTS' limit 1
-      ) l on true
-      order by q.ordinality;
-  end $$`;
-
-const REVEAL = `
-  -- Reveals a link that has not expired by the clock of this server. True if this call did it.
-  create function reveal_link(p_link uuid) returns boolean language plpgsql ${PLAN_ONCE} as $$
-  declare v_link reward_links;
-  begin
-    ${TAKE_SLOT};
-    update reward_links set revealed_at = clock_timestamp()
-    where id = p_link and revealed_at is null and not released and expires_at > clock_timestamp()
-    returning * into v_link;
-    if not found then return false; end if;
-    perform count_links(
-      v_link.inventory_id, -1, 1, -settled_share(v_link.inventory_id, v_link.expires_at, v_link.id)
-    );
-    return true;
-  end $$`;
-
-const SETTLE = `
-  -- Moves the mark of inventories in which at least p_at_least links have expired since, by up to p_limit links each,
-  -- so that reading the numbers never counts many. Changes no number. Answers how many links it moved past.
-  create function settle_expired(p_at_least integer, p_limit integer) returns integer language plpgsql
-  set lock_timeout = '250ms' ${PLAN_ONCE} as $$
-  declare
-    v_inventories integer[];
-    v_inventory integer;
-    v_until timestamptz;
-    v_link uuid;
-    v_count integer;
-    v_total integer := 0;
-  begin
-    if not pg_try_advisory_xact_lock(${SETTLING_LOCK}) then return 0; end if;
-    v_inventories := array(
-      select i.id from inventories i where exists (
-        select from reward_links l
-        where l.inventory_id = i.id and l.revealed_at is null and not l.released and l.expires_at <= now()
-          and (l.expires_at, l.id) > (i.settled_until, i.settled_link)
-        offset p_at_least - 1
-      )
-    );
-    if v_inventories = '{}' then return 0; end if;
-    -- From here to the commit nobody adds, reveals or reclaims a link: what is counted is all there is.
-    perform pg_advisory_xact_lock(${COUNTING_LOCK});
-    foreach v_inventory in array v_inventories loop
-      with due as (
-        select l.expires_at, l.id from reward_links l join inventories i on i.id = v_inventory
-        where l.inventory_id = v_inventory and l.revealed_at is null and not l.released and l.expires_at <= now()
-          and (l.expires_at, l.id) > (i.settled_until, i.settled_link)
-        order by l.expires_at, l.id limit p_limit
-      )
-      select d.expires_at, d.id, c.n into v_until, v_link, v_count
-      from due d cross join (select count(*)::integer as n from due) c
-      order by d.expires_at desc, d.id desc limit 1;
-      continue when not found;
-      update inventories set settled_until = v_until, settled_link = v_link where id = v_inventory;
-      perform count_links(v_inventory, 0, 0, v_count);
-      v_total := v_total + v_count;
-    end loop;
-    return v_total;
-  end $$`;
+  )`;
 
 export class CreateGiftCards1767225610000 implements MigrationInterface {
   readonly name = 'CreateGiftCards1767225610000';
 
   async up(runner: QueryRunner): Promise<void> {
-    for (const sql of [TABLES, NUMBERS, COUNT, TAKE, RESERVE, REVEAL, SETTLE]) await runner.query(sql);
+    await runner.query(TABLES);
+    await replaceViewsAndFunctions(runner);
   }
 
   async down(runner: QueryRunner): Promise<void> {
     await runner.query(`
-      drop function settle_expired, reveal_link, reserve_cards, take_cards, settled_share, count_links;
+      drop function account_pools, settle_expired, reveal_link, reserve_cards, take_cards, settled_share, count_links;
       drop type reservation_request;
       drop view inventory_numbers;
       drop table card_loads, reward_links, free_cards, cards, inventory_counts, inventories, pools;

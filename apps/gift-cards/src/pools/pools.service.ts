@@ -23,12 +23,6 @@ interface NumbersRow {
   redeemed: string;
 }
 
-/** One snapshot: the numbers of an entry always add up to the cards loaded (docs/adr/0012-inventory-numbers.md). */
-const SELECT_POOLS = `
-  select p.id, p.owner, n.denomination, n.currency, n.country, n.available, n.reserved, n.redeemed
-  from pools p left join inventory_numbers n on n.pool_id = p.id and n.loaded > 0`;
-const IN_ORDER = 'order by p.id, n.denomination, n.currency, n.country';
-
 @Injectable()
 export class PoolsService {
   constructor(
@@ -37,18 +31,12 @@ export class PoolsService {
   ) {}
 
   async list({ account }: Caller): Promise<Pool[]> {
-    return toPools(await this.dataSource.query(`${SELECT_POOLS} where p.owner = $1 ${IN_ORDER}`, [account]));
+    return this.read(account);
   }
 
   /** @throws POOL_NOT_FOUND */
   async get({ account }: Caller, poolId: string): Promise<Pool> {
-    const rows: NumbersRow[] = isUuid(poolId)
-      ? await this.dataSource.query(`${SELECT_POOLS} where p.owner = $1 and p.id = $2 ${IN_ORDER}`, [
-          account,
-          poolId,
-        ])
-      : [];
-    const [pool] = toPools(rows);
+    const [pool] = isUuid(poolId) ? await this.read(account, poolId) : [];
     if (!pool) throw new DomainError('POOL_NOT_FOUND');
     return pool;
   }
@@ -71,10 +59,13 @@ export class PoolsService {
       'insert into pools (id, owner) values ($1, $2) on conflict (id) do update set owner = excluded.owner',
       [poolId, owner],
     );
-    const [pool] = toPools(
-      await this.dataSource.query(`${SELECT_POOLS} where p.id = $1 ${IN_ORDER}`, [poolId]),
-    );
+    const [pool] = await this.read(owner, poolId);
     return pool!;
+  }
+
+  /** In one snapshot: the numbers of an entry always add up to the cards loaded (docs/adr/0012-inventory-numbers.md). */
+  private async read(account: string, poolId?: string): Promise<Pool[]> {
+    return toPools(await this.dataSource.query('select * from account_pools($1, $2)', [account, poolId]));
   }
 }
 

@@ -5,7 +5,7 @@ import { DataSource } from 'typeorm';
 
 const INTERVAL_MS = 5_000;
 /** Fewer than this many are counted in no time. */
-const WORTHWHILE = 200;
+const WORTHWHILE = 20;
 /** Nobody can reserve in the meantime, so it must be short: a few milliseconds. */
 const AT_ONCE = 5_000;
 const PAUSE_MS = 50;

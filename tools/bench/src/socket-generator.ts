@@ -1,39 +1,47 @@
 /**
- * A process of its own that generates reward links: bare sockets, because on a small machine a costlier client would be
- * what is measured. Every request has an idempotency key of its own; one load at a time, as its parent says.
+ * A process of its own that makes requests through bare sockets, because on a small machine a costlier client would be what
+ * is measured. One load at a time, as its parent says.
  */
 import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 
-export interface LinkLoad {
+export interface SocketLoad {
   /** `http://127.0.0.1:<port>` */
   url: string;
-  pool: string;
-  apiKey: string;
-  body: string;
+  method: 'GET' | 'POST';
+  /** Each `{uuid}` in it is another one in every request. */
+  path: string;
+  headers: Record<string, string>;
+  body?: string;
+  /** The status of a right answer. */
+  expect: number;
   connections: number;
   seconds: number;
 }
 
-export interface LinkLoadResult {
-  /** Links made in a second. */
+export interface SocketLoadResult {
+  /** Right answers in a second. */
   rate: number;
+  /** Milliseconds. */
   p50: number;
   p99: number;
   /** Other answers, by status. */
   unexpected: Record<string, number>;
 }
 
-async function run({ url, pool, apiKey, body, connections, seconds }: LinkLoad): Promise<LinkLoadResult> {
+async function run({ url, connections, seconds, expect, ...load }: SocketLoad): Promise<SocketLoadResult> {
   const { hostname, port } = new URL(url);
+  const body = load.body ?? '';
+  const headers = { host: hostname, ...load.headers, ...(body && { 'content-length': body.length }) };
+  const head = Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join('');
+  const request = () =>
+    `${load.method} ${load.path.replaceAll('{uuid}', () => randomUUID())} HTTP/1.1\r\n${head}\r\n${body}`;
+
   const end = performance.now() + seconds * 1_000;
   const times: number[] = [];
   const unexpected: Record<string, number> = {};
-  const request = () =>
-    `POST /pool/${pool}/reward-links?idempotencyKey=${randomUUID()} HTTP/1.1\r\nhost: ${hostname}\r\n` +
-    `x-api-key: ${apiKey}\r\nx-created-by: bench\r\ncontent-type: application/json\r\n` +
-    `content-length: ${body.length}\r\n\r\n${body}`;
-
   const client = () =>
     new Promise<void>((resolve, reject) => {
       const socket = connect(Number(port), hostname).setNoDelay(true).setEncoding('latin1');
@@ -48,11 +56,11 @@ async function run({ url, pool, apiKey, body, connections, seconds }: LinkLoad):
       socket.on('connect', send).on('error', reject);
       socket.on('data', (text: string) => {
         answer += text;
-        const head = answer.indexOf('\r\n\r\n');
+        const headEnd = answer.indexOf('\r\n\r\n');
         const length = /content-length: (\d+)/i.exec(answer)?.[1];
-        if (head < 0 || answer.length < head + 4 + Number(length ?? 0)) return;
+        if (headEnd < 0 || answer.length < headEnd + 4 + Number(length ?? 0)) return;
         const status = answer.slice(9, 12);
-        if (status === '201') times.push(performance.now() - sentAt);
+        if (status === String(expect)) times.push(performance.now() - sentAt);
         else unexpected[status] = (unexpected[status] ?? 0) + 1;
         send();
       });
@@ -63,7 +71,7 @@ async function run({ url, pool, apiKey, body, connections, seconds }: LinkLoad):
   return { rate: times.length / seconds, p50: at(0.5), p99: at(0.99), unexpected };
 }
 
-process.on('message', (load: LinkLoad) => {
+process.on('message', (load: SocketLoad) => {
   run(load).then(
     (result) => process.send!({ result }),
     (error: Error) => process.send!({ error: error.message }),

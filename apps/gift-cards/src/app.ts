@@ -17,7 +17,7 @@ export const defineApp = (env: GiftCardsEnv): AppDefinition => ({
   configure: (app) => {
     const fastify = app.getHttpAdapter().getInstance();
     acceptStreams(fastify, CARD_LOAD_TYPES, CARD_LOAD_ROUTE);
-    limitSlowBodies(fastify, CARD_LOAD_ROUTE);
+    limitSlowBodies(fastify);
     setupOpenApi(
       app,
       'Perkway gift cards',

@@ -117,6 +117,18 @@ describe('at the same time', () => {
       expect((await asked).map(({ body }) => body)).toEqual(['NO_AVAILABLE_CARDS', 'NO_AVAILABLE_CARDS']);
     });
 
+    it('is taken, but a link has expired since: its card is given', async () => {
+      const pool = await gift.aPool(2);
+      const body = aBody({ expires_at: inSeconds(2) });
+      await gift.aLink(pool, { body });
+      const client = await otherSession();
+      await client.query('select reserve_cards($1, false)', [JSON.stringify([aRequest(pool)])]);
+      const asked = gift.generate(pool);
+      await sleep(body.expires_at * 1000 - Date.now() + 300);
+      await client.query('commit');
+      expect((await asked).status).toBe(201);
+    });
+
     it('because its link has expired is given when that one gives it back', async () => {
       const pool = await gift.aPool(1);
       const { token } = await gift.aLink(pool);
@@ -213,7 +225,7 @@ describe('at the same time', () => {
       await expireIn(token, 150);
       // A reveal that was in time and has not committed when the time is over.
       const client = await otherSession();
-      const { rows } = await client.query('select reveal_link($1) as revealed', [linkIdOf(token)]);
+      const { rows } = await client.query("select reveal_link($1, '{}') as revealed", [linkIdOf(token)]);
       expect(rows).toEqual([{ revealed: true }]);
       await sleep(200);
       const asked = gift.open(token);

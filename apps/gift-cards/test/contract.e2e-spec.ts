@@ -228,11 +228,15 @@ describe('gift cards', () => {
   it('takes names of creators as they are', async () => {
     const long = 'x'.repeat(255);
     const utf8 = Buffer.from('Zoë Müller 日本').toString('latin1');
-    for (const createdBy of ['crm', long, utf8, 'Zo\xeb']) await gift.aLink(pool, { createdBy });
+    // Its last byte alone would be a space.
+    const accent = Buffer.from(' Città ').toString('latin1');
+    for (const createdBy of ['crm', long, utf8, accent, 'Zo\xeb']) await gift.aLink(pool, { createdBy });
     const rows = await gift.database.query<{ created_by: string }>(
       `select created_by from reward_links where created_by not in ('tests', 'crm')`,
     );
-    expect(rows.map(({ created_by }) => created_by).sort()).toEqual(['Zoë', 'Zoë Müller 日本', long].sort());
+    expect(rows.map(({ created_by }) => created_by).sort()).toEqual(
+      ['Città', 'Zoë', 'Zoë Müller 日本', long].sort(),
+    );
   });
 
   describe('the country', () => {

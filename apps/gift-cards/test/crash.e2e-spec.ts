@@ -1,3 +1,4 @@
+import { tcpProxy } from '@perkway/testing';
 import { randomUUID } from 'node:crypto';
 import { audit } from './audit.js';
 import { AppProcess, buildApp } from './processes.js';
@@ -143,6 +144,28 @@ describe('when things die', () => {
     },
     120_000 + SECONDS * 3_000,
   );
+
+  it('Postgres hangs: whoever waits is refused soon, however many there are', async () => {
+    const pool = await gift.aPool(1);
+    const proxy = await tcpProxy(gift.database.url);
+    const { DATABASE_URL } = gift.environment();
+    const app = await gift.launch({ DATABASE_URL: proxy.through(DATABASE_URL!) });
+    try {
+      await gift.aLink(pool, { url: app.url });
+      proxy.freeze();
+      // One group after the other would take a minute.
+      const answers = await Promise.all(
+        Array.from({ length: 2_500 }, () => gift.generate(pool, { url: app.url })),
+      );
+      expect(answers.filter(({ status, headers }) => status !== 503 || !headers.get('retry-after'))).toEqual(
+        [],
+      );
+      proxy.thaw();
+    } finally {
+      await app.close();
+      await proxy.close();
+    }
+  });
 
   it('Postgres: 503 with Retry-After in between, and nothing half done', async () => {
     const pool = await gift.aPool(CARDS);

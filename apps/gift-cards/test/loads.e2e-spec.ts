@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { request as httpRequest, type ClientRequest } from 'node:http';
+import { connect } from 'node:net';
 import { Readable } from 'node:stream';
+import pg from 'pg';
 import type { LoadReport, LoadResult, LoadSummary } from '../src/loads/load.dto.js';
 import { audit } from './audit.js';
 import { EUR_25, GiftCards, someCodes } from './support.js';
@@ -107,6 +110,17 @@ describe('loading cards', () => {
     });
   });
 
+  it('takes the first of equal codes', async () => {
+    const pool = await gift.aPool(0);
+    const codes = someCodes(990);
+    const dear = codes.map((code) => `${JSON.stringify({ code, ...EUR_25, denomination: 50 })}\n`).join('');
+    expect((await gift.load(pool, toNdjson(codes) + dear)).body).toMatchObject({
+      imported: 990,
+      duplicates: 990,
+    });
+    expect(await gift.numbers(pool)).toMatchObject([{ denomination: 25, available: 990 }]);
+  });
+
   it('names the first 1,000 bad rows and counts the others', async () => {
     const pool = await gift.aPool(0);
     const codes = someCodes(2_500);
@@ -168,6 +182,44 @@ describe('loading cards', () => {
       duplicates: 4_000,
       rejected: [],
     });
+  });
+
+  it('that the database breaks off answers 503 to a sender that does not listen before it has sent all', async () => {
+    const pool = await gift.aPool(0);
+    const codes = someCodes(20_000);
+    const blocker = new pg.Client(gift.database.url);
+    await blocker.connect();
+    await blocker.query('begin');
+    await blocker.query('lock table cards in share mode');
+    const { hostname, port } = new URL(gift.app.url);
+    const socket = connect(Number(port), hostname).pause();
+    const send = (text: string) =>
+      new Promise<void>((resolve, reject) =>
+        socket.write(`${text.length.toString(16)}\r\n${text}\r\n`, (error) =>
+          error ? reject(error) : resolve(),
+        ),
+      );
+    socket.write(
+      `POST /admin/pools/${pool}/cards HTTP/1.1\r\nhost: x\r\nx-api-key: ${gift.admin.key}\r\n` +
+        'content-type: application/x-ndjson\r\ntransfer-encoding: chunked\r\n\r\n',
+    );
+    await send(toNdjson(codes.slice(0, 2_100)));
+    let ended = false;
+    for (let turn = 0; turn < 200 && !ended; turn += 1) {
+      await sleep(25);
+      const rows = await gift.database.query(
+        `select pg_terminate_backend(pid) from pg_stat_activity
+         where datname = current_database() and wait_event_type = 'Lock' and query like '%insert into cards%'`,
+      );
+      ended = rows.length > 0;
+    }
+    expect(ended).toBe(true);
+    await blocker.end();
+    for (let turn = 0; turn < 100; turn += 1) await send(toNdjson(codes.slice(2_100, 4_100)));
+    socket.write('0\r\n\r\n');
+    const [answer] = (await once(socket.resume(), 'data')) as [Buffer];
+    socket.destroy();
+    expect(String(answer)).toMatch(/^HTTP\/1.1 503 [^]*retry-after/i);
   });
 
   it('stops at CSV that cannot be read on', async () => {

@@ -129,6 +129,19 @@ describe('the numbers', () => {
     await expectAudit();
   }, 30_000);
 
+  it('are settled in pieces of links, not of links of each entry', async () => {
+    const pool = await gift.aPool(4);
+    await gift.addCards(pool, 4, { ...EUR_25, country: 'AT' });
+    const body = aBody({ expires_at: inSeconds(2) });
+    await Promise.all(Array.from({ length: 8 }, () => gift.aLink(pool, { body })));
+    await sleep(body.expires_at * 1000 - Date.now() + 300);
+    const pieces = [];
+    for (let moved = await settled().settle(1, 5); moved > 0; moved = await settled().settle(1, 5))
+      pieces.push(moved);
+    expect(pieces).toEqual([5, 3]);
+    expect(await gift.numbers(pool)).toMatchObject([{ available: 4 }, { available: 4 }]);
+  });
+
   it('are settled by itself once it is worth while', async () => {
     const pool = await gift.aPool(250);
     const body = aBody({ expires_at: inSeconds(8) });

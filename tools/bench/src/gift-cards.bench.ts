@@ -271,7 +271,7 @@ async function measureNumbers(fleet: Fleet, apiKey: string, smallKey: string): P
           seconds: SECONDS / 2,
         }),
       ).p50;
-    const statement = 'select * from account_pools($1, null)';
+    const statement = 'select * from pools_with_numbers(array(select id from pools where owner = $1))';
     const times = {
       all: [] as number[],
       one: [] as number[],

@@ -7,14 +7,16 @@ import type { LoadResult, RowReport } from './load.dto.js';
 const BATCH = 2_000;
 /** Card ids are taken in blocks of this many: they must be known before a card is sealed. */
 const BLOCK = 65_536;
+/** Entries whose ids are remembered. A load with more than a few is a mistake, but must not fill the memory. */
+const ENTRIES = 1_000;
 /** Rows that a report names. */
 const REPORTED = 1_000;
 /** Customers get a turn after this many rows, a few milliseconds. */
 const ROWS_PER_TURN = 200;
 
 /**
- * Whatever of the batch is new, with its stock, its count and the progress of the load, or nothing at all. The order of
- * the hashes, then of the entries keeps two loads from waiting for each other in a circle.
+ * Whatever of the batch is new, with its stock, its count and the progress of the load, or nothing at all. Of equal codes
+ * the first row counts. The order of the hashes, then of the entries keeps two loads from waiting for each other in a circle.
  */
 const INSERT = `
   with input as (
@@ -22,7 +24,7 @@ const INSERT = `
       as input (id, inventory_id, code_hash, sealed, number)
   ), fresh as (
     insert into cards (id, inventory_id, code_hash, sealed)
-    select id, inventory_id, code_hash, decode(sealed, 'base64') from input order by code_hash
+    select id, inventory_id, code_hash, decode(sealed, 'base64') from input order by code_hash, number
     on conflict (code_hash) do nothing
     returning id, inventory_id
   ), stocked as (
@@ -163,6 +165,7 @@ export class LoadWriter {
       );
       [found] = await this.dataSource.query(select, values);
     }
+    if (this.inventories.size === ENTRIES) this.inventories.clear();
     this.inventories.set(name, found!.id);
     return found!.id;
   }

@@ -36,7 +36,7 @@ export class LoadSummary {
   @ApiProperty({
     enum: ['running', 'stalled', 'finished', 'failed'],
     description:
-      '`stalled`: nothing has come for 30 s. `failed`: the connection was cut or the file could not be read on. What was imported stays; sending the file again loads the rest.',
+      '`stalled`: no batch was written for 30 s (a batch is 2,000 rows, or the last ones). `failed`: the connection was cut or the file could not be read on. What was imported stays; sending the file again loads the rest.',
   })
   state!: 'running' | 'stalled' | 'finished' | 'failed';
   @ApiProperty({ format: 'date-time' })

@@ -15,6 +15,7 @@ import { ApiPlainErrors } from '@perkway/platform';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
+import { allowSlowBody } from '../slow-bodies.js';
 import { LoadReport, LoadResult, LoadSummary } from './load.dto.js';
 import { LoadsService, type LoadFormat } from './loads.service.js';
 
@@ -73,6 +74,7 @@ export class LoadsController {
     'FORBIDDEN',
     'POOL_NOT_FOUND',
     'UNSUPPORTED_MEDIA_TYPE',
+    'TOO_MANY_REQUESTS',
     'DEPENDENCY_UNAVAILABLE',
   )
   async load(
@@ -85,6 +87,7 @@ export class LoadsController {
     const loadId = given === undefined ? randomUUID() : Array.isArray(given) ? given.at(-1) : given;
     if (!isUuid(loadId)) throw invalidField('loadId', 'must be a UUID');
     await this.loads.begin(poolId, loadId);
+    allowSlowBody(request);
     void reply.header('x-load-id', loadId);
     return this.loads.load(poolId, loadId, format, request.body as Readable);
   }
@@ -93,7 +96,13 @@ export class LoadsController {
   @ApiOperation({ operationId: 'getGiftCardLoads', summary: 'The last 50 loads of a pool, newest first' })
   @ApiParam({ name: 'poolId', format: 'uuid' })
   @ApiOkResponse({ type: [LoadSummary] })
-  @ApiPlainErrors('API_KEY_INVALID', 'FORBIDDEN', 'POOL_NOT_FOUND', 'DEPENDENCY_UNAVAILABLE')
+  @ApiPlainErrors(
+    'API_KEY_INVALID',
+    'FORBIDDEN',
+    'POOL_NOT_FOUND',
+    'TOO_MANY_REQUESTS',
+    'DEPENDENCY_UNAVAILABLE',
+  )
   list(@Param('poolId') poolId: string): Promise<LoadSummary[]> {
     return this.loads.list(poolId);
   }
@@ -111,6 +120,7 @@ export class LoadsController {
     'FORBIDDEN',
     'POOL_NOT_FOUND',
     'LOAD_NOT_FOUND',
+    'TOO_MANY_REQUESTS',
     'DEPENDENCY_UNAVAILABLE',
   )
   report(@Param('poolId') poolId: string, @Param('loadId') loadId: string): Promise<LoadReport> {

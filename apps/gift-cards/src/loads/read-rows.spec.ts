@@ -120,6 +120,7 @@ describe('CSV', () => {
     ['a header without a column', 'code,pin,currency,country\n'],
     ['no header', 'A,1,25,EUR,FR\n'],
     ['a quote that never ends', `${HEADER}A,1,25,EUR,FR\n"B,1,25,EUR,FR\n`],
+    ['a row of separators', `${HEADER}${','.repeat(100_000)}`],
     ['a quote that does not end soon', `${HEADER}"${'x'.repeat(100_000)}",1,25,EUR,FR\n`],
   ])('cannot be read with %s', async (_, text) => {
     await expect(collect(readCsv(streamOf(text)))).rejects.toMatchObject({ code: 'VALIDATION_FAILED' });

@@ -1,12 +1,14 @@
 import { DomainError } from '@perkway/domain';
 import { parse } from 'csv-parse';
 import { once } from 'node:events';
-import type { Readable } from 'node:stream';
+import { Transform, type Readable } from 'node:stream';
 import { COLUMNS, readCardRow, type CardRow, type RawRow, type RowProblem } from './card-row.js';
 
 /** Bytes of one row; more is no row, whatever it is. */
 const MAX_ROW = 64 * 1024;
 const NEWLINE = 10;
+const RETURN = 13;
+const UNREADABLE = 'The CSV cannot be read from here on';
 
 /** Rows in the order of the stream, checked. Blank lines and the CSV header are no rows. Never holds more than a chunk. */
 export type Rows = AsyncIterable<CardRow | RowProblem>;
@@ -15,7 +17,9 @@ export type Rows = AsyncIterable<CardRow | RowProblem>;
 export async function* readNdjson(stream: Readable): Rows {
   // Undefined while the rest of an overlong line is skipped.
   let rest: Buffer | undefined = Buffer.alloc(0);
-  for await (const chunk of stream as AsyncIterable<Buffer>) {
+  // When whoever reads the rows gives up, the connection is still to take the answer.
+  const chunks: AsyncIterable<Buffer> = stream.iterator({ destroyOnReturn: false });
+  for await (const chunk of chunks) {
     let from = 0;
     for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, from)) {
       const piece = chunk.subarray(from, end);
@@ -73,7 +77,8 @@ export async function* readCsv(stream: Readable): Rows {
   stream.on('close', () => {
     if (!stream.readableEnded) parser.destroy(new Error('the connection was cut'));
   });
-  stream.pipe(parser);
+  const limit = limitRows().on('error', (error) => parser.destroy(error));
+  stream.pipe(limit).pipe(parser);
   try {
     let columns: number[] | undefined;
     let width = 0;
@@ -89,9 +94,22 @@ export async function* readCsv(stream: Readable): Rows {
     }
   } catch (error) {
     if ((error as { code?: string }).code?.startsWith('CSV_'))
-      throw new DomainError('VALIDATION_FAILED', 'The CSV cannot be read from here on');
+      throw new DomainError('VALIDATION_FAILED', UNREADABLE);
     throw error;
   }
+}
+
+/** The parser limits the text of a row, but not its separators. */
+function limitRows(): Transform {
+  let length = 0;
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      const last = Math.max(chunk.lastIndexOf(NEWLINE), chunk.lastIndexOf(RETURN));
+      length = last < 0 ? length + chunk.length : chunk.length - 1 - last;
+      if (length > MAX_ROW) done(new DomainError('VALIDATION_FAILED', UNREADABLE));
+      else done(null, chunk);
+    },
+  });
 }
 
 /** Where each of COLUMNS stands; -1 for a `pin` that is not there. */

@@ -1,5 +1,4 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { replaceViewsAndFunctions } from './views-and-functions.js';
 
 /**
  * Pools, cards and reward links. How they fit together is in docs/adr/0011-gift-card-reservation.md.
@@ -127,14 +126,11 @@ export class CreateGiftCards1767225610000 implements MigrationInterface {
 
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(TABLES);
-    await replaceViewsAndFunctions(runner);
   }
 
   async down(runner: QueryRunner): Promise<void> {
     await runner.query(`
-      drop function account_pools, settle_expired, reveal_link, reserve_cards, take_cards, settled_share, count_links;
       drop type reservation_request;
-      drop view inventory_numbers;
       drop table card_loads, reward_links, free_cards, cards, inventory_counts, inventories, pools;
       drop sequence card_blocks`);
   }

@@ -1,10 +1,10 @@
 import type { MigrationClass } from '@perkway/platform';
 import { CreateTrackingOutbox1767225600000 } from '@perkway/tracking';
 import { CreateGiftCards1767225610000 } from './create-gift-cards.migration.js';
-import { PlanOnce1767225620000 } from './plan-once.migration.js';
+import { ViewsAndFunctions1767225620000 } from './views-and-functions.migration.js';
 
 export const migrations: MigrationClass[] = [
   CreateTrackingOutbox1767225600000,
   CreateGiftCards1767225610000,
-  PlanOnce1767225620000,
+  ViewsAndFunctions1767225620000,
 ];

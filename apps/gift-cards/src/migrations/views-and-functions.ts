@@ -38,12 +38,12 @@ const NUMBERS = `
  * Connections keep plans for long. One that was made while the tables were empty would read them from end to end
  * when they are full; and from its guesses about arrays the planner concludes that it had better plan again every time.
  */
-const PLAN_ONCE = `set plan_cache_mode = force_generic_plan set enable_seqscan = off`;
+const PLAN_ONCE = `set plan_cache_mode = force_generic_plan set enable_seqscan = off set jit = off`;
 
 const POOLS = `
-  -- The pools of an account, or one of them, with a row for each entry that has ever had cards; pool by pool.
-  -- An entry has too few slots for a bitmap to be worth its making.
-  create or replace function account_pools(p_account text, p_pool uuid)
+  -- Pools, with a row for each entry that has ever had cards; pool by pool. An entry has too few slots for a bitmap to be
+  -- worth its making.
+  create or replace function pools_with_numbers(p_pools uuid[])
   returns table (
     id uuid, owner text, denomination numeric, currency text, country text, available bigint, reserved bigint, redeemed bigint
   ) language plpgsql stable ${PLAN_ONCE} set enable_bitmapscan = off as $$
@@ -51,7 +51,7 @@ const POOLS = `
     return query
       select p.id, p.owner, n.denomination, n.currency, n.country, n.available, n.reserved, n.redeemed
       from pools p left join inventory_numbers n on n.pool_id = p.id and n.loaded > 0
-      where p.owner = p_account and (p_pool is null or p.id = p_pool)
+      where p.id = any (p_pools)
       order by p.id, n.denomination, n.currency, n.country;
   end $$`;
 
@@ -132,8 +132,10 @@ const RESERVE = `
   --   EXISTS                 the link was made before (body_digest, token_key)
   --   EXPIRING_DATE_INVALID, POOL_NOT_FOUND, NO_AVAILABLE_CARDS
   --   BUSY                   other transactions are about to take the last cards: ask again, alone and with p_wait
+  --   GONE                   the same, but there was nobody to wait for
   --   RESERVED
-  -- With p_wait it waits for those transactions.
+  -- With p_wait it waits for those transactions before it answers BUSY. It does not take what they leave: by then more
+  -- links may have expired, which only a new transaction sees.
   create or replace function reserve_cards(p_requests jsonb, p_wait boolean)
   returns table (outcome text, body_digest bytea, token_key text) language plpgsql
   ${PLAN_ONCE} as $$
@@ -150,7 +152,6 @@ const RESERVE = `
     v_cards bigint[];
     v_taken bigint[];
     v_rest text;
-    v_vain integer := 0;
   begin
     -- First the same idempotency keys in one order, before any card is held: nobody can wait in a circle.
     perform pg_advisory_xact_lock(k) from (
@@ -189,7 +190,7 @@ const RESERVE = `
 
       v_cards := '{}';
       v_inventories := '{}';
-      while v_rest is null loop
+      if v_rest is null then
         foreach v_inventory in array v_candidates loop
           v_taken := take_cards(v_inventory, cardinality(g.numbers) - cardinality(v_cards));
           continue when v_taken = '{}';
@@ -198,15 +199,12 @@ const RESERVE = `
           v_inventories := v_inventories || array_fill(v_inventory, array[cardinality(v_taken)]);
           exit when cardinality(v_cards) = cardinality(g.numbers);
         end loop;
-        exit when cardinality(v_cards) = cardinality(g.numbers);
-
+      end if;
+      if v_rest is null and cardinality(v_cards) < cardinality(g.numbers) then
         -- Passing over what others hold is no proof that nothing is left: they may roll back. The numbers are.
         perform from inventory_numbers n where n.id = any (v_candidates) and n.available > 0;
-        if not found then
-          v_rest := 'NO_AVAILABLE_CARDS';
-        elsif not p_wait then
-          v_rest := 'BUSY';
-        else
+        v_rest := case when found then 'BUSY' else 'NO_AVAILABLE_CARDS' end;
+        if v_rest = 'BUSY' and p_wait then
           perform from free_cards f where f.inventory_id = any (v_candidates) limit 1 for update;
           if not found then
             perform from reward_links l
@@ -214,14 +212,9 @@ const RESERVE = `
               and l.expires_at <= now()
             limit 1 for update;
           end if;
-          if not found then
-            -- Gone just now. Again and again only if the numbers are wrong, which must not keep this going for ever.
-            v_vain := v_vain + 1;
-            perform pg_sleep(0.005);
-            if v_vain > 20 then v_rest := 'NO_AVAILABLE_CARDS'; end if;
-          end if;
+          if not found then v_rest := 'GONE'; end if;
         end if;
-      end loop;
+      end if;
 
       insert into reward_links (
         id, inventory_id, card_id, account, idempotency_key, body_digest, token_key, created_by, expires_at
@@ -255,8 +248,9 @@ const RESERVE = `
   end $$`;
 
 const REVEAL = `
-  -- Reveals a link that has not expired by the clock of this server. True if this call did it.
-  create or replace function reveal_link(p_link uuid) returns boolean language plpgsql ${PLAN_ONCE} as $$
+  -- Reveals a link that has not expired by the clock of this server, and tells it (JSON text for the outbox). True if
+  -- this call did it.
+  create or replace function reveal_link(p_link uuid, p_event text) returns boolean language plpgsql ${PLAN_ONCE} as $$
   declare v_link reward_links;
   begin
     ${TAKE_SLOT};
@@ -267,11 +261,12 @@ const REVEAL = `
     perform count_links(
       v_link.inventory_id, -1, 1, -settled_share(v_link.inventory_id, v_link.expires_at, v_link.id)
     );
+    insert into tracking_outbox (event) values (p_event);
     return true;
   end $$`;
 
 const SETTLE = `
-  -- Moves the mark of inventories in which at least p_at_least links have expired since, by up to p_limit links each,
+  -- Moves the mark of inventories in which at least p_at_least links have expired since, by up to p_limit links in all,
   -- so that reading the numbers never counts many. Changes no number. Answers how many links it moved past.
   create or replace function settle_expired(p_at_least integer, p_limit integer) returns integer language plpgsql
   set lock_timeout = '250ms' ${PLAN_ONCE} as $$
@@ -300,7 +295,7 @@ const SETTLE = `
         select l.expires_at, l.id from reward_links l join inventories i on i.id = v_inventory
         where l.inventory_id = v_inventory and l.revealed_at is null and not l.released and l.expires_at <= now()
           and (l.expires_at, l.id) > (i.settled_until, i.settled_link)
-        order by l.expires_at, l.id limit p_limit
+        order by l.expires_at, l.id limit p_limit - v_total
       )
       select d.expires_at, d.id, c.n into v_until, v_link, v_count
       from due d cross join (select count(*)::integer as n from due) c
@@ -309,13 +304,14 @@ const SETTLE = `
       update inventories set settled_until = v_until, settled_link = v_link where id = v_inventory;
       perform count_links(v_inventory, 0, 0, v_count);
       v_total := v_total + v_count;
+      exit when v_total >= p_limit;
     end loop;
     return v_total;
   end $$`;
 
 /**
- * Makes the view and the functions, or replaces them by what they are now. Whoever changes one adds a migration that calls
- * this; one that changes a signature drops the old one first.
+ * Makes the view and the functions, or replaces them by what they are now. Only the newest migration that changes one of
+ * them calls this, so that none is made before the tables that it needs; one that changes a signature drops the old one first.
  */
 export async function replaceViewsAndFunctions(runner: QueryRunner): Promise<void> {
   for (const sql of [NUMBERS, POOLS, COUNT, TAKE, RESERVE, REVEAL, SETTLE]) await runner.query(sql);

@@ -26,6 +26,7 @@ export class AdminPoolsController {
     'API_KEY_INVALID',
     'FORBIDDEN',
     'UNSUPPORTED_MEDIA_TYPE',
+    'TOO_MANY_REQUESTS',
     'DEPENDENCY_UNAVAILABLE',
   )
   put(@Param('poolId') poolId: string, @Body() { owner }: PutPool): Promise<Pool> {

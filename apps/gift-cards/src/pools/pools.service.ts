@@ -23,6 +23,10 @@ interface NumbersRow {
   redeemed: string;
 }
 
+/** In one snapshot: the numbers of an entry always add up to the cards loaded (docs/adr/0012-inventory-numbers.md). */
+const selectPools = (condition: string) =>
+  `select * from pools_with_numbers(array(select id from pools where ${condition}))`;
+
 @Injectable()
 export class PoolsService {
   constructor(
@@ -31,12 +35,15 @@ export class PoolsService {
   ) {}
 
   async list({ account }: Caller): Promise<Pool[]> {
-    return this.read(account);
+    return toPools(await this.dataSource.query(selectPools('owner = $1'), [account]));
   }
 
   /** @throws POOL_NOT_FOUND */
   async get({ account }: Caller, poolId: string): Promise<Pool> {
-    const [pool] = isUuid(poolId) ? await this.read(account, poolId) : [];
+    const rows: NumbersRow[] = isUuid(poolId)
+      ? await this.dataSource.query(selectPools('owner = $1 and id = $2'), [account, poolId])
+      : [];
+    const [pool] = toPools(rows);
     if (!pool) throw new DomainError('POOL_NOT_FOUND');
     return pool;
   }
@@ -59,13 +66,8 @@ export class PoolsService {
       'insert into pools (id, owner) values ($1, $2) on conflict (id) do update set owner = excluded.owner',
       [poolId, owner],
     );
-    const [pool] = await this.read(owner, poolId);
+    const [pool] = toPools(await this.dataSource.query(selectPools('id = $1'), [poolId]));
     return pool!;
-  }
-
-  /** In one snapshot: the numbers of an entry always add up to the cards loaded (docs/adr/0012-inventory-numbers.md). */
-  private async read(account: string, poolId?: string): Promise<Pool[]> {
-    return toPools(await this.dataSource.query('select * from account_pools($1, $2)', [account, poolId]));
   }
 }
 

@@ -50,7 +50,7 @@ export class ExpiredLinks implements OnModuleInit, OnModuleDestroy {
   private async run() {
     let pause = INTERVAL_MS;
     try {
-      if ((await this.settle()) > 0) pause = PAUSE_MS;
+      if ((await this.settle()) >= AT_ONCE) pause = PAUSE_MS;
     } catch (err) {
       // Busy or away: later.
       this.logger.debug({ err }, 'expired links were not settled');

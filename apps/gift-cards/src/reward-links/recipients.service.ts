@@ -8,19 +8,19 @@ import {
 } from '@perkway/domain';
 import { verifyRewardToken } from '@perkway/signing';
 import { newEventId, TrackingService } from '@perkway/tracking';
-import { DataSource, type EntityManager } from 'typeorm';
+import { DataSource } from 'typeorm';
 import { CardVault } from '../cards/card-vault.js';
 import { Brands } from './brands.js';
 import { REWARD_LINK_OPTIONS, type RewardLinkOptions } from './reward-links.service.js';
 
 interface LinkRow {
+  id: string;
   state: RewardLinkState;
   /** The link has expired, but its card has not gone to another one yet. */
   holds_card: boolean;
   account: string;
   created_by: string;
   expires_at: string;
-  revealed_ms: string | null;
   pool: string;
   denomination: string;
   currency: string;
@@ -37,8 +37,7 @@ const selectLink = (locking: 'for share of l' | '') => `
       else 'RESERVED'
     end as state,
     not l.released as holds_card,
-    l.account, l.created_by, extract(epoch from l.expires_at)::bigint as expires_at,
-    floor(extract(epoch from l.revealed_at) * 1000)::bigint as revealed_ms,
+    l.id, l.account, l.created_by, extract(epoch from l.expires_at)::bigint as expires_at,
     i.pool_id as pool, i.denomination, i.currency, i.country, l.card_id, c.sealed
   from reward_links l join inventories i on i.id = l.inventory_id join cards c on c.id = l.card_id
   where l.id = $1 ${locking}`;
@@ -60,7 +59,7 @@ export class RecipientsService {
   /** getRewardLink: never changes anything. */
   async get(token: string): Promise<RewardLinkReply> {
     const id = verifyRewardToken(this.options.REWARD_TOKEN_KEYS, token);
-    const link = id && (await this.find(this.dataSource.manager, id));
+    const link = id && (await this.find(id));
     if (!link) return { error: 'LINK_NOT_FOUND' };
     return { link: this.view(link), brand: await this.brands.of(link.account) };
   }
@@ -68,28 +67,33 @@ export class RecipientsService {
   /** revealRewardLink: reveals a link once; a revealed one answers the same card again. */
   async reveal(token: string): Promise<RewardLinkReply> {
     const id = verifyRewardToken(this.options.REWARD_TOKEN_KEYS, token);
-    if (!id) return { error: 'LINK_NOT_FOUND' };
-    const shown = await this.dataSource.transaction(async (manager) => {
-      const [{ revealed }]: [{ revealed: boolean }] = await manager.query(
-        'select reveal_link($1) as revealed',
-        [id],
-      );
-      const link = await this.find(manager, id);
-      if (!link) return null;
-      if (revealed) await this.tracking.trackInTransaction(manager, [toEvent(link)]);
-      // Inside the transaction: a card that cannot be decrypted is not revealed.
-      return { account: link.account, view: this.view(link) };
-    });
-    if (!shown) return { error: 'LINK_NOT_FOUND' };
-    const brand = await this.brands.of(shown.account);
-    return shown.view.state === 'EXPIRED' ? { error: 'LINK_EXPIRED', brand } : { link: shown.view, brand };
+    let link = id && (await this.find(id));
+    if (!link) return { error: 'LINK_NOT_FOUND' };
+    if (link.state === 'RESERVED') {
+      const revealed: LinkRow = { ...link, state: 'REVEALED' };
+      // Before it is revealed: a card that cannot be shown is not.
+      this.view(revealed);
+      link = (await this.turn(link)) ? revealed : ((await this.find(link.id)) ?? link);
+    }
+    const brand = await this.brands.of(link.account);
+    return link.state === 'EXPIRED' ? { error: 'LINK_EXPIRED', brand } : { link: this.view(link), brand };
   }
 
-  private async find(manager: EntityManager, id: string): Promise<LinkRow | undefined> {
-    const [link]: LinkRow[] = await manager.query(selectLink(''), [id]);
+  /** One statement, so that nobody waits for a process that was paused in the middle. False if it was revealed or has expired. */
+  private async turn(link: LinkRow): Promise<boolean> {
+    const [{ revealed }]: [{ revealed: boolean }] = await this.dataSource.query(
+      'select reveal_link($1, $2) as revealed',
+      [link.id, JSON.stringify(toEvent(link))],
+    );
+    if (revealed) this.tracking.relaySoon();
+    return revealed;
+  }
+
+  private async find(id: string): Promise<LinkRow | undefined> {
+    const [link]: LinkRow[] = await this.dataSource.query(selectLink(''), [id]);
     if (link?.state !== 'EXPIRED' || !link.holds_card) return link;
     // A reveal that was in time may not have committed yet. EXPIRED is final, so it is not said before that is over.
-    const [settled]: LinkRow[] = await manager.query(selectLink('for share of l'), [id]);
+    const [settled]: LinkRow[] = await this.dataSource.query(selectLink('for share of l'), [id]);
     return settled;
   }
 
@@ -109,7 +113,7 @@ const toEvent = (link: LinkRow): RewardLinkEvent => ({
   v: TRACKING_EVENT_VERSION,
   id: newEventId(),
   account: link.account,
-  at: Number(link.revealed_ms),
+  at: Date.now(),
   type: 'reward_link',
   state: 'revealed',
   pool: link.pool,

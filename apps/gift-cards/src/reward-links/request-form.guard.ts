@@ -18,9 +18,10 @@ export const idempotencyKeyOf = ({ query }: FastifyRequest): unknown => {
 /** Header bytes arrive as Latin-1; a creator's name sent as UTF-8 is read as such. */
 export const createdByOf = ({ headers }: FastifyRequest): string => {
   const given = headers['x-created-by'];
-  const bytes = Buffer.from(typeof given === 'string' ? given.trim() : '', 'latin1');
+  const bytes = Buffer.from(typeof given === 'string' ? given : '', 'latin1');
   const text = bytes.toString('utf8');
-  return text.includes('\uFFFD') ? bytes.toString('latin1') : text;
+  // Not before: half of a UTF-8 character may look like a space.
+  return (text.includes('\uFFFD') ? bytes.toString('latin1') : text).trim();
 };
 
 /**

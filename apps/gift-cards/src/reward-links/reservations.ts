@@ -1,7 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { TRACKING_EVENT_VERSION, type RewardLinkEvent } from '@perkway/domain';
+import { TRACKING_EVENT_VERSION, unavailable, type RewardLinkEvent } from '@perkway/domain';
 import { isDatabaseAway, LOGGER } from '@perkway/platform';
 import { newEventId, TrackingService } from '@perkway/tracking';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import { DataSource } from 'typeorm';
@@ -29,10 +30,17 @@ export type ReservationOutcome =
   /** The link was made before. */
   | { outcome: 'EXISTS'; body_digest: Buffer; token_key: string }
   | { outcome: Refusal };
-type Answer = ReservationOutcome | { outcome: 'BUSY' };
+type Answer = ReservationOutcome | { outcome: 'BUSY' } | { outcome: 'GONE' };
 
 const TRANSACTIONS_AT_ONCE = 2;
 const REQUESTS_PER_TRANSACTION = 64;
+/** Beyond it the database is too far behind for another request to be answered in time. */
+const MAX_WAITING = 5_000;
+/** How long one request runs after the last cards, while others take or hold them. */
+const ALONE_LIMIT_MS = 5_000;
+/** If so often nobody holds the card that is said to be there, the numbers are wrong. */
+const MAX_GONE = 20;
+const GONE_PAUSE_MS = 5;
 
 interface Waiting {
   request: ReservationRequest;
@@ -59,6 +67,7 @@ export class Reservations {
 
   /** Decides about the idempotency key first, then reserves. Fails only when the database does. */
   decide(request: ReservationRequest): Promise<ReservationOutcome> {
+    if (this.waiting.length >= MAX_WAITING) return Promise.reject(unavailable('The database'));
     return new Promise((resolve, reject) => {
       this.waiting.push({ request, resolve, reject });
       this.schedule();
@@ -92,6 +101,8 @@ export class Reservations {
         false,
       );
     } catch (error) {
+      // Those who came meanwhile would only wait as long for the same.
+      if (isDatabaseAway(error)) group.push(...this.waiting.splice(0));
       if (group.length === 1 || isDatabaseAway(error)) return group.forEach(({ reject }) => reject(error));
       // One request that the database cannot take must not fail its neighbours.
       this.logger.error(
@@ -103,17 +114,24 @@ export class Reservations {
     const decided = new Map(firsts.map((waiting, index) => [waiting, answers[index]!]));
     for (const waiting of group) {
       const answer = decided.get(waiting);
-      if (!answer || answer.outcome === 'BUSY') void this.runAlone(waiting);
+      if (!answer || answer.outcome === 'BUSY' || answer.outcome === 'GONE') void this.runAlone(waiting);
       else waiting.resolve(answer);
     }
   }
 
-  /** Alone in its transaction, a request may wait for those who are about to take the last cards. */
+  /** Alone in its transactions, a request may wait for those who are about to take the last cards. */
   private async runAlone({ request, resolve, reject }: Waiting) {
     try {
-      const [answer] = await this.transact([request], true);
-      if (answer!.outcome === 'BUSY') throw new Error('a request that may wait is never told to ask again');
-      resolve(answer!);
+      const end = Date.now() + ALONE_LIMIT_MS;
+      for (let gone = 0; Date.now() < end;) {
+        const answer = (await this.transact([request], true))[0]!;
+        if (answer.outcome === 'GONE') {
+          gone += 1;
+          if (gone > MAX_GONE) return resolve({ outcome: 'NO_AVAILABLE_CARDS' });
+          await sleep(GONE_PAUSE_MS);
+        } else if (answer.outcome !== 'BUSY') return resolve(answer);
+      }
+      throw unavailable('The database');
     } catch (error) {
       reject(error);
     }

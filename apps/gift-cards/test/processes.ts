@@ -39,7 +39,7 @@ export class AppProcess {
     this.child = child;
     child.stdout.on('data', (text: Buffer) => this.output.push(String(text)));
     child.stderr.on('data', (text: Buffer) => this.output.push(String(text)));
-    for (let turn = 0; turn < 600 && child.exitCode === null; turn += 1) {
+    for (let turn = 0; turn < 600 && child.exitCode === null && child.signalCode === null; turn += 1) {
       const isReady = await fetch(`${this.url}/readyz`).then(
         ({ ok }) => ok,
         () => false,

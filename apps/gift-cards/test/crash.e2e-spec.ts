@@ -1,5 +1,7 @@
+import { dataSourceOptions } from '@perkway/platform';
 import { tcpProxy } from '@perkway/testing';
 import { randomUUID } from 'node:crypto';
+import { DataSource } from 'typeorm';
 import { audit } from './audit.js';
 import { AppProcess, buildApp } from './processes.js';
 import { aBody, GiftCards, inSeconds, type Link } from './support.js';
@@ -163,6 +165,39 @@ describe('when things die', () => {
       proxy.thaw();
     } finally {
       await app.close();
+      await proxy.close();
+    }
+  });
+
+  it('Postgres hangs: no connection stays in a transaction that nobody ends', async () => {
+    const proxy = await tcpProxy(gift.database.url);
+    const options = dataSourceOptions(proxy.through(gift.database.url), 'test', 1) as { extra: object };
+    const dataSource = new DataSource({
+      ...options,
+      extra: { ...options.extra, query_timeout: 300 },
+    } as ConstructorParameters<typeof DataSource>[0]);
+    await dataSource.initialize();
+    try {
+      await dataSource.query('select 1');
+      proxy.freeze();
+      // Both the begin and the rollback are given up on.
+      await expect(dataSource.transaction((manager) => manager.query('select 1'))).rejects.toThrow();
+      proxy.thaw();
+      const id = randomUUID();
+      for (let turn = 0; ; turn += 1) {
+        const added = dataSource.query('insert into pools (id, owner) values ($1, $2)', [id, 'x']);
+        if (
+          await added.then(
+            () => true,
+            () => turn === 20,
+          )
+        )
+          break;
+        await sleep(100);
+      }
+      expect(await gift.database.query('select id from pools where id = $1', [id])).toEqual([{ id }]);
+    } finally {
+      await dataSource.destroy();
       await proxy.close();
     }
   });

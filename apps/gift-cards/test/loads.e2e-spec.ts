@@ -222,16 +222,41 @@ describe('loading cards', () => {
     expect(String(answer)).toMatch(/^HTTP\/1.1 503 [^]*retry-after/i);
   });
 
-  it('stops at CSV that cannot be read on', async () => {
+  it('reports CSV rows with a quote too many, and loads the others', async () => {
     const pool = await gift.aPool(0);
-    const text = `${toCsv(someCodes(4_000))}"never closed,1,25,EUR,FR\n${'x\n'.repeat(100_000)}`;
-    const answer = await gift.load<string>(pool, text, { contentType: CSV });
-    expect(answer).toMatchObject({ status: 400, body: 'VALIDATION_FAILED' });
-    expect(await reportOf(pool, answer.headers.get('x-load-id')!)).toMatchObject({
-      state: 'failed',
-      imported: 4_000,
+    const rows = toCsv(someCodes(5_000)).split('\n');
+    for (const row of [2_001, 2_004]) rows[row] = `"${rows[row]}`;
+    const { body } = await gift.load(pool, rows.join('\n'), { contentType: CSV });
+    const reason = 'ROW_INVALID';
+    expect(body).toMatchObject({
+      imported: 4_998,
+      rejected: [
+        { row: 2_001, reason },
+        { row: 2_004, reason },
+      ],
     });
-    expect(await gift.load<string>(pool, 'code\n', { contentType: CSV })).toMatchObject({ status: 400 });
+    expect(await gift.load<string>(pool, 'code\n', { contentType: CSV })).toMatchObject({
+      status: 400,
+      body: 'VALIDATION_FAILED',
+    });
+  });
+
+  it('ends when the body is no HTTP any more', async () => {
+    const pool = await gift.aPool(0);
+    const loadId = randomUUID();
+    const { hostname, port } = new URL(gift.app.url);
+    const socket = connect(Number(port), hostname);
+    socket.write(
+      `POST /admin/pools/${pool}/cards?loadId=${loadId} HTTP/1.1\r\nhost: x\r\nx-api-key: ${gift.admin.key}\r\n` +
+        `content-type: text/csv\r\ntransfer-encoding: chunked\r\n\r\n27\r\n${HEADER}\r\nzz\r\n`,
+    );
+    let state: string | undefined;
+    for (let turn = 0; turn < 200 && state !== 'failed'; turn += 1) {
+      await sleep(25);
+      state = (await reportOf(pool, loadId)).state;
+    }
+    expect(state).toBe('failed');
+    socket.destroy();
   });
 
   it('asks who it is before it reads', async () => {

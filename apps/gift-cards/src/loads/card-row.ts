@@ -25,12 +25,14 @@ const MAX_LENGTH = 255;
 /** More digits than any currency needs. */
 const DENOMINATION = /^\d{1,10}(\.\d{1,4})?$/;
 
-/** U+FFFD stands where bytes were no UTF-8: such a code would be another code. */
+/**
+ * U+FFFD stands where bytes were no UTF-8: such a code would be another code. So would one with characters that nobody
+ * sees, which no shop prints on a card.
+ */
+const UNSEEN = /[\p{Cc}\p{Cf}\uFFFD]/u;
+
 const isText = (value: unknown): value is string =>
-  typeof value === 'string' &&
-  value.length <= MAX_LENGTH &&
-  isStorableText(value) &&
-  !value.includes('\uFFFD');
+  typeof value === 'string' && value.length <= MAX_LENGTH && isStorableText(value) && !UNSEEN.test(value);
 
 /** Checks one row of a load; white space around values does not belong to them. */
 export function readCardRow(raw: RawRow): CardRow | RowProblem {

@@ -25,7 +25,7 @@ export const CARD_LOAD_TYPES = ['application/x-ndjson', 'text/csv'];
 
 /** @throws UNSUPPORTED_MEDIA_TYPE also for a compressed body, which would be read as rows */
 function formatOf({ body, headers }: FastifyRequest): LoadFormat {
-  const encoding = headers['content-encoding'] ?? 'identity';
+  const encoding = headers['content-encoding']?.toLowerCase() ?? 'identity';
   if (!(body instanceof Readable) || encoding !== 'identity') throw new DomainError('UNSUPPORTED_MEDIA_TYPE');
   return headers['content-type']!.trim().toLowerCase().startsWith('text/csv') ? 'csv' : 'ndjson';
 }

@@ -54,9 +54,11 @@ describe('NDJSON', () => {
         { code: 'x'.repeat(256) },
         { code: 'a\0b' },
         { code: 'a\uFFFDb' },
+        { code: 'a\nb' },
+        { code: 'a\u200bb' },
       ].map(line),
     ],
-    ['PIN_INVALID', [{ pin: 1234 }, { pin: 'x'.repeat(256) }, { pin: 'a\0' }].map(line)],
+    ['PIN_INVALID', [{ pin: 1234 }, { pin: 'x'.repeat(256) }, { pin: 'a\0' }, { pin: '1\t2' }].map(line)],
     [
       'DENOMINATION_INVALID',
       [undefined, 0, -5, '1,5', '1e3', 1e11, 0.00001, '', '0x10', true].map((denomination) =>
@@ -96,10 +98,10 @@ describe('NDJSON', () => {
 
 describe('CSV', () => {
   it('reads columns by name, quotes, CRLF and byte order mark', async () => {
-    const text = `\uFEFFCountry, code ,note,currency,denomination\r\nFR,"A ""1"", x",,EUR,25\r\n\r\nDE,B"2,?,USD,0.5\r\n`;
+    const text = `\uFEFFCountry, code ,note,currency,denomination\r\nFR,"A ""1"", x",,EUR,25\r\n  \r\nDE, "B2" ,?,USD,0.5\n`;
     expect(await collect(readCsv(streamOf(text)))).toEqual([
       card({ code: 'A "1", x' }),
-      card({ code: 'B"2', denomination: '0.5', currency: 'USD', country: 'DE' }),
+      card({ code: 'B2', denomination: '0.5', currency: 'USD', country: 'DE' }),
     ]);
     expect(await collect(readCsv(streamOf(`${HEADER}A,,25,EUR,FR`)))).toEqual([card()]);
     expect(await collect(readCsv(streamOf(HEADER)))).toEqual([]);
@@ -117,12 +119,24 @@ describe('CSV', () => {
   });
 
   it.each([
-    ['a header without a column', 'code,pin,currency,country\n'],
-    ['no header', 'A,1,25,EUR,FR\n'],
-    ['a quote that never ends', `${HEADER}A,1,25,EUR,FR\n"B,1,25,EUR,FR\n`],
-    ['a row of separators', `${HEADER}${','.repeat(100_000)}`],
-    ['a quote that does not end soon', `${HEADER}"${'x'.repeat(100_000)}",1,25,EUR,FR\n`],
-  ])('cannot be read with %s', async (_, text) => {
+    'B"2,1,25,EUR,FR',
+    '"B"2,1,25,EUR,FR',
+    '"B,1,25,EUR,FR',
+    '"B,1,25,EUR,FR\n"B,1,25,EUR,FR',
+    ','.repeat(100_000),
+    `"${'x'.repeat(100_000)}",1,25,EUR,FR`,
+  ])('refuses %#, and no other row', async (bad) => {
+    const rows = await collect(readCsv(cutInto(`${HEADER}A,,25,EUR,FR\n${bad}\nA,,25,EUR,FR\n`, [10_000])));
+    expect(rows).toEqual([card(), ...bad.split('\n').map(() => 'ROW_INVALID'), card()]);
+  });
+
+  it.each([
+    ['without a column', 'code,pin,currency,country\n'],
+    ['with a column twice', 'code,code,denomination,currency,country\n'],
+    ['that is a row', 'A,1,25,EUR,FR\n'],
+    ['with a quote too many', `"code,pin,denomination,currency,country\n`],
+    ['that does not end', 'x'.repeat(100_000)],
+  ])('cannot be read with a header %s', async (_, text) => {
     await expect(collect(readCsv(streamOf(text)))).rejects.toMatchObject({ code: 'VALIDATION_FAILED' });
   });
 

@@ -13,6 +13,7 @@ import { renderProblem, type ErrorRenderer } from './errors/error-renderer.js';
 import { createValidationPipe } from './errors/validation.pipe.js';
 import { DrainState, HealthModule, type HealthOptions } from './health/health.module.js';
 import { deferBodyErrors, DeferredBodyGuard } from './http/deferred-body.guard.js';
+import { refuseUnreadable } from './http/refuse-unreadable.js';
 import { createLogger, LOGGER, NestLogger } from './logging/logger.js';
 import { MetricsModule } from './metrics/metrics.module.js';
 import { RequestDurations } from './metrics/request-durations.js';
@@ -64,6 +65,7 @@ export async function createApp(definition: AppDefinition): Promise<NestFastifyA
     keepAliveTimeout: 72_000,
     forceCloseConnections: 'idle',
     genReqId: requestIdOf,
+    clientErrorHandler: refuseUnreadable(errors),
     frameworkErrors: (_error: Error, _request: FastifyRequest, reply: FastifyReply) =>
       sendError(reply, new DomainError('VALIDATION_FAILED', 'The address cannot be read'), errors),
   });

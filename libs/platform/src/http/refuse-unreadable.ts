@@ -32,5 +32,7 @@ export const refuseUnreadable =
     socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n`);
     for (const [name, value] of Object.entries(head)) socket.write(`${name}: ${value}\r\n`);
     socket.write('\r\n');
-    socket.end(payload);
+    socket.write(payload);
+    // Not `end`: a handler that still reads this request would wait for the sender to hang up.
+    socket.destroySoon();
   };

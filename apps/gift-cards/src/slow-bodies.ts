@@ -12,7 +12,7 @@ type Limited = FastifyRequest & { [LIMIT]?: NodeJS.Timeout };
 export function limitSlowBodies(fastify: FastifyInstance, limitMs = LIMIT_MS): void {
   fastify.addHook('onRequest', (request: Limited, _reply, done) => {
     if (hasBody(request)) {
-      const timer = (request[LIMIT] = setTimeout(() => request.raw.destroy(), limitMs));
+      const timer = (request[LIMIT] = setTimeout(() => request.raw.destroy(), limitMs).unref());
       const clear = () => clearTimeout(timer);
       request.raw.once('end', clear).once('close', clear);
     }

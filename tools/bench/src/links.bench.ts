@@ -1,32 +1,15 @@
 import { BareServer } from './children.js';
 import { compare } from './compare.js';
 import type { Fleet } from './fleet.js';
+import { ACCOUNT, BROWSER, OFFER, onePerk } from './one-perk.js';
 import type { Scenario } from './scenario.js';
 import { trackedBy } from './tracked.js';
 
-const ACCOUNT = 'bench-account';
-const OFFER = 'https://partner.example/offer/1';
-const BROWSER = {
-  'user-agent':
-    'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36',
-};
 const CONNECTIONS = 64;
 
 /** @returns the click_url of the one perk of a collection */
 async function prepare(fleet: Fleet): Promise<string> {
-  await fleet.admin('perks', 'PUT', '/admin/categories/1', { slug: 'travel', name: 'Travel' });
-  const key = await fleet.account(ACCOUNT);
-  await fleet.admin('perks', 'PUT', '/admin/perks/one', {
-    title: 'A perk',
-    description: 'What it is.',
-    callout: '20 % off',
-    redemption_note: '',
-    details: '',
-    offer_url: OFFER,
-    offer_slug: 'one',
-    partner: { id: 'partner', name: 'Partner' },
-    categories: [1],
-  });
+  const key = await onePerk(fleet);
   await fleet.admin('perks', 'PUT', '/admin/perk-collections/bench', {
     owner: ACCOUNT,
     groups: [{ name: 'All', rank: 1, perks: [{ id: 'one', rank: 1 }] }],

@@ -190,16 +190,14 @@ const RESERVE = `
 
       v_cards := '{}';
       v_inventories := '{}';
-      if v_rest is null then
-        foreach v_inventory in array v_candidates loop
-          v_taken := take_cards(v_inventory, cardinality(g.numbers) - cardinality(v_cards));
-          continue when v_taken = '{}';
-          perform count_links(v_inventory, cardinality(v_taken), 0, 0);
-          v_cards := v_cards || v_taken;
-          v_inventories := v_inventories || array_fill(v_inventory, array[cardinality(v_taken)]);
-          exit when cardinality(v_cards) = cardinality(g.numbers);
-        end loop;
-      end if;
+      foreach v_inventory in array v_candidates loop
+        v_taken := take_cards(v_inventory, cardinality(g.numbers) - cardinality(v_cards));
+        continue when v_taken = '{}';
+        perform count_links(v_inventory, cardinality(v_taken), 0, 0);
+        v_cards := v_cards || v_taken;
+        v_inventories := v_inventories || array_fill(v_inventory, array[cardinality(v_taken)]);
+        exit when cardinality(v_cards) = cardinality(g.numbers);
+      end loop;
       if v_rest is null and cardinality(v_cards) < cardinality(g.numbers) then
         -- Passing over what others hold is no proof that nothing is left: they may roll back. The numbers are.
         perform from inventory_numbers n where n.id = any (v_candidates) and n.available > 0;

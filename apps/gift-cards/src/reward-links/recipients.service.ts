@@ -70,10 +70,10 @@ export class RecipientsService {
     let link = id && (await this.find(id));
     if (!link) return { error: 'LINK_NOT_FOUND' };
     if (link.state === 'RESERVED') {
-      const revealed: LinkRow = { ...link, state: 'REVEALED' };
       // Before it is revealed: a card that cannot be shown is not.
-      this.view(revealed);
-      link = (await this.turn(link)) ? revealed : ((await this.find(link.id)) ?? link);
+      const revealed = this.view({ ...link, state: 'REVEALED' });
+      if (await this.turn(link)) return { link: revealed, brand: await this.brands.of(link.account) };
+      link = (await this.find(link.id)) ?? link;
     }
     const brand = await this.brands.of(link.account);
     return link.state === 'EXPIRED' ? { error: 'LINK_EXPIRED', brand } : { link: this.view(link), brand };

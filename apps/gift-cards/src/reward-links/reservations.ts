@@ -102,8 +102,9 @@ export class Reservations {
       );
     } catch (error) {
       // Those who came meanwhile would only wait as long for the same.
-      if (isDatabaseAway(error)) group.push(...this.waiting.splice(0));
-      if (group.length === 1 || isDatabaseAway(error)) return group.forEach(({ reject }) => reject(error));
+      if (isDatabaseAway(error))
+        return [...group, ...this.waiting.splice(0)].forEach(({ reject }) => reject(error));
+      if (group.length === 1) return group[0]!.reject(error);
       // One request that the database cannot take must not fail its neighbours.
       this.logger.error(
         { err: error, requests: group.length },

@@ -37,9 +37,7 @@ export const preset = (displayName) => ({
     '^(\\.{1,2}/.*)\\.js$': ['$1.js', '$1.ts'],
   },
   transform: { '^.+\\.ts$': typescript, '^.+\\.m?js$': javascript },
-  transformIgnorePatterns: [
-    '/node_modules/(?!(?:.+/node_modules/)?(?:@nestjs|content-disposition|cookie|uuid)/)',
-  ],
+  transformIgnorePatterns: ['/node_modules/(?!(?:.+/node_modules/)?@nestjs/)'],
   testMatch: ['<rootDir>/{src,test}/**/*.{spec,e2e-spec}.ts'],
   setupFiles: ['reflect-metadata'],
   globalSetup: '<rootDir>/../../libs/testing/jest/global-setup.mjs',

@@ -1,4 +1,7 @@
 import { testNats, type LaunchedApp, type TestNats } from '@perkway/testing';
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import supertest from 'supertest';
 import { aToken, CARD, GiftCardsResponder } from './gift-cards-responder.js';
@@ -161,6 +164,24 @@ describe('recipient operations', () => {
     const other = await ask('get', LINK, aToken()).set('x-forwarded-for', '198.51.100.8');
     expect(other.status).toBe(404);
     expect(other.headers['ratelimit-remaining']).toBe('59');
+  });
+
+  it('counts an unknown link whose sender has hung up', async () => {
+    gifts.delayMs = 100;
+    try {
+      const arrival = once(page.app.getHttpServer(), 'request') as Promise<[IncomingMessage]>;
+      const { hostname, port } = new URL(page.url);
+      const socket = connect(Number(port), hostname);
+      const head = ['host: page', `authorization: Bearer ${aToken()}`, 'x-forwarded-for: 198.51.100.9:4711'];
+      socket.write(`GET ${LINK} HTTP/1.1\r\n${head.join('\r\n')}\r\n\r\n`);
+      const [arrived] = await arrival;
+      socket.destroy();
+      if (!arrived.closed) await new Promise((resolve) => arrived.once('close', resolve));
+      const next = await ask('get', LINK, aToken()).set('x-forwarded-for', '198.51.100.9');
+      expect([next.status, next.headers['ratelimit-remaining']]).toEqual([404, '58']);
+    } finally {
+      gifts.delayMs = 0;
+    }
   });
 
   it('writes no token and no card into a log line', async () => {

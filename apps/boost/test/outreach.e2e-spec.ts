@@ -1,5 +1,9 @@
-import { inflateSync } from 'node:zlib';
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { inflateSync } from 'node:zlib';
+import pg from 'pg';
 import type { CampaignViewEvent, IncentiveClickEvent } from '@perkway/domain';
 import { deriveJourneyId } from '../src/campaigns/campaign.js';
 import { BoostWorld, CHROME, type Answer } from './boost-world.js';
@@ -295,6 +299,19 @@ describe('outreach', () => {
       expect(await views()).toHaveLength(2);
     });
 
+    test('a port beside an address, of a customer or a proxy, does not make it another one', async () => {
+      await sleep(1_050 - (Date.now() % 1_000));
+      for (const forwarded of [
+        '203.0.113.7',
+        '203.0.113.7:1111',
+        '1.2.3.4, 203.0.113.7:2222, 127.0.0.1:3333',
+        '[2001:db8::7]',
+        '[2001:db8::7]:1111',
+      ])
+        await pixel('teaser', '', { 'x-forwarded-for': forwarded });
+      expect(await views()).toHaveLength(2);
+    });
+
     test('a forged X-Forwarded-For from an untrusted peer changes nothing', async () => {
       const exposed = await world.launch({ TRUSTED_PROXIES: '10.0.0.0/8' });
       try {
@@ -307,6 +324,31 @@ describe('outreach', () => {
         expect(await views()).toHaveLength(1);
       } finally {
         await exposed.close();
+      }
+    });
+
+    test('a customer who hangs up while the campaign is looked up was there all the same', async () => {
+      const replica = await world.launch();
+      const lock = new pg.Client(world.database.urls.admin);
+      await lock.connect();
+      try {
+        await lock.query('begin; lock table outreach.campaigns');
+        const { hostname, port } = new URL(replica.url);
+        const socket = connect(Number(port), hostname);
+        const arrival = once(replica.app.getHttpServer(), 'request') as Promise<[IncomingMessage]>;
+        socket.write(
+          `GET /outreach/campaign/${campaign}/tracking-pixel/teaser HTTP/1.1\r\nhost: boost\r\n\r\n`,
+        );
+        const [arrived] = await arrival;
+        socket.destroy();
+        if (!arrived.closed) await new Promise((resolve) => arrived.once('close', resolve));
+        await lock.query('commit');
+        for (const end = Date.now() + 5_000; (await views()).length === 0 && Date.now() < end;)
+          await sleep(20);
+        expect(await views()).toHaveLength(1);
+      } finally {
+        await lock.end();
+        await replica.close();
       }
     });
 

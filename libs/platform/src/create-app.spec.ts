@@ -399,13 +399,24 @@ describe('an app of the platform', () => {
         '::ffff:127.0.0.1',
         '198.51.100.1',
       ],
+      ['an address without its port', '127.0.0.1', '198.51.100.1:1111', '127.0.0.1', '198.51.100.1'],
+      ['IPv6 without its port', '127.0.0.1', '[2001:DB8::1]:1111', '127.0.0.1', '2001:db8::1'],
+      ['IPv6 without its brackets', '127.0.0.1', '[2001:db8::1]', '127.0.0.1', '2001:db8::1'],
+      [
+        'the hop before trusted proxies that say their ports',
+        '127.0.0.1,10.0.0.0/8,2001:db8::/32',
+        '6.6.6.6:1, 198.51.100.1:2, 10.1.2.3:3, [2001:db8::1]:4, ::ffff:10.1.2.3',
+        '127.0.0.1',
+        '198.51.100.1',
+      ],
       ['IPv6 in one form', '127.0.0.1', '2001:DB8:0:0::1', '127.0.0.1', '2001:db8::1'],
     ])('is %s', async (_, proxies, forwarded, peer, expected) => {
       expect(await ipVia(proxies, forwarded, peer)).toBe(expected);
     });
 
     it('is bounded, whatever a proxy writes', async () => {
-      expect((await ipVia('127.0.0.1', 'x'.repeat(500))).length).toBeLessThanOrEqual(64);
+      for (const forwarded of ['x'.repeat(500), `[${'x'.repeat(500)}]:1`])
+        expect((await ipVia('127.0.0.1', forwarded)).length).toBeLessThanOrEqual(64);
     });
   });
 

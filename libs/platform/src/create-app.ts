@@ -12,6 +12,7 @@ import { ErrorFilter, sendError } from './errors/error.filter.js';
 import { renderProblem, type ErrorRenderer } from './errors/error-renderer.js';
 import { createValidationPipe } from './errors/validation.pipe.js';
 import { DrainState, HealthModule, type HealthOptions } from './health/health.module.js';
+import { trustedHops } from './http/client-ip.js';
 import { deferBodyErrors, DeferredBodyGuard } from './http/deferred-body.guard.js';
 import { refuseUnreadable } from './http/refuse-unreadable.js';
 import { createLogger, LOGGER, NestLogger } from './logging/logger.js';
@@ -57,7 +58,7 @@ export async function createApp(definition: AppDefinition): Promise<NestFastifyA
   const logger = definition.logger ?? createLogger(name, env.LOG_LEVEL);
   const adapter = new FastifyAdapter({
     logger: false,
-    trustProxy: env.TRUSTED_PROXIES.length > 0 ? env.TRUSTED_PROXIES : false,
+    trustProxy: trustedHops(env.TRUSTED_PROXIES),
     bodyLimit: definition.bodyLimit ?? 1024 * 1024,
     routerOptions: { maxParamLength: 16 * 1024 },
     requestTimeout: definition.requestTimeout ?? 60_000,

@@ -48,7 +48,7 @@ export class RewardLinksController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<RewardLink> {
-    return this.limitUnknown(request, reply, this.links.get(token));
+    return this.limitUnknown(clientIp(request), reply, this.links.get(token));
   }
 
   @Post('reveal')
@@ -72,16 +72,16 @@ export class RewardLinksController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<RewardLink> {
-    return this.limitUnknown(request, reply, this.links.reveal(token));
+    return this.limitUnknown(clientIp(request), reply, this.links.reveal(token));
   }
 
   /** Only unknown tokens count, so whoever shares an address with a guesser still gets the card. */
-  private async limitUnknown(request: FastifyRequest, reply: FastifyReply, asked: Promise<RewardLink>) {
+  private async limitUnknown(address: string, reply: FastifyReply, asked: Promise<RewardLink>) {
     try {
       return await asked;
     } catch (error) {
       if (!(error instanceof DomainError) || error.code !== 'LINK_NOT_FOUND') throw error;
-      const { limit, remaining, resetSeconds, exceeded } = this.limiter.count(clientIp(request));
+      const { limit, remaining, resetSeconds, exceeded } = this.limiter.count(address);
       void reply.headers({
         'ratelimit-limit': limit,
         'ratelimit-remaining': remaining,

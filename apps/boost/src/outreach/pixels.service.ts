@@ -8,7 +8,7 @@ import {
   type CampaignViewEvent,
 } from '@perkway/domain';
 import { clientIp } from '@perkway/platform';
-import { classifyTraffic, TrackingService } from '@perkway/tracking';
+import { classifyTraffic, TrackingService, type RequestHeaders } from '@perkway/tracking';
 import type { FastifyRequest } from 'fastify';
 import { createHmac } from 'node:crypto';
 import { Counter, Registry } from 'prom-client';
@@ -21,6 +21,13 @@ import { ViewBudget } from './view-budget.js';
 /** How long a picture waits for a campaign that was never seen here. */
 const CAMPAIGN_PATIENCE_MS = 300;
 const ID_BYTES = 18;
+
+/** What is kept of a request, which may have lost its connection by the time its campaign is known. */
+interface PixelLoad {
+  ip: string;
+  query: Query;
+  headers: RequestHeaders;
+}
 
 /** Counts pixel loads: at most one view per second, campaign and source IP (specification section 8). */
 @Injectable()
@@ -47,15 +54,16 @@ export class PixelsService {
    */
   async record(type: CampaignViewEvent['type'], campaignId: string, request: FastifyRequest): Promise<void> {
     if (request.method === 'HEAD' || isTrackingDisabled((request.query as Query).disableTracking)) return;
+    const load = { ip: clientIp(request), query: request.query as Query, headers: request.headers };
     const now = Date.now();
     const known = this.campaigns.peek(campaignId);
-    if (known) return this.view(type, known, request, now);
+    if (known) return this.view(type, known, load, now);
     let timer: NodeJS.Timeout | undefined;
     const patience = new Promise<void>((resolve) => (timer = setTimeout(resolve, CAMPAIGN_PATIENCE_MS)));
     // Goes on in the background when the image has to leave first.
     const recorded = this.campaigns
       .find(campaignId)
-      .then((campaign) => campaign && this.view(type, campaign, request, now))
+      .then((campaign) => campaign && this.view(type, campaign, load, now))
       .catch(() => this.unresolved.inc());
     await Promise.race([recorded, patience]);
     clearTimeout(timer);
@@ -64,13 +72,11 @@ export class PixelsService {
   private view(
     type: CampaignViewEvent['type'],
     campaign: Campaign,
-    request: FastifyRequest,
+    { ip, query, headers }: PixelLoad,
     now: number,
   ): Promise<void> {
-    const ip = clientIp(request);
     const second = Math.floor(now / 1_000);
     return this.budget.once(second, `${campaign.id} ${ip}`, () => {
-      const query = request.query as Query;
       const event: CampaignViewEvent = {
         v: TRACKING_EVENT_VERSION,
         type,
@@ -81,7 +87,7 @@ export class PixelsService {
         campaign: campaign.id,
         journey: readJourneyId(query.journeyId) ?? deriveJourneyId(campaign.id),
         channel: 'outreach',
-        traffic: classifyTraffic(request.headers),
+        traffic: classifyTraffic(headers),
         ...asTags(readCustomAttributes(query)),
       };
       return this.tracking.track(event);

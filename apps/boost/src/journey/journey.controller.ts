@@ -3,10 +3,10 @@ import { ApiOperation, ApiParam, ApiQuery, ApiResponse, ApiSecurity, ApiTags } f
 import { AllowQueryKey, CurrentCaller } from '@perkway/auth';
 import { CALLER_ID_PATTERN, type Caller } from '@perkway/domain';
 import { ApiProblems, CallerIdPipe, Public } from '@perkway/platform';
+import { ApiTracked } from '@perkway/tracking';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ClicksService, type Query } from '../clicks/clicks.service.js';
 import { redirect } from '../clicks/redirect.js';
-import { ApiTracked } from '../tracked-parameters.js';
 import { RewardsResource, TeasersResource, TrackDto, TrackedResource } from './journey.dto.js';
 import { JourneyService } from './journey.service.js';
 

@@ -11,10 +11,10 @@ import {
 import { AllowQueryKey, CurrentCaller } from '@perkway/auth';
 import { CALLER_ID_PATTERN, type Caller } from '@perkway/domain';
 import { ApiProblems, CallerIdPipe, Public } from '@perkway/platform';
+import { ApiTracked } from '@perkway/tracking';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ClicksService, type Query } from '../clicks/clicks.service.js';
 import { redirect } from '../clicks/redirect.js';
-import { ApiTracked } from '../tracked-parameters.js';
 import { PIXEL, PIXEL_HEADERS } from './pixel-image.js';
 import { PixelsService } from './pixels.service.js';
 import { RewardUrlsService } from './reward-urls.service.js';

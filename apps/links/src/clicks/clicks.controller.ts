@@ -1,6 +1,7 @@
 import { Controller, Get, Req, Res } from '@nestjs/common';
-import { ApiOperation, ApiParam, ApiProduces, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { ApiOperation, ApiParam, ApiProduces, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { BROKEN_LINK_PAGE, Public, TRY_AGAIN_PAGE } from '@perkway/platform';
+import { ApiTracked } from '@perkway/tracking';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ClicksService, type ClickQuery } from './clicks.service.js';
 
@@ -15,57 +16,10 @@ export class ClicksController {
     operationId: 'followClickUrl',
     summary: 'Records the click and redirects to the offer',
     description:
-      'The `click_url` of a perk, used verbatim. Every use is a click, whatever traffic it is. A `HEAD` request answers the same headers and records nothing. Other names with the prefix `cmeta_` are taken as well.',
+      'The `click_url` of a perk, used verbatim. Every use is a click, whatever traffic it is. A `HEAD` request answers the same headers and records nothing.',
   })
   @ApiParam({ name: 'token', description: 'As it stands in the click_url', example: 'AWsxAAAAAAAA...' })
-  @ApiQuery({
-    name: 'journeyId',
-    required: false,
-    schema: { type: 'string', maxLength: 255 },
-    example: 'r-4711',
-  })
-  @ApiQuery({
-    name: 'disableTracking',
-    required: false,
-    schema: { type: 'string', enum: ['true', '1', 'false', '0'] },
-    description: '`true` or `1` keeps the click out of the statistics',
-  })
-  @ApiQuery({
-    name: 'cmeta_user_id',
-    required: false,
-    schema: { type: 'string', maxLength: 254 },
-    example: '12345',
-  })
-  @ApiQuery({
-    name: 'utm_source',
-    required: false,
-    schema: { type: 'string', maxLength: 254 },
-    example: 'newsletter',
-  })
-  @ApiQuery({
-    name: 'utm_medium',
-    required: false,
-    schema: { type: 'string', maxLength: 254 },
-    example: 'email',
-  })
-  @ApiQuery({
-    name: 'utm_campaign',
-    required: false,
-    schema: { type: 'string', maxLength: 254 },
-    example: 'spring',
-  })
-  @ApiQuery({
-    name: 'utm_term',
-    required: false,
-    schema: { type: 'string', maxLength: 254 },
-    example: 'shoes',
-  })
-  @ApiQuery({
-    name: 'utm_content',
-    required: false,
-    schema: { type: 'string', maxLength: 254 },
-    example: 'button',
-  })
+  @ApiTracked()
   @ApiProduces('text/html')
   @ApiResponse({
     status: 302,

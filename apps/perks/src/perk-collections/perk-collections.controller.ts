@@ -10,7 +10,7 @@ import {
 import { AllowQueryKey, CurrentCaller, type AuthenticatedRequest } from '@perkway/auth';
 import { invalidField, isCallerId, readCustomAttributes, type Caller } from '@perkway/domain';
 import { ApiProblems } from '@perkway/platform';
-import { newEventId, TrackingService } from '@perkway/tracking';
+import { ApiAttributes, newEventId, TrackingService } from '@perkway/tracking';
 import type { FastifyReply } from 'fastify';
 import type { Collection } from '../catalog/collection.js';
 import type { LanguageWish } from '../text/language.js';
@@ -99,6 +99,7 @@ export class PerkCollectionsController {
   @ApiFilters()
   @ApiLanguage()
   @ApiViewTracking()
+  @ApiAttributes()
   @ApiContent(
     { $ref: getSchemaPath(PerkCollectionResponse) },
     { collection: { value: COLLECTION_EXAMPLE } },
@@ -127,6 +128,7 @@ export class PerkCollectionsController {
   @ApiPerkId()
   @ApiLanguage()
   @ApiViewTracking()
+  @ApiAttributes()
   @ApiContent({ $ref: getSchemaPath(PerkResponse) }, PERK_EXAMPLES, 'The perk')
   @ApiProblems(
     'VALIDATION_FAILED',

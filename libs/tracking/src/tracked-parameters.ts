@@ -19,7 +19,7 @@ const attribute = (name: string, example: string, description?: string) =>
   });
 
 /** Documents the custom attributes (specification section 2). */
-const ApiAttributes = () =>
+export const ApiAttributes = () =>
   applyDecorators(
     attribute('cmeta_user_id', '12345', 'Any name of letters, digits, - and _ after `cmeta_` is taken'),
     ...UTM_NAMES.map((name) => attribute(name, EXAMPLES[name])),
@@ -31,7 +31,7 @@ export const ApiTracked = () =>
     ApiQuery({
       name: 'journeyId',
       required: false,
-      description: 'A unique id per recipient. Without one it follows from the campaign',
+      description: 'A unique id per recipient. Without one Boost takes an id that follows from the campaign',
       schema: { type: 'string', maxLength: 255 },
       example: 'r-4711',
     }),

@@ -100,11 +100,17 @@ describe('the perks host', () => {
         'path collectionId',
         'query api_key',
         'query categories',
+        'query cmeta_user_id',
         'query lang',
         'query location_city',
         'query location_country',
         'query location_region',
         'query show_coupon_perks',
+        'query utm_campaign',
+        'query utm_content',
+        'query utm_medium',
+        'query utm_source',
+        'query utm_term',
       ]);
     });
 

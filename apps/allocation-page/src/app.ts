@@ -1,28 +1,25 @@
-import { renderProblem, setupOpenApi, type AppDefinition, type ErrorRenderer } from '@perkway/platform';
+import { renderProblem, setupOpenApi, type AppDefinition } from '@perkway/platform';
 import { AppModule } from './app.module.js';
 import type { AllocationPageEnv } from './env.js';
 import { isForPerson } from './site/addresses.js';
 import { addSecurityHeaders } from './site/security-headers.js';
 import { SiteService } from './site/site.service.js';
 
-/** A person gets the page, which can still read a token from an address that the router cannot. */
-const renderError =
-  (site: SiteService): ErrorRenderer =>
-  (error, requestId, address = '') =>
-    isForPerson(address)
-      ? { contentType: 'text/html; charset=utf-8', body: site.page().content.plain.toString() }
-      : renderProblem(error, requestId, address);
-
-/** @param assetsFolder where the build has put the files of the page */
-export function defineApp(env: AllocationPageEnv, assetsFolder: string): AppDefinition {
-  const site = new SiteService(assetsFolder, env.DEFAULT_LANGUAGE);
+export function defineApp(env: AllocationPageEnv): AppDefinition {
+  // Known from `configure` on, before the first request.
+  let site: SiteService;
   return {
     name: 'allocation-page',
-    module: AppModule.register(env, site),
+    module: AppModule,
     env,
-    errors: renderError(site),
+    // A person gets the page, which can still read a token from an address that the router cannot.
+    errors: (error, requestId, address = '') =>
+      isForPerson(address)
+        ? { contentType: 'text/html; charset=utf-8', body: site.page().content.plain.toString() }
+        : renderProblem(error, requestId, address),
     bodyLimit: 16 * 1024,
     configure: (app) => {
+      site = app.get(SiteService, { strict: false });
       addSecurityHeaders(app.getHttpServer(), env.REWARDS_URL);
       setupOpenApi(
         app,

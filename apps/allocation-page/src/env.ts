@@ -1,12 +1,17 @@
 import { baseUrl, platformEnv } from '@perkway/platform';
 import { num, str, type CleanedEnv } from 'envalid';
+import { fileURLToPath } from 'node:url';
 import { LANGUAGES } from './texts/index.js';
 
-export const allocationPageEnv = {
+export const envSpec = {
   ...platformEnv,
   REWARDS_URL: baseUrl({ desc: 'Public address of the page; https turns HSTS on' }),
   DEFAULT_LANGUAGE: str({ choices: LANGUAGES, default: 'en' }),
+  ASSETS_FOLDER: str({
+    default: fileURLToPath(new URL('./public', import.meta.url)),
+    desc: 'Where the build has put the files of the page',
+  }),
   UNKNOWN_LINKS_PER_MINUTE: num({ default: 60, desc: 'Unknown link tokens that one address may try' }),
 };
 
-export type AllocationPageEnv = CleanedEnv<typeof allocationPageEnv>;
+export type AllocationPageEnv = CleanedEnv<typeof envSpec>;

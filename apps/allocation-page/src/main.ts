@@ -1,8 +1,5 @@
-import { bootstrap, loadEnv } from '@perkway/platform';
-import { fileURLToPath } from 'node:url';
+import { bootstrap } from '@perkway/platform';
 import { defineApp } from './app.js';
-import { allocationPageEnv } from './env.js';
+import { envSpec } from './env.js';
 
-await bootstrap(() =>
-  defineApp(loadEnv(allocationPageEnv), fileURLToPath(new URL('./public', import.meta.url))),
-);
+await bootstrap(envSpec, defineApp);

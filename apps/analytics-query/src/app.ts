@@ -1,13 +1,18 @@
+import type { Type } from '@nestjs/common';
 import { renderCubeError, setupOpenApi, type AppDefinition } from '@perkway/platform';
 import { AppModule } from './app.module.js';
-import type { AnalyticsQueryEnv } from './env.js';
+import { QueryModule } from './api/query.module.js';
+import type { AnalyticsQueryEnv, AnalyticsRole } from './env.js';
+import { IngestModule } from './ingest/ingest.module.js';
+
+const ROLE_MODULES: Record<AnalyticsRole, Type> = { ingest: IngestModule, query: QueryModule };
 
 /** Filters may list many values. */
 const BODY_LIMIT = 8 * 1024 * 1024;
 
-export const analyticsQueryApp = (env: AnalyticsQueryEnv): AppDefinition => ({
+export const defineApp = (env: AnalyticsQueryEnv): AppDefinition => ({
   name: 'analytics-query',
-  module: AppModule.register(env),
+  module: { module: AppModule, imports: env.ANALYTICS_ROLES.map((role) => ROLE_MODULES[role]) },
   env,
   errors: renderCubeError,
   health: { body: (healthy) => ({ health: healthy ? 'HEALTH' : 'DOWN' }) },

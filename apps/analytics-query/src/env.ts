@@ -1,5 +1,5 @@
-import { databaseEnv, loadEnv, platformEnv, postgresUrl } from '@perkway/platform';
-import { makeValidator, num } from 'envalid';
+import { databaseEnv, platformEnv, postgresUrl } from '@perkway/platform';
+import { makeValidator, num, type CleanedEnv } from 'envalid';
 
 const ROLES = ['ingest', 'query'] as const;
 export type AnalyticsRole = (typeof ROLES)[number];
@@ -17,7 +17,7 @@ const positive = makeValidator((input: string) => {
   return value;
 });
 
-const analyticsQueryEnv = {
+export const envSpec = {
   ...platformEnv,
   ...databaseEnv,
   ANALYTICS_ROLES: roles({ default: ['ingest', 'query'], desc: 'ingest, query or both' }),
@@ -30,7 +30,4 @@ const analyticsQueryEnv = {
   TRACKING_MAX_BYTES: num({ default: -1, desc: 'Size at which the stream refuses new events; -1 for none' }),
 };
 
-export const loadAnalyticsQueryEnv = (source?: NodeJS.ProcessEnv) => loadEnv(analyticsQueryEnv, source);
-export type AnalyticsQueryEnv = ReturnType<typeof loadAnalyticsQueryEnv>;
-/** Injection token of the environment. */
-export const ANALYTICS_QUERY_ENV = Symbol('ANALYTICS_QUERY_ENV');
+export type AnalyticsQueryEnv = CleanedEnv<typeof envSpec>;

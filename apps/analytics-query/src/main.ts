@@ -1,5 +1,5 @@
 import { bootstrap } from '@perkway/platform';
-import { analyticsQueryApp } from './app.js';
-import { loadAnalyticsQueryEnv } from './env.js';
+import { defineApp } from './app.js';
+import { envSpec } from './env.js';
 
-await bootstrap(() => analyticsQueryApp(loadAnalyticsQueryEnv()));
+await bootstrap(envSpec, defineApp);

@@ -8,7 +8,7 @@ import {
   type PublicJwk,
   type TrackingEvent,
 } from '@perkway/domain';
-import { runMigrations } from '@perkway/platform';
+import { loadEnv, runMigrations } from '@perkway/platform';
 import {
   answer,
   anAccountId,
@@ -25,8 +25,8 @@ import {
 import jwt from 'jsonwebtoken';
 import { generateKeyPairSync, randomUUID, type KeyObject } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { analyticsQueryApp } from '../src/app.js';
-import { loadAnalyticsQueryEnv } from '../src/env.js';
+import { defineApp } from '../src/app.js';
+import { envSpec } from '../src/env.js';
 import { migrations } from '../src/migrations/index.js';
 
 export { anAccountId, sleep };
@@ -81,9 +81,7 @@ export const launchAnalytics = (
   overrides: Record<string, string> = {},
 ): Promise<LaunchedApp> =>
   launchApp(
-    analyticsQueryApp(
-      loadAnalyticsQueryEnv({ ...testEnvironment('analytics-query', { database, nats }), ...overrides }),
-    ),
+    defineApp(loadEnv(envSpec, { ...testEnvironment('analytics-query', { database, nats }), ...overrides })),
   );
 
 export interface Answer<Body = LoadBody> {

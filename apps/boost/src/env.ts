@@ -1,8 +1,9 @@
 import { authEnv } from '@perkway/auth';
-import { baseUrl, databaseEnv, loadEnv, platformEnv, secret } from '@perkway/platform';
+import { baseUrl, databaseEnv, platformEnv, secret } from '@perkway/platform';
 import { keyringVariable } from '@perkway/signing';
+import type { CleanedEnv } from 'envalid';
 
-const boostEnv = {
+export const envSpec = {
   ...platformEnv,
   ...databaseEnv,
   ...authEnv,
@@ -11,7 +12,4 @@ const boostEnv = {
   PIXEL_HASH_KEY: secret({ desc: 'Key over which pixel views become event ids; the same in all replicas' }),
 };
 
-export const loadBoostEnv = (source?: NodeJS.ProcessEnv) => loadEnv(boostEnv, source);
-export type BoostEnv = ReturnType<typeof loadBoostEnv>;
-/** Injection token of the environment. */
-export const BOOST_ENV = Symbol('BOOST_ENV');
+export type BoostEnv = CleanedEnv<typeof envSpec>;

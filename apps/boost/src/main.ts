@@ -1,4 +1,5 @@
 import { bootstrap } from '@perkway/platform';
-import { boostApp } from './boost.app.js';
+import { defineApp } from './app.js';
+import { envSpec } from './env.js';
 
-await bootstrap(() => boostApp());
+await bootstrap(envSpec, defineApp);

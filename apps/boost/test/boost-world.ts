@@ -7,7 +7,7 @@ import {
   type ResolvePerksRequest,
   type TrackingEvent,
 } from '@perkway/domain';
-import { runMigrations } from '@perkway/platform';
+import { loadEnv, runMigrations } from '@perkway/platform';
 import {
   aKey,
   answer,
@@ -25,8 +25,8 @@ import {
   type TestDatabase,
   type TestNats,
 } from '@perkway/testing';
-import { boostApp } from '../src/boost.app.js';
-import { loadBoostEnv } from '../src/env.js';
+import { defineApp } from '../src/app.js';
+import { envSpec } from '../src/env.js';
 import { migrations } from '../src/migrations/index.js';
 
 export const CHROME =
@@ -78,7 +78,7 @@ export class BoostWorld {
   }
 
   env(given: Record<string, string> = {}) {
-    return loadBoostEnv({
+    return loadEnv(envSpec, {
       ...testEnvironment('boost', { database: this.database, nats: this.nats, trustedProxies: '127.0.0.1' }),
       ...given,
     });
@@ -86,7 +86,7 @@ export class BoostWorld {
 
   /** Another replica. */
   async launch(given: Record<string, string> = {}): Promise<LaunchedApp> {
-    const launched = await launchApp(boostApp(this.env(given)));
+    const launched = await launchApp(defineApp(this.env(given)));
     // Tracking has found the stream when what is answered is in it and not in the outbox.
     await sleep(150);
     return launched;

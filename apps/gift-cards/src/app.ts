@@ -9,7 +9,7 @@ const REQUEST_TIMEOUT_MS = 6 * 60 * 60_000;
 
 export const defineApp = (env: GiftCardsEnv): AppDefinition => ({
   name: 'gift-cards',
-  module: AppModule.register(env),
+  module: AppModule,
   env,
   errors: renderPlainCode,
   answersRequests: true,

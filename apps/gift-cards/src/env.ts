@@ -3,7 +3,7 @@ import { baseUrl, databaseEnv, platformEnv, secret } from '@perkway/platform';
 import { keyringVariable } from '@perkway/signing';
 import type { CleanedEnv } from 'envalid';
 
-export const giftCardsEnv = {
+export const envSpec = {
   ...platformEnv,
   ...databaseEnv,
   ...authEnv,
@@ -19,4 +19,4 @@ export const giftCardsEnv = {
   }),
 };
 
-export type GiftCardsEnv = CleanedEnv<typeof giftCardsEnv>;
+export type GiftCardsEnv = CleanedEnv<typeof envSpec>;

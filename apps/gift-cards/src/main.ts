@@ -1,5 +1,5 @@
-import { bootstrap, loadEnv } from '@perkway/platform';
+import { bootstrap } from '@perkway/platform';
 import { defineApp } from './app.js';
-import { giftCardsEnv } from './env.js';
+import { envSpec } from './env.js';
 
-await bootstrap(() => defineApp(loadEnv(giftCardsEnv)));
+await bootstrap(envSpec, defineApp);

@@ -19,7 +19,7 @@ import {
   type TestNats,
 } from '@perkway/testing';
 import { defineApp } from '../src/app.js';
-import { giftCardsEnv } from '../src/env.js';
+import { envSpec } from '../src/env.js';
 import { migrations } from '../src/migrations/index.js';
 import type { Pool } from '../src/pools/pool.dto.js';
 
@@ -107,7 +107,7 @@ export class GiftCards {
   }
 
   launch(environment: Record<string, string> = {}): Promise<LaunchedApp> {
-    return launchApp(defineApp(loadEnv(giftCardsEnv, this.environment(environment))));
+    return launchApp(defineApp(loadEnv(envSpec, this.environment(environment))));
   }
 
   /** Another client account. */

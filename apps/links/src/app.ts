@@ -6,7 +6,7 @@ import {
   type ErrorRenderer,
 } from '@perkway/platform';
 import { AppModule } from './app.module.js';
-import { loadLinksEnv, type LinksEnv } from './env.js';
+import type { LinksEnv } from './env.js';
 
 /**
  * A person opens a click_url, so whatever is wrong with one is a page: 404, or 503 when it is not known where it leads.
@@ -17,9 +17,9 @@ const renderLinkError: ErrorRenderer = (error, requestId, address) =>
     ? renderLinkPage({ status: error.status >= 500 ? 503 : 404 })
     : renderProblem(error, requestId);
 
-export const linksApp = (env: LinksEnv = loadLinksEnv()): AppDefinition => ({
+export const defineApp = (env: LinksEnv): AppDefinition => ({
   name: 'links',
-  module: AppModule.register(env),
+  module: AppModule,
   env,
   errors: renderLinkError,
   configure: (app) =>

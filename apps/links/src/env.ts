@@ -1,11 +1,11 @@
-import { loadEnv, platformEnv, postgresUrl } from '@perkway/platform';
+import { platformEnv, postgresUrl } from '@perkway/platform';
 import { keyringVariable } from '@perkway/signing';
+import type { CleanedEnv } from 'envalid';
 
-const linksEnv = {
+export const envSpec = {
   ...platformEnv,
   DATABASE_URL: postgresUrl({ desc: 'Where the outbox is; its search_path is the schema of this app' }),
   LINK_SIGNING_KEYS: keyringVariable({ desc: 'Keys that click_urls were signed with' }),
 };
 
-export const loadLinksEnv = (source?: NodeJS.ProcessEnv) => loadEnv(linksEnv, source);
-export type LinksEnv = ReturnType<typeof loadLinksEnv>;
+export type LinksEnv = CleanedEnv<typeof envSpec>;

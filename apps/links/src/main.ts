@@ -1,4 +1,5 @@
 import { bootstrap } from '@perkway/platform';
-import { linksApp } from './app.js';
+import { defineApp } from './app.js';
+import { envSpec } from './env.js';
 
-await bootstrap(() => linksApp());
+await bootstrap(envSpec, defineApp);

@@ -7,7 +7,7 @@ import {
   type ResolvePerksReply,
   type ResolvePerksRequest,
 } from '@perkway/domain';
-import { runMigrations } from '@perkway/platform';
+import { loadEnv, runMigrations } from '@perkway/platform';
 import { createLinkSigner, parseKeyring, type LinkTarget } from '@perkway/signing';
 import {
   answer,
@@ -24,8 +24,8 @@ import {
   type TestDatabase,
   type TestNats,
 } from '@perkway/testing';
-import { loadLinksEnv } from '../src/env.js';
-import { linksApp } from '../src/app.js';
+import { envSpec } from '../src/env.js';
+import { defineApp } from '../src/app.js';
 import { migrations } from '../src/migrations/index.js';
 
 const CHROME =
@@ -45,7 +45,7 @@ describe('links', () => {
   let catalogue: Answering<ResolvePerksRequest>;
   const offers = new Map<string, string>();
 
-  const env = () => loadLinksEnv(testEnvironment('links', { database, nats }));
+  const env = () => loadEnv(envSpec, testEnvironment('links', { database, nats }));
   const answerAsPerks = () =>
     answer<ResolvePerksRequest, ResolvePerksReply>(nats.url, SUBJECTS.resolvePerks, ({ ids }) => ({
       perks: Object.fromEntries(
@@ -99,7 +99,7 @@ describe('links', () => {
     ]);
     await createTrackingStream(nats.url);
     catalogue = await answerAsPerks();
-    links = await launchApp(linksApp(env()));
+    links = await launchApp(defineApp(env()));
     offers.set('coffee', OFFER);
     // Tracking has found the stream when an answered click is in it and not in the outbox.
     await sleep(200);
@@ -333,7 +333,7 @@ describe('links', () => {
       expect((await send(path())).status).toBe(302);
       await onlyClick();
       expect((await send('/readyz')).status).toBe(200);
-      const second = await launchApp(linksApp(env()));
+      const second = await launchApp(defineApp(env()));
       expect((await send(path(), { to: second.url })).status).toBe(302);
       await second.close();
     } finally {
@@ -376,7 +376,7 @@ describe('links', () => {
   }, 60_000);
 
   test('stopping answers and counts what has arrived', async () => {
-    const second = await launchApp(linksApp(env()));
+    const second = await launchApp(defineApp(env()));
     expect((await send(path(), { to: second.url })).status).toBe(302);
     const running = Array.from({ length: 50 }, () => send(path(), { to: second.url }));
     await sleep(5);

@@ -1,15 +1,14 @@
 import { setupOpenApi, type AppDefinition } from '@perkway/platform';
 import { AppModule } from './app.module.js';
-import { loadPerksEnv, type PerksEnv } from './env.js';
+import type { PerksEnv } from './env.js';
 
 /** The largest body is a load of coupon codes or a collection of thousands of perks. */
 const BODY_LIMIT = 4 * 1024 * 1024;
 
-/** The perks host. */
-export const perksApp = (env: PerksEnv = loadPerksEnv()): AppDefinition => ({
+export const defineApp = (env: PerksEnv): AppDefinition => ({
   name: 'perks',
+  module: AppModule,
   env,
-  module: AppModule.register(env),
   answersRequests: true,
   bodyLimit: BODY_LIMIT,
   // Once it has started it serves what it knows without a database; out of the balancer it would serve nothing.

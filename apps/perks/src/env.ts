@@ -1,7 +1,7 @@
 import { authEnv } from '@perkway/auth';
-import { baseUrl, databaseEnv, loadEnv, platformEnv } from '@perkway/platform';
+import { baseUrl, databaseEnv, platformEnv } from '@perkway/platform';
 import { keyringVariable } from '@perkway/signing';
-import { makeValidator, num } from 'envalid';
+import { makeValidator, num, type CleanedEnv } from 'envalid';
 import { canonicalLanguage } from './text/language.js';
 
 const language = makeValidator((input: string) => {
@@ -10,7 +10,7 @@ const language = makeValidator((input: string) => {
   return tag;
 });
 
-const perksEnv = {
+export const envSpec = {
   ...platformEnv,
   ...databaseEnv,
   ...authEnv,
@@ -20,7 +20,4 @@ const perksEnv = {
   TEMPLATE_CACHE_MB: num({ default: 64, desc: 'Memory for prepared answers' }),
 };
 
-export const loadPerksEnv = (source?: NodeJS.ProcessEnv) => loadEnv(perksEnv, source);
-export type PerksEnv = ReturnType<typeof loadPerksEnv>;
-/** Injection token of the environment. */
-export const PERKS_ENV = Symbol('PERKS_ENV');
+export type PerksEnv = CleanedEnv<typeof envSpec>;

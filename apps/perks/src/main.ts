@@ -1,4 +1,5 @@
 import { bootstrap } from '@perkway/platform';
-import { perksApp } from './app.js';
+import { defineApp } from './app.js';
+import { envSpec } from './env.js';
 
-await bootstrap(() => perksApp());
+await bootstrap(envSpec, defineApp);

@@ -1,4 +1,4 @@
-import { runMigrations } from '@perkway/platform';
+import { loadEnv, runMigrations } from '@perkway/platform';
 import {
   aKey,
   anAccountId,
@@ -19,8 +19,8 @@ import {
 } from '@perkway/testing';
 import type { PerkViewEvent } from '@perkway/domain';
 import request from 'supertest';
-import { perksApp } from '../src/app.js';
-import { loadPerksEnv } from '../src/env.js';
+import { defineApp } from '../src/app.js';
+import { envSpec } from '../src/env.js';
 import { migrations } from '../src/migrations/index.js';
 
 export const migrate = (url: string) => runMigrations(url, 'perks', migrations);
@@ -87,7 +87,7 @@ export class PerksFixture {
 
   /** Another replica on the same database and broker. */
   async launch(): Promise<LaunchedApp> {
-    const replica = await launchApp(perksApp(loadPerksEnv(this.environment)));
+    const replica = await launchApp(defineApp(loadEnv(envSpec, this.environment)));
     this.replicas.push(replica);
     return replica;
   }

@@ -1,6 +1,6 @@
 import { authEnv } from '@perkway/auth';
 import { isApiKey } from '@perkway/domain';
-import { baseUrl, databaseEnv, loadEnv, platformEnv } from '@perkway/platform';
+import { baseUrl, databaseEnv, platformEnv } from '@perkway/platform';
 import { makeValidator, type CleanedEnv } from 'envalid';
 import { parseTokenKeys } from './tokens/token-keys.js';
 
@@ -11,7 +11,7 @@ const apiKey = makeValidator((input: string) => {
   return input;
 });
 
-export const tokenIssuerEnv = {
+export const envSpec = {
   ...platformEnv,
   ...databaseEnv,
   ...authEnv,
@@ -26,6 +26,4 @@ export const tokenIssuerEnv = {
   }),
 };
 
-export type TokenIssuerEnv = CleanedEnv<typeof tokenIssuerEnv>;
-export const loadTokenIssuerEnv = (source?: NodeJS.ProcessEnv): TokenIssuerEnv =>
-  loadEnv(tokenIssuerEnv, source);
+export type TokenIssuerEnv = CleanedEnv<typeof envSpec>;

@@ -1,4 +1,5 @@
 import { bootstrap } from '@perkway/platform';
-import { tokenIssuerApp } from './app.js';
+import { defineApp } from './app.js';
+import { envSpec } from './env.js';
 
-await bootstrap(() => tokenIssuerApp());
+await bootstrap(envSpec, defineApp);

@@ -1,4 +1,4 @@
-import { runMigrations } from '@perkway/platform';
+import { loadEnv, runMigrations } from '@perkway/platform';
 import {
   launchApp,
   testDatabase,
@@ -7,8 +7,9 @@ import {
   type TestEnvironment,
 } from '@perkway/testing';
 import request from 'supertest';
-import { tokenIssuerApp } from '../src/app';
-import { migrations } from '../src/migrations';
+import { defineApp } from '../src/app.js';
+import { envSpec } from '../src/env.js';
+import { migrations } from '../src/migrations/index.js';
 
 export const migrate = (url: string) => runMigrations(url, 'token-issuer', migrations);
 
@@ -16,7 +17,7 @@ export const migrate = (url: string) => runMigrations(url, 'token-issuer', migra
 export const tokenIssuerDatabase = () => testDatabase('token-issuer', migrate);
 
 export const launchTokenIssuer = (given: TestEnvironment, variables: Record<string, string> = {}) =>
-  launchApp(tokenIssuerApp({ ...testEnvironment('token-issuer', given), ...variables }));
+  launchApp(defineApp(loadEnv(envSpec, { ...testEnvironment('token-issuer', given), ...variables })));
 
 export const ADMIN_KEY = testSecrets().adminKey;
 

@@ -1,10 +1,19 @@
-import { Body, Controller, Get, Module, Post } from '@nestjs/common';
+import { Body, Controller, Get, Global, Module, Post } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { unavailable, type Caller, type ResolvedKey } from '@perkway/domain';
 import { createApp, loadEnv, platformEnv, Public } from '@perkway/platform';
 import { IsInt } from 'class-validator';
 import { pino } from 'pino';
-import { AuthModule, AllowQueryKey, CurrentCaller, hashApiKey, KeyStore, Roles } from './index.js';
+import {
+  AllowQueryKey,
+  authEnv,
+  AuthModule,
+  CurrentCaller,
+  hashApiKey,
+  KEY_RESOLVER,
+  KeyStore,
+  Roles,
+} from './index.js';
 
 const PEPPER = 'pepper-of-at-least-thirty-two-characters';
 const USER_KEY = 'user-key-0123456789';
@@ -92,14 +101,21 @@ class Owner {
 }
 
 async function startApp(owner: Owner, rateLimit = 20_000) {
-  const env = loadEnv(platformEnv, { PORT: '1', NATS_URL: 'nats://127.0.0.1:1', LOG_LEVEL: 'silent' });
+  const env = loadEnv(
+    { ...platformEnv, ...authEnv },
+    {
+      PORT: '1',
+      NATS_URL: 'nats://127.0.0.1:1',
+      LOG_LEVEL: 'silent',
+      API_KEY_PEPPER: PEPPER,
+      RATE_LIMIT_PER_KEY: String(rateLimit),
+    },
+  );
+  @Global()
+  @Module({ providers: [{ provide: KEY_RESOLVER, useValue: owner.resolve }], exports: [KEY_RESOLVER] })
+  class OwnerModule {}
   @Module({
-    imports: [
-      AuthModule.register({
-        env: { API_KEY_PEPPER: PEPPER, RATE_LIMIT_PER_KEY: rateLimit },
-        resolver: { inject: [], useFactory: () => owner.resolve },
-      }),
-    ],
+    imports: [OwnerModule, AuthModule],
     controllers: [ProbeController, AdminController],
   })
   class ProbeModule {}

@@ -1,8 +1,8 @@
-import { Global, Module, type DynamicModule, type FactoryProvider } from '@nestjs/common';
+import { Global, Module } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
 import { SUBJECTS, type ResolveKeysReply } from '@perkway/domain';
-import { LOGGER, RpcClient, secret } from '@perkway/platform';
-import { makeValidator } from 'envalid';
+import { ENV, LOGGER, RpcClient, secret } from '@perkway/platform';
+import { makeValidator, type CleanedEnv } from 'envalid';
 import type { Logger } from 'pino';
 import { ApiKeyGuard } from './api-key.guard.js';
 import { KeyRateLimiter } from './key-rate-limiter.js';
@@ -23,52 +23,36 @@ export const authEnv = {
   }),
 };
 
-export interface AuthOptions {
-  env: { API_KEY_PEPPER: string; RATE_LIMIT_PER_KEY: number };
-  /**
-   * Provides a KeyResolver for the app that owns the keys; the others ask that app over NATS.
-   * `imports` are the modules whose providers the factory injects.
-   */
-  resolver?: Pick<DynamicModule, 'imports'> & {
-    inject: NonNullable<FactoryProvider['inject']>;
-    useFactory: (...injected: never[]) => KeyResolver;
-  };
-}
+export type AuthEnv = CleanedEnv<typeof authEnv>;
 
-const RESOLVER = Symbol('KEY_RESOLVER');
+/** Injects the `KeyResolver` of the app that owns the keys, from a global module of it; all others ask that app. */
+export const KEY_RESOLVER = Symbol('KEY_RESOLVER');
 
 const askOwner =
   (rpc: RpcClient): KeyResolver =>
   async (hashes) =>
     (await rpc.request<ResolveKeysReply>(SUBJECTS.resolveKeys, { hashes }, 'The API key service')).keys;
 
-/** Guards every HTTP handler of the app. Register it once, in the app's root module. */
+/**
+ * Guards every HTTP handler of the app. Guards run in the order of the imports of the app's module: this one stands
+ * before every module that has a guard of its own.
+ */
 @Global()
-@Module({})
-export class AuthModule {
-  static register({ env, resolver }: AuthOptions): DynamicModule {
-    return {
-      module: AuthModule,
-      imports: resolver?.imports ?? [],
-      providers: [
-        {
-          provide: RESOLVER,
-          inject: resolver?.inject ?? [RpcClient],
-          useFactory: resolver?.useFactory ?? askOwner,
-        },
-        {
-          provide: KeyStore,
-          inject: [RESOLVER, LOGGER],
-          useFactory: (resolve: KeyResolver, logger: Logger) =>
-            new KeyStore(env.API_KEY_PEPPER, resolve, logger),
-        },
-        {
-          provide: APP_GUARD,
-          inject: [KeyStore],
-          useFactory: (keys: KeyStore) => new ApiKeyGuard(keys, new KeyRateLimiter(env.RATE_LIMIT_PER_KEY)),
-        },
-      ],
-      exports: [KeyStore],
-    };
-  }
-}
+@Module({
+  providers: [
+    {
+      provide: KeyStore,
+      inject: [ENV, LOGGER, RpcClient, { token: KEY_RESOLVER, optional: true }],
+      useFactory: ({ API_KEY_PEPPER }: AuthEnv, logger: Logger, rpc: RpcClient, own?: KeyResolver) =>
+        new KeyStore(API_KEY_PEPPER, own ?? askOwner(rpc), logger),
+    },
+    {
+      provide: APP_GUARD,
+      inject: [KeyStore, ENV],
+      useFactory: (keys: KeyStore, { RATE_LIMIT_PER_KEY }: AuthEnv) =>
+        new ApiKeyGuard(keys, new KeyRateLimiter(RATE_LIMIT_PER_KEY)),
+    },
+  ],
+  exports: [KeyStore],
+})
+export class AuthModule {}

@@ -7,11 +7,13 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Logger } from 'pino';
 import { Registry } from 'prom-client';
-import { ConfigError, type PlatformEnv } from './config/load-env.js';
+import type { CleanedEnv, ValidatorSpec } from 'envalid';
+import { APP_NAME, ENV } from './config/app-tokens.js';
+import { ConfigError, loadEnv, type PlatformEnv } from './config/load-env.js';
 import { ErrorFilter, sendError } from './errors/error.filter.js';
 import { renderProblem, type ErrorRenderer } from './errors/error-renderer.js';
 import { createValidationPipe } from './errors/validation.pipe.js';
-import { DrainState, HealthModule, type HealthOptions } from './health/health.module.js';
+import { DrainState, HEALTH_OPTIONS, HealthModule, type HealthOptions } from './health/health.module.js';
 import { trustedHops } from './http/client-ip.js';
 import { deferBodyErrors, DeferredBodyGuard } from './http/deferred-body.guard.js';
 import { refuseUnreadable } from './http/refuse-unreadable.js';
@@ -77,14 +79,14 @@ export async function createApp(definition: AppDefinition): Promise<NestFastifyA
     {
       module: RootModule,
       global: true,
-      imports: [
-        MetricsModule.register(name),
-        HealthModule.register(definition.health),
-        NatsModule.register(env, name),
-        definition.module as DynamicModule,
+      imports: [MetricsModule, HealthModule, NatsModule, definition.module as DynamicModule],
+      providers: [
+        { provide: ENV, useValue: env },
+        { provide: APP_NAME, useValue: name },
+        { provide: LOGGER, useValue: logger },
+        { provide: HEALTH_OPTIONS, useValue: definition.health ?? {} },
       ],
-      providers: [{ provide: LOGGER, useValue: logger }],
-      exports: [LOGGER],
+      exports: [ENV, APP_NAME, LOGGER, HEALTH_OPTIONS],
     },
     adapter,
     { logger: new NestLogger(logger), bodyParser: false, abortOnError: false },
@@ -142,11 +144,14 @@ function observeRequests(app: NestFastifyApplication, logger: Logger) {
   });
 }
 
-/** The whole of an app's `main.ts`: creates, listens, and drains on SIGTERM and SIGINT. */
-export async function bootstrap(define: () => AppDefinition | Promise<AppDefinition>): Promise<void> {
+/** The whole of an app's `main.ts`: reads the environment, creates, listens, and drains on SIGTERM and SIGINT. */
+export async function bootstrap<S extends Record<string, ValidatorSpec<unknown>>>(
+  envSpec: S,
+  defineApp: (env: CleanedEnv<S>) => AppDefinition,
+): Promise<void> {
   let logger: Logger | undefined;
   try {
-    const definition = await define();
+    const definition = defineApp(loadEnv(envSpec));
     const { name, env } = definition;
     logger = definition.logger ?? createLogger(name, env.LOG_LEVEL);
     const app = await createApp({ ...definition, logger });

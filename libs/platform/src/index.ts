@@ -1,4 +1,5 @@
 export * from './cache/refreshing-cache.js';
+export * from './config/app-tokens.js';
 export * from './config/load-env.js';
 export * from './create-app.js';
 export * from './database/database.module.js';

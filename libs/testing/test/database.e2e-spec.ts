@@ -77,7 +77,7 @@ describe('an app with a database', () => {
       { ...platformEnv, ...databaseEnv },
       { PORT: '1', NATS_URL: 'nats://127.0.0.1:1', DATABASE_URL: database.url, DATABASE_POOL_SIZE: '2' },
     );
-    @Module({ imports: [DatabaseModule.register(env, { app: 'perks' })], controllers: [NotesController] })
+    @Module({ imports: [DatabaseModule], controllers: [NotesController] })
     class NotesModule {}
     app = await launchApp({ name: 'perks', module: NotesModule, env });
   });

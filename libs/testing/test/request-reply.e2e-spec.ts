@@ -1,6 +1,6 @@
 import { Controller, Get, Inject, Module, Query } from '@nestjs/common';
 import { MessagePattern, Payload } from '@nestjs/microservices';
-import { AuthModule, CurrentCaller } from '@perkway/auth';
+import { authEnv, AuthModule, CurrentCaller } from '@perkway/auth';
 import { invalidField, type Caller } from '@perkway/domain';
 import { loadEnv, NatsService, platformEnv, Public, RpcClient, type AppDefinition } from '@perkway/platform';
 import {
@@ -44,15 +44,14 @@ class CallerController {
     return { account: caller.account, role: caller.role };
   }
 }
-@Module({
-  imports: [
-    AuthModule.register({ env: { API_KEY_PEPPER: testSecrets().apiKeyPepper, RATE_LIMIT_PER_KEY: 0 } }),
-  ],
-  controllers: [CallerController],
-})
+@Module({ imports: [AuthModule], controllers: [CallerController] })
 class CallerModule {}
 
-const env = (natsUrl: string) => loadEnv(platformEnv, { PORT: '1', NATS_URL: natsUrl });
+const env = (natsUrl: string) =>
+  loadEnv(
+    { ...platformEnv, ...authEnv },
+    { PORT: '1', NATS_URL: natsUrl, API_KEY_PEPPER: testSecrets().apiKeyPepper, RATE_LIMIT_PER_KEY: '0' },
+  );
 const owner = (natsUrl: string): AppDefinition => ({
   name: 'owner',
   module: OwnerModule,

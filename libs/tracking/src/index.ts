@@ -1,4 +1,4 @@
-export * from './create-tracking-outbox.migration.js';
+export * from './migrations/1767225600000-create-tracking-outbox.js';
 export * from './event-id.js';
 export * from './tracked-parameters.js';
 export * from './tracking.module.js';

@@ -1,18 +1,7 @@
-import { Global, Module, type DynamicModule } from '@nestjs/common';
-import { TRACKING_OPTIONS, TrackingService, type TrackingOptions } from './tracking.service.js';
+import { Global, Module } from '@nestjs/common';
+import { TrackingService } from './tracking.service.js';
 
-/**
- * Tracking for one app. Needs the app's database, with `CreateTrackingOutbox1767225600000` among its migrations, and the
- * platform's NATS module.
- */
+/** Tracking for one app. Needs `CreateTrackingOutbox1767225600000` among the app's migrations. */
 @Global()
-@Module({})
-export class TrackingModule {
-  static register(options: TrackingOptions): DynamicModule {
-    return {
-      module: TrackingModule,
-      providers: [{ provide: TRACKING_OPTIONS, useValue: options }, TrackingService],
-      exports: [TrackingService],
-    };
-  }
-}
+@Module({ providers: [TrackingService], exports: [TrackingService] })
+export class TrackingModule {}

@@ -1,22 +1,19 @@
 import { Inject, Injectable, Optional, type OnModuleInit } from '@nestjs/common';
 import { trackingSubject, type TrackingEvent } from '@perkway/domain';
-import { inboxPrefix, LOGGER, NatsService } from '@perkway/platform';
+import { APP_NAME, ENV, inboxPrefix, LOGGER, NatsService } from '@perkway/platform';
 import type { Logger } from 'pino';
 import { Counter, Gauge, Registry } from 'prom-client';
-import { DataSource } from 'typeorm';
 import { AtRiskBuffer } from './at-risk-buffer.js';
 import { Outbox, type SqlRunner } from './outbox.js';
 import { StreamPublisher } from './stream-publisher.js';
 
-export const TRACKING_OPTIONS = Symbol('TRACKING_OPTIONS');
-export interface TrackingOptions {
-  /** Folder name of the app: its subject in the stream is `tracking.<app>`. */
-  app: string;
-  /** Where the outbox is. Default: the database of the app's own data source. */
-  databaseUrl?: string;
-  /** Bounds of the buffer for events that neither stream nor outbox could take. */
-  buffer?: { maxEvents: number; maxCharacters: number };
+/** Injects other bounds of the buffer for events that neither stream nor outbox could take. */
+export const TRACKING_BUFFER = Symbol('TRACKING_BUFFER');
+export interface TrackingBuffer {
+  maxEvents: number;
+  maxCharacters: number;
 }
+const DEFAULT_BUFFER: TrackingBuffer = { maxEvents: 100_000, maxCharacters: 32 * 1024 * 1024 };
 
 /** How long a customer waits for the stream before the event goes to the outbox. */
 const ACK_TIMEOUT_MS = 75;
@@ -97,20 +94,21 @@ export class TrackingService implements OnModuleInit {
   private readonly oldestInOutbox: Gauge;
 
   constructor(
-    @Inject(TRACKING_OPTIONS) { app, databaseUrl, buffer }: TrackingOptions,
+    // The subject in the stream is `tracking.<app>`.
+    @Inject(APP_NAME) app: string,
+    // The outbox has a pool of its own, so that an app can track without a data source.
+    @Inject(ENV) { DATABASE_URL }: { DATABASE_URL: string },
     private readonly nats: NatsService,
     @Inject(LOGGER) private readonly logger: Logger,
     @Inject(Registry) registry: Registry,
-    @Optional() dataSource?: DataSource,
+    @Optional() @Inject(TRACKING_BUFFER) { maxEvents, maxCharacters }: TrackingBuffer = DEFAULT_BUFFER,
   ) {
     this.publisher = new StreamPublisher(nats, trackingSubject(app), inboxPrefix(app), logger, {
       onLost: () => this.open('the connection is lost'),
       onConnected: () => this.probeSoon(0),
     });
-    const url = databaseUrl ?? (dataSource?.options as { url?: string } | undefined)?.url;
-    if (!url) throw new Error('tracking needs a databaseUrl or a data source');
-    this.outbox = new Outbox(url, app);
-    this.buffer = new AtRiskBuffer(buffer?.maxEvents ?? 100_000, buffer?.maxCharacters ?? 32 * 1024 * 1024);
+    this.outbox = new Outbox(DATABASE_URL, app);
+    this.buffer = new AtRiskBuffer(maxEvents, maxCharacters);
 
     const counter = (name: string, help: string) => new Counter({ name, help, registers: [registry] });
     this.published = counter('tracking_published_total', 'Events acknowledged by the stream at once');

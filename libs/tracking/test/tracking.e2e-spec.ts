@@ -27,9 +27,10 @@ import { DataSource } from 'typeorm';
 import {
   CreateTrackingOutbox1767225600000,
   newEventId,
+  TRACKING_BUFFER,
   TrackingModule,
   TrackingService,
-  type TrackingOptions,
+  type TrackingBuffer,
 } from '../src/index.js';
 
 @Module({})
@@ -54,14 +55,14 @@ describe('TrackingService', () => {
   let app: NestFastifyApplication;
   let tracking: TrackingService;
 
-  const start = async (options: Partial<TrackingOptions> = {}) => {
+  const start = async (buffer?: TrackingBuffer) => {
     const env = loadEnv({ ...platformEnv, ...databaseEnv }, testEnvironment('links', { database, nats }));
     const module: DynamicModule = {
       module: TestApp,
-      imports: [
-        DatabaseModule.register(env, { app: 'links' }),
-        TrackingModule.register({ app: 'links', ...options }),
-      ],
+      global: true,
+      imports: [DatabaseModule, TrackingModule],
+      providers: [{ provide: TRACKING_BUFFER, useValue: buffer }],
+      exports: [TRACKING_BUFFER],
     };
     app = await createApp({ name: 'links', env, module, logger: createLogger('links', 'silent') });
     tracking = app.get(TrackingService);
@@ -237,7 +238,7 @@ describe('TrackingService', () => {
 
   test('a full buffer drops the oldest and says so', async () => {
     await app.close();
-    await start({ buffer: { maxEvents: 3, maxCharacters: 1_000_000 } });
+    await start({ maxEvents: 3, maxCharacters: 1_000_000 });
     await breakerIs(0);
     await database.server.kill();
     await nats.kill();

@@ -1,19 +1,17 @@
-import { Module, type DynamicModule } from '@nestjs/common';
+import { Module } from '@nestjs/common';
+import { APP_GUARD } from '@nestjs/core';
+import { LinkTokenGuard } from './link-token.guard.js';
 import { RewardLinksController } from './reward-links.controller.js';
 import { RewardLinksService } from './reward-links.service.js';
-import { UNKNOWN_LINKS_PER_MINUTE, UnknownTokenLimiter } from './unknown-token-limiter.js';
+import { UnknownTokenLimiter } from './unknown-token-limiter.js';
 
-@Module({})
-export class RewardLinksModule {
-  static register(unknownLinksPerMinute: number): DynamicModule {
-    return {
-      module: RewardLinksModule,
-      controllers: [RewardLinksController],
-      providers: [
-        RewardLinksService,
-        UnknownTokenLimiter,
-        { provide: UNKNOWN_LINKS_PER_MINUTE, useValue: unknownLinksPerMinute },
-      ],
-    };
-  }
-}
+@Module({
+  controllers: [RewardLinksController],
+  providers: [
+    // Of the whole app: what is not public here needs the token of a link.
+    { provide: APP_GUARD, useClass: LinkTokenGuard },
+    RewardLinksService,
+    UnknownTokenLimiter,
+  ],
+})
+export class RewardLinksModule {}

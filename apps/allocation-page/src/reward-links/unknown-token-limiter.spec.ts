@@ -4,7 +4,7 @@ const START = 1_000_000;
 
 describe('UnknownTokenLimiter', () => {
   it('lets the limit through in a minute that begins with the first try', () => {
-    const limiter = new UnknownTokenLimiter(3);
+    const limiter = new UnknownTokenLimiter({ UNKNOWN_LINKS_PER_MINUTE: 3 });
     const tries = [0, 10, 20, 59_999].map((after) => limiter.count('192.0.2.1', START + after));
 
     expect(tries.map(({ exceeded }) => exceeded)).toEqual([false, false, false, true]);
@@ -19,7 +19,7 @@ describe('UnknownTokenLimiter', () => {
   });
 
   it('counts each address by itself, and an IPv6 network of 64 bits as one', () => {
-    const limiter = new UnknownTokenLimiter(1);
+    const limiter = new UnknownTokenLimiter({ UNKNOWN_LINKS_PER_MINUTE: 1 });
     const isExceeded = (address: string) => limiter.count(address, START).exceeded;
 
     expect(isExceeded('192.0.2.1')).toBe(false);
@@ -31,7 +31,7 @@ describe('UnknownTokenLimiter', () => {
   });
 
   it('keeps at most 50,000 addresses, the newest', () => {
-    const limiter = new UnknownTokenLimiter(1);
+    const limiter = new UnknownTokenLimiter({ UNKNOWN_LINKS_PER_MINUTE: 1 });
     limiter.count('first', START);
     for (let index = 0; index < 50_000; index += 1) limiter.count(`address-${index}`, START + 1);
 

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { ENV } from '@perkway/platform';
 import ipaddr from 'ipaddr.js';
-
-export const UNKNOWN_LINKS_PER_MINUTE = Symbol('UNKNOWN_LINKS_PER_MINUTE');
+import type { AllocationPageEnv } from '../env.js';
 
 const WINDOW_MS = 60_000;
 /** Memory is bounded whatever an attacker owns: past this many addresses the oldest window is forgotten. */
@@ -24,7 +24,11 @@ export interface RateLimitStatus {
 export class UnknownTokenLimiter {
   private readonly windows = new Map<string, Window>();
 
-  constructor(@Inject(UNKNOWN_LINKS_PER_MINUTE) private readonly limit: number) {}
+  private readonly limit: number;
+
+  constructor(@Inject(ENV) env: Pick<AllocationPageEnv, 'UNKNOWN_LINKS_PER_MINUTE'>) {
+    this.limit = env.UNKNOWN_LINKS_PER_MINUTE;
+  }
 
   count(address: string, now = Date.now()): RateLimitStatus {
     const source = sourceOf(address);

@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { QueryCaller } from '../access/token.guard.js';
-import { ANALYTICS_QUERY_ENV, type AnalyticsQueryEnv } from '../env.js';
+import { ENV } from '@perkway/platform';
+import type { AnalyticsQueryEnv } from '../env.js';
 import { metaOf } from '../model/meta.js';
 import { isAttributeMember, type Model } from '../model/model.js';
 import { multiAnswer, singleAnswer, type QueryRows } from '../query/answer.js';
@@ -19,7 +20,7 @@ export class LoadService {
   private readonly queue: AccountQueue;
 
   constructor(
-    @Inject(ANALYTICS_QUERY_ENV) env: AnalyticsQueryEnv,
+    @Inject(ENV) env: AnalyticsQueryEnv,
     @Inject(Reader) private readonly reader: Reader,
     @Inject(AccountModels) private readonly models: AccountModels,
   ) {

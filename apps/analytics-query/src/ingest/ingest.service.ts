@@ -1,10 +1,10 @@
 import type { Consumer, ConsumerMessages, JsMsg } from '@nats-io/jetstream';
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { TRACKING_STREAM } from '@perkway/domain';
-import { LOGGER, NatsService } from '@perkway/platform';
+import { ENV, LOGGER, NatsService } from '@perkway/platform';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { ANALYTICS_QUERY_ENV, type AnalyticsQueryEnv } from '../env.js';
+import type { AnalyticsQueryEnv } from '../env.js';
 import { BatchWriter } from './batch-writer.js';
 import { IngestMetrics } from './ingest-metrics.js';
 import { readMessage, type ReadMessage } from './read-message.js';
@@ -49,7 +49,7 @@ export class IngestService implements OnModuleInit, BeforeApplicationShutdown {
   private extendTimer?: NodeJS.Timeout;
 
   constructor(
-    @Inject(ANALYTICS_QUERY_ENV) private readonly env: AnalyticsQueryEnv,
+    @Inject(ENV) private readonly env: AnalyticsQueryEnv,
     @Inject(NatsService) private readonly nats: NatsService,
     @Inject(BatchWriter) private readonly writer: BatchWriter,
     @Inject(IngestMetrics) private readonly metrics: IngestMetrics,

@@ -1,9 +1,9 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { DomainError, isCallerId, unavailable } from '@perkway/domain';
-import { isDatabaseAway, LOGGER, SteadyClient } from '@perkway/platform';
+import { ENV, isDatabaseAway, LOGGER, SteadyClient } from '@perkway/platform';
 import pg from 'pg';
 import type { Logger } from 'pino';
-import { ANALYTICS_QUERY_ENV, type AnalyticsQueryEnv } from '../env.js';
+import type { AnalyticsQueryEnv } from '../env.js';
 import { queryError } from '../query/query-error.js';
 
 export interface Statement {
@@ -48,7 +48,7 @@ export class Reader implements OnApplicationShutdown {
   private readonly timeoutMs: number;
 
   constructor(
-    @Inject(ANALYTICS_QUERY_ENV) env: AnalyticsQueryEnv,
+    @Inject(ENV) env: AnalyticsQueryEnv,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
     this.timeoutMs = env.QUERY_TIMEOUT_MS;

@@ -1,11 +1,12 @@
 import { Module } from '@nestjs/common';
-import { PerksService } from '../perks/perks.service.js';
+import { PerksModule } from '../perks/perks.module.js';
 import { CampaignsController } from './campaigns.controller.js';
 import { CampaignsService } from './campaigns.service.js';
 
 @Module({
+  imports: [PerksModule],
   controllers: [CampaignsController],
-  providers: [CampaignsService, PerksService],
-  exports: [CampaignsService, PerksService],
+  providers: [CampaignsService],
+  exports: [CampaignsService],
 })
 export class CampaignsModule {}

@@ -11,11 +11,12 @@ import {
   type Channel,
   type IncentiveClickEvent,
 } from '@perkway/domain';
+import { ENV } from '@perkway/platform';
 import { verifyOutreachToken, type OutreachPurpose, type OutreachToken } from '@perkway/signing';
 import { classifyTraffic, newEventId, TrackingService } from '@perkway/tracking';
 import type { FastifyRequest } from 'fastify';
 import { deriveJourneyId } from '../campaigns/campaign.js';
-import { BOOST_ENV, type BoostEnv } from '../env.js';
+import type { BoostEnv } from '../env.js';
 import { PerksService } from '../perks/perks.service.js';
 
 const PURPOSES: Record<Channel, OutreachPurpose> = { outreach: 'outreach-click', journey: 'journey-click' };
@@ -33,7 +34,7 @@ export class ClicksService {
   };
 
   constructor(
-    @Inject(BOOST_ENV) private readonly env: Pick<BoostEnv, 'OUTREACH_SIGNING_KEYS'>,
+    @Inject(ENV) private readonly env: BoostEnv,
     private readonly perks: PerksService,
     private readonly tracking: TrackingService,
   ) {}

@@ -9,12 +9,13 @@ import {
   type Caller,
   type TrackingEvent,
 } from '@perkway/domain';
+import { ENV } from '@perkway/platform';
 import { signOutreachToken } from '@perkway/signing';
 import { newEventId, TrackingService } from '@perkway/tracking';
 import { deriveJourneyId, type Campaign } from '../campaigns/campaign.js';
 import { CampaignsService } from '../campaigns/campaigns.service.js';
 import type { Query } from '../clicks/clicks.service.js';
-import { BOOST_ENV, type BoostEnv } from '../env.js';
+import type { BoostEnv } from '../env.js';
 import { PerksService } from '../perks/perks.service.js';
 import type { RewardsResource, TeaserResource, TeasersResource, TrackDto } from './journey.dto.js';
 
@@ -22,7 +23,7 @@ import type { RewardsResource, TeaserResource, TeasersResource, TrackDto } from 
 @Injectable()
 export class JourneyService {
   constructor(
-    @Inject(BOOST_ENV) private readonly env: Pick<BoostEnv, 'BOOST_URL' | 'OUTREACH_SIGNING_KEYS'>,
+    @Inject(ENV) private readonly env: BoostEnv,
     private readonly campaigns: CampaignsService,
     private readonly perks: PerksService,
     private readonly tracking: TrackingService,

@@ -1,14 +1,13 @@
 import { Module } from '@nestjs/common';
 import { CampaignsModule } from '../campaigns/campaigns.module.js';
-import { ClicksService } from '../clicks/clicks.service.js';
+import { ClicksModule } from '../clicks/clicks.module.js';
 import { OutreachController } from './outreach.controller.js';
 import { PixelsService } from './pixels.service.js';
 import { RewardUrlsService } from './reward-urls.service.js';
 
 @Module({
-  imports: [CampaignsModule],
+  imports: [CampaignsModule, ClicksModule],
   controllers: [OutreachController],
-  providers: [ClicksService, PixelsService, RewardUrlsService],
-  exports: [ClicksService],
+  providers: [PixelsService, RewardUrlsService],
 })
 export class OutreachModule {}

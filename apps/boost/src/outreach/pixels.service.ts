@@ -7,7 +7,7 @@ import {
   TRACKING_EVENT_VERSION,
   type CampaignViewEvent,
 } from '@perkway/domain';
-import { clientIp } from '@perkway/platform';
+import { clientIp, ENV } from '@perkway/platform';
 import { classifyTraffic, TrackingService, type RequestHeaders } from '@perkway/tracking';
 import type { FastifyRequest } from 'fastify';
 import { createHmac } from 'node:crypto';
@@ -15,7 +15,7 @@ import { Counter, Registry } from 'prom-client';
 import { deriveJourneyId, type Campaign } from '../campaigns/campaign.js';
 import { CampaignsService } from '../campaigns/campaigns.service.js';
 import type { Query } from '../clicks/clicks.service.js';
-import { BOOST_ENV, type BoostEnv } from '../env.js';
+import type { BoostEnv } from '../env.js';
 import { ViewBudget } from './view-budget.js';
 
 /** How long a picture waits for a campaign that was never seen here. */
@@ -36,7 +36,7 @@ export class PixelsService {
   private readonly unresolved: Counter;
 
   constructor(
-    @Inject(BOOST_ENV) private readonly env: Pick<BoostEnv, 'PIXEL_HASH_KEY'>,
+    @Inject(ENV) private readonly env: BoostEnv,
     private readonly campaigns: CampaignsService,
     private readonly tracking: TrackingService,
     @Inject(Registry) registry: Registry,

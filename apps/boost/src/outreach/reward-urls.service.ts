@@ -8,10 +8,11 @@ import {
   readJourneyId,
   type Caller,
 } from '@perkway/domain';
+import { ENV } from '@perkway/platform';
 import { signOutreachToken } from '@perkway/signing';
 import { CampaignsService } from '../campaigns/campaigns.service.js';
 import type { Query } from '../clicks/clicks.service.js';
-import { BOOST_ENV, type BoostEnv } from '../env.js';
+import type { BoostEnv } from '../env.js';
 
 /** Leaves room for the click's own parameters and headers in the 16 KiB that servers take. */
 const MAX_URL_LENGTH = 10_000;
@@ -19,7 +20,7 @@ const MAX_URL_LENGTH = 10_000;
 @Injectable()
 export class RewardUrlsService {
   constructor(
-    @Inject(BOOST_ENV) private readonly env: Pick<BoostEnv, 'BOOST_URL' | 'OUTREACH_SIGNING_KEYS'>,
+    @Inject(ENV) private readonly env: BoostEnv,
     private readonly campaigns: CampaignsService,
   ) {}
 

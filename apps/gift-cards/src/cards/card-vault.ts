@@ -1,4 +1,7 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { ENV } from '@perkway/platform';
 import { keyedHasher, open, seal, type Keyring } from '@perkway/signing';
+import type { GiftCardsEnv } from '../env.js';
 
 /** What a recipient gets to see. */
 export interface Card {
@@ -9,14 +12,14 @@ export interface Card {
 const PURPOSE = 'gift-card';
 
 /** The only place that knows card codes in clear. Rows hold them sealed, and a keyed hash to find a code again. */
+@Injectable()
 export class CardVault {
+  private readonly keyring: Keyring;
   private readonly keyedHash: (text: string) => string;
 
-  constructor(
-    private readonly keyring: Keyring,
-    hashKey: string,
-  ) {
-    this.keyedHash = keyedHasher(hashKey);
+  constructor(@Inject(ENV) env: GiftCardsEnv) {
+    this.keyring = env.CARD_ENCRYPTION_KEYS;
+    this.keyedHash = keyedHasher(env.CARD_HASH_KEY);
   }
 
   /** @param id of the card's row: what is sealed for one card does not open in another */

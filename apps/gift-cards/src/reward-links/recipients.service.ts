@@ -6,12 +6,13 @@ import {
   type RewardLinkState,
   type RewardLinkView,
 } from '@perkway/domain';
+import { ENV } from '@perkway/platform';
 import { verifyRewardToken } from '@perkway/signing';
 import { newEventId, TrackingService } from '@perkway/tracking';
 import { DataSource } from 'typeorm';
 import { CardVault } from '../cards/card-vault.js';
+import type { GiftCardsEnv } from '../env.js';
 import { Brands } from './brands.js';
-import { REWARD_LINK_OPTIONS, type RewardLinkOptions } from './reward-links.service.js';
 
 interface LinkRow {
   id: string;
@@ -53,12 +54,12 @@ export class RecipientsService {
     private readonly vault: CardVault,
     private readonly brands: Brands,
     private readonly tracking: TrackingService,
-    @Inject(REWARD_LINK_OPTIONS) private readonly options: RewardLinkOptions,
+    @Inject(ENV) private readonly env: GiftCardsEnv,
   ) {}
 
   /** getRewardLink: never changes anything. */
   async get(token: string): Promise<RewardLinkReply> {
-    const id = verifyRewardToken(this.options.REWARD_TOKEN_KEYS, token);
+    const id = verifyRewardToken(this.env.REWARD_TOKEN_KEYS, token);
     const link = id && (await this.find(id));
     if (!link) return { error: 'LINK_NOT_FOUND' };
     return { link: this.view(link), brand: await this.brands.of(link.account) };
@@ -66,7 +67,7 @@ export class RecipientsService {
 
   /** revealRewardLink: reveals a link once; a revealed one answers the same card again. */
   async reveal(token: string): Promise<RewardLinkReply> {
-    const id = verifyRewardToken(this.options.REWARD_TOKEN_KEYS, token);
+    const id = verifyRewardToken(this.env.REWARD_TOKEN_KEYS, token);
     let link = id && (await this.find(id));
     if (!link) return { error: 'LINK_NOT_FOUND' };
     if (link.state === 'RESERVED') {

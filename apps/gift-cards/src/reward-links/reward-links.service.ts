@@ -1,13 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { DomainError, isUuid, type Caller } from '@perkway/domain';
+import { ENV } from '@perkway/platform';
 import { signRewardToken } from '@perkway/signing';
 import { DataSource } from 'typeorm';
 import type { GiftCardsEnv } from '../env.js';
 import { Reservations } from './reservations.js';
 import { parseBody, requestDigest, rewardLinkId } from './reward-link-request.js';
-
-export const REWARD_LINK_OPTIONS = Symbol('REWARD_LINK_OPTIONS');
-export type RewardLinkOptions = Pick<GiftCardsEnv, 'REWARDS_URL' | 'REWARD_TOKEN_KEYS'>;
 
 export interface GeneratedLink {
   reward_link: string;
@@ -20,7 +18,7 @@ export class RewardLinksService {
   constructor(
     private readonly dataSource: DataSource,
     private readonly reservations: Reservations,
-    @Inject(REWARD_LINK_OPTIONS) private readonly options: RewardLinkOptions,
+    @Inject(ENV) private readonly env: GiftCardsEnv,
   ) {}
 
   /**
@@ -54,10 +52,9 @@ export class RewardLinksService {
       created_by: createdBy,
       idempotency_key: idempotencyKey,
       body_digest: digest,
-      token_key: this.options.REWARD_TOKEN_KEYS.current,
+      token_key: this.env.REWARD_TOKEN_KEYS.current,
     });
-    if (decided.outcome === 'RESERVED')
-      return this.answer(link, this.options.REWARD_TOKEN_KEYS.current, false);
+    if (decided.outcome === 'RESERVED') return this.answer(link, this.env.REWARD_TOKEN_KEYS.current, false);
     if (decided.outcome !== 'EXISTS') throw new DomainError(decided.outcome);
     if (decided.body_digest.toString('hex') !== digest) throw new DomainError('IDEMPOTENCY_KEY_CONFLICT');
     return this.answer(link, decided.token_key, true);
@@ -69,9 +66,9 @@ export class RewardLinksService {
   }
 
   private answer(link: string, keyId: string, isReplay: boolean): GeneratedLink {
-    const token = signRewardToken(this.options.REWARD_TOKEN_KEYS, link, keyId);
+    const token = signRewardToken(this.env.REWARD_TOKEN_KEYS, link, keyId);
     if (token === undefined)
       throw new Error(`the key "${keyId}" of this link is no longer in REWARD_TOKEN_KEYS`);
-    return { reward_link: `${this.options.REWARDS_URL}/#${token}`, token, isReplay };
+    return { reward_link: `${this.env.REWARDS_URL}/#${token}`, token, isReplay };
   }
 }

@@ -1,16 +1,7 @@
-import { Module, type DynamicModule } from '@nestjs/common';
-import type { Keyring } from '@perkway/signing';
-import { OffersService } from '../offers/offers.service.js';
+import { Module } from '@nestjs/common';
+import { OffersModule } from '../offers/offers.module.js';
 import { ClicksController } from './clicks.controller.js';
-import { ClicksService, LINK_KEYRING } from './clicks.service.js';
+import { ClicksService } from './clicks.service.js';
 
-@Module({})
-export class ClicksModule {
-  static register(keyring: Keyring): DynamicModule {
-    return {
-      module: ClicksModule,
-      controllers: [ClicksController],
-      providers: [{ provide: LINK_KEYRING, useValue: keyring }, OffersService, ClicksService],
-    };
-  }
-}
+@Module({ imports: [OffersModule], controllers: [ClicksController], providers: [ClicksService] })
+export class ClicksModule {}

@@ -8,11 +8,11 @@ import {
   TRACKING_EVENT_VERSION,
   type PerkClickEvent,
 } from '@perkway/domain';
-import { verifyLink, type Keyring, type VerifiedLink } from '@perkway/signing';
+import { ENV } from '@perkway/platform';
+import { verifyLink, type VerifiedLink } from '@perkway/signing';
 import { classifyTraffic, newEventId, TrackingService, type RequestHeaders } from '@perkway/tracking';
+import type { LinksEnv } from '../env.js';
 import { OffersService } from '../offers/offers.service.js';
-
-export const LINK_KEYRING = Symbol('LINK_KEYRING');
 
 /** A page or message that is shown often has the same link each time, and verifying costs more than all the rest. */
 const REMEMBERED_LINKS = 10_000;
@@ -24,7 +24,7 @@ export class ClicksService {
   private readonly verified = new Map<string, VerifiedLink>();
 
   constructor(
-    @Inject(LINK_KEYRING) private readonly keyring: Keyring,
+    @Inject(ENV) private readonly env: LinksEnv,
     private readonly offers: OffersService,
     private readonly tracking: TrackingService,
   ) {}
@@ -43,7 +43,7 @@ export class ClicksService {
   private verify(token: string): VerifiedLink {
     const known = this.verified.get(token);
     if (known) return known;
-    const link = verifyLink(this.keyring, token);
+    const link = verifyLink(this.env.LINK_SIGNING_KEYS, token);
     if (!link) throw new DomainError('LINK_NOT_FOUND');
     if (this.verified.size >= REMEMBERED_LINKS) this.verified.delete(this.verified.keys().next().value!);
     this.verified.set(token, link);

@@ -1,10 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { DomainError, type Caller } from '@perkway/domain';
+import { ENV } from '@perkway/platform';
 import { createLinkSigner, MAX_LINKS_IN_BATCH, type LinkBatch, type LinkSigner } from '@perkway/signing';
 import { CollectionStore } from '../catalog/collection-store.js';
 import type { Collection, PlacedPerk } from '../catalog/collection.js';
 import { WeightedCache } from '../catalog/weighted-cache.js';
-import { PERKS_ENV, type PerksEnv } from '../env.js';
+import type { PerksEnv } from '../env.js';
 import { negotiateLanguage, type LanguageWish } from '../text/language.js';
 import type { AnswerTemplate } from './answer-template.js';
 import { BufferPool, MIN_POOLED_LENGTH } from './buffer-pool.js';
@@ -29,7 +30,7 @@ export class PerkCollectionsService {
 
   constructor(
     private readonly store: CollectionStore,
-    @Inject(PERKS_ENV) private readonly env: PerksEnv,
+    @Inject(ENV) private readonly env: PerksEnv,
   ) {
     this.signer = createLinkSigner(env.LINK_SIGNING_KEYS);
     this.settings = {

@@ -1,7 +1,8 @@
 import { Controller, Inject } from '@nestjs/common';
 import { MessagePattern, Payload } from '@nestjs/microservices';
 import { isCallerId, SUBJECTS, type ResolvePerksReply, type ResolvePerksRequest } from '@perkway/domain';
-import { PERKS_ENV, type PerksEnv } from '../env.js';
+import { ENV } from '@perkway/platform';
+import type { PerksEnv } from '../env.js';
 import { PerksService } from './perks.service.js';
 
 /** Answers the other apps over NATS. */
@@ -9,7 +10,7 @@ import { PerksService } from './perks.service.js';
 export class ResolvePerksController {
   constructor(
     private readonly perks: PerksService,
-    @Inject(PERKS_ENV) private readonly env: PerksEnv,
+    @Inject(ENV) private readonly env: PerksEnv,
   ) {}
 
   @MessagePattern(SUBJECTS.resolvePerks)

@@ -1,12 +1,11 @@
 import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { hashApiKey } from '@perkway/auth';
-import { LOGGER } from '@perkway/platform';
+import { ENV, LOGGER } from '@perkway/platform';
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { DataSource } from 'typeorm';
-import { PEPPER } from './keys.service.js';
+import type { TokenIssuerEnv } from '../env.js';
 
-export const BOOTSTRAP_ADMIN_KEY = Symbol('BOOTSTRAP_ADMIN_KEY');
 /** The account of those who run the platform. */
 const PLATFORM = { id: 'platform', name: 'Platform' };
 /** Any fixed number: one replica at a time. */
@@ -17,13 +16,12 @@ const BOOTSTRAP_LOCK = 7_271_002;
 export class BootstrapAdminKey implements OnApplicationBootstrap {
   constructor(
     private readonly dataSource: DataSource,
-    @Inject(PEPPER) private readonly pepper: string,
-    @Inject(BOOTSTRAP_ADMIN_KEY) private readonly key: string | undefined,
+    @Inject(ENV) private readonly env: TokenIssuerEnv,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
   async onApplicationBootstrap() {
-    const { key } = this;
+    const { BOOTSTRAP_ADMIN_KEY: key, API_KEY_PEPPER } = this.env;
     if (key === undefined) return;
     const isStored = await this.dataSource.transaction(async (manager) => {
       await manager.query('select pg_advisory_xact_lock($1)', [BOOTSTRAP_LOCK]);
@@ -35,7 +33,7 @@ export class BootstrapAdminKey implements OnApplicationBootstrap {
       ]);
       await manager.query(
         `insert into api_keys (id, account_id, role, name, hash) values ($1, $2, 'ADMIN', 'bootstrap', $3)`,
-        [randomUUID(), PLATFORM.id, hashApiKey(this.pepper, key)],
+        [randomUUID(), PLATFORM.id, hashApiKey(API_KEY_PEPPER, key)],
       );
       return true;
     });

@@ -1,12 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { hashApiKey, KeyStore } from '@perkway/auth';
 import { DomainError, isUuid, type Role } from '@perkway/domain';
+import { ENV } from '@perkway/platform';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { DataSource } from 'typeorm';
 import { AccountsService } from '../accounts/accounts.service.js';
+import type { TokenIssuerEnv } from '../env.js';
 import type { ApiKeyResource, CreateApiKeyDto, CreatedApiKey } from './api-key.dto.js';
-
-export const PEPPER = Symbol('API_KEY_PEPPER');
 
 const GENERATED_PREFIX = 'pk_';
 const GENERATED_BYTES = 20;
@@ -43,7 +43,7 @@ export class KeysService {
     private readonly dataSource: DataSource,
     private readonly accounts: AccountsService,
     private readonly store: KeyStore,
-    @Inject(PEPPER) private readonly pepper: string,
+    @Inject(ENV) private readonly env: TokenIssuerEnv,
   ) {}
 
   /**
@@ -55,7 +55,7 @@ export class KeysService {
   async create(account: string, { role, name, key: imported }: CreateApiKeyDto): Promise<CreatedApiKey> {
     await this.requireAccount(account);
     const key = imported ?? generateApiKey();
-    const hash = hashApiKey(this.pepper, key);
+    const hash = hashApiKey(this.env.API_KEY_PEPPER, key);
     const [row] = await this.dataSource.query<KeyRow[]>(
       `insert into api_keys (id, account_id, role, name, hash) values ($1, $2, $3, $4, $5)
        on conflict (hash) where revoked_at is null do nothing

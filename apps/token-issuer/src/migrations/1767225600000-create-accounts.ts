@@ -1,7 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 export class CreateAccounts1767225600000 implements MigrationInterface {
-  name = 'CreateAccounts1767225600000';
+  readonly name = 'CreateAccounts1767225600000';
 
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`

@@ -1,5 +1,6 @@
+import { loadEnv } from '@perkway/platform';
 import { generateKeyPairSync } from 'node:crypto';
-import { loadTokenIssuerEnv } from '../env.js';
+import { envSpec } from '../env.js';
 import { parseTokenKeys, signingKey } from './token-keys.js';
 
 const jwk = (more: object = {}) => ({
@@ -68,7 +69,7 @@ describe('ANALYTICS_TOKEN_KEYS', () => {
     };
     let message = '';
     try {
-      loadTokenIssuerEnv(environment);
+      loadEnv(envSpec, environment);
     } catch (error) {
       ({ message } = error as Error);
     }
@@ -90,14 +91,14 @@ describe('the environment of token-issuer', () => {
   };
 
   it('needs no BOOTSTRAP_ADMIN_KEY', () => {
-    expect(loadTokenIssuerEnv(complete)).toMatchObject({
+    expect(loadEnv(envSpec, complete)).toMatchObject({
       TOKEN_URL: 'https://token.test',
       BOOTSTRAP_ADMIN_KEY: undefined,
     });
   });
 
   it('refuses a malformed BOOTSTRAP_ADMIN_KEY without repeating it', () => {
-    expect(() => loadTokenIssuerEnv({ ...complete, BOOTSTRAP_ADMIN_KEY: 'se1cret' })).toThrow(
+    expect(() => loadEnv(envSpec, { ...complete, BOOTSTRAP_ADMIN_KEY: 'se1cret' })).toThrow(
       'Wrong environment: BOOTSTRAP_ADMIN_KEY is wrong (must have 16 to 128 characters of A-Z a-z 0-9 _ -).',
     );
   });

@@ -1,24 +1,19 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { DomainError, isCallerId, invalidField, type AnalyticsJwksReply, type Caller } from '@perkway/domain';
+import { ENV } from '@perkway/platform';
 import jwt from 'jsonwebtoken';
 import { AccountsService } from '../accounts/accounts.service.js';
+import type { TokenIssuerEnv } from '../env.js';
 import type { CubeToken } from './cube-token.dto.js';
-import { signingKey, type TokenKey } from './token-keys.js';
+import { signingKey } from './token-keys.js';
 
 /** Specification section 8: about five minutes. */
 export const TOKEN_LIFETIME_S = 300;
 
-export const TOKEN_OPTIONS = Symbol('TOKEN_OPTIONS');
-export interface TokenOptions {
-  keys: TokenKey[];
-  issuer: string;
-  audience: string;
-}
-
 @Injectable()
 export class TokensService {
   constructor(
-    @Inject(TOKEN_OPTIONS) private readonly options: TokenOptions,
+    @Inject(ENV) private readonly env: TokenIssuerEnv,
     private readonly accounts: AccountsService,
   ) {}
 
@@ -34,7 +29,7 @@ export class TokensService {
     const now = new Date();
     const issuedAt = Math.floor(now.getTime() / 1000);
     const expiresAt = issuedAt + TOKEN_LIFETIME_S;
-    const { keys, issuer, audience } = this.options;
+    const { ANALYTICS_TOKEN_KEYS: keys, TOKEN_URL: issuer, QUERY_URL: audience } = this.env;
     const { kid, privateKey } = signingKey(keys, now.getTime())!;
     const token = jwt.sign(
       { sub: account, role: caller.role, iss: issuer, aud: audience, iat: issuedAt, exp: expiresAt },
@@ -50,7 +45,7 @@ export class TokensService {
 
   /** What the query host needs to check tokens: the public half of every key, also of those that do not sign. */
   published(): AnalyticsJwksReply {
-    const { keys, issuer, audience } = this.options;
+    const { ANALYTICS_TOKEN_KEYS: keys, TOKEN_URL: issuer, QUERY_URL: audience } = this.env;
     return { keys: keys.map(({ publicJwk }) => publicJwk), issuer, audience };
   }
 

@@ -1,7 +1,8 @@
-import { Module, type DynamicModule } from '@nestjs/common';
+import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import pg from 'pg';
-import type { DataSourceOptions, EntityTarget, MigrationInterface, ObjectLiteral } from 'typeorm';
+import type { DataSourceOptions, MigrationInterface } from 'typeorm';
+import { APP_NAME, ENV } from '../config/app-tokens.js';
 import type { DatabaseEnv } from '../config/load-env.js';
 import { SteadyClient } from './steady-client.js';
 
@@ -11,16 +12,10 @@ export type MigrationClass = new () => MigrationInterface;
 const CONNECT_TIMEOUT_MS = 2_000;
 const STATEMENT_TIMEOUT_MS = 5_000;
 
-export const dataSourceOptions = (
-  url: string,
-  app: string,
-  poolSize: number,
-  entities: EntityTarget<ObjectLiteral>[] = [],
-): DataSourceOptions => ({
+export const dataSourceOptions = (url: string, app: string, poolSize: number): DataSourceOptions => ({
   type: 'postgres',
   driver: pg,
   url,
-  entities: entities as never,
   synchronize: false,
   logging: false,
   applicationName: app,
@@ -36,22 +31,21 @@ export const dataSourceOptions = (
   },
 });
 
-/** The app's one data source, in its own schema and role. Waits for Postgres at start, however long that takes. */
-@Module({})
-export class DatabaseModule {
-  static register(
-    env: DatabaseEnv,
-    { app, entities = [] }: { app: string; entities?: EntityTarget<ObjectLiteral>[] },
-  ): DynamicModule {
-    return {
-      module: DatabaseModule,
-      imports: [
-        TypeOrmModule.forRoot({
-          ...dataSourceOptions(env.DATABASE_URL, app, env.DATABASE_POOL_SIZE, entities),
-          retryAttempts: Number.MAX_SAFE_INTEGER,
-          retryDelay: 1_000,
-        }),
-      ],
-    };
-  }
-}
+/**
+ * The app's one data source, in its own schema and role. Waits for Postgres at start, however long that takes. Each
+ * feature's module names its entities with `TypeOrmModule.forFeature`.
+ */
+@Module({
+  imports: [
+    TypeOrmModule.forRootAsync({
+      inject: [ENV, APP_NAME],
+      useFactory: (env: DatabaseEnv, app: string) => ({
+        ...dataSourceOptions(env.DATABASE_URL, app, env.DATABASE_POOL_SIZE),
+        autoLoadEntities: true,
+        retryAttempts: Number.MAX_SAFE_INTEGER,
+        retryDelay: 1_000,
+      }),
+    }),
+  ],
+})
+export class DatabaseModule {}

@@ -1,13 +1,4 @@
-import {
-  Controller,
-  Get,
-  Inject,
-  Injectable,
-  Module,
-  Optional,
-  Res,
-  type DynamicModule,
-} from '@nestjs/common';
+import { Controller, Get, Inject, Injectable, Module, Optional, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import { DataSource } from 'typeorm';
 import type { FastifyReply } from 'fastify';
@@ -28,14 +19,14 @@ export interface HealthOptions {
   /** The body of the answer. */
   body?: (healthy: boolean) => object;
 }
-const OPTIONS = Symbol('HEALTH_OPTIONS');
+export const HEALTH_OPTIONS = Symbol('HEALTH_OPTIONS');
 
 @ApiExcludeController()
 @Controller()
 class HealthController {
   constructor(
     private readonly drain: DrainState,
-    @Inject(OPTIONS) private readonly options: HealthOptions,
+    @Inject(HEALTH_OPTIONS) private readonly options: HealthOptions,
     @Optional() private readonly dataSource?: DataSource,
   ) {}
 
@@ -76,14 +67,9 @@ class HealthController {
 }
 
 /** `/livez` and `/readyz`. */
-@Module({})
-export class HealthModule {
-  static register(options: HealthOptions = {}): DynamicModule {
-    return {
-      module: HealthModule,
-      controllers: [HealthController],
-      providers: [DrainState, { provide: OPTIONS, useValue: options }],
-      exports: [DrainState],
-    };
-  }
-}
+@Module({
+  controllers: [HealthController],
+  providers: [DrainState],
+  exports: [DrainState],
+})
+export class HealthModule {}

@@ -1,7 +1,8 @@
-import { Controller, Get, Global, Inject, Module, Res, type DynamicModule } from '@nestjs/common';
+import { Controller, Get, Global, Inject, Module, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { collectDefaultMetrics, Registry } from 'prom-client';
+import { APP_NAME } from '../config/app-tokens.js';
 import { Public } from '../http/public.decorator.js';
 
 @ApiExcludeController()
@@ -19,24 +20,20 @@ class MetricsController {
 
 /** `/metrics` in the Prometheus text format, and the app's own `Registry` for injection. */
 @Global()
-@Module({})
-export class MetricsModule {
-  static register(app: string): DynamicModule {
-    const registry = new Registry();
-    registry.setDefaultLabels({ app });
-    return {
-      module: MetricsModule,
-      controllers: [MetricsController],
-      providers: [
-        {
-          provide: Registry,
-          useFactory: () => {
-            collectDefaultMetrics({ register: registry });
-            return registry;
-          },
-        },
-      ],
-      exports: [Registry],
-    };
-  }
-}
+@Module({
+  controllers: [MetricsController],
+  providers: [
+    {
+      provide: Registry,
+      inject: [APP_NAME],
+      useFactory: (app: string) => {
+        const registry = new Registry();
+        registry.setDefaultLabels({ app });
+        collectDefaultMetrics({ register: registry });
+        return registry;
+      },
+    },
+  ],
+  exports: [Registry],
+})
+export class MetricsModule {}

@@ -1,17 +1,7 @@
-import { Global, Module, type DynamicModule } from '@nestjs/common';
-import type { PlatformEnv } from '../config/load-env.js';
-import { NATS_OPTIONS, NatsService, type NatsOptions } from './nats.service.js';
+import { Global, Module } from '@nestjs/common';
+import { NatsService } from './nats.service.js';
 import { RpcClient } from './rpc-client.js';
 
 @Global()
-@Module({})
-export class NatsModule {
-  static register(env: PlatformEnv, app: string): DynamicModule {
-    const options: NatsOptions = { url: env.NATS_URL, app };
-    return {
-      module: NatsModule,
-      providers: [{ provide: NATS_OPTIONS, useValue: options }, NatsService, RpcClient],
-      exports: [NatsService, RpcClient],
-    };
-  }
-}
+@Module({ providers: [NatsService, RpcClient], exports: [NatsService, RpcClient] })
+export class NatsModule {}

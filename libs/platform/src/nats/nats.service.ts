@@ -2,19 +2,15 @@ import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } fro
 import { jetstream, jetstreamManager, type JetStreamClient, type JetStreamManager } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
+import { APP_NAME, ENV } from '../config/app-tokens.js';
+import type { PlatformEnv } from '../config/load-env.js';
 import { LOGGER } from '../logging/logger.js';
-
-export const NATS_OPTIONS = Symbol('NATS_OPTIONS');
-export interface NatsOptions {
-  url: string;
-  app: string;
-}
 
 /** Each app listens on its own inboxes, so that the broker can keep them apart. */
 export const inboxPrefix = (app: string): string => `_INBOX_${app.replaceAll('-', '_')}`;
 
 /** Once connected, a client reconnects for ever. */
-export const natsConnectOptions = ({ url, app }: NatsOptions) => ({
+export const natsConnectOptions = (url: string, app: string) => ({
   servers: url.split(','),
   name: app,
   inboxPrefix: inboxPrefix(app),
@@ -42,7 +38,8 @@ export class NatsService implements OnModuleInit, OnApplicationShutdown {
   private readonly lastWork: (() => Promise<void>)[] = [];
 
   constructor(
-    @Inject(NATS_OPTIONS) private readonly options: NatsOptions,
+    @Inject(ENV) private readonly env: PlatformEnv,
+    @Inject(APP_NAME) private readonly app: string,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
@@ -86,7 +83,7 @@ export class NatsService implements OnModuleInit, OnApplicationShutdown {
   private async connectInBackground() {
     for (let attempt = 1; !this.closed; attempt += 1) {
       try {
-        const connection = await connect(natsConnectOptions(this.options));
+        const connection = await connect(natsConnectOptions(this.env.NATS_URL, this.app));
         if (this.closed) return void (await connection.close());
         this.connection = connection;
         this.client = jetstream(connection, { timeout: 2_000 });

@@ -2,7 +2,8 @@ import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { ClientNats } from '@nestjs/microservices';
 import { unavailable } from '@perkway/domain';
 import { firstValueFrom, retry, timeout } from 'rxjs';
-import { inboxPrefix, NATS_OPTIONS, NatsService, type NatsOptions } from './nats.service.js';
+import { APP_NAME } from '../config/app-tokens.js';
+import { inboxPrefix, NatsService } from './nats.service.js';
 
 const REQUEST_TIMEOUT_MS = 1_000;
 
@@ -26,7 +27,7 @@ class SharedConnectionClient extends ClientNats {
 export class RpcClient implements OnApplicationShutdown {
   private readonly client: SharedConnectionClient;
 
-  constructor(@Inject(NatsService) nats: NatsService, @Inject(NATS_OPTIONS) { app }: NatsOptions) {
+  constructor(@Inject(NatsService) nats: NatsService, @Inject(APP_NAME) app: string) {
     this.client = new SharedConnectionClient(nats, app);
   }
 

@@ -1,13 +1,13 @@
 import { setupOpenApi, type AppDefinition } from '@perkway/platform';
 import { AppModule } from './app.module.js';
-import { loadBoostEnv, type BoostEnv } from './env.js';
+import type { BoostEnv } from './env.js';
 import { allowListedOrigins } from './journey/cors.js';
 import { OriginsService } from './journey/origins.service.js';
 import { renderBoostError } from './outreach/render-boost-error.js';
 
-export const boostApp = (env: BoostEnv = loadBoostEnv()): AppDefinition => ({
+export const defineApp = (env: BoostEnv): AppDefinition => ({
   name: 'boost',
-  module: AppModule.register(env),
+  module: AppModule,
   env,
   errors: renderBoostError,
   // Campaigns that were seen before are in memory: clicks and pixels go on without the database.

@@ -1,0 +1,5 @@
+import { Module } from '@nestjs/common';
+import { PerksService } from './perks.service.js';
+
+@Module({ providers: [PerksService], exports: [PerksService] })
+export class PerksModule {}

@@ -1,0 +1,4 @@
+/** Injects the app's validated environment; `createApp` provides it: `@Inject(ENV) env: PerksEnv`. */
+export const ENV = Symbol('ENV');
+/** Injects the app's name, which is that of its folder; `createApp` provides it. */
+export const APP_NAME = Symbol('APP_NAME');

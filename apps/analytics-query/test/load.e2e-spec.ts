@@ -477,6 +477,24 @@ describe('/v1/load', () => {
     expect(await analytics.count('perk_clicks.count')).toBe(4);
   });
 
+  it('takes a thousand filters, and says so where there are more, however they are nested', async () => {
+    const filters = Array.from({ length: 1_000 }, (_, i) => on('perk_id', 'notEquals', `p${i}`));
+    const load = (...given: object[]) => {
+      const query = { measures: ['perk_clicks.count'], filters: given };
+      return analytics.post('/cubejs-api/v1/load', JSON.stringify({ query }));
+    };
+    const { body } = await load({ or: filters.slice(1) }, on('perk_id', 'equals', 'coffee'));
+    expect(body.data).toEqual([{ 'perk_clicks.count': '2' }]);
+    for (const groups of [1, 70]) {
+      const nested = Array.from({ length: groups }, () => ({ and: filters }));
+      const refused = await load(on('perk_id', 'set'), { or: nested });
+      expect([refused.status, refused.body]).toEqual([
+        400,
+        { error: 'Invalid query format: "filters" must contain less than or equal to 1000 filters in all' },
+      ]);
+    }
+  });
+
   it('runs every operator on every kind of member', async () => {
     for (const member of [
       'perk_clicks.perk_title',

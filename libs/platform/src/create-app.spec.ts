@@ -181,6 +181,41 @@ describe('an app of the platform', () => {
       expect(response.json()).toMatchObject({ code: 'PAYLOAD_TOO_LARGE' });
     });
 
+    it.each([
+      ['of lists', '['.repeat(50_000) + ']'.repeat(50_000)],
+      ['in a member', `{"name":"x","parts":${'[{"rank":'.repeat(20_000)}1${'}]'.repeat(20_000)}}`],
+      ['that never end', '{"name":'.repeat(50_000)],
+      ['under __proto__', `{"__proto__":${'['.repeat(50_000)}${']'.repeat(50_000)}}`],
+    ])('nested deeply %s are VALIDATION_FAILED', async (_, payload) => {
+      const deep = await launch();
+      try {
+        const headers = { 'content-type': 'application/json' };
+        const response = await deep.inject({ method: 'POST', url: '/things', payload, headers });
+        expect(response.statusCode).toBe(400);
+        expect(response.json()).toMatchObject({ code: 'VALIDATION_FAILED' });
+      } finally {
+        await deep.close();
+      }
+    });
+
+    it.each(['content-length: 5000000000', 'transfer-encoding: chunked'])(
+      'past the limit are judged after the credentials, and nobody waits for the rest of them (%s)',
+      async (length) => {
+        for (const [headers, expected] of [
+          ['x-refuse: yes\r\n', '401 Unauthorized'],
+          ['', '413 Payload Too Large'],
+        ]) {
+          const socket = connect(port, '127.0.0.1');
+          socket.write(`POST /things HTTP/1.1\r\nhost: x\r\n${headers}content-type: application/json\r\n`);
+          socket.write(`${length}\r\n\r\n7d0\r\n${' '.repeat(2_000)}\r\n`);
+          let answer = '';
+          for await (const text of socket.setEncoding('latin1')) answer += String(text);
+          expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${expected}\\r\\n`));
+          expect(answer).toMatch(/\r\nconnection: close\r\n/i);
+        }
+      },
+    );
+
     it('are judged after the credentials', async () => {
       for (const [payload, type] of [
         ['{bad', 'application/json'],

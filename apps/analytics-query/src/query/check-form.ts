@@ -1,4 +1,4 @@
-import { OPERATORS, type Query } from './query.js';
+import { OPERATORS, type Filter, type Query } from './query.js';
 import { queryError } from './query-error.js';
 import { canonicalTimezone } from './timezone.js';
 
@@ -33,7 +33,7 @@ const matching =
   };
 const boolean: Check = (value, label) => {
   // The strings are what a query made from a URL holds.
-  if (typeof value !== 'boolean' && !/^(true|false)$/i.test(String(value)))
+  if (typeof value !== 'boolean' && !(typeof value === 'string' && /^(true|false)$/i.test(value)))
     throw refuse(`"${label}" must be a boolean`);
 };
 const oneOf =
@@ -166,8 +166,14 @@ const query = object({
   renewQuery: boolean,
 });
 
+/** Those in groups too: each takes parameters of the statement, of which there are 65,535 at most. */
+const countFilters = (filters: Filter[]): number =>
+  filters.reduce((sum, { and, or }) => sum + (and || or ? countFilters((and ?? or)!) : 1), 0);
+
 /** Checks the form of one query, in the words of the Cube gateway. */
 export function checkForm(value: unknown): Query {
   query(value, 'value');
+  if (countFilters((value as Query).filters ?? []) > MAX_ITEMS)
+    throw refuse(`"filters" must contain less than or equal to ${MAX_ITEMS} filters in all`);
   return value as Query;
 }

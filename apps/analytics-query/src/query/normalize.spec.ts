@@ -297,4 +297,9 @@ describe('refusals', () => {
     for (let depth = 0; depth < 1_000; depth += 1) filter = { and: [filter] };
     expect(refusal({ ...valid, filters: [filter] }).detail).toContain('is nested too deeply');
   });
+
+  it('stops at nesting where no list belongs', () => {
+    const total = JSON.parse(`${'['.repeat(50_000)}${']'.repeat(50_000)}`) as unknown;
+    expect(refusal({ ...valid, total }).detail).toContain('"total" must be a boolean');
+  });
 });

@@ -3,6 +3,7 @@ import type { DomainError } from '@perkway/domain';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { throwError } from 'rxjs';
+import { hasUnreadBody } from '../http/deferred-body.guard.js';
 import type { ErrorRenderer } from './error-renderer.js';
 import { toDomainError } from './to-domain-error.js';
 
@@ -19,6 +20,7 @@ export function sendError(reply: FastifyReply, error: DomainError, render: Error
     request.headers.accept,
   );
   if (headers) void reply.headers(headers);
+  if (hasUnreadBody(request)) void reply.header('connection', 'close');
   if (error.status === 503 || error.status === 429)
     if (!reply.hasHeader('retry-after')) void reply.header('retry-after', RETRY_AFTER_S);
   void reply

@@ -1,9 +1,14 @@
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import { DomainError } from '@perkway/domain';
 import type { FastifyContentTypeParser, FastifyInstance, FastifyRequest } from 'fastify';
+import type { IncomingMessage } from 'node:http';
 
 const BODY_ERROR = Symbol('bodyError');
-type Deferred = FastifyRequest & { [BODY_ERROR]?: DomainError };
+const IS_UNREAD = Symbol('isUnread');
+type Deferred = FastifyRequest & { [BODY_ERROR]?: DomainError; [IS_UNREAD]?: true };
+
+/** Levels of lists and objects in one another. No body of ours has half as many. */
+const MAX_DEPTH = 100;
 
 /**
  * Fastify reads the body before any guard runs. So that credentials are judged first (401, 403, then 400), a
@@ -11,15 +16,9 @@ type Deferred = FastifyRequest & { [BODY_ERROR]?: DomainError };
  */
 export function deferBodyErrors(fastify: FastifyInstance): void {
   fastify.removeAllContentTypeParsers();
-  fastify.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
-    try {
-      // Some clients name the type of a body that they do not send; where one is needed its fields are missing.
-      done(null, body === '' ? undefined : parseJson(body as string));
-    } catch {
-      refuse(request, new DomainError('VALIDATION_FAILED', 'The body is not valid JSON'));
-      done(null, undefined);
-    }
-  });
+  fastify.addContentTypeParser('application/json', (request, payload, done) =>
+    readText(request, payload, (text) => done(null, text === undefined ? undefined : parse(request, text))),
+  );
   fastify.addContentTypeParser('*', refuseMediaType);
 }
 
@@ -36,24 +35,68 @@ export function acceptStreams(fastify: FastifyInstance, contentTypes: string[], 
   });
 }
 
-function refuse(request: FastifyRequest, error: DomainError): void {
-  (request as Deferred)[BODY_ERROR] = error;
+/** True if the answer leaves before the body has come, so that the connection is good for nothing else. */
+export const hasUnreadBody = (request: FastifyRequest): boolean => IS_UNREAD in request;
+
+/** The first error stands. */
+function refuse(request: Deferred, error: DomainError): void {
+  request[BODY_ERROR] ??= error;
 }
 
 const refuseMediaType: FastifyContentTypeParser = (request, payload, done) => {
   refuse(request, new DomainError('UNSUPPORTED_MEDIA_TYPE'));
-  payload.resume();
-  payload.on('end', () => done(null, undefined)).on('error', done);
+  readText(request, payload, () => done(null, undefined));
 };
+
+/** Calls back once: with the text, or without one as soon as it has more bytes than the limit or cannot come any more. */
+function readText(request: Deferred, payload: IncomingMessage, done: (text?: string) => void): void {
+  const limit = request.server.initialConfig.bodyLimit!;
+  const chunks: Buffer[] = [];
+  let length = 0;
+  const giveUp = (error: DomainError) => {
+    refuse(request, error);
+    request[IS_UNREAD] = true;
+    payload.off('data', onData).off('end', onEnd).off('error', onError).resume();
+    done();
+  };
+  const onData = (chunk: Buffer) => {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length > limit) giveUp(new DomainError('PAYLOAD_TOO_LARGE'));
+  };
+  const onEnd = () => done((chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)).toString());
+  const onError = () => giveUp(new DomainError('VALIDATION_FAILED', 'The body did not arrive'));
+  if (Number(request.headers['content-length']) > limit) giveUp(new DomainError('PAYLOAD_TOO_LARGE'));
+  else payload.on('data', onData).on('end', onEnd).on('error', onError);
+}
 
 /** `__proto__`, also with escaped underscores. */
 const MAY_NAME_PROTO = /__proto__|\\u005f/i;
+
+function parse(request: FastifyRequest, text: string): unknown {
+  // Some clients name the type of a body that they do not send; where one is needed its fields are missing.
+  if (text === '') return undefined;
+  try {
+    const value = parseJson(text);
+    // Whatever looks at all of it, such as class-transformer, would run out of stack.
+    if (text.length <= 2 * MAX_DEPTH || !isDeeper(value, MAX_DEPTH)) return value;
+    refuse(request, new DomainError('VALIDATION_FAILED', `The body has more than ${MAX_DEPTH} levels`));
+  } catch {
+    refuse(request, new DomainError('VALIDATION_FAILED', 'The body is not valid JSON'));
+  }
+  return undefined;
+}
 
 const parseJson = (text: string): unknown =>
   // `__proto__` as an own member would be copied onto objects by later code. A reviver is slow, so only where need be.
   MAY_NAME_PROTO.test(text)
     ? JSON.parse(text, (name, value: unknown) => (name === '__proto__' ? undefined : value))
     : JSON.parse(text);
+
+const isDeeper = (value: unknown, levels: number): boolean => {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((member) => isDeeper(member, levels - 1));
+};
 
 @Injectable()
 export class DeferredBodyGuard implements CanActivate {

@@ -4,8 +4,8 @@ import { DatabaseModule } from '@perkway/platform';
 import { TrackingModule } from '@perkway/tracking';
 import { CategoriesModule } from './categories/categories.module.js';
 import { CouponCodesModule } from './coupon-codes/coupon-codes.module.js';
-import { CollectionsModule } from './perk-collections/management/collections.module.js';
-import { PerkCollectionsModule } from './perk-collections/perk-collections.module.js';
+import { CollectionManagementModule } from './collection-management/collection-management.module.js';
+import { CollectionReadsModule } from './collection-reads/collection-reads.module.js';
 import { PerksModule } from './perks/perks.module.js';
 
 @Module({
@@ -15,8 +15,8 @@ import { PerksModule } from './perks/perks.module.js';
     TrackingModule,
     CategoriesModule,
     PerksModule,
-    CollectionsModule,
-    PerkCollectionsModule,
+    CollectionManagementModule,
+    CollectionReadsModule,
     CouponCodesModule,
   ],
 })

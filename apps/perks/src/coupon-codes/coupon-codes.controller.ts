@@ -4,8 +4,8 @@ import { CurrentCaller } from '@perkway/auth';
 import { DomainError, type Caller } from '@perkway/domain';
 import { ApiProblems, CallerIdPipe } from '@perkway/platform';
 import type { FastifyReply } from 'fastify';
-import { ApiCollectionId, ApiPerkId } from '../perk-collections/api-docs.js';
-import { PerkCollectionsService } from '../perk-collections/perk-collections.service.js';
+import { ApiCollectionId, ApiPerkId } from '../collection-reads/api-docs.js';
+import { CollectionReadsService } from '../collection-reads/collection-reads.service.js';
 import { AllocateCouponCodeDto, AllocatedCouponCode } from './coupon-code.dto.js';
 import { CouponCodesService } from './coupon-codes.service.js';
 
@@ -14,7 +14,7 @@ import { CouponCodesService } from './coupon-codes.service.js';
 @Controller('perk-collections/:collectionId/perk/:perkId/coupon')
 export class CouponCodesController {
   constructor(
-    private readonly reads: PerkCollectionsService,
+    private readonly reads: CollectionReadsService,
     private readonly codes: CouponCodesService,
   ) {}
 

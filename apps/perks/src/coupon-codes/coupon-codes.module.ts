@@ -1,12 +1,12 @@
 import { Module } from '@nestjs/common';
 import { PerksModule } from '../perks/perks.module.js';
-import { PerkCollectionsModule } from '../perk-collections/perk-collections.module.js';
+import { CollectionReadsModule } from '../collection-reads/collection-reads.module.js';
 import { AdminCouponCodesController } from './admin-coupon-codes.controller.js';
 import { CouponCodesController } from './coupon-codes.controller.js';
 import { CouponCodesService } from './coupon-codes.service.js';
 
 @Module({
-  imports: [PerksModule, PerkCollectionsModule],
+  imports: [PerksModule, CollectionReadsModule],
   controllers: [CouponCodesController, AdminCouponCodesController],
   providers: [CouponCodesService],
 })

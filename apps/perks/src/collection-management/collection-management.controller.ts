@@ -4,14 +4,14 @@ import { Roles } from '@perkway/auth';
 import { CALLER_ID_PATTERN } from '@perkway/domain';
 import { ApiProblems, CallerIdPipe } from '@perkway/platform';
 import { CollectionResource, PutCollectionDto } from './collection.dto.js';
-import { CollectionsService } from './collections.service.js';
+import { CollectionManagementService } from './collection-management.service.js';
 
 @ApiTags('Management')
 @ApiSecurity('apiKey')
 @Roles('ADMIN')
 @Controller('admin/perk-collections')
-export class AdminCollectionsController {
-  constructor(private readonly collections: CollectionsService) {}
+export class CollectionManagementController {
+  constructor(private readonly collections: CollectionManagementService) {}
 
   @Put(':collectionId')
   @ApiOperation({

@@ -29,8 +29,8 @@ import {
 } from './api-docs.js';
 import { isUnchanged } from './conditional.js';
 import { lastOf, readFilters } from './perk-filters.js';
-import { CategoryResponse, PerkCollectionResponse, PerkResponse } from './perk-collections.dto.js';
-import { PerkCollectionsService } from './perk-collections.service.js';
+import { CategoryResponse, PerkCollectionResponse, PerkResponse } from './collection-reads.dto.js';
+import { CollectionReadsService } from './collection-reads.service.js';
 import { perkView } from './perk-view.js';
 
 /**
@@ -64,9 +64,9 @@ const wishOf = ({ query, headers }: ReadRequest): LanguageWish => ({
 @ApiExtraModels(PerkCollectionResponse, PerkResponse, CategoryResponse)
 @AllowQueryKey()
 @Controller('perk-collections')
-export class PerkCollectionsController {
+export class CollectionReadsController {
   constructor(
-    private readonly reads: PerkCollectionsService,
+    private readonly reads: CollectionReadsService,
     private readonly tracking: TrackingService,
   ) {}
 

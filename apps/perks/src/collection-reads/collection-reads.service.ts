@@ -19,7 +19,7 @@ const BATCH_MS = 20;
 
 /** The reads of specification section 4.2, each answered from a prepared template. */
 @Injectable()
-export class PerkCollectionsService {
+export class CollectionReadsService {
   private readonly signer: LinkSigner;
   private readonly settings: RenderSettings;
   private readonly templates: WeightedCache<AnswerTemplate>;

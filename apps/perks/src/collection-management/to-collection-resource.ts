@@ -1,6 +1,6 @@
 import { DomainError, type FieldProblem } from '@perkway/domain';
 import { v5 as uuidV5 } from 'uuid';
-import { cleanTranslations } from '../../text/validators.js';
+import { cleanTranslations } from '../text/validators.js';
 import type { CollectionResource, GroupResource, PutCollectionDto } from './collection.dto.js';
 
 /** A random UUID, fixed for ever: the namespace of the ids that groups get. */

@@ -8,8 +8,8 @@ import {
 import { RpcClient } from '@perkway/platform';
 import { isDeepStrictEqual } from 'node:util';
 import type { EntityManager } from 'typeorm';
-import { CatalogWriter } from '../../catalog/catalog-writer.js';
-import { CollectionStore } from '../../catalog/collection-store.js';
+import { CatalogWriter } from '../catalog/catalog-writer.js';
+import { CollectionStore } from '../catalog/collection-store.js';
 import type { CollectionResource, PutCollectionDto } from './collection.dto.js';
 import { toCollectionResource } from './to-collection-resource.js';
 
@@ -34,7 +34,7 @@ const INSERT_PERKS = `
   from jsonb_to_recordset($2) as p(group_id uuid, perk_id text, rank integer, position integer)`;
 
 @Injectable()
-export class CollectionsService {
+export class CollectionManagementService {
   constructor(
     private readonly writer: CatalogWriter,
     private readonly store: CollectionStore,

@@ -14,7 +14,7 @@ import {
   Min,
   ValidateNested,
 } from 'class-validator';
-import { IsTranslations } from '../../text/validators.js';
+import { IsTranslations } from '../text/validators.js';
 
 const MAX_NAME = 200;
 const MAX_GROUPS = 1_000;

@@ -4,7 +4,7 @@ import { toCollection } from '../catalog/load-collection.js';
 import type { AnswerTemplate } from './answer-template.js';
 import { readFilters, NO_FILTERS } from './perk-filters.js';
 import { renderCategories, renderCollection, renderPerk } from './render.js';
-import type { PerkCollectionResponse, PerkResponse } from './perk-collections.dto.js';
+import type { PerkCollectionResponse, PerkResponse } from './collection-reads.dto.js';
 
 type Stored = Parameters<typeof toCollection>[0];
 type StoredPerk = Stored['perks'][number];

@@ -1,0 +1,11 @@
+import { Module } from '@nestjs/common';
+import { CatalogModule } from '../catalog/catalog.module.js';
+import { CollectionManagementController } from './collection-management.controller.js';
+import { CollectionManagementService } from './collection-management.service.js';
+
+@Module({
+  imports: [CatalogModule],
+  controllers: [CollectionManagementController],
+  providers: [CollectionManagementService],
+})
+export class CollectionManagementModule {}

@@ -1,4 +1,5 @@
 import { Inject, Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import { DomainError, type Caller } from '@perkway/domain';
 import { LOGGER, RefreshingCache } from '@perkway/platform';
 import type { Logger } from 'pino';
 import { DataSource } from 'typeorm';
@@ -67,14 +68,24 @@ export class CollectionStore implements OnModuleInit, OnModuleDestroy {
     this.listeners.push(listener);
   }
 
+  /** The caller's collection. @throws DomainError COLLECTION_NOT_FOUND, also for another account's */
+  ofCaller({ account }: Caller, id: string): Collection | Promise<Collection> {
+    const own = (collection: Collection | undefined): Collection => {
+      if (collection?.owner !== account) throw new DomainError('COLLECTION_NOT_FOUND');
+      return collection;
+    };
+    const known = this.peek(id);
+    return known ? own(known) : this.find(id).then(own);
+  }
+
   /** Without waiting; undefined says "ask with find". */
-  peek(id: string): Collection | undefined {
+  private peek(id: string): Collection | undefined {
     const known = this.known.get(id);
     return known?.isOutdated ? undefined : known?.collection;
   }
 
   /** The collection, whoever owns it. Fails only when it is not known and the database is away. */
-  async find(id: string): Promise<Collection | undefined> {
+  private async find(id: string): Promise<Collection | undefined> {
     const known = this.known.get(id);
     if (known && !known.isOutdated) return known.collection;
     const loading = this.loading.get(id) ?? this.load(id);

@@ -1,3 +1,4 @@
+import { DomainError } from '@perkway/domain';
 import type { Translations } from '../text/language.js';
 
 export type PerkText = 'title' | 'description' | 'callout' | 'redemption_note' | 'details';
@@ -65,4 +66,11 @@ export interface Collection {
   categories: Category[];
   /** Of everything in it: lower-case tags to canonical ones. */
   languages: ReadonlyMap<string, string>;
+}
+
+/** @throws DomainError PERK_NOT_FOUND */
+export function perkIn(collection: Collection, perkId: string): PlacedPerk {
+  const placed = collection.perksById.get(perkId);
+  if (!placed) throw new DomainError('PERK_NOT_FOUND');
+  return placed;
 }

@@ -7,13 +7,13 @@ import {
   ApiTags,
   getSchemaPath,
 } from '@nestjs/swagger';
-import { AllowQueryKey, CurrentCaller, type AuthenticatedRequest } from '@perkway/auth';
-import { invalidField, isCallerId, readCustomAttributes, type Caller } from '@perkway/domain';
+import { AllowQueryKey, CurrentCaller } from '@perkway/auth';
+import type { Caller } from '@perkway/domain';
 import { ApiProblems } from '@perkway/platform';
-import { ApiAttributes, newEventId, TrackingService } from '@perkway/tracking';
+import { ApiAttributes } from '@perkway/tracking';
 import type { FastifyReply } from 'fastify';
-import type { Collection } from '../catalog/collection.js';
-import type { LanguageWish } from '../text/language.js';
+import { CollectionStore } from '../catalog/collection-store.js';
+import { perkIn, type Collection } from '../catalog/collection.js';
 import type { AnswerTemplate } from './answer-template.js';
 import {
   ApiCollectionId,
@@ -27,36 +27,12 @@ import {
   COLLECTION_EXAMPLE,
   PERK_EXAMPLES,
 } from './api-docs.js';
-import { isUnchanged } from './conditional.js';
-import { lastOf, readFilters } from './perk-filters.js';
 import { CategoryResponse, PerkCollectionResponse, PerkResponse } from './collection-reads.dto.js';
 import { CollectionReadsService } from './collection-reads.service.js';
-import { perkView } from './perk-view.js';
-
-/**
- * The reads take what they need from the request themselves: each decorated parameter sends its value through the
- * pipes of the application, which together cost as much as the reading.
- */
-type ReadRequest = AuthenticatedRequest & {
-  params: { collectionId: string; perkId: string };
-  query: Record<string, string | string[] | undefined>;
-};
-
-const hasAny = (query: object): boolean => {
-  for (const _ in query) return true;
-  return false;
-};
-
-const requireIds = (ids: Partial<ReadRequest['params']>): void => {
-  for (const name of ['collectionId', 'perkId'] as const)
-    if (ids[name] !== undefined && !isCallerId(ids[name]))
-      throw invalidField(name, 'must have 1 to 100 characters of A-Z a-z 0-9 . _ -');
-};
-
-const wishOf = ({ query, headers }: ReadRequest): LanguageWish => ({
-  lang: lastOf(query.lang),
-  acceptLanguage: headers['accept-language'],
-});
+import { readFilters } from './perk-filters.js';
+import { requireIds, wishOf, type ReadRequest } from './read-request.js';
+import { sendAnswer } from './send-answer.js';
+import { ViewsService } from './views.service.js';
 
 @ApiTags('Perk collections')
 @ApiSecurity('apiKey')
@@ -66,8 +42,9 @@ const wishOf = ({ query, headers }: ReadRequest): LanguageWish => ({
 @Controller('perk-collections')
 export class CollectionReadsController {
   constructor(
+    private readonly collections: CollectionStore,
     private readonly reads: CollectionReadsService,
-    private readonly tracking: TrackingService,
+    private readonly views: ViewsService,
   ) {}
 
   @Get()
@@ -87,7 +64,7 @@ export class CollectionReadsController {
   })
   @ApiProblems('API_KEY_INVALID', 'TOO_MANY_REQUESTS', 'DEPENDENCY_UNAVAILABLE')
   async list(@CurrentCaller() caller: Caller): Promise<string[]> {
-    return this.reads.list(caller);
+    return this.collections.idsOwnedBy(caller.account);
   }
 
   @Get(':collectionId')
@@ -140,7 +117,7 @@ export class CollectionReadsController {
   )
   async getPerkOfCollection(@Req() request: ReadRequest, @Res() reply: FastifyReply): Promise<void> {
     const collection = await this.find(request);
-    const placed = this.reads.findPerk(collection, request.params.perkId);
+    const placed = perkIn(collection, request.params.perkId);
     await this.answer(request, reply, collection, this.reads.perk(collection, placed, wishOf(request)));
   }
 
@@ -170,50 +147,18 @@ export class CollectionReadsController {
 
   private find({ caller, params }: ReadRequest): Collection | Promise<Collection> {
     requireIds(params);
-    return this.reads.find(caller!, params.collectionId);
+    return this.collections.ofCaller(caller!, params.collectionId);
   }
 
-  /**
-   * A 304 is a view as well: the customers of a client that revalidates its copy see the perks just the same, and a
-   * content sync suppresses the view by its header in both cases (docs/adr/0010-conditional-reads.md).
-   */
   private async answer(
     request: ReadRequest,
     reply: FastifyReply,
     collection: Collection,
     template: AnswerTemplate,
   ): Promise<void> {
-    const { headers, method, query } = request;
-    const isHead = method === 'HEAD';
-    const isSuppressed = (headers['x-disable-view-tracking'] as string | undefined)?.toLowerCase() === 'true';
-    if (!isHead && !isSuppressed && template.shownPerks !== undefined)
-      // Before the answer leaves, the view is durable.
-      await this.tracking.trackSerialized(
-        perkView(
-          newEventId(),
-          collection,
-          template.shownPerks,
-          hasAny(query) ? readCustomAttributes(query) : undefined,
-        ),
-      );
-    void reply.headers({
-      'content-language': template.language,
-      etag: template.etag,
-      vary: 'Accept-Language',
-      'cache-control': 'private, no-cache',
-    });
-    if (isUnchanged(headers['if-none-match'], template.etag)) {
-      void reply.code(304).send();
-      return;
-    }
-    void reply.header('content-type', 'application/json; charset=utf-8');
-    if (isHead) {
-      void reply.send(template.blank);
-      return;
-    }
-    const { body, release } = this.reads.fetch(template);
-    // Handed over to the system as a whole. Of a broken connection nobody says when its memory is let go.
-    if (release) reply.raw.once('finish', release);
-    void reply.send(body);
+    const view = this.views.record(request, collection, template.shownPerks);
+    // Before the answer leaves, the view is durable.
+    if (view) await view;
+    sendAnswer(request, reply, template, this.reads);
   }
 }

@@ -1,5 +1,4 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { DomainError, type Caller } from '@perkway/domain';
 import { ENV } from '@perkway/platform';
 import { createLinkSigner, MAX_LINKS_IN_BATCH, type LinkBatch, type LinkSigner } from '@perkway/signing';
 import { CollectionStore } from '../catalog/collection-store.js';
@@ -29,7 +28,7 @@ export class CollectionReadsService {
   private linksLeft = 0;
 
   constructor(
-    private readonly store: CollectionStore,
+    store: CollectionStore,
     @Inject(ENV) private readonly env: PerksEnv,
   ) {
     this.signer = createLinkSigner(env.LINK_SIGNING_KEYS);
@@ -40,28 +39,6 @@ export class CollectionReadsService {
     };
     this.templates = new WeightedCache(env.TEMPLATE_CACHE_MB * 1024 * 1024);
     store.onChange((id) => this.templates.deleteWhere((key) => key.startsWith(`${id} `)));
-  }
-
-  /** Ids, ascending. */
-  async list(caller: Caller): Promise<string[]> {
-    return this.store.idsOwnedBy(caller.account);
-  }
-
-  /** @throws DomainError COLLECTION_NOT_FOUND, also for another account's */
-  find(caller: Caller, id: string): Collection | Promise<Collection> {
-    const own = (collection: Collection | undefined): Collection => {
-      if (collection?.owner !== caller.account) throw new DomainError('COLLECTION_NOT_FOUND');
-      return collection;
-    };
-    const known = this.store.peek(id);
-    return known ? own(known) : this.store.find(id).then(own);
-  }
-
-  /** @throws DomainError PERK_NOT_FOUND */
-  findPerk(collection: Collection, perkId: string): PlacedPerk {
-    const placed = collection.perksById.get(perkId);
-    if (!placed) throw new DomainError('PERK_NOT_FOUND');
-    return placed;
   }
 
   collection(collection: Collection, filters: PerkFilters, wish: LanguageWish): AnswerTemplate {

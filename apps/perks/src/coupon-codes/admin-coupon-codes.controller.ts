@@ -3,7 +3,6 @@ import { ApiOperation, ApiParam, ApiResponse, ApiSecurity, ApiTags } from '@nest
 import { Roles } from '@perkway/auth';
 import { CALLER_ID_PATTERN } from '@perkway/domain';
 import { ApiProblems, CallerIdPipe } from '@perkway/platform';
-import { PerksService } from '../perks/perks.service.js';
 import { CouponCodeStock, LoadCouponCodesDto, LoadedCouponCodes } from './coupon-code.dto.js';
 import { CouponCodesService } from './coupon-codes.service.js';
 
@@ -17,10 +16,7 @@ import { CouponCodesService } from './coupon-codes.service.js';
 @Roles('ADMIN')
 @Controller('admin/perks/:perkId/coupon-codes')
 export class AdminCouponCodesController {
-  constructor(
-    private readonly perks: PerksService,
-    private readonly codes: CouponCodesService,
-  ) {}
+  constructor(private readonly codes: CouponCodesService) {}
 
   @Post()
   @HttpCode(200)
@@ -41,7 +37,6 @@ export class AdminCouponCodesController {
     @Param('perkId', CallerIdPipe) perkId: string,
     @Body() { codes }: LoadCouponCodesDto,
   ): Promise<LoadedCouponCodes> {
-    await this.perks.requireCouponPerk(perkId);
     return this.codes.load(perkId, codes);
   }
 
@@ -61,7 +56,6 @@ export class AdminCouponCodesController {
     'DEPENDENCY_UNAVAILABLE',
   )
   async getCouponCodeStock(@Param('perkId', CallerIdPipe) perkId: string): Promise<CouponCodeStock> {
-    await this.perks.requireCouponPerk(perkId);
     return this.codes.stock(perkId);
   }
 }

@@ -5,7 +5,8 @@ import { DomainError, type Caller } from '@perkway/domain';
 import { ApiProblems, CallerIdPipe } from '@perkway/platform';
 import type { FastifyReply } from 'fastify';
 import { ApiCollectionId, ApiPerkId } from '../collection-reads/api-docs.js';
-import { CollectionReadsService } from '../collection-reads/collection-reads.service.js';
+import { CollectionStore } from '../catalog/collection-store.js';
+import { perkIn } from '../catalog/collection.js';
 import { AllocateCouponCodeDto, AllocatedCouponCode } from './coupon-code.dto.js';
 import { CouponCodesService } from './coupon-codes.service.js';
 
@@ -14,7 +15,7 @@ import { CouponCodesService } from './coupon-codes.service.js';
 @Controller('perk-collections/:collectionId/perk/:perkId/coupon')
 export class CouponCodesController {
   constructor(
-    private readonly reads: CollectionReadsService,
+    private readonly collections: CollectionStore,
     private readonly codes: CouponCodesService,
   ) {}
 
@@ -50,8 +51,8 @@ export class CouponCodesController {
     @Body() { customer_id }: AllocateCouponCodeDto,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<AllocatedCouponCode> {
-    const collection = await this.reads.find(caller, collectionId);
-    const { perk } = this.reads.findPerk(collection, perkId);
+    const collection = await this.collections.ofCaller(caller, collectionId);
+    const { perk } = perkIn(collection, perkId);
     if (!perk.is_coupon_perk) throw new DomainError('PERK_HAS_NO_CODES');
     const { allocated, isNew } = await this.codes.allocate(caller, perkId, customer_id);
     void reply.code(isNew ? 201 : 200).header('cache-control', 'no-store');

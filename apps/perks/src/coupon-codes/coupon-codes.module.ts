@@ -1,12 +1,13 @@
 import { Module } from '@nestjs/common';
-import { PerksModule } from '../perks/perks.module.js';
-import { CollectionReadsModule } from '../collection-reads/collection-reads.module.js';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { CatalogModule } from '../catalog/catalog.module.js';
+import { PerkEntity } from '../perks/perk.entity.js';
 import { AdminCouponCodesController } from './admin-coupon-codes.controller.js';
 import { CouponCodesController } from './coupon-codes.controller.js';
 import { CouponCodesService } from './coupon-codes.service.js';
 
 @Module({
-  imports: [PerksModule, CollectionReadsModule],
+  imports: [CatalogModule, TypeOrmModule.forFeature([PerkEntity])],
   controllers: [CouponCodesController, AdminCouponCodesController],
   providers: [CouponCodesService],
 })

@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
 import { DomainError, type Caller } from '@perkway/domain';
-import { DataSource } from 'typeorm';
+import { DataSource, Repository } from 'typeorm';
+import { PerkEntity } from '../perks/perk.entity.js';
 import type { AllocatedCouponCode, CouponCodeStock, LoadedCouponCodes } from './coupon-code.dto.js';
 
 /** In one order, so that two loads of the same codes wait for each other and not in a circle. */
@@ -60,15 +62,21 @@ interface Allocation {
 
 @Injectable()
 export class CouponCodesService {
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(
+    private readonly dataSource: DataSource,
+    @InjectRepository(PerkEntity) private readonly perks: Repository<PerkEntity>,
+  ) {}
 
-  /** Adds codes to a perk's stock. */
+  /** Adds codes to a perk's stock. @throws DomainError PERK_NOT_FOUND, PERK_HAS_NO_CODES */
   async load(perkId: string, codes: string[]): Promise<LoadedCouponCodes> {
+    await this.requireCouponPerk(perkId);
     const [{ imported }] = await this.dataSource.query<[{ imported: number }]>(LOAD, [perkId, codes]);
     return { imported, duplicates: codes.length - imported };
   }
 
+  /** @throws DomainError PERK_NOT_FOUND, PERK_HAS_NO_CODES */
   async stock(perkId: string): Promise<CouponCodeStock> {
+    await this.requireCouponPerk(perkId);
     const [stock] = await this.dataSource.query<[CouponCodeStock]>(STOCK, [perkId]);
     return stock;
   }
@@ -92,6 +100,13 @@ export class CouponCodesService {
       allocated: { code, perk_id: perkId, customer_id: customerId, allocated_at: allocated_at.toISOString() },
       isNew,
     };
+  }
+
+  private async requireCouponPerk(id: string): Promise<void> {
+    const select = { id: true, is_coupon_perk: true };
+    const perk = await this.perks.findOne({ select, where: { id } });
+    if (!perk) throw new DomainError('PERK_NOT_FOUND');
+    if (!perk.is_coupon_perk) throw new DomainError('PERK_HAS_NO_CODES');
   }
 
   private async take(

@@ -10,6 +10,5 @@ import { ResolvePerksController } from './resolve-perks.controller.js';
   imports: [CatalogModule, TypeOrmModule.forFeature([PerkEntity])],
   controllers: [AdminPerksController, ResolvePerksController],
   providers: [PerksService],
-  exports: [PerksService],
 })
 export class PerksModule {}

@@ -1,11 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import {
-  DomainError,
-  invalidField,
-  redirectTarget,
-  TRACKING_EVENT_VERSION,
-  type ResolvedPerk,
-} from '@perkway/domain';
+import { invalidField, redirectTarget, TRACKING_EVENT_VERSION, type ResolvedPerk } from '@perkway/domain';
 import { newEventId, TrackingService } from '@perkway/tracking';
 import { isDeepStrictEqual } from 'node:util';
 import { DataSource, type EntityManager } from 'typeorm';
@@ -92,15 +86,6 @@ export class PerksService {
         ]);
       return wanted;
     });
-  }
-
-  /** @throws DomainError PERK_NOT_FOUND; PERK_HAS_NO_CODES for a perk that is not redeemed by single-use codes */
-  async requireCouponPerk(id: string): Promise<void> {
-    const perk = await this.dataSource
-      .getRepository(PerkEntity)
-      .findOne({ select: { id: true, is_coupon_perk: true }, where: { id } });
-    if (!perk) throw new DomainError('PERK_NOT_FOUND');
-    if (!perk.is_coupon_perk) throw new DomainError('PERK_HAS_NO_CODES');
   }
 
   /** What other apps show of perks and where these lead; unknown ids are absent. */

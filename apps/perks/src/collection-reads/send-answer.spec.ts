@@ -1,4 +1,4 @@
-import { isUnchanged } from './conditional.js';
+import { isUnchanged } from './send-answer.js';
 
 describe('isUnchanged', () => {
   it.each([

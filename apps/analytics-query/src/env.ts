@@ -17,6 +17,13 @@ const positive = makeValidator((input: string) => {
   return value;
 });
 
+const monthsKept = makeValidator((input: string) => {
+  const value = Number(input);
+  if (!Number.isInteger(value) || value < 0)
+    throw new Error('must be a whole number of months, 0 to keep all');
+  return value;
+});
+
 export const envSpec = {
   ...platformEnv,
   ...databaseEnv,
@@ -26,6 +33,15 @@ export const envSpec = {
   QUERY_TIMEOUT_MS: positive({ default: 20_000, desc: 'Time limit of one query' }),
   QUERY_CONCURRENCY: positive({ default: 4, desc: 'Queries of one account that run at once' }),
   QUERY_QUEUE: positive({ default: 100, desc: 'Queries of one account that may wait' }),
+  RETENTION_MONTHS: monthsKept({
+    default: 0,
+    desc: 'Whole months of events kept beside the current one (UTC), the same for both roles; 0 keeps all',
+  }),
+  ROLLUP_INTERVAL_MS: positive({ default: 10_000, desc: 'Time between two refreshes of the rollups' }),
+  UPKEEP_INTERVAL_MS: positive({
+    default: 600_000,
+    desc: 'Time between two looks at partitions: made ahead, brought into order, dropped',
+  }),
   TRACKING_REPLICAS: positive({ default: 1, desc: 'Replicas of the stream TRACKING' }),
   TRACKING_MAX_BYTES: num({ default: -1, desc: 'Size at which the stream refuses new events; -1 for none' }),
 };

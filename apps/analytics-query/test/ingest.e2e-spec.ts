@@ -53,13 +53,15 @@ const deadLetters = () =>
 
 describe('the stream', () => {
   it('keeps what nobody has stored, without a limit of age', async () => {
-    const { config } = await withStream((manager) => manager.streams.info(TRACKING_STREAM));
-    expect(config).toMatchObject({
-      subjects: ['tracking.>'],
-      retention: 'workqueue',
-      storage: 'file',
-      discard: 'new',
-      max_age: 0,
+    await eventually(async () => {
+      const { config } = await withStream((manager) => manager.streams.info(TRACKING_STREAM));
+      expect(config).toMatchObject({
+        subjects: ['tracking.>'],
+        retention: 'workqueue',
+        storage: 'file',
+        discard: 'new',
+        max_age: 0,
+      });
     });
   });
 });

@@ -1,10 +1,24 @@
-import { applyDecorators, Body, Controller, Get, HttpCode, Inject, Post, Query } from '@nestjs/common';
+import {
+  applyDecorators,
+  Body,
+  Controller,
+  Get,
+  Header,
+  HttpCode,
+  Inject,
+  Post,
+  Query,
+} from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiQuery, ApiSecurity, ApiTags } from '@nestjs/swagger';
 import { ApiCubeErrors } from '@perkway/platform';
 import { CurrentCaller, type QueryCaller } from '../access/token.guard.js';
 import { DRY_RUN_EXAMPLE, LOAD_EXAMPLE, META_EXAMPLE, QUERY_EXAMPLE, SQL_EXAMPLE } from './api-examples.js';
+import { Hangup } from './hangup.decorator.js';
 import { LoadService } from './load.service.js';
 import { readGet, readPost } from './request-query.js';
+
+/** The bodies of answers come as bytes, small ones whole and large ones as they are made. */
+const JSON_TYPE = 'application/json; charset=utf-8';
 
 const QUERY_TYPE = {
   name: 'queryType',
@@ -67,60 +81,84 @@ export class CubeApiController {
     description: '`true`: views only, of which there are none',
   })
   @ApiCubeErrors('TOO_MANY_REQUESTS')
-  meta(@CurrentCaller() caller: QueryCaller, @Query('onlyViews') onlyViews?: unknown) {
-    return onlyViews === 'true' ? { cubes: [] } : this.service.meta(caller);
+  meta(
+    @CurrentCaller() caller: QueryCaller,
+    @Hangup() gone: AbortSignal,
+    @Query('onlyViews') onlyViews?: unknown,
+  ) {
+    return onlyViews === 'true' ? { cubes: [] } : this.service.meta(caller, gone);
   }
 
   @Get('load')
   @ByGet('load', 'Answers a query', LOAD_EXAMPLE)
   @ApiQuery(QUERY_TYPE)
-  load(@CurrentCaller() caller: QueryCaller, @Query() params: Record<string, unknown>) {
+  @Header('content-type', JSON_TYPE)
+  load(
+    @CurrentCaller() caller: QueryCaller,
+    @Query() params: Record<string, unknown>,
+    @Hangup() gone: AbortSignal,
+  ) {
     const { query, isMulti } = readGet(params);
-    return this.service.load(caller, query, isMulti);
+    return this.service.load(caller, query, isMulti, gone);
   }
 
   @Post('load')
   @ByPost('load', 'Answers a query', LOAD_EXAMPLE)
-  loadByPost(@CurrentCaller() caller: QueryCaller, @Body() body: unknown) {
+  @Header('content-type', JSON_TYPE)
+  loadByPost(@CurrentCaller() caller: QueryCaller, @Body() body: unknown, @Hangup() gone: AbortSignal) {
     const { query, isMulti } = readPost(body);
-    return this.service.load(caller, query, isMulti);
+    return this.service.load(caller, query, isMulti, gone);
   }
 
   /** Over HTTP a subscription is one answer. */
   @Get('subscribe')
   @ByGet('subscribe', 'Answers a query, as load does', LOAD_EXAMPLE)
   @ApiQuery(QUERY_TYPE)
-  subscribe(@CurrentCaller() caller: QueryCaller, @Query() params: Record<string, unknown>) {
-    return this.load(caller, params);
+  @Header('content-type', JSON_TYPE)
+  subscribe(
+    @CurrentCaller() caller: QueryCaller,
+    @Query() params: Record<string, unknown>,
+    @Hangup() gone: AbortSignal,
+  ) {
+    return this.load(caller, params, gone);
   }
 
   @Post('subscribe')
   @ByPost('subscribe', 'Answers a query, as load does', LOAD_EXAMPLE)
-  subscribeByPost(@CurrentCaller() caller: QueryCaller, @Body() body: unknown) {
-    return this.loadByPost(caller, body);
+  @Header('content-type', JSON_TYPE)
+  subscribeByPost(@CurrentCaller() caller: QueryCaller, @Body() body: unknown, @Hangup() gone: AbortSignal) {
+    return this.loadByPost(caller, body, gone);
   }
 
   @Get('sql')
   @ByGet('sql', 'The SQL that a query becomes', SQL_EXAMPLE)
-  sql(@CurrentCaller() caller: QueryCaller, @Query() params: Record<string, unknown>) {
-    return this.service.sql(caller, readGet(params).query);
+  sql(
+    @CurrentCaller() caller: QueryCaller,
+    @Query() params: Record<string, unknown>,
+    @Hangup() gone: AbortSignal,
+  ) {
+    return this.service.sql(caller, readGet(params).query, gone);
   }
 
   @Post('sql')
   @ByPost('sql', 'The SQL that a query becomes', SQL_EXAMPLE)
-  sqlByPost(@CurrentCaller() caller: QueryCaller, @Body() body: unknown) {
-    return this.service.sql(caller, readPost(body).query);
+  sqlByPost(@CurrentCaller() caller: QueryCaller, @Body() body: unknown, @Hangup() gone: AbortSignal) {
+    return this.service.sql(caller, readPost(body).query, gone);
   }
 
   @Get('dry-run')
   @ByGet('dryRun', 'Checks a query without running it', DRY_RUN_EXAMPLE)
-  dryRun(@CurrentCaller() caller: QueryCaller, @Query() params: Record<string, unknown>) {
-    return this.service.dryRun(caller, readGet(params).query);
+  dryRun(
+    @CurrentCaller() caller: QueryCaller,
+    @Query() params: Record<string, unknown>,
+    @Hangup() gone: AbortSignal,
+  ) {
+    return this.service.dryRun(caller, readGet(params).query, gone);
   }
 
   @Post('dry-run')
   @ByPost('dryRun', 'Checks a query without running it', DRY_RUN_EXAMPLE)
-  dryRunByPost(@CurrentCaller() caller: QueryCaller, @Body() body: unknown) {
-    return this.service.dryRun(caller, readPost(body).query);
+  dryRunByPost(@CurrentCaller() caller: QueryCaller, @Body() body: unknown, @Hangup() gone: AbortSignal) {
+    return this.service.dryRun(caller, readPost(body).query, gone);
   }
 }

@@ -1,88 +1,220 @@
 import { Inject, Injectable } from '@nestjs/common';
+import type { Socket } from 'node:net';
 import type { QueryCaller } from '../access/token.guard.js';
 import { ENV } from '@perkway/platform';
 import type { AnalyticsQueryEnv } from '../env.js';
 import { metaOf } from '../model/meta.js';
-import { isAttributeMember, type Model } from '../model/model.js';
-import { multiAnswer, singleAnswer, type QueryRows } from '../query/answer.js';
-import { compile, membersOf } from '../query/compile.js';
-import { dryRunAnswer, sqlAnswer, type DescribedQuery } from '../query/describe.js';
+import { dataWriter, multiFrame, resultHead, type DescribedQuery } from '../query/answer.js';
+import { compile } from '../query/compile.js';
+import type { Coverage } from '../query/coverage.js';
+import { dryRunAnswer, sqlAnswer } from '../query/describe.js';
 import { normalize, type NormalizedQueries } from '../query/normalize.js';
-import type { NormalizedQuery } from '../query/query.js';
 import { queryError } from '../query/query-error.js';
 import { AccountModels } from '../reader/account-models.js';
-import { AccountQueue } from '../reader/account-queue.js';
-import { Reader } from '../reader/reader.js';
+import { Coverages, coverageOf, holds, readCoverage } from '../reader/coverages.js';
+import { QuerySlots } from '../reader/query-slots.js';
+import { Reader, type OnRow, type Patience, type Statement } from '../reader/reader.js';
+import { keptFrom } from '../retention.js';
+import { AnswerBody } from './answer-body.js';
+import { SharedAnswers, type Answer } from './shared-answers.js';
+
+/** Rows that the queries of one request may ask for together, by their limits. */
+export const MAX_REQUEST_ROWS = 250_000;
+/** Hours may be closed or marked between two looks; then the queries are compiled again, the last time for raw rows. */
+const ATTEMPTS = 3;
+
+interface Request {
+  account: string;
+  normalized: NormalizedQueries;
+  isMulti: boolean;
+}
 
 /** Answers queries: normalise, compile, read, shape. */
 @Injectable()
 export class LoadService {
-  private readonly queue: AccountQueue;
+  private readonly slots: QuerySlots;
+  private readonly shared = new SharedAnswers();
 
   constructor(
-    @Inject(ENV) env: AnalyticsQueryEnv,
+    @Inject(ENV) private readonly env: AnalyticsQueryEnv,
     @Inject(Reader) private readonly reader: Reader,
     @Inject(AccountModels) private readonly models: AccountModels,
+    @Inject(Coverages) private readonly coverages: Coverages,
   ) {
-    this.queue = new AccountQueue({
-      concurrency: env.QUERY_CONCURRENCY,
+    this.slots = new QuerySlots({
+      slots: env.READER_POOL_SIZE,
+      perAccount: env.QUERY_CONCURRENCY,
       queue: env.QUERY_QUEUE,
-      maxWaitMs: env.QUERY_TIMEOUT_MS,
     });
   }
 
-  async meta({ account }: QueryCaller) {
-    return this.queue.run(account, async () => metaOf(await this.models.get(account)));
+  meta({ account }: QueryCaller, gone: AbortSignal) {
+    return this.inTurn(account, gone, async (patience) =>
+      metaOf(await this.models.listed(account, patience)),
+    );
   }
 
-  /** The statements that `load` would run: one, or a list for compared and blended queries. */
-  async sql({ account }: QueryCaller, input: unknown) {
+  /** The statements that `load` would run over raw rows: one, or a list for compared and blended queries. */
+  async sql(caller: QueryCaller, input: unknown, gone: AbortSignal) {
     const normalized = normalize(input, Date.now());
-    const described = await this.compileAll(account, normalized);
+    const described = await this.describe(caller, normalized, gone);
     return normalized.queryType === 'regularQuery' ? sqlAnswer(described[0]!) : described.map(sqlAnswer);
   }
 
   /** What `load` would make of the query. */
-  async dryRun({ account }: QueryCaller, input: unknown) {
+  async dryRun(caller: QueryCaller, input: unknown, gone: AbortSignal) {
     const normalized = normalize(input, Date.now());
-    return dryRunAnswer(normalized.queryType, await this.compileAll(account, normalized));
+    return dryRunAnswer(normalized.queryType, await this.describe(caller, normalized, gone));
   }
 
-  /** @param isMulti whether the client takes several results, as the Cube client says it does */
-  async load({ account }: QueryCaller, input: unknown, isMulti: boolean) {
+  /**
+   * The body as JSON text.
+   * @param isMulti whether the client takes several results, as the Cube client says it does
+   * @param gone comes when nobody waits for the answer any more
+   */
+  async load({ account }: QueryCaller, input: unknown, isMulti: boolean, gone: AbortSignal): Promise<Answer> {
     const normalized = normalize(input, Date.now());
     if (normalized.queryType !== 'regularQuery' && !isMulti)
       throw queryError(
         `'${normalized.queryType}' query type is not supported by the client.Please update the client.`,
       );
-    return this.queue.run(account, async () => {
-      const refreshedAt = new Date().toISOString();
-      const results = await this.read(account, await this.compileAll(account, normalized));
-      return isMulti
-        ? multiAnswer(normalized.queryType, results, refreshedAt)
-        : singleAnswer(results[0]!, refreshedAt);
-    });
+    if (normalized.queries.reduce((rows, { limit }) => rows + limit, 0) > MAX_REQUEST_ROWS)
+      throw queryError(
+        `The queries of one request may ask for at most ${MAX_REQUEST_ROWS} rows together: give them smaller limits`,
+      );
+    const key = JSON.stringify([account, isMulti, normalized]);
+    return this.shared.get(key, gone, (signal) => this.answer({ account, normalized, isMulti }, signal));
   }
 
-  private async compileAll(account: string, { queries }: NormalizedQueries): Promise<DescribedQuery[]> {
-    const model = await this.modelOf(account, queries);
-    return queries.map((query) => ({ query, compiled: compile(query, model, account) }));
+  /** Runs in its turn and before its deadline, which counts from now. */
+  private inTurn<T>(
+    account: string,
+    gone: AbortSignal,
+    work: (patience: Patience) => Promise<T>,
+  ): Promise<T> {
+    const deadline = Date.now() + this.env.QUERY_TIMEOUT_MS;
+    const signal = AbortSignal.any([gone, AbortSignal.timeout(this.env.QUERY_TIMEOUT_MS)]);
+    return this.slots.run(account, signal, () => work({ deadline, signal }));
   }
 
-  private modelOf(account: string, queries: NormalizedQuery[]): Model | Promise<Model> {
-    const isCommon = !queries.some((query) => membersOf(query).some(isAttributeMember));
-    return isCommon ? this.models.common : this.models.get(account);
-  }
-
-  private async read(account: string, described: DescribedQuery[]): Promise<QueryRows[]> {
-    const statements = described.flatMap(({ compiled: { text, params, total } }) =>
-      total ? [{ text, params }, total] : [{ text, params }],
+  private answer(request: Request, signal: AbortSignal): Promise<Answer> {
+    let socket: Socket | undefined;
+    const body = new AnswerBody({ pause: () => socket?.pause(), resume: () => socket?.resume() });
+    this.inTurn(request.account, signal, (patience) =>
+      this.write(request, body, patience, (from) => (socket = from)),
+    ).then(
+      () => body.end(),
+      (error: unknown) => body.fail(error),
     );
-    const answers = (await this.reader.read(account, statements)).values();
-    return described.map((each): QueryRows => {
-      const rows = answers.next().value!;
-      const total = each.compiled.total ? Number(answers.next().value![0]![0]) : undefined;
-      return { ...each, rows, total };
-    });
+    return body.ready;
+  }
+
+  private async write(
+    { account, normalized, isMulti }: Request,
+    body: AnswerBody,
+    patience: Patience,
+    attach: (socket: Socket) => void,
+  ): Promise<void> {
+    const model = await this.models.for(account, normalized.queries, patience);
+    for (let attempt = 1; ; attempt += 1) {
+      const supposed = attempt < ATTEMPTS ? await this.coverage(account, patience) : undefined;
+      const described = normalized.queries.map((query) => ({
+        query,
+        compiled: compile(query, model, account, { coverage: supposed, keptFrom: this.keptFrom() }),
+      }));
+      const answer = new AnswerText(body, normalized, described, isMulti);
+      // Looked at in the snapshot of the queries and before their rows, also to know better the next time.
+      let seen: Coverage | undefined;
+      const looks = described.some(({ compiled }) => compiled.hasCells)
+        ? [{ ...coverageOf(account), onRow: (row: unknown[]) => (seen = readCoverage(row)) }]
+        : [];
+      const needsCells = described.some(({ compiled }) => compiled.readsCells);
+      const isRight = () => !needsCells || (!!supposed && !!seen && holds(supposed, seen));
+      const statements = answer.statements((write) => (row) => (isRight() ? write(row) : undefined));
+      await this.reader.read(account, [...looks, ...statements], patience, attach);
+      if (seen) this.coverages.learn(account, seen);
+      if (isRight()) return answer.end();
+    }
+  }
+
+  private async coverage(account: string, patience: Patience): Promise<Coverage> {
+    const known = this.coverages.get(account);
+    if (known) return known;
+    const [row] = await this.reader.rows(account, coverageOf(account), patience);
+    const seen = readCoverage(row!);
+    this.coverages.learn(account, seen);
+    return seen;
+  }
+
+  private keptFrom = (): number => keptFrom(this.env.RETENTION_MONTHS, Date.now());
+
+  private async describe(
+    { account }: QueryCaller,
+    { queries }: NormalizedQueries,
+    gone: AbortSignal,
+  ): Promise<DescribedQuery[]> {
+    const patience = { deadline: Date.now() + this.env.QUERY_TIMEOUT_MS, signal: gone };
+    const model = await this.models.for(account, queries, patience);
+    return queries.map((query) => ({
+      query,
+      compiled: compile(query, model, account, { keptFrom: this.keptFrom() }),
+    }));
+  }
+}
+
+/** Writes the results of all queries of a request into its body, in their order. */
+class AnswerText {
+  private readonly refreshedAt = new Date().toISOString();
+  private readonly frame: [head: string, tail: string];
+  private readonly writers;
+  /** The query whose rows come; -1 before the first. */
+  private at = -1;
+  private readonly totals: (number | undefined)[];
+
+  constructor(
+    private readonly body: AnswerBody,
+    { queryType, queries }: NormalizedQueries,
+    private readonly described: DescribedQuery[],
+    isMulti: boolean,
+  ) {
+    this.frame = isMulti ? multiFrame(queryType, queries) : ['', ''];
+    this.writers = described.map((each) => dataWriter(each, isMulti ? queryType : 'regularQuery'));
+    this.totals = described.map(() => undefined);
+  }
+
+  /** Totals come first, because they stand before the rows. */
+  statements(guarded: (write: OnRow) => OnRow): (Statement & { onRow: OnRow })[] {
+    return [
+      ...this.described.flatMap(({ compiled: { total } }, index) =>
+        total ? [{ ...total, onRow: guarded(([count]) => (this.totals[index] = Number(count))) }] : [],
+      ),
+      ...this.described.map(({ compiled: { text, params } }, index) => ({
+        text,
+        params,
+        onRow: guarded((row) => {
+          this.goTo(index);
+          this.body.write(this.writers[index]!.row(row));
+        }),
+      })),
+    ];
+  }
+
+  end(): void {
+    this.goTo(this.described.length);
+  }
+
+  /** Ends the results before this one, also those without rows, and begins it. */
+  private goTo(index: number): void {
+    while (this.at < index) {
+      if (this.at >= 0) this.body.write(`${this.writers[this.at]!.end()}}`);
+      else this.body.write(this.frame[0]);
+      this.at += 1;
+      if (this.at < this.described.length)
+        this.body.write(
+          (this.at > 0 ? ',' : '') +
+            resultHead(this.described[this.at]!, this.refreshedAt, this.totals[this.at]),
+        );
+      else this.body.write(this.frame[1]);
+    }
   }
 }

@@ -6,6 +6,7 @@ import { hash } from 'node:crypto';
 import type { Logger } from 'pino';
 import { EventStore } from './event-store.js';
 import { IngestMetrics } from './ingest-metrics.js';
+import { Partitions } from './partitions.js';
 import type { RejectedEvent } from './read-message.js';
 
 /** Data exceptions, broken constraints, entries too large for an index: the event is at fault, not the server. */
@@ -31,6 +32,7 @@ const isPartitionMissing = (error: unknown): boolean =>
 export class BatchWriter {
   constructor(
     @Inject(EventStore) private readonly store: EventStore,
+    @Inject(Partitions) private readonly partitions: Partitions,
     @Inject(NatsService) private readonly nats: NatsService,
     @Inject(IngestMetrics) private readonly metrics: IngestMetrics,
     @Inject(LOGGER) private readonly logger: Logger,
@@ -40,12 +42,14 @@ export class BatchWriter {
   async write(events: TrackingEvent[]): Promise<void> {
     if (events.length === 0) return;
     try {
-      const { stored, duplicates } = await this.store.store(events);
+      const { stored, duplicates, expired, rejected } = await this.store.store(events);
       this.metrics.stored.inc(stored);
       this.metrics.duplicates.inc(duplicates);
+      this.metrics.expired.inc(expired);
+      for (const each of rejected) await this.bury(each);
     } catch (error) {
       if (isPartitionMissing(error)) {
-        this.store.forgetPartitions();
+        this.partitions.forget();
         throw error;
       }
       if (!isEventsFault(error)) throw error;

@@ -75,18 +75,11 @@ const selected = COLUMNS.map(([name, type]) =>
   isText(type) && type !== 'text' ? `u.${name}::${type}` : `u.${name}`,
 );
 
-/**
- * One statement for a whole batch. A second arrival of an event finds its key taken and is no error. A conversion with
- * an external id is stored only if that id was given to this very event.
- */
+/** One statement for a whole batch. A second arrival of an event finds its key taken and is no error. */
 export const INSERT_EVENTS = `
   insert into tracking_events (${names})
   select ${selected.join(', ')}
   from unnest(${arrays}) as u (${names})
-  where u.external_id is null or exists (
-    select from conversion_ids c
-    where c.account_id = u.account_id and c.external_id = u.external_id
-      and c.event_id = u.id and c.occurred_at = u.occurred_at)
   on conflict do nothing`;
 
 export const columnsOf = (events: StoredEvent[]): Value[][] =>

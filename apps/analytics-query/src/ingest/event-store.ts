@@ -1,6 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { TrackingEvent } from '@perkway/domain';
+import { ENV, isDatabaseAway } from '@perkway/platform';
 import { DataSource, type EntityManager } from 'typeorm';
+import type { AnalyticsQueryEnv } from '../env.js';
+import { keptFrom } from '../retention.js';
+import { AttributeNames } from './attribute-names.js';
 import {
   byKey,
   columnsOf,
@@ -10,135 +14,145 @@ import {
   isStored,
   type StoredEvent,
 } from './event-rows.js';
+import { INGEST_LOCK } from './ingest-lock.js';
+import { monthOf, Partitions } from './partitions.js';
+import type { RejectedEvent } from './read-message.js';
 
 export interface StoreResult {
   /** Events that were new. */
   stored: number;
   /** Events that were there already, and conversions whose external id was counted before. */
   duplicates: number;
+  /** Events of months that are no longer kept. */
+  expired: number;
+  /** Events for which there is no place. */
+  rejected: RejectedEvent[];
 }
 
-/** Longer names stay in `cmeta` and become no dimension; an index entry has its limits. */
-const MAX_ATTRIBUTE_NAME = 200;
-const MAX_KNOWN_NAMES = 100_000;
+const HOUR_MS = 3_600_000;
 
-/** Any fixed number: one process at a time makes partitions. */
-const PARTITION_LOCK = 7_271_002;
-
-/** Writes batches of events: all of a batch, or nothing. */
+/** Writes batches of events: all of a batch that has a place, or nothing. */
 @Injectable()
 export class EventStore {
-  private readonly partitions = new Set<string>();
-  /** `account name` of attribute names that are in the table for sure. */
-  private readonly knownNames = new Set<string>();
+  private readonly attributeNames = new AttributeNames();
 
-  constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
+  constructor(
+    @Inject(DataSource) private readonly dataSource: DataSource,
+    @Inject(Partitions) private readonly partitions: Partitions,
+    @Inject(ENV) private readonly env: AnalyticsQueryEnv,
+  ) {}
 
   async store(batch: TrackingEvent[]): Promise<StoreResult> {
-    const events = batch.filter(isStored).sort(byKey);
-    await this.ensurePartitions(events);
-    const names = this.newNames(events);
+    const all = batch.filter(isStored);
+    const oldest = keptFrom(this.env.RETENTION_MONTHS, Date.now());
+    const kept = all.filter(({ at }) => at >= oldest).sort(byKey);
+    const { events, rejected } = await this.withPartition(kept);
+    const names = this.attributeNames.newOnes(events);
     const stored = await this.dataSource.transaction(async (manager) => {
-      await keepExternalIds(manager, events);
-      const inserted = events.length > 0 ? await insertEvents(manager, events) : 0;
-      await keepAttributeNames(manager, names);
+      let inserted = 0;
+      if (events.length > 0) {
+        await markClosedHours(manager, events);
+        inserted = await insertEvents(manager, await withOwnExternalIds(manager, events));
+      }
+      await this.attributeNames.keep(manager, names);
       await keepPerkNames(manager, batch);
       await keepCampaignNames(manager, batch);
       return inserted;
     });
-    if (this.knownNames.size > MAX_KNOWN_NAMES) this.knownNames.clear();
-    for (const key of names.keys()) this.knownNames.add(key);
-    return { stored, duplicates: events.length - stored };
+    this.attributeNames.remember(names);
+    return {
+      stored,
+      duplicates: events.length - stored,
+      expired: all.length - kept.length,
+      rejected,
+    };
   }
 
-  /** Forgets which partitions exist, because one was missing. */
-  forgetPartitions(): void {
-    this.partitions.clear();
-  }
-
-  private async ensurePartitions(events: StoredEvent[]): Promise<void> {
-    const months = new Set(events.map((event) => instantOf(event).slice(0, 7)));
-    for (const month of months) {
-      if (this.partitions.has(month)) continue;
-      await this.createPartition(month);
-      this.partitions.add(month);
-    }
-  }
-
-  /**
-   * Made on its own and then attached: `create table ... partition of` would wait for every running query and keep
-   * all later ones waiting behind it.
-   */
-  private async createPartition(month: string): Promise<void> {
-    const name = `tracking_events_${month.replace('-', '_')}`;
-    const from = `${month}-01T00:00:00Z`;
-    const [year, number] = month.split('-').map(Number) as [number, number];
-    const to = new Date(Date.UTC(year, number, 1)).toISOString();
-    await this.dataSource.transaction(async (manager) => {
-      await manager.query('select pg_advisory_xact_lock($1)', [PARTITION_LOCK]);
-      const [{ attached }] = (await manager.query(
-        `select exists (select from pg_inherits where inhrelid = to_regclass($1)) as attached`,
-        [name],
-      )) as [{ attached: boolean }];
-      if (attached) return;
-      await manager.query(`create table ${name} (like tracking_events including all)`);
-      await manager.query(
-        `alter table tracking_events attach partition ${name} for values from ('${from}') to ('${to}')`,
-      );
-    });
-  }
-
-  /** Attribute names of the batch that are not known to be in the table, by account and name. */
-  private newNames(events: StoredEvent[]): Map<string, [account: string, name: string]> {
-    const names = new Map<string, [string, string]>();
-    for (const event of events) {
-      if (!('cmeta' in event) || !event.cmeta) continue;
-      for (const name of Object.keys(event.cmeta)) {
-        const key = `${event.account} ${name}`;
-        if (name.length <= MAX_ATTRIBUTE_NAME && !this.knownNames.has(key))
-          names.set(key, [event.account, name]);
+  /** Puts the events aside whose month cannot have a partition, so that they do not hold up the others. */
+  private async withPartition(
+    all: StoredEvent[],
+  ): Promise<{ events: StoredEvent[]; rejected: RejectedEvent[] }> {
+    const refused = new Map<string, string>();
+    for (const month of new Set(all.map(({ at }) => monthOf(at))))
+      try {
+        await this.partitions.ensure(month);
+      } catch (error) {
+        if (isDatabaseAway(error)) throw error;
+        refused.set(month, `there is no partition ${month}: ${(error as Error).message}`);
       }
-    }
-    return names;
+    if (refused.size === 0) return { events: all, rejected: [] };
+    return {
+      events: all.filter(({ at }) => !refused.has(monthOf(at))),
+      rejected: all.flatMap((event) => {
+        const reason = refused.get(monthOf(event.at));
+        return reason === undefined ? [] : [{ event, reason }];
+      }),
+    };
   }
 }
 
-async function insertEvents(manager: EntityManager, events: StoredEvent[]): Promise<number> {
-  const { affected } = await manager.queryRunner!.query(INSERT_EVENTS, columnsOf(events), true);
-  return affected ?? 0;
-}
-
-/** The first event with an external id gets it; which one that was is decided here, once. */
-async function keepExternalIds(manager: EntityManager, events: StoredEvent[]): Promise<void> {
-  const conversions = events
-    .filter(hasExternalId)
-    .sort((a, b) => byKey({ ...a, at: 0, id: a.externalId }, { ...b, at: 0, id: b.externalId }));
-  if (conversions.length === 0) return;
+/**
+ * Leaves a mark on each hour of the batch that has cells or is getting them. Two statements, because the second must
+ * see what was committed while the first one waited.
+ */
+async function markClosedHours(manager: EntityManager, events: StoredEvent[]): Promise<void> {
+  await manager.query('select pg_advisory_xact_lock_shared($1)', [INGEST_LOCK]);
+  const [{ closing }] = (await manager.query(
+    'select extract(epoch from closing_to) * 1000 as closing from rollup_state',
+  )) as [{ closing: string }];
+  const closingTo = Number(closing);
+  const marks = new Map<string, [account: string, hour: number]>();
+  for (const { account, at } of events) {
+    if (at >= closingTo) continue;
+    const hour = at - (at % HOUR_MS);
+    marks.set(`${account} ${hour}`, [account, hour]);
+  }
+  if (marks.size === 0) return;
   await manager.query(
-    `insert into conversion_ids (account_id, external_id, event_id, occurred_at)
-     select * from unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[])
-     on conflict do nothing`,
+    'insert into dirty_hours (account_id, hour) select * from unnest($1::text[], $2::timestamptz[])',
     [
-      conversions.map(({ account }) => account),
-      conversions.map(({ externalId }) => externalId),
-      conversions.map(({ id }) => id),
-      conversions.map(instantOf),
+      [...marks.values()].map(([account]) => account),
+      [...marks.values()].map(([, hour]) => new Date(hour).toISOString()),
     ],
   );
 }
 
-async function keepAttributeNames(
-  manager: EntityManager,
-  names: Map<string, [string, string]>,
-): Promise<void> {
-  if (names.size === 0) return;
-  const sorted = [...names].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, name]) => name);
+async function insertEvents(manager: EntityManager, events: StoredEvent[]): Promise<number> {
+  if (events.length === 0) return 0;
+  const { affected } = await manager.queryRunner!.query(INSERT_EVENTS, columnsOf(events), true);
+  return affected ?? 0;
+}
+
+const externalKey = (account: string, externalId: string): string => `${account} ${externalId}`;
+
+/**
+ * The first event with an external id gets it, whatever its time; which one that was is decided here, once. Answers
+ * the events without those conversions whose external id is another event's.
+ */
+async function withOwnExternalIds(manager: EntityManager, events: StoredEvent[]): Promise<StoredEvent[]> {
+  const conversions = events
+    .filter(hasExternalId)
+    .sort((a, b) => byKey({ ...a, at: 0, id: a.externalId }, { ...b, at: 0, id: b.externalId }));
+  if (conversions.length === 0) return events;
+  const accounts = conversions.map(({ account }) => account);
+  const externalIds = conversions.map(({ externalId }) => externalId);
   await manager.query(
-    `insert into attribute_names (account_id, name)
-     select * from unnest($1::text[], $2::text[])
+    `insert into conversion_ids (account_id, external_id, event_id, occurred_at)
+     select * from unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[])
      on conflict do nothing`,
-    [sorted.map(([account]) => account), sorted.map(([, name]) => name)],
+    [accounts, externalIds, conversions.map(({ id }) => id), conversions.map(instantOf)],
   );
+  const owners = (await manager.query(
+    `select account_id, external_id, event_id, occurred_at from conversion_ids
+     where account_id = any($1::text[]) and external_id = any($2::text[])`,
+    [accounts, externalIds],
+  )) as { account_id: string; external_id: string; event_id: string; occurred_at: Date }[];
+  const ownerOf = new Map(owners.map((owner) => [externalKey(owner.account_id, owner.external_id), owner]));
+  return events.filter((event) => {
+    if (!hasExternalId(event)) return true;
+    const owner = ownerOf.get(externalKey(event.account, event.externalId));
+    return owner?.event_id === event.id && owner.occurred_at.getTime() === event.at;
+  });
 }
 
 /** The newest of those with the same key, in the order of the keys. */

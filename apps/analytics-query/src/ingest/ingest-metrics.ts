@@ -5,6 +5,7 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 export class IngestMetrics {
   readonly stored: Counter;
   readonly duplicates: Counter;
+  readonly expired: Counter;
   readonly dead: Counter;
   readonly delayed: Counter;
   readonly lag: Gauge;
@@ -16,6 +17,11 @@ export class IngestMetrics {
     this.duplicates = new Counter({
       name: 'tracking_events_duplicate_total',
       help: 'Events that were stored before, and conversions whose external id was',
+      registers,
+    });
+    this.expired = new Counter({
+      name: 'tracking_events_expired_total',
+      help: 'Events of months that are no longer kept (RETENTION_MONTHS), not stored',
       registers,
     });
     this.dead = new Counter({

@@ -1,4 +1,4 @@
-import type { Consumer, ConsumerMessages, JsMsg } from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/transport-node';
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { TRACKING_STREAM } from '@perkway/domain';
 import { ENV, LOGGER, NatsService } from '@perkway/platform';
@@ -7,13 +7,19 @@ import type { Logger } from 'pino';
 import type { AnalyticsQueryEnv } from '../env.js';
 import { BatchWriter } from './batch-writer.js';
 import { IngestMetrics } from './ingest-metrics.js';
+import { Pull, type StreamMessage } from './pull.js';
 import { readMessage, type ReadMessage } from './read-message.js';
 import { ACK_WAIT_MS, ensureTrackingStreams, TRACKING_CONSUMER } from './tracking-streams.js';
 
 const BATCH_EVENTS = 1_000;
 const BATCH_WAIT_MS = 150;
-/** Messages held in memory; beyond that nothing more is asked for. */
-const MAX_HELD = 2_000;
+/** Batches that are stored at once: one is prepared while Postgres works on the other. */
+const STORERS = 2;
+/** Bytes of messages held in memory, fetched and not yet stored; beyond that nothing more is asked for. */
+const MAX_HELD_BYTES = 8 * 1024 * 1024;
+/** Messages and bytes that one request asks for. What the broker sends must fit between two looks at the socket, or it hangs up. */
+const FETCH_MESSAGES = 1_000;
+const FETCH_BYTES = 4 * 1024 * 1024;
 /** The least that the client allows. Stopping waits for one such request to run out. */
 const FETCH_MS = 1_000;
 const EXTEND_MS = ACK_WAIT_MS / 3;
@@ -26,8 +32,10 @@ const LAG_INTERVAL_MS = 5_000;
 const unhurried = (ms: number): Promise<void> => sleep(ms, undefined, { ref: false });
 
 interface Held extends ReadMessage {
-  message: JsMsg;
+  message: StreamMessage;
+  bytes: number;
 }
+const eventsIn = ({ events, rejected }: ReadMessage): number => events.length + rejected.length;
 
 /**
  * Moves events from the stream into the event store: fetches ahead, stores in batches, acknowledges after the commit.
@@ -39,12 +47,16 @@ export class IngestService implements OnModuleInit, BeforeApplicationShutdown {
   private readonly stopWaiting = new AbortController();
   /** Fetched and not yet in a batch. */
   private waiting: Held[] = [];
-  /** Of the batch being stored. */
-  private inWork: Held[] = [];
-  private messages?: ConsumerMessages;
+  private waitingEvents = 0;
+  /** Of the batches being stored. */
+  private readonly inWork = new Set<Held>();
+  private heldBytes = 0;
+  private pull?: Pull;
+  /** Called when a batch is full, when the first message waits, and when the app stops. */
   private wake: () => void = () => undefined;
+  private taking: Promise<unknown> = Promise.resolve();
   private fetching: Promise<void> = Promise.resolve();
-  private storing: Promise<void> = Promise.resolve();
+  private storing: Promise<unknown> = Promise.resolve();
   private lagging: Promise<void> = Promise.resolve();
   private extendTimer?: NodeJS.Timeout;
 
@@ -58,7 +70,7 @@ export class IngestService implements OnModuleInit, BeforeApplicationShutdown {
 
   onModuleInit() {
     this.fetching = this.fetchForEver();
-    this.storing = this.storeForEver();
+    this.storing = Promise.all(Array.from({ length: STORERS }, () => this.storeForEver()));
     this.lagging = this.observeLag();
     this.extendTimer = setInterval(() => this.extend(), EXTEND_MS).unref();
   }
@@ -69,7 +81,7 @@ export class IngestService implements OnModuleInit, BeforeApplicationShutdown {
     this.wake();
     this.stopWaiting.abort();
     // A request that the broker ends itself leaves nothing behind; without a broker nobody ends it.
-    setTimeout(() => void this.messages?.close(), FETCH_MS + 500).unref();
+    setTimeout(() => this.pull?.close(), FETCH_MS + 500).unref();
     await Promise.race([Promise.all([this.fetching, this.storing, this.lagging]), unhurried(STOP_LIMIT_MS)]);
     clearInterval(this.extendTimer);
     for (const { message } of [...this.waiting, ...this.inWork]) message.nak();
@@ -81,29 +93,29 @@ export class IngestService implements OnModuleInit, BeforeApplicationShutdown {
   }
 
   private async fetchForEver() {
-    let consumer: Consumer | null = null;
+    let connection: NatsConnection | null = null;
     let failures = 0;
     while (!this.stopping) {
       try {
-        consumer ??= await this.findConsumer();
-        if (!consumer) continue;
-        const room = MAX_HELD - this.waiting.length - this.inWork.length;
-        if (room < MAX_HELD / 4) {
+        connection ??= await this.connectToStream();
+        if (!connection) continue;
+        if (this.heldBytes >= MAX_HELD_BYTES) {
           await this.pause(20);
           continue;
         }
-        await this.fetch(consumer, Math.min(room, BATCH_EVENTS));
+        await this.fetch(connection);
         failures = 0;
       } catch (err) {
         // Stream or consumer may be gone with the broker's disk: look (and make them) again.
-        consumer = null;
+        connection = null;
         if (failures++ === 0) this.logger.warn({ err }, 'cannot fetch tracking events, trying on');
         await this.pause(Math.min(100 * 2 ** failures, MAX_BACKOFF_MS / 5));
       }
     }
   }
 
-  private async findConsumer(): Promise<Consumer | null> {
+  /** The connection, once the stream and the consumer are there. Null when the app stops before. */
+  private async connectToStream(): Promise<NatsConnection | null> {
     const isStopped = new Promise<null>((resolve) => {
       if (this.stopping) resolve(null);
       this.stopWaiting.signal.addEventListener('abort', () => resolve(null), { once: true });
@@ -114,37 +126,63 @@ export class IngestService implements OnModuleInit, BeforeApplicationShutdown {
       replicas: this.env.TRACKING_REPLICAS,
       maxBytes: this.env.TRACKING_MAX_BYTES,
     });
-    const { jetstream } = this.nats;
-    if (!jetstream) throw new Error('the NATS connection has closed');
-    return jetstream.consumers.get(TRACKING_STREAM, TRACKING_CONSUMER);
+    return connection;
   }
 
-  private async fetch(consumer: Consumer, messages: number) {
-    this.messages = await consumer.fetch({ max_messages: messages, expires: FETCH_MS });
-    for await (const message of this.messages) {
-      if (this.stopping) {
-        message.nak();
-        continue;
-      }
-      this.waiting.push({ message, ...readMessage(message.data, Date.now()) });
-      this.wake();
-    }
+  private async fetch(connection: NatsConnection) {
+    this.pull = new Pull(connection);
+    await this.pull.run(
+      {
+        messages: FETCH_MESSAGES,
+        // One message must fit in.
+        bytes: Math.max(FETCH_BYTES, 2 * (connection.info?.max_payload ?? 0)),
+        expiresMs: FETCH_MS,
+      },
+      (message) => this.hold(message),
+    );
+  }
+
+  private hold(message: StreamMessage) {
+    if (this.stopping) return message.nak();
+    const held = { message, bytes: message.data.length, ...readMessage(message.data, Date.now()) };
+    this.waiting.push(held);
+    this.heldBytes += held.bytes;
+    this.waitingEvents += eventsIn(held);
+    if (this.waiting.length === 1 || this.isFull) this.wake();
+  }
+
+  private get isFull(): boolean {
+    return this.waitingEvents >= BATCH_EVENTS;
   }
 
   private async storeForEver() {
     while (!this.stopping) {
-      if (this.waiting.length === 0) {
-        await new Promise<void>((resolve) => {
-          this.wake = resolve;
-          if (this.stopping) resolve();
-        });
-        continue;
+      const turn = this.taking.then(() => this.nextBatch());
+      this.taking = turn;
+      const batch = await turn;
+      if (batch.length === 0 || !(await this.storeBatch(batch))) continue;
+      for (const held of batch) {
+        this.inWork.delete(held);
+        this.heldBytes -= held.bytes;
       }
-      const isFull = () => this.waiting.length >= BATCH_EVENTS;
-      if (!isFull()) await this.pause(BATCH_WAIT_MS);
-      this.inWork = this.takeBatch();
-      if (await this.storeBatch(this.inWork)) this.inWork = [];
     }
+  }
+
+  /** Waits for a full batch, and for one that is not full no longer than BATCH_WAIT_MS after its first message. */
+  private async nextBatch(): Promise<Held[]> {
+    if (this.waiting.length === 0) await this.woken();
+    if (!this.isFull && !this.stopping) await Promise.race([this.woken(), this.pause(BATCH_WAIT_MS)]);
+    if (this.stopping) return [];
+    const batch = this.takeBatch();
+    for (const held of batch) this.inWork.add(held);
+    return batch;
+  }
+
+  private woken(): Promise<void> {
+    return new Promise((resolve) => {
+      this.wake = resolve;
+      if (this.stopping) resolve();
+    });
   }
 
   /** Whole messages with up to BATCH_EVENTS events; a message of more is a batch of its own. */
@@ -152,10 +190,11 @@ export class IngestService implements OnModuleInit, BeforeApplicationShutdown {
     let events = 0;
     let size = 0;
     for (const held of this.waiting) {
-      events += held.events.length + held.rejected.length;
-      if (events > BATCH_EVENTS && size > 0) break;
+      if (events + eventsIn(held) > BATCH_EVENTS && size > 0) break;
+      events += eventsIn(held);
       size += 1;
     }
+    this.waitingEvents -= events;
     return this.waiting.splice(0, size);
   }
 

@@ -1,4 +1,5 @@
 import type { MigrationClass } from '@perkway/platform';
 import { CreateEventStore1767225700000 } from './1767225700000-create-event-store.js';
+import { ScaleEventStore1767225800000 } from './1767225800000-scale-event-store.js';
 
-export const migrations: MigrationClass[] = [CreateEventStore1767225700000];
+export const migrations: MigrationClass[] = [CreateEventStore1767225700000, ScaleEventStore1767225800000];

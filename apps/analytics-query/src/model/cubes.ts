@@ -3,8 +3,18 @@
  * a constant of ours; nothing that a caller sends ever becomes part of it.
  */
 
-/** What a member needs beside the event row. */
-export type Join = 'perks' | 'perk_names' | 'campaign_names';
+/** Names by id. They are joined to groups of ids rather than to rows where that says the same. */
+export type NameTable = 'perk_names' | 'campaign_names';
+/** What a member needs beside the event row; `perks` spreads an event over a row for each perk that it showed. */
+export type Join = 'perks' | NameTable;
+
+export const NAMES: Record<NameTable, { key: string; join: (key: string, account: string) => string }> = {
+  perk_names: { key: 'perk_id', join: (key) => `perk_names pn on pn.perk_id = ${key}` },
+  campaign_names: {
+    key: 'campaign_id',
+    join: (key, account) => `campaign_names cn on cn.account_id = ${account} and cn.campaign_id = ${key}`,
+  },
+};
 
 export interface Dimension {
   type: 'string' | 'number' | 'time';
@@ -83,7 +93,7 @@ export const CUBES: readonly Cube[] = [
     eventType: 'perk_view',
     tagged: true,
     measures: {
-      count: { ...count, sqlWithoutPerks: 'coalesce(sum(cardinality(e.perk_ids)), 0)::bigint' },
+      count: { ...count, sqlWithoutPerks: 'coalesce(sum(e.perk_count), 0)::bigint' },
     },
     dimensions: {
       ...occurred,

@@ -17,7 +17,7 @@ describe('titles', () => {
 
 describe('the model of an account', () => {
   const names = (attributes: string[], cube: string) =>
-    metaOf(modelFor(attributes))
+    metaOf(modelFor(attributes.map((name) => ({ name }))))
       .cubes.find(({ name }) => name === cube)!
       .dimensions.map(({ name }) => name.slice(cube.length + 1));
 

@@ -1,6 +1,7 @@
 import { CUBES, type Cube, type Dimension, type Measure } from './cubes.js';
 
-export type { Cube, Dimension, Join, Measure } from './cubes.js';
+export { NAMES } from './cubes.js';
+export type { Cube, Dimension, Join, Measure, NameTable } from './cubes.js';
 
 export type Member = { cube: Cube; name: string } & (
   { kind: 'dimension'; definition: Dimension } | { kind: 'measure'; definition: Measure }
@@ -19,24 +20,37 @@ const CMETA_PREFIX = 'cmeta_';
 /** `-` cannot stand in a member name. */
 export const dimensionOfAttribute = (name: string): string => CMETA_PREFIX + name.replaceAll('-', '_');
 
-/** True for what can only be a dimension made from an attribute name, whether or not the name was ever used. */
-export const isAttributeMember = (path: string): boolean =>
-  path.split('.')[1]?.startsWith(CMETA_PREFIX) ?? false;
+/** What follows `cmeta_` in a member that can only be made from an attribute name, whether or not it was ever used. */
+export const attributeOfMember = (path: string): string | undefined => {
+  const name = path.split('.')[1];
+  return name?.startsWith(CMETA_PREFIX) ? name.slice(CMETA_PREFIX.length) : undefined;
+};
+
+/** A name that an account has used. `isFolded`: `-` stands as `_` in it, and which it was is not known. */
+export interface AttributeName {
+  name: string;
+  isFolded?: boolean;
+}
 
 /** Attribute names are `[A-Za-z0-9_-]+`; the check stands here because they become part of the SQL. */
 const ATTRIBUTE_NAME = /^[A-Za-z0-9_-]+$/;
 
+const attributeSql = ({ name, isFolded }: AttributeName): string =>
+  isFolded && name.includes('_')
+    ? `(select a.value from jsonb_each_text(e.cmeta) a where replace(a.key, '-', '_') = '${name}' order by a.key limit 1)`
+    : `e.cmeta->>'${name}'`;
+
 /** Several names can fold onto one dimension (`a-b`, `a_b`): it reads whichever the event carries. */
-function attributeDimensions(names: readonly string[]): Record<string, Dimension> {
-  const byDimension = new Map<string, string[]>();
-  for (const name of [...names].sort()) {
-    if (!ATTRIBUTE_NAME.test(name)) continue;
-    const dimension = dimensionOfAttribute(name);
-    byDimension.set(dimension, [...(byDimension.get(dimension) ?? []), name]);
+function attributeDimensions(names: readonly AttributeName[]): Record<string, Dimension> {
+  const byDimension = new Map<string, AttributeName[]>();
+  for (const attribute of [...names].sort((a, b) => (a.name < b.name ? -1 : 1))) {
+    if (!ATTRIBUTE_NAME.test(attribute.name)) continue;
+    const dimension = dimensionOfAttribute(attribute.name);
+    byDimension.set(dimension, [...(byDimension.get(dimension) ?? []), attribute]);
   }
   return Object.fromEntries(
     [...byDimension].map(([dimension, sources]) => {
-      const values = sources.map((name) => `e.cmeta->>'${name}'`);
+      const values = sources.map(attributeSql);
       return [
         dimension,
         { type: 'string', sql: values.length === 1 ? `(${values[0]})` : `coalesce(${values.join(', ')})` },
@@ -45,7 +59,7 @@ function attributeDimensions(names: readonly string[]): Record<string, Dimension
   );
 }
 
-export function modelFor(attributeNames: readonly string[]): Model {
+export function modelFor(attributeNames: readonly AttributeName[]): Model {
   const attributes = attributeDimensions(attributeNames);
   const cubes = CUBES.map((cube) =>
     cube.tagged ? { ...cube, dimensions: { ...cube.dimensions, ...attributes } } : cube,

@@ -3,18 +3,15 @@ import type { Column, CompiledQuery } from './compile.js';
 import type { QueryType } from './normalize.js';
 import type { NormalizedQuery, ResponseFormat } from './query.js';
 
-/** The rows of one query, each in the order of `compiled.columns`, values as the driver gives them. */
-export interface QueryRows {
+/** A query and what it compiles to. */
+export interface DescribedQuery {
   query: NormalizedQuery;
   compiled: CompiledQuery;
-  rows: unknown[][];
-  /** Rows without limit and offset, where asked for. */
-  total?: number;
 }
 
 const pathOf = ({ cube, name }: Column): string => `${cube.name}.${name}`;
 
-function annotationOf({ query, compiled }: QueryRows) {
+function annotationOf({ query, compiled }: DescribedQuery) {
   const measures: Record<string, object> = {};
   const dimensions: Record<string, object> = {};
   const timeDimensions: Record<string, object> = {};
@@ -45,7 +42,7 @@ type Field = [key: string, column: number];
  * A time dimension with granularity stands under its own name too, with the value of the finest granularity, unless
  * it is selected as it is.
  */
-function fieldsOf({ query, compiled: { columns } }: QueryRows, queryType: QueryType): Field[] {
+function fieldsOf({ query, compiled: { columns } }: DescribedQuery, queryType: QueryType): Field[] {
   const fields: Field[] = [];
   const finest = new Map<string, number>();
   columns.forEach((column, index) => {
@@ -65,45 +62,100 @@ function fieldsOf({ query, compiled: { columns } }: QueryRows, queryType: QueryT
   return fields;
 }
 
-function dataOf(result: QueryRows, queryType: QueryType, format: ResponseFormat) {
-  const { query, rows } = result;
-  const fields = fieldsOf(result, queryType);
-  const range = query.timeDimensions.find(({ dateRange }) => dateRange)?.dateRange;
-  const compared = queryType === 'compareDateRangeQuery' && range ? range.join(' - ') : undefined;
-  if (format === 'default')
-    return rows.map((row) => {
-      const record: Record<string, unknown> = {};
-      for (const [key, column] of fields) record[key] = row[column];
-      if (compared !== undefined) record.compareDateRange = compared;
-      return record;
-    });
-  if (rows.length === 0)
-    return format === 'compact' ? { members: [], dataset: [] } : { members: [], columns: [] };
-  const members = fields.map(([key]) => key);
-  const pick = (row: unknown[]) => fields.map(([, column]) => row[column]);
-  if (compared !== undefined) members.push('compareDateRange');
-  if (format === 'compact')
-    return {
-      members,
-      dataset: rows.map((row) => (compared === undefined ? pick(row) : [...pick(row), compared])),
-    };
-  const columns = fields.map(([, column]) => rows.map((row) => row[column]));
-  if (compared !== undefined) columns.push(rows.map(() => compared));
-  return { members, columns };
+/** Writes rows as the text of an answer, one after the other. */
+export interface RowWriter {
+  /** @param values in the order of `compiled.columns`, as the driver gives them */
+  row(values: unknown[]): string;
+  end(): string;
 }
 
-/** The answer to one query inside `/v1/load`. */
-const resultOf = (result: QueryRows, queryType: QueryType, refreshedAt: string) => ({
-  query: result.query,
-  lastRefreshTime: refreshedAt,
-  annotation: annotationOf(result),
-  dataSource: 'default',
-  dbType: 'postgres',
-  external: false,
-  slowQuery: false,
-  ...(result.total === undefined ? {} : { total: result.total }),
-  data: dataOf(result, queryType, result.query.responseFormat ?? 'default'),
-});
+/** The member `data` of the answer to one query, rows each in the order of `compiled.columns`. */
+export function dataWriter(described: DescribedQuery, queryType: QueryType): RowWriter {
+  const { query } = described;
+  const fields = fieldsOf(described, queryType);
+  const range = query.timeDimensions.find(({ dateRange }) => dateRange)?.dateRange;
+  if (queryType === 'compareDateRangeQuery' && range) {
+    // The same for all rows: it stands behind the columns of the statement.
+    const label = JSON.stringify(range.join(' - '));
+    return WRITERS[query.responseFormat ?? 'default']([...fields, ['compareDateRange', -1]], label);
+  }
+  return WRITERS[query.responseFormat ?? 'default'](fields);
+}
+
+/** @param constant the JSON text of a field whose column is -1 */
+type MakeWriter = (fields: Field[], constant?: string) => RowWriter;
+const cell = (values: unknown[], column: number, constant?: string): string =>
+  column < 0 ? constant! : JSON.stringify(values[column]);
+
+const WRITERS: Record<ResponseFormat, MakeWriter> = {
+  default: (fields, constant) => {
+    let before = '[{';
+    const keys = fields.map(([key], index) => `${index > 0 ? ',' : ''}${JSON.stringify(key)}:`);
+    return {
+      row: (values) => {
+        let text = before;
+        before = '},{';
+        fields.forEach(([, column], index) => (text += keys[index]! + cell(values, column, constant)));
+        return text;
+      },
+      end: () => (before === '[{' ? '[]' : '}]'),
+    };
+  },
+  compact: (fields, constant) => {
+    let before = `{"members":${membersOf(fields)},"dataset":[`;
+    let any = false;
+    return {
+      row: (values) => {
+        const text = `${before}[${fields.map(([, column]) => cell(values, column, constant)).join(',')}]`;
+        before = ',';
+        any = true;
+        return text;
+      },
+      end: () => (any ? ']}' : '{"members":[],"dataset":[]}'),
+    };
+  },
+  // A column is complete only when the last row is there; kept as bytes, which take less room than texts.
+  columnar: (fields, constant) => {
+    const columns = fields.map(() => ({ pieces: [] as Buffer[], text: '' }));
+    let any = false;
+    return {
+      row: (values) => {
+        fields.forEach(([, column], index) => {
+          const kept = columns[index]!;
+          kept.text += (any ? ',' : '') + cell(values, column, constant);
+          if (kept.text.length > 16 * 1024) {
+            kept.pieces.push(Buffer.from(kept.text));
+            kept.text = '';
+          }
+        });
+        any = true;
+        return '';
+      },
+      end: () => {
+        if (!any) return '{"members":[],"columns":[]}';
+        const texts = columns.map(({ pieces, text }) => `[${Buffer.concat(pieces).toString()}${text}]`);
+        return `{"members":${membersOf(fields)},"columns":[${texts.join(',')}]}`;
+      },
+    };
+  },
+};
+const membersOf = (fields: Field[]): string => JSON.stringify(fields.map(([key]) => key));
+
+/**
+ * The answer to one query up to its rows, which follow, and `}`.
+ * @param total rows without limit and offset, where asked for
+ */
+export const resultHead = (described: DescribedQuery, refreshedAt: string, total?: number): string =>
+  `${JSON.stringify({
+    query: described.query,
+    lastRefreshTime: refreshedAt,
+    annotation: annotationOf(described),
+    dataSource: 'default',
+    dbType: 'postgres',
+    external: false,
+    slowQuery: false,
+    ...(total === undefined ? {} : { total }),
+  }).slice(0, -1)},"data":`;
 
 /** What a pivot of the results is made from. */
 export function pivotQueryOf(queryType: QueryType, queries: NormalizedQuery[]) {
@@ -123,17 +175,11 @@ export function pivotQueryOf(queryType: QueryType, queries: NormalizedQuery[]) {
   };
 }
 
-/** The body of `/v1/load` for a client that does not ask for several results. */
-export const singleAnswer = (result: QueryRows, refreshedAt: string) =>
-  resultOf(result, 'regularQuery', refreshedAt);
-
-/** The body of `/v1/load?queryType=multi`, as the Cube client asks for it. */
-export const multiAnswer = (queryType: QueryType, results: QueryRows[], refreshedAt: string) => ({
-  queryType,
-  results: results.map((result) => resultOf(result, queryType, refreshedAt)),
-  pivotQuery: pivotQueryOf(
-    queryType,
-    results.map(({ query }) => query),
-  ),
-  slowQuery: false,
-});
+/** What stands before and after the results in the body of `/v1/load?queryType=multi`, as the Cube client asks for it. */
+export const multiFrame = (
+  queryType: QueryType,
+  queries: NormalizedQuery[],
+): [head: string, tail: string] => [
+  `{"queryType":${JSON.stringify(queryType)},"results":[`,
+  `],"pivotQuery":${JSON.stringify(pivotQueryOf(queryType, queries))},"slowQuery":false}`,
+];

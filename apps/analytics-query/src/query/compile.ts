@@ -1,9 +1,9 @@
-import type { Cube, Dimension, Join, Measure, Member, Model } from '../model/model.js';
-import { toInstant } from './date-range.js';
-import { compileFilters } from './filters.js';
-import { Params } from './params.js';
+import type { Cube, Dimension, Measure, Member, Model } from '../model/model.js';
+import type { Coverage } from './coverage.js';
+import { clauseOf, membersOfFilter } from './filters.js';
 import { GRANULARITIES, type NormalizedFilterTree, type NormalizedQuery } from './query.js';
 import { queryError } from './query-error.js';
+import { writeStatement } from './statement.js';
 
 /** One column of the answer. */
 export interface Column {
@@ -26,18 +26,30 @@ export interface CompiledQuery {
   total?: { text: string; params: unknown[] };
   /** The ordering in force, by member. */
   order: { id: string; desc: boolean }[];
+  /** Whether cells could answer it, as far as hours are closed. */
+  hasCells: boolean;
+  /** Whether it reads cells, so that it is right only while the coverage that it was compiled with holds. */
+  readsCells: boolean;
 }
 
-interface Selected extends Omit<Column, 'alias'> {
-  sql: string;
+export interface CompileOptions {
+  /** Without it only raw rows are read. */
+  coverage?: Coverage;
+  /** What happened before is in no answer; epoch milliseconds. */
+  keptFrom?: number;
 }
 
-const JOINS: Record<Join, (perkId: string) => string> = {
-  perks: () => 'cross join lateral unnest(e.perk_ids) as p (perk_id)',
-  perk_names: (perkId) => `left join perk_names pn on pn.perk_id = ${perkId}`,
-  campaign_names: () =>
-    'left join campaign_names cn on cn.account_id = e.account_id and cn.campaign_id = e.campaign_id',
-};
+/** A query whose members are known to exist and to go together. */
+export interface ResolvedQuery {
+  query: NormalizedQuery;
+  account: string;
+  cube: Cube;
+  columns: Column[];
+  resolve: (path: string) => Member;
+  /** Filters of rows and of groups. */
+  where: NormalizedFilterTree[];
+  having: NormalizedFilterTree[];
+}
 
 /** The member, or the error that Cube gives for its absence. */
 export function resolveMember(model: Model, path: string): Member {
@@ -63,81 +75,27 @@ const resolveDimension = (
 };
 
 /** Every member that a query names, also in its filters. */
-export function membersOf(query: NormalizedQuery): string[] {
-  const inFilters = (filters: NormalizedFilterTree[]): string[] =>
-    filters.flatMap((filter) =>
-      'and' in filter ? inFilters(filter.and) : 'or' in filter ? inFilters(filter.or) : [filter.member],
-    );
-  return [
-    ...(query.measures ?? []),
-    ...query.dimensions,
-    ...query.timeDimensions.map(({ dimension }) => dimension),
-    ...inFilters(query.filters),
-  ];
-}
+export const membersOf = (query: NormalizedQuery): string[] => [
+  ...(query.measures ?? []),
+  ...query.dimensions,
+  ...query.timeDimensions.map(({ dimension }) => dimension),
+  ...query.filters.flatMap(membersOfFilter),
+];
 
 /**
  * Turns a normalised query into one SQL statement for the rows of one account. Pure: no clock, no database. Only
  * constants of the model, checked names of time zones and granularities, and parameters become part of the text.
  */
-export function compile(query: NormalizedQuery, model: Model, account: string): CompiledQuery {
-  for (const path of query.segments ?? []) {
-    const [cube, name] = path.split('.');
-    if (!model.cube(cube!)) throw queryError(`Cube '${cube}' not found for path '${path}'`);
-    throw queryError(`'${name}' not found for path '${path}'`);
-  }
-  const used = [...new Set(membersOf(query))].map((path) => resolveMember(model, path));
-  const cubes = [...new Set(used.map(({ cube }) => cube))];
-  const cube = cubes[0]!;
-  if (cubes[1]) throw queryError(`Can't find join path to join '${cube.name}', '${cubes[1].name}'`);
-
-  const joins = new Set(
-    used.flatMap((member) => (member.kind === 'dimension' ? (member.definition.joins ?? []) : [])),
-  );
-  const spreadsPerks = Object.values(cube.measures).some(({ sqlWithoutPerks }) => sqlWithoutPerks);
-  // A row of an ungrouped query, and the subject of measureFilter, is one view of one perk.
-  if (spreadsPerks && query.ungrouped) joins.add('perks');
-
-  const selected = dedupe([
-    ...query.dimensions.map((path) => selectDimension(model, path, query.timezone)),
-    ...query.timeDimensions
-      .filter(({ granularity }) => granularity !== undefined)
-      .map(({ dimension, granularity }) => selectTime(model, dimension, granularity!, query.timezone)),
-    ...(query.measures ?? []).map((path) =>
-      selectMeasure(model, path, query.ungrouped === true, joins.has('perks')),
-    ),
-  ]);
-
-  const columns = selected.map((column, index) => ({ ...column, alias: aliasOf(column.key, index) }));
-
-  const params = new Params();
-  const where = [`e.account_id = ${params.add(account)}`, `e.type = '${cube.eventType}'`];
-  for (const { dimension, dateRange } of query.timeDimensions) {
-    const { definition, name } = resolveDimension(model, dimension);
-    if (definition.type !== 'time') throw queryError(`'${name}' is not a time dimension`);
-    if (!dateRange) continue;
-    const [from, to] = dateRange.map((stamp) => params.add(toInstant(stamp, query.timezone)));
-    where.push(`${definition.sql} >= ${from}::timestamptz`, `${definition.sql} <= ${to}::timestamptz`);
-  }
-  const filters = compileFilters(query.filters, {
-    params,
-    timezone: query.timezone,
-    resolve: (path) => resolveMember(model, path),
-    measureSql: (measure) => measureSql(measure, joins.has('perks')),
-    ungrouped: query.ungrouped === true,
-  });
-  where.push(...filters.where);
-
-  const from = ['tracking_events e', ...joinSql(joins)].join('\n  ');
+export function compile(
+  query: NormalizedQuery,
+  model: Model,
+  account: string,
+  options: CompileOptions = {},
+): CompiledQuery {
+  const resolved = resolveQuery(query, model, account);
+  const { columns } = resolved;
+  const { text: statement, params, hasCells, readsCells } = writeStatement(resolved, options);
   const groups = columns.flatMap(({ kind }, index) => (kind === 'measure' ? [] : [index + 1]));
-  const statement = [
-    `select ${columns.map(({ sql, alias }) => `${sql} as "${alias}"`).join(',\n  ')}`,
-    `from ${from}`,
-    `where ${where.join('\n  and ')}`,
-    ...(groups.length > 0 && !query.ungrouped ? [`group by ${groups.join(', ')}`] : []),
-    ...(filters.having.length > 0 ? [`having ${filters.having.join('\n  and ')}`] : []),
-  ].join('\n');
-
   const order = orderOf(query, columns);
   // Rows that the ordering leaves equal keep one order, so that pages do not overlap.
   const ties = groups.filter((position) => !order.some((each) => each.position === position));
@@ -152,24 +110,63 @@ export function compile(query: NormalizedQuery, model: Model, account: string): 
       `limit ${query.limit}`,
       ...(query.offset ? [`offset ${query.offset}`] : []),
     ].join('\n'),
-    params: params.values,
-    columns: columns.map(({ sql: _sql, ...column }) => column),
+    params,
+    columns,
     order: order.map(({ id, desc }) => ({ id, desc })),
+    hasCells,
+    readsCells,
     ...(isTrue(query.total)
-      ? { total: { text: `select count(*) from (\n${statement}\n) rows`, params: params.values } }
+      ? { total: { text: `select count(*) from (\n${statement}\n) rows`, params } }
       : {}),
   };
 }
 
 export const isTrue = (value: boolean | string | undefined): boolean => value === true || value === 'true';
 
-const dedupe = (columns: Selected[]): Selected[] =>
-  columns.filter(({ key }, index) => columns.findIndex((each) => each.key === key) === index);
+function resolveQuery(query: NormalizedQuery, model: Model, account: string): ResolvedQuery {
+  for (const path of query.segments ?? []) {
+    const [cube, name] = path.split('.');
+    if (!model.cube(cube!)) throw queryError(`Cube '${cube}' not found for path '${path}'`);
+    throw queryError(`'${name}' not found for path '${path}'`);
+  }
+  const used = [...new Set(membersOf(query))].map((path) => resolveMember(model, path));
+  const [cube, other] = [...new Set(used.map((member) => member.cube))];
+  if (other) throw queryError(`Can't find join path to join '${cube!.name}', '${other.name}'`);
 
-const joinSql = (joins: Set<Join>): string[] => {
-  const perkId = joins.has('perks') ? 'p.perk_id' : 'e.perk_id';
-  return (Object.keys(JOINS) as Join[]).filter((join) => joins.has(join)).map((join) => JOINS[join](perkId));
-};
+  const selected = [
+    ...query.dimensions.map((path): Omit<Column, 'alias'> => {
+      const { cube, name } = resolveDimension(model, path);
+      return { key: path, kind: 'dimension', cube, name };
+    }),
+    ...query.timeDimensions.flatMap(({ dimension, granularity }) => {
+      const { cube, name, definition } = resolveDimension(model, dimension);
+      if (definition.type !== 'time') throw queryError(`'${name}' is not a time dimension`);
+      if (granularity === undefined) return [];
+      if (!(GRANULARITIES as readonly string[]).includes(granularity))
+        throw queryError(`Granularity "${granularity}" does not exist in dimension ${dimension}`);
+      return [
+        { key: `${dimension}.${granularity}`, kind: 'timeDimension' as const, cube, name, granularity },
+      ];
+    }),
+    ...(query.measures ?? []).map((path): Omit<Column, 'alias'> => {
+      const { cube, name } = resolveMeasure(model, path);
+      return { key: path, kind: 'measure', cube, name };
+    }),
+  ];
+  const resolve = (path: string) => resolveMember(model, path);
+  const clauses = query.filters.map((filter) => clauseOf(filter, { resolve }));
+  return {
+    query,
+    account,
+    cube: cube!,
+    columns: selected
+      .filter(({ key }, index) => selected.findIndex((each) => each.key === key) === index)
+      .map((column, index) => ({ ...column, alias: aliasOf(column.key, index) })),
+    resolve,
+    where: query.filters.filter((_, index) => clauses[index] === 'where'),
+    having: query.filters.filter((_, index) => clauses[index] === 'having'),
+  };
+}
 
 /** Postgres cuts identifiers at 63 bytes; a longer name gets a short one. */
 const aliasOf = (key: string, index: number): string => {
@@ -177,42 +174,10 @@ const aliasOf = (key: string, index: number): string => {
   return name.length <= 63 ? name : `c${index}`;
 };
 
-const local = (sql: string, timezone: string): string => `(${sql} at time zone '${timezone}')`;
-
-function selectDimension(model: Model, path: string, timezone: string): Selected {
-  const { cube, name, definition } = resolveDimension(model, path);
-  const sql = definition.type === 'time' ? local(definition.sql, timezone) : definition.sql;
-  return { key: path, kind: 'dimension', cube, name, sql };
-}
-
-function selectTime(model: Model, path: string, granularity: string, timezone: string): Selected {
-  const { cube, name, definition } = resolveDimension(model, path);
-  if (definition.type !== 'time') throw queryError(`'${name}' is not a time dimension`);
-  if (!(GRANULARITIES as readonly string[]).includes(granularity))
-    throw queryError(`Granularity "${granularity}" does not exist in dimension ${path}`);
-  return {
-    key: `${path}.${granularity}`,
-    kind: 'timeDimension',
-    cube,
-    name,
-    granularity,
-    sql: `date_trunc('${granularity}', ${local(definition.sql, timezone)})`,
-  };
-}
-
-const measureSql = (measure: Measure, withPerks: boolean): string =>
-  (withPerks ? undefined : measure.sqlWithoutPerks) ?? measure.sql;
-
-function selectMeasure(model: Model, path: string, ungrouped: boolean, withPerks: boolean): Selected {
-  const { cube, name, definition } = resolveMeasure(model, path);
-  const sql = ungrouped ? definition.ungrouped : measureSql(definition, withPerks);
-  return { key: path, kind: 'measure', cube, name, sql };
-}
-
 /** Members that are not selected are ignored; a time dimension is meant with or without its granularity. */
 function orderOf(
   query: NormalizedQuery,
-  columns: Selected[],
+  columns: Column[],
 ): { id: string; desc: boolean; position: number }[] {
   const positionOf = (id: string): number => {
     const exact = columns.findIndex(({ key }) => key === id);

@@ -1,13 +1,6 @@
-import { isTrue, type CompiledQuery } from './compile.js';
-import { pivotQueryOf } from './answer.js';
+import { isTrue } from './compile.js';
+import { pivotQueryOf, type DescribedQuery } from './answer.js';
 import type { QueryType } from './normalize.js';
-import type { NormalizedQuery } from './query.js';
-
-/** A query and what it compiles to. */
-export interface DescribedQuery {
-  query: NormalizedQuery;
-  compiled: CompiledQuery;
-}
 
 const orderOf = ({ compiled: { order } }: DescribedQuery): Record<string, 'asc' | 'desc'> =>
   Object.fromEntries(order.map(({ id, desc }) => [id, desc ? 'desc' : 'asc']));

@@ -12,21 +12,22 @@ export interface FilterContext {
   ungrouped: boolean;
 }
 
-/** Conditions on dimensions filter rows, those on measures filter groups. */
-export interface CompiledFilters {
-  where: string[];
-  having: string[];
-}
+/** One condition for each filter; all of them must hold. */
+export const compileFilters = (filters: NormalizedFilterTree[], context: FilterContext): string[] =>
+  filters.map((filter) => compileTree(filter, context));
 
-export function compileFilters(filters: NormalizedFilterTree[], context: FilterContext): CompiledFilters {
-  const compiled: CompiledFilters = { where: [], having: [] };
-  for (const filter of filters) compiled[clauseOf(filter, context)].push(compileTree(filter, context));
-  return compiled;
-}
+/** The members that a filter names. */
+export const membersOfFilter = (filter: NormalizedFilterTree): string[] =>
+  'and' in filter
+    ? filter.and.flatMap(membersOfFilter)
+    : 'or' in filter
+      ? filter.or.flatMap(membersOfFilter)
+      : [filter.member];
 
 type Clause = 'where' | 'having';
 
-function clauseOf(filter: NormalizedFilterTree, context: FilterContext): Clause {
+/** Conditions on dimensions filter rows, those on measures filter groups. */
+export function clauseOf(filter: NormalizedFilterTree, context: Pick<FilterContext, 'resolve'>): Clause {
   if ('member' in filter) {
     const { kind } = context.resolve(filter.member);
     return kind === 'measure' && filter.operator !== 'measureFilter' ? 'having' : 'where';

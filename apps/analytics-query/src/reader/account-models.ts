@@ -1,48 +1,91 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { modelFor, type Model } from '../model/model.js';
-import { Reader } from './reader.js';
+import {
+  attributeOfMember,
+  dimensionOfAttribute,
+  modelFor,
+  type AttributeName,
+  type Model,
+} from '../model/model.js';
+import { membersOf } from '../query/compile.js';
+import type { NormalizedQuery } from '../query/query.js';
+import { Reader, type Patience } from './reader.js';
 
 /** How long the names of an account are believed; new ones are in the answers within seconds anyway. */
 const FRESH_MS = 1_000;
 const MAX_ACCOUNTS = 1_000;
-/** Anybody can put names into a click; the first ones that an account used become dimensions, all are in `cmeta`. */
-const MAX_NAMES = 1_000;
+/** Names that `/v1/meta` lists. */
+const MAX_LISTED = 1_000;
+/** Names from here on may not have been kept, see attribute-names.ts. */
+const FULL = 2_000;
 
 interface Known {
-  model: Promise<Model>;
+  names: Promise<string[]>;
   at: number;
 }
-
-const EMPTY = modelFor([]);
 
 /** The model as an account sees it. */
 @Injectable()
 export class AccountModels {
   private readonly known = new Map<string, Known>();
+  /** Without an account's own dimensions: for queries that name none of them. */
+  private readonly common = modelFor([]);
 
   constructor(@Inject(Reader) private readonly reader: Reader) {}
 
-  /** The model without the account's own dimensions: for queries that name none of them. */
-  readonly common = EMPTY;
-
-  async get(account: string): Promise<Model> {
+  /** What `/v1/meta` shows: names that calls with a key used before those that anybody put into a link. */
+  async listed(account: string, patience: Patience): Promise<Model> {
     const known = this.known.get(account);
-    if (known && Date.now() - known.at < FRESH_MS) return known.model;
-    const model = this.load(account);
+    if (known && Date.now() - known.at < FRESH_MS) return modelFor((await known.names).map(byName));
+    const names = this.list(account, patience);
     this.known.delete(account);
-    this.known.set(account, { model, at: Date.now() });
+    this.known.set(account, { names, at: Date.now() });
     if (this.known.size > MAX_ACCOUNTS) this.known.delete(this.known.keys().next().value!);
-    model.catch(() => this.known.delete(account));
-    return model;
+    names.catch(() => this.known.delete(account));
+    return modelFor((await names).map(byName));
   }
 
-  private async load(account: string): Promise<Model> {
-    const [rows = []] = await this.reader.read(account, [
+  /** With the attribute dimensions that the queries name, whether or not they are listed. */
+  async for(account: string, queries: NormalizedQuery[], patience: Patience): Promise<Model> {
+    const named = new Set(queries.flatMap(membersOf).flatMap((path) => attributeOfMember(path) ?? []));
+    if (named.size === 0) return this.common;
+    const names: AttributeName[] = [];
+    let isFull = false;
+    await this.reader.read(
+      account,
+      [
+        {
+          text: `select name from attribute_names where account_id = $1 and replace(name, '-', '_') = any($2::text[])`,
+          params: [account, [...named]],
+          onRow: ([name]) => names.push({ name: name as string }),
+        },
+        {
+          text: `select count(*) from (select from attribute_names where account_id = $1 limit ${FULL}) n`,
+          params: [account],
+          onRow: ([count]) => (isFull = Number(count) === FULL),
+        },
+      ],
+      patience,
+    );
+    const found = new Set(names.map(({ name }) => dimensionOfAttribute(name)));
+    // Where names were left out, one that is not there may have been used all the same.
+    if (isFull)
+      for (const name of named)
+        if (!found.has(dimensionOfAttribute(name))) names.push({ name, isFolded: true });
+    return modelFor(names);
+  }
+
+  private async list(account: string, patience: Patience): Promise<string[]> {
+    const rows = await this.reader.rows(
+      account,
       {
-        text: `select name from attribute_names where account_id = $1 order by first_seen_at, name limit ${MAX_NAMES}`,
+        text: `select name from attribute_names where account_id = $1
+          order by keyed desc, first_seen_at, name limit ${MAX_LISTED}`,
         params: [account],
       },
-    ]);
-    return modelFor(rows.map(([name]) => name as string));
+      patience,
+    );
+    return rows.map(([name]) => name as string);
   }
 }
+
+const byName = (name: string): AttributeName => ({ name });

@@ -1,14 +1,25 @@
-import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { DomainError, isCallerId, unavailable } from '@perkway/domain';
 import { ENV, isDatabaseAway, LOGGER, SteadyClient } from '@perkway/platform';
+import type { Socket } from 'node:net';
 import pg from 'pg';
 import type { Logger } from 'pino';
 import type { AnalyticsQueryEnv } from '../env.js';
 import { queryError } from '../query/query-error.js';
+import { cancelQuery } from './cancel.js';
 
 export interface Statement {
   text: string;
   params: unknown[];
+}
+/** Told the rows of a statement, each as the values of its columns. */
+export type OnRow = (row: unknown[]) => void;
+
+/** How much longer a request may take, and whether anybody still waits for it. */
+export interface Patience {
+  /** Epoch milliseconds. */
+  deadline: number;
+  signal: AbortSignal;
 }
 
 /** Values as the Cube API writes them: whole numbers and numerics as text, times as local wall time. */
@@ -30,9 +41,13 @@ const types = { getTypeParser: (oid: number) => PARSERS[oid] ?? asIs } as unknow
 
 /** Connecting, and the statement that opens a transaction: neither has anything to compute. */
 const CONNECT_TIMEOUT_MS = 2_000;
+/** The server ends a query at its deadline; one that does not answer then is gone. */
+const SILENCE_MS = 1_000;
 const QUERY_CANCELED = '57014';
 /** Data exceptions, and operators that do not fit their operands: the query asked for something senseless. */
 const CALLERS_MISTAKE = /^(22|42883|42804|42725)/;
+/** The account of the row that shows whether settings reach the rows (a transaction's setting may not reach other nodes). */
+const PROBE_ACCOUNT = 'reader-probe';
 
 /** With a limit of its own for connecting, because that of the pool covers waiting for the queries of others too. */
 class ReaderClient extends SteadyClient {
@@ -41,11 +56,15 @@ class ReaderClient extends SteadyClient {
   }
 }
 
+const socketOf = (client: pg.ClientBase): Socket =>
+  (client as unknown as { connection: { stream: Socket } }).connection.stream;
+
 /** Reads the event store as `analytics_reader`, one account at a time. */
 @Injectable()
-export class Reader implements OnApplicationShutdown {
+export class Reader implements OnModuleInit, OnApplicationShutdown {
   private readonly pool: pg.Pool;
   private readonly timeoutMs: number;
+  private verified?: Promise<void>;
 
   constructor(
     @Inject(ENV) env: AnalyticsQueryEnv,
@@ -57,69 +76,111 @@ export class Reader implements OnApplicationShutdown {
       connectionString: env.READER_DATABASE_URL,
       application_name: 'analytics-query-reader',
       max: env.READER_POOL_SIZE,
-      // Waiting for a connection means waiting for the queries of others, each of which has a limit.
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS + this.timeoutMs,
-      query_timeout: this.timeoutMs + 1_000,
+      // Statements are sent without waiting for the answers to those before: one round trip for a transaction.
+      pipeline: true,
       idle_in_transaction_session_timeout: 10_000,
       keepAlive: true,
-    });
+    } as pg.PoolConfig);
     this.pool.on('error', (err) => this.logger.warn({ err }, 'a reader connection was lost'));
+  }
+
+  /** Early in the log; not waited for, because the database may be away. */
+  onModuleInit() {
+    this.ensureVerified().catch(() => undefined);
   }
 
   async onApplicationShutdown() {
     await this.pool.end();
   }
 
+  /** All rows of one statement, for answers that are small. */
+  async rows(account: string, statement: Statement, patience: Patience): Promise<unknown[][]> {
+    const rows: unknown[][] = [];
+    await this.read(account, [{ ...statement, onRow: (row) => rows.push(row) }], patience);
+    return rows;
+  }
+
   /**
-   * Runs the statements in one read-only transaction that sees the account's rows and nobody else's.
-   * @returns the rows of each statement, as arrays
+   * Runs the statements in one snapshot that sees the account's rows and nobody else's.
+   * @param attach told the socket that rows come from, for whoever must hold them up
    * @throws DomainError 400 for what the database refuses as senseless or takes too long for, 503 when it is away
    */
-  async read(account: string, statements: Statement[]): Promise<unknown[][][]> {
-    // It becomes part of the text below, because only the simple protocol takes several commands at once.
-    if (!isCallerId(account)) throw new Error('not an account id');
+  async read(
+    account: string,
+    statements: (Statement & { onRow: OnRow })[],
+    patience: Patience,
+    attach?: (socket: Socket) => void,
+  ): Promise<void> {
+    await this.ensureVerified();
+    await this.transaction(account, statements, patience, attach);
+  }
+
+  private ensureVerified(): Promise<void> {
+    this.verified ??= this.verify().catch((error: unknown) => {
+      this.verified = undefined;
+      throw error;
+    });
+    return this.verified;
+  }
+
+  /** Refuses to serve where the account that a transaction names does not arrive: every count would be 0. */
+  private async verify(): Promise<void> {
+    const seen: unknown[][] = [];
+    const { signal } = new AbortController();
+    await this.transaction(
+      PROBE_ACCOUNT,
+      [{ text: 'select account_id from reader_probe', params: [], onRow: (row) => seen.push(row) }],
+      { signal, deadline: Date.now() + this.timeoutMs },
+    );
+    if (seen.length === 1 && seen[0]![0] === PROBE_ACCOUNT) return;
+    this.logger.fatal('the setting perkway.account_id does not reach the rows: queries are refused');
+    throw unavailable('The analytics database');
+  }
+
+  private async transaction(
+    account: string,
+    statements: (Statement & { onRow: OnRow })[],
+    { deadline, signal }: Patience,
+    attach?: (socket: Socket) => void,
+  ): Promise<void> {
     let client: pg.PoolClient;
     try {
       client = await this.pool.connect();
     } catch (error) {
       throw this.translate(error);
     }
+    const socket = socketOf(client);
+    let cancelling: Promise<void> | undefined;
+    const cancel = () => (cancelling ??= cancelQuery(client as unknown as pg.Client));
+    const leftMs = Math.max(1, deadline - Date.now());
+    // Nothing is answered in time: the way to the server is gone.
+    const silence = setTimeout(() => socket.destroy(), leftMs + SILENCE_MS);
+    if (signal.aborted) void cancel();
+    signal.addEventListener('abort', cancel, { once: true });
+    let failure: unknown;
     try {
-      // A database that hangs is noticed here, before the long limit of a query begins.
-      const begin: pg.QueryConfig & { query_timeout: number } = {
-        text: this.begin(account),
-        query_timeout: CONNECT_TIMEOUT_MS,
-      };
-      await client.query(begin);
-      const results: unknown[][][] = [];
-      for (const { text, params } of statements) {
-        const { rows } = await client.query<unknown[]>({ text, values: params, rowMode: 'array', types });
-        results.push(rows);
-      }
-      await client.query('commit');
-      client.release();
-      return results;
+      attach?.(socket);
+      const opening = setTimeout(() => socket.destroy(), CONNECT_TIMEOUT_MS);
+      const sent = [
+        client.query(beginAs(account, leftMs)).finally(() => clearTimeout(opening)),
+        ...statements.map((statement) => runs(client, statement, cancel)),
+        client.query('commit'),
+      ];
+      const results = await Promise.allSettled(sent);
+      failure = results.find((result) => result.status === 'rejected')?.reason;
     } catch (error) {
-      const isBroken = isDatabaseAway(error) && (error as { code?: string }).code !== QUERY_CANCELED;
-      await (isBroken ? Promise.reject(error) : client.query('rollback')).then(
-        () => client.release(),
-        () => client.release(true),
-      );
-      throw this.translate(error);
+      failure = error;
+    } finally {
+      clearTimeout(silence);
+      signal.removeEventListener('abort', cancel);
+      socket.resume();
+      // A late one would hit the next query on this connection.
+      await cancelling;
     }
-  }
-
-  /**
-   * One round trip. Settings that end with the transaction also work through a connection pooler. Pages of the
-   * covering index cost little out of order, so the planner is told not to prefer reading whole partitions.
-   */
-  private begin(account: string): string {
-    return [
-      'begin transaction read only',
-      `set local statement_timeout = ${this.timeoutMs}`,
-      'set local random_page_cost = 1.1',
-      `select set_config('perkway.account_id', '${account}', true)`,
-    ].join('; ');
+    const { code } = (failure ?? {}) as { code?: string };
+    client.release(failure !== undefined && isDatabaseAway(failure) && code !== QUERY_CANCELED);
+    if (failure !== undefined) throw this.translate(failure);
   }
 
   private translate(error: unknown): unknown {
@@ -133,4 +194,45 @@ export class Reader implements OnApplicationShutdown {
     if (typeof code === 'string' && CALLERS_MISTAKE.test(code)) return queryError(`Error: ${message}`);
     return error;
   }
+}
+
+/** A statement whose rows are passed on and not kept. Stops it when they are refused. */
+function runs(
+  client: pg.ClientBase,
+  { text, params, onRow }: Statement & { onRow: OnRow },
+  stop: () => void,
+): Promise<void> {
+  const query = new pg.Query({ text, values: params, rowMode: 'array', types } as pg.QueryArrayConfig);
+  return new Promise((resolve, reject) => {
+    let isRefused = false;
+    query.on('row', (row: unknown) => {
+      if (isRefused) return;
+      try {
+        onRow(row as unknown[]);
+      } catch (error) {
+        isRefused = true;
+        reject(error);
+        stop();
+      }
+    });
+    query.on('end', () => resolve());
+    query.on('error', reject);
+    client.query(query);
+  });
+}
+
+/**
+ * One message. Settings that end with the transaction also work through a connection pooler, and `set local` is what
+ * a distributed database passes on to its nodes. Pages of the covering index cost little out of order, so the planner
+ * is told not to prefer reading whole partitions.
+ */
+function beginAs(account: string, timeoutMs: number): string {
+  // It becomes part of the text, because only the simple protocol takes several commands at once.
+  if (!isCallerId(account)) throw new Error('not an account id');
+  return [
+    'begin transaction isolation level repeatable read read only',
+    `set local statement_timeout = ${timeoutMs}`,
+    'set local random_page_cost = 1.1',
+    `set local perkway.account_id = '${account}'`,
+  ].join('; ');
 }

@@ -1,0 +1,93 @@
+import type { EntityManager } from 'typeorm';
+import type { StoredEvent } from './event-rows.js';
+
+/** Longer names stay in `cmeta` and become no dimension; an index entry has its limits. */
+const MAX_ATTRIBUTE_NAME = 200;
+const MAX_KNOWN_NAMES = 100_000;
+/**
+ * Rows that an account may have. Anybody can put names into a link, so those leave room for the names of calls with
+ * a key; what is in no row is found by its key all the same (see model.ts).
+ */
+export const MAX_NAMES = 2_000;
+const MAX_KEYED_NAMES = 10_000;
+/** After this time an account that was full is looked at again. */
+const FULL_MS = 60_000;
+
+interface AttributeName {
+  account: string;
+  name: string;
+  /** Whether a call with an API key used it. */
+  keyed: boolean;
+}
+
+/** Perk reads, `POST /track` and conversions come with a key; pixels and clicks from anybody. */
+const isKeyed = (event: StoredEvent): boolean =>
+  event.type === 'perk_view' ||
+  event.type === 'conversion' ||
+  ((event.type === 'teaser_view' || event.type === 'reward_view') && event.channel === 'journey');
+
+const keyOf = ({ account, name, keyed }: AttributeName): string => `${account} ${keyed ? '!' : '?'}${name}`;
+
+/** Keeps the names of custom attributes that accounts have used. */
+export class AttributeNames {
+  /** Names that are in the table for sure. */
+  private readonly known = new Set<string>();
+  private readonly full = new Map<string, number>();
+
+  /** Names of the batch that are not known to be in the table, in one order for all writers. */
+  newOnes(events: StoredEvent[]): AttributeName[] {
+    const names = new Map<string, AttributeName>();
+    for (const event of events) {
+      if (!('cmeta' in event) || !event.cmeta) continue;
+      const keyed = isKeyed(event);
+      for (const name of Object.keys(event.cmeta)) {
+        const entry = { account: event.account, name, keyed };
+        const key = keyOf(entry);
+        if (name.length > MAX_ATTRIBUTE_NAME || this.known.has(key) || names.has(key)) continue;
+        if (!keyed && this.isFull(event.account)) continue;
+        names.set(key, entry);
+      }
+    }
+    return [...names].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, name]) => name);
+  }
+
+  /** Inside the transaction that stores the batch. */
+  async keep(manager: EntityManager, names: AttributeName[]): Promise<void> {
+    if (names.length === 0) return;
+    const accounts = [...new Set(names.map(({ account }) => account))];
+    const rows = (await manager.query(
+      'select account_id, count(*)::int as names from attribute_names where account_id = any($1) group by 1',
+      [accounts],
+    )) as { account_id: string; names: number }[];
+    const room = new Map(rows.map(({ account_id: account, names: used }) => [account, used]));
+    const fitting = names.filter(({ account, keyed }) => {
+      const used = room.get(account) ?? 0;
+      if (!keyed && used >= MAX_NAMES) this.full.set(account, Date.now());
+      if (used >= (keyed ? MAX_KEYED_NAMES : MAX_NAMES)) return false;
+      room.set(account, used + 1);
+      return true;
+    });
+    for (const keyed of [true, false]) {
+      const some = fitting.filter((name) => name.keyed === keyed);
+      if (some.length === 0) continue;
+      await manager.query(
+        `insert into attribute_names (account_id, name, keyed)
+         select u.account_id, u.name, ${keyed} from unnest($1::text[], $2::text[]) as u (account_id, name)
+         on conflict ${keyed ? '(account_id, name) do update set keyed = true where not attribute_names.keyed' : 'do nothing'}`,
+        [some.map(({ account }) => account), some.map(({ name }) => name)],
+      );
+    }
+  }
+
+  /** After the commit. */
+  remember(names: AttributeName[]): void {
+    if (this.known.size > MAX_KNOWN_NAMES) this.known.clear();
+    if (this.full.size > MAX_KNOWN_NAMES) this.full.clear();
+    for (const name of names) this.known.add(keyOf(name));
+  }
+
+  private isFull(account: string): boolean {
+    const since = this.full.get(account);
+    return since !== undefined && Date.now() - since < FULL_MS;
+  }
+}

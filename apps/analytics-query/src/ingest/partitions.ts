@@ -1,0 +1,70 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { INGEST_LOCK } from './ingest-lock.js';
+
+/** Any fixed number: one process at a time makes partitions. */
+const PARTITION_LOCK = 7_271_002;
+
+/** Rows are only ever added, so the usual share of changed rows would leave the newest out of index-only scans for days. */
+export const PARTITION_OPTIONS =
+  'autovacuum_vacuum_insert_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02';
+
+/** `2026-01`, in UTC. */
+export const monthOf = (at: number): string => new Date(at).toISOString().slice(0, 7);
+export const partitionOf = (month: string): string => `tracking_events_${month.replace('-', '_')}`;
+/** Both ends as SQL literals, the second not included. */
+export function boundsOf(month: string): { from: string; to: string } {
+  const [year, number] = month.split('-').map(Number) as [number, number];
+  return { from: `'${month}-01T00:00:00Z'`, to: `'${new Date(Date.UTC(year, number, 1)).toISOString()}'` };
+}
+
+/** The monthly partitions of `tracking_events`. */
+@Injectable()
+export class Partitions {
+  private readonly known = new Set<string>();
+
+  constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
+
+  /** Makes the partition of a month unless it is there. */
+  async ensure(month: string): Promise<void> {
+    if (this.known.has(month)) return;
+    await this.create(month);
+    this.known.add(month);
+  }
+
+  /** Forgets which partitions exist, because one was missing. */
+  forget(): void {
+    this.known.clear();
+  }
+
+  /**
+   * Made on its own and then attached: `create table ... partition of` would wait for every running query and keep
+   * all later ones waiting behind it. A table that somebody has detached is attached again, and what it holds is counted again.
+   */
+  private async create(month: string): Promise<void> {
+    const name = partitionOf(month);
+    const { from, to } = boundsOf(month);
+    await this.dataSource.transaction(async (manager) => {
+      await manager.query('select pg_advisory_xact_lock($1)', [PARTITION_LOCK]);
+      const [{ exists, attached }] = (await manager.query(
+        `select to_regclass($1) is not null as exists,
+           exists (select from pg_inherits where inhrelid = to_regclass($1)) as attached`,
+        [name],
+      )) as [{ exists: boolean; attached: boolean }];
+      if (attached) return;
+      if (!exists)
+        await manager.query(
+          `create table ${name} (like tracking_events including all) with (${PARTITION_OPTIONS})`,
+        );
+      await manager.query(
+        `alter table tracking_events attach partition ${name} for values from (${from}) to (${to})`,
+      );
+      if (!exists) return;
+      await manager.query('select pg_advisory_xact_lock_shared($1)', [INGEST_LOCK]);
+      await manager.query(
+        `insert into dirty_hours (account_id, hour)
+         select distinct account_id, date_trunc('hour', occurred_at, 'UTC') from ${name}`,
+      );
+    });
+  }
+}

@@ -1,0 +1,96 @@
+import {
+  createInbox,
+  nanos,
+  type Msg,
+  type NatsConnection,
+  type Subscription,
+} from '@nats-io/transport-node';
+import { TRACKING_STREAM } from '@perkway/domain';
+import { inboxPrefix } from '@perkway/platform';
+import { TRACKING_CONSUMER } from './tracking-streams.js';
+
+/** A message of the stream and what can be said to the broker about it. */
+export interface StreamMessage {
+  data: Uint8Array;
+  ack(): void;
+  /** @param delayMs after which it is delivered again */
+  nak(delayMs?: number): void;
+  /** It is not forgotten: the acknowledgement time begins anew. */
+  working(): void;
+}
+
+export interface PullLimits {
+  messages: number;
+  /** Of the messages with their subjects and headers; one that is larger is never delivered. */
+  bytes: number;
+  expiresMs: number;
+}
+
+const NEXT = `$JS.API.CONSUMER.MSG.NEXT.${TRACKING_STREAM}.${TRACKING_CONSUMER}`;
+/** An answer that says how the request ended is late by more than this: the broker is gone, or the consumer. */
+const SILENCE_MS = 2_000;
+/** No messages, the time is over, or the next message is beyond the bytes asked for. */
+const ENDS = [404, 408, 409];
+const TOO_LARGE = /maxbytes/i;
+const HEARTBEAT = 100;
+
+/**
+ * One request for messages, with a limit of both their number and their bytes, of which the client's own `fetch` takes only
+ * one: bytes, so that a burst of large messages does not come faster than it is read, and the broker hangs up.
+ */
+export class Pull {
+  private subscription?: Subscription;
+
+  constructor(private readonly connection: NatsConnection) {}
+
+  /**
+   * Resolves when the request has ended and all that the broker sent for it has been handed over.
+   * @throws when the broker says nothing, or that there is no consumer
+   */
+  async run({ messages, bytes, expiresMs }: PullLimits, onMessage: (message: StreamMessage) => void) {
+    const inbox = createInbox(inboxPrefix('analytics-query'));
+    const subscription = this.connection.subscribe(inbox);
+    this.subscription = subscription;
+    const silence = setTimeout(() => subscription.unsubscribe(), expiresMs + SILENCE_MS);
+    let received = 0;
+    try {
+      this.connection.publish(
+        NEXT,
+        JSON.stringify({ batch: messages, max_bytes: bytes, expires: nanos(expiresMs) }),
+        { reply: inbox },
+      );
+      for await (const message of subscription) {
+        const status = message.data.length === 0 ? message.headers?.code : undefined;
+        if (status === HEARTBEAT) continue;
+        if (status) {
+          if (ENDS.includes(status) && !isLoss(message)) return;
+          throw new Error(`the broker answered ${status} ${message.headers?.description}`);
+        }
+        onMessage(readable(message));
+        if ((received += 1) === messages) return;
+      }
+      throw new Error('the broker does not answer a request for messages');
+    } finally {
+      clearTimeout(silence);
+      subscription.unsubscribe();
+    }
+  }
+
+  /** Gives the request up. What was on its way is delivered again later. */
+  close(): void {
+    this.subscription?.unsubscribe();
+  }
+}
+
+/** 409 stands for the end by size and for a consumer that was deleted meanwhile. */
+const isLoss = ({ headers }: Msg): boolean => headers?.code === 409 && !TOO_LARGE.test(headers.description);
+
+const readable = (message: Msg): StreamMessage => ({
+  data: message.data,
+  ack: () => void message.respond('+ACK'),
+  nak: (delayMs) =>
+    void message.respond(
+      delayMs === undefined ? '-NAK' : `-NAK ${JSON.stringify({ delay: nanos(delayMs) })}`,
+    ),
+  working: () => void message.respond('+WPI'),
+});

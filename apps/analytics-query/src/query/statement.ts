@@ -1,0 +1,346 @@
+import { NAMES, type Cube, type Dimension, type Join, type Measure, type NameTable } from '../model/model.js';
+import type { Rollup } from '../model/rollups.js';
+import { chooseRollup, measureOfCell } from './choose-rollup.js';
+import type { Column, CompileOptions, ResolvedQuery } from './compile.js';
+import { GRAIN_MS, segmentsOf, type Stretch } from './coverage.js';
+import { toInstant } from './date-range.js';
+import { compileFilters, membersOfFilter, type FilterContext } from './filters.js';
+import { Params } from './params.js';
+import type { NormalizedFilterTree } from './query.js';
+
+export interface Statement {
+  text: string;
+  params: unknown[];
+  hasCells: boolean;
+  readsCells: boolean;
+}
+
+/** The statement without order and limit. */
+export function writeStatement(resolved: ResolvedQuery, options: CompileOptions): Statement {
+  const plan = splitPlan(resolved);
+  const statement = plan ? writeSplit(resolved, plan, options) : writePlain(resolved, options);
+  return { ...statement, hasCells: plan?.rollup !== undefined };
+}
+
+const isName = (join: Join): join is NameTable => join !== 'perks';
+const joinsOf = ({ resolve }: ResolvedQuery, path: string): Join[] => {
+  const member = resolve(path);
+  return member.kind === 'dimension' ? (member.definition.joins ?? []) : [];
+};
+const pathOf = ({ cube, name }: Column): string => `${cube.name}.${name}`;
+const groupsOf = (columns: Column[]): number[] =>
+  columns.flatMap(({ kind }, index) => (kind === 'measure' ? [] : [index + 1]));
+const spreadsPerks = (cube: Cube): boolean =>
+  Object.values(cube.measures).some(({ sqlWithoutPerks }) => sqlWithoutPerks);
+const measureSql = (measure: Measure, withPerks: boolean): string =>
+  (withPerks ? undefined : measure.sqlWithoutPerks) ?? measure.sql;
+
+const PERKS = 'cross join lateral unnest(e.perk_ids) as p (perk_id)';
+const local = (sql: string, timezone: string): string => `(${sql} at time zone '${timezone}')`;
+
+/** A column that groups, over the time column and the dimensions of some row. */
+function groupSql({ kind, granularity, name }: Column, dimension: Dimension, timezone: string): string {
+  if (kind === 'timeDimension') return `date_trunc('${granularity}', ${local(dimension.sql, timezone)})`;
+  return dimension.type === 'time' ? local(dimension.sql, timezone) : (dimension.sql ?? name);
+}
+
+const clause = (word: string, conditions: string[]): string[] =>
+  conditions.length > 0 ? [`${word} ${conditions.join('\n  and ')}`] : [];
+
+/** One level: what can be said of the rows as they are. */
+function writePlain(resolved: ResolvedQuery, { keptFrom }: CompileOptions): Omit<Statement, 'hasCells'> {
+  const { query, account, cube, columns, resolve } = resolved;
+  const joins = joinsIn(resolved);
+  const ungrouped = query.ungrouped === true;
+  // A row of an ungrouped query, and the subject of measureFilter, is one view of one perk.
+  if (spreadsPerks(cube) && ungrouped) joins.add('perks');
+  const params = new Params();
+  const where = [...ofAccount(params, account, cube), ...inRange(resolved, params, keptFrom)];
+  const context: FilterContext = {
+    params,
+    timezone: query.timezone,
+    resolve,
+    measureSql: (measure) => measureSql(measure, joins.has('perks')),
+    ungrouped,
+  };
+  where.push(...compileFilters(resolved.where, context));
+  const having = compileFilters(resolved.having, context);
+  const select = columns.map((column) => {
+    const { definition, kind } = resolve(pathOf(column));
+    if (kind === 'dimension') return groupSql(column, definition, query.timezone);
+    return ungrouped ? definition.ungrouped : measureSql(definition, joins.has('perks'));
+  });
+  const groups = ungrouped ? [] : groupsOf(columns);
+  return {
+    text: [
+      `select ${select.map((sql, index) => `${sql} as "${columns[index]!.alias}"`).join(',\n  ')}`,
+      `from tracking_events e`,
+      ...(joins.has('perks') ? [`  ${PERKS}`] : []),
+      ...[...joins].filter(isName).map((name) => `  ${joinName(name, keySql(cube, name), 'e.account_id')}`),
+      ...clause('where', where),
+      ...(groups.length > 0 ? [`group by ${groups.join(', ')}`] : []),
+      ...clause('having', having),
+    ].join('\n'),
+    params: params.values,
+    readsCells: false,
+  };
+}
+
+const keySql = (cube: Cube, name: NameTable): string => cube.dimensions[NAMES[name].key]!.sql;
+const joinName = (name: NameTable, key: string, account: string): string =>
+  `left join ${NAMES[name].join(key, account)}`;
+
+function joinsIn(resolved: ResolvedQuery): Set<Join> {
+  const { query, columns, where } = resolved;
+  const paths = [
+    ...columns.map(pathOf),
+    ...query.timeDimensions.map(({ dimension }) => dimension),
+    ...where.flatMap(membersOfFilter),
+  ];
+  return new Set(paths.flatMap((path) => joinsOf(resolved, path)));
+}
+
+const ofAccount = (params: Params, account: string, { eventType }: Cube): string[] => [
+  `e.account_id = ${params.add(account)}`,
+  `e.type = '${eventType}'`,
+];
+
+function inRange({ query, resolve }: ResolvedQuery, params: Params, keptFrom = -Infinity): string[] {
+  const conditions = query.timeDimensions.flatMap(({ dimension, dateRange }) => {
+    if (!dateRange) return [];
+    const { sql } = resolve(dimension).definition;
+    const [from, to] = dateRange.map((stamp) => params.add(toInstant(stamp, query.timezone)));
+    return [`${sql} >= ${from}::timestamptz`, `${sql} <= ${to}::timestamptz`];
+  });
+  if (Number.isFinite(keptFrom))
+    conditions.push(`e.occurred_at >= ${params.add(new Date(keptFrom).toISOString())}::timestamptz`);
+  return conditions;
+}
+
+/** Two levels: rows are grouped by ids, and names are joined to the groups; or groups come from several kinds of rows. */
+interface SplitPlan {
+  names: Set<NameTable>;
+  /** Filters on names, which hold for a group or do not, and the filters on rows. */
+  onNames: NormalizedFilterTree[];
+  onRows: NormalizedFilterTree[];
+  /** Columns that the inner groups have, by path or by the key of a time: selected ones, and ids for names. */
+  keys: { id: string; column: Column }[];
+  measures: { name: string; definition: Measure }[];
+  withPerks: boolean;
+  rollup: Rollup | undefined;
+}
+
+const ADDITIVE = new Set<Measure['aggType']>(['count', 'sum']);
+
+function splitPlan(resolved: ResolvedQuery): SplitPlan | null {
+  const { query, cube, columns, resolve, where, having } = resolved;
+  if (query.ungrouped) return null;
+  const namesOf = (path: string): NameTable[] => joinsOf(resolved, path).filter(isName);
+  const names = new Set([...columns.map(pathOf), ...where.flatMap(membersOfFilter)].flatMap(namesOf));
+  const isOnNames = (filter: NormalizedFilterTree) =>
+    membersOfFilter(filter).every((path) => namesOf(path).length > 0);
+  const onNames = where.filter(isOnNames);
+  const onRows = where.filter((filter) => !isOnNames(filter));
+  if (onRows.some((filter) => membersOfFilter(filter).some((path) => namesOf(path).length > 0))) return null;
+
+  const idOf = (column: Column): string => {
+    const [name] = namesOf(pathOf(column));
+    return name ? `${cube.name}.${NAMES[name].key}` : column.key;
+  };
+  const keys = new Map<string, Column>();
+  for (const column of columns) if (column.kind !== 'measure') keys.set(idOf(column), column);
+  const selected = new Set(columns.map(({ key }) => key));
+  const ids = [...names].map((name) => `${cube.name}.${NAMES[name].key}`);
+  for (const id of ids) {
+    const name = id.split('.')[1]!;
+    keys.set(id, { key: id, alias: name, kind: 'dimension', cube, name });
+  }
+
+  const paths = [...new Set([...(query.measures ?? []), ...having.flatMap(membersOfFilter)])];
+  const measures = paths.flatMap((path) => {
+    const { kind, name, definition } = resolve(path);
+    return kind === 'measure' ? [{ name, definition }] : [];
+  });
+  const isAdditive = measures.every(({ definition }) => ADDITIVE.has(definition.aggType));
+  const withPerks = joinsIn(resolved).has('perks');
+  const isMeasureFilter = (filter: NormalizedFilterTree) =>
+    membersOfFilter(filter).some((path) => resolve(path).kind === 'measure');
+  const rollup =
+    isAdditive && !onRows.some(isMeasureFilter)
+      ? chooseRollup({
+          cube,
+          measures: measures.map(({ name }) => name),
+          granularities: columns.flatMap(({ granularity }) => granularity ?? []),
+          dimensions: [
+            ...[...keys.values()].filter(({ kind }) => kind === 'dimension').map(({ name }) => name),
+            ...onRows.flatMap(membersOfFilter).map((path) => path.split('.')[1]!),
+          ],
+          timezone: query.timezone,
+        })
+      : undefined;
+  // Distinct things cannot be added up: groups of names may only be looked at where each is one group of ids.
+  const canJoinLate = names.size > 0 && (isAdditive || ids.every((id) => selected.has(id)));
+  if (!rollup && !canJoinLate) return null;
+  if (names.size > 0 && !canJoinLate) return null;
+  return {
+    names,
+    onNames,
+    onRows,
+    keys: [...keys].map(([id, column]) => ({ id, column })),
+    measures,
+    withPerks,
+    rollup,
+  };
+}
+
+function writeSplit(
+  resolved: ResolvedQuery,
+  plan: SplitPlan,
+  options: CompileOptions,
+): Omit<Statement, 'hasCells'> {
+  const { query, cube, columns, resolve, account } = resolved;
+  const { names, onNames, keys, measures, rollup } = plan;
+  const segments =
+    rollup && options.coverage
+      ? segmentsOf(rangeOf(resolved, options.keptFrom), options.coverage, GRAIN_MS[rollup.grain])
+      : null;
+  // Without names and cells there is nothing to put together.
+  if (!segments?.cells && names.size === 0) return writePlain(resolved, options);
+  const params = new Params();
+  const accountParam = params.add(account);
+  const sources = segments?.cells
+    ? [
+        cellRows(resolved, plan, rollup!, segments.cells, segments.raw, params),
+        ...segments.raw.map((stretch) =>
+          rawGroups(resolved, plan, params, () => stretchSql('e.occurred_at', stretch, params)),
+        ),
+      ]
+    : [rawGroups(resolved, plan, params, () => inRange(resolved, params, options.keptFrom))];
+
+  const keyAt = (id: string): string => `g.k${keys.findIndex((key) => key.id === id)}`;
+  const sumAt = (name: string): string => {
+    const at = measures.findIndex((measure) => measure.name === name);
+    const isCount = measures[at]!.definition.aggType !== 'sum';
+    return isCount ? `coalesce(sum(g.m${at}), 0)::bigint` : `sum(g.m${at})`;
+  };
+  const select = columns.map((column) => {
+    const member = resolve(pathOf(column));
+    if (member.kind === 'measure') return sumAt(column.name);
+    return (member.definition.joins ?? []).some(isName) ? member.definition.sql : keyAt(column.key);
+  });
+  const context: FilterContext = {
+    params,
+    timezone: query.timezone,
+    resolve,
+    measureSql: (measure) => sumAt(measures.find(({ definition }) => definition === measure)!.name),
+    ungrouped: false,
+  };
+  const groups = groupsOf(columns);
+  return {
+    text: [
+      `select ${select.map((sql, index) => `${sql} as "${columns[index]!.alias}"`).join(',\n  ')}`,
+      `from (\n${sources.join('\nunion all\n')}\n) g`,
+      ...[...names].map(
+        (name) => `  ${joinName(name, keyAt(`${cube.name}.${NAMES[name].key}`), accountParam)}`,
+      ),
+      ...clause('where', compileFilters(onNames, context)),
+      ...(groups.length > 0 ? [`group by ${groups.join(', ')}`] : []),
+      ...clause('having', compileFilters(resolved.having, context)),
+    ].join('\n'),
+    params: params.values,
+    readsCells: segments?.cells != null,
+  };
+}
+
+/** Raw rows of one stretch of time, added up. */
+function rawGroups(
+  { query, cube, resolve }: ResolvedQuery,
+  { keys, measures, onRows, withPerks }: SplitPlan,
+  params: Params,
+  timeSql: () => string[],
+): string {
+  const select = [
+    ...keys.map(({ column }, at) => {
+      const { definition } = resolve(pathOf(column)) as { definition: Dimension };
+      const sql =
+        column.kind === 'timeDimension' || !isNamed(definition) ? definition : cube.dimensions[column.name]!;
+      return `${groupSql(column, sql, query.timezone)} as k${at}`;
+    }),
+    ...measures.map(({ definition }, at) => `${measureSql(definition, withPerks)} as m${at}`),
+  ];
+  const context = { params, timezone: query.timezone, resolve, measureSql: () => '', ungrouped: false };
+  return [
+    `select ${select.join(', ')}`,
+    `from tracking_events e${withPerks ? ` ${PERKS}` : ''}`,
+    ...clause('where', [
+      'e.account_id = $1',
+      `e.type = '${cube.eventType}'`,
+      ...timeSql(),
+      ...compileFilters(onRows, context),
+    ]),
+    ...(keys.length > 0 ? [`group by ${keys.map((_, at) => at + 1).join(', ')}`] : []),
+  ].join('\n');
+}
+const isNamed = ({ joins = [] }: Dimension): boolean => joins.some(isName);
+
+/** The cells of a stretch of time, without those that raw rows are read for. */
+function cellRows(
+  { query, cube, resolve }: ResolvedQuery,
+  { keys, measures, onRows }: SplitPlan,
+  rollup: Rollup,
+  cells: Stretch,
+  raw: Stretch[],
+  params: Params,
+): string {
+  const time = `c.${rollup.grain}`;
+  const select = [
+    ...keys.map(({ column }, at) => {
+      const sql = column.kind === 'timeDimension' ? time : rollup.dimensions[column.name]!;
+      const type = column.kind === 'timeDimension' ? 'time' : 'string';
+      return `${groupSql(column, { type, sql }, query.timezone)} as k${at}`;
+    }),
+    ...measures.map(({ name }, at) => `${measureOfCell(rollup, cube, name)} as m${at}`),
+  ];
+  const inside = raw.filter(([from, to]) => from >= cells[0] && to <= cells[1]);
+  const context: FilterContext = {
+    params,
+    timezone: query.timezone,
+    resolve: (path) => {
+      const member = resolve(path);
+      if (member.kind === 'measure') return member;
+      return { ...member, definition: { ...member.definition, sql: rollup.dimensions[member.name]! } };
+    },
+    measureSql: () => '',
+    ungrouped: false,
+  };
+  return [
+    `select ${select.join(', ')}`,
+    `from ${rollup.table} c`,
+    ...clause('where', [
+      'c.account_id = $1',
+      `c.type = '${cube.eventType}'`,
+      ...stretchSql(time, cells, params),
+      ...inside.map((stretch) => `not (${stretchSql(time, stretch, params).join(' and ')})`),
+      ...compileFilters(onRows, context),
+    ]),
+  ].join('\n');
+}
+
+const stretchSql = (sql: string, [from, to]: Stretch, params: Params): string[] => {
+  const instant = (at: number) => `${params.add(new Date(at).toISOString())}::timestamptz`;
+  return [
+    ...(Number.isFinite(from) ? [`${sql} >= ${instant(from)}`] : []),
+    ...(Number.isFinite(to) ? [`${sql} < ${instant(to)}`] : []),
+  ];
+};
+
+/** All time ranges of a query together. */
+function rangeOf({ query }: ResolvedQuery, keptFrom = -Infinity): Stretch {
+  const ranges = query.timeDimensions.flatMap(({ dateRange }) => (dateRange ? [dateRange] : []));
+  const at = (stamp: string) => Date.parse(toInstant(stamp, query.timezone));
+  return [
+    Math.max(keptFrom, ...ranges.map(([from]) => at(from))),
+    // Both ends are included, and times have no finer parts than milliseconds.
+    Math.min(Infinity, ...ranges.map(([, to]) => at(to) + 1)),
+  ];
+}

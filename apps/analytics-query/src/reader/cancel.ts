@@ -1,0 +1,26 @@
+import { connect } from 'node:net';
+import type pg from 'pg';
+
+const CANCEL_REQUEST = 80_877_102;
+const TIMEOUT_MS = 2_000;
+
+/**
+ * Asks the server to end what a connection runs, by the request that Postgres (and a pooler) takes for that on a
+ * connection of its own. Resolves when the server has done so: what the first connection is sent after that is safe.
+ */
+export function cancelQuery(client: pg.Client): Promise<void> {
+  const { processID, secretKey, host, port } = client as pg.Client & { processID: number; secretKey: number };
+  const request = Buffer.alloc(16);
+  request.writeInt32BE(16, 0);
+  request.writeInt32BE(CANCEL_REQUEST, 4);
+  request.writeInt32BE(processID, 8);
+  request.writeInt32BE(secretKey, 12);
+  return new Promise((resolve) => {
+    const socket = connect({ host, port });
+    socket.setTimeout(TIMEOUT_MS, () => socket.destroy());
+    socket.once('error', () => socket.destroy());
+    socket.once('close', () => resolve());
+    socket.end(request);
+    socket.resume();
+  });
+}

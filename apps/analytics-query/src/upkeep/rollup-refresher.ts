@@ -1,0 +1,142 @@
+import { Inject, Injectable } from '@nestjs/common';
+import pg from 'pg';
+import { ENV } from '@perkway/platform';
+import type { AnalyticsQueryEnv } from '../env.js';
+import { INGEST_LOCK } from '../ingest/ingest-lock.js';
+import { monthOf } from '../ingest/partitions.js';
+import { ROLLUPS, type Rollup } from '../model/rollups.js';
+import {
+  inUpkeepTransaction,
+  partitionedMonths,
+  UPKEEP_LOCK,
+  withUpkeepClient,
+} from './upkeep-connection.js';
+
+const HOUR_MS = 3_600_000;
+/** An hour is closed this long after its end; most of what comes late is there by then. */
+const GRACE_MS = 5 * 60_000;
+/** Dirty hours that are computed again in one transaction. */
+const DIRTY_AT_ONCE = 500;
+
+/**
+ * Keeps the cells of the rollups equal to the raw rows. An hour is closed in two steps: first it is announced
+ * (`closing_to`), under the lock that every writer shares, so that each later event of it leaves a mark; then its
+ * cells are computed. Marked hours are read from raw rows until their cells have been computed again.
+ */
+@Injectable()
+export class RollupRefresher {
+  constructor(@Inject(ENV) private readonly env: AnalyticsQueryEnv) {}
+
+  /** Closes what can be closed at `now` (epoch milliseconds) and clears all marks. Any number of processes may do so at once. */
+  async refresh(now: number): Promise<void> {
+    await withUpkeepClient(this.env.DATABASE_URL, async (client) => {
+      await this.announce(client, Math.floor((now - GRACE_MS) / HOUR_MS) * HOUR_MS);
+      while (await inUpkeepTransaction(client, UPKEEP_LOCK.rollups, closeNext));
+      while (await inUpkeepTransaction(client, UPKEEP_LOCK.rollups, clearMarks));
+    });
+  }
+
+  /** The lock is held for this one update: writers wait no longer than for each other's commits. */
+  private async announce(client: pg.Client, to: number): Promise<void> {
+    const { rows } = await client.query<{ due: boolean }>('select closing_to < $1 as due from rollup_state', [
+      new Date(to),
+    ]);
+    if (!rows[0]?.due) return;
+    await client.query('begin');
+    try {
+      await client.query(`set local lock_timeout = '2s'`);
+      await client.query('select pg_advisory_xact_lock($1)', [INGEST_LOCK]);
+      await client.query('update rollup_state set closing_to = $1 where closing_to < $1', [new Date(to)]);
+      await client.query('commit');
+    } catch (error) {
+      await client.query('rollback');
+      throw error;
+    }
+  }
+}
+
+/** The next stretch of hours that were announced; a month at most. @returns whether there is more to do */
+async function closeNext(client: pg.Client): Promise<boolean> {
+  const { rows } = await client.query<{ closed_to: Date; closing_to: Date }>(
+    'select closed_to, closing_to from rollup_state where closed_to < closing_to',
+  );
+  const [state] = rows;
+  if (!state) return false;
+  const { closed_to: from, closing_to: limit } = state;
+  const to = endOfStretch(from, limit, await partitionedMonths(client));
+  for (const rollup of ROLLUPS) {
+    const [first, last] = [startOf(from, rollup), startOf(to, rollup)];
+    if (first < last)
+      await client.query(insertCells(rollup, 'e.occurred_at >= $1 and e.occurred_at < $2'), [first, last]);
+  }
+  await client.query('update rollup_state set closed_to = $1', [to]);
+  return true;
+}
+
+/** To the end of the month, or over all months that have no partition and so nothing to add up. */
+function endOfStretch(from: Date, limit: Date, months: string[]): Date {
+  const month = monthOf(from.getTime());
+  const next = months.includes(month)
+    ? Date.UTC(from.getUTCFullYear(), from.getUTCMonth() + 1, 1)
+    : Math.min(...months.filter((each) => each > month).map((each) => Date.parse(`${each}-01T00:00:00Z`)));
+  return new Date(Math.min(next, limit.getTime()));
+}
+
+const startOf = (at: Date, { grain }: Rollup): Date => {
+  const ms = grain === 'hour' ? HOUR_MS : 24 * HOUR_MS;
+  return new Date(Math.floor(at.getTime() / ms) * ms);
+};
+
+/**
+ * Takes marks away and computes their cells again. The rows are read after the marks, so an event that is not seen here
+ * has a mark that was not seen either, and that stays. @returns whether there is more to do
+ */
+async function clearMarks(client: pg.Client): Promise<boolean> {
+  const { rows } = await client.query<{ account_id: string; hour: Date }>(`
+    with dirty as (
+      select distinct account_id, hour from dirty_hours
+      where hour < (select closed_to from rollup_state) order by account_id, hour limit ${DIRTY_AT_ONCE})
+    delete from dirty_hours d using dirty where d.account_id = dirty.account_id and d.hour = dirty.hour
+    returning d.account_id, d.hour`);
+  if (rows.length === 0) return false;
+  const { rows: state } = await client.query<{ closed_to: Date }>('select closed_to from rollup_state');
+  for (const rollup of ROLLUPS) {
+    const closed = startOf(state[0]!.closed_to, rollup);
+    const stretches = new Map<string, [account: string, start: Date]>();
+    for (const { account_id: account, hour } of rows) {
+      const start = startOf(hour, rollup);
+      if (start < closed) stretches.set(`${account} ${start.getTime()}`, [account, start]);
+    }
+    if (stretches.size === 0) continue;
+    const params = [
+      [...stretches.values()].map(([account]) => account),
+      [...stretches.values()].map(([, start]) => start.toISOString()),
+    ];
+    const { table, grain } = rollup;
+    await client.query(
+      `delete from ${table} c using unnest($1::text[], $2::timestamptz[]) as u (account_id, start)
+       where c.account_id = u.account_id and c.${grain} = u.start`,
+      params,
+    );
+    await client.query(
+      insertCells(
+        rollup,
+        `e.account_id = u.account_id and e.occurred_at >= u.start and e.occurred_at < u.start + interval '1 ${grain}'`,
+        'unnest($1::text[], $2::timestamptz[]) as u (account_id, start), ',
+      ),
+      params,
+    );
+  }
+  return true;
+}
+
+const insertCells = (rollup: Rollup, where: string, before = ''): string => {
+  const { table, grain, columns, key, eventTypes, from = '' } = rollup;
+  const groups = [1, 2, 3, ...key.map((name) => Object.keys(columns).indexOf(name) + 4)];
+  return `
+    insert into ${table} (account_id, type, ${grain}, ${Object.keys(columns).join(', ')})
+    select e.account_id, e.type, date_trunc('${grain}', e.occurred_at, 'UTC'), ${Object.values(columns).join(', ')}
+    from ${before}tracking_events e ${from}
+    where ${where} and e.type in (${eventTypes.map((type) => `'${type}'`).join(', ')})
+    group by ${groups.join(', ')}`;
+};

@@ -1,0 +1,54 @@
+import pg from 'pg';
+
+/** Any fixed numbers: each kind of upkeep is done by one process at a time. */
+export const UPKEEP_LOCK = { rollups: 7_271_004, months: 7_271_005 } as const;
+
+/**
+ * Runs one step of upkeep in a transaction of its own, unless another process is at it.
+ * @returns what the step answers, and false where another process does it
+ */
+export async function inUpkeepTransaction(
+  client: pg.Client,
+  lock: number,
+  step: (client: pg.Client) => Promise<boolean>,
+): Promise<boolean> {
+  await client.query('begin');
+  try {
+    const { rows } = await client.query<{ mine: boolean }>('select pg_try_advisory_xact_lock($1) as mine', [
+      lock,
+    ]);
+    const answer = rows[0]!.mine && (await step(client));
+    await client.query('commit');
+    return answer;
+  } catch (error) {
+    await client.query('rollback');
+    throw error;
+  }
+}
+
+/** A connection of its own, because upkeep may take longer than any statement of the app may. */
+export async function withUpkeepClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: 'analytics-query-upkeep',
+    connectionTimeoutMillis: 5_000,
+    keepAlive: true,
+  });
+  // The next statement says it.
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+/** `2026-01` of each attached partition, in order. */
+export async function partitionedMonths(client: pg.Client): Promise<string[]> {
+  const { rows } = await client.query<{ name: string }>(
+    `select relname as name from pg_inherits join pg_class on pg_class.oid = inhrelid
+     where inhparent = 'tracking_events'::regclass and not inhdetachpending order by relname`,
+  );
+  return rows.map(({ name }) => name.slice(-7).replace('_', '-'));
+}

@@ -1,0 +1,373 @@
+import pg from 'pg';
+import type { TrackingEvent } from '@perkway/domain';
+import { sortMonth } from '../src/upkeep/sort-month.js';
+import { RollupRefresher } from '../src/upkeep/rollup-refresher.js';
+import { withUpkeepClient } from '../src/upkeep/upkeep-connection.js';
+import {
+  anAccountId,
+  analyticsDatabase,
+  analyticsStack,
+  click,
+  event,
+  eventually,
+  type Stack,
+} from './support.js';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** Refreshed by the tests alone, after the first time at the start. */
+const SETTINGS = { ROLLUP_INTERVAL_MS: '3600000', UPKEEP_INTERVAL_MS: '3600000' };
+
+const refresherOf = ({ database }: Stack) =>
+  new RollupRefresher({ DATABASE_URL: database.url } as ConstructorParameters<typeof RollupRefresher>[0]);
+
+/** The same numbers on every run. */
+function numbers(seed: number) {
+  let state = seed;
+  return (limit: number): number => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff;
+    return Math.floor((state / 0x80000000) * limit);
+  };
+}
+
+describe('rollups', () => {
+  let stack: Stack;
+  beforeAll(async () => {
+    stack = await analyticsStack(SETTINGS);
+  });
+  afterAll(() => stack.close());
+
+  const rawCount = async (account: string): Promise<number> => {
+    const [row] = await stack.database.query<{ n: string }>(
+      'select count(*) as n from tracking_events where account_id = $1',
+      [account],
+    );
+    return Number(row!.n);
+  };
+  const stored = (account: string, events: number) =>
+    eventually(async () => expect(await rawCount(account)).toBe(events));
+
+  const accounts = [anAccountId(), anAccountId()] as const;
+  const pick = numbers(20_261_121);
+  const of = <T>(values: readonly T[]): T => values[pick(values.length)]!;
+  const now = Date.now();
+  /** Around a change of the clocks, around now, and a little ahead. */
+  const someTime = () =>
+    pick(2) === 0
+      ? Date.parse('2026-03-27T00:00Z') + pick(4 * DAY_MS)
+      : now - 3 * DAY_MS + pick(3 * DAY_MS + 3 * HOUR_MS);
+  const traffic = () =>
+    of([undefined, { class: 'human', reason: 'default' }, { class: 'bot', reason: 'user-agent:x' }] as const);
+  const perk = () => `perk-${pick(4)}`;
+
+  function someEvent(account: string): TrackingEvent {
+    const at = someTime();
+    const campaign = `campaign-${pick(3)}`;
+    const journey = `j-${pick(5)}`;
+    switch (pick(4)) {
+      case 0:
+        return event({
+          type: 'perk_view',
+          account,
+          at,
+          collection: 'main',
+          perks: Array.from({ length: pick(4) }, perk),
+        });
+      case 1:
+        return click(account, { at, perk: perk(), traffic: traffic() });
+      case 2:
+        return event({
+          type: 'teaser_view',
+          account,
+          at,
+          campaign,
+          journey,
+          channel: 'outreach',
+          traffic: traffic(),
+        });
+      default:
+        return event({
+          type: 'conversion',
+          account,
+          at,
+          campaign,
+          journey,
+          value: pick(2) ? pick(1_000) / 100 : undefined,
+        });
+    }
+  }
+
+  const CUBES = {
+    perk_views: { type: 'perk_view', measures: ['count'], dimensions: ['perk_id', 'perk_title'] },
+    perk_clicks: {
+      type: 'perk_click',
+      measures: ['count', 'count_people'],
+      dimensions: ['perk_id', 'perk_title'],
+    },
+    teaser_views: {
+      type: 'teaser_view',
+      measures: ['count', 'count_people'],
+      dimensions: ['campaign_id', 'campaign_name'],
+    },
+    conversions: {
+      type: 'conversion',
+      measures: ['count', 'value'],
+      dimensions: ['campaign_id', 'campaign_name'],
+    },
+  } as const;
+  const MEASURES: Record<string, string> = {
+    count: 'count(*)',
+    count_people: "count(*) filter (where coalesce(e.traffic_class, 'human') = 'human')",
+    value: 'sum(e.value)',
+  };
+  const DIMENSIONS: Record<string, string> = {
+    perk_id: 'p.id',
+    perk_title: '(select title from perk_names where perk_id = p.id)',
+    campaign_id: 'e.campaign_id',
+    campaign_name:
+      '(select name from campaign_names n where n.account_id = e.account_id and n.campaign_id = e.campaign_id)',
+  };
+
+  /** A query, and the same asked of the raw rows in the plainest way. */
+  function someQuery(account: string) {
+    const name = of(Object.keys(CUBES)) as keyof typeof CUBES;
+    const cube = CUBES[name];
+    const measures = cube.measures.filter((_, index) => index === 0 || pick(2) === 0);
+    const dimensions = cube.dimensions.filter(() => pick(3) === 0);
+    const timezone = of([
+      'UTC',
+      'Europe/Berlin',
+      'America/New_York',
+      'Asia/Kathmandu',
+      'Australia/Lord_Howe',
+    ]);
+    const granularity = of([undefined, 'hour', 'day', 'week', 'month']);
+    const from = someTime();
+    const stamps = [from, from + pick(3 * DAY_MS)].map((at) => new Date(at).toISOString().slice(0, -1));
+    const dateRange =
+      pick(3) === 0 ? undefined : pick(2) ? stamps : [stamps[0]!.slice(0, 10), stamps[1]!.slice(0, 10)];
+    const filtered = dimensions.length > 0 && pick(3) === 0 ? dimensions[0]! : undefined;
+    const query = {
+      measures: measures.map((each) => `${name}.${each}`),
+      dimensions: dimensions.map((each) => `${name}.${each}`),
+      timeDimensions: [{ dimension: `${name}.occurred_at`, granularity, dateRange }],
+      filters: filtered ? [{ member: `${name}.${filtered}`, operator: 'contains', values: ['1'] }] : [],
+      timezone,
+      limit: 50_000,
+    };
+    const usesPerks = dimensions.some((each) => each.startsWith('perk'));
+    const groups = [
+      ...dimensions.map((each) => DIMENSIONS[each]!),
+      ...(granularity ? [`date_trunc('${granularity}', e.occurred_at at time zone '${timezone}')`] : []),
+    ];
+    const measureSql = (measure: string) =>
+      name === 'perk_views' && !usesPerks ? 'coalesce(sum(cardinality(e.perk_ids)), 0)' : MEASURES[measure]!;
+    const end = dateRange?.[1]!.length === 10 ? `${dateRange[1]}T23:59:59.999` : dateRange?.[1];
+    const sql = `
+      select ${[...groups, ...measures.map(measureSql)].map((each) => `(${each})::text`).join(', ')}
+      from tracking_events e
+      ${usesPerks ? 'cross join lateral unnest(coalesce(e.perk_ids, array[e.perk_id])) as p (id)' : ''}
+      where e.account_id = '${account}' and e.type = '${cube.type}'
+      ${dateRange ? `and e.occurred_at >= '${dateRange[0]}'::timestamp at time zone '${timezone}' and e.occurred_at <= '${end}'::timestamp at time zone '${timezone}'` : ''}
+      ${filtered ? `and ${DIMENSIONS[filtered]} like '%1%'` : ''}
+      ${groups.length > 0 ? `group by ${groups.map((_, index) => index + 1).join(', ')}` : ''}`;
+    const keys = [
+      ...query.dimensions,
+      ...(granularity ? [`${name}.occurred_at.${granularity}`] : []),
+      ...query.measures,
+    ];
+    return { query, sql, keys };
+  }
+
+  const asNumber = (value: unknown): unknown =>
+    typeof value === 'string' && /^\d+(\.\d+)?$/.test(value) ? Number(value) : value;
+  const asTime = (value: unknown): unknown =>
+    typeof value === 'string' && /^\d{4}-\d\d-\d\d[ T]/.test(value)
+      ? value.replace(' ', 'T').slice(0, 19)
+      : value;
+  const sorted = (rows: unknown[][]) =>
+    rows.map((row) => JSON.stringify(row.map((value) => asNumber(asTime(value))))).sort();
+
+  async function compare(times: number) {
+    const client = new pg.Client({ connectionString: stack.database.url });
+    await client.connect();
+    try {
+      for (let time = 0; time < times; time += 1) {
+        const { query, sql, keys } = someQuery(of(accounts));
+        const account = /account_id = '([^']+)'/.exec(sql)![1]!;
+        const { status, body } = await stack.as(account).load(query);
+        expect([status, body.error]).toEqual([200, undefined]);
+        const { rows } = await client.query<unknown[]>({ text: sql, rowMode: 'array' });
+        expect({ query, rows: sorted(body.data.map((row) => keys.map((key) => row[key]))) }).toEqual({
+          query,
+          rows: sorted(rows),
+        });
+      }
+    } finally {
+      await client.end();
+    }
+  }
+
+  it('answer as the raw rows do, under late, doubled and rolled-back batches, whatever was refreshed', async () => {
+    const refresher = refresherOf(stack);
+    await stack.publisher.events(
+      ...[0, 1, 2].map((each) =>
+        event({
+          type: 'perk_named',
+          account: '',
+          perk: `perk-${each}`,
+          title: `Title ${each % 2}`,
+          partner: 'p',
+        }),
+      ),
+      ...accounts.map((account) =>
+        event({ type: 'campaign_named', account, campaign: 'campaign-1', name: 'Spring 1' }),
+      ),
+    );
+    const counts = new Map<string, number>(accounts.map((account) => [account, 0]));
+    let clock = now;
+    for (let round = 0; round < 12; round += 1) {
+      const batch = accounts.flatMap((account) =>
+        Array.from({ length: 20 + pick(30) }, () => someEvent(account)),
+      );
+      for (const { account } of batch) counts.set(account, counts.get(account)! + 1);
+      const publishing = Promise.all([
+        stack.publisher.events(...batch),
+        stack.publisher.events(...batch.slice(10)),
+      ]);
+      if (pick(2)) {
+        clock += pick(3) * HOUR_MS;
+        await refresher.refresh(clock);
+      }
+      await publishing;
+      for (const account of accounts) await stored(account, counts.get(account)!);
+      await rolledBack(of(accounts));
+      await compare(6);
+      await refresher.refresh(clock);
+      const [{ marks }] = (await stack.database.query(
+        'select count(*)::int as marks from dirty_hours where hour < (select closed_to from rollup_state)',
+      )) as [{ marks: number }];
+      expect(marks).toBe(0);
+      await compare(6);
+    }
+    const [{ cells }] = (await stack.database.query('select count(*)::int as cells from event_hours')) as [
+      { cells: number },
+    ];
+    expect(cells).toBeGreaterThan(100);
+  }, 120_000);
+
+  /** A writer that dies before its commit. */
+  async function rolledBack(account: string) {
+    const client = new pg.Client({ connectionString: stack.database.url });
+    await client.connect();
+    await client.query('begin; select pg_advisory_xact_lock_shared(7271003)');
+    const at = new Date(now);
+    await client.query(
+      `insert into dirty_hours (account_id, hour) values ($1, date_trunc('hour', $2::timestamptz))`,
+      [account, at],
+    );
+    await client.query(
+      `insert into tracking_events (account_id, occurred_at, id, type) values ($1, $2, 'gone', 'perk_click')`,
+      [account, at],
+    );
+    await client.query('rollback');
+    await client.end();
+  }
+
+  it('stay right while a month is brought into order and late events arrive', async () => {
+    const account = anAccountId();
+    const at = () => Date.parse('2026-03-01T00:00Z') + pick(31 * DAY_MS);
+    await stack.publisher.events(...Array.from({ length: 500 }, () => click(account, { at: at() })));
+    await stored(account, 500);
+    await refresherOf(stack).refresh(now);
+    const late = Array.from({ length: 40 }, () => click(account, { at: at() }));
+    await withUpkeepClient(stack.database.url, async (client) => {
+      const sorting = sortMonth(client, '2026-03');
+      for (const each of late) await stack.publisher.events(each);
+      expect(await sorting).toBe(true);
+    });
+    await stored(account, 540);
+    const order = await stack.database.query<{ occurred_at: Date }>(
+      `select occurred_at from tracking_events_2026_03 where account_id = $1 order by ctid limit 400`,
+      [account],
+    );
+    const times = order.map(({ occurred_at: time }) => time.getTime());
+    // All but those of the hours that were copied once more; as they came it would be every second one.
+    const outOfOrder = times.filter((time, index) => index > 0 && time < times[index - 1]!);
+    expect(outOfOrder.length).toBeLessThan(100);
+    expect(await stack.as(account).count('perk_clicks.count')).toBe(540);
+    await refresherOf(stack).refresh(now);
+    expect(await stack.as(account).count('perk_clicks.count')).toBe(540);
+    await compare(10);
+  });
+});
+
+describe('the lock that writers share', () => {
+  /**
+   * A writer that has stored its event and not yet committed when the hour is closed. `withLock` false takes the lock from
+   * under the writer, whose statements stay as they are.
+   */
+  async function countAfterClosing(withLock: boolean): Promise<{ answered: number; stored: number }> {
+    const database = await analyticsDatabase();
+    if (!withLock) {
+      await database.query(
+        'create function pg_advisory_xact_lock_shared(bigint) returns void language sql as $$ select $$',
+      );
+      const [{ name }] = (await database.query('select current_database() as name')) as [{ name: string }];
+      await database.query(
+        `alter role analytics in database ${name} set search_path = analytics, pg_catalog`,
+      );
+    }
+    const stack = await analyticsStack(SETTINGS, async () => database);
+    const blocker = new pg.Client({ connectionString: database.url });
+    try {
+      const account = anAccountId();
+      // The first refresh of the app itself is over.
+      await eventually(async () => {
+        const [{ closed }] = (await database.query(
+          "select closed_to = closing_to and closed_to > now() - interval '3 hours' as closed from rollup_state",
+        )) as [{ closed: boolean }];
+        expect(closed).toBe(true);
+      });
+      await blocker.connect();
+      await blocker.query('begin; lock table campaign_names in access exclusive mode');
+      await stack.publisher.events(
+        click(account),
+        event({ type: 'campaign_named', account, campaign: 'spring', name: 'Spring' }),
+      );
+      const waiting = (kind: string) => async () => {
+        const rows = await database.query(
+          'select from pg_locks where not granted and locktype = $1 and database = (select oid from pg_database where datname = current_database())',
+          [kind],
+        );
+        expect(rows.length).toBeGreaterThan(0);
+      };
+      // The event is stored and its transaction waits for the names.
+      await eventually(waiting('relation'));
+      const closing = refresherOf(stack).refresh(Date.now() + 3 * HOUR_MS);
+      if (withLock) await eventually(waiting('advisory'));
+      else await closing;
+      await blocker.query('commit');
+      await closing;
+      const stored = async () => {
+        const [{ n }] = (await database.query('select count(*)::int as n from tracking_events')) as [
+          { n: number },
+        ];
+        return n;
+      };
+      await eventually(async () => expect(await stored()).toBe(1));
+      return { answered: await stack.as(account).count('perk_clicks.count'), stored: await stored() };
+    } finally {
+      await blocker.end();
+      await stack.close();
+    }
+  }
+
+  it('makes the closing of an hour wait for the events that are on their way', async () => {
+    expect(await countAfterClosing(true)).toEqual({ answered: 1, stored: 1 });
+  });
+
+  it('is what the answers depend on: without it the event is missed', async () => {
+    expect(await countAfterClosing(false)).toEqual({ answered: 0, stored: 1 });
+  });
+});

@@ -35,7 +35,7 @@ export class Fleet {
   private readonly ports = {} as Record<AppName, number>;
   private readonly running = new Map<AppName, ServerProcess>();
   private database: DatabaseUrls;
-  private postgres: LocalServer;
+  private postgres?: LocalServer;
   private nats: LocalServer;
 
   private constructor(private readonly folder: string) {}
@@ -113,23 +113,26 @@ export class Fleet {
     progress('starting Postgres and nats-server');
     const at = (...parts: string[]) => join(this.folder, ...parts);
     const superuserPassword = this.secrets.superuserPassword;
-    this.postgres = await startPostgres({
-      port: 0,
-      dataDir: at('postgres'),
-      superuserPassword,
-      durable: true,
-      logFile: at('logs', 'postgres.log'),
-      dieWithParent: true,
-    });
+    // BENCH_DATABASE_URL, a superuser's: a server that keeps what is slow to make, such as millions of events.
+    const given = process.env.BENCH_DATABASE_URL;
+    if (!given)
+      this.postgres = await startPostgres({
+        port: 0,
+        dataDir: at('postgres'),
+        superuserPassword,
+        durable: true,
+        logFile: at('logs', 'postgres.log'),
+        dieWithParent: true,
+      });
     this.nats = await startNats({
       port: 0,
       storeDir: at('nats'),
       logFile: at('logs', 'nats.log'),
       dieWithParent: true,
     });
-    this.database = await provisionDatabase(this.postgres.url, {
+    this.database = await provisionDatabase(given ?? this.postgres!.url, {
       database: 'bench',
-      passwordOf: rolePassword(superuserPassword),
+      passwordOf: rolePassword(given ? new URL(given).password : superuserPassword),
     });
 
     // All URLs first: each app is told about the others.

@@ -1,0 +1,19 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { ROOT } from './fleet.js';
+
+/** `npm run seed:events` on the database of a fleet. */
+export async function seedEvents(databaseUrl: string, events: number): Promise<void> {
+  const child = spawn(
+    process.execPath,
+    ['--import', 'tsx', join(ROOT, 'tools/seed-events/src/main.ts'), '--events', String(events)],
+    {
+      cwd: ROOT,
+      env: { ...process.env, DATABASE_URL: databaseUrl },
+      stdio: ['ignore', 'inherit', 'inherit'],
+    },
+  );
+  const [code] = (await once(child, 'exit')) as [number | null];
+  if (code !== 0) throw new Error('the synthetic events could not be made');
+}

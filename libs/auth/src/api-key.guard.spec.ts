@@ -1,7 +1,7 @@
 import { Body, Controller, Get, Global, Module, Post } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { unavailable, type Caller, type ResolvedKey } from '@perkway/domain';
-import { createApp, loadEnv, platformEnv, Public } from '@perkway/platform';
+import { createApp, createLogger, loadEnv, platformEnv, Public } from '@perkway/platform';
 import { IsInt } from 'class-validator';
 import { pino } from 'pino';
 import {
@@ -58,8 +58,8 @@ class ProbeController {
 
 @Roles('ADMIN')
 @AllowQueryKey()
-@Controller('admin')
-class AdminController {
+@Controller('operators')
+class OperatorsController {
   @Get('things')
   things() {
     return [];
@@ -100,7 +100,7 @@ class Owner {
   };
 }
 
-async function startApp(owner: Owner, rateLimit = 20_000) {
+async function startApp(owner: Owner, given: Record<string, string> = {}, logs?: string[]) {
   const env = loadEnv(
     { ...platformEnv, ...authEnv },
     {
@@ -108,7 +108,8 @@ async function startApp(owner: Owner, rateLimit = 20_000) {
       NATS_URL: 'nats://127.0.0.1:1',
       LOG_LEVEL: 'silent',
       API_KEY_PEPPER: PEPPER,
-      RATE_LIMIT_PER_KEY: String(rateLimit),
+      TRUSTED_PROXIES: '127.0.0.1',
+      ...given,
     },
   );
   @Global()
@@ -116,10 +117,11 @@ async function startApp(owner: Owner, rateLimit = 20_000) {
   class OwnerModule {}
   @Module({
     imports: [OwnerModule, AuthModule],
-    controllers: [ProbeController, AdminController],
+    controllers: [ProbeController, OperatorsController],
   })
   class ProbeModule {}
-  return createApp({ name: 'probe', module: ProbeModule, env });
+  const logger = logs && createLogger('probe', 'info', { write: (line) => void logs.push(line) });
+  return createApp({ name: 'probe', module: ProbeModule, env, logger });
 }
 
 describe('the API key guard', () => {
@@ -136,7 +138,7 @@ describe('the API key guard', () => {
     app.inject({ method: 'GET', url, headers });
 
   it('tells a key how much of its limit is left, and refuses it past the limit', async () => {
-    const limited = await startApp(owner, 2);
+    const limited = await startApp(owner, { RATE_LIMIT_PER_KEY: '2' });
     try {
       const read = () => limited.inject({ method: 'GET', url: '/mine', headers: { 'x-api-key': USER_KEY } });
       const answers = await Promise.all([1, 2, 3, 4, 5].map(read));
@@ -186,6 +188,101 @@ describe('the API key guard', () => {
     expect(owner.asked).toEqual([[hashApiKey(PEPPER, 'nobody-knows-this-key')]]);
   });
 
+  it.each<[string, string, Record<string, string>, string]>([
+    ['without a key', '/mine', {}, 'No API key was sent. Send it in the header X-API-Key.'],
+    [
+      'without a key where the query may hold it',
+      '/embedded',
+      { 'x-api-key': '' },
+      'No API key was sent. Send it in the header X-API-Key, or in the query parameter api_key where a header cannot be set.',
+    ],
+    [
+      'with a Bearer token',
+      '/mine',
+      { authorization: `Bearer ${USER_KEY}` },
+      'A Bearer token was sent, which is not looked at here. Send an API key in the header X-API-Key.',
+    ],
+    [
+      'with the word Bearer before the key',
+      '/mine',
+      { 'x-api-key': `Bearer ${USER_KEY}` },
+      'A Bearer token was sent, which is not looked at here. Send an API key in the header X-API-Key.',
+    ],
+    [
+      'with a key in the query where only the header counts',
+      `/mine?api_key=${USER_KEY}`,
+      {},
+      'The query parameter api_key is not looked at here. Send an API key in the header X-API-Key.',
+    ],
+    ['with an unknown key', '/mine', { 'x-api-key': 'nobody-knows-this-key' }, 'The API key is not known.'],
+    ['with what cannot be a key', '/mine', { 'x-api-key': 'short' }, 'The API key is not known.'],
+  ])('says what is wrong %s', async (_, url, headers, detail) => {
+    const response = await get(url, headers);
+    expect([response.statusCode, response.json()]).toEqual([
+      401,
+      expect.objectContaining({ code: 'API_KEY_INVALID', detail }),
+    ]);
+  });
+
+  it('lets an address try a few wrong keys a minute, and the right one at any time', async () => {
+    const limited = await startApp(owner, { UNKNOWN_KEYS_PER_MINUTE: '3' });
+    try {
+      const from = (address: string, key?: string) =>
+        limited.inject({
+          url: '/mine',
+          headers: { 'x-forwarded-for': address, ...(key ? { 'x-api-key': key } : {}) },
+        });
+      for (const remaining of ['2', '1', '0']) {
+        const wrong = await from('198.51.100.1', `nobody-knows-this-key-${remaining}`);
+        expect(wrong.statusCode).toBe(401);
+        expect(wrong.headers).toMatchObject({ 'ratelimit-limit': '3', 'ratelimit-remaining': remaining });
+      }
+      const over = await from('198.51.100.1:4711', 'malformed');
+      expect([over.statusCode, over.json()]).toEqual([
+        429,
+        expect.objectContaining({
+          code: 'TOO_MANY_REQUESTS',
+          detail: expect.stringContaining('unknown API keys'),
+        }),
+      ]);
+      expect(over.headers['retry-after']).toBe(over.headers['ratelimit-reset']);
+      // Nobody guesses without a key, and the right one was not used here before.
+      expect((await from('198.51.100.1')).statusCode).toBe(401);
+      expect((await from('198.51.100.1', USER_KEY)).statusCode).toBe(200);
+      expect((await from('198.51.100.1', 'nobody-knows-this-key')).statusCode).toBe(429);
+      expect((await from('198.51.100.2', 'nobody-knows-this-key')).statusCode).toBe(401);
+    } finally {
+      await limited.close();
+    }
+  });
+
+  it('explains a refusal by one log line: code, account and key id, never the key', async () => {
+    const logs: string[] = [];
+    const logged = await startApp(owner, { RATE_LIMIT_PER_KEY: '2' }, logs);
+    try {
+      const send = (key: string) =>
+        logged.inject({
+          method: 'POST',
+          url: '/amounts',
+          headers: { 'x-api-key': key },
+          payload: { amount: 'x' },
+        });
+      for (const key of ['nobody-knows-this-key', USER_KEY, ADMIN_KEY]) await send(key);
+      expect(logs.map((line) => JSON.parse(line)).filter(({ requestId }) => requestId)).toEqual(
+        [
+          { status: 401, code: 'API_KEY_INVALID' },
+          { status: 403, code: 'FORBIDDEN', account: 'acme', keyId: 'k1' },
+          { status: 400, code: 'VALIDATION_FAILED', account: 'platform', keyId: 'k2' },
+        ].map((line) =>
+          expect.objectContaining({ msg: 'request', method: 'POST', route: '/amounts', ...line }),
+        ),
+      );
+      expect(logs.join('')).not.toMatch(new RegExp(`${USER_KEY}|${ADMIN_KEY}|nobody-knows`, 'i'));
+    } finally {
+      await logged.close();
+    }
+  });
+
   it('answers as the account of the key, whatever its case, and asks once', async () => {
     for (const key of [USER_KEY, USER_KEY.toUpperCase(), USER_KEY]) {
       const response = await get('/mine', { 'x-api-key': key, 'x-request-id': 'r-1' });
@@ -225,9 +322,9 @@ describe('the API key guard', () => {
   });
 
   it('takes the role from the handler before the controller', async () => {
-    expect((await get('/admin/things', { 'x-api-key': USER_KEY })).statusCode).toBe(403);
-    expect((await get('/admin/things', { 'x-api-key': ADMIN_KEY })).statusCode).toBe(200);
-    expect((await get('/admin/everyone', { 'x-api-key': USER_KEY })).statusCode).toBe(200);
+    expect((await get('/operators/things', { 'x-api-key': USER_KEY })).statusCode).toBe(403);
+    expect((await get('/operators/things', { 'x-api-key': ADMIN_KEY })).statusCode).toBe(200);
+    expect((await get('/operators/everyone', { 'x-api-key': USER_KEY })).statusCode).toBe(200);
   });
 
   it('opens only what is public', async () => {
@@ -243,7 +340,7 @@ describe('the API key guard', () => {
   describe('the key in the query', () => {
     it('is used where the handler or controller allows it', async () => {
       expect((await get(`/embedded?api_key=${USER_KEY}`)).json()).toEqual({ account: 'acme' });
-      expect((await get(`/admin/things?api_key=${ADMIN_KEY.toUpperCase()}`)).statusCode).toBe(200);
+      expect((await get(`/operators/things?api_key=${ADMIN_KEY.toUpperCase()}`)).statusCode).toBe(200);
     });
 
     it('is ignored elsewhere', async () => {

@@ -2,7 +2,7 @@ import type { CanActivate, ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { AuthGuard } from '@nestjs/passport';
 import { DomainError, type Caller, type ResolvedKey, type Role } from '@perkway/domain';
-import { IS_PUBLIC } from '@perkway/platform';
+import { clientIp, IS_PUBLIC, type GuessLimiter } from '@perkway/platform';
 import type { FastifyReply } from 'fastify';
 import { API_KEY_HEADER, registerApiKeyStrategy } from './api-key.strategy.js';
 import { ALLOW_QUERY_KEY, ROLES, type AuthenticatedRequest } from './decorators.js';
@@ -29,6 +29,7 @@ export class ApiKeyGuard extends AuthGuard() implements CanActivate {
   constructor(
     private readonly keys: KeyStore,
     private readonly limiter: KeyRateLimiter,
+    private readonly guesses: GuessLimiter,
   ) {
     applications += 1;
     const strategy = `api-key-${applications}`;
@@ -42,10 +43,24 @@ export class ApiKeyGuard extends AuthGuard() implements CanActivate {
     const access = this.accessOf(context);
     if (access.isPublic) return true;
     const request = context.switchToHttp().getRequest<AuthenticatedRequest>();
-    const known = this.keys.peek(keyOf(request, access));
-    if (!known) return super.canActivate(context) as Promise<boolean>;
+    const key = keyOf(request, access);
+    const known = this.keys.peek(key);
+    if (!known) return this.identify(context, key);
     this.admit(context, known, access);
     return true;
+  }
+
+  private async identify(context: ExecutionContext, key: string): Promise<boolean> {
+    const http = context.switchToHttp();
+    const address = clientIp(http.getRequest<AuthenticatedRequest>());
+    try {
+      return (await super.canActivate(context)) as boolean;
+    } catch (error) {
+      const isWrong = error instanceof DomainError && error.code === 'API_KEY_INVALID';
+      // Nobody guesses by sending none.
+      if (isWrong && key !== '') this.guesses.count(address, http.getResponse<FastifyReply>());
+      throw error;
+    }
   }
 
   /** A request of its own for Passport, which would otherwise add members to the real one. */
@@ -56,19 +71,22 @@ export class ApiKeyGuard extends AuthGuard() implements CanActivate {
 
   override handleRequest<Key>(error: unknown, key: Key, _info: unknown, context: ExecutionContext): Key {
     if (error) throw error;
-    if (!key) throw new DomainError('API_KEY_INVALID');
-    this.admit(context, key as unknown as ResolvedKey, this.accessOf(context));
+    const access = this.accessOf(context);
+    if (!key)
+      throw new DomainError('API_KEY_INVALID', whyInvalid(context.switchToHttp().getRequest(), access));
+    this.admit(context, key as unknown as ResolvedKey, access);
     return key;
   }
 
   /** The caller belongs to this request alone. */
   private admit(context: ExecutionContext, { account, role, keyId }: ResolvedKey, access: Access): void {
     const http = context.switchToHttp();
-    this.limiter.count(keyId, http.getResponse<FastifyReply>());
-    if (access.roles && !access.roles.includes(role)) throw new DomainError('FORBIDDEN');
     const request = http.getRequest<AuthenticatedRequest>();
     const caller: Caller = { account, role, keyId, requestId: request.id };
+    // Also of a request that is refused, so that its log line says whose it is.
     request.caller = caller;
+    this.limiter.count(keyId, http.getResponse<FastifyReply>());
+    if (access.roles && !access.roles.includes(role)) throw new DomainError('FORBIDDEN');
   }
 
   private accessOf(context: ExecutionContext): Access {
@@ -98,4 +116,18 @@ function keyOf(request: AuthenticatedRequest, access: Access): string {
     if (Array.isArray(key)) key = key.at(-1);
   }
   return typeof key === 'string' ? key : '';
+}
+
+/** For whoever has to find out what the request lacks. */
+function whyInvalid(request: AuthenticatedRequest, access: Access): string {
+  const key = keyOf(request, access);
+  const isBearer = /^Bearer\b/i.test(key || (request.headers.authorization ?? ''));
+  if (isBearer)
+    return 'A Bearer token was sent, which is not looked at here. Send an API key in the header X-API-Key.';
+  if (key !== '') return 'The API key is not known.';
+  if (access.allowsQueryKey)
+    return 'No API key was sent. Send it in the header X-API-Key, or in the query parameter api_key where a header cannot be set.';
+  return (request.query as { api_key?: unknown }).api_key === undefined
+    ? 'No API key was sent. Send it in the header X-API-Key.'
+    : 'The query parameter api_key is not looked at here. Send an API key in the header X-API-Key.';
 }

@@ -1,7 +1,7 @@
 import { Global, Module } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
 import { SUBJECTS, type ResolveKeysReply } from '@perkway/domain';
-import { ENV, LOGGER, RpcClient, secret } from '@perkway/platform';
+import { ENV, GuessLimiter, LOGGER, RpcClient, secret } from '@perkway/platform';
 import { makeValidator, type CleanedEnv } from 'envalid';
 import type { Logger } from 'pino';
 import { ApiKeyGuard } from './api-key.guard.js';
@@ -20,6 +20,10 @@ export const authEnv = {
   RATE_LIMIT_PER_KEY: nonNegative({
     default: 20_000,
     desc: 'Requests a second of one key in one process; 0: no limit',
+  }),
+  UNKNOWN_KEYS_PER_MINUTE: nonNegative({
+    default: 60,
+    desc: 'Unknown keys that one address may try in one process; 0: no limit',
   }),
 };
 
@@ -49,8 +53,12 @@ const askOwner =
     {
       provide: APP_GUARD,
       inject: [KeyStore, ENV],
-      useFactory: (keys: KeyStore, { RATE_LIMIT_PER_KEY }: AuthEnv) =>
-        new ApiKeyGuard(keys, new KeyRateLimiter(RATE_LIMIT_PER_KEY)),
+      useFactory: (keys: KeyStore, { RATE_LIMIT_PER_KEY, UNKNOWN_KEYS_PER_MINUTE }: AuthEnv) =>
+        new ApiKeyGuard(
+          keys,
+          new KeyRateLimiter(RATE_LIMIT_PER_KEY),
+          new GuessLimiter(UNKNOWN_KEYS_PER_MINUTE, 'API keys'),
+        ),
     },
   ],
   exports: [KeyStore],

@@ -18,6 +18,7 @@ import { trustedHops } from './http/client-ip.js';
 import { deferBodyErrors, DeferredBodyGuard } from './http/deferred-body.guard.js';
 import { refuseUnreadable } from './http/refuse-unreadable.js';
 import { createLogger, LOGGER, NestLogger } from './logging/logger.js';
+import { logRequest, routeOf } from './logging/request-log.js';
 import { MetricsModule } from './metrics/metrics.module.js';
 import { RequestDurations } from './metrics/request-durations.js';
 import { NatsModule } from './nats/nats.module.js';
@@ -130,16 +131,8 @@ function observeRequests(app: NestFastifyApplication, logger: Logger) {
     done();
   });
   fastify.addHook('onResponse', (request, reply, done) => {
-    const status = reply.statusCode;
-    // The route pattern, never the address itself: it may hold a token.
-    const route = request.routeOptions.url ?? '(none)';
-    durations.observe(request.method, route, status, reply.elapsedTime / 1000);
-    const level = status >= 500 ? 'error' : status >= 400 ? 'info' : 'debug';
-    if (logger.isLevelEnabled(level))
-      logger[level](
-        { requestId: request.id, method: request.method, route, status, ms: Math.round(reply.elapsedTime) },
-        'request',
-      );
+    durations.observe(request.method, routeOf(request), reply.statusCode, reply.elapsedTime / 1000);
+    logRequest(logger, reply);
     done();
   });
 }

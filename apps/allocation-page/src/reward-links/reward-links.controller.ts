@@ -8,12 +8,11 @@ import {
   getSchemaPath,
 } from '@nestjs/swagger';
 import { DomainError } from '@perkway/domain';
-import { ApiProblems, clientIp } from '@perkway/platform';
+import { ApiProblems, clientIp, GuessLimiter } from '@perkway/platform';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { LinkToken } from './link-token.guard.js';
 import { REVEALED_EXAMPLE, REWARD_LINK_EXAMPLES, RewardLink } from './reward-link.dto.js';
 import { RewardLinksService } from './reward-links.service.js';
-import { UnknownTokenLimiter } from './unknown-token-limiter.js';
 
 const ApiRewardLink = (examples: Record<string, { value: object }>) =>
   applyDecorators(
@@ -31,7 +30,7 @@ const ApiRewardLink = (examples: Record<string, { value: object }>) =>
 export class RewardLinksController {
   constructor(
     private readonly links: RewardLinksService,
-    private readonly limiter: UnknownTokenLimiter,
+    private readonly limiter: GuessLimiter,
   ) {}
 
   @Get()
@@ -75,21 +74,12 @@ export class RewardLinksController {
     return this.limitUnknown(clientIp(request), reply, this.links.reveal(token));
   }
 
-  /** Only unknown tokens count, so whoever shares an address with a guesser still gets the card. */
   private async limitUnknown(address: string, reply: FastifyReply, asked: Promise<RewardLink>) {
     try {
       return await asked;
     } catch (error) {
-      if (!(error instanceof DomainError) || error.code !== 'LINK_NOT_FOUND') throw error;
-      const { limit, remaining, resetSeconds, exceeded } = this.limiter.count(address);
-      void reply.headers({
-        'ratelimit-limit': limit,
-        'ratelimit-remaining': remaining,
-        'ratelimit-reset': resetSeconds,
-      });
-      if (!exceeded) throw error;
-      void reply.header('retry-after', resetSeconds);
-      throw new DomainError('TOO_MANY_REQUESTS', 'Too many unknown links from this address');
+      if (error instanceof DomainError && error.code === 'LINK_NOT_FOUND') this.limiter.count(address, reply);
+      throw error;
     }
   }
 }

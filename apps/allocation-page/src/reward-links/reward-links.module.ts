@@ -1,9 +1,10 @@
 import { Module } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
+import { ENV, GuessLimiter } from '@perkway/platform';
+import type { AllocationPageEnv } from '../env.js';
 import { LinkTokenGuard } from './link-token.guard.js';
 import { RewardLinksController } from './reward-links.controller.js';
 import { RewardLinksService } from './reward-links.service.js';
-import { UnknownTokenLimiter } from './unknown-token-limiter.js';
 
 @Module({
   controllers: [RewardLinksController],
@@ -11,7 +12,12 @@ import { UnknownTokenLimiter } from './unknown-token-limiter.js';
     // Of the whole app: what is not public here needs the token of a link.
     { provide: APP_GUARD, useClass: LinkTokenGuard },
     RewardLinksService,
-    UnknownTokenLimiter,
+    {
+      provide: GuessLimiter,
+      inject: [ENV],
+      useFactory: ({ UNKNOWN_LINKS_PER_MINUTE }: AllocationPageEnv) =>
+        new GuessLimiter(UNKNOWN_LINKS_PER_MINUTE, 'links'),
+    },
   ],
 })
 export class RewardLinksModule {}

@@ -14,8 +14,7 @@ import { TokenVerifier } from './token-verifier.js';
 /** Who asks; the explicit first argument of whatever reads an account's data. */
 export type QueryCaller = Pick<Caller, 'account' | 'requestId'>;
 
-const CALLER = Symbol('caller');
-type Authenticated = FastifyRequest & { [CALLER]?: QueryCaller };
+type Authenticated = FastifyRequest & { caller?: QueryCaller };
 
 /** Lets nobody pass without a valid analytics token, sent raw: a `Bearer` prefix makes it another text. */
 @Injectable()
@@ -30,14 +29,14 @@ export class TokenGuard implements CanActivate {
       return true;
     const request = context.switchToHttp().getRequest<Authenticated>();
     const { account } = await this.verifier.verify(request.headers.authorization);
-    request[CALLER] = { account, requestId: request.id };
+    request.caller = { account, requestId: request.id };
     return true;
   }
 }
 
 export const CurrentCaller = createParamDecorator(
   (_data: unknown, context: ExecutionContext): QueryCaller => {
-    const caller = context.switchToHttp().getRequest<Authenticated>()[CALLER];
+    const { caller } = context.switchToHttp().getRequest<Authenticated>();
     if (!caller) throw new Error('the handler is public and has no caller');
     return caller;
   },

@@ -1,6 +1,6 @@
 import { Body, Controller, Param, Put } from '@nestjs/common';
 import { ApiOperation, ApiParam, ApiResponse, ApiSecurity, ApiTags } from '@nestjs/swagger';
-import { AllowQueryKey, Roles } from '@perkway/auth';
+import { Roles } from '@perkway/auth';
 import { CALLER_ID_PATTERN } from '@perkway/domain';
 import { ApiProblems, CallerIdPipe } from '@perkway/platform';
 import { CampaignResource, PutCampaignDto } from './campaign.dto.js';
@@ -8,7 +8,6 @@ import { CampaignsService } from './campaigns.service.js';
 
 @ApiTags('Management')
 @ApiSecurity('apiKey')
-@AllowQueryKey()
 @Roles('ADMIN')
 @Controller('admin/campaigns')
 export class CampaignsController {

@@ -1,9 +1,10 @@
 import { Catch, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { DomainError } from '@perkway/domain';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import type { Logger } from 'pino';
 import { throwError } from 'rxjs';
 import { hasUnreadBody } from '../http/deferred-body.guard.js';
+import { logFailure, noteRefusal } from '../logging/request-log.js';
 import type { ErrorRenderer } from './error-renderer.js';
 import { toDomainError } from './to-domain-error.js';
 
@@ -13,6 +14,7 @@ const RETRY_AFTER_S = '2';
 /** Writes a refusal in the host's format. */
 export function sendError(reply: FastifyReply, error: DomainError, render: ErrorRenderer): void {
   const { request } = reply;
+  noteRefusal(request, error);
   const { contentType, body, bytes, status, headers } = render(
     error,
     request.id,
@@ -44,15 +46,8 @@ export class ErrorFilter implements ExceptionFilter {
       this.logger.error({ err: thrown, code: error.code }, 'request over NATS failed');
       return throwError(() => ({ status: 'error', message: error.code }));
     }
-    const http = host.switchToHttp();
-    const reply = http.getResponse<FastifyReply>();
-    if (error.status >= 500) {
-      const { id, routeOptions } = http.getRequest<FastifyRequest>();
-      this.logger.error(
-        { err: thrown, requestId: id, route: routeOptions?.url, code: error.code },
-        'request failed',
-      );
-    }
+    const reply = host.switchToHttp().getResponse<FastifyReply>();
+    if (error.status >= 500) logFailure(this.logger, reply, error, thrown);
     if (!reply.sent) sendError(reply, error, this.render);
     return undefined;
   }

@@ -1,8 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
 import { DomainError, isCallerId, invalidField, type AnalyticsJwksReply, type Caller } from '@perkway/domain';
 import { ENV } from '@perkway/platform';
 import jwt from 'jsonwebtoken';
-import { AccountsService } from '../accounts/accounts.service.js';
+import { Repository } from 'typeorm';
+import { AccountEntity } from '../accounts/account.entity.js';
 import type { TokenIssuerEnv } from '../env.js';
 import type { CubeToken } from './cube-token.dto.js';
 import { signingKey } from './token-keys.js';
@@ -14,7 +16,7 @@ export const TOKEN_LIFETIME_S = 300;
 export class TokensService {
   constructor(
     @Inject(ENV) private readonly env: TokenIssuerEnv,
-    private readonly accounts: AccountsService,
+    @InjectRepository(AccountEntity) private readonly accounts: Repository<AccountEntity>,
   ) {}
 
   /**
@@ -56,7 +58,7 @@ export class TokensService {
     const account: unknown = Array.isArray(clientId) ? clientId.at(-1) : clientId;
     if (!isCallerId(account))
       throw invalidField('clientId', 'must have 1 to 100 characters of A-Z a-z 0-9 . _ -');
-    if (!(await this.accounts.exists(account))) throw new DomainError('ACCOUNT_NOT_FOUND');
+    if (!(await this.accounts.existsBy({ id: account }))) throw new DomainError('ACCOUNT_NOT_FOUND');
     return account;
   }
 }

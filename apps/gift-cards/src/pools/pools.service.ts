@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
 import {
   DomainError,
   invalidField,
@@ -8,8 +9,9 @@ import {
   type ResolveAccountsReply,
 } from '@perkway/domain';
 import { RpcClient } from '@perkway/platform';
-import { DataSource } from 'typeorm';
+import { DataSource, Repository } from 'typeorm';
 import type { Inventory, Pool } from './pool.dto.js';
+import { PoolEntity } from './pool.entity.js';
 
 interface NumbersRow {
   id: string;
@@ -31,6 +33,7 @@ const selectPools = (condition: string) =>
 export class PoolsService {
   constructor(
     private readonly dataSource: DataSource,
+    @InjectRepository(PoolEntity) private readonly pools: Repository<PoolEntity>,
     private readonly rpc: RpcClient,
   ) {}
 
@@ -62,10 +65,7 @@ export class PoolsService {
       'The account service',
     );
     if (!Object.hasOwn(accounts, owner)) throw invalidField('owner', 'must be an account that exists');
-    await this.dataSource.query(
-      'insert into pools (id, owner) values ($1, $2) on conflict (id) do update set owner = excluded.owner',
-      [poolId, owner],
-    );
+    await this.pools.upsert({ id: poolId, owner }, ['id']);
     const [pool] = toPools(await this.dataSource.query(selectPools('id = $1'), [poolId]));
     return pool!;
   }

@@ -33,6 +33,7 @@ export const preset = (displayName) => ({
   moduleFileExtensions: ['ts', 'js', 'mjs', 'cjs', 'json'],
   moduleNameMapper: {
     '^@perkway/([^/]+)$': '<rootDir>/../../libs/$1/src/index.ts',
+    '^@perkway/([^/]+)/([^/]+)$': '<rootDir>/../../libs/$1/src/$2.ts',
     // Our ESM sources import `./x.js` for x.ts; a real .js file (in a package) goes first.
     '^(\\.{1,2}/.*)\\.js$': ['$1.js', '$1.ts'],
   },

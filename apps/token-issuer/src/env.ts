@@ -1,5 +1,5 @@
 import { authEnv } from '@perkway/auth';
-import { isApiKey } from '@perkway/domain';
+import { API_KEY_FORM, isApiKey } from '@perkway/domain';
 import { baseUrl, databaseEnv, platformEnv } from '@perkway/platform';
 import { makeValidator, type CleanedEnv } from 'envalid';
 import { parseTokenKeys } from './tokens/token-keys.js';
@@ -7,7 +7,7 @@ import { parseTokenKeys } from './tokens/token-keys.js';
 const tokenKeys = makeValidator(parseTokenKeys);
 
 const apiKey = makeValidator((input: string) => {
-  if (!isApiKey(input)) throw new Error('must have 16 to 128 characters of A-Z a-z 0-9 _ -');
+  if (!isApiKey(input)) throw new Error(API_KEY_FORM);
   return input;
 });
 

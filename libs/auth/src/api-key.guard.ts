@@ -1,7 +1,7 @@
 import type { CanActivate, ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { AuthGuard } from '@nestjs/passport';
-import { DomainError, type Caller, type ResolvedKey, type Role } from '@perkway/domain';
+import { DomainError, lastOf, type Caller, type ResolvedKey, type Role } from '@perkway/domain';
 import { clientIp, IS_PUBLIC, type GuessLimiter } from '@perkway/platform';
 import type { FastifyReply } from 'fastify';
 import { API_KEY_HEADER, registerApiKeyStrategy } from './api-key.strategy.js';
@@ -108,13 +108,11 @@ export class ApiKeyGuard extends AuthGuard() implements CanActivate {
   }
 }
 
-/** The header decides; the query is looked at only where there is no header. Of a repeated parameter the last wins. */
+/** The header decides; the query is looked at only where there is no header. */
 function keyOf(request: AuthenticatedRequest, access: Access): string {
   let key: unknown = request.headers[API_KEY_HEADER];
-  if (key === undefined && access.allowsQueryKey) {
-    key = (request.query as { api_key?: unknown }).api_key;
-    if (Array.isArray(key)) key = key.at(-1);
-  }
+  if (key === undefined && access.allowsQueryKey)
+    key = lastOf((request.query as { api_key?: unknown }).api_key);
   return typeof key === 'string' ? key : '';
 }
 

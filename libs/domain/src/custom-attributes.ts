@@ -1,4 +1,5 @@
 import { characters, isStorableText } from './ids.js';
+import { lastOf } from './last-of.js';
 
 /** Standard names, used as they are (specification section 2, "Custom attributes"). */
 export const UTM_NAMES = ['utm_source', 'utm_medium', 'utm_campaign', 'utm_term', 'utm_content'] as const;
@@ -37,7 +38,7 @@ export function readCustomAttributes(query: object | undefined): CustomAttribute
     const isUtm = UTM.has(name);
     const cmeta = isUtm ? null : CMETA_NAME.exec(name);
     if (!isUtm && !cmeta) continue;
-    const value: unknown = Array.isArray(given) ? given.at(-1) : given;
+    const value: unknown = lastOf(given);
     if (!usable(value)) continue;
     if (isUtm) found.utm[name as UtmName] = value;
     else found.cmeta[cmeta![1]!] = value;
@@ -72,13 +73,13 @@ export function appendAttributes(params: URLSearchParams, attributes: CustomAttr
 
 /** `disableTracking` is true for `true` or `1`; anything else is false. Of a repeated one the last wins. */
 export const isTrackingDisabled = (value: unknown): boolean => {
-  const last: unknown = Array.isArray(value) ? value.at(-1) : value;
+  const last = lastOf(value);
   return last === 'true' || last === '1';
 };
 
 /** A journey id as given, or undefined where it is missing, unusable or longer than 255 characters. */
 export const readJourneyId = (value: unknown): string | undefined => {
-  const last: unknown = Array.isArray(value) ? value.at(-1) : value;
+  const last = lastOf(value);
   if (typeof last !== 'string' || last === '' || characters(last) > ATTRIBUTE_VALUE_LIMIT) return undefined;
   return isStorableText(last) ? last : undefined;
 };

@@ -62,9 +62,13 @@ export class DomainError extends Error {
   }
 }
 
-/** 400 VALIDATION_FAILED for one field. */
+/** 400 VALIDATION_FAILED that names every field. */
+export const invalidFields = (problems: readonly FieldProblem[]): DomainError => {
+  const detail = problems.map(({ field, message }) => `${field} ${message}`).join('; ');
+  return new DomainError('VALIDATION_FAILED', detail, problems);
+};
 export const invalidField = (field: string, message: string): DomainError =>
-  new DomainError('VALIDATION_FAILED', `${field} ${message}`, [{ field, message }]);
+  invalidFields([{ field, message }]);
 
 /** 503: `what` names the missing dependency in words that are safe to show. */
 export const unavailable = (what: string): DomainError =>

@@ -1,6 +1,7 @@
 /** Ids that callers give (accounts, collections, perks, campaigns): case-sensitive, 1 to 100 characters. */
 const CALLER_ID = /^[A-Za-z0-9._-]{1,100}$/;
 export const CALLER_ID_PATTERN = CALLER_ID.source;
+export const CALLER_ID_FORM = 'must have 1 to 100 characters of A-Z a-z 0-9 . _ -';
 export const isCallerId = (value: unknown): value is string =>
   typeof value === 'string' && CALLER_ID.test(value);
 
@@ -10,6 +11,7 @@ export const isUuid = (value: unknown): value is string => typeof value === 'str
 
 const API_KEY = /^[A-Za-z0-9_-]{16,128}$/;
 export const API_KEY_PATTERN = API_KEY.source;
+export const API_KEY_FORM = 'must have 16 to 128 characters of A-Z a-z 0-9 _ -';
 /** The form of an API key. Matching ignores case, so keys are folded before they are hashed. */
 export const isApiKey = (value: unknown): value is string => typeof value === 'string' && API_KEY.test(value);
 

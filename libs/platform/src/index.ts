@@ -5,6 +5,7 @@ export * from './create-app.js';
 export * from './database/database.module.js';
 export * from './database/run-migrations.js';
 export * from './database/steady-client.js';
+export * from './errors/caller-id.js';
 export * from './errors/error-renderer.js';
 export * from './errors/error.filter.js';
 export * from './errors/is-text.js';

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { ADVISORY_LOCKS } from '@perkway/domain';
 import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import {
@@ -14,8 +15,6 @@ import {
   type SeedPlan,
 } from './synthetic-events.js';
 
-/** Ingest holds it shared, so that no hour is closed while its events are on their way. */
-const INGEST_LOCK = 7_271_003;
 const WORKERS = 2;
 
 export class SeedError extends Error {}
@@ -136,7 +135,7 @@ async function seedMonth(
   }
   await client.query('begin');
   try {
-    await client.query('select pg_advisory_xact_lock_shared($1)', [INGEST_LOCK]);
+    await client.query(`select pg_advisory_xact_lock_shared(${ADVISORY_LOCKS.ingest})`);
     if (exists)
       await client.query(`delete from tracking_events where account_id = any($1) and ${ofMonth(month)}`, [
         accounts,
@@ -201,7 +200,7 @@ export async function removeSeeded(databaseUrl: string): Promise<void> {
   const client = await connect(databaseUrl);
   try {
     await client.query('begin');
-    await client.query('select pg_advisory_xact_lock_shared($1)', [INGEST_LOCK]);
+    await client.query(`select pg_advisory_xact_lock_shared(${ADVISORY_LOCKS.ingest})`);
     for (const table of [
       ...['tracking_events', 'event_hours', 'perk_days', 'campaign_days', 'dirty_hours'],
       ...['campaign_names', 'attribute_names'],

@@ -1,5 +1,5 @@
+import { lastOf, readWeightedList } from '@perkway/domain';
 import { LANGUAGES, type Language } from '../texts/index.js';
-import { readWeightedList } from './weighted-list.js';
 
 /** `fr-CA` and `FR` are `fr`; undefined for a language the page does not speak. */
 const supported = (tag: string): Language | undefined => {
@@ -13,7 +13,7 @@ export function chooseLanguage(
   acceptLanguage: string | undefined,
   fallback: Language,
 ): Language {
-  const last: unknown = Array.isArray(asked) ? asked.at(-1) : asked;
+  const last = lastOf(asked);
   const wanted = typeof last === 'string' ? supported(last) : undefined;
   if (wanted) return wanted;
   for (const tag of readWeightedList(acceptLanguage)) {

@@ -1,5 +1,5 @@
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
-import { readWeightedList } from './weighted-list.js';
+import { readWeightedList } from '@perkway/domain';
 
 const ENCODINGS = ['br', 'gzip'] as const;
 

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { TrackingEvent } from '@perkway/domain';
+import { ADVISORY_LOCKS, type TrackingEvent } from '@perkway/domain';
 import { ENV, isDatabaseAway } from '@perkway/platform';
 import { DataSource, type EntityManager } from 'typeorm';
 import type { AnalyticsQueryEnv } from '../env.js';
@@ -14,7 +14,6 @@ import {
   isStored,
   type StoredEvent,
 } from './event-rows.js';
-import { INGEST_LOCK } from './ingest-lock.js';
 import { monthOf, Partitions } from './partitions.js';
 import type { RejectedEvent } from './read-message.js';
 
@@ -96,7 +95,7 @@ export class EventStore {
  * see what was committed while the first one waited.
  */
 async function markClosedHours(manager: EntityManager, events: StoredEvent[]): Promise<void> {
-  await manager.query('select pg_advisory_xact_lock_shared($1)', [INGEST_LOCK]);
+  await manager.query(`select pg_advisory_xact_lock_shared(${ADVISORY_LOCKS.ingest})`);
   const [{ closing }] = (await manager.query(
     'select extract(epoch from closing_to) * 1000 as closing from rollup_state',
   )) as [{ closing: string }];

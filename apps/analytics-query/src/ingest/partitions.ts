@@ -1,9 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { ADVISORY_LOCKS } from '@perkway/domain';
 import { DataSource } from 'typeorm';
-import { INGEST_LOCK } from './ingest-lock.js';
-
-/** Any fixed number: one process at a time makes partitions. */
-const PARTITION_LOCK = 7_271_002;
 
 /** Rows are only ever added, so the usual share of changed rows would leave the newest out of index-only scans for days. */
 export const PARTITION_OPTIONS =
@@ -45,7 +42,7 @@ export class Partitions {
     const name = partitionOf(month);
     const { from, to } = boundsOf(month);
     await this.dataSource.transaction(async (manager) => {
-      await manager.query('select pg_advisory_xact_lock($1)', [PARTITION_LOCK]);
+      await manager.query(`select pg_advisory_xact_lock(${ADVISORY_LOCKS.eventPartitions})`);
       const [{ exists, attached }] = (await manager.query(
         `select to_regclass($1) is not null as exists,
            exists (select from pg_inherits where inhrelid = to_regclass($1)) as attached`,
@@ -60,7 +57,7 @@ export class Partitions {
         `alter table tracking_events attach partition ${name} for values from (${from}) to (${to})`,
       );
       if (!exists) return;
-      await manager.query('select pg_advisory_xact_lock_shared($1)', [INGEST_LOCK]);
+      await manager.query(`select pg_advisory_xact_lock_shared(${ADVISORY_LOCKS.ingest})`);
       await manager.query(
         `insert into dirty_hours (account_id, hour)
          select distinct account_id, date_trunc('hour', occurred_at, 'UTC') from ${name}`,

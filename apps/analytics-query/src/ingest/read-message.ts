@@ -1,6 +1,7 @@
 import {
   characters,
   isCallerId,
+  isRecord,
   isStorableText,
   TRACKING_EVENT_VERSION,
   UTM_NAMES,
@@ -40,8 +41,6 @@ const oneOf =
 const id: Check = (value) => (isCallerId(value) ? null : 'is no id');
 const number: Check = (value) =>
   typeof value === 'number' && Number.isFinite(value) ? null : 'is no number';
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const MAX_PERKS = 100_000;
 const perks: Check = (value) => {

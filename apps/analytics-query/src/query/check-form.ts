@@ -1,3 +1,4 @@
+import { isRecord } from '@perkway/domain';
 import { OPERATORS, type Filter, type Query } from './query.js';
 import { queryError } from './query-error.js';
 import { canonicalTimezone } from './timezone.js';
@@ -6,8 +7,6 @@ import { canonicalTimezone } from './timezone.js';
 type Check = (value: unknown, label: string) => void;
 
 const refuse = (reason: string) => queryError(`Invalid query format: ${reason}`);
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 const shown = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
 const MEMBER = /^[a-zA-Z0-9_]+\.[a-zA-Z0-9_]+$/;
@@ -58,7 +57,7 @@ const list =
 const object =
   (members: Record<string, Check>, required: string[] = []): Check =>
   (value, label) => {
-    if (!isObject(value)) throw refuse(`"${label}" must be of type object`);
+    if (!isRecord(value)) throw refuse(`"${label}" must be of type object`);
     const path = (name: string) => (label === 'value' ? name : `${label}.${name}`);
     for (const name of required) if (value[name] === undefined) throw refuse(`"${path(name)}" is required`);
     for (const [name, each] of Object.entries(value)) {
@@ -101,7 +100,7 @@ const filterAt =
   (depth: number): Check =>
   (value, label) => {
     if (depth > MAX_DEPTH) throw refuse(`"${label}" is nested too deeply`);
-    if (!isObject(value)) throw refuse(`"${label}" must be of type object`);
+    if (!isRecord(value)) throw refuse(`"${label}" must be of type object`);
     if ('and' in value || 'or' in value) {
       object({ and: list(filterAt(depth + 1)), or: list(filterAt(depth + 1)) })(value, label);
       if (value.and !== undefined && value.or !== undefined)
@@ -132,7 +131,7 @@ const order: Check = (value, label) => {
       matching(ORDERED)(item[0], `${at}[0]`);
       direction(item[1], `${at}[1]`);
     })(value, label);
-  if (!isObject(value)) throw refuse(`"${label}" must be one of [object, array]`);
+  if (!isRecord(value)) throw refuse(`"${label}" must be one of [object, array]`);
   for (const [name, each] of Object.entries(value)) {
     if (!ORDERED.test(name)) throw refuse(`"${label}.${name}" is not allowed`);
     direction(each, `${label}.${name}`);

@@ -1,16 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
 import pg from 'pg';
+import { ADVISORY_LOCKS } from '@perkway/domain';
 import { ENV } from '@perkway/platform';
 import type { AnalyticsQueryEnv } from '../env.js';
-import { INGEST_LOCK } from '../ingest/ingest-lock.js';
 import { monthOf } from '../ingest/partitions.js';
 import { ROLLUPS, type Rollup } from '../model/rollups.js';
-import {
-  inUpkeepTransaction,
-  partitionedMonths,
-  UPKEEP_LOCK,
-  withUpkeepClient,
-} from './upkeep-connection.js';
+import { inUpkeepTransaction, partitionedMonths, withUpkeepClient } from './upkeep-connection.js';
 
 const HOUR_MS = 3_600_000;
 /** An hour is closed this long after its end; most of what comes late is there by then. */
@@ -31,8 +26,8 @@ export class RollupRefresher {
   async refresh(now: number): Promise<void> {
     await withUpkeepClient(this.env.DATABASE_URL, async (client) => {
       await this.announce(client, Math.floor((now - GRACE_MS) / HOUR_MS) * HOUR_MS);
-      while (await inUpkeepTransaction(client, UPKEEP_LOCK.rollups, closeNext));
-      while (await inUpkeepTransaction(client, UPKEEP_LOCK.rollups, clearMarks));
+      while (await inUpkeepTransaction(client, ADVISORY_LOCKS.rollups, closeNext));
+      while (await inUpkeepTransaction(client, ADVISORY_LOCKS.rollups, clearMarks));
     });
   }
 
@@ -45,7 +40,7 @@ export class RollupRefresher {
     await client.query('begin');
     try {
       await client.query(`set local lock_timeout = '2s'`);
-      await client.query('select pg_advisory_xact_lock($1)', [INGEST_LOCK]);
+      await client.query(`select pg_advisory_xact_lock(${ADVISORY_LOCKS.ingest})`);
       await client.query('update rollup_state set closing_to = $1 where closing_to < $1', [new Date(to)]);
       await client.query('commit');
     } catch (error) {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ADVISORY_LOCKS } from '@perkway/domain';
 import type pg from 'pg';
-import { INGEST_LOCK } from '../ingest/ingest-lock.js';
 import { boundsOf, PARTITION_OPTIONS, partitionOf } from '../ingest/partitions.js';
 
 /** The swap waits for running queries, and later ones wait behind it: no longer than this, then it is tried again. */
@@ -54,7 +54,7 @@ async function swap(client: pg.Client, month: string, columns: string): Promise<
   await client.query('begin');
   try {
     await client.query(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
-    await client.query('select pg_advisory_xact_lock($1)', [INGEST_LOCK]);
+    await client.query(`select pg_advisory_xact_lock(${ADVISORY_LOCKS.ingest})`);
     const marked = `(select distinct account_id, hour from dirty_hours where hour >= ${from} and hour < ${to}) d`;
     const ofMarked = `e.account_id = d.account_id and e.occurred_at >= d.hour and e.occurred_at < d.hour + interval '1 hour'`;
     await client.query(`delete from ${copy} e using ${marked} where ${ofMarked}`);

@@ -1,22 +1,19 @@
 import pg from 'pg';
 
-/** Any fixed numbers: each kind of upkeep is done by one process at a time. */
-export const UPKEEP_LOCK = { rollups: 7_271_004, months: 7_271_005 } as const;
-
 /**
  * Runs one step of upkeep in a transaction of its own, unless another process is at it.
  * @returns what the step answers, and false where another process does it
  */
 export async function inUpkeepTransaction(
   client: pg.Client,
-  lock: number,
+  lock: string,
   step: (client: pg.Client) => Promise<boolean>,
 ): Promise<boolean> {
   await client.query('begin');
   try {
-    const { rows } = await client.query<{ mine: boolean }>('select pg_try_advisory_xact_lock($1) as mine', [
-      lock,
-    ]);
+    const { rows } = await client.query<{ mine: boolean }>(
+      `select pg_try_advisory_xact_lock(${lock}) as mine`,
+    );
     const answer = rows[0]!.mine && (await step(client));
     await client.query('commit');
     return answer;

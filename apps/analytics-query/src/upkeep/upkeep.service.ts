@@ -1,4 +1,5 @@
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { ADVISORY_LOCKS } from '@perkway/domain';
 import { ENV, isDatabaseAway, LOGGER } from '@perkway/platform';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
@@ -9,7 +10,7 @@ import { keptFrom } from '../retention.js';
 import { dropExpired } from './drop-expired.js';
 import { RollupRefresher } from './rollup-refresher.js';
 import { sortMonth } from './sort-month.js';
-import { partitionedMonths, UPKEEP_LOCK, withUpkeepClient } from './upkeep-connection.js';
+import { partitionedMonths, withUpkeepClient } from './upkeep-connection.js';
 
 /** Partitions that are there before their first event. */
 const MONTHS_AHEAD = 2;
@@ -64,9 +65,9 @@ export class UpkeepService implements OnModuleInit, BeforeApplicationShutdown {
       await this.partitions.ensure(monthOf(Date.UTC(today.getUTCFullYear(), today.getUTCMonth() + ahead, 1)));
     return withUpkeepClient(this.env.DATABASE_URL, async (client) => {
       // A session's lock, because neither sorting nor detaching fits into one transaction.
-      const { rows } = await client.query<{ mine: boolean }>('select pg_try_advisory_lock($1) as mine', [
-        UPKEEP_LOCK.months,
-      ]);
+      const { rows } = await client.query<{ mine: boolean }>(
+        `select pg_try_advisory_lock(${ADVISORY_LOCKS.months}) as mine`,
+      );
       if (!rows[0]!.mine) return false;
       const dropped = await dropExpired(client, keptFrom(this.env.RETENTION_MONTHS, now));
       if (dropped.length > 0) this.logger.info({ months: dropped }, 'dropped months that are no longer kept');
@@ -84,7 +85,7 @@ export class UpkeepService implements OnModuleInit, BeforeApplicationShutdown {
     const month = (await partitionedMonths(client)).find((each) => each < before && !sorted.has(each));
     if (month === undefined) return false;
     // Until the session ends: marks stay, so that what arrives meanwhile is found.
-    await client.query('select pg_advisory_lock($1)', [UPKEEP_LOCK.rollups]);
+    await client.query(`select pg_advisory_lock(${ADVISORY_LOCKS.rollups})`);
     const done = await sortMonth(client, month);
     this.logger.info(
       { month },

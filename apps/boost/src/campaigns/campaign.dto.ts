@@ -1,17 +1,15 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
-import { CALLER_ID_PATTERN } from '@perkway/domain';
-import { IsText } from '@perkway/platform';
-import { ArrayMaxSize, ArrayUnique, IsArray, Matches } from 'class-validator';
+import { CALLER_ID_FORM, CALLER_ID_PATTERN } from '@perkway/domain';
+import { IsCallerId, IsText } from '@perkway/platform';
+import { ArrayMaxSize, ArrayUnique, IsArray } from 'class-validator';
 
-const ID = new RegExp(CALLER_ID_PATTERN);
-const ID_FORM = 'must have 1 to 100 characters of A-Z a-z 0-9 . _ -';
 const MAX_NAME = 300;
 const MAX_INCENTIVES = 500;
 
 @ApiSchema({ name: 'PutCampaign' })
 export class PutCampaignDto {
   @ApiProperty({ pattern: CALLER_ID_PATTERN, description: 'An existing account', example: 'ostervale-bank' })
-  @Matches(ID, { message: `owner ${ID_FORM}` })
+  @IsCallerId()
   owner: string;
 
   @ApiProperty({ minLength: 1, maxLength: MAX_NAME, example: 'Spring travel for card holders' })
@@ -26,7 +24,7 @@ export class PutCampaignDto {
   })
   @IsArray()
   @ArrayMaxSize(MAX_INCENTIVES)
-  @Matches(ID, { each: true, message: `incentives must be perk ids, each of which ${ID_FORM}` })
+  @IsCallerId({ each: true, message: `$property must be perk ids, each of which ${CALLER_ID_FORM}` })
   @ArrayUnique({ message: 'incentives must not name a perk twice' })
   incentives: string[];
 }

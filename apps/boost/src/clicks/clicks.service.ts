@@ -4,6 +4,7 @@ import {
   DomainError,
   invalidField,
   isTrackingDisabled,
+  lastOf,
   mergeAttributes,
   readCustomAttributes,
   readJourneyId,
@@ -94,5 +95,3 @@ export class ClicksService {
     return token;
   }
 }
-
-const lastOf = (value: unknown): unknown => (Array.isArray(value) ? value.at(-1) : value);

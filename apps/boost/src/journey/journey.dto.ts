@@ -1,7 +1,7 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { CALLER_ID_PATTERN, isCurrency, MAX_JOURNEY_ID_LENGTH } from '@perkway/domain';
-import { IsText } from '@perkway/platform';
-import { IsIn, IsNumber, IsOptional, Matches, Max, Min, ValidateBy } from 'class-validator';
+import { IsCallerId, IsText } from '@perkway/platform';
+import { IsIn, IsNumber, IsOptional, Max, Min, ValidateBy } from 'class-validator';
 
 const EVENTS = ['teaser_view', 'reward_view', 'conversion'] as const;
 const MAX_EXTERNAL_ID = 255;
@@ -41,9 +41,7 @@ export class TrackDto {
     example: 'fernway-weekend',
   })
   @IsOptional()
-  @Matches(new RegExp(CALLER_ID_PATTERN), {
-    message: 'perkId must have 1 to 100 characters of A-Z a-z 0-9 . _ -',
-  })
+  @IsCallerId()
   perkId?: string | null;
 
   @ApiPropertyOptional({ type: Number, description: 'Of a conversion', example: 129.9 })

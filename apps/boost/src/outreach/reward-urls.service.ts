@@ -2,13 +2,13 @@ import { Inject, Injectable } from '@nestjs/common';
 import {
   DomainError,
   invalidField,
-  isCallerId,
   isTrackingDisabled,
+  lastOf,
   readCustomAttributes,
   readJourneyId,
   type Caller,
 } from '@perkway/domain';
-import { ENV } from '@perkway/platform';
+import { ENV, requireCallerId } from '@perkway/platform';
 import { signOutreachToken } from '@perkway/signing';
 import { CampaignsService } from '../campaigns/campaigns.service.js';
 import type { Query } from '../clicks/clicks.service.js';
@@ -30,9 +30,9 @@ export class RewardUrlsService {
    * @throws DomainError VALIDATION_FAILED, CAMPAIGN_NOT_FOUND, PERK_IS_NOT_IN_CAMPAIGN
    */
   async make(caller: Caller, campaignId: string, query: Query): Promise<string> {
-    const perk = Array.isArray(query.perkId) ? (query.perkId.at(-1) as unknown) : query.perkId;
-    if (perk === undefined || perk === '') throw invalidField('perkId', 'is missing');
-    if (!isCallerId(perk)) throw invalidField('perkId', 'must have 1 to 100 characters of A-Z a-z 0-9 . _ -');
+    const given = lastOf(query.perkId);
+    if (given === undefined || given === '') throw invalidField('perkId', 'is missing');
+    const perk = requireCallerId(given, 'perkId');
     const campaign = await this.campaigns.ofCaller(caller, campaignId);
     if (!campaign.incentives.includes(perk)) throw new DomainError('PERK_IS_NOT_IN_CAMPAIGN');
     const token = signOutreachToken(this.env.OUTREACH_SIGNING_KEYS, 'outreach-click', {

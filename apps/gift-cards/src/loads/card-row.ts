@@ -2,7 +2,7 @@ import { isCountry, isCurrency, isStorableText } from '@perkway/domain';
 import type { Card } from '../cards/card-vault.js';
 
 /** What a load gives for one card, before it is checked. Text where it comes from CSV. */
-export type RawRow = Record<(typeof COLUMNS)[number], unknown>;
+export type RawRow = Partial<Record<(typeof COLUMNS)[number], unknown>>;
 export const COLUMNS = ['code', 'pin', 'denomination', 'currency', 'country'] as const;
 
 export interface CardRow extends Card {

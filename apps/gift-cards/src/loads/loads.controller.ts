@@ -10,7 +10,7 @@ import {
   ApiTags,
 } from '@nestjs/swagger';
 import { Roles } from '@perkway/auth';
-import { DomainError, invalidField, isUuid } from '@perkway/domain';
+import { DomainError, invalidField, isUuid, lastOf } from '@perkway/domain';
 import { ApiPlainErrors } from '@perkway/platform';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { randomUUID } from 'node:crypto';
@@ -84,7 +84,7 @@ export class LoadsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<LoadResult> {
     const format = formatOf(request);
-    const loadId = given === undefined ? randomUUID() : Array.isArray(given) ? given.at(-1) : given;
+    const loadId = given === undefined ? randomUUID() : lastOf(given);
     if (!isUuid(loadId)) throw invalidField('loadId', 'must be a UUID');
     await this.loads.begin(poolId, loadId);
     allowSlowBody(request);

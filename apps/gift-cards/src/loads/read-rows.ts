@@ -1,8 +1,8 @@
-import { DomainError } from '@perkway/domain';
+import { DomainError, isRecord } from '@perkway/domain';
 import { parse } from 'csv-parse/sync';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
-import { COLUMNS, readCardRow, type CardRow, type RawRow, type RowProblem } from './card-row.js';
+import { COLUMNS, readCardRow, type CardRow, type RowProblem } from './card-row.js';
 
 /** Bytes of one row; more is no row, whatever it is. */
 const MAX_ROW = 64 * 1024;
@@ -83,8 +83,7 @@ const textOf = (line: Buffer): string =>
 function readObject(line: string): CardRow | RowProblem {
   try {
     const value: unknown = JSON.parse(line);
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'ROW_INVALID';
-    return readCardRow(value as RawRow);
+    return isRecord(value) ? readCardRow(value) : 'ROW_INVALID';
   } catch {
     return 'ROW_INVALID';
   }

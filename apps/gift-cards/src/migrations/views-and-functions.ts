@@ -2,6 +2,7 @@
  * The inventory numbers (docs/adr/0012-inventory-numbers.md) and everything that changes a link. Why the reservation is
  * a function in the database is in docs/adr/0011-gift-card-reservation.md.
  */
+import { ADVISORY_LOCKS } from '@perkway/domain';
 import type { QueryRunner } from 'typeorm';
 
 const NUMBERS = `
@@ -55,15 +56,18 @@ const POOLS = `
       order by p.id, n.denomination, n.currency, n.country;
   end $$`;
 
-/** What the service locks beside rows; the first number keeps it apart from other users of the database. */
-const SETTLING_LOCK = '727105, 2';
-const COUNTING_LOCK = '727105, 1';
+/** What the service locks beside rows. */
+const {
+  giftCardSettling: SETTLING_LOCK,
+  giftCardCounting: COUNTING_LOCK,
+  giftCardSlot: SLOT_LOCK,
+} = ADVISORY_LOCKS;
 /**
  * Comes before any row of a link or card is touched: it keeps the settling apart from everything that changes "holding",
  * and makes one of two transactions with the same slot wait before it holds anything that the other may want.
  */
 const TAKE_SLOT = `perform pg_advisory_xact_lock_shared(${COUNTING_LOCK}),
-      pg_advisory_xact_lock(727105, 100 + pg_backend_pid() % 16)`;
+      pg_advisory_xact_lock(${SLOT_LOCK})`;
 
 const COUNT = `
   create or replace function count_links(

@@ -1,6 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { CALLER_ID_PATTERN } from '@perkway/domain';
-import { Matches } from 'class-validator';
+import { IsCallerId } from '@perkway/platform';
 
 /** One denomination, currency and country of a pool (specification section 2). */
 export class Inventory {
@@ -34,8 +33,6 @@ export class Pool {
 
 export class PutPool {
   @ApiProperty({ example: 'harbour-bank', description: 'An account that exists' })
-  @Matches(new RegExp(CALLER_ID_PATTERN), {
-    message: 'owner must have 1 to 100 characters of A-Z a-z 0-9 . _ -',
-  })
+  @IsCallerId()
   owner!: string;
 }

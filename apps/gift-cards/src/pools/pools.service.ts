@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { InjectRepository } from '@nestjs/typeorm';
 import {
   DomainError,
   invalidField,
@@ -9,9 +8,8 @@ import {
   type ResolveAccountsReply,
 } from '@perkway/domain';
 import { RpcClient } from '@perkway/platform';
-import { DataSource, Repository } from 'typeorm';
+import { DataSource } from 'typeorm';
 import type { Inventory, Pool } from './pool.dto.js';
-import { PoolEntity } from './pool.entity.js';
 
 interface NumbersRow {
   id: string;
@@ -33,7 +31,6 @@ const selectPools = (condition: string) =>
 export class PoolsService {
   constructor(
     private readonly dataSource: DataSource,
-    @InjectRepository(PoolEntity) private readonly pools: Repository<PoolEntity>,
     private readonly rpc: RpcClient,
   ) {}
 
@@ -65,7 +62,10 @@ export class PoolsService {
       'The account service',
     );
     if (!Object.hasOwn(accounts, owner)) throw invalidField('owner', 'must be an account that exists');
-    await this.pools.upsert({ id: poolId, owner }, ['id']);
+    await this.dataSource.query(
+      'insert into pools (id, owner) values ($1, $2) on conflict (id) do update set owner = excluded.owner',
+      [poolId, owner],
+    );
     const [pool] = toPools(await this.dataSource.query(selectPools('id = $1'), [poolId]));
     return pool!;
   }

@@ -1,6 +1,6 @@
 import { Injectable, SetMetadata, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import { characters, DomainError, isUuid } from '@perkway/domain';
+import { characters, DomainError, isUuid, lastOf } from '@perkway/domain';
 import type { FastifyRequest } from 'fastify';
 
 const NEEDS_FORM = 'gift-cards:needs-form';
@@ -9,11 +9,8 @@ const MAX_CREATED_BY = 255;
 /** The handler takes `idempotencyKey` and `X-Created-By`. */
 export const NeedsIdempotencyKey = () => SetMetadata(NEEDS_FORM, true);
 
-/** Of a repeated parameter the last counts. */
-export const idempotencyKeyOf = ({ query }: FastifyRequest): unknown => {
-  const given = (query as { idempotencyKey?: unknown }).idempotencyKey;
-  return Array.isArray(given) ? given.at(-1) : given;
-};
+export const idempotencyKeyOf = ({ query }: FastifyRequest): unknown =>
+  lastOf((query as { idempotencyKey?: unknown }).idempotencyKey);
 
 /** Header bytes arrive as Latin-1; a creator's name sent as UTF-8 is read as such. */
 export const createdByOf = ({ headers }: FastifyRequest): string => {

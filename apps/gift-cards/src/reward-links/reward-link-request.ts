@@ -1,4 +1,4 @@
-import { DomainError, isCountry, isCurrency } from '@perkway/domain';
+import { DomainError, isCountry, isCurrency, isRecord } from '@perkway/domain';
 import { hash } from 'node:crypto';
 
 /** The body of generateRewardLink (specification section 4.4). */
@@ -16,12 +16,9 @@ const EXPIRES_AT_LIMIT = 1e11;
 /** A body that means anything has no depth at all. */
 const MAX_DEPTH = 32;
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** The body, or what is wrong with its first wrong field. Unknown members are ignored. */
 export function parseBody(body: unknown): RewardLinkBody | DomainError {
-  if (!isObject(body)) return new DomainError('VALIDATION_FAILED', 'The body must be a JSON object');
+  if (!isRecord(body)) return new DomainError('VALIDATION_FAILED', 'The body must be a JSON object');
   const { denomination, currency, expires_at, country } = body;
   if (typeof denomination !== 'number' || !Number.isFinite(denomination) || denomination <= 0)
     return new DomainError('DENOMINATION_INVALID');
@@ -40,7 +37,7 @@ export function parseBody(body: unknown): RewardLinkBody | DomainError {
 function canonical(value: unknown, depth = 0): string {
   if (depth > MAX_DEPTH) throw new DomainError('VALIDATION_FAILED', 'The body is nested too deeply');
   if (Array.isArray(value)) return `[${value.map((item) => canonical(item, depth + 1)).join(',')}]`;
-  if (!isObject(value)) return JSON.stringify(value) ?? 'null';
+  if (!isRecord(value)) return JSON.stringify(value) ?? 'null';
   const members = Object.keys(value)
     .sort()
     .map((name) => `${JSON.stringify(name)}:${canonical(value[name], depth + 1)}`);

@@ -1,10 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { unavailable } from '@perkway/domain';
+import { ADVISORY_LOCKS, unavailable } from '@perkway/domain';
 import { DataSource, type EntityManager } from 'typeorm';
 import { CollectionStore } from './collection-store.js';
 
-/** Any fixed pair: the lock under which the catalogue changes. */
-const LOCK = 'select pg_advisory_xact_lock(7271, 1)';
 /** A change that has to wait longer for those before it is refused, so that nobody hangs. */
 const MAX_WAIT_MS = 10_000;
 
@@ -29,7 +27,7 @@ export class CatalogWriter {
     const turn = this.last.then(() => {
       if (Date.now() > deadline) throw unavailable('The catalogue');
       return this.dataSource.transaction(async (manager) => {
-        await manager.query(LOCK);
+        await manager.query(`select pg_advisory_xact_lock(${ADVISORY_LOCKS.catalog})`);
         return work(manager);
       });
     });

@@ -1,19 +1,19 @@
-import { IsText } from '@perkway/platform';
+import { CALLER_ID_PATTERN } from '@perkway/domain';
+import { IsCallerId, IsText } from '@perkway/platform';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsOptional, Matches } from 'class-validator';
+import { IsOptional } from 'class-validator';
 import { IsTranslations } from '../text/validators.js';
 import type { CategoryTranslations } from './category.entity.js';
 
-export const SLUG = /^[A-Za-z0-9._-]{1,100}$/;
 const MAX_NAME = 200;
 
 export class PutCategoryDto {
   @ApiProperty({
     description: 'Stable text id, unique among categories',
-    pattern: SLUG.source,
+    pattern: CALLER_ID_PATTERN,
     example: 'travel',
   })
-  @Matches(SLUG, { message: '$property must have 1 to 100 characters of A-Z a-z 0-9 . _ -' })
+  @IsCallerId()
   slug: string;
 
   @ApiProperty({ minLength: 1, maxLength: MAX_NAME, example: 'Travel & Stays' })

@@ -11,7 +11,6 @@ import type { EntityManager } from 'typeorm';
 import { CatalogWriter } from '../catalog/catalog-writer.js';
 import { CollectionStore } from '../catalog/collection-store.js';
 import type { CollectionResource, PutCollectionDto } from './collection.dto.js';
-import { CollectionEntity } from './collection.entity.js';
 import { toCollectionResource } from './to-collection-resource.js';
 
 const FIND = `
@@ -63,8 +62,11 @@ export class CollectionManagementService {
   }
 
   private async replace(manager: EntityManager, { id, owner, groups }: CollectionResource): Promise<void> {
-    const collections = manager.getRepository(CollectionEntity);
-    await collections.upsert({ id, owner, revision: () => 'gen_random_uuid()' }, ['id']);
+    await manager.query(
+      `insert into collections (id, owner) values ($1, $2)
+       on conflict (id) do update set owner = excluded.owner, revision = gen_random_uuid()`,
+      [id, owner],
+    );
     await manager.query('delete from perk_groups where collection_id = $1', [id]);
     const rows = groups.map(({ perks: _, ...group }, position) => ({ ...group, position }));
     await manager.query(INSERT_GROUPS, [id, JSON.stringify(rows)]);

@@ -1,4 +1,4 @@
-import { IsText } from '@perkway/platform';
+import { IsCallerId, IsText } from '@perkway/platform';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { CALLER_ID_PATTERN } from '@perkway/domain';
 import { Type } from 'class-transformer';
@@ -9,7 +9,6 @@ import {
   IsObject,
   IsOptional,
   IsUUID,
-  Matches,
   Max,
   Min,
   ValidateNested,
@@ -20,14 +19,12 @@ const MAX_NAME = 200;
 const MAX_GROUPS = 1_000;
 const MAX_PERKS_IN_GROUP = 5_000;
 const MAX_INT = 2_147_483_647;
-const ID = new RegExp(CALLER_ID_PATTERN);
-const ID_MESSAGE = { message: '$property must have 1 to 100 characters of A-Z a-z 0-9 . _ -' };
 
 export type GroupTranslations = Record<string, { name?: string }>;
 
 export class GroupPerkDto {
   @ApiProperty({ pattern: CALLER_ID_PATTERN, example: 'quillon-third-night' })
-  @Matches(ID, ID_MESSAGE)
+  @IsCallerId()
   id: string;
 
   @ApiProperty({ type: 'integer', description: 'Lower shows first', example: 1 })
@@ -79,7 +76,7 @@ export class GroupDto {
 
 export class PutCollectionDto {
   @ApiProperty({ description: 'An existing account', pattern: CALLER_ID_PATTERN, example: 'ostervale-bank' })
-  @Matches(ID, ID_MESSAGE)
+  @IsCallerId()
   owner: string;
 
   @ApiProperty({ type: [GroupDto] })

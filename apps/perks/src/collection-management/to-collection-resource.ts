@@ -1,4 +1,4 @@
-import { DomainError, type FieldProblem } from '@perkway/domain';
+import { invalidFields, type FieldProblem } from '@perkway/domain';
 import { v5 as uuidV5 } from 'uuid';
 import { cleanTranslations } from '../text/validators.js';
 import type { CollectionResource, GroupResource, PutCollectionDto } from './collection.dto.js';
@@ -66,13 +66,6 @@ export function toCollectionResource(
       field: 'groups',
       message: `must have at most ${MAX_PERKS_IN_COLLECTION} different perks`,
     });
-  if (problems.length > 0) {
-    const shown = problems.slice(0, MAX_PROBLEMS);
-    throw new DomainError(
-      'VALIDATION_FAILED',
-      shown.map(({ field, message }) => `${field} ${message}`).join('; '),
-      shown,
-    );
-  }
+  if (problems.length > 0) throw invalidFields(problems.slice(0, MAX_PROBLEMS));
   return { id, owner, groups };
 }

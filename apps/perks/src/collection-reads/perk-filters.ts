@@ -1,5 +1,5 @@
 import { isText } from '@perkway/platform';
-import { DomainError, type FieldProblem } from '@perkway/domain';
+import { invalidFields, lastOf, type FieldProblem } from '@perkway/domain';
 import type { CollectionPerk, PerkLocation } from '../catalog/collection.js';
 import { MAX_CATEGORY_ID, readCategoryId } from '../categories/category-id.js';
 
@@ -24,10 +24,6 @@ export const NO_FILTERS: PerkFilters = {
 const MAX_PLACE_LENGTH = 100;
 
 type Query = Readonly<Record<string, string | string[] | undefined>>;
-
-/** Of a repeated parameter with one value the last wins. */
-export const lastOf = (value: string | string[] | undefined): string | undefined =>
-  Array.isArray(value) ? value.at(-1) : value;
 
 /** Composed and decomposed letters are the same place. */
 const fold = (place: string): string => place.normalize('NFC').toLowerCase();
@@ -69,10 +65,7 @@ export function readFilters(query: Query): PerkFilters {
   const showCouponPerks = shown === undefined ? false : BOOLEANS.get(shown.toLowerCase());
   if (showCouponPerks === undefined)
     problems.push({ field: 'show_coupon_perks', message: 'must be true or false' });
-  if (problems.length > 0) {
-    const detail = problems.map(({ field, message }) => `${field} ${message}`).join('; ');
-    throw new DomainError('VALIDATION_FAILED', detail, problems);
-  }
+  if (problems.length > 0) throw invalidFields(problems);
   return { categories, country, region, city, showCouponPerks: showCouponPerks! };
 }
 

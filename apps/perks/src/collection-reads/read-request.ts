@@ -1,7 +1,7 @@
 import type { AuthenticatedRequest } from '@perkway/auth';
-import { invalidField, isCallerId } from '@perkway/domain';
+import { lastOf } from '@perkway/domain';
+import { requireCallerId } from '@perkway/platform';
 import type { LanguageWish } from '../text/language.js';
-import { lastOf } from './perk-filters.js';
 
 /**
  * The reads take what they need from the request themselves: each decorated parameter sends its value through the
@@ -15,8 +15,7 @@ export type ReadRequest = AuthenticatedRequest & {
 /** @throws DomainError VALIDATION_FAILED for an id in the address that cannot be one */
 export function requireIds(ids: Partial<ReadRequest['params']>): void {
   for (const name of ['collectionId', 'perkId'] as const)
-    if (ids[name] !== undefined && !isCallerId(ids[name]))
-      throw invalidField(name, 'must have 1 to 100 characters of A-Z a-z 0-9 . _ -');
+    if (ids[name] !== undefined) requireCallerId(ids[name], name);
 }
 
 export const wishOf = ({ query, headers }: ReadRequest): LanguageWish => ({

@@ -1,4 +1,5 @@
-import { IsText } from '@perkway/platform';
+import { CALLER_ID_PATTERN } from '@perkway/domain';
+import { IsCallerId, IsText } from '@perkway/platform';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
 import {
@@ -10,12 +11,10 @@ import {
   IsInt,
   IsObject,
   IsOptional,
-  Matches,
   Max,
   Min,
   ValidateNested,
 } from 'class-validator';
-import { SLUG } from '../categories/category.dto.js';
 import { MAX_CATEGORY_ID } from '../categories/category-id.js';
 import { IsTranslations, IsWebUrl } from '../text/validators.js';
 import type { PerkTranslations } from './perk.entity.js';
@@ -105,8 +104,12 @@ export class PutPerkDto {
   @IsWebUrl()
   offer_url: string;
 
-  @ApiProperty({ description: 'Stable text id', pattern: SLUG.source, example: 'quillon-third-night-free' })
-  @Matches(SLUG, { message: '$property must have 1 to 100 characters of A-Z a-z 0-9 . _ -' })
+  @ApiProperty({
+    description: 'Stable text id',
+    pattern: CALLER_ID_PATTERN,
+    example: 'quillon-third-night-free',
+  })
+  @IsCallerId()
   offer_slug: string;
 
   @ApiPropertyOptional({

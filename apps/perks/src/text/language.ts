@@ -1,9 +1,9 @@
+import { readWeightedList } from '@perkway/domain';
+
 /** BCP 47, as far as content needs it: a primary subtag and any number of others. */
 const TAG = /^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$/;
 /** Longer ones are no languages of ours. */
 const MAX_TAG_LENGTH = 35;
-/** Languages looked at in one Accept-Language header. */
-const MAX_RANGES = 20;
 
 /** `FR-ca` as `fr-CA`; undefined for what is no language tag. */
 export function canonicalLanguage(tag: string): string | undefined {
@@ -23,21 +23,9 @@ export function withParents(tag: string): string[] {
   return chain;
 }
 
-/** The ranges of an Accept-Language header in lower case, the most wanted first; what cannot be read is left out. */
-export function acceptedLanguages(header: string): string[] {
-  const wanted: { tag: string; q: number }[] = [];
-  for (const range of header.split(',', MAX_RANGES)) {
-    const [name = '', ...parameters] = range.split(';');
-    const tag = name.trim().toLowerCase();
-    const quality = parameters
-      .map((text) => /^\s*q\s*=\s*(\d(?:\.\d{0,3})?)\s*$/i.exec(text)?.[1])
-      .find(Boolean);
-    const q = quality === undefined ? 1 : Number(quality);
-    if (q > 0 && q <= 1 && (tag === '*' || (tag.length <= MAX_TAG_LENGTH && TAG.test(tag))))
-      wanted.push({ tag, q });
-  }
-  return wanted.sort((a, b) => b.q - a.q).map(({ tag }) => tag);
-}
+/** The ranges of an Accept-Language header in lower case, the most wanted first; what is no language is left out. */
+export const acceptedLanguages = (header: string): string[] =>
+  readWeightedList(header).filter((tag) => tag === '*' || (tag.length <= MAX_TAG_LENGTH && TAG.test(tag)));
 
 /** What a caller asked for: `lang` wins over the header. */
 export interface LanguageWish {

@@ -1,4 +1,4 @@
-import { redirectTarget } from '@perkway/domain';
+import { isRecord, redirectTarget } from '@perkway/domain';
 import { isText } from '@perkway/platform';
 import { buildMessage, ValidateBy, type ValidationOptions } from 'class-validator';
 import { canonicalLanguage } from './language.js';
@@ -27,13 +27,10 @@ export const IsWebUrl = (options?: ValidationOptions) =>
     options,
   );
 
-const isPlainObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** `{"fr": {"name": "..."}}`: texts by language and field. `limits` names the fields and their longest text. */
 export const IsTranslations = (limits: Record<string, number>, options?: ValidationOptions) => {
   const problem = (value: unknown): string | undefined => {
-    if (!isPlainObject(value)) return 'must be an object with language tags as names';
+    if (!isRecord(value)) return 'must be an object with language tags as names';
     const tags = Object.keys(value);
     if (tags.length > MAX_TRANSLATIONS) return `must have at most ${MAX_TRANSLATIONS} languages`;
     const seen = new Set<string>();
@@ -43,7 +40,7 @@ export const IsTranslations = (limits: Record<string, number>, options?: Validat
       if (seen.has(canonical)) return `names ${canonical} twice`;
       seen.add(canonical);
       const texts = value[tag];
-      if (!isPlainObject(texts)) return `must have an object under ${canonical}`;
+      if (!isRecord(texts)) return `must have an object under ${canonical}`;
       for (const [field, max] of Object.entries(limits))
         if (texts[field] !== undefined && !isText(texts[field], 0, max))
           return `must have under ${canonical}.${field} a text of at most ${max} characters without NUL`;

@@ -1,12 +1,6 @@
 import { Module } from '@nestjs/common';
-import { TypeOrmModule } from '@nestjs/typeorm';
-import { AccountEntity } from './account.entity.js';
 import { AccountsController } from './accounts.controller.js';
 import { AccountsService } from './accounts.service.js';
 
-@Module({
-  imports: [TypeOrmModule.forFeature([AccountEntity])],
-  controllers: [AccountsController],
-  providers: [AccountsService],
-})
+@Module({ controllers: [AccountsController], providers: [AccountsService], exports: [AccountsService] })
 export class AccountsModule {}

@@ -1,14 +1,18 @@
 import { Injectable } from '@nestjs/common';
-import { InjectRepository } from '@nestjs/typeorm';
 import type { Brand, ResolvedAccount } from '@perkway/domain';
-import { Any, Repository } from 'typeorm';
+import { DataSource } from 'typeorm';
 import type { AccountResource, PutAccountDto } from './account.dto.js';
-import { AccountEntity } from './account.entity.js';
 import { normalizeOrigin } from './origin.js';
+
+const PUT = `
+  insert into accounts (id, name, allowed_origins, brand)
+  values ($1, $2, $3, $4)
+  on conflict (id) do update
+  set name = excluded.name, allowed_origins = excluded.allowed_origins, brand = excluded.brand, updated_at = now()`;
 
 @Injectable()
 export class AccountsService {
-  constructor(@InjectRepository(AccountEntity) private readonly accounts: Repository<AccountEntity>) {}
+  constructor(private readonly dataSource: DataSource) {}
 
   /** Makes the account, or replaces what is known of it; its keys stay. */
   async put(id: string, { name, allowed_origins, brand }: PutAccountDto): Promise<AccountResource> {
@@ -16,22 +20,27 @@ export class AccountsService {
     const kept: Brand | null = brand
       ? { name: brand.name, color: brand.color?.toLowerCase() ?? null, logo: brand.logo ?? null }
       : null;
-    const account: AccountResource = { id, name, allowed_origins: origins, brand: kept };
-    // Of a copy, because it is given the columns that the database fills in.
-    await this.accounts.upsert({ ...account }, ['id']);
-    return account;
+    await this.dataSource.query(PUT, [id, name, origins, kept && JSON.stringify(kept)]);
+    return { id, name, allowed_origins: origins, brand: kept };
+  }
+
+  async exists(id: string): Promise<boolean> {
+    const rows = await this.dataSource.query<unknown[]>('select 1 from accounts where id = $1', [id]);
+    return rows.length > 0;
   }
 
   /** Those that exist, by id. Brands come only when asked for, because their logos are large. */
   async resolve(ids: string[], withBrand: boolean): Promise<Record<string, ResolvedAccount>> {
-    const accounts = await this.accounts.find({
-      select: { id: true, name: true, allowed_origins: true, brand: withBrand },
-      where: { id: Any(ids) },
-    });
+    const rows = await this.dataSource.query<
+      { id: string; name: string; origins: string[]; brand?: Brand | null }[]
+    >(
+      `select id, name, allowed_origins as origins${withBrand ? ', brand' : ''} from accounts where id = any($1)`,
+      [ids],
+    );
     return Object.fromEntries(
-      accounts.map(({ id, name, allowed_origins, brand }) => [
+      rows.map(({ id, name, origins, brand }) => [
         id,
-        { name, allowedOrigins: allowed_origins, ...(withBrand ? { brand } : {}) },
+        { name, allowedOrigins: origins, ...(withBrand ? { brand } : {}) },
       ]),
     );
   }

@@ -1,29 +1,14 @@
+import { BLACK_TEXT, contrast, WHITE_TEXT } from '@perkway/domain';
 import { buildMessage, ValidateBy } from 'class-validator';
 
 /** WCAG 2.2, success criterion 1.4.3: normal text. */
 const MIN_CONTRAST = 4.5;
-/** The two colours in which the Allocation Page writes on a button; its black is a little lighter than black. */
-const TEXT_COLORS = ['#ffffff', '#14120f'];
 const COLOR = /^#[0-9a-f]{6}$/i;
-
-/** WCAG relative luminance of `#rrggbb`. */
-function luminance(color: string): number {
-  const [red, green, blue] = [1, 3, 5].map((at) => {
-    const part = parseInt(color.slice(at, at + 2), 16) / 255;
-    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
-  });
-  return 0.2126 * red! + 0.7152 * green! + 0.0722 * blue!;
-}
-
-function contrast(one: string, other: string): number {
-  const [darker, lighter] = [luminance(one), luminance(other)].sort((a, b) => a - b);
-  return (lighter! + 0.05) / (darker! + 0.05);
-}
 
 export const isBrandColor = (value: unknown): boolean =>
   typeof value === 'string' &&
   COLOR.test(value) &&
-  TEXT_COLORS.some((text) => contrast(value, text) >= MIN_CONTRAST);
+  [WHITE_TEXT, BLACK_TEXT].some((text) => contrast(value, text) >= MIN_CONTRAST);
 
 /** `#rrggbb` on which the text of a button can be read. */
 export const IsBrandColor = () =>

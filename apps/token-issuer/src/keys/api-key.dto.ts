@@ -1,5 +1,5 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
-import { API_KEY_PATTERN, type Role } from '@perkway/domain';
+import { API_KEY_FORM, API_KEY_PATTERN, type Role } from '@perkway/domain';
 import { IsText } from '@perkway/platform';
 import { IsIn, IsOptional, Matches } from 'class-validator';
 
@@ -35,7 +35,7 @@ export class CreateApiKeyDto {
   })
   @IsOptional()
   @Matches(new RegExp(API_KEY_PATTERN), {
-    message: '$property must have 16 to 128 characters of A-Z a-z 0-9 _ -',
+    message: `$property ${API_KEY_FORM}`,
   })
   key?: string | null;
 }

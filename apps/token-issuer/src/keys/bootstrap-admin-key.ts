@@ -1,17 +1,14 @@
 import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { hashApiKey } from '@perkway/auth';
+import { ADVISORY_LOCKS } from '@perkway/domain';
 import { ENV, LOGGER } from '@perkway/platform';
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { DataSource } from 'typeorm';
-import { AccountEntity } from '../accounts/account.entity.js';
 import type { TokenIssuerEnv } from '../env.js';
-import { ApiKeyEntity } from './api-key.entity.js';
 
 /** The account of those who run the platform. */
 const PLATFORM = { id: 'platform', name: 'Platform' };
-/** Any fixed number: one replica at a time. */
-const BOOTSTRAP_LOCK = 7_271_002;
 
 /** Stores the first ADMIN key, while there has never been one. A revoked one counts, so it cannot come back this way. */
 @Injectable()
@@ -26,17 +23,17 @@ export class BootstrapAdminKey implements OnApplicationBootstrap {
     const { BOOTSTRAP_ADMIN_KEY: key, API_KEY_PEPPER } = this.env;
     if (key === undefined) return;
     const isStored = await this.dataSource.transaction(async (manager) => {
-      await manager.query('select pg_advisory_xact_lock($1)', [BOOTSTRAP_LOCK]);
-      if (await manager.existsBy(ApiKeyEntity, { role: 'ADMIN' })) return false;
-      if (!(await manager.existsBy(AccountEntity, { id: PLATFORM.id })))
-        await manager.insert(AccountEntity, PLATFORM);
-      await manager.insert(ApiKeyEntity, {
-        id: randomUUID(),
-        account_id: PLATFORM.id,
-        role: 'ADMIN',
-        name: 'bootstrap',
-        hash: hashApiKey(API_KEY_PEPPER, key),
-      });
+      await manager.query(`select pg_advisory_xact_lock(${ADVISORY_LOCKS.adminKeyBootstrap})`);
+      const [admin] = await manager.query<unknown[]>(`select 1 from api_keys where role = 'ADMIN' limit 1`);
+      if (admin) return false;
+      await manager.query('insert into accounts (id, name) values ($1, $2) on conflict (id) do nothing', [
+        PLATFORM.id,
+        PLATFORM.name,
+      ]);
+      await manager.query(
+        `insert into api_keys (id, account_id, role, name, hash) values ($1, $2, 'ADMIN', 'bootstrap', $3)`,
+        [randomUUID(), PLATFORM.id, hashApiKey(API_KEY_PEPPER, key)],
+      );
       return true;
     });
     if (isStored) this.logger.info({ account: PLATFORM.id }, 'stored the first ADMIN key');

@@ -1,14 +1,21 @@
 import { Global, Module } from '@nestjs/common';
-import { getRepositoryToken, TypeOrmModule } from '@nestjs/typeorm';
-import { KEY_RESOLVER } from '@perkway/auth';
-import { ApiKeyEntity } from './api-key.entity.js';
-import { keyResolver } from './key-resolver.js';
+import { KEY_RESOLVER, type KeyResolver } from '@perkway/auth';
+import { DataSource } from 'typeorm';
+import { resolveKeys } from './resolve-keys.js';
 
 /** The owner of the keys asks nobody else about them. */
 @Global()
 @Module({
-  imports: [TypeOrmModule.forFeature([ApiKeyEntity])],
-  providers: [{ provide: KEY_RESOLVER, inject: [getRepositoryToken(ApiKeyEntity)], useFactory: keyResolver }],
+  providers: [
+    {
+      provide: KEY_RESOLVER,
+      inject: [DataSource],
+      useFactory:
+        (dataSource: DataSource): KeyResolver =>
+        (hashes) =>
+          resolveKeys(dataSource, hashes),
+    },
+  ],
   exports: [KEY_RESOLVER],
 })
 export class KeyResolverModule {}

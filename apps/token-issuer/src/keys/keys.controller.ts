@@ -1,11 +1,13 @@
-import { Body, Controller, Delete, Get, Header, HttpCode, Inject, Param, Post } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Header, HttpCode, Param, Post } from '@nestjs/common';
 import { MessagePattern, Payload } from '@nestjs/microservices';
 import { ApiOperation, ApiParam, ApiResponse, ApiSecurity, ApiTags } from '@nestjs/swagger';
-import { KEY_RESOLVER, Roles, type KeyResolver } from '@perkway/auth';
+import { Roles } from '@perkway/auth';
 import { CALLER_ID_PATTERN, SUBJECTS, type ResolveKeysReply, type ResolveKeysRequest } from '@perkway/domain';
 import { ApiProblems, CallerIdPipe } from '@perkway/platform';
+import { DataSource } from 'typeorm';
 import { ApiKeyResource, CreateApiKeyDto, CreatedApiKey } from './api-key.dto.js';
 import { KeysService } from './keys.service.js';
+import { resolveKeys } from './resolve-keys.js';
 
 @ApiTags('Management')
 @ApiSecurity('apiKey')
@@ -19,7 +21,7 @@ import { KeysService } from './keys.service.js';
 export class KeysController {
   constructor(
     private readonly keys: KeysService,
-    @Inject(KEY_RESOLVER) private readonly resolve: KeyResolver,
+    private readonly dataSource: DataSource,
   ) {}
 
   @Post()
@@ -91,6 +93,6 @@ export class KeysController {
 
   @MessagePattern(SUBJECTS.resolveKeys)
   async resolveKeys(@Payload() request: ResolveKeysRequest): Promise<ResolveKeysReply> {
-    return { keys: await this.resolve(request.hashes) };
+    return { keys: await resolveKeys(this.dataSource, request.hashes) };
   }
 }

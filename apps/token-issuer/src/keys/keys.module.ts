@@ -1,13 +1,11 @@
 import { Module } from '@nestjs/common';
-import { TypeOrmModule } from '@nestjs/typeorm';
-import { AccountEntity } from '../accounts/account.entity.js';
-import { ApiKeyEntity } from './api-key.entity.js';
+import { AccountsModule } from '../accounts/accounts.module.js';
 import { BootstrapAdminKey } from './bootstrap-admin-key.js';
 import { KeysController } from './keys.controller.js';
 import { KeysService } from './keys.service.js';
 
 @Module({
-  imports: [TypeOrmModule.forFeature([AccountEntity, ApiKeyEntity])],
+  imports: [AccountsModule],
   controllers: [KeysController],
   providers: [KeysService, BootstrapAdminKey],
 })

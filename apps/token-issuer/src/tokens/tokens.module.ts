@@ -1,12 +1,7 @@
 import { Module } from '@nestjs/common';
-import { TypeOrmModule } from '@nestjs/typeorm';
-import { AccountEntity } from '../accounts/account.entity.js';
+import { AccountsModule } from '../accounts/accounts.module.js';
 import { TokensController } from './tokens.controller.js';
 import { TokensService } from './tokens.service.js';
 
-@Module({
-  imports: [TypeOrmModule.forFeature([AccountEntity])],
-  controllers: [TokensController],
-  providers: [TokensService],
-})
+@Module({ imports: [AccountsModule], controllers: [TokensController], providers: [TokensService] })
 export class TokensModule {}

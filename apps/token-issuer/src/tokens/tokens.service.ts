@@ -1,10 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { InjectRepository } from '@nestjs/typeorm';
-import { DomainError, isCallerId, invalidField, type AnalyticsJwksReply, type Caller } from '@perkway/domain';
-import { ENV } from '@perkway/platform';
+import { DomainError, lastOf, type AnalyticsJwksReply, type Caller } from '@perkway/domain';
+import { ENV, requireCallerId } from '@perkway/platform';
 import jwt from 'jsonwebtoken';
-import { Repository } from 'typeorm';
-import { AccountEntity } from '../accounts/account.entity.js';
+import { AccountsService } from '../accounts/accounts.service.js';
 import type { TokenIssuerEnv } from '../env.js';
 import type { CubeToken } from './cube-token.dto.js';
 import { signingKey } from './token-keys.js';
@@ -16,7 +14,7 @@ export const TOKEN_LIFETIME_S = 300;
 export class TokensService {
   constructor(
     @Inject(ENV) private readonly env: TokenIssuerEnv,
-    @InjectRepository(AccountEntity) private readonly accounts: Repository<AccountEntity>,
+    private readonly accounts: AccountsService,
   ) {}
 
   /**
@@ -54,11 +52,8 @@ export class TokensService {
   private async accountOf(caller: Caller, clientId: unknown): Promise<string> {
     if (caller.role !== 'ADMIN')
       throw new DomainError('FORBIDDEN', 'clientId is reserved for administrators');
-    // Of a repeated parameter the last wins.
-    const account: unknown = Array.isArray(clientId) ? clientId.at(-1) : clientId;
-    if (!isCallerId(account))
-      throw invalidField('clientId', 'must have 1 to 100 characters of A-Z a-z 0-9 . _ -');
-    if (!(await this.accounts.existsBy({ id: account }))) throw new DomainError('ACCOUNT_NOT_FOUND');
+    const account = requireCallerId(lastOf(clientId), 'clientId');
+    if (!(await this.accounts.exists(account))) throw new DomainError('ACCOUNT_NOT_FOUND');
     return account;
   }
 }

@@ -1,10 +1,9 @@
+import { ADVISORY_LOCKS } from '@perkway/domain';
 import { DataSource } from 'typeorm';
 import { dataSourceOptions, type MigrationClass } from './database.module.js';
 
 /** Migrations may build indexes on large tables. */
 const MIGRATION_TIMEOUT_MS = 30 * 60_000;
-/** Any fixed number: one migration job at a time in a database. */
-const MIGRATION_LOCK = 7_271_001;
 
 /** Runs the app's pending migrations, each in its own transaction; concurrent runs wait for each other. */
 export async function runMigrations(
@@ -22,12 +21,12 @@ export async function runMigrations(
   await dataSource.initialize();
   try {
     const runner = dataSource.createQueryRunner();
-    await runner.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
+    await runner.query(`select pg_advisory_lock(${ADVISORY_LOCKS.migrations})`);
     try {
       const done = await dataSource.runMigrations();
       return done.map(({ name }) => name);
     } finally {
-      await runner.query('select pg_advisory_unlock($1)', [MIGRATION_LOCK]);
+      await runner.query(`select pg_advisory_unlock(${ADVISORY_LOCKS.migrations})`);
       await runner.release();
     }
   } finally {

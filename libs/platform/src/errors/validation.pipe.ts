@@ -1,5 +1,5 @@
-import { Injectable, ValidationPipe, type PipeTransform, type ValidationError } from '@nestjs/common';
-import { DomainError, invalidField, isCallerId, type FieldProblem } from '@perkway/domain';
+import { ValidationPipe, type ValidationError } from '@nestjs/common';
+import { DomainError, invalidFields, type FieldProblem } from '@perkway/domain';
 
 /**
  * One problem for each field: of all that a value breaks, the decorator that stands first, because that is the one that
@@ -25,17 +25,8 @@ export const createValidationPipe = (): ValidationPipe =>
     forbidUnknownValues: true,
     exceptionFactory: (errors) => {
       const fields = flatten(errors);
-      const detail = fields.map(({ field, message }) => `${field} ${message}`).join('; ');
-      return new DomainError('VALIDATION_FAILED', detail || 'The body must be a JSON object', fields);
+      return fields.length > 0
+        ? invalidFields(fields)
+        : new DomainError('VALIDATION_FAILED', 'The body must be a JSON object');
     },
   });
-
-/** A path parameter that holds an id given by a caller: `@Param('perkId', CallerIdPipe)`. */
-@Injectable()
-export class CallerIdPipe implements PipeTransform<unknown, string> {
-  transform(value: unknown, { data }: { data?: string }): string {
-    if (!isCallerId(value))
-      throw invalidField(data ?? 'id', 'must have 1 to 100 characters of A-Z a-z 0-9 . _ -');
-    return value;
-  }
-}

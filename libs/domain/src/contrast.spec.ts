@@ -1,0 +1,8 @@
+import { contrast } from './contrast.js';
+
+test('contrast is that of WCAG', () => {
+  expect(contrast('#ffffff', '#000000')).toBeCloseTo(21);
+  expect(contrast('#000000', '#ffffff')).toBeCloseTo(21);
+  expect(contrast('#777777', '#ffffff')).toBeCloseTo(4.48, 2);
+  expect(contrast('#0f5c4c', '#0f5c4c')).toBeCloseTo(1);
+});

@@ -1,11 +1,11 @@
 import type { Type } from '@nestjs/common';
 import { renderCubeError, setupOpenApi, type AppDefinition } from '@perkway/platform';
+import { ApiModule } from './api/api.module.js';
 import { AppModule } from './app.module.js';
-import { QueryModule } from './api/query.module.js';
 import type { AnalyticsQueryEnv, AnalyticsRole } from './env.js';
 import { IngestModule } from './ingest/ingest.module.js';
 
-const ROLE_MODULES: Record<AnalyticsRole, Type> = { ingest: IngestModule, query: QueryModule };
+const ROLE_MODULES: Record<AnalyticsRole, Type> = { ingest: IngestModule, query: ApiModule };
 
 /** Filters may list many values. */
 const BODY_LIMIT = 8 * 1024 * 1024;

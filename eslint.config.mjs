@@ -25,6 +25,7 @@ export default tseslint.config(
             lib('signing', 'domain'),
             lib('platform', 'domain'),
             lib('auth', 'domain', 'platform'),
+            lib('directory', 'domain', 'platform'),
             lib('tracking', 'domain', 'platform'),
             { sourceTag: 'type:app', onlyDependOnLibsWithTags: ['type:lib'] },
             { sourceTag: 'scope:testing', onlyDependOnLibsWithTags: ['type:lib'] },

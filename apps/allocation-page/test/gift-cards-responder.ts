@@ -1,8 +1,8 @@
 import {
-  SUBJECTS,
+  GET_REWARD_LINK,
+  REVEAL_REWARD_LINK,
   type Brand,
   type RewardLinkReply,
-  type RewardLinkRequest,
   type RewardLinkView,
 } from '@perkway/domain';
 import { answer } from '@perkway/testing';
@@ -46,8 +46,8 @@ export class GiftCardsResponder {
   /** Also after `stop`: the links are kept. */
   async start(): Promise<void> {
     this.answering = await Promise.all([
-      this.answer(SUBJECTS.getRewardLink, () => {}),
-      this.answer(SUBJECTS.revealRewardLink, (link) => {
+      this.answer(GET_REWARD_LINK, () => {}),
+      this.answer(REVEAL_REWARD_LINK, (link) => {
         link.asked += 1;
         if (link.view.state === 'EXPIRED') return 'LINK_EXPIRED';
         if (link.view.state === 'RESERVED') link.revealed += 1;
@@ -81,8 +81,8 @@ export class GiftCardsResponder {
     return this.links.get(token)!;
   }
 
-  private answer(subject: string, act: (link: Link) => 'LINK_EXPIRED' | void) {
-    return answer<RewardLinkRequest, RewardLinkReply>(this.natsUrl, subject, async ({ token }) => {
+  private answer(question: typeof GET_REWARD_LINK, act: (link: Link) => 'LINK_EXPIRED' | void) {
+    return answer(this.natsUrl, question, async ({ token }): Promise<RewardLinkReply> => {
       if (this.delayMs > 0) await sleep(this.delayMs);
       const link = this.links.get(token);
       if (!link) return { error: 'LINK_NOT_FOUND' };

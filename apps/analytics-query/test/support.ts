@@ -1,10 +1,9 @@
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { jetstream } from '@nats-io/jetstream';
 import {
-  SUBJECTS,
+  GET_ANALYTICS_KEYS,
   TRACKING_EVENT_VERSION,
   trackingSubject,
-  type AnalyticsJwksReply,
   type PublicJwk,
   type TrackingEvent,
 } from '@perkway/domain';
@@ -69,7 +68,7 @@ export const tokenFor = (
 
 /** Stands in for token-issuer on the broker. */
 export const fakeTokenIssuer = (natsUrl: string, keys: () => SigningKey[]): Promise<Answering<object>> =>
-  answer<object, AnalyticsJwksReply>(natsUrl, SUBJECTS.analyticsJwks, () => ({
+  answer(natsUrl, GET_ANALYTICS_KEYS, () => ({
     keys: keys().map(({ jwk }) => jwk),
     issuer: ISSUER,
     audience: AUDIENCE,

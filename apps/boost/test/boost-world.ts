@@ -1,25 +1,18 @@
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  SUBJECTS,
-  type ResolvedPerk,
-  type ResolvePerksReply,
-  type ResolvePerksRequest,
-  type TrackingEvent,
-} from '@perkway/domain';
+import type { TrackingEvent } from '@perkway/domain';
 import { loadEnv, runMigrations } from '@perkway/platform';
 import {
   aKey,
-  answer,
   createTrackingStream,
   fakeAccounts,
+  fakeCatalogue,
   launchApp,
   testDatabase,
   testDatabaseServer,
   testEnvironment,
   testNats,
   trackedEvents,
-  type Answering,
   type FakeAccounts,
   type LaunchedApp,
   type TestDatabase,
@@ -51,7 +44,7 @@ export class BoostWorld {
   nats: TestNats;
   database: TestDatabase & { server?: TestNats['server'] };
   accounts: FakeAccounts;
-  catalogue: Answering<ResolvePerksRequest>;
+  catalogue: { close(): Promise<void> };
   boost: LaunchedApp;
   readonly offers = new Map<string, string>();
   readonly admin = aKey('platform', 'ADMIN');
@@ -98,26 +91,7 @@ export class BoostWorld {
   }
 
   async startCatalogue() {
-    this.catalogue = await answer<ResolvePerksRequest, ResolvePerksReply>(
-      this.nats.url,
-      SUBJECTS.resolvePerks,
-      ({ ids }) => ({
-        perks: Object.fromEntries(
-          ids
-            .filter((id) => this.offers.has(id))
-            .map((id): [string, ResolvedPerk] => [
-              id,
-              {
-                offerUrl: this.offers.get(id)!,
-                title: `Title of ${id}`,
-                callout: '25% off',
-                description: 'Long text',
-                media: { banner: null, logo: 'https://cdn.example/logo.svg' },
-              },
-            ]),
-        ),
-      }),
-    );
+    this.catalogue = await fakeCatalogue(this.nats.url, this.offers);
   }
 
   /** As a client sends it: neither path nor headers are changed on the way. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { connect, type Msg, type NatsConnection } from '@nats-io/transport-node';
-import { SUBJECTS, type RewardLinkReply } from '@perkway/domain';
+import { GET_REWARD_LINK, REVEAL_REWARD_LINK, type RewardLinkReply } from '@perkway/domain';
 import { loadEnv, runMigrations } from '@perkway/platform';
 import {
   aKey,
@@ -202,11 +202,11 @@ export class GiftCards {
   }
 
   open(token: string): Promise<RewardLinkReply> {
-    return this.ask(SUBJECTS.getRewardLink, { token });
+    return this.ask(GET_REWARD_LINK.subject, { token });
   }
 
   reveal(token: string): Promise<RewardLinkReply> {
-    return this.ask(SUBJECTS.revealRewardLink, { token });
+    return this.ask(REVEAL_REWARD_LINK.subject, { token });
   }
 
   async numbers(pool: string): Promise<Pool['inventories']> {

@@ -1,17 +1,11 @@
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  SUBJECTS,
-  type PerkClickEvent,
-  type ResolvedPerk,
-  type ResolvePerksReply,
-  type ResolvePerksRequest,
-} from '@perkway/domain';
+import type { PerkClickEvent } from '@perkway/domain';
 import { loadEnv, runMigrations } from '@perkway/platform';
 import { createLinkSigner, parseKeyring, type LinkTarget } from '@perkway/signing';
 import {
-  answer,
   createTrackingStream,
+  fakeCatalogue,
   launchApp,
   purgeTrackingStream,
   testDatabaseServer,
@@ -19,7 +13,6 @@ import {
   testNats,
   testSecrets,
   trackedEvents,
-  type Answering,
   type LaunchedApp,
   type TestDatabase,
   type TestNats,
@@ -42,27 +35,10 @@ describe('links', () => {
   let nats: TestNats;
   let database: TestDatabase & { server: TestNats['server'] };
   let links: LaunchedApp;
-  let catalogue: Answering<ResolvePerksRequest>;
+  let catalogue: { close(): Promise<void> };
   const offers = new Map<string, string>();
 
   const env = () => loadEnv(envSpec, testEnvironment('links', { database, nats }));
-  const answerAsPerks = () =>
-    answer<ResolvePerksRequest, ResolvePerksReply>(nats.url, SUBJECTS.resolvePerks, ({ ids }) => ({
-      perks: Object.fromEntries(
-        ids
-          .filter((id) => offers.has(id))
-          .map((id): [string, ResolvedPerk] => [
-            id,
-            {
-              offerUrl: offers.get(id)!,
-              title: id,
-              callout: '',
-              description: '',
-              media: { banner: null, logo: null },
-            },
-          ]),
-      ),
-    }));
   /** As a client sends it: neither path nor headers are changed on the way. */
   const send = (path: string, { method = 'GET', headers = {}, to = links.url } = {}): Promise<Answer> =>
     new Promise((resolve, reject) => {
@@ -98,7 +74,7 @@ describe('links', () => {
       testDatabaseServer('links', (url) => runMigrations(url, 'links', migrations)),
     ]);
     await createTrackingStream(nats.url);
-    catalogue = await answerAsPerks();
+    catalogue = await fakeCatalogue(nats.url, offers);
     links = await launchApp(defineApp(env()));
     offers.set('coffee', OFFER);
     // Tracking has found the stream when an answered click is in it and not in the outbox.
@@ -322,7 +298,7 @@ describe('links', () => {
       expect(headers).toMatchObject({ 'retry-after': '2', 'content-type': 'text/html; charset=utf-8' });
       expect(body).toContain('Please try again');
     } finally {
-      catalogue = await answerAsPerks();
+      catalogue = await fakeCatalogue(nats.url, offers);
     }
     expect((await send(path({ perk: 'unseen' }))).status).toBe(302);
   });

@@ -1,6 +1,5 @@
-import { ClientNats } from '@nestjs/microservices';
-import { SUBJECTS, type ResolvePerksReply } from '@perkway/domain';
-import { firstValueFrom } from 'rxjs';
+import { RESOLVE_OFFERS, RESOLVE_PERKS, type Question } from '@perkway/domain';
+import { NatsService, RpcClient } from '@perkway/platform';
 import { aGroup, aPerk, PerksFixture } from './perks-fixture.js';
 
 interface Operation {
@@ -27,41 +26,108 @@ describe('the perks host', () => {
   afterAll(() => perks?.close());
 
   describe('asked by other apps', () => {
-    let client: ClientNats;
-    beforeAll(() => {
-      client = new ClientNats({ servers: perks.nats.url });
-    });
-    afterAll(() => client.close());
-    const resolve = (data: object) =>
-      firstValueFrom(client.send<ResolvePerksReply>(SUBJECTS.resolvePerks, data));
+    const ask = <Request extends object, Reply extends object>(
+      question: Question<Request, Reply>,
+      request: NoInfer<Request>,
+    ) => perks.app.app.get(RpcClient).ask(question, request);
+    beforeAll(() => perks.app.app.get(NatsService).connected());
 
     it('answers where perks lead and how they are shown, in the default language', async () => {
       const plain = await perks.putPerk();
       const rich = await perks.putPerk({
         offer_url: 'https://shop.example/für-zwei?x=1',
+        coupon: 'TWO',
         media: { banner: 'https://media.example/b.jpg', logo: null },
         translations: { en: { title: 'In English' }, fr: { callout: 'En français' } },
       });
       const proto = await perks.putPerk({}, '__proto__');
-      const { perks: found } = await resolve({
-        ids: [plain, rich, proto, 'unknown', 'not an id', '\0', 7, null],
-      });
+      const ids = [plain, rich, proto, 'unknown', 'not an id', '\0', 7, null] as string[];
+      expect(await ask(RESOLVE_OFFERS, { ids })).toEqual(
+        Object.assign(Object.create(null), {
+          [plain]: 'https://shop.example/two-for-one',
+          // As it can stand in a header.
+          [rich]: 'https://shop.example/f%C3%BCr-zwei?x=1',
+          ['__proto__']: 'https://shop.example/two-for-one',
+        }),
+      );
+      const found = await ask(RESOLVE_PERKS, { ids });
       expect(Object.keys(found).sort()).toEqual([plain, rich, proto].sort());
       expect(found[plain]).toEqual({
-        offerUrl: 'https://shop.example/two-for-one',
         title: 'Two for one',
         callout: '2 for 1',
         description: 'Buy one, get one.',
+        redemptionNote: 'Applied automatically.',
+        details: 'Until the end of the year.',
+        coupon: null,
         media: { banner: null, logo: null },
+        language: 'en',
+        languages: [],
       });
       expect(found[rich]).toMatchObject({
-        // As it can stand in a header.
-        offerUrl: 'https://shop.example/f%C3%BCr-zwei?x=1',
         title: 'In English',
         callout: '2 for 1',
+        coupon: 'TWO',
         media: { banner: 'https://media.example/b.jpg', logo: null },
+        languages: ['en', 'fr'],
       });
-      expect(await resolve({ ids: [] })).toEqual({ perks: {} });
+      expect(await ask(RESOLVE_PERKS, { ids: [] })).toEqual({});
+    });
+
+    it('answers in the language asked for, field by field', async () => {
+      const perk = await perks.putPerk({
+        translations: {
+          fr: { title: 'Deux pour un', details: 'Une fois par jour.' },
+          'fr-CA': { title: 'Deux pour le prix d’un' },
+          en: { callout: 'Two for one!' },
+        },
+      });
+      const texts = async (language: string) => {
+        const { title, callout, redemptionNote, details, ...rest } = (
+          await ask(RESOLVE_PERKS, { ids: [perk], language })
+        )[perk]!;
+        return [rest.language, title, callout, redemptionNote, details];
+      };
+      expect(await texts('FR-ca')).toEqual([
+        'fr-CA',
+        'Deux pour le prix d’un',
+        'Two for one!',
+        'Applied automatically.',
+        'Une fois par jour.',
+      ]);
+      expect(await texts('de')).toEqual([
+        'de',
+        'Two for one',
+        'Two for one!',
+        'Applied automatically.',
+        'Until the end of the year.',
+      ]);
+      expect((await texts("x'); --"))[0]).toBe('en');
+    });
+
+    it('answers about any number of perks that are as large as they may be', async () => {
+      // Each takes six bytes in a message.
+      const text = (characters: number) => '\u0001'.repeat(characters);
+      const largest = await perks.putPerk({
+        title: text(300),
+        description: text(20_000),
+        callout: text(1_000),
+        redemption_note: text(5_000),
+        details: text(50_000),
+        coupon: text(255),
+        offer_url: `https://shop.example/${'🎁'.repeat(2_027)}`,
+        media: { banner: `https://media.example/${'🎁'.repeat(2_026)}`, logo: null },
+      });
+      await perks.database.query(
+        `insert into perks select (jsonb_populate_record(p, jsonb_build_object('id', id || '-' || copy))).*
+         from perks p, generate_series(1, 59) copy where id = $1`,
+        [largest],
+      );
+      const ids = [largest, ...Array.from({ length: 59 }, (_, index) => `${largest}-${index + 1}`)];
+      expect(Object.keys(await ask(RESOLVE_OFFERS, { ids }))).toEqual(ids);
+      const found = await ask(RESOLVE_PERKS, { ids });
+      expect(Object.keys(found)).toEqual(ids);
+      for (const perk of Object.values(found)) expect(perk).toEqual(found[largest]);
+      expect(found[largest]!.details).toBe(text(50_000));
     });
   });
 

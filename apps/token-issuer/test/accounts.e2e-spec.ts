@@ -1,4 +1,4 @@
-import { SUBJECTS, type ResolveAccountsReply } from '@perkway/domain';
+import { RESOLVE_ACCOUNTS, RESOLVE_BRANDS } from '@perkway/domain';
 import { NatsService, RpcClient } from '@perkway/platform';
 import { anAccountId, testNats, type LaunchedApp, type TestDatabase, type TestNats } from '@perkway/testing';
 import { ADMIN_KEY, client, launchTokenIssuer, tokenIssuerDatabase, type Client } from './launch';
@@ -138,7 +138,7 @@ describe('accounts', () => {
     await anonymous('put', `/admin/accounts/${id}?api_key=${ADMIN_KEY}`).send({ name: 'x' }).expect(401);
   });
 
-  it('are known to the other apps over NATS, with the brand where it is asked for', async () => {
+  it('are known to the other apps over NATS, and so are their brands', async () => {
     const id = anAccountId();
     await put(id, {
       name: 'Known',
@@ -146,18 +146,17 @@ describe('accounts', () => {
       brand: { name: 'K', logo: PIXEL },
     });
     await issuer.app.get(NatsService).connected();
-    const ask = (withBrand?: boolean) =>
-      issuer.app
-        .get(RpcClient)
-        .request<ResolveAccountsReply>(
-          SUBJECTS.resolveAccounts,
-          { ids: [id, 'nobody', 'a\'"'], withBrand },
-          'it',
-        );
-    const known = { name: 'Known', allowedOrigins: ['https://a.example'] };
-    expect(await ask()).toEqual({ accounts: { [id]: known } });
-    expect(await ask(true)).toEqual({
-      accounts: { [id]: { ...known, brand: { name: 'K', color: null, logo: PIXEL } } },
+    const plain = anAccountId();
+    await put(plain, { name: 'Plain' });
+    const rpc = issuer.app.get(RpcClient);
+    const ids = [id, plain, 'nobody', 'a\'"'];
+    expect(await rpc.ask(RESOLVE_ACCOUNTS, { ids })).toEqual({
+      [id]: { name: 'Known', allowedOrigins: ['https://a.example'] },
+      [plain]: { name: 'Plain', allowedOrigins: [] },
+    });
+    expect(await rpc.ask(RESOLVE_BRANDS, { ids })).toEqual({
+      [id]: { name: 'K', color: null, logo: PIXEL },
+      [plain]: null,
     });
   });
 });

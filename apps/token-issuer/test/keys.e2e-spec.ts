@@ -1,5 +1,5 @@
 import { hashApiKey } from '@perkway/auth';
-import { SUBJECTS, type ResolveKeysReply } from '@perkway/domain';
+import { RESOLVE_KEYS } from '@perkway/domain';
 import { NatsService, RpcClient } from '@perkway/platform';
 import {
   anAccountId,
@@ -194,12 +194,11 @@ describe('API keys', () => {
     const { body } = await create(account, { role: 'USER' }).expect(201);
     const hash = hashApiKey(testSecrets().apiKeyPepper, body.key);
     await issuer.app.get(NatsService).connected();
-    const ask = (hashes: unknown) =>
-      issuer.app.get(RpcClient).request<ResolveKeysReply>(SUBJECTS.resolveKeys, { hashes }, 'it');
+    const ask = (ids: string[]) => issuer.app.get(RpcClient).ask(RESOLVE_KEYS, { ids });
     expect(await ask([hash, '0'.repeat(64), 'nonsense'])).toEqual({
-      keys: { [hash]: { keyId: body.id, account, role: 'USER' } },
+      [hash]: { keyId: body.id, account, role: 'USER' },
     });
-    expect(await ask([])).toEqual({ keys: {} });
+    expect(await ask([])).toEqual({});
   });
 
   it('stand in no log line', async () => {

@@ -1,4 +1,4 @@
-import { SUBJECTS, type AnalyticsJwksReply } from '@perkway/domain';
+import { GET_ANALYTICS_KEYS } from '@perkway/domain';
 import { NatsService, RpcClient } from '@perkway/platform';
 import {
   anAccountId,
@@ -135,9 +135,7 @@ describe('GET /cube/token', () => {
 
   it('tells the query host over NATS how to check tokens', async () => {
     await issuer.app.get(NatsService).connected();
-    const reply = await issuer.app
-      .get(RpcClient)
-      .request<AnalyticsJwksReply>(SUBJECTS.analyticsJwks, {}, 'it');
+    const reply = await issuer.app.get(RpcClient).ask(GET_ANALYTICS_KEYS, {});
     expect(reply).toEqual({
       keys: await jwks(),
       issuer: testUrls['token-issuer'],

@@ -1,6 +1,6 @@
 import { Global, Module } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
-import { SUBJECTS, type ResolveKeysReply } from '@perkway/domain';
+import { RESOLVE_KEYS } from '@perkway/domain';
 import { ENV, GuessLimiter, LOGGER, RpcClient, secret } from '@perkway/platform';
 import { makeValidator, type CleanedEnv } from 'envalid';
 import type { Logger } from 'pino';
@@ -34,8 +34,8 @@ export const KEY_RESOLVER = Symbol('KEY_RESOLVER');
 
 const askOwner =
   (rpc: RpcClient): KeyResolver =>
-  async (hashes) =>
-    (await rpc.request<ResolveKeysReply>(SUBJECTS.resolveKeys, { hashes }, 'The API key service')).keys;
+  (hashes) =>
+    rpc.ask(RESOLVE_KEYS, { ids: hashes });
 
 /**
  * Guards every HTTP handler of the app. Guards run in the order of the imports of the app's module: this one stands

@@ -55,8 +55,9 @@ export class DomainError extends Error {
     readonly code: ErrorCode,
     readonly detail: string = ERROR_CODES[code].title,
     readonly fields: readonly FieldProblem[] = [],
+    options?: ErrorOptions,
   ) {
-    super(`${code}: ${detail}`);
+    super(`${code}: ${detail}`, options);
     this.name = 'DomainError';
     this.status = ERROR_CODES[code].status;
   }
@@ -70,6 +71,6 @@ export const invalidFields = (problems: readonly FieldProblem[]): DomainError =>
 export const invalidField = (field: string, message: string): DomainError =>
   invalidFields([{ field, message }]);
 
-/** 503: `what` names the missing dependency in words that are safe to show. */
-export const unavailable = (what: string): DomainError =>
-  new DomainError('DEPENDENCY_UNAVAILABLE', `${what} is not available, please try again`);
+/** 503: `what` names the missing dependency in words that are safe to show; `cause` is for the log. */
+export const unavailable = (what: string, cause?: unknown): DomainError =>
+  new DomainError('DEPENDENCY_UNAVAILABLE', `${what} is not available, please try again`, [], { cause });

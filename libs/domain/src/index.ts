@@ -1,4 +1,5 @@
 export * from './advisory-locks.js';
+export * from './apps.js';
 export * from './caller.js';
 export * from './contrast.js';
 export * from './custom-attributes.js';
@@ -8,6 +9,7 @@ export * from './is-record.js';
 export * from './iso-codes.js';
 export * from './last-of.js';
 export * from './messages.js';
+export * from './question.js';
 export * from './redirect-target.js';
 export * from './tracking-events.js';
 export * from './weighted-list.js';

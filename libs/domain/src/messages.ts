@@ -1,51 +1,60 @@
 import type { Role } from './caller.js';
+import type { Lookup, Question } from './question.js';
 
-/**
- * Request/reply contracts between the apps (NATS subjects answered by `@MessagePattern`). The owner answers what it
- * knows: an id that is unknown is absent from the answer. Objects keyed by id are plain maps.
- */
-export const SUBJECTS = {
-  /** Answered by token-issuer. */
-  resolveKeys: 'accounts.keys.resolve',
-  resolveAccounts: 'accounts.accounts.resolve',
-  analyticsJwks: 'accounts.analytics-jwks',
-  /** Answered by perks. */
-  resolvePerks: 'catalog.perks.resolve',
-  /** Answered by gift-cards; no stream captures these, they carry bearer secrets. */
-  getRewardLink: 'gift-cards.reward-link.get',
-  revealRewardLink: 'gift-cards.reward-link.reveal',
-} as const;
-
-/** Keys cross the broker only as keyed hashes (hex of HMAC-SHA-256 over the folded key). */
-export interface ResolveKeysRequest {
-  hashes: string[];
-}
+/** Keys cross the broker only as keyed hashes (hex of HMAC-SHA-256 over the folded key); these are the ids. */
+export const RESOLVE_KEYS: Lookup<ResolvedKey> = {
+  subject: 'accounts.keys.resolve',
+  owner: 'token-issuer',
+  askers: ['perks', 'boost', 'gift-cards'],
+  away: 'The API key service',
+  atOnce: 500,
+};
 export interface ResolvedKey {
   keyId: string;
   account: string;
   role: Role;
 }
-export interface ResolveKeysReply {
-  keys: Record<string, ResolvedKey>;
-}
 
-export interface ResolveAccountsRequest {
-  ids: string[];
-  /** Brands hold logos of up to 64 KiB, so they come only when asked for. At most MAX_BRANDS ids then. */
-  withBrand?: boolean;
-}
-/** So many brands fit into one message of a broker with default limits (1 MiB). */
-export const MAX_BRANDS = 8;
+export const RESOLVE_ACCOUNTS: Lookup<ResolvedAccount> = {
+  subject: 'accounts.accounts.resolve',
+  owner: 'token-issuer',
+  askers: ['perks', 'boost', 'gift-cards'],
+  away: 'The account service',
+  atOnce: 500,
+};
 export interface ResolvedAccount {
   name: string;
   allowedOrigins: string[];
-  /** How it shows itself to recipients; null where it has not said so, absent where it was not asked for. */
-  brand?: Brand | null;
-}
-export interface ResolveAccountsReply {
-  accounts: Record<string, ResolvedAccount>;
 }
 
+/** How accounts show themselves to recipients; null for an account that has not said so. */
+export const RESOLVE_BRANDS: Lookup<Brand | null> = {
+  subject: 'accounts.brands.resolve',
+  owner: 'token-issuer',
+  askers: ['gift-cards'],
+  away: 'The account service',
+  // Logos have up to 64 KiB, so more would be read than there is room for.
+  atOnce: 16,
+};
+export interface Brand {
+  name: string;
+  /** `#rrggbb`; its contrast was checked when it was saved. */
+  color: string | null;
+  /** A `data:image/...` URL. */
+  logo: string | null;
+}
+
+export const GET_ANALYTICS_KEYS: Question<object, AnalyticsKeys> = {
+  subject: 'accounts.analytics-jwks',
+  owner: 'token-issuer',
+  askers: ['analytics-query'],
+  away: 'The token service',
+};
+export interface AnalyticsKeys {
+  keys: PublicJwk[];
+  issuer: string;
+  audience: string;
+}
 /** A public JSON Web Key, as RFC 7517 has it. */
 export interface PublicJwk {
   kid: string;
@@ -56,27 +65,58 @@ export interface PublicJwk {
   alg?: string;
   use?: string;
 }
-export interface AnalyticsJwksReply {
-  keys: PublicJwk[];
-  issuer: string;
-  audience: string;
-}
 
-export interface ResolvePerksRequest {
-  ids: string[];
+/** Where perks lead: the offer URL of each perk that exists, as it can stand in a `Location` header. */
+export const RESOLVE_OFFERS: Lookup<string> = {
+  subject: 'catalog.offers.resolve',
+  owner: 'perks',
+  askers: ['links', 'boost'],
+  away: 'The perk catalogue',
+  atOnce: 500,
+};
+
+/** How perks are shown outside a collection. */
+export const RESOLVE_PERKS: Lookup<ResolvedPerk, ResolvePerksOptions> = {
+  subject: 'catalog.perks.resolve',
+  owner: 'perks',
+  askers: ['boost'],
+  away: 'The perk catalogue',
+  // Texts have up to 76,000 characters together, so more could be read than there is room for.
+  atOnce: 50,
+};
+export interface ResolvePerksOptions {
+  /** A tag of BCP 47; the catalogue's default language if left out. */
+  language?: string;
 }
-/** What a perk leads to and how it is shown outside a collection. Texts are in the default language. */
+/** Texts are in `language`, field by field: where it lacks one, in its parents, in the default language, as written. */
 export interface ResolvedPerk {
-  offerUrl: string;
   title: string;
   callout: string;
   description: string;
+  redemptionNote: string;
+  details: string;
+  /** The shared code of a static-coupon perk. */
+  coupon: string | null;
   media: { banner: string | null; logo: string | null };
-}
-export interface ResolvePerksReply {
-  perks: Record<string, ResolvedPerk>;
+  /** The one asked for in canonical form, else the default. */
+  language: string;
+  /** Those that the perk is translated into, in canonical form. */
+  languages: string[];
 }
 
+/** These two carry bearer secrets: no stream captures their subjects. Both may be repeated. */
+export const GET_REWARD_LINK: Question<RewardLinkRequest, RewardLinkReply> = {
+  subject: 'gift-cards.reward-link.get',
+  owner: 'gift-cards',
+  askers: ['allocation-page'],
+  away: 'The gift-card service',
+};
+export const REVEAL_REWARD_LINK: Question<RewardLinkRequest, RewardLinkReply> = {
+  subject: 'gift-cards.reward-link.reveal',
+  owner: 'gift-cards',
+  askers: ['allocation-page'],
+  away: 'The gift-card service',
+};
 /** `token` is the bearer secret of the link. */
 export interface RewardLinkRequest {
   token: string;
@@ -97,11 +137,14 @@ export type RewardLinkReply =
   | { link: RewardLinkView; brand: Brand | null; error?: undefined }
   | { error: 'LINK_NOT_FOUND' | 'LINK_EXPIRED'; link?: undefined; brand?: Brand | null };
 
-/** How the account shows itself on the Allocation Page. */
-export interface Brand {
-  name: string;
-  /** `#rrggbb`; its contrast was checked when it was saved. */
-  color: string | null;
-  /** A `data:image/...` URL. */
-  logo: string | null;
-}
+/** Every question of the fleet: who may publish and subscribe what on the broker follows from it. */
+export const QUESTIONS = [
+  RESOLVE_KEYS,
+  RESOLVE_ACCOUNTS,
+  RESOLVE_BRANDS,
+  GET_ANALYTICS_KEYS,
+  RESOLVE_OFFERS,
+  RESOLVE_PERKS,
+  GET_REWARD_LINK,
+  REVEAL_REWARD_LINK,
+] as const;

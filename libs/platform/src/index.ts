@@ -18,6 +18,7 @@ export { acceptStreams } from './http/deferred-body.guard.js';
 export * from './http/guess-limiter.js';
 export * from './http/public.decorator.js';
 export * from './logging/logger.js';
+export * from './nats/answers.js';
 export * from './nats/nats.service.js';
 export * from './nats/rpc-client.js';
 export * from './openapi/openapi.js';

@@ -1,3 +1,5 @@
+import type { LookupRequest, Question } from '@perkway/domain';
+import { fitIntoMessage } from '@perkway/platform';
 import { connect } from '@nats-io/transport-node';
 
 /** What Nest's NATS client sends for a request. */
@@ -6,33 +8,37 @@ interface NestRequest<Data> {
   data: Data;
 }
 
-export interface Answering<Data> {
+export interface Answering<Request> {
   /** The requests so far. */
-  requests: Data[];
+  requests: Request[];
   close(): Promise<void>;
 }
 
 /**
- * Answers one request/reply subject over a real broker in place of the app that owns it, in the wire format of Nest.
- * A handler that throws answers an error; one that returns undefined does not answer at all.
+ * Answers one question over a real broker in place of the app that owns it, in the wire format of Nest. A handler that
+ * throws answers its message as the code of an error; one that returns undefined does not answer at all.
  */
-export async function answer<Data, Reply extends object>(
+export async function answer<Request extends object, Reply extends object>(
   natsUrl: string,
-  subject: string,
-  handler: (data: Data) => Reply | undefined | Promise<Reply | undefined>,
-): Promise<Answering<Data>> {
+  { subject, atOnce }: Question<Request, Reply>,
+  handler: (request: Request) => Reply | undefined | Promise<Reply | undefined>,
+): Promise<Answering<Request>> {
   const connection = await connect({ servers: natsUrl, maxReconnectAttempts: -1, reconnectTimeWait: 50 });
-  const requests: Data[] = [];
+  const requests: Request[] = [];
+  const toAnswer = (request: Request, reply: object): object =>
+    atOnce === undefined
+      ? reply
+      : fitIntoMessage((request as unknown as LookupRequest).ids, reply as Record<string, unknown>);
   connection.subscribe(subject, {
     callback: (failure, message) => {
       if (failure) throw failure;
-      const { id, data } = message.json<NestRequest<Data>>();
+      const { id, data } = message.json<NestRequest<Request>>();
       requests.push(data);
-      const reply = (body: object) => message.respond(JSON.stringify({ id, isDisposed: true, ...body }));
+      const respond = (body: object) => message.respond(JSON.stringify({ id, isDisposed: true, ...body }));
       Promise.resolve()
         .then(() => handler(data))
-        .then((response) => response && reply({ response }))
-        .catch((error: Error) => reply({ err: { status: 'error', message: error.message } }));
+        .then((reply) => reply && respond({ response: toAnswer(data, reply) }))
+        .catch((error: Error) => respond({ err: { status: 'error', message: error.message } }));
     },
   });
   // From here on the broker knows of the subscription.

@@ -1,11 +1,10 @@
 import { hashApiKey } from '@perkway/auth';
 import {
-  SUBJECTS,
-  type ResolveAccountsReply,
-  type ResolveAccountsRequest,
+  RESOLVE_ACCOUNTS,
+  RESOLVE_BRANDS,
+  RESOLVE_KEYS,
+  type Brand,
   type ResolvedAccount,
-  type ResolveKeysReply,
-  type ResolveKeysRequest,
   type Role,
 } from '@perkway/domain';
 import { randomBytes, randomUUID } from 'node:crypto';
@@ -31,10 +30,14 @@ export const aKey = (account: string = anAccountId(), role: Role = 'USER'): Test
   role,
 });
 
+interface FakeAccount extends ResolvedAccount {
+  brand: Brand | null;
+}
+
 export interface FakeAccounts {
   add(...keys: TestKey[]): void;
   revoke(...keys: TestKey[]): void;
-  setAccount(id: string, account: Partial<ResolvedAccount>): void;
+  setAccount(id: string, account: Partial<FakeAccount>): void;
   removeAccount(id: string): void;
   close(): Promise<void>;
 }
@@ -46,8 +49,8 @@ export interface FakeAccounts {
 export async function fakeAccounts(natsUrl: string, ...known: TestKey[]): Promise<FakeAccounts> {
   const pepper = testSecrets().apiKeyPepper;
   const keys = new Map<string, TestKey>();
-  const accounts = new Map<string, ResolvedAccount>();
-  const setAccount = (id: string, account: Partial<ResolvedAccount>) =>
+  const accounts = new Map<string, FakeAccount>();
+  const setAccount = (id: string, account: Partial<FakeAccount>) =>
     void accounts.set(id, { name: id, allowedOrigins: [], brand: null, ...account });
   const add = (...added: TestKey[]) => {
     for (const key of added) {
@@ -57,26 +60,16 @@ export async function fakeAccounts(natsUrl: string, ...known: TestKey[]): Promis
   };
   add(...known);
 
-  const pick = <V>(from: Map<string, V>, ids: string[]) =>
-    ids.flatMap((id): [string, V][] => (from.has(id) ? [[id, from.get(id)!]] : []));
+  const pick = <From, To>(from: Map<string, From>, ids: string[], to: (value: From) => To) =>
+    Object.fromEntries(ids.filter((id) => from.has(id)).map((id) => [id, to(from.get(id)!)]));
   const answering = await Promise.all([
-    answer<ResolveKeysRequest, ResolveKeysReply>(natsUrl, SUBJECTS.resolveKeys, ({ hashes }) => ({
-      keys: Object.fromEntries(
-        pick(keys, hashes).map(([hash, { keyId, account, role }]) => [hash, { keyId, account, role }]),
-      ),
-    })),
-    answer<ResolveAccountsRequest, ResolveAccountsReply>(
-      natsUrl,
-      SUBJECTS.resolveAccounts,
-      ({ ids, withBrand }) => ({
-        accounts: Object.fromEntries(
-          pick(accounts, ids).map(([id, { brand, ...account }]) => [
-            id,
-            { ...account, ...(withBrand ? { brand } : {}) },
-          ]),
-        ),
-      }),
+    answer(natsUrl, RESOLVE_KEYS, ({ ids }) =>
+      pick(keys, ids, ({ keyId, account, role }) => ({ keyId, account, role })),
     ),
+    answer(natsUrl, RESOLVE_ACCOUNTS, ({ ids }) =>
+      pick(accounts, ids, ({ name, allowedOrigins }) => ({ name, allowedOrigins })),
+    ),
+    answer(natsUrl, RESOLVE_BRANDS, ({ ids }) => pick(accounts, ids, ({ brand }) => brand)),
   ]);
   return {
     add,

@@ -1,5 +1,6 @@
 export * from './answer.js';
 export * from './fake-accounts.js';
+export * from './fake-catalogue.js';
 export * from './launch-app.js';
 export * from './tcp-proxy.js';
 export * from './test-database.js';

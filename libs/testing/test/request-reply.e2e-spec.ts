@@ -1,8 +1,24 @@
 import { Controller, Get, Inject, Module, Query } from '@nestjs/common';
-import { MessagePattern, Payload } from '@nestjs/microservices';
+import { Payload } from '@nestjs/microservices';
 import { authEnv, AuthModule, CurrentCaller } from '@perkway/auth';
-import { invalidField, type Caller } from '@perkway/domain';
-import { loadEnv, NatsService, platformEnv, Public, RpcClient, type AppDefinition } from '@perkway/platform';
+import {
+  invalidField,
+  MAX_ANSWER_BYTES,
+  unavailable,
+  type Caller,
+  type Lookup,
+  type LookupRequest,
+  type Question,
+} from '@perkway/domain';
+import {
+  Answers,
+  loadEnv,
+  NatsService,
+  platformEnv,
+  Public,
+  RpcClient,
+  type AppDefinition,
+} from '@perkway/platform';
 import {
   aKey,
   answer,
@@ -14,16 +30,37 @@ import {
   type TestNats,
 } from '../src';
 
+const asked = { owner: 'perks', askers: ['links'], away: 'The echo service' } as const;
+const ECHO: Question<{ text: string }, { echo: string }> = { ...asked, subject: 'echo' };
+/** What is known of an id is a text as long as the number it ends with, of characters that take six bytes each. */
+const TEXTS: Lookup<string> = { ...asked, subject: 'texts', atOnce: 500 };
+const textOf = (id: string) => '\u0001'.repeat(Number(id.split('-')[1]));
+
+const QUESTIONS: Record<string, typeof ECHO> = {
+  echo: ECHO,
+  silent: { ...ECHO, subject: 'silent' },
+  nobody: { ...ECHO, subject: 'nobody' },
+};
+
 let echoed = 0;
+/** How many ids each message asked for. */
+let lookedUp: number[] = [];
 
 @Controller()
 class EchoController {
-  @MessagePattern('echo')
+  @Answers(ECHO)
   echo(@Payload() { text }: { text: string }) {
     if (text === 'refuse') throw invalidField('text', 'must not be "refuse"');
     if (text === 'fail') throw new Error('a fault with the text s3cr3t-text-of-a-request');
+    if (text === 'no-database') throw unavailable('The database');
     echoed += 1;
-    return { echo: text };
+    return { echo: text === 'long' ? 'x'.repeat(2 * MAX_ANSWER_BYTES) : text };
+  }
+
+  @Answers(TEXTS)
+  texts(@Payload() { ids }: LookupRequest) {
+    lookedUp.push(ids.length);
+    return Object.fromEntries(ids.filter((id) => id.includes('-')).map((id) => [id, textOf(id)]));
   }
 }
 @Module({ controllers: [EchoController] })
@@ -36,7 +73,7 @@ class CallerController {
   @Public()
   @Get('ask')
   ask(@Query('subject') subject: string, @Query('text') text: string) {
-    return this.rpc.request(subject, { text }, 'The echo service');
+    return this.rpc.ask(QUESTIONS[subject]!, { text });
   }
 
   @Get('me')
@@ -116,20 +153,75 @@ describe('apps that ask each other over NATS', () => {
     expect(echoed).toBe(30);
   });
 
-  it('log a fault of the owner there, and answer 503', async () => {
-    const { logs } = await launched(owner(nats.url));
-    const { url } = await launched(caller(nats.url));
+  it.each([
+    ['fail', 'echo: its owner answered INTERNAL_ERROR'],
+    ['refuse', 'echo: its owner answered VALIDATION_FAILED'],
+    ['long', 'echo: its owner answered PAYLOAD_TOO_LARGE'],
+    ['x'.repeat(2 * MAX_ANSWER_BYTES), 'echo: the request is larger than a message may be'],
+  ])('call a fault a fault and log it on either side: %.8s', async (text, cause) => {
+    const owning = await launched(owner(nats.url));
+    const asking = await launched(caller(nats.url));
+    await eventually(200, () => fetch(`${asking.url}/ask?subject=echo&text=hello`));
+    echoed = 0;
+    const rpc = asking.app.get(RpcClient);
+    await expect(rpc.ask(ECHO, { text })).rejects.toMatchObject({
+      code: 'INTERNAL_ERROR',
+      cause: { message: cause },
+    });
+    // Asking again would not help.
+    expect(echoed).toBe(text === 'long' ? 1 : 0);
+    if (text.length > 10) return;
+    const response = await fetch(`${asking.url}/ask?subject=echo&text=${text}`);
+    expect(response.status).toBe(500);
+    expect(await response.json()).toMatchObject({ code: 'INTERNAL_ERROR' });
+    expect(asking.logs.join('')).toContain(cause);
+    // Nest has one logger in a process, that of the app which started last.
+    expect([...owning.logs, ...asking.logs].join('')).toMatch(/request over NATS failed|max_payload/);
+  });
+
+  it('answer 503 while the owner lacks its database', async () => {
+    await launched(owner(nats.url));
+    const { url, logs } = await launched(caller(nats.url));
     await eventually(200, () => fetch(`${url}/ask?subject=echo&text=hello`));
-    const response = await fetch(`${url}/ask?subject=echo&text=fail`);
+    const response = await fetch(`${url}/ask?subject=echo&text=no-database`);
     expect(response.status).toBe(503);
-    expect(await response.json()).toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE' });
-    expect(logs.join('')).toContain('request over NATS failed');
+    expect(await response.json()).toMatchObject({
+      detail: 'The echo service is not available, please try again',
+    });
+    expect(logs.join('')).toContain('echo: its owner answered DEPENDENCY_UNAVAILABLE');
+  });
+
+  it('look up any number of ids, whatever size the answer has', async () => {
+    await launched(owner(nats.url));
+    const { url, app } = await launched(caller(nats.url));
+    await eventually(200, () => fetch(`${url}/ask?subject=echo&text=hello`));
+    const lookUp = (ids: string[]) => app.get(RpcClient).ask(TEXTS, { ids });
+    const known = (ids: string[]) => Object.fromEntries(ids.map((id) => [id, textOf(id)]));
+    const many = (count: number, characters: number) =>
+      Array.from({ length: count }, (_, index) => `${index}-${characters}`);
+
+    const small = many(1_200, 10);
+    lookedUp = [];
+    expect(await lookUp([...small, 'unknown', '__proto__'])).toEqual(known(small));
+    expect(lookedUp).toEqual([500, 500, 202]);
+
+    // Seven of these fit into a message.
+    const large = many(20, 23_000);
+    lookedUp = [];
+    expect(await lookUp(['unknown', ...large])).toEqual(known(large));
+    expect(lookedUp).toEqual([21, 8, 6]);
+
+    await expect(lookUp(['1-10', `2-${MAX_ANSWER_BYTES}`])).rejects.toMatchObject({
+      code: 'INTERNAL_ERROR',
+      cause: { message: 'texts: its owner answered PAYLOAD_TOO_LARGE' },
+    });
+    expect(await lookUp([])).toEqual({});
   });
 
   it('answer 503 within seconds when nobody owns the subject or its owner is stuck', async () => {
-    const silent = await answer(nats.url, 'silent', () => undefined);
+    const silent = await answer(nats.url, QUESTIONS.silent!, () => undefined);
     running.push(silent);
-    const { url } = await launched(caller(nats.url));
+    const { url, logs } = await launched(caller(nats.url));
     await launched(owner(nats.url));
     await eventually(200, () => fetch(`${url}/ask?subject=echo&text=hello`));
     for (const subject of ['nobody', 'silent']) {
@@ -142,6 +234,8 @@ describe('apps that ask each other over NATS', () => {
       });
       expect(Date.now() - askedAt).toBeLessThan(3_000);
     }
+    expect(logs.join('')).toContain('nobody: nobody is there to answer');
+    expect(logs.join('')).toContain('silent: no answer in time');
     // One retry.
     expect(silent.requests).toEqual([{ text: 'hello' }, { text: 'hello' }]);
   });

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { DomainError, SUBJECTS, type RewardLinkReply, type RewardLinkRequest } from '@perkway/domain';
+import { DomainError, GET_REWARD_LINK, REVEAL_REWARD_LINK } from '@perkway/domain';
 import { RpcClient } from '@perkway/platform';
 import type { RewardLink } from './reward-link.dto.js';
 
@@ -10,17 +10,16 @@ export class RewardLinksService {
 
   /** getRewardLink: never changes the link. @throws LINK_NOT_FOUND, DEPENDENCY_UNAVAILABLE */
   get(token: string): Promise<RewardLink> {
-    return this.ask(SUBJECTS.getRewardLink, token);
+    return this.ask(GET_REWARD_LINK, token);
   }
 
   /** revealRewardLink. @throws LINK_NOT_FOUND, LINK_EXPIRED, DEPENDENCY_UNAVAILABLE */
   reveal(token: string): Promise<RewardLink> {
-    return this.ask(SUBJECTS.revealRewardLink, token);
+    return this.ask(REVEAL_REWARD_LINK, token);
   }
 
-  private async ask(subject: string, token: string): Promise<RewardLink> {
-    const request: RewardLinkRequest = { token };
-    const reply = await this.rpc.request<RewardLinkReply>(subject, request, 'The gift-card service');
+  private async ask(question: typeof GET_REWARD_LINK, token: string): Promise<RewardLink> {
+    const reply = await this.rpc.ask(question, { token });
     if (reply.error) throw new DomainError(reply.error);
     return { ...reply.link, ...(reply.brand ? { brand: reply.brand } : {}) };
   }

@@ -1,5 +1,5 @@
 import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { DomainError, isCallerId, SUBJECTS, unavailable, type AnalyticsJwksReply } from '@perkway/domain';
+import { DomainError, GET_ANALYTICS_KEYS, isCallerId, unavailable } from '@perkway/domain';
 import { LOGGER, RpcClient } from '@perkway/platform';
 import jwt from 'jsonwebtoken';
 import { createPublicKey, hash, type KeyObject } from 'node:crypto';
@@ -81,7 +81,7 @@ export class TokenVerifier implements OnModuleInit, OnApplicationShutdown {
       // Without any keys everybody waits for the owner; with some, an unknown id is not worth flooding it.
       if (!this.keySet || !isTooSoon || this.asking) await this.ask().catch(() => undefined);
     }
-    if (!this.keySet) throw unavailable('The token service');
+    if (!this.keySet) throw unavailable(GET_ANALYTICS_KEYS.away);
     return this.keySet;
   }
 
@@ -94,11 +94,7 @@ export class TokenVerifier implements OnModuleInit, OnApplicationShutdown {
   private async fetchKeys(): Promise<void> {
     this.askedAt = Date.now();
     try {
-      const reply = await this.rpc.request<AnalyticsJwksReply>(
-        SUBJECTS.analyticsJwks,
-        {},
-        'The token service',
-      );
+      const reply = await this.rpc.ask(GET_ANALYTICS_KEYS, {});
       const keys = new Map(
         reply.keys.map((jwk) => [jwk.kid, createPublicKey({ key: { ...jwk }, format: 'jwk' })]),
       );

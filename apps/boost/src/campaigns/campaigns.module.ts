@@ -1,10 +1,10 @@
 import { Module } from '@nestjs/common';
-import { PerksModule } from '../perks/perks.module.js';
+import { AccountDirectoryModule, PerkDirectoryModule } from '@perkway/directory';
 import { CampaignsController } from './campaigns.controller.js';
 import { CampaignsService } from './campaigns.service.js';
 
 @Module({
-  imports: [PerksModule],
+  imports: [AccountDirectoryModule, PerkDirectoryModule],
   controllers: [CampaignsController],
   providers: [CampaignsService],
   exports: [CampaignsService],

@@ -1,19 +1,10 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import {
-  DomainError,
-  invalidField,
-  isCallerId,
-  SUBJECTS,
-  TRACKING_EVENT_VERSION,
-  unavailable,
-  type Caller,
-  type ResolveAccountsReply,
-} from '@perkway/domain';
-import { LOGGER, RefreshingCache, RpcClient } from '@perkway/platform';
+import { AccountDirectory, PerkDirectory } from '@perkway/directory';
+import { DomainError, isCallerId, TRACKING_EVENT_VERSION, unavailable, type Caller } from '@perkway/domain';
+import { LOGGER, RefreshingCache } from '@perkway/platform';
 import { newEventId, TrackingService } from '@perkway/tracking';
 import type { Logger } from 'pino';
 import { DataSource } from 'typeorm';
-import { PerksService } from '../perks/perks.service.js';
 import type { PutCampaignDto } from './campaign.dto.js';
 import type { Campaign } from './campaign.js';
 
@@ -34,8 +25,8 @@ export class CampaignsService implements OnApplicationShutdown {
   constructor(
     private readonly dataSource: DataSource,
     private readonly tracking: TrackingService,
-    private readonly rpc: RpcClient,
-    private readonly perks: PerksService,
+    private readonly accounts: AccountDirectory,
+    private readonly perks: PerkDirectory,
     @Inject(LOGGER) logger: Logger,
   ) {
     this.cache = new RefreshingCache<Campaign>({
@@ -51,11 +42,8 @@ export class CampaignsService implements OnApplicationShutdown {
    * @throws DomainError VALIDATION_FAILED naming an unknown owner or unknown perks; DEPENDENCY_UNAVAILABLE
    */
   async put(id: string, { owner, name, incentives }: PutCampaignDto): Promise<Campaign> {
-    await this.requireAccount(owner);
-    const known = await this.perks.known(incentives);
-    const unknown = incentives.filter((perk) => !known.has(perk));
-    if (unknown.length > 0)
-      throw invalidField('incentives', `must be existing perks, and these are none: ${unknown.join(', ')}`);
+    await this.accounts.require('owner', owner);
+    await this.perks.requireAll('incentives', incentives);
     await this.dataSource.transaction(async (manager) => {
       await manager.query(PUT, [id, owner, name, incentives]);
       await this.tracking.trackInTransaction(manager, [
@@ -106,15 +94,5 @@ export class CampaignsService implements OnApplicationShutdown {
     } finally {
       clearTimeout(timer);
     }
-  }
-
-  private async requireAccount(id: string) {
-    const { accounts } = await this.rpc.request<ResolveAccountsReply>(
-      SUBJECTS.resolveAccounts,
-      { ids: [id] },
-      'The account service',
-    );
-    if (!Object.hasOwn(accounts, id))
-      throw invalidField('owner', `must be an existing account, and ${id} is none`);
   }
 }

@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
-import { PerksModule } from '../perks/perks.module.js';
+import { PerkDirectoryModule } from '@perkway/directory';
 import { ClicksService } from './clicks.service.js';
 
 /** What a click does, whichever way it came. */
-@Module({ imports: [PerksModule], providers: [ClicksService], exports: [ClicksService] })
+@Module({ imports: [PerkDirectoryModule], providers: [ClicksService], exports: [ClicksService] })
 export class ClicksModule {}

@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { PerkDirectory } from '@perkway/directory';
 import {
   asTags,
   DomainError,
@@ -18,7 +19,6 @@ import { classifyTraffic, newEventId, TrackingService } from '@perkway/tracking'
 import type { FastifyRequest } from 'fastify';
 import { deriveJourneyId } from '../campaigns/campaign.js';
 import type { BoostEnv } from '../env.js';
-import { PerksService } from '../perks/perks.service.js';
 
 const PURPOSES: Record<Channel, OutreachPurpose> = { outreach: 'outreach-click', journey: 'journey-click' };
 /** One reward URL goes to everybody whom a message reaches, and verifying costs more than the rest. */
@@ -36,7 +36,7 @@ export class ClicksService {
 
   constructor(
     @Inject(ENV) private readonly env: BoostEnv,
-    private readonly perks: PerksService,
+    private readonly perks: PerkDirectory,
     private readonly tracking: TrackingService,
   ) {}
 
@@ -50,12 +50,12 @@ export class ClicksService {
   async follow(channel: Channel, request: FastifyRequest): Promise<string> {
     const query = request.query as Query;
     const token = this.verify(channel, lastOf(query.token));
-    const perk = this.perks.peek(token.perk) ?? (await this.perks.find(token.perk));
-    if (perk?.target === undefined) throw new DomainError('PERK_NOT_FOUND');
+    const target = this.perks.peekTarget(token.perk) ?? (await this.perks.findTarget(token.perk));
+    if (target === undefined) throw new DomainError('PERK_NOT_FOUND');
     const isDisabled =
       query.disableTracking === undefined ? token.disableTracking : isTrackingDisabled(query.disableTracking);
     if (!isDisabled && request.method !== 'HEAD') await this.record(channel, token, query, request);
-    return perk.target;
+    return target;
   }
 
   private record(

@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { PerkDirectory } from '@perkway/directory';
 import {
   asTags,
   DomainError,
@@ -16,7 +17,6 @@ import { deriveJourneyId, type Campaign } from '../campaigns/campaign.js';
 import { CampaignsService } from '../campaigns/campaigns.service.js';
 import type { Query } from '../clicks/clicks.service.js';
 import type { BoostEnv } from '../env.js';
-import { PerksService } from '../perks/perks.service.js';
 import type { RewardsResource, TeaserResource, TeasersResource, TrackDto } from './journey.dto.js';
 
 /** What a client's own pages show of a campaign, and what they report back. */
@@ -25,7 +25,7 @@ export class JourneyService {
   constructor(
     @Inject(ENV) private readonly env: BoostEnv,
     private readonly campaigns: CampaignsService,
-    private readonly perks: PerksService,
+    private readonly perks: PerkDirectory,
     private readonly tracking: TrackingService,
   ) {}
 

@@ -1,13 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import {
-  DomainError,
-  invalidField,
-  isUuid,
-  SUBJECTS,
-  type Caller,
-  type ResolveAccountsReply,
-} from '@perkway/domain';
-import { RpcClient } from '@perkway/platform';
+import { AccountDirectory } from '@perkway/directory';
+import { DomainError, invalidField, isUuid, type Caller } from '@perkway/domain';
 import { DataSource } from 'typeorm';
 import type { Inventory, Pool } from './pool.dto.js';
 
@@ -31,7 +24,7 @@ const selectPools = (condition: string) =>
 export class PoolsService {
   constructor(
     private readonly dataSource: DataSource,
-    private readonly rpc: RpcClient,
+    private readonly accounts: AccountDirectory,
   ) {}
 
   async list({ account }: Caller): Promise<Pool[]> {
@@ -56,12 +49,7 @@ export class PoolsService {
    */
   async put(poolId: string, owner: string): Promise<Pool> {
     if (!isUuid(poolId)) throw invalidField('poolId', 'must be a UUID');
-    const { accounts } = await this.rpc.request<ResolveAccountsReply>(
-      SUBJECTS.resolveAccounts,
-      { ids: [owner] },
-      'The account service',
-    );
-    if (!Object.hasOwn(accounts, owner)) throw invalidField('owner', 'must be an account that exists');
+    await this.accounts.require('owner', owner);
     await this.dataSource.query(
       'insert into pools (id, owner) values ($1, $2) on conflict (id) do update set owner = excluded.owner',
       [poolId, owner],

@@ -1,6 +1,12 @@
 import { Controller } from '@nestjs/common';
-import { MessagePattern, Payload } from '@nestjs/microservices';
-import { SUBJECTS, type RewardLinkReply, type RewardLinkRequest } from '@perkway/domain';
+import { Payload } from '@nestjs/microservices';
+import {
+  GET_REWARD_LINK,
+  REVEAL_REWARD_LINK,
+  type RewardLinkReply,
+  type RewardLinkRequest,
+} from '@perkway/domain';
+import { Answers } from '@perkway/platform';
 import { RecipientsService } from './recipients.service.js';
 
 /** What is no text leads nowhere, like any unknown token. */
@@ -12,12 +18,12 @@ const tokenOf = (request: RewardLinkRequest | undefined): string =>
 export class RecipientsController {
   constructor(private readonly recipients: RecipientsService) {}
 
-  @MessagePattern(SUBJECTS.getRewardLink)
+  @Answers(GET_REWARD_LINK)
   get(@Payload() request: RewardLinkRequest): Promise<RewardLinkReply> {
     return this.recipients.get(tokenOf(request));
   }
 
-  @MessagePattern(SUBJECTS.revealRewardLink)
+  @Answers(REVEAL_REWARD_LINK)
   reveal(@Payload() request: RewardLinkRequest): Promise<RewardLinkReply> {
     return this.recipients.reveal(tokenOf(request));
   }

@@ -6,13 +6,13 @@ import {
   type RewardLinkState,
   type RewardLinkView,
 } from '@perkway/domain';
+import { AccountDirectory } from '@perkway/directory';
 import { ENV } from '@perkway/platform';
 import { verifyRewardToken } from '@perkway/signing';
 import { newEventId, TrackingService } from '@perkway/tracking';
 import { DataSource } from 'typeorm';
 import { CardVault } from '../cards/card-vault.js';
 import type { GiftCardsEnv } from '../env.js';
-import { Brands } from './brands.js';
 
 interface LinkRow {
   id: string;
@@ -52,7 +52,7 @@ export class RecipientsService {
   constructor(
     private readonly dataSource: DataSource,
     private readonly vault: CardVault,
-    private readonly brands: Brands,
+    private readonly accounts: AccountDirectory,
     private readonly tracking: TrackingService,
     @Inject(ENV) private readonly env: GiftCardsEnv,
   ) {}
@@ -62,7 +62,7 @@ export class RecipientsService {
     const id = verifyRewardToken(this.env.REWARD_TOKEN_KEYS, token);
     const link = id && (await this.find(id));
     if (!link) return { error: 'LINK_NOT_FOUND' };
-    return { link: this.view(link), brand: await this.brands.of(link.account) };
+    return { link: this.view(link), brand: await this.accounts.brand(link.account) };
   }
 
   /** revealRewardLink: reveals a link once; a revealed one answers the same card again. */
@@ -73,10 +73,10 @@ export class RecipientsService {
     if (link.state === 'RESERVED') {
       // Before it is revealed: a card that cannot be shown is not.
       const revealed = this.view({ ...link, state: 'REVEALED' });
-      if (await this.turn(link)) return { link: revealed, brand: await this.brands.of(link.account) };
+      if (await this.turn(link)) return { link: revealed, brand: await this.accounts.brand(link.account) };
       link = (await this.find(link.id)) ?? link;
     }
-    const brand = await this.brands.of(link.account);
+    const brand = await this.accounts.brand(link.account);
     return link.state === 'EXPIRED' ? { error: 'LINK_EXPIRED', brand } : { link: this.view(link), brand };
   }
 

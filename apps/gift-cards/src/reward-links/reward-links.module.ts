@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
+import { AccountDirectoryModule } from '@perkway/directory';
 import { CardsModule } from '../cards/cards.module.js';
-import { Brands } from './brands.js';
 import { ExpiredLinks } from './expired-links.js';
 import { RecipientsController } from './recipients.controller.js';
 import { RecipientsService } from './recipients.service.js';
@@ -11,11 +11,10 @@ import { RewardLinksController } from './reward-links.controller.js';
 import { RewardLinksService } from './reward-links.service.js';
 
 @Module({
-  imports: [CardsModule],
+  imports: [AccountDirectoryModule, CardsModule],
   controllers: [RewardLinksController, RecipientsController],
   providers: [
     { provide: APP_GUARD, useClass: RequestFormGuard },
-    Brands,
     ExpiredLinks,
     RecipientsService,
     Reservations,

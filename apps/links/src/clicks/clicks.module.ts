@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
-import { OffersModule } from '../offers/offers.module.js';
+import { PerkDirectoryModule } from '@perkway/directory';
 import { ClicksController } from './clicks.controller.js';
 import { ClicksService } from './clicks.service.js';
 
-@Module({ imports: [OffersModule], controllers: [ClicksController], providers: [ClicksService] })
+@Module({ imports: [PerkDirectoryModule], controllers: [ClicksController], providers: [ClicksService] })
 export class ClicksModule {}

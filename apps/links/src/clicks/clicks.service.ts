@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { PerkDirectory } from '@perkway/directory';
 import {
   asTags,
   DomainError,
@@ -12,7 +13,6 @@ import { ENV } from '@perkway/platform';
 import { verifyLink, type VerifiedLink } from '@perkway/signing';
 import { classifyTraffic, newEventId, TrackingService, type RequestHeaders } from '@perkway/tracking';
 import type { LinksEnv } from '../env.js';
-import { OffersService } from '../offers/offers.service.js';
 
 /** A page or message that is shown often has the same link each time, and verifying costs more than all the rest. */
 const REMEMBERED_LINKS = 10_000;
@@ -25,7 +25,7 @@ export class ClicksService {
 
   constructor(
     @Inject(ENV) private readonly env: LinksEnv,
-    private readonly offers: OffersService,
+    private readonly perks: PerkDirectory,
     private readonly tracking: TrackingService,
   ) {}
 
@@ -35,7 +35,7 @@ export class ClicksService {
    */
   async resolve(token: string): Promise<{ link: VerifiedLink; target: string }> {
     const link = this.verify(token);
-    const target = this.offers.peek(link.perk) ?? (await this.offers.find(link.perk));
+    const target = this.perks.peekTarget(link.perk) ?? (await this.perks.findTarget(link.perk));
     if (target === undefined) throw new DomainError('PERK_NOT_FOUND');
     return { link, target };
   }

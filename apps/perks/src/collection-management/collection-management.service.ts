@@ -1,11 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import {
-  invalidField,
-  SUBJECTS,
-  type ResolveAccountsReply,
-  type ResolveAccountsRequest,
-} from '@perkway/domain';
-import { RpcClient } from '@perkway/platform';
+import { AccountDirectory } from '@perkway/directory';
+import { invalidField } from '@perkway/domain';
 import { isDeepStrictEqual } from 'node:util';
 import type { EntityManager } from 'typeorm';
 import { CatalogWriter } from '../catalog/catalog-writer.js';
@@ -38,7 +33,7 @@ export class CollectionManagementService {
   constructor(
     private readonly writer: CatalogWriter,
     private readonly store: CollectionStore,
-    private readonly rpc: RpcClient,
+    private readonly accounts: AccountDirectory,
   ) {}
 
   /**
@@ -47,7 +42,7 @@ export class CollectionManagementService {
    */
   async put(id: string, body: PutCollectionDto): Promise<CollectionResource> {
     const wanted = toCollectionResource(id, body);
-    await this.requireAccount(wanted.owner);
+    await this.accounts.require('owner', wanted.owner);
     const formerOwner = await this.writer.write(async (manager) => {
       await this.requirePerks(manager, wanted);
       const current = await this.find(manager, id);
@@ -92,17 +87,6 @@ export class CollectionManagementService {
         ...(Object.keys(translations).length > 0 ? { translations } : {}),
       })),
     };
-  }
-
-  private async requireAccount(owner: string): Promise<void> {
-    const request: ResolveAccountsRequest = { ids: [owner] };
-    const { accounts } = await this.rpc.request<ResolveAccountsReply>(
-      SUBJECTS.resolveAccounts,
-      request,
-      'The account service',
-    );
-    if (!Object.hasOwn(accounts, owner))
-      throw invalidField('owner', `must be an existing account: ${owner} is unknown`);
   }
 
   private async requirePerks(manager: EntityManager, { groups }: CollectionResource): Promise<void> {

@@ -5,10 +5,11 @@ import { AdminPerksController } from './admin-perks.controller.js';
 import { PerkEntity } from './perk.entity.js';
 import { PerksService } from './perks.service.js';
 import { ResolvePerksController } from './resolve-perks.controller.js';
+import { ResolvePerksService } from './resolve-perks.service.js';
 
 @Module({
   imports: [CatalogModule, TypeOrmModule.forFeature([PerkEntity])],
   controllers: [AdminPerksController, ResolvePerksController],
-  providers: [PerksService],
+  providers: [PerksService, ResolvePerksService],
 })
 export class PerksModule {}

@@ -1,19 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import { invalidField, redirectTarget, TRACKING_EVENT_VERSION, type ResolvedPerk } from '@perkway/domain';
+import { invalidField, TRACKING_EVENT_VERSION } from '@perkway/domain';
 import { newEventId, TrackingService } from '@perkway/tracking';
 import { isDeepStrictEqual } from 'node:util';
-import { DataSource, type EntityManager } from 'typeorm';
+import type { EntityManager } from 'typeorm';
 import { CatalogWriter } from '../catalog/catalog-writer.js';
 import { PERK_TEXTS } from '../catalog/collection.js';
 import { touchCollections } from '../catalog/touch-collections.js';
 import { cleanTranslations } from '../text/validators.js';
 import type { PerkResource, PutPerkDto } from './perk.dto.js';
 import { PerkEntity } from './perk.entity.js';
-
-interface OfferRow extends Omit<ResolvedPerk, 'offerUrl'> {
-  id: string;
-  offer_url: string;
-}
 
 function toResource(id: string, body: PutPerkDto): PerkResource {
   return {
@@ -43,7 +38,6 @@ function toResource(id: string, body: PutPerkDto): PerkResource {
 @Injectable()
 export class PerksService {
   constructor(
-    private readonly dataSource: DataSource,
     private readonly writer: CatalogWriter,
     private readonly tracking: TrackingService,
   ) {}
@@ -86,19 +80,6 @@ export class PerksService {
         ]);
       return wanted;
     });
-  }
-
-  /** What other apps show of perks and where these lead; unknown ids are absent. */
-  async resolve(ids: string[], language: string): Promise<Record<string, ResolvedPerk>> {
-    const text = (field: string) => `coalesce(translations -> $2::text ->> '${field}', ${field}) as ${field}`;
-    const rows = await this.dataSource.query<OfferRow[]>(
-      `select id, offer_url, media, ${['title', 'callout', 'description'].map(text).join(', ')}
-       from perks where id = any($1)`,
-      [ids, language],
-    );
-    return Object.fromEntries(
-      rows.map(({ id, offer_url, ...shown }) => [id, { offerUrl: redirectTarget(offer_url)!, ...shown }]),
-    );
   }
 
   private async find(manager: EntityManager, id: string): Promise<PerkResource | undefined> {

@@ -1,20 +1,40 @@
 import { Controller, Inject } from '@nestjs/common';
-import { MessagePattern, Payload } from '@nestjs/microservices';
-import { isCallerId, SUBJECTS, type ResolvePerksReply, type ResolvePerksRequest } from '@perkway/domain';
-import { ENV } from '@perkway/platform';
+import { Payload } from '@nestjs/microservices';
+import {
+  isCallerId,
+  RESOLVE_OFFERS,
+  RESOLVE_PERKS,
+  type LookupRequest,
+  type ResolvedPerk,
+  type ResolvePerksOptions,
+} from '@perkway/domain';
+import { Answers, ENV } from '@perkway/platform';
 import type { PerksEnv } from '../env.js';
-import { PerksService } from './perks.service.js';
+import { canonicalLanguage } from '../text/language.js';
+import { ResolvePerksService } from './resolve-perks.service.js';
 
 /** Answers the other apps over NATS. */
 @Controller()
 export class ResolvePerksController {
   constructor(
-    private readonly perks: PerksService,
+    private readonly perks: ResolvePerksService,
     @Inject(ENV) private readonly env: PerksEnv,
   ) {}
 
-  @MessagePattern(SUBJECTS.resolvePerks)
-  async resolve(@Payload() request: ResolvePerksRequest): Promise<ResolvePerksReply> {
-    return { perks: await this.perks.resolve(request.ids.filter(isCallerId), this.env.DEFAULT_LANGUAGE) };
+  @Answers(RESOLVE_OFFERS)
+  offers(@Payload() { ids }: LookupRequest): Promise<Record<string, string>> {
+    return this.perks.offers(ids.filter(isCallerId));
+  }
+
+  @Answers(RESOLVE_PERKS)
+  resolve(
+    @Payload() { ids, language = '' }: LookupRequest & ResolvePerksOptions,
+  ): Promise<Record<string, ResolvedPerk>> {
+    const { DEFAULT_LANGUAGE } = this.env;
+    return this.perks.resolve(
+      ids.filter(isCallerId),
+      canonicalLanguage(language) ?? DEFAULT_LANGUAGE,
+      DEFAULT_LANGUAGE,
+    );
   }
 }

@@ -1,14 +1,16 @@
 import { Body, Controller, Param, Put } from '@nestjs/common';
-import { MessagePattern, Payload } from '@nestjs/microservices';
+import { Payload } from '@nestjs/microservices';
 import { ApiOperation, ApiParam, ApiResponse, ApiSecurity, ApiTags } from '@nestjs/swagger';
 import { Roles } from '@perkway/auth';
 import {
   CALLER_ID_PATTERN,
-  SUBJECTS,
-  type ResolveAccountsReply,
-  type ResolveAccountsRequest,
+  RESOLVE_ACCOUNTS,
+  RESOLVE_BRANDS,
+  type Brand,
+  type LookupRequest,
+  type ResolvedAccount,
 } from '@perkway/domain';
-import { ApiProblems, CallerIdPipe } from '@perkway/platform';
+import { Answers, ApiProblems, CallerIdPipe } from '@perkway/platform';
 import { AccountResource, PutAccountDto } from './account.dto.js';
 import { AccountsService } from './accounts.service.js';
 
@@ -46,8 +48,13 @@ export class AccountsController {
     return this.accounts.put(accountId, body);
   }
 
-  @MessagePattern(SUBJECTS.resolveAccounts)
-  async resolveAccounts(@Payload() request: ResolveAccountsRequest): Promise<ResolveAccountsReply> {
-    return { accounts: await this.accounts.resolve(request.ids, request.withBrand === true) };
+  @Answers(RESOLVE_ACCOUNTS)
+  resolveAccounts(@Payload() { ids }: LookupRequest): Promise<Record<string, ResolvedAccount>> {
+    return this.accounts.resolve(ids);
+  }
+
+  @Answers(RESOLVE_BRANDS)
+  resolveBrands(@Payload() { ids }: LookupRequest): Promise<Record<string, Brand | null>> {
+    return this.accounts.brands(ids);
   }
 }

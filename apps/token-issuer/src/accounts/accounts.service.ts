@@ -29,19 +29,21 @@ export class AccountsService {
     return rows.length > 0;
   }
 
-  /** Those that exist, by id. Brands come only when asked for, because their logos are large. */
-  async resolve(ids: string[], withBrand: boolean): Promise<Record<string, ResolvedAccount>> {
-    const rows = await this.dataSource.query<
-      { id: string; name: string; origins: string[]; brand?: Brand | null }[]
-    >(
-      `select id, name, allowed_origins as origins${withBrand ? ', brand' : ''} from accounts where id = any($1)`,
+  /** Those that exist, by id. */
+  async resolve(ids: string[]): Promise<Record<string, ResolvedAccount>> {
+    const rows = await this.dataSource.query<{ id: string; name: string; origins: string[] }[]>(
+      'select id, name, allowed_origins as origins from accounts where id = any($1)',
       [ids],
     );
-    return Object.fromEntries(
-      rows.map(({ id, name, origins, brand }) => [
-        id,
-        { name, allowedOrigins: origins, ...(withBrand ? { brand } : {}) },
-      ]),
+    return Object.fromEntries(rows.map(({ id, name, origins }) => [id, { name, allowedOrigins: origins }]));
+  }
+
+  /** Those of the accounts that exist, by id. */
+  async brands(ids: string[]): Promise<Record<string, Brand | null>> {
+    const rows = await this.dataSource.query<{ id: string; brand: Brand | null }[]>(
+      'select id, brand from accounts where id = any($1)',
+      [ids],
     );
+    return Object.fromEntries(rows.map(({ id, brand }) => [id, brand]));
   }
 }

@@ -1,9 +1,9 @@
 import { Body, Controller, Delete, Get, Header, HttpCode, Param, Post } from '@nestjs/common';
-import { MessagePattern, Payload } from '@nestjs/microservices';
+import { Payload } from '@nestjs/microservices';
 import { ApiOperation, ApiParam, ApiResponse, ApiSecurity, ApiTags } from '@nestjs/swagger';
 import { Roles } from '@perkway/auth';
-import { CALLER_ID_PATTERN, SUBJECTS, type ResolveKeysReply, type ResolveKeysRequest } from '@perkway/domain';
-import { ApiProblems, CallerIdPipe } from '@perkway/platform';
+import { CALLER_ID_PATTERN, RESOLVE_KEYS, type LookupRequest, type ResolvedKey } from '@perkway/domain';
+import { Answers, ApiProblems, CallerIdPipe } from '@perkway/platform';
 import { DataSource } from 'typeorm';
 import { ApiKeyResource, CreateApiKeyDto, CreatedApiKey } from './api-key.dto.js';
 import { KeysService } from './keys.service.js';
@@ -91,8 +91,8 @@ export class KeysController {
     return this.keys.revoke(accountId, keyId);
   }
 
-  @MessagePattern(SUBJECTS.resolveKeys)
-  async resolveKeys(@Payload() request: ResolveKeysRequest): Promise<ResolveKeysReply> {
-    return { keys: await resolveKeys(this.dataSource, request.hashes) };
+  @Answers(RESOLVE_KEYS)
+  resolveKeys(@Payload() { ids }: LookupRequest): Promise<Record<string, ResolvedKey>> {
+    return resolveKeys(this.dataSource, ids);
   }
 }

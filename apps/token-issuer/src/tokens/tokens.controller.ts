@@ -1,5 +1,4 @@
 import { Controller, Get, Header, Query } from '@nestjs/common';
-import { MessagePattern } from '@nestjs/microservices';
 import {
   ApiExcludeEndpoint,
   ApiOperation,
@@ -9,8 +8,8 @@ import {
   ApiTags,
 } from '@nestjs/swagger';
 import { CurrentCaller } from '@perkway/auth';
-import { CALLER_ID_PATTERN, SUBJECTS, type AnalyticsJwksReply, type Caller } from '@perkway/domain';
-import { ApiProblems, Public } from '@perkway/platform';
+import { CALLER_ID_PATTERN, GET_ANALYTICS_KEYS, type AnalyticsKeys, type Caller } from '@perkway/domain';
+import { Answers, ApiProblems, Public } from '@perkway/platform';
 import { CubeToken, JsonWebKeySet } from './cube-token.dto.js';
 import { TokensService } from './tokens.service.js';
 
@@ -54,13 +53,13 @@ export class TokensController {
     summary: 'The public keys with which tokens can be checked (RFC 7517)',
   })
   @ApiResponse({ status: 200, description: 'Every key whose tokens are accepted', type: JsonWebKeySet })
-  getAnalyticsJwks(): Pick<AnalyticsJwksReply, 'keys'> {
+  getAnalyticsJwks(): Pick<AnalyticsKeys, 'keys'> {
     return { keys: this.tokens.published().keys };
   }
 
   @ApiExcludeEndpoint()
-  @MessagePattern(SUBJECTS.analyticsJwks)
-  analyticsJwks(): AnalyticsJwksReply {
+  @Answers(GET_ANALYTICS_KEYS)
+  analyticsKeys(): AnalyticsKeys {
     return this.tokens.published();
   }
 }

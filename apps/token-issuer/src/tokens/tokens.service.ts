@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { DomainError, lastOf, type AnalyticsJwksReply, type Caller } from '@perkway/domain';
+import { DomainError, lastOf, type AnalyticsKeys, type Caller } from '@perkway/domain';
 import { ENV, requireCallerId } from '@perkway/platform';
 import jwt from 'jsonwebtoken';
 import { AccountsService } from '../accounts/accounts.service.js';
@@ -44,7 +44,7 @@ export class TokensService {
   }
 
   /** What the query host needs to check tokens: the public half of every key, also of those that do not sign. */
-  published(): AnalyticsJwksReply {
+  published(): AnalyticsKeys {
     const { ANALYTICS_TOKEN_KEYS: keys, TOKEN_URL: issuer, QUERY_URL: audience } = this.env;
     return { keys: keys.map(({ publicJwk }) => publicJwk), issuer, audience };
   }

@@ -1,4 +1,6 @@
+import type { ErrorCode } from '@perkway/domain';
 import type { Logger } from 'pino';
+import { toDomainError } from '../errors/to-domain-error.js';
 
 export interface RefreshingCacheOptions<V> {
   /** For logs and errors. */
@@ -15,8 +17,6 @@ export interface RefreshingCacheOptions<V> {
   /** An entry nobody has asked for during this time is no longer refreshed. */
   idleAfterMs?: number;
   maxEntries?: number;
-  /** Most keys in one request, so that the answer fits into a message. */
-  batch?: number;
 }
 
 interface Entry<V> {
@@ -30,6 +30,8 @@ interface Entry<V> {
 
 /** How long a caller waits for a fresher value than one that may be served. */
 const PATIENCE_MS = 250;
+/** Most keys in one call of `load`. */
+const BATCH = 500;
 
 /**
  * Answers of another app, or of the database, kept in this process and refreshed in the background, so that no
@@ -40,21 +42,20 @@ export class RefreshingCache<V> {
   private readonly loading = new Map<string, Promise<V | undefined>>();
   private queued: string[] = [];
   private queue: Promise<Record<string, V>> | null = null;
-  private isOwnerAway = false;
+  /** Why the owner did not answer the last time. */
+  private failure: ErrorCode | undefined;
   private isRefreshing = false;
   private readonly timer: NodeJS.Timeout;
   private readonly refreshMs: number;
   private readonly missingForMs: number;
   private readonly idleAfterMs: number;
   private readonly maxEntries: number;
-  private readonly batch: number;
 
   constructor(private readonly options: RefreshingCacheOptions<V>) {
     this.refreshMs = options.refreshMs ?? 2_000;
     this.missingForMs = options.missingForMs ?? 1_000;
     this.idleAfterMs = options.idleAfterMs ?? 60_000;
     this.maxEntries = options.maxEntries ?? 50_000;
-    this.batch = options.batch ?? 500;
     this.timer = setInterval(() => void this.refresh(), this.refreshMs).unref();
   }
 
@@ -78,7 +79,7 @@ export class RefreshingCache<V> {
       const isMissing = entry.value === undefined;
       if (age <= (isMissing ? this.missingForMs : this.refreshMs * 2)) return entry.value;
       const mayServeStale = !isMissing && age <= this.options.staleForMs;
-      if (mayServeStale && (this.isOwnerAway || entry.isBeingRefreshed)) return entry.value;
+      if (mayServeStale && (this.failure || entry.isBeingRefreshed)) return entry.value;
       if (mayServeStale) return this.withinPatience(this.load(key), entry.value);
     }
     return this.load(key);
@@ -138,20 +139,26 @@ export class RefreshingCache<V> {
   private async ask(keys: string[]): Promise<Record<string, V>> {
     try {
       const found: Record<string, V> = Object.create(null);
-      for (let from = 0; from < keys.length; from += this.batch)
-        for (const [key, value] of Object.entries(
-          await this.options.load(keys.slice(from, from + this.batch)),
-        ))
-          found[key] = value;
-      if (this.isOwnerAway) this.options.logger.info({ cache: this.options.name }, 'owner is back');
-      this.isOwnerAway = false;
+      for (let from = 0; from < keys.length; from += BATCH)
+        Object.assign(found, await this.options.load(keys.slice(from, from + BATCH)));
+      if (this.failure) this.options.logger.info({ cache: this.options.name }, 'owner is back');
+      this.failure = undefined;
       return found;
     } catch (err) {
-      if (!this.isOwnerAway)
-        this.options.logger.warn({ cache: this.options.name, err }, 'owner is away, serving what is known');
-      this.isOwnerAway = true;
+      this.noteFailure(err);
       throw err;
     }
+  }
+
+  /** Says it once. */
+  private noteFailure(err: unknown) {
+    const { code } = toDomainError(err);
+    if (code === this.failure) return;
+    this.failure = code;
+    const { logger, name: cache } = this.options;
+    if (code === 'DEPENDENCY_UNAVAILABLE')
+      logger.warn({ cache, err }, 'owner is away, serving what is known');
+    else logger.error({ cache, err }, 'owner fails to answer, serving what is known');
   }
 
   private store(key: string, value: V | undefined, usedAt: number) {
@@ -174,9 +181,9 @@ export class RefreshingCache<V> {
         else if (now - entry.confirmedAt > this.options.staleForMs) this.entries.delete(key);
       }
       // While the owner is away one key is enough to find out that it is back.
-      const keys = this.isOwnerAway && active.length > 0 ? active.slice(0, 1) : active;
+      const keys = this.failure && active.length > 0 ? active.slice(0, 1) : active;
       if (keys.length === 0) {
-        this.isOwnerAway = false;
+        this.failure = undefined;
         return;
       }
       const before = new Map(keys.map((key) => [key, this.entries.get(key)]));

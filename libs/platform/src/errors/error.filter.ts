@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import { throwError } from 'rxjs';
 import { hasUnreadBody } from '../http/deferred-body.guard.js';
 import { logFailure, noteRefusal } from '../logging/request-log.js';
+import { refusal } from '../nats/rpc-failure.js';
 import type { ErrorRenderer } from './error-renderer.js';
 import { toDomainError } from './to-domain-error.js';
 
@@ -44,7 +45,7 @@ export class ErrorFilter implements ExceptionFilter {
     const error = toDomainError(thrown);
     if (host.getType() !== 'http') {
       this.logger.error({ err: thrown, code: error.code }, 'request over NATS failed');
-      return throwError(() => ({ status: 'error', message: error.code }));
+      return throwError(() => refusal(error.code));
     }
     const reply = host.switchToHttp().getResponse<FastifyReply>();
     if (error.status >= 500) logFailure(this.logger, reply, error, thrown);

@@ -29,8 +29,14 @@ export const redact = (text: string): string =>
 /** Only what helps to find a fault: driver errors carry statement parameters, which may be secrets. */
 const serializeError = (error: unknown): object => {
   if (!(error instanceof Error)) return { message: String(error) };
-  const { code } = error as { code?: unknown };
-  return { type: error.name, message: error.message, ...(code ? { code } : {}), stack: error.stack };
+  const { code, cause } = error as { code?: unknown; cause?: unknown };
+  return {
+    type: error.name,
+    message: error.message,
+    ...(code ? { code } : {}),
+    stack: error.stack,
+    ...(cause === undefined ? {} : { cause: serializeError(cause) }),
+  };
 };
 
 /** JSON lines on standard output. */

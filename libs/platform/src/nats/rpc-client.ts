@@ -1,9 +1,17 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { ClientNats } from '@nestjs/microservices';
-import { unavailable } from '@perkway/domain';
-import { firstValueFrom, retry, timeout } from 'rxjs';
+import {
+  DomainError,
+  ERROR_CODES,
+  unavailable,
+  type LookupAnswer,
+  type LookupRequest,
+  type Question,
+} from '@perkway/domain';
+import { firstValueFrom, timeout } from 'rxjs';
 import { APP_NAME } from '../config/app-tokens.js';
 import { inboxPrefix, NatsService } from './nats.service.js';
+import { failureOf } from './rpc-failure.js';
 
 const REQUEST_TIMEOUT_MS = 1_000;
 
@@ -22,7 +30,7 @@ class SharedConnectionClient extends ClientNats {
   }
 }
 
-/** Asks another app over NATS: a timeout and one retry, then 503. */
+/** Asks other apps over NATS. */
 @Injectable()
 export class RpcClient implements OnApplicationShutdown {
   private readonly client: SharedConnectionClient;
@@ -32,24 +40,57 @@ export class RpcClient implements OnApplicationShutdown {
   }
 
   /**
-   * @param subject one of `SUBJECTS` of the domain library
-   * @param owner how the answering app is named in the error
-   * @throws DomainError DEPENDENCY_UNAVAILABLE when nobody answers in time
+   * @param question one of `QUESTIONS` of the domain library
+   * @param timeoutMs for each message; one that nobody answers is sent once more
+   * @throws DomainError DEPENDENCY_UNAVAILABLE while the owner is away, INTERNAL_ERROR when it fails to answer this;
+   * either has what happened as its cause
    */
-  async request<Reply>(
-    subject: string,
-    data: object,
-    owner: string,
+  ask<Request extends object, Reply extends object>(
+    question: Question<Request, Reply>,
+    request: NoInfer<Request>,
     timeoutMs = REQUEST_TIMEOUT_MS,
   ): Promise<Reply> {
-    try {
-      return await firstValueFrom(this.client.send<Reply>(subject, data).pipe(timeout(timeoutMs), retry(1)));
-    } catch {
-      throw unavailable(owner);
-    }
+    const send = <Answer>(part: object) => this.send<Answer>(question, part, timeoutMs);
+    const { atOnce } = question;
+    return atOnce === undefined
+      ? send<Reply>(request)
+      : (lookUp(request as unknown as LookupRequest, atOnce, send) as Promise<Reply>);
   }
 
   onApplicationShutdown() {
     this.client.handleClose();
   }
+
+  private async send<Reply>(
+    { subject, away }: { subject: string; away: string },
+    request: object,
+    timeoutMs: number,
+  ): Promise<Reply> {
+    for (let attempt = 1; ; attempt += 1)
+      try {
+        return await firstValueFrom(this.client.send<Reply>(subject, request).pipe(timeout(timeoutMs)));
+      } catch (error) {
+        const { isAway, cause } = failureOf(error, subject);
+        if (!isAway) throw new DomainError('INTERNAL_ERROR', ERROR_CODES.INTERNAL_ERROR.title, [], { cause });
+        if (attempt === 2) throw unavailable(away, cause);
+      }
+  }
+}
+
+/** As many ids in one message as may be, and again for those that the answer had no room for. */
+async function lookUp(
+  request: LookupRequest,
+  atOnce: number,
+  send: (part: LookupRequest) => Promise<LookupAnswer<unknown>>,
+): Promise<Record<string, unknown>> {
+  const found: Record<string, unknown> = Object.create(null);
+  let size = atOnce;
+  for (let from = 0; from < request.ids.length;) {
+    const answer = await send({ ...request, ids: request.ids.slice(from, from + size) });
+    Object.assign(found, answer.found);
+    from += answer.answered;
+    // About as many will fit the next time.
+    size = answer.answered;
+  }
+  return found;
 }

@@ -1,6 +1,7 @@
 import { ServerNats } from '@nestjs/microservices';
 import type { NatsConnection, Subscription } from '@nats-io/transport-node';
 import type { NatsService } from './nats.service.js';
+import { isTooLarge, refusal } from './rpc-failure.js';
 
 /**
  * Nest's NATS server over the app's own connection. Replicas of an app share its requests (queue group). It begins to
@@ -29,6 +30,20 @@ export class RpcServer extends ServerNats {
         return subscription;
       },
     });
+  }
+
+  /** An answer that is too large for a message is a fault of this app: without any, its asker would take it for away. */
+  override getPublisher(...args: Parameters<ServerNats['getPublisher']>) {
+    const publish = super.getPublisher(...args);
+    return (answer: object) => {
+      try {
+        publish(answer);
+      } catch (error) {
+        if (!isTooLarge(error)) throw error;
+        this.logger.error(error);
+        publish({ err: refusal('PAYLOAD_TOO_LARGE'), isDisposed: true });
+      }
+    };
   }
 
   override async close() {

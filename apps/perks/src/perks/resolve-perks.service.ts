@@ -1,0 +1,47 @@
+import { Injectable } from '@nestjs/common';
+import { redirectTarget, type ResolvedPerk } from '@perkway/domain';
+import { DataSource } from 'typeorm';
+import { PERK_TEXTS } from '../catalog/collection.js';
+import { canonicalLanguage, fallbackChain } from '../text/language.js';
+
+interface PerkRow extends Omit<ResolvedPerk, 'redemptionNote' | 'language'> {
+  id: string;
+  redemption_note: string;
+}
+
+/** What other apps show of perks and where these lead. Ids that are none of a perk are absent. */
+@Injectable()
+export class ResolvePerksService {
+  constructor(private readonly dataSource: DataSource) {}
+
+  async offers(ids: string[]): Promise<Record<string, string>> {
+    const rows = await this.dataSource.query<{ id: string; offer_url: string }[]>(
+      'select id, offer_url from perks where id = any($1)',
+      [ids],
+    );
+    return Object.fromEntries(rows.map(({ id, offer_url }) => [id, redirectTarget(offer_url)!]));
+  }
+
+  /** @param language and `defaultLanguage` in canonical form, as translations are stored */
+  async resolve(
+    ids: string[],
+    language: string,
+    defaultLanguage: string,
+  ): Promise<Record<string, ResolvedPerk>> {
+    const tags = fallbackChain(language, defaultLanguage).map((tag) => canonicalLanguage(tag)!);
+    const text = (field: string) =>
+      `coalesce(${tags.map((_, index) => `translations -> $${index + 2}::text ->> '${field}'`).join(', ')}, ${field}) as ${field}`;
+    const rows = await this.dataSource.query<PerkRow[]>(
+      `select id, coupon, media, array(select jsonb_object_keys(translations)) as languages,
+         ${PERK_TEXTS.map(text).join(', ')}
+       from perks where id = any($1)`,
+      [ids, ...tags],
+    );
+    return Object.fromEntries(
+      rows.map(({ id, redemption_note: redemptionNote, ...perk }) => [
+        id,
+        { ...perk, redemptionNote, language },
+      ]),
+    );
+  }
+}

@@ -1,0 +1,2 @@
+export * from './account-directory.js';
+export * from './perk-directory.js';

@@ -1,0 +1,69 @@
+import { loadEnv, platformEnv } from '@perkway/platform';
+import {
+  fakeAccounts,
+  launchApp,
+  testNats,
+  type FakeAccounts,
+  type LaunchedApp,
+  type TestNats,
+} from '@perkway/testing';
+import { AccountDirectory, AccountDirectoryModule } from '../src';
+
+describe('the account directory', () => {
+  let nats: TestNats;
+  let owner: FakeAccounts;
+  let app: LaunchedApp;
+  let accounts: AccountDirectory;
+
+  beforeAll(async () => {
+    nats = await testNats();
+    owner = await fakeAccounts(nats.url);
+    app = await launchApp({
+      name: 'gift-cards',
+      module: AccountDirectoryModule,
+      env: loadEnv(platformEnv, { PORT: '1', NATS_URL: nats.url }),
+    });
+    accounts = app.app.get(AccountDirectory, { strict: false });
+  });
+  afterAll(async () => {
+    await app?.close();
+    await owner?.close();
+    await nats?.close();
+  });
+
+  test('names an account that does not exist, and knows one from the moment it is made', async () => {
+    await expect(accounts.require('owner', 'new')).rejects.toMatchObject({
+      code: 'VALIDATION_FAILED',
+      fields: [{ field: 'owner', message: 'must be an existing account: new is unknown' }],
+    });
+    owner.setAccount('new', {});
+    await expect(accounts.require('owner', 'new')).resolves.toBeUndefined();
+  });
+
+  test('knows brands and web sites, however large they are together', async () => {
+    const ids = Array.from({ length: 100 }, (_, index) => `account-${index}`);
+    const brandOf = (id: string) => ({ name: id, color: null, logo: 'x'.repeat(64 * 1024) });
+    const originsOf = (id: string) =>
+      Array.from({ length: 100 }, (_, index) => `https://${index}.${id}.${'a'.repeat(200)}.example`);
+    for (const id of ids) owner.setAccount(id, { brand: brandOf(id), allowedOrigins: originsOf(id) });
+    owner.setAccount('plain', {});
+    // Nobody waits long for a brand, so they come sooner or later.
+    const brands = () => Promise.all(ids.map((id) => accounts.brand(id)));
+    while ((await brands()).includes(null)) await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(await brands()).toEqual(ids.map(brandOf));
+    expect(await Promise.all(ids.map((id) => accounts.allowedOrigins(id)))).toEqual(ids.map(originsOf));
+    for (const id of ['plain', 'unknown']) {
+      expect(await accounts.brand(id)).toBeNull();
+      expect(await accounts.allowedOrigins(id)).toEqual([]);
+    }
+  });
+
+  test('has no brand rather than an error while the owner is away', async () => {
+    await owner.close();
+    expect(await accounts.brand('never-seen')).toBeNull();
+    expect(await accounts.brand('account-1')).toMatchObject({ name: 'account-1' });
+    await expect(accounts.allowedOrigins('never-seen')).rejects.toMatchObject({
+      code: 'DEPENDENCY_UNAVAILABLE',
+    });
+  });
+});

@@ -1,0 +1,94 @@
+import { RESOLVE_OFFERS } from '@perkway/domain';
+import { loadEnv, platformEnv } from '@perkway/platform';
+import {
+  answer,
+  fakeCatalogue,
+  launchApp,
+  testNats,
+  type LaunchedApp,
+  type TestNats,
+} from '@perkway/testing';
+import { PerkDirectory, PerkDirectoryModule } from '../src';
+
+const COUNT = 600;
+const ids = Array.from({ length: COUNT }, (_, index) => `perk-${index}`);
+/** As large as the management API lets them be; each character takes six bytes in a message. */
+const LARGEST = {
+  title: '\u0001'.repeat(300),
+  callout: '\u0001'.repeat(1_000),
+  description: '\u0001'.repeat(20_000),
+  redemptionNote: '\u0001'.repeat(5_000),
+  details: '\u0001'.repeat(50_000),
+};
+
+describe('the perk directory', () => {
+  let nats: TestNats;
+  let app: LaunchedApp;
+  let perks: PerkDirectory;
+  const offers = new Map<string, string>();
+  const offer = (version: string) => {
+    for (const id of ids) offers.set(id, `https://shop.example/${id}?${version}${'x'.repeat(2_000)}`);
+  };
+  const eventually = async (isSo: () => boolean) => {
+    while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 50));
+  };
+
+  beforeAll(async () => {
+    nats = await testNats();
+    app = await launchApp({
+      name: 'boost',
+      module: PerkDirectoryModule,
+      env: loadEnv(platformEnv, { PORT: '1', NATS_URL: nats.url }),
+    });
+    perks = app.app.get(PerkDirectory, { strict: false });
+    offer('old');
+  });
+  afterAll(async () => {
+    await app?.close();
+    await nats?.close();
+  });
+
+  test('knows where all perks lead and learns of every edit, however large the catalogue is', async () => {
+    const catalogue = await fakeCatalogue(nats.url, offers, LARGEST);
+    const targets = await Promise.all(ids.map((id) => perks.findTarget(id)));
+    expect(targets).toEqual(ids.map((id) => offers.get(id)));
+
+    const some = ids.slice(0, 20);
+    const found = await Promise.all(some.map((id) => perks.find(id)));
+    for (const perk of found) expect(perk).toMatchObject(LARGEST);
+
+    offer('new');
+    await eventually(() => ids.every((id) => perks.peekTarget(id) === offers.get(id)));
+    expect(app.logs.join('')).not.toContain('owner');
+    await catalogue.close();
+  });
+
+  test('serves what it knows while the owner fails, and does not call it away', async () => {
+    const failing = await answer(nats.url, RESOLVE_OFFERS, () => {
+      throw new Error('INTERNAL_ERROR');
+    });
+    await eventually(() => app.logs.some((line) => line.includes('owner fails to answer')));
+    expect(await perks.findTarget('perk-1')).toBe(offers.get('perk-1'));
+    await expect(perks.findTarget('unseen')).rejects.toMatchObject({ code: 'INTERNAL_ERROR' });
+    await expect(perks.requireAll('incentives', ['perk-1'])).rejects.toMatchObject({
+      code: 'INTERNAL_ERROR',
+    });
+    expect(app.logs.join('')).toContain('its owner answered INTERNAL_ERROR');
+    await failing.close();
+  });
+
+  test('names the perks that do not exist', async () => {
+    const catalogue = await fakeCatalogue(nats.url, offers);
+    await perks.requireAll('incentives', ids);
+    await expect(perks.requireAll('incentives', ['perk-1', 'gone', '__proto__'])).rejects.toMatchObject({
+      code: 'VALIDATION_FAILED',
+      fields: [
+        {
+          field: 'incentives',
+          message: 'must be existing perks, and these are none: gone, __proto__',
+        },
+      ],
+    });
+    await catalogue.close();
+  });
+});

@@ -1,4 +1,4 @@
-import { renderProblem, setupOpenApi, type AppDefinition } from '@perkway/platform';
+import { renderProblem, type AppDefinition } from '@perkway/platform';
 import { AppModule } from './app.module.js';
 import type { AllocationPageEnv } from './env.js';
 import { isForPerson } from './site/addresses.js';
@@ -12,6 +12,13 @@ export function defineApp(env: AllocationPageEnv): AppDefinition {
     name: 'allocation-page',
     module: AppModule,
     env,
+    openapi: {
+      title: 'Perkway Allocation Page',
+      description: 'The two operations of a recipient. The token of the link is the only credential.',
+      url: env.REWARDS_URL,
+      // No exception from the policy of this origin: its pages are one.
+      withPage: false,
+    },
     // A person gets the page, which can still read a token from an address that the router cannot.
     errors: (error, requestId, address = '') =>
       isForPerson(address)
@@ -21,14 +28,6 @@ export function defineApp(env: AllocationPageEnv): AppDefinition {
     configure: (app) => {
       site = app.get(SiteService, { strict: false });
       addSecurityHeaders(app.getHttpServer(), env.REWARDS_URL);
-      setupOpenApi(
-        app,
-        'Perkway Allocation Page',
-        'The two operations of a recipient. The token of the link is the only credential.',
-        (document) => document.addSecurity('linkToken', { type: 'http', scheme: 'bearer' }),
-        // No exception from the policy of this origin: its pages are one.
-        { withPage: false },
-      );
     },
   };
 }

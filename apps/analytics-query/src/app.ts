@@ -1,5 +1,6 @@
 import type { Type } from '@nestjs/common';
-import { renderCubeError, setupOpenApi, type AppDefinition } from '@perkway/platform';
+import { renderCubeError, type AppDefinition } from '@perkway/platform';
+import { QUERY_EXAMPLE } from './api/api-examples.js';
 import { ApiModule } from './api/api.module.js';
 import { AppModule } from './app.module.js';
 import type { AnalyticsQueryEnv, AnalyticsRole } from './env.js';
@@ -14,6 +15,14 @@ export const defineApp = (env: AnalyticsQueryEnv): AppDefinition => ({
   name: 'analytics-query',
   module: { module: AppModule, imports: env.ANALYTICS_ROLES.map((role) => ROLE_MODULES[role]) },
   env,
+  openapi: {
+    title: 'Perkway analytics',
+    description:
+      'Counts of everything tracked, in the Cube REST API. The token of the token endpoint goes into ' +
+      '`Authorization` as it is, without `Bearer`.',
+    url: env.QUERY_URL,
+    examples: { query: JSON.stringify(QUERY_EXAMPLE) },
+  },
   errors: renderCubeError,
   health: { body: (healthy) => ({ health: healthy ? 'HEALTH' : 'DOWN' }) },
   bodyLimit: BODY_LIMIT,
@@ -28,13 +37,5 @@ export const defineApp = (env: AnalyticsQueryEnv): AppDefinition => ({
       // Every OPTIONS is answered so, as Cube's own server does.
       strictPreflight: false,
     });
-    setupOpenApi(
-      app,
-      'Perkway analytics',
-      'Counts of everything tracked, in the Cube REST API. The token of the token endpoint goes into ' +
-        '`Authorization` as it is, without `Bearer`.',
-      (document) =>
-        document.addApiKey({ type: 'apiKey', name: 'Authorization', in: 'header' }, 'analyticsToken'),
-    );
   },
 });

@@ -1,4 +1,4 @@
-import { databaseEnv, platformEnv, postgresUrl } from '@perkway/platform';
+import { baseUrl, databaseEnv, platformEnv, postgresUrl } from '@perkway/platform';
 import { makeValidator, num, type CleanedEnv } from 'envalid';
 
 const ROLES = ['ingest', 'query'] as const;
@@ -27,6 +27,7 @@ const monthsKept = makeValidator((input: string) => {
 export const envSpec = {
   ...platformEnv,
   ...databaseEnv,
+  QUERY_URL: baseUrl({ desc: 'Public address of this app' }),
   ANALYTICS_ROLES: roles({ default: ['ingest', 'query'], desc: 'ingest, query or both' }),
   READER_DATABASE_URL: postgresUrl({ desc: 'The role analytics_reader, which only reads' }),
   READER_POOL_SIZE: positive({ default: 8, desc: 'Queries that run at once' }),

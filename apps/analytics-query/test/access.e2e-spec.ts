@@ -5,7 +5,6 @@ import {
   anAccountId,
   analyticsDatabase,
   AUDIENCE,
-  eventually,
   fakeTokenIssuer,
   launchAnalytics,
   signingKey,
@@ -181,70 +180,5 @@ describe('the host', () => {
     expect((await fetch(`${app.url}/cubejs-api/v1/load`, { method: 'OPTIONS' })).status).toBe(204);
     const answer = await fetch(`${app.url}/cubejs-api/v1/meta`, { headers: { origin } });
     expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([401, '*']);
-  });
-
-  it('documents its operations', async () => {
-    const document = (await (await fetch(`${app.url}/docs-json`)).json()) as {
-      paths: Record<
-        string,
-        Record<
-          string,
-          {
-            operationId: string;
-            responses: Record<
-              string,
-              {
-                content?: Record<
-                  string,
-                  { example?: unknown; examples?: unknown; schema?: { example?: unknown } }
-                >;
-              }
-            >;
-          }
-        >
-      >;
-    };
-    const operations = Object.values(document.paths).flatMap((path) => Object.values(path));
-    expect(operations.map(({ operationId }) => operationId).sort()).toEqual([
-      'dryRun',
-      'dryRunByPost',
-      'getMeta',
-      'load',
-      'loadByPost',
-      'sql',
-      'sqlByPost',
-      'subscribe',
-      'subscribeByPost',
-    ]);
-    for (const { responses } of operations)
-      for (const [, { content }] of Object.entries(responses)) {
-        const [media] = Object.values(content ?? {});
-        expect(media?.examples ?? media?.example ?? media?.schema?.example).toBeDefined();
-      }
-  });
-});
-
-describe('limits', () => {
-  it('end a query that takes too long, and let an account’s queries wait for each other up to a limit', async () => {
-    const blocker = `begin; lock table tracking_events in access exclusive mode; select pg_sleep(2.5); commit`;
-    const blocking = database.query(blocker);
-    await sleep(200);
-    const analytics = new Analytics(app.url, tokenFor(account, key));
-    const answers = await Promise.all(
-      // Equal ones would share one run.
-      Array.from({ length: 5 }, (_, offset) => analytics.load({ measures: ['perk_clicks.count'], offset })),
-    );
-    const busy = answers.filter(({ status }) => status === 429);
-    expect(busy.length).toBeGreaterThanOrEqual(2);
-    for (const { body, headers } of busy) {
-      expect(body).toEqual({ error: 'Too many queries of this account at once, try again in a moment' });
-      expect(headers.get('retry-after')).toMatch(/^\d+$/);
-    }
-    const late = answers.filter(({ status }) => status === 400);
-    expect(late.length).toBeGreaterThanOrEqual(1);
-    expect(late[0]!.body.error).toContain('The query took longer than 1 seconds');
-    expect(JSON.stringify(answers.map(({ body }) => body))).not.toContain('Continue wait');
-    await blocking;
-    await eventually(async () => expect(await analytics.count('perk_clicks.count')).toBe(0));
   });
 });

@@ -1,4 +1,4 @@
-import { setupOpenApi, type AppDefinition } from '@perkway/platform';
+import { type AppDefinition } from '@perkway/platform';
 import { AppModule } from './app.module.js';
 import type { BoostEnv } from './env.js';
 import { allowListedOrigins } from './journey/cors.js';
@@ -9,15 +9,17 @@ export const defineApp = (env: BoostEnv): AppDefinition => ({
   name: 'boost',
   module: AppModule,
   env,
+  openapi: {
+    title: 'Perkway Boost',
+    description:
+      'Campaigns, tracked reward URLs and pixels for messages that the client sends, and the customer journey.',
+    url: env.BOOST_URL,
+    examples: { campaignId: 'ostervale-spring-travel', perkId: 'fernway-weekend', token: 'AQJrMVsi-example' },
+  },
   errors: renderBoostError,
   // Campaigns that were seen before are in memory: clicks and pixels go on without the database.
   health: { needsDatabase: false },
   configure: (app) => {
     allowListedOrigins(app.getHttpAdapter().getInstance(), app.get(OriginsService, { strict: false }));
-    setupOpenApi(
-      app,
-      'Perkway Boost',
-      'Campaigns, tracked reward URLs and pixels for messages that the client sends, and the customer journey.',
-    );
   },
 });

@@ -7,6 +7,7 @@ export const envSpec = {
   ...platformEnv,
   ...databaseEnv,
   ...authEnv,
+  GIFT_URL: baseUrl({ desc: 'Public address of this app' }),
   REWARDS_URL: baseUrl({ desc: 'Public address of the Allocation Page' }),
   REWARD_TOKEN_KEYS: keyringVariable({
     desc: 'Signs the tokens of reward links. A key stays for as long as links made with it are to work',

@@ -270,29 +270,4 @@ describe('gift cards', () => {
       expect(await refusal({ body: body({ country: 'IT' }) }, own)).toBe('409 NO_AVAILABLE_CARDS');
     });
   });
-
-  it('documents itself', async () => {
-    const { body } = await gift.call<{
-      paths: Record<
-        string,
-        Record<string, { operationId: string; responses: Record<string, { content?: object }> }>
-      >;
-    }>('/docs-json');
-    const operations = Object.values(body.paths).flatMap((path) => Object.values(path));
-    expect(operations.map(({ operationId }) => operationId).sort()).toEqual([
-      'generateRewardLink',
-      'getGiftCardLoad',
-      'getGiftCardLoads',
-      'getGiftCardPool',
-      'getGiftCardPools',
-      'loadGiftCards',
-      'putGiftCardPool',
-    ]);
-    for (const { responses } of operations)
-      for (const [status, response] of Object.entries(responses))
-        if (Number(status) >= 400) expect(JSON.stringify(response.content)).toContain('"text/plain"');
-    expect(body.paths['/pool/{poolId}/reward-links']!.post!.responses['409']!.content).toMatchObject({
-      'text/plain': { examples: { NO_AVAILABLE_CARDS: {}, IDEMPOTENCY_KEY_CONFLICT: {} } },
-    });
-  });
 });

@@ -1,4 +1,4 @@
-import { setupOpenApi, type AppDefinition } from '@perkway/platform';
+import type { AppDefinition } from '@perkway/platform';
 import { AppModule } from './app.module.js';
 import { renderLinkError } from './clicks/render-link-error.js';
 import type { LinksEnv } from './env.js';
@@ -7,7 +7,11 @@ export const defineApp = (env: LinksEnv): AppDefinition => ({
   name: 'links',
   module: AppModule,
   env,
+  openapi: {
+    title: 'Perkway links',
+    description: 'Redeem links of perks: each use is a click and leads to the offer.',
+    url: env.LINKS_URL,
+    examples: { token: 'AWsxAAAAAAAAAZskUQyAR3kq-example' },
+  },
   errors: renderLinkError,
-  configure: (app) =>
-    setupOpenApi(app, 'Perkway links', 'Redeem links of perks: each use is a click and leads to the offer.'),
 });

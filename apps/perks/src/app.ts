@@ -1,4 +1,4 @@
-import { setupOpenApi, type AppDefinition } from '@perkway/platform';
+import { type AppDefinition } from '@perkway/platform';
 import { AppModule } from './app.module.js';
 import type { PerksEnv } from './env.js';
 
@@ -9,14 +9,14 @@ export const defineApp = (env: PerksEnv): AppDefinition => ({
   name: 'perks',
   module: AppModule,
   env,
+  openapi: {
+    title: 'Perkway perk collections',
+    description: 'Perks for an account to show, their single-use codes, and the management of the catalogue.',
+    url: env.PERKS_URL,
+    examples: { collectionId: 'ostervale-travel', perkId: 'quillon-third-night', id: 1 },
+  },
   answersRequests: true,
   bodyLimit: BODY_LIMIT,
   // Once it has started it serves what it knows without a database; out of the balancer it would serve nothing.
   health: { needsDatabase: false },
-  configure: (app) =>
-    setupOpenApi(
-      app,
-      'Perkway perk collections',
-      'Perks for an account to show, their single-use codes, and the management of the catalogue.',
-    ),
 });

@@ -14,6 +14,7 @@ export const envSpec = {
   ...platformEnv,
   ...databaseEnv,
   ...authEnv,
+  PERKS_URL: baseUrl({ desc: 'Public address of this app' }),
   LINKS_URL: baseUrl({ desc: 'Where click_urls lead: the public URL of the links host' }),
   LINK_SIGNING_KEYS: keyringVariable({ desc: 'Keys that sign click_urls' }),
   DEFAULT_LANGUAGE: language({ default: 'en', desc: 'Language of the texts that are no translation' }),

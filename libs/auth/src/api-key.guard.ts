@@ -1,19 +1,13 @@
 import type { CanActivate, ExecutionContext } from '@nestjs/common';
-import { Reflector } from '@nestjs/core';
 import { AuthGuard } from '@nestjs/passport';
-import { DomainError, lastOf, type Caller, type ResolvedKey, type Role } from '@perkway/domain';
-import { clientIp, IS_PUBLIC, type GuessLimiter } from '@perkway/platform';
+import { DomainError, lastOf, type Caller, type ResolvedKey } from '@perkway/domain';
+import { clientIp, type GuessLimiter } from '@perkway/platform';
 import type { FastifyReply } from 'fastify';
+import { accessOf, type Access } from './access.js';
 import { API_KEY_HEADER, registerApiKeyStrategy } from './api-key.strategy.js';
-import { ALLOW_QUERY_KEY, ROLES, type AuthenticatedRequest } from './decorators.js';
+import type { AuthenticatedRequest } from './decorators.js';
 import type { KeyRateLimiter } from './key-rate-limiter.js';
 import type { KeyStore } from './key-store.js';
-
-interface Access {
-  isPublic: boolean;
-  allowsQueryKey: boolean;
-  roles: Role[] | undefined;
-}
 
 let applications = 0;
 
@@ -23,7 +17,6 @@ let applications = 0;
  * work on a request would cost as much as all the rest (docs/adr/0006-api-keys-in-memory.md).
  */
 export class ApiKeyGuard extends AuthGuard() implements CanActivate {
-  private readonly reflector = new Reflector();
   private readonly accessByHandler = new Map<object, Map<object, Access>>();
 
   constructor(
@@ -95,15 +88,7 @@ export class ApiKeyGuard extends AuthGuard() implements CanActivate {
     let byController = this.accessByHandler.get(handler);
     if (!byController) this.accessByHandler.set(handler, (byController = new Map()));
     let access = byController.get(controller);
-    if (!access) {
-      const targets = [handler, controller];
-      access = {
-        isPublic: this.reflector.getAllAndOverride<boolean>(IS_PUBLIC, targets) ?? false,
-        allowsQueryKey: this.reflector.getAllAndOverride<boolean>(ALLOW_QUERY_KEY, targets) ?? false,
-        roles: this.reflector.getAllAndOverride<Role[]>(ROLES, targets),
-      };
-      byController.set(controller, access);
-    }
+    if (!access) byController.set(controller, (access = accessOf(handler, controller)));
     return access;
   }
 }

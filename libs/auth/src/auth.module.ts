@@ -1,9 +1,10 @@
 import { Global, Module } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
 import { RESOLVE_KEYS } from '@perkway/domain';
-import { ENV, GuessLimiter, LOGGER, RpcClient, secret } from '@perkway/platform';
+import { CREDENTIALS, ENV, GuessLimiter, LOGGER, RpcClient, secret } from '@perkway/platform';
 import { makeValidator, type CleanedEnv } from 'envalid';
 import type { Logger } from 'pino';
+import { apiKeyCredentials } from './api-key.credentials.js';
 import { ApiKeyGuard } from './api-key.guard.js';
 import { KeyRateLimiter } from './key-rate-limiter.js';
 import { KeyStore, type KeyResolver } from './key-store.js';
@@ -50,6 +51,7 @@ const askOwner =
       useFactory: ({ API_KEY_PEPPER }: AuthEnv, logger: Logger, rpc: RpcClient, own?: KeyResolver) =>
         new KeyStore(API_KEY_PEPPER, own ?? askOwner(rpc), logger),
     },
+    { provide: CREDENTIALS, useValue: apiKeyCredentials },
     {
       provide: APP_GUARD,
       inject: [KeyStore, ENV],

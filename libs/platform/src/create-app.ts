@@ -1,6 +1,7 @@
 import { Module, type DynamicModule, type Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { OpenAPIObject } from '@nestjs/swagger';
 import { DomainError } from '@perkway/domain';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { randomUUID } from 'node:crypto';
@@ -24,6 +25,7 @@ import { RequestDurations } from './metrics/request-durations.js';
 import { NatsModule } from './nats/nats.module.js';
 import { NatsService } from './nats/nats.service.js';
 import { RpcServer } from './nats/rpc-server.js';
+import { makeDocument, setupOpenApi, type OpenApiOptions } from './openapi/openapi.js';
 
 export interface AppDefinition {
   /** Folder name of the app; names its logs, metrics and NATS connections. */
@@ -35,12 +37,14 @@ export interface AppDefinition {
   errors?: ErrorRenderer;
   /** True if the app answers request/reply subjects (`@MessagePattern`). */
   answersRequests?: boolean;
+  /** What `/docs`, `/docs-json` and `/docs-yaml` answer. Every app has it; probes of tests need none. */
+  openapi?: OpenApiOptions;
   health?: HealthOptions;
   /** Largest body in bytes. Default 1 MiB. */
   bodyLimit?: number;
   /** How long a request may take to arrive, in milliseconds. Default 60 s. */
   requestTimeout?: number;
-  /** Last touch before the app starts: plug-ins, OpenAPI, CORS. */
+  /** Last touch before the app starts: plug-ins, CORS. */
   configure?: (app: NestFastifyApplication) => void | Promise<void>;
   /** For tests. Default: JSON lines on standard output. */
   logger?: Logger;
@@ -54,6 +58,19 @@ const requestIdOf = (request: IncomingMessage): string => {
 
 @Module({})
 class RootModule {}
+
+const rootModule = ({ name, module, env, health = {} }: AppDefinition, logger: Logger): DynamicModule => ({
+  module: RootModule,
+  global: true,
+  imports: [MetricsModule, HealthModule, NatsModule, module as DynamicModule],
+  providers: [
+    { provide: ENV, useValue: env },
+    { provide: APP_NAME, useValue: name },
+    { provide: LOGGER, useValue: logger },
+    { provide: HEALTH_OPTIONS, useValue: health },
+  ],
+  exports: [ENV, APP_NAME, LOGGER, HEALTH_OPTIONS],
+});
 
 /** The app, configured and initialised but not listening: what tests use. */
 export async function createApp(definition: AppDefinition): Promise<NestFastifyApplication> {
@@ -76,22 +93,11 @@ export async function createApp(definition: AppDefinition): Promise<NestFastifyA
   deferBodyErrors(adapter.getInstance());
   closeConnectionsAsTheyBecomeIdle(adapter.getInstance());
 
-  const app = await NestFactory.create<NestFastifyApplication>(
-    {
-      module: RootModule,
-      global: true,
-      imports: [MetricsModule, HealthModule, NatsModule, definition.module as DynamicModule],
-      providers: [
-        { provide: ENV, useValue: env },
-        { provide: APP_NAME, useValue: name },
-        { provide: LOGGER, useValue: logger },
-        { provide: HEALTH_OPTIONS, useValue: definition.health ?? {} },
-      ],
-      exports: [ENV, APP_NAME, LOGGER, HEALTH_OPTIONS],
-    },
-    adapter,
-    { logger: new NestLogger(logger), bodyParser: false, abortOnError: false },
-  );
+  const app = await NestFactory.create<NestFastifyApplication>(rootModule(definition, logger), adapter, {
+    logger: new NestLogger(logger),
+    bodyParser: false,
+    abortOnError: false,
+  });
   app.useGlobalFilters(new ErrorFilter(errors, logger));
   app.useGlobalGuards(new DeferredBodyGuard());
   app.useGlobalPipes(createValidationPipe());
@@ -103,11 +109,28 @@ export async function createApp(definition: AppDefinition): Promise<NestFastifyA
       { inheritAppConfig: true },
     );
   await definition.configure?.(app);
+  if (definition.openapi) setupOpenApi(app, definition.openapi, errors);
   await app.init();
   await app.getHttpAdapter().getInstance().ready();
   // Not awaited: an app starts and serves what it can while the broker is away.
   if (definition.answersRequests) void app.startAllMicroservices();
   return app;
+}
+
+/** The OpenAPI document of an app that is not started, so that no server is needed. */
+export async function makeAppDocument(definition: AppDefinition): Promise<OpenAPIObject> {
+  const { name, openapi, errors = renderProblem } = definition;
+  if (!openapi) throw new Error(`${name} says nothing of its documents`);
+  const app = await NestFactory.create(
+    rootModule(definition, createLogger(name, 'silent')),
+    new FastifyAdapter(),
+    {
+      preview: true,
+      logger: false,
+      abortOnError: false,
+    },
+  );
+  return makeDocument(app, openapi, errors);
 }
 
 /**

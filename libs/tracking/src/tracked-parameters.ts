@@ -1,46 +1,39 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiQuery } from '@nestjs/swagger';
-import { UTM_NAMES } from '@perkway/domain';
+import { ATTRIBUTE_VALUE_LIMIT, MAX_JOURNEY_ID_LENGTH, UTM_NAMES } from '@perkway/domain';
 
-const EXAMPLES = {
-  utm_source: 'newsletter',
-  utm_medium: 'email',
-  utm_campaign: 'spring',
-  utm_term: 'travel',
-  utm_content: 'button',
-};
-const attribute = (name: string, example: string, description?: string) =>
-  ApiQuery({
-    name,
-    required: false,
-    ...(description ? { description } : {}),
-    schema: { type: 'string', maxLength: 254 },
-    example,
-  });
+const VALUE = { type: 'string', maxLength: ATTRIBUTE_VALUE_LIMIT - 1 } as const;
 
-/** Documents the custom attributes (specification section 2). */
+/** Custom attributes in the query (specification section 2). */
 export const ApiAttributes = () =>
   applyDecorators(
-    attribute('cmeta_user_id', '12345', 'Any name of letters, digits, - and _ after `cmeta_` is taken'),
-    ...UTM_NAMES.map((name) => attribute(name, EXAMPLES[name])),
+    // The object stands for any number of parameters, each named as one of its members.
+    ApiQuery({
+      name: 'cmeta_*',
+      required: false,
+      description:
+        'Any parameters whose names are `cmeta_` and letters, digits, `-` or `_`, such as `cmeta_user_id=12345`',
+      style: 'form',
+      explode: true,
+      schema: { type: 'object', additionalProperties: VALUE, default: {} },
+    }),
+    ...UTM_NAMES.map((name) => ApiQuery({ name, required: false, schema: VALUE })),
   );
 
-/** Documents what every tracked URL takes beside its own parameters. */
+/** What every tracked address takes beside its own parameters. */
 export const ApiTracked = () =>
   applyDecorators(
     ApiQuery({
       name: 'journeyId',
       required: false,
-      description: 'A unique id per recipient. Without one Boost takes an id that follows from the campaign',
-      schema: { type: 'string', maxLength: 255 },
-      example: 'r-4711',
+      description: 'A unique id per recipient, chosen by the caller. A longer one counts as omitted',
+      schema: { type: 'string', maxLength: MAX_JOURNEY_ID_LENGTH },
     }),
     ApiQuery({
       name: 'disableTracking',
       required: false,
       description: '`true` or `1` keeps the request out of the statistics',
       schema: { type: 'string' },
-      example: 'true',
     }),
     ApiAttributes(),
   );

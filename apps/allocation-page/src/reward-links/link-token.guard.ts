@@ -1,7 +1,7 @@
 import { createParamDecorator, Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { DomainError } from '@perkway/domain';
-import { IS_PUBLIC } from '@perkway/platform';
+import { IS_PUBLIC, type Credentials } from '@perkway/platform';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 const BEARER = /^Bearer +([\w.~+/=-]{1,512})$/i;
@@ -24,6 +24,13 @@ export class LinkTokenGuard implements CanActivate {
     throw new DomainError('LINK_TOKEN_MISSING');
   }
 }
+
+/** What the OpenAPI document says of the guard. */
+export const linkTokenCredentials: Credentials = {
+  name: 'linkToken',
+  scheme: { type: 'http', scheme: 'bearer' },
+  demandsOf: () => ({ errors: ['LINK_TOKEN_MISSING'] }),
+};
 
 /** The token that the guard has found. */
 export const LinkToken = createParamDecorator((_data: unknown, context: ExecutionContext) =>

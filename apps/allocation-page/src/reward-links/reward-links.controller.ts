@@ -3,12 +3,12 @@ import {
   ApiExtraModels,
   ApiOkResponse,
   ApiOperation,
-  ApiSecurity,
+  ApiResponse,
   ApiTags,
   getSchemaPath,
 } from '@nestjs/swagger';
 import { DomainError } from '@perkway/domain';
-import { ApiProblems, clientIp, GuessLimiter } from '@perkway/platform';
+import { ApiProblems, clientIp, GuessLimiter, RATE_LIMIT_HEADERS } from '@perkway/platform';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { LinkToken } from './link-token.guard.js';
 import { REVEALED_EXAMPLE, REWARD_LINK_EXAMPLES, RewardLink } from './reward-link.dto.js';
@@ -25,7 +25,9 @@ const ApiRewardLink = (examples: Record<string, { value: object }>) =>
 
 /** The recipient operations (specification section 4.4): anonymous, the token of the link authorizes. */
 @ApiTags('Reward links')
-@ApiSecurity('linkToken')
+@ApiProblems('LINK_NOT_FOUND', 'TOO_MANY_REQUESTS', 'DEPENDENCY_UNAVAILABLE')
+@ApiResponse({ status: 404, headers: RATE_LIMIT_HEADERS })
+@ApiResponse({ status: 429, headers: RATE_LIMIT_HEADERS })
 @Controller('api/reward-link')
 export class RewardLinksController {
   constructor(
@@ -36,13 +38,11 @@ export class RewardLinksController {
   @Get()
   @Header('cache-control', 'no-store')
   @ApiOperation({
-    operationId: 'getRewardLink',
     summary: 'What the link is worth and which state it is in',
     description: 'Never reveals. A link that was revealed goes on answering its card.',
   })
   @ApiRewardLink(REWARD_LINK_EXAMPLES)
-  @ApiProblems('LINK_TOKEN_MISSING', 'LINK_NOT_FOUND', 'TOO_MANY_REQUESTS', 'DEPENDENCY_UNAVAILABLE')
-  get(
+  getRewardLink(
     @LinkToken() token: string,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -54,19 +54,12 @@ export class RewardLinksController {
   @HttpCode(200)
   @Header('cache-control', 'no-store')
   @ApiOperation({
-    operationId: 'revealRewardLink',
     summary: 'Reveal the card of the link',
     description: 'For a click of a person. Repeating it answers the same card. No body.',
   })
   @ApiRewardLink(REVEALED_EXAMPLE)
-  @ApiProblems(
-    'LINK_TOKEN_MISSING',
-    'LINK_NOT_FOUND',
-    'LINK_EXPIRED',
-    'TOO_MANY_REQUESTS',
-    'DEPENDENCY_UNAVAILABLE',
-  )
-  reveal(
+  @ApiProblems('LINK_EXPIRED')
+  revealRewardLink(
     @LinkToken() token: string,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,

@@ -1,8 +1,8 @@
 import { Module } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
-import { ENV, GuessLimiter } from '@perkway/platform';
+import { CREDENTIALS, ENV, GuessLimiter } from '@perkway/platform';
 import type { AllocationPageEnv } from '../env.js';
-import { LinkTokenGuard } from './link-token.guard.js';
+import { LinkTokenGuard, linkTokenCredentials } from './link-token.guard.js';
 import { RewardLinksController } from './reward-links.controller.js';
 import { RewardLinksService } from './reward-links.service.js';
 
@@ -11,6 +11,7 @@ import { RewardLinksService } from './reward-links.service.js';
   providers: [
     // Of the whole app: what is not public here needs the token of a link.
     { provide: APP_GUARD, useClass: LinkTokenGuard },
+    { provide: CREDENTIALS, useValue: linkTokenCredentials },
     RewardLinksService,
     {
       provide: GuessLimiter,

@@ -7,7 +7,7 @@ import {
 } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { Caller } from '@perkway/domain';
-import { IS_PUBLIC } from '@perkway/platform';
+import { IS_PUBLIC, type Credentials } from '@perkway/platform';
 import type { FastifyRequest } from 'fastify';
 import { TokenVerifier } from './token-verifier.js';
 
@@ -33,6 +33,18 @@ export class TokenGuard implements CanActivate {
     return true;
   }
 }
+
+/** What the OpenAPI document says of the guard. */
+export const tokenCredentials: Credentials = {
+  name: 'analyticsToken',
+  scheme: {
+    type: 'apiKey',
+    name: 'Authorization',
+    in: 'header',
+    description: 'The token as it is, without `Bearer`',
+  },
+  demandsOf: () => ({ errors: ['API_KEY_INVALID', 'DEPENDENCY_UNAVAILABLE'] }),
+};
 
 export const CurrentCaller = createParamDecorator(
   (_data: unknown, context: ExecutionContext): QueryCaller => {

@@ -8,80 +8,113 @@ import {
   Inject,
   Post,
   Query,
+  type Type,
 } from '@nestjs/common';
-import { ApiBody, ApiOkResponse, ApiOperation, ApiQuery, ApiSecurity, ApiTags } from '@nestjs/swagger';
-import { ApiCubeErrors } from '@perkway/platform';
+import {
+  ApiBody,
+  ApiExtraModels,
+  ApiOkResponse,
+  ApiOperation,
+  ApiQuery,
+  ApiTags,
+  getSchemaPath,
+} from '@nestjs/swagger';
+import { ApiProblems } from '@perkway/platform';
 import { CurrentCaller, type QueryCaller } from '../access/token.guard.js';
 import { DRY_RUN_EXAMPLE, LOAD_EXAMPLE, META_EXAMPLE, QUERY_EXAMPLE, SQL_EXAMPLE } from './api-examples.js';
+import {
+  DryRunResult,
+  LoadResult,
+  LoadResults,
+  MetaResult,
+  QueryRequest,
+  QuerySchema,
+  SqlResult,
+} from './api-schemas.js';
 import { Hangup } from './hangup.decorator.js';
 import { LoadService } from './load.service.js';
 import { readGet, readPost } from './request-query.js';
 
 /** The bodies of answers come as bytes, small ones whole and large ones as they are made. */
-const JSON_TYPE = 'application/json; charset=utf-8';
+const SendsJson = () => Header('content-type', 'application/json; charset=utf-8');
 
-const QUERY_TYPE = {
-  name: 'queryType',
-  required: false,
-  description: '`multi`: the client takes several results (compared date ranges, blended queries)',
-};
+const ApiAnswer = (description: string, schema: object, example: object) =>
+  ApiOkResponse({ description, content: { 'application/json': { schema, example } } });
+const ref = (schema: Type) => ({ $ref: getSchemaPath(schema) });
 
-/** A query in the address. */
-const ByGet = (operationId: string, summary: string, example: object) =>
+const ApiLoad = () =>
   applyDecorators(
-    ApiOperation({ operationId, summary, description: 'For queries short enough for an address.' }),
-    ApiQuery({ name: 'query', description: 'The query as JSON', example: JSON.stringify(QUERY_EXAMPLE) }),
-    ApiOkResponse({ schema: { type: 'object', example } }),
-    ApiCubeErrors('VALIDATION_FAILED', 'TOO_MANY_REQUESTS'),
+    ApiOperation({ summary: 'Answers a query' }),
+    SendsJson(),
+    ApiAnswer(
+      'The rows; with `queryType=multi` a list of results',
+      { oneOf: [ref(LoadResult), ref(LoadResults)] },
+      LOAD_EXAMPLE,
+    ),
+  );
+const ApiSql = () =>
+  applyDecorators(
+    ApiOperation({ summary: 'The SQL that a query becomes' }),
+    ApiAnswer(
+      'The statement; for compared and blended queries a list',
+      { oneOf: [ref(SqlResult), { type: 'array', items: ref(SqlResult) }] },
+      SQL_EXAMPLE,
+    ),
+  );
+const ApiDryRun = () =>
+  applyDecorators(
+    ApiOperation({ summary: 'Checks a query without running it' }),
+    ApiAnswer('What would be asked', ref(DryRunResult), DRY_RUN_EXAMPLE),
   );
 
-/** A query in the body; POST creates nothing, so it answers 200. */
-const ByPost = (operationId: string, summary: string, example: object) =>
+/** A query in the address, for those that are short enough. */
+const ByGet = (path: string) =>
   applyDecorators(
+    Get(path),
+    ApiQuery({
+      name: 'query',
+      description: 'The query as JSON',
+      schema: { type: 'string' },
+    }),
+  );
+/** A query of any length in the body. It creates nothing, so it answers 200. */
+const ByPost = (path: string) =>
+  applyDecorators(
+    Post(path),
     HttpCode(200),
-    ApiOperation({
-      operationId: `${operationId}ByPost`,
-      summary,
-      description: 'As GET, for queries of any length.',
-    }),
-    ApiBody({
-      schema: {
-        type: 'object',
-        required: ['query'],
-        properties: {
-          query: { description: 'A query, a list of queries to blend, or either as JSON text' },
-          queryType: { type: 'string', enum: ['multi'] },
-        },
-        example: { query: QUERY_EXAMPLE },
-      },
-    }),
-    ApiOkResponse({ schema: { type: 'object', example } }),
-    ApiCubeErrors('VALIDATION_FAILED', 'TOO_MANY_REQUESTS', 'PAYLOAD_TOO_LARGE'),
+    ApiBody({ type: QueryRequest, examples: { query: { value: { query: QUERY_EXAMPLE } } } }),
   );
+const ApiQueryType = () =>
+  ApiQuery({
+    name: 'queryType',
+    required: false,
+    description: 'The client takes several results (compared date ranges, blended queries)',
+    schema: { type: 'string', enum: ['multi'] },
+  });
 
 /** The Cube-compatible REST API (specification section 4.1). */
 @ApiTags('Analytics')
-@ApiSecurity('analyticsToken')
-@ApiCubeErrors('API_KEY_INVALID', 'DEPENDENCY_UNAVAILABLE')
+@ApiExtraModels(QuerySchema, LoadResult, LoadResults, SqlResult, DryRunResult)
+@ApiProblems('VALIDATION_FAILED', 'TOO_MANY_REQUESTS')
 @Controller('cubejs-api/v1')
 export class CubeApiController {
   constructor(@Inject(LoadService) private readonly service: LoadService) {}
 
   @Get('meta')
   @ApiOperation({
-    operationId: 'getMeta',
     summary: 'The cubes and their members',
     description:
       'Lists a dimension `cmeta_<name>` for each custom attribute that the account has used, `-` written as `_`.',
   })
-  @ApiOkResponse({ schema: { type: 'object', example: META_EXAMPLE } })
   @ApiQuery({
     name: 'onlyViews',
     required: false,
     description: '`true`: views only, of which there are none',
+    schema: { type: 'string' },
   })
-  @ApiCubeErrors('TOO_MANY_REQUESTS')
-  meta(
+  @ApiAnswer('The model of the account', ref(MetaResult), META_EXAMPLE)
+  @ApiExtraModels(MetaResult)
+  getMeta(
     @CurrentCaller() caller: QueryCaller,
     @Hangup() gone: AbortSignal,
     @Query('onlyViews') onlyViews?: unknown,
@@ -89,10 +122,9 @@ export class CubeApiController {
     return onlyViews === 'true' ? { cubes: [] } : this.service.meta(caller, gone);
   }
 
-  @Get('load')
-  @ByGet('load', 'Answers a query', LOAD_EXAMPLE)
-  @ApiQuery(QUERY_TYPE)
-  @Header('content-type', JSON_TYPE)
+  @ByGet('load')
+  @ApiLoad()
+  @ApiQueryType()
   load(
     @CurrentCaller() caller: QueryCaller,
     @Query() params: Record<string, unknown>,
@@ -102,19 +134,17 @@ export class CubeApiController {
     return this.service.load(caller, query, isMulti, gone);
   }
 
-  @Post('load')
-  @ByPost('load', 'Answers a query', LOAD_EXAMPLE)
-  @Header('content-type', JSON_TYPE)
+  @ByPost('load')
+  @ApiLoad()
   loadByPost(@CurrentCaller() caller: QueryCaller, @Body() body: unknown, @Hangup() gone: AbortSignal) {
     const { query, isMulti } = readPost(body);
     return this.service.load(caller, query, isMulti, gone);
   }
 
   /** Over HTTP a subscription is one answer. */
-  @Get('subscribe')
-  @ByGet('subscribe', 'Answers a query, as load does', LOAD_EXAMPLE)
-  @ApiQuery(QUERY_TYPE)
-  @Header('content-type', JSON_TYPE)
+  @ByGet('subscribe')
+  @ApiLoad()
+  @ApiQueryType()
   subscribe(
     @CurrentCaller() caller: QueryCaller,
     @Query() params: Record<string, unknown>,
@@ -123,15 +153,14 @@ export class CubeApiController {
     return this.load(caller, params, gone);
   }
 
-  @Post('subscribe')
-  @ByPost('subscribe', 'Answers a query, as load does', LOAD_EXAMPLE)
-  @Header('content-type', JSON_TYPE)
+  @ByPost('subscribe')
+  @ApiLoad()
   subscribeByPost(@CurrentCaller() caller: QueryCaller, @Body() body: unknown, @Hangup() gone: AbortSignal) {
     return this.loadByPost(caller, body, gone);
   }
 
-  @Get('sql')
-  @ByGet('sql', 'The SQL that a query becomes', SQL_EXAMPLE)
+  @ByGet('sql')
+  @ApiSql()
   sql(
     @CurrentCaller() caller: QueryCaller,
     @Query() params: Record<string, unknown>,
@@ -140,14 +169,14 @@ export class CubeApiController {
     return this.service.sql(caller, readGet(params).query, gone);
   }
 
-  @Post('sql')
-  @ByPost('sql', 'The SQL that a query becomes', SQL_EXAMPLE)
+  @ByPost('sql')
+  @ApiSql()
   sqlByPost(@CurrentCaller() caller: QueryCaller, @Body() body: unknown, @Hangup() gone: AbortSignal) {
     return this.service.sql(caller, readPost(body).query, gone);
   }
 
-  @Get('dry-run')
-  @ByGet('dryRun', 'Checks a query without running it', DRY_RUN_EXAMPLE)
+  @ByGet('dry-run')
+  @ApiDryRun()
   dryRun(
     @CurrentCaller() caller: QueryCaller,
     @Query() params: Record<string, unknown>,
@@ -156,8 +185,8 @@ export class CubeApiController {
     return this.service.dryRun(caller, readGet(params).query, gone);
   }
 
-  @Post('dry-run')
-  @ByPost('dryRun', 'Checks a query without running it', DRY_RUN_EXAMPLE)
+  @ByPost('dry-run')
+  @ApiDryRun()
   dryRunByPost(@CurrentCaller() caller: QueryCaller, @Body() body: unknown, @Hangup() gone: AbortSignal) {
     return this.service.dryRun(caller, readPost(body).query, gone);
   }

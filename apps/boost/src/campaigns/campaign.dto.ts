@@ -12,13 +12,15 @@ export class PutCampaignDto {
   @IsCallerId()
   owner: string;
 
-  @ApiProperty({ minLength: 1, maxLength: MAX_NAME, example: 'Spring travel for card holders' })
+  @ApiProperty({ example: 'Spring travel for card holders' })
   @IsText(1, MAX_NAME)
   name: string;
 
   @ApiProperty({
-    type: [String],
+    type: 'array',
+    items: { type: 'string', pattern: CALLER_ID_PATTERN },
     maxItems: MAX_INCENTIVES,
+    uniqueItems: true,
     description: 'Existing perks, in the order in which they are shown',
     example: ['fernway-weekend', 'quillon-third-night'],
   })

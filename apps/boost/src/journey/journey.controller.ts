@@ -1,7 +1,7 @@
 import { Body, Controller, Get, Header, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
-import { ApiOperation, ApiParam, ApiQuery, ApiResponse, ApiSecurity, ApiTags } from '@nestjs/swagger';
+import { ApiOperation, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { AllowQueryKey, CurrentCaller } from '@perkway/auth';
-import { CALLER_ID_PATTERN, type Caller } from '@perkway/domain';
+import type { Caller } from '@perkway/domain';
 import { ApiProblems, CallerIdPipe, Public } from '@perkway/platform';
 import { ApiTracked } from '@perkway/tracking';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -9,20 +9,6 @@ import { ClicksService, type Query } from '../clicks/clicks.service.js';
 import { redirect } from '../clicks/redirect.js';
 import { RewardsResource, TeasersResource, TrackDto, TrackedResource } from './journey.dto.js';
 import { JourneyService } from './journey.service.js';
-
-const ApiCampaign = () =>
-  ApiParam({
-    name: 'campaignId',
-    schema: { type: 'string', pattern: CALLER_ID_PATTERN },
-    example: 'ostervale-spring-travel',
-  });
-const READ_ERRORS = [
-  'VALIDATION_FAILED',
-  'API_KEY_INVALID',
-  'CAMPAIGN_NOT_FOUND',
-  'TOO_MANY_REQUESTS',
-  'DEPENDENCY_UNAVAILABLE',
-] as const;
 
 @ApiTags('Customer journey')
 @Controller()
@@ -33,18 +19,15 @@ export class JourneyController {
   ) {}
 
   @AllowQueryKey()
-  @ApiSecurity('apiKey')
   @Get('teasers/:campaignId')
   @Header('cache-control', 'no-store')
   @ApiOperation({
-    operationId: 'getTeasers',
     summary: 'The incentives of a campaign, without links',
     description: 'Records nothing: a view is a pixel load or `POST /track`.',
   })
-  @ApiCampaign()
   @ApiTracked()
-  @ApiResponse({ status: 200, type: TeasersResource })
-  @ApiProblems(...READ_ERRORS)
+  @ApiResponse({ status: 200, description: 'What the campaign offers', type: TeasersResource })
+  @ApiProblems('CAMPAIGN_NOT_FOUND')
   getTeasers(
     @CurrentCaller() caller: Caller,
     @Param('campaignId', CallerIdPipe) campaignId: string,
@@ -54,18 +37,15 @@ export class JourneyController {
   }
 
   @AllowQueryKey()
-  @ApiSecurity('apiKey')
   @Get('rewards/:campaignId')
   @Header('cache-control', 'no-store')
   @ApiOperation({
-    operationId: 'getRewards',
     summary: 'The incentives of a campaign, with links',
     description: 'Records nothing. Each `click_url` carries the journey and the attributes given here.',
   })
-  @ApiCampaign()
   @ApiTracked()
-  @ApiResponse({ status: 200, type: RewardsResource })
-  @ApiProblems(...READ_ERRORS)
+  @ApiResponse({ status: 200, description: 'What the campaign offers, with links', type: RewardsResource })
+  @ApiProblems('CAMPAIGN_NOT_FOUND')
   getRewards(
     @CurrentCaller() caller: Caller,
     @Param('campaignId', CallerIdPipe) campaignId: string,
@@ -75,24 +55,13 @@ export class JourneyController {
   }
 
   @AllowQueryKey()
-  @ApiSecurity('apiKey')
   @Post('track/:campaignId')
   @HttpCode(202)
   @Header('cache-control', 'no-store')
-  @ApiOperation({ operationId: 'trackJourneyEvent', summary: 'Records a view or a conversion' })
-  @ApiCampaign()
+  @ApiOperation({ summary: 'Records a view or a conversion' })
   @ApiTracked()
   @ApiResponse({ status: 202, description: 'It is durable', type: TrackedResource })
-  @ApiProblems(
-    'VALIDATION_FAILED',
-    'PERK_IS_NOT_IN_CAMPAIGN',
-    'API_KEY_INVALID',
-    'CAMPAIGN_NOT_FOUND',
-    'PAYLOAD_TOO_LARGE',
-    'UNSUPPORTED_MEDIA_TYPE',
-    'TOO_MANY_REQUESTS',
-    'DEPENDENCY_UNAVAILABLE',
-  )
+  @ApiProblems('PERK_IS_NOT_IN_CAMPAIGN', 'CAMPAIGN_NOT_FOUND')
   async trackJourneyEvent(
     @CurrentCaller() caller: Caller,
     @Param('campaignId', CallerIdPipe) campaignId: string,
@@ -105,12 +74,11 @@ export class JourneyController {
   @Public()
   @Get('click')
   @ApiOperation({
-    operationId: 'followJourneyClick',
     summary: 'Records the click and redirects to the offer',
     description:
       'Every click counts. `HEAD` answers the same headers and records nothing. Errors are a page for a browser.',
   })
-  @ApiQuery({ name: 'token', required: true, description: 'From a click_url', example: 'AQJrMVsi...' })
+  @ApiQuery({ name: 'token', required: true, description: 'From a click_url' })
   @ApiTracked()
   @ApiResponse({
     status: 302,

@@ -1,7 +1,7 @@
-import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
+import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { CALLER_ID_PATTERN, isCurrency, MAX_JOURNEY_ID_LENGTH } from '@perkway/domain';
-import { IsCallerId, IsText } from '@perkway/platform';
-import { IsIn, IsNumber, IsOptional, Max, Min, ValidateBy } from 'class-validator';
+import { IsCallerId, IsOmittable, IsText } from '@perkway/platform';
+import { IsIn, IsNumber, Max, Min, ValidateBy } from 'class-validator';
 
 const EVENTS = ['teaser_view', 'reward_view', 'conversion'] as const;
 const MAX_EXTERNAL_ID = 255;
@@ -23,48 +23,48 @@ export class TrackDto {
   @IsIn(EVENTS)
   event: (typeof EVENTS)[number];
 
-  @ApiPropertyOptional({
-    type: String,
-    minLength: 1,
-    maxLength: MAX_JOURNEY_ID_LENGTH,
+  @ApiProperty({
     description: 'Without one it follows from the campaign',
     example: 'r-4711',
   })
-  @IsOptional()
+  @IsOmittable()
   @IsText(1, MAX_JOURNEY_ID_LENGTH)
   journeyId?: string | null;
 
-  @ApiPropertyOptional({
+  @ApiProperty({
     type: String,
     pattern: CALLER_ID_PATTERN,
     description: 'An incentive of the campaign',
     example: 'fernway-weekend',
   })
-  @IsOptional()
+  @IsOmittable()
   @IsCallerId()
   perkId?: string | null;
 
-  @ApiPropertyOptional({ type: Number, description: 'Of a conversion', example: 129.9 })
-  @IsOptional()
+  @ApiProperty({
+    type: Number,
+    minimum: -MAX_VALUE,
+    maximum: MAX_VALUE,
+    description: 'Of a conversion',
+    example: 129.9,
+  })
+  @IsOmittable()
   @IsNumber({ allowInfinity: false, allowNaN: false })
   @Min(-MAX_VALUE)
   @Max(MAX_VALUE)
   value?: number | null;
 
-  @ApiPropertyOptional({ type: String, description: 'Of the value, ISO 4217', example: 'EUR' })
-  @IsOptional()
+  @ApiProperty({ type: String, pattern: '^[A-Z]{3}$', description: 'Of the value, ISO 4217', example: 'EUR' })
+  @IsOmittable()
   @IsCurrencyCode()
   currency?: string | null;
 
-  @ApiPropertyOptional({
-    type: String,
-    minLength: 1,
-    maxLength: MAX_EXTERNAL_ID,
+  @ApiProperty({
     description:
       "The client's own id of a conversion: within an account each counts once, however often it is sent",
     example: 'order-90210',
   })
-  @IsOptional()
+  @IsOmittable()
   @IsText(1, MAX_EXTERNAL_ID)
   externalId?: string | null;
 }

@@ -39,9 +39,9 @@ export class LoadSummary {
       '`stalled`: no batch was written for 30 s (a batch is 2,000 rows, or the last ones). `failed`: the connection was cut or the file could not be read on. What was imported stays; sending the file again loads the rest.',
   })
   state!: 'running' | 'stalled' | 'finished' | 'failed';
-  @ApiProperty({ format: 'date-time' })
+  @ApiProperty({ format: 'date-time', example: '2026-11-03T09:12:44.218Z' })
   started_at!: string;
-  @ApiProperty({ format: 'date-time' })
+  @ApiProperty({ format: 'date-time', example: '2026-11-03T09:12:51.004Z' })
   updated_at!: string;
   @ApiProperty({ type: 'integer', example: 40_000, description: 'Rows dealt with so far' })
   rows!: number;

@@ -6,12 +6,11 @@ import {
   ApiOperation,
   ApiParam,
   ApiQuery,
-  ApiSecurity,
   ApiTags,
 } from '@nestjs/swagger';
 import { Roles } from '@perkway/auth';
 import { DomainError, invalidField, isUuid, lastOf } from '@perkway/domain';
-import { ApiPlainErrors } from '@perkway/platform';
+import { ApiProblems } from '@perkway/platform';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
@@ -31,7 +30,7 @@ function formatOf({ body, headers }: FastifyRequest): LoadFormat {
 }
 
 @ApiTags('Management')
-@ApiSecurity('apiKey')
+@ApiParam({ name: 'poolId', format: 'uuid' })
 @Roles('ADMIN')
 @Controller('admin/pools/:poolId')
 export class LoadsController {
@@ -40,12 +39,10 @@ export class LoadsController {
   @Post('cards')
   @HttpCode(200)
   @ApiOperation({
-    operationId: 'loadGiftCards',
     summary: 'Load cards into a pool',
     description:
       'A stream of any length. Rows are written in batches as they come; when the connection breaks, whole batches stay and the file can simply be sent again, since codes that are there already count as duplicates. The progress is at `loads/{loadId}`.',
   })
-  @ApiParam({ name: 'poolId', format: 'uuid' })
   @ApiQuery({
     name: 'loadId',
     required: false,
@@ -65,19 +62,12 @@ export class LoadsController {
     },
   })
   @ApiOkResponse({
+    description: 'What became of the rows',
     type: LoadResult,
     headers: { 'X-Load-Id': { schema: { type: 'string', format: 'uuid' } } },
   })
-  @ApiPlainErrors(
-    'VALIDATION_FAILED',
-    'API_KEY_INVALID',
-    'FORBIDDEN',
-    'POOL_NOT_FOUND',
-    'UNSUPPORTED_MEDIA_TYPE',
-    'TOO_MANY_REQUESTS',
-    'DEPENDENCY_UNAVAILABLE',
-  )
-  async load(
+  @ApiProblems('POOL_NOT_FOUND')
+  async loadGiftCards(
     @Param('poolId') poolId: string,
     @Query('loadId') given: unknown,
     @Req() request: FastifyRequest,
@@ -93,37 +83,21 @@ export class LoadsController {
   }
 
   @Get('loads')
-  @ApiOperation({ operationId: 'getGiftCardLoads', summary: 'The last 50 loads of a pool, newest first' })
-  @ApiParam({ name: 'poolId', format: 'uuid' })
-  @ApiOkResponse({ type: [LoadSummary] })
-  @ApiPlainErrors(
-    'API_KEY_INVALID',
-    'FORBIDDEN',
-    'POOL_NOT_FOUND',
-    'TOO_MANY_REQUESTS',
-    'DEPENDENCY_UNAVAILABLE',
-  )
-  list(@Param('poolId') poolId: string): Promise<LoadSummary[]> {
+  @ApiOperation({ summary: 'The last 50 loads of a pool, newest first' })
+  @ApiOkResponse({ description: 'Newest first', type: [LoadSummary] })
+  @ApiProblems('POOL_NOT_FOUND')
+  getGiftCardLoads(@Param('poolId') poolId: string): Promise<LoadSummary[]> {
     return this.loads.list(poolId);
   }
 
   @Get('loads/:loadId')
   @ApiOperation({
-    operationId: 'getGiftCardLoad',
     summary: 'How far a load has come, and what it did not take',
   })
-  @ApiParam({ name: 'poolId', format: 'uuid' })
   @ApiParam({ name: 'loadId', format: 'uuid' })
-  @ApiOkResponse({ type: LoadReport })
-  @ApiPlainErrors(
-    'API_KEY_INVALID',
-    'FORBIDDEN',
-    'POOL_NOT_FOUND',
-    'LOAD_NOT_FOUND',
-    'TOO_MANY_REQUESTS',
-    'DEPENDENCY_UNAVAILABLE',
-  )
-  report(@Param('poolId') poolId: string, @Param('loadId') loadId: string): Promise<LoadReport> {
+  @ApiOkResponse({ description: 'The load so far', type: LoadReport })
+  @ApiProblems('POOL_NOT_FOUND', 'LOAD_NOT_FOUND')
+  getGiftCardLoad(@Param('poolId') poolId: string, @Param('loadId') loadId: string): Promise<LoadReport> {
     return this.loads.report(poolId, loadId);
   }
 }

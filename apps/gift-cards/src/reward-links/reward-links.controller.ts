@@ -6,19 +6,17 @@ import {
   ApiOperation,
   ApiParam,
   ApiQuery,
-  ApiSecurity,
   ApiTags,
 } from '@nestjs/swagger';
 import { CurrentCaller } from '@perkway/auth';
 import type { Caller } from '@perkway/domain';
-import { ApiPlainErrors } from '@perkway/platform';
+import { ApiProblems } from '@perkway/platform';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { createdByOf, idempotencyKeyOf, NeedsIdempotencyKey } from './request-form.guard.js';
 import { GenerateRewardLink, RewardLinkCreated } from './reward-link.dto.js';
 import { RewardLinksService } from './reward-links.service.js';
 
 @ApiTags('Reward links')
-@ApiSecurity('apiKey')
 @Controller('pool/:poolId/reward-links')
 export class RewardLinksController {
   constructor(private readonly links: RewardLinksService) {}
@@ -28,7 +26,6 @@ export class RewardLinksController {
   @Header('cache-control', 'no-store')
   @NeedsIdempotencyKey()
   @ApiOperation({
-    operationId: 'generateRewardLink',
     summary: 'Reserve a card and get the link that reveals it',
     description:
       'Sending the same idempotencyKey with the same pool and body again answers the same link and reserves nothing, whatever has become of the link since. The same body means the same JSON value, members in any order. A refused request leaves the key free.',
@@ -49,6 +46,7 @@ export class RewardLinksController {
   })
   @ApiBody({ type: GenerateRewardLink })
   @ApiCreatedResponse({
+    description: 'The link, made now or by an earlier request with the same key',
     type: RewardLinkCreated,
     headers: {
       'Idempotent-Replayed': {
@@ -57,12 +55,10 @@ export class RewardLinksController {
       },
     },
   })
-  @ApiPlainErrors(
-    'API_KEY_INVALID',
+  @ApiProblems(
     'IDEMPOTENCY_KEY_INVALID',
     'CREATED_BY_MISSING',
     'CREATED_BY_INVALID',
-    'VALIDATION_FAILED',
     'DENOMINATION_INVALID',
     'CURRENCY_INVALID',
     'EXPIRING_DATE_INVALID',
@@ -70,12 +66,8 @@ export class RewardLinksController {
     'POOL_NOT_FOUND',
     'IDEMPOTENCY_KEY_CONFLICT',
     'NO_AVAILABLE_CARDS',
-    'PAYLOAD_TOO_LARGE',
-    'UNSUPPORTED_MEDIA_TYPE',
-    'TOO_MANY_REQUESTS',
-    'DEPENDENCY_UNAVAILABLE',
   )
-  async generate(
+  async generateRewardLink(
     @CurrentCaller() caller: Caller,
     @Param('poolId') poolId: string,
     @Body() body: unknown,

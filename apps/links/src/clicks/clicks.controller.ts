@@ -1,11 +1,11 @@
 import { Controller, Get, Req, Res } from '@nestjs/common';
-import { ApiOperation, ApiParam, ApiProduces, ApiResponse, ApiTags } from '@nestjs/swagger';
-import { BROKEN_LINK_PAGE, Public, TRY_AGAIN_PAGE } from '@perkway/platform';
+import { ApiOperation, ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { ApiProblems, Public } from '@perkway/platform';
 import { ApiTracked } from '@perkway/tracking';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ClicksService, type ClickQuery } from './clicks.service.js';
 
-@ApiTags('clicks')
+@ApiTags('Clicks')
 @Controller()
 export class ClicksController {
   constructor(private readonly clicks: ClicksService) {}
@@ -13,14 +13,12 @@ export class ClicksController {
   @Public()
   @Get('c/:token')
   @ApiOperation({
-    operationId: 'followClickUrl',
     summary: 'Records the click and redirects to the offer',
     description:
       'The `click_url` of a perk, used verbatim. Every use is a click, whatever traffic it is. A `HEAD` request answers the same headers and records nothing.',
   })
-  @ApiParam({ name: 'token', description: 'As it stands in the click_url', example: 'AWsxAAAAAAAA...' })
+  @ApiParam({ name: 'token', description: 'As it stands in the click_url' })
   @ApiTracked()
-  @ApiProduces('text/html')
   @ApiResponse({
     status: 302,
     description: 'To the current offer of the perk',
@@ -29,18 +27,8 @@ export class ClicksController {
       'Cache-Control': { schema: { type: 'string' }, example: 'no-store' },
     },
   })
-  @ApiResponse({
-    status: 404,
-    description: 'The token is unknown or was changed, or the perk does not exist any more',
-    content: { 'text/html': { schema: { type: 'string' }, example: BROKEN_LINK_PAGE } },
-  })
-  @ApiResponse({
-    status: 503,
-    description: 'Where the perk leads cannot be found out now',
-    headers: { 'Retry-After': { schema: { type: 'integer' }, example: 2 } },
-    content: { 'text/html': { schema: { type: 'string' }, example: TRY_AGAIN_PAGE } },
-  })
-  async follow(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+  @ApiProblems('LINK_NOT_FOUND', 'PERK_NOT_FOUND', 'DEPENDENCY_UNAVAILABLE')
+  async followClickUrl(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const { link, target } = await this.clicks.resolve((request.params as { token: string }).token);
     if (request.method === 'GET')
       await this.clicks.record(link, request.query as ClickQuery, request.headers);

@@ -1,12 +1,12 @@
 import { CALLER_ID_PATTERN } from '@perkway/domain';
-import { IsCallerId, IsText } from '@perkway/platform';
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsOptional } from 'class-validator';
-import { IsTranslations } from '../text/validators.js';
+import { IsCallerId, IsOmittable, IsText } from '@perkway/platform';
+import { ApiProperty, ApiSchema } from '@nestjs/swagger';
+import { ApiTranslations, IsTranslations } from '../text/validators.js';
 import type { CategoryTranslations } from './category.entity.js';
 
 const MAX_NAME = 200;
 
+@ApiSchema({ name: 'PutCategory' })
 export class PutCategoryDto {
   @ApiProperty({
     description: 'Stable text id, unique among categories',
@@ -16,22 +16,18 @@ export class PutCategoryDto {
   @IsCallerId()
   slug: string;
 
-  @ApiProperty({ minLength: 1, maxLength: MAX_NAME, example: 'Travel & Stays' })
+  @ApiProperty({ example: 'Travel & Stays' })
   @IsText(1, MAX_NAME)
   name: string;
 
-  @ApiPropertyOptional({
-    description: 'Names by language tag',
-    type: 'object',
-    additionalProperties: { type: 'object', properties: { name: { type: 'string' } } },
-    example: { fr: { name: 'Voyages et séjours' } },
-  })
-  @IsOptional()
+  @ApiProperty({ example: { fr: { name: 'Voyages et séjours' } } })
+  @IsOmittable()
   @IsTranslations({ name: MAX_NAME })
   translations?: CategoryTranslations | null;
 }
 
 /** A category as it is stored. */
+@ApiSchema({ name: 'StoredCategory' })
 export class CategoryResource {
   @ApiProperty({ type: 'integer', example: 1 })
   id: number;
@@ -39,10 +35,7 @@ export class CategoryResource {
   slug: string;
   @ApiProperty({ example: 'Travel & Stays' })
   name: string;
-  @ApiProperty({
-    type: 'object',
-    additionalProperties: { type: 'object', properties: { name: { type: 'string' } } },
-    example: { fr: { name: 'Voyages et séjours' } },
-  })
+  @ApiProperty({ example: { fr: { name: 'Voyages et séjours' } } })
+  @ApiTranslations({ name: MAX_NAME })
   translations: CategoryTranslations;
 }

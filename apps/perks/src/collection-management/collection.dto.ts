@@ -1,19 +1,9 @@
-import { IsCallerId, IsText } from '@perkway/platform';
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { IsCallerId, IsOmittable, IsText } from '@perkway/platform';
+import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { CALLER_ID_PATTERN } from '@perkway/domain';
 import { Type } from 'class-transformer';
-import {
-  ArrayMaxSize,
-  IsArray,
-  IsInt,
-  IsObject,
-  IsOptional,
-  IsUUID,
-  Max,
-  Min,
-  ValidateNested,
-} from 'class-validator';
-import { IsTranslations } from '../text/validators.js';
+import { ArrayMaxSize, IsArray, IsInt, IsObject, IsUUID, Max, Min, ValidateNested } from 'class-validator';
+import { ApiTranslations, IsTranslations } from '../text/validators.js';
 
 const MAX_NAME = 200;
 const MAX_GROUPS = 1_000;
@@ -22,50 +12,59 @@ const MAX_INT = 2_147_483_647;
 
 export type GroupTranslations = Record<string, { name?: string }>;
 
+@ApiSchema({ name: 'GroupPerk' })
 export class GroupPerkDto {
   @ApiProperty({ pattern: CALLER_ID_PATTERN, example: 'quillon-third-night' })
   @IsCallerId()
   id: string;
 
-  @ApiProperty({ type: 'integer', description: 'Lower shows first', example: 1 })
+  @ApiProperty({
+    type: 'integer',
+    minimum: -MAX_INT,
+    maximum: MAX_INT,
+    description: 'Lower shows first',
+    example: 1,
+  })
   @IsInt()
   @Min(-MAX_INT)
   @Max(MAX_INT)
   rank: number;
 }
 
+@ApiSchema({ name: 'PutGroup' })
 export class GroupDto {
-  @ApiPropertyOptional({
+  @ApiProperty({
     type: String,
     format: 'uuid',
     description: 'Without one, the group gets a UUID that follows from the collection and the name',
     example: '5a0c7f5e-3d1b-4b55-9a57-0c2f4f0a1b01',
   })
-  @IsOptional()
+  @IsOmittable()
   @IsUUID('all')
   id?: string | null;
 
-  @ApiProperty({ minLength: 1, maxLength: MAX_NAME, example: 'Sleep well' })
+  @ApiProperty({ example: 'Sleep well' })
   @IsText(1, MAX_NAME)
   name: string;
 
-  @ApiProperty({ type: 'integer', description: 'Lower shows first', example: 1 })
+  @ApiProperty({
+    type: 'integer',
+    minimum: -MAX_INT,
+    maximum: MAX_INT,
+    description: 'Lower shows first',
+    example: 1,
+  })
   @IsInt()
   @Min(-MAX_INT)
   @Max(MAX_INT)
   rank: number;
 
-  @ApiPropertyOptional({
-    type: 'object',
-    description: 'Names by language tag',
-    additionalProperties: { type: 'object', properties: { name: { type: 'string' } } },
-    example: { fr: { name: 'Bien dormir' } },
-  })
-  @IsOptional()
+  @ApiProperty({ example: { fr: { name: 'Bien dormir' } } })
+  @IsOmittable()
   @IsTranslations({ name: MAX_NAME })
   translations?: GroupTranslations | null;
 
-  @ApiProperty({ type: [GroupPerkDto] })
+  @ApiProperty({ type: [GroupPerkDto], maxItems: MAX_PERKS_IN_GROUP })
   @IsArray()
   @ArrayMaxSize(MAX_PERKS_IN_GROUP)
   @IsObject({ each: true })
@@ -74,12 +73,13 @@ export class GroupDto {
   perks: GroupPerkDto[];
 }
 
+@ApiSchema({ name: 'PutPerkCollection' })
 export class PutCollectionDto {
   @ApiProperty({ description: 'An existing account', pattern: CALLER_ID_PATTERN, example: 'ostervale-bank' })
   @IsCallerId()
   owner: string;
 
-  @ApiProperty({ type: [GroupDto] })
+  @ApiProperty({ type: [GroupDto], maxItems: MAX_GROUPS })
   @IsArray()
   @ArrayMaxSize(MAX_GROUPS)
   @IsObject({ each: true })
@@ -88,6 +88,7 @@ export class PutCollectionDto {
   groups: GroupDto[];
 }
 
+@ApiSchema({ name: 'StoredGroup' })
 export class GroupResource {
   @ApiProperty({ format: 'uuid', example: '5a0c7f5e-3d1b-4b55-9a57-0c2f4f0a1b01' })
   id: string;
@@ -95,18 +96,15 @@ export class GroupResource {
   name: string;
   @ApiProperty({ type: 'integer', example: 1 })
   rank: number;
-  @ApiPropertyOptional({
-    type: 'object',
-    description: 'Absent if there are none',
-    additionalProperties: { type: 'object', properties: { name: { type: 'string' } } },
-    example: { fr: { name: 'Bien dormir' } },
-  })
+  @ApiPropertyOptional({ example: { fr: { name: 'Bien dormir' } } })
+  @ApiTranslations({ name: MAX_NAME })
   translations?: GroupTranslations;
   @ApiProperty({ type: [GroupPerkDto], description: 'By rank' })
   perks: { id: string; rank: number }[];
 }
 
 /** A collection as it is stored. */
+@ApiSchema({ name: 'StoredPerkCollection' })
 export class CollectionResource {
   @ApiProperty({ example: 'ostervale-travel' })
   id: string;

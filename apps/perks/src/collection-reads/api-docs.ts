@@ -1,6 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiHeader, ApiParam, ApiQuery, ApiResponse } from '@nestjs/swagger';
 import { CALLER_ID_PATTERN } from '@perkway/domain';
+import { MAX_CATEGORY_ID } from '../categories/category-id.js';
 
 const media = {
   banner: 'https://media.quillon.example/perks/three-for-two.jpg',
@@ -82,7 +83,7 @@ export const ApiContent = (
       name: 'If-None-Match',
       required: false,
       description: 'An ETag of an earlier answer: 304 without a body if the content is still the same',
-      schema: { type: 'string', example: 'W/"q3mXTgW1nVbq0k8S2pJHn6kYt4c"' },
+      schema: { type: 'string' },
     }),
     ApiResponse({
       status: 200,
@@ -97,10 +98,10 @@ export const ApiContent = (
     }),
   );
 
-const idInPath = (name: string, example: string) => () =>
-  ApiParam({ name, schema: { type: 'string', pattern: CALLER_ID_PATTERN }, example });
-export const ApiCollectionId = idInPath('collectionId', 'ostervale-travel');
-export const ApiPerkId = idInPath('perkId', 'quillon-third-night');
+const idInPath = (name: string) => () =>
+  ApiParam({ name, schema: { type: 'string', pattern: CALLER_ID_PATTERN } });
+export const ApiCollectionId = idInPath('collectionId');
+export const ApiPerkId = idInPath('perkId');
 
 export const ApiLanguage = () =>
   applyDecorators(
@@ -108,25 +109,16 @@ export const ApiLanguage = () =>
       name: 'lang',
       required: false,
       description: 'Language tag; wins over Accept-Language. An unknown one gives the default language.',
-      schema: { type: 'string', example: 'fr-CA' },
+      schema: { type: 'string' },
     }),
     ApiHeader({
       name: 'Accept-Language',
       required: false,
       description:
         'As browsers send it. `fr-CA` falls back to `fr`, then to the default language, field by field.',
-      schema: { type: 'string', example: 'fr-CA, fr;q=0.9, en;q=0.5' },
+      schema: { type: 'string' },
     }),
   );
-
-export const ApiQueryKey = () =>
-  ApiQuery({
-    name: 'api_key',
-    required: false,
-    description:
-      'The API key, where a header cannot be set. Looked at only when there is no X-API-Key header.',
-    schema: { type: 'string' },
-  });
 
 export const ApiViewTracking = () =>
   ApiHeader({
@@ -136,12 +128,12 @@ export const ApiViewTracking = () =>
     schema: { type: 'string', enum: ['true'] },
   });
 
-const place = (name: string, what: string, example: string) =>
+const place = (name: string, what: string) =>
   ApiQuery({
     name,
     required: false,
     description: `Only perks eligible in that ${what}, without regard to case`,
-    schema: { type: 'string', minLength: 1, maxLength: 100, example },
+    schema: { type: 'string', minLength: 1, maxLength: 100 },
   });
 
 export const ApiFilters = () =>
@@ -151,15 +143,11 @@ export const ApiFilters = () =>
       required: false,
       description: 'Only perks in any of these categories; repeatable',
       explode: true,
-      schema: {
-        type: 'array',
-        items: { type: 'integer', minimum: 1, maximum: 2_147_483_647 },
-        example: [1, 2],
-      },
+      schema: { type: 'array', items: { type: 'integer', minimum: 1, maximum: MAX_CATEGORY_ID } },
     }),
-    place('location_country', 'country', 'FR'),
-    place('location_region', 'region', 'Île-de-France'),
-    place('location_city', 'city', 'Paris'),
+    place('location_country', 'country'),
+    place('location_region', 'region'),
+    place('location_city', 'city'),
     ApiQuery({
       name: 'show_coupon_perks',
       required: false,

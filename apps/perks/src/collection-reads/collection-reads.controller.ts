@@ -1,12 +1,5 @@
 import { Controller, Get, Req, Res } from '@nestjs/common';
-import {
-  ApiExtraModels,
-  ApiOperation,
-  ApiResponse,
-  ApiSecurity,
-  ApiTags,
-  getSchemaPath,
-} from '@nestjs/swagger';
+import { ApiExtraModels, ApiOperation, ApiResponse, ApiTags, getSchemaPath } from '@nestjs/swagger';
 import { AllowQueryKey, CurrentCaller } from '@perkway/auth';
 import type { Caller } from '@perkway/domain';
 import { ApiProblems } from '@perkway/platform';
@@ -21,7 +14,6 @@ import {
   ApiFilters,
   ApiLanguage,
   ApiPerkId,
-  ApiQueryKey,
   ApiViewTracking,
   CATEGORY_EXAMPLES,
   COLLECTION_EXAMPLE,
@@ -35,8 +27,6 @@ import { sendAnswer } from './send-answer.js';
 import { ViewsService } from './views.service.js';
 
 @ApiTags('Perk collections')
-@ApiSecurity('apiKey')
-@ApiQueryKey()
 @ApiExtraModels(PerkCollectionResponse, PerkResponse, CategoryResponse)
 @AllowQueryKey()
 @Controller('perk-collections')
@@ -49,7 +39,6 @@ export class CollectionReadsController {
 
   @Get()
   @ApiOperation({
-    operationId: 'listPerkCollections',
     summary: 'The ids of the collections the key can access',
   })
   @ApiResponse({
@@ -62,14 +51,12 @@ export class CollectionReadsController {
       },
     },
   })
-  @ApiProblems('API_KEY_INVALID', 'TOO_MANY_REQUESTS', 'DEPENDENCY_UNAVAILABLE')
-  async list(@CurrentCaller() caller: Caller): Promise<string[]> {
+  async listPerkCollections(@CurrentCaller() caller: Caller): Promise<string[]> {
     return this.collections.idsOwnedBy(caller.account);
   }
 
   @Get(':collectionId')
   @ApiOperation({
-    operationId: 'getPerkCollection',
     summary: 'A collection with its groups and perks; counts as a view of the perks shown',
   })
   @ApiCollectionId()
@@ -82,13 +69,7 @@ export class CollectionReadsController {
     { collection: { value: COLLECTION_EXAMPLE } },
     'The collection',
   )
-  @ApiProblems(
-    'VALIDATION_FAILED',
-    'API_KEY_INVALID',
-    'COLLECTION_NOT_FOUND',
-    'TOO_MANY_REQUESTS',
-    'DEPENDENCY_UNAVAILABLE',
-  )
+  @ApiProblems('VALIDATION_FAILED', 'COLLECTION_NOT_FOUND')
   async getPerkCollection(@Req() request: ReadRequest, @Res() reply: FastifyReply): Promise<void> {
     const filters = readFilters(request.query);
     const collection = await this.find(request);
@@ -98,7 +79,6 @@ export class CollectionReadsController {
 
   @Get(':collectionId/perk/:perkId')
   @ApiOperation({
-    operationId: 'getPerkOfCollection',
     summary: 'One perk of a collection with a fresh click_url; counts as a view of it',
   })
   @ApiCollectionId()
@@ -107,14 +87,7 @@ export class CollectionReadsController {
   @ApiViewTracking()
   @ApiAttributes()
   @ApiContent({ $ref: getSchemaPath(PerkResponse) }, PERK_EXAMPLES, 'The perk')
-  @ApiProblems(
-    'VALIDATION_FAILED',
-    'API_KEY_INVALID',
-    'COLLECTION_NOT_FOUND',
-    'PERK_NOT_FOUND',
-    'TOO_MANY_REQUESTS',
-    'DEPENDENCY_UNAVAILABLE',
-  )
+  @ApiProblems('VALIDATION_FAILED', 'COLLECTION_NOT_FOUND', 'PERK_NOT_FOUND')
   async getPerkOfCollection(@Req() request: ReadRequest, @Res() reply: FastifyReply): Promise<void> {
     const collection = await this.find(request);
     const placed = perkIn(collection, request.params.perkId);
@@ -123,7 +96,6 @@ export class CollectionReadsController {
 
   @Get(':collectionId/categories')
   @ApiOperation({
-    operationId: 'getPerkCollectionCategories',
     summary: 'The categories of all perks of a collection, by id; no view',
   })
   @ApiCollectionId()
@@ -133,13 +105,7 @@ export class CollectionReadsController {
     { categories: { value: CATEGORY_EXAMPLES } },
     'The categories',
   )
-  @ApiProblems(
-    'VALIDATION_FAILED',
-    'API_KEY_INVALID',
-    'COLLECTION_NOT_FOUND',
-    'TOO_MANY_REQUESTS',
-    'DEPENDENCY_UNAVAILABLE',
-  )
+  @ApiProblems('VALIDATION_FAILED', 'COLLECTION_NOT_FOUND')
   async getPerkCollectionCategories(@Req() request: ReadRequest, @Res() reply: FastifyReply): Promise<void> {
     const collection = await this.find(request);
     await this.answer(request, reply, collection, this.reads.categories(collection, wishOf(request)));

@@ -1,6 +1,8 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
+import { LocationResource, MediaResource, PartnerDto } from '../perks/perk.dto.js';
 
 /** What the reads answer (specification section 2). Written by the templates; these classes describe it. */
+@ApiSchema({ name: 'Category' })
 export class CategoryResponse {
   @ApiProperty({ type: 'integer' })
   id: number;
@@ -10,40 +12,19 @@ export class CategoryResponse {
   slug: string;
 }
 
-export class PartnerResponse {
-  @ApiProperty()
-  id: string;
-  @ApiProperty()
-  name: string;
-}
-
-export class MediaResponse {
-  @ApiProperty({ type: String, nullable: true, format: 'uri' })
-  banner: string | null;
-  @ApiProperty({ type: String, nullable: true, format: 'uri' })
-  logo: string | null;
-}
-
-export class LocationResponse {
-  @ApiProperty()
-  country: string;
-  @ApiPropertyOptional({ description: 'Absent: the whole country' })
-  region?: string;
-  @ApiPropertyOptional({ description: 'Absent: the whole region' })
-  city?: string;
-}
-
+@ApiSchema({ name: 'Relations' })
 export class RelationsResponse {
   @ApiProperty()
-  partner: PartnerResponse;
+  partner: PartnerDto;
   @ApiProperty({ type: [CategoryResponse], description: 'By id' })
   categories: CategoryResponse[];
   @ApiProperty()
-  media: MediaResponse;
-  @ApiProperty({ type: [LocationResponse], description: 'Where the perk is redeemable; empty: everywhere' })
-  locations: LocationResponse[];
+  media: MediaResource;
+  @ApiProperty({ type: [LocationResource], description: 'Where the perk is redeemable; empty: everywhere' })
+  locations: LocationResource[];
 }
 
+@ApiSchema({ name: 'Perk' })
 export class PerkResponse {
   @ApiProperty()
   id: string;
@@ -76,6 +57,7 @@ export class PerkResponse {
   relations: RelationsResponse;
 }
 
+@ApiSchema({ name: 'Group' })
 export class GroupResponse {
   @ApiProperty({ format: 'uuid' })
   id: string;
@@ -87,6 +69,7 @@ export class GroupResponse {
   perks: PerkResponse[];
 }
 
+@ApiSchema({ name: 'PerkCollection' })
 export class PerkCollectionResponse {
   @ApiProperty()
   id: string;

@@ -1,16 +1,17 @@
 import { IsText } from '@perkway/platform';
-import { ApiProperty } from '@nestjs/swagger';
+import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { ArrayMaxSize, ArrayMinSize, IsArray } from 'class-validator';
 
 const MAX_CODES = 50_000;
 const MAX_CODE_LENGTH = 255;
 
+@ApiSchema({ name: 'LoadCouponCodes' })
 export class LoadCouponCodesDto {
   @ApiProperty({
-    type: [String],
+    type: 'array',
+    items: { type: 'string', minLength: 1, maxLength: MAX_CODE_LENGTH },
     minItems: 1,
     maxItems: MAX_CODES,
-    description: `Codes of 1 to ${MAX_CODE_LENGTH} characters`,
     example: ['SPA-7QH2-M4', 'SPA-9KX1-P8'],
   })
   @IsArray()
@@ -40,10 +41,9 @@ export class CouponCodeStock {
   left: number;
 }
 
+@ApiSchema({ name: 'AllocateCouponCode' })
 export class AllocateCouponCodeDto {
   @ApiProperty({
-    minLength: 1,
-    maxLength: 255,
     description: 'How the account knows the customer; asking again gives the same code',
     example: 'customer-4711',
   })

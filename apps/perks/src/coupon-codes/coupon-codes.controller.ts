@@ -1,17 +1,15 @@
 import { Body, Controller, Param, Post, Res } from '@nestjs/common';
-import { ApiOperation, ApiResponse, ApiSecurity, ApiTags } from '@nestjs/swagger';
+import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { CurrentCaller } from '@perkway/auth';
 import { DomainError, type Caller } from '@perkway/domain';
 import { ApiProblems, CallerIdPipe } from '@perkway/platform';
 import type { FastifyReply } from 'fastify';
-import { ApiCollectionId, ApiPerkId } from '../collection-reads/api-docs.js';
 import { CollectionStore } from '../catalog/collection-store.js';
 import { perkIn } from '../catalog/collection.js';
 import { AllocateCouponCodeDto, AllocatedCouponCode } from './coupon-code.dto.js';
 import { CouponCodesService } from './coupon-codes.service.js';
 
 @ApiTags('Perk collections')
-@ApiSecurity('apiKey')
 @Controller('perk-collections/:collectionId/perk/:perkId/coupon')
 export class CouponCodesController {
   constructor(
@@ -21,29 +19,15 @@ export class CouponCodesController {
 
   @Post()
   @ApiOperation({
-    operationId: 'allocateCouponCode',
     summary: "A customer's own code of a single-use perk; asking again gives the same code",
   })
-  @ApiCollectionId()
-  @ApiPerkId()
   @ApiResponse({ status: 201, description: 'A code was allocated', type: AllocatedCouponCode })
   @ApiResponse({
     status: 200,
     description: 'The code that the customer has already',
     type: AllocatedCouponCode,
   })
-  @ApiProblems(
-    'VALIDATION_FAILED',
-    'PERK_HAS_NO_CODES',
-    'API_KEY_INVALID',
-    'COLLECTION_NOT_FOUND',
-    'PERK_NOT_FOUND',
-    'NO_AVAILABLE_CODES',
-    'PAYLOAD_TOO_LARGE',
-    'UNSUPPORTED_MEDIA_TYPE',
-    'TOO_MANY_REQUESTS',
-    'DEPENDENCY_UNAVAILABLE',
-  )
+  @ApiProblems('PERK_HAS_NO_CODES', 'COLLECTION_NOT_FOUND', 'PERK_NOT_FOUND', 'NO_AVAILABLE_CODES')
   async allocateCouponCode(
     @CurrentCaller() caller: Caller,
     @Param('collectionId', CallerIdPipe) collectionId: string,

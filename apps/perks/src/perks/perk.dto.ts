@@ -1,6 +1,6 @@
 import { CALLER_ID_PATTERN } from '@perkway/domain';
-import { IsCallerId, IsText } from '@perkway/platform';
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { IsCallerId, IsOmittable, IsText } from '@perkway/platform';
+import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
 import {
   ArrayMaxSize,
@@ -10,13 +10,12 @@ import {
   IsDefined,
   IsInt,
   IsObject,
-  IsOptional,
   Max,
   Min,
   ValidateNested,
 } from 'class-validator';
 import { MAX_CATEGORY_ID } from '../categories/category-id.js';
-import { IsTranslations, IsWebUrl } from '../text/validators.js';
+import { ApiTranslations, IsTranslations, IsWebUrl } from '../text/validators.js';
 import type { PerkTranslations } from './perk.entity.js';
 
 /** Longest texts, in characters. */
@@ -34,71 +33,71 @@ const MAX_PLACE = 100;
 const MAX_LOCATIONS = 1_000;
 const MAX_CATEGORIES = 100;
 
+@ApiSchema({ name: 'Partner' })
 export class PartnerDto {
-  @ApiProperty({ minLength: 1, maxLength: 100, example: 'quillon' })
+  @ApiProperty({ example: 'quillon' })
   @IsText(1, 100)
   id: string;
 
-  @ApiProperty({ minLength: 1, maxLength: MAX_NAME, example: 'Quillon Stays' })
+  @ApiProperty({ example: 'Quillon Stays' })
   @IsText(1, MAX_NAME)
   name: string;
 }
 
+@ApiSchema({ name: 'PutMedia' })
 export class MediaDto {
-  @ApiPropertyOptional({ type: String, nullable: true, example: 'https://media.quillon.example/banner.jpg' })
-  @IsOptional()
+  @ApiProperty({ example: 'https://media.quillon.example/banner.jpg' })
+  @IsOmittable()
   @IsWebUrl()
   banner?: string | null;
 
-  @ApiPropertyOptional({ type: String, nullable: true, example: 'https://media.quillon.example/logo.svg' })
-  @IsOptional()
+  @ApiProperty({ example: 'https://media.quillon.example/logo.svg' })
+  @IsOmittable()
   @IsWebUrl()
   logo?: string | null;
 }
 
+@ApiSchema({ name: 'PutLocation' })
 export class LocationDto {
-  @ApiProperty({ minLength: 1, maxLength: MAX_PLACE, example: 'FR' })
+  @ApiProperty({ example: 'FR' })
   @IsText(1, MAX_PLACE)
   country: string;
 
-  @ApiPropertyOptional({ minLength: 1, maxLength: MAX_PLACE, example: 'Île-de-France' })
-  @IsOptional()
+  @ApiProperty({ example: 'Île-de-France' })
+  @IsOmittable()
   @IsText(1, MAX_PLACE)
   region?: string | null;
 
-  @ApiPropertyOptional({ minLength: 1, maxLength: MAX_PLACE, example: 'Paris' })
-  @IsOptional()
+  @ApiProperty({ example: 'Paris' })
+  @IsOmittable()
   @IsText(1, MAX_PLACE)
   city?: string | null;
 }
 
+@ApiSchema({ name: 'PutPerk' })
 export class PutPerkDto {
-  @ApiProperty({ minLength: 1, maxLength: TEXT_LIMITS.title, example: 'Stay three nights, pay for two' })
+  @ApiProperty({ example: 'Stay three nights, pay for two' })
   @IsText(1, TEXT_LIMITS.title)
   title: string;
 
-  @ApiProperty({ maxLength: TEXT_LIMITS.description, example: 'The cheapest of every three nights is free.' })
+  @ApiProperty({ example: 'The cheapest of every three nights is free.' })
   @IsText(0, TEXT_LIMITS.description)
   description: string;
 
-  @ApiProperty({ maxLength: TEXT_LIMITS.callout, example: 'Third night free' })
+  @ApiProperty({ example: 'Third night free' })
   @IsText(0, TEXT_LIMITS.callout)
   callout: string;
 
-  @ApiProperty({ maxLength: TEXT_LIMITS.redemption_note, example: 'Taken off automatically.' })
+  @ApiProperty({ example: 'Taken off automatically.' })
   @IsText(0, TEXT_LIMITS.redemption_note)
   redemption_note: string;
 
-  @ApiProperty({
-    maxLength: TEXT_LIMITS.details,
-    example: 'For stays that include a night from Sunday to Thursday.',
-  })
+  @ApiProperty({ example: 'For stays that include a night from Sunday to Thursday.' })
   @IsText(0, TEXT_LIMITS.details)
   details: string;
 
   @ApiProperty({
     description: 'Where the customer is sent: absolute http(s), without user or password',
-    maxLength: 2_048,
     example: 'https://quillon.example/three-for-two',
   })
   @IsWebUrl()
@@ -112,25 +111,27 @@ export class PutPerkDto {
   @IsCallerId()
   offer_slug: string;
 
-  @ApiPropertyOptional({
-    type: String,
-    nullable: true,
+  @ApiProperty({
     description: 'The shared code of a static-coupon perk; not together with is_coupon_perk',
-    minLength: 1,
-    maxLength: MAX_COUPON,
     example: 'SLOWMORNING',
   })
-  @IsOptional()
+  @IsOmittable()
   @IsText(1, MAX_COUPON)
   coupon?: string | null;
 
-  @ApiPropertyOptional({ description: 'True: each customer gets a code of their own', default: false })
-  @IsOptional()
+  @ApiProperty({
+    type: Boolean,
+    description: 'True: each customer gets a code of their own. False, if left out',
+  })
+  @IsOmittable()
   @IsBoolean()
   is_coupon_perk?: boolean | null;
 
-  @ApiPropertyOptional({ maxLength: MAX_METADATA, default: '', example: 'hotel city break boutique' })
-  @IsOptional()
+  @ApiProperty({
+    description: 'Keywords for on-page search, as free text',
+    example: 'hotel city break boutique',
+  })
+  @IsOmittable()
   @IsText(0, MAX_METADATA)
   metadata?: string | null;
 
@@ -141,7 +142,14 @@ export class PutPerkDto {
   @Type(() => PartnerDto)
   partner: PartnerDto;
 
-  @ApiProperty({ description: 'Ids of existing categories', type: [Number], example: [1] })
+  @ApiProperty({
+    type: 'array',
+    items: { type: 'integer', minimum: 1, maximum: MAX_CATEGORY_ID },
+    maxItems: MAX_CATEGORIES,
+    uniqueItems: true,
+    description: 'Ids of existing categories',
+    example: [1],
+  })
   @IsArray()
   @ArrayMaxSize(MAX_CATEGORIES)
   @ArrayUnique({ message: '$property must not name a category twice' })
@@ -150,15 +158,19 @@ export class PutPerkDto {
   @Max(MAX_CATEGORY_ID, { each: true })
   categories: number[];
 
-  @ApiPropertyOptional()
-  @IsOptional()
+  @ApiProperty({ type: MediaDto })
+  @IsOmittable()
   @IsObject()
   @ValidateNested()
   @Type(() => MediaDto)
   media?: MediaDto | null;
 
-  @ApiPropertyOptional({ type: [LocationDto], description: 'Where it is redeemable; empty: everywhere' })
-  @IsOptional()
+  @ApiProperty({
+    type: [LocationDto],
+    maxItems: MAX_LOCATIONS,
+    description: 'Where it is redeemable; empty: everywhere',
+  })
+  @IsOmittable()
   @IsArray()
   @ArrayMaxSize(MAX_LOCATIONS)
   @IsObject({ each: true })
@@ -166,18 +178,32 @@ export class PutPerkDto {
   @Type(() => LocationDto)
   locations?: LocationDto[] | null;
 
-  @ApiPropertyOptional({
-    type: 'object',
-    description: 'title, description, callout, redemption_note and details by language tag',
-    additionalProperties: { type: 'object', additionalProperties: { type: 'string' } },
-    example: { fr: { title: 'Trois nuits pour le prix de deux' } },
-  })
-  @IsOptional()
+  @ApiProperty({ example: { fr: { title: 'Trois nuits pour le prix de deux' } } })
+  @IsOmittable()
   @IsTranslations(TEXT_LIMITS)
   translations?: PerkTranslations | null;
 }
 
+@ApiSchema({ name: 'Media' })
+export class MediaResource {
+  @ApiProperty({ type: String, nullable: true, example: 'https://media.quillon.example/banner.jpg' })
+  banner: string | null;
+  @ApiProperty({ type: String, nullable: true, example: 'https://media.quillon.example/logo.svg' })
+  logo: string | null;
+}
+
+@ApiSchema({ name: 'Location' })
+export class LocationResource {
+  @ApiProperty({ example: 'FR' })
+  country: string;
+  @ApiPropertyOptional({ description: 'Absent: the whole country', example: 'Île-de-France' })
+  region?: string;
+  @ApiPropertyOptional({ description: 'Absent: the whole region', example: 'Paris' })
+  city?: string;
+}
+
 /** A perk as it is stored: the body of the PUT with everything that was left out filled in. */
+@ApiSchema({ name: 'StoredPerk' })
 export class PerkResource {
   @ApiProperty({ example: 'quillon-third-night' })
   id: string;
@@ -203,16 +229,13 @@ export class PerkResource {
   metadata: string;
   @ApiProperty({ type: PartnerDto })
   partner: { id: string; name: string };
-  @ApiProperty({ type: [Number], description: 'Ascending', example: [1] })
+  @ApiProperty({ type: 'array', items: { type: 'integer' }, description: 'Ascending', example: [1] })
   categories: number[];
-  @ApiProperty({ type: MediaDto })
-  media: { banner: string | null; logo: string | null };
-  @ApiProperty({ type: [LocationDto] })
-  locations: { country: string; region?: string; city?: string }[];
-  @ApiProperty({
-    type: 'object',
-    additionalProperties: { type: 'object', additionalProperties: { type: 'string' } },
-    example: { fr: { title: 'Trois nuits pour le prix de deux' } },
-  })
+  @ApiProperty({ type: MediaResource })
+  media: MediaResource;
+  @ApiProperty({ type: [LocationResource] })
+  locations: LocationResource[];
+  @ApiProperty({ example: { fr: { title: 'Trois nuits pour le prix de deux' } } })
+  @ApiTranslations(TEXT_LIMITS)
   translations: PerkTranslations;
 }

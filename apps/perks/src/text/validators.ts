@@ -1,6 +1,8 @@
+import { applyDecorators } from '@nestjs/common';
+import { ApiProperty } from '@nestjs/swagger';
 import { isRecord, redirectTarget } from '@perkway/domain';
 import { isText } from '@perkway/platform';
-import { buildMessage, ValidateBy, type ValidationOptions } from 'class-validator';
+import { buildMessage, ValidateBy } from 'class-validator';
 import { canonicalLanguage } from './language.js';
 
 const MAX_URL_LENGTH = 2_048;
@@ -10,25 +12,27 @@ const isWebUrl = (value: unknown): value is string =>
   // Parsers drop white space and control characters silently; a browser and we must mean the same address.
   isText(value, 1, MAX_URL_LENGTH) && !/[\s\p{Cc}]/u.test(value) && redirectTarget(value) !== undefined;
 
-/** Absolute http(s), no user or password in it: what a customer may be sent to. */
-export const IsWebUrl = (options?: ValidationOptions) =>
-  ValidateBy(
-    {
+/** Absolute http(s), no user or password in it: what a customer may be sent to. Documents itself. */
+export const IsWebUrl = () =>
+  applyDecorators(
+    ApiProperty({ type: String, maxLength: MAX_URL_LENGTH }),
+    ValidateBy({
       name: 'isWebUrl',
       validator: {
         validate: isWebUrl,
         defaultMessage: buildMessage(
           () =>
             `$property must be an absolute http(s) URL without user or password, of at most ${MAX_URL_LENGTH} characters`,
-          options,
         ),
       },
-    },
-    options,
+    }),
   );
 
-/** `{"fr": {"name": "..."}}`: texts by language and field. `limits` names the fields and their longest text. */
-export const IsTranslations = (limits: Record<string, number>, options?: ValidationOptions) => {
+/**
+ * `{"fr": {"name": "..."}}`: texts by language and field. `limits` names the fields and their longest text. Documents
+ * itself.
+ */
+export const IsTranslations = (limits: Record<string, number>) => {
   const problem = (value: unknown): string | undefined => {
     if (!isRecord(value)) return 'must be an object with language tags as names';
     const tags = Object.keys(value);
@@ -47,17 +51,30 @@ export const IsTranslations = (limits: Record<string, number>, options?: Validat
     }
     return undefined;
   };
-  return ValidateBy(
-    {
+  return applyDecorators(
+    ApiTranslations(limits),
+    ValidateBy({
       name: 'isTranslations',
       validator: {
         validate: (value) => problem(value) === undefined,
         defaultMessage: (given) => `$property ${problem(given?.value)}`,
       },
-    },
-    options,
+    }),
   );
 };
+
+/** Documents translations as they are stored. */
+export const ApiTranslations = (limits: Record<string, number>) =>
+  ApiProperty({
+    type: 'object',
+    description: 'Texts by language tag',
+    additionalProperties: {
+      type: 'object',
+      properties: Object.fromEntries(
+        Object.entries(limits).map(([field, maxLength]) => [field, { type: 'string', maxLength }]),
+      ),
+    },
+  });
 
 /** The translations with canonical tags and only the fields that exist; languages without any text are dropped. */
 export function cleanTranslations<Field extends string>(

@@ -1,7 +1,7 @@
-import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
+import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
-import { ArrayMaxSize, IsArray, IsObject, IsOptional, ValidateNested } from 'class-validator';
-import { IsText } from '@perkway/platform';
+import { ArrayMaxSize, IsArray, IsObject, ValidateNested } from 'class-validator';
+import { IsOmittable, IsText } from '@perkway/platform';
 import { IsBrandColor, IsLogo } from './brand.js';
 import { AreOrigins } from './origin.js';
 
@@ -14,56 +14,53 @@ const EXAMPLE_LOGO =
 
 @ApiSchema({ name: 'Brand' })
 export class BrandDto {
-  @ApiProperty({ minLength: 1, maxLength: MAX_NAME, example: 'Ostervale Bank' })
+  @ApiProperty({ example: 'Ostervale Bank' })
   @IsText(1, MAX_NAME)
   name: string;
 
-  @ApiPropertyOptional({
+  @ApiProperty({
     type: String,
-    nullable: true,
     pattern: '^#[0-9a-fA-F]{6}$',
     description: 'Of buttons. White or black text on it must reach a contrast of 4.5:1',
     example: EXAMPLE_COLOR,
   })
-  @IsOptional()
+  @IsOmittable()
   @IsBrandColor()
   color?: string | null;
 
-  @ApiPropertyOptional({
+  @ApiProperty({
     type: String,
-    nullable: true,
     description: 'A data URL of a PNG, SVG, WebP or JPEG image of at most 64 KiB',
     example: EXAMPLE_LOGO,
   })
-  @IsOptional()
+  @IsOmittable()
   @IsLogo()
   logo?: string | null;
 }
 
 @ApiSchema({ name: 'PutAccount' })
 export class PutAccountDto {
-  @ApiProperty({ minLength: 1, maxLength: MAX_NAME, example: 'Ostervale Bank' })
+  @ApiProperty({ example: 'Ostervale Bank' })
   @IsText(1, MAX_NAME)
   name: string;
 
-  @ApiPropertyOptional({
+  @ApiProperty({
     type: [String],
     maxItems: MAX_ORIGINS,
     description: 'Web sites whose pages may call the customer-journey endpoints of Boost. None, if left out',
     example: ['https://app.ostervale-bank.example'],
   })
-  @IsOptional()
+  @IsOmittable()
   @IsArray()
   @ArrayMaxSize(MAX_ORIGINS)
   @AreOrigins()
   allowed_origins?: string[] | null;
 
-  @ApiPropertyOptional({
+  @ApiProperty({
     type: BrandDto,
-    nullable: true,
     description: 'How the account shows itself to recipients of gift cards. None, if left out',
   })
-  @IsOptional()
+  @IsOmittable()
   @IsObject()
   @ValidateNested()
   @Type(() => BrandDto)

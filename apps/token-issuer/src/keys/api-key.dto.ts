@@ -1,7 +1,7 @@
-import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
+import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { API_KEY_FORM, API_KEY_PATTERN, type Role } from '@perkway/domain';
-import { IsText } from '@perkway/platform';
-import { IsIn, IsOptional, Matches } from 'class-validator';
+import { IsOmittable, IsText } from '@perkway/platform';
+import { IsIn, Matches } from 'class-validator';
 
 const ROLES: Role[] = ['USER', 'ADMIN'];
 const MAX_NAME = 200;
@@ -14,26 +14,21 @@ export class CreateApiKeyDto {
   @IsIn(ROLES)
   role: Role;
 
-  @ApiPropertyOptional({
-    type: String,
-    nullable: true,
-    minLength: 1,
-    maxLength: MAX_NAME,
+  @ApiProperty({
     description: 'To recognise the key in the list',
     example: EXAMPLE_NAME,
   })
-  @IsOptional()
+  @IsOmittable()
   @IsText(1, MAX_NAME)
   name?: string | null;
 
-  @ApiPropertyOptional({
+  @ApiProperty({
     type: String,
-    nullable: true,
     pattern: API_KEY_PATTERN,
     description: 'An existing key to import; case does not matter. Made here, if left out',
     example: 'demo-ostervale-bank-user-key-0001',
   })
-  @IsOptional()
+  @IsOmittable()
   @Matches(new RegExp(API_KEY_PATTERN), {
     message: `$property ${API_KEY_FORM}`,
   })

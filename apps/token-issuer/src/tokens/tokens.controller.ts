@@ -1,12 +1,5 @@
 import { Controller, Get, Header, Query } from '@nestjs/common';
-import {
-  ApiExcludeEndpoint,
-  ApiOperation,
-  ApiQuery,
-  ApiResponse,
-  ApiSecurity,
-  ApiTags,
-} from '@nestjs/swagger';
+import { ApiExcludeEndpoint, ApiOperation, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { CurrentCaller } from '@perkway/auth';
 import { CALLER_ID_PATTERN, GET_ANALYTICS_KEYS, type AnalyticsKeys, type Caller } from '@perkway/domain';
 import { Answers, ApiProblems, Public } from '@perkway/platform';
@@ -20,9 +13,7 @@ export class TokensController {
 
   @Get('cube/token')
   @Header('Cache-Control', 'no-store')
-  @ApiSecurity('apiKey')
   @ApiOperation({
-    operationId: 'issueCubeToken',
     summary: 'A token for the query host, scoped to the account of the key and valid for five minutes',
   })
   @ApiQuery({
@@ -30,17 +21,9 @@ export class TokensController {
     required: false,
     description: 'Reserved for ADMIN keys: the account that the token is for. A USER key gets 403',
     schema: { type: 'string', pattern: CALLER_ID_PATTERN },
-    example: 'ostervale-bank',
   })
   @ApiResponse({ status: 200, description: 'The token and when it expires', type: CubeToken })
-  @ApiProblems(
-    'VALIDATION_FAILED',
-    'API_KEY_INVALID',
-    'FORBIDDEN',
-    'ACCOUNT_NOT_FOUND',
-    'TOO_MANY_REQUESTS',
-    'DEPENDENCY_UNAVAILABLE',
-  )
+  @ApiProblems('VALIDATION_FAILED', 'FORBIDDEN', 'ACCOUNT_NOT_FOUND')
   issueCubeToken(@CurrentCaller() caller: Caller, @Query('clientId') clientId?: unknown): Promise<CubeToken> {
     return this.tokens.issue(caller, clientId);
   }
@@ -49,7 +32,6 @@ export class TokensController {
   @Get('.well-known/jwks.json')
   @Header('Cache-Control', 'public, max-age=60')
   @ApiOperation({
-    operationId: 'getAnalyticsJwks',
     summary: 'The public keys with which tokens can be checked (RFC 7517)',
   })
   @ApiResponse({ status: 200, description: 'Every key whose tokens are accepted', type: JsonWebKeySet })

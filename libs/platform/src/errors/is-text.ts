@@ -1,3 +1,5 @@
+import { applyDecorators } from '@nestjs/common';
+import { ApiProperty } from '@nestjs/swagger';
 import { characters, isStorableText } from '@perkway/domain';
 import { buildMessage, ValidateBy, type ValidationOptions } from 'class-validator';
 
@@ -7,18 +9,21 @@ export const isText = (value: unknown, min: number, max: number): value is strin
   return length >= min && length <= max;
 };
 
-/** A text of `min` to `max` characters that can be stored. */
+/** A text of `min` to `max` characters that can be stored. Documents itself, but for `each`. */
 export const IsText = (min: number, max: number, options?: ValidationOptions) =>
-  ValidateBy(
-    {
-      name: 'isText',
-      validator: {
-        validate: (value) => isText(value, min, max),
-        defaultMessage: buildMessage(
-          (each) => `${each}$property must be a text of ${min} to ${max} characters without NUL`,
-          options,
-        ),
+  applyDecorators(
+    ...(options?.each ? [] : [ApiProperty({ type: String, minLength: min || undefined, maxLength: max })]),
+    ValidateBy(
+      {
+        name: 'isText',
+        validator: {
+          validate: (value) => isText(value, min, max),
+          defaultMessage: buildMessage(
+            (each) => `${each}$property must be a text of ${min} to ${max} characters without NUL`,
+            options,
+          ),
+        },
       },
-    },
-    options,
+      options,
+    ),
   );

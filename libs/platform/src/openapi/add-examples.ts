@@ -7,6 +7,7 @@ interface Schema {
   enum?: unknown[];
   allOf?: Schema[];
   oneOf?: Schema[];
+  anyOf?: Schema[];
   items?: Schema;
   properties?: Record<string, Schema>;
 }
@@ -20,20 +21,22 @@ interface Content {
 export function addExamples(document: OpenAPIObject): OpenAPIObject {
   const schemas = (document.components?.schemas ?? {}) as Record<string, Schema>;
 
-  const exampleOf = (schema: Schema): unknown => {
+  /** @param inside the schemas that this one is in: one that holds itself ends there */
+  const exampleOf = (schema: Schema, inside: Schema[] = []): unknown => {
     if (schema.example !== undefined) return schema.example;
     const named = schema.$ref && schemas[schema.$ref.split('/').at(-1)!];
-    if (named) return exampleOf(named);
+    if (named) return inside.includes(named) ? undefined : exampleOf(named, [...inside, named]);
     if (schema.enum) return schema.enum[0];
-    if (schema.allOf) return merged(schema.allOf.map(exampleOf));
-    if (schema.oneOf?.[0]) return exampleOf(schema.oneOf[0]);
+    if (schema.allOf) return merged(schema.allOf.map((part) => exampleOf(part, inside)));
+    const [alternative] = schema.oneOf ?? schema.anyOf ?? [];
+    if (alternative) return exampleOf(alternative, inside);
     if (schema.items) {
-      const item = exampleOf(schema.items);
+      const item = exampleOf(schema.items, inside);
       return item === undefined ? undefined : [item];
     }
     if (!schema.properties) return undefined;
     const members = Object.entries(schema.properties)
-      .map(([name, member]) => [name, exampleOf(member)] as const)
+      .map(([name, member]) => [name, exampleOf(member, inside)] as const)
       .filter(([, example]) => example !== undefined);
     return members.length > 0 ? Object.fromEntries(members) : undefined;
   };

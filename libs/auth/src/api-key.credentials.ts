@@ -1,0 +1,33 @@
+import { RATE_LIMIT_HEADERS, type Credentials } from '@perkway/platform';
+import { accessOf } from './access.js';
+
+/** What the OpenAPI documents say of the guard and its limit. */
+export const apiKeyCredentials: Credentials = {
+  name: 'apiKey',
+  scheme: { type: 'apiKey', name: 'X-API-Key', in: 'header' },
+  demandsOf: (route) => {
+    const { isPublic, allowsQueryKey, roles } = accessOf(...route);
+    if (isPublic) return undefined;
+    return {
+      errors: [
+        'API_KEY_INVALID',
+        ...(roles ? (['FORBIDDEN'] as const) : []),
+        'TOO_MANY_REQUESTS',
+        'DEPENDENCY_UNAVAILABLE',
+      ],
+      parameters: allowsQueryKey
+        ? [
+            {
+              name: 'api_key',
+              in: 'query',
+              required: false,
+              description:
+                'The API key, where a header cannot be set. Looked at only when there is no `X-API-Key` header',
+              schema: { type: 'string' },
+            },
+          ]
+        : [],
+      headers: RATE_LIMIT_HEADERS,
+    };
+  },
+};

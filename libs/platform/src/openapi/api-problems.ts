@@ -1,0 +1,19 @@
+import type { ErrorCode } from '@perkway/domain';
+
+const PROBLEMS = Symbol('perkway:problems');
+
+type Target = { [PROBLEMS]?: ErrorCode[] };
+
+/**
+ * Names the refusals of a handler, or of all handlers of a controller, that nothing else tells of. What guards, roles,
+ * bodies and ids refuse is in the document by itself.
+ */
+export const ApiProblems =
+  (...codes: ErrorCode[]): MethodDecorator & ClassDecorator =>
+  (target: object, _name?: string | symbol, method?: PropertyDescriptor) => {
+    const documented = (method ? method.value : target) as Target;
+    documented[PROBLEMS] = [...codes, ...(Object.hasOwn(documented, PROBLEMS) ? documented[PROBLEMS]! : [])];
+  };
+
+export const problemsOf = (...targets: object[]): ErrorCode[] =>
+  targets.flatMap((target) => (target as Target)[PROBLEMS] ?? []);

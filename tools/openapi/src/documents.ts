@@ -1,0 +1,42 @@
+import {
+  APP_HOSTS,
+  appEnvironment,
+  APPS,
+  databaseUrls,
+  generateSecrets,
+  type AppName,
+} from '@perkway/local-servers';
+import type { AppDefinition, loadEnv, makeAppDocument } from '@perkway/platform';
+
+/** What the document of an app is made of; all from one build or all from the sources. */
+export interface AppSources {
+  envSpec: Parameters<typeof loadEnv>[0];
+  defineApp: (env: never) => AppDefinition;
+  loadEnv: typeof loadEnv;
+  makeAppDocument: typeof makeAppDocument;
+}
+export type OpenApiDocument = Awaited<ReturnType<typeof makeAppDocument>>;
+
+const urls = Object.fromEntries(
+  APPS.map((app) => [app, `https://${APP_HOSTS[app].host}.perkway.example`]),
+) as Record<AppName, string>;
+/** Nobody listens there, and nobody is asked. */
+const NOWHERE = '127.0.0.1:9';
+
+/** The document of an app, without any server. Its public address is an example. */
+export function documentOf(
+  app: AppName,
+  { envSpec, defineApp, loadEnv, makeAppDocument }: AppSources,
+): Promise<OpenApiDocument> {
+  const env = loadEnv(
+    envSpec,
+    appEnvironment(app, {
+      port: 4000 + APP_HOSTS[app].offset,
+      urls,
+      database: databaseUrls(`postgres://${NOWHERE}`, { database: 'none', passwordOf: () => 'none' }),
+      natsUrl: `nats://${NOWHERE}`,
+      secrets: generateSecrets(),
+    }),
+  );
+  return makeAppDocument(defineApp(env as never));
+}

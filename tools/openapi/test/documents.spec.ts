@@ -1,0 +1,218 @@
+import { APPS, type AppName } from '@perkway/local-servers';
+import type { OpenApiDocument } from '../src/documents';
+import { documentFromSources } from './sources';
+import { allSchemas, routesOf, schemasOf, validatorOf, valuesOf, type Schema } from './walk';
+
+/** Every operation of every host. A new one is a new line here. */
+const OPERATIONS: Record<AppName, Record<string, string>> = {
+  perks: {
+    'GET /perk-collections': 'listPerkCollections',
+    'GET /perk-collections/{collectionId}': 'getPerkCollection',
+    'GET /perk-collections/{collectionId}/perk/{perkId}': 'getPerkOfCollection',
+    'GET /perk-collections/{collectionId}/categories': 'getPerkCollectionCategories',
+    'POST /perk-collections/{collectionId}/perk/{perkId}/coupon': 'allocateCouponCode',
+    'PUT /admin/categories/{id}': 'putCategory',
+    'PUT /admin/perks/{perkId}': 'putPerk',
+    'POST /admin/perks/{perkId}/coupon-codes': 'loadCouponCodes',
+    'GET /admin/perks/{perkId}/coupon-codes': 'getCouponCodeStock',
+    'PUT /admin/perk-collections/{collectionId}': 'putPerkCollection',
+  },
+  links: { 'GET /c/{token}': 'followClickUrl' },
+  boost: {
+    'GET /outreach/campaign/{campaignId}/reward-url': 'generateRewardUrl',
+    'GET /outreach/click': 'registerOutreachClick',
+    'GET /outreach/campaign/{campaignId}/tracking-pixel/teaser': 'trackOutreachTeaserView',
+    'GET /outreach/campaign/{campaignId}/tracking-pixel/reward': 'trackOutreachRewardView',
+    'GET /teasers/{campaignId}': 'getTeasers',
+    'GET /rewards/{campaignId}': 'getRewards',
+    'POST /track/{campaignId}': 'trackJourneyEvent',
+    'GET /click': 'followJourneyClick',
+    'PUT /admin/campaigns/{campaignId}': 'putCampaign',
+  },
+  'gift-cards': {
+    'GET /pools': 'getGiftCardPools',
+    'GET /pool/{poolId}': 'getGiftCardPool',
+    'POST /pool/{poolId}/reward-links': 'generateRewardLink',
+    'PUT /admin/pools/{poolId}': 'putGiftCardPool',
+    'POST /admin/pools/{poolId}/cards': 'loadGiftCards',
+    'GET /admin/pools/{poolId}/loads': 'getGiftCardLoads',
+    'GET /admin/pools/{poolId}/loads/{loadId}': 'getGiftCardLoad',
+  },
+  'allocation-page': {
+    'GET /api/reward-link': 'getRewardLink',
+    'POST /api/reward-link/reveal': 'revealRewardLink',
+  },
+  'token-issuer': {
+    'GET /cube/token': 'issueCubeToken',
+    'GET /.well-known/jwks.json': 'getAnalyticsJwks',
+    'PUT /admin/accounts/{accountId}': 'putAccount',
+    'POST /admin/accounts/{accountId}/keys': 'createApiKey',
+    'GET /admin/accounts/{accountId}/keys': 'listApiKeys',
+    'DELETE /admin/accounts/{accountId}/keys/{keyId}': 'revokeApiKey',
+  },
+  'analytics-query': {
+    'GET /cubejs-api/v1/meta': 'getMeta',
+    'GET /cubejs-api/v1/load': 'load',
+    'POST /cubejs-api/v1/load': 'loadByPost',
+    'GET /cubejs-api/v1/subscribe': 'subscribe',
+    'POST /cubejs-api/v1/subscribe': 'subscribeByPost',
+    'GET /cubejs-api/v1/sql': 'sql',
+    'POST /cubejs-api/v1/sql': 'sqlByPost',
+    'GET /cubejs-api/v1/dry-run': 'dryRun',
+    'POST /cubejs-api/v1/dry-run': 'dryRunByPost',
+  },
+};
+
+describe.each(APPS)('the OpenAPI document of %s', (app) => {
+  let document: OpenApiDocument;
+  beforeAll(async () => {
+    document = await documentFromSources(app);
+  });
+
+  it('has every operation, under the name that the specification gives it', () => {
+    expect(
+      Object.fromEntries(routesOf(document).map(({ name, operationId }) => [name, operationId])),
+    ).toEqual(OPERATIONS[app]);
+  });
+
+  it('says where the host is, and what each operation and each answer is', () => {
+    expect(document.servers).toEqual([
+      { url: expect.stringMatching(/^https:\/\/[a-z]+\.perkway\.example$/) },
+    ]);
+    for (const { name, summary, responses } of routesOf(document)) {
+      expect([name, summary]).toEqual([name, expect.stringMatching(/\w/)]);
+      expect([name, Object.keys(responses)]).toEqual([
+        name,
+        expect.arrayContaining([expect.stringMatching(/^[23]/)]),
+      ]);
+      for (const [status, { description }] of Object.entries(responses))
+        expect([name, status, description]).toEqual([name, status, expect.stringMatching(/\w/)]);
+    }
+  });
+
+  it('has an example of every body, and every example is one', () => {
+    const validate = validatorOf(document);
+    const wrong: string[] = [];
+    for (const [where, { schema, example, examples }] of valuesOf(document)) {
+      const given = examples ? Object.values(examples).map(({ value }) => value) : [example];
+      if (/ \w+\/[\w+-]+$/.test(where) && given[0] === undefined) wrong.push(`${where}: no example`);
+      for (const value of given)
+        if (value !== undefined)
+          wrong.push(...validate(schema!, value).map((problem) => `${where}: ${problem}`));
+    }
+    for (const [where, schema] of allSchemas(document))
+      if (schema.example !== undefined)
+        wrong.push(...validate(schema, schema.example).map((problem) => `${where}: ${problem}`));
+    expect(wrong).toEqual([]);
+  });
+
+  it('asks for optional parameters without an example, which a page would send, and for the others with one', () => {
+    for (const { name, parameters } of routesOf(document))
+      for (const parameter of parameters) {
+        const example = parameter.example ?? parameter.examples ?? parameter.schema?.example;
+        expect([name, parameter.name, example !== undefined]).toEqual([
+          name,
+          parameter.name,
+          parameter.required,
+        ]);
+      }
+  });
+
+  // The compiler tells decorators of `string | null` that it is an object.
+  it('types nothing as an object of which nothing is known', () => {
+    const unknown = [...allSchemas(document)].filter(
+      ([, { type, properties, additionalProperties, enum: values }]) =>
+        type === 'object' && !properties && additionalProperties === undefined && !values,
+    );
+    expect(unknown.map(([where]) => where)).toEqual([]);
+  });
+
+  it('refuses in one form', () => {
+    for (const { name, responses } of routesOf(document))
+      for (const [status, { content = {} }] of Object.entries(responses)) {
+        if (status < '400') continue;
+        expect([name, status, Object.keys(content)]).toEqual([
+          name,
+          status,
+          [expect.anything()].concat(Object.keys(content).slice(1)),
+        ]);
+        for (const [type, { schema, examples }] of Object.entries(content)) {
+          const expected: Record<string, Schema> = {
+            'application/problem+json': { $ref: '#/components/schemas/Problem' },
+            'application/json': { $ref: '#/components/schemas/QueryError' },
+            'text/plain': { type: 'string', enum: Object.keys(examples ?? {}) },
+            'text/html': { type: 'string' },
+          };
+          expect([name, status, type, schema]).toEqual([name, status, type, expected[type]]);
+        }
+      }
+    const { Problem } = schemasOf(document);
+    if (Problem)
+      expect(Problem).toMatchObject({
+        required: expect.arrayContaining(['code', 'status', 'title', 'detail', 'requestId']),
+        properties: {
+          code: { type: 'string', enum: expect.arrayContaining(['VALIDATION_FAILED']) },
+          errors: { items: { properties: { field: { type: 'string' }, message: { type: 'string' } } } },
+        },
+      });
+  });
+
+  it('tells of retries and limits where they are', () => {
+    for (const { name, security, responses } of routesOf(document)) {
+      expect([name, security]).toEqual([name, expect.any(Array)]);
+      for (const [status, { headers = {} }] of Object.entries(responses)) {
+        const isCounted = security!.some((scheme) => 'apiKey' in scheme);
+        if (isCounted)
+          expect([name, status, Object.keys(headers)]).toEqual([name, status, expect.arrayContaining(LIMIT)]);
+        expect([name, status, 'Retry-After' in headers]).toEqual([
+          name,
+          status,
+          ['429', '503'].includes(status),
+        ]);
+      }
+    }
+  });
+});
+
+const LIMIT = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
+
+test('texts, flags and places of perks are what they are', async () => {
+  const schemas = schemasOf(await documentFromSources('perks'));
+  expect(schemas.PutPerk!.properties).toMatchObject({
+    metadata: { type: 'string', nullable: true },
+    is_coupon_perk: { type: 'boolean', nullable: true },
+    media: { anyOf: [{ $ref: '#/components/schemas/PutMedia' }, { nullable: true, enum: [null] }] },
+  });
+  expect(schemas.PutLocation!.properties).toMatchObject({
+    region: { type: 'string' },
+    city: { type: 'string' },
+  });
+  expect(schemas.Perk!.properties).toMatchObject({
+    metadata: { type: 'string' },
+    is_coupon_perk: { type: 'boolean' },
+  });
+});
+
+test('a collection is read with every parameter that it takes', async () => {
+  const routes = routesOf(await documentFromSources('perks'));
+  const { parameters } = routes.find(({ operationId }) => operationId === 'getPerkCollection')!;
+  expect(parameters.map(({ name, in: place }) => `${place} ${name}`).sort()).toEqual([
+    'header Accept-Language',
+    'header If-None-Match',
+    'header X-Disable-View-Tracking',
+    'path collectionId',
+    'query api_key',
+    'query categories',
+    'query cmeta_*',
+    'query lang',
+    'query location_city',
+    'query location_country',
+    'query location_region',
+    'query show_coupon_perks',
+    'query utm_campaign',
+    'query utm_content',
+    'query utm_medium',
+    'query utm_source',
+    'query utm_term',
+  ]);
+});

@@ -1,0 +1,19 @@
+import type { AppName } from '@perkway/local-servers';
+import { loadEnv, makeAppDocument } from '@perkway/platform';
+import { join } from 'node:path';
+import { documentOf, type AppSources, type OpenApiDocument } from '../src/documents';
+
+const APPS_FOLDER = join(__dirname, '../../../apps');
+
+/** An app's own part of what it is made of. By path, since apps are nothing to be imported by name. */
+export async function sourcesOf(app: AppName): Promise<AppSources> {
+  const folder = join(APPS_FOLDER, app, 'src');
+  const [{ defineApp }, { envSpec }] = await Promise.all([
+    import(join(folder, 'app')),
+    import(join(folder, 'env')),
+  ]);
+  return { defineApp, envSpec, loadEnv, makeAppDocument };
+}
+
+export const documentFromSources = async (app: AppName): Promise<OpenApiDocument> =>
+  documentOf(app, await sourcesOf(app));

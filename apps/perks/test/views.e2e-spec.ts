@@ -55,6 +55,8 @@ describe('views of perks', () => {
   it('are none where no perk was shown', async () => {
     await perks.putCategory(99);
     await read('?categories=99').expect(200);
+    await read('?categories[]=99').expect(200);
+    await read('?categories%5B%5D=99').expect(200);
     await read('/categories').expect(200);
     await perks.get('/perk-collections').expect(200);
     expect(await perks.views()).toEqual([]);
@@ -65,15 +67,16 @@ describe('views of perks', () => {
     expect((await perks.views()).map((view) => view.perks)).toEqual([[single]]);
   });
 
-  it.each(['true', 'TRUE'])('are suppressed by X-Disable-View-Tracking: %s', async (value) => {
+  it.each(['true', 'TRUE', '1'])('are suppressed by X-Disable-View-Tracking: %s', async (value) => {
     for (const path of ['', `/perk/${shown}`])
       await read(path).set('X-Disable-View-Tracking', value).expect(200);
     expect(await perks.views()).toEqual([]);
   });
 
   it('are not suppressed by any other value', async () => {
-    for (const value of ['false', '', 'no']) await read().set('X-Disable-View-Tracking', value).expect(200);
-    expect(await perks.views()).toHaveLength(3);
+    for (const value of ['false', '', 'no', '0', '11'])
+      await read().set('X-Disable-View-Tracking', value).expect(200);
+    expect(await perks.views()).toHaveLength(5);
   });
 
   it('are none for HEAD, which answers the headers of GET', async () => {

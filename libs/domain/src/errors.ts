@@ -7,7 +7,10 @@ export const ERROR_CODES = {
   PERK_IS_NOT_IN_CAMPAIGN: { status: 400, title: 'The perk is not an incentive of the campaign' },
   PERK_HAS_NO_CODES: { status: 400, title: 'The perk is not redeemed by single-use codes' },
   EXPIRING_DATE_INVALID: { status: 400, title: 'expires_at is missing or not a valid future time' },
-  DENOMINATION_INVALID: { status: 400, title: 'denomination must be a number above 0' },
+  DENOMINATION_INVALID: {
+    status: 400,
+    title: 'denomination must be a number above 0, with no more decimals than its currency has',
+  },
   CURRENCY_INVALID: { status: 400, title: 'currency must be an upper-case ISO 4217 code' },
   COUNTRY_INVALID: { status: 400, title: 'country must be an upper-case ISO 3166-1 alpha-2 code' },
   IDEMPOTENCY_KEY_INVALID: { status: 400, title: 'idempotencyKey must be a UUID' },

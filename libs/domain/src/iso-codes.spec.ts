@@ -1,4 +1,4 @@
-import { isCountry, isCurrency } from './iso-codes.js';
+import { fitsCurrency, isCountry, isCurrency } from './iso-codes.js';
 
 describe('ISO codes', () => {
   it.each(['EUR', 'USD', 'JPY', 'HRK', 'XTS'])('%s is a currency', (code) =>
@@ -11,4 +11,22 @@ describe('ISO codes', () => {
   it.each(['de', 'UK', 'EU', 'DEU', '', 'ZZ', undefined, ['DE']])('%j is no country', (code) =>
     expect(isCountry(code)).toBe(false),
   );
+  it.each([
+    [12.34, 'EUR'],
+    [1_000, 'JPY'],
+    [1.234, 'KWD'],
+    // Two by ISO 4217, whatever is left of them in the shops.
+    [12.5, 'HUF'],
+    [1.2345, 'CLF'],
+    [1.5, 'XTS'],
+    [1e15, 'EUR'],
+  ])('%d %s can be paid', (amount, currency) => expect(fitsCurrency(amount, currency)).toBe(true));
+  it.each([
+    [12.345, 'EUR'],
+    [1e-7, 'USD'],
+    [0.1 + 0.2, 'USD'],
+    [0.5, 'JPY'],
+    [10.5, 'ISK'],
+    [1.2345, 'KWD'],
+  ])('%d %s cannot', (amount, currency) => expect(fitsCurrency(amount, currency)).toBe(false));
 });

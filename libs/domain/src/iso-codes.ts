@@ -19,6 +19,19 @@ const COUNTRIES = codes(`
   SX SY SZ TC TD TF TG TH TJ TK TL TM TN TO TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS YE
   YT ZA ZM ZW`);
 
+/** Minor units of ISO 4217 where they are not two. (Those of Intl are what shops still use: none for HUF.) */
+const DECIMALS: Readonly<Record<string, number>> = {
+  ...withDecimals(0, 'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF'),
+  ...withDecimals(3, 'BHD IQD JOD KWD LYD OMR TND'),
+  ...withDecimals(4, 'CLF UYW'),
+  // Those that have none by their nature: gold, units of account, tests.
+  ...withDecimals(4, 'XAG XAU XBA XBB XBC XBD XDR XPD XPT XSU XTS XUA XXX'),
+};
+
+function withDecimals(decimals: number, list: string): Record<string, number> {
+  return Object.fromEntries([...codes(list)].map((code) => [code, decimals]));
+}
+
 function codes(list: string): ReadonlySet<string> {
   return new Set(list.trim().split(/\s+/));
 }
@@ -30,3 +43,7 @@ export const isCurrency = (value: unknown): value is string =>
 /** An upper-case ISO 3166-1 alpha-2 country code. */
 export const isCountry = (value: unknown): value is string =>
   typeof value === 'string' && COUNTRIES.has(value);
+
+/** Whether an amount has no more decimals than its currency. */
+export const fitsCurrency = (amount: number, currency: string): boolean =>
+  Number(amount.toFixed(DECIMALS[currency] ?? 2)) === amount;

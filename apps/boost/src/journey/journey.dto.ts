@@ -1,7 +1,7 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { CALLER_ID_PATTERN, isCurrency, MAX_JOURNEY_ID_LENGTH } from '@perkway/domain';
 import { IsCallerId, IsOmittable, IsText } from '@perkway/platform';
-import { IsIn, IsNumber, Max, Min, ValidateBy } from 'class-validator';
+import { IsIn, IsNumber, Max, Min, ValidateBy, ValidateIf } from 'class-validator';
 
 const EVENTS = ['teaser_view', 'reward_view', 'conversion'] as const;
 const MAX_EXTERNAL_ID = 255;
@@ -13,7 +13,7 @@ const IsCurrencyCode = () =>
     name: 'isCurrencyCode',
     validator: {
       validate: isCurrency,
-      defaultMessage: () => '$property must be an upper-case ISO 4217 code',
+      defaultMessage: () => '$property must be an upper-case ISO 4217 code, which a value needs',
     },
   });
 
@@ -54,8 +54,17 @@ export class TrackDto {
   @Max(MAX_VALUE)
   value?: number | null;
 
-  @ApiProperty({ type: String, pattern: '^[A-Z]{3}$', description: 'Of the value, ISO 4217', example: 'EUR' })
-  @IsOmittable()
+  @ApiProperty({
+    type: String,
+    required: false,
+    nullable: true,
+    pattern: '^[A-Z]{3}$',
+    description: 'Of the value, ISO 4217. A conversion with a value needs it',
+    example: 'EUR',
+  })
+  @ValidateIf(
+    ({ event, value, currency }: TrackDto) => currency != null || (event === 'conversion' && value != null),
+  )
   @IsCurrencyCode()
   currency?: string | null;
 

@@ -1,4 +1,4 @@
-import { isCountry, isCurrency, isStorableText } from '@perkway/domain';
+import { fitsCurrency, isCountry, isCurrency, isStorableText } from '@perkway/domain';
 import type { Card } from '../cards/card-vault.js';
 
 /** What a load gives for one card, before it is checked. Text where it comes from CSV. */
@@ -22,7 +22,7 @@ export type RowProblem =
   | 'COUNTRY_INVALID';
 
 const MAX_LENGTH = 255;
-/** More digits than any currency needs. */
+/** At least the digits of every currency. */
 const DENOMINATION = /^\d{1,10}(\.\d{1,4})?$/;
 
 /**
@@ -46,6 +46,7 @@ export function readCardRow(raw: RawRow): CardRow | RowProblem {
   if (denomination <= 0) return 'DENOMINATION_INVALID';
   const currency = trimmed(raw.currency);
   if (!isCurrency(currency)) return 'CURRENCY_INVALID';
+  if (!fitsCurrency(denomination, currency)) return 'DENOMINATION_INVALID';
   const country = trimmed(raw.country);
   if (!isCountry(country)) return 'COUNTRY_INVALID';
   return { code, ...(pin === '' ? {} : { pin }), denomination: String(denomination), currency, country };

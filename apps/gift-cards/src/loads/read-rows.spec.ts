@@ -61,14 +61,30 @@ describe('NDJSON', () => {
     ['PIN_INVALID', [{ pin: 1234 }, { pin: 'x'.repeat(256) }, { pin: 'a\0' }, { pin: '1\t2' }].map(line)],
     [
       'DENOMINATION_INVALID',
-      [undefined, 0, -5, '1,5', '1e3', 1e11, 0.00001, '', '0x10', true].map((denomination) =>
-        line({ denomination }),
-      ),
+      [
+        ...[undefined, 0, -5, '1,5', '1e3', 1e11, 0.00001, '', '0x10', true, 12.505, '0.001'].map(
+          (denomination) => line({ denomination }),
+        ),
+        line({ denomination: 0.5, currency: 'JPY' }),
+        line({ denomination: '1.2345', currency: 'KWD' }),
+      ],
     ],
     ['CURRENCY_INVALID', ['eur', 'ABC', undefined].map((currency) => line({ currency }))],
     ['COUNTRY_INVALID', ['fr', 'UK', undefined].map((country) => line({ country }))],
   ])('answers %s', async (reason, lines) => {
     expect(await collect(readNdjson(streamOf(lines.join('\n'))))).toEqual(lines.map(() => reason));
+  });
+
+  it('takes the decimals that the currency has', async () => {
+    const rows = readNdjson(
+      streamOf(
+        `${line({ denomination: '500.00', currency: 'JPY' })}\n${line({ denomination: 1.125, currency: 'KWD' })}`,
+      ),
+    );
+    expect(await collect(rows)).toEqual([
+      card({ denomination: '500', currency: 'JPY' }),
+      card({ denomination: '1.125', currency: 'KWD' }),
+    ]);
   });
 
   it('does not take a code whose bytes are no UTF-8', async () => {

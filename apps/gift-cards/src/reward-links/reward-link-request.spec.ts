@@ -95,6 +95,20 @@ describe('the body', () => {
     for (const body of bodies) expect(parseBody(body)).toMatchObject({ code });
   });
 
+  it('is refused for more decimals than the currency has', () => {
+    for (const [denomination, currency] of [
+      [12.505, 'EUR'],
+      [0.5, 'JPY'],
+    ])
+      expect(parseBody({ ...good, denomination, currency, expires_at: 0 })).toMatchObject({
+        code: 'DENOMINATION_INVALID',
+        detail: `denomination has more decimals than ${currency}`,
+      });
+    expect(parseBody({ ...good, denomination: 0.125, currency: 'KWD' })).toMatchObject({
+      denomination: 0.125,
+    });
+  });
+
   it('is refused for its first wrong field', () => {
     expect(parseBody({})).toMatchObject({ code: 'DENOMINATION_INVALID' });
     expect(parseBody({ denomination: 1, country: 1 })).toMatchObject({ code: 'CURRENCY_INVALID' });

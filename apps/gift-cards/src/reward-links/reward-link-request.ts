@@ -1,4 +1,4 @@
-import { DomainError, isCountry, isCurrency, isRecord } from '@perkway/domain';
+import { DomainError, fitsCurrency, isCountry, isCurrency, isRecord } from '@perkway/domain';
 import { hash } from 'node:crypto';
 
 /** The body of generateRewardLink (specification section 4.4). */
@@ -23,6 +23,8 @@ export function parseBody(body: unknown): RewardLinkBody | DomainError {
   if (typeof denomination !== 'number' || !Number.isFinite(denomination) || denomination <= 0)
     return new DomainError('DENOMINATION_INVALID');
   if (!isCurrency(currency)) return new DomainError('CURRENCY_INVALID');
+  if (!fitsCurrency(denomination, currency))
+    return new DomainError('DENOMINATION_INVALID', `denomination has more decimals than ${currency}`);
   if (
     !Number.isInteger(expires_at) ||
     (expires_at as number) <= 0 ||

@@ -124,8 +124,8 @@ export const ApiViewTracking = () =>
   ApiHeader({
     name: 'X-Disable-View-Tracking',
     required: false,
-    description: '`true`: the read is no customer view (content sync and other background jobs)',
-    schema: { type: 'string', enum: ['true'] },
+    description: '`true` or `1`: the read is no customer view (content sync and other background jobs)',
+    schema: { type: 'string', enum: ['true', '1'] },
   });
 
 const place = (name: string, what: string) =>

@@ -14,7 +14,7 @@ const fieldsOf = (query: Parameters<typeof readFilters>[0]) => {
 describe('readFilters', () => {
   it('reads every parameter and ignores others', () => {
     expect(readFilters({})).toEqual(NO_FILTERS);
-    expect(readFilters({ lang: 'fr', unknown: 'x', 'categories[]': '7' })).toEqual(NO_FILTERS);
+    expect(readFilters({ lang: 'fr', unknown: 'x', 'location_city[]': 'Paris' })).toEqual(NO_FILTERS);
     expect(
       readFilters({
         categories: ['7', '2', '07'],
@@ -30,6 +30,12 @@ describe('readFilters', () => {
       city: 'paris',
       showCouponPerks: true,
     });
+  });
+
+  it('takes a list with brackets at its name, as some clients write it, for the same', () => {
+    expect(readFilters({ 'categories[]': '7' }).categories).toEqual([7]);
+    expect(readFilters({ 'categories[]': ['7', '2'], categories: '3' }).categories).toEqual([2, 3, 7]);
+    expect(fieldsOf({ 'categories[]': ['7', 'x'] })).toEqual(['categories']);
   });
 
   it('takes the last of a repeated single value', () => {

@@ -25,12 +25,21 @@ const MAX_PLACE_LENGTH = 100;
 
 type Query = Readonly<Record<string, string | string[] | undefined>>;
 
+/** A list as it is documented (`name=1&name=2`), and as axios and others write it (`name[]=1&name[]=2`). */
+const listOf = (query: Query, name: string): string[] | undefined => {
+  const plain = query[name];
+  const bracketed = query[`${name}[]`];
+  return plain === undefined && bracketed === undefined ? undefined : [plain ?? [], bracketed ?? []].flat();
+};
+
 /** Composed and decomposed letters are the same place. */
 const fold = (place: string): string => place.normalize('NFC').toLowerCase();
 
-function readCategories(given: string | string[], problems: FieldProblem[]): number[] {
+function readCategories(query: Query, problems: FieldProblem[]): number[] | undefined {
+  const given = listOf(query, 'categories');
+  if (!given) return undefined;
   const ids = new Set<number>();
-  for (const text of Array.isArray(given) ? given : [given]) {
+  for (const text of given) {
     const id = readCategoryId(text);
     if (id !== undefined) ids.add(id);
     else if (problems.length === 0)
@@ -57,7 +66,7 @@ const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
 /** @throws DomainError VALIDATION_FAILED naming every parameter that is wrong */
 export function readFilters(query: Query): PerkFilters {
   const problems: FieldProblem[] = [];
-  const categories = query.categories === undefined ? undefined : readCategories(query.categories, problems);
+  const categories = readCategories(query, problems);
   const country = readPlace(query, 'location_country', problems);
   const region = readPlace(query, 'location_region', problems);
   const city = readPlace(query, 'location_city', problems);

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { readCustomAttributes } from '@perkway/domain';
 import { newEventId, TrackingService } from '@perkway/tracking';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Collection } from '../catalog/collection.js';
 import { perkView } from './perk-view.js';
 import type { ReadRequest } from './read-request.js';
@@ -8,6 +9,11 @@ import type { ReadRequest } from './read-request.js';
 const hasAny = (query: object): boolean => {
   for (const _ in query) return true;
   return false;
+};
+
+const isSuppressed = (headers: IncomingHttpHeaders): boolean => {
+  const given = headers['x-disable-view-tracking'];
+  return given !== undefined && /^(?:true|1)$/i.test(String(given));
 };
 
 @Injectable()
@@ -25,8 +31,7 @@ export class ViewsService {
     collection: Collection,
     shownPerks: string | undefined,
   ): Promise<void> | undefined {
-    const isSuppressed = (headers['x-disable-view-tracking'] as string | undefined)?.toLowerCase() === 'true';
-    if (method === 'HEAD' || isSuppressed || shownPerks === undefined) return undefined;
+    if (method === 'HEAD' || shownPerks === undefined || isSuppressed(headers)) return undefined;
     const attributes = hasAny(query) ? readCustomAttributes(query) : undefined;
     return this.tracking.trackSerialized(perkView(newEventId(), collection, shownPerks, attributes));
   }

@@ -5,7 +5,9 @@ import { ENV, LOGGER } from '@perkway/platform';
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { DataSource } from 'typeorm';
+import { AccountEntity } from '../accounts/account.entity.js';
 import type { TokenIssuerEnv } from '../env.js';
+import { ApiKeyEntity } from './api-key.entity.js';
 
 /** The account of those who run the platform. */
 const PLATFORM = { id: 'platform', name: 'Platform' };
@@ -24,16 +26,16 @@ export class BootstrapAdminKey implements OnApplicationBootstrap {
     if (key === undefined) return;
     const isStored = await this.dataSource.transaction(async (manager) => {
       await manager.query(`select pg_advisory_xact_lock(${ADVISORY_LOCKS.adminKeyBootstrap})`);
-      const [admin] = await manager.query<unknown[]>(`select 1 from api_keys where role = 'ADMIN' limit 1`);
-      if (admin) return false;
-      await manager.query('insert into accounts (id, name) values ($1, $2) on conflict (id) do nothing', [
-        PLATFORM.id,
-        PLATFORM.name,
-      ]);
-      await manager.query(
-        `insert into api_keys (id, account_id, role, name, hash) values ($1, $2, 'ADMIN', 'bootstrap', $3)`,
-        [randomUUID(), PLATFORM.id, hashApiKey(API_KEY_PEPPER, key)],
-      );
+      if (await manager.existsBy(ApiKeyEntity, { role: 'ADMIN' })) return false;
+      if (!(await manager.existsBy(AccountEntity, { id: PLATFORM.id })))
+        await manager.insert(AccountEntity, PLATFORM);
+      await manager.insert(ApiKeyEntity, {
+        id: randomUUID(),
+        account_id: PLATFORM.id,
+        role: 'ADMIN',
+        name: 'bootstrap',
+        hash: hashApiKey(API_KEY_PEPPER, key),
+      });
       return true;
     });
     if (isStored) this.logger.info({ account: PLATFORM.id }, 'stored the first ADMIN key');

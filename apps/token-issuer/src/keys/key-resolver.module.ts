@@ -1,21 +1,14 @@
 import { Global, Module } from '@nestjs/common';
-import { KEY_RESOLVER, type KeyResolver } from '@perkway/auth';
-import { DataSource } from 'typeorm';
-import { resolveKeys } from './resolve-keys.js';
+import { getRepositoryToken, TypeOrmModule } from '@nestjs/typeorm';
+import { KEY_RESOLVER } from '@perkway/auth';
+import { ApiKeyEntity } from './api-key.entity.js';
+import { keyResolver } from './key-resolver.js';
 
 /** The owner of the keys asks nobody else about them. */
 @Global()
 @Module({
-  providers: [
-    {
-      provide: KEY_RESOLVER,
-      inject: [DataSource],
-      useFactory:
-        (dataSource: DataSource): KeyResolver =>
-        (hashes) =>
-          resolveKeys(dataSource, hashes),
-    },
-  ],
+  imports: [TypeOrmModule.forFeature([ApiKeyEntity])],
+  providers: [{ provide: KEY_RESOLVER, inject: [getRepositoryToken(ApiKeyEntity)], useFactory: keyResolver }],
   exports: [KEY_RESOLVER],
 })
 export class KeyResolverModule {}

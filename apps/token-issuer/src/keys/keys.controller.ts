@@ -1,13 +1,11 @@
-import { Body, Controller, Delete, Get, Header, HttpCode, Param, Post } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Header, HttpCode, Inject, Param, Post } from '@nestjs/common';
 import { Payload } from '@nestjs/microservices';
 import { ApiOperation, ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
-import { Roles } from '@perkway/auth';
+import { KEY_RESOLVER, Roles, type KeyResolver } from '@perkway/auth';
 import { RESOLVE_KEYS, type LookupRequest, type ResolvedKey } from '@perkway/domain';
 import { Answers, ApiProblems, CallerIdPipe } from '@perkway/platform';
-import { DataSource } from 'typeorm';
 import { ApiKeyResource, CreateApiKeyDto, CreatedApiKey } from './api-key.dto.js';
 import { KeysService } from './keys.service.js';
-import { resolveKeys } from './resolve-keys.js';
 
 @ApiTags('Management')
 @Roles('ADMIN')
@@ -15,7 +13,7 @@ import { resolveKeys } from './resolve-keys.js';
 export class KeysController {
   constructor(
     private readonly keys: KeysService,
-    private readonly dataSource: DataSource,
+    @Inject(KEY_RESOLVER) private readonly resolve: KeyResolver,
   ) {}
 
   @Post()
@@ -59,6 +57,6 @@ export class KeysController {
 
   @Answers(RESOLVE_KEYS)
   resolveKeys(@Payload() { ids }: LookupRequest): Promise<Record<string, ResolvedKey>> {
-    return resolveKeys(this.dataSource, ids);
+    return this.resolve(ids);
   }
 }

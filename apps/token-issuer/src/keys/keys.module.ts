@@ -1,11 +1,13 @@
 import { Module } from '@nestjs/common';
-import { AccountsModule } from '../accounts/accounts.module.js';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { AccountEntity } from '../accounts/account.entity.js';
+import { ApiKeyEntity } from './api-key.entity.js';
 import { BootstrapAdminKey } from './bootstrap-admin-key.js';
 import { KeysController } from './keys.controller.js';
 import { KeysService } from './keys.service.js';
 
 @Module({
-  imports: [AccountsModule],
+  imports: [TypeOrmModule.forFeature([AccountEntity, ApiKeyEntity])],
   controllers: [KeysController],
   providers: [KeysService, BootstrapAdminKey],
 })

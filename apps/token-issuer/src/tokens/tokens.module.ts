@@ -1,7 +1,12 @@
 import { Module } from '@nestjs/common';
-import { AccountsModule } from '../accounts/accounts.module.js';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { AccountEntity } from '../accounts/account.entity.js';
 import { TokensController } from './tokens.controller.js';
 import { TokensService } from './tokens.service.js';
 
-@Module({ imports: [AccountsModule], controllers: [TokensController], providers: [TokensService] })
+@Module({
+  imports: [TypeOrmModule.forFeature([AccountEntity])],
+  controllers: [TokensController],
+  providers: [TokensService],
+})
 export class TokensModule {}

@@ -1,8 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
 import { DomainError, lastOf, type AnalyticsKeys, type Caller } from '@perkway/domain';
 import { ENV, requireCallerId } from '@perkway/platform';
 import jwt from 'jsonwebtoken';
-import { AccountsService } from '../accounts/accounts.service.js';
+import { Repository } from 'typeorm';
+import { AccountEntity } from '../accounts/account.entity.js';
 import type { TokenIssuerEnv } from '../env.js';
 import type { CubeToken } from './cube-token.dto.js';
 import { signingKey } from './token-keys.js';
@@ -14,7 +16,7 @@ export const TOKEN_LIFETIME_S = 300;
 export class TokensService {
   constructor(
     @Inject(ENV) private readonly env: TokenIssuerEnv,
-    private readonly accounts: AccountsService,
+    @InjectRepository(AccountEntity) private readonly accounts: Repository<AccountEntity>,
   ) {}
 
   /**
@@ -53,7 +55,7 @@ export class TokensService {
     if (caller.role !== 'ADMIN')
       throw new DomainError('FORBIDDEN', 'clientId is reserved for administrators');
     const account = requireCallerId(lastOf(clientId), 'clientId');
-    if (!(await this.accounts.exists(account))) throw new DomainError('ACCOUNT_NOT_FOUND');
+    if (!(await this.accounts.existsBy({ id: account }))) throw new DomainError('ACCOUNT_NOT_FOUND');
     return account;
   }
 }

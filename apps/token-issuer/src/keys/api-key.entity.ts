@@ -1,0 +1,22 @@
+import type { Role } from '@perkway/domain';
+import { Column, CreateDateColumn, Entity, PrimaryColumn } from 'typeorm';
+
+/** Stays when the key is revoked, to tell that there was such a key. */
+@Entity('api_keys')
+export class ApiKeyEntity {
+  @PrimaryColumn('uuid')
+  id: string;
+  @Column('text')
+  account_id: string;
+  @Column('text')
+  role: Role;
+  @Column('text', { nullable: true })
+  name: string | null;
+  /** Keyed, over the folded key; unique among the valid ones. */
+  @Column('text')
+  hash: string;
+  @CreateDateColumn({ type: 'timestamptz' })
+  created_at: Date;
+  @Column('timestamptz', { nullable: true })
+  revoked_at: Date | null;
+}

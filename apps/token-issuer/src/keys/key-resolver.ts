@@ -1,0 +1,16 @@
+import type { KeyResolver } from '@perkway/auth';
+import { Any, IsNull, type Repository } from 'typeorm';
+import type { ApiKeyEntity } from './api-key.entity.js';
+
+/** Whose keys these are, by hash; what is unknown or revoked is absent. */
+export const keyResolver =
+  (keys: Repository<ApiKeyEntity>): KeyResolver =>
+  async (hashes) => {
+    const valid = await keys.find({
+      select: { hash: true, id: true, account_id: true, role: true },
+      where: { hash: Any(hashes), revoked_at: IsNull() },
+    });
+    return Object.fromEntries(
+      valid.map(({ hash, id, account_id, role }) => [hash, { keyId: id, account: account_id, role }]),
+    );
+  };

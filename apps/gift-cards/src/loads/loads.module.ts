@@ -1,7 +1,13 @@
 import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
 import { CardsModule } from '../cards/cards.module.js';
+import { PoolEntity } from '../pools/pool.entity.js';
 import { LoadsController } from './loads.controller.js';
 import { LoadsService } from './loads.service.js';
 
-@Module({ imports: [CardsModule], controllers: [LoadsController], providers: [LoadsService] })
+@Module({
+  imports: [CardsModule, TypeOrmModule.forFeature([PoolEntity])],
+  controllers: [LoadsController],
+  providers: [LoadsService],
+})
 export class LoadsModule {}

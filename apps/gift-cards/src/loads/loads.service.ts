@@ -1,10 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
 import { DomainError, invalidField, isUuid } from '@perkway/domain';
 import { LOGGER } from '@perkway/platform';
 import type { Readable } from 'node:stream';
 import type { Logger } from 'pino';
-import { DataSource } from 'typeorm';
+import { DataSource, Repository } from 'typeorm';
 import { CardVault } from '../cards/card-vault.js';
+import { PoolEntity } from '../pools/pool.entity.js';
 import type { LoadReport, LoadResult, LoadSummary } from './load.dto.js';
 import { LoadWriter } from './load-writer.js';
 import { discard, readCsv, readNdjson } from './read-rows.js';
@@ -23,6 +25,7 @@ const SELECT_SUMMARY = `
 export class LoadsService {
   constructor(
     private readonly dataSource: DataSource,
+    @InjectRepository(PoolEntity) private readonly pools: Repository<PoolEntity>,
     private readonly vault: CardVault,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
@@ -78,9 +81,7 @@ export class LoadsService {
   }
 
   private async requirePool(poolId: string) {
-    const found: unknown[] = isUuid(poolId)
-      ? await this.dataSource.query('select from pools where id = $1', [poolId])
-      : [];
-    if (found.length === 0) throw new DomainError('POOL_NOT_FOUND');
+    if (!isUuid(poolId) || !(await this.pools.existsBy({ id: poolId })))
+      throw new DomainError('POOL_NOT_FOUND');
   }
 }

@@ -1,11 +1,13 @@
 import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
 import { AccountDirectoryModule } from '@perkway/directory';
 import { AdminPoolsController } from './admin-pools.controller.js';
+import { PoolEntity } from './pool.entity.js';
 import { PoolsController } from './pools.controller.js';
 import { PoolsService } from './pools.service.js';
 
 @Module({
-  imports: [AccountDirectoryModule],
+  imports: [AccountDirectoryModule, TypeOrmModule.forFeature([PoolEntity])],
   controllers: [PoolsController, AdminPoolsController],
   providers: [PoolsService],
 })

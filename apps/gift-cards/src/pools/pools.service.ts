@@ -1,8 +1,10 @@
 import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
 import { AccountDirectory } from '@perkway/directory';
 import { DomainError, invalidField, isUuid, type Caller } from '@perkway/domain';
-import { DataSource } from 'typeorm';
+import { DataSource, Repository } from 'typeorm';
 import type { Inventory, Pool } from './pool.dto.js';
+import { PoolEntity } from './pool.entity.js';
 
 interface NumbersRow {
   id: string;
@@ -24,6 +26,7 @@ const selectPools = (condition: string) =>
 export class PoolsService {
   constructor(
     private readonly dataSource: DataSource,
+    @InjectRepository(PoolEntity) private readonly pools: Repository<PoolEntity>,
     private readonly accounts: AccountDirectory,
   ) {}
 
@@ -50,10 +53,7 @@ export class PoolsService {
   async put(poolId: string, owner: string): Promise<Pool> {
     if (!isUuid(poolId)) throw invalidField('poolId', 'must be a UUID');
     await this.accounts.require('owner', owner);
-    await this.dataSource.query(
-      'insert into pools (id, owner) values ($1, $2) on conflict (id) do update set owner = excluded.owner',
-      [poolId, owner],
-    );
+    await this.pools.upsert({ id: poolId, owner }, ['id']);
     const [pool] = toPools(await this.dataSource.query(selectPools('id = $1'), [poolId]));
     return pool!;
   }

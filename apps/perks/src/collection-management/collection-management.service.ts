@@ -6,6 +6,7 @@ import type { EntityManager } from 'typeorm';
 import { CatalogWriter } from '../catalog/catalog-writer.js';
 import { CollectionStore } from '../catalog/collection-store.js';
 import type { CollectionResource, PutCollectionDto } from './collection.dto.js';
+import { CollectionEntity } from './collection.entity.js';
 import { toCollectionResource } from './to-collection-resource.js';
 
 const FIND = `
@@ -57,11 +58,8 @@ export class CollectionManagementService {
   }
 
   private async replace(manager: EntityManager, { id, owner, groups }: CollectionResource): Promise<void> {
-    await manager.query(
-      `insert into collections (id, owner) values ($1, $2)
-       on conflict (id) do update set owner = excluded.owner, revision = gen_random_uuid()`,
-      [id, owner],
-    );
+    const collections = manager.getRepository(CollectionEntity);
+    await collections.upsert({ id, owner, revision: () => 'gen_random_uuid()' }, ['id']);
     await manager.query('delete from perk_groups where collection_id = $1', [id]);
     const rows = groups.map(({ perks: _, ...group }, position) => ({ ...group, position }));
     await manager.query(INSERT_GROUPS, [id, JSON.stringify(rows)]);

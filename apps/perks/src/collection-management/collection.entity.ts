@@ -1,0 +1,12 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+
+@Entity('collections')
+export class CollectionEntity {
+  @PrimaryColumn('text')
+  id: string;
+  @Column('text')
+  owner: string;
+  /** Changes with everything that a read of the collection shows. */
+  @Column('uuid')
+  revision: string;
+}

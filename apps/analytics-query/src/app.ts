@@ -5,15 +5,19 @@ import { ApiModule } from './api/api.module.js';
 import { AppModule } from './app.module.js';
 import type { AnalyticsQueryEnv, AnalyticsRole } from './env.js';
 import { IngestModule } from './ingest/ingest.module.js';
+import { UpkeepModule } from './upkeep/upkeep.module.js';
 
-const ROLE_MODULES: Record<AnalyticsRole, Type> = { ingest: IngestModule, query: ApiModule };
+const ROLE_MODULES: Record<AnalyticsRole, Type[]> = {
+  ingest: [IngestModule, UpkeepModule],
+  query: [ApiModule],
+};
 
 /** Filters may list many values. */
 const BODY_LIMIT = 8 * 1024 * 1024;
 
 export const defineApp = (env: AnalyticsQueryEnv): AppDefinition => ({
   name: 'analytics-query',
-  module: { module: AppModule, imports: env.ANALYTICS_ROLES.map((role) => ROLE_MODULES[role]) },
+  module: { module: AppModule, imports: env.ANALYTICS_ROLES.flatMap((role) => ROLE_MODULES[role]) },
   env,
   openapi: {
     title: 'Perkway analytics',

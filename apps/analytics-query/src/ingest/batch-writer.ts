@@ -6,7 +6,7 @@ import { hash } from 'node:crypto';
 import type { Logger } from 'pino';
 import { EventStore } from './event-store.js';
 import { IngestMetrics } from './ingest-metrics.js';
-import { Partitions } from './partitions.js';
+import { Partitions } from '../partitions/partitions.js';
 import type { RejectedEvent } from './read-message.js';
 
 /** Data exceptions, broken constraints, entries too large for an index: the event is at fault, not the server. */

@@ -14,7 +14,7 @@ import {
   isStored,
   type StoredEvent,
 } from './event-rows.js';
-import { monthOf, Partitions } from './partitions.js';
+import { monthOf, Partitions } from '../partitions/partitions.js';
 import type { RejectedEvent } from './read-message.js';
 
 export interface StoreResult {

@@ -1,22 +1,13 @@
 import { Module } from '@nestjs/common';
-import { RollupRefresher } from '../upkeep/rollup-refresher.js';
-import { UpkeepService } from '../upkeep/upkeep.service.js';
+import { PartitionsModule } from '../partitions/partitions.module.js';
 import { BatchWriter } from './batch-writer.js';
 import { EventStore } from './event-store.js';
 import { IngestMetrics } from './ingest-metrics.js';
 import { IngestService } from './ingest.service.js';
-import { Partitions } from './partitions.js';
 
-/** The role `ingest`: stores events and keeps the store in order. */
+/** Stores events; part of the role `ingest`. */
 @Module({
-  providers: [
-    Partitions,
-    EventStore,
-    BatchWriter,
-    IngestMetrics,
-    IngestService,
-    RollupRefresher,
-    UpkeepService,
-  ],
+  imports: [PartitionsModule],
+  providers: [EventStore, BatchWriter, IngestMetrics, IngestService],
 })
 export class IngestModule {}

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { partitionOf } from '../ingest/partitions.js';
+import { partitionOf } from '../partitions/partitions.js';
 import { partitionedMonths } from './upkeep-connection.js';
 
 /**

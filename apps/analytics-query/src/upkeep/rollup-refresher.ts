@@ -3,7 +3,7 @@ import pg from 'pg';
 import { ADVISORY_LOCKS } from '@perkway/domain';
 import { ENV } from '@perkway/platform';
 import type { AnalyticsQueryEnv } from '../env.js';
-import { monthOf } from '../ingest/partitions.js';
+import { monthOf } from '../partitions/partitions.js';
 import { ROLLUPS, type Rollup } from '../model/rollups.js';
 import { inUpkeepTransaction, partitionedMonths, withUpkeepClient } from './upkeep-connection.js';
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ADVISORY_LOCKS } from '@perkway/domain';
 import type pg from 'pg';
-import { boundsOf, PARTITION_OPTIONS, partitionOf } from '../ingest/partitions.js';
+import { boundsOf, PARTITION_OPTIONS, partitionOf } from '../partitions/partitions.js';
 
 /** The swap waits for running queries, and later ones wait behind it: no longer than this, then it is tried again. */
 const LOCK_TIMEOUT_MS = 300;

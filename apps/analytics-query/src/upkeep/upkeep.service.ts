@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import type { AnalyticsQueryEnv } from '../env.js';
-import { monthOf, Partitions } from '../ingest/partitions.js';
+import { monthOf, Partitions } from '../partitions/partitions.js';
 import { keptFrom } from '../retention.js';
 import { dropExpired } from './drop-expired.js';
 import { RollupRefresher } from './rollup-refresher.js';

@@ -25,6 +25,9 @@ interface Waiting {
 
 /** The table `tracking_outbox`, through connections of its own so that a busy app pool does not delay it. */
 export class Outbox {
+  /** True while it took no events: nobody waits for it again until the background has brought some into it. */
+  isAway = false;
+
   private readonly pool: pg.Pool;
   private waiting: Waiting[] = [];
   private running = 0;

@@ -1,0 +1,162 @@
+import type { Logger } from 'pino';
+import type { AtRiskBuffer } from './at-risk-buffer.js';
+import type { Outbox } from './outbox.js';
+import type { StreamBreaker } from './stream-breaker.js';
+import type { StreamPublisher } from './stream-publisher.js';
+import {
+  CHARACTERS_PER_MESSAGE,
+  EVENTS_PER_MESSAGE,
+  splitIntoMessages,
+  toMessage,
+} from './tracking-messages.js';
+import type { TrackingMetrics } from './tracking-metrics.js';
+
+/** In the background nobody waits. */
+export const BACKGROUND_TIMEOUT_MS = 2_000;
+const BATCH = 500;
+/** Rows of a replica that died, and of transactions that took longer than the nudges, are found this often. */
+const POLL_MS = 2_000;
+/** Between full batches: a backlog must not starve the customers of this moment. */
+const PAUSE_MS = 10;
+const RETRY_MS = 500;
+
+/** Brings to the stream, in the background, what did not get there at once: what is in memory only, then the outbox. */
+export class Relay {
+  private isStopping = false;
+  private isFailing = false;
+  private hasNews = false;
+  private endPoll: () => void = () => undefined;
+  private readonly nudges: (NodeJS.Timeout | undefined)[] = [];
+  private running: Promise<void> = Promise.resolve();
+
+  constructor(
+    private readonly publisher: StreamPublisher,
+    private readonly breaker: StreamBreaker,
+    private readonly outbox: Outbox,
+    private readonly buffer: AtRiskBuffer,
+    private readonly metrics: TrackingMetrics,
+    private readonly logger: Logger,
+  ) {}
+
+  start(): void {
+    this.running = this.run();
+  }
+
+  /** There is something to do now. */
+  wake(): void {
+    this.hasNews = true;
+    this.endPoll();
+  }
+
+  /** There will be rows soon: the commit comes later, and nobody tells. Looks twice; the rest is found by the next poll. */
+  wakeSoon(): void {
+    this.nudge(0, 25);
+    this.nudge(1, 250);
+  }
+
+  /** Takes events that the outbox did not take. They are lost with the process until the background has stored them. */
+  keepInMemory(events: readonly string[]): void {
+    this.metrics.atRisk.inc(events.length);
+    this.reportDropped(this.buffer.push(events));
+    this.wake();
+  }
+
+  /** Stores what is in memory, as far as the time allows; the outbox is left to the other replicas and the next start. */
+  async stop(isLate: () => boolean): Promise<void> {
+    this.isStopping = true;
+    for (const nudge of this.nudges) clearTimeout(nudge);
+    this.endPoll();
+    await this.running;
+    while (this.buffer.size > 0 && !isLate()) if (!(await this.drainBuffer())) break;
+    if (this.buffer.size === 0) return;
+    this.metrics.lost.inc(this.buffer.size);
+    this.logger.error({ count: this.buffer.size }, 'stopping with tracking events in memory only: lost');
+  }
+
+  private async run() {
+    while (!this.isStopping) {
+      let pause = POLL_MS;
+      try {
+        if (this.buffer.size > 0) pause = (await this.drainBuffer()) ? 0 : RETRY_MS;
+        else if (!this.breaker.isAway) pause = (await this.drainOutbox()) ? PAUSE_MS : POLL_MS;
+        this.isFailing = false;
+      } catch (err) {
+        // Once per outage: the other attempts would say the same.
+        if (!this.isFailing) this.logger.warn({ err }, 'cannot read the tracking outbox');
+        this.isFailing = true;
+      }
+      if (pause > 0) await this.rest(pause);
+    }
+  }
+
+  /** @returns true if something was stored */
+  private async drainBuffer(): Promise<boolean> {
+    const events = this.buffer.take(EVENTS_PER_MESSAGE, CHARACTERS_PER_MESSAGE);
+    if (events.length === 0) return false;
+    if (!this.breaker.isAway) {
+      if (await this.publish(events)) {
+        this.metrics.published.inc(events.length);
+        // The next event that needs the outbox tries it again.
+        if (this.buffer.size === 0) this.outbox.isAway = false;
+        return true;
+      }
+      this.breaker.reportAway('it does not acknowledge');
+    }
+    if (await this.outbox.write(events, BACKGROUND_TIMEOUT_MS)) {
+      this.metrics.outboxed.inc(events.length);
+      if (this.outbox.isAway) this.logger.info('the tracking outbox takes events');
+      this.outbox.isAway = false;
+      return true;
+    }
+    this.reportDropped(this.buffer.putBack(events));
+    return false;
+  }
+
+  /** @returns true if there may be more */
+  private async drainOutbox(): Promise<boolean> {
+    const { taken, delivered, oldestAge } = await this.outbox.relay(BATCH, async (events) => {
+      const stored = await Promise.all(splitIntoMessages(events).map((message) => this.publish(message)));
+      return stored.every(Boolean);
+    });
+    this.metrics.oldestInOutbox.set(oldestAge);
+    if (!delivered) {
+      this.breaker.reportAway('it does not acknowledge');
+      return false;
+    }
+    this.metrics.relayed.inc(taken);
+    return taken === BATCH;
+  }
+
+  private publish(events: readonly string[]): Promise<boolean> {
+    return this.publisher.publish(toMessage(events), BACKGROUND_TIMEOUT_MS);
+  }
+
+  private reportDropped(count: number) {
+    if (count === 0) return;
+    this.metrics.lost.inc(count);
+    this.logger.error({ count }, 'the tracking buffer is full, the oldest events are lost');
+  }
+
+  private nudge(slot: number, delayMs: number) {
+    this.nudges[slot] ??= setTimeout(() => {
+      this.nudges[slot] = undefined;
+      this.wake();
+    }, delayMs).unref();
+  }
+
+  /** Waits; a poll is cut short by news, a pause after a batch or a failure is not. */
+  private async rest(pauseMs: number) {
+    const isPoll = pauseMs === POLL_MS;
+    if (!(isPoll && this.hasNews))
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, pauseMs).unref();
+        if (isPoll)
+          this.endPoll = () => {
+            clearTimeout(timer);
+            resolve();
+          };
+      });
+    this.endPoll = () => undefined;
+    this.hasNews = false;
+  }
+}

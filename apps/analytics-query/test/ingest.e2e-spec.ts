@@ -255,6 +255,33 @@ describe('ingest', () => {
     await counted(account, 'perk_clicks.count', 2);
   });
 
+  it('attaches a month again that somebody has detached, with what it holds', async () => {
+    const account = anAccountId();
+    const at = Date.UTC(2021, 7, 5);
+    await stack.publisher.events(click(account, { at }));
+    await counted(account, 'perk_clicks.count', 1);
+    await stack.database.query('alter table tracking_events detach partition tracking_events_2021_08');
+    await stack.publisher.events(click(account, { at: at + 1 }), click(account));
+    await counted(account, 'perk_clicks.count', 3);
+  });
+
+  it('puts events aside whose month cannot have a partition, each by itself, and stores the others', async () => {
+    const account = anAccountId();
+    const before = (await deadLetters()).length;
+    await stack.database.query('create table tracking_events_2021_09 (something_else int)');
+    await stack.publisher.events(
+      click(account),
+      click(account, { at: Date.UTC(2021, 8, 5), id: 'no-place' }),
+      click(account),
+    );
+    await counted(account, 'perk_clicks.count', 2);
+    const letters = (await deadLetters()).slice(before);
+    expect(letters).toHaveLength(1);
+    expect(letters[0]!.reason).toContain('there is no partition 2021-09');
+    expect(JSON.parse(letters[0]!.body)).toMatchObject({ events: [{ id: 'no-place', account }] });
+    await stack.database.query('drop table tracking_events_2021_09');
+  });
+
   it('counts on /metrics what it stored', async () => {
     const text = await (await fetch(`${stack.app.url}/metrics`)).text();
     for (const name of [

@@ -113,7 +113,7 @@ export class LoadService {
     { account, normalized, isMulti }: Request,
     body: AnswerBody,
     patience: Patience,
-    attach: (socket: Socket) => void,
+    attach: (socket: Socket | undefined) => void,
   ): Promise<void> {
     const model = await this.models.for(account, normalized.queries, patience);
     for (let attempt = 1; ; attempt += 1) {
@@ -131,7 +131,12 @@ export class LoadService {
       const needsCells = described.some(({ compiled }) => compiled.readsCells);
       const isRight = () => !needsCells || (!!supposed && !!seen && holds(supposed, seen));
       const statements = answer.statements((write) => (row) => (isRight() ? write(row) : undefined));
-      await this.reader.read(account, [...looks, ...statements], patience, attach);
+      try {
+        await this.reader.read(account, [...looks, ...statements], patience, attach);
+      } finally {
+        // It is somebody else's now: what is still to be sent must not hold it up.
+        attach(undefined);
+      }
       if (seen) this.coverages.learn(account, seen);
       if (isRight()) return answer.end();
     }

@@ -27,8 +27,9 @@ export interface PullLimits {
 }
 
 const NEXT = `$JS.API.CONSUMER.MSG.NEXT.${TRACKING_STREAM}.${TRACKING_CONSUMER}`;
-/** An answer that says how the request ended is late by more than this: the broker is gone, or the consumer. */
-const SILENCE_MS = 2_000;
+/** Nothing was heard for this long, neither message nor heartbeat: the broker is gone, or the consumer. */
+const SILENCE_MS = 4_000;
+const HEARTBEAT_MS = 500;
 /** No messages, the time is over, or the next message is beyond the bytes asked for. */
 const ENDS = [404, 408, 409];
 const TOO_LARGE = /maxbytes/i;
@@ -51,15 +52,21 @@ export class Pull {
     const inbox = createInbox(inboxPrefix('analytics-query'));
     const subscription = this.connection.subscribe(inbox);
     this.subscription = subscription;
-    const silence = setTimeout(() => subscription.unsubscribe(), expiresMs + SILENCE_MS);
+    const silence = setTimeout(() => subscription.unsubscribe(), SILENCE_MS);
     let received = 0;
     try {
       this.connection.publish(
         NEXT,
-        JSON.stringify({ batch: messages, max_bytes: bytes, expires: nanos(expiresMs) }),
+        JSON.stringify({
+          batch: messages,
+          max_bytes: bytes,
+          expires: nanos(expiresMs),
+          idle_heartbeat: nanos(HEARTBEAT_MS),
+        }),
         { reply: inbox },
       );
       for await (const message of subscription) {
+        silence.refresh();
         const status = message.data.length === 0 ? message.headers?.code : undefined;
         if (status === HEARTBEAT) continue;
         if (status) {

@@ -38,7 +38,7 @@ describe('campaigns', () => {
     const owner = await world.put('a', { ...campaign, owner: 'nobody' });
     expect([owner.status, code(owner.body)]).toEqual([400, 'VALIDATION_FAILED']);
     expect(JSON.parse(owner.body).errors).toEqual([
-      { field: 'owner', message: 'must be an existing account, and nobody is none' },
+      { field: 'owner', message: 'must be an existing account: nobody is unknown' },
     ]);
     const perk = await world.put('a', { ...campaign, incentives: ['coffee', 'gone', 'toString'] });
     expect(perk.status).toBe(400);

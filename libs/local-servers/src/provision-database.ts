@@ -19,6 +19,8 @@ export interface ProvisionOptions {
   database: string;
   /** The password of a role; it is set again every time. */
   passwordOf: (role: string) => string;
+  /** Whose roles and schemas; all if absent. The reader comes with analytics-query. */
+  apps?: DatabaseApp[];
 }
 
 export interface DatabaseUrls {
@@ -37,6 +39,11 @@ const withLogin = (adminUrl: string, database: string, role?: string, password?:
   if (role !== undefined) url.username = encodeURIComponent(role);
   if (password !== undefined) url.password = encodeURIComponent(password);
   return url.toString();
+};
+
+/** Roles belong to the server, and this one may not be touched by the user that provisions. */
+const explain = (role: string) => (cause: Error) => {
+  throw new Error(`the role ${role} cannot be made or set up: ${cause.message}`, { cause });
 };
 
 /** The addresses that `provisionDatabase` answers, without doing anything. */
@@ -86,28 +93,44 @@ async function provisionRole(
 }
 
 /**
+ * A schema is given only to a role that the giver may act as: a superuser may act as any, an owner with CREATEROLE lets
+ * itself for the moment.
+ */
+async function provisionSchema(client: pg.Client, role: string, schema: string): Promise<void> {
+  const { rows } = await client.query<{ owned: boolean; super: boolean }>(
+    `select exists (select from pg_namespace where nspname = $2 and nspowner = $1::regrole) as owned,
+       rolsuper as super from pg_roles where rolname = current_user`,
+    [role, schema],
+  );
+  if (rows[0]!.owned) return;
+  const [ofRole, ofSchema] = [role, schema].map((name) => client.escapeIdentifier(name));
+  if (!rows[0]!.super) await client.query(`grant ${ofRole} to current_user`);
+  await client.query(`create schema if not exists ${ofSchema}`);
+  await client.query(`alter schema ${ofSchema} owner to ${ofRole}`);
+  if (!rows[0]!.super) await client.query(`revoke ${ofRole} from current_user`);
+}
+
+/**
  * Makes the database, one role and schema per app and the reader, as often as it is called; also from several processes
- * at once. `adminUrl` is a superuser's and its host and parameters are those of every answer. No app's role can
- * see into the schema of another.
+ * at once. `adminUrl` is that of a superuser, or of the database's owner if it may make roles; its host and parameters
+ * are those of every answer. No app's role can see into the schema of another.
  */
 export async function provisionDatabase(adminUrl: string, options: ProvisionOptions): Promise<DatabaseUrls> {
   const urls = databaseUrls(adminUrl, options);
-  const apps = Object.values(APP_DATABASES);
+  const names = options.apps ?? (Object.keys(APP_DATABASES) as DatabaseApp[]);
+  const apps = names.map((app) => APP_DATABASES[app]);
+  const hasReader = names.includes('analytics-query');
   await withClient(adminUrl, async (client) => {
-    const { rows } = await client.query<{ super: boolean }>(
-      'select rolsuper as super from pg_roles where rolname = current_user',
-    );
-    if (!rows[0]?.super)
-      throw new Error('the database user that makes roles and schemas must be a superuser');
     await client.query('select pg_advisory_lock($1)', [PROVISION_LOCK]);
     for (const { role, schema } of apps)
-      await provisionRole(client, { role, schema, password: options.passwordOf(role) });
-    await provisionRole(client, {
-      role: READER_ROLE,
-      schema: APP_DATABASES['analytics-query'].schema,
-      password: options.passwordOf(READER_ROLE),
-      extra: ['default_transaction_read_only = on'],
-    });
+      await provisionRole(client, { role, schema, password: options.passwordOf(role) }).catch(explain(role));
+    if (hasReader)
+      await provisionRole(client, {
+        role: READER_ROLE,
+        schema: APP_DATABASES['analytics-query'].schema,
+        password: options.passwordOf(READER_ROLE),
+        extra: ['default_transaction_read_only = on'],
+      }).catch(explain(READER_ROLE));
 
     const database = client.escapeIdentifier(options.database);
     const { rowCount } = await client.query('select 1 from pg_database where datname = $1', [
@@ -115,18 +138,14 @@ export async function provisionDatabase(adminUrl: string, options: ProvisionOpti
     ]);
     if (rowCount === 0) await client.query(`create database ${database}`);
     await client.query(`revoke all on database ${database} from public`);
-    const roles = [...apps.map(({ role }) => role), READER_ROLE].map((role) => client.escapeIdentifier(role));
+    const owners = apps.map(({ role }) => client.escapeIdentifier(role));
+    const roles = [...owners, ...(hasReader ? [READER_ROLE] : [])];
     await client.query(`grant connect on database ${database} to ${roles.join(', ')}`);
-    await client.query(`grant temporary on database ${database} to ${roles.slice(0, -1).join(', ')}`);
+    await client.query(`grant temporary on database ${database} to ${owners.join(', ')}`);
 
     await withClient(urls.admin, async (inside) => {
       await inside.query('revoke all on schema public from public');
-      for (const { role, schema } of apps) {
-        await inside.query(`create schema if not exists ${inside.escapeIdentifier(schema)}`);
-        await inside.query(
-          `alter schema ${inside.escapeIdentifier(schema)} owner to ${inside.escapeIdentifier(role)}`,
-        );
-      }
+      for (const { role, schema } of apps) await provisionSchema(inside, role, schema);
     });
     // The lock goes with the connection.
   });

@@ -13,6 +13,13 @@ import {
 
 const folder = mkdtempSync(join(tmpdir(), 'perkway-provision-'));
 const options = { database: 'perkway', passwordOf: rolePassword('top secret') };
+const serverOptions = {
+  port: 0,
+  durable: false,
+  superuserPassword: 'top secret',
+  logFile: join(folder, 'postgres.log'),
+  dieWithParent: true,
+};
 let server: LocalServer;
 let urls: DatabaseUrls;
 
@@ -27,14 +34,7 @@ async function query(url: string, sql: string) {
 }
 
 beforeAll(async () => {
-  server = await startPostgres({
-    port: 0,
-    dataDir: join(folder, 'data'),
-    durable: false,
-    superuserPassword: 'top secret',
-    logFile: join(folder, 'postgres.log'),
-    dieWithParent: true,
-  });
+  server = await startPostgres({ ...serverOptions, dataDir: join(folder, 'data') });
   urls = await provisionDatabase(server.url, options);
 });
 afterAll(async () => {
@@ -109,7 +109,44 @@ describe('provisionDatabase', () => {
     urls = await provisionDatabase(server.url, options);
   });
 
-  it('refuses a user that is not the superuser', async () => {
-    await expect(provisionDatabase(urls.apps.perks, options)).rejects.toThrow(/must be a superuser/);
+  it('needs no superuser, but an owner who may make roles, as managed databases have it', async () => {
+    const other = await startPostgres({ ...serverOptions, dataDir: join(folder, 'managed') });
+    try {
+      await query(other.url, `create role owner login createrole password 'owner'`);
+      await query(other.url, 'create database managed owner owner');
+      const adminUrl = Object.assign(new URL(other.url), {
+        username: 'owner',
+        password: 'owner',
+        pathname: '/managed',
+      });
+      const managed = { ...options, database: 'managed' };
+      const provisioned = await provisionDatabase(adminUrl.href, managed);
+      expect(await provisionDatabase(adminUrl.href, managed)).toEqual(provisioned);
+      for (const url of Object.values(provisioned.apps)) await query(url, 'create table things (id int)');
+      // It made the schemas, and cannot look into them.
+      await expect(query(adminUrl.href, 'select * from catalog.things')).rejects.toThrow(/permission denied/);
+      expect(await query(provisioned.reader, 'show transaction_read_only')).toEqual([
+        { transaction_read_only: 'on' },
+      ]);
+    } finally {
+      await other.stop();
+    }
+  });
+
+  it('makes what one app needs on a server of its own', async () => {
+    const moved = { ...options, database: 'moved', apps: ['gift-cards' as const] };
+    const { apps, admin } = await provisionDatabase(server.url, moved);
+    await query(apps['gift-cards'], 'create table things (id int)');
+    const schemas = await query(
+      admin,
+      `select nspname from pg_namespace where nspname in ('gift_cards', 'catalog')`,
+    );
+    expect(schemas).toEqual([{ nspname: 'gift_cards' }]);
+  });
+
+  it('refuses a user that may not make roles, naming one', async () => {
+    await expect(provisionDatabase(urls.apps.perks, options)).rejects.toThrow(
+      /^the role \w+ cannot be made or set up: permission denied/,
+    );
   });
 });

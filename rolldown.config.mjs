@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { defineConfig } from 'rolldown';
 import { appPlugin as allocationPage } from './apps/allocation-page/build-page.mjs';
 
@@ -20,4 +20,7 @@ export const appConfig = (app) => ({
   output: { dir: `dist/${app}`, format: 'esm', sourcemap: true, entryFileNames: '[name].js', cleanDir: true },
 });
 
-export default defineConfig(process.env.APP ? appConfig(process.env.APP) : []);
+const allApps = () => readdirSync('apps').filter((app) => existsSync(`apps/${app}/src/main.ts`));
+
+/** One app by `APP=perks`, or all. */
+export default defineConfig(process.env.APP ? appConfig(process.env.APP) : allApps().map(appConfig));

@@ -1,0 +1,51 @@
+/**
+ * Takes out of a folder of production dependencies what no bundle loads, and prints what that brings:
+ *
+ *   node docker/slim-dependencies.mjs node_modules
+ */
+import { readdirSync, rmSync, rmdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+
+const root = process.argv[2] ?? 'node_modules';
+
+/** Whole folders. The apps are started without them in the container tests. */
+const UNUSED = [
+  // @nestjs/swagger names it a dependency for its compiler plug-in.
+  'typescript',
+  // TypeORM for the browser.
+  'typeorm/browser',
+  // Sources and older module formats beside what Node loads.
+  'rxjs/src',
+  'rxjs/dist/bundles',
+  'rxjs/dist/esm5',
+  'es-toolkit/dist/browser.global.js',
+  // Types of packages that have none of their own.
+  '@types',
+  '.bin',
+];
+
+/** Files that Node never loads. Licences stay: they ask for it. */
+const USELESS =
+  /\.(map|[cm]?ts|tsx|md|markdown|flow|tsbuildinfo)$|^(tsconfig.*\.json|\.eslintrc.*|\.npmignore|\.travis\.yml)$/i;
+const KEPT = /^(licen[cs]e|copying|notice)/i;
+
+const megabytes = (bytes) => `${(bytes / 1e6).toFixed(1)} MB`;
+
+function sizeOf(folder) {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0);
+}
+
+const before = sizeOf(root);
+for (const path of UNUSED) rmSync(join(root, path), { recursive: true, force: true });
+const folders = [];
+for (const entry of readdirSync(root, { recursive: true, withFileTypes: true })) {
+  const path = join(entry.parentPath, entry.name);
+  if (entry.isDirectory()) folders.push(path);
+  else if (USELESS.test(entry.name) && !KEPT.test(entry.name)) rmSync(path);
+}
+// The deepest first, so that a folder of empty folders goes too.
+for (const folder of folders.sort((a, b) => b.length - a.length))
+  if (readdirSync(folder).length === 0) rmdirSync(folder);
+console.log(`production dependencies: ${megabytes(before)}, of which ${megabytes(sizeOf(root))} are needed`);

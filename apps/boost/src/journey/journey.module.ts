@@ -1,13 +1,13 @@
 import { Module } from '@nestjs/common';
 import { AccountDirectoryModule, PerkDirectoryModule } from '@perkway/directory';
-import { CampaignsModule } from '../campaigns/campaigns.module.js';
+import { CampaignDirectoryModule } from '../campaigns/campaign-directory.module.js';
 import { ClicksModule } from '../clicks/clicks.module.js';
 import { JourneyController } from './journey.controller.js';
 import { JourneyService } from './journey.service.js';
 import { OriginsService } from './origins.service.js';
 
 @Module({
-  imports: [AccountDirectoryModule, CampaignsModule, ClicksModule, PerkDirectoryModule],
+  imports: [AccountDirectoryModule, CampaignDirectoryModule, ClicksModule, PerkDirectoryModule],
   controllers: [JourneyController],
   providers: [JourneyService, OriginsService],
 })

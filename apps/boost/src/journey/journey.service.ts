@@ -14,7 +14,7 @@ import { ENV } from '@perkway/platform';
 import { signOutreachToken } from '@perkway/signing';
 import { newEventId, TrackingService } from '@perkway/tracking';
 import { deriveJourneyId, type Campaign } from '../campaigns/campaign.js';
-import { CampaignsService } from '../campaigns/campaigns.service.js';
+import { CampaignDirectory } from '../campaigns/campaign-directory.js';
 import type { Query } from '../clicks/clicks.service.js';
 import type { BoostEnv } from '../env.js';
 import type { RewardsResource, TeaserResource, TeasersResource, TrackDto } from './journey.dto.js';
@@ -24,7 +24,7 @@ import type { RewardsResource, TeaserResource, TeasersResource, TrackDto } from 
 export class JourneyService {
   constructor(
     @Inject(ENV) private readonly env: BoostEnv,
-    private readonly campaigns: CampaignsService,
+    private readonly campaigns: CampaignDirectory,
     private readonly perks: PerkDirectory,
     private readonly tracking: TrackingService,
   ) {}

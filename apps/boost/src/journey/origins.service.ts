@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { AccountDirectory } from '@perkway/directory';
-import { CampaignsService } from '../campaigns/campaigns.service.js';
+import { CampaignDirectory } from '../campaigns/campaign-directory.js';
 
 /** Which web sites may call the customer journey of a campaign: those that its account lists. */
 @Injectable()
 export class OriginsService {
   constructor(
     private readonly accounts: AccountDirectory,
-    private readonly campaigns: CampaignsService,
+    private readonly campaigns: CampaignDirectory,
   ) {}
 
   /** False also while it cannot be found out. */

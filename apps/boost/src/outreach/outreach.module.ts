@@ -1,12 +1,12 @@
 import { Module } from '@nestjs/common';
-import { CampaignsModule } from '../campaigns/campaigns.module.js';
+import { CampaignDirectoryModule } from '../campaigns/campaign-directory.module.js';
 import { ClicksModule } from '../clicks/clicks.module.js';
 import { OutreachController } from './outreach.controller.js';
 import { PixelsService } from './pixels.service.js';
 import { RewardUrlsService } from './reward-urls.service.js';
 
 @Module({
-  imports: [CampaignsModule, ClicksModule],
+  imports: [CampaignDirectoryModule, ClicksModule],
   controllers: [OutreachController],
   providers: [PixelsService, RewardUrlsService],
 })

@@ -13,7 +13,7 @@ import type { FastifyRequest } from 'fastify';
 import { createHmac } from 'node:crypto';
 import { Counter, Registry } from 'prom-client';
 import { deriveJourneyId, type Campaign } from '../campaigns/campaign.js';
-import { CampaignsService } from '../campaigns/campaigns.service.js';
+import { CampaignDirectory } from '../campaigns/campaign-directory.js';
 import type { Query } from '../clicks/clicks.service.js';
 import type { BoostEnv } from '../env.js';
 import { ViewBudget } from './view-budget.js';
@@ -37,7 +37,7 @@ export class PixelsService {
 
   constructor(
     @Inject(ENV) private readonly env: BoostEnv,
-    private readonly campaigns: CampaignsService,
+    private readonly campaigns: CampaignDirectory,
     private readonly tracking: TrackingService,
     @Inject(Registry) registry: Registry,
   ) {

@@ -10,7 +10,7 @@ import {
 } from '@perkway/domain';
 import { ENV, requireCallerId } from '@perkway/platform';
 import { signOutreachToken } from '@perkway/signing';
-import { CampaignsService } from '../campaigns/campaigns.service.js';
+import { CampaignDirectory } from '../campaigns/campaign-directory.js';
 import type { Query } from '../clicks/clicks.service.js';
 import type { BoostEnv } from '../env.js';
 
@@ -21,7 +21,7 @@ const MAX_URL_LENGTH = 10_000;
 export class RewardUrlsService {
   constructor(
     @Inject(ENV) private readonly env: BoostEnv,
-    private readonly campaigns: CampaignsService,
+    private readonly campaigns: CampaignDirectory,
   ) {}
 
   /**

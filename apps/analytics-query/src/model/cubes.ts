@@ -27,6 +27,8 @@ export interface Measure {
   sql: string;
   /** One event of a view cube shows several perks; where no join has spread them over rows, this adds them up. */
   sqlWithoutPerks?: string;
+  /** What `countDistinct` counts the different values of. */
+  distinct?: string;
   /** The value on a single row, for ungrouped queries. */
   ungrouped: string;
   /** The measure's own condition, for the filter `measureFilter`. */
@@ -61,6 +63,7 @@ const countPeople: Measure = {
 const journeys: Measure = {
   aggType: 'countDistinct',
   sql: 'count(distinct e.journey_id)',
+  distinct: 'e.journey_id',
   ungrouped: '1',
 };
 

@@ -128,6 +128,8 @@ interface SplitPlan {
   measures: { name: string; definition: Measure }[];
   withPerks: boolean;
   rollup: Rollup | undefined;
+  /** What the only measure counts the different values of, when it does so: a group is made for each, then they are counted. */
+  distinct: string | undefined;
 }
 
 const ADDITIVE = new Set<Measure['aggType']>(['count', 'sum']);
@@ -179,8 +181,13 @@ function splitPlan(resolved: ResolvedQuery): SplitPlan | null {
         })
       : undefined;
   // Distinct things cannot be added up: groups of names may only be looked at where each is one group of ids.
+  const [only, ...others] = measures;
+  const distinct =
+    only?.definition.distinct && others.length === 0 && names.size === 0
+      ? only.definition.distinct
+      : undefined;
   const canJoinLate = names.size > 0 && (isAdditive || ids.every((id) => selected.has(id)));
-  if (!rollup && !canJoinLate) return null;
+  if (!rollup && !canJoinLate && !distinct) return null;
   if (names.size > 0 && !canJoinLate) return null;
   return {
     names,
@@ -190,6 +197,7 @@ function splitPlan(resolved: ResolvedQuery): SplitPlan | null {
     measures,
     withPerks,
     rollup,
+    distinct,
   };
 }
 
@@ -205,7 +213,7 @@ function writeSplit(
       ? segmentsOf(rangeOf(resolved, options.keptFrom), options.coverage, GRAIN_MS[rollup.grain])
       : null;
   // Without names and cells there is nothing to put together.
-  if (!segments?.cells && names.size === 0) return writePlain(resolved, options);
+  if (!segments?.cells && names.size === 0 && !plan.distinct) return writePlain(resolved, options);
   const params = new Params();
   const accountParam = params.add(account);
   const sources = segments?.cells
@@ -220,6 +228,8 @@ function writeSplit(
   const keyAt = (id: string): string => `g.k${keys.findIndex((key) => key.id === id)}`;
   const sumAt = (name: string): string => {
     const at = measures.findIndex((measure) => measure.name === name);
+    // Null is nothing that could be counted.
+    if (plan.distinct) return `count(g.m${at})`;
     const isCount = measures[at]!.definition.aggType !== 'sum';
     return isCount ? `coalesce(sum(g.m${at}), 0)::bigint` : `sum(g.m${at})`;
   };
@@ -255,7 +265,7 @@ function writeSplit(
 /** Raw rows of one stretch of time, added up. */
 function rawGroups(
   { query, cube, resolve }: ResolvedQuery,
-  { keys, measures, onRows, withPerks }: SplitPlan,
+  { keys, measures, onRows, withPerks, distinct }: SplitPlan,
   params: Params,
   timeSql: () => string[],
 ): string {
@@ -266,8 +276,9 @@ function rawGroups(
         column.kind === 'timeDimension' || !isNamed(definition) ? definition : cube.dimensions[column.name]!;
       return `${groupSql(column, sql, query.timezone)} as k${at}`;
     }),
-    ...measures.map(({ definition }, at) => `${measureSql(definition, withPerks)} as m${at}`),
+    ...measures.map(({ definition }, at) => `${distinct ?? measureSql(definition, withPerks)} as m${at}`),
   ];
+  const groups = (distinct ? select : keys).map((_, at) => at + 1);
   const context = { params, timezone: query.timezone, resolve, measureSql: () => '', ungrouped: false };
   return [
     `select ${select.join(', ')}`,
@@ -278,7 +289,7 @@ function rawGroups(
       ...timeSql(),
       ...compileFilters(onRows, context),
     ]),
-    ...(keys.length > 0 ? [`group by ${keys.map((_, at) => at + 1).join(', ')}`] : []),
+    ...(groups.length > 0 ? [`group by ${groups.join(', ')}`] : []),
   ].join('\n');
 }
 const isNamed = ({ joins = [] }: Dimension): boolean => joins.some(isName);

@@ -133,5 +133,6 @@ const insertCells = (rollup: Rollup, where: string, before = ''): string => {
     select e.account_id, e.type, date_trunc('${grain}', e.occurred_at, 'UTC'), ${Object.values(columns).join(', ')}
     from ${before}tracking_events e ${from}
     where ${where} and e.type in (${eventTypes.map((type) => `'${type}'`).join(', ')})
-    group by ${groups.join(', ')}`;
+    group by ${groups.join(', ')}
+    order by 1, 2, 3`;
 };

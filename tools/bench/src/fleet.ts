@@ -1,4 +1,5 @@
 import {
+  APP_DATABASES,
   APP_HOSTS,
   APPS,
   appEnvironment,
@@ -19,14 +20,32 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
+import pg from 'pg';
 import { build, type BuildOptions } from 'rolldown';
 
+const DATABASE = 'bench';
 export const ROOT = join(import.meta.dirname, '../../..');
 const START_LIMIT_MS = 60_000;
 const STOP = [
   { signal: 'SIGTERM', graceMs: 12_000 },
   { signal: 'SIGKILL', graceMs: 2_000 },
 ] as const;
+
+/** The keys of an earlier run were sealed with its secrets, which are gone. */
+async function forgetAccounts(adminUrl: string): Promise<void> {
+  const url = new URL(adminUrl);
+  url.pathname = `/${DATABASE}`;
+  const client = new pg.Client({ connectionString: url.toString(), connectionTimeoutMillis: 10_000 });
+  try {
+    await client.connect();
+    await client.query(`drop schema if exists ${APP_DATABASES['token-issuer'].schema} cascade`);
+  } catch (error) {
+    // The first run on this server.
+    if ((error as { code?: string }).code !== '3D000') throw error;
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
 
 /** A durable Postgres, a nats-server with its stream on the disk, and built apps: what production runs, on free ports. */
 export class Fleet {
@@ -130,8 +149,9 @@ export class Fleet {
       logFile: at('logs', 'nats.log'),
       dieWithParent: true,
     });
+    if (given) await forgetAccounts(given);
     this.database = await provisionDatabase(given ?? this.postgres!.url, {
-      database: 'bench',
+      database: DATABASE,
       passwordOf: rolePassword(given ? new URL(given).password : superuserPassword),
     });
 

@@ -20,10 +20,10 @@ export function defineApp(env: AllocationPageEnv): AppDefinition {
       withPage: false,
     },
     // A person gets the page, which can still read a token from an address that the router cannot.
-    errors: (error, requestId, address = '') =>
-      isForPerson(address)
+    errors: (error, requestId, asked) =>
+      isForPerson(asked?.address ?? '')
         ? { contentType: 'text/html; charset=utf-8', body: site.page().content.plain.toString() }
-        : renderProblem(error, requestId, address),
+        : renderProblem(error, requestId),
     bodyLimit: 16 * 1024,
     configure: (app) => {
       site = app.get(SiteService, { strict: false });

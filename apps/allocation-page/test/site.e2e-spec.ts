@@ -88,6 +88,18 @@ describe('the page', () => {
     expect([status, body.code]).toEqual([404, 'NOT_FOUND']);
   });
 
+  it('answers 405 to a wrong method where there is something, 404 where there is nothing', async () => {
+    for (const [path, status, allow] of [
+      ['/', 405, 'GET, HEAD'],
+      ['/nothing', 404, undefined],
+      ['/robots.txt', 405, 'GET, HEAD'],
+      ['/api/reward-link', 405, 'GET, HEAD'],
+    ] as const) {
+      const answer = await supertest(page.url).post(path);
+      expect([path, answer.status, answer.headers.allow]).toEqual([path, status, allow]);
+    }
+  });
+
   it.each(['/', '/nothing', '/%zz', `/assets/${SCRIPT.name}`, '/api/reward-link', '/livez', '/docs-json'])(
     'puts the security headers on %s',
     async (path) => {

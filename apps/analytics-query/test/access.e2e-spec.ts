@@ -164,6 +164,15 @@ describe('the host', () => {
     },
   );
 
+  it('says 405 in JSON for a wrong method', async () => {
+    const response = await fetch(`${app.url}/cubejs-api/v1/load`, { method: 'DELETE' });
+    expect([response.status, response.headers.get('allow'), await response.json()]).toEqual([
+      405,
+      'GET, HEAD, POST',
+      { error: 'DELETE is not allowed here, only GET, HEAD, POST' },
+    ]);
+  });
+
   it('lets browsers on any origin in', async () => {
     const origin = 'https://dashboard.test';
     const preflight = await fetch(`${app.url}/cubejs-api/v1/load`, {

@@ -375,6 +375,18 @@ describe('outreach', () => {
       },
     );
 
+    test('a pixel is not sent to', async () => {
+      const { status, headers, body } = await world.send(
+        `/outreach/campaign/${campaign}/tracking-pixel/teaser`,
+        { method: 'POST' },
+      );
+      expect([status, headers.allow, JSON.parse(body).code]).toEqual([
+        405,
+        'GET, HEAD',
+        'METHOD_NOT_ALLOWED',
+      ]);
+    });
+
     test('a pixel of another name is none', async () => {
       expect((await pixel('other')).status).toBe(404);
     });

@@ -216,6 +216,42 @@ describe('gift cards', () => {
       expect(await refusal({}, await gift.aPool(0))).toBe('409 NO_AVAILABLE_CARDS');
     });
 
+    it('say in a header what the pool has, where it has no such entry at all', async () => {
+      const detailOf = async (field: object, of = pool) =>
+        (await gift.generate(of, { body: aBody(field) })).headers.get('perkway-detail');
+      const own = await gift.aPool(1, { denomination: 12.5, currency: 'EUR', country: 'DE' });
+      await gift.addCards(own, 1);
+      for (const field of [{ denomination: 26 }, { currency: 'USD' }, { country: 'IT' }])
+        expect(await detailOf(field, own)).toBe('The pool has no such entry. It has 12.5 EUR DE, 25 EUR FR');
+      expect(await detailOf({}, await gift.aPool(0))).toBe('The pool has no cards');
+      await gift.aLink(own);
+      expect(await detailOf({}, own)).toBe('No card is left of 25 EUR');
+    });
+
+    it('say in a header which key is missing or wrong, which content type is needed, which method', async () => {
+      const detailOf = async (...request: Parameters<typeof gift.call>) =>
+        (await gift.call(...request)).headers.get('perkway-detail');
+      expect(await detailOf('/pools')).toBe('No API key was sent. Send it in the header X-API-Key.');
+      expect(await detailOf('/pools', { headers: { authorization: 'Bearer x' } })).toMatch(
+        /^A Bearer token was sent/,
+      );
+      expect(await detailOf('/pools', { headers: { 'x-api-key': 'unknown' } })).toBe(
+        'The API key is not known.',
+      );
+      const { headers } = await gift.generate(pool, { contentType: 'text/plain' });
+      expect(headers.get('perkway-detail')).toBe('Use the content type application/json');
+      for (const contentType of ['application/json', 'text/plain']) {
+        const load = await gift.load(pool, '{}', { contentType });
+        expect([load.status, load.headers.get('perkway-detail')]).toEqual([
+          415,
+          'Use the content type application/x-ndjson or text/csv',
+        ]);
+      }
+      const { status, body, ...wrong } = await gift.call('/pools', { method: 'POST' });
+      expect([status, body]).toEqual([405, 'METHOD_NOT_ALLOWED']);
+      expect(wrong.headers.get('allow')).toBe('GET, HEAD');
+    });
+
     it('are plain text where no handler is, too', async () => {
       expect(await gift.get('/nothing/here')).toMatchObject({ status: 404, body: 'NOT_FOUND' });
       expect(await gift.call('/pool/%', { headers: { 'x-api-key': gift.user.key } })).toMatchObject({

@@ -248,9 +248,29 @@ describe('links', () => {
     expect(body).toContain('<title>This link does not work</title>');
     expect(body.length).toBeLessThan(2_000);
     expect(body).not.toContain('nonsense');
+    const wrong = await send('/c/nonsense', { method: 'POST' });
+    expect([wrong.status, wrong.headers.allow, JSON.parse(wrong.body).code]).toEqual([
+      405,
+      'GET, HEAD',
+      'METHOD_NOT_ALLOWED',
+    ]);
     const elsewhere = await send('/elsewhere');
     expect(elsewhere.status).toBe(404);
     expect(elsewhere.headers['content-type']).toContain('application/problem+json');
+  });
+
+  test.each([
+    ['de-AT, en;q=0.5', 'de', 'Dieser Link funktioniert nicht'],
+    ['it, FR-ca;q=0.8, en;q=0.5', 'fr', 'Ce lien ne fonctionne pas'],
+    ['es', 'es', 'Este enlace no funciona'],
+    ['it', 'en', 'This link does not work'],
+    ['*', 'en', 'This link does not work'],
+    ['constructor', 'en', 'This link does not work'],
+  ])('the page of a broken link is in the language of its reader (%s)', async (accept, language, title) => {
+    const { headers, body } = await send('/c/nonsense', { headers: { 'accept-language': accept } });
+    expect(headers).toMatchObject({ 'content-language': language, vary: 'accept-language' });
+    expect(body).toContain(`<html lang="${language}">`);
+    expect(body).toContain(`<title>${title}</title>`);
   });
 
   test('a perk that is unknown, or leads nowhere that may be redirected to, is a 404', async () => {

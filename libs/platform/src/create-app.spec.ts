@@ -1,7 +1,7 @@
-import { Body, Controller, Get, Module, Param, Post, Req, type CanActivate } from '@nestjs/common';
+import { Body, Controller, Get, Module, Param, Patch, Post, Req, type CanActivate } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { DomainError, unavailable } from '@perkway/domain';
+import { DomainError, invalidField, unavailable } from '@perkway/domain';
 import { Type } from 'class-transformer';
 import { ArrayMaxSize, IsArray, IsInt, IsObject, ValidateNested } from 'class-validator';
 import type { FastifyRequest } from 'fastify';
@@ -43,6 +43,9 @@ class ThingsController {
     return { thingId };
   }
 
+  @Patch('things/special')
+  special() {}
+
   @Get('ip')
   ip(@Req() request: FastifyRequest) {
     return { ip: clientIp(request) };
@@ -51,6 +54,11 @@ class ThingsController {
   @Get('refused')
   refused() {
     throw new DomainError('KEY_EXISTS');
+  }
+
+  @Get('worded')
+  worded() {
+    throw invalidField('size', 'has no value \u20ac, but one of: \r\n 1 \u{1f600}.');
   }
 
   @Get('away')
@@ -161,7 +169,10 @@ describe('an app of the platform', () => {
       for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'nonsense', 'application/xml']) {
         const response = await post('{}', { 'content-type': type });
         expect(response.statusCode).toBe(415);
-        expect(response.json()).toMatchObject({ code: 'UNSUPPORTED_MEDIA_TYPE' });
+        expect(response.json()).toMatchObject({
+          code: 'UNSUPPORTED_MEDIA_TYPE',
+          detail: 'Use the content type application/json',
+        });
       }
       expect(
         (await post(JSON.stringify(valid), { 'content-type': 'application/json;charset=UTF-8' })).statusCode,
@@ -232,7 +243,25 @@ describe('an app of the platform', () => {
   });
 
   describe('addresses', () => {
-    it.each(['/nothing/here', '/things', '/things/a/b'])('GET %s is 404 where nothing is', async (url) => {
+    it.each<[string, string, string]>([
+      ['GET', '/things', 'POST'],
+      ['DELETE', '/things/a', 'GET, HEAD'],
+      ['OPTIONS', '/things/a?x=/y', 'GET, HEAD'],
+      ['POST', '/livez', 'GET, HEAD'],
+      // One and the same for two routes.
+      ['PUT', '/things/special', 'GET, HEAD, PATCH'],
+      ['HEAD', '/things', 'POST'],
+    ])('%s %s is 405 and tells what is allowed, without a key', async (method, url, allow) => {
+      const response = await app.inject({ method: method as 'GET', url, headers: { 'x-refuse': 'yes' } });
+      expect([response.statusCode, response.headers.allow]).toEqual([405, allow]);
+      if (method !== 'HEAD')
+        expect(response.json()).toMatchObject({
+          code: 'METHOD_NOT_ALLOWED',
+          detail: `${method} is not allowed here, only ${allow}`,
+        });
+    });
+
+    it.each(['/nothing/here', '/things/', '/things/a/b'])('GET %s is 404 where nothing is', async (url) => {
       const response = await app.inject({ url });
       expect(response.statusCode).toBe(404);
       expect(response.json()).toMatchObject({ code: 'NOT_FOUND', status: 404 });
@@ -388,10 +417,18 @@ describe('an app of the platform', () => {
         ['/nothing', 'NOT_FOUND'],
         ['/things/%ZZ', 'VALIDATION_FAILED'],
         ['/broken', 'INTERNAL_ERROR'],
+        ['/worded', 'VALIDATION_FAILED'],
       ]) {
         const response = await plain.inject({ url });
         expect(response.headers['content-type']).toBe('text/plain; charset=utf-8');
         expect(response.body).toBe(code);
+        // Only where there is more to say than the code does, and only what a header can hold.
+        expect(response.headers['perkway-detail']).toBe(
+          {
+            '/worded': 'size has no value ?, but one of: ?? 1 ?.',
+            '/things/%ZZ': 'The address cannot be read',
+          }[url!],
+        );
       }
       await plain.listen(0, '127.0.0.1');
       const socket = connect((plain.getHttpServer().address() as AddressInfo).port, '127.0.0.1');

@@ -15,6 +15,7 @@ import { ErrorFilter, sendError } from './errors/error.filter.js';
 import { renderProblem, type ErrorRenderer } from './errors/error-renderer.js';
 import { createValidationPipe } from './errors/validation.pipe.js';
 import { DrainState, HEALTH_OPTIONS, HealthModule, type HealthOptions } from './health/health.module.js';
+import { AllowedMethods } from './http/allowed-methods.js';
 import { trustedHops } from './http/client-ip.js';
 import { deferBodyErrors, DeferredBodyGuard } from './http/deferred-body.guard.js';
 import { refuseUnreadable } from './http/refuse-unreadable.js';
@@ -90,6 +91,7 @@ export async function createApp(definition: AppDefinition): Promise<NestFastifyA
     frameworkErrors: (_error: Error, _request: FastifyRequest, reply: FastifyReply) =>
       sendError(reply, new DomainError('VALIDATION_FAILED', 'The address cannot be read'), errors),
   });
+  const methods = new AllowedMethods(adapter.getInstance());
   deferBodyErrors(adapter.getInstance());
   closeConnectionsAsTheyBecomeIdle(adapter.getInstance());
 
@@ -98,7 +100,7 @@ export async function createApp(definition: AppDefinition): Promise<NestFastifyA
     bodyParser: false,
     abortOnError: false,
   });
-  app.useGlobalFilters(new ErrorFilter(errors, logger));
+  app.useGlobalFilters(new ErrorFilter(errors, logger, methods));
   app.useGlobalGuards(new DeferredBodyGuard());
   app.useGlobalPipes(createValidationPipe());
   observeRequests(app, logger);

@@ -15,7 +15,7 @@ export * from './errors/to-domain-error.js';
 export * from './errors/validation.pipe.js';
 export * from './health/health.module.js';
 export * from './http/client-ip.js';
-export { acceptStreams } from './http/deferred-body.guard.js';
+export { acceptStreams, useMediaType } from './http/deferred-body.guard.js';
 export * from './http/guess-limiter.js';
 export * from './http/public.decorator.js';
 export * from './logging/logger.js';

@@ -31,7 +31,7 @@ export class SiteController {
   }
 
   /** Any other address answers the page too, as a 404: a person finds the field to paste the link into. */
-  @Get('*')
+  @Get(['/', '*'])
   page(@Query('lang') lang: unknown, @Req() request: FastifyRequest, @Res() reply: FastifyReply) {
     if (!isForPerson(request.url)) throw new DomainError('NOT_FOUND');
     const { language, content } = this.site.page(lang, request.headers['accept-language']);

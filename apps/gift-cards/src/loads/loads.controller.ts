@@ -10,7 +10,7 @@ import {
 } from '@nestjs/swagger';
 import { Roles } from '@perkway/auth';
 import { DomainError, invalidField, isUuid, lastOf } from '@perkway/domain';
-import { ApiProblems } from '@perkway/platform';
+import { ApiProblems, useMediaType } from '@perkway/platform';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
@@ -24,8 +24,9 @@ export const CARD_LOAD_TYPES = ['application/x-ndjson', 'text/csv'];
 
 /** @throws UNSUPPORTED_MEDIA_TYPE also for a compressed body, which would be read as rows */
 function formatOf({ body, headers }: FastifyRequest): LoadFormat {
+  if (!(body instanceof Readable)) throw useMediaType(CARD_LOAD_TYPES);
   const encoding = headers['content-encoding']?.toLowerCase() ?? 'identity';
-  if (!(body instanceof Readable) || encoding !== 'identity') throw new DomainError('UNSUPPORTED_MEDIA_TYPE');
+  if (encoding !== 'identity') throw new DomainError('UNSUPPORTED_MEDIA_TYPE', 'Send the rows uncompressed');
   return headers['content-type']!.trim().toLowerCase().startsWith('text/csv') ? 'csv' : 'ndjson';
 }
 

@@ -5,13 +5,25 @@ import { signRewardToken } from '@perkway/signing';
 import { DataSource } from 'typeorm';
 import type { GiftCardsEnv } from '../env.js';
 import { Reservations } from './reservations.js';
-import { parseBody, requestDigest, rewardLinkId } from './reward-link-request.js';
+import { parseBody, requestDigest, rewardLinkId, type RewardLinkBody } from './reward-link-request.js';
 
 export interface GeneratedLink {
   reward_link: string;
   token: string;
   isReplay: boolean;
 }
+
+/** In one header. */
+const MAX_ENTRIES_SHOWN = 20;
+interface Entry {
+  denomination: number;
+  currency: string;
+  country: string;
+}
+const SELECT_ENTRIES = `
+  select i.denomination::float8 as denomination, i.currency, i.country
+  from inventories i join pools p on p.id = i.pool_id
+  where p.id = $1 and p.owner = $2 order by currency, denomination, country`;
 
 @Injectable()
 export class RewardLinksService {
@@ -55,6 +67,7 @@ export class RewardLinksService {
       token_key: this.env.REWARD_TOKEN_KEYS.current,
     });
     if (decided.outcome === 'RESERVED') return this.answer(link, this.env.REWARD_TOKEN_KEYS.current, false);
+    if (decided.outcome === 'NO_AVAILABLE_CARDS') throw await this.noCards(caller, poolId, fields);
     if (decided.outcome !== 'EXISTS') throw new DomainError(decided.outcome);
     if (decided.body_digest.toString('hex') !== digest) throw new DomainError('IDEMPOTENCY_KEY_CONFLICT');
     return this.answer(link, decided.token_key, true);
@@ -63,6 +76,31 @@ export class RewardLinksService {
   private async exists(link: string): Promise<boolean> {
     const rows: unknown[] = await this.dataSource.query('select from reward_links where id = $1', [link]);
     return rows.length > 0;
+  }
+
+  /** Says what the pool has, to whoever asked for something that it never had. */
+  private async noCards(
+    { account }: Caller,
+    poolId: string,
+    { denomination, currency, country }: RewardLinkBody,
+  ): Promise<DomainError> {
+    const entries: Entry[] = await this.dataSource.query(SELECT_ENTRIES, [poolId, account]);
+    const isKnown = entries.some(
+      (entry) =>
+        entry.denomination === denomination &&
+        entry.currency === currency &&
+        (country === undefined || entry.country === country),
+    );
+    const list = entries.slice(0, MAX_ENTRIES_SHOWN).map((entry) => Object.values(entry).join(' '));
+    if (entries.length > list.length) list.push('and others');
+    return new DomainError(
+      'NO_AVAILABLE_CARDS',
+      isKnown
+        ? `No card is left of ${denomination} ${currency}`
+        : entries.length > 0
+          ? `The pool has no such entry. It has ${list.join(', ')}`
+          : 'The pool has no cards',
+    );
   }
 
   private answer(link: string, keyId: string, isReplay: boolean): GeneratedLink {

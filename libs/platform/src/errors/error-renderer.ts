@@ -10,16 +10,17 @@ export interface RenderedError {
   headers?: Readonly<Record<string, string>>;
 }
 
-/**
- * How a host writes its errors. For hosts that also answer with pages: `address` is path and query as they came,
- * `accept` the header.
- */
-export type ErrorRenderer = (
-  error: DomainError,
-  requestId: string,
-  address?: string,
-  accept?: string,
-) => RenderedError;
+/** What a refused request asked for, for hosts that also answer with pages. */
+export interface Asked {
+  /** Path and query as they came. */
+  address: string;
+  /** The headers. */
+  accept?: string;
+  acceptLanguage?: string;
+}
+
+/** How a host writes its errors. Nothing is known of what never became a request. */
+export type ErrorRenderer = (error: DomainError, requestId: string, asked?: Asked) => RenderedError;
 
 /** RFC 9457. */
 export const renderProblem: ErrorRenderer = (error, requestId) => ({
@@ -35,10 +36,19 @@ export const renderProblem: ErrorRenderer = (error, requestId) => ({
   }),
 });
 
-/** The code alone, as the specification has it for gift cards (section 7). */
-export const renderPlainCode: ErrorRenderer = (error) => ({
+/** Longer ones help nobody. */
+const MAX_DETAIL = 1_000;
+
+/**
+ * The code alone, as the specification has it for gift cards (section 7). What there is to say besides is in the header
+ * `Perkway-Detail`.
+ */
+export const renderPlainCode: ErrorRenderer = ({ code, detail }) => ({
   contentType: 'text/plain; charset=utf-8',
-  body: error.code,
+  body: code,
+  ...(detail === ERROR_CODES[code].title
+    ? {}
+    : { headers: { 'perkway-detail': detail.slice(0, MAX_DETAIL).replace(/[^ -~]/gu, '?') } }),
 });
 
 /** `{"error": string}`, as Cube clients expect it. */

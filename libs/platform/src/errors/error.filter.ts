@@ -1,8 +1,9 @@
 import { Catch, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
-import type { DomainError } from '@perkway/domain';
+import { DomainError } from '@perkway/domain';
 import type { FastifyReply } from 'fastify';
 import type { Logger } from 'pino';
 import { throwError } from 'rxjs';
+import type { AllowedMethods } from '../http/allowed-methods.js';
 import { hasUnreadBody } from '../http/deferred-body.guard.js';
 import { logFailure, noteRefusal } from '../logging/request-log.js';
 import { refusal } from '../nats/rpc-failure.js';
@@ -16,12 +17,9 @@ const RETRY_AFTER_S = '2';
 export function sendError(reply: FastifyReply, error: DomainError, render: ErrorRenderer): void {
   const { request } = reply;
   noteRefusal(request, error);
-  const { contentType, body, bytes, status, headers } = render(
-    error,
-    request.id,
-    request.url,
-    request.headers.accept,
-  );
+  const { accept, 'accept-language': acceptLanguage } = request.headers;
+  const asked = { address: request.url, accept, acceptLanguage };
+  const { contentType, body, bytes, status, headers } = render(error, request.id, asked);
   if (headers) void reply.headers(headers);
   if (hasUnreadBody(request)) void reply.header('connection', 'close');
   if (error.status === 503 || error.status === 429)
@@ -39,6 +37,7 @@ export class ErrorFilter implements ExceptionFilter {
   constructor(
     private readonly render: ErrorRenderer,
     private readonly logger: Logger,
+    private readonly methods: AllowedMethods,
   ) {}
 
   catch(thrown: unknown, host: ArgumentsHost) {
@@ -49,7 +48,16 @@ export class ErrorFilter implements ExceptionFilter {
     }
     const reply = host.switchToHttp().getResponse<FastifyReply>();
     if (error.status >= 500) logFailure(this.logger, reply, error, thrown);
-    if (!reply.sent) sendError(reply, error, this.render);
+    if (!reply.sent) sendError(reply, this.wrongMethod(reply) ?? error, this.render);
     return undefined;
+  }
+
+  /** What there is to say where no handler was found, but would be for another method. */
+  private wrongMethod(reply: FastifyReply): DomainError | undefined {
+    const { is404, method, url } = reply.request;
+    const allowed = is404 ? this.methods.of(url).join(', ') : '';
+    if (allowed === '') return undefined;
+    void reply.header('allow', allowed);
+    return new DomainError('METHOD_NOT_ALLOWED', `${method} is not allowed here, only ${allowed}`);
   }
 }

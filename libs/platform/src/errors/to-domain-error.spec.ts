@@ -112,7 +112,9 @@ describe('the error formats', () => {
     expect(renderPlainCode(error, 'r-1')).toEqual({
       contentType: 'text/plain; charset=utf-8',
       body: 'VALIDATION_FAILED',
+      headers: { 'perkway-detail': 'name is missing' },
     });
+    expect(renderPlainCode(new DomainError('KEY_EXISTS'), 'r-1')).not.toHaveProperty('headers');
   });
 
   it('are {"error"} for Cube clients', () => {

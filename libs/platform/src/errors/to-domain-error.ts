@@ -14,6 +14,12 @@ const BY_STATUS: Readonly<Record<number, ErrorCode>> = {
   503: 'DEPENDENCY_UNAVAILABLE',
 };
 
+/** What Fastify refuses by itself. */
+const FRAMEWORK_DETAILS: Partial<Record<ErrorCode, string>> = {
+  VALIDATION_FAILED: 'The request cannot be read',
+  UNSUPPORTED_MEDIA_TYPE: 'Use the content type application/json',
+};
+
 const CONNECTION_LOST = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -57,7 +63,7 @@ export function toDomainError(error: unknown): DomainError {
   if (error instanceof HttpException) {
     const status = error.getStatus();
     const code = BY_STATUS[status] ?? (status >= 400 && status < 500 ? 'VALIDATION_FAILED' : undefined);
-    if (code) return new DomainError(code);
+    if (code) return new DomainError(code, FRAMEWORK_DETAILS[code]);
   }
   if (isDatabaseAway(error)) return unavailable('The database');
   if (isUnstorable(error))
@@ -65,8 +71,7 @@ export function toDomainError(error: unknown): DomainError {
   const { statusCode, code } = (error ?? {}) as { statusCode?: number; code?: string };
   if (typeof statusCode === 'number' && typeof code === 'string' && code.startsWith('FST_')) {
     const known = BY_STATUS[statusCode];
-    if (known)
-      return new DomainError(known, known === 'VALIDATION_FAILED' ? 'The request cannot be read' : undefined);
+    if (known) return new DomainError(known, FRAMEWORK_DETAILS[known]);
   }
   return new DomainError('INTERNAL_ERROR', ERROR_CODES.INTERNAL_ERROR.title);
 }

@@ -5,6 +5,9 @@ import type { IncomingMessage } from 'node:http';
 
 const BODY_ERROR = Symbol('bodyError');
 const IS_UNREAD = Symbol('isUnread');
+const STREAMS = Symbol('streams');
+/** The types that each route takes as streams, by its pattern. */
+type Server = FastifyInstance & { [STREAMS]?: Map<string, string[]> };
 type Deferred = FastifyRequest & { [BODY_ERROR]?: DomainError; [IS_UNREAD]?: true };
 
 /** Levels of lists and objects in one another. No body of ours has half as many. */
@@ -29,6 +32,7 @@ export function deferBodyErrors(fastify: FastifyInstance): void {
  * @param route its pattern, such as `/admin/pools/:poolId/cards`
  */
 export function acceptStreams(fastify: FastifyInstance, contentTypes: string[], route: string): void {
+  ((fastify as Server)[STREAMS] ??= new Map()).set(route, contentTypes);
   fastify.addContentTypeParser(contentTypes, (request, payload, done) => {
     if (request.routeOptions.url === route) done(null, payload);
     else refuseMediaType(request, payload, done);
@@ -38,13 +42,17 @@ export function acceptStreams(fastify: FastifyInstance, contentTypes: string[], 
 /** True if the answer leaves before the body has come, so that the connection is good for nothing else. */
 export const hasUnreadBody = (request: FastifyRequest): boolean => IS_UNREAD in request;
 
+export const useMediaType = (types: string[]): DomainError =>
+  new DomainError('UNSUPPORTED_MEDIA_TYPE', `Use the content type ${types.join(' or ')}`);
+
 /** The first error stands. */
 function refuse(request: Deferred, error: DomainError): void {
   request[BODY_ERROR] ??= error;
 }
 
 const refuseMediaType: FastifyContentTypeParser = (request, payload, done) => {
-  refuse(request, new DomainError('UNSUPPORTED_MEDIA_TYPE'));
+  const streams = (request.server as Server)[STREAMS]?.get(request.routeOptions.url ?? '');
+  refuse(request, useMediaType(streams ?? ['application/json']));
   readText(request, payload, () => done(null, undefined));
 };
 

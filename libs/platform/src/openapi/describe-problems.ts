@@ -45,6 +45,10 @@ const bodySchema = (mediaType: string, codes: string[]): Schema => {
 
 const EXAMPLE_REQUEST_ID = '8d1c3c2e-5d5b-4f9e-9a53-0f6d3d1c2b7a';
 const RETRY_AFTER = { description: 'Seconds', schema: { type: 'integer' }, example: 2 };
+const DETAIL = {
+  description: 'What is wrong, where the code does not say it all',
+  schema: { type: 'string' },
+};
 /** What programs and browsers send: some refusals are a page for the one and data for the other. */
 const ACCEPTS = ['*/*', 'text/html'];
 
@@ -68,7 +72,11 @@ export function describeProblems(
         ? new DomainError(code, `${wrong.field} ${wrong.message}`, [wrong])
         : new DomainError(code);
     for (const accept of ACCEPTS) {
-      const { status = error.status, contentType, body } = render(error, EXAMPLE_REQUEST_ID, address, accept);
+      const {
+        status = error.status,
+        contentType,
+        body,
+      } = render(error, EXAMPLE_REQUEST_ID, { address, accept });
       const { content, ...response } = (responses[status] ??= { description: '', content: {} });
       const mediaType = contentType.split(';')[0]!;
       const examples = (content![mediaType]?.examples ?? {}) as Record<string, object>;
@@ -76,7 +84,7 @@ export function describeProblems(
       responses[status] = {
         ...response,
         description: describeCodes(response.description, `\`${code}\`: ${title}`),
-        ...(status === 429 || status === 503 ? { headers: { 'Retry-After': RETRY_AFTER } } : {}),
+        ...headersOf(status, mediaType),
         content: {
           ...content,
           [mediaType]: { schema: bodySchema(mediaType, Object.keys(examples)), examples },
@@ -85,6 +93,14 @@ export function describeProblems(
     }
   }
   return responses;
+}
+
+function headersOf(status: number, mediaType: string): Pick<Response, 'headers'> {
+  const headers = {
+    ...(status === 429 || status === 503 ? { 'Retry-After': RETRY_AFTER } : {}),
+    ...(mediaType === 'text/plain' ? { 'Perkway-Detail': DETAIL } : {}),
+  };
+  return Object.keys(headers).length > 0 ? { headers } : {};
 }
 
 const describeCodes = (before: string, line: string): string =>

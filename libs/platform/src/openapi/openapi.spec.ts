@@ -160,12 +160,13 @@ describe('a document', () => {
     const { paths } = await documentOf(render);
     const refusal = paths['/things/open'].get.responses['409'];
     expect(refusal.description).toBe('`KEY_EXISTS`: The API key exists already');
+    expect(Object.keys(refusal.headers ?? {})).toEqual(type === 'text/plain' ? ['Perkway-Detail'] : []);
     expect(refusal.content).toEqual({ [type]: { schema, examples: { KEY_EXISTS: expect.any(Object) } } });
   });
 
   it('shows a page for a browser beside data for a program', async () => {
-    const { paths } = await documentOf((error, id, address, accept) =>
-      accept === 'text/html' && address === '/things/open'
+    const { paths } = await documentOf((error, id, asked) =>
+      asked?.accept === 'text/html' && asked.address === '/things/open'
         ? { contentType: 'text/html; charset=utf-8', body: '<p>', status: 404 }
         : renderProblem(error, id),
     );

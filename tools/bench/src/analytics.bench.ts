@@ -3,7 +3,6 @@ import type { AppName } from '@perkway/local-servers';
 import pg from 'pg';
 import { median } from './compare.js';
 import type { Fleet } from './fleet.js';
-import { ingestRate, plainRate } from './ingest-rate.js';
 import type { Scenario } from './scenario.js';
 import { seedEvents } from './seed-events.js';
 
@@ -268,7 +267,6 @@ export const scenario: Scenario = {
       }
       missed += await manyUsers(fleet);
       missed += await neighbours(fleet);
-      missed += await ingest(fleet, client);
     } finally {
       await client.end();
     }
@@ -369,30 +367,6 @@ async function neighbours(fleet: Fleet): Promise<number> {
     `a fourth account's live query: ${ms(alone)} ms alone, ${ms(among)} ms beside 30 users of the heaviest query on three accounts (${answers} answers): ${(among / alone).toFixed(2)}; target 2.00: ${isHeld ? 'held' : 'MISSED'}`,
   );
   return isHeld ? 0 : 1;
-}
-
-/** From the stream into the store, as a ratio to nothing but the insert. The broker and the publisher share the cores. */
-async function ingest(fleet: Fleet, client: pg.Client): Promise<number> {
-  let missed = 0;
-  for (const { perMessage, events, target } of [
-    { perMessage: 1, events: 20_000, target: 0.45 },
-    { perMessage: 20, events: 100_000, target: 0.75 },
-    { perMessage: 1_000, events: 200_000, target: 0.83 },
-  ]) {
-    const ratios: number[] = [];
-    const rates: number[] = [];
-    for (let round = 0; round < 3; round += 1) {
-      const plain = await plainRate(client, events);
-      rates.push(await ingestRate(fleet, client, events, perMessage));
-      ratios.push(rates.at(-1)! / plain);
-    }
-    const ratio = median(ratios);
-    if (ratio < target) missed += 1;
-    write(
-      `ingest of ${events} events, ${perMessage} a message: ${Math.round(median(rates))}/s, ${ratio.toFixed(2)} of the plain insert; target ${target.toFixed(2)}: ${ratio < target ? 'MISSED' : 'held'}`,
-    );
-  }
-  return missed;
 }
 
 /** Until all hours have cells, all closed months are in order, and nothing is waiting. */

@@ -1,6 +1,7 @@
 import type { OnModuleDestroy } from '@nestjs/common';
 import type { ResolvedKey } from '@perkway/domain';
 import { RefreshingCache } from '@perkway/platform';
+import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import { hashApiKey } from './hash-api-key.js';
 
@@ -21,7 +22,7 @@ const MAX_HASHES = 10_000;
 export class KeyStore implements OnModuleDestroy {
   private readonly cache: RefreshingCache<ResolvedKey>;
   /** The hash of each valid key as it was written: hashing costs more than the rest of the check together. */
-  private readonly hashes = new Map<string, string>();
+  private readonly hashes = new LRUCache<string, string>({ max: MAX_HASHES });
 
   constructor(
     private readonly pepper: string,
@@ -47,7 +48,7 @@ export class KeyStore implements OnModuleDestroy {
   async find(key: string): Promise<ResolvedKey | undefined> {
     const hash = hashApiKey(this.pepper, key);
     const found = await this.cache.get(hash);
-    if (found) this.remember(key, hash);
+    if (found) this.hashes.set(key, hash);
     return found;
   }
 
@@ -58,10 +59,5 @@ export class KeyStore implements OnModuleDestroy {
 
   onModuleDestroy(): void {
     this.cache.stop();
-  }
-
-  private remember(key: string, hash: string) {
-    if (this.hashes.size >= MAX_HASHES) this.hashes.clear();
-    this.hashes.set(key, hash);
   }
 }

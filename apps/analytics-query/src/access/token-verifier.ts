@@ -3,6 +3,7 @@ import { DomainError, GET_ANALYTICS_KEYS, isCallerId, unavailable } from '@perkw
 import { LOGGER, RpcClient } from '@perkway/platform';
 import jwt from 'jsonwebtoken';
 import { createPublicKey, hash, type KeyObject } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 
 /** Who asks: the account of the token. */
@@ -37,7 +38,7 @@ export class TokenVerifier implements OnModuleInit, OnApplicationShutdown {
   private asking: Promise<void> | null = null;
   private askedAt = 0;
   private timer?: NodeJS.Timeout;
-  private readonly verified = new Map<string, TokenClaims>();
+  private readonly verified = new LRUCache<string, TokenClaims>({ max: MAX_CACHED_TOKENS });
 
   constructor(
     @Inject(RpcClient) private readonly rpc: RpcClient,
@@ -70,7 +71,6 @@ export class TokenVerifier implements OnModuleInit, OnApplicationShutdown {
     const keyId = keyIdOf(token);
     const keySet = await this.keysFor(keyId);
     const claims = check(token, keySet, keyId);
-    if (this.verified.size >= MAX_CACHED_TOKENS) this.verified.delete(this.verified.keys().next().value!);
     this.verified.set(digest, claims);
     return claims;
   }

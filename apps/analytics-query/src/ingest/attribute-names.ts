@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { EntityManager } from 'typeorm';
 import type { StoredEvent } from './event-rows.js';
 
@@ -12,6 +13,7 @@ export const MAX_NAMES = 2_000;
 const MAX_KEYED_NAMES = 10_000;
 /** After this time an account that was full is looked at again. */
 const FULL_MS = 60_000;
+const MAX_FULL_ACCOUNTS = 10_000;
 
 interface AttributeName {
   account: string;
@@ -31,8 +33,8 @@ const keyOf = ({ account, name, keyed }: AttributeName): string => `${account} $
 /** Keeps the names of custom attributes that accounts have used. */
 export class AttributeNames {
   /** Names that are in the table for sure. */
-  private readonly known = new Set<string>();
-  private readonly full = new Map<string, number>();
+  private readonly known = new LRUCache<string, true>({ max: MAX_KNOWN_NAMES });
+  private readonly full = new LRUCache<string, true>({ max: MAX_FULL_ACCOUNTS, ttl: FULL_MS });
 
   /** Names of the batch that are not known to be in the table, in one order for all writers. */
   newOnes(events: StoredEvent[]): AttributeName[] {
@@ -43,8 +45,8 @@ export class AttributeNames {
       for (const name of Object.keys(event.cmeta)) {
         const entry = { account: event.account, name, keyed };
         const key = keyOf(entry);
-        if (name.length > MAX_ATTRIBUTE_NAME || this.known.has(key) || names.has(key)) continue;
-        if (!keyed && this.isFull(event.account)) continue;
+        if (name.length > MAX_ATTRIBUTE_NAME || this.known.get(key) || names.has(key)) continue;
+        if (!keyed && this.full.has(event.account)) continue;
         names.set(key, entry);
       }
     }
@@ -62,7 +64,7 @@ export class AttributeNames {
     const room = new Map(rows.map(({ account_id: account, names: used }) => [account, used]));
     const fitting = names.filter(({ account, keyed }) => {
       const used = room.get(account) ?? 0;
-      if (!keyed && used >= MAX_NAMES) this.full.set(account, Date.now());
+      if (!keyed && used >= MAX_NAMES) this.full.set(account, true);
       if (used >= (keyed ? MAX_KEYED_NAMES : MAX_NAMES)) return false;
       room.set(account, used + 1);
       return true;
@@ -81,13 +83,6 @@ export class AttributeNames {
 
   /** After the commit. */
   remember(names: AttributeName[]): void {
-    if (this.known.size > MAX_KNOWN_NAMES) this.known.clear();
-    if (this.full.size > MAX_KNOWN_NAMES) this.full.clear();
-    for (const name of names) this.known.add(keyOf(name));
-  }
-
-  private isFull(account: string): boolean {
-    const since = this.full.get(account);
-    return since !== undefined && Date.now() - since < FULL_MS;
+    for (const name of names) this.known.set(keyOf(name), true);
   }
 }

@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
 import {
   attributeOfMember,
   dimensionOfAttribute,
@@ -18,15 +19,10 @@ const MAX_LISTED = 1_000;
 /** Names from here on may not have been kept, see attribute-names.ts. */
 const FULL = 2_000;
 
-interface Known {
-  names: Promise<string[]>;
-  at: number;
-}
-
 /** The model as an account sees it. */
 @Injectable()
 export class AccountModels {
-  private readonly known = new Map<string, Known>();
+  private readonly known = new LRUCache<string, Promise<string[]>>({ max: MAX_ACCOUNTS, ttl: FRESH_MS });
   /** Without an account's own dimensions: for queries that name none of them. */
   private readonly common = modelFor([]);
 
@@ -34,13 +30,12 @@ export class AccountModels {
 
   /** What `/v1/meta` shows: names that calls with a key used before those that anybody put into a link. */
   async listed(account: string, patience: Patience): Promise<Model> {
-    const known = this.known.get(account);
-    if (known && Date.now() - known.at < FRESH_MS) return modelFor((await known.names).map(byName));
-    const names = this.list(account, patience);
-    this.known.delete(account);
-    this.known.set(account, { names, at: Date.now() });
-    if (this.known.size > MAX_ACCOUNTS) this.known.delete(this.known.keys().next().value!);
-    names.catch(() => this.known.delete(account));
+    let names = this.known.get(account);
+    if (!names) {
+      names = this.list(account, patience);
+      this.known.set(account, names);
+      names.catch(() => this.known.delete(account));
+    }
     return modelFor((await names).map(byName));
   }
 

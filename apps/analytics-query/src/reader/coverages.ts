@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
 import type { Coverage } from '../query/coverage.js';
 import type { Statement } from './reader.js';
 
@@ -30,7 +31,7 @@ export function holds(used: Coverage, now: Coverage): boolean {
 /** What was learnt last about the cells of each account. */
 @Injectable()
 export class Coverages {
-  private readonly known = new Map<string, Coverage>();
+  private readonly known = new LRUCache<string, Coverage>({ max: MAX_ACCOUNTS });
   /** The latest of any account: hours are closed for all at once. */
   private closedTo = -Infinity;
 
@@ -42,8 +43,6 @@ export class Coverages {
 
   learn(account: string, coverage: Coverage): void {
     if (Number.isFinite(coverage.closedTo)) this.closedTo = coverage.closedTo;
-    this.known.delete(account);
     this.known.set(account, coverage);
-    if (this.known.size > MAX_ACCOUNTS) this.known.delete(this.known.keys().next().value!);
   }
 }

@@ -17,6 +17,7 @@ import { ENV } from '@perkway/platform';
 import { verifyOutreachToken, type OutreachPurpose, type OutreachToken } from '@perkway/signing';
 import { classifyTraffic, newEventId, TrackingService } from '@perkway/tracking';
 import type { FastifyRequest } from 'fastify';
+import { LRUCache } from 'lru-cache';
 import { deriveJourneyId } from '../campaigns/campaign.js';
 import type { BoostEnv } from '../env.js';
 
@@ -29,9 +30,9 @@ export type Query = Readonly<Record<string, unknown>>;
 
 @Injectable()
 export class ClicksService {
-  private readonly verified: Record<Channel, Map<string, OutreachToken>> = {
-    outreach: new Map(),
-    journey: new Map(),
+  private readonly verified: Record<Channel, LRUCache<string, OutreachToken>> = {
+    outreach: new LRUCache({ max: REMEMBERED_TOKENS }),
+    journey: new LRUCache({ max: REMEMBERED_TOKENS }),
   };
 
   constructor(
@@ -88,10 +89,7 @@ export class ClicksService {
     if (known) return known;
     const token = verifyOutreachToken(this.env.OUTREACH_SIGNING_KEYS, PURPOSES[channel], text);
     if (!token) throw new DomainError('LINK_NOT_FOUND');
-    if (text.length <= MAX_REMEMBERED_LENGTH) {
-      if (verified.size >= REMEMBERED_TOKENS) verified.delete(verified.keys().next().value!);
-      verified.set(text, token);
-    }
+    if (text.length <= MAX_REMEMBERED_LENGTH) verified.set(text, token);
     return token;
   }
 }

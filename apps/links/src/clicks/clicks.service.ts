@@ -12,6 +12,7 @@ import {
 import { ENV } from '@perkway/platform';
 import { verifyLink, type VerifiedLink } from '@perkway/signing';
 import { classifyTraffic, newEventId, TrackingService, type RequestHeaders } from '@perkway/tracking';
+import { LRUCache } from 'lru-cache';
 import type { LinksEnv } from '../env.js';
 
 /** A page or message that is shown often has the same link each time, and verifying costs more than all the rest. */
@@ -21,7 +22,7 @@ export type ClickQuery = Readonly<Record<string, unknown>>;
 
 @Injectable()
 export class ClicksService {
-  private readonly verified = new Map<string, VerifiedLink>();
+  private readonly verified = new LRUCache<string, VerifiedLink>({ max: REMEMBERED_LINKS });
 
   constructor(
     @Inject(ENV) private readonly env: LinksEnv,
@@ -45,7 +46,6 @@ export class ClicksService {
     if (known) return known;
     const link = verifyLink(this.env.LINK_SIGNING_KEYS, token);
     if (!link) throw new DomainError('LINK_NOT_FOUND');
-    if (this.verified.size >= REMEMBERED_LINKS) this.verified.delete(this.verified.keys().next().value!);
     this.verified.set(token, link);
     return link;
   }

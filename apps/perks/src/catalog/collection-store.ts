@@ -1,11 +1,11 @@
 import { Inject, Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { DomainError, type Caller } from '@perkway/domain';
 import { LOGGER, RefreshingCache } from '@perkway/platform';
+import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import { DataSource } from 'typeorm';
 import type { Collection } from './collection.js';
 import { loadCollection } from './load-collection.js';
-import { WeightedCache } from './weighted-cache.js';
 
 /** An edit made through another replica is seen after this time and that of one load. */
 const WATCH_MS = 1_000;
@@ -28,7 +28,10 @@ interface Known {
  */
 @Injectable()
 export class CollectionStore implements OnModuleInit, OnModuleDestroy {
-  private readonly known = new WeightedCache<Known>(MAX_PERKS);
+  private readonly known = new LRUCache<string, Known>({
+    maxSize: MAX_PERKS,
+    sizeCalculation: ({ collection }) => 1 + collection.perks.length,
+  });
   private readonly loading = new Map<string, Promise<Collection | undefined>>();
   private readonly listeners: ((id: string) => void)[] = [];
   /** The ids of an account's collections. */
@@ -128,7 +131,7 @@ export class CollectionStore implements OnModuleInit, OnModuleDestroy {
   }
 
   private remember(id: string, collection: Collection | undefined) {
-    if (collection) this.known.set(id, { collection, isOutdated: false }, 1 + collection.perks.length);
+    if (collection) this.known.set(id, { collection, isOutdated: false });
     else this.known.delete(id);
     for (const listener of this.listeners) listener(id);
   }
@@ -150,7 +153,7 @@ export class CollectionStore implements OnModuleInit, OnModuleDestroy {
     // A load under way may have read the time before; once it is done, its revision tells.
     await Promise.allSettled(this.loading.values());
     try {
-      const known = this.known.values();
+      const known = [...this.known.values()];
       if (known.length === 0) return;
       const rows = await this.dataSource.query<{ id: string; revision: string }[]>(
         'select id, revision from collections where id = any($1)',

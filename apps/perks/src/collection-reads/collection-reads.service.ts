@@ -1,9 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { ENV } from '@perkway/platform';
 import { createLinkSigner, MAX_LINKS_IN_BATCH, type LinkBatch, type LinkSigner } from '@perkway/signing';
+import { LRUCache } from 'lru-cache';
 import { CollectionStore } from '../catalog/collection-store.js';
 import type { Collection, PlacedPerk } from '../catalog/collection.js';
-import { WeightedCache } from '../catalog/weighted-cache.js';
 import type { PerksEnv } from '../env.js';
 import { negotiateLanguage, type LanguageWish } from '../text/language.js';
 import type { AnswerTemplate } from './answer-template.js';
@@ -21,7 +21,7 @@ const BATCH_MS = 20;
 export class CollectionReadsService {
   private readonly signer: LinkSigner;
   private readonly settings: RenderSettings;
-  private readonly templates: WeightedCache<AnswerTemplate>;
+  private readonly templates: LRUCache<string, AnswerTemplate>;
   private readonly memory = new BufferPool(MAX_WAITING_BYTES);
   private batch: LinkBatch;
   private batchFrom = 0;
@@ -37,8 +37,16 @@ export class CollectionReadsService {
       linkPrefix: `${env.LINKS_URL}/c/`,
       defaultLanguage: env.DEFAULT_LANGUAGE,
     };
-    this.templates = new WeightedCache(env.TEMPLATE_CACHE_MB * 1024 * 1024);
-    store.onChange((id) => this.templates.deleteWhere((key) => key.startsWith(`${id} `)));
+    const maxSize = Math.max(1, Math.round(env.TEMPLATE_CACHE_MB * 1024 * 1024));
+    this.templates = new LRUCache({
+      maxSize,
+      // Links and places of holes weigh about as much as the text of a link. What is heavier than all that is allowed
+      // has the cache to itself until the next one comes.
+      sizeCalculation: ({ length }) => Math.min(length + 1_024, maxSize),
+    });
+    store.onChange((id) => {
+      for (const key of [...this.templates.keys()]) if (key.startsWith(`${id} `)) this.templates.delete(key);
+    });
   }
 
   collection(collection: Collection, filters: PerkFilters, wish: LanguageWish): AnswerTemplate {
@@ -108,8 +116,7 @@ export class CollectionReadsService {
     let template = this.templates.get(key);
     if (!template) {
       template = render();
-      // Links and places of holes weigh about as much as the text of a link.
-      this.templates.set(key, template, template.length + 1_024);
+      this.templates.set(key, template);
     }
     return template;
   }

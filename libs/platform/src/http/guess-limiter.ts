@@ -1,9 +1,10 @@
 import { DomainError } from '@perkway/domain';
 import type { FastifyReply } from 'fastify';
 import ipaddr from 'ipaddr.js';
+import { LRUCache } from 'lru-cache';
 
 const WINDOW_MS = 60_000;
-/** Memory is bounded whatever an attacker owns: past this many addresses the oldest window is forgotten. */
+/** Memory is bounded whatever an attacker owns: past this many addresses the one not heard of for longest is forgotten. */
 const MAX_ADDRESSES = 50_000;
 
 interface Window {
@@ -16,7 +17,7 @@ interface Window {
  * process. Only wrong ones count, so whoever shares an address with a guesser is not locked out.
  */
 export class GuessLimiter {
-  private readonly windows = new Map<string, Window>();
+  private readonly windows = new LRUCache<string, Window>({ max: MAX_ADDRESSES });
 
   /**
    * @param limit wrong tries a minute for one address; 0 switches the limit off
@@ -46,20 +47,10 @@ export class GuessLimiter {
     let window = this.windows.get(source);
     if (!window || window.endsAt <= now) {
       window = { tried: 0, endsAt: now + WINDOW_MS };
-      // Inserted anew, so that the map stays in the order in which windows end.
-      this.windows.delete(source);
       this.windows.set(source, window);
-      this.forget(now);
     }
     window.tried += 1;
     return window;
-  }
-
-  private forget(now: number) {
-    for (const [source, { endsAt }] of this.windows) {
-      if (endsAt > now && this.windows.size <= MAX_ADDRESSES) return;
-      this.windows.delete(source);
-    }
   }
 }
 

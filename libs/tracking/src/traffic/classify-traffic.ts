@@ -1,5 +1,6 @@
 import type { Traffic } from '@perkway/domain';
 import { isbot } from 'isbot';
+import { LRUCache } from 'lru-cache';
 import { NAMED_BOTS } from './bots.js';
 import { MAIL_PROXIES } from './mail-proxies.js';
 
@@ -18,7 +19,7 @@ const BY_HEADER = Object.fromEntries(
 /** A longer user agent is judged by its beginning. */
 const USER_AGENT_LENGTH = 512;
 const REMEMBERED = 5_000;
-const known = new Map<string, Traffic>();
+const known = new LRUCache<string, Traffic>({ max: REMEMBERED });
 
 /**
  * Who caused a load: a person, a bot, a prefetch of the browser or a mail proxy. It is recorded with the event for the
@@ -36,7 +37,6 @@ export function classifyTraffic(headers: RequestHeaders): Traffic {
   let traffic = known.get(text);
   if (!traffic) {
     traffic = classifyUserAgent(text);
-    if (known.size >= REMEMBERED) known.delete(known.keys().next().value!);
     known.set(text, traffic);
   }
   return traffic;

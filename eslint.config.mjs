@@ -21,7 +21,8 @@ export default tseslint.config(
           allow: [],
           depConstraints: [
             lib('domain'),
-            lib('local-servers'),
+            lib('fleet', 'domain'),
+            lib('local-servers', 'domain', 'fleet'),
             lib('signing', 'domain'),
             lib('platform', 'domain'),
             lib('auth', 'domain', 'platform'),
@@ -31,7 +32,10 @@ export default tseslint.config(
             { sourceTag: 'scope:testing', onlyDependOnLibsWithTags: ['type:lib'] },
             // Makes the documents of all apps, whose sources it loads by path.
             { sourceTag: 'scope:openapi', onlyDependOnLibsWithTags: ['type:lib'] },
-            { sourceTag: 'type:tool', onlyDependOnLibsWithTags: only('domain', 'signing', 'local-servers') },
+            {
+              sourceTag: 'type:tool',
+              onlyDependOnLibsWithTags: only('domain', 'signing', 'fleet', 'local-servers'),
+            },
           ],
         },
       ],
@@ -57,7 +61,10 @@ export default tseslint.config(
     files: ['apps/*/src/**/*.ts'],
     ignores: ['**/*.spec.ts', '**/*.e2e-spec.ts'],
     rules: {
-      'no-restricted-imports': ['error', { patterns: ['@perkway/testing', '@perkway/local-servers'] }],
+      'no-restricted-imports': [
+        'error',
+        { patterns: ['@perkway/testing', '@perkway/fleet', '@perkway/local-servers'] },
+      ],
       'no-console': 'error',
     },
   },

@@ -4,7 +4,6 @@ export { findNatsServer } from './nats-binary.js';
 export { prepareNats, readNatsInfo, startNats, type NatsOptions } from './nats-server.js';
 export { preparePostgres, startPostgres, type PostgresOptions } from './postgres-server.js';
 export * from './provision-database.js';
-export * from './secrets.js';
 export {
   commandLineOf,
   isAlive,

@@ -1,18 +1,13 @@
+import {
+  APPS,
+  databaseUrls,
+  FLEET,
+  hasDatabase,
+  READER_ROLE,
+  type DatabaseApp,
+  type DatabaseUrls,
+} from '@perkway/fleet';
 import pg from 'pg';
-
-/** The apps that have a database role, which owns the schema and has it as its search path. */
-export const APP_DATABASES = {
-  perks: { schema: 'catalog', role: 'catalog' },
-  links: { schema: 'links', role: 'links' },
-  boost: { schema: 'outreach', role: 'outreach' },
-  'gift-cards': { schema: 'gift_cards', role: 'gift_cards' },
-  'token-issuer': { schema: 'accounts', role: 'accounts' },
-  'analytics-query': { schema: 'analytics', role: 'analytics' },
-} as const;
-export type DatabaseApp = keyof typeof APP_DATABASES;
-
-/** Owns nothing and only reads; the migrations of analytics-query grant it what it may see. */
-export const READER_ROLE = 'analytics_reader';
 
 export interface ProvisionOptions {
   /** Made if it does not exist. */
@@ -23,40 +18,13 @@ export interface ProvisionOptions {
   apps?: DatabaseApp[];
 }
 
-export interface DatabaseUrls {
-  /** The superuser's, who reads every schema. */
-  admin: string;
-  apps: Record<DatabaseApp, string>;
-  reader: string;
-}
-
 /** Roles and the list of databases belong to the whole server, so everybody queues at one lock of the same database. */
 const PROVISION_LOCK = 7_305_117;
-
-const withLogin = (adminUrl: string, database: string, role?: string, password?: string): string => {
-  const url = new URL(adminUrl);
-  url.pathname = `/${encodeURIComponent(database)}`;
-  if (role !== undefined) url.username = encodeURIComponent(role);
-  if (password !== undefined) url.password = encodeURIComponent(password);
-  return url.toString();
-};
 
 /** Roles belong to the server, and this one may not be touched by the user that provisions. */
 const explain = (role: string) => (cause: Error) => {
   throw new Error(`the role ${role} cannot be made or set up: ${cause.message}`, { cause });
 };
-
-/** The addresses that `provisionDatabase` answers, without doing anything. */
-export function databaseUrls(adminUrl: string, { database, passwordOf }: ProvisionOptions): DatabaseUrls {
-  const of = (role: string) => withLogin(adminUrl, database, role, passwordOf(role));
-  return {
-    admin: withLogin(adminUrl, database),
-    apps: Object.fromEntries(
-      Object.entries(APP_DATABASES).map(([app, { role }]) => [app, of(role)]),
-    ) as DatabaseUrls['apps'],
-    reader: of(READER_ROLE),
-  };
-}
 
 async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({
@@ -117,8 +85,8 @@ async function provisionSchema(client: pg.Client, role: string, schema: string):
  */
 export async function provisionDatabase(adminUrl: string, options: ProvisionOptions): Promise<DatabaseUrls> {
   const urls = databaseUrls(adminUrl, options);
-  const names = options.apps ?? (Object.keys(APP_DATABASES) as DatabaseApp[]);
-  const apps = names.map((app) => APP_DATABASES[app]);
+  const names = options.apps ?? APPS.filter(hasDatabase);
+  const apps = names.map((app) => FLEET[app].database);
   const hasReader = names.includes('analytics-query');
   await withClient(adminUrl, async (client) => {
     await client.query('select pg_advisory_lock($1)', [PROVISION_LOCK]);
@@ -127,7 +95,7 @@ export async function provisionDatabase(adminUrl: string, options: ProvisionOpti
     if (hasReader)
       await provisionRole(client, {
         role: READER_ROLE,
-        schema: APP_DATABASES['analytics-query'].schema,
+        schema: FLEET['analytics-query'].database.schema,
         password: options.passwordOf(READER_ROLE),
         extra: ['default_transaction_read_only = on'],
       }).catch(explain(READER_ROLE));

@@ -2,14 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import {
-  APP_DATABASES,
-  provisionDatabase,
-  rolePassword,
-  startPostgres,
-  type DatabaseUrls,
-  type LocalServer,
-} from '../src/index.js';
+import { APPS, FLEET, hasDatabase, rolePassword, type DatabaseUrls } from '@perkway/fleet';
+import { provisionDatabase, startPostgres, type LocalServer } from '../src/index.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'perkway-provision-'));
 const options = { database: 'perkway', passwordOf: rolePassword('top secret') };
@@ -44,8 +38,9 @@ afterAll(async () => {
 
 describe('provisionDatabase', () => {
   it('gives each app a role that works in its own schema', async () => {
-    for (const [app, { schema, role }] of Object.entries(APP_DATABASES)) {
-      const url = urls.apps[app as keyof typeof APP_DATABASES];
+    for (const app of APPS.filter(hasDatabase)) {
+      const { schema, role } = FLEET[app].database;
+      const url = urls.apps[app];
       await query(url, `create table ${role}_things (id int)`);
       expect(await query(url, 'select current_user as role, current_schema() as schema')).toEqual([
         { role, schema },
@@ -55,10 +50,10 @@ describe('provisionDatabase', () => {
   });
 
   it("keeps every role out of every other app's schema and out of public", async () => {
-    const apps = Object.entries(APP_DATABASES) as [keyof typeof APP_DATABASES, { schema: string }][];
-    for (const [app] of apps) {
-      const others = apps.filter(([other]) => other !== app);
-      for (const [, { schema }] of others) {
+    const apps = APPS.filter(hasDatabase);
+    for (const app of apps) {
+      for (const other of apps.filter((each) => each !== app)) {
+        const { schema } = FLEET[other].database;
         await expect(query(urls.apps[app], `create table ${schema}.mine (id int)`)).rejects.toThrow(
           /permission denied for schema/,
         );

@@ -1,16 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import {
-  APP_DATABASES,
-  databaseUrls,
-  provisionDatabase,
-  rolePassword,
-  startPostgres,
-  type DatabaseApp,
-  type DatabaseUrls,
-  type LocalServer,
-} from '@perkway/local-servers';
+import { databaseUrls, FLEET, rolePassword, type DatabaseApp, type DatabaseUrls } from '@perkway/fleet';
+import { provisionDatabase, startPostgres, type LocalServer } from '@perkway/local-servers';
 import pg from 'pg';
 import { runFolder, runPostgresUrl } from './test-servers.js';
 
@@ -78,7 +70,7 @@ function testDatabaseAt(
 ): TestDatabase {
   const pool = new pg.Pool({
     connectionString: urls.admin,
-    options: `-c search_path=${APP_DATABASES[app].schema}`,
+    options: `-c search_path=${FLEET[app].database.schema}`,
     max: 4,
     connectionTimeoutMillis: 10_000,
   });
@@ -103,7 +95,7 @@ export async function testDatabase(
   { template = app }: { template?: string } = {},
 ): Promise<TestDatabase> {
   const adminUrl = runPostgresUrl();
-  const database = `test_${APP_DATABASES[app].schema}_${randomBytes(6).toString('hex')}`;
+  const database = `test_${FLEET[app].database.schema}_${randomBytes(6).toString('hex')}`;
   const templateName = `template_${template}`;
   await withClient(adminUrl, async (client) => {
     await ensureTemplate(client, templateName, app, migrate);

@@ -1,13 +1,14 @@
+import type { AppName } from '@perkway/domain';
 import {
-  APP_HOSTS,
   appEnvironment,
   APPS,
   databaseUrls,
+  FLEET,
   generateSecrets,
-  type AppName,
+  portOf,
   type DatabaseUrls,
   type Secrets,
-} from '@perkway/local-servers';
+} from '@perkway/fleet';
 
 let secrets: Secrets | undefined;
 
@@ -16,7 +17,7 @@ export const testSecrets = (): Secrets => (secrets ??= generateSecrets());
 
 /** Public URLs as production has them: one host per app. */
 export const testUrls = Object.fromEntries(
-  APPS.map((app) => [app, `https://${APP_HOSTS[app].host}.perkway.test`]),
+  APPS.map((app) => [app, `https://${FLEET[app].host}.perkway.test`]),
 ) as Record<AppName, string>;
 
 /** What is not needed by the app may be left out: a URL that nobody answers stands in for it. */
@@ -35,7 +36,7 @@ const NO_DATABASE = databaseUrls(`postgres://${NOWHERE}`, { database: 'none', pa
 export function testEnvironment(app: AppName, given: TestEnvironment): Record<string, string> {
   return {
     ...appEnvironment(app, {
-      port: 4000 + APP_HOSTS[app].offset,
+      port: portOf(4000, app),
       urls: { ...testUrls, ...given.urls },
       database: given.database?.urls ?? NO_DATABASE,
       natsUrl: given.nats?.url ?? `nats://${NOWHERE}`,

@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import type { AppName } from '@perkway/local-servers';
+import type { AppName } from '@perkway/domain';
 import pg from 'pg';
 import { median } from './compare.js';
 import type { Fleet } from './fleet.js';

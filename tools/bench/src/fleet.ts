@@ -1,19 +1,20 @@
+import type { AppName } from '@perkway/domain';
 import {
-  APP_DATABASES,
-  APP_HOSTS,
-  APPS,
   appEnvironment,
-  freePort,
+  APPS,
+  FLEET,
   generateSecrets,
-  provisionDatabase,
   rolePassword,
+  type DatabaseUrls,
+  type Secrets,
+} from '@perkway/fleet';
+import {
+  freePort,
+  provisionDatabase,
   ServerProcess,
   startNats,
   startPostgres,
-  type AppName,
-  type DatabaseUrls,
   type LocalServer,
-  type Secrets,
 } from '@perkway/local-servers';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -38,7 +39,7 @@ async function forgetAccounts(adminUrl: string): Promise<void> {
   const client = new pg.Client({ connectionString: url.toString(), connectionTimeoutMillis: 10_000 });
   try {
     await client.connect();
-    await client.query(`drop schema if exists ${APP_DATABASES['token-issuer'].schema} cascade`);
+    await client.query(`drop schema if exists ${FLEET['token-issuer'].database.schema} cascade`);
   } catch (error) {
     // The first run on this server.
     if ((error as { code?: string }).code !== '3D000') throw error;
@@ -161,7 +162,7 @@ export class Fleet {
       this.urls[app] = `http://127.0.0.1:${this.ports[app]}`;
     }
     for (const app of apps) {
-      progress(`starting ${APP_HOSTS[app].host}`);
+      progress(`starting ${FLEET[app].host}`);
       await this.startApp(app);
     }
   }

@@ -1,4 +1,4 @@
-import type { AppName } from '@perkway/local-servers';
+import type { AppName } from '@perkway/domain';
 import type { Fleet } from './fleet.js';
 
 /** One file `<name>.bench.ts` exports one as `scenario`. */

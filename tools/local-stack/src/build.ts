@@ -11,7 +11,9 @@ import {
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import { APPS, isAlive, type AppName } from '@perkway/local-servers';
+import type { AppName } from '@perkway/domain';
+import { APPS } from '@perkway/fleet';
+import { isAlive } from '@perkway/local-servers';
 import { build, type BuildOptions } from 'rolldown';
 import { appScript, ROOT } from './paths.js';
 

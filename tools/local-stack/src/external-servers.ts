@@ -1,7 +1,8 @@
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { TRACKING_DEAD_STREAM, TRACKING_STREAM } from '@perkway/domain';
-import { APP_DATABASES, readNatsInfo } from '@perkway/local-servers';
+import { APPS, FLEET, hasDatabase } from '@perkway/fleet';
+import { readNatsInfo } from '@perkway/local-servers';
 import pg from 'pg';
 import { StackError } from './settings.js';
 
@@ -52,7 +53,7 @@ export async function dropSchemas(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: TIMEOUT_MS });
   await client.connect();
   try {
-    for (const { schema } of Object.values(APP_DATABASES))
+    for (const { schema } of APPS.filter(hasDatabase).map((app) => FLEET[app].database))
       await client.query(`drop schema if exists ${client.escapeIdentifier(schema)} cascade`);
   } finally {
     await client.end();

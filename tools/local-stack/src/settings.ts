@@ -1,5 +1,5 @@
 import { dirname, resolve } from 'node:path';
-import { APP_HOSTS, type AppName } from '@perkway/local-servers';
+import { LAST_PORT } from '@perkway/fleet';
 import { ROOT } from './paths.js';
 
 /** Something that the person who ran the command can mend. The message is one sentence that says how. */
@@ -21,12 +21,6 @@ export interface Settings {
 }
 
 const DEFAULT_BASE = 4000;
-const OFFSETS = { postgres: 8, nats: 9 } as const;
-const HIGHEST_OFFSET = 9;
-
-export type PortOwner = AppName | keyof typeof OFFSETS;
-export const portOf = (base: number, owner: PortOwner): number =>
-  base + (owner in OFFSETS ? OFFSETS[owner as keyof typeof OFFSETS] : APP_HOSTS[owner as AppName].offset);
 
 const urlOf = (env: NodeJS.ProcessEnv, name: string, schemes: string[]): string | undefined => {
   const value = env[name];
@@ -45,10 +39,8 @@ export function readSettings(args: string[], env: NodeJS.ProcessEnv, cwd: string
     );
   const given = env.PORT_BASE || String(DEFAULT_BASE);
   const portBase = Number(given);
-  if (!/^\d+$/.test(given) || portBase < 1 || portBase + HIGHEST_OFFSET > 65_535)
-    throw new StackError(
-      `PORT_BASE must be a number from 1 to ${65_535 - HIGHEST_OFFSET}; it is "${given}".`,
-    );
+  if (!/^\d+$/.test(given) || portBase < 1 || portBase + LAST_PORT > 65_535)
+    throw new StackError(`PORT_BASE must be a number from 1 to ${65_535 - LAST_PORT}; it is "${given}".`);
   // Stacks beside each other have different bases, so their data must not meet either.
   const dataName = portBase === DEFAULT_BASE ? 'data' : `data-${portBase}`;
   return {

@@ -1,21 +1,25 @@
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { AppName } from '@perkway/domain';
 import {
-  APP_HOSTS,
-  APPS,
   appEnvironment,
+  APPS,
   databaseUrls,
+  FLEET,
+  loadSecrets,
+  portOf,
+  rolePassword,
+  type Environment,
+  type PortOwner,
+} from '@perkway/fleet';
+import {
   findNatsServer,
   isPortFree,
-  loadSecrets,
   LocalServer,
   prepareNats,
   preparePostgres,
   provisionDatabase,
-  rolePassword,
   ServerProcess,
-  type AppName,
-  type Environment,
   type ServerSpec,
 } from '@perkway/local-servers';
 import { applyDemoData } from './apply-demo.js';
@@ -23,7 +27,7 @@ import { buildApps, existingApps } from './build.js';
 import type { DataFolder, StackFile } from './data-folder.js';
 import { checkDatabase, checkNats, dropSchemas, dropStreams } from './external-servers.js';
 import { appScript, ROOT } from './paths.js';
-import { databaseName, portOf, StackError, type PortOwner, type Settings } from './settings.js';
+import { databaseName, StackError, type Settings } from './settings.js';
 import { Supervisor } from './supervisor.js';
 
 export interface Progress {
@@ -111,7 +115,7 @@ export class Stack {
     await this.startApps(environmentOf, urls);
     this.continueOrThrow();
 
-    const hosts = Object.fromEntries(this.apps.map((app) => [APP_HOSTS[app].host, urls[app]]));
+    const hosts = Object.fromEntries(this.apps.map((app) => [FLEET[app].host, urls[app]]));
     const { accounts } = await applyDemoData({
       hosts,
       adminKey: secrets.adminKey,

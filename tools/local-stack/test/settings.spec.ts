@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { ROOT } from '../src/paths.js';
-import { databaseName, portOf, readSettings } from '../src/settings.js';
+import { databaseName, readSettings } from '../src/settings.js';
 import { table } from '../src/report.js';
 
 const read = (env: Record<string, string>, args: string[] = []) => readSettings(args, env, '/somewhere');
@@ -27,9 +27,9 @@ describe('readSettings', () => {
     });
   });
 
-  it.each(['0', '-1', '65527', '4000.5', 'abc', '1e3'])('refuses PORT_BASE=%s', (base) => {
+  it.each(['0', '-1', '65526', '4000.5', 'abc', '1e3'])('refuses PORT_BASE=%s', (base) => {
     expect(() => read({ PORT_BASE: base })).toThrow(
-      `PORT_BASE must be a number from 1 to 65526; it is "${base}".`,
+      `PORT_BASE must be a number from 1 to 65525; it is "${base}".`,
     );
   });
 
@@ -47,23 +47,6 @@ describe('readSettings', () => {
   it('knows --fresh and no other option', () => {
     expect(read({}, ['--fresh']).fresh).toBe(true);
     expect(() => read({}, ['--frehs'])).toThrow('"--frehs" is not an option');
-  });
-
-  it('gives every part a port of its own above the base', () => {
-    const owners = [
-      'perks',
-      'links',
-      'boost',
-      'gift-cards',
-      'allocation-page',
-      'token-issuer',
-      'analytics-query',
-      'postgres',
-      'nats',
-    ] as const;
-    expect(owners.map((owner) => portOf(4000, owner))).toEqual([
-      4001, 4002, 4003, 4004, 4005, 4006, 4007, 4008, 4009,
-    ]);
   });
 });
 

@@ -72,7 +72,13 @@ interface Run {
 beforeAll(() => {
   workspace = mkdtempSync(join(tmpdir(), 'perkway-workspace-'));
   for (const part of [
-    ...['libs/local-servers/src', 'libs/domain/src', 'tools/local-stack/src', 'examples/demo'],
+    ...[
+      'libs/domain/src',
+      'libs/fleet/src',
+      'libs/local-servers/src',
+      'tools/local-stack/src',
+      'examples/demo',
+    ],
     ...['package.json', 'package-lock.json', 'tsconfig.base.json', 'tsconfig.json'],
   ])
     cpSync(join(REPOSITORY, part), join(workspace, part), { recursive: true });

@@ -1,11 +1,5 @@
-import {
-  APP_HOSTS,
-  appEnvironment,
-  APPS,
-  databaseUrls,
-  generateSecrets,
-  type AppName,
-} from '@perkway/local-servers';
+import type { AppName } from '@perkway/domain';
+import { appEnvironment, APPS, databaseUrls, FLEET, generateSecrets, portOf } from '@perkway/fleet';
 import type { AppDefinition, loadEnv, makeAppDocument } from '@perkway/platform';
 
 /** What the document of an app is made of; all from one build or all from the sources. */
@@ -18,7 +12,7 @@ export interface AppSources {
 export type OpenApiDocument = Awaited<ReturnType<typeof makeAppDocument>>;
 
 const urls = Object.fromEntries(
-  APPS.map((app) => [app, `https://${APP_HOSTS[app].host}.perkway.example`]),
+  APPS.map((app) => [app, `https://${FLEET[app].host}.perkway.example`]),
 ) as Record<AppName, string>;
 /** Nobody listens there, and nobody is asked. */
 const NOWHERE = '127.0.0.1:9';
@@ -31,7 +25,7 @@ export function documentOf(
   const env = loadEnv(
     envSpec,
     appEnvironment(app, {
-      port: 4000 + APP_HOSTS[app].offset,
+      port: portOf(4000, app),
       urls,
       database: databaseUrls(`postgres://${NOWHERE}`, { database: 'none', passwordOf: () => 'none' }),
       natsUrl: `nats://${NOWHERE}`,

@@ -1,5 +1,5 @@
 import { createConfig, formatProblems, getTotals, lint } from '@redocly/openapi-core';
-import { APPS } from '@perkway/local-servers';
+import { APPS } from '@perkway/fleet';
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';

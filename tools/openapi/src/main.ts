@@ -1,4 +1,5 @@
-import { APPS, type AppName } from '@perkway/local-servers';
+import type { AppName } from '@perkway/domain';
+import { APPS } from '@perkway/fleet';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';

@@ -1,4 +1,4 @@
-import { APPS } from '@perkway/local-servers';
+import { APPS } from '@perkway/fleet';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

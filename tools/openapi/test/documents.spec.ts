@@ -1,4 +1,5 @@
-import { APPS, type AppName } from '@perkway/local-servers';
+import type { AppName } from '@perkway/domain';
+import { APPS } from '@perkway/fleet';
 import type { OpenApiDocument } from '../src/documents';
 import { documentFromSources } from './sources';
 import { allSchemas, routesOf, schemasOf, validatorOf, valuesOf, type Schema } from './walk';

@@ -1,4 +1,4 @@
-import type { AppName } from '@perkway/local-servers';
+import type { AppName } from '@perkway/domain';
 import { loadEnv, makeAppDocument } from '@perkway/platform';
 import { join } from 'node:path';
 import { documentOf, type AppSources, type OpenApiDocument } from '../src/documents';

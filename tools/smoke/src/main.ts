@@ -10,6 +10,7 @@ import { isBuiltin } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { PORT_OWNERS, portOf } from '@perkway/fleet';
 import { freePort, isAlive, isPortFree } from '@perkway/local-servers';
 
 const START_LIMIT_MS = 120_000;
@@ -67,8 +68,7 @@ function checkBundleImports() {
     }
 }
 
-/** Ports of a stack: base + 1 to base + 9. */
-const portsOf = (base: number): number[] => Array.from({ length: 9 }, (_, index) => base + 1 + index);
+const portsOf = (base: number): number[] => PORT_OWNERS.map((owner) => portOf(base, owner));
 const freePorts = async (base: number): Promise<boolean[]> => Promise.all(portsOf(base).map(isPortFree));
 
 async function freeBase(): Promise<number> {

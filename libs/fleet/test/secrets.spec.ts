@@ -2,34 +2,13 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { createPrivateKey } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import {
-  appEnvironment,
-  APP_HOSTS,
-  APPS,
-  databaseUrls,
-  generateSecrets,
-  loadSecrets,
-  rolePassword,
-  type AppName,
-} from '../src/index.js';
+import { generateSecrets, loadSecrets, rolePassword } from '../src/index.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'perkway-secrets-'));
 const file = join(folder, 'secrets.json');
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const secrets = generateSecrets();
-const environmentOf = (app: AppName) =>
-  appEnvironment(app, {
-    port: 4000,
-    urls: Object.fromEntries(APPS.map((each) => [each, `http://${each}`])) as Record<AppName, string>,
-    database: databaseUrls('postgres://postgres:pw@127.0.0.1:1/postgres', {
-      database: 'perkway',
-      passwordOf: rolePassword('pw'),
-    }),
-    natsUrl: 'nats://127.0.0.1:2',
-    secrets,
-  });
-
 describe('secrets', () => {
   it('stay the same in a file that only its owner may read', async () => {
     const made = await loadSecrets(file);
@@ -68,25 +47,5 @@ describe('secrets', () => {
     expect(of('links')).toBe(rolePassword('one')('links'));
     expect(of('links')).not.toBe(of('catalog'));
     expect(of('links')).not.toBe(rolePassword('two')('links'));
-  });
-});
-
-describe('appEnvironment', () => {
-  it('knows the URL of every app', () => {
-    const environment = environmentOf('perks');
-    for (const app of APPS) expect(environment[APP_HOSTS[app].variable]).toBe(`http://${app}`);
-  });
-
-  it('gives each app its own role and only the secrets that it needs', () => {
-    const holders = (name: keyof typeof secrets) =>
-      APPS.filter((app) => Object.values(environmentOf(app)).includes(secrets[name]));
-    expect(holders('linkSigningKeys')).toEqual(['perks', 'links']);
-    expect(holders('cardEncryptionKeys')).toEqual(['gift-cards']);
-    expect(holders('analyticsTokenKeys')).toEqual(['token-issuer']);
-    expect(holders('adminKey')).toEqual(['token-issuer']);
-    expect(holders('superuserPassword')).toEqual([]);
-    expect(new URL(environmentOf('gift-cards').DATABASE_URL!).username).toBe('gift_cards');
-    expect(environmentOf('allocation-page').DATABASE_URL).toBeUndefined();
-    expect(new URL(environmentOf('analytics-query').READER_DATABASE_URL!).username).toBe('analytics_reader');
   });
 });

@@ -1,0 +1,4 @@
+export * from './database-urls.js';
+export * from './environment.js';
+export * from './fleet.js';
+export * from './secrets.js';

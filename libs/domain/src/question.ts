@@ -19,7 +19,7 @@ export interface LookupRequest {
 
 /**
  * What the owner knows of each of many ids; one that it does not know is absent from the reply. Any number may be asked
- * for: the platform library sends as many messages as it takes (docs/adr/0014-questions.md).
+ * for: the platform library sends as many messages as it takes (docs/adr/0015-questions.md).
  */
 export interface Lookup<Value, Options extends object = object> extends Question<
   LookupRequest & Options,

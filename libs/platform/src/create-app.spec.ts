@@ -5,13 +5,15 @@ import { DomainError, invalidField, unavailable } from '@perkway/domain';
 import { Type } from 'class-transformer';
 import { ArrayMaxSize, IsArray, IsInt, IsObject, ValidateNested } from 'class-validator';
 import type { FastifyRequest } from 'fastify';
+import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
-import { connect, type AddressInfo } from 'node:net';
+import { connect, createServer, type AddressInfo } from 'node:net';
 import { createApp, type AppDefinition } from './create-app.js';
 import { loadEnv, platformEnv } from './config/load-env.js';
 import { CallerIdPipe } from './errors/caller-id.js';
 import { renderPlainCode } from './errors/error-renderer.js';
 import { IsText } from './errors/is-text.js';
+import { DrainState } from './health/health.module.js';
 import { clientIp } from './http/client-ip.js';
 import { createLogger } from './logging/logger.js';
 
@@ -385,6 +387,43 @@ describe('an app of the platform', () => {
     expect(response.body).toMatch(/^process_cpu_seconds_total\{app="probe"\} /m);
     expect(response.body).toMatch(/^nodejs_eventloop_lag_seconds\{app="probe"\} /m);
     expect(response.body).not.toContain('metrics-probe');
+  });
+
+  it('shows its metrics on a port of their own, and nowhere else, where it has one', async () => {
+    const probe = createServer().listen(0, '127.0.0.1');
+    await once(probe, 'listening');
+    const { port: metricsPort } = probe.address() as AddressInfo;
+    await new Promise((resolve) => probe.close(resolve));
+    const metered = await launch({}, { METRICS_PORT: String(metricsPort) });
+    const own = (path: string, method = 'GET') => fetch(`http://127.0.0.1:${metricsPort}${path}`, { method });
+    try {
+      expect((await metered.inject({ url: '/metrics' })).statusCode).toBe(404);
+      await metered.inject({ url: '/things/metered' });
+      const metrics = await own('/metrics');
+      expect([metrics.status, metrics.headers.get('content-type')]).toEqual([
+        200,
+        expect.stringMatching(/^text\/plain; version=0\.0\.4/),
+      ]);
+      expect(await metrics.text()).toContain('route="/things/:thingId",status="200"');
+      expect([(await own('/things/a')).status, (await own('/docs-json')).status]).toEqual([404, 404]);
+      const health = async (url: string) => [
+        (await metered.inject({ url })).statusCode,
+        (await own(url)).status,
+        (await own(url, 'HEAD')).status,
+      ];
+      expect([await health('/livez'), await health('/readyz')]).toEqual([
+        [200, 200, 200],
+        [200, 200, 200],
+      ]);
+      metered.get(DrainState, { strict: false }).draining = true;
+      expect([await health('/livez'), await health('/readyz')]).toEqual([
+        [200, 200, 200],
+        [503, 503, 503],
+      ]);
+    } finally {
+      await metered.close();
+    }
+    await expect(own('/livez')).rejects.toThrow('fetch failed');
   });
 
   it('is alive and ready without a broker', async () => {

@@ -21,7 +21,7 @@ import { deferBodyErrors, DeferredBodyGuard } from './http/deferred-body.guard.j
 import { refuseUnreadable } from './http/refuse-unreadable.js';
 import { createLogger, LOGGER, NestLogger } from './logging/logger.js';
 import { logRequest, routeOf } from './logging/request-log.js';
-import { MetricsModule } from './metrics/metrics.module.js';
+import { MetricsController, MetricsModule } from './metrics/metrics.module.js';
 import { RequestDurations } from './metrics/request-durations.js';
 import { NatsModule } from './nats/nats.module.js';
 import { NatsService } from './nats/nats.service.js';
@@ -64,6 +64,7 @@ const rootModule = ({ name, module, env, health = {} }: AppDefinition, logger: L
   module: RootModule,
   global: true,
   imports: [MetricsModule, HealthModule, NatsModule, module as DynamicModule],
+  controllers: env.METRICS_PORT === undefined ? [MetricsController] : [],
   providers: [
     { provide: ENV, useValue: env },
     { provide: APP_NAME, useValue: name },

@@ -40,6 +40,10 @@ export const platformEnv = {
   NODE_ENV: str({ choices: ['development', 'test', 'production'], default: 'production' }),
   HOST: str({ default: '127.0.0.1', desc: 'Address to listen on' }),
   PORT: port({ desc: 'Port to listen on' }),
+  METRICS_PORT: port({
+    default: undefined,
+    desc: 'A port of its own for /metrics, which then is nowhere else; /livez and /readyz are on both',
+  }),
   LOG_LEVEL: str({
     choices: ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
     default: 'info',

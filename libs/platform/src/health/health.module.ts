@@ -21,26 +21,26 @@ export interface HealthOptions {
 }
 export const HEALTH_OPTIONS = Symbol('HEALTH_OPTIONS');
 
-@ApiExcludeController()
-@Controller()
-class HealthController {
+export interface Health {
+  status: number;
+  body: object;
+}
+
+@Injectable()
+export class HealthService {
   constructor(
     private readonly drain: DrainState,
     @Inject(HEALTH_OPTIONS) private readonly options: HealthOptions,
     @Optional() private readonly dataSource?: DataSource,
   ) {}
 
-  @Public()
-  @Get('livez')
-  live(@Res() reply: FastifyReply) {
-    this.answer(reply, true);
+  live(): Health {
+    return this.answer(true);
   }
 
   /** Readiness depends on the app's own database only: not on NATS, not on other apps. */
-  @Public()
-  @Get('readyz')
-  async ready(@Res() reply: FastifyReply) {
-    this.answer(reply, !this.drain.draining && (await this.isDatabaseUp()));
+  async ready(): Promise<Health> {
+    return this.answer(!this.drain.draining && (await this.isDatabaseUp()));
   }
 
   private async isDatabaseUp(): Promise<boolean> {
@@ -56,20 +56,37 @@ class HealthController {
     return isUp;
   }
 
-  private answer(reply: FastifyReply, healthy: boolean) {
+  private answer(healthy: boolean): Health {
     const body = this.options.body ?? ((ok: boolean) => ({ status: ok ? 'ok' : 'unavailable' }));
     const notReady = this.options.body ? 500 : 503;
-    void reply
-      .code(healthy ? 200 : notReady)
-      .header('cache-control', 'no-store')
-      .send(body(healthy));
+    return { status: healthy ? 200 : notReady, body: body(healthy) };
+  }
+}
+
+export const sendHealth = (reply: FastifyReply, { status, body }: Health): FastifyReply =>
+  reply.code(status).header('cache-control', 'no-store').send(body);
+
+@ApiExcludeController()
+@Public()
+@Controller()
+class HealthController {
+  constructor(private readonly health: HealthService) {}
+
+  @Get('livez')
+  live(@Res() reply: FastifyReply) {
+    void sendHealth(reply, this.health.live());
+  }
+
+  @Get('readyz')
+  async ready(@Res() reply: FastifyReply) {
+    void sendHealth(reply, await this.health.ready());
   }
 }
 
 /** `/livez` and `/readyz`. */
 @Module({
   controllers: [HealthController],
-  providers: [DrainState],
-  exports: [DrainState],
+  providers: [DrainState, HealthService],
+  exports: [DrainState, HealthService],
 })
 export class HealthModule {}

@@ -3,11 +3,14 @@ import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { APP_NAME } from '../config/app-tokens.js';
+import { HealthModule } from '../health/health.module.js';
 import { Public } from '../http/public.decorator.js';
+import { MetricsServer } from './metrics-server.js';
 
+/** Where the metrics have no port of their own. */
 @ApiExcludeController()
 @Controller()
-class MetricsController {
+export class MetricsController {
   constructor(@Inject(Registry) private readonly registry: Registry) {}
 
   @Public()
@@ -18,11 +21,12 @@ class MetricsController {
   }
 }
 
-/** `/metrics` in the Prometheus text format, and the app's own `Registry` for injection. */
+/** The app's own `Registry` for injection, and its server where METRICS_PORT is set. */
 @Global()
 @Module({
-  controllers: [MetricsController],
+  imports: [HealthModule],
   providers: [
+    MetricsServer,
     {
       provide: Registry,
       inject: [APP_NAME],

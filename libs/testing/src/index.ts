@@ -1,4 +1,5 @@
 export * from './answer.js';
+export * from './document-check.js';
 export * from './fake-accounts.js';
 export * from './fake-catalogue.js';
 export * from './launch-app.js';

@@ -1,6 +1,7 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { createApp, createLogger, type AppDefinition } from '@perkway/platform';
 import type { AddressInfo } from 'node:net';
+import { checkAnswers } from './document-check.js';
 
 export interface LaunchedApp {
   app: NestFastifyApplication;
@@ -12,12 +13,20 @@ export interface LaunchedApp {
   close(): Promise<void>;
 }
 
-/** Starts an app as its `main.ts` does, on a free port, and keeps its log lines. */
+/**
+ * Starts an app as its `main.ts` does, on a free port, and keeps its log lines. What it answers is held against its
+ * OpenAPI document: closing it fails the test where the two do not agree.
+ */
 export async function launchApp(definition: AppDefinition): Promise<LaunchedApp> {
   const logs: string[] = [];
   const logger = createLogger(definition.name, 'debug', { write: (line) => void logs.push(line) });
-  const app = await createApp({ logger, ...definition });
+  const checked = checkAnswers(definition);
+  const app = await createApp({ logger, ...checked.definition });
   await app.listen(0, '127.0.0.1');
+  const close = async () => {
+    await app.close();
+    if (checked.problems().length > 0) throw new Error(checked.problems().join('\n'));
+  };
   const { port } = app.getHttpServer().address() as AddressInfo;
-  return { app, url: `http://127.0.0.1:${port}`, logs, close: () => app.close() };
+  return { app, url: `http://127.0.0.1:${port}`, logs, close };
 }

@@ -1,8 +1,9 @@
 import type { AppName } from '@perkway/domain';
 import { APPS } from '@perkway/fleet';
+import { schemaChecker } from '@perkway/testing';
 import type { OpenApiDocument } from '../src/documents';
 import { documentFromSources } from './sources';
-import { allSchemas, routesOf, schemasOf, validatorOf, valuesOf, type Schema } from './walk';
+import { allSchemas, routesOf, schemasOf, valuesOf, type Schema } from './walk';
 
 /** Every operation of every host. A new one is a new line here. */
 const OPERATIONS: Record<AppName, Record<string, string>> = {
@@ -92,7 +93,7 @@ describe.each(APPS)('the OpenAPI document of %s', (app) => {
   });
 
   it('has an example of every body, and every example is one', () => {
-    const validate = validatorOf(document);
+    const validate = schemaChecker(document);
     const wrong: string[] = [];
     for (const [where, { schema, example, examples }] of valuesOf(document)) {
       const given = examples ? Object.values(examples).map(({ value }) => value) : [example];

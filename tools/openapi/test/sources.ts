@@ -3,7 +3,7 @@ import { loadEnv, makeAppDocument } from '@perkway/platform';
 import { join } from 'node:path';
 import { documentOf, type AppSources, type OpenApiDocument } from '../src/documents';
 
-const APPS_FOLDER = join(__dirname, '../../../apps');
+export const APPS_FOLDER = join(__dirname, '../../../apps');
 
 /** An app's own part of what it is made of. By path, since apps are nothing to be imported by name. */
 export async function sourcesOf(app: AppName): Promise<AppSources> {

@@ -1,5 +1,3 @@
-import addFormats from 'ajv-formats';
-import Ajv, { type ValidateFunction } from 'ajv';
 import type { OpenApiDocument } from '../src/documents';
 
 // The parts of a document that tests look at; nothing in ours is a reference but schemas.
@@ -93,24 +91,4 @@ function* nested(where: string, schema: Schema): Generator<[string, Schema]> {
     schema.additionalProperties,
   ].flat())
     if (typeof other === 'object') yield* nested(`${where}[]`, other);
-}
-
-/** Tells what of a value breaks a schema of the document. */
-export function validatorOf(document: OpenApiDocument): (schema: Schema, value: unknown) => string[] {
-  const ajv = new Ajv({ allErrors: true, strictTypes: false });
-  addFormats(ajv);
-  ajv.addFormat('binary', true);
-  ajv.addVocabulary(['example', 'components']);
-  const absolute = <T>(part: T): T =>
-    JSON.parse(JSON.stringify(part).replaceAll('"#/components/', '"document#/components/')) as T;
-  ajv.addSchema(absolute({ $id: 'document', components: { schemas: schemasOf(document) } }));
-  const compiled = new Map<string, ValidateFunction>();
-  return (schema, value) => {
-    const text = JSON.stringify(schema);
-    const validate = compiled.get(text) ?? ajv.compile(absolute(schema));
-    compiled.set(text, validate);
-    return validate(value)
-      ? []
-      : validate.errors!.map(({ instancePath, message }) => `${instancePath} ${message}`);
-  };
 }

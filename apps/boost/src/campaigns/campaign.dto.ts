@@ -8,7 +8,7 @@ const MAX_INCENTIVES = 500;
 
 @ApiSchema({ name: 'PutCampaign' })
 export class PutCampaignDto {
-  @ApiProperty({ pattern: CALLER_ID_PATTERN, description: 'An existing account', example: 'ostervale-bank' })
+  @ApiProperty({ description: 'An existing account', example: 'ostervale-bank' })
   @IsCallerId()
   owner: string;
 

@@ -1,5 +1,5 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
-import { CALLER_ID_PATTERN, isCurrency, MAX_JOURNEY_ID_LENGTH } from '@perkway/domain';
+import { isCurrency, MAX_JOURNEY_ID_LENGTH } from '@perkway/domain';
 import { IsCallerId, IsOmittable, IsText } from '@perkway/platform';
 import { IsIn, IsNumber, Max, Min, ValidateBy, ValidateIf } from 'class-validator';
 
@@ -32,8 +32,6 @@ export class TrackDto {
   journeyId?: string | null;
 
   @ApiProperty({
-    type: String,
-    pattern: CALLER_ID_PATTERN,
     description: 'An incentive of the campaign',
     example: 'fernway-weekend',
   })

@@ -1,4 +1,3 @@
-import { CALLER_ID_PATTERN } from '@perkway/domain';
 import { IsCallerId, IsOmittable, IsText } from '@perkway/platform';
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { ApiTranslations, IsTranslations } from '../text/validators.js';
@@ -10,7 +9,6 @@ const MAX_NAME = 200;
 export class PutCategoryDto {
   @ApiProperty({
     description: 'Stable text id, unique among categories',
-    pattern: CALLER_ID_PATTERN,
     example: 'travel',
   })
   @IsCallerId()

@@ -1,6 +1,5 @@
 import { IsCallerId, IsOmittable, IsText } from '@perkway/platform';
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
-import { CALLER_ID_PATTERN } from '@perkway/domain';
 import { Type } from 'class-transformer';
 import { ArrayMaxSize, IsArray, IsInt, IsObject, IsUUID, Max, Min, ValidateNested } from 'class-validator';
 import { ApiTranslations, IsTranslations } from '../text/validators.js';
@@ -14,7 +13,7 @@ export type GroupTranslations = Record<string, { name?: string }>;
 
 @ApiSchema({ name: 'GroupPerk' })
 export class GroupPerkDto {
-  @ApiProperty({ pattern: CALLER_ID_PATTERN, example: 'quillon-third-night' })
+  @ApiProperty({ example: 'quillon-third-night' })
   @IsCallerId()
   id: string;
 
@@ -75,7 +74,7 @@ export class GroupDto {
 
 @ApiSchema({ name: 'PutPerkCollection' })
 export class PutCollectionDto {
-  @ApiProperty({ description: 'An existing account', pattern: CALLER_ID_PATTERN, example: 'ostervale-bank' })
+  @ApiProperty({ description: 'An existing account', example: 'ostervale-bank' })
   @IsCallerId()
   owner: string;
 

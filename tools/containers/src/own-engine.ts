@@ -1,0 +1,103 @@
+import { isAlive } from '@perkway/local-servers';
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { command } from './command.js';
+
+const START_LIMIT_MS = 30_000;
+const STOP_LIMIT_MS = 60_000;
+const BRIDGE = 'perkway0';
+const BRIDGE_ADDRESS = '172.31.250.1/24';
+const BRIDGE_LIMIT_MS = 900_000;
+
+export interface OwnEngine {
+  /** As DOCKER_HOST takes it. */
+  socket: string;
+  /** Ends it, and takes away its data, its bridges and its rules. */
+  stop: () => Promise<void>;
+}
+
+/** Starts a dockerd with data, socket, bridge of its own; needs root. @throws Error with the last line of its log */
+export async function startOwnEngine(): Promise<OwnEngine> {
+  await takeBridge();
+  const folder = mkdtempSync(join(tmpdir(), 'perkway-engine-'));
+  const socket = join(folder, 'docker.sock');
+  const logFile = join(folder, 'dockerd.log');
+  const rules = await command('iptables-save', []);
+  const daemon = launch(folder, socket, logFile);
+  const stop = async () => {
+    await end(daemon);
+    await restore(rules);
+    await command('ip', ['link', 'delete', BRIDGE]);
+    rmSync(folder, { recursive: true, force: true });
+  };
+  const deadline = Date.now() + START_LIMIT_MS;
+  while (!existsSync(socket) || !(await answers(socket))) {
+    if (daemon.exitCode === null && Date.now() < deadline) {
+      await sleep(200);
+      continue;
+    }
+    const reason = readFileSync(logFile, 'utf8').trim().split('\n').at(-1);
+    await stop();
+    throw new Error(`dockerd does not start here: ${reason}`);
+  }
+  return { socket: `unix://${socket}`, stop };
+}
+
+function launch(folder: string, socket: string, logFile: string): ChildProcess {
+  const log = openSync(logFile, 'a');
+  const args = [
+    // Were this process killed, the engine would end its containers and itself.
+    ...['--pdeathsig', 'TERM', 'dockerd', '--host', `unix://${socket}`, '--bridge', BRIDGE],
+    ...['--data-root', join(folder, 'data'), '--exec-root', join(folder, 'exec')],
+    ...['--pidfile', join(folder, 'dockerd.pid')],
+  ];
+  return spawn('setpriv', args, { stdio: ['ignore', log, log], detached: true });
+}
+
+const answers = (socket: string): Promise<boolean> =>
+  command('docker', ['--host', `unix://${socket}`, 'version']).then(
+    () => true,
+    () => false,
+  );
+
+/** The bridge is the lock too: of two engines at once, each would take the other's rules away. */
+async function takeBridge(): Promise<void> {
+  const deadline = Date.now() + BRIDGE_LIMIT_MS;
+  const add = () =>
+    command('ip', ['link', 'add', BRIDGE, 'type', 'bridge']).then(
+      () => true,
+      () => false,
+    );
+  while (!(await add())) {
+    const alias = await command('cat', [`/sys/class/net/${BRIDGE}/ifalias`]).catch(() => '');
+    const owner = Number(alias.replace('pid ', ''));
+    if (owner > 0 && !isAlive(owner)) await command('ip', ['link', 'delete', BRIDGE]);
+    else if (Date.now() > deadline)
+      throw new Error(`another engine (${alias.trim()}) has the bridge ${BRIDGE}`);
+    else await sleep(500);
+  }
+  await command('ip', ['link', 'set', BRIDGE, 'alias', `pid ${process.pid}`]);
+  await command('ip', ['address', 'add', BRIDGE_ADDRESS, 'dev', BRIDGE]);
+}
+
+async function end(daemon: ChildProcess): Promise<void> {
+  if (daemon.exitCode !== null || daemon.signalCode !== null) return;
+  const exited = once(daemon, 'exit');
+  const timer = setTimeout(() => daemon.kill('SIGKILL'), STOP_LIMIT_MS);
+  daemon.kill('SIGTERM');
+  await exited;
+  clearTimeout(timer);
+}
+
+/** An engine leaves its chains behind when it ends. */
+async function restore(rules: string): Promise<void> {
+  // What did not exist is not in what was saved, so it would stay.
+  for (const table of ['filter', 'nat', 'mangle', 'raw'].filter((name) => !rules.includes(`*${name}\n`)))
+    for (const option of ['-F', '-X'])
+      await command('iptables', ['-t', table, option]).catch(() => undefined);
+  await command('iptables-restore', [], { input: rules });
+}

@@ -1,0 +1,99 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { basename, join } from 'node:path';
+import { command } from './command.js';
+
+/** Downloads are kept here between runs. */
+export const CACHE = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'perkway', 'containers');
+
+const DOWNLOAD_LIMIT_MS = 180_000;
+
+/** Makes a folder by `fill`, once: what a killed run left half done does not count. */
+async function once(name: string, fill: (folder: string) => Promise<void>): Promise<string> {
+  const target = join(CACHE, name);
+  if (existsSync(target)) return target;
+  mkdirSync(CACHE, { recursive: true });
+  const draft = mkdtempSync(join(CACHE, 'draft-'));
+  try {
+    await fill(draft);
+    if (!existsSync(target)) renameSync(draft, target);
+  } finally {
+    rmSync(draft, { recursive: true, force: true });
+  }
+  return target;
+}
+
+/** Package lists of our own, because those of the machine may be empty and are not ours; of another release where one is asked for. */
+async function aptOptions(release: string | undefined, folder: string): Promise<string[]> {
+  mkdirSync(join(folder, 'lists', 'partial'), { recursive: true });
+  const options = ['APT::Sandbox::User=root', `Dir::State::lists=${join(folder, 'lists')}`];
+  if (release) {
+    const own = await command('sh', [
+      '-c',
+      'cat /etc/apt/sources.list /etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources 2>/dev/null || true',
+    ]);
+    const address = /^(?:URIs:|deb(?: \[[^\]]*\])?)\s*(\S+)/m.exec(own)?.[1];
+    if (!address) throw new Error('apt has no sources here');
+    const file = join(folder, 'sources.list');
+    writeFileSync(
+      file,
+      `deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] ${address} ${release} main\n`,
+    );
+    options.push(`Dir::Etc::sourcelist=${file}`, 'Dir::Etc::sourceparts=-');
+  }
+  return options.flatMap((option) => ['-o', option]);
+}
+
+/** Debian packages, unpacked into a folder and not installed. */
+export const unpackDebian = (packages: string[], release?: string): Promise<string> =>
+  once([...packages, release ?? ''].join('_'), async (folder) => {
+    const work = join(folder, 'work');
+    mkdirSync(work);
+    const options = ['-q', ...(await aptOptions(release, work))];
+    const apt = (...args: string[]) =>
+      command('apt-get', [...options, ...args], { cwd: work, timeoutMs: DOWNLOAD_LIMIT_MS });
+    await apt('update');
+    await apt('download', ...packages);
+    for (const file of readdirSync(work).filter((name) => name.endsWith('.deb')))
+      await command('dpkg', ['-x', join(work, file), folder]);
+    rmSync(work, { recursive: true });
+  });
+
+/** An npm package, unpacked into a folder and not installed. `spec` is its name, with a version or without. */
+export const unpackNpm = (spec: string): Promise<string> =>
+  once(spec.replaceAll('/', '_'), async (folder) => {
+    const printed = await command('npm', ['pack', '--silent', spec], {
+      cwd: folder,
+      timeoutMs: DOWNLOAD_LIMIT_MS,
+    });
+    const archive = join(folder, basename(printed.trim()));
+    await command('tar', ['-xzf', archive, '-C', folder, '--strip-components=1']);
+    rmSync(archive);
+  });
+
+/** A folder with npm packages of these versions and what they need. */
+export const installNpm = (name: string, packages: Record<string, string>): Promise<string> =>
+  once(`${name}-${Object.values(packages).join('-')}`, async (folder) => {
+    const specs = Object.entries(packages).map(([each, version]) => `${each}@${version}`);
+    const options = ['--no-audit', '--no-fund', '--ignore-scripts', '--silent', '--prefix', folder];
+    await command('npm', ['install', ...options, ...specs], { cwd: folder, timeoutMs: DOWNLOAD_LIMIT_MS });
+  });
+
+/** Installs Debian packages where the programs are not there; needs root. */
+export async function installDebian(programs: string[], packages: string[]): Promise<void> {
+  const missing = await Promise.all(
+    programs.map((program) =>
+      command('sh', ['-c', `command -v ${program}`]).then(
+        () => false,
+        () => true,
+      ),
+    ),
+  );
+  if (!missing.includes(true)) return;
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  await command('apt-get', ['update', '-qq'], { timeoutMs: DOWNLOAD_LIMIT_MS });
+  await command('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...packages], {
+    env,
+    timeoutMs: DOWNLOAD_LIMIT_MS,
+  });
+}

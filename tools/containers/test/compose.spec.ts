@@ -1,0 +1,80 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { ROOT } from '../src/paths.js';
+import {
+  APP_FOLDERS,
+  appsWithASchema,
+  IMAGE_VARIABLES,
+  neededBy,
+  NODE_VARIABLES,
+  settingOf,
+  variablesOf,
+} from './app-variables.js';
+
+interface Service {
+  image: string;
+  read_only?: boolean;
+  cap_drop?: string[];
+  security_opt?: string[];
+  ports?: string[];
+  command?: string[];
+  volumes?: string[];
+  environment?: Record<string, string>;
+  depends_on?: Record<string, { condition: string }>;
+  stop_grace_period?: string;
+  profiles?: string[];
+}
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
+const { services } = parse(read('docker/compose.yaml'), { merge: true }) as {
+  services: Record<string, Service>;
+};
+
+describe('docker/compose.yaml', () => {
+  it.each(APP_FOLDERS)('runs %s with what it needs and nothing that it does not know', (app) => {
+    const service = services[app]!;
+    const set = Object.keys(service.environment!);
+    const shared = new Set(APP_FOLDERS.flatMap(variablesOf));
+    expect(service.image).toBe(`perkway/${app}:\${PERKWAY_VERSION:-local}`);
+    expect([...set.map(settingOf), ...IMAGE_VARIABLES]).toEqual(expect.arrayContaining(neededBy(app)));
+    expect(set.map(settingOf).filter((name) => !shared.has(name) && !NODE_VARIABLES.includes(name))).toEqual(
+      [],
+    );
+    // What is secret is an app's own, so it must be one that this app reads.
+    const secrets = set.filter((name) => name.endsWith('_FILE')).map(settingOf);
+    expect(variablesOf(app)).toEqual(expect.arrayContaining(secrets));
+    expect(service.volumes).toContain(`\${PERKWAY_SECRETS:-./secrets}/${app}:/run/secrets/perkway:ro`);
+  });
+
+  it.each(appsWithASchema)('migrates the schema of %s before it starts the app', (app) => {
+    expect(services[`migrate-${app}`]).toMatchObject({
+      image: services[app]!.image,
+      command: ['node', 'migrate.js'],
+      environment: { DATABASE_URL_FILE: '/run/secrets/perkway/DATABASE_URL' },
+      depends_on: { provision: { condition: 'service_completed_successfully' } },
+    });
+    expect(services[app]!.depends_on).toMatchObject({
+      [`migrate-${app}`]: { condition: 'service_completed_successfully' },
+    });
+  });
+
+  it.each(Object.keys(services))('%s has a read-only root, no capability and a tagged image', (name) => {
+    expect(services[name]).toMatchObject({
+      read_only: true,
+      cap_drop: ['ALL'],
+      security_opt: ['no-new-privileges:true'],
+      image: expect.stringMatching(/:[^:/]+$/),
+    });
+  });
+
+  it('publishes the proxy, and on request the tools that watch, on this machine only', () => {
+    const published = Object.entries(services).filter(([, { ports }]) => ports);
+    expect(published.map(([name]) => name).sort()).toEqual(['grafana', 'prometheus', 'proxy']);
+    for (const [, { ports }] of published) expect(ports).toEqual([expect.stringContaining('127.0.0.1:')]);
+  });
+
+  it('has a host name and a backend of the proxy for each app', () => {
+    const proxy = read('docker/proxy/haproxy.cfg');
+    for (const app of APP_FOLDERS) expect(proxy).toMatch(new RegExp(`server-template \\w+ \\d+ ${app}:8080`));
+  });
+});

@@ -1,0 +1,12 @@
+import { register } from 'tsx/esm/api';
+
+/** Jest loads this file as it is, so TypeScript needs a loader of its own here. */
+export default async function globalSetup() {
+  const unregister = register();
+  try {
+    const { default: setUp } = await import('./set-up.ts');
+    await setUp();
+  } finally {
+    await unregister();
+  }
+}

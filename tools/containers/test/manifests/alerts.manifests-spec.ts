@@ -1,0 +1,19 @@
+import { join } from 'node:path';
+import { command } from '../../src/command.js';
+import { unpackDebian } from '../../src/packages.js';
+import { ROOT } from '../../src/paths.js';
+
+const promtool = async (...args: string[]): Promise<string> =>
+  command(join(await unpackDebian(['prometheus']), 'usr/bin/promtool'), args, {
+    cwd: join(ROOT, 'docker/observability'),
+  });
+
+describe('the alerts', () => {
+  it('are rules that Prometheus reads, in a configuration that it reads', async () => {
+    expect(await promtool('check', 'config', 'prometheus.yaml')).toMatch(/SUCCESS: \d+ rules found/);
+  });
+
+  it('fire when they should, and not otherwise', async () => {
+    expect(await promtool('test', 'rules', 'alerts.test.yaml')).toMatch(/SUCCESS/);
+  });
+});

@@ -15,6 +15,8 @@ export default tseslint.config(
   {
     plugins: { '@nx': nx },
     rules: {
+      // Conditions of statements are written so: where.and`owner = ${owner}`.
+      '@typescript-eslint/no-unused-expressions': ['error', { allowTaggedTemplates: true }],
       '@nx/enforce-module-boundaries': [
         'error',
         {

@@ -15,7 +15,7 @@ const squeeze = (css) =>
     .replace(/: /g, ':');
 
 /** Adds the stylesheets, and tells the server in `manifest.json` what the files of this build are called. */
-const stylesheets = {
+const stylesheets = (drawing) => ({
   name: 'page-stylesheets',
   generateBundle(_options, bundle) {
     const emit = (name) => {
@@ -23,23 +23,24 @@ const stylesheets = {
       return this.getFileName(this.emitFile({ type: 'asset', name, source: text }));
     };
     const manifest = {
+      drawing,
       script: Object.values(bundle).find((file) => file.isEntry).fileName,
       style: emit('page.css'),
       noScriptStyle: emit('no-script.css'),
     };
     this.emitFile({ type: 'asset', fileName: 'manifest.json', source: JSON.stringify(manifest) });
   },
-};
+});
 
-/** Bundles what the browser loads: one script and one stylesheet (and a small one for JavaScript off). */
-const buildPage = (outputFolder) =>
+/** One script. What both of them import is in both, which is nothing but types. */
+const buildScript = (name, entry, outputFolder, plugins = []) =>
   build({
     cwd: root,
-    input: { page: join(source, 'main.ts') },
+    input: { [name]: join(source, entry) },
     platform: 'browser',
     tsconfig: join(source, 'tsconfig.json'),
     transform: { target: 'es2017' },
-    plugins: [stylesheets],
+    plugins,
     output: {
       dir: outputFolder,
       // A classic script: browsers that know no modules load it as well.
@@ -49,6 +50,15 @@ const buildPage = (outputFolder) =>
       assetFileNames: '[name]-[hash][extname]',
     },
   });
+
+/**
+ * Bundles what the browser loads: one script and one stylesheet (and a small one for JavaScript off), and the script that
+ * draws codes, which few cards need.
+ */
+async function buildPage(outputFolder) {
+  const drawing = await buildScript('drawing', 'drawing.ts', outputFolder);
+  await buildScript('page', 'main.ts', outputFolder, [stylesheets(drawing.output[0].fileName)]);
+}
 
 /** Part of the app's bundle, so that whoever builds the app has built the page: `public` beside `main.js`. */
 export const appPlugin = () => ({

@@ -6,7 +6,7 @@ import { LANGUAGES } from './texts/index.js';
 export const envSpec = {
   ...platformEnv,
   REWARDS_URL: baseUrl({ desc: 'Public address of the page; https turns HSTS on' }),
-  DEFAULT_LANGUAGE: str({ choices: LANGUAGES, default: 'en' }),
+  DEFAULT_LANGUAGE: str({ choices: LANGUAGES, default: 'en', desc: 'Language where none fits' }),
   ASSETS_FOLDER: str({
     default: fileURLToPath(new URL('./public', import.meta.url)),
     desc: 'Where the build has put the files of the page',

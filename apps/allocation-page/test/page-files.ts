@@ -4,6 +4,7 @@ import { runFolder } from '@perkway/testing';
 
 const FILES = {
   script: { name: 'page-aaaaaaa1.js', text: `"use strict";${'show("card");'.repeat(100)}` },
+  drawing: { name: 'drawing-ddddddd1.js', text: 'draw()' },
   style: { name: 'page-bbbbbbb1.css', text: 'body{margin:0}'.repeat(100) },
   noScriptStyle: { name: 'no-script-cccccc1-.css', text: 'p{color:red}' },
 };

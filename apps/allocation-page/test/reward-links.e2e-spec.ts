@@ -1,10 +1,16 @@
-import { testNats, type LaunchedApp, type TestNats } from '@perkway/testing';
+import {
+  aLinkToken,
+  CARD,
+  closeAll,
+  FakeGiftCards,
+  http,
+  testNats,
+  type LaunchedApp,
+  type TestNats,
+} from '@perkway/testing';
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
-import supertest from 'supertest';
-import { aToken, CARD, GiftCardsResponder } from './gift-cards-responder.js';
 import { launchPage } from './launch-page.js';
 
 const LINK = '/api/reward-link';
@@ -12,24 +18,18 @@ const REVEAL = '/api/reward-link/reveal';
 
 describe('recipient operations', () => {
   let nats: TestNats;
-  let gifts: GiftCardsResponder;
+  let gifts: FakeGiftCards;
   let page: LaunchedApp;
 
   beforeAll(async () => {
     nats = await testNats();
-    gifts = await GiftCardsResponder.start(nats.url);
+    gifts = await FakeGiftCards.start(nats.url);
     page = await launchPage({ nats, trustedProxies: '127.0.0.1' });
   });
-  afterAll(async () => {
-    await page?.close();
-    await gifts?.stop();
-    await nats?.close();
-  });
+  afterAll(() => closeAll(page, gifts, nats));
 
-  const ask = (method: 'get' | 'post' | 'head', path: string, token?: string) => {
-    const request = supertest(page.url)[method](path);
-    return token === undefined ? request : request.set('authorization', `Bearer ${token}`);
-  };
+  const ask = (method: 'get' | 'post' | 'head', path: string, token?: string) =>
+    http(page, token === undefined ? {} : { authorization: `Bearer ${token}` })[method](path);
   const logText = () => page.logs.join('');
 
   it('answers a reserved link without its card', async () => {
@@ -91,6 +91,25 @@ describe('recipient operations', () => {
     expect(body.brand).toEqual(brand);
   });
 
+  it('hands the product on as its owner shows it, and the language of its texts', async () => {
+    const sealed = { name: 'Harbour Books gift card', logo: null, color: '#0b4f6c' };
+    const product = {
+      ...sealed,
+      instructions: 'Enter the code.',
+      redeem_url: null,
+      code_format: 'qr' as const,
+    };
+    const token = gifts.addLink({}, null, product);
+    const before = await ask('get', `${LINK}?lang=it&lang=fr`, token).set('accept-language', 'de');
+    expect(before.body.product).toEqual(sealed);
+    expect(before.headers).toMatchObject({ vary: 'Accept-Language', 'content-language': 'en' });
+    expect(gifts.link(token).wish).toEqual({ lang: 'fr', acceptLanguage: 'de' });
+    expect((await ask('post', `${LINK}/reveal`, token)).body.product).toEqual(product);
+    const plain = await ask('get', LINK, gifts.addLink());
+    expect(plain.body).not.toHaveProperty('product');
+    expect(plain.headers).not.toHaveProperty('content-language');
+  });
+
   it('answers an expired link, and refuses to reveal it', async () => {
     const token = gifts.addLink({ expires_at: 1_700_000_000 });
 
@@ -111,7 +130,7 @@ describe('recipient operations', () => {
     const credentials = [undefined, '', 'Bearer', 'Bearer ', `Basic ${token}`, token, `Bearer ${token} x`];
 
     for (const authorization of credentials) {
-      const request = supertest(page.url)[method](`${path}?token=${token}`);
+      const request = http(page)[method](`${path}?token=${token}`);
       const { status, headers, body } = await (authorization === undefined
         ? request
         : request.set('authorization', authorization));
@@ -125,7 +144,7 @@ describe('recipient operations', () => {
   it('judges the token before the body, and needs no body', async () => {
     const token = gifts.addLink();
     const send = (authorization?: string) => {
-      const request = supertest(page.url).post(REVEAL).type('application/json');
+      const request = http(page).post(REVEAL).type('application/json');
       if (authorization) void request.set('authorization', authorization);
       return request.send('{not json');
     };
@@ -140,7 +159,10 @@ describe('recipient operations', () => {
       ['get', LINK],
       ['post', REVEAL],
     ] as const) {
-      const { status, headers, body } = await ask(method, path, aToken()).set('x-forwarded-for', '192.0.2.1');
+      const { status, headers, body } = await ask(method, path, aLinkToken()).set(
+        'x-forwarded-for',
+        '192.0.2.1',
+      );
       expect([status, body.code]).toEqual([404, 'LINK_NOT_FOUND']);
       expect(headers['content-type']).toMatch(/^application\/problem\+json/);
     }
@@ -150,10 +172,10 @@ describe('recipient operations', () => {
     const from = '198.51.100.7';
     const statuses: number[] = [];
     for (let tried = 0; tried < 60; tried += 1)
-      statuses.push((await ask('get', LINK, aToken()).set('x-forwarded-for', from)).status);
+      statuses.push((await ask('get', LINK, aLinkToken()).set('x-forwarded-for', from)).status);
     expect(new Set(statuses)).toEqual(new Set([404]));
 
-    const over = await ask('post', REVEAL, aToken()).set('x-forwarded-for', from);
+    const over = await ask('post', REVEAL, aLinkToken()).set('x-forwarded-for', from);
     expect([over.status, over.body.code]).toEqual([429, 'TOO_MANY_REQUESTS']);
     expect(over.headers).toMatchObject({ 'ratelimit-limit': '60', 'ratelimit-remaining': '0' });
     expect(Number(over.headers['ratelimit-reset'])).toBeGreaterThan(0);
@@ -161,7 +183,7 @@ describe('recipient operations', () => {
 
     const known = await ask('get', LINK, gifts.addLink()).set('x-forwarded-for', from);
     expect(known.status).toBe(200);
-    const other = await ask('get', LINK, aToken()).set('x-forwarded-for', '198.51.100.8');
+    const other = await ask('get', LINK, aLinkToken()).set('x-forwarded-for', '198.51.100.8');
     expect(other.status).toBe(404);
     expect(other.headers['ratelimit-remaining']).toBe('59');
   });
@@ -171,13 +193,18 @@ describe('recipient operations', () => {
     try {
       const arrival = once(page.app.getHttpServer(), 'request') as Promise<[IncomingMessage]>;
       const { hostname, port } = new URL(page.url);
+      // A socket of its own, to be torn before the answer.
       const socket = connect(Number(port), hostname);
-      const head = ['host: page', `authorization: Bearer ${aToken()}`, 'x-forwarded-for: 198.51.100.9:4711'];
+      const head = [
+        'host: page',
+        `authorization: Bearer ${aLinkToken()}`,
+        'x-forwarded-for: 198.51.100.9:4711',
+      ];
       socket.write(`GET ${LINK} HTTP/1.1\r\n${head.join('\r\n')}\r\n\r\n`);
       const [arrived] = await arrival;
       socket.destroy();
       if (!arrived.closed) await new Promise((resolve) => arrived.once('close', resolve));
-      const next = await ask('get', LINK, aToken()).set('x-forwarded-for', '198.51.100.9');
+      const next = await ask('get', LINK, aLinkToken()).set('x-forwarded-for', '198.51.100.9');
       expect([next.status, next.headers['ratelimit-remaining']]).toEqual([404, '58']);
     } finally {
       gifts.delayMs = 0;
@@ -187,9 +214,9 @@ describe('recipient operations', () => {
   it('writes no token and no card into a log line', async () => {
     const token = gifts.addLink();
     await ask('post', REVEAL, token);
-    await supertest(page.url).get(`/%23${token}`);
-    await supertest(page.url).get(`/%23${token}%`);
-    await supertest(page.url).get(`/?token=${token}`);
+    await http(page).get(`/%23${token}`);
+    await http(page).get(`/%23${token}%`);
+    await http(page).get(`/?token=${token}`);
 
     expect(logText()).toContain('"/api/reward-link/reveal"');
     expect(logText()).not.toContain(token);
@@ -198,14 +225,14 @@ describe('recipient operations', () => {
 
   it('shows its document, and no page of it', async () => {
     for (const address of ['/docs-json', '/docs-yaml'])
-      expect((await supertest(page.url).get(address)).status).toBe(200);
+      expect((await http(page).get(address)).status).toBe(200);
     // It would need inline styles, which the policy of this host refuses.
-    expect((await supertest(page.url).get('/docs')).status).toBe(404);
+    expect((await http(page).get('/docs')).status).toBe(404);
   });
 
   it('answers 503 with Retry-After while the owner is away, and goes on when it is back', async () => {
     const token = gifts.addLink();
-    await gifts.stop();
+    await gifts.close();
     try {
       const { status, headers, body } = await ask('post', REVEAL, token);
       expect([status, body.code]).toEqual([503, 'DEPENDENCY_UNAVAILABLE']);
@@ -218,15 +245,13 @@ describe('recipient operations', () => {
   });
 
   it('answers 503 in time while the broker hangs, and the page all the same', async () => {
-    nats.pause();
-    // The signal takes effect a moment later.
-    await sleep(100);
+    await nats.pause();
     try {
       const started = Date.now();
       const [api, html, ready] = await Promise.all([
         ask('get', LINK, gifts.addLink()),
-        supertest(page.url).get('/'),
-        supertest(page.url).get('/readyz'),
+        http(page).get('/'),
+        http(page).get('/readyz'),
       ]);
       expect(api.status).toBe(503);
       expect(Date.now() - started).toBeLessThan(5_000);

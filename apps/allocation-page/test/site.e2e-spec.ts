@@ -1,6 +1,4 @@
-import type { LaunchedApp } from '@perkway/testing';
-import { request as httpRequest } from 'node:http';
-import supertest from 'supertest';
+import { http, sendAsIs, type LaunchedApp } from '@perkway/testing';
 import { launchPage } from './launch-page.js';
 import { SCRIPT } from './page-files.js';
 
@@ -17,7 +15,7 @@ describe('the page', () => {
     await page?.close();
   });
 
-  const get = (path: string) => supertest(page.url).get(path);
+  const get = (path: string) => http(page).get(path);
 
   it('answers HTML that loads nothing from elsewhere and has no inline script or style', async () => {
     const { status, headers, text } = await get('/');
@@ -51,6 +49,21 @@ describe('the page', () => {
     expect(text).toContain(`<title>${title}</title>`);
   });
 
+  it.each([
+    ['/', 'ar-EG, ar;q=0.9', true],
+    ['/', 'ar, fr;q=0.1', false],
+    ['/?lang=de', 'ar', false],
+    ['/?lang=ar', undefined, false],
+    ['/', undefined, false],
+  ])(
+    'begins %s for Accept-Language %j with the languages that there are: %s',
+    async (path, accepted, isSaid) => {
+      const { text } = await (accepted ? get(path).set('accept-language', accepted) : get(path));
+      for (const line of ['available in English', 'en français', 'auf Deutsch', 'en español'])
+        expect([line, text.includes(line)]).toEqual([line, isSaid]);
+    },
+  );
+
   it.each([`/%23${TOKEN}`, `/%2523${TOKEN}`, `/%23${TOKEN}?utm_source=mail`])(
     'answers the page at the mangled address %s',
     async (path) => {
@@ -61,15 +74,7 @@ describe('the page', () => {
   );
 
   it('answers the page where a client sends the fragment itself', async () => {
-    const { port } = new URL(page.url);
-    const status = await new Promise((resolve, reject) => {
-      httpRequest({ port, path: `/#${TOKEN}`, host: '127.0.0.1' }, (response) =>
-        resolve(response.resume().statusCode),
-      )
-        .on('error', reject)
-        .end();
-    });
-    expect(status).toBe(200);
+    expect((await sendAsIs(page, { path: `/#${TOKEN}` })).status).toBe(200);
   });
 
   it('answers the page at any other address too, as what it is', async () => {
@@ -95,7 +100,7 @@ describe('the page', () => {
       ['/robots.txt', 405, 'GET, HEAD'],
       ['/api/reward-link', 405, 'GET, HEAD'],
     ] as const) {
-      const answer = await supertest(page.url).post(path);
+      const answer = await http(page).post(path);
       expect([path, answer.status, answer.headers.allow]).toEqual([path, status, allow]);
     }
   });
@@ -125,7 +130,7 @@ describe('the page', () => {
   it('asks for https only where its public address has it', async () => {
     const plain = await launchPage({}, { REWARDS_URL: 'http://localhost:4005' });
     try {
-      const { headers } = await supertest(plain.url).get('/');
+      const { headers } = await http(plain).get('/');
       expect(headers).not.toHaveProperty('strict-transport-security');
       expect(headers['content-security-policy']).not.toContain('upgrade-insecure-requests');
     } finally {
@@ -166,7 +171,7 @@ describe('the page', () => {
   });
 
   it('answers HEAD with the headers of GET and no body', async () => {
-    const head = await supertest(page.url).head('/').set('accept-encoding', 'identity');
+    const head = await http(page).head('/').set('accept-encoding', 'identity');
     const full = await get('/').set('accept-encoding', 'identity');
     expect(head.status).toBe(200);
     expect(head.text).toBeUndefined();

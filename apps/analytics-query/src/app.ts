@@ -4,6 +4,7 @@ import { QUERY_EXAMPLE } from './api/api-examples.js';
 import { ApiModule } from './api/api.module.js';
 import { AppModule } from './app.module.js';
 import type { AnalyticsQueryEnv, AnalyticsRole } from './env.js';
+import { migrations } from './migrations/index.js';
 import { IngestModule } from './ingest/ingest.module.js';
 import { UpkeepModule } from './upkeep/upkeep.module.js';
 
@@ -18,6 +19,7 @@ const BODY_LIMIT = 8 * 1024 * 1024;
 export const defineApp = (env: AnalyticsQueryEnv): AppDefinition => ({
   name: 'analytics-query',
   module: { module: AppModule, imports: env.ANALYTICS_ROLES.flatMap((role) => ROLE_MODULES[role]) },
+  migrations,
   env,
   openapi: {
     title: 'Perkway analytics',
@@ -35,7 +37,7 @@ export const defineApp = (env: AnalyticsQueryEnv): AppDefinition => ({
     app.enableCors({
       origin: '*',
       methods: ['GET', 'HEAD', 'POST'],
-      allowedHeaders: ['authorization', 'content-type', 'x-request-id'],
+      allowedHeaders: ['authorization', 'content-type', 'x-cube-authorization', 'x-request-id'],
       maxAge: 86_400,
       optionsSuccessStatus: 204,
       // Every OPTIONS is answered so, as Cube's own server does.

@@ -1,5 +1,11 @@
-import { baseUrl, databaseEnv, platformEnv, postgresUrl } from '@perkway/platform';
+import { baseUrl, confidential, databaseEnv, platformEnv, postgresUrl } from '@perkway/platform';
 import { makeValidator, num, type CleanedEnv } from 'envalid';
+
+/** More would only cost; two survive no more than one. */
+const oneOrThree = makeValidator((input: string) => {
+  if (!['1', '3'].includes(input)) throw new Error('must be 1 or 3');
+  return Number(input);
+});
 
 const ROLES = ['ingest', 'query'] as const;
 export type AnalyticsRole = (typeof ROLES)[number];
@@ -24,16 +30,23 @@ const monthsKept = makeValidator((input: string) => {
   return value;
 });
 
+const month = makeValidator((input: string) => {
+  const value = Number(input);
+  if (!Number.isInteger(value) || value < 1 || value > 12) throw new Error('must be a month from 1 to 12');
+  return value;
+});
+
 export const envSpec = {
   ...platformEnv,
   ...databaseEnv,
   QUERY_URL: baseUrl({ desc: 'Public address of this app' }),
   ANALYTICS_ROLES: roles({ default: ['ingest', 'query'], desc: 'ingest, query or both' }),
-  READER_DATABASE_URL: postgresUrl({ desc: 'The role analytics_reader, which only reads' }),
+  READER_DATABASE_URL: confidential(postgresUrl({ desc: 'The role analytics_reader, which only reads' })),
   READER_POOL_SIZE: positive({ default: 8, desc: 'Queries that run at once' }),
   QUERY_TIMEOUT_MS: positive({ default: 20_000, desc: 'Time limit of one query' }),
   QUERY_CONCURRENCY: positive({ default: 4, desc: 'Queries of one account that run at once' }),
   QUERY_QUEUE: positive({ default: 100, desc: 'Queries of one account that may wait' }),
+  FISCAL_YEAR_START: month({ default: 1, desc: 'Month that a fiscal year begins with, 1 to 12' }),
   RETENTION_MONTHS: monthsKept({
     default: 0,
     desc: 'Whole months of events kept beside the current one (UTC), the same for both roles; 0 keeps all',
@@ -43,8 +56,11 @@ export const envSpec = {
     default: 600_000,
     desc: 'Time between two looks at partitions: made ahead, brought into order, dropped',
   }),
-  TRACKING_REPLICAS: positive({ default: 1, desc: 'Replicas of the stream TRACKING' }),
-  TRACKING_MAX_BYTES: num({ default: -1, desc: 'Size at which the stream refuses new events; -1 for none' }),
+  TRACKING_REPLICAS: oneOrThree({ default: 1, desc: 'Servers that keep the streams: 1 or, of a cluster, 3' }),
+  TRACKING_MAX_BYTES: num({
+    default: 2 * 1024 ** 3,
+    desc: 'Size at which the stream refuses new events, which then wait in the outboxes; -1 for none. The broker sets it aside',
+  }),
 };
 
 export type AnalyticsQueryEnv = CleanedEnv<typeof envSpec>;

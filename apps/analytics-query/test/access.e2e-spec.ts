@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import jwt from 'jsonwebtoken';
 import { generateKeyPairSync } from 'node:crypto';
 import {
@@ -8,15 +9,16 @@ import {
   fakeTokenIssuer,
   launchAnalytics,
   signingKey,
-  sleep,
   tokenFor,
 } from './support.js';
 import {
+  closeAll,
   testNats,
   type Answering,
   type LaunchedApp,
   type TestDatabase,
   type TestNats,
+  http,
 } from '@perkway/testing';
 
 let database: TestDatabase;
@@ -35,11 +37,7 @@ beforeAll(async () => {
     QUERY_QUEUE: '2',
   });
 });
-afterAll(async () => {
-  await app.close();
-  await issuer.close();
-  await Promise.all([database.close(), nats.close()]);
-});
+afterAll(() => closeAll(app, issuer, database, nats));
 
 const account = anAccountId();
 const meta = (token: string) => new Analytics(app.url, token).get('/cubejs-api/v1/meta');
@@ -109,12 +107,8 @@ describe('tokens', () => {
   });
 
   it('are judged before anything else of the request', async () => {
-    const response = await fetch(`${app.url}/cubejs-api/v1/load`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: 'not json',
-    });
-    expect({ status: response.status, body: await response.json() }).toEqual(refused);
+    const load = http(app).post('/cubejs-api/v1/load').set('content-type', 'application/json');
+    expect(pick(await load.send('not json'))).toEqual(refused);
     expect(pick(await new Analytics(app.url, 'x').get('/cubejs-api/v1/load'))).toEqual(refused);
   });
 
@@ -151,22 +145,21 @@ describe('tokens', () => {
 describe('the host', () => {
   it('has health at its root', async () => {
     for (const path of ['/livez', '/readyz']) {
-      const response = await fetch(app.url + path);
-      expect([response.status, await response.json()]).toEqual([200, { health: 'HEALTH' }]);
+      await http(app).get(path).expect(200, { health: 'HEALTH' });
     }
   });
 
   it.each(['/cubejs-api/v1/cubesql', '/cubejs-api/v1/nothing', '/cubejs-api', '/nothing'])(
     'says 404 in JSON for %s',
     async (path) => {
-      const response = await fetch(app.url + path, { headers: { authorization: tokenFor(account, key) } });
-      expect([response.status, await response.json()]).toEqual([404, { error: expect.any(String) }]);
+      const { status, body } = await http(app, { authorization: tokenFor(account, key) }).get(path);
+      expect([status, body]).toEqual([404, { error: expect.any(String) }]);
     },
   );
 
   it('says 405 in JSON for a wrong method', async () => {
-    const response = await fetch(`${app.url}/cubejs-api/v1/load`, { method: 'DELETE' });
-    expect([response.status, response.headers.get('allow'), await response.json()]).toEqual([
+    const { status, headers, body } = await http(app).delete('/cubejs-api/v1/load');
+    expect([status, headers.allow, body]).toEqual([
       405,
       'GET, HEAD, POST',
       { error: 'DELETE is not allowed here, only GET, HEAD, POST' },
@@ -175,19 +168,16 @@ describe('the host', () => {
 
   it('lets browsers on any origin in', async () => {
     const origin = 'https://dashboard.test';
-    const preflight = await fetch(`${app.url}/cubejs-api/v1/load`, {
-      method: 'OPTIONS',
-      headers: {
-        origin,
-        'access-control-request-method': 'POST',
-        'access-control-request-headers': 'authorization,content-type,x-request-id',
-      },
+    const preflight = await http(app).options('/cubejs-api/v1/load').set({
+      origin,
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': 'authorization,content-type,x-request-id',
     });
     expect(preflight.status).toBe(204);
-    expect(preflight.headers.get('access-control-allow-origin')).toBe('*');
-    expect(preflight.headers.get('access-control-allow-headers')).toContain('authorization');
-    expect((await fetch(`${app.url}/cubejs-api/v1/load`, { method: 'OPTIONS' })).status).toBe(204);
-    const answer = await fetch(`${app.url}/cubejs-api/v1/meta`, { headers: { origin } });
-    expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([401, '*']);
+    expect(preflight.headers['access-control-allow-origin']).toBe('*');
+    expect(preflight.headers['access-control-allow-headers']).toContain('authorization');
+    expect((await http(app).options('/cubejs-api/v1/load')).status).toBe(204);
+    const answer = await http(app, { origin }).get('/cubejs-api/v1/meta');
+    expect([answer.status, answer.headers['access-control-allow-origin']]).toEqual([401, '*']);
   });
 });

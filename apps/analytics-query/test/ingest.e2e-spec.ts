@@ -1,16 +1,13 @@
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
-import { connect } from '@nats-io/transport-node';
-import { TRACKING_DEAD_STREAM, TRACKING_STREAM, type TrackingEvent } from '@perkway/domain';
-import { TRACKING_CONSUMER } from '../src/ingest/tracking-streams.js';
 import {
-  anAccountId,
-  analyticsStack,
-  click,
-  event,
-  eventually,
-  launchAnalytics,
-  type Stack,
-} from './support.js';
+  TRACKING_CONSUMER,
+  TRACKING_DEAD_STREAM,
+  TRACKING_STREAM,
+  type TrackingEvent,
+} from '@perkway/domain';
+import { connectTo, http, waitFor } from '@perkway/testing';
+import { ensureTrackingStreams } from '../src/ingest/tracking-streams.js';
+import { anAccountId, analyticsStack, click, event, launchAnalytics, type Stack } from './support.js';
 
 let stack: Stack;
 beforeAll(async () => {
@@ -19,12 +16,15 @@ beforeAll(async () => {
 afterAll(() => stack.close());
 
 const counted = (account: string, measure: string, expected: number) =>
-  eventually(async () => expect(await stack.as(account).count(measure)).toBe(expected));
+  waitFor(
+    async () => expect(await stack.as(account).count(measure)).toBe(expected),
+    `${expected} of ${measure}`,
+  );
 
 async function withStream<T>(
   work: (manager: Awaited<ReturnType<typeof jetstreamManager>>) => Promise<T>,
 ): Promise<T> {
-  const connection = await connect({ servers: stack.nats.url });
+  const connection = await connectTo(stack.nats.url);
   try {
     return await work(await jetstreamManager(connection));
   } finally {
@@ -52,8 +52,33 @@ const deadLetters = () =>
   });
 
 describe('the stream', () => {
+  it('is brought up to date by a newer build, and left as it is by an older one', async () => {
+    const settings = async () =>
+      withStream(async (manager) => {
+        const { description, max_bytes } = (await manager.streams.info(TRACKING_STREAM)).config;
+        return { description, max_bytes };
+      });
+    const change = (description: string) =>
+      withStream((manager) =>
+        manager.streams.update(TRACKING_STREAM, { description, max_bytes: 77_777_777 }),
+      );
+    const ours = { description: 'Perkway, settings 1', max_bytes: 2 * 1024 ** 3 };
+    await waitFor(async () => expect(await settings()).toEqual(ours), 'its settings');
+    for (const [theirs, then] of [
+      ['Perkway, settings 2', { description: 'Perkway, settings 2', max_bytes: 77_777_777 }],
+      ['Perkway, settings 0', ours],
+      ['', ours],
+    ] as const) {
+      await change(theirs);
+      await withStream((manager) =>
+        ensureTrackingStreams(manager, { replicas: 1, maxBytes: ours.max_bytes }),
+      );
+      expect(await settings()).toEqual(then);
+    }
+  });
+
   it('keeps what nobody has stored, without a limit of age', async () => {
-    await eventually(async () => {
+    await waitFor(async () => {
       const { config } = await withStream((manager) => manager.streams.info(TRACKING_STREAM));
       expect(config).toMatchObject({
         subjects: ['tracking.>'],
@@ -62,7 +87,7 @@ describe('the stream', () => {
         discard: 'new',
         max_age: 0,
       });
-    });
+    }, 'the stream');
   });
 });
 
@@ -76,7 +101,10 @@ describe('ingest', () => {
     expect(Date.now() - started).toBeLessThan(5_000);
     expect(await stack.as(other).count('perk_clicks.count')).toBe(1);
     expect(await stack.as(anAccountId()).count('perk_clicks.count')).toBe(0);
-    await eventually(async () => expect(await pending()).toEqual({ waiting: 0, unacknowledged: 0 }));
+    await waitFor(
+      async () => expect(await pending()).toEqual({ waiting: 0, unacknowledged: 0 }),
+      'this backlog',
+    );
   });
 
   it('counts an event that arrives again only once', async () => {
@@ -162,10 +190,10 @@ describe('ingest', () => {
     const incentives = await stack.as(account).load({ dimensions: ['incentive_clicks.campaign_name'] });
     expect(incentives.body.data).toEqual([{ 'incentive_clicks.campaign_name': 'Spring' }]);
     await stack.publisher.events(named('Newest', now + 1));
-    await eventually(async () => {
+    await waitFor(async () => {
       const { body } = await stack.as(account).load({ dimensions: ['perk_clicks.perk_title'] });
       expect(body.data).toEqual([{ 'perk_clicks.perk_title': 'Newest' }]);
-    });
+    }, 'the newest title');
   });
 
   it('stores events of any month from 2020 on', async () => {
@@ -202,7 +230,7 @@ describe('ingest', () => {
     await stack.publisher.publish('no json {');
     await stack.publisher.publish({ something: 'else' });
     await counted(account, 'perk_clicks.count', 2);
-    await eventually(async () => {
+    await waitFor(async () => {
       const letters = (await deadLetters()).slice(before);
       expect(letters).toHaveLength(broken.length + 2);
       broken.forEach(([, reason]) =>
@@ -211,8 +239,11 @@ describe('ingest', () => {
       expect(letters.map(({ reason }) => reason)).toEqual(
         expect.arrayContaining(['the message is no JSON', 'the message has no list of events']),
       );
-    });
-    await eventually(async () => expect(await pending()).toEqual({ waiting: 0, unacknowledged: 0 }));
+    }, 'the dead letters');
+    await waitFor(
+      async () => expect(await pending()).toEqual({ waiting: 0, unacknowledged: 0 }),
+      'this backlog',
+    );
   });
 
   it('finds the one event that the database refuses among many', async () => {
@@ -240,7 +271,10 @@ describe('ingest', () => {
     const before = (await deadLetters()).length;
     await stack.publisher.publish({ events: [{ ...click(account), v: 2 }, click(account)] });
     await counted(account, 'perk_clicks.count', 1);
-    await eventually(async () => expect(await pending()).toEqual({ waiting: 0, unacknowledged: 1 }));
+    await waitFor(
+      async () => expect(await pending()).toEqual({ waiting: 0, unacknowledged: 1 }),
+      'this backlog',
+    );
     expect((await deadLetters()).length).toBe(before);
     await withStream((manager) => manager.streams.purge(TRACKING_STREAM));
   });
@@ -283,7 +317,7 @@ describe('ingest', () => {
   });
 
   it('counts on /metrics what it stored', async () => {
-    const text = await (await fetch(`${stack.app.url}/metrics`)).text();
+    const text = (await http(stack.app).get('/metrics')).text;
     for (const name of [
       'tracking_events_stored_total',
       'tracking_events_duplicate_total',
@@ -298,21 +332,27 @@ describe('ingest', () => {
     const events = Array.from({ length: 2_000 }, () => click(account));
     const second = await launchAnalytics(stack.database, stack.nats);
     const publishing = Promise.all(events.map((each) => stack.publisher.events(each)));
-    await eventually(async () =>
-      expect(await stack.as(account).count('perk_clicks.count')).toBeGreaterThan(50),
+    await waitFor(
+      async () => (await stack.as(account).count('perk_clicks.count')) > 50,
+      'more than 50 clicks',
     );
     await second.close();
     await publishing;
     // Far less than the ten seconds after which the broker would deliver forgotten messages again.
-    await eventually(
+    await waitFor(
       async () => expect(await stack.as(account).count('perk_clicks.count')).toBe(2_000),
+      'all clicks',
       4_000,
     );
-    await eventually(async () => expect(await pending()).toEqual({ waiting: 0, unacknowledged: 0 }), 2_000);
+    await waitFor(
+      async () => expect(await pending()).toEqual({ waiting: 0, unacknowledged: 0 }),
+      'this backlog',
+      2_000,
+    );
   });
 
   it('is the only reader of its own consumer name', async () => {
-    const connection = await connect({ servers: stack.nats.url });
+    const connection = await connectTo(stack.nats.url);
     const consumer = await jetstream(connection).consumers.get(TRACKING_STREAM, TRACKING_CONSUMER);
     expect((await consumer.info()).config).toMatchObject({ ack_policy: 'explicit', max_deliver: -1 });
     await connection.close();

@@ -1,5 +1,6 @@
 import { request as httpRequest } from 'node:http';
-import { anAccountId, analyticsStack, click, event, eventually, type Stack } from './support.js';
+import { waitFor } from '@perkway/testing';
+import { anAccountId, analyticsStack, click, event, type Stack } from './support.js';
 
 let stack: Stack;
 beforeAll(async () => {
@@ -10,7 +11,7 @@ afterAll(() => stack.close());
 /** Rows that are copied inside the database: many, and of no interest. */
 const fill = async (account: string, events: number) => {
   await stack.publisher.events(click(account));
-  await eventually(async () => expect(await stack.as(account).count('perk_clicks.count')).toBe(1));
+  await waitFor(async () => expect(await stack.as(account).count('perk_clicks.count')).toBe(1), '1 of them');
   await stack.database.query(
     `insert into tracking_events (account_id, occurred_at, id, type, perk_id, journey_id)
      select $1, now() - n * interval '1 ms', 'n-' || n, 'perk_click', 'perk', 'journey-' || n from generate_series(1, $2::int) n`,
@@ -55,7 +56,10 @@ describe('a client that hangs up', () => {
   it('ends its query', async () => {
     const account = anAccountId();
     await stack.publisher.events(click(account));
-    await eventually(async () => expect(await stack.as(account).count('perk_clicks.count')).toBe(1));
+    await waitFor(
+      async () => expect(await stack.as(account).count('perk_clicks.count')).toBe(1),
+      '1 of them',
+    );
     const blocked = async () =>
       (
         await stack.database.query(
@@ -67,15 +71,16 @@ describe('a client that hangs up', () => {
     );
     const { token } = stack.as(account);
     const query = encodeURIComponent(JSON.stringify({ measures: ['perk_clicks.count'] }));
+    // To be torn before the answer.
     const waiting = httpRequest(`${stack.app.url}/cubejs-api/v1/load?query=${query}`, {
       headers: { authorization: token },
     });
     waiting.on('error', () => undefined);
     waiting.end();
-    await eventually(async () => expect(await blocked()).toBe(1));
+    await waitFor(async () => expect(await blocked()).toBe(1), '1 of them');
     waiting.destroy();
     // Long before the lock is given up.
-    await eventually(async () => expect(await blocked()).toBe(0), 2_000);
+    await waitFor(async () => expect(await blocked()).toBe(0), '0 of them', 2_000);
     await lock;
     expect(await stack.as(account).count('perk_clicks.count')).toBe(1);
   });
@@ -85,19 +90,22 @@ describe('equal queries at the same time', () => {
   it('share one run', async () => {
     const account = anAccountId();
     await stack.publisher.events(click(account));
-    await eventually(async () => expect(await stack.as(account).count('perk_clicks.count')).toBe(1));
+    await waitFor(
+      async () => expect(await stack.as(account).count('perk_clicks.count')).toBe(1),
+      '1 of them',
+    );
     const lock = stack.database.query(
       `begin; lock table tracking_events in access exclusive mode; select pg_sleep(1); commit`,
     );
     const asked = Array.from({ length: 20 }, () =>
       stack.as(account).load({ measures: ['perk_clicks.count'] }),
     );
-    await eventually(async () => {
+    await waitFor(async () => {
       const rows = await stack.database.query(
         `select from pg_stat_activity where datname = current_database() and application_name = 'analytics-query-reader' and wait_event_type = 'Lock'`,
       );
       expect(rows).toHaveLength(1);
-    });
+    }, 'one query that waits');
     await lock;
     const answers = await Promise.all(asked);
     expect(new Set(answers.map(({ body }) => JSON.stringify(body.data)))).toEqual(
@@ -115,12 +123,18 @@ describe('attribute names', () => {
     await stack.publisher.events(
       ...[0, 500, 1_000, 1_500, 2_000].map((from) => click(account, { cmeta: names(from) })),
     );
-    await eventually(async () => expect(await stack.as(account).count('perk_clicks.count')).toBe(5));
+    await waitFor(
+      async () => expect(await stack.as(account).count('perk_clicks.count')).toBe(5),
+      '5 of them',
+    );
     await stack.publisher.events(
       click(account, { cmeta: { 'left-out': 'found', plain: 'too' } }),
       event({ type: 'perk_view', account, collection: 'main', perks: ['a'], cmeta: { 'from-key': 'yes' } }),
     );
-    await eventually(async () => expect(await stack.as(account).count('perk_clicks.count')).toBe(6));
+    await waitFor(
+      async () => expect(await stack.as(account).count('perk_clicks.count')).toBe(6),
+      '6 of them',
+    );
     const [{ kept }] = (await stack.database.query(
       'select count(*)::int as kept from attribute_names where account_id = $1',
       [account],

@@ -4,15 +4,8 @@ import { CUBES } from '../src/model/cubes.js';
 import { modelFor } from '../src/model/model.js';
 import { normalize } from '../src/query/normalize.js';
 import { OPERATORS } from '../src/query/query.js';
-import {
-  anAccountId,
-  analyticsStack,
-  click,
-  event,
-  eventually,
-  type Analytics,
-  type Stack,
-} from './support.js';
+import { waitFor } from '@perkway/testing';
+import { anAccountId, analyticsStack, click, event, type Analytics, type Stack } from './support.js';
 
 let stack: Stack;
 let analytics: Analytics;
@@ -114,6 +107,23 @@ beforeAll(async () => {
       currency: 'EUR',
       createdBy: 'ann',
     }),
+    event({ type: 'campaign_named', account, campaign: 'spring', name: 'Spring sale' }),
+    ...(['generated', 'cancelled', 'generated', 'expired', 'generated'] as const).map((state, index) =>
+      event({
+        type: 'reward_link',
+        account,
+        state,
+        pool: 'q',
+        denomination: 50,
+        currency: 'EUR',
+        createdBy: 'bob',
+        campaign: 'spring',
+        journey: `gift-${index >> 1}`,
+        reference: `order-${index >> 1}`,
+        utm: { utm_source: 'crm' },
+        cmeta: { plan: 'gold' },
+      }),
+    ),
     ...(['outreach', 'journey', 'outreach'] as const).map((channel) =>
       event({
         type: 'teaser_view',
@@ -125,7 +135,7 @@ beforeAll(async () => {
       }),
     ),
   );
-  await eventually(async () => expect(await analytics.count('teaser_views.count')).toBe(3));
+  await waitFor(async () => expect(await analytics.count('teaser_views.count')).toBe(3), '3 of them');
 });
 afterAll(() => stack.close());
 
@@ -152,8 +162,16 @@ describe('/v1/load', () => {
       ],
     });
     expect(status).toBe(200);
-    expect(headers.get('content-type')).toContain('application/json');
-    const time = { title: 'Perk Clicks Occurred At', shortTitle: 'Occurred At', type: 'time' };
+    expect(headers['content-type']).toContain('application/json');
+    const time = {
+      title: 'Perk Clicks Occurred At',
+      shortTitle: 'Occurred At',
+      description: 'When it happened',
+      type: 'time',
+    };
+    const drillMembers = ['occurred_at', 'perk_title', 'collection_id', 'journey_id', 'utm_source'].map(
+      (name) => `perk_clicks.${name}`,
+    );
     expect(body).toEqual({
       query: {
         measures: ['perk_clicks.count'],
@@ -176,15 +194,17 @@ describe('/v1/load', () => {
           'perk_clicks.count': {
             title: 'Perk Clicks Count',
             shortTitle: 'Count',
+            description: 'Everything tracked',
             type: 'number',
-            drillMembers: [],
-            drillMembersGrouped: { measures: [], dimensions: [] },
+            drillMembers,
+            drillMembersGrouped: { measures: [], dimensions: drillMembers },
           },
         },
         dimensions: {
           'perk_clicks.perk_title': {
             title: 'Perk Clicks Perk Title',
             shortTitle: 'Perk Title',
+            description: 'As it is now',
             type: 'string',
           },
         },
@@ -337,6 +357,7 @@ describe('/v1/load', () => {
       await rows({
         measures: ['reward_links.count'],
         dimensions: ['reward_links.state', 'reward_links.denomination', 'reward_links.created_by'],
+        filters: [{ member: 'reward_links.created_by', operator: 'equals', values: ['ann'] }],
         order: { 'reward_links.denomination': 'asc', 'reward_links.state': 'asc' },
       }),
     ).toEqual([
@@ -359,6 +380,45 @@ describe('/v1/load', () => {
         'reward_links.count': '1',
       },
     ]);
+    const ofBob = { member: 'reward_links.created_by', operator: 'equals', values: ['bob'] };
+    expect(
+      await rows({
+        measures: ['reward_links.count', 'reward_links.journeys'],
+        dimensions: ['state', 'campaign_id', 'campaign_name', 'utm_source', 'cmeta_plan'].map(
+          (name) => `reward_links.${name}`,
+        ),
+        filters: [ofBob],
+        order: { 'reward_links.state': 'asc' },
+      }),
+    ).toEqual(
+      [
+        ['cancelled', '1', '1'],
+        ['expired', '1', '1'],
+        ['generated', '3', '3'],
+      ].map(([state, count, journeys]) => ({
+        'reward_links.state': state,
+        'reward_links.campaign_id': 'spring',
+        'reward_links.campaign_name': 'Spring sale',
+        'reward_links.utm_source': 'crm',
+        'reward_links.cmeta_plan': 'gold',
+        'reward_links.count': count,
+        'reward_links.journeys': journeys,
+      })),
+    );
+    expect(
+      await rows({
+        measures: ['reward_links.journeys'],
+        dimensions: ['reward_links.reference', 'reward_links.journey_id'],
+        filters: [ofBob, { member: 'reward_links.denomination', operator: 'gt', values: ['49'] }],
+        order: { 'reward_links.reference': 'asc' },
+      }),
+    ).toEqual(
+      [0, 1, 2].map((index) => ({
+        'reward_links.reference': `order-${index}`,
+        'reward_links.journey_id': `gift-${index}`,
+        'reward_links.journeys': '1',
+      })),
+    );
     expect(
       await rows({
         measures: ['conversions.count', 'conversions.value'],
@@ -669,19 +729,23 @@ describe('/v1/meta', () => {
         .sort();
     expect(attributes('perk_clicks')).toEqual(['cmeta___proto__', 'cmeta_plan', 'cmeta_user_id']);
     expect(attributes('teaser_views')).toEqual(['cmeta___proto__', 'cmeta_plan', 'cmeta_user_id']);
-    expect(attributes('reward_links')).toEqual([]);
+    expect(attributes('reward_links')).toEqual(['cmeta___proto__', 'cmeta_plan', 'cmeta_user_id']);
+    const drillMembers = ['occurred_at', 'perk_title', 'collection_id', 'utm_source'].map(
+      (name) => `perk_views.${name}`,
+    );
     expect(cubes[0]!.measures).toEqual([
       {
         name: 'perk_views.count',
         title: 'Perk Views Count',
         shortTitle: 'Count',
+        description: 'Everything tracked',
         type: 'number',
         formatDescription: { name: 'number', specifier: ',.2f' },
         cumulativeTotal: false,
         cumulative: false,
         aggType: 'count',
-        drillMembers: [],
-        drillMembersGrouped: { measures: [], dimensions: [] },
+        drillMembers,
+        drillMembersGrouped: { measures: [], dimensions: drillMembers },
         isVisible: true,
         public: true,
       },

@@ -1,15 +1,13 @@
-import { tcpProxy } from '@perkway/testing';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { connectTo, tcpProxy, http, waitFor } from '@perkway/testing';
 import { jetstreamManager } from '@nats-io/jetstream';
-import { connect } from '@nats-io/transport-node';
 import {
   Analytics,
   anAccountId,
   analyticsDatabaseServer,
   analyticsStack,
   click,
-  eventually,
   launchAnalytics,
-  sleep,
   tokenFor,
   type Stack,
 } from './support.js';
@@ -34,15 +32,20 @@ async function publishSlowly(account: string) {
   }
 }
 const exactly = (account: string) =>
-  eventually(
+  waitFor(
     async () => expect(await stack.as(account).count('perk_clicks.count')).toBe(EVENTS),
+    'all events',
     PATIENCE_MS,
   );
 const noneLeft = () =>
-  eventually(async () => {
-    const text = await (await fetch(`${stack.app.url}/metrics`)).text();
-    expect(text).toMatch(/^tracking_lag_messages\{[^}]*\} 0$/m);
-  }, PATIENCE_MS);
+  waitFor(
+    async () => {
+      const { text } = await http(stack.app).get('/metrics');
+      expect(text).toMatch(/^tracking_lag_messages\{[^}]*\} 0$/m);
+    },
+    'the end of the backlog',
+    PATIENCE_MS,
+  );
 
 describe('outages', () => {
   it('counts exactly what was tracked when the broker is killed in the middle', async () => {
@@ -69,13 +72,13 @@ describe('outages', () => {
       status: 503,
       body: { error: 'The analytics database is not available, please try again' },
     });
-    expect(headers.get('retry-after')).toMatch(/^\d+$/);
-    expect((await fetch(`${stack.app.url}/readyz`)).status).toBe(500);
-    expect((await fetch(`${stack.app.url}/livez`)).status).toBe(200);
+    expect(headers['retry-after']).toMatch(/^\d+$/);
+    expect((await http(stack.app).get('/readyz')).status).toBe(500);
+    expect((await http(stack.app).get('/livez')).status).toBe(200);
     await publishing;
     await database.server.start();
     await exactly(account);
-    expect((await fetch(`${stack.app.url}/readyz`)).status).toBe(200);
+    expect((await http(stack.app).get('/readyz')).status).toBe(200);
     await noneLeft();
     expect(await stack.as(account).count('perk_clicks.count')).toBe(EVENTS);
   }, 90_000);
@@ -92,7 +95,10 @@ describe('outages', () => {
     await database.server.kill();
     await sleep(500);
     await database.server.start();
-    await eventually(async () => expect(await stack.as(account).count('perk_clicks.count')).toBe(0));
+    await waitFor(
+      async () => expect(await stack.as(account).count('perk_clicks.count')).toBe(0),
+      '0 of them',
+    );
     isOver = true;
     await Promise.all(asking);
     expect(statuses).toEqual(new Set([200, 503]));
@@ -115,14 +121,14 @@ describe('outages', () => {
       expect(Date.now() - askedAt).toBeLessThan(6_000);
     }
     proxy.thaw();
-    await eventually(async () => expect((await ask()).status).toBe(200));
+    await waitFor(async () => expect((await ask()).status).toBe(200), 'an answer');
     await app.close();
     await proxy.close();
   }, 60_000);
 
   it('goes on by itself when the broker comes back with an empty disk', async () => {
     const account = anAccountId();
-    const connection = await connect({ servers: stack.nats.url });
+    const connection = await connectTo(stack.nats.url);
     await (await jetstreamManager(connection)).streams.delete('TRACKING');
     await connection.close();
     await stack.publisher.events(...Array.from({ length: EVENTS }, () => click(account)));

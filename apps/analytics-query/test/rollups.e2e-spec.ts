@@ -3,15 +3,8 @@ import type { TrackingEvent } from '@perkway/domain';
 import { sortMonth } from '../src/upkeep/sort-month.js';
 import { RollupRefresher } from '../src/upkeep/rollup-refresher.js';
 import { withUpkeepClient } from '../src/upkeep/upkeep-connection.js';
-import {
-  anAccountId,
-  analyticsDatabase,
-  analyticsStack,
-  click,
-  event,
-  eventually,
-  type Stack,
-} from './support.js';
+import { waitFor } from '@perkway/testing';
+import { anAccountId, analyticsDatabase, analyticsStack, click, event, type Stack } from './support.js';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -45,7 +38,7 @@ describe('rollups', () => {
     return Number(row!.n);
   };
   const stored = (account: string, events: number) =>
-    eventually(async () => expect(await rawCount(account)).toBe(events));
+    waitFor(async () => expect(await rawCount(account)).toBe(events), `${events} events`);
 
   const accounts = [anAccountId(), anAccountId()] as const;
   const pick = numbers(20_261_121);
@@ -64,7 +57,7 @@ describe('rollups', () => {
     const at = someTime();
     const campaign = `campaign-${pick(3)}`;
     const journey = `j-${pick(5)}`;
-    switch (pick(4)) {
+    switch (pick(5)) {
       case 0:
         return event({
           type: 'perk_view',
@@ -84,6 +77,18 @@ describe('rollups', () => {
           journey,
           channel: 'outreach',
           traffic: traffic(),
+        });
+      case 3:
+        return event({
+          type: 'reward_link',
+          account,
+          at,
+          state: of(['generated', 'revealed', 'cancelled', 'expired'] as const),
+          pool: 'pool',
+          denomination: 25,
+          currency: 'EUR',
+          createdBy: 'ann',
+          ...(pick(3) ? { campaign, journey } : {}),
         });
       default:
         return event({
@@ -114,6 +119,11 @@ describe('rollups', () => {
       measures: ['count', 'value'],
       dimensions: ['campaign_id', 'campaign_name'],
     },
+    reward_links: {
+      type: 'reward_link',
+      measures: ['count'],
+      dimensions: ['campaign_id', 'campaign_name', 'state'],
+    },
   } as const;
   const MEASURES: Record<string, string> = {
     count: 'count(*)',
@@ -123,10 +133,20 @@ describe('rollups', () => {
   };
   const DIMENSIONS: Record<string, string> = {
     perk_id: 'p.id',
+    state: 'e.state',
     perk_title: '(select title from perk_names where perk_id = p.id)',
     campaign_id: 'e.campaign_id',
     campaign_name:
       '(select name from campaign_names n where n.account_id = e.account_id and n.campaign_id = e.campaign_id)',
+  };
+
+  /** Starts of time, spelled otherwise than the model does. */
+  const startSql = (granularity: string, local: string): string => {
+    if (granularity === 'quarter_hour')
+      return `to_timestamp(floor(extract(epoch from ${local}) / 900) * 900) at time zone 'UTC'`;
+    if (granularity === 'week_from_sunday')
+      return `${local}::date - extract(dow from ${local})::int + time '00:00'`;
+    return `date_trunc('${granularity}', ${local})`;
   };
 
   /** A query, and the same asked of the raw rows in the plainest way. */
@@ -134,7 +154,7 @@ describe('rollups', () => {
     const name = of(Object.keys(CUBES)) as keyof typeof CUBES;
     const cube = CUBES[name];
     const measures: string[] =
-      name === 'teaser_views' && pick(3) === 0
+      (name === 'teaser_views' || name === 'reward_links') && pick(3) === 0
         ? ['journeys']
         : cube.measures.filter((_, index) => index === 0 || pick(2) === 0);
     const dimensions = cube.dimensions.filter(() => pick(3) === 0);
@@ -145,24 +165,26 @@ describe('rollups', () => {
       'Asia/Kathmandu',
       'Australia/Lord_Howe',
     ]);
-    const granularity = of([undefined, 'hour', 'day', 'week', 'month']);
+    const granularity = of([undefined, 'quarter_hour', 'hour', 'day', 'week', 'week_from_sunday', 'month']);
     const from = someTime();
     const stamps = [from, from + pick(3 * DAY_MS)].map((at) => new Date(at).toISOString().slice(0, -1));
     const dateRange =
       pick(3) === 0 ? undefined : pick(2) ? stamps : [stamps[0]!.slice(0, 10), stamps[1]!.slice(0, 10)];
     const filtered = dimensions.length > 0 && pick(3) === 0 ? dimensions[0]! : undefined;
+    const ofPeople = name !== 'perk_views' && name !== 'reward_links' && pick(4) === 0;
     const query = {
       measures: measures.map((each) => `${name}.${each}`),
       dimensions: dimensions.map((each) => `${name}.${each}`),
       timeDimensions: [{ dimension: `${name}.occurred_at`, granularity, dateRange }],
       filters: filtered ? [{ member: `${name}.${filtered}`, operator: 'contains', values: ['1'] }] : [],
+      ...(ofPeople ? { segments: [`${name}.people`] } : {}),
       timezone,
       limit: 50_000,
     };
     const usesPerks = dimensions.some((each) => each.startsWith('perk'));
     const groups = [
       ...dimensions.map((each) => DIMENSIONS[each]!),
-      ...(granularity ? [`date_trunc('${granularity}', e.occurred_at at time zone '${timezone}')`] : []),
+      ...(granularity ? [startSql(granularity, `(e.occurred_at at time zone '${timezone}')`)] : []),
     ];
     const measureSql = (measure: string) =>
       name === 'perk_views' && !usesPerks ? 'coalesce(sum(cardinality(e.perk_ids)), 0)' : MEASURES[measure]!;
@@ -174,6 +196,7 @@ describe('rollups', () => {
       where e.account_id = '${account}' and e.type = '${cube.type}'
       ${dateRange ? `and e.occurred_at >= '${dateRange[0]}'::timestamp at time zone '${timezone}' and e.occurred_at <= '${end}'::timestamp at time zone '${timezone}'` : ''}
       ${filtered ? `and ${DIMENSIONS[filtered]} like '%1%'` : ''}
+      ${ofPeople ? "and (e.traffic_class is null or e.traffic_class = 'human')" : ''}
       ${groups.length > 0 ? `group by ${groups.map((_, index) => index + 1).join(', ')}` : ''}`;
     const keys = [
       ...query.dimensions,
@@ -327,12 +350,12 @@ describe('the lock that writers share', () => {
     try {
       const account = anAccountId();
       // The first refresh of the app itself is over.
-      await eventually(async () => {
+      await waitFor(async () => {
         const [{ closed }] = (await database.query(
           "select closed_to = closing_to and closed_to > now() - interval '3 hours' as closed from rollup_state",
         )) as [{ closed: boolean }];
         expect(closed).toBe(true);
-      });
+      }, 'the first refresh');
       await blocker.connect();
       await blocker.query('begin; lock table campaign_names in access exclusive mode');
       await stack.publisher.events(
@@ -347,9 +370,9 @@ describe('the lock that writers share', () => {
         expect(rows.length).toBeGreaterThan(0);
       };
       // The event is stored and its transaction waits for the names.
-      await eventually(waiting('relation'));
+      await waitFor(waiting('relation'), 'a transaction that waits');
       const closing = refresherOf(stack).refresh(Date.now() + 3 * HOUR_MS);
-      if (withLock) await eventually(waiting('advisory'));
+      if (withLock) await waitFor(waiting('advisory'), 'a refresh that waits');
       else await closing;
       await blocker.query('commit');
       await closing;
@@ -359,7 +382,7 @@ describe('the lock that writers share', () => {
         ];
         return n;
       };
-      await eventually(async () => expect(await stored()).toBe(1));
+      await waitFor(async () => expect(await stored()).toBe(1), '1 of them');
       return { answered: await stack.as(account).count('perk_clicks.count'), stored: await stored() };
     } finally {
       await blocker.end();

@@ -1,10 +1,9 @@
-import { testNats } from '@perkway/testing';
+import { closeAll, testNats, http, waitFor } from '@perkway/testing';
 import {
   Analytics,
   anAccountId,
   analyticsDatabase,
   click,
-  eventually,
   fakeTokenIssuer,
   launchAnalytics,
   Publisher,
@@ -19,21 +18,18 @@ it('starts without a broker and without the token service, says so, and works on
   const key = signingKey('k1');
   const account = anAccountId();
   const analytics = new Analytics(app.url, tokenFor(account, key));
-  expect((await fetch(`${app.url}/readyz`)).status).toBe(200);
+  expect((await http(app).get('/readyz')).status).toBe(200);
   const { status, body, headers } = await analytics.load({ measures: ['perk_clicks.count'] });
   expect({ status, body }).toEqual({
     status: 503,
     body: { error: 'The token service is not available, please try again' },
   });
-  expect(headers.get('retry-after')).toMatch(/^\d+$/);
+  expect(headers['retry-after']).toMatch(/^\d+$/);
 
   await nats.restart();
   const issuer = await fakeTokenIssuer(nats.url, () => [key]);
   const publisher = await Publisher.connect(nats.url);
   await publisher.events(click(account));
-  await eventually(async () => expect(await analytics.count('perk_clicks.count')).toBe(1), 15_000);
-  await publisher.close();
-  await issuer.close();
-  await app.close();
-  await Promise.all([database.close(), nats.close()]);
+  await waitFor(async () => expect(await analytics.count('perk_clicks.count')).toBe(1), '1 of them', 15_000);
+  await closeAll(publisher, issuer, app, database, nats);
 }, 60_000);

@@ -1,4 +1,4 @@
-import { connect, type NatsConnection } from '@nats-io/transport-node';
+import type { NatsConnection } from '@nats-io/transport-node';
 import { jetstream } from '@nats-io/jetstream';
 import {
   GET_ANALYTICS_KEYS,
@@ -9,13 +9,17 @@ import {
 } from '@perkway/domain';
 import { loadEnv, runMigrations } from '@perkway/platform';
 import {
+  connectTo,
   answer,
   anAccountId,
+  closeAll,
+  http,
   launchApp,
   testDatabase,
   testDatabaseServer,
   testEnvironment,
   testNats,
+  waitFor,
   type Answering,
   type LaunchedApp,
   type TestDatabase,
@@ -23,12 +27,11 @@ import {
 } from '@perkway/testing';
 import jwt from 'jsonwebtoken';
 import { generateKeyPairSync, randomUUID, type KeyObject } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { defineApp } from '../src/app.js';
 import { envSpec } from '../src/env.js';
 import { migrations } from '../src/migrations/index.js';
 
-export { anAccountId, sleep };
+export { anAccountId };
 
 const migrate = (url: string) => runMigrations(url, 'analytics-query', migrations);
 export const analyticsDatabase = (): Promise<TestDatabase> => testDatabase('analytics-query', migrate);
@@ -85,7 +88,7 @@ export const launchAnalytics = (
 
 export interface Answer<Body = LoadBody> {
   status: number;
-  headers: Headers;
+  headers: Record<string, string>;
   body: Body;
 }
 export interface LoadBody {
@@ -103,20 +106,15 @@ export class Analytics {
   ) {}
 
   async get(path: string, headers: Record<string, string> = {}): Promise<Answer> {
-    const response = await fetch(this.url + path, { headers: { authorization: this.token, ...headers } });
-    return { status: response.status, headers: response.headers, body: (await response.json()) as LoadBody };
+    return http(this, { authorization: this.token, ...headers }).get(path);
   }
   load(query: unknown, queryType?: string): Promise<Answer> {
     const params = new URLSearchParams({ query: JSON.stringify(query), ...(queryType ? { queryType } : {}) });
     return this.get(`/cubejs-api/v1/load?${params}`);
   }
   async post(path: string, body: unknown, contentType = 'application/json'): Promise<Answer> {
-    const response = await fetch(this.url + path, {
-      method: 'POST',
-      headers: { authorization: this.token, 'content-type': contentType },
-      body: typeof body === 'string' ? body : JSON.stringify(body),
-    });
-    return { status: response.status, headers: response.headers, body: (await response.json()) as LoadBody };
+    const request = http(this, { authorization: this.token, 'content-type': contentType }).post(path);
+    return request.send(typeof body === 'string' ? body : JSON.stringify(body));
   }
   /** The value of one measure over everything. */
   async count(measure: string): Promise<number> {
@@ -140,8 +138,7 @@ export class Publisher {
 
   static async connect(natsUrl: string): Promise<Publisher> {
     return new Publisher(
-      await connect({
-        servers: natsUrl,
+      await connectTo(natsUrl, {
         maxReconnectAttempts: -1,
         reconnectTimeWait: 50,
         waitOnFirstConnect: true,
@@ -152,34 +149,15 @@ export class Publisher {
   /** Tries again until the stream has it, as the outbox of an app does. */
   async publish(body: unknown): Promise<void> {
     const payload = typeof body === 'string' ? body : JSON.stringify(body);
-    for (;;) {
-      try {
-        await jetstream(this.connection, { timeout: 1_000 }).publish(trackingSubject('test'), payload);
-        return;
-      } catch {
-        await sleep(50);
-      }
-    }
+    const stream = jetstream(this.connection, { timeout: 1_000 });
+    const stored = async () => void (await stream.publish(trackingSubject('test'), payload));
+    await waitFor(stored, 'an acknowledgement', 60_000);
   }
   events(...events: TrackingEvent[]): Promise<void> {
     return this.publish({ events });
   }
   close(): Promise<void> {
     return this.connection.close();
-  }
-}
-
-/** Waits until the check passes; fails with its last error. */
-export async function eventually(check: () => unknown, timeoutMs = 10_000): Promise<void> {
-  const end = Date.now() + timeoutMs;
-  for (;;) {
-    try {
-      await check();
-      return;
-    } catch (error) {
-      if (Date.now() > end) throw error;
-      await sleep(50);
-    }
   }
 }
 
@@ -210,11 +188,6 @@ export async function analyticsStack(
     app,
     publisher,
     as: (account) => new Analytics(app.url, tokenFor(account, key)),
-    close: async () => {
-      await publisher.close();
-      await app.close();
-      await issuer.close();
-      await Promise.all([database.close(), nats.close()]);
-    },
+    close: () => closeAll(publisher, app, issuer, database, nats),
   };
 }

@@ -1,13 +1,14 @@
 import { type AppDefinition } from '@perkway/platform';
 import { AppModule } from './app.module.js';
 import type { BoostEnv } from './env.js';
-import { allowListedOrigins } from './journey/cors.js';
-import { OriginsService } from './journey/origins.service.js';
+import { allowJourneyOrigins } from './journey/cors.js';
+import { migrations } from './migrations/index.js';
 import { renderBoostError } from './outreach/render-boost-error.js';
 
 export const defineApp = (env: BoostEnv): AppDefinition => ({
   name: 'boost',
   module: AppModule,
+  migrations,
   env,
   openapi: {
     title: 'Perkway Boost',
@@ -19,7 +20,5 @@ export const defineApp = (env: BoostEnv): AppDefinition => ({
   errors: renderBoostError,
   // Campaigns that were seen before are in memory: clicks and pixels go on without the database.
   health: { needsDatabase: false },
-  configure: (app) => {
-    allowListedOrigins(app.getHttpAdapter().getInstance(), app.get(OriginsService, { strict: false }));
-  },
+  configure: allowJourneyOrigins,
 });

@@ -1,5 +1,5 @@
 import { authEnv } from '@perkway/auth';
-import { baseUrl, databaseEnv, platformEnv, secret } from '@perkway/platform';
+import { baseUrl, confidential, databaseEnv, platformEnv, secret } from '@perkway/platform';
 import { keyringVariable } from '@perkway/signing';
 import type { CleanedEnv } from 'envalid';
 
@@ -8,8 +8,10 @@ export const envSpec = {
   ...databaseEnv,
   ...authEnv,
   BOOST_URL: baseUrl({ desc: 'Public address of this app; reward URLs lead there' }),
-  OUTREACH_SIGNING_KEYS: keyringVariable({ desc: 'Keys that sign the tokens of clicks' }),
-  PIXEL_HASH_KEY: secret({ desc: 'Key over which pixel views become event ids; the same in all replicas' }),
+  OUTREACH_SIGNING_KEYS: confidential(keyringVariable({ desc: 'Keys that sign the tokens of clicks' })),
+  PIXEL_HASH_KEY: confidential(
+    secret({ desc: 'Key over which pixel views become event ids; the same in all replicas' }),
+  ),
 };
 
 export type BoostEnv = CleanedEnv<typeof envSpec>;

@@ -1,23 +1,25 @@
-import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { TrackingEvent } from '@perkway/domain';
+import type { ResolvedPerk, TrackingEvent } from '@perkway/domain';
 import { loadEnv, runMigrations } from '@perkway/platform';
 import {
   aKey,
+  closeAll,
   createTrackingStream,
   fakeAccounts,
   fakeCatalogue,
+  http,
   launchApp,
   testDatabase,
   testDatabaseServer,
   testEnvironment,
   testNats,
   trackedEvents,
+  untilTracking,
   type FakeAccounts,
   type LaunchedApp,
   type TestDatabase,
   type TestNats,
 } from '@perkway/testing';
+import type { Test } from 'supertest';
 import { defineApp } from '../src/app.js';
 import { envSpec } from '../src/env.js';
 import { migrations } from '../src/migrations/index.js';
@@ -25,14 +27,8 @@ import { migrations } from '../src/migrations/index.js';
 export const CHROME =
   'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36';
 
-export interface Answer {
-  status: number;
-  headers: IncomingHttpHeaders;
-  bytes: Buffer;
-  body: string;
-}
 export interface Sent {
-  method?: string;
+  method?: 'get' | 'head' | 'post' | 'put' | 'options';
   headers?: Record<string, string>;
   json?: unknown;
   key?: string;
@@ -47,6 +43,8 @@ export class BoostWorld {
   catalogue: { close(): Promise<void> };
   boost: LaunchedApp;
   readonly offers = new Map<string, string>();
+  /** How a perk is shown in a language, where not as all others are. */
+  readonly shown = new Map<string, Record<string, Partial<ResolvedPerk>>>();
   readonly admin = aKey('platform', 'ADMIN');
   readonly acme = aKey('acme');
   readonly other = aKey('other');
@@ -64,10 +62,8 @@ export class BoostWorld {
     this.boost = await this.launch();
   }
 
-  async stop() {
-    await this.boost?.close();
-    await Promise.all([this.accounts?.close(), this.catalogue?.close()]);
-    await Promise.all([this.nats?.close(), this.database?.close()]);
+  stop(): Promise<void> {
+    return closeAll(this.boost, this.accounts, this.catalogue, this.nats, this.database);
   }
 
   env(given: Record<string, string> = {}) {
@@ -80,8 +76,7 @@ export class BoostWorld {
   /** Another replica. */
   async launch(given: Record<string, string> = {}): Promise<LaunchedApp> {
     const launched = await launchApp(defineApp(this.env(given)));
-    // Tracking has found the stream when what is answered is in it and not in the outbox.
-    await sleep(150);
+    await untilTracking(launched);
     return launched;
   }
 
@@ -91,65 +86,37 @@ export class BoostWorld {
   }
 
   async startCatalogue() {
-    this.catalogue = await fakeCatalogue(this.nats.url, this.offers);
+    this.catalogue = await fakeCatalogue(this.nats.url, this.offers, (id, language) => ({
+      languages: Object.keys(this.shown.get(id) ?? {}),
+      ...this.shown.get(id)?.[language],
+    }));
   }
 
-  /** As a client sends it: neither path nor headers are changed on the way. */
-  send(path: string, { method, headers = {}, json, key, to = this.boost }: Sent = {}): Promise<Answer> {
-    const body = json === undefined ? undefined : JSON.stringify(json);
-    const { hostname, port } = new URL(to.url);
-    return new Promise((resolve, reject) => {
-      const request = httpRequest(
-        {
-          hostname,
-          port,
-          path,
-          method: method ?? (body === undefined ? 'GET' : 'POST'),
-          headers: {
-            'user-agent': CHROME,
-            ...(key ? { 'x-api-key': key } : {}),
-            ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-            ...headers,
-          },
-        },
-        (response) => {
-          const chunks: Buffer[] = [];
-          response.on('data', (chunk: Buffer) => chunks.push(chunk));
-          response.on('end', () => {
-            const bytes = Buffer.concat(chunks);
-            resolve({
-              status: response.statusCode!,
-              headers: response.headers,
-              bytes,
-              body: bytes.toString(),
-            });
-          });
-        },
-      );
-      request.on('error', reject).end(body);
-    });
+  /** Calls Boost from a browser. */
+  send(path: string, { headers = {}, json, key, to = this.boost, method }: Sent = {}): Test {
+    const type: Record<string, string> = json === undefined ? {} : { 'content-type': 'application/json' };
+    const caller = { 'user-agent': CHROME, ...(key ? { 'x-api-key': key } : {}), ...type, ...headers };
+    const request = http(to, caller)[method ?? (json === undefined ? 'get' : 'post')](path);
+    return json === undefined ? request : request.send(JSON.stringify(json));
   }
 
-  async put(id: string, campaign: object, key = this.admin.key) {
-    return this.send(`/admin/campaigns/${id}`, { method: 'PUT', json: campaign, key });
+  put(id: string, campaign: object, key = this.admin.key): Test {
+    return this.send(`/admin/campaigns/${id}`, { method: 'put', json: campaign, key });
   }
 
   /** A campaign of acme with these perks, all of which exist. */
   async campaign(id: string, perks: string[] = ['coffee'], owner = 'acme') {
     for (const perk of perks)
       if (!this.offers.has(perk)) this.offers.set(perk, `https://shop.example/${perk}`);
-    const { status, body } = await this.put(id, { owner, name: `Name of ${id}`, incentives: perks });
-    if (status !== 200) throw new Error(body);
+    await this.put(id, { owner, name: `Name of ${id}`, incentives: perks }).expect(200);
   }
 
   /** Path and query of a reward URL. */
   async rewardPath(campaign: string, perk = 'coffee', query = ''): Promise<string> {
-    const { status, body } = await this.send(
-      `/outreach/campaign/${campaign}/reward-url?perkId=${perk}${query}`,
-      { key: this.acme.key },
-    );
-    if (status !== 200) throw new Error(body);
-    const { pathname, search } = new URL(JSON.parse(body) as string);
+    const { body } = await this.send(`/outreach/campaign/${campaign}/reward-url?perkId=${perk}${query}`, {
+      key: this.acme.key,
+    }).expect(200);
+    const { pathname, search } = new URL(body as string);
     return pathname + search;
   }
 
@@ -159,11 +126,5 @@ export class BoostWorld {
     return events.filter(
       (event) => 'campaign' in event && event.campaign === campaign && event.type !== 'campaign_named',
     ) as E[];
-  }
-
-  async outboxIsEmpty() {
-    for (const end = Date.now() + 15_000; Date.now() < end; await sleep(50))
-      if ((await this.database.query('select 1 from tracking_outbox')).length === 0) return;
-    throw new Error('the outbox was not relayed');
   }
 }

@@ -1,5 +1,5 @@
 import type { CampaignNamedEvent } from '@perkway/domain';
-import { trackedEvents } from '@perkway/testing';
+import { trackedEvents, untilRelayed } from '@perkway/testing';
 import { BoostWorld } from './boost-world.js';
 
 describe('campaigns', () => {
@@ -12,12 +12,11 @@ describe('campaigns', () => {
     world.offers.set('coffee', 'https://shop.example/coffee');
     world.offers.set('tea', 'https://shop.example/tea');
   });
-  const code = (body: string) => (JSON.parse(body) as { code: string }).code;
 
   test('PUT makes a campaign, and replaces it when it is sent again', async () => {
     for (let i = 0; i < 2; i += 1) {
       const { status, body } = await world.put('spring', campaign);
-      expect([status, JSON.parse(body)]).toEqual([200, { id: 'spring', ...campaign }]);
+      expect([status, body]).toMatchObject([200, { id: 'spring', ...campaign }]);
     }
     const changed = { ...campaign, name: 'Late spring', incentives: ['tea'] };
     expect((await world.put('spring', changed)).status).toBe(200);
@@ -25,24 +24,25 @@ describe('campaigns', () => {
     const gone = await world.send('/outreach/campaign/spring/reward-url?perkId=coffee', {
       key: world.acme.key,
     });
-    expect([gone.status, code(gone.body)]).toEqual([400, 'PERK_IS_NOT_IN_CAMPAIGN']);
-    await world.outboxIsEmpty();
+    expect([gone.status, gone.body.code]).toEqual([400, 'PERK_IS_NOT_IN_CAMPAIGN']);
+    await untilRelayed(world.database);
     const names = (await trackedEvents(world.nats.url)).filter(
       (event): event is CampaignNamedEvent => event.type === 'campaign_named',
     );
-    expect(names).toHaveLength(3);
+    // What is stored already is not written again.
+    expect(names).toHaveLength(2);
     expect(names.at(-1)).toMatchObject({ account: 'acme', campaign: 'spring', name: 'Late spring' });
   });
 
   test('an unknown owner or perk is named', async () => {
     const owner = await world.put('a', { ...campaign, owner: 'nobody' });
-    expect([owner.status, code(owner.body)]).toEqual([400, 'VALIDATION_FAILED']);
-    expect(JSON.parse(owner.body).errors).toEqual([
+    expect([owner.status, owner.body.code]).toEqual([400, 'VALIDATION_FAILED']);
+    expect(owner.body.errors).toEqual([
       { field: 'owner', message: 'must be an existing account: nobody is unknown' },
     ]);
     const perk = await world.put('a', { ...campaign, incentives: ['coffee', 'gone', 'toString'] });
     expect(perk.status).toBe(400);
-    expect(JSON.parse(perk.body).detail).toMatch(/^incentives .*: gone, toString$/);
+    expect(perk.body.detail).toMatch(/^incentives .*: gone, toString$/);
   });
 
   test.each([
@@ -59,7 +59,7 @@ describe('campaigns', () => {
   ])('%j is refused for its %s', async (body, field) => {
     const answer = await world.put('bad', body);
     expect(answer.status).toBe(400);
-    expect(JSON.parse(answer.body)).toMatchObject({ code: 'VALIDATION_FAILED', errors: [{ field }] });
+    expect(answer.body).toMatchObject({ code: 'VALIDATION_FAILED', errors: [{ field }] });
     expect(await world.database.query("select 1 from campaigns where id = 'bad'")).toEqual([]);
   });
 
@@ -67,15 +67,15 @@ describe('campaigns', () => {
     expect((await world.put('a%20b', campaign)).status).toBe(400);
     const path = '/admin/campaigns/a';
     const headers = { 'content-type': 'application/json' };
-    expect((await world.send(path, { method: 'PUT', headers, key: world.admin.key })).status).toBe(400);
+    expect((await world.send(path, { method: 'put', headers, key: world.admin.key })).status).toBe(400);
     const text = { 'content-type': 'text/plain' };
     expect(
-      (await world.send(path, { method: 'PUT', json: campaign, headers: text, key: world.admin.key })).status,
+      (await world.send(path, { method: 'put', json: campaign, headers: text, key: world.admin.key })).status,
     ).toBe(415);
   });
 
   test('only ADMIN keys: 401 without one, 403 for USER, before anything in the body is judged', async () => {
-    const sent = { method: 'PUT', json: { owner: 1 } };
+    const sent = { method: 'put' as const, json: { owner: 1 } };
     expect((await world.send('/admin/campaigns/a', sent)).status).toBe(401);
     expect((await world.send('/admin/campaigns/a', { ...sent, key: world.acme.key })).status).toBe(403);
     expect((await world.send(`/admin/campaigns/a?api_key=${world.admin.key}`, sent)).status).toBe(401);

@@ -1,6 +1,12 @@
-import type { CampaignViewEvent, ConversionEvent, IncentiveClickEvent } from '@perkway/domain';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { deriveJourneyId } from '../src/campaigns/campaign.js';
+import { aKey } from '@perkway/testing';
+import {
+  deriveJourneyId,
+  type CampaignViewEvent,
+  type ConversionEvent,
+  type IncentiveClickEvent,
+} from '@perkway/domain';
+import { waitFor } from '@perkway/testing';
+import type { Response } from 'supertest';
 import type { RewardsResource, TeasersResource } from '../src/journey/journey.dto.js';
 import { BoostWorld } from './boost-world.js';
 
@@ -21,14 +27,13 @@ describe('customer journey', () => {
   });
 
   const read = async <T>(path: string): Promise<T> => {
-    const { status, body } = await world.send(path, { key: world.acme.key });
-    expect(status).toBe(200);
-    return JSON.parse(body) as T;
+    const { body } = await world.send(path, { key: world.acme.key }).expect(200);
+    return body as T;
   };
   const track = (json: unknown, query = '', key = world.acme.key) =>
     world.send(`/track/${campaign}${query}`, { json, key });
-  const refusal = ({ status, body }: { status: number; body: string }) => {
-    const { code, errors } = JSON.parse(body) as { code: string; errors?: { field: string }[] };
+  const refusal = ({ status, body }: Response) => {
+    const { code, errors } = body as { code: string; errors?: { field: string }[] };
     return [status, code, ...(errors ?? []).map(({ field }) => field)];
   };
 
@@ -90,9 +95,10 @@ describe('customer journey', () => {
     world.offers.set('short-lived', 'https://shop.example/x');
     await world.campaign(campaign, ['short-lived', 'tea']);
     world.offers.delete('short-lived');
-    await sleep(2_300);
-    const { incentives } = await read<TeasersResource>(`/teasers/${campaign}`);
-    expect(incentives.map(({ perkId }) => perkId)).toEqual(['tea']);
+    await waitFor(async () => {
+      const { incentives } = await read<TeasersResource>(`/teasers/${campaign}`);
+      expect(incentives.map(({ perkId }) => perkId)).toEqual(['tea']);
+    }, 'teasers without it');
   });
 
   test('tracked views and conversions carry everything given', async () => {
@@ -100,12 +106,12 @@ describe('customer journey', () => {
       { event: 'reward_view', journeyId: 'r-3', perkId: 'tea', value: 5 },
       '?utm_source=app',
     );
-    expect([view.status, JSON.parse(view.body)]).toEqual([202, { journeyId: 'r-3' }]);
+    expect([view.status, view.body]).toEqual([202, { journeyId: 'r-3' }]);
     const conversion = await track(
       { event: 'conversion', value: 129.9, currency: 'EUR', externalId: 'order-1', perkId: null },
       '?cmeta_user_id=7',
     );
-    expect(JSON.parse(conversion.body)).toEqual({ journeyId: deriveJourneyId(campaign) });
+    expect(conversion.body).toEqual({ journeyId: deriveJourneyId(campaign) });
     const [first, second] = await world.counted<CampaignViewEvent | ConversionEvent>(campaign);
     expect(first).toEqual({
       v: 1,
@@ -182,7 +188,7 @@ describe('customer journey', () => {
   describe('CORS', () => {
     const preflight = (path: string, origin: string) =>
       world.send(path, {
-        method: 'OPTIONS',
+        method: 'options',
         headers: {
           origin,
           'access-control-request-method': 'POST',
@@ -206,7 +212,38 @@ describe('customer journey', () => {
         headers: { origin: SITE },
       });
       expect(answer.status).toBeLessThan(300);
-      expect(answer.headers).toMatchObject({ 'access-control-allow-origin': SITE, vary: 'Origin' });
+      expect(answer.headers).toMatchObject({
+        'access-control-allow-origin': SITE,
+        vary: expect.stringMatching(/^Origin\b/),
+      });
+    });
+
+    test('with a key of role JOURNEY; one of a server works as ever and is told that it does not belong there', async () => {
+      const site = aKey('acme', 'JOURNEY');
+      const theirs = aKey('other', 'JOURNEY');
+      world.accounts.add(site, theirs);
+      for (const [path, json] of [
+        [`/teasers/${campaign}`],
+        [`/rewards/${campaign}`],
+        [`/track/${campaign}`, { event: 'teaser_view' }],
+      ] as const) {
+        const ask = (key: string) => world.send(path, { json, key, headers: { origin: SITE } });
+        const answer = await ask(site.key);
+        expect(answer.status).toBeLessThan(300);
+        expect(answer.headers['access-control-allow-origin']).toBe(SITE);
+        expect(answer.headers['perkway-detail']).toBeUndefined();
+        expect((await ask(theirs.key)).status).toBe(404);
+        const ofServer = await ask(world.acme.key);
+        expect(ofServer.headers['access-control-allow-origin']).toBe(SITE);
+        expect(ofServer.headers['perkway-detail']).toMatch(/does not belong in a browser/);
+        expect((await world.send(path, { json, key: world.acme.key })).headers).not.toHaveProperty(
+          'perkway-detail',
+        );
+      }
+      const { status } = await world.send(`/outreach/campaign/${campaign}/reward-url?perkId=tea`, {
+        key: site.key,
+      });
+      expect(status).toBe(403);
     });
 
     test('it can read refusals too', async () => {
@@ -238,10 +275,10 @@ describe('customer journey', () => {
       expect((await preflight(`/track/${campaign}`, SITE)).headers['access-control-allow-origin']).toBe(SITE);
       world.accounts.setAccount('acme', { allowedOrigins: [] });
       try {
-        await sleep(2_300);
-        expect(
-          (await preflight(`/track/${campaign}`, SITE)).headers['access-control-allow-origin'],
-        ).toBeUndefined();
+        await waitFor(async () => {
+          const { headers } = await preflight(`/track/${campaign}`, SITE);
+          expect(headers).not.toHaveProperty('access-control-allow-origin');
+        }, 'the change');
       } finally {
         world.accounts.setAccount('acme', { allowedOrigins: [SITE] });
       }

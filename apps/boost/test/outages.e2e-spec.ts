@@ -1,11 +1,12 @@
+import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CampaignViewEvent, IncentiveClickEvent } from '@perkway/domain';
-import type { LaunchedApp } from '@perkway/testing';
+import { closeAll, untilRelayed, waitFor, type LaunchedApp } from '@perkway/testing';
 import { BoostWorld } from './boost-world.js';
 
 const ADDRESSES = ['203.0.113.1', '203.0.113.2', '198.51.100.3', '2001:db8::4', '::ffff:192.0.2.5'];
 const CAMPAIGNS = ['first', 'second'];
-/** Within a second, away from its ends, so that the test and the app agree on which second it is. */
+/** Within a second, away from its ends. */
 const OFFSETS = [150, 300, 450, 600, 750];
 
 describe('outages, with two replicas on one broker', () => {
@@ -15,14 +16,18 @@ describe('outages, with two replicas on one broker', () => {
     await world.start({ ownPostgres: true });
     replicas = [world.boost, await world.launch()];
   });
-  afterAll(async () => {
-    await replicas?.[1]?.close();
-    await world.stop();
-  });
+  afterAll(() => closeAll(replicas?.[1], { close: () => world.stop() }));
 
-  /** Loads pixels of both kinds and campaigns from all addresses at both replicas for some seconds. */
+  /**
+   * Loads pixels of both kinds and campaigns from all addresses at both replicas for some seconds.
+   *
+   * @returns the distinct (campaign, address, second) that arrived; a busy machine sends late
+   */
   const loadPixels = async (names: string[], seconds: number, at: (loaded: number) => unknown) => {
     const triples = new Set<string>();
+    const arrived = ({ url, headers }: IncomingMessage) =>
+      triples.add(`${url!.split('/')[3]} ${headers['x-forwarded-for']} ${Math.floor(Date.now() / 1_000)}`);
+    for (const { app } of replicas) app.getHttpServer().prependListener('request', arrived);
     const loads: Promise<void>[] = [];
     let count = 0;
     const start = Math.floor(Date.now() / 1_000) + 1;
@@ -33,24 +38,24 @@ describe('outages, with two replicas on one broker', () => {
           for (const to of replicas) {
             const campaign = names[Math.floor(count / 2) % names.length]!;
             const kind = count % 3 ? 'teaser' : 'reward';
-            triples.add(`${campaign} ${address} ${second}`);
             loads.push(
               world
                 .send(`/outreach/campaign/${campaign}/tracking-pixel/${kind}`, {
                   to,
                   headers: { 'x-forwarded-for': address },
                 })
-                .then(({ status, bytes }) => expect([status, bytes.length]).toEqual([200, 68])),
+                .then(({ status, body }) => expect([status, body.length]).toEqual([200, 68])),
             );
             count += 1;
           }
         await at(count);
       }
     await Promise.all(loads);
+    for (const { app } of replicas) app.getHttpServer().removeListener('request', arrived);
     return triples;
   };
   const countedViews = async (names: string[]) => {
-    await world.outboxIsEmpty();
+    await untilRelayed(world.database);
     return (await Promise.all(names.map((name) => world.counted<CampaignViewEvent>(name)))).flat();
   };
 
@@ -58,7 +63,7 @@ describe('outages, with two replicas on one broker', () => {
     for (const campaign of CAMPAIGNS) await world.campaign(campaign);
     await sleep(1_100);
     const triples = await loadPixels(CAMPAIGNS, 2, () => undefined);
-    expect(triples.size).toBe(2 * 5 * 2);
+    expect(triples.size).toBeGreaterThanOrEqual(2 * 5 * 2);
     const views = await countedViews(CAMPAIGNS);
     expect(views).toHaveLength(triples.size);
     expect(new Set(views.map(({ type }) => type))).toEqual(new Set(['teaser_view', 'reward_view']));
@@ -103,10 +108,11 @@ describe('outages, with two replicas on one broker', () => {
       await world.startCatalogue();
     }
     expect(Math.max(...waits)).toBeLessThan(1_500);
-    await sleep(1_500);
-    await world.outboxIsEmpty();
-    const clicks = (await world.counted('fifth')).filter((event) => event.type === 'incentive_click');
-    expect(clicks).toHaveLength(61);
+    const clicks = async () =>
+      (await world.counted('fifth')).filter((event) => event.type === 'incentive_click');
+    await waitFor(async () => (await clicks()).length >= 61, 'all clicks', 20_000);
+    await untilRelayed(world.database);
+    expect(await clicks()).toHaveLength(61);
   }, 60_000);
 
   test('a broker that hangs (SIGSTOP) under load does not hang clicks, and each answered one counts once', async () => {
@@ -115,7 +121,7 @@ describe('outages, with two replicas on one broker', () => {
     for (const to of replicas) expect((await world.send(path, { to })).status).toBe(302);
     const waits: number[] = [];
     const clicks: Promise<void>[] = [];
-    world.nats.pause();
+    await world.nats.pause();
     try {
       for (let i = 0; i < 500; i += 1) {
         const from = performance.now();
@@ -133,8 +139,9 @@ describe('outages, with two replicas on one broker', () => {
     }
     waits.sort((a, b) => a - b);
     expect(waits[Math.floor(waits.length * 0.99)]).toBeLessThan(500);
-    await sleep(1_000);
-    await world.outboxIsEmpty();
-    expect(await world.counted<IncentiveClickEvent>('sixth')).toHaveLength(502);
+    const counted = () => world.counted<IncentiveClickEvent>('sixth');
+    await waitFor(async () => (await counted()).length >= 502, 'all clicks', 20_000);
+    await untilRelayed(world.database);
+    expect(await counted()).toHaveLength(502);
   }, 60_000);
 });

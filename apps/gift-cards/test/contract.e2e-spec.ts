@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { http, sendAsIs } from '@perkway/testing';
 import type { Pool } from '../src/pools/pool.dto.js';
-import { aBody, EUR_25, GiftCards, inSeconds, type GenerateOptions } from './support.js';
+import { aBody, EUR_25, GiftCards, inSeconds, linkIdOf, type GenerateOptions } from './support.js';
 
 const UNKNOWN_POOL = 'aaaaaaaa-0000-4000-8000-000000000000';
 
@@ -15,7 +16,7 @@ describe('gift cards', () => {
 
   const refusal = async (options: GenerateOptions, to = pool) => {
     const answer = await gift.generate<string>(to, options);
-    expect(answer.headers.get('content-type')).toBe('text/plain; charset=utf-8');
+    expect(answer.headers['content-type']).toBe('text/plain; charset=utf-8');
     return `${answer.status} ${answer.body}`;
   };
 
@@ -24,14 +25,16 @@ describe('gift cards', () => {
     const body = aBody();
     const made = await gift.generate(own, { body });
     expect(made.status).toBe(201);
-    expect(made.headers.get('idempotent-replayed')).toBeNull();
-    expect(made.headers.get('cache-control')).toBe('no-store');
+    expect(made.headers).not.toHaveProperty('idempotent-replayed');
+    expect(made.headers['cache-control']).toBe('no-store');
     expect(made.body).toEqual({
+      id: linkIdOf(made.body.token).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-'),
       reward_link: `https://rewards.perkway.test/#${made.body.token}`,
       token: expect.stringMatching(/^[\w-]{51}$/),
     });
     const link = { denomination: 25, currency: 'EUR', country: 'FR', expires_at: body.expires_at };
-    const reserved = { link: { state: 'RESERVED', ...link }, brand: null };
+    const none = { brand: null, product: null, language: null };
+    const reserved = { link: { state: 'RESERVED', ...link }, ...none };
     expect(await gift.open(made.body.token)).toEqual(reserved);
     expect(await gift.open(made.body.token)).toEqual(reserved);
     expect(await gift.numbers(own)).toEqual([{ ...EUR_25, available: 2, reserved: 1, redeemed: 0 }]);
@@ -39,7 +42,7 @@ describe('gift cards', () => {
     const revealed = await gift.reveal(made.body.token);
     expect(revealed).toEqual({
       link: { state: 'REVEALED', ...link, card: { code: expect.stringMatching(/^CODE-/), pin: '4071' } },
-      brand: null,
+      ...none,
     });
     expect(await gift.reveal(made.body.token)).toEqual(revealed);
     expect(await gift.open(made.body.token)).toEqual(revealed);
@@ -57,13 +60,14 @@ describe('gift cards', () => {
       const full: Pool = {
         id: one,
         owner: key.account,
+        product: null,
         inventories: [
           { ...entry, denomination: 12.5, country: 'DE', available: 1 },
           { ...entry, denomination: 25, country: 'DE', available: 3 },
           { ...entry, denomination: 25, country: 'FR', available: 2 },
         ],
       };
-      const empty: Pool = { id: two, owner: key.account, inventories: [] };
+      const empty: Pool = { id: two, owner: key.account, product: null, inventories: [] };
       const list = await gift.get<Pool[]>('/pools', key.key);
       expect(list.status).toBe(200);
       expect(list.body).toEqual([full, empty].sort((a, b) => (a.id < b.id ? -1 : 1)));
@@ -98,16 +102,19 @@ describe('gift cards', () => {
       for (const owner of ['nobody', '', 'a b', 7 as unknown as string])
         expect(await gift.putPool(randomUUID(), owner)).toMatchObject({
           status: 400,
-          body: 'VALIDATION_FAILED',
+          body: { code: 'VALIDATION_FAILED', errors: [{ field: 'owner' }] },
         });
-      expect(await gift.putPool('7', account)).toMatchObject({ status: 400, body: 'VALIDATION_FAILED' });
+      expect(await gift.putPool('7', account)).toMatchObject({
+        status: 400,
+        body: { code: 'VALIDATION_FAILED' },
+      });
       expect(await gift.putPool(id, account, gift.user.key)).toMatchObject({
         status: 403,
-        body: 'FORBIDDEN',
+        body: { code: 'FORBIDDEN' },
       });
       expect(await gift.putPool(id, account, 'unknown-key-0000')).toMatchObject({
         status: 401,
-        body: 'API_KEY_INVALID',
+        body: { code: 'API_KEY_INVALID' },
       });
     });
 
@@ -134,8 +141,8 @@ describe('gift cards', () => {
       const bad = { key: 'x', createdBy: null, raw: '{' };
       for (const apiKey of ['', 'short', 'unknown-key-0000', 'x'.repeat(200), 'with space 00000000'])
         expect(await refusal({ ...bad, apiKey }, 'x')).toBe('401 API_KEY_INVALID');
-      const inQuery = await gift.call(`/pools?api_key=${gift.user.key}`);
-      expect(inQuery).toMatchObject({ status: 401, body: 'API_KEY_INVALID' });
+      const inQuery = await http(gift.app).get(`/pools?api_key=${gift.user.key}`);
+      expect(inQuery).toMatchObject({ status: 401, text: 'API_KEY_INVALID' });
     });
 
     it('match the key without case', async () => {
@@ -218,7 +225,7 @@ describe('gift cards', () => {
 
     it('say in a header what the pool has, where it has no such entry at all', async () => {
       const detailOf = async (field: object, of = pool) =>
-        (await gift.generate(of, { body: aBody(field) })).headers.get('perkway-detail');
+        (await gift.generate(of, { body: aBody(field) })).headers['perkway-detail'];
       const own = await gift.aPool(1, { denomination: 12.5, currency: 'EUR', country: 'DE' });
       await gift.addCards(own, 1);
       for (const field of [{ denomination: 26 }, { currency: 'USD' }, { country: 'IT' }])
@@ -229,32 +236,28 @@ describe('gift cards', () => {
     });
 
     it('say in a header which key is missing or wrong, which content type is needed, which method', async () => {
-      const detailOf = async (...request: Parameters<typeof gift.call>) =>
-        (await gift.call(...request)).headers.get('perkway-detail');
-      expect(await detailOf('/pools')).toBe('No API key was sent. Send it in the header X-API-Key.');
-      expect(await detailOf('/pools', { headers: { authorization: 'Bearer x' } })).toMatch(
-        /^A Bearer token was sent/,
-      );
-      expect(await detailOf('/pools', { headers: { 'x-api-key': 'unknown' } })).toBe(
-        'The API key is not known.',
-      );
+      const detailOf = async (headers: Record<string, string>) =>
+        (await http(gift.app, headers).get('/pools')).headers['perkway-detail'];
+      expect(await detailOf({})).toBe('No API key was sent. Send it in the header X-API-Key.');
+      expect(await detailOf({ authorization: 'Bearer x' })).toMatch(/^A Bearer token was sent/);
+      expect(await detailOf({ 'x-api-key': 'unknown' })).toBe('The API key is not known.');
       const { headers } = await gift.generate(pool, { contentType: 'text/plain' });
-      expect(headers.get('perkway-detail')).toBe('Use the content type application/json');
+      expect(headers['perkway-detail']).toBe('Use the content type application/json');
       for (const contentType of ['application/json', 'text/plain']) {
-        const load = await gift.load(pool, '{}', { contentType });
-        expect([load.status, load.headers.get('perkway-detail')]).toEqual([
+        const load = await gift.load<{ detail: string }>(pool, '{}', { contentType });
+        expect([load.status, load.body.detail]).toEqual([
           415,
           'Use the content type application/x-ndjson or text/csv',
         ]);
       }
-      const { status, body, ...wrong } = await gift.call('/pools', { method: 'POST' });
-      expect([status, body]).toEqual([405, 'METHOD_NOT_ALLOWED']);
-      expect(wrong.headers.get('allow')).toBe('GET, HEAD');
+      const { status, text, ...wrong } = await http(gift.app).post('/pools');
+      expect([status, text]).toEqual([405, 'METHOD_NOT_ALLOWED']);
+      expect(wrong.headers['allow']).toBe('GET, HEAD');
     });
 
     it('are plain text where no handler is, too', async () => {
       expect(await gift.get('/nothing/here')).toMatchObject({ status: 404, body: 'NOT_FOUND' });
-      expect(await gift.call('/pool/%', { headers: { 'x-api-key': gift.user.key } })).toMatchObject({
+      expect(await gift.get('/pool/%')).toMatchObject({
         status: 400,
         body: 'VALIDATION_FAILED',
       });
@@ -266,7 +269,20 @@ describe('gift cards', () => {
     const utf8 = Buffer.from('Zoë Müller 日本').toString('latin1');
     // Its last byte alone would be a space.
     const accent = Buffer.from(' Città ').toString('latin1');
-    for (const createdBy of ['crm', long, utf8, accent, 'Zo\xeb']) await gift.aLink(pool, { createdBy });
+    for (const createdBy of ['crm', long, utf8, accent, 'Zo\xeb']) {
+      // Before a body of text, and supertest sends one, Node writes the headers in UTF-8 too.
+      const { status } = await sendAsIs(gift.app, {
+        path: `/pool/${pool}/reward-links?idempotencyKey=${randomUUID()}`,
+        method: 'POST',
+        headers: {
+          'x-api-key': gift.user.key,
+          'x-created-by': createdBy,
+          'content-type': 'application/json',
+        },
+        body: Buffer.from(JSON.stringify(aBody())),
+      });
+      expect(status).toBe(201);
+    }
     const rows = await gift.database.query<{ created_by: string }>(
       `select created_by from reward_links where created_by not in ('tests', 'crm')`,
     );

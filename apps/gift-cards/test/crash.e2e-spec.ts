@@ -1,9 +1,9 @@
 import { dataSourceOptions } from '@perkway/platform';
-import { tcpProxy } from '@perkway/testing';
+import { BundledApp, tcpProxy, waitFor } from '@perkway/testing';
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
 import { audit } from './audit.js';
-import { AppProcess, buildApp } from './processes.js';
 import { aBody, GiftCards, inSeconds, type Link } from './support.js';
 
 /** The full measure is 8 processes for 60 seconds; every run does less. */
@@ -12,7 +12,6 @@ const SECONDS = Number(process.env.GIFT_CRASH_SECONDS ?? 5);
 const CLIENTS = 16;
 const CARDS = 3_000;
 
-const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 const oneOf = <T>(list: readonly T[]): T => list[Math.floor(Math.random() * list.length)]!;
 
 interface Given {
@@ -70,7 +69,7 @@ class Client {
       if (answer?.status === 400 && String(answer.body) === 'EXPIRING_DATE_INVALID') return undefined;
       if (answer?.status === 503) {
         this.unavailable += 1;
-        if (!answer.headers.get('retry-after')) this.faults.push('503 without Retry-After');
+        if (!answer.headers['retry-after']) this.faults.push('503 without Retry-After');
       } else if (answer) this.faults.push(`${answer.status} ${String(answer.body)}`);
       await sleep(20);
     }
@@ -86,7 +85,7 @@ async function expectLinksToWork(gift: GiftCards, pool: string, clients: Client[
   const check = async ({ key, body, link, card }: Given) => {
     const replayed = await gift.generate(pool, { key, body, url });
     expect(replayed.body).toEqual(link);
-    expect(replayed.headers.get('idempotent-replayed')).toBe('true');
+    expect(replayed.headers['idempotent-replayed']).toBe('true');
     const reply = await gift.reveal(link.token);
     if (reply.error) {
       expect(reply.error).toBe('LINK_EXPIRED');
@@ -108,12 +107,13 @@ async function expectLinksToWork(gift: GiftCards, pool: string, clients: Client[
 
 describe('when things die', () => {
   let gift: GiftCards;
+  let bundle: BundledApp;
   beforeAll(async () => {
     gift = await GiftCards.start({ ownServer: true });
     // Tests run without waiting for the disk; here an answer must mean that the commit has left the process.
     await gift.database.query('alter database perkway set synchronous_commit = on');
     await gift.restartApp();
-    await buildApp();
+    bundle = await BundledApp.build('gift-cards');
   }, 60_000);
   afterAll(() => gift?.close());
 
@@ -121,8 +121,9 @@ describe('when things die', () => {
     `${PROCESSES} replicas killed every second for ${SECONDS} s: nothing is lost or given twice`,
     async () => {
       const pool = await gift.aPool(CARDS);
-      const replicas = Array.from({ length: PROCESSES }, () => new AppProcess(gift.environment()));
-      await Promise.all(replicas.map((replica) => replica.start()));
+      const spawn = () => bundle.spawn(gift.environment());
+      const replicas = await Promise.all(Array.from({ length: PROCESSES }, spawn));
+      await Promise.all(replicas.map((replica) => replica.ready()));
       const clients = Array.from(
         { length: CLIENTS },
         () => new Client(gift, pool, () => oneOf(replicas).url),
@@ -133,16 +134,16 @@ describe('when things die', () => {
       let kills = 0;
       while (!isOver()) {
         await sleep(1_000 / PROCESSES + Math.random() * 300);
-        const victim = oneOf(replicas);
-        await victim.kill();
+        const victim = Math.floor(Math.random() * PROCESSES);
+        await replicas[victim]!.kill('SIGKILL');
         kills += 1;
-        void victim.start().catch(() => undefined);
+        replicas[victim] = await spawn();
       }
       // Whoever still waits for an answer gets it from those that are up.
       await Promise.all(running);
       expect(kills).toBeGreaterThan(SECONDS / 2);
       await expectLinksToWork(gift, pool, clients, gift.app.url);
-      await Promise.all(replicas.map((replica) => replica.kill()));
+      await Promise.all(replicas.map((replica) => replica.kill('SIGKILL')));
     },
     120_000 + SECONDS * 3_000,
   );
@@ -159,9 +160,7 @@ describe('when things die', () => {
       const answers = await Promise.all(
         Array.from({ length: 2_500 }, () => gift.generate(pool, { url: app.url })),
       );
-      expect(answers.filter(({ status, headers }) => status !== 503 || !headers.get('retry-after'))).toEqual(
-        [],
-      );
+      expect(answers.filter(({ status, headers }) => status !== 503 || !headers['retry-after'])).toEqual([]);
       proxy.thaw();
     } finally {
       await app.close();
@@ -184,17 +183,10 @@ describe('when things die', () => {
       await expect(dataSource.transaction((manager) => manager.query('select 1'))).rejects.toThrow();
       proxy.thaw();
       const id = randomUUID();
-      for (let turn = 0; ; turn += 1) {
-        const added = dataSource.query('insert into pools (id, owner) values ($1, $2)', [id, 'x']);
-        if (
-          await added.then(
-            () => true,
-            () => turn === 20,
-          )
-        )
-          break;
-        await sleep(100);
-      }
+      await waitFor(
+        async () => void (await dataSource.query('insert into pools (id, owner) values ($1, $2)', [id, 'x'])),
+        'a connection that works',
+      );
       expect(await gift.database.query('select id from pools where id = $1', [id])).toEqual([{ id }]);
     } finally {
       await dataSource.destroy();
@@ -212,13 +204,13 @@ describe('when things die', () => {
       await gift.database.server!.kill();
       await sleep(800);
       const { status, headers, body } = await gift.get('/pools');
-      expect({ status, body, retryAfter: headers.get('retry-after') }).toEqual({
+      expect({ status, body, retryAfter: headers['retry-after'] }).toEqual({
         status: 503,
         body: 'DEPENDENCY_UNAVAILABLE',
         retryAfter: expect.stringMatching(/^\d+$/),
       });
-      const load = await gift.load<string>(pool, '{}');
-      expect(load).toMatchObject({ status: 503, body: 'DEPENDENCY_UNAVAILABLE' });
+      const load = await gift.load<{ code: string }>(pool, '{}');
+      expect(load).toMatchObject({ status: 503, body: { code: 'DEPENDENCY_UNAVAILABLE' } });
       await expect(gift.reveal(clients[0]!.given[0]!.link.token)).rejects.toThrow('refused');
       await gift.database.server!.start();
     }

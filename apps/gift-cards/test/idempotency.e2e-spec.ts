@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { RewardLinkEvent } from '@perkway/domain';
-import { trackedEvents } from '@perkway/testing';
+import { trackedEvents, waitFor } from '@perkway/testing';
 import { aBody, GiftCards, tomorrow, type GenerateOptions, type Link, type Reply } from './support.js';
 
 describe('an idempotency key', () => {
@@ -13,7 +14,7 @@ describe('an idempotency key', () => {
   const expectReplay = (answer: Reply<Link>, link: Link) => {
     expect(answer.body).toEqual(link);
     expect(answer.status).toBe(201);
-    expect(answer.headers.get('idempotent-replayed')).toBe('true');
+    expect(answer.headers['idempotent-replayed']).toBe('true');
   };
   const expectConflict = async (pool: string, options: GenerateOptions) =>
     expect(await gift.generate<string>(pool, options)).toMatchObject({
@@ -39,7 +40,7 @@ describe('an idempotency key', () => {
       );
       expect(new Set(answers.map(({ body }) => JSON.stringify(body))).size).toBe(1);
       expect(answers.every(({ status }) => status === 201)).toBe(true);
-      expect(answers.filter(({ headers }) => headers.has('idempotent-replayed'))).toHaveLength(49);
+      expect(answers.filter(({ headers }) => headers['idempotent-replayed'] === 'true')).toHaveLength(49);
       expect(await gift.numbers(pool)).toMatchObject([{ available: 59, reserved: 1, redeemed: 0 }]);
     } finally {
       await replica.close();
@@ -83,7 +84,7 @@ describe('an idempotency key', () => {
     const pool = await gift.aPool(2);
     const options = { key: randomUUID(), body: aBody({ expires_at: Math.floor(Date.now() / 1000) + 1 }) };
     const link = await gift.aLink(pool, options);
-    await new Promise((resolve) => setTimeout(resolve, 1_100));
+    await sleep(1_100);
     expectReplay(await gift.generate(pool, options), link);
     expect(await gift.reveal(link.token)).toMatchObject({ error: 'LINK_EXPIRED' });
   });
@@ -139,7 +140,7 @@ describe('an idempotency key', () => {
     await gift.addCards(pool, 1);
     const answer = await gift.generate(pool, options);
     expect(answer.status).toBe(201);
-    expect(answer.headers.has('idempotent-replayed')).toBe(false);
+    expect(answer.headers).not.toHaveProperty('idempotent-replayed');
   });
 
   it('makes one event, and a replay none', async () => {
@@ -158,10 +159,9 @@ describe('an idempotency key', () => {
       (await trackedEvents(gift.nats.url)).filter(
         (event): event is RewardLinkEvent => event.account === account,
       );
-    const started = Date.now();
-    while ((await eventsOf()).length < 2 && Date.now() - started < 5_000)
-      await new Promise((r) => setTimeout(r, 50));
-    await new Promise((resolve) => setTimeout(resolve, 400));
+    await waitFor(async () => (await eventsOf()).length >= 2, 'both events');
+    // No third one comes.
+    await sleep(400);
     const events = await eventsOf();
     const head = {
       v: 1,

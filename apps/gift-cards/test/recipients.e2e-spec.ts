@@ -1,7 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Brand } from '@perkway/domain';
 import { parseKeyring, signPayload } from '@perkway/signing';
-import { testSecrets, trackedMessages } from '@perkway/testing';
+import { http, testSecrets, trackedMessages } from '@perkway/testing';
 import { aBody, EUR_25, GiftCards, linkIdOf, someCodes } from './support.js';
 
 const aKeyring = (id: string) => `${id}:${randomBytes(32).toString('base64url')}`;
@@ -157,16 +158,16 @@ describe('secrets', () => {
     await gift.reveal(links[9]!.token);
     const wrong = 'wrong-key-0123456789';
     await gift.get('/pools', wrong);
-    await gift.call(`/pools?api_key=${gift.user.key}`);
+    await http(gift.app).get(`/pools?api_key=${gift.user.key}`);
     await gift.generate(pool, { key: links[0]!.token });
-    await gift.call(`/pool/${links[0]!.token}`, { headers: { 'x-api-key': gift.user.key } });
+    await gift.get(`/pool/${links[0]!.token}`);
     await gift.open(`${links[0]!.token}A`);
     // A fault in the middle of it all is logged as an error.
     await gift.database.query('alter table reward_links rename to hidden');
     expect((await gift.generate(pool)).status).toBe(500);
     await expect(gift.reveal(links[1]!.token)).rejects.toThrow('refused');
     await gift.database.query('alter table hidden rename to reward_links');
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await sleep(300);
 
     const tables = await gift.database.query<{ name: string }>(
       `select table_name as name from information_schema.tables where table_schema = 'gift_cards' and table_type = 'BASE TABLE'`,
@@ -180,7 +181,7 @@ describe('secrets', () => {
     expect(dump).toContain(pool);
     const logs = gift.app.logs.join('');
     expect(logs).toContain('"level":"error"');
-    const metrics = (await gift.call('/metrics')).body;
+    const metrics = (await http(gift.app).get('/metrics')).text;
     const events = JSON.stringify(await trackedMessages(gift.nats.url));
     expect(events).toContain('"revealed"');
 

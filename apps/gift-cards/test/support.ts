@@ -1,23 +1,33 @@
 import { randomUUID } from 'node:crypto';
-import { connect, type Msg, type NatsConnection } from '@nats-io/transport-node';
-import { GET_REWARD_LINK, REVEAL_REWARD_LINK, type RewardLinkReply } from '@perkway/domain';
+import type { Msg, NatsConnection } from '@nats-io/transport-node';
+import {
+  GET_REWARD_LINK,
+  REVEAL_REWARD_LINK,
+  type LanguageWish,
+  type RewardLinkReply,
+} from '@perkway/domain';
 import { loadEnv, runMigrations } from '@perkway/platform';
 import {
   aKey,
   anAccountId,
+  closeAll,
+  connectTo,
   createTrackingStream,
   fakeAccounts,
+  http,
   launchApp,
   testDatabase,
   testDatabaseServer,
   testEnvironment,
   testNats,
+  waitFor,
   type FakeAccounts,
   type LaunchedApp,
   type TestDatabase,
   type TestKey,
   type TestNats,
 } from '@perkway/testing';
+import type { Test } from 'supertest';
 import { defineApp } from '../src/app.js';
 import { envSpec } from '../src/env.js';
 import { migrations } from '../src/migrations/index.js';
@@ -27,11 +37,17 @@ export const migrate = (url: string) => runMigrations(url, 'gift-cards', migrati
 
 export interface Reply<Body = string> {
   status: number;
-  headers: Headers;
+  headers: Record<string, string>;
   /** JSON where the answer is JSON, else text. */
   body: Body;
 }
+const replyTo = async <Body>(request: Test): Promise<Reply<Body>> => {
+  const { status, headers, type, body, text } = await request;
+  return { status, headers, body: (type.endsWith('json') ? body : text) as Body };
+};
+
 export interface Link {
+  id: string;
   reward_link: string;
   token: string;
 }
@@ -49,6 +65,8 @@ export interface GenerateOptions {
   raw?: string;
   contentType?: string;
   url?: string;
+  /** Custom attributes, as they stand in the query. */
+  attributes?: Record<string, string>;
 }
 
 export const EUR_25: Entry = { denomination: 25, currency: 'EUR', country: 'FR' };
@@ -91,7 +109,7 @@ export class GiftCards {
     ]);
     await createTrackingStream(nats.url);
     const accounts = await fakeAccounts(nats.url);
-    const fixture = new GiftCards(nats, database, accounts, await connect({ servers: nats.url }));
+    const fixture = new GiftCards(nats, database, accounts, await connectTo(nats.url));
     accounts.add(fixture.user, fixture.admin);
     fixture.app = await fixture.launch(environment);
     return fixture;
@@ -117,40 +135,21 @@ export class GiftCards {
     return key;
   }
 
-  async call<Body = string>(path: string, init: RequestInit = {}, url = this.app.url): Promise<Reply<Body>> {
-    const answer = await fetch(`${url}${path}`, init);
-    const text = await answer.text();
-    const isJson = answer.headers.get('content-type')?.includes('json');
-    return {
-      status: answer.status,
-      headers: answer.headers,
-      body: (isJson ? JSON.parse(text) : text) as Body,
-    };
-  }
-
   get<Body = string>(path: string, apiKey = this.user.key): Promise<Reply<Body>> {
-    return this.call<Body>(path, { headers: { 'x-api-key': apiKey } });
+    return replyTo(http(this.app, { key: apiKey }).get(path));
   }
 
   putPool(id: string, owner: string, apiKey = this.admin.key): Promise<Reply<Pool>> {
-    return this.call<Pool>(`/admin/pools/${id}`, {
-      method: 'PUT',
-      headers: { 'x-api-key': apiKey, 'content-type': 'application/json' },
-      body: JSON.stringify({ owner }),
-    });
+    return replyTo(http(this.app, { key: apiKey }).put(`/admin/pools/${id}`).send({ owner }));
   }
 
   load<Body = { imported: number; duplicates: number; rejected: { row: number; reason: string }[] }>(
     pool: string,
-    body: string | ReadableStream,
+    body: string,
     { contentType = 'application/x-ndjson', apiKey = this.admin.key, query = '' } = {},
   ): Promise<Reply<Body>> {
-    return this.call<Body>(`/admin/pools/${pool}/cards${query}`, {
-      method: 'POST',
-      headers: { 'x-api-key': apiKey, 'content-type': contentType },
-      body,
-      duplex: 'half',
-    } as RequestInit);
+    const request = http(this.app, { key: apiKey }).post(`/admin/pools/${pool}/cards${query}`);
+    return replyTo(request.set('content-type', contentType).send(body));
   }
 
   /** A pool of the client account with these cards. */
@@ -178,21 +177,13 @@ export class GiftCards {
       apiKey = this.user.key,
       contentType = 'application/json',
     } = options;
-    const { body = aBody(), raw = JSON.stringify(body), url } = options;
-    const query = key === null ? '' : `?idempotencyKey=${encodeURIComponent(key)}`;
-    return this.call<Body>(
-      `/pool/${pool}/reward-links${query}`,
-      {
-        method: 'POST',
-        headers: {
-          'x-api-key': apiKey,
-          ...(createdBy === null ? {} : { 'x-created-by': createdBy }),
-          'content-type': contentType,
-        },
-        body: raw,
-      },
-      url,
-    );
+    const { body = aBody(), raw = JSON.stringify(body), url = this.app.url, attributes } = options;
+    const request = http({ url }, { key: apiKey })
+      .post(`/pool/${pool}/reward-links`)
+      .query({ ...(key === null ? {} : { idempotencyKey: key }), ...attributes })
+      .set('content-type', contentType);
+    if (createdBy !== null) void request.set('x-created-by', createdBy);
+    return replyTo(request.send(raw));
   }
 
   async aLink(pool: string, options: GenerateOptions = {}): Promise<Link> {
@@ -201,33 +192,29 @@ export class GiftCards {
     return answer.body;
   }
 
-  open(token: string): Promise<RewardLinkReply> {
-    return this.ask(GET_REWARD_LINK.subject, { token });
+  open(token: string, wish: LanguageWish = {}): Promise<RewardLinkReply> {
+    return this.ask(GET_REWARD_LINK.subject, { token, ...wish });
   }
 
-  reveal(token: string): Promise<RewardLinkReply> {
-    return this.ask(REVEAL_REWARD_LINK.subject, { token });
+  reveal(token: string, wish: LanguageWish = {}): Promise<RewardLinkReply> {
+    return this.ask(REVEAL_REWARD_LINK.subject, { token, ...wish });
   }
 
   async numbers(pool: string): Promise<Pool['inventories']> {
     return (await this.get<Pool>(`/pool/${pool}`)).body.inventories;
   }
 
-  /** Puts the end of a link into the past, as waiting would. */
+  /** Lets a link end now, as waiting would. */
   async expire(token: string): Promise<void> {
     const answer = await this.open(token);
     if (!answer.link) throw new Error('unknown link');
-    await this.database.query(
-      `update reward_links set expires_at = now() - interval '1 second' where id = $1`,
-      [linkIdOf(token)],
-    );
+    await this.database.query(`update reward_links set expires_at = clock_timestamp() where id = $1`, [
+      linkIdOf(token),
+    ]);
   }
 
-  async close(): Promise<void> {
-    await this.app.close();
-    await this.connection.close();
-    await this.accounts.close();
-    await Promise.all([this.nats.close(), this.database.close()]);
+  close(): Promise<void> {
+    return closeAll(this.app, this.connection, this.accounts, this.nats, this.database);
   }
 
   /** In the wire format of Nest, as the Allocation Page asks. */
@@ -240,14 +227,11 @@ export class GiftCards {
 
   /** An app that has just started subscribes in the background. */
   private async request(subject: string, body: string): Promise<Msg> {
-    for (let turn = 0; ; turn += 1) {
-      try {
-        return await this.connection.request(subject, body, { timeout: 10_000 });
-      } catch (error) {
-        if (!String(error).includes('no responders') || turn === 100) throw error;
-        await new Promise((resolve) => setTimeout(resolve, 20));
-      }
-    }
+    let message!: Msg;
+    await waitFor(async () => {
+      message = await this.connection.request(subject, body, { timeout: 10_000 });
+    }, `an answer to ${subject}`);
+    return message;
   }
 }
 

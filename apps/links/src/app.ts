@@ -2,10 +2,12 @@ import type { AppDefinition } from '@perkway/platform';
 import { AppModule } from './app.module.js';
 import { renderLinkError } from './clicks/render-link-error.js';
 import type { LinksEnv } from './env.js';
+import { migrations } from './migrations/index.js';
 
 export const defineApp = (env: LinksEnv): AppDefinition => ({
   name: 'links',
   module: AppModule,
+  migrations,
   env,
   openapi: {
     title: 'Perkway links',
@@ -14,4 +16,6 @@ export const defineApp = (env: LinksEnv): AppDefinition => ({
     examples: { token: 'AWsxAAAAAAAAAZskUQyAR3kq-example' },
   },
   errors: renderLinkError,
+  // Its database holds the outbox only.
+  health: { needsDatabase: false },
 });

@@ -123,7 +123,6 @@ describe('content for a customer', () => {
     });
 
     it('never fails on odd bytes and addresses', async () => {
-      const { key } = perks.user;
       const statuses = new Set<number>();
       for (const path of [
         `/perk-collections/${'x'.repeat(10_240)}`,
@@ -146,20 +145,13 @@ describe('content for a customer', () => {
         `/perk-collections/${collection}?__proto__=x&constructor=y&toString=z`,
         `/perk-collections/${collection}?lang=__proto__&lang=constructor`,
       ]) {
-        const answer = await fetch(perks.app.url + path, { headers: { 'x-api-key': key } });
-        statuses.add(answer.status);
-        await answer.arrayBuffer();
-        expect([200, 400, 404, 414]).toContain(answer.status);
+        const { status } = await perks.get(path);
+        statuses.add(status);
+        expect([200, 400, 404, 414]).toContain(status);
       }
       expect(statuses).toContain(400);
-      const odd = await fetch(`${perks.app.url}/perk-collections/${collection}`, {
-        headers: {
-          'x-api-key': key,
-          'accept-language': 'x'.repeat(8_000),
-          'if-none-match': '"'.repeat(4_000),
-        },
-      });
-      expect(odd.status).toBe(200);
+      const odd = { 'accept-language': 'x'.repeat(8_000), 'if-none-match': '"'.repeat(4_000) };
+      await perks.get(`/perk-collections/${collection}`).set(odd).expect(200);
     });
   });
 });

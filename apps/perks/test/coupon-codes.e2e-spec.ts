@@ -1,13 +1,5 @@
-import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdir, rm, symlink } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
-import { promisify } from 'node:util';
-import { freePort } from '@perkway/local-servers';
-import { runFolder } from '@perkway/testing';
-import { aGroup, PerksFixture, until } from './perks-fixture.js';
-
-const REPOSITORY = resolve(__dirname, '../../..');
+import { BundledApp, http, waitFor } from '@perkway/testing';
+import { aGroup, PerksFixture } from './perks-fixture.js';
 
 describe('single-use codes', () => {
   let perks: PerksFixture;
@@ -146,8 +138,7 @@ describe('single-use codes', () => {
         'COLLECTION_NOT_FOUND',
       ]);
       // The key in the query is for reads only.
-      const answer = await fetch(`${perks.app.url}${path}?api_key=${perks.user.key}`, { method: 'POST' });
-      expect(answer.status).toBe(401);
+      await http(perks.app).post(`${path}?api_key=${perks.user.key}`).expect(401);
     });
 
     it('reach exactly 150 of 200 customers who ask at the same time', async () => {
@@ -210,24 +201,19 @@ describe('single-use codes', () => {
   it('survive a kill in the middle: every customer has one code or none, and gets it again', async () => {
     const { perk, path } = await stocked(150);
     const customers = Array.from({ length: 200 }, (_, index) => `customer-${index}`);
-    const bundle = await bundledApp();
-    const app = await bundle.start(perks.environment);
-    const ask = async (url: string, customer: string): Promise<{ status: number; code?: string }> => {
+    const bundle = await BundledApp.build('perks');
+    const app = await (await bundle.spawn(perks.environment)).ready();
+    const ask = async (of: { url: string }, customer: string): Promise<{ status: number; code?: string }> => {
       try {
-        const answer = await fetch(url + path, {
-          method: 'POST',
-          headers: { 'x-api-key': perks.user.key, 'content-type': 'application/json' },
-          body: JSON.stringify({ customer_id: customer }),
-        });
-        return { status: answer.status, code: ((await answer.json()) as { code?: string }).code };
+        const { status, body } = await http(of, perks.user).post(path).send({ customer_id: customer });
+        return { status, code: body.code };
       } catch {
         return { status: 0 };
       }
     };
-    const asking = customers.map((customer) => ask(app.url, customer));
-    await until(async () => (await stock(perk)).allocated >= 20);
-    app.process.kill('SIGKILL');
-    await once(app.process, 'exit');
+    const asking = customers.map((customer) => ask(app, customer));
+    await waitFor(async () => (await stock(perk)).allocated >= 20, 'the first codes');
+    await app.kill('SIGKILL');
     const first = await Promise.all(asking);
     const { allocated } = await stock(perk);
     const answered = first.filter(({ status }) => status === 201);
@@ -235,7 +221,7 @@ describe('single-use codes', () => {
     expect(allocated).toBeGreaterThanOrEqual(answered.length);
     expect(allocated).toBeLessThan(200);
 
-    const again = await Promise.all(customers.map((customer) => ask(perks.app.url, customer)));
+    const again = await Promise.all(customers.map((customer) => ask(perks.app, customer)));
     expect(again.filter(({ status }) => status === 200)).toHaveLength(allocated);
     expect(again.filter(({ status }) => status === 201)).toHaveLength(150 - allocated);
     expect(again.filter(({ status }) => status === 409)).toHaveLength(50);
@@ -244,38 +230,5 @@ describe('single-use codes', () => {
     // Whoever had got an answer has the same code now.
     for (const [index, { status, code }] of first.entries())
       if (status === 201) expect(again[index]).toEqual({ status: 200, code });
-    await bundle.remove();
   });
 });
-
-/** The app as it is deployed, to be killed as a process. */
-async function bundledApp() {
-  const folder = runFolder('perks-bundle');
-  await mkdir(join(folder, 'dist'));
-  // What is not bundled is found beside it.
-  await symlink(join(REPOSITORY, 'node_modules'), join(folder, 'node_modules'));
-  await promisify(execFile)(
-    process.execPath,
-    [
-      join(REPOSITORY, 'node_modules/rolldown/bin/cli.mjs'),
-      '-c',
-      'rolldown.config.mjs',
-      '-d',
-      join(folder, 'dist'),
-    ],
-    { cwd: REPOSITORY, env: { ...process.env, APP: 'perks' } },
-  );
-  return {
-    start: async (environment: Record<string, string>) => {
-      const port = await freePort();
-      const child = spawn(process.execPath, [join(folder, 'dist/main.js')], {
-        env: { ...environment, PORT: String(port) },
-        stdio: 'ignore',
-      });
-      const url = `http://127.0.0.1:${port}`;
-      await until(async () => (await fetch(`${url}/readyz`).catch(() => undefined))?.ok === true, 20_000);
-      return { process: child, url };
-    },
-    remove: () => rm(folder, { recursive: true, force: true }),
-  };
-}

@@ -1,5 +1,5 @@
 import { RESOLVE_OFFERS, RESOLVE_PERKS, type Question } from '@perkway/domain';
-import { NatsService, RpcClient } from '@perkway/platform';
+import { asker, type Asker } from '@perkway/testing';
 import { aGroup, PerksFixture } from './perks-fixture.js';
 
 describe('the perks host', () => {
@@ -13,8 +13,12 @@ describe('the perks host', () => {
     const ask = <Request extends object, Reply extends object>(
       question: Question<Request, Reply>,
       request: NoInfer<Request>,
-    ) => perks.app.app.get(RpcClient).ask(question, request);
-    beforeAll(() => perks.app.app.get(NatsService).connected());
+    ) => other.rpc.ask(question, request);
+    let other: Asker;
+    beforeAll(async () => {
+      other = await asker(perks.nats.url);
+    });
+    afterAll(() => other.close());
 
     it('answers where perks lead and how they are shown, in the default language', async () => {
       const plain = await perks.putPerk();

@@ -1,6 +1,6 @@
 import type { LocalServer } from '@perkway/local-servers';
-import type { TestDatabase } from '@perkway/testing';
-import { aGroup, aPerk, PerksFixture, until } from './perks-fixture.js';
+import { untilRelayed, waitFor, type TestDatabase } from '@perkway/testing';
+import { aGroup, aPerk, PerksFixture } from './perks-fixture.js';
 
 describe('without what it depends on', () => {
   let perks: PerksFixture;
@@ -61,7 +61,7 @@ describe('without what it depends on', () => {
       signal('SIGCONT');
       postgres.resume();
     }
-    await until(async () => (await perks.get(`/perk-collections/${cold}`)).status === 200);
+    await waitFor(async () => (await perks.get(`/perk-collections/${cold}`)).status === 200, 'an answer');
   });
 
   it('reads what is known while Postgres is gone, answers 503 for the rest, and recovers by itself', async () => {
@@ -79,7 +79,7 @@ describe('without what it depends on', () => {
     } finally {
       await postgres.start();
     }
-    await until(async () => (await perks.get(`/perk-collections/${unknown}`)).status === 404);
+    await waitFor(async () => (await perks.get(`/perk-collections/${unknown}`)).status === 404, 'an answer');
     await perks.post(`/perk-collections/${warm}/perk/${single}/coupon`, { customer_id: 'x' }).expect(201);
     // What is edited after the outage is seen again.
     await perks.putPerk({ title: 'After the outage' }, perk);
@@ -102,9 +102,9 @@ describe('without what it depends on', () => {
     } finally {
       await perks.nats.restart();
     }
-    await until(async () => (await perks.views()).length >= 4, 20_000);
+    await waitFor(async () => (await perks.views()).length >= 4, 'four views', 20_000);
     expect((await perks.views()).map(({ perks: shown }) => shown)).toEqual([[perk], [perk], [perk], [perk]]);
-    await until(async () => (await perks.database.query('select 1 from tracking_outbox')).length === 0);
+    await untilRelayed(perks.database);
   });
 
   it('reads on while both are gone', async () => {
@@ -114,7 +114,7 @@ describe('without what it depends on', () => {
     } finally {
       await Promise.all([perks.nats.restart(), postgres.start()]);
     }
-    await until(async () => (await perks.views()).length >= 3, 20_000);
+    await waitFor(async () => (await perks.views()).length >= 3, 'three views', 20_000);
     expect(await perks.views()).toHaveLength(3);
   });
 });

@@ -2,8 +2,10 @@ import { loadEnv, runMigrations } from '@perkway/platform';
 import {
   aKey,
   anAccountId,
+  closeAll,
   createTrackingStream,
   fakeAccounts,
+  http,
   launchApp,
   purgeTrackingStream,
   testDatabase,
@@ -11,6 +13,7 @@ import {
   testEnvironment,
   testNats,
   trackedEvents,
+  untilTracking,
   type FakeAccounts,
   type LaunchedApp,
   type TestDatabase,
@@ -18,7 +21,6 @@ import {
   type TestNats,
 } from '@perkway/testing';
 import type { PerkViewEvent } from '@perkway/domain';
-import request from 'supertest';
 import { defineApp } from '../src/app.js';
 import { envSpec } from '../src/env.js';
 import { migrations } from '../src/migrations/index.js';
@@ -73,7 +75,7 @@ export class PerksFixture {
     const fixture = new PerksFixture(nats, database, await fakeAccounts(nats.url));
     fixture.accounts.add(fixture.user, fixture.stranger, fixture.admin);
     await fixture.launch();
-    await fixture.untilTracking();
+    await untilTracking(fixture.app);
     return fixture;
   }
 
@@ -92,11 +94,8 @@ export class PerksFixture {
     return replica;
   }
 
-  async close(): Promise<void> {
-    await Promise.all(this.replicas.map((replica) => replica.close()));
-    await this.accounts.close();
-    await this.nats.close();
-    await this.database.close();
+  close(): Promise<void> {
+    return closeAll(...this.replicas, this.accounts, this.nats, this.database);
   }
 
   newId(kind: string): string {
@@ -105,11 +104,11 @@ export class PerksFixture {
   }
 
   get(path: string, { key = this.user, app = this.app }: { key?: TestKey; app?: LaunchedApp } = {}) {
-    return request(app.url).get(path).set('X-API-Key', key.key);
+    return http(app, key).get(path);
   }
 
   post(path: string, body: object, { key = this.user }: { key?: TestKey } = {}) {
-    return request(this.app.url).post(path).set('X-API-Key', key.key).send(body);
+    return http(this.app, key).post(path).send(body);
   }
 
   put(
@@ -117,7 +116,11 @@ export class PerksFixture {
     body: object,
     { key = this.admin, app = this.app }: { key?: TestKey; app?: LaunchedApp } = {},
   ) {
-    return request(app.url).put(path).set('X-API-Key', key.key).send(body);
+    return http(app, key).put(path).send(body);
+  }
+
+  delete(path: string, { key = this.admin }: { key?: TestKey } = {}) {
+    return http(this.app, key).delete(path);
   }
 
   async putCategory(id: number, fields: object = {}): Promise<void> {
@@ -148,18 +151,5 @@ export class PerksFixture {
   async views(): Promise<PerkViewEvent[]> {
     const events = await trackedEvents(this.nats.url);
     return events.filter((event): event is PerkViewEvent => event.type === 'perk_view');
-  }
-
-  /** Until the app has found the stream, events take the way through the outbox. */
-  private async untilTracking(): Promise<void> {
-    await until(() => this.app.logs.some((line) => line.includes('tracking stream takes events')));
-  }
-}
-
-export async function until(isDone: () => boolean | Promise<boolean>, timeoutMs = 10_000): Promise<void> {
-  const deadline = Date.now() + timeoutMs;
-  while (!(await isDone())) {
-    if (Date.now() > deadline) throw new Error('it did not happen in time');
-    await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }

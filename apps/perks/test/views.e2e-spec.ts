@@ -1,4 +1,4 @@
-import request from 'supertest';
+import { http } from '@perkway/testing';
 import { aGroup, PerksFixture } from './perks-fixture.js';
 
 describe('views of perks', () => {
@@ -83,10 +83,7 @@ describe('views of perks', () => {
     for (const path of ['', `/perk/${shown}`, '/categories']) {
       const url = `/perk-collections/${collection}${path}`;
       const { headers: expected } = await perks.get(url).set('X-Disable-View-Tracking', 'true').expect(200);
-      const { headers, text } = await request(perks.app.url)
-        .head(url)
-        .set('X-API-Key', perks.user.key)
-        .expect(200);
+      const { headers, text } = await http(perks.app).head(url).set('X-API-Key', perks.user.key).expect(200);
       expect(text).toBeUndefined();
       for (const name of [
         'content-type',
@@ -104,7 +101,7 @@ describe('views of perks', () => {
   it('are none for a read that is refused', async () => {
     await read('?categories=x').expect(400);
     await read('/perk/unknown').expect(404);
-    await request(perks.app.url).get(`/perk-collections/${collection}`).expect(401);
+    await http(perks.app).get(`/perk-collections/${collection}`).expect(401);
     expect(await perks.views()).toEqual([]);
   });
 

@@ -4,9 +4,18 @@ import { DatabaseModule } from '@perkway/platform';
 import { AccountsModule } from './accounts/accounts.module.js';
 import { KeyResolverModule } from './keys/key-resolver.module.js';
 import { KeysModule } from './keys/keys.module.js';
+import { PeopleModule } from './people/people.module.js';
 import { TokensModule } from './tokens/tokens.module.js';
 
 @Module({
-  imports: [DatabaseModule, KeyResolverModule, AuthModule, AccountsModule, KeysModule, TokensModule],
+  imports: [
+    DatabaseModule,
+    KeyResolverModule,
+    AuthModule,
+    AccountsModule,
+    KeysModule,
+    PeopleModule,
+    TokensModule,
+  ],
 })
 export class AppModule {}

@@ -1,6 +1,6 @@
 import { authEnv } from '@perkway/auth';
 import { API_KEY_FORM, isApiKey } from '@perkway/domain';
-import { baseUrl, databaseEnv, platformEnv } from '@perkway/platform';
+import { baseUrl, confidential, databaseEnv, platformEnv } from '@perkway/platform';
 import { makeValidator, type CleanedEnv } from 'envalid';
 import { parseTokenKeys } from './tokens/token-keys.js';
 
@@ -17,13 +17,17 @@ export const envSpec = {
   ...authEnv,
   TOKEN_URL: baseUrl({ desc: 'Public address of this app; the issuer in its tokens' }),
   QUERY_URL: baseUrl({ desc: 'Public address of the query host; the audience of the tokens' }),
-  ANALYTICS_TOKEN_KEYS: tokenKeys({
-    desc: 'JSON array of private EC P-256 JWKs, each with a kid and optionally use_from (epoch seconds)',
-  }),
-  BOOTSTRAP_ADMIN_KEY: apiKey({
-    default: undefined,
-    desc: 'The first ADMIN key, of the account "platform"; looked at only while there has never been one',
-  }),
+  ANALYTICS_TOKEN_KEYS: confidential(
+    tokenKeys({
+      desc: 'JSON array of private EC P-256 JWKs, each with a kid and optionally use_from (epoch seconds)',
+    }),
+  ),
+  BOOTSTRAP_ADMIN_KEY: confidential(
+    apiKey({
+      default: undefined,
+      desc: 'The first ADMIN key, of the account "platform"; looked at only while there has never been one',
+    }),
+  ),
 };
 
 export type TokenIssuerEnv = CleanedEnv<typeof envSpec>;

@@ -1,7 +1,17 @@
 import { RESOLVE_ACCOUNTS, RESOLVE_BRANDS } from '@perkway/domain';
-import { NatsService, RpcClient } from '@perkway/platform';
-import { anAccountId, testNats, type LaunchedApp, type TestDatabase, type TestNats } from '@perkway/testing';
-import { ADMIN_KEY, client, launchTokenIssuer, tokenIssuerDatabase, type Client } from './launch';
+import {
+  closeAll,
+  http,
+  anAccountId,
+  asker,
+  itIsStored,
+  testNats,
+  type LaunchedApp,
+  type TestKey,
+  type TestDatabase,
+  type TestNats,
+} from '@perkway/testing';
+import { ADMIN_KEY, launchTokenIssuer, tokenIssuerDatabase } from './launch';
 
 const PIXEL =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
@@ -10,30 +20,32 @@ describe('accounts', () => {
   let database: TestDatabase;
   let nats: TestNats;
   let issuer: LaunchedApp;
-  let admin: ReturnType<Client['as']>;
+  let admin: ReturnType<typeof http>;
 
   beforeAll(async () => {
     [database, nats] = await Promise.all([tokenIssuerDatabase(), testNats()]);
     issuer = await launchTokenIssuer({ database, nats });
-    admin = client(issuer.url).as(ADMIN_KEY);
+    admin = http(issuer, { key: ADMIN_KEY });
   });
-  afterAll(async () => {
-    await issuer?.close();
-    await Promise.all([database?.close(), nats?.close()]);
-  });
+  afterAll(() => closeAll(issuer, database, nats));
 
-  const put = (id: string, body: string | object) => admin('put', `/admin/accounts/${id}`).send(body);
+  const put = (id: string, body: string | object) => admin.put(`/admin/accounts/${id}`).send(body);
 
   it('are made, replaced as a whole, and the same PUT changes nothing', async () => {
     const id = anAccountId();
     const full = {
       name: 'Ostervale Bank',
       allowed_origins: ['https://app.ostervale.example', 'http://localhost:8080'],
-      brand: { name: 'Ostervale', color: '#0f5c4c', logo: PIXEL },
+      brand: {
+        name: 'Ostervale',
+        color: '#0f5c4c',
+        logo: PIXEL,
+        support_url: 'https://ostervale.example/help',
+      },
     };
-    await put(id, full).expect(200, { id, ...full });
-    await put(id, full).expect(200, { id, ...full });
-    await put(id, { name: 'Ostervale' }).expect(200, {
+    for (let time = 0; time < 2; time += 1)
+      expect((await put(id, full).expect(200)).body).toMatchObject({ id, ...full });
+    expect((await put(id, { name: 'Ostervale' }).expect(200)).body).toMatchObject({
       id,
       name: 'Ostervale',
       allowed_origins: [],
@@ -44,6 +56,43 @@ describe('accounts', () => {
     ).toEqual([{ name: 'Ostervale', allowed_origins: [], brand: null }]);
   });
 
+  describe('as they are managed', () => {
+    let user: TestKey;
+    beforeAll(async () => {
+      const account = anAccountId();
+      await put(account, { name: 'A client' }).expect(200);
+      const { body } = await admin.post(`/admin/accounts/${account}/keys`).send({ role: 'USER' }).expect(201);
+      user = { key: body.key, keyId: body.id, account, role: 'USER' };
+    });
+
+    itIsStored(() => ({
+      app: issuer,
+      admin: { key: ADMIN_KEY, keyId: '', account: 'platform', role: 'ADMIN' },
+      user,
+      path: '/admin/accounts',
+      notFound: 'ACCOUNT_NOT_FOUND',
+      newId: anAccountId,
+      body: (number) => ({
+        name: `Account ${number}`,
+        allowed_origins: ['https://app.ostervale.example'],
+        brand: { name: 'Ostervale', color: '#0f5c4c', logo: PIXEL },
+      }),
+      unknownMembers: {
+        title: (body) => ({ ...body, title: 'x' }),
+        'brand.url': (body) => ({ ...body, brand: { name: 'x', url: 'https://x.example' } }),
+      },
+      canBeDeleted: false,
+    }));
+
+    it('are found by a part of the id or name', async () => {
+      await put('Findable-bank', { name: 'Grüne & Söhne' }).expect(200);
+      for (const q of ['FINDABLE', 'GRÜNE', 'e & s']) {
+        const { body } = await admin.get(`/admin/accounts?q=${encodeURIComponent(q)}`).expect(200);
+        expect(body.data.map(({ id }: { id: string }) => id)).toEqual(['Findable-bank']);
+      }
+    });
+  });
+
   it('keep origins as browsers send them, each once, and colours in one case', async () => {
     const { body } = await put(anAccountId(), {
       name: 'Shop',
@@ -51,7 +100,7 @@ describe('accounts', () => {
       brand: { name: 'Shop', color: '#ABCDEF' },
     }).expect(200);
     expect(body.allowed_origins).toEqual(['https://shop.example', 'https://xn--bcher-kva.example']);
-    expect(body.brand).toEqual({ name: 'Shop', color: '#abcdef', logo: null });
+    expect(body.brand).toEqual({ name: 'Shop', color: '#abcdef', logo: null, support_url: null });
   });
 
   it('are told apart by case, and may have any legal id', async () => {
@@ -92,6 +141,8 @@ describe('accounts', () => {
     ['brand', { name: 'x', brand: 'blue' }],
     ['brand', { name: 'x', brand: [] }],
     ['brand.name', { name: 'x', brand: { color: '#000000' } }],
+    ['brand.support_url', brand({ support_url: 'javascript:alert(1)' })],
+    ['brand.support_url', brand({ support_url: 'https://me:secret@shop.example' })],
     ['brand.color', brand({ color: 'blue' })],
     ['brand.color', brand({ color: '#fff' })],
     // Neither white nor the page's black reaches 4.5:1 on it.
@@ -126,16 +177,14 @@ describe('accounts', () => {
   it('are for ADMIN keys only', async () => {
     const id = anAccountId();
     await put(id, { name: 'x' }).expect(200);
-    const { body: user } = await admin('post', `/admin/accounts/${id}/keys`)
-      .send({ role: 'USER' })
-      .expect(201);
-    const { as, anonymous } = client(issuer.url);
-    await as(user.key)('put', `/admin/accounts/${id}`)
+    const { body: user } = await admin.post(`/admin/accounts/${id}/keys`).send({ role: 'USER' }).expect(201);
+    await http(issuer, user)
+      .put(`/admin/accounts/${id}`)
       .send('{bad')
       .set('Content-Type', 'application/json')
       .expect(403);
-    await anonymous('put', `/admin/accounts/${id}`).send({ name: 'x' }).expect(401);
-    await anonymous('put', `/admin/accounts/${id}?api_key=${ADMIN_KEY}`).send({ name: 'x' }).expect(401);
+    await http(issuer).put(`/admin/accounts/${id}`).send({ name: 'x' }).expect(401);
+    await http(issuer).put(`/admin/accounts/${id}?api_key=${ADMIN_KEY}`).send({ name: 'x' }).expect(401);
   });
 
   it('are known to the other apps over NATS, and so are their brands', async () => {
@@ -145,18 +194,19 @@ describe('accounts', () => {
       allowed_origins: ['https://a.example'],
       brand: { name: 'K', logo: PIXEL },
     });
-    await issuer.app.get(NatsService).connected();
     const plain = anAccountId();
     await put(plain, { name: 'Plain' });
-    const rpc = issuer.app.get(RpcClient);
+    const other = await asker(nats.url);
+    const { rpc } = other;
     const ids = [id, plain, 'nobody', 'a\'"'];
     expect(await rpc.ask(RESOLVE_ACCOUNTS, { ids })).toEqual({
       [id]: { name: 'Known', allowedOrigins: ['https://a.example'] },
       [plain]: { name: 'Plain', allowedOrigins: [] },
     });
     expect(await rpc.ask(RESOLVE_BRANDS, { ids })).toEqual({
-      [id]: { name: 'K', color: null, logo: PIXEL },
+      [id]: { name: 'K', color: null, logo: PIXEL, support_url: null },
       [plain]: null,
     });
+    await other.close();
   });
 });

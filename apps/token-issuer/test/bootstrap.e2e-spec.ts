@@ -1,5 +1,5 @@
-import { testNats, type LaunchedApp, type TestDatabase, type TestNats } from '@perkway/testing';
-import { client, launchTokenIssuer, tokenIssuerDatabase } from './launch';
+import { http, testNats, type LaunchedApp, type TestDatabase, type TestNats } from '@perkway/testing';
+import { launchTokenIssuer, tokenIssuerDatabase } from './launch';
 
 describe('BOOTSTRAP_ADMIN_KEY', () => {
   let nats: TestNats;
@@ -10,8 +10,8 @@ describe('BOOTSTRAP_ADMIN_KEY', () => {
     running.push(issuer);
     return issuer;
   };
-  const status = async ({ url }: LaunchedApp, key: string) =>
-    (await client(url).as(key)('get', '/admin/accounts/platform/keys')).status;
+  const status = async (app: LaunchedApp, key: string) =>
+    (await http(app, { key }).get('/admin/accounts/platform/keys')).status;
 
   beforeAll(async () => {
     nats = await testNats();
@@ -43,9 +43,9 @@ describe('BOOTSTRAP_ADMIN_KEY', () => {
 
   it('is not looked at once there has been an ADMIN key, even a revoked one', async () => {
     const first = await launch('first-admin-key-0');
-    const admin = client(first.url).as('first-admin-key-0');
-    const [{ id }] = (await admin('get', '/admin/accounts/platform/keys').expect(200)).body;
-    await admin('delete', `/admin/accounts/platform/keys/${id}`).expect(204);
+    const admin = http(first, { key: 'first-admin-key-0' });
+    const [{ id }] = (await admin.get('/admin/accounts/platform/keys').expect(200)).body;
+    await admin.delete(`/admin/accounts/platform/keys/${id}`).expect(204);
     const second = await launch('second-admin-key-0');
     expect(await status(second, 'first-admin-key-0')).toBe(401);
     expect(await status(second, 'second-admin-key-0')).toBe(401);

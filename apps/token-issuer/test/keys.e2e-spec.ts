@@ -1,16 +1,19 @@
 import { hashApiKey } from '@perkway/auth';
-import { RESOLVE_KEYS } from '@perkway/domain';
-import { NatsService, RpcClient } from '@perkway/platform';
+import { REPORT_KEY_USES, RESOLVE_KEYS } from '@perkway/domain';
 import {
+  closeAll,
+  http,
   anAccountId,
+  asker,
   testNats,
   testSecrets,
+  waitFor,
   type LaunchedApp,
   type TestDatabase,
   type TestNats,
 } from '@perkway/testing';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { ADMIN_KEY, client, launchTokenIssuer, tokenIssuerDatabase, type Client } from './launch';
+import { ADMIN_KEY, launchTokenIssuer, tokenIssuerDatabase } from './launch';
 
 const aKeyText = () => `Some-Key_${randomBytes(8).toString('hex')}`;
 
@@ -19,27 +22,32 @@ describe('API keys', () => {
   let nats: TestNats;
   let issuer: LaunchedApp;
   let replica: LaunchedApp;
-  let admin: ReturnType<Client['as']>;
+  let admin: ReturnType<typeof http>;
 
   beforeAll(async () => {
     [database, nats] = await Promise.all([tokenIssuerDatabase(), testNats()]);
     issuer = await launchTokenIssuer({ database, nats });
     replica = await launchTokenIssuer({ database, nats });
-    admin = client(issuer.url).as(ADMIN_KEY);
+    admin = http(issuer, { key: ADMIN_KEY });
   });
-  afterAll(async () => {
-    await Promise.all([issuer?.close(), replica?.close()]);
-    await Promise.all([database?.close(), nats?.close()]);
-  });
+  afterAll(() => closeAll(issuer, replica, database, nats));
 
   const anAccount = async () => {
     const id = anAccountId();
-    await admin('put', `/admin/accounts/${id}`).send({ name: id }).expect(200);
+    await admin.put(`/admin/accounts/${id}`).send({ name: id }).expect(200);
     return id;
   };
   const create = (account: string, body: string | object) =>
-    admin('post', `/admin/accounts/${account}/keys`).send(body);
-  const token = (key: string, url = issuer.url) => client(url).as(key)('get', '/cube/token');
+    admin.post(`/admin/accounts/${account}/keys`).send(body);
+  const token = (key: string, of = issuer) => http(of, { key }).get('/cube/token');
+
+  it('of role JOURNEY are made and listed like others, and get no token', async () => {
+    const account = await anAccount();
+    const { body } = await create(account, { role: 'JOURNEY', name: 'Our site' }).expect(201);
+    expect(body).toMatchObject({ role: 'JOURNEY', name: 'Our site' });
+    expect((await admin.get(`/admin/accounts/${account}/keys`)).body).toMatchObject([{ role: 'JOURNEY' }]);
+    expect((await token(body.key).expect(403)).body.code).toBe('FORBIDDEN');
+  });
 
   it('are made with 160 random bits in one case, shown once, and work in any case', async () => {
     const account = await anAccount();
@@ -52,9 +60,19 @@ describe('API keys', () => {
     await token(key).expect(200);
     await token(key.toUpperCase()).expect(200);
 
-    const list = await admin('get', `/admin/accounts/${account}/keys`).expect(200);
-    expect(list.body).toEqual([{ id, role: 'USER', name: 'Web shop', created_at }]);
-    expect(list.text).not.toContain(key.slice(-4));
+    const list = await admin.get(`/admin/accounts/${account}/keys`).expect(200);
+    expect(list.body).toEqual([
+      {
+        id,
+        role: 'USER',
+        name: 'Web shop',
+        last4: key.slice(-4),
+        created_at,
+        last_used_at: null,
+        revoked_at: null,
+      },
+    ]);
+    expect(list.text).not.toContain(key.slice(0, -4));
     expect(await database.query('select hash from api_keys where id = $1', [id])).toEqual([
       { hash: hashApiKey(testSecrets().apiKeyPepper, key) },
     ]);
@@ -76,7 +94,7 @@ describe('API keys', () => {
       expect(problem.code).toBe('KEY_EXISTS');
       expect(JSON.stringify(problem).toLowerCase()).not.toContain(key.toLowerCase());
     }
-    await admin('get', `/admin/accounts/${another}/keys`).expect(200, []);
+    await admin.get(`/admin/accounts/${another}/keys`).expect(200, []);
   });
 
   it('are imported once when many try at the same moment', async () => {
@@ -84,8 +102,8 @@ describe('API keys', () => {
     const key = aKeyText();
     const responses = await Promise.all(
       Array.from({ length: 16 }, (_, i) =>
-        client(i % 2 ? issuer.url : replica.url)
-          .as(ADMIN_KEY)('post', `/admin/accounts/${accounts[i % 4]}/keys`)
+        http(i % 2 ? issuer : replica, { key: ADMIN_KEY })
+          .post(`/admin/accounts/${accounts[i % 4]}/keys`)
           .send({ role: 'USER', key: i % 3 ? key : key.toUpperCase() }),
       ),
     );
@@ -123,8 +141,8 @@ describe('API keys', () => {
   it('belong to accounts that exist', async () => {
     const requests = [
       create('nobody', { role: 'USER' }),
-      admin('get', '/admin/accounts/nobody/keys'),
-      admin('delete', `/admin/accounts/nobody/keys/${randomUUID()}`),
+      admin.get('/admin/accounts/nobody/keys'),
+      admin.delete(`/admin/accounts/nobody/keys/${randomUUID()}`),
     ];
     for (const sent of requests) expect((await sent.expect(404)).body.code).toBe('ACCOUNT_NOT_FOUND');
     await create('bad id', { role: 'USER' }).expect(400);
@@ -136,22 +154,20 @@ describe('API keys', () => {
     const account = await anAccount();
     const { body } = await create(account, { role: 'USER' }).expect(201);
     await token(body.key).expect(200);
-    await token(body.key, replica.url).expect(200);
-    await admin('delete', `/admin/accounts/${account}/keys/${body.id}`).expect(204, '');
+    await token(body.key, replica).expect(200);
     const revokedAt = Date.now();
+    await admin.delete(`/admin/accounts/${account}/keys/${body.id}`).expect(204, '');
     await token(body.key).expect(401);
-    while ((await token(body.key, replica.url)).status === 200) {
-      expect(Date.now() - revokedAt).toBeLessThan(5_000);
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
-    await token(body.key, replica.url).expect(401);
-    await admin('get', `/admin/accounts/${account}/keys`).expect(200, []);
+    await waitFor(async () => void (await token(body.key, replica).expect(401)), 'the end of the key', 5_000);
+    const [revoked] = (await admin.get(`/admin/accounts/${account}/keys`).expect(200)).body;
+    expect(revoked).toMatchObject({ id: body.id, last4: body.key.slice(-4) });
+    expect(Math.abs(Date.parse(revoked.revoked_at) - revokedAt)).toBeLessThan(60_000);
   });
 
   it('are revoked once, by their own id under their own account', async () => {
     const [account, another] = [await anAccount(), await anAccount()];
     const { body } = await create(account, { role: 'USER' }).expect(201);
-    const revoke = (owner: string, id: string) => admin('delete', `/admin/accounts/${owner}/keys/${id}`);
+    const revoke = (owner: string, id: string) => admin.delete(`/admin/accounts/${owner}/keys/${id}`);
     for (const id of [randomUUID(), 'no-uuid', '%00'])
       expect((await revoke(account, id).expect(404)).body.code).toBe('KEY_NOT_FOUND');
     expect((await revoke(another, body.id).expect(404)).body.code).toBe('KEY_NOT_FOUND');
@@ -163,29 +179,54 @@ describe('API keys', () => {
     await revoke(account, next.id).set('Content-Type', 'application/json').expect(204);
   });
 
+  it('tell to the minute when they were used, written once a minute at most', async () => {
+    const account = await anAccount();
+    const { body } = await create(account, { role: 'USER' }).expect(201);
+    const read = async () => (await admin.get(`/admin/accounts/${account}/keys`).expect(200)).body[0];
+    const row = () => database.query('select xmin, last_used_at from api_keys where id = $1', [body.id]);
+    const minute = () => Math.floor(Date.now() / 60_000) * 60_000;
+
+    const before = minute();
+    await token(body.key).expect(200);
+    await waitFor(async () => (await read()).last_used_at !== null, 'the use to be known', 20_000);
+    const usedAt = Date.parse((await read()).last_used_at);
+    expect(usedAt % 60_000).toBe(0);
+    expect(usedAt).toBeGreaterThanOrEqual(before);
+    expect(usedAt).toBeLessThanOrEqual(minute());
+
+    // Another app tells of the same minute, and then of an older one.
+    const written = await row();
+    const apps = await asker(nats.url);
+    for (const at of [usedAt, usedAt - 60_000])
+      await apps.rpc.ask(REPORT_KEY_USES, { minutes: { [body.id]: at / 60_000, 'no-uuid': 1 } });
+    expect(await row()).toEqual(written);
+    await apps.rpc.ask(REPORT_KEY_USES, { minutes: { [body.id]: usedAt / 60_000 + 1 } });
+    expect(Date.parse((await read()).last_used_at)).toBe(usedAt + 60_000);
+    await apps.close();
+  });
+
   it('may be imported again after they were revoked, as new ones', async () => {
     const account = await anAccount();
     const key = aKeyText();
     const first = await create(account, { role: 'USER', key }).expect(201);
-    await admin('delete', `/admin/accounts/${account}/keys/${first.body.id}`).expect(204);
+    await admin.delete(`/admin/accounts/${account}/keys/${first.body.id}`).expect(204);
     const second = await create(account, { role: 'ADMIN', key }).expect(201);
     expect(second.body.id).not.toBe(first.body.id);
-    await client(issuer.url).as(key)('get', `/admin/accounts/${account}/keys`).expect(200);
+    await http(issuer, { key: key }).get(`/admin/accounts/${account}/keys`).expect(200);
   });
 
   it('are managed with ADMIN keys only', async () => {
     const account = await anAccount();
     const { body } = await create(account, { role: 'USER' }).expect(201);
-    const { as, anonymous } = client(issuer.url);
     const path = `/admin/accounts/${account}/keys`;
     for (const [method, address] of [
       ['post', path],
       ['get', path],
       ['delete', `${path}/${body.id}`],
     ] as const) {
-      expect((await as(body.key)(method, address).expect(403)).body.code).toBe('FORBIDDEN');
-      expect((await anonymous(method, address).expect(401)).body.code).toBe('API_KEY_INVALID');
-      await anonymous(method, `${address}?api_key=${ADMIN_KEY}`).expect(401);
+      expect((await http(issuer, body)[method](address).expect(403)).body.code).toBe('FORBIDDEN');
+      expect((await http(issuer)[method](address).expect(401)).body.code).toBe('API_KEY_INVALID');
+      await http(issuer)[method](`${address}?api_key=${ADMIN_KEY}`).expect(401);
     }
   });
 
@@ -193,12 +234,13 @@ describe('API keys', () => {
     const account = await anAccount();
     const { body } = await create(account, { role: 'USER' }).expect(201);
     const hash = hashApiKey(testSecrets().apiKeyPepper, body.key);
-    await issuer.app.get(NatsService).connected();
-    const ask = (ids: string[]) => issuer.app.get(RpcClient).ask(RESOLVE_KEYS, { ids });
+    const other = await asker(nats.url);
+    const ask = (ids: string[]) => other.rpc.ask(RESOLVE_KEYS, { ids });
     expect(await ask([hash, '0'.repeat(64), 'nonsense'])).toEqual({
       [hash]: { keyId: body.id, account, role: 'USER' },
     });
     expect(await ask([])).toEqual({});
+    await other.close();
   });
 
   it('stand in no log line', async () => {
@@ -208,8 +250,8 @@ describe('API keys', () => {
     await create(account, { role: 'USER', key }).expect(409);
     const { body } = await create(account, { role: 'USER' }).expect(201);
     const issued = await token(body.key).expect(200);
-    await client(issuer.url).anonymous('get', `/cube/token?api_key=${key}&clientId=${key}`).expect(401);
-    await client(issuer.url).anonymous('get', `/no/such/place?api_key=${key}`).expect(404);
+    await http(issuer).get(`/cube/token?api_key=${key}&clientId=${key}`).expect(401);
+    await http(issuer).get(`/no/such/place?api_key=${key}`).expect(404);
     const logs = issuer.logs.join('').toLowerCase();
     expect(logs).toContain('/admin/accounts/:accountid/keys');
     for (const secret of [key, body.key, ADMIN_KEY, issued.body.token])

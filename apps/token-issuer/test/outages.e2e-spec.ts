@@ -1,4 +1,7 @@
 import {
+  closeAll,
+  http,
+  waitFor,
   testDatabaseServer,
   tcpProxy,
   testNats,
@@ -6,39 +9,34 @@ import {
   type TcpProxy,
   type TestNats,
 } from '@perkway/testing';
-import { ADMIN_KEY, client, launchTokenIssuer, migrate, type Client } from './launch';
+import { ADMIN_KEY, launchTokenIssuer, migrate } from './launch';
 
 describe('token-issuer in an outage', () => {
   let database: Awaited<ReturnType<typeof testDatabaseServer>>;
   let nats: TestNats;
   let way: TcpProxy;
   let issuer: LaunchedApp;
-  let admin: ReturnType<Client['as']>;
+  let admin: ReturnType<typeof http>;
 
   beforeAll(async () => {
     [database, nats] = await Promise.all([testDatabaseServer('token-issuer', migrate), testNats()]);
     way = await tcpProxy(database.url);
     issuer = await launchTokenIssuer({ nats }, { DATABASE_URL: way.through(database.url) });
-    admin = client(issuer.url).as(ADMIN_KEY);
+    admin = http(issuer, { key: ADMIN_KEY });
   });
-  afterAll(async () => {
-    await issuer?.close();
-    await way?.close();
-    await Promise.all([database?.close(), nats?.close()]);
-  });
+  afterAll(() => closeAll(issuer, way, database, nats));
 
   const backToWork = async () => {
-    const until = Date.now() + 15_000;
-    while ((await admin('get', '/cube/token?clientId=platform')).status !== 200)
-      expect(Date.now()).toBeLessThan(until);
+    const token = () => admin.get('/cube/token?clientId=platform');
+    await waitFor(async () => (await token()).status === 200, 'a token', 15_000);
   };
 
   it('issues tokens without a broker', async () => {
     await nats.kill();
     try {
-      await admin('get', '/cube/token').expect(200);
-      await admin('put', '/admin/accounts/acme').send({ name: 'Acme' }).expect(200);
-      await client(issuer.url).anonymous('get', '/readyz').expect(200);
+      await admin.get('/cube/token').expect(200);
+      await admin.put('/admin/accounts/acme').send({ name: 'Acme' }).expect(200);
+      await http(issuer).get('/readyz').expect(200);
     } finally {
       await nats.restart();
     }
@@ -49,7 +47,7 @@ describe('token-issuer in an outage', () => {
     try {
       const other = await launchTokenIssuer({ database, nats });
       try {
-        await client(other.url).as(ADMIN_KEY)('get', '/cube/token').expect(200);
+        await http(other, { key: ADMIN_KEY }).get('/cube/token').expect(200);
       } finally {
         await other.close();
       }
@@ -63,19 +61,19 @@ describe('token-issuer in an outage', () => {
     ['is out of reach', async () => way.freeze(), async () => way.thaw()],
   ] as const)
     it(`answers 503 within seconds while Postgres ${what}, goes on for known keys, and recovers`, async () => {
-      await admin('get', '/cube/token').expect(200);
+      await admin.get('/cube/token').expect(200);
       await away();
       try {
         // The key is known, and a token needs nothing else.
-        await admin('get', '/cube/token').expect(200);
-        await client(issuer.url).anonymous('get', '/cube/token').expect(401);
+        await admin.get('/cube/token').expect(200);
+        await http(issuer).get('/cube/token').expect(401);
         const askedAt = Date.now();
         const responses = await Promise.all([
-          admin('get', '/cube/token?clientId=platform'),
-          admin('put', '/admin/accounts/acme').send({ name: 'Acme' }),
-          admin('get', '/admin/accounts/platform/keys'),
-          admin('post', '/admin/accounts/platform/keys').send({ role: 'USER' }),
-          client(issuer.url).as('a-key-nobody-has-seen')('get', '/cube/token'),
+          admin.get('/cube/token?clientId=platform'),
+          admin.put('/admin/accounts/acme').send({ name: 'Acme' }),
+          admin.get('/admin/accounts/platform/keys'),
+          admin.post('/admin/accounts/platform/keys').send({ role: 'USER' }),
+          http(issuer, { key: 'a-key-nobody-has-seen' }).get('/cube/token'),
         ]);
         expect(Date.now() - askedAt).toBeLessThan(8_000);
         for (const { status, headers, body } of responses) {
@@ -83,13 +81,13 @@ describe('token-issuer in an outage', () => {
           expect(headers['retry-after']).toBe('2');
           expect(body).toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE', status: 503 });
         }
-        await client(issuer.url).anonymous('get', '/readyz').expect(503);
-        await client(issuer.url).anonymous('get', '/livez').expect(200);
-        await client(issuer.url).anonymous('get', '/.well-known/jwks.json').expect(200);
+        await http(issuer).get('/readyz').expect(503);
+        await http(issuer).get('/livez').expect(200);
+        await http(issuer).get('/.well-known/jwks.json').expect(200);
       } finally {
         await back();
       }
       await backToWork();
-      await client(issuer.url).anonymous('get', '/readyz').expect(200);
+      await http(issuer).get('/readyz').expect(200);
     });
 });

@@ -1,7 +1,9 @@
 import { GET_ANALYTICS_KEYS } from '@perkway/domain';
-import { NatsService, RpcClient } from '@perkway/platform';
 import {
+  closeAll,
+  http,
   anAccountId,
+  asker,
   testNats,
   testUrls,
   type LaunchedApp,
@@ -10,7 +12,7 @@ import {
 } from '@perkway/testing';
 import jwt from 'jsonwebtoken';
 import { createPublicKey, generateKeyPairSync, type JsonWebKey } from 'node:crypto';
-import { ADMIN_KEY, client, launchTokenIssuer, tokenIssuerDatabase, type Client } from './launch';
+import { ADMIN_KEY, launchTokenIssuer, tokenIssuerDatabase } from './launch';
 
 const aTokenKey = (kid: string, more: object = {}) => ({
   ...generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'jwk' }),
@@ -35,32 +37,29 @@ describe('GET /cube/token', () => {
   let database: TestDatabase;
   let nats: TestNats;
   let issuer: LaunchedApp;
-  let api: Client;
   let account: string;
   let userKey: string;
 
   beforeAll(async () => {
     [database, nats] = await Promise.all([tokenIssuerDatabase(), testNats()]);
     issuer = await launchTokenIssuer({ database, nats });
-    api = client(issuer.url);
     account = anAccountId();
-    await api.as(ADMIN_KEY)('put', `/admin/accounts/${account}`).send({ name: account }).expect(200);
-    const { body } = await api
-      .as(ADMIN_KEY)('post', `/admin/accounts/${account}/keys`)
+    await http(issuer, { key: ADMIN_KEY })
+      .put(`/admin/accounts/${account}`)
+      .send({ name: account })
+      .expect(200);
+    const { body } = await http(issuer, { key: ADMIN_KEY })
+      .post(`/admin/accounts/${account}/keys`)
       .send({ role: 'USER' });
     userKey = body.key;
   });
-  afterAll(async () => {
-    await issuer?.close();
-    await Promise.all([database?.close(), nats?.close()]);
-  });
+  afterAll(() => closeAll(issuer, database, nats));
 
-  const jwks = async (url = issuer.url) =>
-    (await client(url).anonymous('get', '/.well-known/jwks.json')).body.keys;
+  const jwks = async (of = issuer) => (await http(of).get('/.well-known/jwks.json')).body.keys;
 
   it('answers a token of five minutes for the account of the key', async () => {
     const before = Date.now();
-    const response = await api.as(userKey.toUpperCase())('get', '/cube/token').expect(200);
+    const response = await http(issuer, { key: userKey.toUpperCase() }).get('/cube/token').expect(200);
     const after = Date.now();
     expect(response.headers['cache-control']).toBe('no-store');
     expect(response.headers['content-type']).toBe('application/json; charset=utf-8');
@@ -86,41 +85,41 @@ describe('GET /cube/token', () => {
   });
 
   it('answers 401 without a valid key, and does not look at the query', async () => {
-    await api.anonymous('get', '/cube/token').expect(401);
-    await api.as('unknown-key-0123456789')('get', '/cube/token').expect(401);
-    await api.as('malformed')('get', '/cube/token').expect(401);
-    await api.anonymous('get', `/cube/token?api_key=${userKey}`).expect(401);
-    await api.anonymous('get', `/cube/token?clientId=${account}`).expect(401);
+    await http(issuer).get('/cube/token').expect(401);
+    await http(issuer, { key: 'unknown-key-0123456789' }).get('/cube/token').expect(401);
+    await http(issuer, { key: 'malformed' }).get('/cube/token').expect(401);
+    await http(issuer).get(`/cube/token?api_key=${userKey}`).expect(401);
+    await http(issuer).get(`/cube/token?clientId=${account}`).expect(401);
   });
 
   it('refuses clientId from a USER key, even its own, before it looks at it', async () => {
     for (const clientId of [account, 'platform', 'nobody', 'not%20legal', '']) {
-      const { body } = await api.as(userKey)('get', `/cube/token?clientId=${clientId}`).expect(403);
+      const { body } = await http(issuer, { key: userKey })
+        .get(`/cube/token?clientId=${clientId}`)
+        .expect(403);
       expect(body.code).toBe('FORBIDDEN');
       expect(body.token).toBeUndefined();
     }
   });
 
   it('gives an ADMIN key a token for the account that clientId names', async () => {
-    const admin = api.as(ADMIN_KEY);
+    const admin = http(issuer, { key: ADMIN_KEY });
     const claimsOf = async (query: string) =>
-      verified((await admin('get', `/cube/token${query}`).expect(200)).body.token, await jwks()).claims;
+      verified((await admin.get(`/cube/token${query}`).expect(200)).body.token, await jwks()).claims;
     expect(await claimsOf('')).toMatchObject({ sub: 'platform', role: 'ADMIN' });
     expect(await claimsOf(`?clientId=${account}`)).toMatchObject({ sub: account, role: 'ADMIN' });
     expect(await claimsOf(`?clientId=platform&clientId=${account}`)).toMatchObject({ sub: account });
 
-    expect((await admin('get', '/cube/token?clientId=nobody').expect(404)).body.code).toBe(
-      'ACCOUNT_NOT_FOUND',
-    );
-    await admin('get', `/cube/token?clientId=${account.toUpperCase()}`).expect(404);
+    expect((await admin.get('/cube/token?clientId=nobody').expect(404)).body.code).toBe('ACCOUNT_NOT_FOUND');
+    await admin.get(`/cube/token?clientId=${account.toUpperCase()}`).expect(404);
     for (const malformed of ['', 'not%20legal', 'x'.repeat(101), '%00']) {
-      const { body } = await admin('get', `/cube/token?clientId=${malformed}`).expect(400);
+      const { body } = await admin.get(`/cube/token?clientId=${malformed}`).expect(400);
       expect(body).toMatchObject({ code: 'VALIDATION_FAILED', errors: [{ field: 'clientId' }] });
     }
   });
 
   it('publishes the public keys, and those alone', async () => {
-    const response = await api.anonymous('get', '/.well-known/jwks.json').expect(200);
+    const response = await http(issuer).get('/.well-known/jwks.json').expect(200);
     expect(response.headers['cache-control']).toBe('public, max-age=60');
     expect(response.body.keys).toHaveLength(1);
     expect(Object.keys(response.body.keys[0]).sort()).toEqual(['alg', 'crv', 'kid', 'kty', 'use', 'x', 'y']);
@@ -134,13 +133,14 @@ describe('GET /cube/token', () => {
   });
 
   it('tells the query host over NATS how to check tokens', async () => {
-    await issuer.app.get(NatsService).connected();
-    const reply = await issuer.app.get(RpcClient).ask(GET_ANALYTICS_KEYS, {});
+    const other = await asker(nats.url);
+    const reply = await other.rpc.ask(GET_ANALYTICS_KEYS, {});
     expect(reply).toEqual({
       keys: await jwks(),
       issuer: testUrls['token-issuer'],
       audience: testUrls['analytics-query'],
     });
+    await other.close();
   });
 
   it('publishes a new key before it signs, and the old one while it is listed', async () => {
@@ -149,11 +149,11 @@ describe('GET /cube/token', () => {
     const next = aTokenKey('next', { use_from: now + 2 });
     const rotating = await launchTokenIssuer({ database, nats }, variables(next, old));
     try {
-      const key = client(rotating.url).as(userKey);
-      const published = await jwks(rotating.url);
+      const key = http(rotating, { key: userKey });
+      const published = await jwks(rotating);
       expect(published.map(({ kid }: { kid: string }) => kid)).toEqual(['next', 'old']);
       const kidOf = async () =>
-        verified((await key('get', '/cube/token').expect(200)).body.token, published).header.kid;
+        verified((await key.get('/cube/token').expect(200)).body.token, published).header.kid;
       expect(await kidOf()).toBe('old');
       await new Promise((resolve) => setTimeout(resolve, (now + 2) * 1000 - Date.now() + 50));
       expect(await kidOf()).toBe('next');

@@ -7,8 +7,11 @@ import { ALLOW_QUERY_KEY, ROLES } from './decorators.js';
 export interface Access {
   isPublic: boolean;
   allowsQueryKey: boolean;
-  roles: Role[] | undefined;
+  roles: readonly Role[];
 }
+
+/** Where nothing is said: what is in a browser is let in only where that is said. */
+const SERVER_ROLES: readonly Role[] = ['USER', 'ADMIN'];
 
 const reflector = new Reflector();
 
@@ -17,6 +20,6 @@ export function accessOf(...targets: Parameters<Reflector['getAllAndOverride']>[
   return {
     isPublic: reflector.getAllAndOverride<boolean>(IS_PUBLIC, targets) ?? false,
     allowsQueryKey: reflector.getAllAndOverride<boolean>(ALLOW_QUERY_KEY, targets) ?? false,
-    roles: reflector.getAllAndOverride<Role[]>(ROLES, targets),
+    roles: reflector.getAllAndOverride<Role[]>(ROLES, targets) ?? SERVER_ROLES,
   };
 }

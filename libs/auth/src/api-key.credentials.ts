@@ -1,4 +1,5 @@
 import { RATE_LIMIT_HEADERS, type Credentials } from '@perkway/platform';
+import { ROLES } from '@perkway/domain';
 import { accessOf } from './access.js';
 
 /** What the OpenAPI documents say of the guard and its limit. */
@@ -11,7 +12,7 @@ export const apiKeyCredentials: Credentials = {
     return {
       errors: [
         'API_KEY_INVALID',
-        ...(roles ? (['FORBIDDEN'] as const) : []),
+        ...(ROLES.every((role) => roles.includes(role)) ? [] : (['FORBIDDEN'] as const)),
         'TOO_MANY_REQUESTS',
         'DEPENDENCY_UNAVAILABLE',
       ],

@@ -9,6 +9,9 @@ import type { AuthenticatedRequest } from './decorators.js';
 import type { KeyRateLimiter } from './key-rate-limiter.js';
 import type { KeyStore } from './key-store.js';
 
+const JOURNEY_ONLY =
+  'A key of role JOURNEY may call the customer journey and read perks. What runs on a server has a key of role USER.';
+
 let applications = 0;
 
 /**
@@ -79,7 +82,8 @@ export class ApiKeyGuard extends AuthGuard() implements CanActivate {
     // Also of a request that is refused, so that its log line says whose it is.
     request.caller = caller;
     this.limiter.count(keyId, http.getResponse<FastifyReply>());
-    if (access.roles && !access.roles.includes(role)) throw new DomainError('FORBIDDEN');
+    if (access.roles.includes(role)) return;
+    throw new DomainError('FORBIDDEN', role === 'JOURNEY' ? JOURNEY_ONLY : undefined);
   }
 
   private accessOf(context: ExecutionContext): Access {

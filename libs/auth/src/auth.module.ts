@@ -1,13 +1,23 @@
 import { Global, Module } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
-import { RESOLVE_KEYS } from '@perkway/domain';
-import { CREDENTIALS, ENV, GuessLimiter, LOGGER, RpcClient, secret } from '@perkway/platform';
+import { REPORT_KEY_USES, RESOLVE_KEYS } from '@perkway/domain';
+import {
+  confidential,
+  CREDENTIALS,
+  ENV,
+  GuessLimiter,
+  LOGGER,
+  Pages,
+  RpcClient,
+  secret,
+} from '@perkway/platform';
 import { makeValidator, type CleanedEnv } from 'envalid';
 import type { Logger } from 'pino';
 import { apiKeyCredentials } from './api-key.credentials.js';
 import { ApiKeyGuard } from './api-key.guard.js';
 import { KeyRateLimiter } from './key-rate-limiter.js';
 import { KeyStore, type KeyResolver } from './key-store.js';
+import { KeyUseReporter, type KeyUseRecorder } from './key-use-reporter.js';
 
 const nonNegative = makeValidator((input: string) => {
   const value = Number(input);
@@ -17,7 +27,9 @@ const nonNegative = makeValidator((input: string) => {
 
 /** Part of the environment of every app that checks keys. */
 export const authEnv = {
-  API_KEY_PEPPER: secret({ desc: 'Secret over which API keys are hashed; the same in all apps' }),
+  API_KEY_PEPPER: confidential(
+    secret({ desc: 'Secret over which API keys are hashed; the same in all apps' }),
+  ),
   RATE_LIMIT_PER_KEY: nonNegative({
     default: 20_000,
     desc: 'Requests a second of one key in one process; 0: no limit',
@@ -32,6 +44,9 @@ export type AuthEnv = CleanedEnv<typeof authEnv>;
 
 /** Injects the `KeyResolver` of the app that owns the keys, from a global module of it; all others ask that app. */
 export const KEY_RESOLVER = Symbol('KEY_RESOLVER');
+
+/** Injects the `KeyUseRecorder` of that app. */
+export const KEY_USE_RECORDER = Symbol('KEY_USE_RECORDER');
 
 const askOwner =
   (rpc: RpcClient): KeyResolver =>
@@ -51,7 +66,18 @@ const askOwner =
       useFactory: ({ API_KEY_PEPPER }: AuthEnv, logger: Logger, rpc: RpcClient, own?: KeyResolver) =>
         new KeyStore(API_KEY_PEPPER, own ?? askOwner(rpc), logger),
     },
+    {
+      provide: KeyUseReporter,
+      inject: [KeyStore, LOGGER, RpcClient, { token: KEY_USE_RECORDER, optional: true }],
+      useFactory: (keys: KeyStore, logger: Logger, rpc: RpcClient, own?: KeyUseRecorder) =>
+        new KeyUseReporter(keys, own ?? ((uses) => rpc.ask(REPORT_KEY_USES, uses)), logger),
+    },
     { provide: CREDENTIALS, useValue: apiKeyCredentials },
+    {
+      provide: Pages,
+      inject: [ENV],
+      useFactory: ({ API_KEY_PEPPER }: AuthEnv) => new Pages(API_KEY_PEPPER),
+    },
     {
       provide: APP_GUARD,
       inject: [KeyStore, ENV],
@@ -63,6 +89,6 @@ const askOwner =
         ),
     },
   ],
-  exports: [KeyStore],
+  exports: [KeyStore, Pages],
 })
 export class AuthModule {}

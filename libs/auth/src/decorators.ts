@@ -8,7 +8,10 @@ export const ALLOW_QUERY_KEY = 'perkway:allow-query-key';
 /** A request whose key has been checked. */
 export type AuthenticatedRequest = FastifyRequest & { caller?: Caller };
 
-/** Only keys of one of these roles; others get 403 `FORBIDDEN`. On a handler or a controller. */
+/**
+ * Only keys of one of these roles; others get 403 `FORBIDDEN`. On a handler or a controller. Where it does not stand, keys
+ * of role JOURNEY are refused.
+ */
 export const Roles = (...roles: [Role, ...Role[]]) => SetMetadata(ROLES, roles);
 
 /**

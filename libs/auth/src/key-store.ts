@@ -52,6 +52,11 @@ export class KeyStore implements OnModuleDestroy {
     return found;
   }
 
+  /** Valid keys that came with a request since then, and when the last one did (epoch milliseconds). */
+  usedSince(time: number): Iterable<{ value: ResolvedKey; usedAt: number }> {
+    return this.cache.usedSince(time);
+  }
+
   /** Forgets a key that this process has just made, revoked or changed. */
   invalidate(hash: string): void {
     this.cache.invalidate(hash);

@@ -31,7 +31,7 @@ export class PerkDirectory implements OnApplicationShutdown {
     this.perks = new RefreshingCache<ResolvedPerk>({
       name: 'perks',
       logger,
-      load: (ids) => rpc.ask(RESOLVE_PERKS, { ids }),
+      load: (keys) => this.load(keys),
       staleForMs: Infinity,
     });
   }
@@ -49,14 +49,17 @@ export class PerkDirectory implements OnApplicationShutdown {
     return this.targets.get(id);
   }
 
-  /** How a perk is shown, if that is at hand. */
-  peek(id: string): ResolvedPerk | undefined {
-    return this.perks.peek(id);
+  /**
+   * How a perk is shown, if that is at hand.
+   * @param language in canonical form, one that the perk has; the catalogue's default if left out
+   */
+  peek(id: string, language = ''): ResolvedPerk | undefined {
+    return this.perks.peek(`${language} ${id}`);
   }
 
-  /** How a perk is shown. @throws DomainError 503 when the owner is away and the perk was never seen here */
-  find(id: string): Promise<ResolvedPerk | undefined> {
-    return this.perks.get(id);
+  /** As `peek`. @throws DomainError 503 when the owner is away and the perk was never seen here in that language */
+  find(id: string, language = ''): Promise<ResolvedPerk | undefined> {
+    return this.perks.get(`${language} ${id}`);
   }
 
   /**
@@ -68,6 +71,25 @@ export class PerkDirectory implements OnApplicationShutdown {
     const unknown = ids.filter((id) => !Object.hasOwn(known, id));
     if (unknown.length > 0)
       throw invalidField(field, `must be existing perks, and these are none: ${unknown.join(', ')}`);
+  }
+
+  /** Keys are language and id, neither of which has a space in it. */
+  private async load(keys: string[]): Promise<Record<string, ResolvedPerk>> {
+    const found: Record<string, ResolvedPerk> = Object.create(null);
+    const languages = new Map<string, string[]>();
+    for (const key of keys) {
+      const language = key.slice(0, key.indexOf(' '));
+      const known = languages.get(language);
+      if (known) known.push(key);
+      else languages.set(language, [key]);
+    }
+    const load = async ([language, known]: [string, string[]]) => {
+      const ids = known.map((key) => key.slice(language.length + 1));
+      const perks = await this.rpc.ask(RESOLVE_PERKS, { ids, ...(language && { language }) });
+      for (const [id, perk] of Object.entries(perks)) found[`${language} ${id}`] = perk;
+    };
+    await Promise.all([...languages].map(load));
+    return found;
   }
 
   onApplicationShutdown(): void {

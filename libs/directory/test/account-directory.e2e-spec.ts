@@ -1,8 +1,10 @@
 import { loadEnv, platformEnv } from '@perkway/platform';
 import {
+  closeAll,
   fakeAccounts,
   launchApp,
   testNats,
+  waitFor,
   type FakeAccounts,
   type LaunchedApp,
   type TestNats,
@@ -25,11 +27,7 @@ describe('the account directory', () => {
     });
     accounts = app.app.get(AccountDirectory, { strict: false });
   });
-  afterAll(async () => {
-    await app?.close();
-    await owner?.close();
-    await nats?.close();
-  });
+  afterAll(() => closeAll(app, owner, nats));
 
   test('names an account that does not exist, and knows one from the moment it is made', async () => {
     await expect(accounts.require('owner', 'new')).rejects.toMatchObject({
@@ -49,7 +47,7 @@ describe('the account directory', () => {
     owner.setAccount('plain', {});
     // Nobody waits long for a brand, so they come sooner or later.
     const brands = () => Promise.all(ids.map((id) => accounts.brand(id)));
-    while ((await brands()).includes(null)) await new Promise((resolve) => setTimeout(resolve, 50));
+    await waitFor(async () => !(await brands()).includes(null), 'all brands', 20_000);
     expect(await brands()).toEqual(ids.map(brandOf));
     expect(await Promise.all(ids.map((id) => accounts.allowedOrigins(id)))).toEqual(ids.map(originsOf));
     for (const id of ['plain', 'unknown']) {

@@ -1,10 +1,12 @@
 import { RESOLVE_OFFERS } from '@perkway/domain';
 import { loadEnv, platformEnv } from '@perkway/platform';
 import {
+  closeAll,
   answer,
   fakeCatalogue,
   launchApp,
   testNats,
+  waitFor,
   type LaunchedApp,
   type TestNats,
 } from '@perkway/testing';
@@ -29,10 +31,6 @@ describe('the perk directory', () => {
   const offer = (version: string) => {
     for (const id of ids) offers.set(id, `https://shop.example/${id}?${version}${'x'.repeat(2_000)}`);
   };
-  const eventually = async (isSo: () => boolean) => {
-    while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 50));
-  };
-
   beforeAll(async () => {
     nats = await testNats();
     app = await launchApp({
@@ -43,10 +41,7 @@ describe('the perk directory', () => {
     perks = app.app.get(PerkDirectory, { strict: false });
     offer('old');
   });
-  afterAll(async () => {
-    await app?.close();
-    await nats?.close();
-  });
+  afterAll(() => closeAll(app, nats));
 
   test('knows where all perks lead and learns of every edit, however large the catalogue is', async () => {
     const catalogue = await fakeCatalogue(nats.url, offers, LARGEST);
@@ -58,7 +53,7 @@ describe('the perk directory', () => {
     for (const perk of found) expect(perk).toMatchObject(LARGEST);
 
     offer('new');
-    await eventually(() => ids.every((id) => perks.peekTarget(id) === offers.get(id)));
+    await waitFor(() => ids.every((id) => perks.peekTarget(id) === offers.get(id)), 'every edit', 20_000);
     expect(app.logs.join('')).not.toContain('owner');
     await catalogue.close();
   });
@@ -67,7 +62,7 @@ describe('the perk directory', () => {
     const failing = await answer(nats.url, RESOLVE_OFFERS, () => {
       throw new Error('INTERNAL_ERROR');
     });
-    await eventually(() => app.logs.some((line) => line.includes('owner fails to answer')));
+    await waitFor(() => app.logs.some((line) => line.includes('owner fails to answer')), 'a log line');
     expect(await perks.findTarget('perk-1')).toBe(offers.get('perk-1'));
     await expect(perks.findTarget('unseen')).rejects.toMatchObject({ code: 'INTERNAL_ERROR' });
     await expect(perks.requireAll('incentives', ['perk-1'])).rejects.toMatchObject({

@@ -13,6 +13,13 @@ export const ERROR_CODES = {
   },
   CURRENCY_INVALID: { status: 400, title: 'currency must be an upper-case ISO 4217 code' },
   COUNTRY_INVALID: { status: 400, title: 'country must be an upper-case ISO 3166-1 alpha-2 code' },
+  CAMPAIGN_ID_INVALID: { status: 400, title: 'campaign_id must be text of 1 to 255 characters' },
+  JOURNEY_ID_INVALID: { status: 400, title: 'journey_id must be text of 1 to 255 characters' },
+  REFERENCE_INVALID: { status: 400, title: 'reference must be text of 1 to 255 characters' },
+  STATE_INVALID: { status: 400, title: 'state must be RESERVED, REVEALED or EXPIRED' },
+  POOL_ID_INVALID: { status: 400, title: 'pool_id must be a UUID' },
+  LIMIT_INVALID: { status: 400, title: 'limit must be a whole number from 1 to 200' },
+  CURSOR_INVALID: { status: 400, title: 'The cursor is none that this list has given' },
   IDEMPOTENCY_KEY_INVALID: { status: 400, title: 'idempotencyKey must be a UUID' },
   CREATED_BY_MISSING: { status: 400, title: 'The header X-Created-By is missing' },
   CREATED_BY_INVALID: { status: 400, title: 'The header X-Created-By is longer than 255 characters' },
@@ -22,6 +29,8 @@ export const ERROR_CODES = {
   NOT_FOUND: { status: 404, title: 'There is nothing at this address' },
   ACCOUNT_NOT_FOUND: { status: 404, title: 'The account does not exist' },
   KEY_NOT_FOUND: { status: 404, title: 'The API key does not exist' },
+  PERSON_NOT_FOUND: { status: 404, title: 'The person is none of the account' },
+  CATEGORY_NOT_FOUND: { status: 404, title: 'The category does not exist' },
   COLLECTION_NOT_FOUND: { status: 404, title: 'The perk collection does not exist' },
   PERK_NOT_FOUND: { status: 404, title: 'The perk does not exist' },
   CAMPAIGN_NOT_FOUND: { status: 404, title: 'The campaign does not exist' },
@@ -33,7 +42,10 @@ export const ERROR_CODES = {
   NO_AVAILABLE_CODES: { status: 409, title: 'No single-use code is left' },
   NO_AVAILABLE_CARDS: { status: 409, title: 'The pool has no available card for this request' },
   IDEMPOTENCY_KEY_CONFLICT: { status: 409, title: 'The idempotency key was used with another request' },
+  IN_USE: { status: 409, title: 'Something else needs it, so it cannot be deleted' },
+  LINK_ALREADY_REVEALED: { status: 409, title: 'The link has been revealed' },
   LINK_EXPIRED: { status: 410, title: 'The link has expired' },
+  PRECONDITION_FAILED: { status: 412, title: 'It is no longer, or not yet, what If-Match says' },
   PAYLOAD_TOO_LARGE: { status: 413, title: 'The body is too large' },
   URI_TOO_LONG: { status: 414, title: 'The address is too long' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, title: 'The content type is not supported' },
@@ -73,6 +85,14 @@ export const invalidFields = (problems: readonly FieldProblem[]): DomainError =>
 };
 export const invalidField = (field: string, message: string): DomainError =>
   invalidFields([{ field, message }]);
+
+const MAX_USERS_NAMED = 20;
+/** 409 that names where something is used. @param what in the plural: "the perks" */
+export function inUse(what: string, ids: readonly (string | number)[]): DomainError {
+  const more = ids.length - MAX_USERS_NAMED;
+  const named = ids.slice(0, MAX_USERS_NAMED).join(', ');
+  return new DomainError('IN_USE', `It is used by ${what} ${named}${more > 0 ? ` and ${more} more` : ''}`);
+}
 
 /** 503: `what` names the missing dependency in words that are safe to show; `cause` is for the log. */
 export const unavailable = (what: string, cause?: unknown): DomainError =>

@@ -1,5 +1,7 @@
 export * from './advisory-locks.js';
 export * from './apps.js';
+export * from './broker-url.js';
+export * from './broker-users.js';
 export * from './caller.js';
 export * from './contrast.js';
 export * from './custom-attributes.js';
@@ -7,6 +9,8 @@ export * from './errors.js';
 export * from './ids.js';
 export * from './is-record.js';
 export * from './iso-codes.js';
+export * from './journey-id.js';
+export * from './language.js';
 export * from './last-of.js';
 export * from './messages.js';
 export * from './question.js';

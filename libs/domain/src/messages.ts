@@ -1,4 +1,5 @@
 import type { Role } from './caller.js';
+import type { LanguageWish } from './language.js';
 import type { Lookup, Question } from './question.js';
 
 /** Keys cross the broker only as keyed hashes (hex of HMAC-SHA-256 over the folded key); these are the ids. */
@@ -13,6 +14,17 @@ export interface ResolvedKey {
   keyId: string;
   account: string;
   role: Role;
+}
+
+/** When keys were last used, by their ids, in epoch minutes. Sent now and then; what is known already changes nothing. */
+export const REPORT_KEY_USES: Question<KeyUses, object> = {
+  subject: 'accounts.keys.used',
+  owner: 'token-issuer',
+  askers: ['perks', 'boost', 'gift-cards'],
+  away: 'The API key service',
+};
+export interface KeyUses {
+  minutes: Record<string, number>;
 }
 
 export const RESOLVE_ACCOUNTS: Lookup<ResolvedAccount> = {
@@ -42,6 +54,8 @@ export interface Brand {
   color: string | null;
   /** A `data:image/...` URL. */
   logo: string | null;
+  /** Where recipients get help. Accounts of before have none. */
+  support_url?: string | null;
 }
 
 export const GET_ANALYTICS_KEYS: Question<object, AnalyticsKeys> = {
@@ -117,8 +131,8 @@ export const REVEAL_REWARD_LINK: Question<RewardLinkRequest, RewardLinkReply> = 
   askers: ['allocation-page'],
   away: 'The gift-card service',
 };
-/** `token` is the bearer secret of the link. */
-export interface RewardLinkRequest {
+/** `token` is the bearer secret of the link; the rest is the language of the recipient. */
+export interface RewardLinkRequest extends LanguageWish {
   token: string;
 }
 export type RewardLinkState = 'RESERVED' | 'REVEALED' | 'EXPIRED';
@@ -132,14 +146,38 @@ export interface RewardLinkView {
   /** Only when REVEALED. */
   card?: { code: string; pin?: string };
 }
+export const CODE_FORMATS = ['text', 'qr', 'code128'] as const;
+export type CodeFormat = (typeof CODE_FORMATS)[number];
+/** What the card is good for. Until it is revealed only the first three: the rest is how to spend it. */
+export interface ProductView {
+  name: string;
+  /** A `data:image/...` URL. */
+  logo: string | null;
+  /** `#rrggbb`; its contrast was checked when it was saved. */
+  color: string | null;
+  /** Plain text. */
+  instructions?: string | null;
+  redeem_url?: string | null;
+  terms_url?: string | null;
+  /** How a shop wants to see the code. */
+  code_format?: CodeFormat;
+}
 /** An expected refusal travels as a code, so that the page can answer it. */
 export type RewardLinkReply =
-  | { link: RewardLinkView; brand: Brand | null; error?: undefined }
+  | {
+      link: RewardLinkView;
+      brand: Brand | null;
+      product: ProductView | null;
+      /** Of the texts of the product, in canonical form; null without one. */
+      language: string | null;
+      error?: undefined;
+    }
   | { error: 'LINK_NOT_FOUND' | 'LINK_EXPIRED'; link?: undefined; brand?: Brand | null };
 
 /** Every question of the fleet: who may publish and subscribe what on the broker follows from it. */
 export const QUESTIONS = [
   RESOLVE_KEYS,
+  REPORT_KEY_USES,
   RESOLVE_ACCOUNTS,
   RESOLVE_BRANDS,
   GET_ANALYTICS_KEYS,

@@ -4,6 +4,8 @@ import type { CustomAttributes } from './custom-attributes.js';
 export const TRACKING_EVENT_VERSION = 1;
 
 export const TRACKING_STREAM = 'TRACKING';
+/** The durable consumer: all replicas of analytics-query share it. */
+export const TRACKING_CONSUMER = 'analytics-query';
 /** Each app publishes to `tracking.<app>`; the stream captures `tracking.>`. */
 export const TRACKING_SUBJECTS = 'tracking.>';
 export const trackingSubject = (app: string): string => `tracking.${app}`;
@@ -75,13 +77,17 @@ export interface ConversionEvent extends EventHead, Tagged {
   /** Counted once per account, whatever the time. */
   externalId?: string;
 }
-export interface RewardLinkEvent extends EventHead {
+/** The id is that of the link and the state, `<id>:<state>`: each happens to a link once. */
+export interface RewardLinkEvent extends EventHead, Tagged {
   type: 'reward_link';
-  state: 'generated' | 'revealed';
+  state: 'generated' | 'revealed' | 'cancelled' | 'expired';
   pool: string;
   denomination: number;
   currency: string;
   createdBy: string;
+  campaign?: string;
+  journey?: string;
+  reference?: string;
 }
 /** Names that the analytics views show beside ids. The row with the highest `at` wins. `account` is the owner, or '' for perks. */
 export interface PerkNamedEvent extends EventHead {

@@ -4,6 +4,8 @@ import { readFile, rename, writeFile } from 'node:fs/promises';
 /** Everything that must stay secret and stay the same between two starts of one environment. */
 export interface Secrets {
   superuserPassword: string;
+  /** The passwords of the NATS users follow from it. */
+  natsSecret: string;
   /** The first ADMIN key; all of one case, as keys are compared without case. */
   adminKey: string;
   apiKeyPepper: string;
@@ -22,6 +24,7 @@ const keyring = (): string => `k1:${random()}`;
 
 const GENERATORS: { [K in keyof Secrets]: () => Secrets[K] } = {
   superuserPassword: random,
+  natsSecret: random,
   adminKey: () => `admin_${randomBytes(20).toString('hex')}`,
   apiKeyPepper: random,
   linkSigningKeys: keyring,
@@ -67,3 +70,9 @@ export const rolePassword =
   (superuserPassword: string) =>
   (role: string): string =>
     createHmac('sha256', superuserPassword).update(`role:${role}`).digest('base64url');
+
+/** Of a user of the broker. */
+export const natsPassword =
+  (natsSecret: string) =>
+  (user: string): string =>
+    createHmac('sha256', natsSecret).update(`nats:${user}`).digest('base64url');

@@ -2,6 +2,7 @@ export { freePort, isPortFree } from './free-port.js';
 export { LocalServer, type ServerSpec } from './local-server.js';
 export { findNatsServer } from './nats-binary.js';
 export { prepareNats, readNatsInfo, startNats, type NatsOptions } from './nats-server.js';
+export { natsUsers, natsUsersBy } from './nats-users.js';
 export { preparePostgres, startPostgres, type PostgresOptions } from './postgres-server.js';
 export * from './provision-database.js';
 export {

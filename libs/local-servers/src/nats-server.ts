@@ -17,6 +17,8 @@ export interface NatsOptions {
   dieWithParent?: boolean;
   /** Told each new process, before it is ready. */
   onSpawn?: (pid: number) => void;
+  /** More of its configuration, such as users or TLS. Without users everybody may do everything. */
+  moreConfiguration?: string;
   /** The nats-server to start; `findNatsServer` finds one if absent. */
   binary?: string;
 }
@@ -69,6 +71,7 @@ function configuration(
     `  store_dir: ${JSON.stringify(options.storeDir)}`,
     ...(knowsSyncInterval ? ['  sync_interval: always'] : []),
     '}',
+    ...(options.moreConfiguration ? [options.moreConfiguration] : []),
     '',
   ].join('\n');
 }
@@ -88,7 +91,7 @@ export async function prepareNats(options: NatsOptions): Promise<LocalServer> {
     url: () => `nats://127.0.0.1:${port}`,
     spawn: async () => {
       await mkdir(options.storeDir, { recursive: true });
-      await writeFile(config, configuration(options, name, port, version));
+      await writeFile(config, configuration(options, name, port, version), { mode: 0o600 });
       return ServerProcess.launch({
         command: binary,
         args: ['-c', config],

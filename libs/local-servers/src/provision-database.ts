@@ -18,6 +18,14 @@ export interface ProvisionOptions {
   apps?: DatabaseApp[];
 }
 
+/**
+ * No statement of an app may outlive these; its caller gets 503 instead of a hang. They are settings of the role because
+ * a pooler in transaction mode refuses them as parameters of a connection. Migrations, which go past it, set their own.
+ */
+const LIMITS = ['statement_timeout = 5000', 'idle_in_transaction_session_timeout = 10000'];
+/** The time limit of a query comes with its transaction. */
+const READER_LIMITS = ['default_transaction_read_only = on', 'idle_in_transaction_session_timeout = 10000'];
+
 /** Roles and the list of databases belong to the whole server, so everybody queues at one lock of the same database. */
 const PROVISION_LOCK = 7_305_117;
 
@@ -48,8 +56,8 @@ async function provisionRole(
     role,
     schema,
     password,
-    extra = [],
-  }: { role: string; schema: string; password: string; extra?: string[] },
+    settings,
+  }: { role: string; schema: string; password: string; settings: string[] },
 ): Promise<void> {
   const { rowCount } = await client.query('select 1 from pg_roles where rolname = $1', [role]);
   const name = client.escapeIdentifier(role);
@@ -57,7 +65,7 @@ async function provisionRole(
   await client.query(`alter role ${name} password ${client.escapeLiteral(password)}`);
   // Set on the role as such: a setting for one database would not follow into a clone of it.
   await client.query(`alter role ${name} set search_path = ${client.escapeIdentifier(schema)}`);
-  for (const setting of extra) await client.query(`alter role ${name} set ${setting}`);
+  for (const setting of settings) await client.query(`alter role ${name} set ${setting}`);
 }
 
 /**
@@ -91,13 +99,18 @@ export async function provisionDatabase(adminUrl: string, options: ProvisionOpti
   await withClient(adminUrl, async (client) => {
     await client.query('select pg_advisory_lock($1)', [PROVISION_LOCK]);
     for (const { role, schema } of apps)
-      await provisionRole(client, { role, schema, password: options.passwordOf(role) }).catch(explain(role));
+      await provisionRole(client, {
+        role,
+        schema,
+        password: options.passwordOf(role),
+        settings: LIMITS,
+      }).catch(explain(role));
     if (hasReader)
       await provisionRole(client, {
         role: READER_ROLE,
         schema: FLEET['analytics-query'].database.schema,
         password: options.passwordOf(READER_ROLE),
-        extra: ['default_transaction_read_only = on'],
+        settings: READER_LIMITS,
       }).catch(explain(READER_ROLE));
 
     const database = client.escapeIdentifier(options.database);

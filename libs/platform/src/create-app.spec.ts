@@ -1,13 +1,13 @@
 import { Body, Controller, Get, Module, Param, Patch, Post, Req, type CanActivate } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { DomainError, invalidField, unavailable } from '@perkway/domain';
+import { DomainError, ERROR_CODES, invalidField, unavailable } from '@perkway/domain';
 import { Type } from 'class-transformer';
 import { ArrayMaxSize, IsArray, IsInt, IsObject, ValidateNested } from 'class-validator';
 import type { FastifyRequest } from 'fastify';
 import { once } from 'node:events';
-import { request as httpRequest } from 'node:http';
 import { connect, createServer, type AddressInfo } from 'node:net';
+import request from 'supertest';
 import { createApp, type AppDefinition } from './create-app.js';
 import { loadEnv, platformEnv } from './config/load-env.js';
 import { CallerIdPipe } from './errors/caller-id.js';
@@ -37,6 +37,16 @@ class ThingDto {
 class ThingsController {
   @Post('things')
   create(@Body() body: ThingDto) {
+    return body;
+  }
+
+  @Get('admin/things')
+  all() {
+    return { things: [] };
+  }
+
+  @Post('admin/things')
+  createForAll(@Body() body: ThingDto) {
     return body;
   }
 
@@ -95,35 +105,41 @@ describe('an app of the platform', () => {
   const launch = async (
     definition: Partial<AppDefinition> = {},
     variables: Record<string, string> = {},
-  ): Promise<NestFastifyApplication> =>
-    createApp({
+  ): Promise<NestFastifyApplication> => {
+    const launched = await createApp({
       name: 'probe',
       module: ThingsModule,
       env: loadEnv(platformEnv, { PORT: '1', NATS_URL: NO_BROKER, ...variables }),
       logger: createLogger('probe', 'debug', { write: (line) => void logs.push(line) }),
       ...definition,
     });
+    await launched.listen(0, '127.0.0.1');
+    return launched;
+  };
+  const http = (of = app) => request(of.getHttpServer());
 
   beforeAll(async () => {
     app = await launch({
       bodyLimit: 1_000,
       openapi: { title: 'Things', description: 'Of the test.', url: 'https://things.example' },
     });
-    await app.listen(0, '127.0.0.1');
     ({ port } = app.getHttpServer().address() as AddressInfo);
   });
   afterAll(() => app.close());
   beforeEach(() => void logs.splice(0));
 
   const post = (payload: string, headers: Record<string, string> = {}, url = '/things') =>
-    app.inject({ method: 'POST', url, payload, headers: { 'content-type': 'application/json', ...headers } });
+    http()
+      .post(url)
+      .set({ 'content-type': 'application/json', ...headers })
+      .send(payload);
   const valid = { name: 'x', parts: [{ rank: 1 }] };
 
   describe('bodies', () => {
     it('are checked against their class, and what it does not name is dropped', async () => {
       const response = await post(JSON.stringify({ ...valid, other: 1, parts: [{ rank: 1, other: 1 }] }));
-      expect(response.statusCode).toBe(201);
-      expect(response.json()).toEqual(valid);
+      expect(response.status).toBe(201);
+      expect(response.body).toEqual(valid);
     });
 
     it.each<[string, unknown, string[]]>([
@@ -134,8 +150,8 @@ describe('an app of the platform', () => {
       ['too many characters', { ...valid, name: '😀'.repeat(11) }, ['name']],
     ])('with %s are refused by field', async (_, body, fields) => {
       const response = await post(JSON.stringify(body));
-      expect(response.statusCode).toBe(400);
-      const problem = response.json<{ detail: string; errors: { field: string; message: string }[] }>();
+      expect(response.status).toBe(400);
+      const problem = response.body as { detail: string; errors: { field: string; message: string }[] };
       expect(problem.errors.map(({ field }) => field)).toEqual(expect.arrayContaining(fields));
       for (const { field, message } of problem.errors) {
         expect(problem.detail).toContain(`${field} ${message}`);
@@ -144,8 +160,7 @@ describe('an app of the platform', () => {
     });
 
     it('are told what a field is before what it may hold', async () => {
-      const detailOf = async (body: object) =>
-        (await post(JSON.stringify(body))).json<{ detail: string; errors: object[] }>();
+      const detailOf = async (body: object) => (await post(JSON.stringify(body))).body;
       expect(await detailOf({ name: 'x' })).toMatchObject({ detail: 'parts must be an array' });
       expect(await detailOf({ name: 'x', parts: {} })).toMatchObject({ detail: 'parts must be an array' });
       expect(await detailOf({ name: 'x', parts: [1, 2, 3, 4] })).toMatchObject({
@@ -157,34 +172,40 @@ describe('an app of the platform', () => {
     });
 
     it('count characters, not UTF-16 units', async () => {
-      expect((await post(JSON.stringify({ ...valid, name: '😀'.repeat(10) }))).statusCode).toBe(201);
+      expect((await post(JSON.stringify({ ...valid, name: '😀'.repeat(10) }))).status).toBe(201);
     });
 
     it.each(['{bad', '[1]', '"x"', '7', 'null', ''])('%j are VALIDATION_FAILED', async (payload) => {
       const response = await post(payload);
-      expect(response.statusCode).toBe(400);
+      expect(response.status).toBe(400);
       expect(response.headers['content-type']).toBe('application/problem+json; charset=utf-8');
-      expect(response.json()).toMatchObject({ code: 'VALIDATION_FAILED', status: 400 });
+      expect(response.body).toMatchObject({ code: 'VALIDATION_FAILED', status: 400 });
     });
 
     it('of another type are refused, whatever is in them', async () => {
-      for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'nonsense', 'application/xml']) {
+      for (const type of [
+        'text/plain',
+        'application/x-www-form-urlencoded',
+        'nonsense',
+        'text/',
+        'application/xml',
+      ]) {
         const response = await post('{}', { 'content-type': type });
-        expect(response.statusCode).toBe(415);
-        expect(response.json()).toMatchObject({
+        expect(response.status).toBe(415);
+        expect(response.body).toMatchObject({
           code: 'UNSUPPORTED_MEDIA_TYPE',
           detail: 'Use the content type application/json',
         });
       }
       expect(
-        (await post(JSON.stringify(valid), { 'content-type': 'application/json;charset=UTF-8' })).statusCode,
+        (await post(JSON.stringify(valid), { 'content-type': 'application/json;charset=UTF-8' })).status,
       ).toBe(201);
     });
 
     it('past the limit are refused', async () => {
       const response = await post(JSON.stringify({ ...valid, padding: 'x'.repeat(1_000) }));
-      expect(response.statusCode).toBe(413);
-      expect(response.json()).toMatchObject({ code: 'PAYLOAD_TOO_LARGE' });
+      expect(response.status).toBe(413);
+      expect(response.body).toMatchObject({ code: 'PAYLOAD_TOO_LARGE' });
     });
 
     it.each([
@@ -196,9 +217,9 @@ describe('an app of the platform', () => {
       const deep = await launch();
       try {
         const headers = { 'content-type': 'application/json' };
-        const response = await deep.inject({ method: 'POST', url: '/things', payload, headers });
-        expect(response.statusCode).toBe(400);
-        expect(response.json()).toMatchObject({ code: 'VALIDATION_FAILED' });
+        const response = await http(deep).post('/things').set(headers).send(payload);
+        expect(response.status).toBe(400);
+        expect(response.body).toMatchObject({ code: 'VALIDATION_FAILED' });
       } finally {
         await deep.close();
       }
@@ -226,10 +247,13 @@ describe('an app of the platform', () => {
       for (const [payload, type] of [
         ['{bad', 'application/json'],
         ['x', 'text/plain'],
+        ['x', 'nonsense'],
+        ['x', 'text/'],
+        ['x', 'a b/c; d'],
         ['{}', 'application/json'],
       ] as const) {
         const response = await post(payload, { 'content-type': type, 'x-refuse': 'yes' });
-        expect(response.json()).toMatchObject({ code: 'API_KEY_INVALID', status: 401 });
+        expect(response.body).toMatchObject({ code: 'API_KEY_INVALID', status: 401 });
       }
     });
 
@@ -238,8 +262,8 @@ describe('an app of the platform', () => {
       '{"name":"x","parts":[],"\\u005f_proto__":{"polluted":1}}',
     ])('cannot reach a prototype: %s', async (payload) => {
       const response = await post(payload);
-      expect(response.statusCode).toBe(201);
-      expect(response.json()).toEqual({ name: 'x', parts: [] });
+      expect(response.status).toBe(201);
+      expect(response.body).toEqual({ name: 'x', parts: [] });
       expect(({} as { polluted?: number }).polluted).toBeUndefined();
     });
   });
@@ -254,70 +278,91 @@ describe('an app of the platform', () => {
       ['PUT', '/things/special', 'GET, HEAD, PATCH'],
       ['HEAD', '/things', 'POST'],
     ])('%s %s is 405 and tells what is allowed, without a key', async (method, url, allow) => {
-      const response = await app.inject({ method: method as 'GET', url, headers: { 'x-refuse': 'yes' } });
-      expect([response.statusCode, response.headers.allow]).toEqual([405, allow]);
+      const verb = method.toLowerCase() as 'get';
+      const response = await http()[verb](url).set('x-refuse', 'yes');
+      expect([response.status, response.headers.allow]).toEqual([405, allow]);
       if (method !== 'HEAD')
-        expect(response.json()).toMatchObject({
+        expect(response.body).toMatchObject({
           code: 'METHOD_NOT_ALLOWED',
           detail: `${method} is not allowed here, only ${allow}`,
         });
     });
 
     it.each(['/nothing/here', '/things/', '/things/a/b'])('GET %s is 404 where nothing is', async (url) => {
-      const response = await app.inject({ url });
-      expect(response.statusCode).toBe(404);
-      expect(response.json()).toMatchObject({ code: 'NOT_FOUND', status: 404 });
+      const response = await http().get(url);
+      expect(response.status).toBe(404);
+      expect(response.body).toMatchObject({ code: 'NOT_FOUND', status: 404 });
     });
 
     it.each(['/things/%ZZ', '/things/%C3', '/%'])('%s that cannot be decoded is 400', async (url) => {
-      const response = await app.inject({ url });
-      expect(response.statusCode).toBe(400);
-      expect(response.json()).toMatchObject({ code: 'VALIDATION_FAILED' });
+      const response = await http().get(url);
+      expect(response.status).toBe(400);
+      expect(response.body).toMatchObject({ code: 'VALIDATION_FAILED' });
     });
 
     it('hold ids of the agreed form', async () => {
-      expect((await app.inject({ url: '/things/A.b_c-1' })).json()).toEqual({ thingId: 'A.b_c-1' });
+      expect((await http().get('/things/A.b_c-1')).body).toEqual({ thingId: 'A.b_c-1' });
       for (const id of ['a%20b', 'a%2Fb', '%00', 'x'.repeat(101), 'é']) {
-        const response = await app.inject({ url: `/things/${id}` });
-        expect(response.statusCode).toBe(400);
-        expect(response.json()).toMatchObject({ errors: [{ field: 'thingId' }] });
+        const response = await http().get(`/things/${id}`);
+        expect(response.status).toBe(400);
+        expect(response.body).toMatchObject({ errors: [{ field: 'thingId' }] });
       }
     });
 
     it('and headers that are far too long are refused as everything is', async () => {
-      const answer = await fetch(`http://127.0.0.1:${port}/things/${'x'.repeat(20_000)}`);
+      const answer = await http().get(`/things/${'x'.repeat(20_000)}`);
       expect(answer.status).toBe(400);
-      expect(await answer.json()).toMatchObject({ code: 'VALIDATION_FAILED', status: 400 });
+      expect(answer.body).toMatchObject({ code: 'VALIDATION_FAILED', status: 400 });
     });
   });
 
   it('answers an expected refusal with its code and the request id', async () => {
-    const response = await app.inject({ url: '/refused', headers: { 'x-request-id': 'my-request.1' } });
-    expect(response.statusCode).toBe(409);
+    const response = await http().get('/refused').set({ 'x-request-id': 'my-request.1' });
+    expect(response.status).toBe(409);
     expect(response.headers['x-request-id']).toBe('my-request.1');
     expect(response.headers['cache-control']).toBe('no-store');
-    expect(response.json()).toMatchObject({ code: 'KEY_EXISTS', requestId: 'my-request.1' });
+    expect(response.body).toMatchObject({ code: 'KEY_EXISTS', requestId: 'my-request.1' });
     for (const bad of ['', 'a b', 'x'.repeat(101), 'a"b']) {
-      const { headers } = await app.inject({ url: '/refused', headers: { 'x-request-id': bad } });
+      const { headers } = await http().get('/refused').set({ 'x-request-id': bad });
       expect(headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
     }
   });
 
+  it('says at its address what it is, to people and to programs', async () => {
+    const page = await http().get('/').set('accept', 'text/html,*/*;q=0.8');
+    expect(page.status).toBe(200);
+    expect(page.headers['content-type']).toContain('text/html');
+    expect(page.text).toContain('<h1>Things</h1>');
+    expect(page.text).toContain('href="/docs-json"');
+    expect((await http().get('/')).body).toEqual({
+      title: 'Things',
+      description: 'Of the test.',
+      docs: '/docs',
+      openapi: '/docs-json',
+      errors: '/errors',
+    });
+  });
+
+  it('explains every error code where the type of a problem leads', async () => {
+    const { type } = (await http().get('/refused')).body as { type: string };
+    const [path, code] = type.split('#') as [string, string];
+    const { text, headers } = await http().get(path);
+    expect(headers['content-type']).toContain('text/html');
+    for (const each of [code, ...Object.keys(ERROR_CODES)]) expect(text).toContain(`id="${each}"`);
+  });
+
   it('tells when to try again while a dependency is away', async () => {
-    const response = await app.inject({ url: '/away' });
-    expect(response.statusCode).toBe(503);
+    const response = await http().get('/away');
+    expect(response.status).toBe(503);
     expect(response.headers['retry-after']).toBe('2');
-    expect(response.json()).toMatchObject({ detail: 'The weather is not available, please try again' });
+    expect(response.body).toMatchObject({ detail: 'The weather is not available, please try again' });
   });
 
   it('logs a fault with its request id, redacted, and answers nothing about it', async () => {
-    const response = await app.inject({
-      url: '/broken?api_key=abcdefghijklmnop1234',
-      headers: { 'x-request-id': 'r-9' },
-    });
-    expect(response.statusCode).toBe(500);
-    expect(response.json()).toEqual({
-      type: 'urn:perkway:error:internal-error',
+    const response = await http().get('/broken?api_key=abcdefghijklmnop1234').set('x-request-id', 'r-9');
+    expect(response.status).toBe(500);
+    expect(response.body).toEqual({
+      type: '/errors#INTERNAL_ERROR',
       title: 'Something went wrong on our side',
       status: 500,
       detail: 'Something went wrong on our side',
@@ -339,8 +384,8 @@ describe('an app of the platform', () => {
   });
 
   it('logs each refused request by its route, never its address', async () => {
-    await app.inject({ url: '/things/a%20b?token=abcdefghijklmnop1234' });
-    await app.inject({ url: '/c/abcdefghijklmnop1234' });
+    await http().get('/things/a%20b?token=abcdefghijklmnop1234');
+    await http().get('/c/abcdefghijklmnop1234');
     const lines = logs.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'request');
     expect(lines).toEqual([
       expect.objectContaining({
@@ -362,12 +407,12 @@ describe('an app of the platform', () => {
   });
 
   it('counts requests by route and status for Prometheus', async () => {
-    await app.inject({ url: '/things/metrics-probe-1' });
-    await app.inject({ url: '/things/metrics-probe-2' });
-    await app.inject({ url: '/metrics-probe-3' });
-    const response = await app.inject({ url: '/metrics' });
+    await http().get('/things/metrics-probe-1');
+    await http().get('/things/metrics-probe-2');
+    await http().get('/metrics-probe-3');
+    const response = await http().get('/metrics');
     expect(response.headers['content-type']).toMatch(/^text\/plain; version=0\.0\.4/);
-    const counted = response.body
+    const counted = response.text
       .split('\n')
       .filter((line) => line.startsWith('http_request_duration_seconds_count{'))
       // The order of labels means nothing.
@@ -383,10 +428,10 @@ describe('an app of the platform', () => {
       'route="/things/:thingId"',
       'status="200"',
     ]);
-    expect(response.body).toMatch(/route="\(none\)",status="404"/);
-    expect(response.body).toMatch(/^process_cpu_seconds_total\{app="probe"\} /m);
-    expect(response.body).toMatch(/^nodejs_eventloop_lag_seconds\{app="probe"\} /m);
-    expect(response.body).not.toContain('metrics-probe');
+    expect(response.text).toMatch(/route="\(none\)",status="404"/);
+    expect(response.text).toMatch(/^process_cpu_seconds_total\{app="probe"\} /m);
+    expect(response.text).toMatch(/^nodejs_eventloop_lag_seconds\{app="probe"\} /m);
+    expect(response.text).not.toContain('metrics-probe');
   });
 
   it('shows its metrics on a port of their own, and nowhere else, where it has one', async () => {
@@ -395,27 +440,27 @@ describe('an app of the platform', () => {
     const { port: metricsPort } = probe.address() as AddressInfo;
     await new Promise((resolve) => probe.close(resolve));
     const metered = await launch({}, { METRICS_PORT: String(metricsPort) });
-    const own = (path: string, method = 'GET') => fetch(`http://127.0.0.1:${metricsPort}${path}`, { method });
+    const own = request(`http://127.0.0.1:${metricsPort}`);
     try {
-      expect((await metered.inject({ url: '/metrics' })).statusCode).toBe(404);
-      await metered.inject({ url: '/things/metered' });
-      const metrics = await own('/metrics');
-      expect([metrics.status, metrics.headers.get('content-type')]).toEqual([
+      expect((await http(metered).get('/metrics')).status).toBe(404);
+      await http(metered).get('/things/metered');
+      const metrics = await own.get('/metrics');
+      expect([metrics.status, metrics.headers['content-type']]).toEqual([
         200,
         expect.stringMatching(/^text\/plain; version=0\.0\.4/),
       ]);
-      expect(await metrics.text()).toContain('route="/things/:thingId",status="200"');
-      expect([(await own('/things/a')).status, (await own('/docs-json')).status]).toEqual([404, 404]);
+      expect(metrics.text).toContain('route="/things/:thingId",status="200"');
+      expect([(await own.get('/things/a')).status, (await own.get('/docs-json')).status]).toEqual([404, 404]);
       const health = async (url: string) => [
-        (await metered.inject({ url })).statusCode,
-        (await own(url)).status,
-        (await own(url, 'HEAD')).status,
+        (await http(metered).get(url)).status,
+        (await own.get(url)).status,
+        (await own.head(url)).status,
       ];
       expect([await health('/livez'), await health('/readyz')]).toEqual([
         [200, 200, 200],
         [200, 200, 200],
       ]);
-      metered.get(DrainState, { strict: false }).draining = true;
+      metered.get(DrainState, { strict: false }).begin();
       expect([await health('/livez'), await health('/readyz')]).toEqual([
         [200, 200, 200],
         [503, 503, 503],
@@ -423,22 +468,56 @@ describe('an app of the platform', () => {
     } finally {
       await metered.close();
     }
-    await expect(own('/livez')).rejects.toThrow('fetch failed');
+    await expect(own.get('/livez')).rejects.toThrow('ECONNREFUSED');
+  });
+
+  it('shows what is not for everybody on the port of the metrics only, where it is told to', async () => {
+    const probe = createServer().listen(0, '127.0.0.1');
+    await once(probe, 'listening');
+    const { port } = probe.address() as AddressInfo;
+    await new Promise((resolve) => probe.close(resolve));
+    const hiding = await launch(
+      {},
+      { METRICS_PORT: String(port), EXPOSE_ADMIN: 'false', EXPOSE_DOCS: 'false' },
+    );
+    try {
+      const outside = await hiding.getUrl();
+      const inside = `http://127.0.0.1:${port}`;
+      const post = (url: string, body: string) =>
+        fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+      for (const path of ['/admin/things', '/%61dmin/things', '/admin', '/docs', '/docs-json', '/docs/x']) {
+        const answer = await fetch(outside + path);
+        expect([answer.status, await answer.json()]).toEqual([
+          404,
+          expect.objectContaining({ code: 'NOT_FOUND' }),
+        ]);
+      }
+      expect((await post(`${outside}/admin/things`, '{}')).status).toBe(404);
+      expect((await fetch(`${outside}/things/administrator`)).status).toBe(200);
+      expect(await (await fetch(`${inside}/admin/things`)).json()).toEqual({ things: [] });
+      const made = await post(`${inside}/admin/things`, '{"name":"a","parts":[]}');
+      expect([made.status, await made.json()]).toEqual([201, { name: 'a', parts: [] }]);
+      expect((await post(`${inside}/admin/things`, '{}')).status).toBe(400);
+      expect((await fetch(`${inside}/things/a`)).status).toBe(404);
+      expect((await fetch(`${inside}/livez`)).status).toBe(200);
+    } finally {
+      await hiding.close();
+    }
   });
 
   it('is alive and ready without a broker', async () => {
     for (const url of ['/livez', '/readyz']) {
-      const response = await app.inject({ url });
-      expect(response.statusCode).toBe(200);
-      expect(response.json()).toEqual({ status: 'ok' });
+      const response = await http().get(url);
+      expect(response.status).toBe(200);
+      expect(response.body).toEqual({ status: 'ok' });
       expect(response.headers['cache-control']).toBe('no-store');
-      expect((await app.inject({ method: 'HEAD', url })).statusCode).toBe(200);
+      expect((await http().head(url)).status).toBe(200);
     }
   });
 
   it('shows its document, its own addresses not among the operations', async () => {
-    expect((await app.inject({ url: '/docs' })).statusCode).toBe(200);
-    const document = (await app.inject({ url: '/docs-json' })).json();
+    expect((await http().get('/docs')).status).toBe(200);
+    const document = (await http().get('/docs-json')).body;
     expect(document).toMatchObject({
       info: { title: 'Things' },
       // Never what the caller calls the host.
@@ -458,9 +537,9 @@ describe('an app of the platform', () => {
         ['/broken', 'INTERNAL_ERROR'],
         ['/worded', 'VALIDATION_FAILED'],
       ]) {
-        const response = await plain.inject({ url });
+        const response = await http(plain).get(url!);
         expect(response.headers['content-type']).toBe('text/plain; charset=utf-8');
-        expect(response.body).toBe(code);
+        expect(response.text).toBe(code);
         // Only where there is more to say than the code does, and only what a header can hold.
         expect(response.headers['perkway-detail']).toBe(
           {
@@ -469,7 +548,6 @@ describe('an app of the platform', () => {
           }[url!],
         );
       }
-      await plain.listen(0, '127.0.0.1');
       const socket = connect((plain.getHttpServer().address() as AddressInfo).port, '127.0.0.1');
       socket.write('no HTTP at all\r\n\r\n');
       let answer = '';
@@ -487,6 +565,7 @@ describe('an app of the platform', () => {
       const proxied = await launch({}, { TRUSTED_PROXIES: proxies });
       try {
         const headers = forwarded === undefined ? {} : { 'x-forwarded-for': forwarded };
+        // Not over the network, where every peer of this test is on this machine.
         return (await proxied.inject({ url: '/ip', headers, remoteAddress })).json<{ ip: string }>().ip;
       } finally {
         await proxied.close();
@@ -547,18 +626,13 @@ describe('an app of the platform', () => {
     @Module({ controllers: [SlowController] })
     class SlowModule {}
     const stopping = await launch({ module: SlowModule });
-    await stopping.listen(0, '127.0.0.1');
     const address = stopping.getHttpServer().address() as AddressInfo;
     const idle = connect(address.port, '127.0.0.1');
     const idleClosed = new Promise((resolve) => idle.on('close', resolve));
     idle.resume().write('GET /livez HTTP/1.1\r\nHost: x\r\n\r\n');
-    const answered = new Promise<number | undefined>((resolve, reject) => {
-      httpRequest({ port: address.port, host: '127.0.0.1', path: '/slow' }, (response) => {
-        response.resume().on('end', () => resolve(response.statusCode));
-      })
-        .on('error', reject)
-        .end();
-    });
+    const answered = http(stopping)
+      .get('/slow')
+      .then(({ status }) => status);
     await arrived;
     const startedAt = Date.now();
     await stopping.close();

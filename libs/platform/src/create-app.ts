@@ -8,16 +8,19 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Logger } from 'pino';
 import { Registry } from 'prom-client';
-import type { CleanedEnv, ValidatorSpec } from 'envalid';
-import { APP_NAME, ENV } from './config/app-tokens.js';
-import { ConfigError, loadEnv, type PlatformEnv } from './config/load-env.js';
+import { APP_NAME, ENV, HOME, MIGRATIONS } from './config/app-tokens.js';
+import type { PlatformEnv } from './config/load-env.js';
+import type { MigrationClass } from './database/data-source.js';
 import { ErrorFilter, sendError } from './errors/error.filter.js';
 import { renderProblem, type ErrorRenderer } from './errors/error-renderer.js';
 import { createValidationPipe } from './errors/validation.pipe.js';
-import { DrainState, HEALTH_OPTIONS, HealthModule, type HealthOptions } from './health/health.module.js';
+import { HEALTH_OPTIONS, HealthModule, type HealthOptions } from './health/health.module.js';
+import { ErrorsController } from './host-pages/errors.controller.js';
+import { HomeController } from './host-pages/home.controller.js';
 import { AllowedMethods } from './http/allowed-methods.js';
 import { trustedHops } from './http/client-ip.js';
 import { deferBodyErrors, DeferredBodyGuard } from './http/deferred-body.guard.js';
+import { hideAddresses } from './http/hidden-addresses.js';
 import { refuseUnreadable } from './http/refuse-unreadable.js';
 import { createLogger, LOGGER, NestLogger } from './logging/logger.js';
 import { logRequest, routeOf } from './logging/request-log.js';
@@ -41,6 +44,8 @@ export interface AppDefinition {
   /** What `/docs`, `/docs-json` and `/docs-yaml` answer. Every app has it; probes of tests need none. */
   openapi?: OpenApiOptions;
   health?: HealthOptions;
+  /** Those of the app's schema: it is not ready before the newest has run. */
+  migrations?: MigrationClass[];
   /** Largest body in bytes. Default 1 MiB. */
   bodyLimit?: number;
   /** How long a request may take to arrive, in milliseconds. Default 60 s. */
@@ -60,18 +65,27 @@ const requestIdOf = (request: IncomingMessage): string => {
 @Module({})
 class RootModule {}
 
-const rootModule = ({ name, module, env, health = {} }: AppDefinition, logger: Logger): DynamicModule => ({
+const rootModule = (
+  { name, module, env, health = {}, openapi, migrations = [] }: AppDefinition,
+  logger: Logger,
+): DynamicModule => ({
   module: RootModule,
   global: true,
   imports: [MetricsModule, HealthModule, NatsModule, module as DynamicModule],
-  controllers: env.METRICS_PORT === undefined ? [MetricsController] : [],
+  controllers: [
+    ...(env.METRICS_PORT === undefined ? [MetricsController] : []),
+    ...(openapi ? [ErrorsController] : []),
+    ...(openapi && openapi.withPage !== false ? [HomeController] : []),
+  ],
   providers: [
     { provide: ENV, useValue: env },
     { provide: APP_NAME, useValue: name },
     { provide: LOGGER, useValue: logger },
     { provide: HEALTH_OPTIONS, useValue: health },
+    { provide: HOME, useValue: openapi },
+    { provide: MIGRATIONS, useValue: migrations },
   ],
-  exports: [ENV, APP_NAME, LOGGER, HEALTH_OPTIONS],
+  exports: [ENV, APP_NAME, LOGGER, HEALTH_OPTIONS, MIGRATIONS],
 });
 
 /** The app, configured and initialised but not listening: what tests use. */
@@ -87,6 +101,8 @@ export async function createApp(definition: AppDefinition): Promise<NestFastifyA
     // Longer than a load balancer keeps its idle connections.
     keepAliveTimeout: 72_000,
     forceCloseConnections: 'idle',
+    // A request that still comes in while the server closes is answered like any other, and its connection closed.
+    return503OnClosing: false,
     genReqId: requestIdOf,
     clientErrorHandler: refuseUnreadable(errors),
     frameworkErrors: (_error: Error, _request: FastifyRequest, reply: FastifyReply) =>
@@ -105,6 +121,7 @@ export async function createApp(definition: AppDefinition): Promise<NestFastifyA
   app.useGlobalGuards(new DeferredBodyGuard());
   app.useGlobalPipes(createValidationPipe());
   observeRequests(app, logger);
+  hideAddresses(adapter.getInstance(), env, errors);
   if (definition.answersRequests)
     // With the filter and the pipe of the HTTP side.
     app.connectMicroservice(
@@ -161,49 +178,4 @@ function observeRequests(app: NestFastifyApplication, logger: Logger) {
     logRequest(logger, reply);
     done();
   });
-}
-
-/** The whole of an app's `main.ts`: reads the environment, creates, listens, and drains on SIGTERM and SIGINT. */
-export async function bootstrap<S extends Record<string, ValidatorSpec<unknown>>>(
-  envSpec: S,
-  defineApp: (env: CleanedEnv<S>) => AppDefinition,
-): Promise<void> {
-  let logger: Logger | undefined;
-  try {
-    const definition = defineApp(loadEnv(envSpec));
-    const { name, env } = definition;
-    logger = definition.logger ?? createLogger(name, env.LOG_LEVEL);
-    const app = await createApp({ ...definition, logger });
-    await app.listen(env.PORT, env.HOST);
-    logger.info({ port: env.PORT }, 'listening');
-    stopOnSignals(app, env.SHUTDOWN_DELAY_MS, logger);
-  } catch (error) {
-    const isConfig = error instanceof ConfigError;
-    if (isConfig || !logger) process.stderr.write(`${(error as Error).message}\n`);
-    else logger.fatal({ err: error }, 'cannot start');
-    process.exit(1);
-  }
-}
-
-/** A drain that takes longer than this is cut off. */
-const DRAIN_LIMIT_MS = 10_000;
-
-function stopOnSignals(app: NestFastifyApplication, delayMs: number, logger: Logger) {
-  let stopping = false;
-  const stop = async (signal: string) => {
-    if (stopping) return;
-    stopping = true;
-    logger.info({ signal }, 'stopping');
-    setTimeout(() => {
-      logger.error('drain took too long');
-      process.exit(1);
-    }, delayMs + DRAIN_LIMIT_MS).unref();
-    app.get(DrainState, { strict: false }).draining = true;
-    await new Promise((resolve) => setTimeout(resolve, delayMs));
-    await app.close();
-    logger.info('stopped');
-    process.exit(0);
-  };
-  process.on('SIGTERM', (signal) => void stop(signal));
-  process.on('SIGINT', (signal) => void stop(signal));
 }

@@ -1,6 +1,6 @@
 import type { LookupRequest, Question } from '@perkway/domain';
 import { fitIntoMessage } from '@perkway/platform';
-import { connect } from '@nats-io/transport-node';
+import { connectTo } from './test-nats.js';
 
 /** What Nest's NATS client sends for a request. */
 interface NestRequest<Data> {
@@ -23,7 +23,7 @@ export async function answer<Request extends object, Reply extends object>(
   { subject, atOnce }: Question<Request, Reply>,
   handler: (request: Request) => Reply | undefined | Promise<Reply | undefined>,
 ): Promise<Answering<Request>> {
-  const connection = await connect({ servers: natsUrl, maxReconnectAttempts: -1, reconnectTimeWait: 50 });
+  const connection = await connectTo(natsUrl, { maxReconnectAttempts: -1, reconnectTimeWait: 50 });
   const requests: Request[] = [];
   const toAnswer = (request: Request, reply: object): object =>
     atOnce === undefined

@@ -1,5 +1,6 @@
 import { hashApiKey } from '@perkway/auth';
 import {
+  REPORT_KEY_USES,
   RESOLVE_ACCOUNTS,
   RESOLVE_BRANDS,
   RESOLVE_KEYS,
@@ -69,6 +70,7 @@ export async function fakeAccounts(natsUrl: string, ...known: TestKey[]): Promis
     answer(natsUrl, RESOLVE_ACCOUNTS, ({ ids }) =>
       pick(accounts, ids, ({ name, allowedOrigins }) => ({ name, allowedOrigins })),
     ),
+    answer(natsUrl, REPORT_KEY_USES, () => ({})),
     answer(natsUrl, RESOLVE_BRANDS, ({ ids }) => pick(accounts, ids, ({ brand }) => brand)),
   ]);
   return {

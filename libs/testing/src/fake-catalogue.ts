@@ -3,12 +3,13 @@ import { answer } from './answer.js';
 
 /**
  * Stands in for perks on a real broker: answers where perks lead and how they are shown. Perks that have an offer URL
- * at the moment exist; `shown` says what is not to be as it is with all of them.
+ * at the moment exist; `shown` says what is not to be as it is with all of them, of one perk in one language if it is a
+ * function.
  */
 export async function fakeCatalogue(
   natsUrl: string,
   offers: ReadonlyMap<string, string>,
-  shown: Partial<ResolvedPerk> = {},
+  shown: Partial<ResolvedPerk> | ((id: string, language: string) => Partial<ResolvedPerk>) = {},
 ): Promise<{ close(): Promise<void> }> {
   const known = <Value>(ids: string[], value: (id: string) => Value): Record<string, Value> =>
     Object.fromEntries(ids.filter((id) => offers.has(id)).map((id) => [id, value(id)]));
@@ -25,7 +26,7 @@ export async function fakeCatalogue(
         media: { banner: null, logo: 'https://cdn.example/logo.svg' },
         language,
         languages: [],
-        ...shown,
+        ...(typeof shown === 'function' ? shown(id, language) : shown),
       })),
     ),
   ]);

@@ -9,6 +9,7 @@ import {
   type DatabaseUrls,
   type Secrets,
 } from '@perkway/fleet';
+import { brokerUrlOf } from './test-nats.js';
 
 let secrets: Secrets | undefined;
 
@@ -39,7 +40,7 @@ export function testEnvironment(app: AppName, given: TestEnvironment): Record<st
       port: portOf(4000, app),
       urls: { ...testUrls, ...given.urls },
       database: given.database?.urls ?? NO_DATABASE,
-      natsUrl: given.nats?.url ?? `nats://${NOWHERE}`,
+      natsUrl: brokerUrlOf(app, given.nats?.url ?? `nats://${NOWHERE}`),
       secrets: testSecrets(),
       trustedProxies: given.trustedProxies,
     }),

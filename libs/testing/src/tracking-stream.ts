@@ -1,14 +1,18 @@
 import { jetstreamManager } from '@nats-io/jetstream';
-import { connect, type NatsConnection } from '@nats-io/transport-node';
+import type { NatsConnection } from '@nats-io/transport-node';
 import {
   TRACKING_STREAM,
   TRACKING_SUBJECTS,
   type TrackingEvent,
   type TrackingMessage,
 } from '@perkway/domain';
+import type { LaunchedApp } from './launch-app.js';
+import type { TestDatabase } from './test-database.js';
+import { waitFor } from './wait-for.js';
+import { connectTo } from './test-nats.js';
 
 async function withBroker<T>(url: string, work: (connection: NatsConnection) => Promise<T>): Promise<T> {
-  const connection = await connect({ servers: url, timeout: 5_000 });
+  const connection = await connectTo(url);
   try {
     return await work(connection);
   } finally {
@@ -56,3 +60,15 @@ export async function trackedEvents(natsUrl: string): Promise<TrackingEvent[]> {
   }
   return [...counted.values()];
 }
+
+/** Until an app has found the stream, its events take the way through the outbox. */
+export const untilTracking = ({ logs }: Pick<LaunchedApp, 'logs'>): Promise<void> =>
+  waitFor(() => logs.some((line) => line.includes('tracking stream takes events')), 'the tracking stream');
+
+/** What waited for the broker in the outbox of an app is in the stream. */
+export const untilRelayed = (database: Pick<TestDatabase, 'query'>): Promise<void> =>
+  waitFor(
+    async () => (await database.query('select 1 from tracking_outbox limit 1')).length === 0,
+    'an empty outbox',
+    15_000,
+  );

@@ -3,7 +3,7 @@ import { ApiOkResponse, ApiProperty } from '@nestjs/swagger';
 import { DomainError } from '@perkway/domain';
 import { ApiProblems, loadEnv, platformEnv } from '@perkway/platform';
 import type { FastifyReply } from 'fastify';
-import { launchApp } from '../src/index.js';
+import { http, launchApp } from '../src/index.js';
 
 class Thing {
   @ApiProperty()
@@ -34,7 +34,7 @@ async function problemOf(as: string): Promise<string> {
     env: loadEnv(platformEnv, { PORT: '1', NATS_URL: 'nats://127.0.0.1:9' }),
     openapi: { title: 'Things', description: 'Of the test.', url: 'https://things.example' },
   });
-  await fetch(`${app.url}/things?as=${as}`);
+  await http(app).get(`/things?as=${as}`);
   return app.close().then(
     () => '',
     (error: Error) => error.message,

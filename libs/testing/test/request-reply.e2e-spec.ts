@@ -22,10 +22,13 @@ import {
 import {
   aKey,
   answer,
+  closeAll,
   fakeAccounts,
+  http,
   launchApp,
   testNats,
   testSecrets,
+  waitFor,
   type LaunchedApp,
   type TestNats,
 } from '../src';
@@ -101,22 +104,12 @@ const caller = (natsUrl: string): AppDefinition => ({
   env: env(natsUrl),
 });
 
-/** Asks until the answer is as expected: for what becomes true when the broker is reached. */
-async function eventually(
-  expected: number,
-  ask: () => Promise<Response>,
-  limitMs = 8_000,
-): Promise<Response> {
-  const until = Date.now() + limitMs;
-  for (;;) {
-    const response = await ask();
-    if (response.status === expected || Date.now() > until) return response;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}
-
 describe('apps that ask each other over NATS', () => {
   let nats: TestNats;
+  const hello = (app: LaunchedApp) => http(app).get('/ask?subject=echo&text=hello');
+  /** When the broker is reached. */
+  const untilAnswered = (app: LaunchedApp) =>
+    waitFor(async () => (await hello(app)).status === 200, 'an answer', 8_000);
   const running: { close(): Promise<void> }[] = [];
   const launched = async (definition: AppDefinition): Promise<LaunchedApp> => {
     const app = await launchApp(definition);
@@ -127,27 +120,25 @@ describe('apps that ask each other over NATS', () => {
   beforeAll(async () => {
     nats = await testNats();
   });
-  afterEach(async () => {
-    await Promise.all(running.splice(0).map((each) => each.close()));
-  });
+  afterEach(() => closeAll(...running.splice(0)));
   afterAll(() => nats.close());
 
   it('answer what they own', async () => {
     await launched(owner(nats.url));
-    const { url } = await launched(caller(nats.url));
-    const response = await eventually(200, () => fetch(`${url}/ask?subject=echo&text=hello`));
-    expect(await response.json()).toEqual({ echo: 'hello' });
+    const asking = await launched(caller(nats.url));
+    await untilAnswered(asking);
+    await hello(asking).expect(200, { echo: 'hello' });
   });
 
   it('answer once, whichever replica it is', async () => {
     const replicas = [await launched(owner(nats.url)), await launched(owner(nats.url))];
-    const { url } = await launched(caller(nats.url));
+    const asking = await launched(caller(nats.url));
     for (const { app } of replicas) await app.get(NatsService).connected();
-    await eventually(200, () => fetch(`${url}/ask?subject=echo&text=hello`));
+    await untilAnswered(asking);
     echoed = 0;
     const texts = Array.from({ length: 30 }, (_, i) => `text-${i}`);
     const answers = await Promise.all(
-      texts.map(async (text) => (await fetch(`${url}/ask?subject=echo&text=${text}`)).json()),
+      texts.map(async (text) => (await http(asking).get(`/ask?subject=echo&text=${text}`)).body),
     );
     expect(answers).toEqual(texts.map((text) => ({ echo: text })));
     expect(echoed).toBe(30);
@@ -161,7 +152,7 @@ describe('apps that ask each other over NATS', () => {
   ])('call a fault a fault and log it on either side: %.8s', async (text, cause) => {
     const owning = await launched(owner(nats.url));
     const asking = await launched(caller(nats.url));
-    await eventually(200, () => fetch(`${asking.url}/ask?subject=echo&text=hello`));
+    await untilAnswered(asking);
     echoed = 0;
     const rpc = asking.app.get(RpcClient);
     await expect(rpc.ask(ECHO, { text })).rejects.toMatchObject({
@@ -171,9 +162,8 @@ describe('apps that ask each other over NATS', () => {
     // Asking again would not help.
     expect(echoed).toBe(text === 'long' ? 1 : 0);
     if (text.length > 10) return;
-    const response = await fetch(`${asking.url}/ask?subject=echo&text=${text}`);
-    expect(response.status).toBe(500);
-    expect(await response.json()).toMatchObject({ code: 'INTERNAL_ERROR' });
+    const response = await http(asking).get(`/ask?subject=echo&text=${text}`).expect(500);
+    expect(response.body).toMatchObject({ code: 'INTERNAL_ERROR' });
     expect(asking.logs.join('')).toContain(cause);
     // Nest has one logger in a process, that of the app which started last.
     expect([...owning.logs, ...asking.logs].join('')).toMatch(/request over NATS failed|max_payload/);
@@ -181,21 +171,18 @@ describe('apps that ask each other over NATS', () => {
 
   it('answer 503 while the owner lacks its database', async () => {
     await launched(owner(nats.url));
-    const { url, logs } = await launched(caller(nats.url));
-    await eventually(200, () => fetch(`${url}/ask?subject=echo&text=hello`));
-    const response = await fetch(`${url}/ask?subject=echo&text=no-database`);
-    expect(response.status).toBe(503);
-    expect(await response.json()).toMatchObject({
-      detail: 'The echo service is not available, please try again',
-    });
-    expect(logs.join('')).toContain('echo: its owner answered DEPENDENCY_UNAVAILABLE');
+    const asking = await launched(caller(nats.url));
+    await untilAnswered(asking);
+    const { body } = await http(asking).get('/ask?subject=echo&text=no-database').expect(503);
+    expect(body).toMatchObject({ detail: 'The echo service is not available, please try again' });
+    expect(asking.logs.join('')).toContain('echo: its owner answered DEPENDENCY_UNAVAILABLE');
   });
 
   it('look up any number of ids, whatever size the answer has', async () => {
     await launched(owner(nats.url));
-    const { url, app } = await launched(caller(nats.url));
-    await eventually(200, () => fetch(`${url}/ask?subject=echo&text=hello`));
-    const lookUp = (ids: string[]) => app.get(RpcClient).ask(TEXTS, { ids });
+    const asking = await launched(caller(nats.url));
+    await untilAnswered(asking);
+    const lookUp = (ids: string[]) => asking.app.get(RpcClient).ask(TEXTS, { ids });
     const known = (ids: string[]) => Object.fromEntries(ids.map((id) => [id, textOf(id)]));
     const many = (count: number, characters: number) =>
       Array.from({ length: count }, (_, index) => `${index}-${characters}`);
@@ -221,21 +208,18 @@ describe('apps that ask each other over NATS', () => {
   it('answer 503 within seconds when nobody owns the subject or its owner is stuck', async () => {
     const silent = await answer(nats.url, QUESTIONS.silent!, () => undefined);
     running.push(silent);
-    const { url, logs } = await launched(caller(nats.url));
+    const asking = await launched(caller(nats.url));
     await launched(owner(nats.url));
-    await eventually(200, () => fetch(`${url}/ask?subject=echo&text=hello`));
+    await untilAnswered(asking);
     for (const subject of ['nobody', 'silent']) {
       const askedAt = Date.now();
-      const response = await fetch(`${url}/ask?subject=${subject}&text=hello`);
-      expect(response.status).toBe(503);
-      expect(response.headers.get('retry-after')).toBe('2');
-      expect(await response.json()).toMatchObject({
-        detail: 'The echo service is not available, please try again',
-      });
+      const { body, headers } = await http(asking).get(`/ask?subject=${subject}&text=hello`).expect(503);
+      expect(headers['retry-after']).toBe('2');
+      expect(body).toMatchObject({ detail: 'The echo service is not available, please try again' });
       expect(Date.now() - askedAt).toBeLessThan(3_000);
     }
-    expect(logs.join('')).toContain('nobody: nobody is there to answer');
-    expect(logs.join('')).toContain('silent: no answer in time');
+    expect(asking.logs.join('')).toContain('nobody: nobody is there to answer');
+    expect(asking.logs.join('')).toContain('silent: no answer in time');
     // One retry.
     expect(silent.requests).toEqual([{ text: 'hello' }, { text: 'hello' }]);
   });
@@ -244,16 +228,14 @@ describe('apps that ask each other over NATS', () => {
     const key = aKey('acme', 'ADMIN');
     const accounts = await fakeAccounts(nats.url, key);
     running.push(accounts);
-    const { url, app, logs } = await launched(caller(nats.url));
-    await app.get(NatsService).connected();
-    const me = () => fetch(`${url}/me`, { headers: { 'X-API-Key': key.key.toUpperCase() } });
-    expect(await (await me()).json()).toEqual({ account: 'acme', role: 'ADMIN' });
+    const asking = await launched(caller(nats.url));
+    await asking.app.get(NatsService).connected();
+    const me = () => http(asking, { key: key.key.toUpperCase() }).get('/me');
+    await me().expect(200, { account: 'acme', role: 'ADMIN' });
 
     accounts.revoke(key);
-    const revokedAt = Date.now();
-    expect((await eventually(401, me)).status).toBe(401);
-    expect(Date.now() - revokedAt).toBeLessThan(5_000);
-    expect(logs.join('').toLowerCase()).not.toContain(key.key);
+    await waitFor(async () => void (await me().expect(401)), 'the end of the key', 5_000);
+    expect(asking.logs.join('').toLowerCase()).not.toContain(key.key);
   });
 
   it('start, answer and stop without a broker, and work when it comes', async () => {
@@ -262,30 +244,27 @@ describe('apps that ask each other over NATS', () => {
     await late.kill();
     const asking = await launched(caller(late.url));
     const owning = await launched(owner(late.url));
-    expect((await fetch(`${asking.url}/livez`)).status).toBe(200);
-    expect((await fetch(`${asking.url}/readyz`)).status).toBe(200);
-    expect((await fetch(`${asking.url}/ask?subject=echo&text=hello`)).status).toBe(503);
+    await http(asking).get('/livez').expect(200);
+    await http(asking).get('/readyz').expect(200);
+    await hello(asking).expect(503);
     const stopping = await launchApp(owner(late.url));
     await stopping.close();
 
     await late.server.start();
     await owning.app.get(NatsService).connected();
-    expect((await eventually(200, () => fetch(`${asking.url}/ask?subject=echo&text=hello`))).status).toBe(
-      200,
-    );
+    await untilAnswered(asking);
   });
 
   it('work again after the broker was killed', async () => {
     const mortal = await testNats();
     running.push(mortal);
     await launched(owner(mortal.url));
-    const { url, logs } = await launched(caller(mortal.url));
-    const ask = () => fetch(`${url}/ask?subject=echo&text=hello`);
-    expect((await eventually(200, ask)).status).toBe(200);
+    const asking = await launched(caller(mortal.url));
+    await untilAnswered(asking);
     await mortal.kill();
-    expect((await ask()).status).toBe(503);
+    await hello(asking).expect(503);
     await mortal.server.start();
-    expect((await eventually(200, ask)).status).toBe(200);
-    expect(logs.join('')).toContain('NATS connection restored');
+    await untilAnswered(asking);
+    expect(asking.logs.join('')).toContain('NATS connection restored');
   });
 });

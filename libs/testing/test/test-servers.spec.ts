@@ -88,6 +88,6 @@ describe('testEnvironment', () => {
     const links = testEnvironment('links', { nats: { url: 'nats://127.0.0.1:1' } });
     expect(perks.LINK_SIGNING_KEYS).toBe(testSecrets().linkSigningKeys);
     expect(links.LINK_SIGNING_KEYS).toBe(perks.LINK_SIGNING_KEYS);
-    expect(links.NATS_URL).toBe('nats://127.0.0.1:1');
+    expect(links.NATS_URL).toMatch(/^nats:\/\/links:[^@]+@127\.0\.0\.1:1$/);
   });
 });

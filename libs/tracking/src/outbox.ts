@@ -14,7 +14,7 @@ const TAKE = `
 
 /** Waiting for a connection, and for a statement: a Postgres that hangs must not hang a customer. */
 const CONNECT_TIMEOUT_MS = 400;
-const STATEMENT_TIMEOUT_MS = 1_000;
+const QUERY_TIMEOUT_MS = 1_200;
 const INSERTS_AT_ONCE = 2;
 const EVENTS_PER_INSERT = 2_000;
 
@@ -40,9 +40,7 @@ export class Outbox {
       // The relay needs one beside the inserts.
       max: INSERTS_AT_ONCE + 1,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-      statement_timeout: STATEMENT_TIMEOUT_MS,
-      query_timeout: STATEMENT_TIMEOUT_MS + 200,
-      idle_in_transaction_session_timeout: 10_000,
+      query_timeout: QUERY_TIMEOUT_MS,
       idleTimeoutMillis: 10_000,
       keepAlive: true,
       allowExitOnIdle: true,

@@ -1,6 +1,6 @@
 import { Inject, Injectable, Optional, type OnModuleInit } from '@nestjs/common';
-import { trackingSubject, type TrackingEvent } from '@perkway/domain';
-import { APP_NAME, ENV, inboxPrefix, LOGGER, NatsService } from '@perkway/platform';
+import { inboxPrefix, trackingSubject, type TrackingEvent } from '@perkway/domain';
+import { APP_NAME, ENV, LOGGER, NatsService } from '@perkway/platform';
 import type { Logger } from 'pino';
 import { Registry } from 'prom-client';
 import { AtRiskBuffer } from './at-risk-buffer.js';

@@ -18,6 +18,8 @@ import {
   testEnvironment,
   testNats,
   trackedMessages,
+  untilRelayed,
+  waitFor,
   type TestDatabase,
   type TestNats,
 } from '@perkway/testing';
@@ -73,19 +75,8 @@ describe('TrackingService', () => {
     };
     return values.reduce((sum, { value }) => sum + value, 0);
   };
-  const until = async (isTrue: () => Promise<boolean>, what: string, ms = 10_000) => {
-    for (const end = Date.now() + ms; Date.now() < end; await sleep(20)) if (await isTrue()) return;
-    throw new Error(`not within ${ms} ms: ${what}`);
-  };
-  /** A process that runs on another core stops a moment after the signal. */
-  const pauseBroker = async () => {
-    nats.pause();
-    await sleep(50);
-  };
   const breakerIs = (open: 0 | 1) =>
-    until(async () => (await metric('tracking_breaker_open')) === open, `breaker ${open}`);
-  const outboxIsEmpty = () =>
-    until(async () => (await database.query('select 1 from tracking_outbox')).length === 0, 'outbox empty');
+    waitFor(async () => (await metric('tracking_breaker_open')) === open, `breaker ${open}`);
   const timed = async (work: Promise<unknown>) => {
     const from = performance.now();
     await work;
@@ -149,14 +140,14 @@ describe('TrackingService', () => {
       await sleep(2);
     }
     await kill;
-    await until(async () => waits.length === sent.length, 'all answered');
+    await waitFor(async () => waits.length === sent.length, 'all answered');
     expect(Math.max(...waits)).toBeLessThan(600);
     await breakerIs(1);
     const kept = await database.query<{ event: string }>('select event from tracking_outbox');
     expect(kept.length).toBeGreaterThan(0);
     await nats.server.start();
     await breakerIs(0);
-    await outboxIsEmpty();
+    await untilRelayed(database);
     const stored = await readEvents(nats.url);
     expect([...new Set(ids(stored))]).toEqual(ids(sent));
     expect(stored.find(({ id }) => id === sent[0]!.id)).toEqual(sent[0]);
@@ -165,7 +156,7 @@ describe('TrackingService', () => {
   });
 
   test('broker paused: the first waits for the timeout, the next do not; all arrive', async () => {
-    await pauseBroker();
+    await nats.pause();
     try {
       const first = event();
       expect(await timed(tracking.track(first))).toBeGreaterThan(70);
@@ -181,7 +172,7 @@ describe('TrackingService', () => {
       await sleep(500);
       nats.resume();
       await breakerIs(0);
-      await outboxIsEmpty();
+      await untilRelayed(database);
       expect([...new Set(ids(await readEvents(nats.url)))]).toEqual(ids([first, next]));
     } finally {
       nats.resume();
@@ -195,7 +186,7 @@ describe('TrackingService', () => {
     expect(await metric('tracking_outboxed_total')).toBe(1);
     await createTrackingStream(nats.url);
     await breakerIs(0);
-    await outboxIsEmpty();
+    await untilRelayed(database);
     expect(ids(await readEvents(nats.url))).toEqual([one.id]);
   });
 
@@ -214,7 +205,7 @@ describe('TrackingService', () => {
     const blocker = new pg.Client({ connectionString: database.urls.admin });
     await blocker.connect();
     await blocker.query('begin; lock table links.tracking_outbox in access exclusive mode');
-    await pauseBroker();
+    await nats.pause();
     try {
       const sent = Array.from({ length: 5 }, event);
       expect(await timed(tracking.track(sent[0]!))).toBeLessThan(600);
@@ -225,10 +216,10 @@ describe('TrackingService', () => {
         atRisk: await metric('tracking_at_risk_total'),
       }).toEqual({ published: 0, outboxed: 0, atRisk: 5 });
       await blocker.query('rollback');
-      await until(async () => (await metric('tracking_buffered')) === 0, 'buffer drained into the outbox');
+      await waitFor(async () => (await metric('tracking_buffered')) === 0, 'buffer drained into the outbox');
       nats.resume();
       await breakerIs(0);
-      await outboxIsEmpty();
+      await untilRelayed(database);
       expect([...new Set(ids(await readEvents(nats.url)))]).toEqual(ids(sent));
     } finally {
       nats.resume();
@@ -247,11 +238,11 @@ describe('TrackingService', () => {
       const sent = Array.from({ length: 10 }, event);
       for (const one of sent) await tracking.track(one);
       expect(await metric('tracking_at_risk_total')).toBe(10);
-      await until(async () => (await metric('tracking_lost_total')) === 7, 'seven lost');
+      await waitFor(async () => (await metric('tracking_lost_total')) === 7, 'seven lost');
       await nats.server.start();
       await breakerIs(0);
-      await until(async () => (await metric('tracking_buffered')) === 0, 'buffer drained into the stream');
-      await until(async () => (await readEvents(nats.url)).length === 3, 'the youngest stored');
+      await waitFor(async () => (await metric('tracking_buffered')) === 0, 'buffer drained into the stream');
+      await waitFor(async () => (await readEvents(nats.url)).length === 3, 'the youngest stored');
       expect(ids(await readEvents(nats.url))).toEqual(ids(sent.slice(-3)));
     } finally {
       await Promise.all([nats.server.start(), database.server.start()]);
@@ -264,7 +255,7 @@ describe('TrackingService', () => {
     await app.close();
     expect(ids(await readEvents(nats.url))).toEqual(ids(sent));
     await start();
-    await pauseBroker();
+    await nats.pause();
     try {
       const next = Array.from({ length: 30 }, event);
       for (const one of next) void tracking.track(one);
@@ -287,9 +278,9 @@ describe('TrackingService', () => {
         throw new Error('undone');
       }),
     ).rejects.toThrow('undone');
-    await until(async () => (await readEvents(nats.url)).length >= 2, 'relayed', 1_500);
+    await waitFor(async () => (await readEvents(nats.url)).length >= 2, 'relayed', 1_500);
     expect(ids(await readEvents(nats.url))).toEqual(ids(kept));
-    await outboxIsEmpty();
+    await untilRelayed(database);
   });
 
   test('two replicas share the work of relaying', async () => {
@@ -300,7 +291,7 @@ describe('TrackingService', () => {
     await start();
     try {
       await createTrackingStream(nats.url);
-      await outboxIsEmpty();
+      await untilRelayed(database);
       const stored = ids(await readEvents(nats.url));
       expect(stored).toEqual(ids(sent));
     } finally {

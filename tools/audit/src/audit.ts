@@ -66,6 +66,10 @@ const FORBIDDEN: Record<string, string> = {
     where c.id is null`,
   'a revealed link whose card was given away': `
     select id::text from reward_links where revealed_at is not null and released`,
+  'a cancelled link that was revealed': `
+    select id::text from reward_links where cancelled_at is not null and revealed_at is not null`,
+  'a cancelled link that ends at another time': `
+    select id::text from reward_links where cancelled_at <> expires_at`,
   'a card that is neither free nor on a link': `
     select id::text from cards
     except all (select card_id::text from free_cards

@@ -1,4 +1,4 @@
-import type { AppName } from '@perkway/domain';
+import { BROKER_OPERATOR, type AppName } from '@perkway/domain';
 import {
   appEnvironment,
   APPS,
@@ -10,6 +10,7 @@ import {
 } from '@perkway/fleet';
 import {
   freePort,
+  natsUsersBy,
   provisionDatabase,
   ServerProcess,
   startNats,
@@ -52,6 +53,7 @@ async function forgetAccounts(adminUrl: string): Promise<void> {
 export class Fleet {
   readonly secrets: Secrets = generateSecrets();
   readonly urls = {} as Record<AppName, string>;
+  private readonly natsUsers = natsUsersBy(this.secrets.natsSecret);
   private readonly ports = {} as Record<AppName, number>;
   private readonly running = new Map<AppName, ServerProcess>();
   private database: DatabaseUrls;
@@ -77,7 +79,7 @@ export class Fleet {
   }
 
   get natsUrl(): string {
-    return this.nats.url;
+    return this.natsUsers.urlOf(BROKER_OPERATOR, this.nats.url);
   }
 
   pid(app: AppName): number {
@@ -148,6 +150,7 @@ export class Fleet {
       port: 0,
       storeDir: at('nats'),
       logFile: at('logs', 'nats.log'),
+      moreConfiguration: this.natsUsers.configuration,
       dieWithParent: true,
     });
     if (given) await forgetAccounts(given);
@@ -177,7 +180,7 @@ export class Fleet {
         port: this.ports[app],
         urls: this.urls,
         database: this.database,
-        natsUrl: this.nats.url,
+        natsUrl: this.natsUsers.urlOf(app, this.nats.url),
         secrets: this.secrets,
       }),
     };

@@ -16,11 +16,13 @@ const SECONDS = Number(process.env.BENCH_SECONDS ?? 4);
 const POOL_CARDS = 1_000_000;
 const LARGE_CARDS = 5_000_000;
 const LARGE_ENTRIES = 20;
+const LISTED_LINKS = Number(process.env.BENCH_LINKS ?? 5_000_000);
 const IN_FLIGHT = 16;
 const SCHEMA = 'gift_cards';
 const ACCOUNT = 'bench-account';
 const LARGE_ACCOUNT = 'bench-large';
 const SMALL_ACCOUNT = 'bench-small';
+const LISTED_ACCOUNT = 'bench-listed';
 
 const write = (line: string): void => void process.stdout.write(`${line}\n`);
 const progress = (line: string): void => void process.stderr.write(`${line}\n`);
@@ -305,9 +307,72 @@ async function measureNumbers(fleet: Fleet, apiKey: string, smallKey: string): P
   });
 }
 
+/** Pages of a list of millions of links, against one of them by its id. */
+async function measureLists(fleet: Fleet, apiKey: string): Promise<number> {
+  const pool = await newPool(fleet, LISTED_ACCOUNT);
+  const id = await withClient(fleet.databaseUrl, async (client) => {
+    const [entry] = await fill(client, pool, 0, 1);
+    progress(`making ${whole(LISTED_LINKS)} links`);
+    for (let from = 0; from < LISTED_LINKS; from += 500_000)
+      await client.query(
+        `insert into reward_links (id, inventory_id, card_id, account, idempotency_key, body_digest, token_key, created_by,
+           created_at, expires_at, revealed_at, campaign_id, journey_id, reference)
+         select gen_random_uuid(), $1, -n, '${LISTED_ACCOUNT}', gen_random_uuid(), '', 'k1', 'crm-' || n % 10,
+           now() - n * interval '0.5 s', now() + interval '60 days', case when n % 3 = 0 then now() end,
+           'campaign-' || n % 100, 'journey-' || n, 'order-' || n / 3
+         from generate_series($2::integer, $3) n`,
+        [entry, from, Math.min(LISTED_LINKS, from + 500_000) - 1],
+      );
+    await client.query('vacuum analyze reward_links');
+    const { rows } = await client.query<{ id: string }>(
+      `select id from reward_links where account = '${LISTED_ACCOUNT}' limit 1`,
+    );
+    return rows[0]!.id;
+  });
+  const middle = LISTED_LINKS >> 1;
+  const pages = {
+    'the first page': '',
+    'a page of one campaign': '?campaign_id=campaign-7',
+    'those of one reference': `?reference=order-${Math.floor(middle / 3)}`,
+    'a page of one state and creator': '?state=REVEALED&created_by=crm-4',
+  };
+  const generator = socketGenerator();
+  const get = async (path: string) =>
+    expected(
+      await generator.run({
+        url: fleet.urls['gift-cards'],
+        method: 'GET',
+        path: `/reward-links${path}`,
+        headers: { 'x-api-key': apiKey },
+        expect: 200,
+        connections: 1,
+        seconds: SECONDS / 2,
+      }),
+    ).p50;
+  const times: Record<string, number[]> = {};
+  const one: number[] = [];
+  try {
+    for (let round = 0; round < ROUNDS; round += 1) {
+      one.push(await get(`/${id}`));
+      for (const [what, query] of Object.entries(pages)) (times[what] ??= []).push(await get(query));
+    }
+  } finally {
+    generator.stop();
+  }
+  write(`${whole(LISTED_LINKS)} links; one by its id: ${median(one).toFixed(2)} ms`);
+  return Object.entries(times).reduce((missed, [what, of]) => {
+    const ratio = median(of.map((time, round) => time / one[round]!));
+    return (
+      missed +
+      judge(`${what} (${median(of).toFixed(2)} ms) / one by its id (at most)`, ratio, 10, ratio <= 10)
+    );
+  }, 0);
+}
+
 async function run(fleet: Fleet): Promise<number> {
   const apiKey = await fleet.account(ACCOUNT);
   const largeKey = await fleet.account(LARGE_ACCOUNT);
+  const listedKey = await fleet.account(LISTED_ACCOUNT);
   const smallKey = await fleet.account(SMALL_ACCOUNT);
   // What measures is on its own, without the one that stores events elsewhere; the stream it has made stays.
   await fleet.halt('analytics-query');
@@ -316,11 +381,13 @@ async function run(fleet: Fleet): Promise<number> {
   missed += await measureGenerating(fleet, pool, apiKey);
   await newPool(fleet, SMALL_ACCOUNT);
   missed += await measureNumbers(fleet, largeKey, smallKey);
+  missed += await measureLists(fleet, listedKey);
   return missed;
 }
 
 export const scenario: Scenario = {
-  title: 'Gift cards: loading, generating links and reading the numbers, against what Postgres does at best',
+  title:
+    'Gift cards: loading, generating links, reading the numbers and listing links, against what Postgres does at best',
   apps: ['token-issuer', 'analytics-query', 'gift-cards'],
   run,
 };

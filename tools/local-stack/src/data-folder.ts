@@ -28,6 +28,7 @@ export interface StackFile {
   adminKey: string;
   /** A superuser's: reads every schema. */
   databaseUrl: string;
+  /** The operator's: may do everything on the broker. */
   natsUrl: string;
   /** By the folder name of the app, `postgres` and `nats`; only what this stack started. */
   pids: Record<string, number>;

@@ -1,6 +1,6 @@
 import { jetstreamManager } from '@nats-io/jetstream';
-import { connect } from '@nats-io/transport-node';
-import { TRACKING_DEAD_STREAM, TRACKING_STREAM } from '@perkway/domain';
+import { connect, type NatsConnection } from '@nats-io/transport-node';
+import { parseBrokerUrl, TRACKING_DEAD_STREAM, TRACKING_STREAM } from '@perkway/domain';
 import { APPS, FLEET, hasDatabase } from '@perkway/fleet';
 import { readNatsInfo } from '@perkway/local-servers';
 import pg from 'pg';
@@ -34,9 +34,22 @@ export async function checkDatabase(url: string): Promise<void> {
     );
 }
 
-/** Refuses a `NATS_URL` that nobody answers or that has no JetStream. */
+function connectTo(natsUrl: string): Promise<NatsConnection> {
+  const { servers, user, password, token, tls } = parseBrokerUrl(natsUrl);
+  const caFile = process.env.NATS_CA_FILE;
+  return connect({
+    servers,
+    user,
+    pass: password,
+    token,
+    ...(tls || caFile ? { tls: { caFile } } : {}),
+    timeout: TIMEOUT_MS,
+  });
+}
+
+/** Refuses a `NATS_URL` that nobody answers, that lets us not in, or that has no JetStream. */
 export async function checkNats(url: string): Promise<void> {
-  const { hostname, port } = new URL(url);
+  const { hostname, port } = new URL(`nats://${parseBrokerUrl(url).servers[0]}`);
   const info = await readNatsInfo(hostname, Number(port || 4222), TIMEOUT_MS);
   if (!info)
     throw new StackError(
@@ -46,6 +59,14 @@ export async function checkNats(url: string): Promise<void> {
     throw new StackError(
       'NATS_URL cannot be used (that server has no JetStream): start it with -js, or leave it out.',
     );
+  try {
+    await (await connectTo(url)).close();
+  } catch (error) {
+    throw new StackError(
+      `NATS_URL cannot be used (${(error as Error).message}): give the URL of a user who may do everything, or leave it out.`,
+      { cause: error },
+    );
+  }
 }
 
 /** Empties the schemas of all apps. */
@@ -62,7 +83,7 @@ export async function dropSchemas(url: string): Promise<void> {
 
 /** Removes the streams of the fleet with all that waits in them. */
 export async function dropStreams(url: string): Promise<void> {
-  const connection = await connect({ servers: url, timeout: TIMEOUT_MS });
+  const connection = await connectTo(url);
   try {
     const manager = await jetstreamManager(connection);
     for await (const { config } of manager.streams.list())

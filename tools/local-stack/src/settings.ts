@@ -1,4 +1,5 @@
 import { dirname, resolve } from 'node:path';
+import { parseBrokerUrl } from '@perkway/domain';
 import { LAST_PORT } from '@perkway/fleet';
 import { ROOT } from './paths.js';
 
@@ -30,6 +31,16 @@ const urlOf = (env: NodeJS.ProcessEnv, name: string, schemes: string[]): string 
   throw new StackError(`${name} must be a URL that begins with ${schemes[0]}//.`);
 };
 
+function brokerUrlOf({ NATS_URL }: NodeJS.ProcessEnv): string | undefined {
+  if (!NATS_URL) return undefined;
+  try {
+    parseBrokerUrl(NATS_URL);
+    return NATS_URL;
+  } catch (error) {
+    throw new StackError(`NATS_URL ${(error as Error).message}.`, { cause: error });
+  }
+}
+
 /** Reads the options of `npm start` from the command line and the environment. */
 export function readSettings(args: string[], env: NodeJS.ProcessEnv, cwd: string): Settings {
   const unknown = args.find((arg) => arg !== '--fresh');
@@ -50,7 +61,7 @@ export function readSettings(args: string[], env: NodeJS.ProcessEnv, cwd: string
     stackFileNamed: Boolean(env.STACK_FILE),
     fresh: args.includes('--fresh'),
     databaseUrl: urlOf(env, 'DATABASE_URL', ['postgres:', 'postgresql:']),
-    natsUrl: urlOf(env, 'NATS_URL', ['nats:']),
+    natsUrl: brokerUrlOf(env),
   };
 }
 

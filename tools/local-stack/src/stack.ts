@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { AppName } from '@perkway/domain';
+import { BROKER_OPERATOR, type AppName } from '@perkway/domain';
 import {
   appEnvironment,
   APPS,
@@ -16,17 +16,18 @@ import {
   findNatsServer,
   isPortFree,
   LocalServer,
+  natsUsersBy,
   prepareNats,
   preparePostgres,
   provisionDatabase,
   ServerProcess,
   type ServerSpec,
 } from '@perkway/local-servers';
-import { applyDemoData } from './apply-demo.js';
+import { applyCatalogue } from './catalogue/apply-catalogue.js';
 import { buildApps, existingApps } from './build.js';
 import type { DataFolder, StackFile } from './data-folder.js';
 import { checkDatabase, checkNats, dropSchemas, dropStreams } from './external-servers.js';
-import { appScript, ROOT } from './paths.js';
+import { appScript, DEMO, ROOT } from './paths.js';
 import { databaseName, StackError, type Settings } from './settings.js';
 import { Supervisor } from './supervisor.js';
 
@@ -89,7 +90,7 @@ export class Stack {
     const secrets = await loadSecrets(folder.path('secrets.json'));
     const [adminUrl, natsUrl] = await Promise.all([
       settings.databaseUrl ?? this.startPostgres(secrets.superuserPassword),
-      settings.natsUrl ?? this.startNats(natsBinary!),
+      settings.natsUrl ?? this.startNats(natsBinary!, secrets.natsSecret),
     ]);
     this.continueOrThrow();
 
@@ -104,19 +105,27 @@ export class Stack {
     const urls = Object.fromEntries(
       APPS.map((app) => [app, `http://127.0.0.1:${portOf(settings.portBase, app)}`]),
     ) as Record<AppName, string>;
-    const common = { urls, database, natsUrl, secrets, trustedProxies: TRUSTED_PROXIES };
-    const inherited = inheritedEnvironment(common);
+    const common = { urls, database, secrets, trustedProxies: TRUSTED_PROXIES };
+    const inherited = inheritedEnvironment({ ...common, natsUrl });
+    // Whoever runs a broker of their own decides about its users.
+    const natsUrlOf = (user: string) =>
+      settings.natsUrl ?? natsUsersBy(secrets.natsSecret).urlOf(user, natsUrl);
     const environmentOf = (app: AppName): NodeJS.ProcessEnv => ({
       ...inherited,
       NODE_ENV: 'production',
-      ...appEnvironment(app, { ...common, port: portOf(settings.portBase, app) }),
+      ...appEnvironment(app, {
+        ...common,
+        natsUrl: natsUrlOf(app),
+        port: portOf(settings.portBase, app),
+      }),
     });
     await this.migrate(environmentOf);
     await this.startApps(environmentOf, urls);
     this.continueOrThrow();
 
     const hosts = Object.fromEntries(this.apps.map((app) => [FLEET[app].host, urls[app]]));
-    const { accounts } = await applyDemoData({
+    const { accounts } = await applyCatalogue({
+      directory: DEMO,
       hosts,
       adminKey: secrets.adminKey,
       stateFile: folder.path('demo-state.json'),
@@ -125,7 +134,13 @@ export class Stack {
       },
     });
     this.continueOrThrow();
-    return { hosts, adminKey: secrets.adminKey, databaseUrl: database.admin, natsUrl, accounts };
+    return {
+      hosts,
+      adminKey: secrets.adminKey,
+      databaseUrl: database.admin,
+      natsUrl: natsUrlOf(BROKER_OPERATOR),
+      accounts,
+    };
   }
 
   /** Stops all that this stack started, and a start that is under way. */
@@ -176,11 +191,12 @@ export class Stack {
     return this.startServer('postgres', server);
   }
 
-  private async startNats(binary: string): Promise<string> {
+  private async startNats(binary: string, secret: string): Promise<string> {
     const server = await prepareNats({
       port: portOf(this.settings.portBase, 'nats'),
       storeDir: this.folder.path('nats'),
       logFile: this.folder.logFile('nats'),
+      moreConfiguration: natsUsersBy(secret).configuration,
       binary,
       onSpawn: (pid) => this.folder.recordPid('nats', pid),
     });

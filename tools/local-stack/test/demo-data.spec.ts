@@ -2,25 +2,20 @@ import { join } from 'node:path';
 
 import { isCallerId, isUuid } from '@perkway/domain';
 
-import {
-  type DemoData,
-  type DemoPerk,
-  findProblems,
-  PERK_TEXTS,
-  readCards,
-  readDemoData,
-} from '../src/demo-data.js';
+import { PERK_TEXTS, type Catalogue, type Perk } from '../src/catalogue/catalogue.js';
+import { checkCatalogue } from '../src/catalogue/check-catalogue.js';
+import { readCards, readCatalogue } from '../src/catalogue/read-catalogue.js';
 
 const directory = join(__dirname, '../../../examples/demo');
 const distinct = <T>(values: T[]): Set<T> => new Set(values);
-const typeOf = (perk: DemoPerk): string =>
+const typeOf = (perk: Perk): string =>
   perk.is_coupon_perk ? 'single-use code' : perk.coupon ? 'static coupon' : 'automatic';
 
 describe('the demo catalogue', () => {
-  const data = readDemoData(directory);
+  const data = readCatalogue(directory);
 
   it('has no problem: references resolve, ids are legal and unique, no perk is of two types', () => {
-    expect(findProblems(data)).toEqual([]);
+    expect(checkCatalogue(data)).toEqual({ problems: [], outside: [] });
   });
 
   it('is as large as a newcomer needs to try everything', () => {
@@ -59,7 +54,7 @@ describe('the demo catalogue', () => {
     expect(complete.length).toBeGreaterThanOrEqual(50);
     expect(partial.length).toBeGreaterThanOrEqual(3);
     expect(absent.length).toBeGreaterThanOrEqual(1);
-    for (const category of data.categories) expect(category.translations[language]?.name).toBeTruthy();
+    for (const category of data.categories) expect(category.translations![language]?.name).toBeTruthy();
   });
 
   it('has texts of its own for every perk', () => {
@@ -85,8 +80,8 @@ describe('the demo catalogue', () => {
   });
 
   it('leads to example domains only', () => {
-    const urls = data.perks.flatMap((perk) => [perk.offer_url, perk.media.banner, perk.media.logo]);
-    for (const url of [...urls, ...data.accounts.flatMap((account) => account.allowed_origins)]) {
+    const urls = data.perks.flatMap((perk) => [perk.offer_url, perk.media.banner!, perk.media.logo!]);
+    for (const url of [...urls, ...data.accounts.flatMap((account) => account.allowed_origins!)]) {
       expect(new URL(url).protocol).toBe('https:');
       expect(new URL(url).hostname).toMatch(/\.example$/);
     }
@@ -149,18 +144,19 @@ describe('the demo catalogue', () => {
   });
 });
 
-describe('findProblems', () => {
-  const broken = (change: (data: DemoData) => void): string[] => {
-    const data = readDemoData(directory);
+describe('checkCatalogue', () => {
+  const broken = (change: (data: Catalogue) => void): string[] => {
+    const data = readCatalogue(directory);
     change(data);
-    return findProblems(data);
+    const { problems, outside } = checkCatalogue(data);
+    return [...problems, ...outside.map(({ problem }) => problem)];
   };
 
-  it.each<[string, (data: DemoData) => void, string]>([
+  it.each<[string, (data: Catalogue) => void, string]>([
     [
       'an unknown category',
       (data) => data.perks[0]!.categories.push(99),
-      'perks/carrovia.yaml: perk "carrovia-weekend" names category 99, which categories.yaml does not have',
+      'perks/carrovia.yaml: perk "carrovia-weekend" names the unknown category 99',
     ],
     [
       'a perk of two types',
@@ -184,12 +180,12 @@ describe('findProblems', () => {
     ],
     [
       'a slug used twice',
-      (data) => (data.perks[1]!.offer_slug = data.perks[0]!.offer_slug),
-      'perks/carrovia.yaml: offer_slug "carrovia-weekend-15" is taken already in perks/carrovia.yaml',
+      (data) => (data.categories[1]!.slug = data.categories[0]!.slug),
+      'categories.yaml: category slug "travel" is taken already in categories.yaml',
     ],
     [
       'a missing text',
-      (data) => (data.perks[0]!.details = ''),
+      (data) => (data.perks[0]!.details = undefined as never),
       'perks/carrovia.yaml: perk "carrovia-weekend" has no details',
     ],
     [

@@ -40,7 +40,7 @@ describe('readSettings', () => {
       'DATABASE_URL must be a URL that begins with postgres://.',
     );
     expect(() => read({ NATS_URL: 'localhost:4222' })).toThrow(
-      'NATS_URL must be a URL that begins with nats://.',
+      'NATS_URL must be a nats:// or tls:// URL, or several separated by commas.',
     );
   });
 

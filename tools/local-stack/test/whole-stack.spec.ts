@@ -170,7 +170,7 @@ it('starts, restarts whatever dies, survives its own death, and stops without a 
   let stack = readStack();
   expect(stack).toMatchObject({
     hosts: { perks: `http://127.0.0.1:${base + 1}`, token: `http://127.0.0.1:${base + 6}` },
-    natsUrl: `nats://127.0.0.1:${base + 9}`,
+    natsUrl: expect.stringMatching(new RegExp(`^nats://operator:[^@]+@127.0.0.1:${base + 9}$`)),
     dataDir: dataDir(),
     logDir: join(dataDir(), 'logs'),
   });
@@ -180,8 +180,9 @@ it('starts, restarts whatever dies, survives its own death, and stops without a 
   expect(stack.accounts.length).toBeGreaterThan(0);
   for (const { userKey } of stack.accounts) expect(run.output()).toContain(userKey);
   for (const address of Object.values(stack.hosts)) expect(run.output()).toContain(address);
-  const { calls } = await fromApp('perks');
+  const { calls, nats: natsOfApp } = await fromApp('perks');
   expect(calls).toBeGreaterThan(50);
+  expect(natsOfApp).toMatch(/^nats:\/\/perks:/);
 
   const client = new pg.Client(stack.databaseUrl);
   await client.connect();

@@ -1,13 +1,15 @@
-import type { AppName } from '@perkway/domain';
+import type { AppName, Role } from '@perkway/domain';
 import { APPS } from '@perkway/fleet';
 import { loadEnv, runMigrations } from '@perkway/platform';
 import {
   createTrackingStream,
+  http,
   launchApp,
   testDatabase,
   testEnvironment,
   testNats,
   testSecrets,
+  type Caller,
   type LaunchedApp,
   type TestDatabase,
   type TestNats,
@@ -28,11 +30,23 @@ async function databaseOf(app: AppName): Promise<TestDatabase | undefined> {
   return testDatabase(app as Parameters<typeof testDatabase>[0], (url) => runMigrations(url, app, all));
 }
 
+/** What a web site may call with a key that everybody can read. Everything else refuses it. */
+const FOR_BROWSERS = new Set([
+  'GET /perk-collections',
+  'GET /perk-collections/{collectionId}',
+  'GET /perk-collections/{collectionId}/perk/{perkId}',
+  'GET /perk-collections/{collectionId}/categories',
+  'GET /teasers/{campaignId}',
+  'GET /rewards/{campaignId}',
+  'POST /track/{campaignId}',
+]);
+
 describe('the fleet, as its documents say', () => {
   let nats: TestNats;
   const databases: TestDatabase[] = [];
   const apps = new Map<AppName, LaunchedApp>();
   let userKey: string;
+  let journeyKey: string;
 
   beforeAll(async () => {
     nats = await testNats();
@@ -51,15 +65,12 @@ describe('the fleet, as its documents say', () => {
       }
       apps.set(app, await launchApp(defineApp(loadEnv(envSpec, variables) as never)));
     }
-    const issuer = (path: string, method: string, body: object) =>
-      fetch(`${apps.get('token-issuer')!.url}${path}`, {
-        method,
-        headers: { 'x-api-key': testSecrets().adminKey, 'content-type': 'application/json' },
-        body: JSON.stringify(body),
-      });
-    await issuer('/admin/accounts/a-bank', 'PUT', { name: 'A bank' });
-    const created = await issuer('/admin/accounts/a-bank/keys', 'POST', { role: 'USER' });
-    userKey = ((await created.json()) as { key: string }).key;
+    const issuer = http(apps.get('token-issuer')!, { key: testSecrets().adminKey });
+    await issuer.put('/admin/accounts/a-bank').send({ name: 'A bank' }).expect(200);
+    const aKey = async (role: Role): Promise<string> =>
+      (await issuer.post('/admin/accounts/a-bank/keys').send({ role }).expect(201)).body.key;
+    userKey = await aKey('USER');
+    journeyKey = await aKey('JOURNEY');
   }, 180_000);
   afterAll(async () => {
     const closed = await Promise.allSettled([...apps.values()].map((app) => app.close()));
@@ -68,7 +79,7 @@ describe('the fleet, as its documents say', () => {
   });
 
   const documentOf = async (app: AppName): Promise<OpenApiDocument> =>
-    (await (await fetch(`${apps.get(app)!.url}/docs-json`)).json()) as OpenApiDocument;
+    (await http(apps.get(app)!).get('/docs-json')).body as OpenApiDocument;
 
   /** Sends what an operation needs by its document, but no body. */
   const send = (
@@ -83,11 +94,8 @@ describe('the fleet, as its documents say', () => {
     for (const { name, in: place, required, example } of parameters)
       if (place === 'query' && required) url.searchParams.set(name, String(example));
     if (key?.query) url.searchParams.set('api_key', key.query);
-    return fetch(url, {
-      method,
-      redirect: 'manual',
-      headers: key?.header ? { 'x-api-key': key.header } : {},
-    });
+    const caller: Caller = key?.header ? { key: key.header } : {};
+    return http(apps.get(app)!, caller)[method.toLowerCase() as 'get'](url.pathname + url.search);
   };
 
   it.each(APPS)('%s answers the document that is made without it', async (app) => {
@@ -114,8 +122,20 @@ describe('the fleet, as its documents say', () => {
         expect([route.name, inQuery.status !== 401]).toEqual([route.name, takesQuery]);
         const inHeader = await send(app, route, { header: userKey });
         expect([route.name, inHeader.status === 403]).toEqual([route.name, route.path.startsWith('/admin/')]);
-        expect([route.name, inHeader.headers.has('ratelimit-remaining')]).toEqual([route.name, true]);
+        expect([route.name, 'ratelimit-remaining' in inHeader.headers]).toEqual([route.name, true]);
       }
     },
   );
+
+  it.each(keyed)('%s lets a key of role JOURNEY call what is for browsers, and nothing else', async (app) => {
+    for (const route of routesOf(await documentOf(app))) {
+      if (route.security!.length === 0) continue;
+      for (const key of [{ header: journeyKey }, { query: journeyKey }]) {
+        const { status } = await send(app, route, key);
+        const takesKey = 'header' in key || route.parameters.some(({ name }) => name === 'api_key');
+        const refusal = FOR_BROWSERS.has(route.name) ? undefined : takesKey ? 403 : 401;
+        expect([route.name, [401, 403].includes(status) ? status : undefined]).toEqual([route.name, refusal]);
+      }
+    }
+  });
 });

@@ -1,5 +1,5 @@
 /**
- * Starts the built bundles as a whole stack beside any other, walks the demo's customer journey, stops it, and
+ * Starts the built bundles as a whole stack beside any other, walks the demo's customer journey and the quickstart, stops it, and
  * looks for what a unit test cannot see: a bundle that does not load as ESM, a package that only development
  * has, a process or port left behind, a secret in a log.
  */
@@ -124,6 +124,8 @@ async function main() {
     const stack = JSON.parse(readFileSync(stackFile, 'utf8')) as Stack;
     if ((await exitCode(run('tools/demo/src/main.ts', env), 60_000, 'npm run demo')) !== 0)
       throw new SmokeError('npm run demo failed');
+    if ((await exitCode(run('tools/demo/src/quickstart.ts', env), 60_000, 'npm run quickstart')) !== 0)
+      throw new SmokeError('npm run quickstart failed');
     stackProcess.kill('SIGINT');
     const code = await exitCode(stackProcess, STOP_LIMIT_MS, 'stopping');
     if (code !== 0) throw new SmokeError(`npm start ended with code ${code} after Ctrl-C`);

@@ -22,7 +22,10 @@ export function ask(token: string, operation: 'get' | 'reveal'): Promise<Answer>
 
 async function send(token: string, operation: 'get' | 'reveal'): Promise<Answer> {
   const reveal = operation === 'reveal';
-  const response = await fetch(reveal ? '/api/reward-link/reveal' : '/api/reward-link', {
+  // The language that was chosen on the page is that of the product's texts too.
+  const chosen = /[?&]lang=([\w-]+)/.exec(location.search);
+  const query = chosen ? `?lang=${chosen[1]}` : '';
+  const response = await fetch((reveal ? '/api/reward-link/reveal' : '/api/reward-link') + query, {
     method: reveal ? 'POST' : 'GET',
     headers: { authorization: `Bearer ${token}` },
     cache: 'no-store',

@@ -1,9 +1,12 @@
 import { ask, serverNow, type Answer } from './api.js';
 import { setUpCopying } from './copy.js';
+import { drawCode } from './draw.js';
 import { formatAmount, formatCountry, formatDate, formatTimeLeft, localeFor } from './format.js';
+import { paint, save, type Line } from './picture.js';
 import type { RewardLink } from './reward-link.js';
+import { showCode } from './show-code.js';
 import { tokenOfAddress, tokenOfText } from './token.js';
-import { all, announce, fill, one, present, show, showBrand, type State } from './view.js';
+import { all, announce, fill, one, present, show, showBrand, showProduct, type State } from './view.js';
 
 /** After this long the page says that it is still at work. */
 const SLOW_MS = 4_000;
@@ -53,7 +56,9 @@ function showLink(next: RewardLink, byAction: boolean): void {
   one('.face-amount').className = `face-amount ${sizeOf(amount)}`;
   fill('place', formatCountry(locale, next.country));
   fill('date', formatDate(locale, next.expires_at));
-  fill('code', next.card ? next.card.code : '');
+  showProduct(next.product, next.brand ? next.brand.name : '');
+  showCode(one('[data-fill="code"]'), next.card ? next.card.code : '');
+  void drawCode(next.product && next.product.code_format, next.card ? next.card.code : '');
   fill('pin', (next.card && next.card.pin) || '');
   one('[data-secret="pin"]').hidden = !(next.card && next.card.pin);
   enter(next.card ? 'revealed' : next.state === 'RESERVED' ? 'reserved' : 'expired', byAction);
@@ -102,6 +107,29 @@ function open(next: string, byAction: boolean): void {
   void load(byAction);
 }
 
+/** What stands on the page, as a picture that needs no connection. */
+function savePicture(): void {
+  if (!link || !link.card) return;
+  const text = (selector: string) => one(selector).textContent!.trim();
+  const muted = '#625b50';
+  const lines: Line[] = [
+    ...(link.brand ? [{ text: link.brand.name, size: 40, weight: 600 }] : []),
+    { text: link.product ? link.product.name : text('.face-foot span'), size: 56, weight: 700 },
+    { text: text('.face-amount'), size: 92, weight: 700 },
+    { text: text('#code-label'), size: 34, color: muted },
+    { text: link.card.code, size: 64, weight: 600, mono: true },
+    ...(link.card.pin
+      ? [
+          { text: text('#pin-label'), size: 34, color: muted },
+          { text: link.card.pin, size: 64, weight: 600, mono: true },
+        ]
+      : []),
+    { text: formatCountry(locale, link.country), size: 34, color: muted },
+  ];
+  save(paint(lines, getComputedStyle(one('.face')).backgroundColor), 'gift-card.png');
+  announce(one('[data-save]').getAttribute('data-saved')!);
+}
+
 function openPasted(event: Event): void {
   event.preventDefault();
   const input = one<HTMLInputElement>('#link');
@@ -127,6 +155,8 @@ revealButton.addEventListener('click', reveal);
 one('[data-retry]').addEventListener('click', () => void load(true));
 one('form').addEventListener('submit', openPasted);
 all('[data-copy]').forEach(setUpCopying);
+one('[data-print]').addEventListener('click', () => print());
+one('[data-save]').addEventListener('click', savePicture);
 // The address was edited, or another link was pasted over it.
 addEventListener('hashchange', () => openAddress(true));
 // Back from the page cache, or to the tab after a while: another tab may have revealed the card.

@@ -8,10 +8,23 @@ export interface RewardLink {
   expires_at: number;
   card?: { code: string; pin?: string };
   brand?: Brand;
+  product?: Product;
 }
 
 export interface Brand {
   name: string;
   color: string | null;
   logo: string | null;
+  support_url?: string | null;
+}
+
+/** All but the first three only of a card that was opened. */
+export interface Product {
+  name: string;
+  logo: string | null;
+  color: string | null;
+  instructions?: string | null;
+  redeem_url?: string | null;
+  terms_url?: string | null;
+  code_format?: 'text' | 'qr' | 'code128';
 }

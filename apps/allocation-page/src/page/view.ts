@@ -1,5 +1,5 @@
 import { takesWhiteText } from './color.js';
-import type { Brand } from './reward-link.js';
+import type { Brand, Product } from './reward-link.js';
 
 export type State =
   'loading' | 'reserved' | 'revealing' | 'revealed' | 'expired' | 'unknown' | 'missing' | 'away' | 'busy';
@@ -46,15 +46,51 @@ export function present(byAction: boolean): void {
   else announce(document.title);
 }
 
+const isColor = (color: string | null): color is string => !!color && /^#[0-9a-f]{6}$/i.test(color);
+const isImage = (url: string | null | undefined): url is string => !!url && /^data:image\//i.test(url);
+
+/** What is not plainly an address of a web site leads nowhere. */
+function lead(name: string, url: string | null | undefined): void {
+  const isSite = !!url && /^https?:\/\//i.test(url);
+  for (const anchor of all(`[data-link="${name}"]`) as HTMLAnchorElement[]) {
+    anchor.hidden = !isSite;
+    if (isSite) anchor.href = url!;
+    else anchor.removeAttribute('href');
+  }
+}
+
 /** The account's own look. What is not plainly a colour or an image is left out. */
 export function showBrand(brand: Brand): void {
   fill('brand', brand.name);
-  const style = document.documentElement.style;
-  if (brand.color && /^#[0-9a-f]{6}$/i.test(brand.color)) {
-    style.setProperty('--brand', brand.color);
+  lead('support', brand.support_url);
+  if (isColor(brand.color)) {
+    document.documentElement.style.setProperty('--brand', brand.color);
     document.documentElement.setAttribute('data-on-brand', takesWhiteText(brand.color) ? 'white' : 'black');
   }
   const logo = one<HTMLImageElement>('.logo');
-  logo.hidden = !(brand.logo && /^data:image\//i.test(brand.logo));
-  if (brand.logo && !logo.hidden) logo.src = brand.logo;
+  logo.hidden = !isImage(brand.logo);
+  if (isImage(brand.logo)) logo.src = brand.logo;
+}
+
+/** What the card is good for: on the card itself, among the facts and, once it is open, how to spend it. */
+export function showProduct(product: Product | undefined, sender: string): void {
+  fill('title', product ? product.name : sender);
+  fill('product', product ? product.name : '');
+  for (const row of all('[data-product="row"]')) row.hidden = !product;
+  const face = one('.face');
+  const color = product && isColor(product.color) ? product.color : null;
+  if (color) face.style.setProperty('--brand', color);
+  else face.style.removeProperty('--brand');
+  if (color) face.setAttribute('data-on-brand', takesWhiteText(color) ? 'white' : 'black');
+  else face.removeAttribute('data-on-brand');
+  const logo = one<HTMLImageElement>('.face-logo');
+  const picture = product && product.logo;
+  logo.hidden = !isImage(picture);
+  if (isImage(picture)) logo.src = picture;
+  const instructions = (product && product.instructions) || '';
+  fill('instructions', instructions);
+  for (const element of all('[data-instructions]')) element.hidden = !instructions;
+  lead('shop', product && product.redeem_url);
+  lead('terms', product && product.terms_url);
+  one('[data-how]').hidden = !(instructions || (product && product.redeem_url));
 }

@@ -1,5 +1,12 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
-import type { Brand, RewardLinkState, RewardLinkView } from '@perkway/domain';
+import {
+  CODE_FORMATS,
+  type Brand,
+  type CodeFormat,
+  type ProductView,
+  type RewardLinkState,
+  type RewardLinkView,
+} from '@perkway/domain';
 
 @ApiSchema({ name: 'Card' })
 class CardDto {
@@ -17,6 +24,36 @@ class BrandDto implements Brand {
   color!: string | null;
   @ApiProperty({ type: String, nullable: true, example: null, description: 'A `data:image/…` URL' })
   logo!: string | null;
+  @ApiPropertyOptional({
+    type: String,
+    nullable: true,
+    example: 'https://harbour-bank.example/help',
+    description: 'Where recipients get help',
+  })
+  support_url?: string | null;
+}
+
+@ApiSchema({ name: 'Product' })
+class ProductDto implements ProductView {
+  @ApiProperty({ example: 'Harbour Books gift card' })
+  name!: string;
+  @ApiProperty({ type: String, nullable: true, example: null, description: 'A `data:image/…` URL' })
+  logo!: string | null;
+  @ApiProperty({ type: String, nullable: true, example: '#0b4f6c', description: '`#rrggbb`' })
+  color!: string | null;
+  @ApiPropertyOptional({
+    type: String,
+    nullable: true,
+    example: 'Enter the code when you pay.',
+    description: 'How to spend the card. This and what follows only when the link is REVEALED',
+  })
+  instructions?: string | null;
+  @ApiPropertyOptional({ type: String, nullable: true, example: 'https://harbour-books.example/redeem' })
+  redeem_url?: string | null;
+  @ApiPropertyOptional({ type: String, nullable: true, example: null })
+  terms_url?: string | null;
+  @ApiPropertyOptional({ enum: CODE_FORMATS, example: 'qr', description: 'How a till reads the code' })
+  code_format?: CodeFormat;
 }
 
 /** What a recipient sees of a reward link (specification sections 2 and 3). */
@@ -36,6 +73,11 @@ export class RewardLink implements RewardLinkView {
   card?: CardDto;
   @ApiPropertyOptional({ type: BrandDto, description: 'Only when the account has set one' })
   brand?: BrandDto;
+  @ApiPropertyOptional({
+    type: ProductDto,
+    description: 'What the card is good for, in the language of the recipient; only when the pool has one',
+  })
+  product?: ProductDto;
 }
 
 const reserved: RewardLink = {

@@ -8,7 +8,14 @@ import {
   getSchemaPath,
 } from '@nestjs/swagger';
 import { DomainError } from '@perkway/domain';
-import { ApiProblems, clientIp, GuessLimiter, RATE_LIMIT_HEADERS } from '@perkway/platform';
+import {
+  ApiLanguage,
+  ApiProblems,
+  clientIp,
+  GuessLimiter,
+  languageWishOf,
+  RATE_LIMIT_HEADERS,
+} from '@perkway/platform';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { LinkToken } from './link-token.guard.js';
 import { REVEALED_EXAMPLE, REWARD_LINK_EXAMPLES, RewardLink } from './reward-link.dto.js';
@@ -41,13 +48,14 @@ export class RewardLinksController {
     summary: 'What the link is worth and which state it is in',
     description: 'Never reveals. A link that was revealed goes on answering its card.',
   })
+  @ApiLanguage()
   @ApiRewardLink(REWARD_LINK_EXAMPLES)
   getRewardLink(
     @LinkToken() token: string,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<RewardLink> {
-    return this.limitUnknown(clientIp(request), reply, this.links.get(token));
+    return this.answer(request, reply, this.links.get({ token, ...languageWishOf(request) }));
   }
 
   @Post('reveal')
@@ -57,6 +65,7 @@ export class RewardLinksController {
     summary: 'Reveal the card of the link',
     description: 'For a click of a person. Repeating it answers the same card. No body.',
   })
+  @ApiLanguage()
   @ApiRewardLink(REVEALED_EXAMPLE)
   @ApiProblems('LINK_EXPIRED')
   revealRewardLink(
@@ -64,12 +73,21 @@ export class RewardLinksController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<RewardLink> {
-    return this.limitUnknown(clientIp(request), reply, this.links.reveal(token));
+    return this.answer(request, reply, this.links.reveal({ token, ...languageWishOf(request) }));
   }
 
-  private async limitUnknown(address: string, reply: FastifyReply, asked: Promise<RewardLink>) {
+  private async answer(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    asked: ReturnType<RewardLinksService['get']>,
+  ): Promise<RewardLink> {
+    // Now: of a connection that is gone nobody knows where it came from.
+    const address = clientIp(request);
+    void reply.header('vary', 'Accept-Language');
     try {
-      return await asked;
+      const { link, language } = await asked;
+      if (language) void reply.header('content-language', language);
+      return link;
     } catch (error) {
       if (error instanceof DomainError && error.code === 'LINK_NOT_FOUND') this.limiter.count(address, reply);
       throw error;

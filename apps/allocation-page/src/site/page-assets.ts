@@ -10,6 +10,8 @@ const TYPES: Readonly<Record<string, string>> = {
 /** Written by the build: what the files of the page are called. */
 interface Manifest {
   script: string;
+  /** Draws codes; loaded where there is one to draw. */
+  drawing: string;
   style: string;
   noScriptStyle: string;
 }
@@ -38,9 +40,10 @@ export class PageAssets {
       this.files.set(name, asset);
       this.current.set(withoutHash(name), asset);
     }
-    const { script, style, noScriptStyle } = manifest;
+    const { script, drawing, style, noScriptStyle } = manifest;
     this.paths = {
       script: `/assets/${script}`,
+      drawing: `/assets/${drawing}`,
       style: `/assets/${style}`,
       noScriptStyle: `/assets/${noScriptStyle}`,
     };

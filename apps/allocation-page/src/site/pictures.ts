@@ -43,6 +43,10 @@ const picture = (paths: string): Html =>
 export const copyIcon = picture(
   '<rect x="9" y="9" width="11" height="11" rx="2"/><path d="M5 15V6a2 2 0 0 1 2-2h8"/>',
 );
+export const printIcon = picture(
+  '<path d="M7 9V4h10v5M7 17H5a1 1 0 0 1-1-1v-5a2 2 0 0 1 2-2h12a2 2 0 0 1 2 2v5a1 1 0 0 1-1 1h-2"/><rect x="7" y="14" width="10" height="6"/>',
+);
+export const saveIcon = picture('<path d="M12 4v11M7.5 11l4.5 4.5 4.5-4.5M5 20h14"/>');
 export const lock = picture(
   '<rect x="5" y="11" width="14" height="9" rx="2"/><path d="M8 11V8a4 4 0 0 1 8 0v3"/>',
 );

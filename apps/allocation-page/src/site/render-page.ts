@@ -1,9 +1,23 @@
 import type { Texts } from '../texts/index.js';
 import { html, type Html } from './html.js';
-import { bow, clock, cloud, copyIcon, icon, keep, lock, message, rings, seal } from './pictures.js';
+import {
+  bow,
+  clock,
+  cloud,
+  copyIcon,
+  icon,
+  keep,
+  lock,
+  message,
+  printIcon,
+  rings,
+  saveIcon,
+  seal,
+} from './pictures.js';
 
 interface Files {
   script: string;
+  drawing: string;
   style: string;
   noScriptStyle: string;
 }
@@ -12,7 +26,12 @@ interface Files {
  * The page in one language, all its states in it: the script shows what belongs to the state (`data-when`) and fills
  * in what is known of the link (`data-fill`, with `data-template` around it). It holds no text of its own.
  */
-export const renderPage = (texts: Texts, languages: readonly Texts[], files: Files): string =>
+export const renderPage = (
+  texts: Texts,
+  languages: readonly Texts[],
+  files: Files,
+  isForeign: boolean,
+): string =>
   html`<!doctype html>
     <html lang="${texts.lang}" dir="${texts.dir}">
       <head>
@@ -33,6 +52,7 @@ export const renderPage = (texts: Texts, languages: readonly Texts[], files: Fil
       </head>
       <body>
         <header class="top">
+          ${isForeign ? languageNote(languages) : ''}
           <img class="logo" src="${icon}" alt="" />
           <p class="name" data-fill="brand" translate="no">Perkway</p>
         </header>
@@ -40,7 +60,8 @@ export const renderPage = (texts: Texts, languages: readonly Texts[], files: Fil
           <div class="card" aria-hidden="true">
             <div class="face">
               ${rings}${bow}
-              <p class="face-brand" data-fill="brand" translate="no"></p>
+              <img class="face-logo" data-product="logo" alt="" hidden />
+              <p class="face-brand" data-fill="title" translate="no"></p>
               <p class="face-amount" data-fill="amount"></p>
               <p class="face-foot"><span>${texts.giftCard}</span><span data-fill="place"></span></p>
             </div>
@@ -70,6 +91,7 @@ export const renderPage = (texts: Texts, languages: readonly Texts[], files: Fil
               </p>
               <h1 tabindex="-1" data-fill="amount" data-template="${texts.reserved.heading}"></h1>
               <dl>
+                ${product(texts)}
                 <div>
                   <dt>${texts.reserved.place}</dt>
                   <dd data-fill="place"></dd>
@@ -90,7 +112,21 @@ export const renderPage = (texts: Texts, languages: readonly Texts[], files: Fil
             <section data-when="revealed" hidden>
               <h1 tabindex="-1" data-fill="amount" data-template="${texts.revealed.heading}"></h1>
               ${secret('code', texts)} ${secret('pin', texts)}
+              <div class="tools">
+                <button type="button" class="copy" data-print>
+                  ${printIcon}<span>${texts.revealed.print}</span>
+                </button>
+                <button type="button" class="copy" data-save data-saved="${texts.revealed.saved}">
+                  ${saveIcon}<span>${texts.revealed.save}</span>
+                </button>
+              </div>
+              <div class="how" data-how hidden>
+                <h2 data-instructions>${texts.revealed.how}</h2>
+                <p class="instructions" data-instructions data-fill="instructions"></p>
+                <p>${newTab('main', 'shop', texts.revealed.shop, texts)}</p>
+              </div>
               <dl>
+                ${product(texts)}
                 <div>
                   <dt>${texts.reserved.place}</dt>
                   <dd data-fill="place"></dd>
@@ -99,11 +135,13 @@ export const renderPage = (texts: Texts, languages: readonly Texts[], files: Fil
               <p class="keep">
                 ${keep}<span><strong>${texts.revealed.keep}</strong><br />${texts.revealed.keepWhy}</span>
               </p>
+              <p class="more">${newTab('quiet', 'terms', texts.revealed.terms, texts)}${help(texts)}</p>
             </section>
             <section data-when="expired" hidden>
               <h1 tabindex="-1">${texts.expired.heading}</h1>
               <p data-fill="date" data-template="${texts.expired.when}"></p>
-              <p>${texts.expired.next}</p>
+              <p data-fill="brand" data-template="${texts.expired.nextBrand}">${texts.expired.next}</p>
+              <p class="more">${help(texts)}</p>
             </section>
             <section data-when="unknown" hidden>
               <h1 tabindex="-1">${texts.unknown.heading}</h1>
@@ -151,8 +189,40 @@ export const renderPage = (texts: Texts, languages: readonly Texts[], files: Fil
             </ul>
           </nav>
         </footer>
+        <template data-drawing><script src="${files.drawing}"></script></template>
       </body>
     </html> `.markup.replace(/\n\s*/g, '\n');
+
+const product = (texts: Texts): Html =>
+  html`<div data-product="row" hidden>
+    <dt>${texts.giftCard}</dt>
+    <dd data-fill="product" data-product="name"></dd>
+  </div>`;
+
+/** Where it leads, the script fills in. No address of ours travels with the click: it may have the token in it. */
+const newTab = (look: string, name: string, text: string | Html, texts: Texts): Html =>
+  html`<a class="${look}" data-link="${name}" target="_blank" rel="noopener noreferrer" hidden
+    >${text} <span class="unseen">${texts.revealed.newTab}</span></a
+  >`;
+
+const help = (texts: Texts): Html =>
+  newTab(
+    'quiet',
+    'support',
+    html`<span data-fill="brand" data-template="${texts.helpBrand}">${texts.help}</span>`,
+    texts,
+  );
+
+/** Each line in its own language: whoever reads one of them finds the page in it. */
+const languageNote = (languages: readonly Texts[]): Html =>
+  html`<nav class="languages" aria-label="${languages.map(({ endonym }) => endonym).join(', ')}">
+    <ul>
+      ${languages.map(
+        ({ lang, thisLanguage }) =>
+          html`<li><a href="?lang=${lang}" hreflang="${lang}" lang="${lang}">${thisLanguage}</a></li>`,
+      )}
+    </ul>
+  </nav>`;
 
 /** The name of the button contains what is written on it, so that speech input finds it. */
 const secret = (name: 'code' | 'pin', texts: Texts): Html => {
@@ -162,6 +232,7 @@ const secret = (name: 'code' | 'pin', texts: Texts): Html => {
     <p class="value" dir="ltr" translate="no" role="group" aria-labelledby="${name}-label">
       <code data-fill="${name}"></code>
     </p>
+    ${name === 'code' ? html`<div class="drawing" role="img" aria-label="${texts.revealed.drawing}" data-draw hidden></div>` : ''}
     <button
       type="button"
       class="copy"

@@ -12,19 +12,21 @@ import { renderPage } from './render-page.js';
 export class SiteService {
   readonly assets: PageAssets;
   private readonly pages: Readonly<Record<Language, Compressed>>;
+  /** For readers of none of the languages: it begins with which there are. */
+  private readonly foreign: Compressed;
 
   constructor(@Inject(ENV) private readonly env: AllocationPageEnv) {
     this.assets = new PageAssets(env.ASSETS_FOLDER);
     const languages = LANGUAGES.map((language) => TEXTS[language]);
-    const pages = LANGUAGES.map((language) => {
-      const text = renderPage(TEXTS[language], languages, this.assets.paths);
-      return [language, new Compressed(Buffer.from(text))];
-    });
+    const render = (language: Language, isForeign = false) =>
+      new Compressed(Buffer.from(renderPage(TEXTS[language], languages, this.assets.paths, isForeign)));
+    const pages = LANGUAGES.map((language) => [language, render(language)]);
     this.pages = Object.fromEntries(pages) as Record<Language, Compressed>;
+    this.foreign = render(env.DEFAULT_LANGUAGE, true);
   }
 
   page(asked?: unknown, acceptLanguage?: string): { language: Language; content: Compressed } {
-    const language = chooseLanguage(asked, acceptLanguage, this.env.DEFAULT_LANGUAGE);
-    return { language, content: this.pages[language] };
+    const { language, isForeign } = chooseLanguage(asked, acceptLanguage, this.env.DEFAULT_LANGUAGE);
+    return { language, content: isForeign ? this.foreign : this.pages[language] };
   }
 }

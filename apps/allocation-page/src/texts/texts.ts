@@ -9,6 +9,8 @@ export interface Texts {
   /** The language's own name, for the switch. */
   endonym: string;
   languages: string;
+  /** For readers whose language is none of ours, in each of ours. */
+  thisLanguage: string;
   title: string;
   description: string;
   giftCard: string;
@@ -30,10 +32,21 @@ export interface Texts {
     copy: string;
     copied: string;
     copyFailed: string;
+    /** What is drawn beside the code. */
+    drawing: string;
+    how: string;
+    shop: string;
+    terms: string;
+    newTab: string;
+    print: string;
+    save: string;
+    saved: string;
     keep: string;
     keepWhy: string;
   };
-  expired: { heading: string; when: string; next: string };
+  expired: { heading: string; when: string; next: string; nextBrand: string };
+  help: string;
+  helpBrand: string;
   unknown: { heading: string; text: string };
   missing: { heading: string; text: string };
   away: { heading: string; text: string; retry: string };

@@ -1,5 +1,5 @@
 import type { BrowserContext, Page } from 'playwright-core';
-import { CARD } from '../gift-cards-responder.js';
+import { CARD } from '@perkway/testing';
 import { BrowserStage, untilState } from './browser-stage.js';
 
 let stage: BrowserStage;
@@ -236,7 +236,7 @@ describe('links that went wrong', () => {
 describe('when the service or the network is away', () => {
   it('tries again by the button, without revealing anything', async () => {
     const token = stage.gifts.addLink();
-    await stage.gifts.stop();
+    await stage.gifts.close();
     const page = await stage.open(context, token, 'away');
     await announced(page, 'We cannot reach your card right now');
     await page.click('[data-retry]');
@@ -250,7 +250,7 @@ describe('when the service or the network is away', () => {
   it('lets the person decide again after a reveal that got no answer', async () => {
     const token = stage.gifts.addLink();
     const page = await stage.open(context, token, 'reserved');
-    await stage.gifts.stop();
+    await stage.gifts.close();
     await page.click(REVEAL);
     await untilState(page, 'away');
     await stage.gifts.start();

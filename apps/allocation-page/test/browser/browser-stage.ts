@@ -1,11 +1,15 @@
 import { freePort } from '@perkway/local-servers';
-import { testEnvironment, testNats, type TestNats } from '@perkway/testing';
+import {
+  AppProcess,
+  FakeGiftCards,
+  testEnvironment,
+  testNats,
+  waitFor,
+  type TestNats,
+} from '@perkway/testing';
 import axe, { type AxeResults } from 'axe-core';
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   chromium,
   type Browser,
@@ -13,7 +17,6 @@ import {
   type BrowserContextOptions,
   type Page,
 } from 'playwright-core';
-import { GiftCardsResponder } from '../gift-cards-responder.js';
 
 const ROOT = resolve(__dirname, '../../../..');
 const MAIN = join(ROOT, 'dist/allocation-page/main.js');
@@ -34,19 +37,22 @@ export class BrowserStage {
   readonly requests: SeenRequest[] = [];
   /** What browsers complained about: script errors, and violations of the content security policy. */
   readonly complaints: string[] = [];
-  /** All that the app has written, at level debug. */
-  log = '';
   private addresses = 0;
 
   private constructor(
     readonly nats: TestNats,
-    readonly gifts: GiftCardsResponder,
-    readonly url: string,
-    private readonly app: ChildProcess,
+    readonly gifts: FakeGiftCards,
+    private readonly app: AppProcess,
     readonly browser: Browser,
-  ) {
-    for (const stream of [app.stdout!, app.stderr!])
-      stream.setEncoding('utf8').on('data', (text: string) => (this.log += text));
+  ) {}
+
+  get url(): string {
+    return this.app.url;
+  }
+
+  /** All that the app has written, at level debug. */
+  get log(): string {
+    return this.app.output;
   }
 
   static async start(): Promise<BrowserStage> {
@@ -59,22 +65,21 @@ export class BrowserStage {
       // So that each window can have an address of its own.
       trustedProxies: '127.0.0.1,::1',
     });
-    const app = spawn(process.execPath, [MAIN], {
-      env: { ...environment, HOST: 'localhost', PORT: String(port), LOG_LEVEL: 'debug' },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    const [gifts, browser] = await Promise.all([GiftCardsResponder.start(nats.url), launchChromium()]);
-    const stage = new BrowserStage(nats, gifts, url, app, browser);
-    await stage.untilReady();
-    return stage;
+    const [gifts, browser, app] = await Promise.all([
+      FakeGiftCards.start(nats.url),
+      launchChromium(),
+      AppProcess.spawn(MAIN, { ...environment, HOST: 'localhost', LOG_LEVEL: 'debug' }, port),
+    ]);
+    await app.ready();
+    // The broker is reached in the background.
+    await app.until(() => app.output.includes('connected to NATS'), 'the broker');
+    return new BrowserStage(nats, gifts, app, browser);
   }
 
   async stop(): Promise<void> {
     await this.browser.close();
-    await this.gifts.stop();
-    const exited = once(this.app, 'exit');
-    this.app.kill('SIGTERM');
-    await exited;
+    await this.gifts.close();
+    await this.app.kill('SIGTERM');
     await this.nats.close();
   }
 
@@ -109,16 +114,6 @@ export class BrowserStage {
     await untilState(page, state);
     return page;
   }
-
-  private async untilReady(): Promise<void> {
-    for (const started = Date.now(); Date.now() - started < 20_000; await sleep(50)) {
-      if (this.app.exitCode !== null) break;
-      const answer = await fetch(`${this.url}/livez`).catch(() => undefined);
-      // The broker is reached in the background.
-      if (answer?.ok && this.log.includes('connected to NATS')) return;
-    }
-    throw new Error(`The app did not start:\n${this.log}`);
-  }
 }
 
 function launchChromium(): Promise<Browser> {
@@ -145,7 +140,8 @@ export const untilState = (page: Page, state: State): Promise<unknown> =>
 
 /** Waits for the end of all animations. */
 export async function untilStill(page: Page): Promise<void> {
-  while ((await page.evaluate('document.getAnimations().length')) !== 0) await sleep(50);
+  const running = () => page.evaluate('document.getAnimations().length');
+  await waitFor(async () => (await running()) === 0, 'the end of all animations');
 }
 
 /** The violations of WCAG 2.2 AA and of best practice, as lines to compare with none. */

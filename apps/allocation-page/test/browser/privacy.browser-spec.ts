@@ -1,4 +1,4 @@
-import { CARD } from '../gift-cards-responder.js';
+import { CARD } from '@perkway/testing';
 import { BrowserStage, untilState } from './browser-stage.js';
 
 let stage: BrowserStage;

@@ -1,5 +1,5 @@
 import type { BrowserContext, Page } from 'playwright-core';
-import { aToken, CARD } from '../gift-cards-responder.js';
+import { aLinkToken, CARD } from '@perkway/testing';
 import {
   BrowserStage,
   screenshot,
@@ -12,8 +12,24 @@ import {
 const LOGO = `data:image/svg+xml,${encodeURIComponent(
   "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 40 40'><circle cx='20' cy='20' r='20' fill='#c2410c'/></svg>",
 )}`;
+const BRAND = {
+  name: 'Harbour Bank',
+  color: '#0b4f6c',
+  logo: LOGO,
+  support_url: 'https://harbour-bank.example/help',
+};
+const PRODUCT = {
+  name: 'Fernway Books and Maps',
+  logo: LOGO,
+  color: '#7a1f3d',
+  instructions: 'In the shop: show the code.\nOnline: enter it when you pay.',
+  redeem_url: 'https://fernway-books.example/redeem',
+  terms_url: 'https://fernway-books.example/terms',
+  code_format: 'qr' as const,
+};
+
 const WINDOWS = [
-  { width: 360, height: 740 },
+  { width: 320, height: 640 },
   { width: 1280, height: 800 },
 ].flatMap((viewport) =>
   (['light', 'dark'] as const).map((colorScheme) => ({
@@ -117,6 +133,66 @@ const STATES: Record<string, { shows: (page: Page) => Promise<unknown>; reads: R
     },
     reads: [/https:\/\/cards\.example\.com\/redeem\/0123456789/],
   },
+  'reserved-product': {
+    shows: async (page) => {
+      await page.goto(stage.linkTo(stage.gifts.addLink({}, BRAND, PRODUCT)));
+      await untilState(page, 'reserved');
+    },
+    reads: [/^A gift from Harbour Bank$/m, /Gift card\s+Fernway Books and Maps$/m],
+  },
+  'revealed-product-qr': {
+    shows: async (page) => {
+      await page.goto(stage.linkTo(stage.gifts.addLink({ state: 'REVEALED' }, BRAND, PRODUCT)));
+      await untilState(page, 'revealed');
+      await page.waitForSelector('.qr');
+      await untilStill(page);
+    },
+    reads: [
+      new RegExp(CARD.code),
+      /^Print$/m,
+      /^Save as picture$/m,
+      /^How to use it$/m,
+      /^In the shop: show the code\.$/m,
+      /^Go to the shop/m,
+      /Terms of the card/,
+      /Get help from Harbour Bank/,
+    ],
+  },
+  'revealed-product-code128': {
+    shows: async (page) => {
+      const product = { ...PRODUCT, code_format: 'code128' as const, color: '#ffd400', logo: null };
+      const card = { code: '6364530012345678901234', pin: '4071' };
+      await page.goto(
+        stage.linkTo(stage.gifts.addLink({ state: 'REVEALED', card }, BRAND, product), '?lang=de'),
+      );
+      await untilState(page, 'revealed');
+      await page.waitForSelector('.bars');
+      await untilStill(page);
+    },
+    reads: [/^So lösen Sie sie ein$/m, /^Drucken$/m, /^Zum Shop/m],
+  },
+  'expired-brand': {
+    shows: async (page) => {
+      await page.goto(stage.linkTo(stage.gifts.addLink({ expires_at: 1_700_000_000 }, BRAND, PRODUCT)));
+      await untilState(page, 'expired');
+    },
+    reads: [/^Please ask Harbour Bank for a new link\.$/m, /Get help from Harbour Bank/],
+  },
+  'reserved-foreign': {
+    shows: async (page) => {
+      await page.route('**/*', (route) =>
+        route.continue({ headers: { ...route.request().headers(), 'accept-language': 'ar-EG, ar;q=0.9' } }),
+      );
+      await page.goto(stage.linkTo(stage.gifts.addLink({}, BRAND, PRODUCT)));
+      await untilState(page, 'reserved');
+    },
+    reads: [
+      /^This page is available in English$/m,
+      /^Cette page existe en français$/m,
+      /^Diese Seite gibt es auf Deutsch$/m,
+      /^Esta página está disponible en español$/m,
+    ],
+  },
   expired: {
     shows: async (page) => {
       await page.goto(stage.linkTo(stage.gifts.addLink({ expires_at: 1_700_000_000 })));
@@ -126,7 +202,7 @@ const STATES: Record<string, { shows: (page: Page) => Promise<unknown>; reads: R
   },
   unknown: {
     shows: async (page) => {
-      await page.goto(stage.linkTo(aToken()));
+      await page.goto(stage.linkTo(aLinkToken()));
       await untilState(page, 'unknown');
     },
     reads: [/^We do not know this link$/m, /^Your gift link$/m],
@@ -149,7 +225,7 @@ const STATES: Record<string, { shows: (page: Page) => Promise<unknown>; reads: R
   },
   away: {
     shows: async (page) => {
-      await stage.gifts.stop();
+      await stage.gifts.close();
       try {
         await page.goto(stage.linkTo(stage.gifts.addLink()));
         await untilState(page, 'away');
@@ -161,7 +237,7 @@ const STATES: Record<string, { shows: (page: Page) => Promise<unknown>; reads: R
   },
   busy: {
     shows: async (page) => {
-      const token = aToken();
+      const token = aLinkToken();
       await page.goto(stage.linkTo(token));
       await page.evaluate(
         `Promise.all(Array.from({ length: 60 }, () =>
@@ -230,7 +306,7 @@ describe('in all conditions', () => {
     sideways.push(['revealed', await scrollsSideways(page)]);
     for (const [state, token] of [
       ['expired', stage.gifts.addLink({ expires_at: 1_700_000_000 })],
-      ['unknown', aToken()],
+      ['unknown', aLinkToken()],
     ] as const) {
       const other = await stage.open(context, token, state, query);
       sideways.push([state, await scrollsSideways(other)]);
@@ -261,6 +337,25 @@ describe('in all conditions', () => {
     expect(await scrollsSideways(page)).toBe(false);
     await context.close();
   });
+
+  it.each(['light', 'dark'] as const)(
+    'is printed with what is needed to pay and nothing else (%s)',
+    async (colorScheme) => {
+      const context = await stage.window({ viewport: { width: 794, height: 1123 }, colorScheme });
+      const page = await context.newPage();
+      await STATES['revealed-product-qr']!.shows(page);
+      await page.emulateMedia({ media: 'print', colorScheme });
+      const text = await page.innerText('body');
+      for (const expected of [CARD.code, CARD.pin, 'Fernway Books and Maps', 'In the shop: show the code.'])
+        expect(text).toContain(expected);
+      for (const gone of ['Copy', 'Print', 'Save as picture', 'Go to the shop', 'Keep this page', 'Deutsch'])
+        expect(text).not.toContain(gone);
+      expect(await page.locator('.qr').isVisible()).toBe(true);
+      expect(await page.evaluate('getComputedStyle(document.body).color')).toBe('rgb(0, 0, 0)');
+      await screenshot(page, `revealed-printed-${colorScheme}`);
+      await context.close();
+    },
+  );
 
   it('moves nothing for those who do not want it', async () => {
     const context = await stage.window({ reducedMotion: 'reduce' });

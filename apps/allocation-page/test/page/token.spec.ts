@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { tokenOfAddress, tokenOfText } from '../../src/page/token.js';
-import { aToken } from '../gift-cards-responder.js';
+import { aLinkToken } from '@perkway/testing';
 
 const TOKEN = '-k3vQ0b1mY9sN2xR7tLw5pC8dF4gH6jA_uE-iOaKzX-';
 
@@ -53,7 +53,7 @@ describe('tokenOfText', () => {
 
   it('finds every token that a link can carry, and never fails', () => {
     for (let tried = 0; tried < 100; tried += 1) {
-      const token = aToken();
+      const token = aLinkToken();
       expect(tokenOfText(`https://rewards.example.com/#${token}`)).toBe(token);
       expect(tokenOfAddress('/', `#${token}`)).toBe(token);
     }

@@ -6,7 +6,7 @@ import {
   type ExecutionContext,
 } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import type { Caller } from '@perkway/domain';
+import { lastOf, type Caller } from '@perkway/domain';
 import { IS_PUBLIC, type Credentials } from '@perkway/platform';
 import type { FastifyRequest } from 'fastify';
 import { TokenVerifier } from './token-verifier.js';
@@ -16,7 +16,10 @@ export type QueryCaller = Pick<Caller, 'account' | 'requestId'>;
 
 type Authenticated = FastifyRequest & { caller?: QueryCaller };
 
-/** Lets nobody pass without a valid analytics token, sent raw: a `Bearer` prefix makes it another text. */
+/**
+ * Lets nobody pass without a valid analytics token, sent raw: a `Bearer` prefix makes it another text. As with Cube,
+ * `x-cube-authorization` decides where it is sent, for callers behind a proxy that has its own use for `Authorization`.
+ */
 @Injectable()
 export class TokenGuard implements CanActivate {
   constructor(
@@ -28,7 +31,9 @@ export class TokenGuard implements CanActivate {
     if (this.reflector.getAllAndOverride<boolean>(IS_PUBLIC, [context.getHandler(), context.getClass()]))
       return true;
     const request = context.switchToHttp().getRequest<Authenticated>();
-    const { account } = await this.verifier.verify(request.headers.authorization);
+    const { account } = await this.verifier.verify(
+      lastOf(request.headers['x-cube-authorization']) ?? request.headers.authorization,
+    );
     request.caller = { account, requestId: request.id };
     return true;
   }

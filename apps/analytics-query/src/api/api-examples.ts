@@ -1,16 +1,20 @@
 /** Examples of the OpenAPI document. */
 export const QUERY_EXAMPLE = {
   measures: ['perk_clicks.count'],
-  timeDimensions: [{ dimension: 'perk_clicks.occurred_at', granularity: 'day', dateRange: 'last 7 days' }],
+  timeDimensions: [
+    { dimension: 'perk_clicks.occurred_at', granularity: 'day', dateRange: 'from 6 days ago to now' },
+  ],
   filters: [{ member: 'perk_clicks.collection_id', operator: 'equals', values: ['summer'] }],
 };
 
+const DRILL_MEMBERS = ['perk_clicks.occurred_at', 'perk_clicks.perk_title'];
 const COUNT = {
   title: 'Perk Clicks Count',
   shortTitle: 'Count',
+  description: 'Everything tracked',
   type: 'number',
-  drillMembers: [],
-  drillMembersGrouped: { measures: [], dimensions: [] },
+  drillMembers: DRILL_MEMBERS,
+  drillMembersGrouped: { measures: [], dimensions: DRILL_MEMBERS },
 };
 const OCCURRED_AT = { title: 'Perk Clicks Occurred At', shortTitle: 'Occurred At', type: 'time' };
 
@@ -56,12 +60,16 @@ export const LOAD_EXAMPLE = {
   ],
 };
 
+export const LOAD_CSV_EXAMPLE =
+  'perk_clicks.occurred_at.day,perk_clicks.count\r\n2026-03-01T00:00:00.000,57\r\n';
+
 export const META_EXAMPLE = {
   cubes: [
     {
       name: 'perk_clicks',
       type: 'cube',
       title: 'Perk Clicks',
+      description: 'Clicks on the `click_url` of a perk',
       isVisible: true,
       public: true,
       connectedComponent: 2,

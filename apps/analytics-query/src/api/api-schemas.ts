@@ -7,7 +7,8 @@ import { OPERATORS } from '../query/query.js';
 const object = { type: 'object', additionalProperties: true } as const;
 const strings = { type: 'array', items: { type: 'string' } } as const;
 const range = {
-  description: 'From and to, one day, or words such as `last 7 days`',
+  description:
+    'From and to, one day, or words such as `today` or `from 6 days ago to now` (`last 7 days` ends yesterday)',
   oneOf: [{ type: 'string' }, { ...strings, minItems: 1, maxItems: 2 }],
 };
 
@@ -169,6 +170,8 @@ export class DryRunResult {
   pivotQuery: object;
 }
 
+const extended = (schema: object) => ApiPropertyOptional({ ...schema, description: 'With `extended`' });
+
 class MemberSchema {
   @ApiProperty({ description: '`cube.member`' })
   name: string;
@@ -176,10 +179,14 @@ class MemberSchema {
   title: string;
   @ApiProperty()
   shortTitle: string;
+  @ApiPropertyOptional({ description: 'Where the name does not say it' })
+  description: string;
   @ApiProperty({ enum: ['string', 'number', 'time', 'boolean'] })
   type: string;
   @ApiPropertyOptional({ ...object, description: 'Of numbers' })
   formatDescription: object;
+  @extended({ type: 'string' })
+  sql: string;
   @ApiProperty()
   isVisible: boolean;
   @ApiProperty()
@@ -198,12 +205,22 @@ export class MeasureSchema extends MemberSchema {
   drillMembers: string[];
   @ApiProperty(object)
   drillMembersGrouped: object;
+  @ApiPropertyOptional({ enum: ['percent'] })
+  format: string;
+  @extended({ type: 'array', items: object })
+  filters: object[];
 }
 
 @ApiSchema({ name: 'Dimension' })
 export class DimensionSchema extends MemberSchema {
   @ApiProperty()
   suggestFilterValues: boolean;
+  @ApiPropertyOptional({
+    type: 'array',
+    items: object,
+    description: 'Of times: granularities beyond `second` to `year`',
+  })
+  granularities: object[];
   @ApiProperty()
   primaryKey: boolean;
 }
@@ -220,8 +237,20 @@ export class CubeSchema {
   isVisible: boolean;
   @ApiProperty()
   public: boolean;
+  @ApiProperty()
+  description: string;
   @ApiProperty({ type: 'integer' })
   connectedComponent: number;
+  @extended({ type: 'string' })
+  sql: string;
+  @extended({ type: 'string' })
+  fileName: string;
+  @extended({ type: 'array', items: object })
+  joins: object[];
+  @extended({ type: 'array', items: object })
+  preAggregations: object[];
+  @extended({ ...object, nullable: true })
+  refreshKey: object | null;
   @ApiProperty({ type: [MeasureSchema] })
   measures: MeasureSchema[];
   @ApiProperty({ type: [DimensionSchema] })

@@ -21,7 +21,14 @@ import {
 } from '@nestjs/swagger';
 import { ApiProblems } from '@perkway/platform';
 import { CurrentCaller, type QueryCaller } from '../access/token.guard.js';
-import { DRY_RUN_EXAMPLE, LOAD_EXAMPLE, META_EXAMPLE, QUERY_EXAMPLE, SQL_EXAMPLE } from './api-examples.js';
+import {
+  DRY_RUN_EXAMPLE,
+  LOAD_CSV_EXAMPLE,
+  LOAD_EXAMPLE,
+  META_EXAMPLE,
+  QUERY_EXAMPLE,
+  SQL_EXAMPLE,
+} from './api-examples.js';
 import {
   DryRunResult,
   LoadResult,
@@ -31,12 +38,16 @@ import {
   QuerySchema,
   SqlResult,
 } from './api-schemas.js';
+import { Answering, type AnsweringRequest } from './answering.decorator.js';
 import { Hangup } from './hangup.decorator.js';
-import { LoadService } from './load.service.js';
+import { LoadService, type Format } from './load.service.js';
 import { readGet, readPost } from './request-query.js';
 
-/** The bodies of answers come as bytes, small ones whole and large ones as they are made. */
-const SendsJson = () => Header('content-type', 'application/json; charset=utf-8');
+const CONTENT_TYPES: Record<Format, string> = {
+  single: 'application/json; charset=utf-8',
+  multi: 'application/json; charset=utf-8',
+  csv: 'text/csv; charset=utf-8; header=present',
+};
 
 const ApiAnswer = (description: string, schema: object, example: object) =>
   ApiOkResponse({ description, content: { 'application/json': { schema, example } } });
@@ -45,12 +56,16 @@ const ref = (schema: Type) => ({ $ref: getSchemaPath(schema) });
 const ApiLoad = () =>
   applyDecorators(
     ApiOperation({ summary: 'Answers a query' }),
-    SendsJson(),
-    ApiAnswer(
-      'The rows; with `queryType=multi` a list of results',
-      { oneOf: [ref(LoadResult), ref(LoadResults)] },
-      LOAD_EXAMPLE,
-    ),
+    Header('vary', 'Accept'),
+    ApiOkResponse({
+      description:
+        'The rows; with `queryType=multi` a list of results. As `text/csv` (RFC 4180) where `Accept` asks for it: members as header, ' +
+        'a cell that a spreadsheet would run as a formula begins with an apostrophe',
+      content: {
+        'application/json': { schema: { oneOf: [ref(LoadResult), ref(LoadResults)] }, example: LOAD_EXAMPLE },
+        'text/csv': { schema: { type: 'string' }, example: LOAD_CSV_EXAMPLE },
+      },
+    }),
   );
 const ApiSql = () =>
   applyDecorators(
@@ -112,14 +127,22 @@ export class CubeApiController {
     description: '`true`: views only, of which there are none',
     schema: { type: 'string' },
   })
+  @ApiQuery({
+    name: 'extended',
+    required: false,
+    description: 'There, whatever its value: with the SQL of cubes and members',
+    schema: { type: 'string' },
+  })
   @ApiAnswer('The model of the account', ref(MetaResult), META_EXAMPLE)
   @ApiExtraModels(MetaResult)
   getMeta(
     @CurrentCaller() caller: QueryCaller,
     @Hangup() gone: AbortSignal,
     @Query('onlyViews') onlyViews?: unknown,
+    @Query('extended') extended?: unknown,
   ) {
-    return onlyViews === 'true' ? { cubes: [] } : this.service.meta(caller, gone);
+    if (onlyViews === 'true') return { cubes: [] };
+    return this.service.meta(caller, extended !== undefined && extended !== 'false', gone);
   }
 
   @ByGet('load')
@@ -128,17 +151,19 @@ export class CubeApiController {
   load(
     @CurrentCaller() caller: QueryCaller,
     @Query() params: Record<string, unknown>,
-    @Hangup() gone: AbortSignal,
+    @Answering() answering: AnsweringRequest,
   ) {
-    const { query, isMulti } = readGet(params);
-    return this.service.load(caller, query, isMulti, gone);
+    return this.answer(caller, readGet(params), answering);
   }
 
   @ByPost('load')
   @ApiLoad()
-  loadByPost(@CurrentCaller() caller: QueryCaller, @Body() body: unknown, @Hangup() gone: AbortSignal) {
-    const { query, isMulti } = readPost(body);
-    return this.service.load(caller, query, isMulti, gone);
+  loadByPost(
+    @CurrentCaller() caller: QueryCaller,
+    @Body() body: unknown,
+    @Answering() answering: AnsweringRequest,
+  ) {
+    return this.answer(caller, readPost(body), answering);
   }
 
   /** Over HTTP a subscription is one answer. */
@@ -148,15 +173,19 @@ export class CubeApiController {
   subscribe(
     @CurrentCaller() caller: QueryCaller,
     @Query() params: Record<string, unknown>,
-    @Hangup() gone: AbortSignal,
+    @Answering() answering: AnsweringRequest,
   ) {
-    return this.load(caller, params, gone);
+    return this.load(caller, params, answering);
   }
 
   @ByPost('subscribe')
   @ApiLoad()
-  subscribeByPost(@CurrentCaller() caller: QueryCaller, @Body() body: unknown, @Hangup() gone: AbortSignal) {
-    return this.loadByPost(caller, body, gone);
+  subscribeByPost(
+    @CurrentCaller() caller: QueryCaller,
+    @Body() body: unknown,
+    @Answering() answering: AnsweringRequest,
+  ) {
+    return this.loadByPost(caller, body, answering);
   }
 
   @ByGet('sql')
@@ -189,5 +218,17 @@ export class CubeApiController {
   @ApiDryRun()
   dryRunByPost(@CurrentCaller() caller: QueryCaller, @Body() body: unknown, @Hangup() gone: AbortSignal) {
     return this.service.dryRun(caller, readPost(body).query, gone);
+  }
+
+  /** The bodies of answers come as bytes, small ones whole and large ones as they are made. */
+  private async answer(
+    caller: QueryCaller,
+    { query, isMulti }: { query: unknown; isMulti: boolean },
+    { gone, wantsCsv, reply }: AnsweringRequest,
+  ) {
+    const format = wantsCsv ? 'csv' : isMulti ? 'multi' : 'single';
+    const body = await this.service.load(caller, query, format, gone);
+    void reply.header('content-type', CONTENT_TYPES[format]);
+    return body;
   }
 }

@@ -4,11 +4,12 @@ import type { QueryCaller } from '../access/token.guard.js';
 import { ENV } from '@perkway/platform';
 import type { AnalyticsQueryEnv } from '../env.js';
 import { metaOf } from '../model/meta.js';
-import { dataWriter, multiFrame, resultHead, type DescribedQuery } from '../query/answer.js';
+import { dataWriter, multiFrame, resultHead, type DescribedQuery, type RowWriter } from '../query/answer.js';
 import { compile } from '../query/compile.js';
+import { checkCsv, csvHead, csvWriter } from '../query/csv.js';
 import type { Coverage } from '../query/coverage.js';
 import { dryRunAnswer, sqlAnswer } from '../query/describe.js';
-import { normalize, type NormalizedQueries } from '../query/normalize.js';
+import { normalize, type NormalizedQueries, type QueryType } from '../query/normalize.js';
 import { queryError } from '../query/query-error.js';
 import { AccountModels } from '../reader/account-models.js';
 import { Coverages, coverageOf, holds, readCoverage } from '../reader/coverages.js';
@@ -23,10 +24,13 @@ export const MAX_REQUEST_ROWS = 250_000;
 /** Hours may be closed or marked between two looks; then the queries are compiled again, the last time for raw rows. */
 const ATTEMPTS = 3;
 
+/** `multi`: the client takes several results, as the Cube client says it does. */
+export type Format = 'single' | 'multi' | 'csv';
+
 interface Request {
   account: string;
   normalized: NormalizedQueries;
-  isMulti: boolean;
+  format: Format;
 }
 
 /** Answers queries: normalise, compile, read, shape. */
@@ -48,9 +52,9 @@ export class LoadService {
     });
   }
 
-  meta({ account }: QueryCaller, gone: AbortSignal) {
+  meta({ account }: QueryCaller, isExtended: boolean, gone: AbortSignal) {
     return this.inTurn(account, gone, async (patience) =>
-      metaOf(await this.models.listed(account, patience)),
+      metaOf(await this.models.listed(account, patience), isExtended),
     );
   }
 
@@ -68,13 +72,13 @@ export class LoadService {
   }
 
   /**
-   * The body as JSON text.
-   * @param isMulti whether the client takes several results, as the Cube client says it does
+   * The body as JSON or CSV text.
    * @param gone comes when nobody waits for the answer any more
    */
-  async load({ account }: QueryCaller, input: unknown, isMulti: boolean, gone: AbortSignal): Promise<Answer> {
+  async load({ account }: QueryCaller, input: unknown, format: Format, gone: AbortSignal): Promise<Answer> {
     const normalized = normalize(input, Date.now());
-    if (normalized.queryType !== 'regularQuery' && !isMulti)
+    if (format === 'csv') checkCsv(normalized.queryType);
+    if (normalized.queryType !== 'regularQuery' && format === 'single')
       throw queryError(
         `'${normalized.queryType}' query type is not supported by the client.Please update the client.`,
       );
@@ -82,8 +86,8 @@ export class LoadService {
       throw queryError(
         `The queries of one request may ask for at most ${MAX_REQUEST_ROWS} rows together: give them smaller limits`,
       );
-    const key = JSON.stringify([account, isMulti, normalized]);
-    return this.shared.get(key, gone, (signal) => this.answer({ account, normalized, isMulti }, signal));
+    const key = JSON.stringify([account, format, normalized]);
+    return this.shared.get(key, gone, (signal) => this.answer({ account, normalized, format }, signal));
   }
 
   /** Runs in its turn and before its deadline, which counts from now. */
@@ -110,7 +114,7 @@ export class LoadService {
   }
 
   private async write(
-    { account, normalized, isMulti }: Request,
+    { account, normalized, format }: Request,
     body: AnswerBody,
     patience: Patience,
     attach: (socket: Socket | undefined) => void,
@@ -122,7 +126,7 @@ export class LoadService {
         query,
         compiled: compile(query, model, account, { coverage: supposed, keptFrom: this.keptFrom() }),
       }));
-      const answer = new AnswerText(body, normalized, described, isMulti);
+      const answer = new AnswerText(body, shapeOf(normalized, described, format));
       // Looked at in the snapshot of the queries and before their rows, also to know better the next time.
       let seen: Coverage | undefined;
       const looks = described.some(({ compiled }) => compiled.hasCells)
@@ -167,59 +171,85 @@ export class LoadService {
   }
 }
 
+/** The texts around the rows of an answer. */
+interface Shape {
+  described: DescribedQuery[];
+  head: string;
+  /** Before and after the rows of one query. */
+  before: (index: number, total?: number) => string;
+  writers: RowWriter[];
+  after: string;
+  tail: string;
+}
+
+function shapeOf(
+  { queryType, queries }: NormalizedQueries,
+  described: DescribedQuery[],
+  format: Format,
+): Shape {
+  if (format === 'csv')
+    return {
+      described,
+      head: csvHead(described[0]!, queryType),
+      before: () => '',
+      writers: described.map((each) => csvWriter(each, queryType)),
+      after: '',
+      tail: '',
+    };
+  const type: QueryType = format === 'multi' ? queryType : 'regularQuery';
+  const [head, tail] = format === 'multi' ? multiFrame(queryType, queries) : ['', ''];
+  const refreshedAt = new Date().toISOString();
+  return {
+    described,
+    head,
+    before: (index, total) => (index > 0 ? ',' : '') + resultHead(described[index]!, refreshedAt, total),
+    writers: described.map((each) => dataWriter(each, type)),
+    after: '}',
+    tail,
+  };
+}
+
 /** Writes the results of all queries of a request into its body, in their order. */
 class AnswerText {
-  private readonly refreshedAt = new Date().toISOString();
-  private readonly frame: [head: string, tail: string];
-  private readonly writers;
   /** The query whose rows come; -1 before the first. */
   private at = -1;
-  private readonly totals: (number | undefined)[];
+  private readonly totals: (number | undefined)[] = [];
 
   constructor(
     private readonly body: AnswerBody,
-    { queryType, queries }: NormalizedQueries,
-    private readonly described: DescribedQuery[],
-    isMulti: boolean,
-  ) {
-    this.frame = isMulti ? multiFrame(queryType, queries) : ['', ''];
-    this.writers = described.map((each) => dataWriter(each, isMulti ? queryType : 'regularQuery'));
-    this.totals = described.map(() => undefined);
-  }
+    private readonly shape: Shape,
+  ) {}
 
   /** Totals come first, because they stand before the rows. */
   statements(guarded: (write: OnRow) => OnRow): (Statement & { onRow: OnRow })[] {
+    const { described, writers } = this.shape;
     return [
-      ...this.described.flatMap(({ compiled: { total } }, index) =>
+      ...described.flatMap(({ compiled: { total } }, index) =>
         total ? [{ ...total, onRow: guarded(([count]) => (this.totals[index] = Number(count))) }] : [],
       ),
-      ...this.described.map(({ compiled: { text, params } }, index) => ({
+      ...described.map(({ compiled: { text, params } }, index) => ({
         text,
         params,
         onRow: guarded((row) => {
           this.goTo(index);
-          this.body.write(this.writers[index]!.row(row));
+          this.body.write(writers[index]!.row(row));
         }),
       })),
     ];
   }
 
   end(): void {
-    this.goTo(this.described.length);
+    this.goTo(this.shape.described.length);
   }
 
   /** Ends the results before this one, also those without rows, and begins it. */
   private goTo(index: number): void {
+    const { described, head, before, writers, after, tail } = this.shape;
     while (this.at < index) {
-      if (this.at >= 0) this.body.write(`${this.writers[this.at]!.end()}}`);
-      else this.body.write(this.frame[0]);
+      if (this.at >= 0) this.body.write(writers[this.at]!.end() + after);
+      else this.body.write(head);
       this.at += 1;
-      if (this.at < this.described.length)
-        this.body.write(
-          (this.at > 0 ? ',' : '') +
-            resultHead(this.described[this.at]!, this.refreshedAt, this.totals[this.at]),
-        );
-      else this.body.write(this.frame[1]);
+      this.body.write(this.at < described.length ? before(this.at, this.totals[this.at]) : tail);
     }
   }
 }

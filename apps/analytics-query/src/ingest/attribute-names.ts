@@ -22,10 +22,11 @@ interface AttributeName {
   keyed: boolean;
 }
 
-/** Perk reads, `POST /track` and conversions come with a key; pixels and clicks from anybody. */
+/** Perk reads, `POST /track`, conversions and reward links come with a key; pixels and clicks from anybody. */
 const isKeyed = (event: StoredEvent): boolean =>
   event.type === 'perk_view' ||
   event.type === 'conversion' ||
+  event.type === 'reward_link' ||
   ((event.type === 'teaser_view' || event.type === 'reward_view') && event.channel === 'journey');
 
 const keyOf = ({ account, name, keyed }: AttributeName): string => `${account} ${keyed ? '!' : '?'}${name}`;

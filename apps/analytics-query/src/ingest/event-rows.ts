@@ -1,4 +1,5 @@
 import {
+  isDerivedJourneyId,
   UTM_NAMES,
   type CampaignNamedEvent,
   type ConversionEvent,
@@ -9,7 +10,7 @@ import {
 export type StoredEvent = Exclude<TrackingEvent, PerkNamedEvent | CampaignNamedEvent>;
 
 /** The columns of `tracking_events` and what an event has for them, as text that Postgres casts. */
-type Value = string | number | null | undefined;
+type Value = string | number | boolean | null | undefined;
 type Tagged = Extract<StoredEvent, { utm?: unknown }>;
 const has = <K extends string>(event: StoredEvent, name: K): Value =>
   (event as Partial<Record<K, Value>>)[name];
@@ -39,6 +40,14 @@ const COLUMNS: [name: string, type: string, read: (event: StoredEvent) => Value]
   ['collection_id', 'text', (event) => has(event, 'collection')],
   ['campaign_id', 'text', (event) => has(event, 'campaign')],
   ['journey_id', 'text', (event) => has(event, 'journey')],
+  [
+    'has_derived_journey',
+    'boolean',
+    (event) => {
+      const [journey, campaign] = [has(event, 'journey'), has(event, 'campaign')];
+      return journey && campaign ? isDerivedJourneyId(String(journey), String(campaign)) : null;
+    },
+  ],
   ['channel', 'text', (event) => has(event, 'channel')],
   ['traffic_class', 'text', (event) => traffic(event)?.class],
   ['traffic_reason', 'text', (event) => traffic(event)?.reason],
@@ -62,6 +71,7 @@ const COLUMNS: [name: string, type: string, read: (event: StoredEvent) => Value]
   ['pool_id', 'text', (event) => has(event, 'pool')],
   ['denomination', 'numeric', (event) => has(event, 'denomination')],
   ['created_by', 'text', (event) => has(event, 'createdBy')],
+  ['reference', 'text', (event) => has(event, 'reference')],
 ];
 
 /** What is not cast as an array element directly travels as text. */

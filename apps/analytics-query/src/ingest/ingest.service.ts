@@ -1,6 +1,6 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { TRACKING_STREAM } from '@perkway/domain';
+import { TRACKING_CONSUMER, TRACKING_STREAM } from '@perkway/domain';
 import { ENV, LOGGER, NatsService } from '@perkway/platform';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
@@ -9,7 +9,7 @@ import { BatchWriter } from './batch-writer.js';
 import { IngestMetrics } from './ingest-metrics.js';
 import { Pull, type StreamMessage } from './pull.js';
 import { readMessage, type ReadMessage } from './read-message.js';
-import { ACK_WAIT_MS, ensureTrackingStreams, TRACKING_CONSUMER } from './tracking-streams.js';
+import { ACK_WAIT_MS, ensureTrackingStreams } from './tracking-streams.js';
 
 const BATCH_EVENTS = 1_000;
 const BATCH_WAIT_MS = 150;

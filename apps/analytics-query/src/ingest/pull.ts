@@ -5,9 +5,7 @@ import {
   type NatsConnection,
   type Subscription,
 } from '@nats-io/transport-node';
-import { TRACKING_STREAM } from '@perkway/domain';
-import { inboxPrefix } from '@perkway/platform';
-import { TRACKING_CONSUMER } from './tracking-streams.js';
+import { inboxPrefix, TRACKING_CONSUMER, TRACKING_STREAM } from '@perkway/domain';
 
 /** A message of the stream and what can be said to the broker about it. */
 export interface StreamMessage {

@@ -99,12 +99,13 @@ const SHAPES: Record<TrackingEventType, Shape> = {
   },
   reward_link: {
     required: {
-      state: oneOf('generated', 'revealed'),
+      state: oneOf('generated', 'revealed', 'cancelled', 'expired'),
       pool: text(100),
       denomination: number,
       currency,
       createdBy: text(255),
     },
+    optional: { campaign: text(255), journey, reference: text(255), ...TAGS },
   },
   perk_named: { required: { perk: id, title: text(10_000, 0), partner: text(1_000, 0) } },
   campaign_named: { required: { campaign: id, name: text(10_000, 0) } },

@@ -10,17 +10,23 @@ import {
   type StreamConfig,
 } from '@nats-io/jetstream';
 import {
+  TRACKING_CONSUMER,
   TRACKING_DEAD_STREAM,
   TRACKING_DEAD_SUBJECTS,
   TRACKING_STREAM,
   TRACKING_SUBJECTS,
 } from '@perkway/domain';
 
-/** The durable consumer: all replicas of this app share it. */
-export const TRACKING_CONSUMER = 'analytics-query';
-
 /** A message that is not acknowledged for this long is delivered again. Work that takes longer says so meanwhile. */
 export const ACK_WAIT_MS = 10_000;
+
+/**
+ * Raised with every change of the settings here. It stands in the description of streams and consumer, and a replica of an
+ * older build leaves those of a newer one as they are.
+ */
+const SETTINGS = 1;
+const DESCRIPTION = `Perkway, settings ${SETTINGS}`;
+const isNewer = (description = ''): boolean => Number(/ (\d+)$/.exec(description)?.[1] ?? 0) > SETTINGS;
 
 const nanos = (ms: number): number => ms * 1_000_000;
 
@@ -32,6 +38,7 @@ export interface StreamSettings {
 
 /** Keeps what nobody has stored yet, for as long as it takes. */
 const trackingStream = ({ replicas, maxBytes }: StreamSettings): Partial<StreamConfig> => ({
+  description: DESCRIPTION,
   subjects: [TRACKING_SUBJECTS],
   retention: RetentionPolicy.Workqueue,
   storage: StorageType.File,
@@ -43,6 +50,7 @@ const trackingStream = ({ replicas, maxBytes }: StreamSettings): Partial<StreamC
 
 /** Keeps what cannot be stored, for people to look at. */
 const deadStream = ({ replicas }: StreamSettings): Partial<StreamConfig> => ({
+  description: DESCRIPTION,
   subjects: [TRACKING_DEAD_SUBJECTS],
   retention: RetentionPolicy.Limits,
   storage: StorageType.File,
@@ -52,6 +60,7 @@ const deadStream = ({ replicas }: StreamSettings): Partial<StreamConfig> => ({
 });
 
 const consumer: Partial<ConsumerConfig> = {
+  description: DESCRIPTION,
   ack_policy: AckPolicy.Explicit,
   ack_wait: nanos(ACK_WAIT_MS),
   deliver_policy: DeliverPolicy.All,
@@ -66,6 +75,7 @@ const isMissing = (error: unknown): boolean =>
 async function ensureStream(manager: JetStreamManager, name: string, config: Partial<StreamConfig>) {
   try {
     const { config: present } = await manager.streams.info(name);
+    if (isNewer(present.description)) return;
     const isSame = Object.entries(config).every(
       ([key, value]) => JSON.stringify(present[key as keyof StreamConfig]) === JSON.stringify(value),
     );
@@ -85,8 +95,11 @@ export async function ensureTrackingStreams(
   await ensureStream(manager, TRACKING_DEAD_STREAM, deadStream(settings));
   try {
     const { config: present } = await manager.consumers.info(TRACKING_STREAM, TRACKING_CONSUMER);
-    if (present.ack_wait !== consumer.ack_wait || present.max_ack_pending !== consumer.max_ack_pending)
-      await manager.consumers.update(TRACKING_STREAM, TRACKING_CONSUMER, consumer);
+    if (isNewer(present.description)) return;
+    const isSame = (['description', 'ack_wait', 'max_ack_pending'] as const).every(
+      (key) => present[key] === consumer[key],
+    );
+    if (!isSame) await manager.consumers.update(TRACKING_STREAM, TRACKING_CONSUMER, consumer);
   } catch (error) {
     if (!isMissing(error)) throw error;
     await manager.consumers.add(TRACKING_STREAM, { ...consumer, durable_name: TRACKING_CONSUMER });

@@ -1,3 +1,5 @@
+import { DERIVED_JOURNEY_DIGITS, DERIVED_JOURNEY_PREFIX, DERIVED_JOURNEY_SALT } from '@perkway/domain';
+
 /**
  * The analytics model: one declarative table of cubes and members. `e` is the event row. Every piece of SQL in here is
  * a constant of ours; nothing that a caller sends ever becomes part of it.
@@ -19,11 +21,13 @@ export const NAMES: Record<NameTable, { key: string; join: (key: string, account
 export interface Dimension {
   type: 'string' | 'number' | 'time';
   sql: string;
+  description?: string;
   joins?: Join[];
 }
 
 export interface Measure {
-  aggType: 'count' | 'countDistinct' | 'sum';
+  aggType: 'count' | 'countDistinct' | 'sum' | 'number';
+  /** The aggregate over rows; of a rate, nothing. */
   sql: string;
   /** One event of a view cube shows several perks; where no join has spread them over rows, this adds them up. */
   sqlWithoutPerks?: string;
@@ -31,119 +35,187 @@ export interface Measure {
   distinct?: string;
   /** The value on a single row, for ungrouped queries. */
   ungrouped: string;
-  /** The measure's own condition, for the filter `measureFilter`. */
+  /** The measure's own condition, which `sql` has too. */
   filter?: string;
+  /** A rate: the names of two measures of its cube. Null where there is nothing to divide by. */
+  rate?: readonly [numerator: string, denominator: string];
+  description?: string;
+}
+
+/** A condition on rows that has a name. */
+export interface Segment {
+  sql: string;
+  description: string;
 }
 
 export interface Cube {
   name: string;
-  eventType: string;
-  /** True if its events carry custom attributes, so that `cmeta_<name>` dimensions belong to it. */
-  tagged: boolean;
+  description: string;
+  eventTypes: readonly [string, ...string[]];
+  /** What besides its type makes an event one of the cube's. */
+  rows?: string;
   measures: Record<string, Measure>;
   dimensions: Record<string, Dimension>;
+  segments?: Record<string, Segment>;
+  /** Dimensions that a client shows when somebody asks what a number is made of. */
+  drillMembers: readonly string[];
 }
 
-const text = (sql: string, ...joins: Join[]): Dimension => ({
+const text = (sql: string, description?: string, ...joins: Join[]): Dimension => ({
   type: 'string',
   sql,
+  ...(description ? { description } : {}),
   ...(joins.length > 0 ? { joins } : {}),
 });
 
 const PEOPLE = "(e.traffic_class is null or e.traffic_class = 'human')";
 
-const count: Measure = { aggType: 'count', sql: 'count(*)', ungrouped: '1' };
-/** Everything that nothing marks as a bot, a prefetch or a mail proxy; what is not classified comes from servers for people. */
-const countPeople: Measure = {
+const count: Measure = {
   aggType: 'count',
-  sql: `count(*) filter (where ${PEOPLE})`,
-  ungrouped: `case when ${PEOPLE} then 1 end`,
-  filter: PEOPLE,
+  sql: 'count(*)',
+  ungrouped: '1',
+  description: 'Everything tracked',
 };
+const countWhere = (condition: string, description: string): Measure => ({
+  aggType: 'count',
+  sql: `count(*) filter (where ${condition})`,
+  ungrouped: `case when ${condition} then 1 end`,
+  filter: condition,
+  description,
+});
+/** Everything that nothing marks as a bot, a prefetch or a mail proxy; what is not classified comes from servers for people. */
+const countPeople = countWhere(PEOPLE, 'Without bots, prefetches and mail proxies');
+const people: Record<string, Segment> = {
+  people: { sql: PEOPLE, description: 'Without bots, prefetches and mail proxies' },
+};
+
 const journeys: Measure = {
   aggType: 'countDistinct',
   sql: 'count(distinct e.journey_id)',
   distinct: 'e.journey_id',
   ungrouped: '1',
+  description: 'Different journeys; all events without a journey of their own are one for each campaign',
 };
+const journeysWhere = (condition: string, description: string): Measure => ({
+  aggType: 'countDistinct',
+  sql: `count(distinct e.journey_id) filter (where ${condition})`,
+  distinct: 'e.journey_id',
+  ungrouped: `case when ${condition} then 1 end`,
+  filter: condition,
+  description,
+});
+const rate = (numerator: string, denominator: string): Measure => ({
+  aggType: 'number',
+  sql: '',
+  ungrouped: 'null::numeric',
+  rate: [numerator, denominator],
+  description: `${numerator} / ${denominator}`,
+});
 
-const occurred = { occurred_at: { type: 'time', sql: 'e.occurred_at' } } satisfies Record<string, Dimension>;
+const occurred = {
+  occurred_at: { type: 'time', sql: 'e.occurred_at', description: 'When it happened' },
+} satisfies Record<string, Dimension>;
 const perk = {
   perk_id: text('e.perk_id'),
-  perk_title: text('pn.title', 'perk_names'),
-  partner_id: text('pn.partner_id', 'perk_names'),
+  perk_title: text('pn.title', 'As it is now', 'perk_names'),
+  partner_id: text('pn.partner_id', 'As it is now', 'perk_names'),
 };
 const collection = { collection_id: text('e.collection_id') };
 const campaign = {
   campaign_id: text('e.campaign_id'),
-  campaign_name: text('cn.name', 'campaign_names'),
+  campaign_name: text('cn.name', 'As it is now', 'campaign_names'),
 };
 const journey = { journey_id: text('e.journey_id') };
-const channel = { channel: text('e.channel') };
-const traffic = { traffic_class: text('e.traffic_class'), traffic_reason: text('e.traffic_reason') };
-const tags = {
+const channel = {
+  channel: text('e.channel', '`outreach` (pixel, outreach click) or `journey`'),
+};
+const traffic = {
+  traffic_class: text('e.traffic_class', '`human`, `bot`, `prefetch` or `mail_proxy`'),
+  traffic_reason: text('e.traffic_reason', 'The rule that gave the class'),
+};
+const utm = {
   utm_source: text('e.utm_source'),
   utm_medium: text('e.utm_medium'),
   utm_campaign: text('e.utm_campaign'),
   utm_term: text('e.utm_term'),
   utm_content: text('e.utm_content'),
-  cmeta: text('e.cmeta::text'),
 };
+const tags = { ...utm, cmeta: text('e.cmeta::text', 'All custom attributes as one JSON text') };
+
+/**
+ * Whether the event came without a journey of its own, so that it has the one of its campaign. Ingest notes it; rows that it
+ * stored before it did so are looked at here.
+ */
+const HAS_DERIVED_JOURNEY = `coalesce(e.has_derived_journey, e.journey_id like '${DERIVED_JOURNEY_PREFIX}%' and e.journey_id =
+  '${DERIVED_JOURNEY_PREFIX}' || left(encode(sha256(convert_to('${DERIVED_JOURNEY_SALT}' || e.campaign_id, 'UTF8')), 'hex'), ${DERIVED_JOURNEY_DIGITS}), false)`;
+const ownJourneys = (description: string, condition?: string): Measure =>
+  journeysWhere(`${condition ? `${condition} and ` : ''}not ${HAS_DERIVED_JOURNEY}`, description);
+
+const CAMPAIGN_DRILL = ['occurred_at', 'campaign_name', 'perk_title', 'journey_id', 'utm_source'] as const;
 
 export const CUBES: readonly Cube[] = [
   {
     name: 'perk_views',
-    eventType: 'perk_view',
-    tagged: true,
+    description: 'Perks shown: a view for each perk of each read',
+    eventTypes: ['perk_view'],
     measures: {
       count: { ...count, sqlWithoutPerks: 'coalesce(sum(e.perk_count), 0)::bigint' },
     },
     dimensions: {
       ...occurred,
-      perk_id: text('p.perk_id', 'perks'),
-      perk_title: text('pn.title', 'perks', 'perk_names'),
-      partner_id: text('pn.partner_id', 'perks', 'perk_names'),
+      perk_id: text('p.perk_id', undefined, 'perks'),
+      perk_title: text('pn.title', 'As it is now', 'perks', 'perk_names'),
+      partner_id: text('pn.partner_id', 'As it is now', 'perks', 'perk_names'),
       ...collection,
       ...tags,
     },
+    drillMembers: ['occurred_at', 'perk_title', 'collection_id', 'utm_source'],
   },
   {
     name: 'perk_clicks',
-    eventType: 'perk_click',
-    tagged: true,
+    description: 'Clicks on the `click_url` of a perk',
+    eventTypes: ['perk_click'],
     measures: { count, count_people: countPeople, journeys },
     dimensions: { ...occurred, ...perk, ...collection, ...journey, ...traffic, ...tags },
+    segments: people,
+    drillMembers: ['occurred_at', 'perk_title', 'collection_id', 'journey_id', 'utm_source'],
   },
   {
     name: 'teaser_views',
-    eventType: 'teaser_view',
-    tagged: true,
+    description: 'Views of a teaser',
+    eventTypes: ['teaser_view'],
     measures: { count, count_people: countPeople, journeys },
     dimensions: { ...occurred, ...perk, ...campaign, ...journey, ...channel, ...traffic, ...tags },
+    segments: people,
+    drillMembers: CAMPAIGN_DRILL,
   },
   {
     name: 'reward_views',
-    eventType: 'reward_view',
-    tagged: true,
+    description: 'Views of a reward',
+    eventTypes: ['reward_view'],
     measures: { count, count_people: countPeople, journeys },
     dimensions: { ...occurred, ...perk, ...campaign, ...journey, ...channel, ...traffic, ...tags },
+    segments: people,
+    drillMembers: CAMPAIGN_DRILL,
   },
   {
     name: 'incentive_clicks',
-    eventType: 'incentive_click',
-    tagged: true,
+    description: 'Clicks on a reward URL or an incentive of a campaign',
+    eventTypes: ['incentive_click'],
     measures: { count, count_people: countPeople, journeys },
     dimensions: { ...occurred, ...perk, ...campaign, ...journey, ...channel, ...traffic, ...tags },
+    segments: people,
+    drillMembers: CAMPAIGN_DRILL,
   },
   {
     name: 'conversions',
-    eventType: 'conversion',
-    tagged: true,
+    description: 'Conversions that the client reported',
+    eventTypes: ['conversion'],
     measures: {
       count,
       count_people: countPeople,
       journeys,
-      value: { aggType: 'sum', sql: 'sum(e.value)', ungrouped: 'e.value' },
+      value: { aggType: 'sum', sql: 'sum(e.value)', ungrouped: 'e.value', description: 'Of all currencies' },
     },
     dimensions: {
       ...occurred,
@@ -152,22 +224,53 @@ export const CUBES: readonly Cube[] = [
       ...journey,
       ...traffic,
       currency: text('e.currency'),
-      external_id: text('e.external_id'),
+      external_id: text('e.external_id', 'The id that the client gave; counted once per account'),
       ...tags,
     },
+    segments: people,
+    drillMembers: ['occurred_at', 'campaign_name', 'perk_title', 'journey_id', 'currency', 'external_id'],
   },
   {
     name: 'reward_links',
-    eventType: 'reward_link',
-    tagged: false,
-    measures: { count },
+    description: 'What became of reward links: a row for each state that one reached',
+    eventTypes: ['reward_link'],
+    measures: { count, journeys },
     dimensions: {
       ...occurred,
+      ...campaign,
+      ...journey,
       state: text('e.state'),
       pool_id: text('e.pool_id'),
       denomination: { type: 'number', sql: 'e.denomination' },
       currency: text('e.currency'),
       created_by: text('e.created_by'),
+      reference: text('e.reference'),
+      ...tags,
     },
+    drillMembers: ['occurred_at', 'state', 'pool_id', 'denomination', 'currency', 'created_by', 'reference'],
+  },
+  {
+    name: 'campaign_funnel',
+    description:
+      'Different journeys that did each thing, in no given order, without bots, prefetches and mail proxies',
+    eventTypes: ['teaser_view', 'reward_view', 'incentive_click', 'conversion', 'reward_link'],
+    rows: `${PEOPLE} and e.journey_id is not null and (e.state is null or e.state in ('generated', 'revealed'))`,
+    measures: {
+      journeys: ownJourneys('Did any of it'),
+      teaser_viewers: ownJourneys('Saw a teaser', "e.type = 'teaser_view'"),
+      reward_viewers: ownJourneys('Saw a reward', "e.type = 'reward_view'"),
+      clickers: ownJourneys('Clicked', "e.type = 'incentive_click'"),
+      converters: ownJourneys('Converted', "e.type = 'conversion'"),
+      gift_recipients: ownJourneys('Were given a reward link', "e.state = 'generated'"),
+      gift_openers: ownJourneys('Revealed a gift card', "e.state = 'revealed'"),
+      click_rate: rate('clickers', 'journeys'),
+      conversion_rate: rate('converters', 'clickers'),
+      events_without_journey: countWhere(
+        HAS_DERIVED_JOURNEY,
+        'Events that came without a journey of their own, which are in no other measure here',
+      ),
+    },
+    dimensions: { ...occurred, ...campaign, ...utm },
+    drillMembers: ['occurred_at', 'campaign_name', 'utm_source', 'utm_campaign'],
   },
 ];

@@ -29,6 +29,7 @@ describe('the model of an account', () => {
       'reward_views',
       'incentive_clicks',
       'conversions',
+      'reward_links',
     ])
       expect(names(['user-id', 'user_id', '__proto__', 'Plan'], cube)).toEqual(
         expect.arrayContaining(['cmeta', 'cmeta_user_id', 'cmeta___proto__', 'cmeta_Plan']),
@@ -36,7 +37,6 @@ describe('the model of an account', () => {
     expect(
       names(['user-id', 'user_id'], 'perk_clicks').filter((name) => name.startsWith('cmeta_')),
     ).toHaveLength(1);
-    expect(names(['user-id'], 'reward_links').some((name) => name.startsWith('cmeta'))).toBe(false);
     expect(names([], 'perk_clicks').some((name) => name.startsWith('cmeta_'))).toBe(false);
   });
 
@@ -59,7 +59,19 @@ describe('the model of an account', () => {
       reward_views: ['count', 'count_people', 'journeys'],
       incentive_clicks: ['count', 'count_people', 'journeys'],
       conversions: ['count', 'count_people', 'journeys', 'value'],
-      reward_links: ['count'],
+      reward_links: ['count', 'journeys'],
+      campaign_funnel: [
+        'journeys',
+        'teaser_viewers',
+        'reward_viewers',
+        'clickers',
+        'converters',
+        'gift_recipients',
+        'gift_openers',
+        'click_rate',
+        'conversion_rate',
+        'events_without_journey',
+      ],
     });
   });
 });

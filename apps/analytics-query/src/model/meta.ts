@@ -1,4 +1,5 @@
-import type { Cube, Dimension, Measure, Model } from './model.js';
+import { describeGranularity } from './granularities.js';
+import type { Cube, Dimension, Measure, Model, Segment } from './model.js';
 
 /**
  * Titles as Cube makes them: `perk_views` -> `Perk Views`, `utm_source` -> `Utm Source`, and an id is an `ID`.
@@ -12,58 +13,113 @@ export const titleOf = (name: string): string =>
     .join(' ')
     .replace(/\bId(s?)\b/g, 'ID$1');
 
-/** What annotations and `/v1/meta` share. */
-const common = (cube: Cube, name: string, type: string) => ({
+const titles = (cube: Cube, name: string) => ({
   title: `${titleOf(cube.name)} ${titleOf(name)}`,
   shortTitle: titleOf(name),
+});
+
+/** What annotations and `/v1/meta` share. */
+const common = (cube: Cube, name: string, type: string, { description }: { description?: string }) => ({
+  ...titles(cube, name),
+  ...(description ? { description } : {}),
   type,
 });
 
 const NUMBER_FORMAT = { name: 'number', specifier: ',.2f' };
-const NO_DRILL_MEMBERS = { drillMembers: [], drillMembersGrouped: { measures: [], dimensions: [] } };
+const PERCENT = { format: 'percent' };
+
+function drillMembersOf({ name, drillMembers }: Cube) {
+  const dimensions = drillMembers.map((member) => `${name}.${member}`);
+  return { drillMembers: dimensions, drillMembersGrouped: { measures: [], dimensions } };
+}
 
 export const annotateMeasure = (cube: Cube, name: string) => ({
-  ...common(cube, name, 'number'),
-  ...NO_DRILL_MEMBERS,
+  ...common(cube, name, 'number', cube.measures[name]!),
+  ...(cube.measures[name]!.rate ? PERCENT : {}),
+  ...drillMembersOf(cube),
 });
-export const annotateDimension = (cube: Cube, name: string, { type }: Dimension) => common(cube, name, type);
+export const annotateDimension = (cube: Cube, name: string, dimension: Dimension) =>
+  common(cube, name, dimension.type, dimension);
+export const annotateSegment = (cube: Cube, name: string) => ({
+  ...titles(cube, name),
+  description: cube.segments![name]!.description,
+});
+
+const SHOWN = { isVisible: true, public: true };
 
 const metaMeasure = (cube: Cube, name: string, { aggType }: Measure) => ({
   name: `${cube.name}.${name}`,
-  ...common(cube, name, 'number'),
+  ...annotateMeasure(cube, name),
   formatDescription: NUMBER_FORMAT,
   cumulativeTotal: false,
   cumulative: false,
   aggType,
-  ...NO_DRILL_MEMBERS,
-  isVisible: true,
-  public: true,
+  ...SHOWN,
 });
 
-const metaDimension = (cube: Cube, name: string, { type }: Dimension) => ({
+const metaDimension = (cube: Cube, name: string, dimension: Dimension, { granularities }: Model) => ({
   name: `${cube.name}.${name}`,
-  ...common(cube, name, type),
+  ...annotateDimension(cube, name, dimension),
   suggestFilterValues: true,
-  ...(type === 'number' ? { formatDescription: NUMBER_FORMAT } : {}),
-  isVisible: true,
-  public: true,
+  ...(dimension.type === 'number' ? { formatDescription: NUMBER_FORMAT } : {}),
+  ...(dimension.type === 'time'
+    ? {
+        granularities: [...granularities.values()]
+          .filter(({ isCustom }) => isCustom)
+          .map(describeGranularity),
+      }
+    : {}),
+  ...SHOWN,
   primaryKey: false,
 });
 
-/** The body of `/v1/meta`. No two cubes join, so each is a connected component of its own. */
-export const metaOf = (model: Model) => ({
+const metaSegment = (cube: Cube, name: string) => ({
+  name: `${cube.name}.${name}`,
+  ...annotateSegment(cube, name),
+  ...SHOWN,
+});
+
+/** What Cube adds with `extended`: how the model is written. */
+const extension = {
+  cube: ({ eventTypes, rows }: Cube) => ({
+    sql: `select * from tracking_events e where e.type in ('${eventTypes.join("', '")}')${rows ? ` and ${rows}` : ''}`,
+    fileName: 'cubes.ts',
+    joins: [],
+    preAggregations: [],
+    refreshKey: null,
+  }),
+  measure: ({ sql, filter, rate }: Measure) => ({
+    sql: rate ? `{${rate[0]}}::numeric / nullif({${rate[1]}}, 0)` : sql,
+    filters: filter ? [{ sql: filter }] : [],
+  }),
+  member: ({ sql }: Dimension | Segment) => ({ sql }),
+};
+
+/**
+ * The body of `/v1/meta`. No two cubes join, so each is a connected component of its own.
+ * @param isExtended with the SQL of every member
+ */
+export const metaOf = (model: Model, isExtended = false) => ({
   cubes: model.cubes.map((cube, index) => ({
     name: cube.name,
     type: 'cube',
     title: titleOf(cube.name),
-    isVisible: true,
-    public: true,
+    description: cube.description,
+    ...SHOWN,
     connectedComponent: index + 1,
-    measures: Object.entries(cube.measures).map(([name, measure]) => metaMeasure(cube, name, measure)),
-    dimensions: Object.entries(cube.dimensions).map(([name, dimension]) =>
-      metaDimension(cube, name, dimension),
-    ),
-    segments: [],
+    ...(isExtended ? extension.cube(cube) : {}),
+    measures: Object.entries(cube.measures).map(([name, measure]) => ({
+      ...metaMeasure(cube, name, measure),
+      ...(isExtended ? extension.measure(measure) : {}),
+    })),
+    dimensions: Object.entries(cube.dimensions).map(([name, dimension]) => ({
+      ...metaDimension(cube, name, dimension, model),
+      ...(isExtended ? extension.member(dimension) : {}),
+    })),
+    segments: Object.entries(cube.segments ?? {}).map(([name, segment]) => ({
+      ...metaSegment(cube, name),
+      ...(isExtended ? extension.member(segment) : {}),
+    })),
     hierarchies: [],
     folders: [],
     nestedFolders: [],

@@ -1,7 +1,9 @@
 import { CUBES, type Cube, type Dimension, type Measure } from './cubes.js';
+import { granularitiesFor, type Granularity } from './granularities.js';
 
 export { NAMES } from './cubes.js';
-export type { Cube, Dimension, Join, Measure, NameTable } from './cubes.js';
+export type { Cube, Dimension, Join, Measure, NameTable, Segment } from './cubes.js';
+export type { Granularity } from './granularities.js';
 
 export type Member = { cube: Cube; name: string } & (
   { kind: 'dimension'; definition: Dimension } | { kind: 'measure'; definition: Measure }
@@ -13,6 +15,8 @@ export interface Model {
   /** Finds `cube.member`; undefined where either does not exist. */
   find(path: string): Member | undefined;
   cube(name: string): Cube | undefined;
+  /** Of every time dimension, by name. */
+  granularities: ReadonlyMap<string, Granularity>;
 }
 
 const CMETA_PREFIX = 'cmeta_';
@@ -59,15 +63,15 @@ function attributeDimensions(names: readonly AttributeName[]): Record<string, Di
   );
 }
 
-export function modelFor(attributeNames: readonly AttributeName[]): Model {
+/** @param fiscalYearStart the month that a fiscal year begins with, 1 to 12 */
+export function modelFor(attributeNames: readonly AttributeName[], fiscalYearStart = 1): Model {
   const attributes = attributeDimensions(attributeNames);
-  const cubes = CUBES.map((cube) =>
-    cube.tagged ? { ...cube, dimensions: { ...cube.dimensions, ...attributes } } : cube,
-  );
+  const cubes = CUBES.map((cube) => ({ ...cube, dimensions: { ...cube.dimensions, ...attributes } }));
   const byName = new Map(cubes.map((cube) => [cube.name, cube]));
   return {
     cubes,
     cube: (name) => byName.get(name),
+    granularities: granularitiesFor(fiscalYearStart),
     find(path) {
       const [cubeName = '', name = ''] = path.split('.');
       const cube = byName.get(cubeName);

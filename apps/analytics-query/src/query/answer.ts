@@ -1,4 +1,5 @@
-import { annotateDimension, annotateMeasure } from '../model/meta.js';
+import { describeGranularity } from '../model/granularities.js';
+import { annotateDimension, annotateMeasure, annotateSegment } from '../model/meta.js';
 import type { Column, CompiledQuery } from './compile.js';
 import type { QueryType } from './normalize.js';
 import type { NormalizedQuery, ResponseFormat } from './query.js';
@@ -24,16 +25,18 @@ function annotationOf({ query, compiled }: DescribedQuery) {
       else {
         timeDimensions[key] = {
           ...annotation,
-          granularity: { name: granularity, title: granularity, interval: `1 ${granularity}` },
+          granularity: describeGranularity(granularity!),
         };
         if (!query.dimensions.includes(pathOf(column))) timeDimensions[pathOf(column)] = annotation;
       }
     }
   }
-  return { measures, dimensions, segments: {}, timeDimensions };
+  const { cube } = compiled.columns[0]!;
+  const segments = Object.fromEntries(
+    (query.segments ?? []).map((path) => [path, annotateSegment(cube, path.split('.')[1]!)]),
+  );
+  return { measures, dimensions, segments, timeDimensions };
 }
-
-const GRANULARITY_ORDER = ['second', 'minute', 'hour', 'day', 'week', 'month', 'quarter', 'year'];
 
 /** A member of an answer's row and the column that it comes from. */
 type Field = [key: string, column: number];
@@ -50,8 +53,8 @@ function fieldsOf({ query, compiled: { columns } }: DescribedQuery, queryType: Q
     if (column.kind !== 'timeDimension') return;
     const path = pathOf(column);
     const known = finest.get(path);
-    const fineness = (at: number) => GRANULARITY_ORDER.indexOf(columns[at]!.granularity!);
-    if (known === undefined || fineness(index) < fineness(known)) finest.set(path, index);
+    const lengthOf = (at: number) => columns[at]!.granularity!.seconds;
+    if (known === undefined || lengthOf(index) < lengthOf(known)) finest.set(path, index);
   });
   for (const [path, index] of finest) if (!query.dimensions.includes(path)) fields.push([path, index]);
   if (queryType === 'blendingQuery') {

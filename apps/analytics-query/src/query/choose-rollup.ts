@@ -1,6 +1,7 @@
 import { DateTime } from 'luxon';
-import type { Cube } from '../model/model.js';
+import type { Cube, Granularity } from '../model/model.js';
 import { ROLLUPS, type Rollup } from '../model/rollups.js';
+import { GRAIN_MS } from './coverage.js';
 
 /** What a query needs of the rows that it reads. */
 export interface Needs {
@@ -8,21 +9,35 @@ export interface Needs {
   /** Dimensions that it groups or filters by, by name, without times. */
   dimensions: string[];
   measures: string[];
-  granularities: string[];
+  granularities: Granularity[];
+  /** Names of segments, all of which rows must be in. */
+  segments: string[];
   timezone: string;
 }
 
-export const measureOfCell = ({ measures }: Rollup, cube: Cube, name: string): string | undefined =>
-  measures[`${cube.name}.${name}`] ?? measures[name];
+/** The only segment is `people`, and of the people in a cell nothing but their number is known. */
+export const measureOfCell = (
+  { measures }: Rollup,
+  cube: Cube,
+  name: string,
+  segments: readonly string[],
+): string | undefined => {
+  if (segments.length > 0)
+    return name === 'count' || name === 'count_people' ? measures.count_people : undefined;
+  return measures[`${cube.name}.${name}`] ?? measures[name];
+};
 
 /** The first rollup whose cells can answer it exactly. */
 export const chooseRollup = (needs: Needs): Rollup | undefined =>
   needs.measures.length === 0 ? undefined : ROLLUPS.find((rollup) => answers(rollup, needs));
 
-function answers(rollup: Rollup, { cube, dimensions, measures, granularities, timezone }: Needs): boolean {
-  if (!rollup.eventTypes.includes(cube.eventType)) return false;
+function answers(
+  rollup: Rollup,
+  { cube, dimensions, measures, granularities, segments, timezone }: Needs,
+): boolean {
+  if (cube.rows || !cube.eventTypes.every((type) => rollup.eventTypes.includes(type))) return false;
   // A perk view is one cell per hour with the number of its perks, and one per perk and day.
-  const hasOwn = (name: string) => measureOfCell(rollup, cube, name) !== undefined;
+  const hasOwn = (name: string) => measureOfCell(rollup, cube, name, segments) !== undefined;
   return (
     measures.every(hasOwn) &&
     dimensions.every((name) => rollup.dimensions[name] !== undefined) &&
@@ -31,11 +46,10 @@ function answers(rollup: Rollup, { cube, dimensions, measures, granularities, ti
   );
 }
 
-const OF_DAYS = ['day', 'week', 'month', 'quarter', 'year'];
-
-function fits(granularity: string, timezone: string, grain: Rollup['grain']): boolean {
-  if (grain === 'day') return OF_DAYS.includes(granularity) && offsetsOf(timezone).isUtc;
-  return (granularity === 'hour' || OF_DAYS.includes(granularity)) && offsetsOf(timezone).areWholeHours;
+/** What is as long as a cell or longer begins where a cell begins, where the zone of the query lets it. */
+function fits({ seconds }: Granularity, timezone: string, grain: Rollup['grain']): boolean {
+  const { areWholeHours, isUtc } = offsetsOf(timezone);
+  return seconds * 1_000 >= GRAIN_MS[grain] && (grain === 'day' ? isUtc : areWholeHours);
 }
 
 interface Offsets {

@@ -3,7 +3,7 @@ import { CUBES } from '../model/cubes.js';
 import { modelFor } from '../model/model.js';
 import { compile } from './compile.js';
 import { normalize } from './normalize.js';
-import { GRANULARITIES, OPERATORS } from './query.js';
+import { OPERATORS } from './query.js';
 
 const NOW = Date.UTC(2026, 2, 18, 14, 30, 15, 250);
 const model = modelFor(['user-id', 'user_id', 'plan'].map((name) => ({ name })));
@@ -23,8 +23,12 @@ const filtered = (filter: object, measures = ['perk_clicks.count']) => {
 describe('compile', () => {
   it('always filters by account and type, with the account as the first parameter', () => {
     for (const cube of CUBES) {
-      const { text, params } = compileQuery({ measures: [`${cube.name}.count`] });
-      expect(text).toContain(`where e.account_id = $1\n  and e.type = '${cube.eventType}'`);
+      const [measure] = Object.keys(cube.measures);
+      const { text, params } = compileQuery({ measures: [`${cube.name}.${measure}`] });
+      const [only, ...others] = cube.eventTypes;
+      expect(text).toContain(
+        `where e.account_id = $1\n  and e.type ${others.length === 0 ? `= '${only}'` : `in ('${cube.eventTypes.join("', '")}')`}`,
+      );
       expect(params).toEqual(['acme']);
     }
   });
@@ -170,6 +174,48 @@ describe('compile', () => {
   });
 
   it.each([
+    [
+      { measures: ['perk_clicks.cuont'] },
+      "'cuont' not found for path 'perk_clicks.cuont'; did you mean 'perk_clicks.count'?",
+    ],
+    [
+      { dimensions: ['perk_clicks.perkId'] },
+      "'perkId' not found for path 'perk_clicks.perkId'; did you mean 'perk_clicks.perk_id'?",
+    ],
+    [
+      { dimensions: ['perk_clicks.cmeta_paln'] },
+      "'cmeta_paln' not found for path 'perk_clicks.cmeta_paln'; did you mean 'perk_clicks.cmeta_plan'?",
+    ],
+    [
+      { dimensions: ['perk_clicks.campaign'], measures: ['perk_clicks.count'] },
+      "'campaign' not found for path 'perk_clicks.campaign'; did you mean 'perk_clicks.utm_campaign'?",
+    ],
+    // Of what may stand there.
+    [
+      { dimensions: ['perk_clicks.journeys'] },
+      "'journeys' not found for path 'perk_clicks.journeys'; did you mean 'perk_clicks.journey_id'?",
+    ],
+    [
+      { measures: ['clicks.count'] },
+      "Cube 'clicks' not found for path 'clicks.count'; did you mean 'incentive_clicks.count', 'perk_clicks.count'?",
+    ],
+    [
+      { measures: ['perk_click.count'] },
+      "Cube 'perk_click' not found for path 'perk_click.count'; did you mean 'perk_clicks.count'?",
+    ],
+    [{ measures: ['perk_clicks.zebra'] }, "'zebra' not found for path 'perk_clicks.zebra'"],
+    [
+      { measures: [`perk_clicks.${'x'.repeat(200)}`] },
+      `'${'x'.repeat(200)}' not found for path 'perk_clicks.${'x'.repeat(200)}'`,
+    ],
+  ])('names the nearest members: %j', (query, message) => {
+    const model = modelFor([{ name: 'plan' }]);
+    expect(() => compile(normalize(query, NOW).queries[0]!, model, 'acme')).toThrow(
+      expect.objectContaining({ detail: message }),
+    );
+  });
+
+  it.each([
     [{ measures: ['nothing.count'] }, "Cube 'nothing' not found for path 'nothing.count'"],
     [{ measures: ['perk_clicks.sum'] }, "'sum' not found for path 'perk_clicks.sum'"],
     [{ measures: ['perk_clicks.perk_id'] }, "'perk_id' not found for path 'perk_clicks.perk_id'"],
@@ -182,11 +228,7 @@ describe('compile', () => {
       { dimensions: ['perk_clicks.cmeta_other'] },
       "'cmeta_other' not found for path 'perk_clicks.cmeta_other'",
     ],
-    [{ dimensions: ['reward_links.cmeta'] }, "'cmeta' not found for path 'reward_links.cmeta'"],
-    [
-      { dimensions: ['reward_links.cmeta_plan'] },
-      "'cmeta_plan' not found for path 'reward_links.cmeta_plan'",
-    ],
+    [{ measures: ['reward_links.count_people'] }, "'count_people' not found"],
     [{ measures: ['perk_views.count_people'] }, "'count_people' not found"],
     [
       { measures: ['perk_clicks.count', 'perk_views.count'] },
@@ -402,7 +444,7 @@ describe('safety', () => {
 
   it('compiles every member with every granularity', () => {
     for (const cube of CUBES) {
-      for (const granularity of GRANULARITIES)
+      for (const granularity of model.granularities.keys())
         expect(() => compileQuery({ dimensions: [`${cube.name}.occurred_at.${granularity}`] })).not.toThrow();
       expect(() =>
         compileQuery({

@@ -1,7 +1,8 @@
-import type { Cube, Dimension, Measure, Member, Model } from '../model/model.js';
+import type { Cube, Dimension, Granularity, Measure, Member, Model } from '../model/model.js';
 import type { Coverage } from './coverage.js';
 import { clauseOf, membersOfFilter } from './filters.js';
-import { GRANULARITIES, type NormalizedFilterTree, type NormalizedQuery } from './query.js';
+import type { NormalizedFilterTree, NormalizedQuery } from './query.js';
+import { notFound } from './not-found.js';
 import { queryError } from './query-error.js';
 import { writeStatement } from './statement.js';
 
@@ -14,7 +15,7 @@ export interface Column {
   kind: 'dimension' | 'timeDimension' | 'measure';
   cube: Cube;
   name: string;
-  granularity?: string;
+  granularity?: Granularity;
 }
 
 export interface CompiledQuery {
@@ -46,6 +47,8 @@ export interface ResolvedQuery {
   cube: Cube;
   columns: Column[];
   resolve: (path: string) => Member;
+  /** Names of the cube's segments. */
+  segments: string[];
   /** Filters of rows and of groups. */
   where: NormalizedFilterTree[];
   having: NormalizedFilterTree[];
@@ -54,15 +57,14 @@ export interface ResolvedQuery {
 /** The member, or the error that Cube gives for its absence. */
 export function resolveMember(model: Model, path: string): Member {
   const [cubeName = '', name = ''] = path.split('.');
-  if (!model.cube(cubeName)) throw queryError(`Cube '${cubeName}' not found for path '${path}'`);
   const member = model.find(`${cubeName}.${name}`);
-  if (!member) throw queryError(`'${name}' not found for path '${path}'`);
+  if (!member) throw notFound(model, path);
   return member;
 }
 
 const resolveMeasure = (model: Model, path: string): { cube: Cube; name: string; definition: Measure } => {
   const member = resolveMember(model, path);
-  if (member.kind !== 'measure') throw queryError(`'${member.name}' not found for path '${path}'`);
+  if (member.kind !== 'measure') throw notFound(model, path, 'measure');
   return member;
 };
 const resolveDimension = (
@@ -70,8 +72,16 @@ const resolveDimension = (
   path: string,
 ): { cube: Cube; name: string; definition: Dimension } => {
   const member = resolveMember(model, path);
-  if (member.kind !== 'dimension') throw queryError(`'${member.name}' not found for path '${path}'`);
+  if (member.kind !== 'dimension') throw notFound(model, path, 'dimension');
   return member;
+};
+
+const resolveSegment = (model: Model, path: string): { cube: Cube; name: string } => {
+  const [cubeName = '', name = ''] = path.split('.');
+  const cube = model.cube(cubeName);
+  if (!cube) throw queryError(`Cube '${cubeName}' not found for path '${path}'`);
+  if (!Object.hasOwn(cube.segments ?? {}, name)) throw queryError(`'${name}' not found for path '${path}'`);
+  return { cube, name };
 };
 
 /** Every member that a query names, also in its filters. */
@@ -124,13 +134,9 @@ export function compile(
 export const isTrue = (value: boolean | string | undefined): boolean => value === true || value === 'true';
 
 function resolveQuery(query: NormalizedQuery, model: Model, account: string): ResolvedQuery {
-  for (const path of query.segments ?? []) {
-    const [cube, name] = path.split('.');
-    if (!model.cube(cube!)) throw queryError(`Cube '${cube}' not found for path '${path}'`);
-    throw queryError(`'${name}' not found for path '${path}'`);
-  }
+  const segments = [...new Set(query.segments)].map((path) => resolveSegment(model, path));
   const used = [...new Set(membersOf(query))].map((path) => resolveMember(model, path));
-  const [cube, other] = [...new Set(used.map((member) => member.cube))];
+  const [cube, other] = [...new Set([...used, ...segments].map((member) => member.cube))];
   if (other) throw queryError(`Can't find join path to join '${cube!.name}', '${other.name}'`);
 
   const selected = [
@@ -142,10 +148,16 @@ function resolveQuery(query: NormalizedQuery, model: Model, account: string): Re
       const { cube, name, definition } = resolveDimension(model, dimension);
       if (definition.type !== 'time') throw queryError(`'${name}' is not a time dimension`);
       if (granularity === undefined) return [];
-      if (!(GRANULARITIES as readonly string[]).includes(granularity))
-        throw queryError(`Granularity "${granularity}" does not exist in dimension ${dimension}`);
+      const known = model.granularities.get(granularity);
+      if (!known) throw queryError(`Granularity "${granularity}" does not exist in dimension ${dimension}`);
       return [
-        { key: `${dimension}.${granularity}`, kind: 'timeDimension' as const, cube, name, granularity },
+        {
+          key: `${dimension}.${granularity}`,
+          kind: 'timeDimension' as const,
+          cube,
+          name,
+          granularity: known,
+        },
       ];
     }),
     ...(query.measures ?? []).map((path): Omit<Column, 'alias'> => {
@@ -163,6 +175,7 @@ function resolveQuery(query: NormalizedQuery, model: Model, account: string): Re
       .filter(({ key }, index) => selected.findIndex((each) => each.key === key) === index)
       .map((column, index) => ({ ...column, alias: aliasOf(column.key, index) })),
     resolve,
+    segments: segments.map(({ name }) => name),
     where: query.filters.filter((_, index) => clauses[index] === 'where'),
     having: query.filters.filter((_, index) => clauses[index] === 'having'),
   };

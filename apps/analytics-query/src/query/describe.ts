@@ -1,6 +1,7 @@
 import { isTrue } from './compile.js';
 import { pivotQueryOf, type DescribedQuery } from './answer.js';
 import type { QueryType } from './normalize.js';
+import { ADDITIVE } from './statement.js';
 
 const orderOf = ({ compiled: { order } }: DescribedQuery): Record<string, 'asc' | 'desc'> =>
   Object.fromEntries(order.map(({ id, desc }) => [id, desc ? 'desc' : 'asc']));
@@ -11,7 +12,7 @@ function transformed({ query, compiled: { columns } }: DescribedQuery) {
   const measures = keys('measure');
   const dimensions = keys('dimension');
   const isAdditive = columns.every(
-    ({ kind, cube, name }) => kind !== 'measure' || cube.measures[name]!.aggType !== 'countDistinct',
+    ({ kind, cube, name }) => kind !== 'measure' || ADDITIVE.has(cube.measures[name]!.aggType),
   );
   return {
     measures,

@@ -63,9 +63,6 @@ export const OPERATORS = [
 ] as const;
 export type Operator = (typeof OPERATORS)[number];
 
-export const GRANULARITIES = ['second', 'minute', 'hour', 'day', 'week', 'month', 'quarter', 'year'] as const;
-export type Granularity = (typeof GRANULARITIES)[number];
-
 /** Local wall time of the query's time zone, `YYYY-MM-DDTHH:mm:ss.SSS`. */
 export type LocalStamp = string;
 export type LocalRange = [from: LocalStamp, to: LocalStamp];

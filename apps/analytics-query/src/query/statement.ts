@@ -32,15 +32,25 @@ const groupsOf = (columns: Column[]): number[] =>
   columns.flatMap(({ kind }, index) => (kind === 'measure' ? [] : [index + 1]));
 const spreadsPerks = (cube: Cube): boolean =>
   Object.values(cube.measures).some(({ sqlWithoutPerks }) => sqlWithoutPerks);
-const measureSql = (measure: Measure, withPerks: boolean): string =>
-  (withPerks ? undefined : measure.sqlWithoutPerks) ?? measure.sql;
+/** The names of the measures that a measure is made from: itself, or what a rate divides. */
+const partsOf = (name: string, { rate }: Measure): readonly string[] => rate ?? [name];
+/** A measure over the SQL of the measures that it is made from. */
+const overParts = (name: string, { rate }: Measure, sqlOf: (part: string) => string): string =>
+  rate ? `(${sqlOf(rate[0])})::numeric / nullif(${sqlOf(rate[1])}, 0)` : sqlOf(name);
+const measureSql = (cube: Cube, name: string, withPerks: boolean): string =>
+  overParts(name, cube.measures[name]!, (part) => {
+    const { sql, sqlWithoutPerks } = cube.measures[part]!;
+    return (withPerks ? undefined : sqlWithoutPerks) ?? sql;
+  });
+const nameOf = (cube: Cube, measure: Measure): string =>
+  Object.keys(cube.measures).find((name) => cube.measures[name] === measure)!;
 
 const PERKS = 'cross join lateral unnest(e.perk_ids) as p (perk_id)';
 const local = (sql: string, timezone: string): string => `(${sql} at time zone '${timezone}')`;
 
 /** A column that groups, over the time column and the dimensions of some row. */
 function groupSql({ kind, granularity, name }: Column, dimension: Dimension, timezone: string): string {
-  if (kind === 'timeDimension') return `date_trunc('${granularity}', ${local(dimension.sql, timezone)})`;
+  if (kind === 'timeDimension') return granularity!.start(local(dimension.sql, timezone));
   return dimension.type === 'time' ? local(dimension.sql, timezone) : (dimension.sql ?? name);
 }
 
@@ -55,12 +65,12 @@ function writePlain(resolved: ResolvedQuery, { keptFrom }: CompileOptions): Omit
   // A row of an ungrouped query, and the subject of measureFilter, is one view of one perk.
   if (spreadsPerks(cube) && ungrouped) joins.add('perks');
   const params = new Params();
-  const where = [...ofAccount(params, account, cube), ...inRange(resolved, params, keptFrom)];
+  const where = [...ofAccount(params, account, resolved), ...inRange(resolved, params, keptFrom)];
   const context: FilterContext = {
     params,
     timezone: query.timezone,
     resolve,
-    measureSql: (measure) => measureSql(measure, joins.has('perks')),
+    measureSql: (measure) => measureSql(cube, nameOf(cube, measure), joins.has('perks')),
     ungrouped,
   };
   where.push(...compileFilters(resolved.where, context));
@@ -68,7 +78,7 @@ function writePlain(resolved: ResolvedQuery, { keptFrom }: CompileOptions): Omit
   const select = columns.map((column) => {
     const { definition, kind } = resolve(pathOf(column));
     if (kind === 'dimension') return groupSql(column, definition, query.timezone);
-    return ungrouped ? definition.ungrouped : measureSql(definition, joins.has('perks'));
+    return ungrouped ? definition.ungrouped : measureSql(cube, column.name, joins.has('perks'));
   });
   const groups = ungrouped ? [] : groupsOf(columns);
   return {
@@ -100,9 +110,18 @@ function joinsIn(resolved: ResolvedQuery): Set<Join> {
   return new Set(paths.flatMap((path) => joinsOf(resolved, path)));
 }
 
-const ofAccount = (params: Params, account: string, { eventType }: Cube): string[] => [
+const ofTypes = (sql: string, { eventTypes }: Cube): string =>
+  eventTypes.length === 1 ? `${sql} = '${eventTypes[0]}'` : `${sql} in ('${eventTypes.join("', '")}')`;
+
+/** The rows of the cube and of the query's segments. */
+const ofCube = ({ cube, segments }: ResolvedQuery): string[] => [
+  ofTypes('e.type', cube),
+  ...(cube.rows ? [cube.rows] : []),
+  ...segments.map((name) => cube.segments![name]!.sql),
+];
+const ofAccount = (params: Params, account: string, resolved: ResolvedQuery): string[] => [
   `e.account_id = ${params.add(account)}`,
-  `e.type = '${eventType}'`,
+  ...ofCube(resolved),
 ];
 
 function inRange({ query, resolve }: ResolvedQuery, params: Params, keptFrom = -Infinity): string[] {
@@ -128,11 +147,11 @@ interface SplitPlan {
   measures: { name: string; definition: Measure }[];
   withPerks: boolean;
   rollup: Rollup | undefined;
-  /** What the only measure counts the different values of, when it does so: a group is made for each, then they are counted. */
+  /** What measures count the different values of, when some do so: a group is made for each value, then groups are counted. */
   distinct: string | undefined;
 }
 
-const ADDITIVE = new Set<Measure['aggType']>(['count', 'sum']);
+export const ADDITIVE: ReadonlySet<Measure['aggType']> = new Set(['count', 'sum'] as const);
 
 function splitPlan(resolved: ResolvedQuery): SplitPlan | null {
   const { query, cube, columns, resolve, where, having } = resolved;
@@ -158,11 +177,12 @@ function splitPlan(resolved: ResolvedQuery): SplitPlan | null {
     keys.set(id, { key: id, alias: name, kind: 'dimension', cube, name });
   }
 
-  const paths = [...new Set([...(query.measures ?? []), ...having.flatMap(membersOfFilter)])];
-  const measures = paths.flatMap((path) => {
+  const paths = [...(query.measures ?? []), ...having.flatMap(membersOfFilter)];
+  const measured = paths.flatMap((path) => {
     const { kind, name, definition } = resolve(path);
-    return kind === 'measure' ? [{ name, definition }] : [];
+    return kind === 'measure' ? partsOf(name, definition) : [];
   });
+  const measures = [...new Set(measured)].map((name) => ({ name, definition: cube.measures[name]! }));
   const isAdditive = measures.every(({ definition }) => ADDITIVE.has(definition.aggType));
   const withPerks = joinsIn(resolved).has('perks');
   const isMeasureFilter = (filter: NormalizedFilterTree) =>
@@ -173,6 +193,7 @@ function splitPlan(resolved: ResolvedQuery): SplitPlan | null {
           cube,
           measures: measures.map(({ name }) => name),
           granularities: columns.flatMap(({ granularity }) => granularity ?? []),
+          segments: resolved.segments,
           dimensions: [
             ...[...keys.values()].filter(({ kind }) => kind === 'dimension').map(({ name }) => name),
             ...onRows.flatMap(membersOfFilter).map((path) => path.split('.')[1]!),
@@ -181,11 +202,10 @@ function splitPlan(resolved: ResolvedQuery): SplitPlan | null {
         })
       : undefined;
   // Distinct things cannot be added up: groups of names may only be looked at where each is one group of ids.
-  const [only, ...others] = measures;
-  const distinct =
-    only?.definition.distinct && others.length === 0 && names.size === 0
-      ? only.definition.distinct
-      : undefined;
+  const counted = new Set(
+    measures.flatMap(({ definition }) => (ADDITIVE.has(definition.aggType) ? [] : [definition.distinct!])),
+  );
+  const distinct = counted.size === 1 && names.size === 0 ? [...counted][0] : undefined;
   const canJoinLate = names.size > 0 && (isAdditive || ids.every((id) => selected.has(id)));
   if (!rollup && !canJoinLate && !distinct) return null;
   if (names.size > 0 && !canJoinLate) return null;
@@ -228,21 +248,22 @@ function writeSplit(
   const keyAt = (id: string): string => `g.k${keys.findIndex((key) => key.id === id)}`;
   const sumAt = (name: string): string => {
     const at = measures.findIndex((measure) => measure.name === name);
+    const { aggType, filter } = measures[at]!.definition;
     // Null is nothing that could be counted.
-    if (plan.distinct) return `count(g.m${at})`;
-    const isCount = measures[at]!.definition.aggType !== 'sum';
-    return isCount ? `coalesce(sum(g.m${at}), 0)::bigint` : `sum(g.m${at})`;
+    if (plan.distinct && aggType === 'countDistinct')
+      return filter ? `count(g.d) filter (where g.m${at})` : 'count(g.d)';
+    return aggType === 'sum' ? `sum(g.m${at})` : `coalesce(sum(g.m${at}), 0)::bigint`;
   };
   const select = columns.map((column) => {
     const member = resolve(pathOf(column));
-    if (member.kind === 'measure') return sumAt(column.name);
+    if (member.kind === 'measure') return overParts(column.name, member.definition, sumAt);
     return (member.definition.joins ?? []).some(isName) ? member.definition.sql : keyAt(column.key);
   });
   const context: FilterContext = {
     params,
     timezone: query.timezone,
     resolve,
-    measureSql: (measure) => sumAt(measures.find(({ definition }) => definition === measure)!.name),
+    measureSql: (measure) => overParts(nameOf(cube, measure), measure, sumAt),
     ungrouped: false,
   };
   const groups = groupsOf(columns);
@@ -264,11 +285,12 @@ function writeSplit(
 
 /** Raw rows of one stretch of time, added up. */
 function rawGroups(
-  { query, cube, resolve }: ResolvedQuery,
+  resolved: ResolvedQuery,
   { keys, measures, onRows, withPerks, distinct }: SplitPlan,
   params: Params,
   timeSql: () => string[],
 ): string {
+  const { query, cube, resolve } = resolved;
   const select = [
     ...keys.map(({ column }, at) => {
       const { definition } = resolve(pathOf(column)) as { definition: Dimension };
@@ -276,16 +298,21 @@ function rawGroups(
         column.kind === 'timeDimension' || !isNamed(definition) ? definition : cube.dimensions[column.name]!;
       return `${groupSql(column, sql, query.timezone)} as k${at}`;
     }),
-    ...measures.map(({ definition }, at) => `${distinct ?? measureSql(definition, withPerks)} as m${at}`),
+    ...(distinct ? [`${distinct} as d`] : []),
   ];
-  const groups = (distinct ? select : keys).map((_, at) => at + 1);
+  const groups = select.map((_, at) => at + 1);
+  measures.forEach(({ name, definition: { aggType, filter } }, at) => {
+    if (!distinct || aggType !== 'countDistinct')
+      select.push(`${measureSql(cube, name, withPerks)} as m${at}`);
+    else if (filter) select.push(`bool_or(${filter}) as m${at}`);
+  });
   const context = { params, timezone: query.timezone, resolve, measureSql: () => '', ungrouped: false };
   return [
     `select ${select.join(', ')}`,
     `from tracking_events e${withPerks ? ` ${PERKS}` : ''}`,
     ...clause('where', [
       'e.account_id = $1',
-      `e.type = '${cube.eventType}'`,
+      ...ofCube(resolved),
       ...timeSql(),
       ...compileFilters(onRows, context),
     ]),
@@ -296,7 +323,7 @@ const isNamed = ({ joins = [] }: Dimension): boolean => joins.some(isName);
 
 /** The cells of a stretch of time, without those that raw rows are read for. */
 function cellRows(
-  { query, cube, resolve }: ResolvedQuery,
+  { query, cube, segments, resolve }: ResolvedQuery,
   { keys, measures, onRows }: SplitPlan,
   rollup: Rollup,
   cells: Stretch,
@@ -310,7 +337,7 @@ function cellRows(
       const type = column.kind === 'timeDimension' ? 'time' : 'string';
       return `${groupSql(column, { type, sql }, query.timezone)} as k${at}`;
     }),
-    ...measures.map(({ name }, at) => `${measureOfCell(rollup, cube, name)} as m${at}`),
+    ...measures.map(({ name }, at) => `${measureOfCell(rollup, cube, name, segments)} as m${at}`),
   ];
   const inside = raw.filter(([from, to]) => from >= cells[0] && to <= cells[1]);
   const context: FilterContext = {
@@ -329,7 +356,9 @@ function cellRows(
     `from ${rollup.table} c`,
     ...clause('where', [
       'c.account_id = $1',
-      `c.type = '${cube.eventType}'`,
+      ofTypes('c.type', cube),
+      // Where nobody was, raw rows would have no group.
+      ...(segments.length > 0 ? ['c.people > 0'] : []),
       ...stretchSql(time, cells, params),
       ...inside.map((stretch) => `not (${stretchSql(time, stretch, params).join(' and ')})`),
       ...compileFilters(onRows, context),

@@ -1,5 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { ENV } from '@perkway/platform';
 import { LRUCache } from 'lru-cache';
+import type { AnalyticsQueryEnv } from '../env.js';
 import {
   attributeOfMember,
   dimensionOfAttribute,
@@ -24,9 +26,14 @@ const FULL = 2_000;
 export class AccountModels {
   private readonly known = new LRUCache<string, Promise<string[]>>({ max: MAX_ACCOUNTS, ttl: FRESH_MS });
   /** Without an account's own dimensions: for queries that name none of them. */
-  private readonly common = modelFor([]);
+  private readonly common: Model;
 
-  constructor(@Inject(Reader) private readonly reader: Reader) {}
+  constructor(
+    @Inject(Reader) private readonly reader: Reader,
+    @Inject(ENV) private readonly env: AnalyticsQueryEnv,
+  ) {
+    this.common = this.modelOf([]);
+  }
 
   /** What `/v1/meta` shows: names that calls with a key used before those that anybody put into a link. */
   async listed(account: string, patience: Patience): Promise<Model> {
@@ -36,7 +43,7 @@ export class AccountModels {
       this.known.set(account, names);
       names.catch(() => this.known.delete(account));
     }
-    return modelFor((await names).map(byName));
+    return this.modelOf((await names).map(byName));
   }
 
   /** With the attribute dimensions that the queries name, whether or not they are listed. */
@@ -66,8 +73,10 @@ export class AccountModels {
     if (isFull)
       for (const name of named)
         if (!found.has(dimensionOfAttribute(name))) names.push({ name, isFolded: true });
-    return modelFor(names);
+    return this.modelOf(names);
   }
+
+  private readonly modelOf = (names: AttributeName[]): Model => modelFor(names, this.env.FISCAL_YEAR_START);
 
   private async list(account: string, patience: Patience): Promise<string[]> {
     const rows = await this.reader.rows(

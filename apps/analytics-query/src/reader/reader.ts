@@ -79,7 +79,6 @@ export class Reader implements OnModuleInit, OnApplicationShutdown {
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS + this.timeoutMs,
       // Statements are sent without waiting for the answers to those before: one round trip for a transaction.
       pipeline: true,
-      idle_in_transaction_session_timeout: 10_000,
       keepAlive: true,
     } as pg.PoolConfig);
     this.pool.on('error', (err) => this.logger.warn({ err }, 'a reader connection was lost'));

@@ -1,11 +1,12 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { CALLER_ID_FORM, CALLER_ID_PATTERN } from '@perkway/domain';
-import { IsCallerId, IsText } from '@perkway/platform';
+import { IsCallerId, IsText, ReadBack, StoredTimes } from '@perkway/platform';
 import { ArrayMaxSize, ArrayUnique, IsArray } from 'class-validator';
 
 const MAX_NAME = 300;
 const MAX_INCENTIVES = 500;
 
+@ReadBack()
 @ApiSchema({ name: 'PutCampaign' })
 export class PutCampaignDto {
   @ApiProperty({ description: 'An existing account', example: 'ostervale-bank' })
@@ -21,7 +22,8 @@ export class PutCampaignDto {
     items: { type: 'string', pattern: CALLER_ID_PATTERN },
     maxItems: MAX_INCENTIVES,
     uniqueItems: true,
-    description: 'Existing perks, in the order in which they are shown',
+    description:
+      'Existing perks, in the order in which they are shown. One that was deleted since may stay, and is shown no more',
     example: ['fernway-weekend', 'quillon-third-night'],
   })
   @IsArray()
@@ -32,7 +34,7 @@ export class PutCampaignDto {
 }
 
 @ApiSchema({ name: 'Campaign' })
-export class CampaignResource {
+export class CampaignResource extends StoredTimes {
   @ApiProperty({ example: 'ostervale-spring-travel' })
   id: string;
   @ApiProperty({ example: 'ostervale-bank' })
@@ -41,4 +43,19 @@ export class CampaignResource {
   name: string;
   @ApiProperty({ type: [String], example: ['fernway-weekend', 'quillon-third-night'] })
   incentives: string[];
+}
+
+/** As its own account sees a campaign. */
+@ApiSchema({ name: 'OwnCampaign' })
+export class OwnCampaignResource {
+  @ApiProperty({ example: 'ostervale-spring-travel' })
+  id: string;
+  @ApiProperty({ example: 'Spring travel for card holders' })
+  name: string;
+  @ApiProperty({ type: [String], example: ['fernway-weekend', 'quillon-third-night'] })
+  incentives: string[];
+  @ApiProperty({ format: 'date-time', example: '2026-11-05T09:30:00.000Z' })
+  created_at: string;
+  @ApiProperty({ format: 'date-time', example: '2026-11-20T16:02:11.000Z' })
+  updated_at: string;
 }

@@ -1,4 +1,4 @@
-import { Column, Entity, PrimaryColumn, UpdateDateColumn } from 'typeorm';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { Campaign } from './campaign.js';
 
 @Entity('campaigns')
@@ -11,6 +11,8 @@ export class CampaignEntity implements Campaign {
   name: string;
   @Column('text', { array: true })
   incentives: string[];
-  @UpdateDateColumn({ type: 'timestamptz' })
+  @Column('timestamptz')
+  created_at: Date;
+  @Column('timestamptz')
   updated_at: Date;
 }

@@ -1,7 +1,18 @@
-import { Body, Controller, Param, Put } from '@nestjs/common';
-import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { Body, Controller, Delete, Get, Param, Put, Query } from '@nestjs/common';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Roles } from '@perkway/auth';
-import { CallerIdPipe } from '@perkway/platform';
+import {
+  ApiDeleteStored,
+  ApiGetStored,
+  ApiOwner,
+  ApiPage,
+  ApiPutStored,
+  ApiSearch,
+  CallerIdPipe,
+  IfMatch,
+  type ListQuery,
+  type Page,
+} from '@perkway/platform';
 import { CampaignResource, PutCampaignDto } from './campaign.dto.js';
 import { CampaignsService } from './campaigns.service.js';
 
@@ -11,13 +22,43 @@ import { CampaignsService } from './campaigns.service.js';
 export class CampaignsController {
   constructor(private readonly campaigns: CampaignsService) {}
 
+  @Get()
+  @ApiOperation({ summary: 'The campaigns of all accounts' })
+  @ApiSearch('the id or name')
+  @ApiOwner()
+  @ApiPage(CampaignResource, 'By id')
+  listStoredCampaigns(@Query() query: ListQuery): Promise<Page<CampaignResource>> {
+    return this.campaigns.list(query);
+  }
+
+  @Get(':campaignId')
+  @ApiOperation({ summary: 'A campaign of any account' })
+  @ApiGetStored(CampaignResource, 'CAMPAIGN_NOT_FOUND')
+  getStoredCampaign(@Param('campaignId', CallerIdPipe) campaignId: string): Promise<CampaignResource> {
+    return this.campaigns.get(campaignId);
+  }
+
   @Put(':campaignId')
   @ApiOperation({ summary: 'Makes or replaces a campaign' })
-  @ApiResponse({ status: 200, description: 'The campaign as it is stored', type: CampaignResource })
+  @ApiPutStored(CampaignResource)
   putCampaign(
     @Param('campaignId', CallerIdPipe) campaignId: string,
     @Body() body: PutCampaignDto,
+    @IfMatch() ifMatch?: string,
   ): Promise<CampaignResource> {
-    return this.campaigns.put(campaignId, body);
+    return this.campaigns.put(campaignId, body, ifMatch);
+  }
+
+  @Delete(':campaignId')
+  @ApiOperation({
+    summary: 'Deletes a campaign',
+    description: 'Its links lead nowhere from then on, its pixels record nothing; what was tracked stays.',
+  })
+  @ApiDeleteStored('CAMPAIGN_NOT_FOUND')
+  deleteCampaign(
+    @Param('campaignId', CallerIdPipe) campaignId: string,
+    @IfMatch() ifMatch?: string,
+  ): Promise<void> {
+    return this.campaigns.delete(campaignId, ifMatch);
   }
 }

@@ -1,12 +1,26 @@
 import { Injectable } from '@nestjs/common';
 import { AccountDirectory, PerkDirectory } from '@perkway/directory';
-import { TRACKING_EVENT_VERSION } from '@perkway/domain';
+import { DomainError, TRACKING_EVENT_VERSION } from '@perkway/domain';
+import {
+  Conditions,
+  lockRow,
+  ownerOf,
+  Pages,
+  putStored,
+  requireDeletable,
+  searchOf,
+  timesOf,
+  type ListQuery,
+  type Page,
+} from '@perkway/platform';
 import { newEventId, TrackingService } from '@perkway/tracking';
-import { DataSource } from 'typeorm';
+import { DataSource, type EntityManager } from 'typeorm';
 import { CampaignDirectory } from './campaign-directory.js';
-import type { PutCampaignDto } from './campaign.dto.js';
+import type { CampaignResource, PutCampaignDto } from './campaign.dto.js';
 import { CampaignEntity } from './campaign.entity.js';
 import type { Campaign } from './campaign.js';
+
+const toResource = (campaign: CampaignEntity): CampaignResource => ({ ...campaign, ...timesOf(campaign) });
 
 @Injectable()
 export class CampaignsService {
@@ -16,30 +30,90 @@ export class CampaignsService {
     private readonly accounts: AccountDirectory,
     private readonly perks: PerkDirectory,
     private readonly campaigns: CampaignDirectory,
+    private readonly pages: Pages,
   ) {}
+
+  /** By id, as `collate "C"` orders them. @throws DomainError VALIDATION_FAILED */
+  async list(query: ListQuery): Promise<Page<CampaignResource>> {
+    const page = this.pages.ask<[id: string]>({ name: 'campaigns' }, query);
+    const owner = ownerOf(query);
+    const where = new Conditions().search(searchOf(query), 'id', 'name');
+    if (owner !== undefined) where.and`owner = ${owner}`;
+    if (page.after) where.and`id collate "C" > ${page.after[0]}`;
+    const rows = await this.dataSource.query<CampaignEntity[]>(
+      `select * from campaigns where ${where} order by id collate "C" limit ${where.bind(page.rows)}`,
+      where.parameters,
+    );
+    return page.answer(rows, ({ id }) => [id], toResource);
+  }
+
+  /** @throws DomainError CAMPAIGN_NOT_FOUND */
+  async get(id: string): Promise<CampaignResource> {
+    const campaign = await this.find(this.dataSource.manager, id);
+    if (!campaign) throw new DomainError('CAMPAIGN_NOT_FOUND');
+    return campaign;
+  }
 
   /**
    * Makes or replaces a campaign.
-   * @throws DomainError VALIDATION_FAILED naming an unknown owner or unknown perks; DEPENDENCY_UNAVAILABLE
+   * @throws DomainError PRECONDITION_FAILED, DEPENDENCY_UNAVAILABLE; VALIDATION_FAILED naming an unknown owner or
+   * unknown perks. Those that the campaign has already may have been deleted since.
    */
-  async put(id: string, { owner, name, incentives }: PutCampaignDto): Promise<Campaign> {
+  async put(
+    id: string,
+    { owner, name, incentives }: PutCampaignDto,
+    ifMatch?: string,
+  ): Promise<CampaignResource> {
+    const wanted: Campaign = { id, owner, name, incentives };
     await this.accounts.require('owner', owner);
-    await this.perks.requireAll('incentives', incentives);
-    await this.dataSource.transaction(async (manager) => {
-      await manager.upsert(CampaignEntity, { id, owner, name, incentives }, ['id']);
-      await this.tracking.trackInTransaction(manager, [
-        {
-          v: TRACKING_EVENT_VERSION,
-          type: 'campaign_named',
-          id: newEventId(),
-          account: owner,
-          at: Date.now(),
-          campaign: id,
-          name,
+    const before = await this.find(this.dataSource.manager, id);
+    await this.perks.requireAll(
+      'incentives',
+      incentives.filter((perk) => !before?.incentives.includes(perk)),
+    );
+    const stored = await this.dataSource.transaction(async (manager) => {
+      await lockRow(manager, 'campaigns', id);
+      return putStored<CampaignResource>(
+        ifMatch,
+        wanted,
+        () => this.find(manager, id),
+        async (times) => {
+          await manager.upsert(CampaignEntity, { ...wanted, ...times }, ['id']);
+          await this.trackName(manager, wanted);
         },
-      ]);
+      );
     });
     this.campaigns.invalidate(id);
-    return { id, owner, name, incentives };
+    return stored;
+  }
+
+  /** @throws DomainError CAMPAIGN_NOT_FOUND, PRECONDITION_FAILED */
+  async delete(id: string, ifMatch?: string): Promise<void> {
+    await this.dataSource.transaction(async (manager) => {
+      await lockRow(manager, 'campaigns', id);
+      requireDeletable(ifMatch, await this.find(manager, id), 'CAMPAIGN_NOT_FOUND');
+      await manager.delete(CampaignEntity, id);
+    });
+    this.campaigns.invalidate(id);
+  }
+
+  /** The analytics views show the name. */
+  private async trackName(manager: EntityManager, { id, owner, name }: Campaign): Promise<void> {
+    await this.tracking.trackInTransaction(manager, [
+      {
+        v: TRACKING_EVENT_VERSION,
+        type: 'campaign_named',
+        id: newEventId(),
+        account: owner,
+        at: Date.now(),
+        campaign: id,
+        name,
+      },
+    ]);
+  }
+
+  private async find(manager: EntityManager, id: string): Promise<CampaignResource | undefined> {
+    const campaign = await manager.findOneBy(CampaignEntity, { id });
+    return campaign ? toResource(campaign) : undefined;
   }
 }

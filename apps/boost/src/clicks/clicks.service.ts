@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { PerkDirectory } from '@perkway/directory';
 import {
   asTags,
+  deriveJourneyId,
   DomainError,
   invalidField,
   isTrackingDisabled,
@@ -18,7 +19,6 @@ import { verifyOutreachToken, type OutreachPurpose, type OutreachToken } from '@
 import { classifyTraffic, newEventId, TrackingService } from '@perkway/tracking';
 import type { FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
-import { deriveJourneyId } from '../campaigns/campaign.js';
 import type { BoostEnv } from '../env.js';
 
 const PURPOSES: Record<Channel, OutreachPurpose> = { outreach: 'outreach-click', journey: 'journey-click' };

@@ -1,16 +1,18 @@
 import { Body, Controller, Get, Header, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
 import { ApiOperation, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
-import { AllowQueryKey, CurrentCaller } from '@perkway/auth';
+import { AllowQueryKey, CurrentCaller, Roles } from '@perkway/auth';
 import type { Caller } from '@perkway/domain';
-import { ApiProblems, CallerIdPipe, Public } from '@perkway/platform';
+import { ApiLanguage, ApiProblems, CallerIdPipe, languageWishOf, Public } from '@perkway/platform';
 import { ApiTracked } from '@perkway/tracking';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ClicksService, type Query } from '../clicks/clicks.service.js';
 import { redirect } from '../clicks/redirect.js';
 import { RewardsResource, TeasersResource, TrackDto, TrackedResource } from './journey.dto.js';
 import { JourneyService } from './journey.service.js';
+import { LANGUAGE_HEADERS, sayLanguage } from './language.js';
 
 @ApiTags('Customer journey')
+@Roles('USER', 'ADMIN', 'JOURNEY')
 @Controller()
 export class JourneyController {
   constructor(
@@ -26,14 +28,24 @@ export class JourneyController {
     description: 'Records nothing: a view is a pixel load or `POST /track`.',
   })
   @ApiTracked()
-  @ApiResponse({ status: 200, description: 'What the campaign offers', type: TeasersResource })
+  @ApiLanguage()
+  @ApiResponse({
+    status: 200,
+    description: 'What the campaign offers',
+    type: TeasersResource,
+    headers: LANGUAGE_HEADERS,
+  })
   @ApiProblems('CAMPAIGN_NOT_FOUND')
-  getTeasers(
+  async getTeasers(
     @CurrentCaller() caller: Caller,
     @Param('campaignId', CallerIdPipe) campaignId: string,
     @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<TeasersResource> {
-    return this.journey.teasers(caller, campaignId, request.query as Query);
+    const query = request.query as Query;
+    const { language, body } = await this.journey.teasers(caller, campaignId, query, languageWishOf(request));
+    sayLanguage(reply, language);
+    return body;
   }
 
   @AllowQueryKey()
@@ -44,14 +56,24 @@ export class JourneyController {
     description: 'Records nothing. Each `click_url` carries the journey and the attributes given here.',
   })
   @ApiTracked()
-  @ApiResponse({ status: 200, description: 'What the campaign offers, with links', type: RewardsResource })
+  @ApiLanguage()
+  @ApiResponse({
+    status: 200,
+    description: 'What the campaign offers, with links',
+    type: RewardsResource,
+    headers: LANGUAGE_HEADERS,
+  })
   @ApiProblems('CAMPAIGN_NOT_FOUND')
-  getRewards(
+  async getRewards(
     @CurrentCaller() caller: Caller,
     @Param('campaignId', CallerIdPipe) campaignId: string,
     @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<RewardsResource> {
-    return this.journey.rewards(caller, campaignId, request.query as Query);
+    const query = request.query as Query;
+    const { language, body } = await this.journey.rewards(caller, campaignId, query, languageWishOf(request));
+    sayLanguage(reply, language);
+    return body;
   }
 
   @AllowQueryKey()

@@ -1,4 +1,4 @@
-import { ApiProperty, ApiSchema } from '@nestjs/swagger';
+import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { isCurrency, MAX_JOURNEY_ID_LENGTH } from '@perkway/domain';
 import { IsCallerId, IsOmittable, IsText } from '@perkway/platform';
 import { IsIn, IsNumber, Max, Min, ValidateBy, ValidateIf } from 'class-validator';
@@ -105,6 +105,12 @@ export class TeaserResource {
 
 @ApiSchema({ name: 'Reward' })
 export class RewardResource extends TeaserResource {
+  @ApiProperty({ example: 'The reduction is taken off when you pay.' })
+  redemption_note: string;
+  @ApiProperty({ example: 'Second class, any weekend of the year.' })
+  details: string;
+  @ApiPropertyOptional({ description: 'The shared code of a static-coupon perk', example: 'SLOWMORNING' })
+  coupon?: string;
   @ApiProperty({
     format: 'uri',
     description: 'Carries the journey and the attributes given',

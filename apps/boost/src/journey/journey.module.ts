@@ -4,11 +4,10 @@ import { CampaignDirectoryModule } from '../campaigns/campaign-directory.module.
 import { ClicksModule } from '../clicks/clicks.module.js';
 import { JourneyController } from './journey.controller.js';
 import { JourneyService } from './journey.service.js';
-import { OriginsService } from './origins.service.js';
 
 @Module({
   imports: [AccountDirectoryModule, CampaignDirectoryModule, ClicksModule, PerkDirectoryModule],
   controllers: [JourneyController],
-  providers: [JourneyService, OriginsService],
+  providers: [JourneyService],
 })
 export class JourneyModule {}

@@ -2,22 +2,38 @@ import { Inject, Injectable } from '@nestjs/common';
 import { PerkDirectory } from '@perkway/directory';
 import {
   asTags,
+  deriveJourneyId,
   DomainError,
   isTrackingDisabled,
+  negotiateLanguage,
   readCustomAttributes,
   readJourneyId,
   TRACKING_EVENT_VERSION,
   type Caller,
+  type LanguageWish,
+  type ResolvedPerk,
   type TrackingEvent,
 } from '@perkway/domain';
 import { ENV } from '@perkway/platform';
 import { signOutreachToken } from '@perkway/signing';
 import { newEventId, TrackingService } from '@perkway/tracking';
-import { deriveJourneyId, type Campaign } from '../campaigns/campaign.js';
+import type { Campaign } from '../campaigns/campaign.js';
 import { CampaignDirectory } from '../campaigns/campaign-directory.js';
 import type { Query } from '../clicks/clicks.service.js';
 import type { BoostEnv } from '../env.js';
-import type { RewardsResource, TeaserResource, TeasersResource, TrackDto } from './journey.dto.js';
+import type {
+  RewardResource,
+  RewardsResource,
+  TeaserResource,
+  TeasersResource,
+  TrackDto,
+} from './journey.dto.js';
+
+interface Localized<Body> {
+  /** Of the texts, in canonical form; undefined where there are none. */
+  language: string | undefined;
+  body: Body;
+}
 
 /** What a client's own pages show of a campaign, and what they report back. */
 @Injectable()
@@ -29,19 +45,39 @@ export class JourneyService {
     private readonly tracking: TrackingService,
   ) {}
 
-  /** Records nothing: views are pixel loads and `track`. @throws DomainError CAMPAIGN_NOT_FOUND, 503 */
-  async teasers(caller: Caller, campaignId: string, query: Query): Promise<TeasersResource> {
+  /**
+   * Records nothing: views are pixel loads and `track`.
+   * @param wish the language of the texts
+   * @throws DomainError CAMPAIGN_NOT_FOUND, 503
+   */
+  async teasers(
+    caller: Caller,
+    campaignId: string,
+    query: Query,
+    wish: LanguageWish,
+  ): Promise<Localized<TeasersResource>> {
     const campaign = await this.campaigns.ofCaller(caller, campaignId);
+    const { language, perks } = await this.incentives(campaign, wish);
     return {
-      campaignId,
-      journeyId: readJourneyId(query.journeyId) ?? deriveJourneyId(campaignId),
-      incentives: await this.incentives(campaign),
+      language,
+      body: {
+        campaignId,
+        journeyId: readJourneyId(query.journeyId) ?? deriveJourneyId(campaignId),
+        incentives: perks.map(([id, perk]) => toTeaser(id, perk)),
+      },
     };
   }
 
-  /** As `teasers`, with click URLs that carry the journey and the attributes given. */
-  async rewards(caller: Caller, campaignId: string, query: Query): Promise<RewardsResource> {
-    const { journeyId, incentives } = await this.teasers(caller, campaignId, query);
+  /** As `teasers`, with what is needed to redeem, and click URLs that carry the journey and the attributes given. */
+  async rewards(
+    caller: Caller,
+    campaignId: string,
+    query: Query,
+    wish: LanguageWish,
+  ): Promise<Localized<RewardsResource>> {
+    const campaign = await this.campaigns.ofCaller(caller, campaignId);
+    const { language, perks } = await this.incentives(campaign, wish);
+    const journeyId = readJourneyId(query.journeyId) ?? deriveJourneyId(campaignId);
     const carried = {
       account: caller.account,
       campaign: campaignId,
@@ -51,11 +87,15 @@ export class JourneyService {
     };
     const clickUrl = (perk: string) =>
       `${this.env.BOOST_URL}/click?token=${signOutreachToken(this.env.OUTREACH_SIGNING_KEYS, 'journey-click', { ...carried, perk })}`;
-    return {
-      campaignId,
-      journeyId,
-      incentives: incentives.map((incentive) => ({ ...incentive, click_url: clickUrl(incentive.perkId) })),
-    };
+    const toReward = (id: string, perk: ResolvedPerk): RewardResource => ({
+      ...toTeaser(id, perk),
+      redemption_note: perk.redemptionNote,
+      details: perk.details,
+      ...(perk.coupon === null ? {} : { coupon: perk.coupon }),
+      click_url: clickUrl(id),
+    });
+    const incentives = perks.map(([id, perk]) => toReward(id, perk));
+    return { language, body: { campaignId, journeyId, incentives } };
   }
 
   /**
@@ -74,23 +114,47 @@ export class JourneyService {
     return journey;
   }
 
-  private async incentives({ incentives }: Campaign): Promise<TeaserResource[]> {
-    const perks = await Promise.all(incentives.map((id) => this.perks.peek(id) ?? this.perks.find(id)));
-    return perks.flatMap((perk, index) =>
-      perk
-        ? [
-            {
-              perkId: incentives[index]!,
-              title: perk.title,
-              callout: perk.callout,
-              description: perk.description,
-              media: perk.media,
-            },
-          ]
-        : [],
+  /** The perks that there are, in the order of the campaign, in the first wanted language that any of them has. */
+  private async incentives(
+    { incentives }: Campaign,
+    wish: LanguageWish,
+  ): Promise<{ language?: string; perks: [string, ResolvedPerk][] }> {
+    const original = await this.find(incentives);
+    const standard = original[0]?.[1].language;
+    if (standard === undefined) return { perks: original };
+    const language = negotiateLanguage(wish, (tag) => languageOf(original, tag), standard);
+    if (language === standard) return { language, perks: original };
+    return {
+      language,
+      perks: await this.find(
+        original.map(([id]) => id),
+        language,
+      ),
+    };
+  }
+
+  private async find(ids: string[], language?: string): Promise<[string, ResolvedPerk][]> {
+    const perks = await Promise.all(
+      ids.map((id) => this.perks.peek(id, language) ?? this.perks.find(id, language)),
     );
+    return ids.flatMap((id, index) => (perks[index] ? [[id, perks[index]]] : []));
   }
 }
+
+/** The canonical form of a lower-case tag, if one of the perks is translated into it. */
+function languageOf(perks: [string, ResolvedPerk][], tag: string): string | undefined {
+  for (const [, { languages }] of perks)
+    for (const language of languages) if (language.toLowerCase() === tag) return language;
+  return undefined;
+}
+
+const toTeaser = (perkId: string, { title, callout, description, media }: ResolvedPerk): TeaserResource => ({
+  perkId,
+  title,
+  callout,
+  description,
+  media,
+});
 
 function toEvent(campaign: Campaign, journey: string, query: Query, body: TrackDto): TrackingEvent {
   const common = {

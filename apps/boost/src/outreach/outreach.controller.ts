@@ -1,4 +1,4 @@
-import { Controller, Get, Param, Req, Res } from '@nestjs/common';
+import { Controller, Get, Header, Param, Req, Res } from '@nestjs/common';
 import { ApiOperation, ApiParam, ApiProduces, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { AllowQueryKey, CurrentCaller } from '@perkway/auth';
 import { CALLER_ID_PATTERN, type Caller } from '@perkway/domain';
@@ -8,6 +8,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ClicksService, type Query } from '../clicks/clicks.service.js';
 import { redirect } from '../clicks/redirect.js';
 import { PIXEL, PIXEL_HEADERS } from './pixel-image.js';
+import { PixelUrlsResource } from './pixel-urls.dto.js';
+import { PixelUrlsService } from './pixel-urls.service.js';
 import { PixelsService } from './pixels.service.js';
 import { RewardUrlsService } from './reward-urls.service.js';
 
@@ -36,6 +38,7 @@ interface PixelParams {
 export class OutreachController {
   constructor(
     private readonly rewardUrls: RewardUrlsService,
+    private readonly pixelUrls: PixelUrlsService,
     private readonly clicks: ClicksService,
     private readonly pixels: PixelsService,
   ) {}
@@ -74,6 +77,25 @@ export class OutreachController {
     void reply
       .headers({ 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' })
       .send(JSON.stringify(url));
+  }
+
+  @AllowQueryKey()
+  @Get('campaign/:campaignId/pixel-urls')
+  @Header('cache-control', 'no-store')
+  @ApiOperation({
+    summary: 'The addresses of both pixels of the campaign',
+    description:
+      'Parameters given here stand in the addresses, ready for the `src` of an image. Records nothing.',
+  })
+  @ApiTracked()
+  @ApiResponse({ status: 200, description: 'The addresses', type: PixelUrlsResource })
+  @ApiProblems('VALIDATION_FAILED', 'CAMPAIGN_NOT_FOUND')
+  getPixelUrls(
+    @CurrentCaller() caller: Caller,
+    @Param('campaignId', CallerIdPipe) campaignId: string,
+    @Req() request: FastifyRequest,
+  ): Promise<PixelUrlsResource> {
+    return this.pixelUrls.make(caller, campaignId, request.query as Query);
   }
 
   @Public()

@@ -2,12 +2,13 @@ import { Module } from '@nestjs/common';
 import { CampaignDirectoryModule } from '../campaigns/campaign-directory.module.js';
 import { ClicksModule } from '../clicks/clicks.module.js';
 import { OutreachController } from './outreach.controller.js';
+import { PixelUrlsService } from './pixel-urls.service.js';
 import { PixelsService } from './pixels.service.js';
 import { RewardUrlsService } from './reward-urls.service.js';
 
 @Module({
   imports: [CampaignDirectoryModule, ClicksModule],
   controllers: [OutreachController],
-  providers: [PixelsService, RewardUrlsService],
+  providers: [PixelUrlsService, PixelsService, RewardUrlsService],
 })
 export class OutreachModule {}

@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import {
   asTags,
+  deriveJourneyId,
   isTrackingDisabled,
   readCustomAttributes,
   readJourneyId,
@@ -12,7 +13,7 @@ import { classifyTraffic, TrackingService, type RequestHeaders } from '@perkway/
 import type { FastifyRequest } from 'fastify';
 import { createHmac } from 'node:crypto';
 import { Counter, Registry } from 'prom-client';
-import { deriveJourneyId, type Campaign } from '../campaigns/campaign.js';
+import type { Campaign } from '../campaigns/campaign.js';
 import { CampaignDirectory } from '../campaigns/campaign-directory.js';
 import type { Query } from '../clicks/clicks.service.js';
 import type { BoostEnv } from '../env.js';

@@ -13,9 +13,7 @@ import { signOutreachToken } from '@perkway/signing';
 import { CampaignDirectory } from '../campaigns/campaign-directory.js';
 import type { Query } from '../clicks/clicks.service.js';
 import type { BoostEnv } from '../env.js';
-
-/** Leaves room for the click's own parameters and headers in the 16 KiB that servers take. */
-const MAX_URL_LENGTH = 10_000;
+import { requireUsableLength } from './url-length.js';
 
 @Injectable()
 export class RewardUrlsService {
@@ -43,9 +41,6 @@ export class RewardUrlsService {
       attributes: readCustomAttributes(query),
       disableTracking: isTrackingDisabled(query.disableTracking),
     });
-    const url = `${this.env.BOOST_URL}/outreach/click?token=${token}`;
-    if (url.length > MAX_URL_LENGTH)
-      throw invalidField('cmeta_*', `are together too long for a URL of ${MAX_URL_LENGTH} characters`);
-    return url;
+    return requireUsableLength(`${this.env.BOOST_URL}/outreach/click?token=${token}`);
   }
 }

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { DomainError, invalidField, isUuid } from '@perkway/domain';
-import { LOGGER } from '@perkway/platform';
+import { DrainState, LOGGER } from '@perkway/platform';
 import type { Readable } from 'node:stream';
 import type { Logger } from 'pino';
 import { DataSource, Repository } from 'typeorm';
@@ -13,6 +13,8 @@ import { discard, readCsv, readNdjson } from './read-rows.js';
 
 export type LoadFormat = 'csv' | 'ndjson';
 
+/** A load that runs when the app is asked to stop may go on for this long. */
+const DRAIN_MS = 4_000;
 /** Loads of a pool that are listed, newest first. */
 const LISTED = 50;
 
@@ -23,12 +25,24 @@ const SELECT_SUMMARY = `
 
 @Injectable()
 export class LoadsService {
+  private readonly cutOff = new AbortController();
+
   constructor(
     private readonly dataSource: DataSource,
     @InjectRepository(PoolEntity) private readonly pools: Repository<PoolEntity>,
     private readonly vault: CardVault,
     @Inject(LOGGER) private readonly logger: Logger,
-  ) {}
+    drain: DrainState,
+  ) {
+    const stop = () =>
+      this.cutOff.abort(
+        new DomainError(
+          'DEPENDENCY_UNAVAILABLE',
+          'The server is being stopped. What was imported stays: send the file again',
+        ),
+      );
+    drain.signal.addEventListener('abort', () => setTimeout(stop, DRAIN_MS).unref(), { once: true });
+  }
 
   /**
    * Registers a load, so that its progress can be asked for.
@@ -48,13 +62,15 @@ export class LoadsService {
   /** Loads the stream into the pool. When it breaks off, the batches written so far stay, and it can be sent again. */
   async load(poolId: string, loadId: string, format: LoadFormat, stream: Readable): Promise<LoadResult> {
     const writer = new LoadWriter(this.dataSource, this.vault, loadId, poolId);
+    const { signal } = this.cutOff;
     try {
-      for await (const row of format === 'csv' ? readCsv(stream) : readNdjson(stream)) await writer.add(row);
+      const rows = format === 'csv' ? readCsv(stream, signal) : readNdjson(stream, signal);
+      for await (const row of rows) await writer.add(row);
       return await writer.finish();
     } catch (error) {
       this.logger.warn({ loadId, err: error }, 'a card load broke off');
       await writer.fail().catch((err: unknown) => this.logger.warn({ loadId, err }, 'its end was not noted'));
-      await discard(stream);
+      await discard(stream, signal);
       throw error;
     }
   }

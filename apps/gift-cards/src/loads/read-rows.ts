@@ -7,13 +7,14 @@ import { COLUMNS, readCardRow, type CardRow, type RowProblem } from './card-row.
 /** Bytes of one row; more is no row, whatever it is. */
 const MAX_ROW = 64 * 1024;
 const NEWLINE = 10;
+const NEVER = new AbortController().signal;
 
 /** Rows in the order of the stream, checked. Blank lines and the CSV header are no rows. Never holds more than a chunk. */
 export type Rows = AsyncIterable<CardRow | RowProblem>;
 
 /** One JSON object per line. */
-export async function* readNdjson(stream: Readable): Rows {
-  for await (const lines of readLines(stream))
+export async function* readNdjson(stream: Readable, cutOff = NEVER): Rows {
+  for await (const lines of readLines(stream, cutOff))
     for (const line of lines) yield line === null ? 'ROW_INVALID' : readObject(line);
 }
 
@@ -23,10 +24,10 @@ export async function* readNdjson(stream: Readable): Rows {
  *
  * @throws VALIDATION_FAILED when the header is not understood
  */
-export async function* readCsv(stream: Readable): Rows {
+export async function* readCsv(stream: Readable, cutOff = NEVER): Rows {
   let columns: number[] | undefined;
   let width = 0;
-  for await (const lines of readLines(stream))
+  for await (const lines of readLines(stream, cutOff))
     for (const line of lines) {
       const values = line === null ? null : valuesOf(line);
       if (!columns) {
@@ -41,12 +42,12 @@ export async function* readCsv(stream: Readable): Rows {
 }
 
 /** The lines that end in each chunk, but blank ones; null for one that is too long. */
-async function* readLines(stream: Readable): AsyncIterable<(string | null)[]> {
+async function* readLines(stream: Readable, cutOff: AbortSignal): AsyncIterable<(string | null)[]> {
   // Undefined while the rest of an overlong line is skipped.
   let rest: Buffer | undefined = Buffer.alloc(0);
   // When whoever reads the rows gives up, the connection is still to take the answer.
   const chunks: AsyncIterable<Buffer> = stream.iterator({ destroyOnReturn: false });
-  for await (const chunk of chunks) {
+  for await (const chunk of until(cutOff, chunks)) {
     const lines: (string | null)[] = [];
     const add = (line: Buffer) => {
       const text = line.length > MAX_ROW ? null : textOf(line);
@@ -72,6 +73,27 @@ async function* readLines(stream: Readable): AsyncIterable<(string | null)[]> {
   // Reached only when the sender has finished: of a connection that was cut the last piece is no row.
   const last = rest && textOf(rest);
   if (last) yield [last];
+}
+
+/** Throws the reason of the signal when that is aborted, also while it waits. */
+async function* until<T>(cutOff: AbortSignal, items: AsyncIterable<T>): AsyncIterable<T> {
+  const iterator = items[Symbol.asyncIterator]();
+  let giveUp: () => void = () => undefined;
+  const aborted = new Promise<never>((_, reject) => (giveUp = () => reject(cutOff.reason as Error)));
+  aborted.catch(() => undefined);
+  cutOff.addEventListener('abort', giveUp);
+  try {
+    cutOff.throwIfAborted();
+    for (;;) {
+      const { done, value } = await Promise.race([iterator.next(), aborted]);
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    cutOff.removeEventListener('abort', giveUp);
+    // Not awaited: it would wait for what the sender has not sent.
+    void iterator.return?.();
+  }
 }
 
 const textOf = (line: Buffer): string =>
@@ -113,9 +135,10 @@ function readHeader(header: string[]): number[] {
   return columns;
 }
 
-/** Reads and forgets what the sender still sends, so that it gets to read the answer. */
-export async function discard(stream: Readable): Promise<void> {
+/** Reads and forgets what the sender still sends, so that it gets to read the answer. Gives up when the signal is aborted. */
+export async function discard(stream: Readable, cutOff: AbortSignal): Promise<void> {
   if (stream.readableEnded || stream.destroyed) return;
   stream.resume();
-  await Promise.race([once(stream, 'end'), once(stream, 'close')]).catch(() => undefined);
+  const options = { signal: cutOff };
+  await Promise.race([once(stream, 'end', options), once(stream, 'close', options)]).catch(() => undefined);
 }

@@ -1,10 +1,16 @@
 import type { MigrationClass } from '@perkway/platform';
 import { CreateTrackingOutbox1767225600000 } from '@perkway/tracking';
 import { CreateGiftCards1767225610000 } from './1767225610000-create-gift-cards.js';
-import { ViewsAndFunctions1767225620000 } from './1767225620000-views-and-functions.js';
+import { Products1767225630000 } from './1767225630000-products.js';
+import { RewardLinkLife1767225640000 } from './1767225640000-reward-link-life.js';
+import { PoolsAreUpdated1767225650000 } from './1767225650000-pools-are-updated.js';
+import { ViewsAndFunctions } from './views-and-functions.js';
 
 export const migrations: MigrationClass[] = [
   CreateTrackingOutbox1767225600000,
   CreateGiftCards1767225610000,
-  ViewsAndFunctions1767225620000,
+  Products1767225630000,
+  RewardLinkLife1767225640000,
+  PoolsAreUpdated1767225650000,
+  ViewsAndFunctions,
 ];

@@ -2,11 +2,13 @@
  * The inventory numbers (docs/adr/0012-inventory-numbers.md) and everything that changes a link. Why the reservation is
  * a function in the database is in docs/adr/0011-gift-card-reservation.md.
  */
-import { ADVISORY_LOCKS } from '@perkway/domain';
-import type { QueryRunner } from 'typeorm';
+import { ADVISORY_LOCKS, TRACKING_EVENT_VERSION } from '@perkway/domain';
+import { formerly } from '@perkway/platform';
+import { hash } from 'node:crypto';
+import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 const NUMBERS = `
-  create or replace view inventory_numbers as
+  create view inventory_numbers as
   select i.id, i.pool_id, i.denomination, i.currency, i.country,
     counts.loaded,
     counts.loaded - counts.redeemed - counts.holding + expired.links as available,
@@ -44,7 +46,7 @@ const PLAN_ONCE = `set plan_cache_mode = force_generic_plan set enable_seqscan =
 const POOLS = `
   -- Pools, with a row for each entry that has ever had cards; pool by pool. An entry has too few slots for a bitmap to be
   -- worth its making.
-  create or replace function pools_with_numbers(p_pools uuid[])
+  create function pools_with_numbers(p_pools uuid[])
   returns table (
     id uuid, owner text, denomination numeric, currency text, country text, available bigint, reserved bigint, redeemed bigint
   ) language plpgsql stable ${PLAN_ONCE} set enable_bitmapscan = off as $$
@@ -70,7 +72,7 @@ const TAKE_SLOT = `perform pg_advisory_xact_lock_shared(${COUNTING_LOCK}),
       pg_advisory_xact_lock(${SLOT_LOCK})`;
 
 const COUNT = `
-  create or replace function count_links(
+  create function count_links(
     p_inventory integer, p_holding integer, p_redeemed integer, p_settled integer
   ) returns void language plpgsql as $$
   begin
@@ -83,22 +85,42 @@ const COUNT = `
   end $$;
 
   -- 1 if a link of the inventory is among those counted in "settled", else 0.
-  create or replace function settled_share(p_inventory integer, p_expires_at timestamptz, p_link uuid)
+  create function settled_share(p_inventory integer, p_expires_at timestamptz, p_link uuid)
   returns integer language plpgsql as $$
   begin
     perform from inventories where id = p_inventory and (settled_until, settled_link) >= (p_expires_at, p_link);
     return found::integer;
   end $$`;
 
+const TELL = `
+  -- Puts an event into the outbox for each of these links: that it was revealed or cancelled, or has expired. What is told
+  -- twice counts once, for id and time follow from the link.
+  create function tell_links(p_state text, p_links uuid[]) returns void language plpgsql as $$
+  begin
+    insert into tracking_outbox (event)
+    select jsonb_strip_nulls(jsonb_build_object(
+      'v', ${TRACKING_EVENT_VERSION}, 'id', l.id || ':' || p_state, 'account', l.account,
+      'at', floor(extract(epoch from
+        case p_state when 'revealed' then l.revealed_at when 'cancelled' then l.cancelled_at else l.expires_at end
+      ) * 1000)::bigint,
+      'type', 'reward_link', 'state', p_state, 'pool', i.pool_id, 'denomination', i.denomination,
+      'currency', i.currency, 'createdBy', l.created_by, 'campaign', l.campaign_id, 'journey', l.journey_id,
+      'reference', l.reference, 'utm', l.attributes->'utm', 'cmeta', l.attributes->'cmeta'
+    ))
+    from reward_links l join inventories i on i.id = l.inventory_id
+    where l.id = any (p_links);
+  end $$`;
+
 const TAKE = `
   -- Takes up to p_count cards of the inventory for new links: free ones, then those of the unrevealed links that expired
   -- first, which thereby end for good. Passes over what other transactions are about to take.
-  create or replace function take_cards(p_inventory integer, p_count integer) returns bigint[] language plpgsql as $$
+  create function take_cards(p_inventory integer, p_count integer) returns bigint[] language plpgsql as $$
   declare
     v_start integer := floor(random() * 4294967296 - 2147483648);
     v_cards bigint[];
     v_more bigint[];
     v_settled integer;
+    v_untold uuid[];
   begin
     with taken as (
       delete from free_cards where ctid = any (array(
@@ -122,11 +144,13 @@ const TAKE = `
         select id from reward_links
         where inventory_id = p_inventory and revealed_at is null and not released and expires_at <= now()
         order by expires_at, id limit p_count - cardinality(v_cards) for update skip locked
-      )) returning id, expires_at, card_id
+      )) returning id, card_id, cancelled_at, settled_share(p_inventory, expires_at, id) as settled
     )
-    select coalesce(array_agg(card_id), '{}'), coalesce(sum(settled_share(p_inventory, expires_at, id)), 0)
-    into v_more, v_settled from taken;
+    select coalesce(array_agg(card_id), '{}'), coalesce(sum(settled), 0),
+      coalesce(array_agg(id) filter (where settled = 0 and cancelled_at is null), '{}')
+    into v_more, v_settled, v_untold from taken;
     if v_more <> '{}' then perform count_links(p_inventory, -cardinality(v_more), 0, -v_settled); end if;
+    if v_untold <> '{}' then perform tell_links('expired', v_untold); end if;
     return v_cards || v_more;
   end $$`;
 
@@ -140,7 +164,7 @@ const RESERVE = `
   --   RESERVED
   -- With p_wait it waits for those transactions before it answers BUSY. It does not take what they leave: by then more
   -- links may have expired, which only a new transaction sees.
-  create or replace function reserve_cards(p_requests jsonb, p_wait boolean)
+  create function reserve_cards(p_requests jsonb, p_wait boolean)
   returns table (outcome text, body_digest bytea, token_key text) language plpgsql
   ${PLAN_ONCE} as $$
   declare
@@ -219,10 +243,11 @@ const RESERVE = `
       end if;
 
       insert into reward_links (
-        id, inventory_id, card_id, account, idempotency_key, body_digest, token_key, created_by, expires_at
+        id, inventory_id, card_id, account, idempotency_key, body_digest, token_key, created_by, expires_at,
+        campaign_id, journey_id, reference, attributes
       )
       select q.link, t.inventory, t.card, q.account, q.idempotency_key, decode(q.body_digest, 'hex'), q.token_key,
-        q.created_by, to_timestamp(q.expires_at)
+        q.created_by, to_timestamp(q.expires_at), q.campaign_id, q.journey_id, q.reference, q.attributes
       from unnest(g.numbers, v_inventories, v_cards) as t (number, inventory, card)
       cross join lateral (select (v_requests[t.number]).*) q
       where t.card is not null;
@@ -250,9 +275,8 @@ const RESERVE = `
   end $$`;
 
 const REVEAL = `
-  -- Reveals a link that has not expired by the clock of this server, and tells it (JSON text for the outbox). True if
-  -- this call did it.
-  create or replace function reveal_link(p_link uuid, p_event text) returns boolean language plpgsql ${PLAN_ONCE} as $$
+  -- Reveals a link that has not expired by the clock of this server. True if this call did it.
+  create function reveal_link(p_link uuid) returns boolean language plpgsql ${PLAN_ONCE} as $$
   declare v_link reward_links;
   begin
     ${TAKE_SLOT};
@@ -263,14 +287,38 @@ const REVEAL = `
     perform count_links(
       v_link.inventory_id, -1, 1, -settled_share(v_link.inventory_id, v_link.expires_at, v_link.id)
     );
-    insert into tracking_outbox (event) values (p_event);
+    perform tell_links('revealed', array[p_link]);
+    return true;
+  end $$`;
+
+const CANCEL = `
+  -- Brings the expiry of a link forward to now, if it is neither revealed nor expired. True if this call did it. The card
+  -- stays with the link until another one takes it, like that of any expired link.
+  create function cancel_link(p_link uuid, p_account text) returns boolean language plpgsql ${PLAN_ONCE} as $$
+  declare
+    v_link reward_links;
+    v_now timestamptz;
+    v_settled integer;
+  begin
+    ${TAKE_SLOT};
+    select * into v_link from reward_links where id = p_link and account = p_account for no key update;
+    v_now := clock_timestamp();
+    if v_link.id is null or v_link.revealed_at is not null or v_link.released or v_link.expires_at <= v_now then
+      return false;
+    end if;
+    update reward_links set expires_at = v_now, cancelled_at = v_now where id = p_link;
+    -- Only after the clock was set back is either of them behind the mark.
+    v_settled := settled_share(v_link.inventory_id, v_now, p_link)
+      - settled_share(v_link.inventory_id, v_link.expires_at, p_link);
+    if v_settled <> 0 then perform count_links(v_link.inventory_id, 0, 0, v_settled); end if;
+    perform tell_links('cancelled', array[p_link]);
     return true;
   end $$`;
 
 const SETTLE = `
-  -- Moves the mark of inventories in which at least p_at_least links have expired since, by up to p_limit links in all,
-  -- so that reading the numbers never counts many. Changes no number. Answers how many links it moved past.
-  create or replace function settle_expired(p_at_least integer, p_limit integer) returns integer language plpgsql
+  -- Moves the mark of inventories past links that have expired since, up to p_limit in all, and tells that they have, but
+  -- for cancelled ones; so reading the numbers never counts many. Changes no number. Answers how many links it moved past.
+  create function settle_expired(p_limit integer) returns integer language plpgsql
   set lock_timeout = '250ms' ${PLAN_ONCE} as $$
   declare
     v_inventories integer[];
@@ -278,6 +326,7 @@ const SETTLE = `
     v_until timestamptz;
     v_link uuid;
     v_count integer;
+    v_untold uuid[];
     v_total integer := 0;
   begin
     if not pg_try_advisory_xact_lock(${SETTLING_LOCK}) then return 0; end if;
@@ -286,35 +335,62 @@ const SETTLE = `
         select from reward_links l
         where l.inventory_id = i.id and l.revealed_at is null and not l.released and l.expires_at <= now()
           and (l.expires_at, l.id) > (i.settled_until, i.settled_link)
-        offset p_at_least - 1
       )
     );
     if v_inventories = '{}' then return 0; end if;
-    -- From here to the commit nobody adds, reveals or reclaims a link: what is counted is all there is.
+    -- From here to the commit nobody adds, reveals, cancels or reclaims a link: what is counted is all there is, and what
+    -- is told is final.
     perform pg_advisory_xact_lock(${COUNTING_LOCK});
     foreach v_inventory in array v_inventories loop
       with due as (
-        select l.expires_at, l.id from reward_links l join inventories i on i.id = v_inventory
+        select l.expires_at, l.id, l.cancelled_at from reward_links l join inventories i on i.id = v_inventory
         where l.inventory_id = v_inventory and l.revealed_at is null and not l.released and l.expires_at <= now()
           and (l.expires_at, l.id) > (i.settled_until, i.settled_link)
         order by l.expires_at, l.id limit p_limit - v_total
       )
-      select d.expires_at, d.id, c.n into v_until, v_link, v_count
-      from due d cross join (select count(*)::integer as n from due) c
+      select d.expires_at, d.id, c.n, c.untold into v_until, v_link, v_count, v_untold
+      from due d cross join (
+        select count(*)::integer as n, coalesce(array_agg(id) filter (where cancelled_at is null), '{}') as untold from due
+      ) c
       order by d.expires_at desc, d.id desc limit 1;
       continue when not found;
       update inventories set settled_until = v_until, settled_link = v_link where id = v_inventory;
       perform count_links(v_inventory, 0, 0, v_count);
+      perform tell_links('expired', v_untold);
       v_total := v_total + v_count;
       exit when v_total >= p_limit;
     end loop;
     return v_total;
   end $$`;
 
+const DROP = `
+  drop function if exists
+    settle_expired, cancel_link, reveal_link, reserve_cards, take_cards, tell_links, settled_share, count_links,
+    pools_with_numbers;
+  drop view if exists inventory_numbers`;
+
+const ALL = [DROP, NUMBERS, POOLS, COUNT, TELL, TAKE, RESERVE, REVEAL, CANCEL, SETTLE].join(';\n');
+
 /**
- * Makes the view and the functions, or replaces them by what they are now. Only the newest migration that changes one of
- * them calls this, so that none is made before the tables that it needs; one that changes a signature drops the old one first.
+ * Puts the view and the functions of this file in the place of those that the database has. It runs after all other
+ * migrations, since the text may refer to whatever they make, and again whenever the text has changed, since its
+ * name does too; a change of a table is a migration of its own that knows nothing of this. A name that is no
+ * longer made stays in `DROP`, with its signature of then left out.
  */
-export async function replaceViewsAndFunctions(runner: QueryRunner): Promise<void> {
-  for (const sql of [NUMBERS, POOLS, COUNT, TAKE, RESERVE, REVEAL, SETTLE]) await runner.query(sql);
+export class ViewsAndFunctions implements MigrationInterface {
+  /** TypeORM wants a time at the end, and goes by it. */
+  readonly name = `ViewsAndFunctions${hash('sha256', ALL).slice(0, 16)}-9999999999999`;
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(ALL);
+    // So that going back to an earlier text installs that one again. A build of before still knows that its own was here.
+    await runner.query('delete from migrations where name = $1', [formerly(this.name)]);
+    await runner.query(`update migrations set name = $1 || name where name like 'ViewsAndFunctions%'`, [
+      formerly(''),
+    ]);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query(DROP);
+  }
 }

@@ -1,5 +1,8 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { IsCallerId } from '@perkway/platform';
+import { IsCallerId, IsOmittable, ReadBack, type Times } from '@perkway/platform';
+import { Type } from 'class-transformer';
+import { IsObject, ValidateNested } from 'class-validator';
+import { Product, PutProduct } from './product.dto.js';
 
 /** One denomination, currency and country of a pool (specification section 2). */
 export class Inventory {
@@ -27,12 +30,34 @@ export class Pool {
   id!: string;
   @ApiProperty({ example: 'harbour-bank', description: 'The owning account' })
   owner!: string;
+  @ApiProperty({ type: Product, nullable: true, description: 'What the cards are good for' })
+  product!: Product | null;
   @ApiProperty({ type: [Inventory] })
   inventories!: Inventory[];
 }
 
+@ReadBack()
 export class PutPool {
   @ApiProperty({ example: 'harbour-bank', description: 'An account that exists' })
   @IsCallerId()
   owner!: string;
+
+  @ApiProperty({ type: PutProduct, description: 'What the cards are good for. None, if left out' })
+  @IsOmittable()
+  @IsObject()
+  @ValidateNested()
+  @Type(() => PutProduct)
+  product?: PutProduct | null;
+}
+
+/** A pool as those see it who manage it. */
+export class StoredPool extends Pool implements Times {
+  @ApiProperty({ format: 'date-time', example: '2026-11-05T09:30:00.000Z' })
+  created_at!: string;
+  @ApiProperty({
+    format: 'date-time',
+    description: 'Of the last change of the settings; the numbers are no part of them',
+    example: '2026-11-05T09:30:00.000Z',
+  })
+  updated_at!: string;
 }

@@ -4,11 +4,12 @@ import { AccountDirectoryModule } from '@perkway/directory';
 import { AdminPoolsController } from './admin-pools.controller.js';
 import { PoolEntity } from './pool.entity.js';
 import { PoolsController } from './pools.controller.js';
+import { PoolManagementService } from './pool-management.service.js';
 import { PoolsService } from './pools.service.js';
 
 @Module({
   imports: [AccountDirectoryModule, TypeOrmModule.forFeature([PoolEntity])],
   controllers: [PoolsController, AdminPoolsController],
-  providers: [PoolsService],
+  providers: [PoolsService, PoolManagementService],
 })
 export class PoolsModule {}

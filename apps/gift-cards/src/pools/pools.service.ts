@@ -1,14 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import { InjectRepository } from '@nestjs/typeorm';
-import { AccountDirectory } from '@perkway/directory';
-import { DomainError, invalidField, isUuid, type Caller } from '@perkway/domain';
-import { DataSource, Repository } from 'typeorm';
+import { DomainError, isUuid, type Caller } from '@perkway/domain';
+import { DataSource } from 'typeorm';
 import type { Inventory, Pool } from './pool.dto.js';
-import { PoolEntity } from './pool.entity.js';
+import type { Product } from './product.dto.js';
 
-interface NumbersRow {
+export interface NumbersRow {
   id: string;
   owner: string;
+  product: Product | null;
   /** Null for a pool without cards. */
   denomination: string | null;
   currency: string;
@@ -18,17 +17,19 @@ interface NumbersRow {
   redeemed: string;
 }
 
-/** In one snapshot: the numbers of an entry always add up to the cards loaded (docs/adr/0012-inventory-numbers.md). */
-const selectPools = (condition: string) =>
-  `select * from pools_with_numbers(array(select id from pools where ${condition}))`;
+/**
+ * In one snapshot: the numbers of an entry always add up to the cards loaded (docs/adr/0012-inventory-numbers.md). The
+ * product, which may have a picture in it, comes with the first entry of its pool only.
+ */
+const selectPools = (condition: string) => `
+  select n.*, case when row_number() over (partition by n.id order by n.ordinality) = 1 then p.product end as product
+  from pools_with_numbers(array(select id from pools where ${condition})) with ordinality n
+  left join pools p on p.id = n.id
+  order by n.ordinality`;
 
 @Injectable()
 export class PoolsService {
-  constructor(
-    private readonly dataSource: DataSource,
-    @InjectRepository(PoolEntity) private readonly pools: Repository<PoolEntity>,
-    private readonly accounts: AccountDirectory,
-  ) {}
+  constructor(private readonly dataSource: DataSource) {}
 
   async list({ account }: Caller): Promise<Pool[]> {
     return toPools(await this.dataSource.query(selectPools('owner = $1'), [account]));
@@ -43,27 +44,14 @@ export class PoolsService {
     if (!pool) throw new DomainError('POOL_NOT_FOUND');
     return pool;
   }
-
-  /**
-   * Makes the pool, or gives an existing one with all its cards to another account; links that were given out go on
-   * working and stay with the account that made them.
-   *
-   * @throws VALIDATION_FAILED when the pool is no UUID or the account does not exist
-   */
-  async put(poolId: string, owner: string): Promise<Pool> {
-    if (!isUuid(poolId)) throw invalidField('poolId', 'must be a UUID');
-    await this.accounts.require('owner', owner);
-    await this.pools.upsert({ id: poolId, owner }, ['id']);
-    const [pool] = toPools(await this.dataSource.query(selectPools('id = $1'), [poolId]));
-    return pool!;
-  }
 }
 
 /** Rows in the order of their pools. */
-function toPools(rows: NumbersRow[]): Pool[] {
+export function toPools(rows: NumbersRow[]): Pool[] {
   const pools: Pool[] = [];
   for (const row of rows) {
-    if (pools.at(-1)?.id !== row.id) pools.push({ id: row.id, owner: row.owner, inventories: [] });
+    if (pools.at(-1)?.id !== row.id)
+      pools.push({ id: row.id, owner: row.owner, product: row.product, inventories: [] });
     if (row.denomination !== null) pools.at(-1)!.inventories.push(toInventory(row));
   }
   return pools;

@@ -1,18 +1,18 @@
 import { Inject, Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { LOGGER } from '@perkway/platform';
+import { TrackingService } from '@perkway/tracking';
 import type { Logger } from 'pino';
 import { DataSource } from 'typeorm';
 
 const INTERVAL_MS = 5_000;
-/** Fewer than this many are counted in no time. */
-const WORTHWHILE = 20;
-/** Nobody can reserve in the meantime, so it must be short: a few milliseconds. */
-const AT_ONCE = 5_000;
+/** Nobody can reserve in the meantime, so it must be short: some milliseconds. */
+const AT_ONCE = 1_000;
 const PAUSE_MS = 50;
 
 /**
- * Keeps reading the numbers fast where many links have expired unrevealed (docs/adr/0012-inventory-numbers.md). It
- * changes no number and no link: without it all answers are the same, only slower.
+ * Tells that links have expired unrevealed, within seconds of their time, and keeps reading the numbers fast where they are
+ * many (docs/adr/0012-inventory-numbers.md). It changes no number and no link: without it all answers are the same,
+ * only slower.
  */
 @Injectable()
 export class ExpiredLinks implements OnModuleInit, OnModuleDestroy {
@@ -21,6 +21,7 @@ export class ExpiredLinks implements OnModuleInit, OnModuleDestroy {
 
   constructor(
     private readonly dataSource: DataSource,
+    private readonly tracking: TrackingService,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
@@ -34,11 +35,12 @@ export class ExpiredLinks implements OnModuleInit, OnModuleDestroy {
   }
 
   /** @returns how many links were settled */
-  async settle(atLeast = WORTHWHILE, atOnce = AT_ONCE): Promise<number> {
+  async settle(atOnce = AT_ONCE): Promise<number> {
     const [{ settled }]: [{ settled: number }] = await this.dataSource.query(
-      'select settle_expired($1, $2) as settled',
-      [atLeast, atOnce],
+      'select settle_expired($1) as settled',
+      [atOnce],
     );
+    if (settled > 0) this.tracking.relaySoon();
     return settled;
   }
 

@@ -3,6 +3,7 @@ import { Payload } from '@nestjs/microservices';
 import {
   GET_REWARD_LINK,
   REVEAL_REWARD_LINK,
+  type LanguageWish,
   type RewardLinkReply,
   type RewardLinkRequest,
 } from '@perkway/domain';
@@ -13,6 +14,11 @@ import { RecipientsService } from './recipients.service.js';
 const tokenOf = (request: RewardLinkRequest | undefined): string =>
   typeof request?.token === 'string' ? request.token : '';
 
+const wishOf = ({ lang, acceptLanguage }: Partial<RewardLinkRequest> = {}): LanguageWish => ({
+  lang: typeof lang === 'string' ? lang : undefined,
+  acceptLanguage: typeof acceptLanguage === 'string' ? acceptLanguage : undefined,
+});
+
 /** Asked by the Allocation Page over request/reply; no stream captures these subjects. */
 @Controller()
 export class RecipientsController {
@@ -20,11 +26,11 @@ export class RecipientsController {
 
   @Answers(GET_REWARD_LINK)
   get(@Payload() request: RewardLinkRequest): Promise<RewardLinkReply> {
-    return this.recipients.get(tokenOf(request));
+    return this.recipients.get(tokenOf(request), wishOf(request));
   }
 
   @Answers(REVEAL_REWARD_LINK)
   reveal(@Payload() request: RewardLinkRequest): Promise<RewardLinkReply> {
-    return this.recipients.reveal(tokenOf(request));
+    return this.recipients.reveal(tokenOf(request), wishOf(request));
   }
 }

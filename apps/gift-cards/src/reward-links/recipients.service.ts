@@ -1,18 +1,15 @@
 import { Inject, Injectable } from '@nestjs/common';
-import {
-  TRACKING_EVENT_VERSION,
-  type RewardLinkEvent,
-  type RewardLinkReply,
-  type RewardLinkState,
-  type RewardLinkView,
-} from '@perkway/domain';
+import type { LanguageWish, RewardLinkReply, RewardLinkState, RewardLinkView } from '@perkway/domain';
 import { AccountDirectory } from '@perkway/directory';
 import { ENV } from '@perkway/platform';
 import { verifyRewardToken } from '@perkway/signing';
-import { newEventId, TrackingService } from '@perkway/tracking';
+import { TrackingService } from '@perkway/tracking';
 import { DataSource } from 'typeorm';
 import { CardVault } from '../cards/card-vault.js';
 import type { GiftCardsEnv } from '../env.js';
+import type { Product } from '../pools/product.dto.js';
+import { showProduct } from '../pools/product.js';
+import { EXPIRES_AT, linkState } from './link-state.js';
 
 interface LinkRow {
   id: string;
@@ -20,27 +17,23 @@ interface LinkRow {
   /** The link has expired, but its card has not gone to another one yet. */
   holds_card: boolean;
   account: string;
-  created_by: string;
   expires_at: string;
-  pool: string;
   denomination: string;
   currency: string;
   country: string;
   card_id: string;
   sealed: Buffer;
+  product: Product | null;
 }
 
 const selectLink = (locking: 'for share of l' | '') => `
   select
-    case
-      when l.revealed_at is not null then 'REVEALED'
-      when l.released or l.expires_at <= clock_timestamp() then 'EXPIRED'
-      else 'RESERVED'
-    end as state,
+    ${linkState('clock_timestamp()')} as state,
     not l.released as holds_card,
-    l.id, l.account, l.created_by, extract(epoch from l.expires_at)::bigint as expires_at,
-    i.pool_id as pool, i.denomination, i.currency, i.country, l.card_id, c.sealed
+    l.id, l.account, ${EXPIRES_AT} as expires_at, i.denomination, i.currency, i.country, l.card_id, c.sealed,
+    p.product
   from reward_links l join inventories i on i.id = l.inventory_id join cards c on c.id = l.card_id
+    join pools p on p.id = i.pool_id
   where l.id = $1 ${locking}`;
 
 /**
@@ -58,33 +51,34 @@ export class RecipientsService {
   ) {}
 
   /** getRewardLink: never changes anything. */
-  async get(token: string): Promise<RewardLinkReply> {
+  async get(token: string, wish: LanguageWish): Promise<RewardLinkReply> {
     const id = verifyRewardToken(this.env.REWARD_TOKEN_KEYS, token);
     const link = id && (await this.find(id));
     if (!link) return { error: 'LINK_NOT_FOUND' };
-    return { link: this.view(link), brand: await this.accounts.brand(link.account) };
+    return this.reply(link, this.view(link), wish);
   }
 
   /** revealRewardLink: reveals a link once; a revealed one answers the same card again. */
-  async reveal(token: string): Promise<RewardLinkReply> {
+  async reveal(token: string, wish: LanguageWish): Promise<RewardLinkReply> {
     const id = verifyRewardToken(this.env.REWARD_TOKEN_KEYS, token);
     let link = id && (await this.find(id));
     if (!link) return { error: 'LINK_NOT_FOUND' };
     if (link.state === 'RESERVED') {
       // Before it is revealed: a card that cannot be shown is not.
       const revealed = this.view({ ...link, state: 'REVEALED' });
-      if (await this.turn(link)) return { link: revealed, brand: await this.accounts.brand(link.account) };
+      if (await this.turn(link.id)) return this.reply(link, revealed, wish);
       link = (await this.find(link.id)) ?? link;
     }
-    const brand = await this.accounts.brand(link.account);
-    return link.state === 'EXPIRED' ? { error: 'LINK_EXPIRED', brand } : { link: this.view(link), brand };
+    if (link.state === 'EXPIRED')
+      return { error: 'LINK_EXPIRED', brand: await this.accounts.brand(link.account) };
+    return this.reply(link, this.view(link), wish);
   }
 
   /** One statement, so that nobody waits for a process that was paused in the middle. False if it was revealed or has expired. */
-  private async turn(link: LinkRow): Promise<boolean> {
+  private async turn(id: string): Promise<boolean> {
     const [{ revealed }]: [{ revealed: boolean }] = await this.dataSource.query(
-      'select reveal_link($1, $2) as revealed',
-      [link.id, JSON.stringify(toEvent(link))],
+      'select reveal_link($1) as revealed',
+      [id],
     );
     if (revealed) this.tracking.relaySoon();
     return revealed;
@@ -98,6 +92,16 @@ export class RecipientsService {
     return settled;
   }
 
+  private async reply(
+    { account, product }: LinkRow,
+    link: RewardLinkView,
+    wish: LanguageWish,
+  ): Promise<RewardLinkReply> {
+    const shown = product && showProduct(product, wish, this.env.DEFAULT_LANGUAGE, link.state === 'REVEALED');
+    const brand = await this.accounts.brand(account);
+    return { link, brand, product: shown?.product ?? null, language: shown?.language ?? null };
+  }
+
   private view(link: LinkRow): RewardLinkView {
     return {
       state: link.state,
@@ -109,16 +113,3 @@ export class RecipientsService {
     };
   }
 }
-
-const toEvent = (link: LinkRow): RewardLinkEvent => ({
-  v: TRACKING_EVENT_VERSION,
-  id: newEventId(),
-  account: link.account,
-  at: Date.now(),
-  type: 'reward_link',
-  state: 'revealed',
-  pool: link.pool,
-  denomination: Number(link.denomination),
-  currency: link.currency,
-  createdBy: link.created_by,
-});

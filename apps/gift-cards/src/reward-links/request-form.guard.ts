@@ -1,5 +1,6 @@
 import { Injectable, SetMetadata, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
+import type { AuthenticatedRequest } from '@perkway/auth';
 import { characters, DomainError, isUuid, lastOf } from '@perkway/domain';
 import type { FastifyRequest } from 'fastify';
 
@@ -32,7 +33,8 @@ export class RequestFormGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
     if (context.getType() !== 'http' || !this.reflector.get<boolean>(NEEDS_FORM, context.getHandler()))
       return true;
-    const request = context.switchToHttp().getRequest<FastifyRequest>();
+    const request = context.switchToHttp().getRequest<AuthenticatedRequest>();
+    if (!request.caller) throw new Error('AppModule must import AuthModule before RewardLinksModule');
     if (!isUuid(idempotencyKeyOf(request))) throw new DomainError('IDEMPOTENCY_KEY_INVALID');
     const createdBy = createdByOf(request);
     if (createdBy === '') throw new DomainError('CREATED_BY_MISSING');

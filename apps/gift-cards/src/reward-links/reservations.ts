@@ -1,7 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { TRACKING_EVENT_VERSION, unavailable, type RewardLinkEvent } from '@perkway/domain';
+import {
+  TRACKING_EVENT_VERSION,
+  unavailable,
+  type CustomAttributes,
+  type RewardLinkEvent,
+} from '@perkway/domain';
 import { isDatabaseAway, LOGGER } from '@perkway/platform';
-import { newEventId, TrackingService } from '@perkway/tracking';
+import { TrackingService } from '@perkway/tracking';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Logger } from 'pino';
@@ -22,6 +27,11 @@ export interface ReservationRequest {
   /** Hex. */
   body_digest: string;
   token_key: string;
+  campaign_id: string | null;
+  journey_id: string | null;
+  reference: string | null;
+  /** Null for none. */
+  attributes: Partial<CustomAttributes> | null;
 }
 
 export type Refusal = 'EXPIRING_DATE_INVALID' | 'POOL_NOT_FOUND' | 'NO_AVAILABLE_CARDS';
@@ -156,7 +166,7 @@ export class Reservations {
 
 const toEvent = (request: ReservationRequest): RewardLinkEvent => ({
   v: TRACKING_EVENT_VERSION,
-  id: newEventId(),
+  id: `${request.link}:generated`,
   account: request.account,
   at: Date.now(),
   type: 'reward_link',
@@ -166,4 +176,9 @@ const toEvent = (request: ReservationRequest): RewardLinkEvent => ({
   denomination: request.denomination,
   currency: request.currency,
   createdBy: request.created_by,
+  // What is undefined is left out.
+  campaign: request.campaign_id ?? undefined,
+  journey: request.journey_id ?? undefined,
+  reference: request.reference ?? undefined,
+  ...request.attributes,
 });

@@ -45,11 +45,21 @@ describe('the digest of a request', () => {
     ['another type', { denomination: 25 }, { denomination: '25' }],
     ['a member more', { denomination: 25 }, { denomination: 25, note: 'x' }],
     ['null for nothing', {}, { country: null }],
+    ['a reference', {}, { reference: 'a' }],
+    ['a campaign that is a journey', { campaign_id: 'a' }, { journey_id: 'a' }],
     ['values moved', { a: '1', b: '2' }, { a: '2', b: '1' }],
     ['order in a list', { a: [1, 2] }, { a: [2, 1] }],
     ['text with quotes', { a: '1","b":"2' }, { a: '1', b: '2' }],
   ])('tells %s', (_, one, other) => {
     expect(requestDigest(POOL, one)).not.toBe(requestDigest(POOL, other));
+  });
+
+  it("takes null for a text of the client's own as none", () => {
+    const nulls = { campaign_id: null, journey_id: null, reference: null };
+    expect(requestDigest(POOL, { denomination: 25, ...nulls })).toBe(
+      requestDigest(POOL, { denomination: 25 }),
+    );
+    expect(requestDigest(POOL, { a: nulls })).not.toBe(requestDigest(POOL, { a: {} }));
   });
 
   it('tells pools apart', () => {
@@ -68,6 +78,9 @@ describe('the body', () => {
   it('is taken without what it does not know', () => {
     expect(parseBody({ ...good, note: 'x' })).toEqual(good);
     expect(parseBody({ ...good, country: 'FR' })).toEqual({ ...good, country: 'FR' });
+    const own = { campaign_id: 'c', journey_id: ' ', reference: '🌷'.repeat(255) };
+    expect(parseBody({ ...good, ...own })).toEqual({ ...good, ...own });
+    expect(parseBody({ ...good, campaign_id: null, journey_id: null, reference: null })).toEqual(good);
   });
 
   it.each([
@@ -90,6 +103,10 @@ describe('the body', () => {
         expires_at,
       })),
     ],
+    ...(['campaign_id', 'journey_id', 'reference'] as const).map((name): [string, object[]] => [
+      `${name.toUpperCase()}_INVALID`,
+      ['', 7, {}, ['a'], 'x'.repeat(256), 'a\0', '\ud800'].map((value) => ({ ...good, [name]: value })),
+    ]),
     ['COUNTRY_INVALID', [null, 'fr', 'FRA', 'UK', 1, ''].map((country) => ({ ...good, country }))],
   ])('is refused with %s', (code, bodies) => {
     for (const body of bodies) expect(parseBody(body)).toMatchObject({ code });

@@ -1,4 +1,13 @@
-import { DomainError, fitsCurrency, isCountry, isCurrency, isRecord } from '@perkway/domain';
+import {
+  characters,
+  DomainError,
+  fitsCurrency,
+  isCountry,
+  isCurrency,
+  isRecord,
+  isStorableText,
+  type ErrorCode,
+} from '@perkway/domain';
 import { hash } from 'node:crypto';
 
 /** The body of generateRewardLink (specification section 4.4). */
@@ -9,7 +18,23 @@ export interface RewardLinkBody {
   expires_at: number;
   /** Without it the first country, in alphabetical order, that has a card. */
   country?: string;
+  /** The client's own: nobody checks that they exist. */
+  campaign_id?: string;
+  journey_id?: string;
+  reference?: string;
 }
+
+const MAX_OWN_TEXT = 255;
+/** Texts of the client's own, which may also be null, and what a wrong one is called. */
+const OWN_TEXTS = {
+  campaign_id: 'CAMPAIGN_ID_INVALID',
+  journey_id: 'JOURNEY_ID_INVALID',
+  reference: 'REFERENCE_INVALID',
+} as const satisfies Partial<Record<keyof RewardLinkBody, ErrorCode>>;
+const OWN_NAMES = Object.keys(OWN_TEXTS) as (keyof typeof OWN_TEXTS)[];
+
+const isOwnText = (value: unknown): value is string =>
+  typeof value === 'string' && value !== '' && characters(value) <= MAX_OWN_TEXT && isStorableText(value);
 
 /** From here on it is milliseconds that somebody took for seconds. */
 const EXPIRES_AT_LIMIT = 1e11;
@@ -32,7 +57,15 @@ export function parseBody(body: unknown): RewardLinkBody | DomainError {
   )
     return new DomainError('EXPIRING_DATE_INVALID');
   if (country !== undefined && !isCountry(country)) return new DomainError('COUNTRY_INVALID');
-  return { denomination, currency, expires_at: expires_at as number, ...(country ? { country } : {}) };
+  const read: RewardLinkBody = { denomination, currency, expires_at: expires_at as number };
+  if (country) read.country = country;
+  for (const name of OWN_NAMES) {
+    const value = body[name];
+    if (value === undefined || value === null) continue;
+    if (!isOwnText(value)) return new DomainError(OWN_TEXTS[name]);
+    read[name] = value;
+  }
+  return read;
 }
 
 /** JSON with its members in one order. Numbers are values by now, so `10` and `10.0` read the same. */
@@ -46,14 +79,22 @@ function canonical(value: unknown, depth = 0): string {
   return `{${members.join(',')}}`;
 }
 
+const withoutNulls = (body: Record<string, unknown>): Record<string, unknown> =>
+  OWN_NAMES.some((name) => body[name] === null)
+    ? Object.fromEntries(
+        Object.entries(body).filter(([name, value]) => value !== null || !Object.hasOwn(OWN_TEXTS, name)),
+      )
+    : body;
+
 /**
  * What must be the same for a request to be a replay: the pool and the whole body, also members that mean nothing here
- * (a caller who sends something else wants something else). Hex of SHA-256.
+ * (a caller who sends something else wants something else). Null for a text of the client's own is the same as none.
+ * Hex of SHA-256.
  *
  * @throws VALIDATION_FAILED for a body nested beyond all sense
  */
 export const requestDigest = (poolId: string, body: unknown): string =>
-  hash('sha256', `${poolId.toLowerCase()}\n${canonical(body)}`);
+  hash('sha256', `${poolId.toLowerCase()}\n${canonical(isRecord(body) ? withoutNulls(body) : body)}`);
 
 /**
  * The id of the link that an account gets for an idempotency key: a UUID (version 8) from their hash, so that the

@@ -1,5 +1,7 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 
+const OWN_TEXT = { type: 'string', nullable: true, minLength: 1, maxLength: 255 } as const;
+
 /** Only documented here: the order of its checks is given, so the handler reads the body itself. */
 export class GenerateRewardLink {
   @ApiProperty({ example: 25, description: 'Above 0; must match an inventory entry of the pool' })
@@ -17,10 +19,27 @@ export class GenerateRewardLink {
     description: 'ISO 3166-1 alpha-2. Without it the first country, in alphabetical order, that has a card.',
   })
   country?: string;
+  @ApiPropertyOptional({
+    ...OWN_TEXT,
+    example: 'spring',
+    description:
+      "The client's own, not checked to exist, like the next two. Every event of the link has them",
+  })
+  campaign_id?: string | null;
+  @ApiPropertyOptional({ ...OWN_TEXT, example: 'j-81f3', description: 'The journey that the link ends' })
+  journey_id?: string | null;
+  @ApiPropertyOptional({ ...OWN_TEXT, example: 'order-1007' })
+  reference?: string | null;
 }
 
 /** Bearer credentials: whoever has them gets the card. */
 export class RewardLinkCreated {
+  @ApiProperty({
+    format: 'uuid',
+    example: '5d0f0c7e-3f1c-8b52-9c07-6a1d2f4e8b90',
+    description: 'No credential',
+  })
+  id!: string;
   @ApiProperty({ example: 'https://rewards.example.com/#AQJrMQ-MOlJ9HktknC9aGzxNXm8PFSzLdYg9dOMzQ2UlJ9Oo1A' })
   reward_link!: string;
   @ApiProperty({ example: 'AQJrMQ-MOlJ9HktknC9aGzxNXm8PFSzLdYg9dOMzQ2UlJ9Oo1A' })

@@ -9,8 +9,9 @@ import {
   ApiTags,
 } from '@nestjs/swagger';
 import { CurrentCaller } from '@perkway/auth';
-import type { Caller } from '@perkway/domain';
+import { readCustomAttributes, type Caller } from '@perkway/domain';
 import { ApiProblems } from '@perkway/platform';
+import { ApiAttributes } from '@perkway/tracking';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { createdByOf, idempotencyKeyOf, NeedsIdempotencyKey } from './request-form.guard.js';
 import { GenerateRewardLink, RewardLinkCreated } from './reward-link.dto.js';
@@ -28,7 +29,7 @@ export class RewardLinksController {
   @ApiOperation({
     summary: 'Reserve a card and get the link that reveals it',
     description:
-      'Sending the same idempotencyKey with the same pool and body again answers the same link and reserves nothing, whatever has become of the link since. The same body means the same JSON value, members in any order. A refused request leaves the key free.',
+      'Sending the same idempotencyKey with the same pool and body again answers the same link and reserves nothing, whatever has become of the link since. The same body means the same JSON value, members in any order. A refused request leaves the key free. Custom attributes are no part of that; those of the first request stay with the link, and every event of it carries them.',
   })
   @ApiParam({ name: 'poolId', format: 'uuid' })
   @ApiQuery({
@@ -44,6 +45,7 @@ export class RewardLinksController {
     description: 'Who makes the link, up to 255 characters',
     example: 'crm-campaign-42',
   })
+  @ApiAttributes()
   @ApiBody({ type: GenerateRewardLink })
   @ApiCreatedResponse({
     description: 'The link, made now or by an earlier request with the same key',
@@ -63,6 +65,9 @@ export class RewardLinksController {
     'CURRENCY_INVALID',
     'EXPIRING_DATE_INVALID',
     'COUNTRY_INVALID',
+    'CAMPAIGN_ID_INVALID',
+    'JOURNEY_ID_INVALID',
+    'REFERENCE_INVALID',
     'POOL_NOT_FOUND',
     'IDEMPOTENCY_KEY_CONFLICT',
     'NO_AVAILABLE_CARDS',
@@ -79,6 +84,7 @@ export class RewardLinksController {
       poolId,
       idempotencyKeyOf(request) as string,
       createdByOf(request),
+      readCustomAttributes(request.query as object),
       body,
     );
     if (isReplay) void reply.header('idempotent-replayed', 'true');

@@ -3,6 +3,8 @@ import { APP_GUARD } from '@nestjs/core';
 import { AccountDirectoryModule } from '@perkway/directory';
 import { CardsModule } from '../cards/cards.module.js';
 import { ExpiredLinks } from './expired-links.js';
+import { IssuedLinksController } from './issued-links.controller.js';
+import { IssuedLinksService } from './issued-links.service.js';
 import { RecipientsController } from './recipients.controller.js';
 import { RecipientsService } from './recipients.service.js';
 import { RequestFormGuard } from './request-form.guard.js';
@@ -12,10 +14,11 @@ import { RewardLinksService } from './reward-links.service.js';
 
 @Module({
   imports: [AccountDirectoryModule, CardsModule],
-  controllers: [RewardLinksController, RecipientsController],
+  controllers: [RewardLinksController, IssuedLinksController, RecipientsController],
   providers: [
     { provide: APP_GUARD, useClass: RequestFormGuard },
     ExpiredLinks,
+    IssuedLinksService,
     RecipientsService,
     Reservations,
     RewardLinksService,

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { DomainError, isUuid, type Caller } from '@perkway/domain';
+import { asTags, DomainError, isUuid, type Caller, type CustomAttributes } from '@perkway/domain';
 import { ENV } from '@perkway/platform';
 import { signRewardToken } from '@perkway/signing';
 import { DataSource } from 'typeorm';
@@ -8,6 +8,7 @@ import { Reservations } from './reservations.js';
 import { parseBody, requestDigest, rewardLinkId, type RewardLinkBody } from './reward-link-request.js';
 
 export interface GeneratedLink {
+  id: string;
   reward_link: string;
   token: string;
   isReplay: boolean;
@@ -37,6 +38,7 @@ export class RewardLinksService {
    * Reserves one card for a new link, or answers the link that this account made with the same key and the same request.
    *
    * @param idempotencyKey a UUID, in any case
+   * @param attributes those of the first request stay
    * @throws IDEMPOTENCY_KEY_CONFLICT, then the codes of the body's fields, POOL_NOT_FOUND, NO_AVAILABLE_CARDS; in
    * all but the first case the key stays free
    */
@@ -45,6 +47,7 @@ export class RewardLinksService {
     poolId: string,
     idempotencyKey: string,
     createdBy: string,
+    attributes: CustomAttributes,
     body: unknown,
   ): Promise<GeneratedLink> {
     const link = rewardLinkId(caller.account, idempotencyKey);
@@ -55,12 +58,17 @@ export class RewardLinksService {
       if (await this.exists(link)) throw new DomainError('IDEMPOTENCY_KEY_CONFLICT');
       throw fields;
     }
+    const tags = asTags(attributes);
     const decided = await this.reservations.decide({
       ...fields,
       link,
       account: caller.account,
       pool: isUuid(poolId) ? poolId.toLowerCase() : null,
       country: fields.country ?? null,
+      campaign_id: fields.campaign_id ?? null,
+      journey_id: fields.journey_id ?? null,
+      reference: fields.reference ?? null,
+      attributes: tags.utm || tags.cmeta ? tags : null,
       created_by: createdBy,
       idempotency_key: idempotencyKey,
       body_digest: digest,
@@ -107,6 +115,6 @@ export class RewardLinksService {
     const token = signRewardToken(this.env.REWARD_TOKEN_KEYS, link, keyId);
     if (token === undefined)
       throw new Error(`the key "${keyId}" of this link is no longer in REWARD_TOKEN_KEYS`);
-    return { reward_link: `${this.env.REWARDS_URL}/#${token}`, token, isReplay };
+    return { id: link, reward_link: `${this.env.REWARDS_URL}/#${token}`, token, isReplay };
   }
 }

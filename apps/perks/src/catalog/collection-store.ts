@@ -88,7 +88,7 @@ export class CollectionStore implements OnModuleInit, OnModuleDestroy {
   }
 
   /** The collection, whoever owns it. Fails only when it is not known and the database is away. */
-  private async find(id: string): Promise<Collection | undefined> {
+  async find(id: string): Promise<Collection | undefined> {
     const known = this.known.get(id);
     if (known && !known.isOutdated) return known.collection;
     const loading = this.loading.get(id) ?? this.load(id);

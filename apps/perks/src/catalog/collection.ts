@@ -1,5 +1,4 @@
-import { DomainError } from '@perkway/domain';
-import type { Translations } from '../text/language.js';
+import { DomainError, type Translations } from '@perkway/domain';
 
 export type PerkText = 'title' | 'description' | 'callout' | 'redemption_note' | 'details';
 export const PERK_TEXTS: readonly PerkText[] = [

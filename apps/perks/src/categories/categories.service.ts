@@ -1,40 +1,110 @@
 import { Injectable } from '@nestjs/common';
-import { invalidField } from '@perkway/domain';
-import { isDeepStrictEqual } from 'node:util';
+import { InjectRepository } from '@nestjs/typeorm';
+import { DomainError, inUse, invalidField } from '@perkway/domain';
+import {
+  cleanTranslations,
+  Conditions,
+  Pages,
+  putStored,
+  requireDeletable,
+  searchOf,
+  timesOf,
+  type ListQuery,
+  type Page,
+  type Settings,
+} from '@perkway/platform';
+import { DataSource, Repository } from 'typeorm';
 import { CatalogWriter } from '../catalog/catalog-writer.js';
 import { touchCollections } from '../catalog/touch-collections.js';
-import { cleanTranslations } from '../text/validators.js';
 import type { CategoryResource, PutCategoryDto } from './category.dto.js';
 import { CategoryEntity } from './category.entity.js';
 
+const toResource = (category: CategoryEntity): CategoryResource => ({ ...category, ...timesOf(category) });
+
+/** Categories, which are common to all accounts. */
 @Injectable()
 export class CategoriesService {
-  constructor(private readonly writer: CatalogWriter) {}
+  constructor(
+    private readonly dataSource: DataSource,
+    @InjectRepository(CategoryEntity) private readonly categories: Repository<CategoryEntity>,
+    private readonly writer: CatalogWriter,
+    private readonly pages: Pages,
+  ) {}
+
+  /** By id. @throws DomainError VALIDATION_FAILED */
+  async list(query: ListQuery): Promise<Page<CategoryResource>> {
+    const page = this.pages.ask<[id: number]>({ name: 'categories' }, query);
+    const where = new Conditions().search(searchOf(query), 'id::text', 'name');
+    if (page.after) where.and`id > ${page.after[0]}`;
+    const rows = await this.dataSource.query<CategoryEntity[]>(
+      `select * from categories where ${where} order by id limit ${where.bind(page.rows)}`,
+      where.parameters,
+    );
+    return page.answer(rows, ({ id }) => [id], toResource);
+  }
+
+  /** @throws DomainError CATEGORY_NOT_FOUND */
+  async get(id: number): Promise<CategoryResource> {
+    const category = await this.find(this.categories, id);
+    if (!category) throw new DomainError('CATEGORY_NOT_FOUND');
+    return category;
+  }
 
   /**
-   * Makes or replaces a category. The catalogue is common to all accounts.
-   * @throws DomainError VALIDATION_FAILED when another category has the slug
+   * Makes or replaces a category.
+   * @throws DomainError PRECONDITION_FAILED; VALIDATION_FAILED when another category has the slug
    */
-  put(id: number, { slug, name, translations }: PutCategoryDto): Promise<CategoryResource> {
-    const wanted: CategoryResource = {
+  put(id: number, body: PutCategoryDto, ifMatch?: string): Promise<CategoryResource> {
+    const { slug, name } = body;
+    const wanted: Settings<CategoryResource> = {
       id,
       slug,
       name,
-      translations: cleanTranslations(translations, ['name']),
+      translations: cleanTranslations(body.translations, ['name']),
     };
+    return this.writer.write((manager) => {
+      const categories = manager.getRepository(CategoryEntity);
+      return putStored<CategoryResource>(
+        ifMatch,
+        wanted,
+        () => this.find(categories, id),
+        async (times) => {
+          const other = await categories.findOneBy({ slug });
+          if (other && other.id !== id) throw invalidField('slug', `is that of category ${other.id}`);
+          await categories.upsert({ ...wanted, ...times }, ['id']);
+          await touchCollections(
+            manager,
+            'id in (select gp.collection_id from group_perks gp join perk_categories pc using (perk_id) where pc.category_id = $1)',
+            [id],
+          );
+        },
+      );
+    });
+  }
+
+  /** @throws DomainError CATEGORY_NOT_FOUND, PRECONDITION_FAILED; IN_USE naming the perks that have it */
+  delete(id: number, ifMatch?: string): Promise<void> {
     return this.writer.write(async (manager) => {
       const categories = manager.getRepository(CategoryEntity);
-      const other = await categories.findOneBy({ slug });
-      if (other && other.id !== id) throw invalidField('slug', `is that of category ${other.id}`);
-      const current = await categories.findOneBy({ id });
-      if (current && isDeepStrictEqual({ ...current }, wanted)) return wanted;
-      await categories.upsert(wanted, ['id']);
-      await touchCollections(
-        manager,
-        'id in (select gp.collection_id from group_perks gp join perk_categories pc using (perk_id) where pc.category_id = $1)',
+      requireDeletable(ifMatch, await this.find(categories, id), 'CATEGORY_NOT_FOUND');
+      const users = await manager.query<{ perk_id: string }[]>(
+        'select perk_id from perk_categories where category_id = $1 order by perk_id',
         [id],
       );
-      return wanted;
+      if (users.length > 0)
+        throw inUse(
+          'the perks',
+          users.map(({ perk_id }) => perk_id),
+        );
+      await categories.delete(id);
     });
+  }
+
+  private async find(
+    categories: Repository<CategoryEntity>,
+    id: number,
+  ): Promise<CategoryResource | undefined> {
+    const category = await categories.findOneBy({ id });
+    return category ? toResource(category) : undefined;
   }
 }

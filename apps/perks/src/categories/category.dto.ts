@@ -1,10 +1,18 @@
-import { IsCallerId, IsOmittable, IsText } from '@perkway/platform';
+import {
+  ApiTranslations,
+  IsCallerId,
+  IsOmittable,
+  IsText,
+  IsTranslations,
+  ReadBack,
+  StoredTimes,
+} from '@perkway/platform';
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
-import { ApiTranslations, IsTranslations } from '../text/validators.js';
 import type { CategoryTranslations } from './category.entity.js';
 
 const MAX_NAME = 200;
 
+@ReadBack()
 @ApiSchema({ name: 'PutCategory' })
 export class PutCategoryDto {
   @ApiProperty({
@@ -26,7 +34,7 @@ export class PutCategoryDto {
 
 /** A category as it is stored. */
 @ApiSchema({ name: 'StoredCategory' })
-export class CategoryResource {
+export class CategoryResource extends StoredTimes {
   @ApiProperty({ type: 'integer', example: 1 })
   id: number;
   @ApiProperty({ example: 'travel' })

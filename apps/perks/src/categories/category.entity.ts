@@ -12,4 +12,8 @@ export class CategoryEntity {
   name: string;
   @Column('jsonb')
   translations: CategoryTranslations;
+  @Column('timestamptz')
+  created_at: Date;
+  @Column('timestamptz')
+  updated_at: Date;
 }

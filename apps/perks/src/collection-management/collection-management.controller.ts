@@ -1,7 +1,18 @@
-import { Body, Controller, Param, Put } from '@nestjs/common';
-import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { Body, Controller, Delete, Get, Param, Put, Query } from '@nestjs/common';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Roles } from '@perkway/auth';
-import { CallerIdPipe } from '@perkway/platform';
+import {
+  ApiDeleteStored,
+  ApiGetStored,
+  ApiOwner,
+  ApiPage,
+  ApiPutStored,
+  ApiSearch,
+  CallerIdPipe,
+  IfMatch,
+  type ListQuery,
+  type Page,
+} from '@perkway/platform';
 import { CollectionResource, PutCollectionDto } from './collection.dto.js';
 import { CollectionManagementService } from './collection-management.service.js';
 
@@ -11,15 +22,44 @@ import { CollectionManagementService } from './collection-management.service.js'
 export class CollectionManagementController {
   constructor(private readonly collections: CollectionManagementService) {}
 
+  @Get()
+  @ApiOperation({ summary: 'The collections of all accounts' })
+  @ApiSearch('the id')
+  @ApiOwner()
+  @ApiPage(CollectionResource, 'By id')
+  listStoredPerkCollections(@Query() query: ListQuery): Promise<Page<CollectionResource>> {
+    return this.collections.list(query);
+  }
+
+  @Get(':collectionId')
+  @ApiOperation({ summary: 'A collection with the ids of its perks' })
+  @ApiGetStored(CollectionResource, 'COLLECTION_NOT_FOUND')
+  getStoredPerkCollection(
+    @Param('collectionId', CallerIdPipe) collectionId: string,
+  ): Promise<CollectionResource> {
+    return this.collections.get(collectionId);
+  }
+
   @Put(':collectionId')
   @ApiOperation({
     summary: 'Makes or replaces a collection as a whole; every replica shows the change within seconds',
   })
-  @ApiResponse({ status: 200, description: 'The collection as it is stored', type: CollectionResource })
+  @ApiPutStored(CollectionResource)
   async putPerkCollection(
     @Param('collectionId', CallerIdPipe) collectionId: string,
     @Body() body: PutCollectionDto,
+    @IfMatch() ifMatch?: string,
   ): Promise<CollectionResource> {
-    return this.collections.put(collectionId, body);
+    return this.collections.put(collectionId, body, ifMatch);
+  }
+
+  @Delete(':collectionId')
+  @ApiOperation({ summary: 'Deletes a collection; its perks stay' })
+  @ApiDeleteStored('COLLECTION_NOT_FOUND')
+  deletePerkCollection(
+    @Param('collectionId', CallerIdPipe) collectionId: string,
+    @IfMatch() ifMatch?: string,
+  ): Promise<void> {
+    return this.collections.delete(collectionId, ifMatch);
   }
 }

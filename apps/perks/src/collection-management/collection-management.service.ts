@@ -1,16 +1,29 @@
 import { Injectable } from '@nestjs/common';
 import { AccountDirectory } from '@perkway/directory';
-import { invalidField } from '@perkway/domain';
-import { isDeepStrictEqual } from 'node:util';
-import type { EntityManager } from 'typeorm';
+import { DomainError, invalidField } from '@perkway/domain';
+import {
+  Conditions,
+  ownerOf,
+  Pages,
+  putStored,
+  requireDeletable,
+  searchOf,
+  timesOf,
+  type ListQuery,
+  type Page,
+  type RowTimes,
+  type Settings,
+} from '@perkway/platform';
+import { DataSource, type EntityManager } from 'typeorm';
 import { CatalogWriter } from '../catalog/catalog-writer.js';
 import { CollectionStore } from '../catalog/collection-store.js';
-import type { CollectionResource, PutCollectionDto } from './collection.dto.js';
+import type { CollectionResource, GroupResource, PutCollectionDto } from './collection.dto.js';
 import { CollectionEntity } from './collection.entity.js';
 import { toCollectionResource } from './to-collection-resource.js';
 
-const FIND = `
-  select c.owner, coalesce((
+type CollectionRow = Pick<CollectionEntity, 'id' | 'owner'> & RowTimes & { groups: GroupResource[] };
+const SELECT = `
+  select c.id, c.owner, c.created_at, c.updated_at, coalesce((
     select json_agg(
       json_build_object('id', g.id, 'name', g.name, 'rank', g.rank, 'translations', g.translations, 'perks', coalesce((
         select json_agg(json_build_object('id', p.perk_id, 'rank', p.rank) order by p.rank, p.position)
@@ -18,7 +31,17 @@ const FIND = `
       ), '[]')) order by g.rank, g.position)
     from perk_groups g where g.collection_id = c.id
   ), '[]') as groups
-  from collections c where c.id = $1`;
+  from collections c`;
+
+const toResource = ({ id, owner, groups, ...times }: CollectionRow): CollectionResource => ({
+  id,
+  owner,
+  groups: groups.map(({ translations = {}, ...group }) => ({
+    ...group,
+    ...(Object.keys(translations).length > 0 ? { translations } : {}),
+  })),
+  ...timesOf(times),
+});
 
 const INSERT_GROUPS = `
   insert into perk_groups (collection_id, id, name, rank, position, translations)
@@ -32,34 +55,79 @@ const INSERT_PERKS = `
 @Injectable()
 export class CollectionManagementService {
   constructor(
+    private readonly dataSource: DataSource,
     private readonly writer: CatalogWriter,
     private readonly store: CollectionStore,
     private readonly accounts: AccountDirectory,
+    private readonly pages: Pages,
   ) {}
+
+  /** By id. @throws DomainError VALIDATION_FAILED */
+  async list(query: ListQuery): Promise<Page<CollectionResource>> {
+    const page = this.pages.ask<[id: string]>({ name: 'perk-collections' }, query);
+    const owner = ownerOf(query);
+    const where = new Conditions().search(searchOf(query), 'c.id');
+    if (owner !== undefined) where.and`c.owner = ${owner}`;
+    if (page.after) where.and`c.id > ${page.after[0]}`;
+    const rows = await this.dataSource.query<CollectionRow[]>(
+      `${SELECT} where ${where} order by c.id limit ${where.bind(page.rows)}`,
+      where.parameters,
+    );
+    return page.answer(rows, ({ id }) => [id], toResource);
+  }
+
+  /** @throws DomainError COLLECTION_NOT_FOUND */
+  async get(id: string): Promise<CollectionResource> {
+    const collection = await this.find(this.dataSource, id);
+    if (!collection) throw new DomainError('COLLECTION_NOT_FOUND');
+    return collection;
+  }
 
   /**
    * Makes or replaces a collection, as a whole.
-   * @throws DomainError VALIDATION_FAILED naming an unknown owner or unknown perks; DEPENDENCY_UNAVAILABLE
+   * @throws DomainError PRECONDITION_FAILED, DEPENDENCY_UNAVAILABLE; VALIDATION_FAILED naming an unknown owner or
+   * unknown perks
    */
-  async put(id: string, body: PutCollectionDto): Promise<CollectionResource> {
+  async put(id: string, body: PutCollectionDto, ifMatch?: string): Promise<CollectionResource> {
     const wanted = toCollectionResource(id, body);
     await this.accounts.require('owner', wanted.owner);
-    const formerOwner = await this.writer.write(async (manager) => {
+    let formerOwner: string | undefined = wanted.owner;
+    const stored = await this.writer.write(async (manager) => {
       await this.requirePerks(manager, wanted);
-      const current = await this.find(manager, id);
-      if (!current || !isDeepStrictEqual(current, wanted)) await this.replace(manager, wanted);
-      return current?.owner;
+      return putStored<CollectionResource>(
+        ifMatch,
+        wanted,
+        () => this.find(manager, id),
+        (times, current) => {
+          formerOwner = current?.owner;
+          return this.replace(manager, wanted, times);
+        },
+      );
     });
     if (formerOwner !== wanted.owner) {
       this.store.forgetIdsOwnedBy(wanted.owner);
       if (formerOwner !== undefined) this.store.forgetIdsOwnedBy(formerOwner);
     }
-    return wanted;
+    return stored;
   }
 
-  private async replace(manager: EntityManager, { id, owner, groups }: CollectionResource): Promise<void> {
+  /** @throws DomainError COLLECTION_NOT_FOUND, PRECONDITION_FAILED */
+  async delete(id: string, ifMatch?: string): Promise<void> {
+    const { owner } = await this.writer.write(async (manager) => {
+      const current = requireDeletable(ifMatch, await this.find(manager, id), 'COLLECTION_NOT_FOUND');
+      await manager.delete(CollectionEntity, id);
+      return current;
+    });
+    this.store.forgetIdsOwnedBy(owner);
+  }
+
+  private async replace(
+    manager: EntityManager,
+    { id, owner, groups }: Settings<CollectionResource>,
+    times: RowTimes,
+  ): Promise<void> {
     const collections = manager.getRepository(CollectionEntity);
-    await collections.upsert({ id, owner, revision: () => 'gen_random_uuid()' }, ['id']);
+    await collections.upsert({ id, owner, ...times, revision: () => 'gen_random_uuid()' }, ['id']);
     await manager.query('delete from perk_groups where collection_id = $1', [id]);
     const rows = groups.map(({ perks: _, ...group }, position) => ({ ...group, position }));
     await manager.query(INSERT_GROUPS, [id, JSON.stringify(rows)]);
@@ -74,20 +142,18 @@ export class CollectionManagementService {
     await manager.query(INSERT_PERKS, [id, JSON.stringify(perks)]);
   }
 
-  private async find(manager: EntityManager, id: string): Promise<CollectionResource | undefined> {
-    const [row] = await manager.query<Omit<CollectionResource, 'id'>[]>(FIND, [id]);
-    if (!row) return undefined;
-    return {
-      id,
-      owner: row.owner,
-      groups: row.groups.map(({ translations = {}, ...group }) => ({
-        ...group,
-        ...(Object.keys(translations).length > 0 ? { translations } : {}),
-      })),
-    };
+  private async find(
+    manager: Pick<EntityManager, 'query'>,
+    id: string,
+  ): Promise<CollectionResource | undefined> {
+    const [row] = await manager.query<CollectionRow[]>(`${SELECT} where c.id = $1`, [id]);
+    return row && toResource(row);
   }
 
-  private async requirePerks(manager: EntityManager, { groups }: CollectionResource): Promise<void> {
+  private async requirePerks(
+    manager: EntityManager,
+    { groups }: Settings<CollectionResource>,
+  ): Promise<void> {
     const ids = [...new Set(groups.flatMap(({ perks }) => perks.map((perk) => perk.id)))];
     const rows = await manager.query<{ id: string }[]>(
       'select unnest($1::text[]) as id except select id from perks order by id limit 20',

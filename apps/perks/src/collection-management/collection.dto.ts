@@ -1,13 +1,45 @@
-import { IsCallerId, IsOmittable, IsText } from '@perkway/platform';
+import {
+  ApiTranslations,
+  IsCallerId,
+  IsOmittable,
+  IsText,
+  IsTranslations,
+  ReadBack,
+  StoredTimes,
+} from '@perkway/platform';
+import { applyDecorators } from '@nestjs/common';
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
 import { ArrayMaxSize, IsArray, IsInt, IsObject, IsUUID, Max, Min, ValidateNested } from 'class-validator';
-import { ApiTranslations, IsTranslations } from '../text/validators.js';
 
 const MAX_NAME = 200;
 const MAX_GROUPS = 1_000;
 const MAX_PERKS_IN_GROUP = 5_000;
 const MAX_INT = 2_147_483_647;
+
+const IsRank = () =>
+  applyDecorators(
+    ApiProperty({
+      type: 'integer',
+      minimum: -MAX_INT,
+      maximum: MAX_INT,
+      description: 'Lower shows first',
+      example: 1,
+    }),
+    IsInt(),
+    Min(-MAX_INT),
+    Max(MAX_INT),
+  );
+
+const IsListOf = (member: new () => object, maxItems: number) =>
+  applyDecorators(
+    ApiProperty({ type: [member], maxItems }),
+    IsArray(),
+    ArrayMaxSize(maxItems),
+    IsObject({ each: true }),
+    ValidateNested({ each: true }),
+    Type(() => member),
+  );
 
 export type GroupTranslations = Record<string, { name?: string }>;
 
@@ -17,16 +49,7 @@ export class GroupPerkDto {
   @IsCallerId()
   id: string;
 
-  @ApiProperty({
-    type: 'integer',
-    minimum: -MAX_INT,
-    maximum: MAX_INT,
-    description: 'Lower shows first',
-    example: 1,
-  })
-  @IsInt()
-  @Min(-MAX_INT)
-  @Max(MAX_INT)
+  @IsRank()
   rank: number;
 }
 
@@ -46,16 +69,7 @@ export class GroupDto {
   @IsText(1, MAX_NAME)
   name: string;
 
-  @ApiProperty({
-    type: 'integer',
-    minimum: -MAX_INT,
-    maximum: MAX_INT,
-    description: 'Lower shows first',
-    example: 1,
-  })
-  @IsInt()
-  @Min(-MAX_INT)
-  @Max(MAX_INT)
+  @IsRank()
   rank: number;
 
   @ApiProperty({ example: { fr: { name: 'Bien dormir' } } })
@@ -63,27 +77,18 @@ export class GroupDto {
   @IsTranslations({ name: MAX_NAME })
   translations?: GroupTranslations | null;
 
-  @ApiProperty({ type: [GroupPerkDto], maxItems: MAX_PERKS_IN_GROUP })
-  @IsArray()
-  @ArrayMaxSize(MAX_PERKS_IN_GROUP)
-  @IsObject({ each: true })
-  @ValidateNested({ each: true })
-  @Type(() => GroupPerkDto)
+  @IsListOf(GroupPerkDto, MAX_PERKS_IN_GROUP)
   perks: GroupPerkDto[];
 }
 
+@ReadBack()
 @ApiSchema({ name: 'PutPerkCollection' })
 export class PutCollectionDto {
   @ApiProperty({ description: 'An existing account', example: 'ostervale-bank' })
   @IsCallerId()
   owner: string;
 
-  @ApiProperty({ type: [GroupDto], maxItems: MAX_GROUPS })
-  @IsArray()
-  @ArrayMaxSize(MAX_GROUPS)
-  @IsObject({ each: true })
-  @ValidateNested({ each: true })
-  @Type(() => GroupDto)
+  @IsListOf(GroupDto, MAX_GROUPS)
   groups: GroupDto[];
 }
 
@@ -104,7 +109,7 @@ export class GroupResource {
 
 /** A collection as it is stored. */
 @ApiSchema({ name: 'StoredPerkCollection' })
-export class CollectionResource {
+export class CollectionResource extends StoredTimes {
   @ApiProperty({ example: 'ostervale-travel' })
   id: string;
   @ApiProperty({ example: 'ostervale-bank' })

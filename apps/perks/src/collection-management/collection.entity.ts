@@ -9,4 +9,8 @@ export class CollectionEntity {
   /** Changes with everything that a read of the collection shows. */
   @Column('uuid')
   revision: string;
+  @Column('timestamptz')
+  created_at: Date;
+  @Column('timestamptz')
+  updated_at: Date;
 }

@@ -1,6 +1,6 @@
 import { invalidFields, type FieldProblem } from '@perkway/domain';
+import { cleanTranslations, type Settings } from '@perkway/platform';
 import { v5 as uuidV5 } from 'uuid';
-import { cleanTranslations } from '../text/validators.js';
 import type { CollectionResource, GroupResource, PutCollectionDto } from './collection.dto.js';
 
 /** A random UUID, fixed for ever: the namespace of the ids that groups get. */
@@ -25,7 +25,7 @@ export const MAX_PERKS_IN_COLLECTION = 5_000;
 export function toCollectionResource(
   id: string,
   { owner, groups: given }: PutCollectionDto,
-): CollectionResource {
+): Settings<CollectionResource> {
   const problems: FieldProblem[] = [];
   const occurrences = new Map<string, number>();
   const ids = new Set<string>();

@@ -103,23 +103,6 @@ const idInPath = (name: string) => () =>
 export const ApiCollectionId = idInPath('collectionId');
 export const ApiPerkId = idInPath('perkId');
 
-export const ApiLanguage = () =>
-  applyDecorators(
-    ApiQuery({
-      name: 'lang',
-      required: false,
-      description: 'Language tag; wins over Accept-Language. An unknown one gives the default language.',
-      schema: { type: 'string' },
-    }),
-    ApiHeader({
-      name: 'Accept-Language',
-      required: false,
-      description:
-        'As browsers send it. `fr-CA` falls back to `fr`, then to the default language, field by field.',
-      schema: { type: 'string' },
-    }),
-  );
-
 export const ApiViewTracking = () =>
   ApiHeader({
     name: 'X-Disable-View-Tracking',

@@ -1,8 +1,8 @@
 import { Controller, Get, Req, Res } from '@nestjs/common';
 import { ApiExtraModels, ApiOperation, ApiResponse, ApiTags, getSchemaPath } from '@nestjs/swagger';
-import { AllowQueryKey, CurrentCaller } from '@perkway/auth';
+import { AllowQueryKey, CurrentCaller, Roles } from '@perkway/auth';
 import type { Caller } from '@perkway/domain';
-import { ApiProblems } from '@perkway/platform';
+import { ApiLanguage, ApiProblems } from '@perkway/platform';
 import { ApiAttributes } from '@perkway/tracking';
 import type { FastifyReply } from 'fastify';
 import { CollectionStore } from '../catalog/collection-store.js';
@@ -12,7 +12,6 @@ import {
   ApiCollectionId,
   ApiContent,
   ApiFilters,
-  ApiLanguage,
   ApiPerkId,
   ApiViewTracking,
   CATEGORY_EXAMPLES,
@@ -29,6 +28,7 @@ import { ViewsService } from './views.service.js';
 @ApiTags('Perk collections')
 @ApiExtraModels(PerkCollectionResponse, PerkResponse, CategoryResponse)
 @AllowQueryKey()
+@Roles('USER', 'ADMIN', 'JOURNEY')
 @Controller('perk-collections')
 export class CollectionReadsController {
   constructor(

@@ -1,3 +1,4 @@
+import { type LanguageWish, negotiateLanguage } from '@perkway/domain';
 import { Inject, Injectable } from '@nestjs/common';
 import { ENV } from '@perkway/platform';
 import { createLinkSigner, MAX_LINKS_IN_BATCH, type LinkBatch, type LinkSigner } from '@perkway/signing';
@@ -5,7 +6,6 @@ import { LRUCache } from 'lru-cache';
 import { CollectionStore } from '../catalog/collection-store.js';
 import type { Collection, PlacedPerk } from '../catalog/collection.js';
 import type { PerksEnv } from '../env.js';
-import { negotiateLanguage, type LanguageWish } from '../text/language.js';
 import type { AnswerTemplate } from './answer-template.js';
 import { BufferPool, MIN_POOLED_LENGTH } from './buffer-pool.js';
 import { filtersKey, NO_FILTERS, type PerkFilters } from './perk-filters.js';

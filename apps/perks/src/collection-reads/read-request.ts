@@ -1,7 +1,6 @@
 import type { AuthenticatedRequest } from '@perkway/auth';
-import { lastOf } from '@perkway/domain';
+import { type LanguageWish, lastOf } from '@perkway/domain';
 import { requireCallerId } from '@perkway/platform';
-import type { LanguageWish } from '../text/language.js';
 
 /**
  * The reads take what they need from the request themselves: each decorated parameter sends its value through the

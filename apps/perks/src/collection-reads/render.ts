@@ -1,6 +1,6 @@
+import { fallbackChain, localize } from '@perkway/domain';
 import type { LinkSigner, PreparedLink } from '@perkway/signing';
 import type { Category, Collection, CollectionPerk, PlacedPerk } from '../catalog/collection.js';
-import { fallbackChain, localize } from '../text/language.js';
 import { TemplateBuilder, type AnswerTemplate } from './answer-template.js';
 import { matches, type PerkFilters } from './perk-filters.js';
 

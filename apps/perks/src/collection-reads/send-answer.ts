@@ -12,7 +12,8 @@ export function sendAnswer(
   void reply.headers({
     'content-language': template.language,
     etag: template.etag,
-    vary: 'Accept-Language',
+    // CORS has said that it depends on who asks (cors.ts).
+    vary: headers.origin === undefined ? 'Accept-Language' : 'Origin, Accept-Language',
     'cache-control': 'private, no-cache',
   });
   if (isUnchanged(headers['if-none-match'], template.etag)) {

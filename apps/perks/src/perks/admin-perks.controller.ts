@@ -1,7 +1,17 @@
-import { Body, Controller, Param, Put } from '@nestjs/common';
-import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { Body, Controller, Delete, Get, Param, Put, Query } from '@nestjs/common';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Roles } from '@perkway/auth';
-import { CallerIdPipe } from '@perkway/platform';
+import {
+  ApiDeleteStored,
+  ApiGetStored,
+  ApiPage,
+  ApiPutStored,
+  ApiSearch,
+  CallerIdPipe,
+  IfMatch,
+  type ListQuery,
+  type Page,
+} from '@perkway/platform';
 import { PerkResource, PutPerkDto } from './perk.dto.js';
 import { PerksService } from './perks.service.js';
 
@@ -11,15 +21,42 @@ import { PerksService } from './perks.service.js';
 export class AdminPerksController {
   constructor(private readonly perks: PerksService) {}
 
+  @Get()
+  @ApiOperation({ summary: 'All perks' })
+  @ApiSearch('the id or title')
+  @ApiPage(PerkResource, 'By id')
+  listStoredPerks(@Query() query: ListQuery): Promise<Page<PerkResource>> {
+    return this.perks.list(query);
+  }
+
+  @Get(':perkId')
+  @ApiOperation({ summary: 'A perk with all its texts' })
+  @ApiGetStored(PerkResource, 'PERK_NOT_FOUND')
+  getStoredPerk(@Param('perkId', CallerIdPipe) perkId: string): Promise<PerkResource> {
+    return this.perks.get(perkId);
+  }
+
   @Put(':perkId')
   @ApiOperation({
     summary: 'Makes or replaces a perk; collections that have it show the change within seconds',
   })
-  @ApiResponse({ status: 200, description: 'The perk as it is stored', type: PerkResource })
+  @ApiPutStored(PerkResource)
   async putPerk(
     @Param('perkId', CallerIdPipe) perkId: string,
     @Body() body: PutPerkDto,
+    @IfMatch() ifMatch?: string,
   ): Promise<PerkResource> {
-    return this.perks.put(perkId, body);
+    return this.perks.put(perkId, body, ifMatch);
+  }
+
+  @Delete(':perkId')
+  @ApiOperation({
+    summary: 'Deletes a perk that no collection has',
+    description:
+      'Campaigns that name it go on without it. Its free single-use codes go with it; those given to customers stay theirs.',
+  })
+  @ApiDeleteStored('PERK_NOT_FOUND', { inUse: true })
+  deletePerk(@Param('perkId', CallerIdPipe) perkId: string, @IfMatch() ifMatch?: string): Promise<void> {
+    return this.perks.delete(perkId, ifMatch);
   }
 }

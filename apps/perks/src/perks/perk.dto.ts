@@ -1,4 +1,13 @@
-import { IsCallerId, IsOmittable, IsText } from '@perkway/platform';
+import {
+  ApiTranslations,
+  IsCallerId,
+  IsOmittable,
+  IsText,
+  IsTranslations,
+  IsWebUrl,
+  ReadBack,
+  StoredTimes,
+} from '@perkway/platform';
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
 import {
@@ -14,7 +23,6 @@ import {
   ValidateNested,
 } from 'class-validator';
 import { MAX_CATEGORY_ID } from '../categories/category-id.js';
-import { ApiTranslations, IsTranslations, IsWebUrl } from '../text/validators.js';
 import type { PerkTranslations } from './perk.entity.js';
 
 /** Longest texts, in characters. */
@@ -73,6 +81,7 @@ export class LocationDto {
   city?: string | null;
 }
 
+@ReadBack()
 @ApiSchema({ name: 'PutPerk' })
 export class PutPerkDto {
   @ApiProperty({ example: 'Stay three nights, pay for two' })
@@ -202,7 +211,7 @@ export class LocationResource {
 
 /** A perk as it is stored: the body of the PUT with everything that was left out filled in. */
 @ApiSchema({ name: 'StoredPerk' })
-export class PerkResource {
+export class PerkResource extends StoredTimes {
   @ApiProperty({ example: 'quillon-third-night' })
   id: string;
   @ApiProperty({ example: 'Stay three nights, pay for two' })

@@ -35,4 +35,8 @@ export class PerkEntity {
   locations: PerkLocation[];
   @Column('jsonb')
   translations: PerkTranslations;
+  @Column('timestamptz')
+  created_at: Date;
+  @Column('timestamptz')
+  updated_at: Date;
 }

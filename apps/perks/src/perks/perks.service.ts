@@ -1,16 +1,26 @@
 import { Injectable } from '@nestjs/common';
-import { invalidField, TRACKING_EVENT_VERSION } from '@perkway/domain';
+import { DomainError, inUse, invalidField, TRACKING_EVENT_VERSION } from '@perkway/domain';
+import {
+  cleanTranslations,
+  Conditions,
+  Pages,
+  putStored,
+  requireDeletable,
+  searchOf,
+  timesOf,
+  type ListQuery,
+  type Page,
+  type Settings,
+} from '@perkway/platform';
 import { newEventId, TrackingService } from '@perkway/tracking';
-import { isDeepStrictEqual } from 'node:util';
-import type { EntityManager } from 'typeorm';
+import { DataSource, type EntityManager } from 'typeorm';
 import { CatalogWriter } from '../catalog/catalog-writer.js';
 import { PERK_TEXTS } from '../catalog/collection.js';
 import { touchCollections } from '../catalog/touch-collections.js';
-import { cleanTranslations } from '../text/validators.js';
 import type { PerkResource, PutPerkDto } from './perk.dto.js';
 import { PerkEntity } from './perk.entity.js';
 
-function toResource(id: string, body: PutPerkDto): PerkResource {
+function readBody(id: string, body: PutPerkDto): Settings<PerkResource> {
   return {
     id,
     title: body.title,
@@ -35,66 +45,119 @@ function toResource(id: string, body: PutPerkDto): PerkResource {
   };
 }
 
+/** With the ids of its categories, ascending. */
+type PerkRow = PerkEntity & { categories: number[] };
+const SELECT = `
+  select p.*, array(select category_id from perk_categories where perk_id = p.id order by category_id) as categories
+  from perks p`;
+
+const toResource = ({ coupon, ...perk }: PerkRow): PerkResource => ({
+  ...perk,
+  ...(coupon === null ? {} : { coupon }),
+  ...timesOf(perk),
+});
+
+/** Perks, which are common to all accounts. */
 @Injectable()
 export class PerksService {
   constructor(
+    private readonly dataSource: DataSource,
     private readonly writer: CatalogWriter,
     private readonly tracking: TrackingService,
+    private readonly pages: Pages,
   ) {}
 
+  /** By id. @throws DomainError VALIDATION_FAILED */
+  async list(query: ListQuery): Promise<Page<PerkResource>> {
+    const page = this.pages.ask<[id: string]>({ name: 'perks' }, query);
+    const where = new Conditions().search(searchOf(query), 'id', 'title');
+    if (page.after) where.and`id > ${page.after[0]}`;
+    const rows = await this.dataSource.query<PerkRow[]>(
+      `${SELECT} where ${where} order by id limit ${where.bind(page.rows)}`,
+      where.parameters,
+    );
+    return page.answer(rows, ({ id }) => [id], toResource);
+  }
+
+  /** @throws DomainError PERK_NOT_FOUND */
+  async get(id: string): Promise<PerkResource> {
+    const perk = await this.find(this.dataSource, id);
+    if (!perk) throw new DomainError('PERK_NOT_FOUND');
+    return perk;
+  }
+
   /**
-   * Makes or replaces a perk. The catalogue is common to all accounts.
-   * @throws DomainError VALIDATION_FAILED naming an unknown category, or a coupon on a single-use perk
+   * Makes or replaces a perk.
+   * @throws DomainError PRECONDITION_FAILED; VALIDATION_FAILED naming an unknown category, or a coupon on a single-use perk
    */
-  put(id: string, body: PutPerkDto): Promise<PerkResource> {
-    const wanted = toResource(id, body);
+  put(id: string, body: PutPerkDto, ifMatch?: string): Promise<PerkResource> {
+    const wanted = readBody(id, body);
     if (wanted.coupon !== undefined && wanted.is_coupon_perk)
       throw invalidField('coupon', 'must be absent on a perk that is redeemed by single-use codes');
     return this.writer.write(async (manager) => {
       await this.requireCategories(manager, wanted.categories);
-      const current = await this.find(manager, id);
-      if (current && isDeepStrictEqual(current, wanted)) return wanted;
-      const { categories, ...columns } = wanted;
-      await manager.getRepository(PerkEntity).upsert({ ...columns, coupon: columns.coupon ?? null }, ['id']);
-      await manager.query('delete from perk_categories where perk_id = $1', [id]);
-      await manager.query(
-        'insert into perk_categories (perk_id, category_id) select $1, unnest($2::integer[])',
-        [id, categories],
+      return putStored<PerkResource>(
+        ifMatch,
+        wanted,
+        () => this.find(manager, id),
+        async (times, current) => {
+          const { categories, ...columns } = wanted;
+          const row = { ...columns, ...times, coupon: columns.coupon ?? null };
+          await manager.getRepository(PerkEntity).upsert(row, ['id']);
+          await manager.query('delete from perk_categories where perk_id = $1', [id]);
+          await manager.query(
+            'insert into perk_categories (perk_id, category_id) select $1, unnest($2::integer[])',
+            [id, categories],
+          );
+          const shown = 'id in (select collection_id from group_perks where perk_id = $1)';
+          await touchCollections(manager, shown, [id]);
+          if (current?.title !== wanted.title || current.partner.id !== wanted.partner.id)
+            await this.trackName(manager, wanted);
+        },
       );
-      await touchCollections(manager, 'id in (select collection_id from group_perks where perk_id = $1)', [
-        id,
-      ]);
-      if (current?.title !== wanted.title || current.partner.id !== wanted.partner.id)
-        // The analytics views show the title and group by the partner.
-        await this.tracking.trackInTransaction(manager, [
-          {
-            v: TRACKING_EVENT_VERSION,
-            id: newEventId(),
-            account: '',
-            at: Date.now(),
-            type: 'perk_named',
-            perk: id,
-            title: wanted.title,
-            partner: wanted.partner.id,
-          },
-        ]);
-      return wanted;
     });
   }
 
-  private async find(manager: EntityManager, id: string): Promise<PerkResource | undefined> {
-    const perk = await manager.getRepository(PerkEntity).findOneBy({ id });
-    if (!perk) return undefined;
-    const rows = await manager.query<{ category_id: number }[]>(
-      'select category_id from perk_categories where perk_id = $1 order by category_id',
-      [id],
-    );
-    const { coupon, ...columns } = perk;
-    return {
-      ...columns,
-      ...(coupon === null ? {} : { coupon }),
-      categories: rows.map(({ category_id }) => category_id),
-    };
+  /** @throws DomainError PERK_NOT_FOUND, PRECONDITION_FAILED; IN_USE naming the collections that have it */
+  delete(id: string, ifMatch?: string): Promise<void> {
+    return this.writer.write(async (manager) => {
+      requireDeletable(ifMatch, await this.find(manager, id), 'PERK_NOT_FOUND');
+      const users = await manager.query<{ collection_id: string }[]>(
+        'select distinct collection_id from group_perks where perk_id = $1 order by collection_id',
+        [id],
+      );
+      if (users.length > 0)
+        throw inUse(
+          'the collections',
+          users.map(({ collection_id }) => collection_id),
+        );
+      await manager.query('delete from coupon_codes where perk_id = $1 and customer_id is null', [id]);
+      await manager.delete(PerkEntity, id);
+    });
+  }
+
+  /** The analytics views show the title and group by the partner. */
+  private async trackName(
+    manager: EntityManager,
+    { id, title, partner }: Settings<PerkResource>,
+  ): Promise<void> {
+    await this.tracking.trackInTransaction(manager, [
+      {
+        v: TRACKING_EVENT_VERSION,
+        id: newEventId(),
+        account: '',
+        at: Date.now(),
+        type: 'perk_named',
+        perk: id,
+        title,
+        partner: partner.id,
+      },
+    ]);
+  }
+
+  private async find(manager: Pick<EntityManager, 'query'>, id: string): Promise<PerkResource | undefined> {
+    const [perk] = await manager.query<PerkRow[]>(`${SELECT} where id = $1`, [id]);
+    return perk && toResource(perk);
   }
 
   private async requireCategories(manager: EntityManager, wanted: number[]): Promise<void> {

@@ -1,16 +1,16 @@
 import { Controller, Inject } from '@nestjs/common';
 import { Payload } from '@nestjs/microservices';
 import {
+  canonicalLanguage,
   isCallerId,
+  type LookupRequest,
   RESOLVE_OFFERS,
   RESOLVE_PERKS,
-  type LookupRequest,
   type ResolvedPerk,
   type ResolvePerksOptions,
 } from '@perkway/domain';
 import { Answers, ENV } from '@perkway/platform';
 import type { PerksEnv } from '../env.js';
-import { canonicalLanguage } from '../text/language.js';
 import { ResolvePerksService } from './resolve-perks.service.js';
 
 /** Answers the other apps over NATS. */

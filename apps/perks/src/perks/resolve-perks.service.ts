@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { redirectTarget, type ResolvedPerk } from '@perkway/domain';
+import { canonicalLanguage, fallbackChain, redirectTarget, type ResolvedPerk } from '@perkway/domain';
 import { DataSource } from 'typeorm';
 import { PERK_TEXTS } from '../catalog/collection.js';
-import { canonicalLanguage, fallbackChain } from '../text/language.js';
 
 interface PerkRow extends Omit<ResolvedPerk, 'redemptionNote' | 'language'> {
   id: string;

@@ -1,8 +1,15 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
 import { ArrayMaxSize, IsArray, IsObject, ValidateNested } from 'class-validator';
-import { IsOmittable, IsText } from '@perkway/platform';
-import { IsBrandColor, IsLogo } from './brand.js';
+import {
+  IsBrandColor,
+  IsLogo,
+  IsOmittable,
+  IsText,
+  IsWebUrl,
+  ReadBack,
+  StoredTimes,
+} from '@perkway/platform';
 import { AreOrigins } from './origin.js';
 
 const MAX_NAME = 200;
@@ -36,8 +43,17 @@ export class BrandDto {
   @IsOmittable()
   @IsLogo()
   logo?: string | null;
+
+  @ApiProperty({
+    description: 'Where recipients of gift cards get help',
+    example: 'https://www.ostervale-bank.example/help',
+  })
+  @IsOmittable()
+  @IsWebUrl()
+  support_url?: string | null;
 }
 
+@ReadBack()
 @ApiSchema({ name: 'PutAccount' })
 export class PutAccountDto {
   @ApiProperty({ example: 'Ostervale Bank' })
@@ -68,7 +84,7 @@ export class PutAccountDto {
 }
 
 @ApiSchema({ name: 'Account' })
-export class AccountResource {
+export class AccountResource extends StoredTimes {
   @ApiProperty({ example: 'ostervale-bank' })
   id: string;
 

@@ -1,5 +1,5 @@
 import type { Brand } from '@perkway/domain';
-import { Column, Entity, PrimaryColumn, UpdateDateColumn } from 'typeorm';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 @Entity('accounts')
 export class AccountEntity {
@@ -11,6 +11,8 @@ export class AccountEntity {
   allowed_origins: string[];
   @Column('jsonb', { nullable: true })
   brand: Brand | null;
-  @UpdateDateColumn({ type: 'timestamptz' })
+  @Column('timestamptz', { default: () => 'now()' })
+  created_at: Date;
+  @Column('timestamptz', { default: () => 'now()' })
   updated_at: Date;
 }

@@ -1,6 +1,6 @@
-import { Body, Controller, Param, Put } from '@nestjs/common';
+import { Body, Controller, Get, Param, Put, Query } from '@nestjs/common';
 import { Payload } from '@nestjs/microservices';
-import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Roles } from '@perkway/auth';
 import {
   RESOLVE_ACCOUNTS,
@@ -9,7 +9,17 @@ import {
   type LookupRequest,
   type ResolvedAccount,
 } from '@perkway/domain';
-import { Answers, CallerIdPipe } from '@perkway/platform';
+import {
+  Answers,
+  ApiGetStored,
+  ApiPage,
+  ApiPutStored,
+  ApiSearch,
+  CallerIdPipe,
+  IfMatch,
+  type ListQuery,
+  type Page,
+} from '@perkway/platform';
 import { AccountResource, PutAccountDto } from './account.dto.js';
 import { AccountsService } from './accounts.service.js';
 
@@ -19,16 +29,32 @@ import { AccountsService } from './accounts.service.js';
 export class AccountsController {
   constructor(private readonly accounts: AccountsService) {}
 
+  @Get()
+  @ApiOperation({ summary: 'All accounts' })
+  @ApiSearch('the id or name')
+  @ApiPage(AccountResource, 'By id')
+  listAccounts(@Query() query: ListQuery): Promise<Page<AccountResource>> {
+    return this.accounts.list(query);
+  }
+
+  @Get(':accountId')
+  @ApiOperation({ summary: 'An account' })
+  @ApiGetStored(AccountResource, 'ACCOUNT_NOT_FOUND')
+  getAccount(@Param('accountId', CallerIdPipe) accountId: string): Promise<AccountResource> {
+    return this.accounts.get(accountId);
+  }
+
   @Put(':accountId')
   @ApiOperation({
-    summary: 'Makes an account or replaces what is known of it; its keys stay',
+    summary: 'Makes an account or replaces what is known of it; its keys and people stay',
   })
-  @ApiResponse({ status: 200, description: 'The account as it is stored', type: AccountResource })
+  @ApiPutStored(AccountResource)
   putAccount(
     @Param('accountId', CallerIdPipe) accountId: string,
     @Body() body: PutAccountDto,
+    @IfMatch() ifMatch?: string,
   ): Promise<AccountResource> {
-    return this.accounts.put(accountId, body);
+    return this.accounts.put(accountId, body, ifMatch);
   }
 
   @Answers(RESOLVE_ACCOUNTS)

@@ -1,16 +1,20 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
-import { API_KEY_FORM, API_KEY_PATTERN, type Role } from '@perkway/domain';
+import { API_KEY_FORM, API_KEY_PATTERN, ROLES, type Role } from '@perkway/domain';
 import { IsOmittable, IsText } from '@perkway/platform';
 import { IsIn, Matches } from 'class-validator';
 
-const ROLES: Role[] = ['USER', 'ADMIN'];
 const MAX_NAME = 200;
 const EXAMPLE_ID = '0b6f0d0c-6d3e-4c55-9d5f-2f4b8d5b8f11';
 const EXAMPLE_NAME = 'Web shop';
 
 @ApiSchema({ name: 'CreateApiKey' })
 export class CreateApiKeyDto {
-  @ApiProperty({ enum: ROLES, example: 'USER' })
+  @ApiProperty({
+    enum: ROLES,
+    description:
+      'USER: for servers of the account. ADMIN: management calls too. JOURNEY: for its web site, in browsers; may call the customer journey of Boost and the reads of perks alone',
+    example: 'USER',
+  })
   @IsIn(ROLES)
   role: Role;
 
@@ -46,8 +50,34 @@ export class ApiKeyResource {
   @ApiProperty({ type: String, nullable: true, example: EXAMPLE_NAME })
   name: string | null;
 
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'The end of the key, to recognise it by; null for keys from before it was kept',
+    example: 'xe43',
+  })
+  last4: string | null;
+
   @ApiProperty({ format: 'date-time', example: '2026-11-05T09:30:00.000Z' })
   created_at: string;
+
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    format: 'date-time',
+    description: 'To the minute, and known seconds after the use; null if it was never used',
+    example: '2026-11-20T16:02:00.000Z',
+  })
+  last_used_at: string | null;
+
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    format: 'date-time',
+    description: 'Null for a valid key',
+    example: null,
+  })
+  revoked_at: string | null;
 }
 
 @ApiSchema({ name: 'CreatedApiKey' })

@@ -15,8 +15,14 @@ export class ApiKeyEntity {
   /** Keyed, over the folded key; unique among the valid ones. */
   @Column('text')
   hash: string;
+  /** The end of the key as it was given; null for keys that are older than this column. */
+  @Column('text', { nullable: true })
+  last4: string | null;
   @CreateDateColumn({ type: 'timestamptz' })
   created_at: Date;
   @Column('timestamptz', { nullable: true })
   revoked_at: Date | null;
+  /** To the minute. */
+  @Column('timestamptz', { nullable: true })
+  last_used_at: Date | null;
 }

@@ -1,7 +1,7 @@
 import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { hashApiKey } from '@perkway/auth';
 import { ADVISORY_LOCKS } from '@perkway/domain';
-import { ENV, LOGGER } from '@perkway/platform';
+import { DatabaseState, ENV, LOGGER } from '@perkway/platform';
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { DataSource } from 'typeorm';
@@ -17,13 +17,21 @@ const PLATFORM = { id: 'platform', name: 'Platform' };
 export class BootstrapAdminKey implements OnApplicationBootstrap {
   constructor(
     private readonly dataSource: DataSource,
+    private readonly database: DatabaseState,
     @Inject(ENV) private readonly env: TokenIssuerEnv,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
   async onApplicationBootstrap() {
-    const { BOOTSTRAP_ADMIN_KEY: key, API_KEY_PEPPER } = this.env;
+    const { BOOTSTRAP_ADMIN_KEY: key } = this.env;
     if (key === undefined) return;
+    if (this.database.hasBeenCurrent) return this.store(key);
+    this.database.whenCurrent
+      .then(() => this.store(key))
+      .catch((err: unknown) => this.logger.error({ err }, 'the first ADMIN key was not stored, start again'));
+  }
+
+  private async store(key: string) {
     const isStored = await this.dataSource.transaction(async (manager) => {
       await manager.query(`select pg_advisory_xact_lock(${ADVISORY_LOCKS.adminKeyBootstrap})`);
       if (await manager.existsBy(ApiKeyEntity, { role: 'ADMIN' })) return false;
@@ -34,7 +42,8 @@ export class BootstrapAdminKey implements OnApplicationBootstrap {
         account_id: PLATFORM.id,
         role: 'ADMIN',
         name: 'bootstrap',
-        hash: hashApiKey(API_KEY_PEPPER, key),
+        hash: hashApiKey(this.env.API_KEY_PEPPER, key),
+        last4: key.slice(-4),
       });
       return true;
     });

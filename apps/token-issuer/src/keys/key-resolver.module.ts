@@ -1,14 +1,19 @@
 import { Global, Module } from '@nestjs/common';
 import { getRepositoryToken, TypeOrmModule } from '@nestjs/typeorm';
-import { KEY_RESOLVER } from '@perkway/auth';
+import { KEY_RESOLVER, KEY_USE_RECORDER } from '@perkway/auth';
+import { DataSource } from 'typeorm';
 import { ApiKeyEntity } from './api-key.entity.js';
 import { keyResolver } from './key-resolver.js';
+import { keyUseRecorder } from './key-use-recorder.js';
 
-/** The owner of the keys asks nobody else about them. */
+/** The owner of the keys asks nobody else about them, and tells nobody else of their uses. */
 @Global()
 @Module({
   imports: [TypeOrmModule.forFeature([ApiKeyEntity])],
-  providers: [{ provide: KEY_RESOLVER, inject: [getRepositoryToken(ApiKeyEntity)], useFactory: keyResolver }],
-  exports: [KEY_RESOLVER],
+  providers: [
+    { provide: KEY_RESOLVER, inject: [getRepositoryToken(ApiKeyEntity)], useFactory: keyResolver },
+    { provide: KEY_USE_RECORDER, inject: [DataSource], useFactory: keyUseRecorder },
+  ],
+  exports: [KEY_RESOLVER, KEY_USE_RECORDER],
 })
 export class KeyResolverModule {}

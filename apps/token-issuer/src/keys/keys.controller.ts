@@ -1,8 +1,14 @@
 import { Body, Controller, Delete, Get, Header, HttpCode, Inject, Param, Post } from '@nestjs/common';
 import { Payload } from '@nestjs/microservices';
 import { ApiOperation, ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
-import { KEY_RESOLVER, Roles, type KeyResolver } from '@perkway/auth';
-import { RESOLVE_KEYS, type LookupRequest, type ResolvedKey } from '@perkway/domain';
+import { KEY_RESOLVER, KEY_USE_RECORDER, Roles, type KeyResolver, type KeyUseRecorder } from '@perkway/auth';
+import {
+  REPORT_KEY_USES,
+  RESOLVE_KEYS,
+  type KeyUses,
+  type LookupRequest,
+  type ResolvedKey,
+} from '@perkway/domain';
 import { Answers, ApiProblems, CallerIdPipe } from '@perkway/platform';
 import { ApiKeyResource, CreateApiKeyDto, CreatedApiKey } from './api-key.dto.js';
 import { KeysService } from './keys.service.js';
@@ -14,6 +20,7 @@ export class KeysController {
   constructor(
     private readonly keys: KeysService,
     @Inject(KEY_RESOLVER) private readonly resolve: KeyResolver,
+    @Inject(KEY_USE_RECORDER) private readonly record: KeyUseRecorder,
   ) {}
 
   @Post()
@@ -32,7 +39,7 @@ export class KeysController {
 
   @Get()
   @ApiOperation({
-    summary: 'The valid keys of the account, without the keys themselves',
+    summary: 'The keys of the account, revoked ones too, without the keys themselves',
   })
   @ApiResponse({ status: 200, description: 'Oldest first', type: [ApiKeyResource] })
   @ApiProblems('ACCOUNT_NOT_FOUND')
@@ -58,5 +65,11 @@ export class KeysController {
   @Answers(RESOLVE_KEYS)
   resolveKeys(@Payload() { ids }: LookupRequest): Promise<Record<string, ResolvedKey>> {
     return this.resolve(ids);
+  }
+
+  @Answers(REPORT_KEY_USES)
+  async reportKeyUses(@Payload() uses: KeyUses): Promise<object> {
+    await this.record(uses);
+    return {};
   }
 }

@@ -16,11 +16,22 @@ const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
 
 const UNIQUE_VIOLATION = '23505';
 
-const toResource = ({ id, role, name, created_at }: ApiKeyEntity): ApiKeyResource => ({
+const toResource = ({
   id,
   role,
   name,
+  last4,
+  created_at,
+  last_used_at,
+  revoked_at,
+}: ApiKeyEntity): ApiKeyResource => ({
+  id,
+  role,
+  name,
+  last4,
   created_at: created_at.toISOString(),
+  last_used_at: last_used_at?.toISOString() ?? null,
+  revoked_at: revoked_at?.toISOString() ?? null,
 });
 
 /** A key of 160 random bits in one case, because matching ignores case (specification section 5). */
@@ -54,7 +65,16 @@ export class KeysService {
     await this.requireAccount(account);
     const key = imported ?? generateApiKey();
     const hash = hashApiKey(this.env.API_KEY_PEPPER, key);
-    const row = this.keys.create({ id: randomUUID(), account_id: account, role, name: name ?? null, hash });
+    const row = this.keys.create({
+      id: randomUUID(),
+      account_id: account,
+      role,
+      name: name ?? null,
+      hash,
+      last4: key.slice(-4),
+      last_used_at: null,
+      revoked_at: null,
+    });
     try {
       await this.keys.insert(row);
     } catch (error) {
@@ -66,11 +86,11 @@ export class KeysService {
     return { ...toResource(row), key };
   }
 
-  /** The valid keys of an account, oldest first. */
+  /** The keys of an account, revoked ones too, oldest first. */
   async list(account: string): Promise<ApiKeyResource[]> {
     await this.requireAccount(account);
     const keys = await this.keys.find({
-      where: { account_id: account, revoked_at: IsNull() },
+      where: { account_id: account },
       order: { created_at: 'asc', id: 'asc' },
     });
     return keys.map(toResource);

@@ -69,6 +69,12 @@ export class RefreshingCache<V> {
     return entry.value;
   }
 
+  /** Values that somebody has asked for since then, and when that was. */
+  *usedSince(time: number): Iterable<{ value: V; usedAt: number }> {
+    for (const { value, usedAt } of this.entries.values())
+      if (value !== undefined && usedAt >= time) yield { value, usedAt };
+  }
+
   /** The value, or undefined where the owner does not know the key. Fails only when there is nothing to serve. */
   async get(key: string): Promise<V | undefined> {
     const now = Date.now();

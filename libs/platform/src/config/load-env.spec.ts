@@ -1,6 +1,9 @@
-import { baseUrl, ConfigError, databaseEnv, loadEnv, platformEnv, secret } from './load-env.js';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { baseUrl, confidential, ConfigError, databaseEnv, loadEnv, platformEnv, secret } from './load-env.js';
 
-const spec = { ...platformEnv, ...databaseEnv, PEPPER: secret(), PERKS_URL: baseUrl() };
+const spec = { ...platformEnv, ...databaseEnv, PEPPER: confidential(secret()), PERKS_URL: baseUrl() };
 const complete = {
   PORT: '4001',
   NATS_URL: 'nats://127.0.0.1:4009',
@@ -60,6 +63,7 @@ describe('loadEnv', () => {
     ['TRUSTED_PROXIES', 'proxy.internal'],
     ['NATS_URL', 'http://127.0.0.1'],
     ['NATS_URL', ''],
+    ['NATS_URL', 'nats://a:1,tls://b:1'],
     ['DATABASE_URL', 'mysql://127.0.0.1'],
     ['DATABASE_POOL_SIZE', 'ten'],
     ['PERKS_URL', 'perks.example'],
@@ -69,6 +73,39 @@ describe('loadEnv', () => {
     expect(messageFor({ [name]: value })).toMatch(
       new RegExp(`^Wrong environment: ${name} is (wrong|missing)[^;]*\\.$`),
     );
+  });
+
+  describe('secrets in files', () => {
+    let folder: string;
+    const file = (text: string) => {
+      const path = join(folder, 'secret');
+      writeFileSync(path, text);
+      return path;
+    };
+    beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'perkway-env-'))));
+    afterEach(() => rmSync(folder, { recursive: true }));
+
+    it('are read, and the line end that editors leave is no part of them', () => {
+      const change = { PEPPER: undefined, PEPPER_FILE: file(`${complete.PEPPER}\n`) };
+      expect(loadEnv(spec, { ...complete, ...change }).PEPPER).toBe(complete.PEPPER);
+    });
+
+    it('are checked as any other', () => {
+      expect(messageFor({ PEPPER: undefined, PEPPER_FILE: file('hunter2') })).toBe(
+        'Wrong environment: PEPPER is wrong (must have at least 32 characters).',
+      );
+    });
+
+    it('are refused where nobody can know which one counts, and where there is none', () => {
+      expect(messageFor({ PEPPER_FILE: file('x') })).toContain('PEPPER and PEPPER_FILE exclude each other');
+      expect(messageFor({ PEPPER: undefined, PEPPER_FILE: join(folder, 'none') })).toBe(
+        'Wrong environment: PEPPER_FILE cannot be read (ENOENT).',
+      );
+    });
+
+    it('are the only variables that come from files', () => {
+      expect(messageFor({ PORT: undefined, PORT_FILE: file('4001') })).toContain('PORT is missing');
+    });
   });
 
   it('repeats no value that may be secret', () => {

@@ -1,9 +1,14 @@
 import { ADVISORY_LOCKS } from '@perkway/domain';
 import { DataSource } from 'typeorm';
-import { dataSourceOptions, type MigrationClass } from './database.module.js';
+import { ConfigError, databaseEnv, loadEnv } from '../config/load-env.js';
+import { reasonOf } from '../logging/reason-of.js';
+import { onStopSignal } from '../stop-signal.js';
+import { dataSourceOptions, type MigrationClass } from './data-source.js';
 
 /** Migrations may build indexes on large tables. */
 const MIGRATION_TIMEOUT_MS = 30 * 60_000;
+/** What a shell reports of a process that SIGTERM has ended: not done. */
+const TERMINATED = 143;
 
 /** Runs the app's pending migrations, each in its own transaction; concurrent runs wait for each other. */
 export async function runMigrations(
@@ -16,7 +21,12 @@ export async function runMigrations(
     migrations,
     migrationsTableName: 'migrations',
     migrationsTransactionMode: 'each',
-    extra: { statement_timeout: MIGRATION_TIMEOUT_MS, query_timeout: MIGRATION_TIMEOUT_MS },
+    extra: {
+      statement_timeout: MIGRATION_TIMEOUT_MS,
+      query_timeout: MIGRATION_TIMEOUT_MS,
+      // The server notices when this process has been ended, and does not go on alone.
+      options: '-c client_connection_check_interval=1s',
+    },
   } as ConstructorParameters<typeof DataSource>[0]);
   await dataSource.initialize();
   try {
@@ -36,16 +46,17 @@ export async function runMigrations(
 
 /** The whole of an app's `migrate.ts`: a job of its own that ends with exit code 0 or 1. */
 export async function migrateFromEnvironment(app: string, migrations: MigrationClass[]): Promise<void> {
-  const url = process.env.DATABASE_URL;
-  if (!url) {
-    process.stderr.write('Wrong environment: DATABASE_URL is missing.\n');
-    process.exit(1);
-  }
+  // At any moment: what has not been committed is rolled back.
+  onStopSignal(() => process.exit(TERMINATED));
   try {
-    const done = await runMigrations(url, app, migrations);
+    const { DATABASE_URL } = loadEnv({ DATABASE_URL: databaseEnv.DATABASE_URL });
+    const done = await runMigrations(DATABASE_URL, app, migrations);
     process.stdout.write(`${JSON.stringify({ app, msg: 'migrations applied', migrations: done })}\n`);
   } catch (error) {
-    process.stderr.write(`Migrations of ${app} failed: ${(error as Error).message}\n`);
+    const isConfig = error instanceof ConfigError;
+    process.stderr.write(
+      isConfig ? `${error.message}\n` : `Migrations of ${app} failed: ${reasonOf(error)}\n`,
+    );
     process.exit(1);
   }
 }

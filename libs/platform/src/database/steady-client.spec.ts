@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { dataSourceOptions } from './database.module.js';
+import { dataSourceOptions } from './data-source.js';
 import { SteadyClient } from './steady-client.js';
 
 describe('SteadyClient', () => {

@@ -26,7 +26,8 @@ export type ErrorRenderer = (error: DomainError, requestId: string, asked?: Aske
 export const renderProblem: ErrorRenderer = (error, requestId) => ({
   contentType: 'application/problem+json; charset=utf-8',
   body: JSON.stringify({
-    type: `urn:perkway:error:${error.code.toLowerCase().replaceAll('_', '-')}`,
+    // Where every host explains it.
+    type: `/errors#${error.code}`,
     title: ERROR_CODES[error.code].title,
     status: error.status,
     detail: error.detail,

@@ -95,7 +95,7 @@ describe('the error formats', () => {
     const { contentType, body } = renderProblem(error, 'r-1');
     expect(contentType).toBe('application/problem+json; charset=utf-8');
     expect(JSON.parse(body)).toEqual({
-      type: 'urn:perkway:error:validation-failed',
+      type: '/errors#VALIDATION_FAILED',
       title: 'The request has a wrong or missing value',
       status: 400,
       detail: 'name is missing',

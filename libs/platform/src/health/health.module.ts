@@ -1,21 +1,30 @@
 import { Controller, Get, Inject, Injectable, Module, Optional, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
-import { DataSource } from 'typeorm';
 import type { FastifyReply } from 'fastify';
+import { DatabaseState } from '../database/database-state.js';
 import { Public } from '../http/public.decorator.js';
-
-/** Shorter than the second after which a Kubernetes probe gives up, so that the answer is always ours. */
-const PING_TIMEOUT_MS = 800;
 
 /** Set when the process has been asked to stop: it answers what it has, and gets no new traffic. */
 @Injectable()
 export class DrainState {
-  draining = false;
+  private readonly controller = new AbortController();
+
+  /** Aborted when the drain begins. */
+  get signal(): AbortSignal {
+    return this.controller.signal;
+  }
+
+  begin() {
+    this.controller.abort();
+  }
 }
 
 export interface HealthOptions {
-  /** False for an app that can do its work without its database (its outbox only). Default true. */
-  needsDatabase?: boolean;
+  /**
+   * Whether the app can work without its database: `false` if it can (its outbox only), `once` if it can after it has
+   * read it. Default true. None is ready while the database is there and its schema lacks a migration.
+   */
+  needsDatabase?: boolean | 'once';
   /** The body of the answer. */
   body?: (healthy: boolean) => object;
 }
@@ -31,7 +40,7 @@ export class HealthService {
   constructor(
     private readonly drain: DrainState,
     @Inject(HEALTH_OPTIONS) private readonly options: HealthOptions,
-    @Optional() private readonly dataSource?: DataSource,
+    @Optional() private readonly database?: DatabaseState,
   ) {}
 
   live(): Health {
@@ -40,20 +49,15 @@ export class HealthService {
 
   /** Readiness depends on the app's own database only: not on NATS, not on other apps. */
   async ready(): Promise<Health> {
-    return this.answer(!this.drain.draining && (await this.isDatabaseUp()));
+    return this.answer(!this.drain.signal.aborted && (await this.isDatabaseReady()));
   }
 
-  private async isDatabaseUp(): Promise<boolean> {
-    if (!this.dataSource || this.options.needsDatabase === false) return true;
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<boolean>((resolve) => (timer = setTimeout(resolve, PING_TIMEOUT_MS, false)));
-    const answered = this.dataSource.query('select 1').then(
-      () => true,
-      () => false,
-    );
-    const isUp = await Promise.race([answered, late]);
-    clearTimeout(timer);
-    return isUp;
+  private async isDatabaseReady(): Promise<boolean> {
+    const { database } = this;
+    const { needsDatabase = true } = this.options;
+    if (!database || (needsDatabase !== true && database.hasBeenCurrent)) return true;
+    const state = await database.check();
+    return state === 'current' || (state === 'away' && needsDatabase === false);
   }
 
   private answer(healthy: boolean): Health {

@@ -10,6 +10,10 @@ const STREAMS = Symbol('streams');
 type Server = FastifyInstance & { [STREAMS]?: Map<string, string[]> };
 type Deferred = FastifyRequest & { [BODY_ERROR]?: DomainError; [IS_UNREAD]?: true };
 
+/** What Fastify can read: a type, a subtype, and perhaps parameters. */
+const MEDIA_TYPE = /^\s*[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+\s*(?:;|$)/;
+const UNKNOWN_TYPE = 'application/octet-stream';
+
 /** Levels of lists and objects in one another. No body of ours has half as many. */
 const MAX_DEPTH = 100;
 
@@ -23,6 +27,12 @@ export function deferBodyErrors(fastify: FastifyInstance): void {
     readText(request, payload, (text) => done(null, text === undefined ? undefined : parse(request, text))),
   );
   fastify.addContentTypeParser('*', refuseMediaType);
+  fastify.addHook('onRequest', ({ headers }, _reply, done) => {
+    // Fastify refuses what it cannot read by itself, before any guard; this one it hands to the parser above.
+    if (headers['content-type'] !== undefined && !MEDIA_TYPE.test(headers['content-type']))
+      headers['content-type'] = UNKNOWN_TYPE;
+    done();
+  });
 }
 
 /**

@@ -5,29 +5,14 @@ import type { Logger } from 'pino';
 import { APP_NAME, ENV } from '../config/app-tokens.js';
 import type { PlatformEnv } from '../config/load-env.js';
 import { LOGGER } from '../logging/logger.js';
-
-/** Each app listens on its own inboxes, so that the broker can keep them apart. */
-export const inboxPrefix = (app: string): string => `_INBOX_${app.replaceAll('-', '_')}`;
-
-/** Once connected, a client reconnects for ever. */
-export const natsConnectOptions = (url: string, app: string) => ({
-  servers: url.split(','),
-  name: app,
-  inboxPrefix: inboxPrefix(app),
-  maxReconnectAttempts: -1,
-  ignoreAuthErrorAbort: true,
-  reconnectTimeWait: 250,
-  reconnectJitter: 100,
-  timeout: 2_000,
-  pingInterval: 10_000,
-  maxPingOut: 2,
-});
+import { asNatsRefusal, natsConnectOptions, type NatsRefusal } from './connect-options.js';
 
 const FIRST_CONNECT_RETRY_MS = 500;
 
 /**
  * The app's one connection, for JetStream and for request/reply. The app starts and stays up without a broker:
- * `current` is null until the broker has been reached for the first time.
+ * `current` is null until the broker has been reached for the first time. A broker that refuses it then is another
+ * matter: `refused` tells.
  */
 @Injectable()
 export class NatsService implements OnModuleInit, OnApplicationShutdown {
@@ -36,6 +21,10 @@ export class NatsService implements OnModuleInit, OnApplicationShutdown {
   private closed = false;
   private readonly waiting: ((connection: NatsConnection) => void)[] = [];
   private readonly lastWork: (() => Promise<void>)[] = [];
+  private refuse: (refusal: NatsRefusal) => void = () => undefined;
+
+  /** Resolves if the broker refuses the app before it was ever connected: nothing but a new start helps. */
+  readonly refused = new Promise<NatsRefusal>((resolve) => (this.refuse = resolve));
 
   constructor(
     @Inject(ENV) private readonly env: PlatformEnv,
@@ -83,7 +72,7 @@ export class NatsService implements OnModuleInit, OnApplicationShutdown {
   private async connectInBackground() {
     for (let attempt = 1; !this.closed; attempt += 1) {
       try {
-        const connection = await connect(natsConnectOptions(this.env.NATS_URL, this.app));
+        const connection = await connect(natsConnectOptions(this.env, this.app));
         if (this.closed) return void (await connection.close());
         this.connection = connection;
         this.client = jetstream(connection, { timeout: 2_000 });
@@ -91,6 +80,8 @@ export class NatsService implements OnModuleInit, OnApplicationShutdown {
         for (const resolve of this.waiting.splice(0)) resolve(connection);
         return void this.logStatus(connection);
       } catch (err) {
+        const refusal = asNatsRefusal(err);
+        if (refusal) return this.refuse(refusal);
         if (attempt === 1) this.logger.warn({ err }, 'cannot connect to NATS yet, trying on');
       }
       await new Promise((resolve) => setTimeout(resolve, FIRST_CONNECT_RETRY_MS).unref());
@@ -98,8 +89,18 @@ export class NatsService implements OnModuleInit, OnApplicationShutdown {
   }
 
   private async logStatus(connection: NatsConnection) {
-    for await (const { type } of connection.status())
-      if (type === 'disconnect') this.logger.warn('NATS connection lost');
-      else if (type === 'reconnect') this.logger.info('NATS connection restored');
+    let isRefused = false;
+    for await (const status of connection.status())
+      if (status.type === 'disconnect') this.logger.warn('NATS connection lost');
+      else if (status.type === 'error') {
+        const refusal = asNatsRefusal(status.error);
+        // One that asks again and again is refused again and again.
+        if (refusal && isRefused) continue;
+        isRefused = refusal !== undefined;
+        this.logger.error(refusal?.message ?? `NATS: ${status.error.message}`);
+      } else if (status.type === 'reconnect') {
+        isRefused = false;
+        this.logger.info('NATS connection restored');
+      }
   }
 }

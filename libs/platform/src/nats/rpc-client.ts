@@ -3,6 +3,7 @@ import { ClientNats } from '@nestjs/microservices';
 import {
   DomainError,
   ERROR_CODES,
+  inboxPrefix,
   unavailable,
   type LookupAnswer,
   type LookupRequest,
@@ -10,7 +11,7 @@ import {
 } from '@perkway/domain';
 import { firstValueFrom, timeout } from 'rxjs';
 import { APP_NAME } from '../config/app-tokens.js';
-import { inboxPrefix, NatsService } from './nats.service.js';
+import { NatsService } from './nats.service.js';
 import { failureOf } from './rpc-failure.js';
 
 const REQUEST_TIMEOUT_MS = 1_000;

@@ -9,7 +9,7 @@ export const ERROR_SCHEMAS: Record<string, Schema> = {
     description: 'A refusal (RFC 9457)',
     required: ['type', 'title', 'status', 'detail', 'code', 'requestId'],
     properties: {
-      type: { type: 'string', format: 'uri' },
+      type: { type: 'string', format: 'uri-reference', description: 'Where the host explains the code' },
       title: { type: 'string', description: 'What the code means' },
       status: { type: 'integer' },
       detail: { type: 'string', description: 'What is wrong with this request' },

@@ -1,0 +1,170 @@
+import { CARD } from '@perkway/testing';
+import { readFileSync } from 'node:fs';
+import type { BrowserContext, Page } from 'playwright-core';
+import { BrowserStage, untilState } from './browser-stage.js';
+
+const PRODUCT = {
+  name: 'Fernway Books',
+  logo: null,
+  color: null,
+  instructions: '<b>Show</b> it.\nThen pay.',
+  redeem_url: 'https://fernway-books.example/redeem',
+  terms_url: 'javascript:alert(1)',
+  code_format: 'qr' as const,
+};
+
+let stage: BrowserStage;
+let context: BrowserContext;
+beforeAll(async () => {
+  stage = await BrowserStage.start();
+});
+afterAll(() => stage?.stop());
+beforeEach(async () => {
+  context = await stage.window({ viewport: { width: 320, height: 640 } });
+});
+afterEach(() => context.close());
+
+const asked = (name: string) =>
+  stage.requests.filter(({ url }) => new URL(url).pathname.includes(name)).length;
+const revealed = (product: Partial<typeof PRODUCT> | null, card = CARD): Promise<Page> =>
+  stage.open(
+    context,
+    stage.gifts.addLink({ state: 'REVEALED', card }, null, product && { ...PRODUCT, ...product }),
+    'revealed',
+  );
+
+describe('the product of the card', () => {
+  it('is drawn by a script that is loaded for it alone, once it is revealed', async () => {
+    const page = await stage.open(context, stage.gifts.addLink({}, null, PRODUCT), 'reserved');
+    expect(asked('drawing')).toBe(0);
+    expect(await page.locator('[data-how], [data-link]').filter({ visible: true }).count()).toBe(0);
+    await page.click('[data-reveal]');
+    await page.waitForSelector('.qr');
+    expect(asked('drawing')).toBe(1);
+    const other = await context.newPage();
+    await other.goto(stage.linkTo(stage.gifts.addLink({ state: 'REVEALED' })));
+    await untilState(other, 'revealed');
+    expect(await other.locator('[data-draw]').isVisible()).toBe(false);
+    expect(asked('drawing')).toBe(1);
+  });
+
+  it('draws what is written: a QR code of the right size, the bars of Code 128', async () => {
+    const qr = await revealed({});
+    await qr.waitForSelector('.qr');
+    // 19 characters fit into a code of version 1, which has 21 modules, and 4 of quiet on each side.
+    expect(await qr.getAttribute('.qr', 'viewBox')).toBe('0 0 29 29');
+    const bars = await revealed({ code_format: 'code128' as never }, { code: 'AB-12', pin: '1' });
+    await bars.waitForSelector('.bars');
+    const [, , width] = (await bars.getAttribute('.bars', 'viewBox'))!.split(' ').map(Number);
+    const path = (await bars.getAttribute('.bars path', 'd'))!;
+    const dark = new Set<number>();
+    for (const [, x, w] of path.matchAll(/M(\d+) 0h(\d+)/g))
+      for (let at = 0; at < Number(w); at += 1) dark.add(Number(x) + at);
+    const modules = Array.from({ length: width! }, (_, at) => (dark.has(at) ? '1' : '0')).join('');
+    // Start B, A, B, -, 1, 2, the check (1*104 + 33 + 2*34 + 3*13 + 4*17 + 5*18 = 402; mod 103 = 93), stop: ISO/IEC 15417.
+    const symbols = [
+      '11010010000',
+      '10100011000',
+      '10001011000',
+      '10011011100',
+      '10011100110',
+      '11001110010',
+      '10100011110',
+      '1100011101011',
+    ];
+    expect(modules).toBe(`${'0'.repeat(10)}${symbols.join('')}${'0'.repeat(10)}`);
+  });
+
+  it('leaves the text where it cannot be drawn', async () => {
+    await context.route('**/assets/drawing*', (route) => route.abort());
+    const page = await revealed({});
+    await page.waitForSelector('[data-fill="code"]');
+    expect(await page.locator('[data-draw]').isVisible()).toBe(false);
+    expect(await page.textContent('[data-fill="code"]')).toBe(CARD.code);
+  });
+
+  it('leads to the shop in a new tab that learns nothing of the link', async () => {
+    const page = await revealed({});
+    const shop = page.locator('[data-link="shop"]');
+    expect(
+      await shop.evaluate((link: { href: string; target: string; rel: string }) => [
+        link.href,
+        link.target,
+        link.rel,
+      ]),
+    ).toEqual([PRODUCT.redeem_url, '_blank', 'noopener noreferrer']);
+    // What is no address of a web site is none.
+    expect(await page.locator('[data-link="terms"]').isVisible()).toBe(false);
+    expect(await page.innerText('.instructions')).toBe(PRODUCT.instructions);
+  });
+
+  it('keeps the code whole: lines end between groups, never at a hyphen, and copying gives it as it is', async () => {
+    for (const code of [
+      CARD.code,
+      'ABCD-EFGH-IJKL-MNOP-QRST-UVWX-YZ12-3456',
+      '1234567890123456789012345678901234567890',
+    ]) {
+      const page = await revealed(null, { code, pin: '1' });
+      const lines = await page.evaluate<string[]>(`(() => {
+        const tops = new Map();
+        for (const span of document.querySelectorAll('[data-fill=code] span')) {
+          const top = Math.round(span.getBoundingClientRect().top);
+          tops.set(top, (tops.get(top) || '') + span.textContent);
+        }
+        return [...tops.values()];
+      })()`);
+      expect(lines.join('')).toBe(code);
+      for (const line of lines.slice(1)) expect(line).not.toMatch(/^-/);
+      for (const line of lines.slice(0, -1)) expect(line).not.toMatch(/-$/);
+      if (code === CARD.code) expect(lines).toHaveLength(1);
+      const [value, copy] = await Promise.all(
+        ['[data-fill="code"]', '[data-copy="code"]'].map((selector) => page.locator(selector).boundingBox()),
+      );
+      expect(copy!.y).toBeGreaterThanOrEqual(value!.y + value!.height);
+      await page.close();
+    }
+  });
+
+  it('is saved as a picture that is made in the browser', async () => {
+    const page = await revealed({});
+    await page.waitForSelector('.qr');
+    const before = stage.requests.length;
+    const [download] = await Promise.all([page.waitForEvent('download'), page.click('[data-save]')]);
+    expect(download.suggestedFilename()).toBe('gift-card.png');
+    const bytes = readFileSync(await download.path());
+    expect(bytes.subarray(1, 4).toString()).toBe('PNG');
+    expect(bytes.readUInt32BE(16)).toBe(1080);
+    await download.saveAs('artifacts/allocation-page/saved-picture.png');
+    expect(stage.requests.slice(before).filter(({ url }) => !url.startsWith('blob:'))).toEqual([]);
+  });
+
+  it('is printed by the browser itself', async () => {
+    const page = await revealed({});
+    await page.evaluate('window.print = () => { window.printed = true }');
+    await page.click('[data-print]');
+    expect(await page.evaluate('window.printed')).toBe(true);
+  });
+
+  it('has its texts in the language that was chosen on the page', async () => {
+    const token = stage.gifts.addLink({}, null, PRODUCT);
+    await stage.open(context, token, 'reserved', '?lang=fr');
+    expect(stage.gifts.link(token).wish).toMatchObject({ lang: 'fr' });
+  });
+
+  it('complained about nothing', () => {
+    expect(stage.complaints).toEqual([]);
+  });
+});
+
+it('a reader of none of the languages finds the page in each of them, link and all', async () => {
+  const arabic = await stage.window({ locale: 'ar' });
+  const page = await arabic.newPage();
+  const token = stage.gifts.addLink();
+  await page.goto(stage.linkTo(token));
+  await untilState(page, 'reserved');
+  await page.click('.languages a[lang="fr"]');
+  await untilState(page, 'reserved');
+  expect(new URL(page.url())).toMatchObject({ search: '?lang=fr', hash: `#${token}` });
+  expect(await page.locator('.languages').count()).toBe(0);
+  await arabic.close();
+});

@@ -1,0 +1,14 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** The client's own reference of a reward link. What else a link has now has its columns already. */
+export class AddLinkReference1767226100000 implements MigrationInterface {
+  readonly name = 'AddLinkReference1767226100000';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query('alter table tracking_events add column reference text');
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('alter table tracking_events drop column reference');
+  }
+}

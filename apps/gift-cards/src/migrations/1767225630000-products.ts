@@ -1,0 +1,14 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** What the cards of a pool are good for: always read and written as a whole. */
+export class Products1767225630000 implements MigrationInterface {
+  readonly name = 'Products1767225630000';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query('alter table pools add column product jsonb');
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('alter table pools drop column product');
+  }
+}

@@ -1,0 +1,37 @@
+import { ApiProperty } from '@nestjs/swagger';
+
+/** A link as the account that made it sees it. What there is not is null. */
+export class RewardLink {
+  @ApiProperty({ format: 'uuid', example: '5d0f0c7e-3f1c-8b52-9c07-6a1d2f4e8b90' })
+  id!: string;
+  @ApiProperty({ format: 'uuid', example: '6f1c2a54-0b7e-4d0f-9a3b-5e8d1c7f2a10' })
+  pool_id!: string;
+  @ApiProperty({
+    enum: ['RESERVED', 'REVEALED', 'EXPIRED'],
+    example: 'RESERVED',
+    description: 'EXPIRED from `expires_at` on, if unrevealed; that is brought forward by cancelling',
+  })
+  state!: string;
+  @ApiProperty({ example: 25 })
+  denomination!: number;
+  @ApiProperty({ example: 'EUR' })
+  currency!: string;
+  @ApiProperty({ example: 'FR' })
+  country!: string;
+  @ApiProperty({ example: 'crm-campaign-42' })
+  created_by!: string;
+  @ApiProperty({ format: 'date-time', example: '2026-03-01T09:30:00.000Z' })
+  created_at!: string;
+  @ApiProperty({ type: 'integer', example: 1924992000, description: 'Unix seconds' })
+  expires_at!: number;
+  @ApiProperty({ type: 'string', format: 'date-time', nullable: true, example: null })
+  revealed_at!: string | null;
+  @ApiProperty({ type: 'string', format: 'date-time', nullable: true, example: null })
+  cancelled_at!: string | null;
+  @ApiProperty({ type: 'string', nullable: true, example: 'spring' })
+  campaign_id!: string | null;
+  @ApiProperty({ type: 'string', nullable: true, example: 'j-81f3' })
+  journey_id!: string | null;
+  @ApiProperty({ type: 'string', nullable: true, example: 'order-1007' })
+  reference!: string | null;
+}

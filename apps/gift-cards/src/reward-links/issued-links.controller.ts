@@ -1,0 +1,61 @@
+import { applyDecorators, Controller, Get, Header, HttpCode, Param, Post, Query } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiParam, ApiQuery, ApiTags } from '@nestjs/swagger';
+import { CurrentCaller } from '@perkway/auth';
+import type { Caller } from '@perkway/domain';
+import { ApiPage, ApiProblems, type ListQuery, type Page } from '@perkway/platform';
+import { RewardLink } from './issued-link.dto.js';
+import { ISSUED_LINKS, IssuedLinksService, LINK_STATES } from './issued-links.service.js';
+
+const ApiFilter = (name: string, schema: object) => ApiQuery({ name, required: false, schema });
+const ApiLinkId = () =>
+  applyDecorators(ApiParam({ name: 'linkId', format: 'uuid' }), ApiProblems('LINK_NOT_FOUND'));
+
+/** The links that an account has made, in all pools. */
+@ApiTags('Reward links')
+@Controller('reward-links')
+export class IssuedLinksController {
+  constructor(private readonly links: IssuedLinksService) {}
+
+  @Get()
+  @Header('cache-control', 'no-store')
+  @ApiOperation({
+    summary: 'The reward links of the account',
+    description:
+      'Without their tokens. Filters are exact and apply together. With `state` or `pool_id` a page may have fewer links than `limit` and yet lead to another one: the last page is the one whose `next_cursor` is null.',
+  })
+  @ApiFilter('state', { type: 'string', enum: LINK_STATES })
+  @ApiFilter('pool_id', { type: 'string', format: 'uuid' })
+  @ApiFilter('created_by', { type: 'string' })
+  @ApiFilter('reference', { type: 'string' })
+  @ApiFilter('campaign_id', { type: 'string' })
+  @ApiFilter('journey_id', { type: 'string' })
+  @ApiPage(RewardLink, 'Newest first', ISSUED_LINKS)
+  @ApiProblems('STATE_INVALID', 'POOL_ID_INVALID')
+  listRewardLinks(@CurrentCaller() caller: Caller, @Query() query: ListQuery): Promise<Page<RewardLink>> {
+    return this.links.list(caller, query);
+  }
+
+  @Get(':linkId')
+  @Header('cache-control', 'no-store')
+  @ApiOperation({ summary: 'One reward link of the account' })
+  @ApiLinkId()
+  @ApiOkResponse({ description: 'The link', type: RewardLink })
+  getIssuedRewardLink(@CurrentCaller() caller: Caller, @Param('linkId') linkId: string): Promise<RewardLink> {
+    return this.links.get(caller, linkId);
+  }
+
+  @Post(':linkId/cancel')
+  @HttpCode(200)
+  @Header('cache-control', 'no-store')
+  @ApiOperation({
+    summary: 'Take back a reward link',
+    description:
+      'The link expires now, and its card is available at once. A link that has expired or was cancelled before stays as it is.',
+  })
+  @ApiLinkId()
+  @ApiOkResponse({ description: 'The link as it is now', type: RewardLink })
+  @ApiProblems('LINK_ALREADY_REVEALED')
+  cancelRewardLink(@CurrentCaller() caller: Caller, @Param('linkId') linkId: string): Promise<RewardLink> {
+    return this.links.cancel(caller, linkId);
+  }
+}

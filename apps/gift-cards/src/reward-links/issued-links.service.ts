@@ -1,0 +1,210 @@
+import { Injectable } from '@nestjs/common';
+import { DomainError, isUuid, lastOf, type Caller, type RewardLinkState } from '@perkway/domain';
+import { Conditions, exactTime, Pages, type Listing, type ListQuery, type Page } from '@perkway/platform';
+import { TrackingService } from '@perkway/tracking';
+import { DataSource } from 'typeorm';
+import type { RewardLink } from './issued-link.dto.js';
+import { EXPIRES_AT, linkState } from './link-state.js';
+
+export const ISSUED_LINKS: Listing = {
+  name: 'reward-links',
+  limitError: 'LIMIT_INVALID',
+  cursorError: 'CURSOR_INVALID',
+};
+
+export const LINK_STATES: readonly RewardLinkState[] = ['RESERVED', 'REVEALED', 'EXPIRED'];
+/**
+ * Links that one page looks at to find those that match what no index tells. A page that has not found enough by then is
+ * short, and the next one goes on from there.
+ */
+const MAX_WALK = 20_000;
+
+type Position = [at: string, id: string];
+
+interface LinkRow extends Record<'campaign_id' | 'journey_id' | 'reference', string | null> {
+  id: string;
+  pool_id: string;
+  state: RewardLinkState;
+  denomination: string;
+  currency: string;
+  country: string;
+  created_by: string;
+  created_at: Date;
+  expires_at: string;
+  revealed_at: Date | null;
+  cancelled_at: Date | null;
+  /** `created_at` with its microseconds. */
+  at: string;
+  /** It has expired, but its card has not gone to another one yet. */
+  holds_card: boolean;
+}
+
+const COLUMNS = `
+  l.id, i.pool_id, i.denomination, i.currency, i.country, l.created_by, l.created_at, ${EXPIRES_AT} as expires_at,
+  l.revealed_at, l.cancelled_at, l.campaign_id, l.journey_id, l.reference,
+  ${exactTime('l.created_at')} as at, not l.released as holds_card`;
+const NEWEST_FIRST = 'order by l.created_at desc, l.id desc';
+
+/** What an account sees of the links that it has made: never a token, never a code. */
+@Injectable()
+export class IssuedLinksService {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly pages: Pages,
+    private readonly tracking: TrackingService,
+  ) {}
+
+  /** Newest first. @throws STATE_INVALID, POOL_ID_INVALID, LIMIT_INVALID, CURSOR_INVALID */
+  async list({ account }: Caller, query: ListQuery): Promise<Page<RewardLink>> {
+    const filters = readFilters(query);
+    const page = this.pages.ask<Position>(ISSUED_LINKS, query, account);
+
+    /** The links among which it looks: what an index finds. `last` is where it stops. */
+    const among = (last?: Position) => {
+      const where = byIndex(new Conditions().and`l.account = ${account}`, filters);
+      if (page.after)
+        where.and`(l.created_at, l.id) < (${page.after[0]}::timestamptz, ${page.after[1]}::uuid)`;
+      if (last) where.and`(l.created_at, l.id) >= (${last[0]}::timestamptz, ${last[1]}::uuid)`;
+      return where;
+    };
+    const read = (found: Conditions, walk: number): Promise<LinkRow[]> => {
+      const inner = `select * from reward_links l where ${found} ${NEWEST_FIRST} limit ${found.bind(walk)}`;
+      const where = byLooking(new Conditions(...found.parameters), filters);
+      return this.dataSource.query(
+        `select ${COLUMNS}, ${linkState('now()')} as state
+         from (${inner}) l join inventories i on i.id = l.inventory_id
+         where ${where} ${NEWEST_FIRST} limit ${where.bind(page.rows)}`,
+        where.parameters,
+      );
+    };
+    const isWhole = filters.state === undefined && filters.pool_id === undefined;
+    const rows = await read(among(), isWhole ? page.rows : MAX_WALK);
+    const last = isWhole || rows.length === page.rows ? undefined : await this.endOfWalk(among());
+    // Read again, for links that have come meanwhile move the end.
+    return page.answer(
+      last ? await read(among(last), MAX_WALK) : rows,
+      ({ at, id }) => [at, id],
+      toRewardLink,
+      last,
+    );
+  }
+
+  /** @throws LINK_NOT_FOUND */
+  async get(caller: Caller, id: string): Promise<RewardLink> {
+    return toRewardLink(await this.find(caller, id));
+  }
+
+  /**
+   * Brings the expiry of a link forward to now; leaves an expired one as it is.
+   *
+   * @throws LINK_NOT_FOUND, LINK_ALREADY_REVEALED
+   */
+  async cancel(caller: Caller, id: string): Promise<RewardLink> {
+    if (!isUuid(id)) throw new DomainError('LINK_NOT_FOUND');
+    const [{ cancelled }]: [{ cancelled: boolean }] = await this.dataSource.query(
+      'select cancel_link($1, $2) as cancelled',
+      [id, caller.account],
+    );
+    if (cancelled) this.tracking.relaySoon();
+    const link = await this.find(caller, id);
+    if (link.state === 'REVEALED') throw new DomainError('LINK_ALREADY_REVEALED');
+    return toRewardLink(link);
+  }
+
+  private async find({ account }: Caller, id: string): Promise<LinkRow> {
+    const read = async (locking: string): Promise<LinkRow> => {
+      const [link]: LinkRow[] = isUuid(id)
+        ? await this.dataSource.query(
+            `select ${COLUMNS}, ${linkState('clock_timestamp()')} as state
+             from reward_links l join inventories i on i.id = l.inventory_id
+             where l.id = $1 and l.account = $2 ${locking}`,
+            [id, account],
+          )
+        : [];
+      if (!link) throw new DomainError('LINK_NOT_FOUND');
+      return link;
+    };
+    const link = await read('');
+    // A reveal that was in time may not have committed yet. EXPIRED is final, so it is not said before that is over.
+    return link.state === 'EXPIRED' && link.holds_card ? read('for share of l') : link;
+  }
+
+  private async endOfWalk(found: Conditions): Promise<Position | undefined> {
+    const [end]: { at: string; id: string }[] = await this.dataSource.query(
+      `select ${exactTime('l.created_at')} as at, l.id from reward_links l where ${found}
+       ${NEWEST_FIRST} offset ${MAX_WALK - 1} limit 1`,
+      found.parameters,
+    );
+    return end && [end.at, end.id];
+  }
+}
+
+interface Filters {
+  state: string | undefined;
+  pool_id: string | undefined;
+  created_by: string | undefined;
+  reference: string | undefined;
+  campaign_id: string | undefined;
+  journey_id: string | undefined;
+}
+
+function readFilters(query: ListQuery): Filters {
+  const text = (name: keyof Filters): string | undefined => {
+    const given = lastOf(query[name]);
+    return given === undefined ? undefined : String(given);
+  };
+  const state = text('state');
+  if (state !== undefined && !(LINK_STATES as readonly string[]).includes(state))
+    throw new DomainError('STATE_INVALID');
+  const poolId = text('pool_id');
+  if (poolId !== undefined && !isUuid(poolId)) throw new DomainError('POOL_ID_INVALID');
+  /** What cannot be stored is no link's. */
+  const stored = (name: keyof Filters) => text(name)?.replaceAll('\0', '\uFFFD');
+  return {
+    state,
+    pool_id: poolId,
+    created_by: stored('created_by'),
+    reference: stored('reference'),
+    campaign_id: stored('campaign_id'),
+    journey_id: stored('journey_id'),
+  };
+}
+
+/** What has an index with the account before and the order of the list after it. One index serves, the others are looked at. */
+function byIndex(
+  where: Conditions,
+  { state, created_by, reference, campaign_id, journey_id }: Filters,
+): Conditions {
+  if (journey_id !== undefined) where.and`l.journey_id = ${journey_id}`;
+  if (reference !== undefined) where.and`l.reference = ${reference}`;
+  if (campaign_id !== undefined) where.and`l.campaign_id = ${campaign_id}`;
+  if (created_by !== undefined) where.and`l.created_by = ${created_by}`;
+  if (state === 'REVEALED') where.and`l.revealed_at is not null`;
+  return where;
+}
+
+function byLooking(where: Conditions, { state, pool_id }: Filters): Conditions {
+  if (state === 'RESERVED') where.and`l.revealed_at is null and not l.released and l.expires_at > now()`;
+  if (state === 'EXPIRED') where.and`l.revealed_at is null and (l.released or l.expires_at <= now())`;
+  if (pool_id !== undefined) where.and`i.pool_id = ${pool_id}`;
+  return where;
+}
+
+const isoTime = (time: Date | null): string | null => time && time.toISOString();
+
+const toRewardLink = (row: LinkRow): RewardLink => ({
+  id: row.id,
+  pool_id: row.pool_id,
+  state: row.state,
+  denomination: Number(row.denomination),
+  currency: row.currency,
+  country: row.country,
+  created_by: row.created_by,
+  created_at: row.created_at.toISOString(),
+  expires_at: Number(row.expires_at),
+  revealed_at: isoTime(row.revealed_at),
+  cancelled_at: isoTime(row.cancelled_at),
+  campaign_id: row.campaign_id,
+  journey_id: row.journey_id,
+  reference: row.reference,
+});

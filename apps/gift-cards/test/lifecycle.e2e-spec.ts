@@ -1,0 +1,207 @@
+import { ADVISORY_LOCKS } from '@perkway/domain';
+import {
+  BundledApp,
+  http,
+  NodeProcess,
+  testDatabase,
+  testEnvironment,
+  testNats,
+  waitFor,
+  type AppProcess,
+  type TestDatabase,
+  type TestNats,
+} from '@perkway/testing';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
+import { text } from 'node:stream/consumers';
+import pg from 'pg';
+import { GiftCards, migrate } from './support.js';
+
+jest.setTimeout(120_000);
+
+/** What a shell reports of a process that SIGTERM has ended. */
+const TERMINATED = 143;
+
+let bundle: BundledApp;
+let nats: TestNats;
+const processes: NodeProcess[] = [];
+const databases: TestDatabase[] = [];
+beforeAll(async () => {
+  [bundle, nats] = await Promise.all([BundledApp.build('gift-cards'), testNats()]);
+});
+afterEach(() => Promise.all(processes.splice(0).map((each) => each.kill('SIGKILL'))));
+afterAll(async () => {
+  await Promise.all(databases.map((database) => database.close()));
+  await nats?.close();
+});
+
+async function start(environment: Record<string, string>): Promise<AppProcess> {
+  const app = await bundle.spawn({ ...environment, LOG_LEVEL: 'info' });
+  processes.push(app);
+  return app;
+}
+const isAlive = (app: AppProcess) => async () => (await http(app).get('/livez')).status === 200;
+const readiness = async (app: AppProcess) => (await http(app).get('/readyz')).status;
+
+async function emptyDatabase(): Promise<TestDatabase> {
+  const database = await testDatabase('gift-cards', async () => undefined, { template: 'gift-cards-empty' });
+  databases.push(database);
+  return database;
+}
+
+describe('an app that is started', () => {
+  it('listens and says why it is not ready while there is no database, and obeys', async () => {
+    const app = await start(testEnvironment('gift-cards', { nats }));
+    await app.until(isAlive(app), 'alive');
+    expect(await readiness(app)).toBe(503);
+    expect(app.output).toMatch(/not ready: the database is away \(.*ECONNREFUSED/);
+    const { status, headers } = await http(app).get('/pools').set('x-api-key', 'k'.repeat(40));
+    expect([status, headers['retry-after']]).toEqual([503, '2']);
+    await app.kill('SIGTERM');
+    expect(await app.ended).toBe(0);
+  });
+
+  it('is not ready before the newest migration, and then is without a new start', async () => {
+    const database = await emptyDatabase();
+    const app = await start(testEnvironment('gift-cards', { nats, database }));
+    await app.until(isAlive(app), 'alive');
+    expect(await readiness(app)).toBe(503);
+    expect(app.output).toContain('not ready: the schema is behind (it is empty)');
+    await migrate(database.url);
+    await app.ready();
+    await waitFor(() => app.output.includes('the database is there'), 'the line of the log');
+  });
+
+  it('is ready on a schema that is newer than it is, not on one that lacks a migration of the middle', async () => {
+    const database = await emptyDatabase();
+    await migrate(database.url);
+    await database.query(
+      `update migrations set name = 'Former' || name where name like 'ViewsAndFunctions%'`,
+    );
+    const old = await start(testEnvironment('gift-cards', { nats, database }));
+    await old.until(async () => (await readiness(old)) === 200, 'ready');
+    await database.query(`delete from migrations where name like 'CreateGiftCards%'`);
+    const young = await start(testEnvironment('gift-cards', { nats, database }));
+    await young.until(isAlive(young), 'alive');
+    expect(await readiness(young)).toBe(503);
+    expect(young.output).toContain('lacks the migration CreateGiftCards1767225610000');
+    expect(await readiness(old)).toBe(200);
+  });
+
+  it('tells in the log why the database refuses it', async () => {
+    const database = await emptyDatabase();
+    const environment = testEnvironment('gift-cards', { nats, database });
+    const url = new URL(environment.DATABASE_URL!);
+    url.username = 'nobody-of-this-name';
+    const app = await start({ ...environment, DATABASE_URL: url.toString() });
+    await app.until(isAlive(app), 'alive');
+    expect(await readiness(app)).toBe(503);
+    expect(app.output).toContain(String.raw`away (role \"nobody-of-this-name\" does not exist)`);
+    expect(app.output).not.toContain(url.password);
+  });
+});
+
+describe('SIGTERM', () => {
+  it.each([0, 50, 150, 300, 600])('ends an app %i ms after its start', async (ms) => {
+    const app = await start(testEnvironment('gift-cards', { nats }));
+    await new Promise((resolve) => setTimeout(resolve, ms));
+    await app.kill('SIGTERM');
+    // Before the first line has run the system ends it.
+    expect([0, TERMINATED, -1]).toContain(await app.ended);
+    expect(app.output).not.toContain('rror');
+  });
+
+  it('ends a migration that waits for another one, and nothing of it is done', async () => {
+    const database = await emptyDatabase();
+    const other = new pg.Client({ connectionString: database.url });
+    await other.connect();
+    await other.query(`select pg_advisory_lock(${ADVISORY_LOCKS.migrations})`);
+    const job = new NodeProcess([bundle.path('migrate')], {
+      env: testEnvironment('gift-cards', { nats, database }),
+    });
+    processes.push(job);
+    await waitFor(
+      async () => {
+        const [waiting] = await database.query(
+          `select from pg_stat_activity where wait_event_type = 'Lock' and application_name = 'gift-cards-migrate'
+         and datname = current_database()`,
+        );
+        expect(waiting).toBeDefined();
+      },
+      'the wait for the lock',
+      60_000,
+    );
+    await job.kill('SIGTERM');
+    expect(await job.ended).toBe(TERMINATED);
+    await other.end();
+    expect(await database.query(`select from pg_class where relname = 'cards'`)).toEqual([]);
+    await migrate(database.url);
+  });
+
+  it('lets a client that keeps its connection finish, and tells it to make a new one', async () => {
+    const database = await emptyDatabase();
+    await migrate(database.url);
+    const app = await start({
+      ...testEnvironment('gift-cards', { nats, database }),
+      SHUTDOWN_DELAY_MS: '1000',
+    });
+    await app.until(async () => (await readiness(app)) === 200, 'ready');
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const get = async (path: string) => {
+      const request = httpRequest(app.url + path, { agent }).end();
+      const [response] = (await once(request, 'response')) as [IncomingMessage];
+      await text(response);
+      return [response.statusCode, response.headers.connection];
+    };
+    expect(await get('/readyz')).toEqual([200, 'keep-alive']);
+    const ended = app.kill('SIGTERM');
+    await waitFor(() => app.output.includes('"stopping"'), 'the drain');
+    expect(await get('/readyz')).toEqual([503, 'close']);
+    expect(await get('/livez')).toEqual([200, 'close']);
+    await ended;
+    expect(await app.ended).toBe(0);
+    agent.destroy();
+  });
+
+  it('ends a load of cards that does not end by itself, with an answer, and keeps what it has loaded', async () => {
+    const gift = await GiftCards.start();
+    try {
+      const pool = await gift.aPool(0);
+      const app = await start(gift.environment());
+      await app.until(async () => (await readiness(app)) === 200, 'ready');
+      const loadId = randomUUID();
+      const load = httpRequest(`${app.url}/admin/pools/${pool}/cards?loadId=${loadId}`, {
+        method: 'POST',
+        headers: { 'x-api-key': gift.admin.key, 'content-type': 'application/x-ndjson' },
+      });
+      const card = (code: number) =>
+        `${JSON.stringify({ code: `drain-${code}`, denomination: 25, currency: 'EUR', country: 'FR' })}\n`;
+      load.write(Array.from({ length: 5_000 }, (_, index) => card(index)).join(''));
+      await waitFor(
+        async () => {
+          const { body } = await gift.get<{ imported: number }>(
+            `/admin/pools/${pool}/loads/${loadId}`,
+            gift.admin.key,
+          );
+          expect(body.imported).toBeGreaterThan(0);
+        },
+        'the first batch',
+        60_000,
+      );
+      const answered = once(load, 'response') as Promise<[IncomingMessage]>;
+      const ended = app.kill('SIGTERM');
+      const [response] = await answered;
+      expect(response.statusCode).toBe(503);
+      expect(JSON.parse(await text(response))).toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE' });
+      load.destroy();
+      await ended;
+      expect(await app.ended).toBe(0);
+      expect(app.output).not.toContain('drain took too long');
+      const [numbers] = await gift.numbers(pool);
+      expect(numbers!.available).toBeGreaterThan(0);
+    } finally {
+      await gift.close();
+    }
+  });
+});

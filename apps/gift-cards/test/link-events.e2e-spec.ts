@@ -1,0 +1,153 @@
+import type { RewardLinkEvent, TrackingEvent } from '@perkway/domain';
+import { http, trackedMessages, waitFor } from '@perkway/testing';
+import { ExpiredLinks } from '../src/reward-links/expired-links.js';
+import { aBody, GiftCards, type Link } from './support.js';
+
+describe('the events of a link', () => {
+  let gift: GiftCards;
+  beforeAll(async () => {
+    gift = await GiftCards.start();
+    // Links are settled when a test says so.
+    job().onModuleDestroy();
+  });
+  afterAll(() => gift?.close());
+
+  const job = () => gift.app.app.get(ExpiredLinks, { strict: false });
+  /** Those of these links, each as often as it is in the stream. */
+  const eventsOf = async (...links: Link[]): Promise<RewardLinkEvent[]> => {
+    await waitFor(
+      async () => (await gift.database.query('select from tracking_outbox')).length === 0,
+      'the end of the outbox',
+    );
+    const isOfThem = (event: TrackingEvent): event is RewardLinkEvent =>
+      event.type === 'reward_link' && links.some(({ id }) => event.id.startsWith(`${id}:`));
+    return (await trackedMessages(gift.nats.url)).flat().filter(isOfThem);
+  };
+  const statesOf = async (...links: Link[]) => (await eventsOf(...links)).map(({ state }) => state);
+  const cancel = ({ id }: Link) => http(gift.app, gift.user).post(`/reward-links/${id}/cancel`).expect(200);
+  const row = async ({ id }: Link) =>
+    (await gift.database.query('select * from reward_links where id = $1', [id]))[0]!;
+
+  it('say what the client said of it, and when it happened', async () => {
+    const pool = await gift.aPool(3);
+    const make = (given: object = {}) =>
+      gift.aLink(pool, {
+        createdBy: 'crm',
+        body: aBody({ campaign_id: 'spring', journey_id: 'j "1"', reference: 'Größe\u0007', ...given }),
+        attributes: { utm_source: 'mail', cmeta_user: '7', cmeta___proto__: 'p', 'cmeta_a b': 'x' },
+      });
+    const [revealed, cancelled, expired] = [await make(), await make(), await make()];
+    await gift.reveal(revealed.token);
+    await gift.reveal(revealed.token);
+    await cancel(cancelled);
+    await cancel(cancelled);
+    await gift.expire(expired.token);
+    await job().settle();
+    const common = {
+      ...{ v: 1, type: 'reward_link', account: gift.user.account, pool, denomination: 25, currency: 'EUR' },
+      ...{ createdBy: 'crm', campaign: 'spring', journey: 'j "1"', reference: 'Größe\u0007' },
+      utm: { utm_source: 'mail' },
+      cmeta: JSON.parse('{"user":"7","__proto__":"p"}') as object,
+      at: expect.any(Number),
+    };
+    const found = [];
+    for (const [link, state, time] of [
+      [revealed, 'revealed', 'revealed_at'],
+      [cancelled, 'cancelled', 'cancelled_at'],
+      [expired, 'expired', 'expires_at'],
+    ] as const) {
+      const events = await eventsOf(link);
+      expect(events).toEqual(
+        ['generated', state].map((each) => ({ ...common, state: each, id: `${link.id}:${each}` })),
+      );
+      expect(events[1]!.at).toBe(((await row(link))[time] as Date).getTime());
+      found.push(...events);
+    }
+    const text = JSON.stringify(found);
+    for (const secret of [revealed.token, cancelled.token, expired.token, 'CODE-'])
+      expect(text).not.toContain(secret);
+
+    const plain = await gift.aLink(pool);
+    await cancel(plain);
+    const { campaign, journey, reference, utm, cmeta, ...rest } = common;
+    expect([campaign, journey, reference, utm, cmeta]).not.toContain(undefined);
+    expect(await eventsOf(plain)).toEqual(
+      ['generated', 'cancelled'].map((state) => ({
+        ...rest,
+        createdBy: 'tests',
+        state,
+        id: `${plain.id}:${state}`,
+      })),
+    );
+  });
+
+  it('tell an expiry once, whoever takes the card, before or after it was told', async () => {
+    const pool = await gift.aPool(2);
+    const [early, late] = [await gift.aLink(pool), await gift.aLink(pool)];
+    await gift.expire(early.token);
+    // Its card goes to another before anybody has settled it.
+    await gift.aLink(pool);
+    expect(await statesOf(early)).toEqual(['generated', 'expired']);
+    await gift.expire(late.token);
+    await job().settle();
+    expect(await statesOf(late)).toEqual(['generated', 'expired']);
+    await gift.aLink(pool);
+    await job().settle();
+    expect(await statesOf(early, late)).toHaveLength(4);
+    expect((await row(late)).released).toBe(true);
+  });
+
+  it('tell no expiry of a cancelled or revealed link, whoever has the card', async () => {
+    const pool = await gift.aPool(3);
+    const [given, kept, revealed] = [await gift.aLink(pool), await gift.aLink(pool), await gift.aLink(pool)];
+    await cancel(given);
+    await gift.aLink(pool);
+    await cancel(kept);
+    await gift.reveal(revealed.token);
+    await gift.expire(revealed.token);
+    await job().settle();
+    expect(await statesOf(given, kept, revealed)).toEqual([
+      ...['generated', 'generated', 'generated'],
+      ...['cancelled', 'cancelled', 'revealed'],
+    ]);
+    expect((await row(given)).released).toBe(true);
+  });
+
+  it('tell expiries by themselves, from whichever replica', async () => {
+    const replicas = [await gift.launch(), await gift.launch()];
+    const pool = await gift.aPool(20);
+    const links = await Promise.all(Array.from({ length: 20 }, () => gift.aLink(pool)));
+    for (const { token } of links) await gift.expire(token);
+    await waitFor(async () => (await statesOf(...links)).length >= 40, '20 expiries', 20_000);
+    await Promise.all(replicas.map((replica) => replica.close()));
+    await job().settle();
+    expect((await statesOf(...links)).filter((state) => state === 'expired')).toHaveLength(20);
+  });
+
+  it('of before this release are told when it comes', async () => {
+    const pool = await gift.aPool(3);
+    const [released, settled, live] = [
+      await gift.aLink(pool),
+      await gift.aLink(pool),
+      await gift.aLink(pool),
+    ];
+    await gift.expire(released.token);
+    await gift.expire(settled.token);
+    await job().settle();
+    await gift.database.query('update reward_links set released = true where id = $1', [released.id]);
+    await eventsOf();
+    const { RewardLinkLife1767225640000: Life } =
+      await import('../src/migrations/1767225640000-reward-link-life.js');
+    const queries: string[] = [];
+    await new Life().up({ query: (sql: string) => Promise.resolve(queries.push(sql)) } as never);
+    const tell = queries.find((sql) => sql.includes('insert into tracking_outbox'))!;
+    const before = await eventsOf(released, settled, live);
+    await gift.database.query(tell);
+    const expiries = (events: RewardLinkEvent[]) =>
+      events.filter(({ state }) => state === 'expired').sort((a, b) => (a.id < b.id ? -1 : 1));
+    const told = (await eventsOf(released, settled, live)).slice(before.length);
+    // The same events again, which count once.
+    expect(expiries(told)).toEqual(expiries(before));
+    expect(expiries(before)).toHaveLength(2);
+  });
+});

@@ -1,0 +1,102 @@
+import { randomUUID } from 'node:crypto';
+import { http, itIsStored } from '@perkway/testing';
+import { EUR_25, GiftCards } from './support.js';
+
+describe('a pool as it is managed', () => {
+  let gift: GiftCards;
+  beforeAll(async () => {
+    gift = await GiftCards.start();
+  });
+  afterAll(() => gift?.close());
+
+  const admin = () => http(gift.app, gift.admin);
+
+  describe('like all that is managed', () => {
+    itIsStored(() => ({
+      app: gift.app,
+      admin: gift.admin,
+      user: gift.user,
+      path: '/admin/pools',
+      notFound: 'POOL_NOT_FOUND',
+      newId: randomUUID,
+      body: (number) => ({
+        owner: gift.user.account,
+        product: {
+          name: `Books ${number}`,
+          instructions: 'Enter the code.',
+          redeem_url: 'https://books.example/redeem',
+          code_format: 'qr',
+          translations: { fr: { name: 'Livres' } },
+        },
+      }),
+      unknownMembers: {
+        name: (body) => ({ ...body, name: 'x' }),
+        'product.title': (body) => ({ ...body, product: { name: 'x', title: 'x' } }),
+        'product.translations.fr.title': (body) => ({
+          ...body,
+          product: { name: 'x', translations: { fr: { title: 'x' } } },
+        }),
+      },
+    }));
+  });
+
+  it('has its numbers, which change nothing of its ETag', async () => {
+    const pool = await gift.aPool(2);
+    const path = `/admin/pools/${pool}`;
+    const before = await admin().get(path).expect(200);
+    expect(before.body).toMatchObject({
+      id: pool,
+      owner: gift.user.account,
+      inventories: [{ ...EUR_25, available: 2, reserved: 0, redeemed: 0 }],
+    });
+    await gift.aLink(pool);
+    const after = await admin().get(path).expect(200);
+    expect(after.body.inventories[0]).toMatchObject({ available: 1, reserved: 1 });
+    expect(after.headers['etag']).toBe(before.headers['etag']);
+    const put = await admin()
+      .put(path)
+      .set('If-Match', before.headers['etag']!)
+      .send(before.body)
+      .expect(200);
+    expect(put.body).toEqual(after.body);
+    const list = await admin()
+      .get(`/admin/pools?q=${pool.slice(4, 20).toUpperCase()}`)
+      .expect(200);
+    expect(list.body).toEqual({ data: [after.body], next_cursor: null });
+  });
+
+  it('is found by its owner', async () => {
+    const { account } = gift.newKey();
+    const pool = await gift.aPool(0, EUR_25, account);
+    const { body } = await admin().get(`/admin/pools?owner=${account}`).expect(200);
+    expect(body.data.map(({ id }: { id: string }) => id)).toEqual([pool]);
+  });
+
+  it('is in use once it has had cards, and is known by any spelling of its id', async () => {
+    const used = await gift.aPool(1);
+    const link = await gift.aLink(used);
+    await gift.reveal(link.token);
+    const { body } = await admin().delete(`/admin/pools/${used}`).expect(409);
+    expect(body).toMatchObject({ code: 'IN_USE', detail: 'The pool has had cards' });
+
+    const empty = await gift.aPool(0);
+    // A load without a single good row.
+    await gift.load(empty, 'nonsense\n');
+    await admin().get(`/admin/pools/${empty.toUpperCase()}`).expect(200);
+    await admin().delete(`/admin/pools/${empty.toUpperCase()}`).expect(204);
+    for (const id of [empty, 'x', '%00'])
+      for (const call of [admin().get(`/admin/pools/${id}`), admin().delete(`/admin/pools/${id}`)])
+        expect((await call.expect(404)).body.code).toBe('POOL_NOT_FOUND');
+  });
+
+  it('answers errors under /admin as problems, and plain codes everywhere else', async () => {
+    for (const path of ['/admin/pools', '/admin/nothing', '/admin'])
+      await http(gift.app)
+        .get(path)
+        .expect('content-type', /^application\/problem\+json/);
+    for (const path of ['/pools', '/administrators', `/pool/${randomUUID()}`])
+      await http(gift.app)
+        .get(path)
+        .expect('content-type', /^text\/plain/);
+  });
+});

@@ -1,0 +1,62 @@
+import type { KeyUses, ResolvedKey } from '@perkway/domain';
+import { createLogger } from '@perkway/platform';
+import type { KeyStore } from './key-store.js';
+import { KeyUseReporter } from './key-use-reporter.js';
+
+const MINUTE = 60_000;
+const NOON = 1_793_880_000_000;
+
+describe('the reporter of key uses', () => {
+  let used: { value: ResolvedKey; usedAt: number }[];
+  let told: KeyUses['minutes'][];
+  let isAway: boolean;
+  let reporter: KeyUseReporter;
+  const use = (keyId: string, usedAt: number) => {
+    jest.setSystemTime(usedAt);
+    used = used.filter(({ value }) => value.keyId !== keyId);
+    used.push({ value: { keyId, account: 'a', role: 'USER' }, usedAt });
+  };
+
+  beforeEach(() => {
+    jest.useFakeTimers({ now: NOON });
+    [used, told, isAway] = [[], [], false];
+    const keys = { usedSince: (since: number) => used.filter(({ usedAt }) => usedAt >= since) };
+    reporter = new KeyUseReporter(
+      keys as unknown as KeyStore,
+      async ({ minutes }) => {
+        if (isAway) throw new Error('away');
+        told.push(minutes);
+      },
+      createLogger('test', 'silent'),
+    );
+  });
+  afterEach(() => jest.useRealTimers());
+
+  it('tells of a key once a minute, however often it is used', async () => {
+    for (const seconds of [0, 5, 10, 55, 60, 65]) {
+      use('k', NOON + seconds * 1_000);
+      await reporter.report();
+    }
+    expect(told).toEqual([{ k: NOON / MINUTE }, { k: NOON / MINUTE + 1 }]);
+  });
+
+  it('tells of nothing when nothing was used', async () => {
+    await reporter.report();
+    use('k', NOON);
+    jest.setSystemTime(NOON + 5_000);
+    await reporter.report();
+    jest.setSystemTime(NOON + 10_000);
+    await reporter.report();
+    expect(told).toEqual([{ k: NOON / MINUTE }]);
+  });
+
+  it('tells again what the owner did not hear', async () => {
+    isAway = true;
+    use('k', NOON);
+    await reporter.report();
+    isAway = false;
+    use('l', NOON + 7_000);
+    await reporter.report();
+    expect(told).toEqual([{ k: NOON / MINUTE, l: NOON / MINUTE }]);
+  });
+});

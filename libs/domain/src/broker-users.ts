@@ -1,0 +1,63 @@
+import type { AppName } from './apps.js';
+import { QUESTIONS } from './messages.js';
+import type { Question } from './question.js';
+import {
+  TRACKING_CONSUMER,
+  TRACKING_DEAD_STREAM,
+  TRACKING_DEAD_SUBJECTS,
+  TRACKING_STREAM,
+  trackingSubject,
+} from './tracking-events.js';
+
+/** May do everything: people, their tools, and whoever prepares the broker. */
+export const BROKER_OPERATOR = 'operator';
+
+/** Each app listens on inboxes of its own, so that no other hears its answers. */
+export const inboxPrefix = (app: string): string => `_INBOX_${app.replaceAll('-', '_')}`;
+
+/** What one app may do on the broker; everything else is refused. The user is named as the app. */
+export interface BrokerUser {
+  publish: string[];
+  subscribe: string[];
+  /** Whether it may answer, once, wherever a request that it received wants its answer. */
+  answers: boolean;
+}
+
+const ALL: readonly Pick<Question<object, object>, 'subject' | 'owner' | 'askers'>[] = QUESTIONS;
+
+/** The apps with a tracking outbox. */
+const TRACKERS: AppName[] = ['perks', 'links', 'boost', 'gift-cards'];
+
+/** Makes the streams and the consumer, reads and acknowledges; deletes and purges nothing. */
+const INGEST: AppName = 'analytics-query';
+const INGEST_SUBJECTS = [
+  ...[TRACKING_STREAM, TRACKING_DEAD_STREAM].flatMap((stream) =>
+    ['INFO', 'CREATE', 'UPDATE'].map((call) => `$JS.API.STREAM.${call}.${stream}`),
+  ),
+  ...['INFO', 'CREATE', 'DURABLE.CREATE', 'MSG.NEXT'].map(
+    (call) => `$JS.API.CONSUMER.${call}.${TRACKING_STREAM}.${TRACKING_CONSUMER}`,
+  ),
+  `$JS.ACK.${TRACKING_STREAM}.${TRACKING_CONSUMER}.>`,
+  TRACKING_DEAD_SUBJECTS,
+];
+
+function permissionsOf(app: AppName): BrokerUser {
+  const asked = ALL.filter(({ askers }) => askers.includes(app));
+  const owned = ALL.filter(({ owner }) => owner === app);
+  return {
+    publish: [
+      ...asked.map(({ subject }) => subject),
+      ...(TRACKERS.includes(app) ? [trackingSubject(app)] : []),
+      ...(app === INGEST ? INGEST_SUBJECTS : []),
+    ],
+    subscribe: [`${inboxPrefix(app)}.>`, ...owned.map(({ subject }) => subject)],
+    answers: owned.length > 0,
+  };
+}
+
+/** By app. The configuration of every broker (tests, local stack, deployments) is made of this. */
+export const BROKER_USERS: Readonly<Record<string, BrokerUser>> = Object.fromEntries(
+  [...new Set<AppName>([...ALL.flatMap(({ owner, askers }) => [owner, ...askers]), ...TRACKERS, INGEST])].map(
+    (app) => [app, permissionsOf(app)],
+  ),
+);

@@ -1,0 +1,27 @@
+import { applyDecorators } from '@nestjs/common';
+import { ApiProperty } from '@nestjs/swagger';
+import { redirectTarget } from '@perkway/domain';
+import { buildMessage, ValidateBy } from 'class-validator';
+import { isText } from './is-text.js';
+
+const MAX_URL_LENGTH = 2_048;
+
+const isWebUrl = (value: unknown): value is string =>
+  // Parsers drop white space and control characters silently; a browser and we must mean the same address.
+  isText(value, 1, MAX_URL_LENGTH) && !/[\s\p{Cc}]/u.test(value) && redirectTarget(value) !== undefined;
+
+/** Absolute http(s), no user or password in it: what a customer may be sent to. Documents itself. */
+export const IsWebUrl = () =>
+  applyDecorators(
+    ApiProperty({ type: String, maxLength: MAX_URL_LENGTH }),
+    ValidateBy({
+      name: 'isWebUrl',
+      validator: {
+        validate: isWebUrl,
+        defaultMessage: buildMessage(
+          () =>
+            `$property must be an absolute http(s) URL without user or password, of at most ${MAX_URL_LENGTH} characters`,
+        ),
+      },
+    }),
+  );

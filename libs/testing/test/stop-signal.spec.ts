@@ -1,0 +1,16 @@
+import { runNode } from '../src';
+
+const PROGRAM = `
+  import { onStopSignal } from './libs/platform/src/stop-signal.ts';
+  process.on('SIGTERM', () => process.exit(143));
+  process.kill(process.pid, 'SIGTERM');
+  // It is here before the next turn of the loop, as while modules are loaded.
+  for (const end = Date.now() + 200; Date.now() < end; );
+  onStopSignal((signal) => { console.log('heard ' + signal); process.exit(0); });
+  setTimeout(() => process.exit(7), 5_000);
+`;
+
+test('a signal that comes while the app is loaded is heard when it is', async () => {
+  const { exitCode, output } = await runNode(['--import', 'tsx', '--input-type=module', '--eval', PROGRAM]);
+  expect([exitCode, output.trim()]).toEqual([0, 'heard SIGTERM']);
+});

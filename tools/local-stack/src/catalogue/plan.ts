@@ -1,0 +1,149 @@
+import { isCsv, readCards } from './read-catalogue.js';
+import type { Catalogue, InFile } from './catalogue.js';
+
+export type ManagedHost = 'token' | 'perks' | 'boost' | 'gift';
+
+/** One thing that a host is given. */
+export interface Call {
+  kind:
+    | 'account'
+    | 'key'
+    | 'person'
+    | 'category'
+    | 'perk'
+    | 'codes'
+    | 'collection'
+    | 'campaign'
+    | 'pool'
+    | 'cards';
+  id: string;
+  /** Names the file and the entity in a complaint. */
+  what: string;
+  method: 'PUT' | 'POST';
+  path: string;
+  contentType: string;
+  body: string;
+  timeoutMs: number;
+  /** Where a trial run sees what is there already. */
+  look: { path: string; key?: string; count?: number };
+}
+/** Calls of one stage need nothing from each other; a stage begins when the one before has ended. */
+export type Stage = Call[];
+
+const CALL_TIMEOUT_MS = 15_000;
+/** Loading cards streams a file, and each is encrypted. */
+const LOAD_TIMEOUT_MS = 30 * 60_000;
+const NAMES: Record<Call['kind'], string> = {
+  account: 'account',
+  key: 'user key of account',
+  person: 'person',
+  category: 'category',
+  perk: 'perk',
+  codes: 'codes of perk',
+  collection: 'collection',
+  campaign: 'campaign',
+  pool: 'pool',
+  cards: 'cards of pool',
+};
+
+const segment = encodeURIComponent;
+const json = (
+  call: Pick<Call, 'kind' | 'id' | 'method' | 'path'> & { look?: Call['look'] },
+  { file }: { file: string },
+  body: unknown,
+): Call => ({
+  what: `${file}, ${NAMES[call.kind]} "${call.id}"`,
+  contentType: 'application/json',
+  body: JSON.stringify(body),
+  timeoutMs: CALL_TIMEOUT_MS,
+  look: { path: call.path },
+  ...call,
+});
+
+const put = <T extends { id: string | number }>(
+  kind: Call['kind'],
+  list: string,
+  entries: InFile<T>[],
+): Stage =>
+  entries.map(({ file, id, ...body }) =>
+    json({ kind, id: String(id), method: 'PUT', path: `/admin/${list}/${segment(id)}` }, { file }, body),
+  );
+
+/** The calls that bring a catalogue into each host, in the order in which the hosts need each other. */
+export function planCatalogue(data: Catalogue): Record<ManagedHost, Stage[]> {
+  return {
+    token: [
+      put(
+        'account',
+        'accounts',
+        data.accounts.map(({ user_key: _key, people: _people, ...account }) => account),
+      ),
+      [
+        ...data.accounts.flatMap(({ file, id, user_key: key }) =>
+          key === undefined
+            ? []
+            : json(
+                {
+                  kind: 'key',
+                  id,
+                  method: 'POST',
+                  path: `/admin/accounts/${segment(id)}/keys`,
+                  look: { path: '/cube/token', key },
+                },
+                { file },
+                { role: 'USER', name: 'Imported key', key },
+              ),
+        ),
+        ...data.accounts.flatMap(({ file, id, people = [] }) =>
+          people.map(({ email, role }) =>
+            json(
+              {
+                kind: 'person',
+                id: `${id}/${email}`,
+                method: 'PUT',
+                path: `/admin/accounts/${segment(id)}/people/${segment(email)}`,
+              },
+              { file },
+              { role },
+            ),
+          ),
+        ),
+      ],
+    ],
+    perks: [
+      put('category', 'categories', data.categories),
+      put('perk', 'perks', data.perks),
+      [
+        ...put('collection', 'perk-collections', data.collections),
+        ...[...data.codes].map(([perk, { file, codes }]) => {
+          const path = `/admin/perks/${segment(perk)}/coupon-codes`;
+          const look = { path, count: codes.length };
+          return json({ kind: 'codes', id: perk, method: 'POST', path, look }, { file }, { codes });
+        }),
+      ],
+    ],
+    boost: [put('campaign', 'campaigns', data.campaigns)],
+    gift: [
+      put(
+        'pool',
+        'pools',
+        data.pools.map(({ cards: _cards, text: _text, ...pool }) => pool),
+      ),
+      data.pools.flatMap((pool) =>
+        pool.text === undefined
+          ? []
+          : {
+              kind: 'cards',
+              id: pool.id,
+              what: `cards/${pool.cards}`,
+              method: 'POST',
+              path: `/admin/pools/${segment(pool.id)}/cards`,
+              contentType: isCsv(pool) ? 'text/csv' : 'application/x-ndjson',
+              body: pool.text,
+              timeoutMs: LOAD_TIMEOUT_MS,
+              look: { path: `/admin/pools/${segment(pool.id)}`, count: readCards(pool).length },
+            },
+      ),
+    ],
+  };
+}

@@ -1,0 +1,100 @@
+import { BROKER_OPERATOR, BROKER_USERS, type AppName } from '@perkway/domain';
+import {
+  APPS,
+  databaseUrls,
+  FLEET,
+  hasDatabase,
+  natsPassword,
+  rolePassword,
+  type Secrets,
+} from '@perkway/fleet';
+import { createHmac } from 'node:crypto';
+
+type Files = Record<string, string>;
+export const OVERLAYS = ['local', 'production'] as const;
+export type Overlay = (typeof OVERLAYS)[number];
+
+/** Where each kind of deployment has its database. */
+const ADMIN_URL = {
+  compose: 'postgres://postgres@database:5432/perkway',
+  local: 'postgres://postgres@database-rw:5432/perkway',
+  // The operator makes the owner, its password and the authority behind the server's certificate.
+  production:
+    'postgres://database-rw:5432/perkway?sslmode=verify-full&sslrootcert=/run/secrets/database/ca.crt',
+};
+
+const derived = (secrets: Secrets, name: string): string =>
+  createHmac('sha256', secrets.superuserPassword).update(name).digest('base64url');
+
+const urlsOf = (secrets: Secrets, where: keyof typeof ADMIN_URL) => {
+  const admin = new URL(ADMIN_URL[where]);
+  if (admin.username) admin.password = secrets.superuserPassword;
+  const database = admin.pathname.slice(1);
+  return databaseUrls(admin.href, { database, passwordOf: rolePassword(secrets.superuserPassword) });
+};
+
+/** What an app alone has, and what several share. */
+function appFiles(app: AppName, secrets: Secrets, where: keyof typeof ADMIN_URL): Files {
+  const urls = urlsOf(secrets, where);
+  return {
+    NATS_PASSWORD: natsPassword(secrets.natsSecret)(app),
+    ...(hasDatabase(app) ? { DATABASE_URL: urls.apps[app] } : {}),
+    ...(app === 'analytics-query' ? { READER_DATABASE_URL: urls.reader } : {}),
+    ...Object.fromEntries(Object.entries(FLEET[app].secrets).map(([name, key]) => [name, secrets[key]])),
+  };
+}
+
+/** In the words of nats-server's configuration, see k8s/broker/users.conf. */
+export const passwordVariable = (user: string): string =>
+  `${user.toUpperCase().replaceAll('-', '_')}_PASSWORD`;
+const brokerPasswords = (secrets: Secrets): string =>
+  [BROKER_OPERATOR, ...Object.keys(BROKER_USERS)]
+    .map((user) => `${passwordVariable(user)}: "${natsPassword(secrets.natsSecret)(user)}"\n`)
+    .join('');
+
+/** By folder, which is that of the service. */
+export function composeSecrets(secrets: Secrets): Record<string, Files> {
+  const { admin, apps, reader } = urlsOf(secrets, 'compose');
+  const ofApps = Object.fromEntries(APPS.map((app) => [app, appFiles(app, secrets, 'compose')]));
+  const logins = Object.entries(apps).map(([app, url]) => [
+    `${app.toUpperCase().replaceAll('-', '_')}_DATABASE_URL`,
+    url,
+  ]);
+  return {
+    ...ofApps,
+    database: { POSTGRES_PASSWORD: secrets.superuserPassword },
+    broker: { 'passwords.conf': brokerPasswords(secrets) },
+    provision: { DATABASE_ADMIN_URL: admin, ...Object.fromEntries(logins), READER_DATABASE_URL: reader },
+    catalogue: { ADMIN_KEY: secrets.adminKey },
+    grafana: { GRAFANA_PASSWORD: derived(secrets, 'grafana') },
+  };
+}
+
+/** Values that several apps have, each in one Secret. */
+const SHARED: Record<string, string> = { API_KEY_PEPPER: 'api-keys', LINK_SIGNING_KEYS: 'click-signing' };
+
+/** A List for `kubectl apply -f -`. */
+export function kubernetesSecrets(secrets: Secrets, overlay: Overlay): object {
+  const data = new Map<string, Files>();
+  const add = (secret: string, files: Files) => data.set(secret, { ...data.get(secret), ...files });
+  for (const app of APPS)
+    for (const [name, value] of Object.entries(appFiles(app, secrets, overlay)))
+      add(SHARED[name] ?? app, { [name]: value });
+  add('broker-passwords', { 'passwords.conf': brokerPasswords(secrets) });
+  add('management', { ADMIN_KEY: secrets.adminKey });
+  if (overlay === 'local') {
+    add('database', { POSTGRES_PASSWORD: secrets.superuserPassword });
+    add('database-app', { uri: urlsOf(secrets, 'local').admin });
+  }
+  return {
+    apiVersion: 'v1',
+    kind: 'List',
+    items: [...data].map(([name, stringData]) => ({
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name, labels: { 'app.kubernetes.io/part-of': 'perkway' } },
+      type: 'Opaque',
+      stringData,
+    })),
+  };
+}

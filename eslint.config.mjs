@@ -49,8 +49,8 @@ export default tseslint.config(
     rules: { '@nx/enforce-module-boundaries': 'off' },
   },
   {
-    // Tests of a lib may use the test helpers, whatever the lib itself may import; apps stay apart in tests too.
-    files: ['libs/*/test/**/*.ts', 'libs/**/*.spec.ts'],
+    // Tests may use the test helpers, whatever the lib or the tool itself may import; apps stay apart in tests too.
+    files: ['{libs,tools}/*/test/**/*.ts', 'libs/**/*.spec.ts'],
     rules: {
       '@nx/enforce-module-boundaries': [
         'error',

@@ -42,4 +42,5 @@ export * from './resources/api-stored.js';
 export * from './resources/etag.js';
 export * from './resources/lock-row.js';
 export { ReadBack } from './resources/read-back.js';
+export * from './resources/list-stored.js';
 export * from './resources/stored.js';

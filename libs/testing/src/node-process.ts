@@ -56,10 +56,10 @@ export class NodeProcess {
     if (!holds) throw new Error(`${late ?? `it ended before this: ${what}`}; it wrote:\n${this.output}`);
   }
 
-  /** Resolves when it has ended; it may have done so already. */
-  async kill(signal: NodeJS.Signals): Promise<void> {
+  /** Its exit code, when it has ended; it may have done so already. */
+  kill(signal: NodeJS.Signals): Promise<number> {
     if (!this.hasEnded) this.child.kill(signal);
-    await this.ended;
+    return this.ended;
   }
 }
 

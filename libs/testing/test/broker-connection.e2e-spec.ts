@@ -5,7 +5,15 @@ import { loadEnv, NatsService, platformEnv } from '@perkway/platform';
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { brokerUrlOf, launchApp, runFolder, selfSignedCertificate, testNats, type LaunchedApp } from '../src';
+import {
+  brokerUrlOf,
+  launchApp,
+  runFolder,
+  selfSignedCertificate,
+  testNats,
+  waitFor,
+  type LaunchedApp,
+} from '../src';
 
 @Module({})
 class EmptyModule {}
@@ -113,10 +121,7 @@ describe('the user of an app', () => {
     const server = await broker(settings);
     const { app, logs } = await launch({ NATS_URL: server.url, NATS_PASSWORD: 'first' });
     const connection = await app.get(NatsService).connected();
-    const untilLogged = async (text: string) => {
-      while (!logs.some((line) => line.includes(text)))
-        await new Promise((resolve) => setTimeout(resolve, 20));
-    };
+    const untilLogged = (text: string) => waitFor(() => logs.some((line) => line.includes(text)), text);
     settings.moreConfiguration = users('second');
     await server.restart();
     await untilLogged(USER_REFUSED);

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isAlive, LocalServer, ServerProcess } from '@perkway/local-servers';
+import { waitFor } from '@perkway/testing';
 import { nextDelay, Supervisor } from '../src/supervisor.js';
 
 describe('nextDelay', () => {
@@ -52,10 +53,6 @@ describe('Supervisor', () => {
     { signal: 'SIGTERM', graceMs: 5_000 },
     { signal: 'SIGKILL', graceMs: 0 },
   ] as const;
-  const until = async (condition: () => boolean) => {
-    for (const deadline = Date.now() + 10_000; !condition(); await sleep(10))
-      if (Date.now() > deadline) throw new Error(`did not come: ${lines.join(' ')}`);
-  };
 
   it('starts again what ends, and nothing after the stop', async () => {
     const sleeper = server('exec sleep 60', [...kind]);
@@ -65,11 +62,11 @@ describe('Supervisor', () => {
     const first = sleeper.pid;
 
     process.kill(first, 'SIGKILL');
-    await until(() => sleeper.running && sleeper.pid !== first);
+    await waitFor(() => sleeper.running && sleeper.pid !== first, 'a second sleeper');
     expect(lines).toEqual(['sleeper ended (SIGKILL); starting it again in 100 ms.']);
     const second = sleeper.pid;
     process.kill(second, 'SIGTERM');
-    await until(() => sleeper.running && sleeper.pid !== second);
+    await waitFor(() => sleeper.running && sleeper.pid !== second, 'a third sleeper');
     expect(lines[1]).toBe('sleeper ended (SIGTERM); starting it again in 200 ms.');
 
     await supervisor.stop();
@@ -83,7 +80,7 @@ describe('Supervisor', () => {
     supervisor.addGroup(failing);
     await failing.launch();
     supervisor.watch('failing', failing);
-    await until(() => lines.length === 4);
+    await waitFor(() => lines.length === 4, 'four lines');
     expect(lines).toEqual(
       [100, 200, 400, 800].map((ms) => `failing ended (code 3); starting it again in ${ms} ms.`),
     );

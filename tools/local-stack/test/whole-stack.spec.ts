@@ -1,4 +1,3 @@
-import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import {
   cpSync,
@@ -15,11 +14,11 @@ import {
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { TRACKING_STREAM, TRACKING_SUBJECTS } from '@perkway/domain';
 import { freePort, isAlive, isPortFree, startNats, startPostgres } from '@perkway/local-servers';
+import { NodeProcess } from '@perkway/testing';
 import pg from 'pg';
 import type { StackFile } from '../src/data-folder.js';
 
@@ -61,13 +60,7 @@ await client.end();
 
 let workspace: string;
 let base: number;
-const running = new Set<Run>();
-
-interface Run {
-  child: ChildProcess;
-  output: () => string;
-  exit: Promise<number | null>;
-}
+const running = new Set<NodeProcess>();
 
 beforeAll(() => {
   workspace = mkdtempSync(join(tmpdir(), 'perkway-workspace-'));
@@ -99,10 +92,7 @@ beforeEach(async () => {
   base = await freeBase();
 });
 afterEach(async () => {
-  for (const { child, exit } of running) {
-    if (child.exitCode === null) child.kill('SIGTERM');
-    await exit;
-  }
+  for (const run of running) await run.kill('SIGTERM');
   running.clear();
 });
 
@@ -127,40 +117,22 @@ const readStack = () => JSON.parse(readFileSync(stackFile(), 'utf8')) as StackFi
 const fromApp = async (host: 'perks' | 'token') =>
   (await (await fetch(readStack().hosts[host]!)).json()) as { calls: number; nats: string };
 
-function start(env: Record<string, string> = {}, args: string[] = []): Run {
-  const child = spawn(process.execPath, ['--import', 'tsx', 'tools/local-stack/src/main.ts', ...args], {
+function start(env: Record<string, string> = {}, args: string[] = []): NodeProcess {
+  const run = new NodeProcess(['--import', 'tsx', 'tools/local-stack/src/main.ts', ...args], {
     cwd: workspace,
     env: { ...process.env, PORT_BASE: String(base), DATA_DIR: dataDir(), STACK_FILE: stackFile(), ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
   });
-  let output = '';
-  for (const stream of [child.stdout!, child.stderr!])
-    stream.setEncoding('utf8').on('data', (text: string) => (output += text));
-  const run = {
-    child,
-    output: () => output,
-    exit: once(child, 'close').then(([code]) => code as number | null),
-  };
   running.add(run);
   return run;
 }
-
-async function until<T>(run: Run, what: string, condition: () => T | Promise<T>): Promise<NonNullable<T>> {
-  for (const deadline = Date.now() + 45_000; ; await sleep(50)) {
-    const found = await condition();
-    if (found) return found;
-    if (run.child.exitCode !== null || Date.now() > deadline)
-      throw new Error(`${what} did not come; the stack said:\n${run.output()}`);
-  }
-}
-async function startAndWait(env: Record<string, string> = {}, args: string[] = []): Promise<Run> {
+async function startAndWait(env: Record<string, string> = {}, args: string[] = []): Promise<NodeProcess> {
   const run = start(env, args);
-  await until(run, 'readiness', () => existsSync(stackFile()) && run.output().includes('Ready after'));
+  await run.until(() => existsSync(stackFile()) && run.output.includes('Ready after'), 'readiness');
   return run;
 }
-async function refusal(run: Run): Promise<string> {
-  expect(await run.exit).toBe(1);
-  return run.output();
+async function refusal(run: NodeProcess): Promise<string> {
+  expect(await run.ended).toBe(1);
+  return run.output;
 }
 
 jest.setTimeout(120_000);
@@ -178,8 +150,8 @@ it('starts, restarts whatever dies, survives its own death, and stops without a 
   expect(Object.keys(stack.pids).sort()).toEqual(['nats', 'perks', 'postgres', 'token-issuer']);
   expect(statSync(stackFile()).mode & 0o777).toBe(0o600);
   expect(stack.accounts.length).toBeGreaterThan(0);
-  for (const { userKey } of stack.accounts) expect(run.output()).toContain(userKey);
-  for (const address of Object.values(stack.hosts)) expect(run.output()).toContain(address);
+  for (const { userKey } of stack.accounts) expect(run.output).toContain(userKey);
+  for (const address of Object.values(stack.hosts)) expect(run.output).toContain(address);
   const { calls, nats: natsOfApp } = await fromApp('perks');
   expect(calls).toBeGreaterThan(50);
   expect(natsOfApp).toMatch(/^nats:\/\/perks:/);
@@ -194,29 +166,22 @@ it('starts, restarts whatever dies, survives its own death, and stops without a 
 
   for (const name of ['perks', 'nats', 'postgres']) {
     process.kill(stack.pids[name]!, 'SIGKILL');
-    await until(
-      run,
-      `a new ${name}`,
+    await run.until(
       () => readStack().pids[name] !== stack.pids[name] && isAlive(readStack().pids[name]!),
+      `a new ${name}`,
     );
   }
   stack = readStack();
-  await until(run, 'perks', () =>
-    fetch(stack.hosts.perks!).then(
-      ({ ok }) => ok,
-      () => false,
-    ),
-  );
+  await run.until(async () => (await fetch(stack.hosts.perks!)).ok, 'perks');
   expect(await fromApp('perks')).toMatchObject({ calls });
-  await until(run, 'nats', async () => !(await isPortFree(base + 9)));
+  await run.until(async () => !(await isPortFree(base + 9)), 'nats');
 
-  run.child.kill('SIGKILL');
-  await run.exit;
+  await run.kill('SIGKILL');
   const orphans = Object.values(stack.pids);
   expect(orphans.filter(isAlive)).toHaveLength(4);
 
   run = await startAndWait();
-  expect(run.output()).toContain('Stopped what a supervisor that was killed had left running: ');
+  expect(run.output).toContain('Stopped what a supervisor that was killed had left running: ');
   expect(orphans.filter(isAlive)).toEqual([]);
   // The data is kept and nothing is applied twice.
   expect(await fromApp('perks')).toMatchObject({ calls });
@@ -224,9 +189,8 @@ it('starts, restarts whatever dies, survives its own death, and stops without a 
   stack = readStack();
 
   // As a terminal and npm do it: two signals for one keystroke, which must not cut the drain short.
-  run.child.kill('SIGINT');
-  run.child.kill('SIGINT');
-  expect(await run.exit).toBe(0);
+  void run.kill('SIGINT');
+  expect(await run.kill('SIGINT')).toBe(0);
   expect(Object.values(stack.pids).filter(isAlive)).toEqual([]);
   expect(await freePorts()).toEqual(Array(9).fill(true));
   expect(existsSync(stackFile())).toBe(false);
@@ -262,8 +226,7 @@ it('uses servers that run already, and leaves them running', async () => {
     expect(new URL(stack.databaseUrl).pathname).toBe('/perkway');
     const { calls, nats: natsOfApp } = await fromApp('perks');
     expect(natsOfApp).toBe(nats.url);
-    run.child.kill('SIGTERM');
-    expect(await run.exit).toBe(0);
+    expect(await run.kill('SIGTERM')).toBe(0);
     expect([postgres.running, nats.running]).toEqual([true, true]);
 
     const connection = await connect({ servers: nats.url });
@@ -274,8 +237,7 @@ it('uses servers that run already, and leaves them running', async () => {
     expect((await fromApp('perks')).calls).toBe(calls);
     expect(await streams.names().next()).toEqual(['OTHERS']);
     await connection.close();
-    run.child.kill('SIGHUP');
-    expect(await run.exit).toBe(0);
+    expect(await run.kill('SIGHUP')).toBe(0);
 
     await postgres.stop();
     expect(await refusal(start(servers))).toMatch(
@@ -296,7 +258,7 @@ it('runs beside a second stack that started at the same moment, each with a stac
   const unnamed = (port: number) => start({ PORT_BASE: String(port), STACK_FILE: '', DATA_DIR: '' });
   rmSync(join(workspace, 'dist'), { recursive: true, force: true });
   const runs = [unnamed(first), unnamed(second)];
-  for (const run of runs) await until(run, 'readiness', () => run.output().includes('Ready after'));
+  for (const run of runs) await run.until(() => run.output.includes('Ready after'), 'readiness');
 
   const files = readdirSync(join(workspace, '.local')).filter((name) => /^stack.*json$/.test(name));
   const taken = files.find((name) => name !== 'stack.json')!;
@@ -360,9 +322,8 @@ describe('says in one sentence what is wrong, and leaves nothing running:', () =
 
   it('but an interrupted start is no failure', async () => {
     const run = start();
-    await until(run, 'Postgres', () => existsSync(join(dataDir(), 'logs', 'postgres.log')));
-    run.child.kill('SIGINT');
-    expect(await run.exit).toBe(0);
+    await run.until(() => existsSync(join(dataDir(), 'logs', 'postgres.log')), 'Postgres');
+    expect(await run.kill('SIGINT')).toBe(0);
     expect(existsSync(stackFile())).toBe(false);
   });
 });

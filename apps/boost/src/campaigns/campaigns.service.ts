@@ -1,14 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { AccountDirectory, PerkDirectory } from '@perkway/directory';
-import { DomainError, TRACKING_EVENT_VERSION } from '@perkway/domain';
+import { TRACKING_EVENT_VERSION } from '@perkway/domain';
 import {
-  Conditions,
+  listStored,
   lockRow,
-  ownerOf,
   Pages,
   putStored,
   requireDeletable,
-  searchOf,
+  requireFound,
   timesOf,
   type ListQuery,
   type Page,
@@ -34,24 +33,20 @@ export class CampaignsService {
   ) {}
 
   /** By id, as `collate "C"` orders them. @throws DomainError VALIDATION_FAILED */
-  async list(query: ListQuery): Promise<Page<CampaignResource>> {
-    const page = this.pages.ask<[id: string]>({ name: 'campaigns' }, query);
-    const owner = ownerOf(query);
-    const where = new Conditions().search(searchOf(query), 'id', 'name');
-    if (owner !== undefined) where.and`owner = ${owner}`;
-    if (page.after) where.and`id collate "C" > ${page.after[0]}`;
-    const rows = await this.dataSource.query<CampaignEntity[]>(
-      `select * from campaigns where ${where} order by id collate "C" limit ${where.bind(page.rows)}`,
-      where.parameters,
-    );
-    return page.answer(rows, ({ id }) => [id], toResource);
+  list(query: ListQuery): Promise<Page<CampaignResource>> {
+    return listStored<CampaignEntity, CampaignResource>(this.dataSource, this.pages, query, {
+      name: 'campaigns',
+      select: 'select * from campaigns',
+      id: 'id collate "C"',
+      search: ['id', 'name'],
+      owner: 'owner',
+      toItem: toResource,
+    });
   }
 
   /** @throws DomainError CAMPAIGN_NOT_FOUND */
   async get(id: string): Promise<CampaignResource> {
-    const campaign = await this.find(this.dataSource.manager, id);
-    if (!campaign) throw new DomainError('CAMPAIGN_NOT_FOUND');
-    return campaign;
+    return requireFound(await this.find(this.dataSource.manager, id), 'CAMPAIGN_NOT_FOUND');
   }
 
   /**

@@ -2,13 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { AccountDirectory } from '@perkway/directory';
 import { DomainError, invalidField, isUuid } from '@perkway/domain';
 import {
-  Conditions,
+  listStored,
   lockRow,
-  ownerOf,
   Pages,
   putStored,
   requireDeletable,
-  searchOf,
+  requireFound,
   timesOf,
   type ListQuery,
   type Page,
@@ -42,23 +41,24 @@ export class PoolManagementService {
 
   /** By id. @throws DomainError VALIDATION_FAILED */
   async list(query: ListQuery): Promise<Page<StoredPool>> {
-    const page = this.pages.ask<[id: string]>({ name: 'pools' }, query);
-    const owner = ownerOf(query);
-    const where = new Conditions().search(searchOf(query), 'id::text');
-    if (owner !== undefined) where.and`owner = ${owner}`;
-    if (page.after) where.and`id > ${page.after[0]}`;
-    const rows = await this.dataSource.query<PoolEntity[]>(
-      `select * from pools where ${where} order by id limit ${where.bind(page.rows)}`,
-      where.parameters,
+    const { data, next_cursor } = await listStored<PoolEntity, PoolSettings>(
+      this.dataSource,
+      this.pages,
+      query,
+      {
+        name: 'pools',
+        select: 'select * from pools',
+        search: ['id::text'],
+        owner: 'owner',
+        toItem: toSettings,
+      },
     );
-    const { data, next_cursor } = page.answer(rows, ({ id }) => [id], toSettings);
     return { data: await this.withNumbers(data), next_cursor };
   }
 
   /** @throws DomainError POOL_NOT_FOUND */
   async get(id: string): Promise<StoredPool> {
-    const pool = await this.find(this.dataSource.manager, id);
-    if (!pool) throw new DomainError('POOL_NOT_FOUND');
+    const pool = requireFound(await this.find(this.dataSource.manager, id), 'POOL_NOT_FOUND');
     return (await this.withNumbers([pool]))[0]!;
   }
 

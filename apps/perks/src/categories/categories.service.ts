@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { DomainError, inUse, invalidField } from '@perkway/domain';
+import { inUse, invalidField } from '@perkway/domain';
 import {
   cleanTranslations,
-  Conditions,
+  listStored,
   Pages,
   putStored,
   requireDeletable,
-  searchOf,
+  requireFound,
   timesOf,
   type ListQuery,
   type Page,
@@ -32,22 +32,18 @@ export class CategoriesService {
   ) {}
 
   /** By id. @throws DomainError VALIDATION_FAILED */
-  async list(query: ListQuery): Promise<Page<CategoryResource>> {
-    const page = this.pages.ask<[id: number]>({ name: 'categories' }, query);
-    const where = new Conditions().search(searchOf(query), 'id::text', 'name');
-    if (page.after) where.and`id > ${page.after[0]}`;
-    const rows = await this.dataSource.query<CategoryEntity[]>(
-      `select * from categories where ${where} order by id limit ${where.bind(page.rows)}`,
-      where.parameters,
-    );
-    return page.answer(rows, ({ id }) => [id], toResource);
+  list(query: ListQuery): Promise<Page<CategoryResource>> {
+    return listStored<CategoryEntity, CategoryResource>(this.dataSource, this.pages, query, {
+      name: 'categories',
+      select: 'select * from categories',
+      search: ['id::text', 'name'],
+      toItem: toResource,
+    });
   }
 
   /** @throws DomainError CATEGORY_NOT_FOUND */
   async get(id: number): Promise<CategoryResource> {
-    const category = await this.find(this.categories, id);
-    if (!category) throw new DomainError('CATEGORY_NOT_FOUND');
-    return category;
+    return requireFound(await this.find(this.categories, id), 'CATEGORY_NOT_FOUND');
   }
 
   /**

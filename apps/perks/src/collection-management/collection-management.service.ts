@@ -1,13 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { AccountDirectory } from '@perkway/directory';
-import { DomainError, invalidField } from '@perkway/domain';
+import { invalidField } from '@perkway/domain';
 import {
-  Conditions,
-  ownerOf,
+  listStored,
   Pages,
   putStored,
   requireDeletable,
-  searchOf,
+  requireFound,
   timesOf,
   type ListQuery,
   type Page,
@@ -63,24 +62,20 @@ export class CollectionManagementService {
   ) {}
 
   /** By id. @throws DomainError VALIDATION_FAILED */
-  async list(query: ListQuery): Promise<Page<CollectionResource>> {
-    const page = this.pages.ask<[id: string]>({ name: 'perk-collections' }, query);
-    const owner = ownerOf(query);
-    const where = new Conditions().search(searchOf(query), 'c.id');
-    if (owner !== undefined) where.and`c.owner = ${owner}`;
-    if (page.after) where.and`c.id > ${page.after[0]}`;
-    const rows = await this.dataSource.query<CollectionRow[]>(
-      `${SELECT} where ${where} order by c.id limit ${where.bind(page.rows)}`,
-      where.parameters,
-    );
-    return page.answer(rows, ({ id }) => [id], toResource);
+  list(query: ListQuery): Promise<Page<CollectionResource>> {
+    return listStored<CollectionRow, CollectionResource>(this.dataSource, this.pages, query, {
+      name: 'perk-collections',
+      select: SELECT,
+      id: 'c.id',
+      search: ['c.id'],
+      owner: 'c.owner',
+      toItem: toResource,
+    });
   }
 
   /** @throws DomainError COLLECTION_NOT_FOUND */
   async get(id: string): Promise<CollectionResource> {
-    const collection = await this.find(this.dataSource, id);
-    if (!collection) throw new DomainError('COLLECTION_NOT_FOUND');
-    return collection;
+    return requireFound(await this.find(this.dataSource, id), 'COLLECTION_NOT_FOUND');
   }
 
   /**

@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { DomainError, inUse, invalidField, TRACKING_EVENT_VERSION } from '@perkway/domain';
+import { inUse, invalidField, TRACKING_EVENT_VERSION } from '@perkway/domain';
 import {
   cleanTranslations,
-  Conditions,
+  listStored,
   Pages,
   putStored,
   requireDeletable,
-  searchOf,
+  requireFound,
   timesOf,
   type ListQuery,
   type Page,
@@ -68,22 +68,18 @@ export class PerksService {
   ) {}
 
   /** By id. @throws DomainError VALIDATION_FAILED */
-  async list(query: ListQuery): Promise<Page<PerkResource>> {
-    const page = this.pages.ask<[id: string]>({ name: 'perks' }, query);
-    const where = new Conditions().search(searchOf(query), 'id', 'title');
-    if (page.after) where.and`id > ${page.after[0]}`;
-    const rows = await this.dataSource.query<PerkRow[]>(
-      `${SELECT} where ${where} order by id limit ${where.bind(page.rows)}`,
-      where.parameters,
-    );
-    return page.answer(rows, ({ id }) => [id], toResource);
+  list(query: ListQuery): Promise<Page<PerkResource>> {
+    return listStored<PerkRow, PerkResource>(this.dataSource, this.pages, query, {
+      name: 'perks',
+      select: SELECT,
+      search: ['id', 'title'],
+      toItem: toResource,
+    });
   }
 
   /** @throws DomainError PERK_NOT_FOUND */
   async get(id: string): Promise<PerkResource> {
-    const perk = await this.find(this.dataSource, id);
-    if (!perk) throw new DomainError('PERK_NOT_FOUND');
-    return perk;
+    return requireFound(await this.find(this.dataSource, id), 'PERK_NOT_FOUND');
   }
 
   /**

@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { DomainError, type Brand, type ResolvedAccount } from '@perkway/domain';
+import { type Brand, type ResolvedAccount } from '@perkway/domain';
 import {
-  Conditions,
+  listStored,
   lockRow,
   Pages,
   putStored,
-  searchOf,
+  requireFound,
   timesOf,
   type ListQuery,
   type Page,
@@ -28,22 +28,18 @@ export class AccountsService {
   ) {}
 
   /** By id. @throws DomainError VALIDATION_FAILED */
-  async list(query: ListQuery): Promise<Page<AccountResource>> {
-    const page = this.pages.ask<[id: string]>({ name: 'accounts' }, query);
-    const where = new Conditions().search(searchOf(query), 'id', 'name');
-    if (page.after) where.and`id > ${page.after[0]}`;
-    const rows = await this.dataSource.query<AccountEntity[]>(
-      `select * from accounts where ${where} order by id limit ${where.bind(page.rows)}`,
-      where.parameters,
-    );
-    return page.answer(rows, ({ id }) => [id], toResource);
+  list(query: ListQuery): Promise<Page<AccountResource>> {
+    return listStored<AccountEntity, AccountResource>(this.dataSource, this.pages, query, {
+      name: 'accounts',
+      select: 'select * from accounts',
+      search: ['id', 'name'],
+      toItem: toResource,
+    });
   }
 
   /** @throws DomainError ACCOUNT_NOT_FOUND */
   async get(id: string): Promise<AccountResource> {
-    const account = await this.find(this.accounts, id);
-    if (!account) throw new DomainError('ACCOUNT_NOT_FOUND');
-    return account;
+    return requireFound(await this.find(this.accounts, id), 'ACCOUNT_NOT_FOUND');
   }
 
   /**

@@ -14,6 +14,18 @@ export class Conditions {
     return this;
   }
 
+  /** For a column that is named in a variable. */
+  equal(column: string, value: unknown): this {
+    this.all.push(`${column} = ${this.bind(value)}`);
+    return this;
+  }
+
+  /** What comes after this one in the order of the column. */
+  after(column: string, value: unknown): this {
+    this.all.push(`${column} > ${this.bind(value)}`);
+    return this;
+  }
+
   /** One of the columns has the text in it, in any case; undefined is in all. `%` and `_` mean themselves. */
   search(text: string | undefined, ...columns: string[]): this {
     if (text === undefined) return this;

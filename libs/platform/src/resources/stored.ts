@@ -42,15 +42,21 @@ export async function putStored<Stored extends Times>(
   return (await find())!;
 }
 
+/** @throws DomainError `notFound` */
+export function requireFound<Stored>(stored: Stored | undefined, notFound: ErrorCode): Stored {
+  if (!stored) throw new DomainError(notFound);
+  return stored;
+}
+
 /** @throws DomainError `notFound`, PRECONDITION_FAILED */
 export function requireDeletable<Stored extends Times>(
   ifMatch: string | undefined,
   current: Stored | undefined,
   notFound: ErrorCode,
 ): Stored {
-  if (!current) throw new DomainError(notFound);
-  requireMatch(ifMatch, current);
-  return current;
+  const found = requireFound(current, notFound);
+  requireMatch(ifMatch, found);
+  return found;
 }
 
 function settingsOf<Stored extends Times>({

@@ -1,5 +1,5 @@
 import { readWeightedList, type DomainError } from '@perkway/domain';
-import { createHash } from 'node:crypto';
+import { pageSecurity } from '../http/page-security.js';
 import type { Asked, RenderedError } from './error-renderer.js';
 import { LINK_PAGE_TEXTS } from './link-page-texts.js';
 
@@ -31,12 +31,7 @@ const pagesFor = (acceptLanguage: string | undefined) => {
   return DEFAULT_PAGES!;
 };
 
-const HEADERS = {
-  'content-security-policy': `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
-  'referrer-policy': 'no-referrer',
-  'x-content-type-options': 'nosniff',
-  'x-robots-tag': 'noindex',
-};
+const HEADERS = { ...pageSecurity(STYLE), 'x-robots-tag': 'noindex' };
 
 /** A refusal of a link as a small page in the reader's language. What the person typed or clicked never stands in it. */
 export const renderLinkPage = (

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { pageSecurity } from '../http/page-security.js';
 
 const STYLE =
   ':root{color-scheme:light dark}body{margin:0 auto;max-width:56rem;padding:2rem 1rem;font:1rem/1.5 system-ui,sans-serif;' +
@@ -19,7 +19,5 @@ export const htmlPage = (title: string, content: string): string =>
 export const HTML_PAGE_HEADERS: Readonly<Record<string, string>> = {
   'content-type': 'text/html; charset=utf-8',
   'cache-control': 'public, max-age=3600',
-  'content-security-policy': `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
-  'referrer-policy': 'no-referrer',
-  'x-content-type-options': 'nosniff',
+  ...pageSecurity(STYLE),
 };

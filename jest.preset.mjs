@@ -38,7 +38,9 @@ export const preset = (displayName) => ({
     '^(\\.{1,2}/.*)\\.js$': ['$1.js', '$1.ts'],
   },
   transform: { '^.+\\.ts$': typescript, '^.+\\.m?js$': javascript },
-  transformIgnorePatterns: ['/node_modules/(?!(?:.+/node_modules/)?@nestjs/)'],
+  transformIgnorePatterns: [
+    '/node_modules/(?!(?:.+/node_modules/)?(?:@nestjs|openid-client|oauth4webapi|jose)/)',
+  ],
   testMatch: ['<rootDir>/{src,test}/**/*.{spec,e2e-spec}.ts'],
   setupFiles: ['reflect-metadata'],
   globalSetup: '<rootDir>/../../libs/testing/jest/global-setup.mjs',

@@ -1,3 +1,4 @@
+export { accessOf } from './access.js';
 export * from './auth.module.js';
 export { AllowQueryKey, CurrentCaller, Roles, type AuthenticatedRequest } from './decorators.js';
 export * from './hash-api-key.js';

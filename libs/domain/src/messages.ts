@@ -6,7 +6,7 @@ import type { Lookup, Question } from './question.js';
 export const RESOLVE_KEYS: Lookup<ResolvedKey> = {
   subject: 'accounts.keys.resolve',
   owner: 'token-issuer',
-  askers: ['perks', 'boost', 'gift-cards'],
+  askers: ['perks', 'boost', 'gift-cards', 'console'],
   away: 'The API key service',
   atOnce: 500,
 };
@@ -25,6 +25,90 @@ export const REPORT_KEY_USES: Question<KeyUses, object> = {
 };
 export interface KeyUses {
   minutes: Record<string, number>;
+}
+
+/**
+ * A key of the console for one session or job: the console makes it and tells its hash alone. It is valid until it
+ * expires, is closed, or whom it was made for loses the right: the key that signed in, or the person. Repeating it does
+ * nothing more.
+ */
+export const OPEN_CONSOLE_KEY: Question<OpenConsoleKey, ConsoleKeyReply> = {
+  subject: 'accounts.console-keys.open',
+  owner: 'token-issuer',
+  askers: ['console'],
+  away: 'The API key service',
+};
+export interface OpenConsoleKey {
+  /** A new UUID. */
+  id: string;
+  hash: string;
+  /** Epoch milliseconds. */
+  expiresAt: number;
+  for: ConsoleKeyHolder;
+}
+/** By the hash of a key; by address, and account where it is of several; as another key of the console that is valid. */
+export type ConsoleKeyHolder = { keyHash: string } | { email: string; account?: string } | { keyId: string };
+export type ConsoleKeyReply =
+  | {
+      account: string;
+      accountName: string;
+      role: Role;
+      /** The end of that key, and its id; null where a person signed in. */
+      signedInWith: { keyId: string; name: string | null; last4: string | null } | null;
+      email: string | null;
+      error?: undefined;
+    }
+  | { error: 'API_KEY_INVALID' };
+
+/** Keys of the console that nobody needs any more. */
+export const CLOSE_CONSOLE_KEYS: Question<{ ids: string[] }, object> = {
+  subject: 'accounts.console-keys.close',
+  owner: 'token-issuer',
+  askers: ['console'],
+  away: 'The API key service',
+};
+
+/** The keys that an account's own people see, make and revoke in the console. */
+export const LIST_ACCOUNT_KEYS: Question<{ account: string }, { keys: AccountKey[] }> = {
+  subject: 'accounts.keys.list',
+  owner: 'token-issuer',
+  askers: ['console'],
+  away: 'The API key service',
+};
+/** The console makes the key and tells its hash alone. Repeating it does nothing more. */
+export const ADD_ACCOUNT_KEY: Question<AddAccountKey, { key: AccountKey }> = {
+  subject: 'accounts.keys.add',
+  owner: 'token-issuer',
+  askers: ['console'],
+  away: 'The API key service',
+};
+export interface AddAccountKey {
+  account: string;
+  /** A new UUID. */
+  id: string;
+  hash: string;
+  last4: string;
+  role: Role;
+  name: string | null;
+}
+export const REVOKE_ACCOUNT_KEY: Question<
+  { account: string; keyId: string },
+  { key: AccountKey } | { error: 'KEY_NOT_FOUND' }
+> = {
+  subject: 'accounts.keys.revoke',
+  owner: 'token-issuer',
+  askers: ['console'],
+  away: 'The API key service',
+};
+/** As the management API shows it. */
+export interface AccountKey {
+  id: string;
+  role: Role;
+  name: string | null;
+  last4: string | null;
+  created_at: string;
+  last_used_at: string | null;
+  revoked_at: string | null;
 }
 
 export const RESOLVE_ACCOUNTS: Lookup<ResolvedAccount> = {
@@ -178,6 +262,11 @@ export type RewardLinkReply =
 export const QUESTIONS = [
   RESOLVE_KEYS,
   REPORT_KEY_USES,
+  OPEN_CONSOLE_KEY,
+  CLOSE_CONSOLE_KEYS,
+  LIST_ACCOUNT_KEYS,
+  ADD_ACCOUNT_KEY,
+  REVOKE_ACCOUNT_KEY,
   RESOLVE_ACCOUNTS,
   RESOLVE_BRANDS,
   GET_ANALYTICS_KEYS,

@@ -23,7 +23,7 @@ interface AppDescription {
 
 /**
  * The apps: where each listens, what it owns, what it is told. Local stack, tests, benches and deployments are made of
- * this. Port 8 is that of Postgres, 9 of nats-server, 10 is kept for the console.
+ * this. Port 8 is that of Postgres, 9 of nats-server.
  */
 export const FLEET = {
   perks: {
@@ -87,6 +87,13 @@ export const FLEET = {
     database: { schema: 'analytics', role: 'analytics', reader: 'analytics_reader' },
     secrets: {},
     parts: { variable: 'ANALYTICS_ROLES', names: ['ingest', 'query'] },
+  },
+  console: {
+    host: 'console',
+    urlVariable: 'CONSOLE_URL',
+    port: 10,
+    database: { schema: 'console', role: 'console' },
+    secrets: { API_KEY_PEPPER: 'apiKeyPepper', SESSION_KEYS: 'sessionKeys' },
   },
 } as const satisfies Record<AppName, AppDescription>;
 

@@ -15,6 +15,7 @@ export interface Secrets {
   rewardTokenKeys: string;
   cardEncryptionKeys: string;
   cardHashKey: string;
+  sessionKeys: string;
   /** JSON array of private EC P-256 JWKs with `kid`. */
   analyticsTokenKeys: string;
 }
@@ -33,6 +34,7 @@ const GENERATORS: { [K in keyof Secrets]: () => Secrets[K] } = {
   rewardTokenKeys: keyring,
   cardEncryptionKeys: keyring,
   cardHashKey: random,
+  sessionKeys: keyring,
   analyticsTokenKeys: () => {
     const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     return JSON.stringify([{ ...privateKey.export({ format: 'jwk' }), kid: 'k1', use: 'sig', alg: 'ES256' }]);

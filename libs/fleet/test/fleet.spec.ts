@@ -27,9 +27,9 @@ const environmentOf = (app: AppName) =>
 describe('the fleet', () => {
   it('has a port of its own for everything that listens', () => {
     expect(PORT_OWNERS.map((owner) => portOf(4000, owner))).toEqual([
-      4001, 4002, 4003, 4004, 4005, 4006, 4007, 4008, 4009,
+      4001, 4002, 4003, 4004, 4005, 4006, 4007, 4010, 4008, 4009,
     ]);
-    expect(LAST_PORT).toBeGreaterThanOrEqual(PORT_OWNERS.length);
+    expect(LAST_PORT).toBe(Math.max(...PORT_OWNERS.map((owner) => portOf(0, owner))));
   });
 
   it('has hosts, schemas and roles of their own', () => {
@@ -55,6 +55,7 @@ describe('appEnvironment', () => {
     expect(holders('linkSigningKeys')).toEqual(['perks', 'links']);
     expect(holders('cardEncryptionKeys')).toEqual(['gift-cards']);
     expect(holders('analyticsTokenKeys')).toEqual(['token-issuer']);
+    expect(holders('sessionKeys')).toEqual(['console']);
     expect(holders('adminKey')).toEqual(['token-issuer']);
     expect(holders('superuserPassword')).toEqual([]);
     expect(new URL(environmentOf('gift-cards').DATABASE_URL!).username).toBe('gift_cards');

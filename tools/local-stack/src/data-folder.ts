@@ -24,7 +24,9 @@ interface Running {
 /** The contents of the stack file, for the demo, benches and checks. */
 export interface StackFile {
   /** Base URLs of the apps that exist. */
-  hosts: Partial<Record<'perks' | 'links' | 'boost' | 'gift' | 'rewards' | 'token' | 'query', string>>;
+  hosts: Partial<
+    Record<'perks' | 'links' | 'boost' | 'gift' | 'rewards' | 'token' | 'query' | 'console', string>
+  >;
   adminKey: string;
   /** A superuser's: reads every schema. */
   databaseUrl: string;

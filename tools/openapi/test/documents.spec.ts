@@ -90,6 +90,12 @@ const OPERATIONS: Record<AppName, Record<string, string>> = {
     'GET /cubejs-api/v1/dry-run': 'dryRun',
     'POST /cubejs-api/v1/dry-run': 'dryRunByPost',
   },
+  console: {
+    'POST /api/session': 'signIn',
+    'GET /api/session': 'getSession',
+    'DELETE /api/session': 'signOut',
+    'GET /api/sign-in': 'getSignInOptions',
+  },
 };
 
 describe.each(APPS)('the OpenAPI document of %s', (app) => {

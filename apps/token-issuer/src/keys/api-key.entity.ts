@@ -25,4 +25,16 @@ export class ApiKeyEntity {
   /** To the minute. */
   @Column('timestamptz', { nullable: true })
   last_used_at: Date | null;
+  /** Whether the console made it for a session or a job of its own: none of the keys that an account has. */
+  @Column('boolean', { default: false })
+  is_console: boolean;
+  /** Of a key of the console: until when it is valid. */
+  @Column('timestamptz', { nullable: true })
+  expires_at: Date | null;
+  /** Of a key of the console: with which key somebody signed in. */
+  @Column('uuid', { nullable: true })
+  parent_id: string | null;
+  /** Of a key of the console: which person of the account signed in. */
+  @Column('text', { nullable: true })
+  person_email: string | null;
 }

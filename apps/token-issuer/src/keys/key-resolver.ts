@@ -1,5 +1,5 @@
 import type { KeyResolver } from '@perkway/auth';
-import { Any, IsNull, type Repository } from 'typeorm';
+import { Any, IsNull, Raw, type Repository } from 'typeorm';
 import type { ApiKeyEntity } from './api-key.entity.js';
 
 /** Whose keys these are, by hash; what is unknown or revoked is absent. */
@@ -8,7 +8,11 @@ export const keyResolver =
   async (hashes) => {
     const valid = await keys.find({
       select: { hash: true, id: true, account_id: true, role: true },
-      where: { hash: Any(hashes), revoked_at: IsNull() },
+      where: {
+        hash: Any(hashes),
+        revoked_at: IsNull(),
+        expires_at: Raw((column) => `(${column} is null or ${column} > now())`),
+      },
     });
     return Object.fromEntries(
       valid.map(({ hash, id, account_id, role }) => [hash, { keyId: id, account: account_id, role }]),

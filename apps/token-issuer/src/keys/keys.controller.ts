@@ -3,8 +3,14 @@ import { Payload } from '@nestjs/microservices';
 import { ApiOperation, ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { KEY_RESOLVER, KEY_USE_RECORDER, Roles, type KeyResolver, type KeyUseRecorder } from '@perkway/auth';
 import {
+  ADD_ACCOUNT_KEY,
+  DomainError,
+  LIST_ACCOUNT_KEYS,
   REPORT_KEY_USES,
   RESOLVE_KEYS,
+  REVOKE_ACCOUNT_KEY,
+  type AccountKey,
+  type AddAccountKey,
   type KeyUses,
   type LookupRequest,
   type ResolvedKey,
@@ -55,11 +61,33 @@ export class KeysController {
   })
   @ApiResponse({ status: 204, description: 'The key is revoked' })
   @ApiProblems('ACCOUNT_NOT_FOUND', 'KEY_NOT_FOUND')
-  revokeApiKey(
+  async revokeApiKey(
     @Param('accountId', CallerIdPipe) accountId: string,
     @Param('keyId') keyId: string,
   ): Promise<void> {
-    return this.keys.revoke(accountId, keyId);
+    await this.keys.revoke(accountId, keyId);
+  }
+
+  @Answers(LIST_ACCOUNT_KEYS)
+  async listAccountKeys(@Payload() { account }: { account: string }): Promise<{ keys: AccountKey[] }> {
+    return { keys: await this.keys.list(account) };
+  }
+
+  @Answers(ADD_ACCOUNT_KEY)
+  async addAccountKey(@Payload() request: AddAccountKey): Promise<{ key: AccountKey }> {
+    return { key: await this.keys.add(request) };
+  }
+
+  @Answers(REVOKE_ACCOUNT_KEY)
+  async revokeAccountKey(
+    @Payload() { account, keyId }: { account: string; keyId: string },
+  ): Promise<{ key: AccountKey } | { error: 'KEY_NOT_FOUND' }> {
+    try {
+      return { key: await this.keys.revoke(account, keyId) };
+    } catch (error) {
+      if (error instanceof DomainError && error.code === 'KEY_NOT_FOUND') return { error: error.code };
+      throw error;
+    }
   }
 
   @Answers(RESOLVE_KEYS)

@@ -1,13 +1,14 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AccountEntity } from '../accounts/account.entity.js';
+import { ConsoleKeysModule } from '../console-keys/console-keys.module.js';
 import { ApiKeyEntity } from './api-key.entity.js';
 import { BootstrapAdminKey } from './bootstrap-admin-key.js';
 import { KeysController } from './keys.controller.js';
 import { KeysService } from './keys.service.js';
 
 @Module({
-  imports: [TypeOrmModule.forFeature([AccountEntity, ApiKeyEntity])],
+  imports: [TypeOrmModule.forFeature([AccountEntity, ApiKeyEntity]), ConsoleKeysModule],
   controllers: [KeysController],
   providers: [KeysService, BootstrapAdminKey],
 })

@@ -3,8 +3,9 @@ import { InjectRepository } from '@nestjs/typeorm';
 import { DomainError, invalidField } from '@perkway/domain';
 import { Conditions, Pages, searchOf, type ListQuery, type Page } from '@perkway/platform';
 import { isEmail } from 'class-validator';
-import { DataSource, Repository } from 'typeorm';
+import { DataSource, Not, Repository } from 'typeorm';
 import { AccountEntity } from '../accounts/account.entity.js';
+import { ConsoleKeysService } from '../console-keys/console-keys.service.js';
 import type { PersonResource } from './person.dto.js';
 import { PersonEntity, type PersonRole } from './person.entity.js';
 
@@ -18,6 +19,7 @@ export class PeopleService {
     @InjectRepository(PersonEntity) private readonly people: Repository<PersonEntity>,
     @InjectRepository(AccountEntity) private readonly accounts: Repository<AccountEntity>,
     private readonly pages: Pages,
+    private readonly consoleKeys: ConsoleKeysService,
   ) {}
 
   /** By address. @throws DomainError ACCOUNT_NOT_FOUND, VALIDATION_FAILED */
@@ -49,6 +51,7 @@ export class PeopleService {
     await this.requireAccount(account);
     const person = { account_id: account, email: email.toLowerCase(), role };
     await this.people.upsert({ ...person, updated_at: () => 'now()' }, ['account_id', 'email']);
+    await this.consoleKeys.revokeFor({ account_id: account, person_email: person.email, role: Not(role) });
     return { email: person.email, role };
   }
 
@@ -57,6 +60,7 @@ export class PeopleService {
     await this.requireAccount(account);
     const known = isEmail(email) && { account_id: account, email: email.toLowerCase() };
     if (!known || !(await this.people.delete(known)).affected) throw new DomainError('PERSON_NOT_FOUND');
+    await this.consoleKeys.revokeFor({ account_id: account, person_email: known.email });
   }
 
   private async requireAccount(id: string): Promise<void> {

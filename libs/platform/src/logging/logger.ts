@@ -15,6 +15,8 @@ const SECRETS: readonly [RegExp, string][] = [
   // JSON Web Tokens and generated API keys, wherever they stand.
   [/\beyJ[\w-]+\.[\w-]+\.[\w-]+/g, '[redacted]'],
   [/\bpk_[a-z2-7]{32}\b/gi, '[redacted]'],
+  // Those behind the sessions and jobs of the console.
+  [/\bck_[0-9a-f]{64}\b/gi, '[redacted]'],
   [/\/c\/[\w-]{16,}/g, '/c/[redacted]'],
   [/(#|%23)[\w.-]{16,}/gi, '$1[redacted]'],
   [/((?:postgres(?:ql)?|nats|tls):\/\/[^:@/\s]+):[^@\s]+@/gi, '$1:[redacted]@'],

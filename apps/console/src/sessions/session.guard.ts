@@ -1,0 +1,63 @@
+import { Inject, Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
+import { accessOf } from '@perkway/auth';
+import { DomainError } from '@perkway/domain';
+import { ENV, type Credentials } from '@perkway/platform';
+import type { FastifyReply } from 'fastify';
+import type { ConsoleEnv } from '../env.js';
+import { SessionCookie } from './session-cookie.js';
+import type { SignedInRequest } from './session.js';
+import { SessionsService } from './sessions.service.js';
+
+const READS = ['GET', 'HEAD'];
+
+/** Denies by default: 403 for a change that another site asks for, 401 without a session, 403 where its role is not enough. */
+@Injectable()
+export class SessionGuard implements CanActivate {
+  private readonly origin: string;
+
+  constructor(
+    private readonly sessions: SessionsService,
+    private readonly cookie: SessionCookie,
+    @Inject(ENV) { CONSOLE_URL }: ConsoleEnv,
+  ) {
+    this.origin = new URL(CONSOLE_URL).origin;
+  }
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const http = context.switchToHttp();
+    const request = http.getRequest<SignedInRequest & { caller?: object }>();
+    if (!READS.includes(request.method) && request.headers.origin !== this.origin)
+      throw new DomainError('ORIGIN_FORBIDDEN');
+    const access = accessOf(context.getHandler(), context.getClass());
+    if (access.isPublic) return true;
+    const id = this.cookie.read(request);
+    const session = id === undefined ? undefined : await this.sessions.find(id);
+    if (!session) {
+      if (id !== undefined) this.cookie.clear(http.getResponse<FastifyReply>());
+      throw new DomainError('SESSION_ENDED');
+    }
+    request.session = session;
+    // For the log line.
+    request.caller = { account: session.account, keyId: session.keyId };
+    if (!access.roles.includes(session.role)) throw new DomainError('FORBIDDEN');
+    return true;
+  }
+}
+
+/** What the OpenAPI document says of it. */
+export const sessionCredentials: Credentials = {
+  name: 'session',
+  scheme: { type: 'apiKey', name: '__Host-perkway_session', in: 'cookie' },
+  demandsOf: (route) => {
+    const { isPublic, roles } = accessOf(...route);
+    if (isPublic) return undefined;
+    return {
+      errors: [
+        'SESSION_ENDED',
+        'ORIGIN_FORBIDDEN',
+        ...(roles.includes('USER') ? [] : (['FORBIDDEN'] as const)),
+        'DEPENDENCY_UNAVAILABLE',
+      ],
+    };
+  },
+};

@@ -1,0 +1,162 @@
+import { Inject, Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import { hashApiKey, KeyStore } from '@perkway/auth';
+import { DomainError, isApiKey, type ConsoleKeyHolder } from '@perkway/domain';
+import { ENV, LOGGER } from '@perkway/platform';
+import { createHash, randomBytes } from 'node:crypto';
+import type { Logger } from 'pino';
+import { DataSource } from 'typeorm';
+import type { ConsoleEnv } from '../env.js';
+import { ConsoleKeys } from './console-keys.js';
+import type { Session } from './session.js';
+
+const LONGEST_MS = 12 * 60 * 60_000;
+const UNUSED = "interval '1 hour'";
+const SWEEP_MS = 60_000;
+/** 32 bytes as base64url. */
+const ID = /^[\w-]{43}$/;
+
+const hashOf = (id: string): string => createHash('sha256').update(id).digest('hex');
+
+interface Row {
+  hash: string;
+  console_key_id: string;
+  keyring_id: string;
+  account_id: string;
+  account_name: string;
+  key_id: string | null;
+  key_name: string | null;
+  email: string | null;
+  expires_at: Date;
+  is_noted: boolean;
+}
+
+const FIND = `
+  select *, used_at > now() - interval '1 minute' as is_noted from sessions
+  where hash = $1 and expires_at > now() and used_at > now() - ${UNUSED}`;
+const SWEEP = `
+  delete from sessions where hash in (
+    select hash from sessions where expires_at <= now() or used_at <= now() - ${UNUSED}
+    limit 500 for update skip locked
+  ) returning console_key_id`;
+
+/** Who is signed in. The store holds the hashes of the ids, so nobody who reads it can sign in. */
+@Injectable()
+export class SessionsService implements OnModuleInit, OnModuleDestroy {
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly consoleKeys: ConsoleKeys,
+    private readonly keys: KeyStore,
+    @Inject(ENV) private readonly env: ConsoleEnv,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  onModuleInit(): void {
+    this.timer = setInterval(() => void this.sweep(), SWEEP_MS).unref();
+  }
+
+  onModuleDestroy(): void {
+    clearInterval(this.timer);
+  }
+
+  /** A new session, for a key of an account. @throws API_KEY_INVALID, whatever is wrong with the key */
+  signInWithKey(apiKey: string): Promise<{ id: string; session: Session }> {
+    if (!isApiKey(apiKey)) throw new DomainError('API_KEY_INVALID', WRONG_KEY);
+    return this.begin({ keyHash: hashApiKey(this.env.API_KEY_PEPPER, apiKey) });
+  }
+
+  /** A new session, for a person. @throws API_KEY_INVALID for somebody who is none of any account, or of that one */
+  signInPerson(email: string, account?: string): Promise<{ id: string; session: Session }> {
+    return this.begin({ email, account });
+  }
+
+  /** Undefined for one that there is not, that has ended, or whose key or person has lost the right. */
+  async find(id: string): Promise<Session | undefined> {
+    if (!ID.test(id)) return undefined;
+    const [row] = await this.dataSource.query<Row[]>(FIND, [hashOf(id)]);
+    if (!row) return undefined;
+    const key = this.consoleKeys.keyOf({ purpose: 'session', secret: id, keyringId: row.keyring_id });
+    const resolved = key && (await this.keys.find(key));
+    if (!resolved) {
+      await this.dataSource.query('delete from sessions where hash = $1', [row.hash]);
+      return undefined;
+    }
+    if (!row.is_noted)
+      await this.dataSource.query('update sessions set used_at = now() where hash = $1', [row.hash]);
+    return {
+      hash: row.hash,
+      key,
+      consoleKeyId: row.console_key_id,
+      account: row.account_id,
+      accountName: row.account_name,
+      role: resolved.role,
+      keyId: row.key_id,
+      keyName: row.key_name,
+      email: row.email,
+      expiresAt: row.expires_at,
+    };
+  }
+
+  async end({ hash, consoleKeyId, key }: Pick<Session, 'hash' | 'consoleKeyId' | 'key'>): Promise<void> {
+    await this.dataSource.query('delete from sessions where hash = $1', [hash]);
+    await this.consoleKeys.close([consoleKeyId]);
+    this.keys.invalidate(hashApiKey(this.env.API_KEY_PEPPER, key));
+  }
+
+  private async begin(holder: ConsoleKeyHolder): Promise<{ id: string; session: Session }> {
+    const id = randomBytes(32).toString('base64url');
+    const { keyringId } = this.consoleKeys;
+    const source = { purpose: 'session', secret: id, keyringId } as const;
+    const expiresAt = new Date(Date.now() + LONGEST_MS);
+    const { id: consoleKeyId, reply } = await this.consoleKeys.open(source, holder, expiresAt);
+    if (reply.error) throw new DomainError(reply.error, WRONG_KEY);
+    const { account, accountName, role, signedInWith, email } = reply;
+    const session: Session = {
+      hash: hashOf(id),
+      key: this.consoleKeys.keyOf(source)!,
+      consoleKeyId,
+      account,
+      accountName,
+      role,
+      keyId: signedInWith?.keyId ?? null,
+      keyName: signedInWith && (signedInWith.name ?? (signedInWith.last4 && `…${signedInWith.last4}`)),
+      email,
+      expiresAt,
+    };
+    try {
+      await this.dataSource.query(
+        `insert into sessions
+           (hash, console_key_id, keyring_id, account_id, account_name, key_id, key_name, email, expires_at)
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+        [
+          session.hash,
+          consoleKeyId,
+          keyringId,
+          account,
+          accountName,
+          session.keyId,
+          session.keyName,
+          email,
+          expiresAt,
+        ],
+      );
+    } catch (error) {
+      await this.consoleKeys.close([consoleKeyId]);
+      throw error;
+    }
+    return { id, session };
+  }
+
+  /** Takes away what has ended by time. */
+  async sweep(): Promise<void> {
+    try {
+      const [ended] = await this.dataSource.query<[{ console_key_id: string }[], number]>(SWEEP);
+      await this.consoleKeys.close(ended.map(({ console_key_id }) => console_key_id));
+    } catch (err) {
+      this.logger.debug({ err }, 'sessions that have ended were not taken away');
+    }
+  }
+}
+
+const WRONG_KEY = 'This key does not let anybody in.';

@@ -1,0 +1,125 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { DomainError, unavailable } from '@perkway/domain';
+import { ENV } from '@perkway/platform';
+import { open, seal } from '@perkway/signing';
+import * as openid from 'openid-client';
+import type { ConsoleEnv } from '../env.js';
+
+const TIMEOUT_S = 5;
+/** As long as somebody may take to sign in at the provider. */
+const PATIENCE_MS = 10 * 60_000;
+const PURPOSE = 'console-oidc';
+
+/** What the answer of the provider is held against; the browser keeps it, sealed. */
+interface Begun {
+  state: string;
+  nonce: string;
+  verifier: string;
+  account?: string;
+  endsAt: number;
+}
+
+/** Signing in through OpenID Connect: authorization code with state, nonce and PKCE. */
+@Injectable()
+export class OpenIdProvider {
+  private configuration: Promise<openid.Configuration> | undefined;
+  private readonly redirectUri: string;
+
+  constructor(@Inject(ENV) private readonly env: ConsoleEnv) {
+    this.redirectUri = `${env.CONSOLE_URL}/api/oidc/callback`;
+  }
+
+  /** What the page of the console shows of it; null where it is not set up. */
+  get button(): { label: string; url: string } | null {
+    const { OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, OIDC_LABEL } = this.env;
+    const isSetUp = OIDC_ISSUER !== '' && OIDC_CLIENT_ID !== '' && OIDC_CLIENT_SECRET !== '';
+    return isSetUp ? { label: OIDC_LABEL, url: '/api/oidc/start' } : null;
+  }
+
+  /** Where the browser goes, and what it keeps until it comes back. @throws NOT_FOUND where it is not set up */
+  async begin(account?: string): Promise<{ url: URL; sealed: string }> {
+    const configuration = await this.discover();
+    const begun: Begun = {
+      state: openid.randomState(),
+      nonce: openid.randomNonce(),
+      verifier: openid.randomPKCECodeVerifier(),
+      account,
+      endsAt: Date.now() + PATIENCE_MS,
+    };
+    const url = openid.buildAuthorizationUrl(configuration, {
+      redirect_uri: this.redirectUri,
+      scope: 'openid email',
+      state: begun.state,
+      nonce: begun.nonce,
+      code_challenge: await openid.calculatePKCECodeChallenge(begun.verifier),
+      code_challenge_method: 'S256',
+    });
+    const sealed = seal(this.env.SESSION_KEYS, PURPOSE, JSON.stringify(begun), '');
+    return { url, sealed: sealed.toString('base64url') };
+  }
+
+  /**
+   * Who has signed in there, by an address that the provider vouches for; undefined when anything about the answer is
+   * not as it was begun.
+   */
+  async finish(
+    query: string,
+    sealed: string | undefined,
+  ): Promise<{ email: string; account?: string } | undefined> {
+    const configuration = await this.discover();
+    const begun = this.read(sealed);
+    if (!begun) return undefined;
+    let claims: Claims;
+    try {
+      const tokens = await openid.authorizationCodeGrant(
+        configuration,
+        new URL(`${this.redirectUri}?${query}`),
+        {
+          pkceCodeVerifier: begun.verifier,
+          expectedState: begun.state,
+          expectedNonce: begun.nonce,
+          idTokenExpected: true,
+        },
+      );
+      claims = tokens.claims()!;
+      if (claims.email === undefined)
+        claims = await openid.fetchUserInfo(configuration, tokens.access_token, tokens.claims()!.sub);
+    } catch {
+      // Refused by the person or the provider, forged, or too late: the way to begin again is the same.
+      return undefined;
+    }
+    const { email, email_verified: isVerified } = claims;
+    if (typeof email !== 'string' || isVerified !== true) return undefined;
+    return { email, account: begun.account };
+  }
+
+  private read(sealed: string | undefined): Begun | undefined {
+    try {
+      const text = open(this.env.SESSION_KEYS, PURPOSE, Buffer.from(sealed ?? '', 'base64url'), '');
+      const begun = JSON.parse(text) as Begun;
+      return begun.endsAt > Date.now() ? begun : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Once; a provider that is away is asked again by the next who wants to sign in. */
+  private async discover(): Promise<openid.Configuration> {
+    if (!this.button) throw new DomainError('NOT_FOUND');
+    const { OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET } = this.env;
+    const issuer = new URL(OIDC_ISSUER);
+    this.configuration ??= openid.discovery(issuer, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, undefined, {
+      timeout: TIMEOUT_S,
+      // A provider on the same machine, as tests have it.
+      execute: issuer.protocol === 'http:' ? [openid.allowInsecureRequests] : [],
+    });
+    try {
+      return await this.configuration;
+    } catch (error) {
+      this.configuration = undefined;
+      throw unavailable('The OpenID provider', error);
+    }
+  }
+}
+
+type Claims = Record<string, unknown>;

@@ -1,0 +1,75 @@
+import { Controller, Get, Header, Inject, Query, Req, Res } from '@nestjs/common';
+import { ApiExcludeController } from '@nestjs/swagger';
+import { DomainError, isCallerId, lastOf } from '@perkway/domain';
+import { ENV, Public } from '@perkway/platform';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { ConsoleEnv } from '../env.js';
+import { HostCookie } from '../sessions/cookies.js';
+import { SessionCookie } from '../sessions/session-cookie.js';
+import { SessionsService } from '../sessions/sessions.service.js';
+import { OpenIdProvider } from './open-id-provider.js';
+
+type Problem = 'PERSON_UNKNOWN' | 'SIGN_IN_FAILED';
+
+/** The two addresses that a browser goes to by itself; none is for programs. */
+@ApiExcludeController()
+@Public()
+@Controller('api/oidc')
+export class OpenIdController {
+  /** Lax: the provider, another site, sends the browser back with it. */
+  private readonly cookie: HostCookie;
+
+  constructor(
+    private readonly provider: OpenIdProvider,
+    private readonly sessions: SessionsService,
+    private readonly session: SessionCookie,
+    @Inject(ENV) { CONSOLE_URL }: ConsoleEnv,
+  ) {
+    this.cookie = new HostCookie(CONSOLE_URL, 'perkway_oidc', 'lax');
+  }
+
+  /** `account` is for people of several accounts; they get the first by id without it. */
+  @Get('start')
+  @Header('cache-control', 'no-store')
+  async start(@Query('account') account: unknown, @Res() reply: FastifyReply): Promise<void> {
+    const wanted = lastOf(account);
+    const { url, sealed } = await this.provider.begin(
+      typeof wanted === 'string' && isCallerId(wanted) ? wanted : undefined,
+    );
+    this.cookie.write(reply, sealed);
+    void reply.redirect(url.href, 302);
+  }
+
+  @Get('callback')
+  @Header('cache-control', 'no-store')
+  async callback(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    const query = request.url.split('?', 2)[1] ?? '';
+    const person = await this.provider.finish(query, this.cookie.read(request));
+    this.cookie.clear(reply);
+    if (!person) return goTo(reply, 'SIGN_IN_FAILED');
+    try {
+      const { id } = await this.sessions.signInPerson(person.email, person.account);
+      const before = this.session.read(request);
+      const old = before === undefined ? undefined : await this.sessions.find(before);
+      if (old) await this.sessions.end(old);
+      this.session.write(reply, id);
+    } catch (error) {
+      if (!(error instanceof DomainError) || error.code !== 'API_KEY_INVALID') throw error;
+      return goTo(reply, 'PERSON_UNKNOWN');
+    }
+    goTo(reply);
+  }
+}
+
+/**
+ * A page that leads on, not a redirect: of one that another site began, browsers would not send the new cookie to where it
+ * leads.
+ */
+function goTo(reply: FastifyReply, problem?: Problem): void {
+  const address = problem ? `/sign-in?error=${problem}` : '/';
+  void reply
+    .header('content-type', 'text/html; charset=utf-8')
+    .send(
+      `<!doctype html><html lang="en"><title>Perkway</title><meta http-equiv="refresh" content="0;url=${address}"><a href="${address}">Go on</a></html>`,
+    );
+}

@@ -1,0 +1,117 @@
+import { isRecord } from '@perkway/domain';
+import { FLEET, type DatabaseApp } from '@perkway/fleet';
+import {
+  AppProcess,
+  BundledApp,
+  closeAll,
+  http,
+  runNode,
+  testEnvironment,
+  testNats,
+  testSecrets,
+  type LaunchedApp,
+  type TestDatabase,
+  type TestNats,
+} from '@perkway/testing';
+import { freePort } from '@perkway/local-servers';
+import { randomBytes } from 'node:crypto';
+import { consoleDatabase, launchConsole } from './launch';
+
+export const ADMIN_KEY = testSecrets().adminKey;
+const CONSOLE = 'http://console.perkway.test';
+
+export interface Browser {
+  /** What the page of the console sends of itself, with the cookie of the session. */
+  headers: Record<string, string>;
+  cookie: string;
+}
+
+/** The console, and those of the other apps that a test needs, as they are deployed. */
+export class Fleet {
+  database: TestDatabase;
+  nats: TestNats;
+  console: LaunchedApp;
+  readonly urls: Partial<Record<DatabaseApp, string>> = {};
+  private readonly processes = new Map<DatabaseApp, AppProcess>();
+  private variables: Record<string, string> = {};
+
+  async start(apps: DatabaseApp[], variables: Record<string, string> = {}): Promise<this> {
+    this.variables = variables;
+    [this.database, this.nats] = await Promise.all([consoleDatabase(), testNats()]);
+    const ports = await Promise.all(apps.map(() => freePort()));
+    apps.forEach((app, index) => (this.urls[app] = `http://127.0.0.1:${ports[index]}`));
+    for (const [index, app] of apps.entries()) {
+      const bundle = await BundledApp.build(app);
+      const environment = this.environmentOf(app);
+      const migrated = await runNode([bundle.path('migrate')], { env: environment });
+      if (migrated.exitCode !== 0) throw new Error(migrated.output);
+      this.processes.set(app, await AppProcess.spawn(bundle.path('main'), environment, ports[index]));
+    }
+    for (const process of this.processes.values()) await process.ready();
+    this.console = await this.launch();
+    return this;
+  }
+
+  /** Another replica of the console. */
+  launch(variables: Record<string, string> = {}): Promise<LaunchedApp> {
+    return launchConsole(this.given, { CONSOLE_URL: CONSOLE, ...this.variables, ...variables });
+  }
+
+  process(app: DatabaseApp): AppProcess {
+    return this.processes.get(app)!;
+  }
+
+  admin(app: DatabaseApp) {
+    return http({ url: this.urls[app]! }, { key: ADMIN_KEY });
+  }
+
+  /** A new account with a key. */
+  async anAccount(role = 'USER'): Promise<{ account: string; keyId: string; key: string }> {
+    const account = `account-${randomBytes(4).toString('hex')}`;
+    await this.admin('token-issuer')
+      .put(`/admin/accounts/${account}`)
+      .send({ name: `Name of ${account}` });
+    const { body } = await this.admin('token-issuer').post(`/admin/accounts/${account}/keys`).send({ role });
+    if (!isRecord(body) || typeof body.key !== 'string') throw new Error('no key was made');
+    return { account, keyId: String(body.id), key: body.key };
+  }
+
+  /** As a page of the console calls it: from its origin, and signed in if there is a cookie. */
+  page(cookie?: string, console = this.console) {
+    return http(console, { origin: CONSOLE, ...(cookie === undefined ? {} : { cookie }) });
+  }
+
+  /** The cookie of a new session. */
+  async signIn(apiKey: string, console = this.console): Promise<string> {
+    const answer = await this.page(undefined, console).post('/api/session').send({ apiKey }).expect(200);
+    return cookieOf(answer);
+  }
+
+  async close(): Promise<void> {
+    await closeAll(
+      this.console,
+      ...[...this.processes.values()].map((process) => ({ close: () => process.kill('SIGTERM') })),
+      this.database,
+      this.nats,
+    );
+  }
+
+  private get given() {
+    return {
+      database: this.database,
+      nats: this.nats,
+      urls: this.urls,
+      trustedProxies: '127.0.0.0/8',
+    };
+  }
+
+  private environmentOf(app: DatabaseApp): Record<string, string> {
+    return { ...testEnvironment(app, this.given), [FLEET[app].urlVariable]: this.urls[app]! };
+  }
+}
+
+/** `name=value` of the cookie that an answer sets. */
+export function cookieOf({ headers }: { headers: Record<string, unknown> }): string {
+  const [set] = headers['set-cookie'] as unknown as string[];
+  return set!.split(';', 1)[0]!;
+}

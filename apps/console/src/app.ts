@@ -1,9 +1,15 @@
-import { type AppDefinition } from '@perkway/platform';
+import { acceptStreams, type AppDefinition } from '@perkway/platform';
 import { AppModule } from './app.module.js';
 import type { ConsoleEnv } from './env.js';
+import { UPLOAD_ROUTE } from './proxy/proxy.controller.js';
 import { migrations } from './migrations/index.js';
 import { addSecurityHeaders } from './site/security-headers.js';
 import { serveAssets } from './site/assets.js';
+
+/** Files of cards, which the gift-card service reads as they come. */
+const UPLOAD_TYPES = ['application/x-ndjson', 'text/csv'];
+/** For such a file over a slow line. */
+const REQUEST_TIMEOUT_MS = 10 * 60_000;
 
 export const defineApp = (env: ConsoleEnv): AppDefinition => ({
   name: 'console',
@@ -21,8 +27,10 @@ export const defineApp = (env: ConsoleEnv): AppDefinition => ({
     // No exception from the policy of this origin: its pages are one.
     withPage: false,
   },
+  requestTimeout: REQUEST_TIMEOUT_MS,
   configure: async (app) => {
     addSecurityHeaders(app.getHttpServer(), env.CONSOLE_URL);
+    acceptStreams(app.getHttpAdapter().getInstance(), UPLOAD_TYPES, UPLOAD_ROUTE);
     await serveAssets(app, env.ASSETS_FOLDER);
   },
 });

@@ -95,6 +95,10 @@ const OPERATIONS: Record<AppName, Record<string, string>> = {
     'GET /api/session': 'getSession',
     'DELETE /api/session': 'signOut',
     'GET /api/sign-in': 'getSignInOptions',
+    'GET /api/keys': 'listKeys',
+    'POST /api/keys': 'createKey',
+    'DELETE /api/keys/{keyId}': 'revokeKey',
+    'GET /api/audit-log': 'listAuditLog',
   },
 };
 

@@ -2,7 +2,7 @@ import { Global, Module } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
 import { KeyStore } from '@perkway/auth';
 import { RESOLVE_KEYS } from '@perkway/domain';
-import { CREDENTIALS, ENV, LOGGER, RpcClient } from '@perkway/platform';
+import { CREDENTIALS, ENV, LOGGER, Pages, RpcClient } from '@perkway/platform';
 import type { Logger } from 'pino';
 import type { ConsoleEnv } from '../env.js';
 import { SignInModule } from '../sign-in/sign-in.module.js';
@@ -37,9 +37,14 @@ import { SignInLimiter } from './sign-in-limiter.js';
       inject: [ENV],
       useFactory: ({ WRONG_KEYS_PER_MINUTE }: ConsoleEnv) => new SignInLimiter(WRONG_KEYS_PER_MINUTE),
     },
+    {
+      provide: Pages,
+      inject: [ENV],
+      useFactory: ({ API_KEY_PEPPER }: ConsoleEnv) => new Pages(API_KEY_PEPPER),
+    },
     ConsoleKeys,
     SessionsService,
   ],
-  exports: [ConsoleKeys, KeyStore, SessionCookie, SessionsService],
+  exports: [ConsoleKeys, KeyStore, Pages, SessionCookie, SessionsService],
 })
 export class SessionsModule {}

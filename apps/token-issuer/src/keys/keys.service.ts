@@ -1,19 +1,15 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { hashApiKey, KeyStore } from '@perkway/auth';
+import { generateApiKey, hashApiKey, KeyStore } from '@perkway/auth';
 import { DomainError, isUuid, type AddAccountKey } from '@perkway/domain';
 import { ENV } from '@perkway/platform';
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { IsNull, Repository } from 'typeorm';
 import { AccountEntity } from '../accounts/account.entity.js';
 import type { TokenIssuerEnv } from '../env.js';
 import { ConsoleKeysService } from '../console-keys/console-keys.service.js';
 import type { ApiKeyResource, CreateApiKeyDto, CreatedApiKey } from './api-key.dto.js';
 import { ApiKeyEntity } from './api-key.entity.js';
-
-const GENERATED_PREFIX = 'pk_';
-const GENERATED_BYTES = 20;
-const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
 
 const UNIQUE_VIOLATION = '23505';
 
@@ -34,18 +30,6 @@ const toResource = ({
   last_used_at: last_used_at?.toISOString() ?? null,
   revoked_at: revoked_at?.toISOString() ?? null,
 });
-
-/** A key of 160 random bits in one case, because matching ignores case (specification section 5). */
-export function generateApiKey(): string {
-  let key = GENERATED_PREFIX;
-  let bits = 0;
-  let held = 0;
-  for (const byte of randomBytes(GENERATED_BYTES)) {
-    held = (held << 8) | byte;
-    for (bits += 8; bits >= 5; bits -= 5) key += BASE32[(held >> (bits - 5)) & 31];
-  }
-  return key;
-}
 
 @Injectable()
 export class KeysService {

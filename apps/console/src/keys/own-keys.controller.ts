@@ -1,0 +1,41 @@
+import { Body, Controller, Delete, Get, Header, HttpCode, Param, Post } from '@nestjs/common';
+import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { ApiProblems } from '@perkway/platform';
+import { CurrentSession, type Session } from '../sessions/session.js';
+import { CreatedKeyDto, CreateKeyDto, KeyDto } from './own-key.dto.js';
+import { OwnKeysService } from './own-keys.service.js';
+
+@ApiTags('Keys')
+@Controller('api/keys')
+export class OwnKeysController {
+  constructor(private readonly keys: OwnKeysService) {}
+
+  @Get()
+  @Header('cache-control', 'no-store')
+  @ApiOperation({ summary: 'The keys of the account, revoked ones too' })
+  @ApiResponse({ status: 200, description: 'Oldest first', type: [KeyDto] })
+  listKeys(@CurrentSession() session: Session): Promise<KeyDto[]> {
+    return this.keys.list(session);
+  }
+
+  @Post()
+  @Header('cache-control', 'no-store')
+  @ApiOperation({ summary: 'Makes a key of the account' })
+  @ApiResponse({ status: 201, description: 'The key, which is shown this once', type: CreatedKeyDto })
+  @ApiProblems('FORBIDDEN')
+  createKey(@CurrentSession() session: Session, @Body() body: CreateKeyDto): Promise<CreatedKeyDto> {
+    return this.keys.create(session, body);
+  }
+
+  @Delete(':keyId')
+  @HttpCode(204)
+  @ApiOperation({
+    summary: 'Revokes a key of the account',
+    description: 'Within 5 seconds, everywhere: also the sessions that it has opened.',
+  })
+  @ApiResponse({ status: 204, description: 'The key is revoked' })
+  @ApiProblems('KEY_NOT_FOUND')
+  revokeKey(@CurrentSession() session: Session, @Param('keyId') keyId: string): Promise<void> {
+    return this.keys.revoke(session, keyId);
+  }
+}

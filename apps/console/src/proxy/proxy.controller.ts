@@ -1,0 +1,31 @@
+import { All, Controller, Req, Res } from '@nestjs/common';
+import { ApiExcludeController } from '@nestjs/swagger';
+import { DomainError } from '@perkway/domain';
+import type { FastifyReply } from 'fastify';
+import { HOSTS, type Host } from '../fleet/fleet-addresses.js';
+import type { SignedInRequest } from '../sessions/session.js';
+import { operationOf } from './operations.js';
+import { ProxyService } from './proxy.service.js';
+
+const ADDRESS = new RegExp(`^/api/(${Object.keys(HOSTS).join('|')})(/[^?]*)(?:\\?(.*))?$`);
+
+/** Its routes, of which this one takes files. */
+export const UPLOAD_ROUTE = '/api/gift/*';
+
+/** The calls of the fleet, as its own documents describe them, made in the name of who is signed in. */
+@ApiExcludeController()
+@Controller()
+export class ProxyController {
+  constructor(private readonly proxy: ProxyService) {}
+
+  @All(Object.keys(HOSTS).map((host) => `api/${host}/*`))
+  async pass(@Req() request: SignedInRequest, @Res() reply: FastifyReply): Promise<void> {
+    const [, host, path, query = ''] = ADDRESS.exec(request.url) ?? [];
+    const method = request.method === 'HEAD' ? 'GET' : request.method;
+    const operation = host === undefined ? undefined : operationOf(host as Host, method, path!);
+    if (!operation) throw new DomainError('NOT_FOUND');
+    const session = request.session!;
+    if (!operation.roles.includes(session.role)) throw new DomainError('FORBIDDEN');
+    await this.proxy.pass(session, operation, { path: path!, query }, request, reply);
+  }
+}

@@ -1,0 +1,176 @@
+import { http } from '@perkway/testing';
+import { randomUUID } from 'node:crypto';
+import { ADMIN_KEY, Fleet } from './fleet';
+
+const CARDS = (count: number) =>
+  Array.from({ length: count }, () =>
+    JSON.stringify({ code: randomUUID(), denomination: 25, currency: 'EUR', country: 'FR' }),
+  ).join('\n');
+
+describe('the calls of the fleet', () => {
+  const fleet = new Fleet();
+  let operator: string;
+  beforeAll(async () => {
+    await fleet.start(['token-issuer', 'perks', 'gift-cards']);
+    operator = await fleet.signIn(ADMIN_KEY);
+  }, 180_000);
+  afterAll(() => fleet.close());
+
+  const aPool = async (owner: string, cards = 2) => {
+    const id = randomUUID();
+    await fleet.page(operator).put(`/api/gift/admin/pools/${id}`).send({ owner }).expect(200);
+    const { body } = await fleet
+      .page(operator)
+      .post(`/api/gift/admin/pools/${id}/cards`)
+      .set('content-type', 'application/x-ndjson')
+      .send(CARDS(cards))
+      .expect(200);
+    expect(body).toMatchObject({ imported: cards, rejected: [] });
+    return id;
+  };
+
+  it('are made for the account of the session, whatever the browser says', async () => {
+    const [mine, others] = [await fleet.anAccount(), await fleet.anAccount()];
+    const [my, their] = [await aPool(mine.account), await aPool(others.account)];
+    const cookie = await fleet.signIn(mine.key);
+    const page = fleet.page(cookie);
+    const pools = await page.get('/api/gift/pools').expect(200);
+    expect(pools.body.map(({ id }: { id: string }) => id)).toEqual([my]);
+    await page.get(`/api/gift/pool/${my}`).expect(200);
+    await page.get(`/api/gift/pool/${their}`).expect(404, 'POOL_NOT_FOUND');
+    await page.get(`/api/gift/pool/${their}?api_key=${others.key}`).set('x-api-key', others.key).expect(404);
+    await page
+      .post(`/api/gift/pool/${their}/reward-links?idempotencyKey=${randomUUID()}`)
+      .send({ denomination: 25, currency: 'EUR', expires_at: Math.floor(Date.now() / 1000) + 3600 })
+      .expect(404);
+  });
+
+  it('make a link in the name of who is signed in, and cancel it', async () => {
+    const { account, key } = await fleet.anAccount();
+    const pool = await aPool(account);
+    const page = fleet.page(await fleet.signIn(key));
+    const made = await page
+      .post(`/api/gift/pool/${pool}/reward-links?idempotencyKey=${randomUUID()}`)
+      .set('x-created-by', 'somebody else')
+      .send({ denomination: 25, currency: 'EUR', expires_at: Math.floor(Date.now() / 1000) + 3600 })
+      .expect(201);
+    const { body: links } = await page.get('/api/gift/reward-links').expect(200);
+    expect(links.data).toMatchObject([{ id: made.body.id, state: 'RESERVED' }]);
+    expect(links.data[0].created_by).toMatch(/^console: /);
+    expect((await page.post(`/api/gift/reward-links/${made.body.id}/cancel`).expect(200)).body.state).toBe(
+      'EXPIRED',
+    );
+    const stored = JSON.stringify([
+      await fleet.database.query(
+        'select * from audit_entries e left join audit_outcomes o on o.entry_id = e.id',
+      ),
+      fleet.console.logs,
+    ]);
+    expect(stored).not.toContain(made.body.token);
+  });
+
+  it('are those of the table and no others', async () => {
+    const { key } = await fleet.anAccount();
+    const page = fleet.page(await fleet.signIn(key));
+    for (const path of [
+      '/api/token/cube/token',
+      '/api/token/.well-known/jwks.json',
+      '/api/perks/docs-json',
+      '/api/gift/metrics',
+      '/api/perks/perk-collections/a/../../metrics',
+      '/api/perks/perk-collections/%2e%2e',
+      '/api/query/livez',
+      '/api/links/c/x',
+    ])
+      expect([path, (await page.get(path)).status]).toEqual([path, 404]);
+    expect((await page.get('/api/token/admin/accounts').expect(403)).body.code).toBe('FORBIDDEN');
+    await page.put('/api/token/admin/accounts/x').send({ name: 'x' }).expect(403);
+    await fleet.page().get('/api/gift/pools').expect(401);
+    await http(fleet.console, { 'x-api-key': key }).get('/api/gift/pools').expect(401);
+    const { headers } = await page.get('/api/gift/pools').expect(200);
+    expect(headers['x-api-key']).toBeUndefined();
+  });
+
+  it('of operators keep what is needed to change something safely, and are written down', async () => {
+    const page = fleet.page(operator);
+    const address = '/api/perks/admin/categories/4711';
+    const first = await page.put(address).send({ slug: 'travel', name: 'Travel' }).expect(200);
+    expect(first.headers.etag).toBeDefined();
+    await page.put(address).set('if-match', '"other"').send({ slug: 'travel', name: 'X' }).expect(412);
+    await page
+      .put(address)
+      .set('if-match', first.headers.etag!)
+      .send({ slug: 'travel', name: 'Trips' })
+      .expect(200);
+    await page.delete(address).expect(204, '');
+    const { body: log } = await page.get('/api/audit-log?limit=4').expect(200);
+    expect(log.data).toMatchObject([
+      { action: 'DELETE', status: 204, before: { name: 'Trips' }, after: null },
+      { action: 'PUT', status: 200, before: { name: 'Travel' }, after: { name: 'Trips' } },
+      { action: 'PUT', status: 412, before: { name: 'Travel' }, after: { refused: 'PRECONDITION_FAILED' } },
+      { action: 'PUT', status: 200, before: null, after: { name: 'Travel' }, actor: 'bootstrap' },
+    ]);
+    expect(log.data[0]).toMatchObject({
+      account_id: 'platform',
+      host: 'perks',
+      path: '/admin/categories/4711',
+    });
+    expect(log.next_cursor).not.toBeNull();
+    const next = await page.get(`/api/audit-log?cursor=${log.next_cursor}`).expect(200);
+    expect(next.body.data[0].id).not.toBe(log.data[3].id);
+    for (const statement of [
+      'delete from audit_entries',
+      'update audit_outcomes set status = 1',
+      'truncate audit_outcomes',
+    ])
+      await expect(fleet.database.query(statement)).rejects.toThrow('only ever added to');
+  });
+
+  it('show a new key once, and keep it nowhere', async () => {
+    const { account } = await fleet.anAccount();
+    const page = fleet.page(operator);
+    const { body } = await page
+      .post(`/api/token/admin/accounts/${account}/keys`)
+      .send({ role: 'USER' })
+      .expect(201);
+    const { body: log } = await page.get('/api/audit-log?limit=1').expect(200);
+    expect(log.data[0]).toMatchObject({ action: 'POST', after: { id: body.id, last4: body.key.slice(-4) } });
+    await page.delete(`/api/token/admin/accounts/${account}/keys/${body.id}`).expect(204);
+    const { body: after } = await page.get('/api/audit-log?limit=1').expect(200);
+    expect(after.data[0]).toMatchObject({ action: 'DELETE', before: { id: body.id, revoked_at: null } });
+    expect(JSON.stringify([log, after, fleet.console.logs])).not.toContain(body.key);
+  });
+
+  it('let the people of an account have keys of their own, and of no other', async () => {
+    const [mine, others] = [await fleet.anAccount(), await fleet.anAccount()];
+    const cookie = await fleet.signIn(mine.key);
+    const page = fleet.page(cookie);
+    const made = await page.post('/api/keys').send({ role: 'USER', name: 'Web shop' }).expect(201);
+    expect(made.body).toMatchObject({ role: 'USER', name: 'Web shop', last4: made.body.key.slice(-4) });
+    await fleet.signIn(made.body.key);
+    const { body: keys } = await page.get('/api/keys').expect(200);
+    expect(keys.map(({ id }: { id: string }) => id)).toEqual([mine.keyId, made.body.id]);
+    await page.post('/api/keys').send({ role: 'ADMIN' }).expect(403);
+    await page.post('/api/keys').send({ role: 'KING' }).expect(400);
+    expect((await page.delete(`/api/keys/${others.keyId}`).expect(404)).body.code).toBe('KEY_NOT_FOUND');
+    await page.delete(`/api/keys/${made.body.id}`).expect(204);
+    await page.delete(`/api/keys/${made.body.id}`).expect(404);
+    await fleet.page().post('/api/session').send({ apiKey: made.body.key }).expect(401);
+    const { body: log } = await page.get('/api/audit-log').expect(200);
+    expect(new Set(log.data.map(({ account_id: id }: { account_id: string }) => id))).toEqual(
+      new Set([mine.account]),
+    );
+    const stored = JSON.stringify([log, await fleet.database.query('select * from accounts.api_keys')]);
+    expect(stored).not.toContain(made.body.key);
+  });
+
+  it('answer 503 with Retry-After while a host is away', async () => {
+    const { key } = await fleet.anAccount();
+    const page = fleet.page(await fleet.signIn(key));
+    const answer = await page.get('/api/query/cubejs-api/v1/meta').expect(503);
+    expect(answer.headers['retry-after']).toBeDefined();
+    expect(answer.body.code).toBe('DEPENDENCY_UNAVAILABLE');
+    const boost = await page.get('/api/boost/campaigns').expect(503);
+    expect(boost.body.detail).toContain('Boost');
+  });
+});

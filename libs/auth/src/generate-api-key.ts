@@ -1,0 +1,17 @@
+import { randomBytes } from 'node:crypto';
+
+const GENERATED_PREFIX = 'pk_';
+const GENERATED_BYTES = 20;
+const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
+
+/** A key of 160 random bits in one case, because matching ignores case (specification section 5). */
+export function generateApiKey(): string {
+  let key = GENERATED_PREFIX;
+  let bits = 0;
+  let held = 0;
+  for (const byte of randomBytes(GENERATED_BYTES)) {
+    held = (held << 8) | byte;
+    for (bits += 8; bits >= 5; bits -= 5) key += BASE32[(held >> (bits - 5)) & 31];
+  }
+  return key;
+}

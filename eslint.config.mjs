@@ -1,5 +1,6 @@
 import js from '@eslint/js';
 import nx from '@nx/eslint-plugin';
+import reactHooks from 'eslint-plugin-react-hooks';
 import tseslint from 'typescript-eslint';
 
 const only = (...scopes) => scopes.map((scope) => `scope:${scope}`);
@@ -76,6 +77,24 @@ export default tseslint.config(
       // A type-only import of an injected class passes the compiler and fails at start: it leaves no metadata.
       '@typescript-eslint/consistent-type-imports': 'off',
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
+    },
+  },
+  {
+    // What goes to browsers and how it is built: nothing of it is loaded by the apps.
+    files: ['apps/console/web/src/**/*.{ts,tsx}'],
+    plugins: { 'react-hooks': reactHooks },
+    rules: {
+      'react-hooks/rules-of-hooks': 'error',
+      'no-console': 'error',
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector: 'JSXAttribute[name.name="style"]',
+          message:
+            'Use a class: looks belong into the stylesheets, and the policy of the console allows none here.',
+        },
+        { selector: 'JSXAttribute[name.name="dangerouslySetInnerHTML"]', message: 'Text is text.' },
+      ],
     },
   },
   {

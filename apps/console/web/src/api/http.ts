@@ -1,0 +1,147 @@
+import { texts } from '../texts';
+
+/** An answer that is none of the 2xx, or no answer at all (status 0). */
+export class Refusal extends Error {
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    message: string,
+    readonly requestId?: string,
+    readonly retryAfterSeconds?: number,
+    readonly fields: readonly { field: string; message: string }[] = [],
+  ) {
+    super(message);
+  }
+
+  /** Worth another try without a change by the person. */
+  get isPassing(): boolean {
+    return this.status === 0 || this.status === 429 || this.status >= 500;
+  }
+}
+
+interface Problem {
+  code?: string;
+  detail?: string;
+  title?: string;
+  error?: string;
+  requestId?: string;
+  errors?: { field: string; message: string }[];
+}
+
+export interface Call {
+  method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  query?: Record<string, string | number | undefined>;
+  /** An object goes as JSON, a file as what it is. */
+  body?: object | Blob;
+  headers?: Record<string, string>;
+  signal?: AbortSignal;
+}
+
+export interface Answer<T> {
+  body: T;
+  etag: string | null;
+  headers: Headers;
+}
+
+type Listener = () => void;
+let onSignedOut: Listener = () => undefined;
+/** Called whenever the console says that there is no session (any more). */
+export function whenSignedOut(listener: Listener): void {
+  onSignedOut = listener;
+}
+export const reportSignedOut = () => onSignedOut();
+
+const TIMEOUT_MS = 60_000;
+
+export async function send(path: string, call: Call = {}): Promise<Response> {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(call.query ?? {}))
+    if (value !== undefined && value !== '') query.set(name, String(value));
+  const isFile = call.body instanceof Blob;
+  const timeout = AbortSignal.timeout(isFile ? 30 * TIMEOUT_MS : TIMEOUT_MS);
+  let response: Response;
+  try {
+    response = await fetch(query.size ? `${path}?${query}` : path, {
+      method: call.method ?? 'GET',
+      headers: { ...(call.body && !isFile && { 'content-type': 'application/json' }), ...call.headers },
+      body: call.body instanceof Blob ? call.body : call.body && JSON.stringify(call.body),
+      signal: call.signal ? AbortSignal.any([call.signal, timeout]) : timeout,
+      credentials: 'same-origin',
+      redirect: 'error',
+    });
+  } catch (error) {
+    if (call.signal?.aborted) throw error;
+    throw new Refusal(0, 'NO_ANSWER', texts.errors.noAnswer);
+  }
+  if (response.ok) return response;
+  const refusal = await readRefusal(response);
+  if (refusal.status === 401 && path !== '/api/session') reportSignedOut();
+  throw refusal;
+}
+
+/** Problems of most hosts, `{"error"}` of the query host, or the code alone (gift cards). */
+async function readRefusal(response: Response): Promise<Refusal> {
+  const text = await response.text().catch(() => '');
+  let problem: Problem = {};
+  if (/^[A-Z_]{3,60}$/.test(text)) problem = { code: text };
+  else
+    try {
+      problem = JSON.parse(text) as Problem;
+    } catch {
+      // An answer of something in between, which has nothing for people.
+    }
+  const code = problem.code ?? 'UNEXPECTED_ANSWER';
+  const known: Record<string, string> = texts.errors.byCode;
+  return new Refusal(
+    response.status,
+    code,
+    known[code] ??
+      problem.detail ??
+      problem.error ??
+      problem.title ??
+      texts.errors.unexpected(response.status),
+    problem.requestId ?? response.headers.get('x-request-id') ?? undefined,
+    Number(response.headers.get('retry-after')) || undefined,
+    problem.errors,
+  );
+}
+
+export async function ask<T>(path: string, call?: Call): Promise<Answer<T>> {
+  const response = await send(path, call);
+  const body = response.status === 204 ? undefined : await response.json();
+  return { body: body as T, etag: response.headers.get('etag'), headers: response.headers };
+}
+
+/** The body alone, for what needs no more. */
+export const get = async <T>(path: string, query?: Call['query'], signal?: AbortSignal): Promise<T> =>
+  (await ask<T>(path, { query, signal })).body;
+
+export interface Page<T> {
+  data: T[];
+  next_cursor: string | null;
+}
+
+/** All pages of a list, up to a number of items that a screen can still show. */
+export async function all<T>(path: string, query: Call['query'] = {}, atMost = 2_000): Promise<T[]> {
+  const items: T[] = [];
+  let cursor: string | undefined;
+  do {
+    const page: Page<T> = await get(path, { limit: 200, ...query, cursor });
+    items.push(...page.data);
+    cursor = page.next_cursor ?? undefined;
+  } while (cursor && items.length < atMost);
+  return items;
+}
+
+/** Saves what the console made, under a name. */
+export function saveFile(name: string, content: Blob): void {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(content);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+}
+
+export async function download(path: string, name: string, call?: Call): Promise<void> {
+  saveFile(name, await (await send(path, call)).blob());
+}

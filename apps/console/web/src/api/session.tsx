@@ -1,0 +1,68 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { createContext, useContext, useEffect, type ReactNode } from 'react';
+import { ask, get, Refusal, whenSignedOut } from './http';
+
+export interface Session {
+  accountId: string;
+  accountName: string;
+  role: 'USER' | 'ADMIN';
+  keyId: string | null;
+  expiresAt: string;
+  hosts: Record<string, string>;
+  person?: string | null;
+}
+export interface SignInWays {
+  oidc: { label: string; url: string } | null;
+}
+
+const KEY = ['session'];
+const SessionContext = createContext<Session | null>(null);
+
+async function readSession(): Promise<Session | null> {
+  try {
+    return await get<Session>('/api/session');
+  } catch (error) {
+    if (error instanceof Refusal && error.status === 401) return null;
+    throw error;
+  }
+}
+
+export const useSessionQuery = () =>
+  // A session ends by itself: a look every minute finds it out while nobody does anything.
+  useQuery({ queryKey: KEY, queryFn: readSession, staleTime: 60_000, refetchOnWindowFocus: true });
+
+export function SessionProvider({ session, children }: { session: Session; children: ReactNode }) {
+  const client = useQueryClient();
+  useEffect(() => {
+    whenSignedOut(() => {
+      // Nothing of this account stays for the next person at this window.
+      client.setQueryData(KEY, null);
+      client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== KEY[0] });
+    });
+  }, [client]);
+  return <SessionContext value={session}>{children}</SessionContext>;
+}
+
+export function useSession(): Session {
+  const session = useContext(SessionContext);
+  if (!session) throw new Error('Used outside of a session');
+  return session;
+}
+
+export function useSigning() {
+  const client = useQueryClient();
+  return {
+    async signIn(apiKey: string): Promise<void> {
+      const { body } = await ask<Session>('/api/session', { method: 'POST', body: { apiKey } });
+      client.clear();
+      client.setQueryData(KEY, body);
+    },
+    async signOut(): Promise<void> {
+      await ask('/api/session', { method: 'DELETE' }).catch((error: unknown) => {
+        if (!(error instanceof Refusal && error.status === 401)) throw error;
+      });
+      client.clear();
+      client.setQueryData(KEY, null);
+    },
+  };
+}

@@ -1,0 +1,101 @@
+import { lazy, Suspense } from 'react';
+import { Navigate, Route, Routes, useLocation } from 'react-router';
+import { SessionProvider, useSessionQuery } from './api/session';
+import { Failed, Loading } from './parts/loaded';
+import { Shell } from './shell';
+import { SignIn } from './screens/sign-in';
+import { texts } from './texts';
+
+const Overview = lazy(() => import('./screens/overview'));
+const Campaigns = lazy(() => import('./screens/campaigns'));
+const Campaign = lazy(() => import('./screens/campaign'));
+const Perks = lazy(() => import('./screens/perks'));
+const GiftCards = lazy(() => import('./screens/gift-cards'));
+const RewardLinks = lazy(() => import('./screens/reward-links'));
+const Explore = lazy(() => import('./screens/explore'));
+const Integration = lazy(() => import('./screens/integration'));
+const Reports = lazy(() => import('./screens/reports'));
+const Report = lazy(() => import('./screens/report'));
+const Accounts = lazy(() => import('./screens/accounts'));
+const Account = lazy(() => import('./screens/account'));
+const Catalogue = lazy(() => import('./screens/catalogue'));
+const CampaignEditor = lazy(() => import('./screens/campaign-editor'));
+const Pools = lazy(() => import('./screens/pools'));
+const Pool = lazy(() => import('./screens/pool'));
+const Health = lazy(() => import('./screens/health'));
+const AuditLog = lazy(() => import('./screens/audit-log'));
+const NotFound = lazy(() => import('./screens/not-found'));
+
+export function App() {
+  return (
+    <Routes>
+      <Route
+        path="/report"
+        element={
+          <Suspense fallback={<Loading />}>
+            <Report />
+          </Suspense>
+        }
+      />
+      <Route path="*" element={<Console />} />
+    </Routes>
+  );
+}
+
+function Console() {
+  const session = useSessionQuery();
+  const { pathname, search } = useLocation();
+  if (session.isPending)
+    return (
+      <div className="starting">
+        <span className="wordmark">{texts.product}</span>
+        <p>{texts.starting}</p>
+      </div>
+    );
+  if (session.isError)
+    return (
+      <main className="starting">
+        <h1 className="wordmark">{texts.product}</h1>
+        <Failed error={session.error} retry={() => void session.refetch()} />
+      </main>
+    );
+  if (pathname === '/sign-in') return <SignIn session={session.data} />;
+  if (!session.data) {
+    const next = pathname === '/' ? '' : `?next=${encodeURIComponent(pathname + search)}`;
+    return <Navigate to={`/sign-in${next}`} replace />;
+  }
+  const isOperator = session.data.role === 'ADMIN';
+  return (
+    // Another account, another console: nothing of the one before stays on a screen.
+    <SessionProvider session={session.data} key={session.data.accountId}>
+      <Shell>
+        <Suspense fallback={<Loading />}>
+          <Routes>
+            <Route index element={<Overview />} />
+            <Route path="campaigns" element={<Campaigns />} />
+            <Route path="campaigns/:campaignId" element={<Campaign />} />
+            <Route path="perks" element={<Perks />} />
+            <Route path="gift-cards" element={<GiftCards />} />
+            <Route path="reward-links" element={<RewardLinks />} />
+            <Route path="explore" element={<Explore />} />
+            <Route path="integration/:tab?" element={<Integration />} />
+            <Route path="reports" element={<Reports />} />
+            {isOperator && (
+              <>
+                <Route path="accounts" element={<Accounts />} />
+                <Route path="accounts/:accountId" element={<Account />} />
+                <Route path="catalogue/*" element={<Catalogue />} />
+                <Route path="campaign-editor/:campaignId?" element={<CampaignEditor />} />
+                <Route path="pools" element={<Pools />} />
+                <Route path="pools/:poolId" element={<Pool />} />
+                <Route path="health" element={<Health />} />
+                <Route path="audit-log" element={<AuditLog />} />
+              </>
+            )}
+            <Route path="*" element={<NotFound />} />
+          </Routes>
+        </Suspense>
+      </Shell>
+    </SessionProvider>
+  );
+}

@@ -1,0 +1,35 @@
+import { max } from 'd3-array';
+import type { ReactNode } from 'react';
+import { formatNumber } from '../format';
+
+export interface Bar {
+  key: string;
+  label: ReactNode;
+  value: number;
+  /** Beside the number: a share, or what it is out of. */
+  note?: string | null;
+  picture?: ReactNode;
+}
+
+/** A list that can be read as it is; the bars are drawn beside the numbers. */
+export function Bars({ label, bars }: { label: string; bars: Bar[] }) {
+  const top = Math.max(1, max(bars, ({ value }) => value) ?? 0);
+  return (
+    <ul className="bars" aria-label={label}>
+      {bars.map(({ key, label: name, value, note, picture }) => (
+        <li key={key}>
+          {picture}
+          <span className="bar-label">{name}</span>
+          <svg className="bar series-0" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
+            <rect className="bar-track" width="100" height="8" rx="1" />
+            <rect className="bar-fill" width={(100 * value) / top} height="8" rx="1" />
+          </svg>
+          <span className="bar-value">
+            <b>{formatNumber(value)}</b>
+            {note && <span className="hint"> {note}</span>}
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}

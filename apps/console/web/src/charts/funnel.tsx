@@ -1,0 +1,34 @@
+import { formatNumber, formatShare } from '../format';
+import { texts } from '../texts';
+
+export interface Step {
+  key: string;
+  name: string;
+  value: number;
+}
+
+/** Each step against all journeys. Steps are in no given order in time: a pixel may be blocked and the click real. */
+export function Funnel({ label, total, steps }: { label: string; total: number; steps: Step[] }) {
+  return (
+    <ol className="funnel" aria-label={label}>
+      {steps.map(({ key, name, value }, index) => (
+        <li key={key} className="funnel-step">
+          <span className="funnel-name">{name}</span>
+          <svg viewBox="0 0 100 28" preserveAspectRatio="none" aria-hidden="true">
+            <rect className="bar-track" width="100" height="28" rx="1.5" />
+            <rect
+              className={`funnel-fill funnel-fill-${index}`}
+              width={total > 0 ? Math.min(100, (100 * value) / total) : 0}
+              height="28"
+              rx="1.5"
+            />
+          </svg>
+          <span className="funnel-value">
+            <b>{formatNumber(value)}</b>{' '}
+            <span className="hint">{texts.funnel.share(formatShare(value, total))}</span>
+          </span>
+        </li>
+      ))}
+    </ol>
+  );
+}

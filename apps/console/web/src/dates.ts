@@ -1,0 +1,50 @@
+/** Days as the analytics know them: YYYY-MM-DD in the person's time zone. */
+export const TIMEZONE = Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC';
+
+export function isoDay(date: Date): string {
+  const two = (value: number) => String(value).padStart(2, '0');
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+}
+
+/** Noon, so that no change of the clock moves it to another day. */
+export const dayOf = (iso: string) => new Date(`${iso.slice(0, 10)}T12:00:00`);
+
+export function daysAgo(days: number, from = new Date()): string {
+  const date = dayOf(isoDay(from));
+  date.setDate(date.getDate() - days);
+  return isoDay(date);
+}
+
+export type Range = [from: string, to: string];
+
+/** The last days, with today, and as many before them. */
+export function lastDays(days: number): { now: Range; before: Range } {
+  return {
+    now: [daysAgo(days - 1), daysAgo(0)],
+    before: [daysAgo(2 * days - 1), daysAgo(days)],
+  };
+}
+
+export function lastMonth(): Range {
+  const today = new Date();
+  return [
+    isoDay(new Date(today.getFullYear(), today.getMonth() - 1, 1, 12)),
+    isoDay(new Date(today.getFullYear(), today.getMonth(), 0, 12)),
+  ];
+}
+
+export function thisMonth(): Range {
+  const today = new Date();
+  return [isoDay(new Date(today.getFullYear(), today.getMonth(), 1, 12)), daysAgo(0)];
+}
+
+export function daysIn([from, to]: Range): string[] {
+  const days: string[] = [];
+  const end = dayOf(to);
+  for (const date = dayOf(from); date <= end && days.length < 3_700; date.setDate(date.getDate() + 1))
+    days.push(isoDay(date));
+  return days;
+}
+
+export const isDay = (text: string | null): text is string =>
+  text !== null && /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(dayOf(text).getTime());

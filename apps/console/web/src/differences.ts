@@ -1,0 +1,27 @@
+export interface Difference {
+  at: string;
+  before: string | null;
+  after: string | null;
+}
+
+/** Set by the hosts, so no change that somebody made. */
+const NOT_OURS = new Set(['id', 'created_at', 'updated_at', 'inventories']);
+
+function flatten(value: unknown, at: string, into: Map<string, string>): Map<string, string> {
+  if (value === null || value === undefined) return into;
+  if (typeof value !== 'object') into.set(at, String(value));
+  else if (Array.isArray(value) && value.every((item) => typeof item !== 'object')) {
+    if (value.length > 0) into.set(at, value.join(', '));
+  } else
+    for (const [name, inner] of Object.entries(value))
+      if (at !== '' || !NOT_OURS.has(name)) flatten(inner, at ? `${at}.${name}` : name, into);
+  return into;
+}
+
+/** Member by member; what is missing, null or empty is the same. */
+export function differencesOf(before: unknown, after: unknown): Difference[] {
+  const [old, now] = [flatten(before, '', new Map()), flatten(after, '', new Map())];
+  return [...new Set([...old.keys(), ...now.keys()])]
+    .filter((at) => old.get(at) !== now.get(at))
+    .map((at) => ({ at, before: old.get(at) ?? null, after: now.get(at) ?? null }));
+}

@@ -1,0 +1,30 @@
+const number = new Intl.NumberFormat();
+const compact = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 });
+const percent = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 });
+const day = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
+const longDay = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'long', year: 'numeric' });
+const moment = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+
+export const formatNumber = (value: number) => number.format(value);
+export const formatCompact = (value: number) =>
+  value < 10_000 ? number.format(value) : compact.format(value);
+export const formatDay = (date: Date) => day.format(date);
+export const formatLongDay = (date: Date) => longDay.format(date);
+export const formatMoment = (date: Date | string | number) => moment.format(new Date(date));
+
+/** Null where there is nothing to divide by. */
+export const formatShare = (part: number, whole: number) => (whole > 0 ? percent.format(part / whole) : null);
+
+export function formatMoney(amount: number, currency: string): string {
+  try {
+    return new Intl.NumberFormat(undefined, {
+      style: 'currency',
+      currency,
+      minimumFractionDigits: Number.isInteger(amount) ? 0 : undefined,
+    }).format(amount);
+  } catch {
+    return `${number.format(amount)} ${currency}`;
+  }
+}
+
+export const pluralOf = (count: number, one: string, many: string) => (count === 1 ? one : many);

@@ -1,0 +1,38 @@
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { BrowserRouter } from 'react-router';
+import { Refusal } from './api/http';
+import { App } from './app';
+import { LiveProvider } from './parts/live';
+import { NoticeProvider } from './parts/notices';
+import './styles/base.css';
+import './styles/shell.css';
+import './styles/parts.css';
+import './styles/charts.css';
+
+const client = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 30_000,
+      refetchOnWindowFocus: false,
+      // What the person has to mend is not asked again.
+      retry: (tries, error) =>
+        tries < 2 && error instanceof Refusal && error.isPassing && error.status !== 429,
+    },
+  },
+});
+
+createRoot(document.getElementById('root')!).render(
+  <StrictMode>
+    <QueryClientProvider client={client}>
+      <BrowserRouter>
+        <NoticeProvider>
+          <LiveProvider>
+            <App />
+          </LiveProvider>
+        </NoticeProvider>
+      </BrowserRouter>
+    </QueryClientProvider>
+  </StrictMode>,
+);

@@ -1,0 +1,146 @@
+import {
+  useId,
+  type InputHTMLAttributes,
+  type ReactNode,
+  type SelectHTMLAttributes,
+  type TextareaHTMLAttributes,
+} from 'react';
+
+interface Around {
+  label: string;
+  hint?: ReactNode;
+  error?: string | null;
+  className?: string;
+}
+
+/** Label, control, hint and error, tied together for screen readers. */
+function Field({
+  label,
+  hint,
+  error,
+  className = '',
+  children,
+}: Around & { children: (ids: Ids) => ReactNode }) {
+  const id = useId();
+  const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ') || undefined;
+  return (
+    <div className={`field ${className}`}>
+      <label htmlFor={id}>{label}</label>
+      {children({ id, 'aria-describedby': described, 'aria-invalid': error ? true : undefined })}
+      {hint && (
+        <p className="hint" id={`${id}-hint`}>
+          {hint}
+        </p>
+      )}
+      {error && (
+        <p className="field-error" id={`${id}-error`}>
+          {error}
+        </p>
+      )}
+    </div>
+  );
+}
+interface Ids {
+  id: string;
+  'aria-describedby': string | undefined;
+  'aria-invalid': boolean | undefined;
+}
+
+type InputProps = Around & Omit<InputHTMLAttributes<HTMLInputElement>, 'onChange' | 'className'>;
+
+export const TextField = ({
+  label,
+  hint,
+  error,
+  className,
+  onValue,
+  ...input
+}: InputProps & { onValue: (value: string) => void }) => (
+  <Field {...{ label, hint, error, className }}>
+    {(ids) => (
+      <input
+        type="text"
+        autoComplete="off"
+        {...input}
+        {...ids}
+        onChange={({ target }) => onValue(target.value)}
+      />
+    )}
+  </Field>
+);
+
+type AreaProps = Around & Omit<TextareaHTMLAttributes<HTMLTextAreaElement>, 'onChange' | 'className'>;
+
+export const TextArea = ({
+  label,
+  hint,
+  error,
+  className,
+  onValue,
+  ...area
+}: AreaProps & { onValue: (value: string) => void }) => (
+  <Field {...{ label, hint, error, className }}>
+    {(ids) => <textarea rows={4} {...area} {...ids} onChange={({ target }) => onValue(target.value)} />}
+  </Field>
+);
+
+type SelectProps = Around & Omit<SelectHTMLAttributes<HTMLSelectElement>, 'onChange' | 'className'>;
+
+export const SelectField = ({
+  label,
+  hint,
+  error,
+  className,
+  options,
+  onValue,
+  ...select
+}: SelectProps & {
+  options: readonly { value: string; label: string }[];
+  onValue: (value: string) => void;
+}) => (
+  <Field {...{ label, hint, error, className }}>
+    {(ids) => (
+      <select {...select} {...ids} onChange={({ target }) => onValue(target.value)}>
+        {options.map(({ value, label: text }) => (
+          <option key={value} value={value}>
+            {text}
+          </option>
+        ))}
+      </select>
+    )}
+  </Field>
+);
+
+export const FileField = ({
+  label,
+  hint,
+  error,
+  onFile,
+  accept,
+}: Around & { accept: string; onFile: (file: File | null) => void }) => (
+  <Field {...{ label, hint, error }}>
+    {(ids) => (
+      <input
+        {...ids}
+        type="file"
+        accept={accept}
+        onChange={({ target }) => onFile(target.files?.[0] ?? null)}
+      />
+    )}
+  </Field>
+);
+
+export const CheckField = ({
+  label,
+  checked,
+  onValue,
+}: {
+  label: string;
+  checked: boolean;
+  onValue: (value: boolean) => void;
+}) => (
+  <label className="check">
+    <input type="checkbox" checked={checked} onChange={({ target }) => onValue(target.checked)} />
+    {label}
+  </label>
+);

@@ -1,0 +1,28 @@
+import { createContext, useContext, useMemo, useState, type ReactNode } from 'react';
+import { Switch } from 'react-aria-components';
+import { texts } from '../texts';
+
+const LIVE_MS = 5_000;
+const LiveContext = createContext({ isLive: false, setLive: (() => undefined) as (on: boolean) => void });
+
+export function LiveProvider({ children }: { children: ReactNode }) {
+  const [isLive, setLive] = useState(false);
+  const value = useMemo(() => ({ isLive, setLive }), [isLive]);
+  return <LiveContext value={value}>{children}</LiveContext>;
+}
+
+/** For the queries of figures: asked again every five seconds while "Live" is on and the window is in sight. */
+export function useLiveInterval(): { refetchInterval: number | false; staleTime?: number } {
+  const { isLive } = useContext(LiveContext);
+  return isLive ? { refetchInterval: LIVE_MS, staleTime: 0 } : { refetchInterval: false };
+}
+
+export function LiveSwitch() {
+  const { isLive, setLive } = useContext(LiveContext);
+  return (
+    <Switch className="switch live-switch" isSelected={isLive} onChange={setLive}>
+      <span className="switch-track" />
+      {texts.live}
+    </Switch>
+  );
+}

@@ -1,0 +1,73 @@
+import type { UseQueryResult } from '@tanstack/react-query';
+import { useEffect, useState, type ReactNode } from 'react';
+import { Refusal } from '../api/http';
+import { texts } from '../texts';
+
+const SLOW_MS = 4_000;
+
+/** Says after a while that it is still at it. */
+export function Loading({ lines = 3 }: { lines?: number }) {
+  const [isSlow, setSlow] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setSlow(true), SLOW_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  return (
+    <div className="loading" role="status">
+      <span className="sr">{texts.loading}</span>
+      {Array.from({ length: lines }, (_, line) => (
+        <span key={line} className="skeleton" />
+      ))}
+      {isSlow && <p className="hint">{texts.slow}</p>}
+    </div>
+  );
+}
+
+export function Failed({ error, retry }: { error: unknown; retry?: () => void }) {
+  const refusal = error instanceof Refusal ? error : null;
+  return (
+    <div className="failed" role="alert">
+      <p>
+        <strong>{texts.failed}</strong> {(error as Error).message}
+      </p>
+      {refusal?.requestId && <p className="hint">{texts.requestId(refusal.requestId)}</p>}
+      {retry && (
+        <button type="button" className="button" onClick={retry}>
+          {texts.tryAgain}
+        </button>
+      )}
+    </div>
+  );
+}
+
+export const Empty = ({ title, children }: { title: string; children?: ReactNode }) => (
+  <div className="empty">
+    <p className="empty-title">{title}</p>
+    {children}
+  </div>
+);
+
+interface Props<T> {
+  query: UseQueryResult<T>;
+  /** True if there is nothing to show. */
+  isEmpty?: (data: T) => boolean;
+  empty?: ReactNode;
+  lines?: number;
+  children: (data: T) => ReactNode;
+}
+
+/** What came first stays in sight when a later refresh fails; the failure is said above it. */
+export function Loaded<T>({ query, isEmpty, empty, lines, children }: Props<T>) {
+  if (query.data === undefined)
+    return query.isError ? (
+      <Failed error={query.error} retry={() => void query.refetch()} />
+    ) : (
+      <Loading lines={lines} />
+    );
+  return (
+    <>
+      {query.isError && <Failed error={query.error} retry={() => void query.refetch()} />}
+      {isEmpty?.(query.data) ? empty : children(query.data)}
+    </>
+  );
+}

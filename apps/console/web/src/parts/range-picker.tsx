@@ -1,0 +1,75 @@
+import { useSearchParams } from 'react-router';
+import { isDay, lastDays, lastMonth, thisMonth, type Range } from '../dates';
+import { texts } from '../texts';
+import { SelectField, TextField } from './fields';
+
+const PRESETS: Record<string, () => Range> = {
+  '7': () => lastDays(7).now,
+  '30': () => lastDays(30).now,
+  '90': () => lastDays(90).now,
+  '365': () => lastDays(365).now,
+  month: thisMonth,
+  'last-month': lastMonth,
+};
+const DEFAULT = '30';
+
+/** The dates of a screen are part of its address, so that it can be sent to somebody and found again. */
+export function useRange(): {
+  range: Range;
+  preset: string;
+  set: (next: { preset?: string; range?: Range }) => void;
+} {
+  const [params, setParams] = useSearchParams();
+  const [from, to] = [params.get('from'), params.get('to')];
+  const own: Range | null = isDay(from) && isDay(to) && from <= to ? [from, to] : null;
+  const asked = params.get('dates') ?? DEFAULT;
+  const preset = own ? 'own' : asked in PRESETS ? asked : DEFAULT;
+  return {
+    range: own ?? PRESETS[preset]!(),
+    preset,
+    set: (next) =>
+      setParams(
+        (before) => {
+          for (const name of ['from', 'to', 'dates']) before.delete(name);
+          if (next.range) {
+            before.set('from', next.range[0]);
+            before.set('to', next.range[1]);
+          } else if (next.preset) before.set('dates', next.preset);
+          return before;
+        },
+        { replace: true },
+      ),
+  };
+}
+
+export function RangePicker() {
+  const { range, preset, set } = useRange();
+  const { dates } = texts;
+  return (
+    <div className="range-picker" role="group" aria-label={dates.group}>
+      <SelectField
+        label={dates.dates}
+        value={preset}
+        options={[
+          ...Object.keys(PRESETS).map((name) => ({ value: name, label: dates.presets[name]! })),
+          { value: 'own', label: dates.own },
+        ]}
+        onValue={(value) => set(value === 'own' ? { range } : { preset: value })}
+      />
+      <TextField
+        label={dates.from}
+        type="date"
+        value={range[0]}
+        max={range[1]}
+        onValue={(from) => isDay(from) && set({ range: [from, range[1] < from ? from : range[1]] })}
+      />
+      <TextField
+        label={dates.to}
+        type="date"
+        value={range[1]}
+        min={range[0]}
+        onValue={(to) => isDay(to) && set({ range: [range[0] > to ? to : range[0], to] })}
+      />
+    </div>
+  );
+}

@@ -1,0 +1,56 @@
+import { useEffect, type ReactNode } from 'react';
+import { Link } from 'react-router';
+import { texts } from '../texts';
+import { Icon } from './icon';
+
+interface Props {
+  title: string;
+  intro?: ReactNode;
+  actions?: ReactNode;
+  back?: { to: string; label: string };
+  children: ReactNode;
+}
+
+export function Screen({ title, intro, actions, back, children }: Props) {
+  useEffect(() => {
+    document.title = `${title} · ${texts.product}`;
+  }, [title]);
+  return (
+    <div className="screen">
+      {back && (
+        <Link className="back" to={back.to}>
+          <Icon name="back" /> {back.label}
+        </Link>
+      )}
+      <div className="screen-head">
+        <div>
+          <h1>{title}</h1>
+          {intro && <p className="intro">{intro}</p>}
+        </div>
+        {actions && <div className="actions">{actions}</div>}
+      </div>
+      {children}
+    </div>
+  );
+}
+
+interface CardProps {
+  title?: string;
+  note?: ReactNode;
+  actions?: ReactNode;
+  className?: string;
+  children: ReactNode;
+}
+
+export const Card = ({ title, note, actions, className = '', children }: CardProps) => (
+  <section className={`card ${className}`} aria-label={title}>
+    {(title || actions) && (
+      <div className="card-head">
+        {title && <h2>{title}</h2>}
+        {actions && <div className="actions">{actions}</div>}
+      </div>
+    )}
+    {children}
+    {note && <p className="hint card-note">{note}</p>}
+  </section>
+);

@@ -1,0 +1,101 @@
+import { useNavigate, useParams } from 'react-router';
+import { useSession } from '../api/session';
+import type { Account } from '../api/types';
+import { TextArea, TextField } from '../parts/fields';
+import { Keys } from '../parts/keys';
+import { Screen } from '../parts/screen';
+import { StoredEditor } from '../parts/stored-editor';
+import { texts } from '../texts';
+import { People } from './people';
+
+const t = texts.accounts;
+export const ACCOUNTS = '/api/token/admin/accounts';
+
+interface Draft {
+  name: string;
+  origins: string;
+  brandName: string;
+  color: string;
+  supportUrl: string;
+  logo: string | null;
+}
+const BLANK: Draft = { name: '', origins: '', brandName: '', color: '', supportUrl: '', logo: null };
+
+export default function AccountScreen() {
+  const { accountId = '' } = useParams();
+  const navigate = useNavigate();
+  const { keyId } = useSession();
+  const id = accountId === 'new' ? null : accountId;
+  return (
+    <Screen title={id ?? t.create} back={{ to: '/accounts', label: texts.nav.accounts }}>
+      <StoredEditor<Account, Draft>
+        key={accountId}
+        path={ACCOUNTS}
+        id={id}
+        blank={BLANK}
+        toDraft={({ name, allowed_origins, brand }) => ({
+          name,
+          origins: allowed_origins.join('\n'),
+          brandName: brand?.name ?? '',
+          color: brand?.color ?? '',
+          supportUrl: brand?.support_url ?? '',
+          logo: brand?.logo ?? null,
+        })}
+        toBody={(draft) => ({
+          name: draft.name,
+          allowed_origins: draft.origins.split(/\s+/).filter(Boolean),
+          brand: draft.brandName
+            ? {
+                name: draft.brandName,
+                color: draft.color || null,
+                support_url: draft.supportUrl || null,
+                logo: draft.logo,
+              }
+            : null,
+        })}
+        fields={(draft, change) => (
+          <>
+            <TextField label={t.name} required value={draft.name} onValue={(name) => change({ name })} />
+            <TextArea
+              label={t.origins}
+              className="wide"
+              hint={t.originsHint}
+              value={draft.origins}
+              onValue={(origins) => change({ origins })}
+            />
+            <TextField
+              label={t.brandName}
+              hint={t.brandHint}
+              value={draft.brandName}
+              onValue={(brandName) => change({ brandName })}
+            />
+            <TextField
+              label={t.color}
+              hint={t.colorHint}
+              pattern="#[0-9a-fA-F]{6}"
+              value={draft.color}
+              onValue={(color) => change({ color })}
+            />
+            <TextField
+              label={t.supportUrl}
+              type="url"
+              value={draft.supportUrl}
+              onValue={(supportUrl) => change({ supportUrl })}
+            />
+          </>
+        )}
+        onSaved={(saved) => id === null && void navigate(`/accounts/${encodeURIComponent(saved)}`)}
+      />
+      {id !== null && (
+        <>
+          <Keys
+            path={`${ACCOUNTS}/${encodeURIComponent(id)}/keys`}
+            roles={['USER', 'JOURNEY', 'ADMIN']}
+            ownKeyId={keyId}
+          />
+          <People accountId={id} />
+        </>
+      )}
+    </Screen>
+  );
+}

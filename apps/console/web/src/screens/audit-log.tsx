@@ -1,0 +1,85 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { get, type Page } from '../api/http';
+import type { AuditEntry } from '../api/types';
+import { differencesOf } from '../differences';
+import { formatMoment } from '../format';
+import { Differences } from '../parts/differences';
+import { Empty, Failed, Loading } from '../parts/loaded';
+import { Card, Screen } from '../parts/screen';
+import { Table } from '../parts/table';
+import { texts } from '../texts';
+
+const t = texts.auditLog;
+const SHOWN = 12;
+
+export default function AuditLog() {
+  const log = useInfiniteQuery({
+    queryKey: ['audit-log'],
+    initialPageParam: '',
+    queryFn: ({ pageParam, signal }) =>
+      get<Page<AuditEntry>>('/api/audit-log', { cursor: pageParam }, signal),
+    getNextPageParam: ({ next_cursor }) => next_cursor,
+    staleTime: 0,
+  });
+  const rows = log.data?.pages.flatMap(({ data }) => data) ?? [];
+  return (
+    <Screen title={texts.nav.auditLog} intro={t.intro}>
+      <Card>
+        <div className="stack">
+          {log.isPending && <Loading lines={6} />}
+          {log.isError && <Failed error={log.error} retry={() => void log.refetch()} />}
+          {log.isSuccess && rows.length === 0 && <Empty title={t.emptyTitle} />}
+          {rows.length > 0 && (
+            <Table
+              caption={texts.nav.auditLog}
+              rows={rows}
+              keyOf={({ id }) => id}
+              columns={[
+                { name: t.when, isHead: true, cell: ({ at }) => formatMoment(at) },
+                {
+                  name: t.who,
+                  cell: ({ person, account_id, key_id }) => (
+                    <>
+                      {person ?? (key_id ? t.byKey(key_id) : texts.none)}
+                      <br />
+                      <span className="hint">{account_id}</span>
+                    </>
+                  ),
+                },
+                {
+                  name: t.what,
+                  cell: ({ action, host, path }) => (
+                    <code>
+                      {action} {host} {path}
+                    </code>
+                  ),
+                },
+                {
+                  name: t.changes,
+                  cell: ({ before, after }) => {
+                    const all = differencesOf(before, after);
+                    return all.length === 0 ? (
+                      <span className="hint">{t.noChanges}</span>
+                    ) : (
+                      <Differences of={all.slice(0, SHOWN)} />
+                    );
+                  },
+                },
+              ]}
+            />
+          )}
+          {log.hasNextPage && (
+            <button
+              type="button"
+              className="button"
+              disabled={log.isFetchingNextPage}
+              onClick={() => void log.fetchNextPage()}
+            >
+              {texts.more}
+            </button>
+          )}
+        </div>
+      </Card>
+    </Screen>
+  );
+}

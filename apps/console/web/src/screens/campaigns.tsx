@@ -1,0 +1,123 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Link } from 'react-router';
+import { byDay, loadRows, numberOf, within, type Row } from '../api/analytics';
+import { all } from '../api/http';
+import type { Campaign } from '../api/types';
+import { Sparkline } from '../charts/sparkline';
+import { daysIn, lastDays } from '../dates';
+import { formatNumber, formatShare } from '../format';
+import { TextField } from '../parts/fields';
+import { useLiveInterval } from '../parts/live';
+import { Empty, Loaded } from '../parts/loaded';
+import { Card, Screen } from '../parts/screen';
+import { Table } from '../parts/table';
+import { texts } from '../texts';
+
+const t = texts.campaigns;
+const F = 'campaign_funnel';
+
+export default function Campaigns() {
+  const { now } = lastDays(30);
+  const live = useLiveInterval();
+  const [sought, setSought] = useState('');
+  const campaigns = useQuery({
+    queryKey: ['campaigns'],
+    queryFn: () => all<Campaign>('/api/boost/campaigns'),
+  });
+  const funnels = useQuery({
+    queryKey: ['campaign-funnels', now],
+    queryFn: () =>
+      loadRows({
+        measures: [`${F}.journeys`, `${F}.clickers`, `${F}.converters`],
+        dimensions: [`${F}.campaign_id`],
+        ...within(F, now),
+      }).then((rows) => new Map(rows.map((row) => [row[`${F}.campaign_id`], row]))),
+    ...live,
+  });
+  const clicks = useQuery({
+    queryKey: ['campaign-clicks', now],
+    queryFn: () =>
+      loadRows({
+        measures: ['incentive_clicks.count_people'],
+        dimensions: ['incentive_clicks.campaign_id'],
+        ...within('incentive_clicks', now, 'day'),
+        limit: 50_000,
+      }).then((rows) => Map.groupBy(rows, (row) => row['incentive_clicks.campaign_id'])),
+    ...live,
+  });
+  const trendOf = ({ id, name }: Campaign) => {
+    const values = byDay(
+      clicks.data?.get(id) ?? [],
+      'incentive_clicks',
+      'incentive_clicks.count_people',
+      daysIn(now),
+    );
+    const total = values.reduce((sum, value) => sum + value, 0);
+    return (
+      <span className="with-picture">
+        <Sparkline label={t.trendOf(name, formatNumber(total))} values={values} />
+        <span>{formatNumber(total)}</span>
+      </span>
+    );
+  };
+  const measured = (member: string, of?: string) => (campaign: Campaign) => {
+    const row: Row | undefined = funnels.data?.get(campaign.id);
+    const share = of && formatShare(numberOf(row, `${F}.${member}`), numberOf(row, `${F}.${of}`));
+    return (
+      <>
+        {formatNumber(numberOf(row, `${F}.${member}`))}
+        {share && <span className="hint"> {share}</span>}
+      </>
+    );
+  };
+
+  return (
+    <Screen title={texts.nav.campaigns} intro={t.intro}>
+      <Card note={texts.counting.distinct}>
+        <Loaded
+          query={campaigns}
+          isEmpty={(list) => list.length === 0}
+          empty={
+            <Empty title={t.emptyTitle}>
+              <p>{t.emptyText}</p>
+            </Empty>
+          }
+        >
+          {(list) => (
+            <div className="stack">
+              {list.length > 8 && (
+                <TextField label={t.find} type="search" value={sought} onValue={setSought} />
+              )}
+              <Loaded query={funnels}>
+                {() => (
+                  <Table
+                    caption={texts.nav.campaigns}
+                    rows={list.filter(({ id, name }) =>
+                      `${id} ${name}`.toLowerCase().includes(sought.trim().toLowerCase()),
+                    )}
+                    keyOf={({ id }) => id}
+                    columns={[
+                      {
+                        name: t.name,
+                        isHead: true,
+                        cell: ({ id, name }) => (
+                          <Link to={`/campaigns/${encodeURIComponent(id)}`}>{name}</Link>
+                        ),
+                      },
+                      { name: t.perks, isNumber: true, cell: ({ incentives }) => incentives.length },
+                      { name: t.journeys, isNumber: true, cell: measured('journeys') },
+                      { name: t.clickers, isNumber: true, cell: measured('clickers', 'journeys') },
+                      { name: t.converters, isNumber: true, cell: measured('converters', 'clickers') },
+                      { name: t.trend, cell: trendOf },
+                    ]}
+                  />
+                )}
+              </Loaded>
+            </div>
+          )}
+        </Loaded>
+      </Card>
+    </Screen>
+  );
+}

@@ -1,0 +1,141 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { ask, get } from '../api/http';
+import type { CardLoad } from '../api/types';
+import { formatMoment, formatNumber } from '../format';
+import { FileField } from '../parts/fields';
+import { Loaded } from '../parts/loaded';
+import { useNotices } from '../parts/notices';
+import { Card } from '../parts/screen';
+import { Table } from '../parts/table';
+import { texts } from '../texts';
+import { POOLS } from './pools';
+
+const t = texts.pools;
+const WATCH_MS = 1_000;
+
+/** The host keeps how far each upload has come, so it is found here again by whoever comes back. */
+export function CardLoads({ poolId }: { poolId: string }) {
+  const client = useQueryClient();
+  const { say } = useNotices();
+  const [file, setFile] = useState<File | null>(null);
+  const [sending, setSending] = useState<string | null>(null);
+  const key = ['card-loads', poolId];
+  const loads = useQuery({
+    queryKey: key,
+    queryFn: ({ signal }) => get<CardLoad[]>(`${POOLS}/${poolId}/loads`, undefined, signal),
+    refetchInterval: ({ state }) =>
+      sending || state.data?.some((load) => load.state === 'running') ? WATCH_MS : false,
+  });
+
+  const send = async () => {
+    if (!file) return;
+    const loadId = crypto.randomUUID();
+    setSending(loadId);
+    try {
+      const type = /\.(nd)?jsonl?$/i.test(file.name) ? 'application/x-ndjson' : 'text/csv';
+      const { body } = await ask<{
+        imported: number;
+        duplicates: number;
+        rejected: unknown[];
+        rejected_total?: number;
+      }>(`${POOLS}/${poolId}/cards`, {
+        method: 'POST',
+        query: { loadId },
+        body: file,
+        headers: { 'content-type': type },
+      });
+      say(
+        t.counts(
+          formatNumber(body.imported),
+          formatNumber(body.duplicates),
+          formatNumber(body.rejected_total ?? body.rejected.length),
+        ),
+      );
+    } catch (error) {
+      say((error as Error).message, 'bad');
+    } finally {
+      setSending(null);
+      await client.invalidateQueries({ queryKey: key });
+      await client.invalidateQueries({ queryKey: ['stock', poolId] });
+    }
+  };
+
+  return (
+    <Card title={t.upload} note={t.loadsNote}>
+      <div className="stack">
+        <FileField
+          label={t.file}
+          hint={t.uploadText}
+          accept=".csv,.ndjson,.jsonl,text/csv"
+          onFile={setFile}
+        />
+        <button
+          type="button"
+          className="button main"
+          disabled={!file || sending !== null}
+          onClick={() => void send()}
+        >
+          {sending ? t.sending : t.send}
+        </button>
+        <h3>{t.loads}</h3>
+        <Loaded query={loads} isEmpty={(list) => list.length === 0} empty={<p>{t.noLoads}</p>}>
+          {(list) => (
+            <ul className="stack">
+              {list.map((load) => (
+                <li key={load.id} className="progress" data-load={load.state}>
+                  <span>
+                    <strong>{t.started(formatMoment(load.started_at))}</strong>{' '}
+                    <span
+                      className={`badge ${{ running: 'warn', stalled: 'bad', finished: '', failed: 'bad' }[load.state]}`}
+                    >
+                      {t.loadStates[load.state]}
+                    </span>
+                  </span>
+                  {load.state === 'running' && <progress aria-label={t.sending} />}
+                  <span className="hint">
+                    {t.counts(
+                      formatNumber(load.imported),
+                      formatNumber(load.duplicates),
+                      formatNumber(load.rejected),
+                    )}
+                  </span>
+                  {load.rejected > 0 && <Rejected poolId={poolId} load={load} />}
+                </li>
+              ))}
+            </ul>
+          )}
+        </Loaded>
+      </div>
+    </Card>
+  );
+}
+
+function Rejected({ poolId, load }: { poolId: string; load: CardLoad }) {
+  const [isOpen, setOpen] = useState(false);
+  const report = useQuery({
+    queryKey: ['card-load', load.id, load.updated_at],
+    enabled: isOpen,
+    queryFn: ({ signal }) => get<CardLoad>(`${POOLS}/${poolId}/loads/${load.id}`, undefined, signal),
+  });
+  return (
+    <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>{t.rejectedRows(formatNumber(load.rejected))}</summary>
+      {isOpen && (
+        <Loaded query={report}>
+          {({ rejected_rows = [] }) => (
+            <Table
+              caption={t.rejectedRows(formatNumber(load.rejected))}
+              rows={rejected_rows}
+              keyOf={({ row }) => row}
+              columns={[
+                { name: t.row, isHead: true, cell: ({ row }) => formatNumber(row) },
+                { name: t.reason, cell: ({ reason }) => t.reasons[reason] ?? reason },
+              ]}
+            />
+          )}
+        </Loaded>
+      )}
+    </details>
+  );
+}

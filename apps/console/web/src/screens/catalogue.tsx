@@ -1,0 +1,201 @@
+import { lazy, Suspense, useState } from 'react';
+import { Link, NavLink, Route, Routes, useNavigate, useParams } from 'react-router';
+import { useFound } from '../api/stored';
+import type { Category, StoredCollection, StoredPerk } from '../api/types';
+import { formatMoment } from '../format';
+import { TextField } from '../parts/fields';
+import { Empty, Loaded, Loading } from '../parts/loaded';
+import { PerkPicture } from '../parts/perk-picture';
+import { Card, Screen } from '../parts/screen';
+import { Table, type Column } from '../parts/table';
+import { texts } from '../texts';
+
+const t = texts.catalogue;
+const Import = lazy(() => import('./catalogue-import'));
+const PerkEditor = lazy(() => import('./perk-editor'));
+const CategoryEditor = lazy(() => import('./category-editor'));
+const CollectionEditor = lazy(() => import('./collection-editor'));
+export const CATALOGUE = '/api/perks/admin';
+
+export default function Catalogue() {
+  return (
+    <Suspense fallback={<Loading />}>
+      <Routes>
+        <Route index element={<Perks />} />
+        <Route path="categories" element={<Categories />} />
+        <Route path="collections" element={<Collections />} />
+        <Route
+          path="import"
+          element={
+            <Frame>
+              <Import />
+            </Frame>
+          }
+        />
+        <Route path="perks/:id" element={<Edit editor={PerkEditor} back="/catalogue" create={t.newPerk} />} />
+        <Route
+          path="categories/:id"
+          element={<Edit editor={CategoryEditor} back="/catalogue/categories" create={t.newCategory} />}
+        />
+        <Route
+          path="collections/:id"
+          element={<Edit editor={CollectionEditor} back="/catalogue/collections" create={t.newCollection} />}
+        />
+      </Routes>
+    </Suspense>
+  );
+}
+
+export interface EditorProps {
+  id: string | null;
+  onSaved: (id: string) => void;
+  onDeleted: () => void;
+}
+
+function Edit({
+  editor: Editor,
+  back,
+  create,
+}: {
+  editor: (props: EditorProps) => React.ReactNode;
+  back: string;
+  create: string;
+}) {
+  const { id: named = '' } = useParams();
+  const navigate = useNavigate();
+  const id = named === 'new' ? null : named;
+  const folder = back === '/catalogue' ? '/catalogue/perks' : back;
+  return (
+    <Screen title={id ?? create} back={{ to: back, label: texts.nav.catalogue }}>
+      <Editor
+        key={named}
+        id={id}
+        onSaved={(saved) => id === null && void navigate(`${folder}/${encodeURIComponent(saved)}`)}
+        onDeleted={() => void navigate(back)}
+      />
+    </Screen>
+  );
+}
+
+function Frame({ create, children }: { create?: { to: string; label: string }; children: React.ReactNode }) {
+  return (
+    <Screen
+      title={texts.nav.catalogue}
+      intro={t.intro}
+      actions={
+        create && (
+          <Link className="button main" to={create.to}>
+            {create.label}
+          </Link>
+        )
+      }
+    >
+      <nav className="tab-list" aria-label={texts.nav.catalogue}>
+        <NavLink to="/catalogue" end>
+          {t.perks}
+        </NavLink>
+        <NavLink to="/catalogue/categories">{t.categories}</NavLink>
+        <NavLink to="/catalogue/collections">{t.collections}</NavLink>
+        <NavLink to="/catalogue/import">{t.import}</NavLink>
+      </nav>
+      {children}
+    </Screen>
+  );
+}
+
+function Found<T>({ kind, caption, columns, keyOf }: FoundProps<T>) {
+  const [q, setQ] = useState('');
+  const found = useFound<T>(`${CATALOGUE}/${kind}`, q);
+  return (
+    <Card>
+      <div className="stack">
+        <TextField label={texts.search} type="search" value={q} onValue={setQ} />
+        <Loaded
+          query={found}
+          isEmpty={({ data }) => data.length === 0}
+          empty={<Empty title={texts.nothingFound} />}
+        >
+          {({ data }) => <Table caption={caption} rows={data} keyOf={keyOf} columns={columns} />}
+        </Loaded>
+      </div>
+    </Card>
+  );
+}
+interface FoundProps<T> {
+  kind: string;
+  caption: string;
+  columns: Column<T>[];
+  keyOf: (one: T) => string | number;
+}
+
+const changed = {
+  name: texts.editor.changed,
+  cell: ({ updated_at }: { updated_at: string }) => formatMoment(updated_at),
+};
+
+const Perks = () => (
+  <Frame create={{ to: '/catalogue/perks/new', label: t.newPerk }}>
+    <Found<StoredPerk>
+      kind="perks"
+      caption={t.perks}
+      keyOf={({ id }) => id}
+      columns={[
+        {
+          name: t.title,
+          isHead: true,
+          cell: ({ id, title, partner, media }) => (
+            <span className="with-picture">
+              <PerkPicture src={media.logo ?? media.banner} name={partner.name} />
+              <span>
+                <Link to={`/catalogue/perks/${encodeURIComponent(id)}`}>{title}</Link>
+              </span>
+            </span>
+          ),
+        },
+        { name: texts.editor.id, cell: ({ id }) => <code>{id}</code> },
+        { name: t.partner, cell: ({ partner }) => partner.name },
+        changed,
+      ]}
+    />
+  </Frame>
+);
+
+const Categories = () => (
+  <Frame create={{ to: '/catalogue/categories/new', label: t.newCategory }}>
+    <Found<Category>
+      kind="categories"
+      caption={t.categories}
+      keyOf={({ id }) => id}
+      columns={[
+        {
+          name: t.name,
+          isHead: true,
+          cell: ({ id, name }) => <Link to={`/catalogue/categories/${id}`}>{name}</Link>,
+        },
+        { name: texts.editor.id, isNumber: true, cell: ({ id }) => id },
+        { name: t.slug, cell: ({ slug }) => <code>{slug}</code> },
+        changed,
+      ]}
+    />
+  </Frame>
+);
+
+const Collections = () => (
+  <Frame create={{ to: '/catalogue/collections/new', label: t.newCollection }}>
+    <Found<StoredCollection>
+      kind="perk-collections"
+      caption={t.collections}
+      keyOf={({ id }) => id}
+      columns={[
+        {
+          name: texts.editor.id,
+          isHead: true,
+          cell: ({ id }) => <Link to={`/catalogue/collections/${encodeURIComponent(id)}`}>{id}</Link>,
+        },
+        { name: texts.editor.owner, cell: ({ owner }) => owner },
+        { name: t.groups, cell: ({ groups }) => t.partOf(groups.length) },
+        changed,
+      ]}
+    />
+  </Frame>
+);

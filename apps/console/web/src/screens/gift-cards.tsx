@@ -1,0 +1,150 @@
+import { useQuery } from '@tanstack/react-query';
+import { lazy, Suspense, useState } from 'react';
+import { loadRows, numberOf, within } from '../api/analytics';
+import { poolName, usePools } from '../api/pools';
+import type { Inventory, Pool } from '../api/types';
+import { lastDays } from '../dates';
+import { formatMoney, formatNumber } from '../format';
+import { useLiveInterval } from '../parts/live';
+import { Empty, Loaded } from '../parts/loaded';
+import { Card, Screen } from '../parts/screen';
+import { Table } from '../parts/table';
+import { texts } from '../texts';
+import { LinkJobs } from './link-jobs';
+
+const t = texts.giftCards;
+const MakeLinks = lazy(() => import('./make-links'));
+const DAYS = 30;
+
+/** Links made less those that gave their card back, of each value of each pool. */
+function usePace() {
+  const { now } = lastDays(DAYS);
+  return useQuery({
+    queryKey: ['pace', now],
+    queryFn: async () => {
+      const rows = await loadRows({
+        measures: ['reward_links.count'],
+        dimensions: [
+          'reward_links.pool_id',
+          'reward_links.denomination',
+          'reward_links.currency',
+          'reward_links.state',
+        ],
+        ...within('reward_links', now),
+        limit: 10_000,
+      });
+      const pace = new Map<string, number>();
+      for (const row of rows) {
+        const key = [
+          row['reward_links.pool_id'],
+          Number(row['reward_links.denomination']),
+          row['reward_links.currency'],
+        ].join();
+        const sign = { generated: 1, cancelled: -1, expired: -1 }[String(row['reward_links.state'])] ?? 0;
+        pace.set(key, (pace.get(key) ?? 0) + sign * numberOf(row, 'reward_links.count'));
+      }
+      return pace;
+    },
+    ...useLiveInterval(),
+  });
+}
+
+/** The pace is known by value and currency; entries of several countries share it as they share the stock. */
+function daysLeft(pool: Pool, { denomination, currency }: Inventory, pace: Map<string, number> | undefined) {
+  const used = pace?.get([pool.id, denomination, currency].join()) ?? 0;
+  if (used <= 0) return null;
+  const stock = pool.inventories
+    .filter((other) => other.denomination === denomination && other.currency === currency)
+    .reduce((sum, { available }) => sum + available, 0);
+  return Math.floor(stock / (used / DAYS));
+}
+
+export default function GiftCards() {
+  const pools = usePools();
+  const pace = usePace();
+  const [making, setMaking] = useState<'one' | 'many' | null>(null);
+  return (
+    <Screen
+      title={texts.nav.giftCards}
+      intro={t.intro}
+      actions={
+        <>
+          <button
+            type="button"
+            className="button"
+            onClick={() => setMaking('one')}
+            disabled={!pools.data?.length}
+          >
+            {t.makeOne}
+          </button>
+          <button
+            type="button"
+            className="button main"
+            onClick={() => setMaking('many')}
+            disabled={!pools.data?.length}
+          >
+            {t.makeMany}
+          </button>
+        </>
+      }
+    >
+      <Loaded
+        query={pools}
+        isEmpty={(list) => list.length === 0}
+        empty={
+          <Empty title={t.emptyTitle}>
+            <p>{t.emptyText}</p>
+          </Empty>
+        }
+      >
+        {(list) => (
+          <>
+            {list.map((pool) => (
+              <Card key={pool.id} title={poolName(pool)} note={t.lastsNote}>
+                {pool.inventories.length === 0 ? (
+                  <p>{t.noCards}</p>
+                ) : (
+                  <Table
+                    caption={`${t.stock}: ${poolName(pool)}`}
+                    rows={pool.inventories}
+                    keyOf={({ denomination, currency, country }) => [denomination, currency, country].join()}
+                    columns={[
+                      {
+                        name: t.value,
+                        isHead: true,
+                        cell: ({ denomination, currency }) => formatMoney(denomination, currency),
+                      },
+                      { name: t.country, cell: ({ country }) => country },
+                      { name: t.available, isNumber: true, cell: ({ available }) => formatNumber(available) },
+                      { name: t.reserved, isNumber: true, cell: ({ reserved }) => formatNumber(reserved) },
+                      { name: t.redeemed, isNumber: true, cell: ({ redeemed }) => formatNumber(redeemed) },
+                      {
+                        name: t.lasts,
+                        isNumber: true,
+                        cell: (entry) => {
+                          const days = daysLeft(pool, entry, pace.data);
+                          if (days === null) return <span className="hint">{pace.data ? t.noPace : ''}</span>;
+                          return (
+                            <span className={days < 3 ? 'badge bad' : days < 14 ? 'badge warn' : undefined}>
+                              {t.daysLeft(days)}
+                            </span>
+                          );
+                        },
+                      },
+                    ]}
+                  />
+                )}
+              </Card>
+            ))}
+          </>
+        )}
+      </Loaded>
+      <LinkJobs />
+      {making && pools.data && (
+        <Suspense>
+          <MakeLinks kind={making} pools={pools.data} onClose={() => setMaking(null)} />
+        </Suspense>
+      )}
+    </Screen>
+  );
+}

@@ -1,0 +1,99 @@
+import { useQuery } from '@tanstack/react-query';
+import { get } from '../api/http';
+import type { Health as HealthState } from '../api/types';
+import { formatMoment, formatNumber } from '../format';
+import { Loaded } from '../parts/loaded';
+import { Card, Screen } from '../parts/screen';
+import { Table } from '../parts/table';
+import { texts } from '../texts';
+
+const t = texts.health;
+const EVERY_MS = 5_000;
+const TONE = { up: '', degraded: 'warn', down: 'bad' };
+
+export default function Health() {
+  const health = useQuery({
+    queryKey: ['health'],
+    queryFn: ({ signal }) => get<HealthState>('/api/health', undefined, signal),
+    refetchInterval: EVERY_MS,
+  });
+  return (
+    <Screen title={texts.nav.health} intro={t.intro}>
+      <Loaded query={health} lines={8}>
+        {({ apps, outbox, dead_letters, consumers, checked_at }) => {
+          const bad = apps.filter(({ state }) => state !== 'up');
+          return (
+            <>
+              <p className="headline" role="status">
+                {bad.length === 0 ? t.good : t.bad(bad.map(({ name }) => name).join(', '))}
+              </p>
+              <Card title={t.apps} note={t.checked(formatMoment(checked_at))}>
+                <Table
+                  caption={t.apps}
+                  rows={apps}
+                  keyOf={({ name }) => name}
+                  columns={[
+                    { name: t.app, isHead: true, cell: ({ name }) => name },
+                    {
+                      name: t.state,
+                      cell: ({ state, detail }) => (
+                        <>
+                          <span className={`badge ${TONE[state]}`}>{t.states[state]}</span>
+                          {detail && <span className="hint"> {detail}</span>}
+                        </>
+                      ),
+                    },
+                    {
+                      name: t.latency,
+                      isNumber: true,
+                      cell: ({ latency_ms }) => (latency_ms === null ? texts.none : t.ms(latency_ms)),
+                    },
+                  ]}
+                />
+              </Card>
+              <div className="columns">
+                <Card title={t.outbox} note={t.outboxNote}>
+                  <Table
+                    caption={t.outbox}
+                    rows={outbox}
+                    keyOf={({ app }) => app}
+                    columns={[
+                      { name: t.app, isHead: true, cell: ({ app }) => app },
+                      { name: t.rows, isNumber: true, cell: ({ rows }) => formatNumber(rows) },
+                      {
+                        name: t.oldest,
+                        isNumber: true,
+                        cell: ({ oldest_seconds }) =>
+                          oldest_seconds === null ? t.empty : t.seconds(oldest_seconds),
+                      },
+                    ]}
+                  />
+                </Card>
+                <Card title={t.consumers}>
+                  <Table
+                    caption={t.consumers}
+                    rows={consumers}
+                    keyOf={({ stream, name }) => `${stream}/${name}`}
+                    columns={[
+                      { name: t.consumer, isHead: true, cell: ({ name }) => name },
+                      { name: t.stream, cell: ({ stream }) => stream },
+                      { name: t.pending, isNumber: true, cell: ({ pending }) => formatNumber(pending) },
+                      {
+                        name: t.unacknowledged,
+                        isNumber: true,
+                        cell: ({ ack_pending }) => formatNumber(ack_pending),
+                      },
+                    ]}
+                  />
+                </Card>
+              </div>
+              <Card title={t.deadLetters}>
+                <p>{dead_letters > 0 ? t.deadLettersText(formatNumber(dead_letters)) : t.noDeadLetters}</p>
+              </Card>
+            </>
+          );
+        }}
+      </Loaded>
+    </Screen>
+  );
+}

@@ -1,0 +1,91 @@
+import { useNavigate, useParams } from 'react-router';
+import { useSession } from '../api/session';
+import { CopyButton } from '../parts/copy-button';
+import { Keys } from '../parts/keys';
+import { Card, Screen } from '../parts/screen';
+import { Table } from '../parts/table';
+import { Tabs } from '../parts/tabs';
+import { texts } from '../texts';
+
+const t = texts.integration;
+
+export default function Integration() {
+  const { tab = 'api' } = useParams();
+  const navigate = useNavigate();
+  const { keyId } = useSession();
+  return (
+    <Screen title={texts.nav.integration} intro={t.intro}>
+      <Tabs
+        label={texts.nav.integration}
+        selected={tab === 'hosts' ? 'hosts' : 'api'}
+        onSelect={(id) => void navigate(id === 'api' ? '/integration' : `/integration/${id}`)}
+        tabs={[
+          {
+            id: 'api',
+            label: t.api,
+            content: () => <Keys path="/api/keys" roles={['USER', 'JOURNEY']} ownKeyId={keyId} />,
+          },
+          { id: 'hosts', label: t.hosts, content: () => <Hosts /> },
+        ]}
+      />
+    </Screen>
+  );
+}
+
+const CLICKS_BY_DAY =
+  '{"measures":["perk_clicks.count"],"timeDimensions":[{"dimension":"perk_clicks.occurred_at","granularity":"day","dateRange":"last 7 days"}]}';
+
+function Hosts() {
+  const { hosts } = useSession();
+  const lines = [
+    { name: t.curl.perks, line: `curl -H "X-API-Key: $API_KEY" ${hosts.perks}/perk-collections` },
+    { name: t.curl.boost, line: `curl -H "X-API-Key: $API_KEY" ${hosts.boost}/campaigns` },
+    { name: t.curl.gift, line: `curl -H "X-API-Key: $API_KEY" ${hosts.gift}/pools` },
+    {
+      name: t.curl.query,
+      line: [
+        `TOKEN=$(curl -s -H "X-API-Key: $API_KEY" ${hosts.token}/cube/token | sed 's/.*"token":"\\([^"]*\\)".*/\\1/')`,
+        `curl -G -H "Authorization: $TOKEN" ${hosts.query}/cubejs-api/v1/load --data-urlencode 'query=${CLICKS_BY_DAY}'`,
+      ].join('\n'),
+    },
+  ];
+  return (
+    <div className="stack">
+      <Card title={t.hosts}>
+        <Table
+          caption={t.hosts}
+          rows={Object.entries(hosts)}
+          keyOf={([name]) => name}
+          columns={[
+            { name: t.host, isHead: true, cell: ([name]) => t.hostNames[name] ?? name },
+            { name: t.address, cell: ([, address]) => <code>{address}</code> },
+            {
+              name: t.document,
+              cell: ([name, address]) => (
+                <a href={`${address}/docs-json`} rel="noreferrer" target="_blank">
+                  {t.document}
+                  <span className="sr"> {t.hostNames[name] ?? name}</span>
+                </a>
+              ),
+            },
+          ]}
+        />
+      </Card>
+      <Card title={t.try} note={t.tryText}>
+        <div className="stack">
+          {lines.map(({ name, line }) => (
+            <div key={name} className="stack">
+              <div className="card-head">
+                <h3>{name}</h3>
+                <CopyButton text={line} label={`${texts.copy}: ${name}`} />
+              </div>
+              <pre className="code-block">
+                <code>{line}</code>
+              </pre>
+            </div>
+          ))}
+        </div>
+      </Card>
+    </div>
+  );
+}

@@ -1,0 +1,106 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { ask, download, get } from '../api/http';
+import type { LinkJob } from '../api/types';
+import { formatMoment, formatNumber } from '../format';
+import { Icon } from '../parts/icon';
+import { Loaded } from '../parts/loaded';
+import { useNotices } from '../parts/notices';
+import { Card } from '../parts/screen';
+import { texts } from '../texts';
+
+const t = texts.giftCards;
+export const JOBS_KEY = ['link-jobs'];
+const WATCH_MS = 1_000;
+const SHOWN_FAILURES = 20;
+
+/** A job belongs to the account, not to the window that began it: whoever comes back finds it here. */
+export function LinkJobs() {
+  const client = useQueryClient();
+  const { say } = useNotices();
+  const jobs = useQuery({
+    queryKey: JOBS_KEY,
+    queryFn: async ({ signal }) => {
+      const answer = await get<LinkJob[] | { data: LinkJob[] }>('/api/link-jobs', undefined, signal);
+      return Array.isArray(answer) ? answer : answer.data;
+    },
+    refetchInterval: ({ state }) => (state.data?.some((job) => job.state === 'running') ? WATCH_MS : false),
+  });
+  const act = async (action: Promise<unknown>) => {
+    try {
+      await action;
+      await client.invalidateQueries({ queryKey: JOBS_KEY });
+    } catch (error) {
+      say((error as Error).message, 'bad');
+    }
+  };
+
+  return (
+    <Card title={t.jobs} note={t.jobsNote}>
+      <Loaded query={jobs} isEmpty={(list) => list.length === 0} empty={<p>{t.noJobs}</p>}>
+        {(list) => (
+          <ul className="stack">
+            {list.map((job) => (
+              <li key={job.id} className="progress" data-job={job.state}>
+                <div className="card-head">
+                  <span>
+                    <strong>{job.createdAt ? t.job(formatMoment(job.createdAt)) : job.id.slice(0, 8)}</strong>{' '}
+                    <span
+                      className={`badge ${job.state === 'failed' ? 'bad' : job.state === 'done' ? '' : 'warn'}`}
+                    >
+                      {t.states[job.state] ?? job.state}
+                    </span>
+                  </span>
+                  <span className="actions">
+                    {job.state === 'running' && (
+                      <button
+                        type="button"
+                        className="button small"
+                        onClick={() => void act(ask(`/api/link-jobs/${job.id}/stop`, { method: 'POST' }))}
+                      >
+                        {t.stop}
+                      </button>
+                    )}
+                    {['stopped', 'failed'].includes(job.state) && (
+                      <button
+                        type="button"
+                        className="button small"
+                        onClick={() => void act(ask(`/api/link-jobs/${job.id}/resume`, { method: 'POST' }))}
+                      >
+                        {t.resume}
+                      </button>
+                    )}
+                    {job.made > 0 && (
+                      <button
+                        type="button"
+                        className="button small"
+                        onClick={() => void act(download(`/api/link-jobs/${job.id}/csv`, 'reward-links.csv'))}
+                      >
+                        <Icon name="download" /> {t.csv}
+                      </button>
+                    )}
+                  </span>
+                </div>
+                <progress
+                  max={job.total}
+                  value={job.made}
+                  aria-label={t.progress(formatNumber(job.made), formatNumber(job.total))}
+                />
+                <span className="hint">
+                  {t.progress(formatNumber(job.made), formatNumber(job.total))}
+                  {job.failed.length > 0 && `, ${t.failedRows(formatNumber(job.failed.length))}`}
+                </span>
+                {job.failed.length > 0 && (
+                  <ul className="field-error">
+                    {job.failed.slice(0, SHOWN_FAILURES).map(({ row, code }) => (
+                      <li key={row}>{t.failedRow(row, texts.errors.byCode[code] ?? code)}</li>
+                    ))}
+                  </ul>
+                )}
+              </li>
+            ))}
+          </ul>
+        )}
+      </Loaded>
+    </Card>
+  );
+}

@@ -1,0 +1,228 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useRef, useState, type FormEvent } from 'react';
+import { all, ask } from '../api/http';
+import { poolName } from '../api/pools';
+import { useSession } from '../api/session';
+import type { Campaign, Pool } from '../api/types';
+import { dayOf, daysAgo } from '../dates';
+import { formatMoney, formatNumber } from '../format';
+import { CopyButton } from '../parts/copy-button';
+import { Dialog } from '../parts/dialog';
+import { SelectField, TextArea, TextField } from '../parts/fields';
+import { useNotices } from '../parts/notices';
+import { texts } from '../texts';
+import { JOBS_KEY } from './link-jobs';
+
+const t = texts.giftCards;
+const MOST = 10_000;
+const CONSOLE = 'console';
+
+interface Props {
+  kind: 'one' | 'many';
+  pools: Pool[];
+  onClose: () => void;
+}
+
+export default function MakeLinks({ kind, pools, onClose }: Props) {
+  const client = useQueryClient();
+  const { person } = useSession();
+  const { say } = useNotices();
+  const options = pools.flatMap((pool) =>
+    pool.inventories
+      .filter(({ available }) => available > 0)
+      .map((entry) => ({
+        pool,
+        entry,
+        value: [pool.id, entry.denomination, entry.currency, entry.country].join('|'),
+      })),
+  );
+  const campaigns = useQuery({
+    queryKey: ['campaigns'],
+    queryFn: () => all<Campaign>('/api/boost/campaigns'),
+  });
+  const [card, setCard] = useState(options[0]?.value ?? '');
+  const [until, setUntil] = useState(daysAgo(-30));
+  const [campaign, setCampaign] = useState('');
+  const [reference, setReference] = useState('');
+  const [by, setBy] = useState<'count' | 'list'>('count');
+  const [count, setCount] = useState('100');
+  const [list, setList] = useState('');
+  const [error, setError] = useState<string | null>(null);
+  const [made, setMade] = useState<string | null>(null);
+  const [isBusy, setBusy] = useState(false);
+  // Of this attempt: pressing the button again after a lost answer makes no second link or job.
+  const attempt = useRef(crypto.randomUUID());
+
+  const references = list
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(Boolean);
+  const wanted = by === 'list' ? references.length : Number(count);
+
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    const chosen = options.find(({ value }) => value === card);
+    if (!chosen) return setError(t.noOption);
+    const expires = dayOf(until);
+    expires.setHours(23, 59, 59, 0);
+    const { denomination, currency, country } = chosen.entry;
+    const of = { denomination, currency, country, expires_at: Math.floor(expires.getTime() / 1000) };
+    if (kind === 'many' && !(wanted >= 1)) return setError(t.needOne);
+    if (kind === 'many' && wanted > MOST) return setError(t.tooMany);
+    setBusy(true);
+    setError(null);
+    try {
+      if (kind === 'one') {
+        const { body } = await ask<{ reward_link: string }>(`/api/gift/pool/${chosen.pool.id}/reward-links`, {
+          method: 'POST',
+          query: { idempotencyKey: attempt.current },
+          headers: { 'x-created-by': person ?? CONSOLE },
+          body: {
+            ...of,
+            ...(campaign && { campaign_id: campaign }),
+            ...(reference.trim() && { reference: reference.trim() }),
+          },
+        });
+        setMade(body.reward_link);
+      } else {
+        await ask('/api/link-jobs', {
+          method: 'POST',
+          headers: { 'idempotency-key': attempt.current },
+          body: {
+            poolId: chosen.pool.id,
+            ...of,
+            ...(campaign && { campaign }),
+            ...(by === 'list' ? { references } : { count: wanted }),
+          },
+        });
+        await client.invalidateQueries({ queryKey: JOBS_KEY });
+        say(t.started);
+        onClose();
+      }
+      void client.invalidateQueries({ queryKey: ['pools'] });
+      void client.invalidateQueries({ queryKey: ['reward-links'] });
+    } catch (refusal) {
+      setError((refusal as Error).message);
+    } finally {
+      setBusy(false);
+    }
+  };
+
+  if (made)
+    return (
+      <Dialog title={t.madeTitle} isOpen onClose={onClose} isHeld>
+        <p>{t.madeText}</p>
+        <p className="secret" data-secret>
+          {made}
+        </p>
+        <div className="dialog-actions">
+          <CopyButton text={made} label={t.copyLink} />
+          <button type="button" className="button main" onClick={onClose}>
+            {texts.close}
+          </button>
+        </div>
+      </Dialog>
+    );
+
+  /** Another wish is another attempt. */
+  const changed =
+    <T,>(set: (value: T) => void) =>
+    (value: T) => {
+      attempt.current = crypto.randomUUID();
+      set(value);
+    };
+  return (
+    <Dialog title={kind === 'one' ? t.oneTitle : t.manyTitle} isOpen onClose={onClose}>
+      <form className="stack" onSubmit={(event) => void submit(event)}>
+        <SelectField
+          label={t.which}
+          value={card}
+          options={options.map(({ pool, entry, value }) => ({
+            value,
+            label: t.option(
+              poolName(pool),
+              formatMoney(entry.denomination, entry.currency),
+              entry.country,
+              formatNumber(entry.available),
+            ),
+          }))}
+          onValue={changed(setCard)}
+        />
+        <TextField
+          label={t.expires}
+          type="date"
+          value={until}
+          min={daysAgo(0)}
+          required
+          hint={t.expiresHint}
+          onValue={changed(setUntil)}
+        />
+        <SelectField
+          label={t.campaign}
+          value={campaign}
+          options={[
+            { value: '', label: t.noCampaign },
+            ...(campaigns.data ?? []).map(({ id, name }) => ({ value: id, label: name })),
+          ]}
+          onValue={changed(setCampaign)}
+        />
+        {kind === 'one' ? (
+          <TextField
+            label={t.reference}
+            value={reference}
+            maxLength={255}
+            hint={t.referenceHint}
+            onValue={changed(setReference)}
+          />
+        ) : (
+          <>
+            <SelectField
+              label={t.by}
+              value={by}
+              options={[
+                { value: 'count', label: t.byCount },
+                { value: 'list', label: t.byList },
+              ]}
+              onValue={(value) => changed(setBy)(value as 'count' | 'list')}
+            />
+            {by === 'count' ? (
+              <TextField
+                label={t.howMany}
+                type="number"
+                min={1}
+                max={MOST}
+                step={1}
+                required
+                value={count}
+                hint={t.howManyHint}
+                onValue={changed(setCount)}
+              />
+            ) : (
+              <TextArea
+                label={t.references}
+                rows={7}
+                className="wide"
+                value={list}
+                hint={t.referencesHint}
+                onValue={changed(setList)}
+              />
+            )}
+          </>
+        )}
+        {error && (
+          <p className="field-error" role="alert">
+            {error}
+          </p>
+        )}
+        <div className="dialog-actions">
+          <button type="button" className="button" onClick={onClose}>
+            {texts.cancel}
+          </button>
+          <button type="submit" className="button main" disabled={isBusy}>
+            {isBusy ? t.making : kind === 'one' ? t.make : t.start}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,115 @@
+import { useQuery } from '@tanstack/react-query';
+import { useDeferredValue } from 'react';
+import { useSearchParams } from 'react-router';
+import { readCollection, useCollectionIds } from '../api/perk-directory';
+import type { Perk } from '../api/types';
+import { SelectField, TextField } from '../parts/fields';
+import { Empty, Loaded } from '../parts/loaded';
+import { PerkCard } from '../parts/perk-card';
+import { Screen } from '../parts/screen';
+import { texts } from '../texts';
+
+const t = texts.perks;
+
+const matches = ({ title, callout, description, metadata, relations }: Perk, words: string[]) => {
+  const text = [title, callout, description, metadata, relations.partner.name].join(' ').toLowerCase();
+  return words.every((word) => text.includes(word));
+};
+
+export default function Perks() {
+  const [params, setParams] = useSearchParams();
+  const ids = useCollectionIds();
+  const chosen = params.get('collection') ?? ids.data?.[0];
+  const sought = params.get('q') ?? '';
+  const words = useDeferredValue(sought).toLowerCase().split(/\s+/).filter(Boolean);
+  const collection = useQuery({
+    queryKey: ['collection', chosen],
+    enabled: chosen !== undefined,
+    queryFn: ({ signal }) => readCollection(chosen!, signal),
+  });
+  const set = (name: string, value: string) =>
+    setParams(
+      (before) => {
+        if (value) before.set(name, value);
+        else before.delete(name);
+        return before;
+      },
+      { replace: true },
+    );
+
+  return (
+    <Screen title={texts.nav.perks} intro={t.intro}>
+      <Loaded
+        query={ids}
+        isEmpty={(list) => list.length === 0}
+        empty={
+          <Empty title={t.emptyTitle}>
+            <p>{t.emptyText}</p>
+          </Empty>
+        }
+      >
+        {(list) => (
+          <>
+            <div className="form">
+              <SelectField
+                label={t.collection}
+                value={chosen}
+                options={[...new Set([...list, chosen!])].map((id) => ({ value: id, label: id }))}
+                onValue={(id) => set('collection', id)}
+              />
+              <TextField
+                label={t.find}
+                type="search"
+                hint={t.findHint}
+                value={sought}
+                onValue={(value) => set('q', value)}
+              />
+            </div>
+            <Loaded query={collection} lines={9}>
+              {({ groups, perks }) => (
+                <>
+                  <p className="hint" role="status">
+                    {t.count(perks.filter((perk) => matches(perk, words)).length, perks.length)}
+                  </p>
+                  {groups.map((group) => {
+                    const shown = group.perks.filter((perk) => matches(perk, words));
+                    return (
+                      <section key={group.id} className="stack" aria-label={group.name}>
+                        <h2>{group.name}</h2>
+                        {shown.length === 0 ? (
+                          <p className="hint">{t.emptyGroup}</p>
+                        ) : (
+                          <ul className="perk-grid">
+                            {shown.map((perk) => (
+                              <li key={perk.id}>
+                                <PerkCard
+                                  title={perk.title}
+                                  callout={perk.callout}
+                                  description={perk.description}
+                                  redemptionNote={perk.redemption_note}
+                                  details={perk.details}
+                                  partner={perk.relations.partner.name}
+                                  banner={perk.relations.media.banner}
+                                  logo={perk.relations.media.logo}
+                                  categories={perk.relations.categories.map(({ name }) => name)}
+                                  places={perk.relations.locations}
+                                  coupon={perk.coupon}
+                                  isCouponPerk={perk.is_coupon_perk}
+                                  metadata={perk.metadata}
+                                />
+                              </li>
+                            ))}
+                          </ul>
+                        )}
+                      </section>
+                    );
+                  })}
+                </>
+              )}
+            </Loaded>
+          </>
+        )}
+      </Loaded>
+    </Screen>
+  );
+}

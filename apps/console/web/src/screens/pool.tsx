@@ -1,0 +1,168 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useNavigate, useParams } from 'react-router';
+import { get } from '../api/http';
+import type { CodeFormat, Product, StoredPool } from '../api/types';
+import { formatMoney, formatNumber } from '../format';
+import { AccountField } from '../parts/account-field';
+import { SelectField, TextArea, TextField } from '../parts/fields';
+import { Loaded } from '../parts/loaded';
+import { Card, Screen } from '../parts/screen';
+import { StoredEditor } from '../parts/stored-editor';
+import { Table } from '../parts/table';
+import { texts } from '../texts';
+import { CardLoads } from './card-loads';
+import { POOLS } from './pools';
+
+const t = texts.pools;
+
+interface Draft {
+  owner: string;
+  name: string;
+  instructions: string;
+  redeem_url: string;
+  terms_url: string;
+  color: string;
+  code_format: CodeFormat;
+  /** What this form does not show stays as it is. */
+  rest: Pick<Product, 'logo' | 'translations'>;
+}
+const BLANK: Draft = {
+  owner: '',
+  name: '',
+  instructions: '',
+  redeem_url: '',
+  terms_url: '',
+  color: '',
+  code_format: 'text',
+  rest: {},
+};
+
+export default function PoolScreen() {
+  const { poolId = '' } = useParams();
+  return <Pool key={poolId} id={poolId === 'new' ? null : poolId} />;
+}
+
+function Pool({ id }: { id: string | null }) {
+  const navigate = useNavigate();
+  const [suggestedId] = useState(() => crypto.randomUUID());
+  return (
+    <Screen title={id ? t.of(id.slice(0, 8)) : t.create} back={{ to: '/pools', label: texts.nav.pools }}>
+      <StoredEditor<StoredPool, Draft>
+        path={POOLS}
+        id={id}
+        suggestedId={suggestedId}
+        canDelete
+        blank={BLANK}
+        toDraft={({ owner, product }) => ({
+          owner,
+          name: product?.name ?? '',
+          instructions: product?.instructions ?? '',
+          redeem_url: product?.redeem_url ?? '',
+          terms_url: product?.terms_url ?? '',
+          color: product?.color ?? '',
+          code_format: product?.code_format ?? 'text',
+          rest: { logo: product?.logo ?? null, translations: product?.translations ?? {} },
+        })}
+        toBody={(draft) => ({
+          owner: draft.owner,
+          product: draft.name
+            ? {
+                name: draft.name,
+                instructions: draft.instructions || null,
+                redeem_url: draft.redeem_url || null,
+                terms_url: draft.terms_url || null,
+                color: draft.color || null,
+                code_format: draft.code_format,
+                ...draft.rest,
+              }
+            : null,
+        })}
+        fields={(draft, change) => (
+          <>
+            <AccountField value={draft.owner} onValue={(owner) => change({ owner })} />
+            <TextField
+              label={t.name}
+              hint={t.nameHint}
+              maxLength={100}
+              value={draft.name}
+              onValue={(name) => change({ name })}
+            />
+            <TextArea
+              label={t.instructions}
+              className="wide"
+              maxLength={2000}
+              value={draft.instructions}
+              onValue={(instructions) => change({ instructions })}
+            />
+            <TextField
+              label={t.redeemUrl}
+              type="url"
+              value={draft.redeem_url}
+              onValue={(redeem_url) => change({ redeem_url })}
+            />
+            <TextField
+              label={t.termsUrl}
+              type="url"
+              value={draft.terms_url}
+              onValue={(terms_url) => change({ terms_url })}
+            />
+            <TextField
+              label={t.color}
+              hint={texts.accounts.colorHint}
+              pattern="#[0-9a-fA-F]{6}"
+              value={draft.color}
+              onValue={(color) => change({ color })}
+            />
+            <SelectField
+              label={t.codeFormat}
+              value={draft.code_format}
+              options={Object.entries(t.formats).map(([value, label]) => ({ value, label }))}
+              onValue={(code_format) => change({ code_format: code_format as CodeFormat })}
+            />
+          </>
+        )}
+        onSaved={(saved) => id === null && void navigate(`/pools/${encodeURIComponent(saved)}`)}
+        onDeleted={() => void navigate('/pools')}
+      />
+      {id && (
+        <>
+          <CardLoads poolId={id} />
+          <Stock poolId={id} />
+        </>
+      )}
+    </Screen>
+  );
+}
+
+function Stock({ poolId }: { poolId: string }) {
+  const pool = useQuery({
+    queryKey: ['stock', poolId],
+    queryFn: ({ signal }) => get<StoredPool>(`${POOLS}/${poolId}`, undefined, signal),
+  });
+  const g = texts.giftCards;
+  return (
+    <Card title={t.stock}>
+      <Loaded query={pool} isEmpty={({ inventories }) => inventories.length === 0} empty={<p>{g.noCards}</p>}>
+        {({ inventories }) => (
+          <Table
+            caption={t.stock}
+            rows={inventories}
+            keyOf={({ denomination, currency, country }) => [denomination, currency, country].join()}
+            columns={[
+              {
+                name: g.value,
+                isHead: true,
+                cell: ({ denomination, currency }) => formatMoney(denomination, currency),
+              },
+              { name: g.country, cell: ({ country }) => country },
+              { name: g.available, isNumber: true, cell: ({ available }) => formatNumber(available) },
+              { name: g.reserved, isNumber: true, cell: ({ reserved }) => formatNumber(reserved) },
+              { name: g.redeemed, isNumber: true, cell: ({ redeemed }) => formatNumber(redeemed) },
+            ]}
+          />
+        )}
+      </Loaded>
+    </Card>
+  );
+}

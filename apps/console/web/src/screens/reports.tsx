@@ -1,0 +1,95 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { ask, get } from '../api/http';
+import type { ReportSummary } from '../api/types';
+import { formatMoment } from '../format';
+import { Confirm } from '../parts/dialog';
+import { Empty, Loaded } from '../parts/loaded';
+import { useNotices } from '../parts/notices';
+import { Card, Screen } from '../parts/screen';
+import { Table } from '../parts/table';
+import { texts } from '../texts';
+
+const t = texts.reports;
+
+export default function Reports() {
+  const client = useQueryClient();
+  const { say } = useNotices();
+  const [revoking, setRevoking] = useState<ReportSummary | null>(null);
+  const reports = useQuery({
+    queryKey: ['reports'],
+    queryFn: async ({ signal }) => {
+      const answer = await get<ReportSummary[] | { data: ReportSummary[] }>(
+        '/api/reports',
+        undefined,
+        signal,
+      );
+      return Array.isArray(answer) ? answer : answer.data;
+    },
+  });
+  const stateOf = ({ revokedAt, expiresAt }: ReportSummary) =>
+    revokedAt ? t.revoked : new Date(expiresAt) < new Date() ? t.expired : t.valid;
+  return (
+    <Screen title={texts.nav.reports} intro={t.intro}>
+      <Card>
+        <Loaded
+          query={reports}
+          isEmpty={(list) => list.length === 0}
+          empty={
+            <Empty title={t.emptyTitle}>
+              <p>{t.emptyText}</p>
+            </Empty>
+          }
+        >
+          {(list) => (
+            <Table
+              caption={texts.nav.reports}
+              rows={list}
+              keyOf={({ id }) => id}
+              columns={[
+                { name: t.name, isHead: true, cell: ({ title }) => title },
+                { name: t.campaign, cell: ({ campaignId }) => campaignId },
+                { name: t.made, cell: ({ createdAt }) => formatMoment(createdAt) },
+                { name: t.expires, cell: ({ expiresAt }) => formatMoment(expiresAt) },
+                {
+                  name: t.state,
+                  cell: (report) => (
+                    <span className={`badge ${stateOf(report) === t.valid ? '' : 'plain'}`}>
+                      {stateOf(report)}
+                    </span>
+                  ),
+                },
+                {
+                  name: texts.rewardLinks.action,
+                  cell: (report) =>
+                    stateOf(report) === t.valid && (
+                      <button
+                        type="button"
+                        className="button danger small"
+                        aria-label={t.revokeOf(report.title)}
+                        onClick={() => setRevoking(report)}
+                      >
+                        {t.revoke}
+                      </button>
+                    ),
+                },
+              ]}
+            />
+          )}
+        </Loaded>
+      </Card>
+      <Confirm
+        title={t.revokeTitle}
+        text={t.revokeText(revoking?.title ?? '')}
+        action={t.revoke}
+        isOpen={revoking !== null}
+        onClose={() => setRevoking(null)}
+        onConfirm={async () => {
+          await ask(`/api/reports/${revoking!.id}`, { method: 'DELETE' });
+          say(t.revokedNotice);
+          await client.invalidateQueries({ queryKey: ['reports'] });
+        }}
+      />
+    </Screen>
+  );
+}

@@ -1,0 +1,83 @@
+import { useQuery } from '@tanstack/react-query';
+import { useEffect, useState, type FormEvent } from 'react';
+import { Navigate, useSearchParams } from 'react-router';
+import { get, Refusal } from '../api/http';
+import { useSigning, type Session, type SignInWays } from '../api/session';
+import { TextField } from '../parts/fields';
+import { texts } from '../texts';
+
+const t = texts.signIn;
+
+/** Only a path of this console: never another site. */
+const safeNext = (next: string | null) => (next && /^\/(?![/\\])/.test(next) ? next : '/');
+
+export function SignIn({ session }: { session: Session | null }) {
+  const [params] = useSearchParams();
+  const { signIn } = useSigning();
+  const [apiKey, setApiKey] = useState('');
+  const [error, setError] = useState<string | null>(params.has('refused') ? t.personUnknown : null);
+  const [isBusy, setBusy] = useState(false);
+  const ways = useQuery({ queryKey: ['sign-in'], queryFn: () => get<SignInWays>('/api/sign-in') });
+  useEffect(() => {
+    document.title = `${t.title} · ${texts.product}`;
+  }, []);
+
+  if (session) return <Navigate to={safeNext(params.get('next'))} replace />;
+
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    if (!apiKey.trim()) return setError(t.empty);
+    setBusy(true);
+    setError(null);
+    try {
+      await signIn(apiKey.trim());
+    } catch (refusal) {
+      setError(messageOf(refusal));
+      setBusy(false);
+    }
+  };
+
+  return (
+    <main className="sign-in">
+      <span className="wordmark">{texts.product}</span>
+      <div className="card">
+        <div>
+          <h1>{t.title}</h1>
+          <p className="intro">{params.has('next') ? t.ended : t.intro}</p>
+        </div>
+        <form onSubmit={(event) => void submit(event)} noValidate>
+          <TextField
+            label={t.apiKey}
+            type="password"
+            autoComplete="off"
+            spellCheck={false}
+            maxLength={200}
+            value={apiKey}
+            error={error}
+            onValue={setApiKey}
+          />
+          <button type="submit" className="button main" disabled={isBusy}>
+            {isBusy ? t.busy : t.button}
+          </button>
+        </form>
+        {ways.data?.oidc && (
+          <>
+            <span className="or">{t.or}</span>
+            <a className="button" href={ways.data.oidc.url}>
+              {t.with(ways.data.oidc.label)}
+            </a>
+          </>
+        )}
+        <p className="sr" role="alert">
+          {error}
+        </p>
+      </div>
+    </main>
+  );
+}
+
+function messageOf(refusal: unknown): string {
+  if (!(refusal instanceof Refusal)) return texts.errors.noAnswer;
+  if (refusal.status === 429) return t.slowDown(refusal.retryAfterSeconds ?? 60);
+  return refusal.status === 401 || refusal.status === 400 ? t.wrong : refusal.message;
+}

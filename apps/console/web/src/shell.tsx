@@ -1,0 +1,117 @@
+import { useEffect, useRef, useState, type ReactNode } from 'react';
+import { NavLink, useLocation, useNavigate } from 'react-router';
+import { useSession, useSigning } from './api/session';
+import { Icon, type IconName } from './parts/icon';
+import { LiveSwitch } from './parts/live';
+import { useNotices } from './parts/notices';
+import { texts } from './texts';
+
+interface Entry {
+  to: string;
+  label: string;
+  icon: IconName;
+}
+const { nav } = texts;
+const OWN: Entry[] = [
+  { to: '/', label: nav.overview, icon: 'home' },
+  { to: '/campaigns', label: nav.campaigns, icon: 'megaphone' },
+  { to: '/perks', label: nav.perks, icon: 'tag' },
+  { to: '/gift-cards', label: nav.giftCards, icon: 'gift' },
+  { to: '/reward-links', label: nav.rewardLinks, icon: 'link' },
+  { to: '/explore', label: nav.explore, icon: 'chart' },
+  { to: '/reports', label: nav.reports, icon: 'page' },
+  { to: '/integration', label: nav.integration, icon: 'plug' },
+];
+const OPERATOR: Entry[] = [
+  { to: '/accounts', label: nav.accounts, icon: 'people' },
+  { to: '/catalogue', label: nav.catalogue, icon: 'grid' },
+  { to: '/campaign-editor', label: nav.campaignEditor, icon: 'pen' },
+  { to: '/pools', label: nav.pools, icon: 'stack' },
+  { to: '/health', label: nav.health, icon: 'pulse' },
+  { to: '/audit-log', label: nav.auditLog, icon: 'list' },
+];
+
+const Entries = ({ entries }: { entries: Entry[] }) => (
+  <ul>
+    {entries.map(({ to, label, icon }) => (
+      <li key={to}>
+        <NavLink to={to} end={to === '/'}>
+          <Icon name={icon} />
+          {label}
+        </NavLink>
+      </li>
+    ))}
+  </ul>
+);
+
+export function Shell({ children }: { children: ReactNode }) {
+  const session = useSession();
+  const { signOut } = useSigning();
+  const navigate = useNavigate();
+  const { pathname } = useLocation();
+  const { say } = useNotices();
+  const [isOpen, setOpen] = useState(false);
+  const main = useRef<HTMLElement>(null);
+  const shown = useRef(pathname);
+
+  // Another screen: the menu closes, and the reader begins at its top instead of behind the menu.
+  useEffect(() => {
+    if (shown.current === pathname) return;
+    shown.current = pathname;
+    setOpen(false);
+    window.scrollTo(0, 0);
+    main.current?.focus({ preventScroll: true });
+  }, [pathname]);
+
+  const leave = async () => {
+    try {
+      await signOut();
+      await navigate('/sign-in');
+    } catch (error) {
+      say((error as Error).message, 'bad');
+    }
+  };
+
+  return (
+    <div className={isOpen ? 'shell shell-open' : 'shell'}>
+      <a className="skip" href="#main" onClick={() => main.current?.focus()}>
+        {texts.skip}
+      </a>
+      <header className="topbar">
+        <button
+          type="button"
+          className="menu-button"
+          aria-expanded={isOpen}
+          aria-controls="menu"
+          onClick={() => setOpen(!isOpen)}
+        >
+          <Icon name={isOpen ? 'close' : 'menu'} />
+          <span className="sr">{texts.menu}</span>
+        </button>
+        <NavLink to="/" className="wordmark">
+          {texts.product}
+        </NavLink>
+        <span className="topbar-account">
+          {session.accountName}
+          {session.role === 'ADMIN' && <span className="badge">{texts.operator}</span>}
+        </span>
+        <LiveSwitch />
+        <button type="button" className="quiet-button" onClick={() => void leave()}>
+          {texts.signOut}
+        </button>
+      </header>
+      <nav id="menu" className="menu" aria-label={texts.mainMenu}>
+        <Entries entries={OWN} />
+        {session.role === 'ADMIN' && (
+          <>
+            <h2 className="menu-title">{texts.operatorMenu}</h2>
+            <Entries entries={OPERATOR} />
+          </>
+        )}
+      </nav>
+      <main id="main" ref={main} tabIndex={-1}>
+        {children}
+      </main>
+    </div>
+  );
+}

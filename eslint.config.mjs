@@ -33,6 +33,7 @@ export default tseslint.config(
             lib('tracking', 'domain', 'platform'),
             { sourceTag: 'type:app', onlyDependOnLibsWithTags: ['type:lib'] },
             { sourceTag: 'scope:testing', onlyDependOnLibsWithTags: ['type:lib'] },
+            { sourceTag: 'type:example', onlyDependOnLibsWithTags: ['type:lib'] },
             // Makes the documents of all apps, whose sources it loads by path.
             { sourceTag: 'scope:openapi', onlyDependOnLibsWithTags: ['type:lib'] },
             {

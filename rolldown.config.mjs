@@ -11,6 +11,7 @@ const COMMANDS = {
   main: 'tools/perkway/src/main.ts',
   provision: 'tools/perkway/src/provision.ts',
   secrets: 'tools/perkway/src/secrets.ts',
+  'reporting-role': 'tools/perkway/src/reporting-role.ts',
   apply: 'tools/local-stack/src/catalogue/main.ts',
   demo: 'tools/demo/src/demo-command.ts',
 };

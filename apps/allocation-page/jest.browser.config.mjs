@@ -5,7 +5,4 @@ export default {
   ...preset('allocation-page in a browser'),
   testMatch: ['<rootDir>/test/browser/*.browser-spec.ts'],
   globalSetup: '<rootDir>/test/browser/global-setup.mjs',
-  testTimeout: 60_000,
-  // Each file has a browser, a broker and an app of its own.
-  maxWorkers: 2,
 };

@@ -6,10 +6,11 @@ import { AppModule } from './app.module.js';
 import type { AnalyticsQueryEnv, AnalyticsRole } from './env.js';
 import { migrations } from './migrations/index.js';
 import { IngestModule } from './ingest/ingest.module.js';
+import { ReportingModule } from './reporting/reporting.module.js';
 import { UpkeepModule } from './upkeep/upkeep.module.js';
 
 const ROLE_MODULES: Record<AnalyticsRole, Type[]> = {
-  ingest: [IngestModule, UpkeepModule],
+  ingest: [IngestModule, UpkeepModule, ReportingModule],
   query: [ApiModule],
 };
 

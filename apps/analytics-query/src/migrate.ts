@@ -1,4 +1,5 @@
 import { migrateFromEnvironment } from '@perkway/platform';
 import { migrations } from './migrations/index.js';
+import { writeReportingViews } from './reporting/reporting-views.js';
 
-await migrateFromEnvironment('analytics-query', migrations);
+await migrateFromEnvironment('analytics-query', migrations, writeReportingViews);

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import type { TrackingEvent } from '@perkway/domain';
+import { deriveJourneyId, type TrackingEvent } from '@perkway/domain';
 import { sortMonth } from '../src/upkeep/sort-month.js';
 import { RollupRefresher } from '../src/upkeep/rollup-refresher.js';
 import { withUpkeepClient } from '../src/upkeep/upkeep-connection.js';
@@ -56,8 +56,8 @@ describe('rollups', () => {
   function someEvent(account: string): TrackingEvent {
     const at = someTime();
     const campaign = `campaign-${pick(3)}`;
-    const journey = `j-${pick(5)}`;
-    switch (pick(5)) {
+    const journey = pick(4) ? `j-${pick(5)}` : deriveJourneyId(campaign);
+    switch (pick(7)) {
       case 0:
         return event({
           type: 'perk_view',
@@ -90,6 +90,27 @@ describe('rollups', () => {
           createdBy: 'ann',
           ...(pick(3) ? { campaign, journey } : {}),
         });
+      case 4:
+        return event({
+          type: 'reward_view',
+          account,
+          at,
+          campaign,
+          journey,
+          channel: 'journey',
+          traffic: traffic(),
+        });
+      case 5:
+        return event({
+          type: 'incentive_click',
+          account,
+          at,
+          campaign,
+          journey,
+          perk: perk(),
+          channel: 'outreach',
+          traffic: traffic(),
+        });
       default:
         return event({
           type: 'conversion',
@@ -119,12 +140,53 @@ describe('rollups', () => {
       measures: ['count', 'value'],
       dimensions: ['campaign_id', 'campaign_name'],
     },
+    reward_views: {
+      type: 'reward_view',
+      measures: ['count', 'count_people'],
+      dimensions: ['campaign_id', 'campaign_name'],
+    },
+    incentive_clicks: {
+      type: 'incentive_click',
+      measures: ['count', 'count_people'],
+      dimensions: ['campaign_id', 'campaign_name', 'perk_id'],
+    },
     reward_links: {
       type: 'reward_link',
       measures: ['count'],
       dimensions: ['campaign_id', 'campaign_name', 'state'],
     },
+    campaign_funnel: {
+      type: undefined,
+      measures: [
+        'journeys',
+        'teaser_viewers',
+        'reward_viewers',
+        'clickers',
+        'converters',
+        'gift_recipients',
+        'gift_openers',
+        'events_without_journey',
+      ],
+      dimensions: ['campaign_id', 'campaign_name'],
+    },
   } as const;
+  const DERIVED = `(e.campaign_id, e.journey_id) in (values ${[0, 1, 2]
+    .map((each) => `('campaign-${each}', '${deriveJourneyId(`campaign-${each}`)}')`)
+    .join(', ')})`;
+  const OF_FUNNEL = `e.type in ('teaser_view', 'reward_view', 'incentive_click', 'conversion', 'reward_link')
+    and e.journey_id <> '' and coalesce(e.traffic_class, 'human') = 'human' and coalesce(e.state, '') not in ('cancelled', 'expired')`;
+  const didOf = (condition: string) =>
+    `count(distinct e.journey_id) filter (where ${condition} and not ${DERIVED})`;
+  const FUNNEL: Record<string, string> = {
+    journeys: didOf('true'),
+    teaser_viewers: didOf("e.type = 'teaser_view'"),
+    reward_viewers: didOf("e.type = 'reward_view'"),
+    clickers: didOf("e.type = 'incentive_click'"),
+    converters: didOf("e.type = 'conversion'"),
+    gift_recipients: didOf("e.state = 'generated'"),
+    gift_openers: didOf("e.state = 'revealed'"),
+    events_without_journey: `count(*) filter (where ${DERIVED})`,
+  };
   const MEASURES: Record<string, string> = {
     count: 'count(*)',
     count_people: "count(*) filter (where coalesce(e.traffic_class, 'human') = 'human')",
@@ -154,7 +216,7 @@ describe('rollups', () => {
     const name = of(Object.keys(CUBES)) as keyof typeof CUBES;
     const cube = CUBES[name];
     const measures: string[] =
-      (name === 'teaser_views' || name === 'reward_links') && pick(3) === 0
+      !['perk_views', 'perk_clicks', 'campaign_funnel'].includes(name) && pick(3) === 0
         ? ['journeys']
         : cube.measures.filter((_, index) => index === 0 || pick(2) === 0);
     const dimensions = cube.dimensions.filter(() => pick(3) === 0);
@@ -171,7 +233,7 @@ describe('rollups', () => {
     const dateRange =
       pick(3) === 0 ? undefined : pick(2) ? stamps : [stamps[0]!.slice(0, 10), stamps[1]!.slice(0, 10)];
     const filtered = dimensions.length > 0 && pick(3) === 0 ? dimensions[0]! : undefined;
-    const ofPeople = name !== 'perk_views' && name !== 'reward_links' && pick(4) === 0;
+    const ofPeople = !['perk_views', 'reward_links', 'campaign_funnel'].includes(name) && pick(4) === 0;
     const query = {
       measures: measures.map((each) => `${name}.${each}`),
       dimensions: dimensions.map((each) => `${name}.${each}`),
@@ -187,13 +249,17 @@ describe('rollups', () => {
       ...(granularity ? [startSql(granularity, `(e.occurred_at at time zone '${timezone}')`)] : []),
     ];
     const measureSql = (measure: string) =>
-      name === 'perk_views' && !usesPerks ? 'coalesce(sum(cardinality(e.perk_ids)), 0)' : MEASURES[measure]!;
+      name === 'campaign_funnel'
+        ? FUNNEL[measure]!
+        : name === 'perk_views' && !usesPerks
+          ? 'coalesce(sum(cardinality(e.perk_ids)), 0)'
+          : MEASURES[measure]!;
     const end = dateRange?.[1]!.length === 10 ? `${dateRange[1]}T23:59:59.999` : dateRange?.[1];
     const sql = `
       select ${[...groups, ...measures.map(measureSql)].map((each) => `(${each})::text`).join(', ')}
       from tracking_events e
       ${usesPerks ? 'cross join lateral unnest(coalesce(e.perk_ids, array[e.perk_id])) as p (id)' : ''}
-      where e.account_id = '${account}' and e.type = '${cube.type}'
+      where e.account_id = '${account}' and ${cube.type ? `e.type = '${cube.type}'` : OF_FUNNEL}
       ${dateRange ? `and e.occurred_at >= '${dateRange[0]}'::timestamp at time zone '${timezone}' and e.occurred_at <= '${end}'::timestamp at time zone '${timezone}'` : ''}
       ${filtered ? `and ${DIMENSIONS[filtered]} like '%1%'` : ''}
       ${ofPeople ? "and (e.traffic_class is null or e.traffic_class = 'human')" : ''}
@@ -300,6 +366,18 @@ describe('rollups', () => {
     await client.query('rollback');
     await client.end();
   }
+
+  it('are kept up by statements that may take longer than those of requests', async () => {
+    const limits = await withUpkeepClient(stack.database.url, async (client) => {
+      const { rows } = await client.query<{ own: string; role: string }>(
+        `select current_setting('statement_timeout') as own,
+           (select array_to_string(setconfig, ',') from pg_db_role_setting
+            where setrole = 'analytics'::regrole and setdatabase = 0) as role`,
+      );
+      return rows[0]!;
+    });
+    expect(limits).toEqual({ own: '30min', role: expect.stringContaining('statement_timeout=5000') });
+  });
 
   it('stay right while a month is brought into order and late events arrive', async () => {
     const account = anAccountId();

@@ -30,10 +30,12 @@ import { generateKeyPairSync, randomUUID, type KeyObject } from 'node:crypto';
 import { defineApp } from '../src/app.js';
 import { envSpec } from '../src/env.js';
 import { migrations } from '../src/migrations/index.js';
+import { writeReportingViews } from '../src/reporting/reporting-views.js';
 
 export { anAccountId };
 
-const migrate = (url: string) => runMigrations(url, 'analytics-query', migrations);
+export const migrate = (url: string) =>
+  runMigrations(url, 'analytics-query', migrations, writeReportingViews);
 export const analyticsDatabase = (): Promise<TestDatabase> => testDatabase('analytics-query', migrate);
 export const analyticsDatabaseServer = () => testDatabaseServer('analytics-query', migrate);
 

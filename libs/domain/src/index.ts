@@ -15,5 +15,6 @@ export * from './last-of.js';
 export * from './messages.js';
 export * from './question.js';
 export * from './redirect-target.js';
+export * from './reporting.js';
 export * from './tracking-events.js';
 export * from './weighted-list.js';

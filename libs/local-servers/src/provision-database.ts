@@ -1,3 +1,4 @@
+import { REPORTING } from '@perkway/domain';
 import {
   APPS,
   databaseUrls,
@@ -34,7 +35,7 @@ const explain = (role: string) => (cause: Error) => {
   throw new Error(`the role ${role} cannot be made or set up: ${cause.message}`, { cause });
 };
 
-async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+export async function withAdminClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({
     connectionString: url,
     connectionTimeoutMillis: 10_000,
@@ -68,22 +69,39 @@ async function provisionRole(
   for (const setting of settings) await client.query(`alter role ${name} set ${setting}`);
 }
 
-/**
- * A schema is given only to a role that the giver may act as: a superuser may act as any, an owner with CREATEROLE lets
- * itself for the moment.
- */
+/** Does something as another role: a superuser may act as any, an owner with CREATEROLE lets itself for the moment. */
+export async function actingAs<T>(client: pg.Client, role: string, work: () => Promise<T>): Promise<T> {
+  const { rows } = await client.query<{ super: boolean }>(
+    'select rolsuper as super from pg_roles where rolname = current_user',
+  );
+  if (rows[0]!.super) return work();
+  const name = client.escapeIdentifier(role);
+  await client.query(`grant ${name} to current_user with inherit true, set true`);
+  try {
+    return await work();
+  } finally {
+    await client.query(`revoke ${name} from current_user`);
+  }
+}
+
+/** A schema is given only to a role that the giver may act as. */
 async function provisionSchema(client: pg.Client, role: string, schema: string): Promise<void> {
-  const { rows } = await client.query<{ owned: boolean; super: boolean }>(
-    `select exists (select from pg_namespace where nspname = $2 and nspowner = $1::regrole) as owned,
-       rolsuper as super from pg_roles where rolname = current_user`,
+  const { rows } = await client.query<{ owned: boolean }>(
+    'select exists (select from pg_namespace where nspname = $2 and nspowner = $1::regrole) as owned',
     [role, schema],
   );
   if (rows[0]!.owned) return;
   const [ofRole, ofSchema] = [role, schema].map((name) => client.escapeIdentifier(name));
-  if (!rows[0]!.super) await client.query(`grant ${ofRole} to current_user`);
-  await client.query(`create schema if not exists ${ofSchema}`);
-  await client.query(`alter schema ${ofSchema} owner to ${ofRole}`);
-  if (!rows[0]!.super) await client.query(`revoke ${ofRole} from current_user`);
+  await actingAs(client, role, async () => {
+    await client.query(`create schema if not exists ${ofSchema}`);
+    await client.query(`alter schema ${ofSchema} owner to ${ofRole}`);
+  });
+}
+
+/** What BI tools read by. Nobody logs in as the group itself. */
+async function provisionReporting(client: pg.Client): Promise<void> {
+  const { rowCount } = await client.query('select 1 from pg_roles where rolname = $1', [REPORTING.group]);
+  if (rowCount === 0) await client.query(`create role ${REPORTING.group} nologin`);
 }
 
 /**
@@ -96,7 +114,7 @@ export async function provisionDatabase(adminUrl: string, options: ProvisionOpti
   const names = options.apps ?? APPS.filter(hasDatabase);
   const apps = names.map((app) => FLEET[app].database);
   const hasReader = names.includes('analytics-query');
-  await withClient(adminUrl, async (client) => {
+  await withAdminClient(adminUrl, async (client) => {
     await client.query('select pg_advisory_lock($1)', [PROVISION_LOCK]);
     for (const { role, schema } of apps)
       await provisionRole(client, {
@@ -112,6 +130,7 @@ export async function provisionDatabase(adminUrl: string, options: ProvisionOpti
         password: options.passwordOf(READER_ROLE),
         settings: READER_LIMITS,
       }).catch(explain(READER_ROLE));
+    if (hasReader) await provisionReporting(client).catch(explain(REPORTING.group));
 
     const database = client.escapeIdentifier(options.database);
     const { rowCount } = await client.query('select 1 from pg_database where datname = $1', [
@@ -124,9 +143,10 @@ export async function provisionDatabase(adminUrl: string, options: ProvisionOpti
     await client.query(`grant connect on database ${database} to ${roles.join(', ')}`);
     await client.query(`grant temporary on database ${database} to ${owners.join(', ')}`);
 
-    await withClient(urls.admin, async (inside) => {
+    await withAdminClient(urls.admin, async (inside) => {
       await inside.query('revoke all on schema public from public');
       for (const { role, schema } of apps) await provisionSchema(inside, role, schema);
+      if (hasReader) await provisionSchema(inside, FLEET['analytics-query'].database.role, REPORTING.schema);
     });
     // The lock goes with the connection.
   });

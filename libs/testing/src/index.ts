@@ -8,6 +8,7 @@ export * from './fake-catalogue.js';
 export * from './fake-gift-cards.js';
 export * from './http.js';
 export * from './launch-app.js';
+export * from './launch-chromium.js';
 export * from './node-process.js';
 export * from './tcp-proxy.js';
 export * from './test-database.js';

@@ -17,6 +17,7 @@ import {
   startPostgres,
   type LocalServer,
 } from '@perkway/local-servers';
+import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -80,6 +81,11 @@ export class Fleet {
 
   get natsUrl(): string {
     return this.natsUsers.urlOf(BROKER_OPERATOR, this.nats.url);
+  }
+
+  /** What the broker has written. */
+  get brokerLog(): string {
+    return readFileSync(join(this.folder, 'logs', 'nats.log'), 'utf8');
   }
 
   pid(app: AppName): number {

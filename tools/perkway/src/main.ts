@@ -7,6 +7,7 @@ const COMMANDS: Record<string, string> = {
   apply: 'puts a folder with a catalogue through the management calls',
   demo: 'walks one customer journey and checks that all of it was counted',
   secrets: 'makes the secrets of a deployment',
+  'reporting-role': 'makes or drops the role that a BI tool reads an account by',
 };
 
 const [name = '', ...args] = process.argv.slice(2);
@@ -14,7 +15,7 @@ if (name in COMMANDS) {
   process.argv.splice(2, Infinity, ...args);
   await import(new URL(`./${name}.js`, import.meta.url).href);
 } else {
-  const lines = Object.entries(COMMANDS).map(([command, does]) => `  ${command.padEnd(10)} ${does}`);
+  const lines = Object.entries(COMMANDS).map(([command, does]) => `  ${command.padEnd(14)} ${does}`);
   process.stderr.write(`Which command?\n${lines.join('\n')}\n`);
   process.exitCode = 2;
 }

@@ -2,21 +2,16 @@ import { freePort } from '@perkway/local-servers';
 import {
   AppProcess,
   FakeGiftCards,
+  launchChromium,
   testEnvironment,
   testNats,
   waitFor,
   type TestNats,
 } from '@perkway/testing';
 import axe, { type AxeResults } from 'axe-core';
-import { existsSync, mkdirSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import {
-  chromium,
-  type Browser,
-  type BrowserContext,
-  type BrowserContextOptions,
-  type Page,
-} from 'playwright-core';
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 
 const ROOT = resolve(__dirname, '../../../..');
 const MAIN = join(ROOT, 'dist/allocation-page/main.js');
@@ -114,25 +109,6 @@ export class BrowserStage {
     await untilState(page, state);
     return page;
   }
-}
-
-function launchChromium(): Promise<Browser> {
-  const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
-  if (!existsSync(executablePath))
-    throw new Error(`No Chromium at ${executablePath}: apt-get install chromium`);
-  return chromium.launch({
-    executablePath,
-    headless: true,
-    args: [
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-quic',
-      '--no-first-run',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-    ],
-  });
 }
 
 export const untilState = (page: Page, state: State): Promise<unknown> =>

@@ -40,14 +40,11 @@ import {
 } from './api-schemas.js';
 import { Answering, type AnsweringRequest } from './answering.decorator.js';
 import { Hangup } from './hangup.decorator.js';
-import { LoadService, type Format } from './load.service.js';
+import { LoadService } from './load.service.js';
 import { readGet, readPost } from './request-query.js';
 
-const CONTENT_TYPES: Record<Format, string> = {
-  single: 'application/json; charset=utf-8',
-  multi: 'application/json; charset=utf-8',
-  csv: 'text/csv; charset=utf-8; header=present',
-};
+const JSON_TYPE = 'application/json; charset=utf-8';
+const CSV_TYPE = 'text/csv; charset=utf-8; header=present';
 
 const ApiAnswer = (description: string, schema: object, example: object) =>
   ApiOkResponse({ description, content: { 'application/json': { schema, example } } });
@@ -228,7 +225,7 @@ export class CubeApiController {
   ) {
     const format = wantsCsv ? 'csv' : isMulti ? 'multi' : 'single';
     const body = await this.service.load(caller, query, format, gone);
-    void reply.header('content-type', CONTENT_TYPES[format]);
+    void reply.header('content-type', wantsCsv ? CSV_TYPE : JSON_TYPE);
     return body;
   }
 }

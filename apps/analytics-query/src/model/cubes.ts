@@ -96,14 +96,6 @@ const journeys: Measure = {
   ungrouped: '1',
   description: 'Different journeys; all events without a journey of their own are one for each campaign',
 };
-const journeysWhere = (condition: string, description: string): Measure => ({
-  aggType: 'countDistinct',
-  sql: `count(distinct e.journey_id) filter (where ${condition})`,
-  distinct: 'e.journey_id',
-  ungrouped: `case when ${condition} then 1 end`,
-  filter: condition,
-  description,
-});
 const rate = (numerator: string, denominator: string): Measure => ({
   aggType: 'number',
   sql: '',
@@ -148,8 +140,16 @@ const tags = { ...utm, cmeta: text('e.cmeta::text', 'All custom attributes as on
  */
 const HAS_DERIVED_JOURNEY = `coalesce(e.has_derived_journey, e.journey_id like '${DERIVED_JOURNEY_PREFIX}%' and e.journey_id =
   '${DERIVED_JOURNEY_PREFIX}' || left(encode(sha256(convert_to('${DERIVED_JOURNEY_SALT}' || e.campaign_id, 'UTF8')), 'hex'), ${DERIVED_JOURNEY_DIGITS}), false)`;
-const ownJourneys = (description: string, condition?: string): Measure =>
-  journeysWhere(`${condition ? `${condition} and ` : ''}not ${HAS_DERIVED_JOURNEY}`, description);
+/** Null where there is none, which is counted nowhere: so it is looked at once for all measures of an event. */
+const OWN_JOURNEY = `case when not ${HAS_DERIVED_JOURNEY} then e.journey_id end`;
+const ownJourneys = (description: string, condition?: string): Measure => ({
+  aggType: 'countDistinct',
+  sql: `count(distinct ${OWN_JOURNEY})${condition ? ` filter (where ${condition})` : ''}`,
+  distinct: OWN_JOURNEY,
+  ungrouped: `case when ${condition ? `${condition} and ` : ''}not ${HAS_DERIVED_JOURNEY} then 1 end`,
+  ...(condition ? { filter: condition } : {}),
+  description,
+});
 
 const CAMPAIGN_DRILL = ['occurred_at', 'campaign_name', 'perk_title', 'journey_id', 'utm_source'] as const;
 

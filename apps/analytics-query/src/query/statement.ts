@@ -22,7 +22,7 @@ export function writeStatement(resolved: ResolvedQuery, options: CompileOptions)
   return { ...statement, hasCells: plan?.rollup !== undefined };
 }
 
-const isName = (join: Join): join is NameTable => join !== 'perks';
+export const isName = (join: Join): join is NameTable => join !== 'perks';
 const joinsOf = ({ resolve }: ResolvedQuery, path: string): Join[] => {
   const member = resolve(path);
   return member.kind === 'dimension' ? (member.definition.joins ?? []) : [];
@@ -45,7 +45,7 @@ const measureSql = (cube: Cube, name: string, withPerks: boolean): string =>
 const nameOf = (cube: Cube, measure: Measure): string =>
   Object.keys(cube.measures).find((name) => cube.measures[name] === measure)!;
 
-const PERKS = 'cross join lateral unnest(e.perk_ids) as p (perk_id)';
+export const PERKS = 'cross join lateral unnest(e.perk_ids) as p (perk_id)';
 const local = (sql: string, timezone: string): string => `(${sql} at time zone '${timezone}')`;
 
 /** A column that groups, over the time column and the dimensions of some row. */
@@ -96,8 +96,8 @@ function writePlain(resolved: ResolvedQuery, { keptFrom }: CompileOptions): Omit
   };
 }
 
-const keySql = (cube: Cube, name: NameTable): string => cube.dimensions[NAMES[name].key]!.sql;
-const joinName = (name: NameTable, key: string, account: string): string =>
+export const keySql = (cube: Cube, name: NameTable): string => cube.dimensions[NAMES[name].key]!.sql;
+export const joinName = (name: NameTable, key: string, account: string): string =>
   `left join ${NAMES[name].join(key, account)}`;
 
 function joinsIn(resolved: ResolvedQuery): Set<Join> {
@@ -114,7 +114,7 @@ const ofTypes = (sql: string, { eventTypes }: Cube): string =>
   eventTypes.length === 1 ? `${sql} = '${eventTypes[0]}'` : `${sql} in ('${eventTypes.join("', '")}')`;
 
 /** The rows of the cube and of the query's segments. */
-const ofCube = ({ cube, segments }: ResolvedQuery): string[] => [
+export const ofCube = ({ cube, segments }: Pick<ResolvedQuery, 'cube' | 'segments'>): string[] => [
   ofTypes('e.type', cube),
   ...(cube.rows ? [cube.rows] : []),
   ...segments.map((name) => cube.segments![name]!.sql),

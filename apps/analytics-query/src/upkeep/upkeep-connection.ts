@@ -23,6 +23,9 @@ export async function inUpkeepTransaction(
   }
 }
 
+/** What the role may take is meant for requests; a month of events is rewritten in one statement. */
+const STATEMENT_TIMEOUT = '30min';
+
 /** A connection of its own, because upkeep may take longer than any statement of the app may. */
 export async function withUpkeepClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({
@@ -35,6 +38,7 @@ export async function withUpkeepClient<T>(url: string, work: (client: pg.Client)
   client.on('error', () => undefined);
   await client.connect();
   try {
+    await client.query(`set statement_timeout = '${STATEMENT_TIMEOUT}'`);
     return await work(client);
   } finally {
     await client.end().catch(() => undefined);

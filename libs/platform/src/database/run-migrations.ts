@@ -1,5 +1,5 @@
 import { ADVISORY_LOCKS } from '@perkway/domain';
-import { DataSource } from 'typeorm';
+import { DataSource, type QueryRunner } from 'typeorm';
 import { ConfigError, databaseEnv, loadEnv } from '../config/load-env.js';
 import { reasonOf } from '../logging/reason-of.js';
 import { onStopSignal } from '../stop-signal.js';
@@ -10,11 +10,15 @@ const MIGRATION_TIMEOUT_MS = 30 * 60_000;
 /** What a shell reports of a process that SIGTERM has ended: not done. */
 const TERMINATED = 143;
 
+/** What follows from the code of the app rather than from a history, made after the migrations if it is not there yet. */
+export type Finish = (runner: QueryRunner) => Promise<void>;
+
 /** Runs the app's pending migrations, each in its own transaction; concurrent runs wait for each other. */
 export async function runMigrations(
   url: string,
   app: string,
   migrations: MigrationClass[],
+  finish?: Finish,
 ): Promise<string[]> {
   const dataSource = new DataSource({
     ...dataSourceOptions(url, `${app}-migrate`, 2),
@@ -34,6 +38,7 @@ export async function runMigrations(
     await runner.query(`select pg_advisory_lock(${ADVISORY_LOCKS.migrations})`);
     try {
       const done = await dataSource.runMigrations();
+      await finish?.(runner);
       return done.map(({ name }) => name);
     } finally {
       await runner.query(`select pg_advisory_unlock(${ADVISORY_LOCKS.migrations})`);
@@ -45,12 +50,16 @@ export async function runMigrations(
 }
 
 /** The whole of an app's `migrate.ts`: a job of its own that ends with exit code 0 or 1. */
-export async function migrateFromEnvironment(app: string, migrations: MigrationClass[]): Promise<void> {
+export async function migrateFromEnvironment(
+  app: string,
+  migrations: MigrationClass[],
+  finish?: Finish,
+): Promise<void> {
   // At any moment: what has not been committed is rolled back.
   onStopSignal(() => process.exit(TERMINATED));
   try {
     const { DATABASE_URL } = loadEnv({ DATABASE_URL: databaseEnv.DATABASE_URL });
-    const done = await runMigrations(DATABASE_URL, app, migrations);
+    const done = await runMigrations(DATABASE_URL, app, migrations, finish);
     process.stdout.write(`${JSON.stringify({ app, msg: 'migrations applied', migrations: done })}\n`);
   } catch (error) {
     const isConfig = error instanceof ConfigError;

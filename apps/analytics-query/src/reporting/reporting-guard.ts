@@ -1,0 +1,61 @@
+import { Inject, Injectable, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { REPORTING } from '@perkway/domain';
+import { isDatabaseAway, LOGGER } from '@perkway/platform';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { DataSource } from 'typeorm';
+
+const INTERVAL_MS = 5_000;
+/** What the role's own limit would have ended is left to it. */
+const LIMIT_MS = REPORTING.statementTimeoutMs + INTERVAL_MS;
+
+/**
+ * Ends what a reporting role may not do and Postgres lets it: transactions past the limit, which it can lift for itself,
+ * and advisory locks, by which it could hold up the ingest.
+ */
+@Injectable()
+export class ReportingGuard implements OnModuleInit, BeforeApplicationShutdown {
+  private readonly stop = new AbortController();
+  private running: Promise<void> = Promise.resolve();
+
+  constructor(
+    @Inject(DataSource) private readonly dataSource: DataSource,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  onModuleInit() {
+    this.running = this.runForEver();
+  }
+
+  async beforeApplicationShutdown() {
+    this.stop.abort();
+    await this.running;
+  }
+
+  /** @returns how many sessions were ended */
+  async endSessions(limitMs = LIMIT_MS): Promise<number> {
+    const [{ ended }] = (await this.dataSource.query(
+      // Only of roles whose sessions the app was given the right to end.
+      `select count(pg_terminate_backend(s.pid))::int as ended
+       from pg_stat_activity s join pg_auth_members m on m.member = s.usesysid
+       where s.datname = current_database() and m.roleid = to_regrole($1) and pg_has_role(s.usesysid, 'usage')
+         and (s.xact_start < clock_timestamp() - $2 * interval '1 ms'
+           or exists (select from pg_locks l where l.pid = s.pid and l.locktype = 'advisory'))`,
+      [REPORTING.group, limitMs],
+    )) as [{ ended: number }];
+    return ended;
+  }
+
+  private async runForEver() {
+    while (!this.stop.signal.aborted) {
+      try {
+        const ended = await this.endSessions();
+        if (ended > 0) this.logger.warn({ ended }, 'ended sessions of reporting roles');
+      } catch (err) {
+        if (isDatabaseAway(err)) this.logger.debug({ err }, 'cannot look at the reporting roles yet');
+        else this.logger.error({ err }, 'cannot look at the reporting roles');
+      }
+      await sleep(INTERVAL_MS, undefined, { signal: this.stop.signal }).catch(() => undefined);
+    }
+  }
+}

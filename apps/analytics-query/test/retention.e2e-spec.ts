@@ -1,0 +1,183 @@
+import { UpkeepService } from '../src/upkeep/upkeep.service.js';
+import { RollupRefresher } from '../src/upkeep/rollup-refresher.js';
+import { waitFor, type LaunchedApp } from '@perkway/testing';
+import {
+  Analytics,
+  anAccountId,
+  analyticsStack,
+  click,
+  event,
+  launchAnalytics,
+  tokenFor,
+  type Stack,
+} from './support.js';
+
+const MONTHS_KEPT = 2;
+const now = new Date();
+/** The first moment of a month, so many months ago; UTC. */
+const monthStart = (ago: number): number => Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - ago, 1);
+const KEPT_FROM = monthStart(MONTHS_KEPT);
+/** Nothing is kept up but what the tests do. */
+const SETTINGS = { ROLLUP_INTERVAL_MS: '3600000', UPKEEP_INTERVAL_MS: '3600000' };
+const account = anAccountId();
+
+/** Keeps all, as the app did until its setting was changed. */
+let stack: Stack;
+/** The same store with the setting, and what it answers. */
+let app: LaunchedApp;
+let analytics: Analytics;
+
+beforeAll(async () => {
+  stack = await analyticsStack({ ...SETTINGS, ANALYTICS_ROLES: 'ingest' });
+  const events = [0, 1, 2, 3, 4, 5].flatMap((ago) =>
+    // Both ends of a month, and days between.
+    [0, 1, 7 * 86_400_000, 20 * 86_400_000, monthStart(ago - 1) - monthStart(ago) - 1]
+      .map((after) => monthStart(ago) + after)
+      .filter((at) => at <= now.getTime())
+      .flatMap((at, index) => [
+        click(account, { at, perk: `perk-${index % 2}` }),
+        event({ type: 'perk_view', account, at, collection: 'main', perks: ['a', 'b'] }),
+        event({
+          type: 'teaser_view',
+          account,
+          at,
+          campaign: 'spring',
+          journey: `j-${index % 3}`,
+          channel: 'outreach',
+        }),
+      ]),
+  );
+  await stack.publisher.events(...events);
+  await waitFor(async () => expect(await storedEvents()).toBe(events.length), 'all events');
+  await stack.app.app.get(RollupRefresher).refresh(now.getTime());
+  await stack.app.close();
+  app = await launchAnalytics(stack.database, stack.nats, {
+    ...SETTINGS,
+    RETENTION_MONTHS: String(MONTHS_KEPT),
+  });
+  analytics = new Analytics(app.url, tokenFor(account, stack.key));
+});
+afterAll(async () => {
+  await app?.close();
+  await stack?.close();
+});
+
+const storedEvents = async (): Promise<number> => {
+  const [row] = await stack.database.query<{ n: number }>('select count(*)::int as n from tracking_events');
+  return row!.n;
+};
+
+/** Answered from cells, from raw rows and from both; without a range, and with ranges that begin before what is kept. */
+const BERLIN = { timezone: 'Europe/Berlin' };
+const everything = {
+  dateRange: [
+    new Date(monthStart(7)).toISOString().slice(0, 10),
+    new Date(now.getTime() + 86_400_000).toISOString().slice(0, 10),
+  ],
+};
+const QUERIES: [query: object, sql: string][] = [
+  [{ measures: ['perk_clicks.count'] }, `count(*) where type = 'perk_click'`],
+  [{ measures: ['perk_views.count'] }, `sum(cardinality(perk_ids)) where type = 'perk_view'`],
+  [{ measures: ['teaser_views.journeys'] }, `count(distinct journey_id) where type = 'teaser_view'`],
+  [{ measures: ['campaign_funnel.teaser_viewers'] }, `count(distinct journey_id) where type = 'teaser_view'`],
+  [
+    {
+      measures: ['perk_clicks.count'],
+      filters: [{ member: 'perk_clicks.perk_id', operator: 'equals', values: ['perk-1'] }],
+    },
+    `count(*) where type = 'perk_click' and perk_id = 'perk-1'`,
+  ],
+  [
+    {
+      measures: ['perk_clicks.count'],
+      timeDimensions: [{ dimension: 'perk_clicks.occurred_at', ...everything }],
+      ...BERLIN,
+    },
+    `count(*) where type = 'perk_click'`,
+  ],
+];
+
+/** A plain count of what should be kept. */
+async function expected(): Promise<string[]> {
+  const from = new Date(KEPT_FROM).toISOString();
+  return Promise.all(
+    QUERIES.map(async ([, sql]) => {
+      const [measure, where] = sql.split(' where ');
+      const [row] = await stack.database.query<{ n: string }>(
+        `select (${measure})::text as n from tracking_events where ${where} and account_id = $1 and occurred_at >= $2`,
+        [account, from],
+      );
+      return row!.n;
+    }),
+  );
+}
+async function answered(): Promise<string[]> {
+  return Promise.all(
+    QUERIES.map(async ([query]) => {
+      const { status, body } = await analytics.load(query);
+      expect([status, body.error]).toEqual([200, undefined]);
+      return String(Object.values(body.data[0]!)[0]);
+    }),
+  );
+}
+const months = async (): Promise<string[]> => {
+  const rows = await stack.database.query<{ name: string }>(
+    `select relname as name from pg_inherits join pg_class on pg_class.oid = inhrelid
+     where inhparent = 'tracking_events'::regclass order by relname`,
+  );
+  return rows.map(({ name }) => name.slice(-7).replace('_', '-'));
+};
+const nameOf = (ago: number): string => new Date(monthStart(ago)).toISOString().slice(0, 7);
+
+describe('retention', () => {
+  it('answers a plain count of what is kept before, while and after months are dropped', async () => {
+    // The app looks at the months when it starts, and has done so or does so now.
+    const counts = await expected();
+    let isOver = false;
+    let compared = 0;
+    const asking = (async () => {
+      do {
+        expect(await answered()).toEqual(counts);
+        compared += 1;
+      } while (!isOver);
+    })();
+    const upkeep = app.app.get(UpkeepService);
+    const refresher = app.app.get(RollupRefresher);
+    try {
+      await waitFor(async () => {
+        await upkeep.keepMonths(now.getTime());
+        await refresher.refresh(now.getTime());
+        expect((await months())[0]).toBe(nameOf(MONTHS_KEPT));
+      }, 'the months to be dropped');
+    } finally {
+      isOver = true;
+    }
+    await asking;
+    expect(compared).toBeGreaterThan(0);
+    expect(await answered()).toEqual(counts);
+    expect(await expected()).toEqual(counts);
+    const [{ cells }] = (await stack.database.query(
+      `select (select count(*) from event_hours where hour < $1) + (select count(*) from perk_days where day < $1)
+         + (select count(*) from campaign_days where day < $1) as cells`,
+      [new Date(KEPT_FROM)],
+    )) as [{ cells: string }];
+    expect(cells).toBe('0');
+  });
+
+  it('counts what comes late for a kept month, and not what comes for a dropped one', async () => {
+    const before = await expected();
+    await stack.publisher.events(
+      click(account, { at: KEPT_FROM - 1 }),
+      click(account, { at: monthStart(4) }),
+      click(account, { at: KEPT_FROM }),
+      click(account, { at: KEPT_FROM }),
+    );
+    await waitFor(async () => expect(await expected()).not.toEqual(before), 'the late events');
+    const counts = await expected();
+    expect(Number(counts[0])).toBe(Number(before[0]) + 2);
+    expect(await answered()).toEqual(counts);
+    await app.app.get(RollupRefresher).refresh(now.getTime());
+    expect(await answered()).toEqual(counts);
+    expect((await months())[0]).toBe(nameOf(MONTHS_KEPT));
+  });
+});

@@ -1,0 +1,234 @@
+import { jetstream } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
+import { parseBrokerUrl, TRACKING_EVENT_VERSION, trackingSubject } from '@perkway/domain';
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { median } from '../compare.js';
+import type { Fleet } from '../fleet.js';
+import { residentMiB } from '../process-usage.js';
+import { judge, timed, write } from './asker.js';
+
+const ROUNDS = Number(process.env.BENCH_INGEST_ROUNDS ?? 3);
+const BURST = Number(process.env.BENCH_BURST ?? 200_000);
+const BATCH = 1_000;
+/** As many as ingest stores batches at once. */
+const WRITERS = 2;
+const LIMIT_MS = 120_000;
+/** How much a burst may add to the memory of the process. */
+const GROWTH_MIB = 150;
+const ACCOUNTS = ['bench-plain', 'bench-ingest'] as const;
+type Account = (typeof ACCOUNTS)[number];
+/** Messages whose acknowledgement is waited for at the same time. */
+const UNACKED = 256;
+
+interface Sent {
+  events: number;
+  perMessage: number;
+}
+
+let made = 0;
+function someEvents(account: Account, count: number) {
+  const now = Date.now();
+  return Array.from({ length: count }, () => {
+    made += 1;
+    return {
+      v: TRACKING_EVENT_VERSION,
+      id: randomUUID(),
+      account,
+      at: now - (made % 5_000),
+      type: 'teaser_view',
+      campaign: `campaign-${made % 10}`,
+      journey: `journey-${made % 5_000}`,
+      channel: 'outreach',
+      traffic: { class: 'human', reason: 'default' },
+      utm: { utm_source: 'mail' },
+      cmeta: { plan: 'gold', segment: `s${made % 7}` },
+    };
+  });
+}
+type SomeEvent = ReturnType<typeof someEvents>[number];
+
+const chunks = <T>(items: T[], size: number): T[][] =>
+  Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>
+    items.slice(index * size, (index + 1) * size),
+  );
+
+/** What no ingest can beat: the bare statement, for the columns that these events have. */
+const PLAIN = `
+  insert into tracking_events (account_id, occurred_at, id, type, campaign_id, journey_id, channel, traffic_class, traffic_reason, utm_source, cmeta)
+  select a, t, i, ty, c, j, ch, tc, tr, s, m::jsonb
+  from unnest($1::text[], $2::timestamptz[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[])
+    as u (a, t, i, ty, c, j, ch, tc, tr, s, m)
+  on conflict do nothing`;
+const COLUMNS: ((event: SomeEvent) => string)[] = [
+  ({ account }) => account,
+  ({ at }) => new Date(at).toISOString(),
+  ({ id }) => id,
+  ({ type }) => type,
+  ({ campaign }) => campaign,
+  ({ journey }) => journey,
+  ({ channel }) => channel,
+  ({ traffic }) => traffic.class,
+  ({ traffic }) => traffic.reason,
+  ({ utm }) => utm.utm_source,
+  ({ cmeta }) => JSON.stringify(cmeta),
+];
+
+async function plain(clients: pg.Client[], events: number): Promise<number> {
+  const batches = chunks(someEvents('bench-plain', events), BATCH);
+  return timed(() =>
+    Promise.all(
+      clients.map(async (client) => {
+        for (let batch = batches.shift(); batch; batch = batches.shift())
+          await client.query(
+            PLAIN,
+            COLUMNS.map((read) => batch!.map(read)),
+          );
+      }),
+    ),
+  );
+}
+
+const storedBy = async (fleet: Fleet): Promise<number> => {
+  const text = await (await fetch(`${fleet.urls['analytics-query']}/metrics`)).text();
+  return Number(/^tracking_events_stored_total\{.*\} (\d+)/m.exec(text)?.[1] ?? 0);
+};
+
+class Publisher {
+  private constructor(private readonly connection: Awaited<ReturnType<typeof connect>>) {}
+
+  static async connect(url: string): Promise<Publisher> {
+    const { servers, user, password } = parseBrokerUrl(url);
+    return new Publisher(await connect({ servers, user, pass: password }));
+  }
+
+  async publish(messages: string[]): Promise<void> {
+    const stream = jetstream(this.connection, { timeout: 20_000 });
+    const subject = trackingSubject('bench');
+    for (const some of chunks(messages, UNACKED))
+      await Promise.all(some.map((message) => stream.publish(subject, message)));
+  }
+
+  close(): Promise<void> {
+    return this.connection.close();
+  }
+}
+
+const messagesOf = ({ events, perMessage }: Sent): string[] =>
+  chunks(someEvents('bench-ingest', events), perMessage).map((some) => JSON.stringify({ events: some }));
+
+async function untilStored(fleet: Fleet, total: number): Promise<void> {
+  const deadline = Date.now() + LIMIT_MS;
+  while ((await storedBy(fleet)) < total) {
+    if (Date.now() > deadline)
+      throw new Error(`${total - (await storedBy(fleet))} events are not stored after ${LIMIT_MS / 1000} s`);
+    await sleep(20);
+  }
+}
+
+/** Published as fast as the stream takes it, and stored at the same time. */
+async function endToEnd(fleet: Fleet, publisher: Publisher, sent: Sent): Promise<number> {
+  const messages = messagesOf(sent);
+  const before = await storedBy(fleet);
+  return timed(async () => {
+    await publisher.publish(messages);
+    await untilStored(fleet, before + sent.events);
+  });
+}
+
+/** All of it is in the stream before the first event is taken. */
+async function burst(fleet: Fleet, publisher: Publisher, sent: Sent): Promise<number> {
+  const messages = messagesOf(sent);
+  const before = await storedBy(fleet);
+  const pid = fleet.pid('analytics-query');
+  process.kill(pid, 'SIGSTOP');
+  try {
+    await publisher.publish(messages);
+  } finally {
+    process.kill(pid, 'SIGCONT');
+  }
+  return timed(() => untilStored(fleet, before + sent.events));
+}
+
+/** The most that a process held while something was done. */
+async function peakOf<T>(pid: number, work: () => Promise<T>): Promise<{ peak: number; answer: T }> {
+  let peak = 0;
+  const timer = setInterval(() => (peak = Math.max(peak, residentMiB(pid) ?? 0)), 20);
+  try {
+    return { answer: await work(), peak: Math.max(peak, residentMiB(pid) ?? 0) };
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+/** Ingest against the bare statement, in turn. */
+export async function ingest(fleet: Fleet): Promise<number> {
+  const clients = Array.from(
+    { length: WRITERS },
+    () => new pg.Client({ connectionString: fleet.databaseUrl, options: '-c search_path=analytics' }),
+  );
+  for (const client of clients) await client.connect();
+  const publisher = await Publisher.connect(fleet.natsUrl);
+  const pid = fleet.pid('analytics-query');
+  let missed = 0;
+  write(
+    '\ningest, ratio to the bare statement in batches of 1,000 on two connections; medians of rounds in turn',
+  );
+  try {
+    const compare = async (sent: Sent, work: typeof endToEnd) => {
+      const rounds: { ratio: number; rate: number; bare: number }[] = [];
+      for (let round = -1; round < ROUNDS; round += 1) {
+        const bare = await plain(clients, sent.events);
+        const took = await work(fleet, publisher, sent);
+        // The first round warms up.
+        if (round >= 0)
+          rounds.push({
+            ratio: bare / took,
+            rate: (sent.events * 1000) / took,
+            bare: (sent.events * 1000) / bare,
+          });
+      }
+      const of = (name: keyof (typeof rounds)[number]) => median(rounds.map((each) => each[name]));
+      return {
+        ratio: of('ratio'),
+        text: `${of('rate').toFixed(0)} events/s, bare ${of('bare').toFixed(0)}, ratio ${of('ratio').toFixed(2)}`,
+      };
+    };
+    for (const [perMessage, events, target] of [
+      [1, 20_000, 0.45],
+      [20, 60_000, 0.75],
+      [1_000, 60_000, 0.75],
+    ] as const) {
+      const { ratio, text } = await compare({ events, perMessage }, endToEnd);
+      missed += judge(
+        `${perMessage} events a message, end to end: ${text}; target ${target}`,
+        ratio >= target,
+      );
+    }
+    const start = residentMiB(pid) ?? 0;
+    const { answer, peak } = await peakOf(pid, () => compare({ events: BURST, perMessage: 1_000 }, burst));
+    missed += judge(
+      `a burst of ${BURST}: ${answer.text}, ${(1 / answer.ratio).toFixed(2)} of the bare time; target 1.20`,
+      1 / answer.ratio <= 1.2,
+    );
+    missed += judge(
+      `its memory: ${start.toFixed(0)} MiB before, at most ${peak.toFixed(0)}; target ${GROWTH_MIB} more`,
+      peak - start <= GROWTH_MIB,
+    );
+    const cuts = fleet.brokerLog.match(/slow consumer/gi)?.length ?? 0;
+    missed += judge(`connections that the broker cut as too slow: ${cuts}; target 0`, cuts === 0);
+    const { rows } = await clients[0]!.query<{ account: string; n: string }>(
+      'select account_id as account, count(*) as n from tracking_events where account_id = any($1) group by 1',
+      [ACCOUNTS],
+    );
+    const counts = new Set(rows.map(({ n }) => n));
+    missed += judge(`stored of both kinds: ${[...counts].join(' and ')}`, counts.size === 1);
+  } finally {
+    for (const table of ['tracking_events', 'attribute_names'])
+      await clients[0]!.query(`delete from ${table} where account_id = any($1)`, [ACCOUNTS]);
+    for (const client of clients) await client.end();
+    await publisher.close();
+  }
+  return missed;
+}

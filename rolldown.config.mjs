@@ -10,6 +10,7 @@ const TOOLS = 'perkway';
 const COMMANDS = {
   main: 'tools/perkway/src/main.ts',
   provision: 'tools/perkway/src/provision.ts',
+  replay: 'tools/perkway/src/replay.ts',
   secrets: 'tools/perkway/src/secrets.ts',
   'reporting-role': 'tools/perkway/src/reporting-role.ts',
   apply: 'tools/local-stack/src/catalogue/main.ts',

@@ -59,7 +59,11 @@ export const envSpec = {
   TRACKING_REPLICAS: oneOrThree({ default: 1, desc: 'Servers that keep the streams: 1 or, of a cluster, 3' }),
   TRACKING_MAX_BYTES: num({
     default: 2 * 1024 ** 3,
-    desc: 'Size at which the stream refuses new events, which then wait in the outboxes; -1 for none. The broker sets it aside',
+    desc: 'Size of the stream; -1 for none. Near it the oldest stored events go; with none to go it refuses new ones, which wait in the outboxes',
+  }),
+  TRACKING_MAX_AGE_HOURS: positive({
+    default: 7 * 24,
+    desc: 'How long the stream keeps events, stored or not: so far back they can be replayed',
   }),
 };
 

@@ -62,32 +62,19 @@ describe('the stream', () => {
       withStream((manager) =>
         manager.streams.update(TRACKING_STREAM, { description, max_bytes: 77_777_777 }),
       );
-    const ours = { description: 'Perkway, settings 1', max_bytes: 2 * 1024 ** 3 };
+    const ours = { description: 'Perkway, settings 2', max_bytes: 2 * 1024 ** 3 };
     await waitFor(async () => expect(await settings()).toEqual(ours), 'its settings');
     for (const [theirs, then] of [
-      ['Perkway, settings 2', { description: 'Perkway, settings 2', max_bytes: 77_777_777 }],
-      ['Perkway, settings 0', ours],
+      ['Perkway, settings 3', { description: 'Perkway, settings 3', max_bytes: 77_777_777 }],
+      ['Perkway, settings 1', ours],
       ['', ours],
     ] as const) {
       await change(theirs);
       await withStream((manager) =>
-        ensureTrackingStreams(manager, { replicas: 1, maxBytes: ours.max_bytes }),
+        ensureTrackingStreams(manager, { replicas: 1, maxBytes: ours.max_bytes, maxAgeMs: 3_600_000 }),
       );
       expect(await settings()).toEqual(then);
     }
-  });
-
-  it('keeps what nobody has stored, without a limit of age', async () => {
-    await waitFor(async () => {
-      const { config } = await withStream((manager) => manager.streams.info(TRACKING_STREAM));
-      expect(config).toMatchObject({
-        subjects: ['tracking.>'],
-        retention: 'workqueue',
-        storage: 'file',
-        discard: 'new',
-        max_age: 0,
-      });
-    }, 'the stream');
   });
 });
 
@@ -323,6 +310,7 @@ describe('ingest', () => {
       'tracking_events_duplicate_total',
       'tracking_events_dead_total',
       'tracking_lag_messages',
+      'tracking_lag_seconds',
     ])
       expect(text).toMatch(new RegExp(`^${name}\\{[^}]*\\} \\d`, 'm'));
   });

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { TRACKING_STREAM } from '@perkway/domain';
 import { connectTo, tcpProxy, http, waitFor } from '@perkway/testing';
 import { jetstreamManager } from '@nats-io/jetstream';
 import {
@@ -129,7 +130,7 @@ describe('outages', () => {
   it('goes on by itself when the broker comes back with an empty disk', async () => {
     const account = anAccountId();
     const connection = await connectTo(stack.nats.url);
-    await (await jetstreamManager(connection)).streams.delete('TRACKING');
+    await (await jetstreamManager(connection)).streams.delete(TRACKING_STREAM);
     await connection.close();
     await stack.publisher.events(...Array.from({ length: EVENTS }, () => click(account)));
     await exactly(account);

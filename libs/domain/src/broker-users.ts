@@ -2,6 +2,7 @@ import type { AppName } from './apps.js';
 import { QUESTIONS } from './messages.js';
 import type { Question } from './question.js';
 import {
+  FORMER_TRACKING_STREAM,
   TRACKING_CONSUMER,
   TRACKING_DEAD_STREAM,
   TRACKING_DEAD_SUBJECTS,
@@ -28,16 +29,21 @@ const ALL: readonly Pick<Question<object, object>, 'subject' | 'owner' | 'askers
 /** The apps with a tracking outbox. */
 const TRACKERS: AppName[] = ['perks', 'links', 'boost', 'gift-cards'];
 
-/** Makes the streams and the consumer, reads and acknowledges; deletes and purges nothing. */
+/** Makes the streams and the consumer, reads and acknowledges, drops what is stored and too old or too much. */
 const INGEST: AppName = 'analytics-query';
 const INGEST_SUBJECTS = [
   ...[TRACKING_STREAM, TRACKING_DEAD_STREAM].flatMap((stream) =>
     ['INFO', 'CREATE', 'UPDATE'].map((call) => `$JS.API.STREAM.${call}.${stream}`),
   ),
-  ...['INFO', 'CREATE', 'DURABLE.CREATE', 'MSG.NEXT'].map(
-    (call) => `$JS.API.CONSUMER.${call}.${TRACKING_STREAM}.${TRACKING_CONSUMER}`,
-  ),
-  `$JS.ACK.${TRACKING_STREAM}.${TRACKING_CONSUMER}.>`,
+  `$JS.API.STREAM.PURGE.${TRACKING_STREAM}`,
+  ...['INFO', 'UPDATE', 'DELETE'].map((call) => `$JS.API.STREAM.${call}.${FORMER_TRACKING_STREAM}`),
+  ...[TRACKING_STREAM, FORMER_TRACKING_STREAM].flatMap((stream) => [
+    `$JS.API.STREAM.MSG.GET.${stream}`,
+    ...['INFO', 'CREATE', 'DURABLE.CREATE', 'MSG.NEXT'].map(
+      (call) => `$JS.API.CONSUMER.${call}.${stream}.${TRACKING_CONSUMER}`,
+    ),
+    `$JS.ACK.${stream}.${TRACKING_CONSUMER}.>`,
+  ]),
   TRACKING_DEAD_SUBJECTS,
 ];
 

@@ -3,7 +3,10 @@ import type { CustomAttributes } from './custom-attributes.js';
 /** Raised when an event's shape changes so that an older reader would misread it. */
 export const TRACKING_EVENT_VERSION = 1;
 
-export const TRACKING_STREAM = 'TRACKING';
+/** Keeps every event for days, also those that are stored: it can be replayed after a restore. */
+export const TRACKING_STREAM = 'TRACKING_EVENTS';
+/** The work queue of earlier releases, whose retention cannot be changed: drained, then deleted. */
+export const FORMER_TRACKING_STREAM = 'TRACKING';
 /** The durable consumer: all replicas of analytics-query share it. */
 export const TRACKING_CONSUMER = 'analytics-query';
 /** Each app publishes to `tracking.<app>`; the stream captures `tracking.>`. */

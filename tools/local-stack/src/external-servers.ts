@@ -1,8 +1,12 @@
 import { jetstreamManager } from '@nats-io/jetstream';
-import { connect, type NatsConnection } from '@nats-io/transport-node';
-import { parseBrokerUrl, TRACKING_DEAD_STREAM, TRACKING_STREAM } from '@perkway/domain';
+import {
+  FORMER_TRACKING_STREAM,
+  parseBrokerUrl,
+  TRACKING_DEAD_STREAM,
+  TRACKING_STREAM,
+} from '@perkway/domain';
 import { APPS, FLEET, hasDatabase } from '@perkway/fleet';
-import { readNatsInfo } from '@perkway/local-servers';
+import { connectToBroker, readNatsInfo } from '@perkway/local-servers';
 import pg from 'pg';
 import { StackError } from './settings.js';
 
@@ -34,19 +38,6 @@ export async function checkDatabase(url: string): Promise<void> {
     );
 }
 
-function connectTo(natsUrl: string): Promise<NatsConnection> {
-  const { servers, user, password, token, tls } = parseBrokerUrl(natsUrl);
-  const caFile = process.env.NATS_CA_FILE;
-  return connect({
-    servers,
-    user,
-    pass: password,
-    token,
-    ...(tls || caFile ? { tls: { caFile } } : {}),
-    timeout: TIMEOUT_MS,
-  });
-}
-
 /** Refuses a `NATS_URL` that nobody answers, that lets us not in, or that has no JetStream. */
 export async function checkNats(url: string): Promise<void> {
   const { hostname, port } = new URL(`nats://${parseBrokerUrl(url).servers[0]}`);
@@ -60,7 +51,7 @@ export async function checkNats(url: string): Promise<void> {
       'NATS_URL cannot be used (that server has no JetStream): start it with -js, or leave it out.',
     );
   try {
-    await (await connectTo(url)).close();
+    await (await connectToBroker(url)).close();
   } catch (error) {
     throw new StackError(
       `NATS_URL cannot be used (${(error as Error).message}): give the URL of a user who may do everything, or leave it out.`,
@@ -83,11 +74,11 @@ export async function dropSchemas(url: string): Promise<void> {
 
 /** Removes the streams of the fleet with all that waits in them. */
 export async function dropStreams(url: string): Promise<void> {
-  const connection = await connectTo(url);
+  const connection = await connectToBroker(url);
   try {
     const manager = await jetstreamManager(connection);
     for await (const { config } of manager.streams.list())
-      if ([TRACKING_STREAM, TRACKING_DEAD_STREAM].includes(config.name))
+      if ([TRACKING_STREAM, TRACKING_DEAD_STREAM, FORMER_TRACKING_STREAM].includes(config.name))
         await manager.streams.delete(config.name);
   } finally {
     await connection.close();

@@ -9,6 +9,7 @@ export class IngestMetrics {
   readonly dead: Counter;
   readonly delayed: Counter;
   readonly lag: Gauge;
+  readonly lagAge: Gauge;
   readonly batches: Histogram;
 
   constructor(@Inject(Registry) registry: Registry) {
@@ -37,6 +38,11 @@ export class IngestMetrics {
     this.lag = new Gauge({
       name: 'tracking_lag_messages',
       help: 'Messages of the stream that are not stored yet',
+      registers,
+    });
+    this.lagAge = new Gauge({
+      name: 'tracking_lag_seconds',
+      help: 'Age of the oldest message of the stream that is not stored yet',
       registers,
     });
     this.batches = new Histogram({

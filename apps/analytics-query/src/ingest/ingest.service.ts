@@ -1,6 +1,6 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { TRACKING_CONSUMER, TRACKING_STREAM } from '@perkway/domain';
+import { TRACKING_STREAM } from '@perkway/domain';
 import { ENV, LOGGER, NatsService } from '@perkway/platform';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
@@ -9,7 +9,7 @@ import { BatchWriter } from './batch-writer.js';
 import { IngestMetrics } from './ingest-metrics.js';
 import { Pull, type StreamMessage } from './pull.js';
 import { readMessage, type ReadMessage } from './read-message.js';
-import { ACK_WAIT_MS, ensureTrackingStreams } from './tracking-streams.js';
+import { ACK_WAIT_MS, ensureTrackingStreams, lagOf, makeRoom } from './tracking-streams.js';
 
 const BATCH_EVENTS = 1_000;
 const BATCH_WAIT_MS = 150;
@@ -52,6 +52,8 @@ export class IngestService implements OnModuleInit, BeforeApplicationShutdown {
   private readonly inWork = new Set<Held>();
   private heldBytes = 0;
   private pull?: Pull;
+  /** To read from: two as long as that of an earlier release has events. */
+  private streams = [TRACKING_STREAM];
   /** Called when a batch is full, when the first message waits, and when the app stops. */
   private wake: () => void = () => undefined;
   private taking: Promise<unknown> = Promise.resolve();
@@ -97,13 +99,14 @@ export class IngestService implements OnModuleInit, BeforeApplicationShutdown {
     let failures = 0;
     while (!this.stopping) {
       try {
-        connection ??= await this.connectToStream();
+        connection ??= await this.connectToStreams();
         if (!connection) continue;
         if (this.heldBytes >= MAX_HELD_BYTES) {
           await this.pause(20);
           continue;
         }
-        await this.fetch(connection);
+        for (const stream of this.streams) await this.fetch(connection, stream);
+        if (this.streams.length > 1) await this.ensureStreams();
         failures = 0;
       } catch (err) {
         // Stream or consumer may be gone with the broker's disk: look (and make them) again.
@@ -115,22 +118,27 @@ export class IngestService implements OnModuleInit, BeforeApplicationShutdown {
   }
 
   /** The connection, once the stream and the consumer are there. Null when the app stops before. */
-  private async connectToStream(): Promise<NatsConnection | null> {
+  private async connectToStreams(): Promise<NatsConnection | null> {
     const isStopped = new Promise<null>((resolve) => {
       if (this.stopping) resolve(null);
       this.stopWaiting.signal.addEventListener('abort', () => resolve(null), { once: true });
     });
     const connection = await Promise.race([this.nats.connected(), isStopped]);
     if (!connection) return null;
-    await ensureTrackingStreams(await this.nats.manager(), {
-      replicas: this.env.TRACKING_REPLICAS,
-      maxBytes: this.env.TRACKING_MAX_BYTES,
-    });
+    await this.ensureStreams();
     return connection;
   }
 
-  private async fetch(connection: NatsConnection) {
-    this.pull = new Pull(connection);
+  private async ensureStreams() {
+    this.streams = await ensureTrackingStreams(await this.nats.manager(), {
+      replicas: this.env.TRACKING_REPLICAS,
+      maxBytes: this.env.TRACKING_MAX_BYTES,
+      maxAgeMs: this.env.TRACKING_MAX_AGE_HOURS * 3_600_000,
+    });
+  }
+
+  private async fetch(connection: NatsConnection, stream: string) {
+    this.pull = new Pull(connection, stream);
     await this.pull.run(
       {
         messages: FETCH_MESSAGES,
@@ -234,10 +242,11 @@ export class IngestService implements OnModuleInit, BeforeApplicationShutdown {
       await this.pause(LAG_INTERVAL_MS);
       if (this.stopping || !this.nats.current) continue;
       try {
-        const { num_pending, num_ack_pending } = await (
-          await this.nats.manager()
-        ).consumers.info(TRACKING_STREAM, TRACKING_CONSUMER);
-        this.metrics.lag.set(num_pending + num_ack_pending);
+        const manager = await this.nats.manager();
+        const lags = await Promise.all(this.streams.map((stream) => lagOf(manager, stream)));
+        this.metrics.lag.set(lags.reduce((sum, { messages }) => sum + messages, 0));
+        this.metrics.lagAge.set(Math.max(...lags.map(({ ageMs }) => ageMs)) / 1_000);
+        await makeRoom(manager);
       } catch (err) {
         this.logger.debug({ err }, 'cannot ask for the lag');
       }

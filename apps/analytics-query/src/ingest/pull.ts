@@ -5,7 +5,7 @@ import {
   type NatsConnection,
   type Subscription,
 } from '@nats-io/transport-node';
-import { inboxPrefix, TRACKING_CONSUMER, TRACKING_STREAM } from '@perkway/domain';
+import { inboxPrefix, TRACKING_CONSUMER } from '@perkway/domain';
 
 /** A message of the stream and what can be said to the broker about it. */
 export interface StreamMessage {
@@ -24,7 +24,6 @@ export interface PullLimits {
   expiresMs: number;
 }
 
-const NEXT = `$JS.API.CONSUMER.MSG.NEXT.${TRACKING_STREAM}.${TRACKING_CONSUMER}`;
 /** Nothing was heard for this long, neither message nor heartbeat: the broker is gone, or the consumer. */
 const SILENCE_MS = 4_000;
 const HEARTBEAT_MS = 500;
@@ -40,7 +39,10 @@ const HEARTBEAT = 100;
 export class Pull {
   private subscription?: Subscription;
 
-  constructor(private readonly connection: NatsConnection) {}
+  constructor(
+    private readonly connection: NatsConnection,
+    private readonly stream: string,
+  ) {}
 
   /**
    * Resolves when the request has ended and all that the broker sent for it has been handed over.
@@ -54,7 +56,7 @@ export class Pull {
     let received = 0;
     try {
       this.connection.publish(
-        NEXT,
+        `$JS.API.CONSUMER.MSG.NEXT.${this.stream}.${TRACKING_CONSUMER}`,
         JSON.stringify({
           batch: messages,
           max_bytes: bytes,

@@ -10,6 +10,7 @@ import {
   type StreamConfig,
 } from '@nats-io/jetstream';
 import {
+  FORMER_TRACKING_STREAM,
   TRACKING_CONSUMER,
   TRACKING_DEAD_STREAM,
   TRACKING_DEAD_SUBJECTS,
@@ -24,7 +25,7 @@ export const ACK_WAIT_MS = 10_000;
  * Raised with every change of the settings here. It stands in the description of streams and consumer, and a replica of an
  * older build leaves those of a newer one as they are.
  */
-const SETTINGS = 1;
+const SETTINGS = 2;
 const DESCRIPTION = `Perkway, settings ${SETTINGS}`;
 const isNewer = (description = ''): boolean => Number(/ (\d+)$/.exec(description)?.[1] ?? 0) > SETTINGS;
 
@@ -34,16 +35,18 @@ export interface StreamSettings {
   replicas: number;
   /** -1 for none. */
   maxBytes: number;
+  /** How long events are kept, stored or not. */
+  maxAgeMs: number;
 }
 
-/** Keeps what nobody has stored yet, for as long as it takes. */
-const trackingStream = ({ replicas, maxBytes }: StreamSettings): Partial<StreamConfig> => ({
+/** Keeps events for days, also when they are stored: what a restored database lacks is replayed from it. */
+const trackingStream = ({ replicas, maxBytes, maxAgeMs }: StreamSettings): Partial<StreamConfig> => ({
   description: DESCRIPTION,
   subjects: [TRACKING_SUBJECTS],
-  retention: RetentionPolicy.Workqueue,
+  retention: RetentionPolicy.Limits,
   storage: StorageType.File,
   discard: DiscardPolicy.New,
-  max_age: 0,
+  max_age: nanos(maxAgeMs),
   max_bytes: maxBytes,
   num_replicas: replicas,
 });
@@ -86,22 +89,100 @@ async function ensureStream(manager: JetStreamManager, name: string, config: Par
   }
 }
 
-/** Creates the streams and the consumer, or brings their settings up to date. */
+/** Captures nothing that an app publishes. */
+const NO_SUBJECT = 'tracking-before.>';
+
+/**
+ * Takes the subjects away from the work queue of earlier releases, so that the stream of this one can have them. What waits
+ * in it stays to be stored. Between the two nobody takes events, and the apps put theirs into their outboxes.
+ *
+ * @returns whether it still has events, and so is to be read
+ */
+async function retireFormerStream(manager: JetStreamManager): Promise<boolean> {
+  try {
+    const { config, state } = await manager.streams.info(FORMER_TRACKING_STREAM);
+    const isRetired = config.subjects[0] === NO_SUBJECT;
+    if (isRetired && state.messages === 0) {
+      await manager.streams.delete(FORMER_TRACKING_STREAM);
+      return false;
+    }
+    if (!isRetired)
+      await manager.streams.update(FORMER_TRACKING_STREAM, {
+        description: DESCRIPTION,
+        subjects: [NO_SUBJECT],
+      });
+    return true;
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+    return false;
+  }
+}
+
+/**
+ * Creates the streams and the consumer, or brings their settings up to date.
+ *
+ * @returns the streams to read from
+ */
 export async function ensureTrackingStreams(
   manager: JetStreamManager,
   settings: StreamSettings,
-): Promise<void> {
+): Promise<string[]> {
+  const hasFormer = await retireFormerStream(manager);
   await ensureStream(manager, TRACKING_STREAM, trackingStream(settings));
   await ensureStream(manager, TRACKING_DEAD_STREAM, deadStream(settings));
+  await ensureConsumer(manager);
+  return hasFormer ? [TRACKING_STREAM, FORMER_TRACKING_STREAM] : [TRACKING_STREAM];
+}
+
+async function ensureConsumer(manager: JetStreamManager): Promise<void> {
   try {
     const { config: present } = await manager.consumers.info(TRACKING_STREAM, TRACKING_CONSUMER);
-    if (isNewer(present.description)) return;
-    const isSame = (['description', 'ack_wait', 'max_ack_pending'] as const).every(
-      (key) => present[key] === consumer[key],
-    );
-    if (!isSame) await manager.consumers.update(TRACKING_STREAM, TRACKING_CONSUMER, consumer);
+    const { description, ack_wait, max_ack_pending } = consumer;
+    const isSame =
+      present.description === description &&
+      present.ack_wait === ack_wait &&
+      present.max_ack_pending === max_ack_pending;
+    // Where it began stays: after a replay that is a time.
+    if (!isSame && !isNewer(present.description))
+      await manager.consumers.update(TRACKING_STREAM, TRACKING_CONSUMER, {
+        description,
+        ack_wait,
+        max_ack_pending,
+      });
   } catch (error) {
     if (!isMissing(error)) throw error;
     await manager.consumers.add(TRACKING_STREAM, { ...consumer, durable_name: TRACKING_CONSUMER });
   }
+}
+
+/** How much of the stream may be full before what is stored makes room for what comes, and how much of it then goes. */
+const FULL = 0.8;
+const ROOM = 0.25;
+
+/** What waits to be stored. */
+export interface Lag {
+  messages: number;
+  /** Age of the oldest one, in milliseconds; 0 where none waits. */
+  ageMs: number;
+}
+
+/** Drops the oldest of what is stored from a stream that is nearly full: what is not stored stays, whatever its size. */
+export async function makeRoom(manager: JetStreamManager): Promise<void> {
+  const { config, state } = await manager.streams.info(TRACKING_STREAM);
+  if (config.max_bytes <= 0 || state.bytes < FULL * config.max_bytes) return;
+  const { ack_floor } = await manager.consumers.info(TRACKING_STREAM, TRACKING_CONSUMER);
+  const wanted = state.first_seq + Math.ceil(state.messages * ROOM);
+  const seq = Math.min(wanted, ack_floor.stream_seq + 1);
+  if (seq > state.first_seq) await manager.streams.purge(TRACKING_STREAM, { seq });
+}
+
+export async function lagOf(manager: JetStreamManager, stream: string): Promise<Lag> {
+  const { num_pending, num_ack_pending, ack_floor } = await manager.consumers.info(stream, TRACKING_CONSUMER);
+  const messages = num_pending + num_ack_pending;
+  if (messages === 0) return { messages, ageMs: 0 };
+  const { state } = await manager.streams.info(stream);
+  const oldest = await manager.streams.getMessage(stream, {
+    seq: Math.max(state.first_seq, ack_floor.stream_seq + 1),
+  });
+  return { messages, ageMs: oldest ? Date.now() - oldest.time.getTime() : 0 };
 }

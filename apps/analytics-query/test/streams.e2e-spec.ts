@@ -1,0 +1,236 @@
+import { AckPolicy, jetstreamManager, RetentionPolicy, type JetStreamManager } from '@nats-io/jetstream';
+import {
+  FORMER_TRACKING_STREAM,
+  TRACKING_CONSUMER,
+  TRACKING_STREAM,
+  TRACKING_SUBJECTS,
+} from '@perkway/domain';
+import {
+  anAccountId,
+  closeAll,
+  connectTo,
+  http,
+  runNode,
+  testNats,
+  waitFor,
+  type TestDatabase,
+  type TestNats,
+} from '@perkway/testing';
+import { lagOf, makeRoom } from '../src/ingest/tracking-streams.js';
+import { analyticsDatabase, click, event, launchAnalytics, Publisher } from './support.js';
+
+const HOUR_MS = 3_600_000;
+
+let nats: TestNats;
+let database: TestDatabase;
+let manager: JetStreamManager;
+let publisher: Publisher;
+const open: { close(): Promise<unknown> }[] = [];
+
+beforeEach(async () => {
+  [nats, database] = await Promise.all([testNats(), analyticsDatabase()]);
+  const connection = await connectTo(nats.url);
+  manager = await jetstreamManager(connection);
+  publisher = await Publisher.connect(nats.url);
+  open.push(nats, database, connection, publisher);
+});
+afterEach(() => closeAll(...open.splice(0).reverse()));
+
+const launch = async (overrides: Record<string, string> = {}) => {
+  const app = await launchAnalytics(database, nats, overrides);
+  open.push(app);
+  return app;
+};
+const storedIds = async (account: string) =>
+  (
+    await database.query<{ id: string }>('select id from tracking_events where account_id = $1 order by id', [
+      account,
+    ])
+  ).map(({ id }) => id);
+const untilStored = (account: string, ids: string[]) =>
+  waitFor(async () => expect(await storedIds(account)).toEqual([...ids].sort()), 'these events');
+const clicks = (account: string, ...ids: string[]) => ids.map((id) => click(account, { id }));
+const replay = (...args: string[]) =>
+  runNode(['--import', 'tsx', 'tools/perkway/src/replay.ts', ...args], { env: { NATS_URL: nats.url } });
+
+describe('the stream', () => {
+  it('keeps for a week what is stored, and refuses what is beyond its size', async () => {
+    await launch();
+    await waitFor(async () => {
+      const { config } = await manager.streams.info(TRACKING_STREAM);
+      expect(config).toMatchObject({
+        subjects: ['tracking.>'],
+        retention: 'limits',
+        storage: 'file',
+        discard: 'new',
+        max_age: 7 * 24 * HOUR_MS * 1_000_000,
+        max_bytes: 2 * 1024 ** 3,
+      });
+    }, 'the stream');
+    const account = anAccountId();
+    await publisher.events(...clicks(account, 'a', 'b'));
+    await untilStored(account, ['a', 'b']);
+    expect((await manager.streams.info(TRACKING_STREAM)).state.messages).toBe(1);
+  });
+
+  it('takes over from the work queue of an earlier release, without an event lost or doubled', async () => {
+    const account = anAccountId();
+    await manager.streams.add({
+      name: FORMER_TRACKING_STREAM,
+      description: 'Perkway, settings 1',
+      subjects: [TRACKING_SUBJECTS],
+      retention: RetentionPolicy.Workqueue,
+    });
+    await manager.consumers.add(FORMER_TRACKING_STREAM, {
+      durable_name: TRACKING_CONSUMER,
+      ack_policy: AckPolicy.Explicit,
+    });
+    const backlog = Array.from({ length: 3_000 }, (_, index) => `before-${index}`);
+    for (let from = 0; from < backlog.length; from += 100)
+      await publisher.events(...clicks(account, ...backlog.slice(from, from + 100)));
+    const during: string[] = [];
+    let isOver = false;
+    const publishing = (async () => {
+      while (!isOver) {
+        during.push(`during-${during.length}`);
+        await publisher.events(...clicks(account, during.at(-1)!));
+      }
+    })();
+    // Two replicas at once, as in a rollout.
+    await Promise.all([launch(), launch()]);
+    await waitFor(
+      () =>
+        manager.streams.info(FORMER_TRACKING_STREAM).then(
+          () => false,
+          () => true,
+        ),
+      'the end of the work queue',
+    );
+    isOver = true;
+    await publishing;
+    await untilStored(account, [...backlog, ...during]);
+    expect((await manager.streams.info(TRACKING_STREAM)).config.subjects).toEqual([TRACKING_SUBJECTS]);
+  });
+
+  it('leaves the work queue until all of it is understood', async () => {
+    const account = anAccountId();
+    await manager.streams.add({
+      name: FORMER_TRACKING_STREAM,
+      subjects: [TRACKING_SUBJECTS],
+      retention: RetentionPolicy.Workqueue,
+    });
+    await manager.consumers.add(FORMER_TRACKING_STREAM, {
+      durable_name: TRACKING_CONSUMER,
+      ack_policy: AckPolicy.Explicit,
+    });
+    await publisher.publish({ events: [{ ...click(account, { id: 'of-tomorrow' }), v: 2 }] });
+    await launch();
+    await publisher.events(...clicks(account, 'known'));
+    await untilStored(account, ['known']);
+    expect((await manager.streams.info(FORMER_TRACKING_STREAM)).state.messages).toBe(1);
+  });
+});
+
+describe('a replay', () => {
+  it('stores again what a restored database lacks, and nothing twice', async () => {
+    const app = await launch();
+    const account = anAccountId();
+    await publisher.events(...clicks(account, 'kept'));
+    await untilStored(account, ['kept']);
+    const from = new Date();
+    const lost = Array.from({ length: 500 }, (_, index) => `lost-${index}`);
+    for (const id of lost) await publisher.events(...clicks(account, id));
+    await untilStored(account, ['kept', ...lost]);
+    await database.query(`delete from tracking_events where account_id = $1 and id like 'lost-%'`, [account]);
+    await publisher.events(...clicks(account, 'after'));
+
+    const { exitCode, output } = await replay('--from', from.toISOString());
+    expect(output).toContain('"msg":"replaying"');
+    expect(exitCode).toBe(0);
+    await untilStored(account, ['kept', ...lost, 'after']);
+    await publisher.events(...clicks(account, 'later'));
+    await untilStored(account, ['kept', ...lost, 'after', 'later']);
+    const conversions = (await http(app).get('/metrics')).text;
+    expect(conversions).toMatch(/^tracking_events_duplicate_total\{[^}]*\} \d/m);
+    expect((await manager.consumers.info(TRACKING_STREAM, TRACKING_CONSUMER)).config).toMatchObject({
+      deliver_policy: 'by_start_time',
+    });
+    // A replica that starts afterwards takes the consumer as it is.
+    await launch();
+    await publisher.events(...clicks(account, 'last'));
+    await untilStored(account, ['kept', ...lost, 'after', 'later', 'last']);
+  });
+
+  it('says what it lacks in one sentence', async () => {
+    expect(await replay()).toEqual({ exitCode: 1, output: expect.stringMatching(/^From when\?/) });
+    expect(await replay('--from', 'yesterday')).toEqual({
+      exitCode: 1,
+      output: expect.stringMatching(/^From when\?/),
+    });
+  });
+
+  it('says from when on it can, where the stream does not reach back so far', async () => {
+    await launch();
+    const account = anAccountId();
+    for (const id of ['a', 'b', 'c']) await publisher.events(...clicks(account, id));
+    await untilStored(account, ['a', 'b', 'c']);
+    await manager.streams.purge(TRACKING_STREAM, { seq: 3 });
+    const { exitCode, output } = await replay('--from', new Date(Date.now() - HOUR_MS).toISOString());
+    expect(exitCode).toBe(1);
+    expect(output).toMatch(/The stream reaches back to \S+ only/);
+    await publisher.events(...clicks(account, 'd'));
+    await untilStored(account, ['a', 'b', 'c', 'd']);
+  });
+});
+
+describe('room in the stream', () => {
+  const MAX_BYTES = 100_000;
+  const fill = async (account: string) => {
+    const text = 'x'.repeat(500);
+    for (let index = 0; index < 100; index += 1) {
+      const { state } = await manager.streams.info(TRACKING_STREAM);
+      if (state.bytes > 0.85 * MAX_BYTES) return;
+      await publisher.events(
+        event({ type: 'teaser_view', account, campaign: 'c', journey: text, channel: 'outreach' }),
+        event({ type: 'teaser_view', account, campaign: 'c', journey: text, channel: 'outreach' }),
+      );
+    }
+  };
+
+  it('is made by dropping what is stored, oldest first', async () => {
+    await launch({ TRACKING_MAX_BYTES: String(MAX_BYTES) });
+    await waitFor(async () => void (await manager.consumers.info(TRACKING_STREAM, TRACKING_CONSUMER)), 'it');
+    await fill(anAccountId());
+    await waitFor(
+      async () =>
+        expect(await lagOf(manager, TRACKING_STREAM)).toEqual({
+          messages: 0,
+          ageMs: 0,
+        }),
+      'the end of the backlog',
+    );
+    const before = (await manager.streams.info(TRACKING_STREAM)).state;
+    await makeRoom(manager);
+    const after = (await manager.streams.info(TRACKING_STREAM)).state;
+    expect(after.first_seq).toBeGreaterThan(before.first_seq);
+    expect(after.bytes).toBeLessThan(0.8 * MAX_BYTES);
+    expect(after.last_seq).toBe(before.last_seq);
+  });
+
+  it('is not made of what nobody has stored, whose age is told', async () => {
+    const app = await launch({ TRACKING_MAX_BYTES: String(MAX_BYTES) });
+    await waitFor(async () => void (await manager.consumers.info(TRACKING_STREAM, TRACKING_CONSUMER)), 'it');
+    await app.close();
+    open.splice(open.indexOf(app), 1);
+    await fill(anAccountId());
+    const before = (await manager.streams.info(TRACKING_STREAM)).state;
+    await makeRoom(manager);
+    expect((await manager.streams.info(TRACKING_STREAM)).state).toMatchObject({
+      first_seq: before.first_seq,
+      messages: before.messages,
+    });
+    const { messages, ageMs } = await lagOf(manager, TRACKING_STREAM);
+    expect(messages).toBe(before.messages);
+    expect(ageMs).toBeGreaterThanOrEqual(Date.now() - new Date(before.first_ts).getTime() - 5_000);
+  });
+});

@@ -10,6 +10,7 @@ const TOOLS = 'perkway';
 const COMMANDS = {
   main: 'tools/perkway/src/main.ts',
   provision: 'tools/perkway/src/provision.ts',
+  'dead-letters': 'tools/perkway/src/dead-letters.ts',
   replay: 'tools/perkway/src/replay.ts',
   secrets: 'tools/perkway/src/secrets.ts',
   'reporting-role': 'tools/perkway/src/reporting-role.ts',

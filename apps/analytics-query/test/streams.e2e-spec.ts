@@ -2,6 +2,7 @@ import { AckPolicy, jetstreamManager, RetentionPolicy, type JetStreamManager } f
 import {
   FORMER_TRACKING_STREAM,
   TRACKING_CONSUMER,
+  TRACKING_DEAD_STREAM,
   TRACKING_STREAM,
   TRACKING_SUBJECTS,
 } from '@perkway/domain';
@@ -50,8 +51,9 @@ const storedIds = async (account: string) =>
 const untilStored = (account: string, ids: string[]) =>
   waitFor(async () => expect(await storedIds(account)).toEqual([...ids].sort()), 'these events');
 const clicks = (account: string, ...ids: string[]) => ids.map((id) => click(account, { id }));
-const replay = (...args: string[]) =>
-  runNode(['--import', 'tsx', 'tools/perkway/src/replay.ts', ...args], { env: { NATS_URL: nats.url } });
+const perkway = (command: string, ...args: string[]) =>
+  runNode(['--import', 'tsx', `tools/perkway/src/${command}.ts`, ...args], { env: { NATS_URL: nats.url } });
+const replay = (...args: string[]) => perkway('replay', ...args);
 
 describe('the stream', () => {
   it('keeps for a week what is stored, and refuses what is beyond its size', async () => {
@@ -232,5 +234,68 @@ describe('room in the stream', () => {
     const { messages, ageMs } = await lagOf(manager, TRACKING_STREAM);
     expect(messages).toBe(before.messages);
     expect(ageMs).toBeGreaterThanOrEqual(Date.now() - new Date(before.first_ts).getTime() - 5_000);
+  });
+});
+
+describe('dead letters', () => {
+  const linesOf = (output: string) =>
+    output
+      .trim()
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+  const list = async () => linesOf((await perkway('dead-letters')).output);
+  const forget = () => manager.streams.update(TRACKING_DEAD_STREAM, { duplicate_window: 100_000_000 });
+
+  it('are listed with their reasons, shown as they came, and stored when they are replayed', async () => {
+    await launch();
+    const account = anAccountId();
+    await database.query(
+      `alter table tracking_events add constraint poison check (campaign_id is distinct from 'poison')`,
+    );
+    const view = event({
+      type: 'teaser_view',
+      account,
+      campaign: 'poison',
+      journey: 'j',
+      channel: 'outreach',
+    });
+    await publisher.events(view);
+    await publisher.publish('no json {');
+    await waitFor(async () => expect(await list()).toHaveLength(2), 'two letters', 20_000);
+    expect(await list()).toEqual([
+      expect.objectContaining({ number: 1, reason: 'the database refuses it: 23514' }),
+      expect.objectContaining({ number: 2, reason: 'the message is no JSON', bytes: 9 }),
+    ]);
+    expect((await perkway('dead-letters', '2')).output).toBe('no json {\n');
+    expect(JSON.parse((await perkway('dead-letters', '1')).output)).toEqual({ events: [view] });
+
+    // Too young to be told from itself.
+    expect(linesOf((await perkway('dead-letters', 'replay', '1')).output)).toEqual([
+      expect.objectContaining({ number: 1, replayed: false }),
+    ]);
+    await forget();
+    await database.query('alter table tracking_events drop constraint poison');
+    expect(linesOf((await perkway('dead-letters', 'replay', 'all')).output)).toEqual([
+      expect.objectContaining({ number: 1, replayed: true }),
+      expect.objectContaining({ number: 2, replayed: true }),
+    ]);
+    await untilStored(account, [view.id]);
+    // What is as wrong as before is not lost.
+    await waitFor(
+      async () => expect(await list()).toEqual([expect.objectContaining({ number: 3, bytes: 9 })]),
+      'the letter of before',
+      20_000,
+    );
+  });
+
+  it('that do not exist are said', async () => {
+    await launch();
+    await waitFor(async () => void (await manager.streams.info(TRACKING_DEAD_STREAM)), 'the stream');
+    expect(await perkway('dead-letters', '7')).toEqual({
+      exitCode: 1,
+      output: 'There is no dead letter 7.\n',
+    });
+    expect(await perkway('dead-letters', 'replay', 'x')).toMatchObject({ exitCode: 1 });
   });
 });

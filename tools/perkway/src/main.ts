@@ -6,6 +6,7 @@ const COMMANDS: Record<string, string> = {
   provision: 'makes the roles and schemas of the database',
   apply: 'puts a folder with a catalogue through the management calls',
   demo: 'walks one customer journey and checks that all of it was counted',
+  'dead-letters': 'lists, shows and replays what could not be stored',
   replay: 'stores again what was tracked since a time',
   secrets: 'makes the secrets of a deployment',
   'reporting-role': 'makes or drops the role that a BI tool reads an account by',

@@ -54,7 +54,10 @@ export class BatchWriter {
       }
       if (!isEventsFault(error)) throw error;
       if (events.length === 1) {
-        await this.bury({ event: events[0], reason: `the database refuses it: ${codeOf(error)}` });
+        await this.bury({
+          content: { event: events[0] },
+          reason: `the database refuses it: ${codeOf(error)}`,
+        });
         return;
       }
       const middle = events.length >> 1;
@@ -63,11 +66,14 @@ export class BatchWriter {
     }
   }
 
-  /** Puts an event that can never be stored aside. Resolves when the dead-letter stream has it. */
-  async bury({ event, reason }: RejectedEvent): Promise<void> {
+  /**
+   * Puts an event that can never be stored aside, as a message that could be published again, or a message that holds none
+   * byte by byte. Resolves when the dead-letter stream has it.
+   */
+  async bury({ content, reason }: RejectedEvent): Promise<void> {
     const { jetstream } = this.nats;
     if (!jetstream) throw new Error('NATS is away');
-    const body = JSON.stringify({ events: [event] });
+    const body = 'message' in content ? content.message : JSON.stringify({ events: [content.event] });
     const named = headers();
     named.set('Perkway-Reason', reason);
     // The same message may come again before it is acknowledged.

@@ -84,7 +84,7 @@ export class EventStore {
       events: all.filter(({ at }) => !refused.has(monthOf(at))),
       rejected: all.flatMap((event) => {
         const reason = refused.get(monthOf(event.at));
-        return reason === undefined ? [] : [{ event, reason }];
+        return reason === undefined ? [] : [{ content: { event }, reason }];
       }),
     };
   }

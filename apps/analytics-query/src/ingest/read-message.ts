@@ -9,9 +9,9 @@ import {
   type TrackingEventType,
 } from '@perkway/domain';
 
-/** An event that can never be stored, and why. The reason names fields, never their values. */
+/** An event, or a message without any, that can never be stored, and why. The reason names fields, never their values. */
 export interface RejectedEvent {
-  event: unknown;
+  content: { event: unknown } | { message: Uint8Array };
   reason: string;
 }
 export interface ReadMessage {
@@ -145,17 +145,17 @@ export function readMessage(data: Uint8Array, now: number): ReadMessage {
   try {
     body = JSON.parse(Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString());
   } catch {
-    read.rejected.push({ event: null, reason: 'the message is no JSON' });
+    read.rejected.push({ content: { message: data }, reason: 'the message is no JSON' });
     return read;
   }
   const events = isRecord(body) ? body.events : undefined;
   if (!Array.isArray(events)) {
-    read.rejected.push({ event: body, reason: 'the message has no list of events' });
+    read.rejected.push({ content: { message: data }, reason: 'the message has no list of events' });
     return read;
   }
   for (const event of events as unknown[]) {
     if (!isRecord(event)) {
-      read.rejected.push({ event, reason: 'the event is no object' });
+      read.rejected.push({ content: { event }, reason: 'the event is no object' });
       continue;
     }
     if (Number.isInteger(event.v) && (event.v as number) > TRACKING_EVENT_VERSION) {
@@ -163,7 +163,7 @@ export function readMessage(data: Uint8Array, now: number): ReadMessage {
       continue;
     }
     const problem = event.v === TRACKING_EVENT_VERSION ? problemOf(event, now) : 'v is no version';
-    if (problem) read.rejected.push({ event, reason: problem });
+    if (problem) read.rejected.push({ content: { event }, reason: problem });
     else read.events.push(event as unknown as TrackingEvent);
   }
   return read;

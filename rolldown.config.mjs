@@ -1,9 +1,10 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { defineConfig } from 'rolldown';
 import { appPlugin as allocationPage } from './apps/allocation-page/build-page.mjs';
+import { appPlugin as consoleWeb } from './apps/console/build-web.mjs';
 
 /** What an app's build makes besides its bundle. */
-const PLUGINS = { 'allocation-page': [allocationPage()] };
+const PLUGINS = { 'allocation-page': [allocationPage()], console: [consoleWeb()] };
 
 /** The operator's tools: `main` loads the command that it is given. */
 const TOOLS = 'perkway';

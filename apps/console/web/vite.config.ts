@@ -1,13 +1,35 @@
 import react from '@vitejs/plugin-react';
-import { defineConfig } from 'vite';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { brotliCompress, gzip } from 'node:zlib';
+import { defineConfig, type Plugin } from 'vite';
+
+/** Beside each file what browsers really load of it, so that the server compresses nothing. */
+const compressed = (): Plugin => ({
+  name: 'compressed',
+  async writeBundle({ dir }) {
+    const folder = join(dir!, 'assets');
+    const texts = (await readdir(folder)).filter((name) => /\.(js|css|svg)$/.test(name));
+    await Promise.all(
+      texts.map(async (name) => {
+        const file = join(folder, name);
+        const content = await readFile(file);
+        await writeFile(`${file}.br`, await promisify(brotliCompress)(content));
+        await writeFile(`${file}.gz`, await promisify(gzip)(content));
+      }),
+    );
+  },
+});
 
 export default defineConfig({
-  plugins: [react()],
+  plugins: [react(), compressed()],
   build: {
     target: 'es2022',
     // Nothing in the page itself: the policy of the console allows no inline script, style or data: font.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     license: { fileName: 'licenses.md' },
+    reportCompressedSize: false,
   },
 });

@@ -1,4 +1,4 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient, type QueryClient } from '@tanstack/react-query';
 import { createContext, useContext, useEffect, type ReactNode } from 'react';
 import { ask, get, Refusal, whenSignedOut } from './http';
 
@@ -27,6 +27,12 @@ async function readSession(): Promise<Session | null> {
   }
 }
 
+/** Nothing that was read in the session before stays for the next person at this window. */
+function begin(client: QueryClient, session: Session | null): void {
+  client.setQueryData(KEY, session);
+  client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== KEY[0] });
+}
+
 export const useSessionQuery = () =>
   // A session ends by itself: a look every minute finds it out while nobody does anything.
   useQuery({ queryKey: KEY, queryFn: readSession, staleTime: 60_000, refetchOnWindowFocus: true });
@@ -34,11 +40,7 @@ export const useSessionQuery = () =>
 export function SessionProvider({ session, children }: { session: Session; children: ReactNode }) {
   const client = useQueryClient();
   useEffect(() => {
-    whenSignedOut(() => {
-      // Nothing of this account stays for the next person at this window.
-      client.setQueryData(KEY, null);
-      client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== KEY[0] });
-    });
+    whenSignedOut(() => begin(client, null));
   }, [client]);
   return <SessionContext value={session}>{children}</SessionContext>;
 }
@@ -54,15 +56,13 @@ export function useSigning() {
   return {
     async signIn(apiKey: string): Promise<void> {
       const { body } = await ask<Session>('/api/session', { method: 'POST', body: { apiKey } });
-      client.clear();
-      client.setQueryData(KEY, body);
+      begin(client, body);
     },
     async signOut(): Promise<void> {
       await ask('/api/session', { method: 'DELETE' }).catch((error: unknown) => {
         if (!(error instanceof Refusal && error.status === 401)) throw error;
       });
-      client.clear();
-      client.setQueryData(KEY, null);
+      begin(client, null);
     },
   };
 }

@@ -108,13 +108,19 @@ export interface RewardLink {
 }
 export interface LinkJob {
   id: string;
-  state: 'running' | 'done' | 'failed';
+  state: 'running' | 'done' | 'failed' | 'stopped';
   total: number;
   made: number;
   failed: { row: number; code: string }[];
-  poolId?: string;
-  campaign?: string | null;
-  createdAt?: string;
+  /** Why the job as a whole has ended early. */
+  code: string | null;
+  pool_id: string;
+  campaign_id: string | null;
+  denomination: number;
+  currency: string;
+  expires_at: number;
+  created_at: string;
+  created_by: string;
 }
 
 export type KeyRole = 'USER' | 'ADMIN' | 'JOURNEY';
@@ -180,6 +186,8 @@ export interface AuditEntry {
   account_id: string;
   key_id: string | null;
   person: string | null;
+  actor: string;
+  status: number | null;
   action: string;
   host: string;
   path: string;
@@ -188,9 +196,9 @@ export interface AuditEntry {
 }
 
 export interface Health {
-  apps: { name: string; state: 'up' | 'down' | 'degraded'; latency_ms: number | null; detail?: string }[];
-  outbox: { app: string; rows: number; oldest_seconds: number | null }[];
-  dead_letters: number;
+  apps: { name: string; state: 'up' | 'down' | 'degraded'; latency_ms: number | null }[];
+  outbox: { app: string; buffered: number; oldest_seconds: number }[];
+  dead_letters: number | null;
   consumers: { stream: string; name: string; pending: number; ack_pending: number }[];
   checked_at: string;
 }
@@ -198,8 +206,9 @@ export interface Health {
 export interface ReportSummary {
   id: string;
   title: string;
-  campaignId: string;
-  createdAt: string;
-  expiresAt: string;
-  revokedAt: string | null;
+  campaign_id: string;
+  as_of: string;
+  expires_at: string;
+  revoked_at: string | null;
+  created_by: string;
 }

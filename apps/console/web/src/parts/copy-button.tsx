@@ -2,7 +2,14 @@ import { texts } from '../texts';
 import { Icon } from './icon';
 import { useNotices } from './notices';
 
-export function CopyButton({ text, label = texts.copy }: { text: string; label?: string }) {
+interface Props {
+  text: string;
+  label?: string;
+  /** Which of several it is, for those who hear it. */
+  of?: string;
+}
+
+export function CopyButton({ text, label = texts.copy, of }: Props) {
   const { say } = useNotices();
   const copy = async () => {
     try {
@@ -13,7 +20,12 @@ export function CopyButton({ text, label = texts.copy }: { text: string; label?:
     }
   };
   return (
-    <button type="button" className="button" onClick={() => void copy()}>
+    <button
+      type="button"
+      className={of ? 'button small' : 'button'}
+      aria-label={of && `${label}: ${of}`}
+      onClick={() => void copy()}
+    >
       <Icon name="copy" /> {label}
     </button>
   );

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 
 interface Props {
-  /** The address of the picture; without one, or when it does not load, the first letter stands in. */
+  /** The address of the picture; until it has come, and if it never does, the first letter stands in. */
   src: string | null | undefined;
   name: string;
   size?: 'small' | 'wide';
@@ -12,20 +12,19 @@ const hueOf = (name: string) => [...name].reduce((sum, letter) => sum + letter.c
 
 /** Decoration: the name of the perk always stands beside it. */
 export function PerkPicture({ src, name, size = 'small' }: Props) {
-  const [broken, setBroken] = useState<string | null>(null);
-  const shown = src && /^https?:/.test(src) && broken !== src ? src : null;
+  const [loaded, setLoaded] = useState<string | null>(null);
   return (
     <span className={`picture picture-${size}`} data-hue={hueOf(name)} aria-hidden="true">
-      {shown ? (
+      {[...name][0]}
+      {src && /^https?:/.test(src) && (
         <img
-          src={shown}
+          src={src}
           alt=""
           loading="lazy"
           referrerPolicy="no-referrer"
-          onError={() => setBroken(shown)}
+          className={loaded === src ? 'is-loaded' : undefined}
+          onLoad={() => setLoaded(src)}
         />
-      ) : (
-        [...name][0]
       )}
     </span>
   );

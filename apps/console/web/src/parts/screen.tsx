@@ -43,7 +43,7 @@ interface CardProps {
 }
 
 export const Card = ({ title, note, actions, className = '', children }: CardProps) => (
-  <section className={`card ${className}`} aria-label={title}>
+  <section className={`card ${className}`}>
     {(title || actions) && (
       <div className="card-head">
         {title && <h2>{title}</h2>}

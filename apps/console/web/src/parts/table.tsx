@@ -13,11 +13,18 @@ interface Props<T> {
   columns: Column<T>[];
   rows: readonly T[];
   keyOf: (row: T, index: number) => Key;
+  /** A long one scrolls on its own. */
+  isTall?: boolean;
 }
 
 /** Wide ones scroll inside of their own region, which the keyboard reaches too. */
-export const Table = <T,>({ caption, columns, rows, keyOf }: Props<T>) => (
-  <div className="table-region" role="region" aria-label={caption} tabIndex={0}>
+export const Table = <T,>({ caption, columns, rows, keyOf, isTall }: Props<T>) => (
+  <div
+    className={isTall ? 'table-region tall' : 'table-region'}
+    role="region"
+    aria-label={caption}
+    tabIndex={0}
+  >
     <table>
       <caption className="sr">{caption}</caption>
       <thead>

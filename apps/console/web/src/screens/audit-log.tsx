@@ -38,9 +38,9 @@ export default function AuditLog() {
                 { name: t.when, isHead: true, cell: ({ at }) => formatMoment(at) },
                 {
                   name: t.who,
-                  cell: ({ person, account_id, key_id }) => (
+                  cell: ({ actor, account_id }) => (
                     <>
-                      {person ?? (key_id ? t.byKey(key_id) : texts.none)}
+                      {actor}
                       <br />
                       <span className="hint">{account_id}</span>
                     </>
@@ -48,10 +48,17 @@ export default function AuditLog() {
                 },
                 {
                   name: t.what,
-                  cell: ({ action, host, path }) => (
-                    <code>
-                      {action} {host} {path}
-                    </code>
+                  cell: ({ action, host, path, status }) => (
+                    <>
+                      <code>
+                        {action} {host} {path}
+                      </code>{' '}
+                      {status === null ? (
+                        <span className="badge warn">{t.unknown}</span>
+                      ) : (
+                        status >= 400 && <span className="badge bad">{t.refused(status)}</span>
+                      )}
+                    </>
                   ),
                 },
                 {

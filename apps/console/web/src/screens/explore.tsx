@@ -248,6 +248,7 @@ function Results({ query, cube, range, steps, titleOf }: ResultsProps) {
               </p>
               <Table
                 caption={t.table}
+                isTall
                 rows={rows.slice(0, SHOWN_ROWS)}
                 keyOf={(_, index) => index}
                 columns={[

@@ -36,12 +36,7 @@ export default function Health() {
                     { name: t.app, isHead: true, cell: ({ name }) => name },
                     {
                       name: t.state,
-                      cell: ({ state, detail }) => (
-                        <>
-                          <span className={`badge ${TONE[state]}`}>{t.states[state]}</span>
-                          {detail && <span className="hint"> {detail}</span>}
-                        </>
-                      ),
+                      cell: ({ state }) => <span className={`badge ${TONE[state]}`}>{t.states[state]}</span>,
                     },
                     {
                       name: t.latency,
@@ -59,12 +54,12 @@ export default function Health() {
                     keyOf={({ app }) => app}
                     columns={[
                       { name: t.app, isHead: true, cell: ({ app }) => app },
-                      { name: t.rows, isNumber: true, cell: ({ rows }) => formatNumber(rows) },
+                      { name: t.rows, isNumber: true, cell: ({ buffered }) => formatNumber(buffered) },
                       {
                         name: t.oldest,
                         isNumber: true,
                         cell: ({ oldest_seconds }) =>
-                          oldest_seconds === null ? t.empty : t.seconds(oldest_seconds),
+                          oldest_seconds === 0 ? t.empty : t.seconds(oldest_seconds),
                       },
                     ]}
                   />
@@ -88,7 +83,13 @@ export default function Health() {
                 </Card>
               </div>
               <Card title={t.deadLetters}>
-                <p>{dead_letters > 0 ? t.deadLettersText(formatNumber(dead_letters)) : t.noDeadLetters}</p>
+                <p>
+                  {dead_letters === null
+                    ? t.deadLettersUnknown
+                    : dead_letters > 0
+                      ? t.deadLettersText(formatNumber(dead_letters))
+                      : t.noDeadLetters}
+                </p>
               </Card>
             </>
           );

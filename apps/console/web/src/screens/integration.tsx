@@ -75,9 +75,9 @@ function Hosts() {
         <div className="stack">
           {lines.map(({ name, line }) => (
             <div key={name} className="stack">
-              <div className="card-head">
+              <div className="code-head">
                 <h3>{name}</h3>
-                <CopyButton text={line} label={`${texts.copy}: ${name}`} />
+                <CopyButton text={line} of={name} />
               </div>
               <pre className="code-block">
                 <code>{line}</code>

@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { ask, download, get } from '../api/http';
+import { ask, download, get, type Page } from '../api/http';
 import type { LinkJob } from '../api/types';
-import { formatMoment, formatNumber } from '../format';
+import { formatMoment, formatMoney, formatNumber } from '../format';
 import { Icon } from '../parts/icon';
 import { Loaded } from '../parts/loaded';
 import { useNotices } from '../parts/notices';
@@ -20,8 +20,8 @@ export function LinkJobs() {
   const jobs = useQuery({
     queryKey: JOBS_KEY,
     queryFn: async ({ signal }) => {
-      const answer = await get<LinkJob[] | { data: LinkJob[] }>('/api/link-jobs', undefined, signal);
-      return Array.isArray(answer) ? answer : answer.data;
+      const { data } = await get<Page<LinkJob>>('/api/link-jobs', undefined, signal);
+      return data;
     },
     refetchInterval: ({ state }) => (state.data?.some((job) => job.state === 'running') ? WATCH_MS : false),
   });
@@ -43,7 +43,9 @@ export function LinkJobs() {
               <li key={job.id} className="progress" data-job={job.state}>
                 <div className="card-head">
                   <span>
-                    <strong>{job.createdAt ? t.job(formatMoment(job.createdAt)) : job.id.slice(0, 8)}</strong>{' '}
+                    <strong>
+                      {t.job(formatMoment(job.created_at), formatMoney(job.denomination, job.currency))}
+                    </strong>{' '}
                     <span
                       className={`badge ${job.state === 'failed' ? 'bad' : job.state === 'done' ? '' : 'warn'}`}
                     >
@@ -89,6 +91,7 @@ export function LinkJobs() {
                   {t.progress(formatNumber(job.made), formatNumber(job.total))}
                   {job.failed.length > 0 && `, ${t.failedRows(formatNumber(job.failed.length))}`}
                 </span>
+                {job.code && <p className="field-error">{texts.errors.byCode[job.code] ?? job.code}</p>}
                 {job.failed.length > 0 && (
                   <ul className="field-error">
                     {job.failed.slice(0, SHOWN_FAILURES).map(({ row, code }) => (

@@ -2,7 +2,6 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useRef, useState, type FormEvent } from 'react';
 import { all, ask } from '../api/http';
 import { poolName } from '../api/pools';
-import { useSession } from '../api/session';
 import type { Campaign, Pool } from '../api/types';
 import { dayOf, daysAgo } from '../dates';
 import { formatMoney, formatNumber } from '../format';
@@ -15,7 +14,6 @@ import { JOBS_KEY } from './link-jobs';
 
 const t = texts.giftCards;
 const MOST = 10_000;
-const CONSOLE = 'console';
 
 interface Props {
   kind: 'one' | 'many';
@@ -25,7 +23,6 @@ interface Props {
 
 export default function MakeLinks({ kind, pools, onClose }: Props) {
   const client = useQueryClient();
-  const { person } = useSession();
   const { say } = useNotices();
   const options = pools.flatMap((pool) =>
     pool.inventories
@@ -76,7 +73,6 @@ export default function MakeLinks({ kind, pools, onClose }: Props) {
         const { body } = await ask<{ reward_link: string }>(`/api/gift/pool/${chosen.pool.id}/reward-links`, {
           method: 'POST',
           query: { idempotencyKey: attempt.current },
-          headers: { 'x-created-by': person ?? CONSOLE },
           body: {
             ...of,
             ...(campaign && { campaign_id: campaign }),

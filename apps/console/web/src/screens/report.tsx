@@ -5,10 +5,9 @@ import { ask, Refusal } from '../api/http';
 import { Bars } from '../charts/bars';
 import { Funnel } from '../charts/funnel';
 import { TimeSeries } from '../charts/time-series';
-import { dayOf } from '../dates';
+import { dayOf, daysIn } from '../dates';
 import { formatLongDay, formatMoment, formatNumber, formatShare } from '../format';
 import { Failed, Loading } from '../parts/loaded';
-import { PerkPicture } from '../parts/perk-picture';
 import { Card } from '../parts/screen';
 import { Table } from '../parts/table';
 import { texts } from '../texts';
@@ -17,18 +16,22 @@ import '../styles/report.css';
 const t = texts.report;
 type StepName = keyof typeof texts.funnel.steps;
 
+/** A figure is missing where nothing was counted. */
+type Figures<Name extends string> = Partial<Record<Name, number | null>>;
+
 interface Report {
   title: string;
-  campaignName: string;
-  accountName: string;
+  account_name: string;
+  campaign_name: string;
   range: { from: string; to: string };
-  asOf: string;
-  expiresAt: string;
-  funnel: Record<StepName | 'events_without_journey', number>;
-  days: { day: string; views: number; clicks: number; conversions: number }[];
-  perks: { title: string; clicks: number; picture: string | null }[];
-  sources: { source: string | null; journeys: number; clickers: number; converters: number }[];
+  as_of: string;
+  expires_at: string;
+  funnel: Figures<StepName | 'events_without_journey'>;
+  by_day: ({ day: string } & Figures<DayFigure>)[];
+  by_perk: { perk_id: string; perk_title: string | null; clicks: number; clicks_people: number }[];
+  by_source: { utm_source: string | null; clicks: number; clicks_people: number }[];
 }
+type DayFigure = 'teaser_views_people' | 'reward_views_people' | 'clicks_people' | 'conversions_people';
 
 /** For people without a key. The secret is in the fragment, which no server and no log ever sees. */
 export default function ReportScreen() {
@@ -67,19 +70,24 @@ export default function ReportScreen() {
 }
 
 function Frozen({ report }: { report: Report }) {
-  const { funnel, days, perks, sources } = report;
+  const { funnel, by_day, by_perk, by_source } = report;
   const c = texts.campaign;
+  const days = daysIn([report.range.from, report.range.to]);
+  const counted = new Map(by_day.map((row) => [row.day, row]));
+  const ofDays = (...names: DayFigure[]) =>
+    days.map((day) => names.reduce((sum, name) => sum + (counted.get(day)?.[name] ?? 0), 0));
+  const [journeys, clickers] = [funnel.journeys ?? 0, funnel.clickers ?? 0];
   return (
     <>
       <header className="screen-head">
         <div>
-          <p className="wordmark">{report.accountName}</p>
+          <p className="wordmark">{report.account_name}</p>
           <h1>{report.title}</h1>
           <p className="intro">
-            {report.campaignName} ·{' '}
+            {report.campaign_name} ·{' '}
             {t.range(formatLongDay(dayOf(report.range.from)), formatLongDay(dayOf(report.range.to)))}
             <br />
-            {t.asOf(formatMoment(report.asOf))} {t.expires(formatMoment(report.expiresAt))}.
+            {t.asOf(formatMoment(report.as_of))} {t.expires(formatMoment(report.expires_at))}.
           </p>
         </div>
         <button type="button" className="button no-print" onClick={() => window.print()}>
@@ -87,67 +95,63 @@ function Frozen({ report }: { report: Report }) {
         </button>
       </header>
       <p className="headline">
-        {c.sentence(
-          formatNumber(funnel.clickers),
-          formatNumber(funnel.journeys),
-          formatShare(funnel.clickers, funnel.journeys),
-        )}
+        {journeys > 0
+          ? c.sentence(formatNumber(clickers), formatNumber(journeys), formatShare(clickers, journeys))
+          : c.nothing}
       </p>
-      <Card title={c.funnel} note={texts.counting.distinct}>
+      <Card
+        title={c.funnel}
+        note={`${texts.counting.distinct} ${withoutJourney(funnel.events_without_journey ?? 0)}`}
+      >
         <Funnel
           label={c.funnel}
-          total={funnel.journeys}
+          total={journeys}
           steps={(Object.keys(texts.funnel.steps) as StepName[]).map((step) => ({
             key: step,
             name: texts.funnel.steps[step],
-            value: funnel[step],
+            value: funnel[step] ?? 0,
           }))}
         />
       </Card>
       <Card title={c.byDay} note={`${texts.counting.people} ${t.utc}`}>
         <TimeSeries
           title={c.byDay}
-          days={days.map(({ day }) => day)}
+          days={days}
           series={[
-            { name: c.clicks, values: days.map(({ clicks }) => clicks) },
-            { name: c.views, values: days.map(({ views }) => views) },
-            { name: c.conversions, values: days.map(({ conversions }) => conversions) },
+            { name: c.clicks, values: ofDays('clicks_people') },
+            { name: c.views, values: ofDays('teaser_views_people', 'reward_views_people') },
+            { name: c.conversions, values: ofDays('conversions_people') },
           ]}
         />
       </Card>
       <div className="columns">
-        <Card title={c.byPerk}>
-          {perks.length === 0 ? (
+        <Card title={c.byPerk} note={texts.counting.people}>
+          {by_perk.length === 0 ? (
             <p>{c.noPerks}</p>
           ) : (
             <Bars
               label={c.byPerk}
-              bars={perks.map(({ title, clicks, picture }, index) => ({
-                key: String(index),
-                label: title,
-                value: clicks,
-                picture: <PerkPicture src={picture} name={title} />,
+              bars={by_perk.map(({ perk_id, perk_title, clicks, clicks_people }) => ({
+                key: perk_id,
+                label: perk_title ?? perk_id,
+                value: clicks_people,
+                note: clicks === clicks_people ? null : c.allOf(formatNumber(clicks)),
               }))}
             />
           )}
         </Card>
-        <Card title={c.bySource}>
-          {sources.length === 0 ? (
+        <Card title={c.bySource} note={texts.counting.people}>
+          {by_source.length === 0 ? (
             <p>{c.noSources}</p>
           ) : (
             <Table
               caption={c.bySource}
-              rows={sources}
-              keyOf={({ source }) => String(source)}
+              rows={by_source}
+              keyOf={({ utm_source }) => String(utm_source)}
               columns={[
-                { name: c.source, isHead: true, cell: ({ source }) => source ?? c.direct },
-                { name: texts.campaigns.journeys, isNumber: true, cell: (row) => formatNumber(row.journeys) },
-                { name: texts.campaigns.clickers, isNumber: true, cell: (row) => formatNumber(row.clickers) },
-                {
-                  name: texts.campaigns.converters,
-                  isNumber: true,
-                  cell: (row) => formatNumber(row.converters),
-                },
+                { name: c.source, isHead: true, cell: ({ utm_source }) => utm_source ?? c.direct },
+                { name: c.clicks, isNumber: true, cell: (row) => formatNumber(row.clicks_people) },
+                { name: c.all, isNumber: true, cell: (row) => formatNumber(row.clicks) },
               ]}
             />
           )}
@@ -156,3 +160,6 @@ function Frozen({ report }: { report: Report }) {
     </>
   );
 }
+
+const withoutJourney = (events: number) =>
+  events > 0 ? texts.counting.withoutJourney(formatNumber(events), null) : texts.counting.noneWithoutJourney;

@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { ask, get } from '../api/http';
+import { ask, get, type Page } from '../api/http';
 import type { ReportSummary } from '../api/types';
 import { formatMoment } from '../format';
 import { Confirm } from '../parts/dialog';
@@ -19,16 +19,12 @@ export default function Reports() {
   const reports = useQuery({
     queryKey: ['reports'],
     queryFn: async ({ signal }) => {
-      const answer = await get<ReportSummary[] | { data: ReportSummary[] }>(
-        '/api/reports',
-        undefined,
-        signal,
-      );
-      return Array.isArray(answer) ? answer : answer.data;
+      const { data } = await get<Page<ReportSummary>>('/api/reports', undefined, signal);
+      return data;
     },
   });
-  const stateOf = ({ revokedAt, expiresAt }: ReportSummary) =>
-    revokedAt ? t.revoked : new Date(expiresAt) < new Date() ? t.expired : t.valid;
+  const stateOf = ({ revoked_at, expires_at }: ReportSummary) =>
+    revoked_at ? t.revoked : new Date(expires_at) < new Date() ? t.expired : t.valid;
   return (
     <Screen title={texts.nav.reports} intro={t.intro}>
       <Card>
@@ -48,9 +44,9 @@ export default function Reports() {
               keyOf={({ id }) => id}
               columns={[
                 { name: t.name, isHead: true, cell: ({ title }) => title },
-                { name: t.campaign, cell: ({ campaignId }) => campaignId },
-                { name: t.made, cell: ({ createdAt }) => formatMoment(createdAt) },
-                { name: t.expires, cell: ({ expiresAt }) => formatMoment(expiresAt) },
+                { name: t.campaign, cell: ({ campaign_id }) => campaign_id },
+                { name: t.made, cell: ({ as_of }) => formatMoment(as_of) },
+                { name: t.expires, cell: ({ expires_at }) => formatMoment(expires_at) },
                 {
                   name: t.state,
                   cell: (report) => (

@@ -8,6 +8,10 @@ import { texts } from '../texts';
 
 const t = texts.signIn;
 
+/** Why the way through OpenID Connect led back here. */
+const refusedFor = (code: string | null) =>
+  code === null ? null : code === 'PERSON_UNKNOWN' ? t.personUnknown : t.failed;
+
 /** Only a path of this console: never another site. */
 const safeNext = (next: string | null) => (next && /^\/(?![/\\])/.test(next) ? next : '/');
 
@@ -15,7 +19,7 @@ export function SignIn({ session }: { session: Session | null }) {
   const [params] = useSearchParams();
   const { signIn } = useSigning();
   const [apiKey, setApiKey] = useState('');
-  const [error, setError] = useState<string | null>(params.has('refused') ? t.personUnknown : null);
+  const [error, setError] = useState<string | null>(refusedFor(params.get('error')));
   const [isBusy, setBusy] = useState(false);
   const ways = useQuery({ queryKey: ['sign-in'], queryFn: () => get<SignInWays>('/api/sign-in') });
   useEffect(() => {

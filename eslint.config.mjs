@@ -24,6 +24,7 @@ export default tseslint.config(
           allow: [],
           depConstraints: [
             lib('domain'),
+            lib('client'),
             lib('fleet', 'domain'),
             lib('local-servers', 'domain', 'fleet'),
             lib('signing', 'domain'),
@@ -38,7 +39,7 @@ export default tseslint.config(
             { sourceTag: 'scope:openapi', onlyDependOnLibsWithTags: ['type:lib'] },
             {
               sourceTag: 'type:tool',
-              onlyDependOnLibsWithTags: only('domain', 'signing', 'fleet', 'local-servers'),
+              onlyDependOnLibsWithTags: only('domain', 'client', 'signing', 'fleet', 'local-servers'),
             },
           ],
         },

@@ -1,13 +1,27 @@
 import { Module } from '@nestjs/common';
 import { DatabaseModule } from '@perkway/platform';
 import { AuditLogModule } from './audit-log/audit-log.module.js';
+import { FleetHealthModule } from './fleet-health/fleet-health.module.js';
 import { FleetModule } from './fleet/fleet.module.js';
 import { KeysModule } from './keys/keys.module.js';
+import { LinkJobsModule } from './link-jobs/link-jobs.module.js';
 import { ProxyModule } from './proxy/proxy.module.js';
+import { ReportsModule } from './reports/reports.module.js';
 import { SessionsModule } from './sessions/sessions.module.js';
 import { SiteModule } from './site/site.module.js';
 
 @Module({
-  imports: [DatabaseModule, SessionsModule, FleetModule, AuditLogModule, KeysModule, ProxyModule, SiteModule],
+  imports: [
+    DatabaseModule,
+    SessionsModule,
+    FleetModule,
+    AuditLogModule,
+    KeysModule,
+    LinkJobsModule,
+    ReportsModule,
+    FleetHealthModule,
+    ProxyModule,
+    SiteModule,
+  ],
 })
 export class AppModule {}

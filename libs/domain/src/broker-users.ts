@@ -47,6 +47,13 @@ const INGEST_SUBJECTS = [
   TRACKING_DEAD_SUBJECTS,
 ];
 
+/** Tells operators how the stream is. */
+const LOOKER: AppName = 'console';
+const LOOKER_SUBJECTS = [
+  `$JS.API.STREAM.INFO.${TRACKING_DEAD_STREAM}`,
+  `$JS.API.CONSUMER.INFO.${TRACKING_STREAM}.${TRACKING_CONSUMER}`,
+];
+
 function permissionsOf(app: AppName): BrokerUser {
   const asked = ALL.filter(({ askers }) => askers.includes(app));
   const owned = ALL.filter(({ owner }) => owner === app);
@@ -55,6 +62,7 @@ function permissionsOf(app: AppName): BrokerUser {
       ...asked.map(({ subject }) => subject),
       ...(TRACKERS.includes(app) ? [trackingSubject(app)] : []),
       ...(app === INGEST ? INGEST_SUBJECTS : []),
+      ...(app === LOOKER ? LOOKER_SUBJECTS : []),
     ],
     subscribe: [`${inboxPrefix(app)}.>`, ...owned.map(({ subject }) => subject)],
     answers: owned.length > 0,

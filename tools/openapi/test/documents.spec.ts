@@ -99,6 +99,17 @@ const OPERATIONS: Record<AppName, Record<string, string>> = {
     'POST /api/keys': 'createKey',
     'DELETE /api/keys/{keyId}': 'revokeKey',
     'GET /api/audit-log': 'listAuditLog',
+    'POST /api/link-jobs': 'createLinkJob',
+    'GET /api/link-jobs': 'listLinkJobs',
+    'GET /api/link-jobs/{jobId}': 'getLinkJob',
+    'GET /api/link-jobs/{jobId}/csv': 'getLinkJobCsv',
+    'POST /api/link-jobs/{jobId}/stop': 'stopLinkJob',
+    'POST /api/link-jobs/{jobId}/resume': 'resumeLinkJob',
+    'POST /api/reports': 'createReport',
+    'GET /api/reports': 'listReports',
+    'DELETE /api/reports/{reportId}': 'revokeReport',
+    'POST /api/reports/read': 'readReport',
+    'GET /api/health': 'getHealth',
   },
 };
 

@@ -6,7 +6,8 @@ import type { ReadableStream } from 'node:stream/web';
 import { AuditLog } from '../audit-log/audit-log.service.js';
 import { AnalyticsTokens } from '../fleet/analytics-tokens.js';
 import { FleetCalls, LONG_PATIENCE_MS, type FleetCall } from '../fleet/fleet-calls.js';
-import { nameOf, type Session } from '../sessions/session.js';
+import { createdBy } from '../sessions/created-by.js';
+import type { Session } from '../sessions/session.js';
 import type { Operation } from './operations.js';
 
 /** What of a request and an answer goes through. */
@@ -23,7 +24,6 @@ const ANSWERED = [
   'perkway-detail',
   'idempotent-replayed',
 ];
-const MAX_CREATED_BY = 255;
 
 interface Target {
   path: string;
@@ -140,10 +140,6 @@ function answer(reply: FastifyReply, status: number, headers: Headers): void {
     if (value !== null) void reply.header(name, value);
   }
 }
-
-/** As a header can carry it. */
-export const createdBy = (session: Session): string =>
-  `console: ${nameOf(session)}`.replace(/[^ -~]/gu, '?').slice(0, MAX_CREATED_BY);
 
 /** The session says who is asking. */
 function withoutCredentials(query: string): string {

@@ -1,0 +1,20 @@
+import { Controller, Get, Header } from '@nestjs/common';
+import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { Roles } from '@perkway/auth';
+import { FleetHealthDto } from './fleet-health.dto.js';
+import { FleetHealthService } from './fleet-health.service.js';
+
+@ApiTags('Health')
+@Roles('ADMIN')
+@Controller('api/health')
+export class FleetHealthController {
+  constructor(private readonly health: FleetHealthService) {}
+
+  @Get()
+  @Header('cache-control', 'no-store')
+  @ApiOperation({ summary: 'How the fleet is, for operators' })
+  @ApiResponse({ status: 200, description: 'As it is now', type: FleetHealthDto })
+  getHealth(): Promise<FleetHealthDto> {
+    return this.health.look();
+  }
+}

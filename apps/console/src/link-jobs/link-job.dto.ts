@@ -1,0 +1,117 @@
+import { ApiProperty, ApiSchema } from '@nestjs/swagger';
+import { IsOmittable, IsText } from '@perkway/platform';
+import {
+  ArrayMaxSize,
+  ArrayMinSize,
+  IsArray,
+  IsInt,
+  IsNumber,
+  IsPositive,
+  IsUUID,
+  Max,
+  Min,
+} from 'class-validator';
+
+export const MOST_LINKS = 10_000;
+const MAX_REFERENCE = 255;
+/** Above are milliseconds. */
+const MAX_SECONDS = 1e11;
+
+@ApiSchema({ name: 'CreateLinkJob' })
+export class CreateLinkJobDto {
+  @ApiProperty({ format: 'uuid', example: '6f1c2a54-0b7e-4d0f-9a3b-5e8d1c7f2a10' })
+  @IsUUID()
+  poolId: string;
+  @ApiProperty({
+    type: String,
+    description: 'The campaign that the links count for',
+    example: 'ostervale-spring-travel',
+  })
+  @IsOmittable()
+  @IsText(1, MAX_REFERENCE)
+  campaign?: string | null;
+  @ApiProperty({ example: 25 })
+  @IsNumber()
+  @IsPositive()
+  denomination: number;
+  @ApiProperty({ example: 'EUR' })
+  @IsText(3, 3)
+  currency: string;
+  @ApiProperty({ type: String, example: 'FR' })
+  @IsOmittable()
+  @IsText(2, 2)
+  country?: string | null;
+  @ApiProperty({ type: 'integer', description: 'Unix seconds; in 90 days, if left out', example: 1893456000 })
+  @IsOmittable()
+  @IsInt()
+  @Max(MAX_SECONDS)
+  expires_at?: number | null;
+  @ApiProperty({
+    type: [String],
+    description: 'One link for each, which carries it; in place of `count`',
+    example: ['customer-1007', 'customer-1008'],
+  })
+  @IsOmittable()
+  @IsArray()
+  @ArrayMinSize(1)
+  @ArrayMaxSize(MOST_LINKS)
+  @IsText(1, MAX_REFERENCE, { each: true })
+  references?: string[] | null;
+  @ApiProperty({
+    type: 'integer',
+    description: 'So many links without a reference',
+    minimum: 1,
+    maximum: MOST_LINKS,
+    example: 200,
+  })
+  @IsOmittable()
+  @IsInt()
+  @Min(1)
+  @Max(MOST_LINKS)
+  count?: number | null;
+}
+
+@ApiSchema({ name: 'LinkJobId' })
+export class LinkJobIdDto {
+  @ApiProperty({ format: 'uuid', example: '0b0cdd5e-58b1-4f0c-9d9b-0d6a5fbb5a3c' })
+  id: string;
+}
+
+@ApiSchema({ name: 'RefusedLink' })
+class RefusedLinkDto {
+  @ApiProperty({ type: 'integer', description: 'From 1', example: 17 })
+  row: number;
+  @ApiProperty({ example: 'NO_AVAILABLE_CARDS' })
+  code: string;
+}
+
+@ApiSchema({ name: 'LinkJob' })
+export class LinkJobDto extends LinkJobIdDto {
+  @ApiProperty({ enum: ['running', 'stopped', 'done', 'failed'], example: 'running' })
+  state: string;
+  @ApiProperty({ type: 'integer', example: 200 })
+  total: number;
+  @ApiProperty({ type: 'integer', example: 120 })
+  made: number;
+  @ApiProperty({
+    type: [RefusedLinkDto],
+    description: 'The first hundred; they are made when the job goes on',
+  })
+  failed: RefusedLinkDto[];
+  @ApiProperty({ type: String, nullable: true, description: 'Why it failed', example: null })
+  code: string | null;
+  @ApiProperty({ format: 'uuid', example: '6f1c2a54-0b7e-4d0f-9a3b-5e8d1c7f2a10' })
+  pool_id: string;
+  @ApiProperty({ type: String, nullable: true, example: 'ostervale-spring-travel' })
+  campaign_id: string | null;
+  @ApiProperty({ example: 25 })
+  denomination: number;
+  @ApiProperty({ example: 'EUR' })
+  currency: string;
+  @ApiProperty({ type: 'integer', example: 1893456000 })
+  expires_at: number;
+  @ApiProperty({ format: 'date-time', example: '2026-11-20T16:02:00.000Z' })
+  created_at: string;
+  @ApiProperty({ description: 'Whose key or address it was', example: 'Marketing' })
+  created_by: string;
+}

@@ -1,0 +1,98 @@
+import { Body, Controller, Get, Header, Headers, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
+import { ApiHeader, ApiOperation, ApiProduces, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { ApiPage, ApiProblems, type ListQuery, type Page } from '@perkway/platform';
+import type { FastifyReply } from 'fastify';
+import { CurrentSession, type Session } from '../sessions/session.js';
+import { CreateLinkJobDto, LinkJobDto, LinkJobIdDto } from './link-job.dto.js';
+import { LinkJobsService } from './link-jobs.service.js';
+
+@ApiTags('Many links')
+@Controller('api/link-jobs')
+export class LinkJobsController {
+  constructor(private readonly jobs: LinkJobsService) {}
+
+  @Post()
+  @HttpCode(202)
+  @ApiOperation({ summary: 'Begins to make many reward links' })
+  @ApiHeader({
+    name: 'Idempotency-Key',
+    required: true,
+    description: 'A new UUID; the same again is the same job',
+    schema: { type: 'string', format: 'uuid', example: '3f0d4c9e-8a11-4a57-b8c0-1f2e3d4c5b6a' },
+  })
+  @ApiResponse({ status: 202, description: 'The job, which is under way', type: LinkJobIdDto })
+  @ApiProblems('POOL_NOT_FOUND', 'IDEMPOTENCY_KEY_CONFLICT')
+  createLinkJob(
+    @CurrentSession() session: Session,
+    @Headers('idempotency-key') idempotencyKey: unknown,
+    @Body() body: CreateLinkJobDto,
+  ): Promise<LinkJobIdDto> {
+    return this.jobs.create(session, idempotencyKey, body);
+  }
+
+  @Get()
+  @Header('cache-control', 'no-store')
+  @ApiOperation({ summary: 'The jobs of the account' })
+  @ApiPage(LinkJobDto, 'The latest first')
+  listLinkJobs(@CurrentSession() session: Session, @Query() query: ListQuery): Promise<Page<LinkJobDto>> {
+    return this.jobs.list(session, query);
+  }
+
+  @Get(':jobId')
+  @Header('cache-control', 'no-store')
+  @ApiOperation({ summary: 'How far a job is' })
+  @ApiResponse({ status: 200, description: 'The job', type: LinkJobDto })
+  @ApiProblems('JOB_NOT_FOUND')
+  getLinkJob(@CurrentSession() session: Session, @Param('jobId') jobId: string): Promise<LinkJobDto> {
+    return this.jobs.get(session, jobId);
+  }
+
+  @Get(':jobId/csv')
+  @ApiOperation({
+    summary: 'The links that a job has made',
+    description: 'To merge into a mailing: reference, link, expiry. Whoever has the file has the gifts.',
+  })
+  @ApiProduces('text/csv')
+  @ApiResponse({
+    status: 200,
+    description: 'One line for each link',
+    content: {
+      'text/csv': {
+        schema: { type: 'string' },
+        example:
+          'reference,link,expiry\r\ncustomer-1007,https://rewards.perkway.example/#AQJrMVsi-example,2030-01-01T00:00:00.000Z\r\n',
+      },
+    },
+  })
+  @ApiProblems('JOB_NOT_FOUND')
+  async getLinkJobCsv(
+    @CurrentSession() session: Session,
+    @Param('jobId') jobId: string,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const text = await this.jobs.csv(session, jobId);
+    void reply
+      .header('content-type', 'text/csv; charset=utf-8')
+      .header('content-disposition', `attachment; filename="reward-links-${jobId}.csv"`)
+      .header('cache-control', 'no-store')
+      .send(text);
+  }
+
+  @Post(':jobId/stop')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Stops a job; what it has made stays' })
+  @ApiResponse({ status: 200, description: 'The job', type: LinkJobDto })
+  @ApiProblems('JOB_NOT_FOUND')
+  stopLinkJob(@CurrentSession() session: Session, @Param('jobId') jobId: string): Promise<LinkJobDto> {
+    return this.jobs.stop(session, jobId);
+  }
+
+  @Post(':jobId/resume')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Goes on with a job that was stopped or has failed' })
+  @ApiResponse({ status: 200, description: 'The job', type: LinkJobDto })
+  @ApiProblems('JOB_NOT_FOUND')
+  resumeLinkJob(@CurrentSession() session: Session, @Param('jobId') jobId: string): Promise<LinkJobDto> {
+    return this.jobs.resume(session, jobId);
+  }
+}

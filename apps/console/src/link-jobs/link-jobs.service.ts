@@ -1,0 +1,324 @@
+import { Injectable } from '@nestjs/common';
+import { DomainError, invalidField, isUuid } from '@perkway/domain';
+import { exactTime, Pages, type ListQuery, type Page } from '@perkway/platform';
+import { createHash, randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { DataSource } from 'typeorm';
+import { AuditLog } from '../audit-log/audit-log.service.js';
+import { FleetCalls } from '../fleet/fleet-calls.js';
+import { createdBy } from '../sessions/created-by.js';
+import { ConsoleKeys } from '../sessions/console-keys.js';
+import type { Session } from '../sessions/session.js';
+import type { CreateLinkJobDto, LinkJobDto } from './link-job.dto.js';
+import { LinkJobRunner } from './link-job-runner.js';
+import { inTurns, LinkRequests, type JobRow, type LinkRequest } from './link-requests.js';
+
+/** The job's key lasts longer than any job runs. */
+const KEY_MS = 24 * 60 * 60_000;
+const DEFAULT_DAYS = 90;
+const DAY_S = 24 * 60 * 60;
+const CSV_ROWS = 200;
+
+interface Row {
+  id: string;
+  request: LinkRequest;
+  total: number;
+  made: number;
+  failed: { row: number; code: string }[] | null;
+  state: string;
+  refused: string | null;
+  created_by: string;
+  created_at: Date;
+  position: string;
+}
+
+const COLUMNS = `
+  j.id, j.request, j.total, j.state, j.refused, j.created_by, j.created_at, ${exactTime('j.created_at')} as position,
+  (select count(*)::integer from link_job_rows r where r.job_id = j.id and r.link_id is not null) as made,
+  (select json_agg(json_build_object('row', f.row, 'code', f.refused)) from (
+    select row, refused from link_job_rows r where r.job_id = j.id and r.refused is not null order by row limit 100
+  ) f) as failed`;
+
+const toDto = ({
+  id,
+  request,
+  total,
+  made,
+  failed,
+  state,
+  refused,
+  created_by,
+  created_at,
+}: Row): LinkJobDto => ({
+  id,
+  state,
+  total,
+  made,
+  failed: failed ?? [],
+  code: state === 'failed' ? refused : null,
+  pool_id: request.pool_id,
+  campaign_id: request.campaign_id,
+  denomination: request.denomination,
+  currency: request.currency,
+  expires_at: request.expires_at,
+  created_at: created_at.toISOString(),
+  created_by: created_by.replace(/^console: /, ''),
+});
+
+/** Many links at once, made by the runner while whoever wants them may be away. */
+@Injectable()
+export class LinkJobsService {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly keys: ConsoleKeys,
+    private readonly calls: FleetCalls,
+    private readonly links: LinkRequests,
+    private readonly runner: LinkJobRunner,
+    private readonly log: AuditLog,
+    private readonly pages: Pages,
+  ) {}
+
+  /** The same key and body again is the same job. @throws POOL_NOT_FOUND, IDEMPOTENCY_KEY_CONFLICT */
+  async create(session: Session, idempotencyKey: unknown, body: CreateLinkJobDto): Promise<{ id: string }> {
+    if (!isUuid(idempotencyKey)) throw invalidField('Idempotency-Key', 'must be a UUID');
+    const { references, count, campaign, country, poolId, denomination, currency, expires_at } = body;
+    if ((references == null) === (count == null))
+      throw invalidField('references', 'is needed, or count, and not both');
+    const rows: (string | null)[] = references ?? Array<null>(count!).fill(null);
+    const request: LinkRequest = {
+      pool_id: poolId,
+      denomination,
+      currency,
+      country: country ?? null,
+      campaign_id: campaign ?? null,
+      expires_at: expires_at ?? Math.floor(Date.now() / 1000) + DEFAULT_DAYS * DAY_S,
+    };
+    const digest = createHash('sha256').update(JSON.stringify(body)).digest('hex');
+    const known = await this.findByKey(session, idempotencyKey);
+    if (known) return repeated(known, digest);
+    await this.requirePool(session, poolId);
+    const id = randomUUID();
+    const key = await this.openKey(session);
+    const change = { action: 'POST', host: 'console', path: `/link-jobs/${id}`, before: null };
+    const created = await this.log.record(
+      session,
+      change,
+      () =>
+        this.dataSource.transaction(async (manager) => {
+          const inserted = await manager.query<unknown[]>(
+            `insert into link_jobs
+               (id, account_id, idempotency_key, request, request_digest, total, created_by, state, key_secret,
+                keyring_id, console_key_id)
+             values ($1, $2, $3, $4, $5, $6, $7, 'running', $8, $9, $10) on conflict do nothing returning id`,
+            [
+              id,
+              session.account,
+              idempotencyKey,
+              JSON.stringify(request),
+              digest,
+              rows.length,
+              createdBy(session),
+              key.secret,
+              key.keyringId,
+              key.id,
+            ],
+          );
+          if (inserted.length === 0) return false;
+          await manager.query(
+            `insert into link_job_rows (job_id, row, reference)
+             select $1, r.row, r.reference from unnest($2::text[]) with ordinality as r(reference, row)`,
+            [id, rows],
+          );
+          return true;
+        }),
+      (isNew) => ({ status: isNew ? 202 : 409, after: { ...request, total: rows.length } }),
+    );
+    if (!created) {
+      // Somebody sent the same at the same moment.
+      await this.keys.close([key.id]);
+      return repeated((await this.findByKey(session, idempotencyKey))!, digest);
+    }
+    this.runner.look();
+    return { id };
+  }
+
+  async list({ account }: Session, query: ListQuery): Promise<Page<LinkJobDto>> {
+    const page = this.pages.ask<[time: string, id: string]>({ name: 'link-jobs' }, query, account);
+    const rows = await this.dataSource.query<Row[]>(
+      `select ${COLUMNS} from link_jobs j
+       where account_id = $1 and ($2::timestamptz is null or (created_at, id) < ($2, $3::uuid))
+       order by created_at desc, id desc limit $4`,
+      [account, page.after?.[0] ?? null, page.after?.[1] ?? null, page.rows],
+    );
+    return page.answer(rows, ({ position, id }) => [position, id], toDto);
+  }
+
+  /** @throws JOB_NOT_FOUND */
+  async get(session: Session, id: string): Promise<LinkJobDto> {
+    return toDto(await this.find(session, id));
+  }
+
+  /** What is made stays; the rest is made when the job goes on. @throws JOB_NOT_FOUND */
+  async stop(session: Session, id: string): Promise<LinkJobDto> {
+    const before = await this.get(session, id);
+    const change = {
+      action: 'POST',
+      host: 'console',
+      path: `/link-jobs/${id}/stop`,
+      before: summaryOf(before),
+    };
+    return this.log.record(
+      session,
+      change,
+      async () => {
+        const stop = `
+          update link_jobs set state = 'stopped' where id = $1 and account_id = $2 and state = 'running'
+          returning console_key_id`;
+        const [stopped] = await this.dataSource.query<[{ console_key_id: string }[], number]>(stop, [
+          id,
+          session.account,
+        ]);
+        await this.keys.close(stopped.map(({ console_key_id }) => console_key_id));
+        return this.get(session, id);
+      },
+      (after) => ({ status: 200, after: summaryOf(after) }),
+    );
+  }
+
+  /** Makes what is missing, in the name of who says so now. @throws JOB_NOT_FOUND */
+  async resume(session: Session, id: string): Promise<LinkJobDto> {
+    const before = await this.get(session, id);
+    if (before.state !== 'stopped' && before.state !== 'failed') return before;
+    const key = await this.openKey(session);
+    const change = {
+      action: 'POST',
+      host: 'console',
+      path: `/link-jobs/${id}/resume`,
+      before: summaryOf(before),
+    };
+    const after = await this.log.record(
+      session,
+      change,
+      async () => {
+        await this.dataSource.transaction(async (manager) => {
+          await manager.query(
+            `update link_jobs set state = 'running', refused = null, leased_until = now(),
+               key_secret = $3, keyring_id = $4, console_key_id = $5
+             where id = $1 and account_id = $2 and state in ('stopped', 'failed')`,
+            [id, session.account, key.secret, key.keyringId, key.id],
+          );
+          await manager.query(
+            'update link_job_rows set refused = null where job_id = $1 and refused is not null',
+            [id],
+          );
+        });
+        return this.get(session, id);
+      },
+      (job) => ({ status: 200, after: summaryOf(job) }),
+    );
+    this.runner.look();
+    return after;
+  }
+
+  /**
+   * The links that were made. They are secrets and stored nowhere: the gift-card service answers each again by its
+   * idempotency key. Fails before the first line if it cannot now.
+   */
+  async csv(session: Session, id: string): Promise<Readable> {
+    const job = await this.find(session, id);
+    const lines = this.csvLines(session, job);
+    const head = await lines.next();
+    return Readable.from(
+      (async function* () {
+        if (!head.done) yield head.value;
+        yield* lines;
+      })(),
+    );
+  }
+
+  private async *csvLines(session: Session, { id, request, created_by }: Row): AsyncGenerator<string> {
+    const expiry = new Date(request.expires_at * 1000).toISOString();
+    let text = 'reference,link,expiry\r\n';
+    for (let after = 0; ;) {
+      const rows = await this.dataSource.query<JobRow[]>(
+        `select row, reference from link_job_rows where job_id = $1 and link_id is not null and row > $2
+         order by row limit ${CSV_ROWS}`,
+        [id, after],
+      );
+      const links = await inTurns(rows, (row) => this.links.make(session.key, created_by, id, request, row));
+      for (const [index, { reference }] of rows.entries()) {
+        const made = links[index]!;
+        if ('refused' in made)
+          throw new DomainError('DEPENDENCY_UNAVAILABLE', `A link was refused: ${made.refused}`);
+        text += `${[reference ?? '', made.link, expiry].map(cell).join(',')}\r\n`;
+      }
+      yield text;
+      text = '';
+      if (rows.length < CSV_ROWS) return;
+      after = rows.at(-1)!.row;
+    }
+  }
+
+  private async find({ account }: Session, id: string): Promise<Row> {
+    const rows = isUuid(id)
+      ? await this.dataSource.query<Row[]>(
+          `select ${COLUMNS} from link_jobs j where id = $1 and account_id = $2`,
+          [id, account],
+        )
+      : [];
+    if (!rows[0]) throw new DomainError('JOB_NOT_FOUND');
+    return rows[0];
+  }
+
+  private async findByKey({ account }: Session, key: string): Promise<Repeated | undefined> {
+    const [row] = await this.dataSource.query<Repeated[]>(
+      `select id, request_digest as digest from link_jobs where account_id = $1 and idempotency_key = $2`,
+      [account, key],
+    );
+    return row;
+  }
+
+  /** A wrong pool is told at once, not by a job that fails. */
+  private async requirePool(session: Session, poolId: string): Promise<void> {
+    const answer = await this.calls.send({
+      host: 'gift',
+      method: 'GET',
+      address: `/pool/${poolId}`,
+      headers: { 'x-api-key': session.key },
+    });
+    await answer.body?.cancel();
+    if (answer.status === 404) throw new DomainError('POOL_NOT_FOUND');
+    if (!answer.ok) throw new DomainError('DEPENDENCY_UNAVAILABLE');
+  }
+
+  /** A key of the job's own: the session may end before it. It ends with the right of who signed in. */
+  private async openKey(session: Session): Promise<{ id: string; secret: string; keyringId: string }> {
+    const secret = randomUUID();
+    const { keyringId } = this.keys;
+    const { id, reply } = await this.keys.open(
+      { purpose: 'job', secret, keyringId },
+      { keyId: session.consoleKeyId },
+      new Date(Date.now() + KEY_MS),
+    );
+    if (reply.error) throw new DomainError('SESSION_ENDED');
+    return { id, secret, keyringId };
+  }
+}
+
+interface Repeated {
+  id: string;
+  digest: string;
+}
+
+function repeated({ id, digest }: Repeated, sent: string): { id: string } {
+  if (digest !== sent) throw new DomainError('IDEMPOTENCY_KEY_CONFLICT');
+  return { id };
+}
+
+const summaryOf = ({ state, total, made }: LinkJobDto) => ({ state, total, made });
+
+/** RFC 4180; what a spreadsheet would take for a formula is none. */
+function cell(text: string): string {
+  const safe = /^[=+\-@\t\r]/.test(text) && !/^-?\d+(\.\d+)?$/.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}

@@ -1,0 +1,94 @@
+import {
+  Body,
+  Controller,
+  Delete,
+  Get,
+  Header,
+  HttpCode,
+  Param,
+  Post,
+  Query,
+  Req,
+  Res,
+} from '@nestjs/common';
+import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { DomainError } from '@perkway/domain';
+import {
+  ApiPage,
+  ApiProblems,
+  clientIp,
+  GuessLimiter,
+  Public,
+  type ListQuery,
+  type Page,
+} from '@perkway/platform';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { CurrentSession, type Session } from '../sessions/session.js';
+import {
+  CreatedReportDto,
+  CreateReportDto,
+  FrozenReportDto,
+  ReadReportDto,
+  ReportDto,
+} from './report.dto.js';
+import { ReportsService } from './reports.service.js';
+
+@ApiTags('Reports')
+@Controller('api/reports')
+export class ReportsController {
+  constructor(
+    private readonly reports: ReportsService,
+    private readonly limiter: GuessLimiter,
+  ) {}
+
+  @Post()
+  @Header('cache-control', 'no-store')
+  @ApiOperation({ summary: 'Freezes the figures of a campaign under a secret address' })
+  @ApiResponse({ status: 201, description: 'The address', type: CreatedReportDto })
+  @ApiProblems('CAMPAIGN_NOT_FOUND')
+  createReport(@CurrentSession() session: Session, @Body() body: CreateReportDto): Promise<CreatedReportDto> {
+    return this.reports.create(session, body);
+  }
+
+  @Get()
+  @Header('cache-control', 'no-store')
+  @ApiOperation({ summary: 'The reports of the account, without their addresses' })
+  @ApiPage(ReportDto, 'The latest first')
+  listReports(@CurrentSession() session: Session, @Query() query: ListQuery): Promise<Page<ReportDto>> {
+    return this.reports.list(session, query);
+  }
+
+  @Delete(':reportId')
+  @HttpCode(204)
+  @ApiOperation({ summary: 'Revokes a report: its address shows nothing from now on' })
+  @ApiResponse({ status: 204, description: 'The report is revoked' })
+  @ApiProblems('REPORT_NOT_FOUND')
+  revokeReport(@CurrentSession() session: Session, @Param('reportId') reportId: string): Promise<void> {
+    return this.reports.revoke(session, reportId);
+  }
+
+  @Public()
+  @Post('read')
+  @HttpCode(200)
+  @Header('cache-control', 'no-store')
+  @ApiOperation({
+    summary: 'What a report says',
+    description: 'For whoever has its address; no session is needed.',
+  })
+  @ApiResponse({ status: 200, description: 'The figures of then', type: FrozenReportDto })
+  @ApiProblems('REPORT_NOT_FOUND', 'ORIGIN_FORBIDDEN', 'TOO_MANY_REQUESTS', 'DEPENDENCY_UNAVAILABLE')
+  async readReport(
+    @Body() { secret }: ReadReportDto,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<FrozenReportDto> {
+    const address = clientIp(request);
+    try {
+      return await this.reports.read(secret);
+    } catch (error) {
+      if (error instanceof DomainError && error.code === 'REPORT_NOT_FOUND')
+        this.limiter.count(address, reply);
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,17 @@
+import { Module } from '@nestjs/common';
+import { GuessLimiter } from '@perkway/platform';
+import { CampaignFigures } from './campaign-figures.js';
+import { ReportsController } from './reports.controller.js';
+import { ReportsService } from './reports.service.js';
+
+const UNKNOWN_REPORTS_PER_MINUTE = 60;
+
+@Module({
+  controllers: [ReportsController],
+  providers: [
+    ReportsService,
+    CampaignFigures,
+    { provide: GuessLimiter, useValue: new GuessLimiter(UNKNOWN_REPORTS_PER_MINUTE, 'reports') },
+  ],
+})
+export class ReportsModule {}

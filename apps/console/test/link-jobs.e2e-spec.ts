@@ -1,0 +1,193 @@
+import { waitFor } from '@perkway/testing';
+import { randomUUID } from 'node:crypto';
+import { ADMIN_KEY, Fleet } from './fleet';
+
+describe('many links', () => {
+  const fleet = new Fleet();
+  beforeAll(() => fleet.start(['token-issuer', 'gift-cards']), 180_000);
+  afterAll(() => fleet.close());
+
+  const aPool = async (owner: string, cards: number) => {
+    const operator = fleet.page(await fleet.signIn(ADMIN_KEY));
+    const id = randomUUID();
+    await operator.put(`/api/gift/admin/pools/${id}`).send({ owner }).expect(200);
+    await load(id, cards);
+    return id;
+  };
+  const load = async (pool: string, cards: number) => {
+    const lines = Array.from({ length: cards }, () =>
+      JSON.stringify({ code: randomUUID(), denomination: 25, currency: 'EUR', country: 'FR' }),
+    );
+    await fleet
+      .admin('gift-cards')
+      .post(`/admin/pools/${pool}/cards`)
+      .set('content-type', 'application/x-ndjson')
+      .send(lines.join('\n'))
+      .expect(200);
+  };
+  const somebody = async (cards: number) => {
+    const { account, key, keyId } = await fleet.anAccount();
+    const poolId = await aPool(account, cards);
+    const cookie = await fleet.signIn(key);
+    return { account, key, keyId, poolId, cookie, page: fleet.page(cookie) };
+  };
+  type Page = Awaited<ReturnType<typeof somebody>>['page'];
+  const create = (page: Page, body: object, key: string = randomUUID()) =>
+    page
+      .post('/api/link-jobs')
+      .set('idempotency-key', key)
+      .send({ denomination: 25, currency: 'EUR', ...body });
+  const until = async (page: Page, id: string, state: string) => {
+    await waitFor(
+      async () => (await page.get(`/api/link-jobs/${id}`)).body.state === state,
+      `the job to be ${state}`,
+      25_000,
+    );
+    return (await page.get(`/api/link-jobs/${id}`).expect(200)).body;
+  };
+  const linksOf = (account: string) =>
+    fleet.database.query(`select id from gift_cards.reward_links where account = $1`, [account]);
+
+  it('are made as one job, and can be had as a file as often as one likes', async () => {
+    const { page, poolId, account } = await somebody(40);
+    const references = Array.from({ length: 30 }, (_, i) => `customer, ${i}`);
+    references[3] = '=SUM(A1)';
+    const { body } = await create(page, { poolId, references, campaign: 'spring' }).expect(202);
+    const job = await until(page, body.id, 'done');
+    expect(job).toMatchObject({
+      total: 30,
+      made: 30,
+      failed: [],
+      code: null,
+      pool_id: poolId,
+      campaign_id: 'spring',
+    });
+    const first = await page.get(`/api/link-jobs/${body.id}/csv`).expect(200);
+    expect(first.headers['content-type']).toContain('text/csv');
+    expect(first.headers['cache-control']).toBe('no-store');
+    const lines = first.text.trim().split('\r\n');
+    expect(lines[0]).toBe('reference,link,expiry');
+    expect(lines).toHaveLength(31);
+    expect(lines[1]).toMatch(/^"customer, 0",https:\/\/rewards\.perkway\.test\/#[\w-]+,20\d\d-\d\d-\d\dT/);
+    expect(lines[4]).toMatch(/^'=SUM\(A1\),/);
+    expect(new Set(lines.map((line) => line.split('#')[1])).size).toBe(31);
+    expect((await page.get(`/api/link-jobs/${body.id}/csv`).expect(200)).text).toBe(first.text);
+    expect(await linksOf(account)).toHaveLength(30);
+    // A link is a secret: it is in no table and no log of the console.
+    const token = lines[1]!.split('#')[1]!.split(',')[0]!;
+    const stored = JSON.stringify([
+      await fleet.database.query('select * from link_jobs'),
+      await fleet.database.query('select * from link_job_rows'),
+      await fleet.database.query(
+        'select * from audit_entries e left join audit_outcomes o on o.entry_id = e.id',
+      ),
+      fleet.console.logs,
+    ]);
+    expect(stored).not.toContain(token);
+    const list = await page.get('/api/link-jobs').expect(200);
+    expect(list.body).toEqual({ data: [job], next_cursor: null });
+  });
+
+  it('are one job, however often it is sent', async () => {
+    const { page, poolId, account } = await somebody(40);
+    const key = randomUUID();
+    const answers = await Promise.all(
+      Array.from({ length: 5 }, () => create(page, { poolId, count: 10 }, key)),
+    );
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([202]));
+    expect(new Set(answers.map(({ body }) => body.id)).size).toBe(1);
+    await until(page, answers[0]!.body.id, 'done');
+    expect(await linksOf(account)).toHaveLength(10);
+    const other = await create(page, { poolId, count: 11 }, key).expect(409);
+    expect(other.body.code).toBe('IDEMPOTENCY_KEY_CONFLICT');
+  });
+
+  it('survive a console that dies at any moment: nothing is lost, and nothing is made twice', async () => {
+    const { page, poolId, account } = await somebody(400);
+    const { body } = await create(page, { poolId, count: 350 }).expect(202);
+    await waitFor(async () => (await page.get(`/api/link-jobs/${body.id}`)).body.made > 0, 'the first links');
+    // What a turn that died in between leaves behind: links that were made and not noted, and a lease.
+    await fleet.database.query(
+      'update link_job_rows set link_id = null where job_id = $1 and row % 3 = 0 and link_id is not null',
+      [body.id],
+    );
+    const replica = await fleet.launch();
+    expect(await until(page, body.id, 'done')).toMatchObject({ total: 350, made: 350, failed: [] });
+    expect(await linksOf(account)).toHaveLength(350);
+    await replica.close();
+  });
+
+  it('go on after the last card, when there are more', async () => {
+    const { page, poolId, account } = await somebody(5);
+    const { body } = await create(page, { poolId, count: 12 }).expect(202);
+    const failed = await until(page, body.id, 'failed');
+    expect(failed).toMatchObject({ made: 5, code: 'NO_AVAILABLE_CARDS' });
+    expect(failed.failed.length).toBeGreaterThan(0);
+    await load(poolId, 10);
+    await page.post(`/api/link-jobs/${body.id}/resume`).expect(200);
+    expect(await until(page, body.id, 'done')).toMatchObject({ made: 12, failed: [], code: null });
+    expect(await linksOf(account)).toHaveLength(12);
+  });
+
+  it('go on when who wanted them has signed out, and no further than their key is valid', async () => {
+    const { page, poolId, account, keyId, key } = await somebody(400);
+    const { body } = await create(page, { poolId, count: 300 }).expect(202);
+    await page.delete('/api/session').expect(204);
+    const again = fleet.page(await fleet.signIn(key));
+    await until(again, body.id, 'done');
+    const second = (await create(again, { poolId, count: 60 }).expect(202)).body;
+    await again.post(`/api/link-jobs/${second.id}/stop`).expect(200);
+    const stopped = (await again.get(`/api/link-jobs/${second.id}`).expect(200)).body;
+    expect(['stopped', 'done']).toContain(stopped.state);
+    await fleet.admin('token-issuer').delete(`/admin/accounts/${account}/keys/${keyId}`).expect(204);
+    const keys = await fleet.database.query(
+      `select id from accounts.api_keys where account_id = $1 and is_console and revoked_at is null`,
+      [account],
+    );
+    expect(keys).toEqual([]);
+  });
+
+  it('are of one account: nobody else sees, stops or reads them', async () => {
+    const mine = await somebody(5);
+    const other = await somebody(5);
+    const { body } = await create(mine.page, { poolId: mine.poolId, count: 2 }).expect(202);
+    await until(mine.page, body.id, 'done');
+    const address = `/api/link-jobs/${body.id}`;
+    for (const call of [
+      other.page.get(address),
+      other.page.get(`${address}/csv`),
+      other.page.post(`${address}/stop`),
+      other.page.post(`${address}/resume`),
+      mine.page.get('/api/link-jobs/nonsense'),
+    ])
+      expect((await call.expect(404)).body.code).toBe('JOB_NOT_FOUND');
+    await other.page.get('/api/link-jobs').expect(200, { data: [], next_cursor: null });
+    const foreign = await create(other.page, { poolId: mine.poolId, count: 1 }).expect(404);
+    expect(foreign.body.code).toBe('POOL_NOT_FOUND');
+  });
+
+  it('are refused when they cannot be', async () => {
+    const { page, poolId } = await somebody(1);
+    for (const [field, body] of [
+      ['references', { poolId }],
+      ['references', { poolId, count: 1, references: ['a'] }],
+      ['references', { poolId, references: [] }],
+      ['references', { poolId, references: [''] }],
+      ['references', { poolId, references: Array(10_001).fill('a') }],
+      ['count', { poolId, count: 0 }],
+      ['count', { poolId, count: 10_001 }],
+      ['poolId', { poolId: 'x', count: 1 }],
+      ['denomination', { poolId, count: 1, denomination: '25' }],
+    ] as const) {
+      const { body: problem } = await create(page, body).expect(400);
+      expect([body, problem.errors.map(({ field: name }: { field: string }) => name)]).toEqual([
+        body,
+        expect.arrayContaining([expect.stringContaining(field)]),
+      ]);
+    }
+    await page
+      .post('/api/link-jobs')
+      .send({ poolId, count: 1, denomination: 25, currency: 'EUR' })
+      .expect(400);
+  });
+});

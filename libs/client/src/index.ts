@@ -1,0 +1,4 @@
+export { createPerkway, type Perkway, type PerkwayHosts, type PerkwayOptions } from './create-perkway.js';
+export { PerkwayError, type FieldProblem, type PerkwayErrorCode } from './perkway-error.js';
+export type { AnswerOf, HostClient, HostName, InputOf, Paged } from './types.js';
+export type { Documents } from '@perkway/client/documents';

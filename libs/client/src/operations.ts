@@ -1,0 +1,112 @@
+/**
+ * Every operation by its `operationId`, as `METHOD path`; behind a `?` which members of a request with a body go into the
+ * query all the same, behind a `*` that the body is a text or a stream. A test holds this against the documents of the apps.
+ */
+export const OPERATIONS = {
+  perks: {
+    listPerkCollections: 'GET /perk-collections',
+    getPerkCollection: 'GET /perk-collections/{collectionId}',
+    getPerkOfCollection: 'GET /perk-collections/{collectionId}/perk/{perkId}',
+    getPerkCollectionCategories: 'GET /perk-collections/{collectionId}/categories',
+    allocateCouponCode: 'POST /perk-collections/{collectionId}/perk/{perkId}/coupon',
+    listStoredCategories: 'GET /admin/categories',
+    getStoredCategory: 'GET /admin/categories/{id}',
+    putCategory: 'PUT /admin/categories/{id}',
+    deleteCategory: 'DELETE /admin/categories/{id}',
+    listStoredPerks: 'GET /admin/perks',
+    getStoredPerk: 'GET /admin/perks/{perkId}',
+    putPerk: 'PUT /admin/perks/{perkId}',
+    deletePerk: 'DELETE /admin/perks/{perkId}',
+    loadCouponCodes: 'POST /admin/perks/{perkId}/coupon-codes',
+    getCouponCodeStock: 'GET /admin/perks/{perkId}/coupon-codes',
+    listStoredPerkCollections: 'GET /admin/perk-collections',
+    getStoredPerkCollection: 'GET /admin/perk-collections/{collectionId}',
+    putPerkCollection: 'PUT /admin/perk-collections/{collectionId}',
+    deletePerkCollection: 'DELETE /admin/perk-collections/{collectionId}',
+  },
+  boost: {
+    listCampaigns: 'GET /campaigns',
+    getCampaign: 'GET /campaigns/{campaignId}',
+    getPixelUrls: 'GET /outreach/campaign/{campaignId}/pixel-urls',
+    generateRewardUrl: 'GET /outreach/campaign/{campaignId}/reward-url',
+    registerOutreachClick: 'GET /outreach/click',
+    trackOutreachTeaserView: 'GET /outreach/campaign/{campaignId}/tracking-pixel/teaser',
+    trackOutreachRewardView: 'GET /outreach/campaign/{campaignId}/tracking-pixel/reward',
+    getTeasers: 'GET /teasers/{campaignId}',
+    getRewards: 'GET /rewards/{campaignId}',
+    trackJourneyEvent: 'POST /track/{campaignId}?disableTracking',
+    followJourneyClick: 'GET /click',
+    listStoredCampaigns: 'GET /admin/campaigns',
+    getStoredCampaign: 'GET /admin/campaigns/{campaignId}',
+    putCampaign: 'PUT /admin/campaigns/{campaignId}',
+    deleteCampaign: 'DELETE /admin/campaigns/{campaignId}',
+  },
+  gift: {
+    getGiftCardPools: 'GET /pools',
+    getGiftCardPool: 'GET /pool/{poolId}',
+    generateRewardLink: 'POST /pool/{poolId}/reward-links?idempotencyKey',
+    listRewardLinks: 'GET /reward-links',
+    getIssuedRewardLink: 'GET /reward-links/{linkId}',
+    cancelRewardLink: 'POST /reward-links/{linkId}/cancel',
+    listStoredGiftCardPools: 'GET /admin/pools',
+    getStoredGiftCardPool: 'GET /admin/pools/{poolId}',
+    putGiftCardPool: 'PUT /admin/pools/{poolId}',
+    deleteGiftCardPool: 'DELETE /admin/pools/{poolId}',
+    loadGiftCards: 'POST /admin/pools/{poolId}/cards?loadId*',
+    getGiftCardLoads: 'GET /admin/pools/{poolId}/loads',
+    getGiftCardLoad: 'GET /admin/pools/{poolId}/loads/{loadId}',
+  },
+  token: {
+    issueCubeToken: 'GET /cube/token',
+    getAnalyticsJwks: 'GET /.well-known/jwks.json',
+    listAccounts: 'GET /admin/accounts',
+    getAccount: 'GET /admin/accounts/{accountId}',
+    putAccount: 'PUT /admin/accounts/{accountId}',
+    listPeople: 'GET /admin/accounts/{accountId}/people',
+    getPerson: 'GET /admin/accounts/{accountId}/people/{email}',
+    putPerson: 'PUT /admin/accounts/{accountId}/people/{email}',
+    deletePerson: 'DELETE /admin/accounts/{accountId}/people/{email}',
+    createApiKey: 'POST /admin/accounts/{accountId}/keys',
+    listApiKeys: 'GET /admin/accounts/{accountId}/keys',
+    revokeApiKey: 'DELETE /admin/accounts/{accountId}/keys/{keyId}',
+  },
+  analytics: {
+    getMeta: 'GET /cubejs-api/v1/meta',
+    load: 'GET /cubejs-api/v1/load',
+    loadByPost: 'POST /cubejs-api/v1/load',
+    subscribe: 'GET /cubejs-api/v1/subscribe',
+    subscribeByPost: 'POST /cubejs-api/v1/subscribe',
+    sql: 'GET /cubejs-api/v1/sql',
+    sqlByPost: 'POST /cubejs-api/v1/sql',
+    dryRun: 'GET /cubejs-api/v1/dry-run',
+    dryRunByPost: 'POST /cubejs-api/v1/dry-run',
+  },
+} as const;
+
+/** What a request says in headers, by the name of its member. */
+export const HEADERS = {
+  createdBy: 'X-Created-By',
+  disableViewTracking: 'X-Disable-View-Tracking',
+  ifMatch: 'If-Match',
+  acceptLanguage: 'Accept-Language',
+} as const;
+
+export interface Operation {
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  path: string;
+  /** The members in its path, and of a request with a body those in the query. */
+  inPath: string[];
+  inQuery: string[];
+  isRaw: boolean;
+}
+
+export function parseOperation(text: string): Operation {
+  const [, method, path, query = '', raw] = /^(\w+) ([^?*]+)(?:\?([\w,]+))?(\*)?$/.exec(text)!;
+  return {
+    method: method as Operation['method'],
+    path: path!,
+    inPath: [...path!.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!),
+    inQuery: query === '' ? [] : query.split(','),
+    isRaw: raw !== undefined,
+  };
+}

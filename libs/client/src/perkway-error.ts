@@ -1,7 +1,6 @@
 import type { ErrorCode } from '@perkway/client/documents';
 
 /** Codes that the client makes itself, and any that a newer service may have. */
-// eslint-disable-next-line @typescript-eslint/ban-types
 export type PerkwayErrorCode =
   ErrorCode | 'UNEXPECTED_ANSWER' | 'CONNECTION_FAILED' | 'QUERY_FAILED' | (string & {});
 

@@ -1,12 +1,13 @@
 /**
- * Takes out of a folder of production dependencies what no bundle loads, and prints what that brings:
+ * Takes out of a folder of production dependencies what no bundle loads, and prints what that brings. Packages that go as a
+ * whole go from the bill of materials (CycloneDX) too:
  *
- *   node docker/slim-dependencies.mjs node_modules
+ *   node docker/slim-dependencies.mjs node_modules sbom.cdx.json
  */
-import { readdirSync, rmSync, rmdirSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const root = process.argv[2] ?? 'node_modules';
+const [root = 'node_modules', bill] = process.argv.slice(2);
 
 /** Whole folders. The apps are started without them in the container tests. */
 const UNUSED = [
@@ -49,3 +50,14 @@ for (const entry of readdirSync(root, { recursive: true, withFileTypes: true }))
 for (const folder of folders.sort((a, b) => b.length - a.length))
   if (readdirSync(folder).length === 0) rmdirSync(folder);
 console.log(`production dependencies: ${megabytes(before)}, of which ${megabytes(sizeOf(root))} are needed`);
+
+if (bill) {
+  const sbom = JSON.parse(readFileSync(bill, 'utf8'));
+  const isGone = ({ name }) => UNUSED.some((path) => `${name}/`.startsWith(`${path}/`));
+  const gone = new Set(sbom.components.filter(isGone).map((component) => component['bom-ref']));
+  sbom.components = sbom.components.filter((component) => !isGone(component));
+  sbom.dependencies = sbom.dependencies
+    .filter(({ ref }) => !gone.has(ref))
+    .map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn.filter((each) => !gone.has(each)) }));
+  writeFileSync(bill, JSON.stringify(sbom, null, 2));
+}

@@ -1,4 +1,5 @@
 import { ADVISORY_LOCKS } from '@perkway/domain';
+import { freePort } from '@perkway/local-servers';
 import {
   BundledApp,
   http,
@@ -164,44 +165,54 @@ describe('SIGTERM', () => {
     agent.destroy();
   });
 
-  it('ends a load of cards that does not end by itself, with an answer, and keeps what it has loaded', async () => {
-    const gift = await GiftCards.start();
-    try {
-      const pool = await gift.aPool(0);
-      const app = await start(gift.environment());
-      await app.until(async () => (await readiness(app)) === 200, 'ready');
-      const loadId = randomUUID();
-      const load = httpRequest(`${app.url}/admin/pools/${pool}/cards?loadId=${loadId}`, {
-        method: 'POST',
-        headers: { 'x-api-key': gift.admin.key, 'content-type': 'application/x-ndjson' },
-      });
-      const card = (code: number) =>
-        `${JSON.stringify({ code: `drain-${code}`, denomination: 25, currency: 'EUR', country: 'FR' })}\n`;
-      load.write(Array.from({ length: 5_000 }, (_, index) => card(index)).join(''));
-      await waitFor(
-        async () => {
-          const { body } = await gift.get<{ imported: number }>(
-            `/admin/pools/${pool}/loads/${loadId}`,
-            gift.admin.key,
-          );
-          expect(body.imported).toBeGreaterThan(0);
-        },
-        'the first batch',
-        60_000,
-      );
-      const answered = once(load, 'response') as Promise<[IncomingMessage]>;
-      const ended = app.kill('SIGTERM');
-      const [response] = await answered;
-      expect(response.statusCode).toBe(503);
-      expect(JSON.parse(await text(response))).toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE' });
-      load.destroy();
-      await ended;
-      expect(await app.ended).toBe(0);
-      expect(app.output).not.toContain('drain took too long');
-      const [numbers] = await gift.numbers(pool);
-      expect(numbers!.available).toBeGreaterThan(0);
-    } finally {
-      await gift.close();
-    }
-  });
+  it.each(['public', 'second'])(
+    'ends a load of cards on the %s port that does not end by itself, with an answer, and keeps what it has loaded',
+    async (which) => {
+      const gift = await GiftCards.start();
+      try {
+        const pool = await gift.aPool(0);
+        const port = await freePort();
+        const second = { METRICS_PORT: String(port), EXPOSE_ADMIN: 'false' };
+        const app = await start({ ...gift.environment(), ...(which === 'second' ? second : {}) });
+        const url = which === 'second' ? `http://127.0.0.1:${port}` : app.url;
+        await app.until(async () => (await readiness(app)) === 200, 'ready');
+        const loadId = randomUUID();
+        const load = httpRequest(`${url}/admin/pools/${pool}/cards?loadId=${loadId}`, {
+          method: 'POST',
+          headers: { 'x-api-key': gift.admin.key, 'content-type': 'application/x-ndjson' },
+        });
+        const card = (code: number) =>
+          `${JSON.stringify({ code: `drain-${code}`, denomination: 25, currency: 'EUR', country: 'FR' })}\n`;
+        load.write(Array.from({ length: 5_000 }, (_, index) => card(index)).join(''));
+        await waitFor(
+          async () => {
+            const { body } = await gift.get<{ imported: number }>(
+              `/admin/pools/${pool}/loads/${loadId}`,
+              gift.admin.key,
+            );
+            expect(body.imported).toBeGreaterThan(0);
+          },
+          'the first batch',
+          60_000,
+        );
+        const answered = once(load, 'response') as Promise<[IncomingMessage]>;
+        // It goes on sending, also while it is answered.
+        let sent = 5_000;
+        const sending = setInterval(() => load.write(card((sent += 1))), 20);
+        load.on('close', () => clearInterval(sending));
+        const ended = app.kill('SIGTERM');
+        const [response] = await answered;
+        expect(response.statusCode).toBe(503);
+        expect(JSON.parse(await text(response))).toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE' });
+        load.destroy();
+        await ended;
+        expect(await app.ended).toBe(0);
+        expect(app.output).not.toContain('drain took too long');
+        const [numbers] = await gift.numbers(pool);
+        expect(numbers!.available).toBeGreaterThan(0);
+      } finally {
+        await gift.close();
+      }
+    },
+  );
 });

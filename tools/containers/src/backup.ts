@@ -4,6 +4,8 @@ import pg from 'pg';
 import type { ComposeStack } from './compose-stack.js';
 
 const COPY_LIMIT_MS = 120_000;
+/** In the volume of the database. */
+const DATA = '18/docker';
 
 export async function adminUrl(stack: ComposeStack): Promise<string> {
   const password = readFileSync(join(stack.options.secrets, 'database/POSTGRES_PASSWORD'), 'utf8').trim();
@@ -17,49 +19,47 @@ async function overVolumes(stack: ComposeStack, volumes: string[], script: strin
   await stack.engine.docker([...args, 'postgres:18-bookworm', '-ec', script], { timeoutMs: COPY_LIMIT_MS });
 }
 
-/**
- * Copies the database and the stream of a running stack so that both agree: the broker stands still meanwhile, and the
- * events of that moment wait in the outboxes, which are part of the database. Answers the names of the volumes.
- */
-export async function takeBackup(stack: ComposeStack): Promise<{ database: string; broker: string }> {
-  const { project } = stack.options;
-  const [broker] = await stack.containers('broker');
-  const copies = { database: `${project}-backup-database`, broker: `${project}-backup-broker` };
+/** A base backup of the database of a running stack. Answers the name of the volume that holds it. */
+export async function backUpDatabase(stack: ComposeStack): Promise<string> {
+  const [from, to] = [`${stack.options.project}_database`, `${stack.options.project}-backup-database`];
   const client = new pg.Client(await adminUrl(stack));
   await client.connect();
   try {
     // The log of the time of the copy is copied with it.
     await client.query(`alter system set wal_keep_size = '1GB'`);
     await client.query('select pg_reload_conf()');
-    await stack.engine.docker(['stop', broker!.Id]);
     await client.query(`select pg_backup_start('test', fast => true)`);
-    const from = `${project}_database`;
     await overVolumes(
       stack,
-      [from, copies.database],
-      `cp -a /${from}/. /${copies.database}/; cd /${copies.database}/18/docker; rm -rf postmaster.pid pg_wal/*`,
+      [from, to],
+      // Files that go away meanwhile are no matter: the log knows.
+      `cp -a /${from}/. /${to}/ || true; cd /${to}/${DATA}; rm -rf postmaster.pid pg_wal/*; test -s global/pg_control`,
     );
     const { rows } = await client.query<{ labelfile: string }>('select labelfile from pg_backup_stop()');
     const label = Buffer.from(rows[0]!.labelfile).toString('base64');
     await overVolumes(
       stack,
-      [from, copies.database],
-      `cp -a /${from}/18/docker/pg_wal/. /${copies.database}/18/docker/pg_wal/; cd /${copies.database}/18/docker; echo ${label} | base64 -d > backup_label; chown 999:999 backup_label`,
-    );
-    await overVolumes(
-      stack,
-      [`${project}_broker`, copies.broker],
-      `cp -a /${project}_broker/. /${copies.broker}/`,
+      [from, to],
+      `cp -a /${from}/${DATA}/pg_wal/. /${to}/${DATA}/pg_wal/; cd /${to}/${DATA}; echo ${label} | base64 -d > backup_label; chown 999:999 backup_label`,
     );
   } finally {
-    await stack.engine.docker(['start', broker!.Id]);
     await client.end();
   }
-  return copies;
+  return to;
+}
+
+/** The volume of the broker, which a loss of the database leaves as it is. Stops the broker. */
+export async function keepBroker(stack: ComposeStack): Promise<string> {
+  const { project } = stack.options;
+  const [broker] = await stack.containers('broker');
+  await stack.engine.docker(['stop', broker!.Id]);
+  const [from, to] = [`${project}_broker`, `${project}-kept-broker`];
+  await overVolumes(stack, [from, to], `cp -a /${from}/. /${to}/`);
+  return to;
 }
 
 /** Fills the volumes of a stack that has not been started yet, and takes the copies away. */
-export async function restoreBackup(
+export async function restoreVolumes(
   stack: ComposeStack,
   copies: { database: string; broker: string },
 ): Promise<void> {
@@ -71,4 +71,14 @@ export async function restoreBackup(
     await overVolumes(stack, [copy, target], `cp -a /${copy}/. /${target}/`);
     await stack.engine.docker(['volume', 'rm', copy]);
   }
+}
+
+/** `perkway replay` with the image of the tools, as the broker's operator. Answers what it says. */
+export async function replay(stack: ComposeStack, from: Date): Promise<string> {
+  const passwords = readFileSync(join(stack.options.secrets, 'broker/passwords.conf'), 'utf8');
+  const [, password] = /^OPERATOR_PASSWORD: "(.*)"$/m.exec(passwords)!;
+  return stack.compose([
+    ...['run', '--rm', '--no-deps', '--env', `NATS_URL=nats://operator:${password}@broker:4222`],
+    ...['provision', 'node', 'main.js', 'replay', '--from', from.toISOString()],
+  ]);
 }

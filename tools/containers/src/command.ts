@@ -7,13 +7,15 @@ export interface CommandOptions {
   input?: string;
   /** Default: a minute. */
   timeoutMs?: number;
+  /** Answers its standard error too. */
+  withErrors?: boolean;
 }
 
 const TAIL = 4_000;
 
 /** Runs a program and answers its standard output. Rejects with the end of what it said, when it fails or takes too long. */
 export function command(program: string, args: string[], options: CommandOptions = {}): Promise<string> {
-  const { cwd, env = process.env, input, timeoutMs = 60_000 } = options;
+  const { cwd, env = process.env, input, timeoutMs = 60_000, withErrors = false } = options;
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, { cwd, env, timeout: timeoutMs, killSignal: 'SIGKILL' });
     let output = '';
@@ -22,7 +24,10 @@ export function command(program: string, args: string[], options: CommandOptions
       output += text;
       said = (said + text).slice(-TAIL);
     });
-    child.stderr.setEncoding('utf8').on('data', (text: string) => (said = (said + text).slice(-TAIL)));
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      if (withErrors) output += text;
+      said = (said + text).slice(-TAIL);
+    });
     child.on('error', reject);
     child.on('close', (code, signal) => {
       if (code === 0) return resolve(output);

@@ -22,6 +22,8 @@ export interface StackOptions {
   port: number;
   /** The folder of secrets. */
   secrets: string;
+  /** Another compose file, on top of ours. */
+  override?: string;
 }
 
 interface Container {
@@ -42,14 +44,15 @@ export class ComposeStack {
   ) {}
 
   compose(args: string[], version = this.options.version, timeoutMs = 600_000): Promise<string> {
-    const { project, port, secrets } = this.options;
+    const { project, port, secrets, override } = this.options;
+    const files = [COMPOSE_FILE, ...(override ? [override] : [])].flatMap((file) => ['--file', file]);
     const env = {
       PERKWAY_VERSION: version,
       PERKWAY_BIND: `127.0.0.1:${port}`,
       PERKWAY_DOMAIN: `perkway.localhost:8080`,
       PERKWAY_SECRETS: secrets,
     };
-    return this.engine.compose(['--project-name', project, '--file', COMPOSE_FILE, ...args], {
+    return this.engine.compose(['--project-name', project, ...files, ...args], {
       env,
       timeoutMs,
     });
@@ -112,13 +115,19 @@ export class ComposeStack {
   }
 
   async logs(container: string, lines = 20): Promise<string> {
-    return this.engine.docker(['logs', '--tail', String(lines), container]);
+    return this.engine.docker(['logs', '--tail', String(lines), container], { withErrors: true });
   }
 
   /** The address of a service within its network, which this machine reaches too. */
   async address(service: string): Promise<string> {
     const [container] = await this.containers(service);
     return Object.values(container!.NetworkSettings.Networks)[0]!.IPAddress;
+  }
+
+  /** Makes the containers of apps anew, all at once, and answers when they are healthy. */
+  async recreate(apps: string[]): Promise<void> {
+    await this.compose(['up', '--detach', '--no-build', '--no-deps', '--force-recreate', ...apps]);
+    await this.healthy();
   }
 
   /** Asks a host by its name through the proxy, from outside. */

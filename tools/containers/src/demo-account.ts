@@ -13,9 +13,12 @@ export const DEMO_ACCOUNT: Account = {
 };
 
 /** More cards for a load, by a management call to the second port, as an operator inside makes it. */
-export async function loadCards(stack: ComposeStack, count: number): Promise<void> {
+export async function loadCards(stack: ComposeStack, count: number, prefix = 'LOAD'): Promise<void> {
   const { pool, denomination, currency } = DEMO_ACCOUNT;
-  const rows = Array.from({ length: count }, (_, index) => `LOAD-${index},,${denomination},${currency},GB`);
+  const rows = Array.from(
+    { length: count },
+    (_, index) => `${prefix}-${index},,${denomination},${currency},GB`,
+  );
   const response = await fetch(`http://${await stack.address('gift-cards')}:9090/admin/pools/${pool}/cards`, {
     method: 'POST',
     headers: { 'x-api-key': stack.adminKey(), 'content-type': 'text/csv' },

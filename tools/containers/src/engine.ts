@@ -53,6 +53,12 @@ export class Engine {
     if (await this.docker(['image', 'inspect', image]).catch(() => '')) return 'there already';
     const pull = this.docker(['pull', '--quiet', image], { timeoutMs: PULL_LIMIT_MS });
     if (await pull.catch(() => '')) return 'pulled';
+    await this.makeStandIn(image);
+    return 'a stand-in';
+  }
+
+  /** Fills an image, under the name of the one that it stands in for. */
+  async makeStandIn(image: string): Promise<void> {
     const standIn = STAND_INS[image.split(':')[0]!];
     if (!standIn) throw new Error('cannot be pulled, and nothing can stand in for it');
     const root = mkdtempSync(join(tmpdir(), 'perkway-root-'));
@@ -66,6 +72,20 @@ export class Engine {
       rmSync(root, { recursive: true });
       rmSync(archive, { force: true });
     }
-    return 'a stand-in';
+  }
+
+  /** @throws Error that says why no container runs here, though an engine does. */
+  async tryOut(): Promise<void> {
+    const image = 'busybox:perkway-way';
+    const network = `perkway-way-${process.pid}`;
+    await this.makeStandIn(image);
+    try {
+      await this.docker(['network', 'create', network]);
+      const limits = ['--read-only', '--cap-drop', 'ALL', '--memory', '64m', '--pids-limit', '50'];
+      await this.docker(['run', '--rm', '--init', '--network', network, ...limits, image, 'true']);
+    } finally {
+      await this.docker(['network', 'rm', network]).catch(() => undefined);
+      await this.docker(['image', 'rm', image]);
+    }
   }
 }

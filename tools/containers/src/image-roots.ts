@@ -25,9 +25,21 @@ export class ImageRoots {
   private readonly roots = new Map<string, string>();
 
   /** @throws Error that says why not even this works here. */
+  static async tryOut(): Promise<void> {
+    if (process.getuid?.() !== 0) throw new Error('only root can mount images');
+    await installDebian(['buildah', 'bwrap'], ['buildah', 'bubblewrap']);
+    await command('bwrap', ['--ro-bind', '/', '/', '--unshare-all', '--uid', '1000', 'true']);
+    const roots = new ImageRoots();
+    try {
+      const container = (await roots.buildah(['from', 'scratch'])).trim();
+      await roots.buildah(['mount', container]);
+    } finally {
+      await roots.stop();
+    }
+  }
+
   static async start(): Promise<ImageRoots> {
-    if (process.getuid?.() === 0) await installDebian(['buildah', 'bwrap'], ['buildah', 'bubblewrap']);
-    await command('bwrap', ['--ro-bind', '/', '/', 'true']);
+    await ImageRoots.tryOut();
     const roots = new ImageRoots();
     const [node] = foreignImages();
     const base = join(roots.folder, 'base');

@@ -9,11 +9,12 @@ import { ROOT } from './paths.js';
 const BUILD_LIMIT_MS = 600_000;
 const CERTIFICATES = '/etc/ssl/certs/ca-certificates.crt';
 
-/** Every image that there is: one for each app, and the tools. */
-export const IMAGES = [
-  ...readdirSync(join(ROOT, 'apps')).filter((app) => existsSync(join(ROOT, 'apps', app, 'src/main.ts'))),
+/** Every image of a folder that holds the repository: one for each app, and the tools. */
+const imagesOf = (folder: string): string[] => [
+  ...readdirSync(join(folder, 'apps')).filter((app) => existsSync(join(folder, 'apps', app, 'src/main.ts'))),
   'perkway',
 ];
+export const IMAGES = imagesOf(ROOT);
 
 /** The images that a Dockerfile or a compose file starts from, but for our own. */
 export function foreignImages(): string[] {
@@ -32,40 +33,40 @@ export const buildArguments = (app: string, tag: string): string[] => [
   ...['--build-arg', `APP=${app}`, '--build-arg', `VERSION=${tag}`, '--tag', `perkway/${app}:${tag}`],
 ];
 
-/** Builds all images of a folder that holds the repository. */
-export async function buildImages(
-  engine: Engine,
-  tag: string,
-  folder = ROOT,
-  images = IMAGES,
-): Promise<void> {
+/** Builds all images of a folder that holds the repository, and answers which. */
+export async function buildImages(engine: Engine, tag: string, folder = ROOT): Promise<string[]> {
+  const images = imagesOf(folder);
   for (const app of images)
     await engine.docker(['build', ...buildArguments(app, tag), folder], {
       cwd: folder,
       timeoutMs: BUILD_LIMIT_MS,
     });
+  return images;
 }
 
+/** Or another one that is to be replaced, such as the last release. */
+const PREVIOUS_COMMIT = process.env.PREVIOUS_COMMIT || 'HEAD~1';
+
 /**
- * Builds the images of the commit before. Answers false where there is none: a shallow clone, or a commit without images.
+ * Builds the images of the commit before, and answers which. None where there is none: a shallow clone, or a commit without
+ * images.
  */
-export async function buildPrevious(engine: Engine, tag: string): Promise<boolean> {
+export async function buildPrevious(engine: Engine, tag: string): Promise<string[]> {
   const git = (...args: string[]) => command('git', ['-C', ROOT, ...args]);
-  const hasImages = await git('cat-file', '-e', 'HEAD~1:docker/Dockerfile').then(
+  const hasImages = await git('cat-file', '-e', `${PREVIOUS_COMMIT}:docker/Dockerfile`).then(
     () => true,
     () => false,
   );
-  if (!hasImages) return false;
+  if (!hasImages) return [];
   const folder = mkdtempSync(join(tmpdir(), 'perkway-previous-'));
   try {
-    await git('archive', '--output', join(folder, 'source.tar'), 'HEAD~1');
+    await git('archive', '--output', join(folder, 'source.tar'), PREVIOUS_COMMIT);
     await command('tar', ['-xf', 'source.tar'], { cwd: folder });
     rmSync(join(folder, 'source.tar'));
-    await buildImages(engine, tag, folder);
+    return await buildImages(engine, tag, folder);
   } finally {
     rmSync(folder, { recursive: true });
   }
-  return true;
 }
 
 /** Writes the bill of materials of the images, CycloneDX, into a folder. */

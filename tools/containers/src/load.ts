@@ -119,12 +119,13 @@ export class Load {
   }
 }
 
-/** What the query host has counted of a load; asked until it is `expected`, or for half a minute. */
+/** What the query host has counted of a load; asked until it is `expected`, or for as long as is given. */
 export async function counted(
   stack: ComposeStack,
   account: Account,
   run: string,
   expected: Done,
+  limitMs = COUNT_LIMIT_MS,
 ): Promise<Done> {
   const headers = { 'x-api-key': account.key };
   const count = async (token: string, cube: string, member: string): Promise<number> => {
@@ -136,7 +137,7 @@ export async function counted(
     const { data } = JSON.parse(body) as { data: Record<string, string>[] };
     return Number(data[0]?.[`${cube}.count`] ?? 0);
   };
-  const deadline = Date.now() + COUNT_LIMIT_MS;
+  const deadline = Date.now() + limitMs;
   for (;;) {
     const { token } = JSON.parse((await stack.ask('token', '/cube/token', { headers })).body) as {
       token: string;

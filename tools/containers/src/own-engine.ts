@@ -1,7 +1,7 @@
 import { isAlive } from '@perkway/local-servers';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,6 +12,8 @@ const STOP_LIMIT_MS = 60_000;
 const BRIDGE = 'perkway0';
 const BRIDGE_ADDRESS = '172.31.250.1/24';
 const BRIDGE_LIMIT_MS = 900_000;
+/** An engine turns it on. */
+const FORWARDING = '/proc/sys/net/ipv4/ip_forward';
 
 export interface OwnEngine {
   /** As DOCKER_HOST takes it. */
@@ -27,10 +29,12 @@ export async function startOwnEngine(): Promise<OwnEngine> {
   const socket = join(folder, 'docker.sock');
   const logFile = join(folder, 'dockerd.log');
   const rules = await command('iptables-save', []);
+  const forwarding = readFileSync(FORWARDING, 'utf8');
   const daemon = launch(folder, socket, logFile);
   const stop = async () => {
     await end(daemon);
     await restore(rules);
+    writeFileSync(FORWARDING, forwarding);
     await command('ip', ['link', 'delete', BRIDGE]);
     rmSync(folder, { recursive: true, force: true });
   };
@@ -70,7 +74,10 @@ async function takeBridge(): Promise<void> {
   const add = () =>
     command('ip', ['link', 'add', BRIDGE, 'type', 'bridge']).then(
       () => true,
-      () => false,
+      (error: Error) => {
+        if (existsSync(`/sys/class/net/${BRIDGE}`)) return false;
+        throw new Error(`no bridge can be made here: ${error.message}`);
+      },
     );
   while (!(await add())) {
     const alias = await command('cat', [`/sys/class/net/${BRIDGE}/ifalias`]).catch(() => '');

@@ -70,6 +70,7 @@ async function addBase(root: string) {
     'usr/lib64',
     'usr/local/bin',
     'root',
+    'run',
     'proc',
     'sys',
     'dev',
@@ -184,6 +185,31 @@ async function addPrometheus(root: string) {
   await command('chown', ['65534:65534', join(root, 'prometheus')]);
 }
 
+/** Of a newer Debian than this machine's may be, so it comes with the libraries of its own. */
+const PGBOUNCER = [
+  ...[
+    'pgbouncer',
+    'libc6',
+    'libcares2',
+    'libevent-2.1-7t64',
+    'libssl3t64',
+    'libsystemd0',
+    'libpam0g',
+    'libaudit1',
+  ],
+  ...['libcap-ng0', 'libcap2', 'libzstd1', 'zlib1g', 'libgcc-s1'],
+];
+
+async function addPgbouncer(root: string) {
+  const unpacked = await unpackDebian(PGBOUNCER, 'trixie');
+  for (const folder of ['usr/lib', 'usr/lib64', 'usr/sbin'])
+    cpSync(join(unpacked, folder), join(root, folder), {
+      recursive: true,
+      verbatimSymlinks: true,
+      force: true,
+    });
+}
+
 const onBase = (add: (root: string) => Promise<void>) => async (root: string) => {
   await addBase(root);
   await add(root);
@@ -191,6 +217,7 @@ const onBase = (add: (root: string) => Promise<void>) => async (root: string) =>
 
 /** By the name of the image without its tag. */
 export const STAND_INS: Readonly<Record<string, StandIn>> = {
+  busybox: { fill: addBase, settings: [PATH, 'CMD ["sh"]'] },
   node: { fill: onBase(addNode), settings: [PATH, 'CMD ["node"]'] },
   postgres: {
     fill: onBase(addPostgres),
@@ -214,6 +241,11 @@ export const STAND_INS: Readonly<Record<string, StandIn>> = {
       'ENTRYPOINT ["docker-entrypoint.sh"]',
       'CMD ["haproxy", "-f", "/usr/local/etc/haproxy/haproxy.cfg"]',
     ],
+  },
+  // No image that anybody publishes: what docs/deploy.md says of poolers is tried with it.
+  pgbouncer: {
+    fill: onBase(addPgbouncer),
+    settings: [PATH, 'USER postgres', 'CMD ["pgbouncer", "/etc/pgbouncer/pgbouncer.ini"]'],
   },
   'prom/prometheus': {
     fill: onBase(addPrometheus),

@@ -2,20 +2,18 @@
  * Prints by which way this machine can run the images: `engine` (Docker, one that runs or one of our own), `roots` (no
  * engine; the same image roots under bwrap) or `none`. Why it is not the one before is said on standard error.
  */
-import { command } from './command.js';
 import { Engine } from './engine.js';
-import { installDebian } from './packages.js';
+import { ImageRoots } from './image-roots.js';
 
 const WAYS: [name: string, attempt: () => Promise<unknown>][] = [
-  ['engine', async () => (await Engine.start()).stop()],
   [
-    'roots',
+    'engine',
     async () => {
-      if (process.getuid?.() === 0) await installDebian(['buildah', 'bwrap'], ['buildah', 'bubblewrap']);
-      await command('buildah', ['--version']);
-      await command('bwrap', ['--ro-bind', '/', '/', 'true']);
+      const engine = await Engine.start();
+      await engine.tryOut().finally(() => engine.stop());
     },
   ],
+  ['roots', () => ImageRoots.tryOut()],
 ];
 
 let found = 'none';

@@ -25,7 +25,3 @@ export const neededBy = (app: string): string[] =>
 export const NODE_VARIABLES = ['NODE_ENV', 'NODE_OPTIONS'];
 /** What the Dockerfile sets for every app. */
 export const IMAGE_VARIABLES = ['HOST', 'PORT', 'METRICS_PORT', 'SHUTDOWN_DELAY_MS', 'NODE_ENV'];
-
-/** `DATABASE_URL_FILE` sets `DATABASE_URL`. */
-export const settingOf = (variable: string): string =>
-  variable === 'NATS_CA_FILE' || variable === 'NATS_CREDS_FILE' ? variable : variable.replace(/_FILE$/, '');

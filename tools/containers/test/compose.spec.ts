@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
+import { settingOf } from '../src/agreement.js';
 import { ROOT } from '../src/paths.js';
 import {
   APP_FOLDERS,
@@ -8,7 +9,6 @@ import {
   IMAGE_VARIABLES,
   neededBy,
   NODE_VARIABLES,
-  settingOf,
   variablesOf,
 } from './app-variables.js';
 

@@ -1,14 +1,11 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { render, type Manifest } from '../../src/kubectl.js';
+import { ROOT } from '../../src/paths.js';
 import { workloadsOf, type Container, type Workload } from '../../src/workloads.js';
-import {
-  APP_FOLDERS,
-  appsWithASchema,
-  IMAGE_VARIABLES,
-  neededBy,
-  NODE_VARIABLES,
-  settingOf,
-  variablesOf,
-} from '../app-variables.js';
+import { appOf, disagreements, environmentOf as environmentIn } from '../../src/agreement.js';
+import { appsWithASchema } from '../app-variables.js';
+import { codeFacts, secretKeys } from '../code-facts.js';
 
 /** Seconds: how long an app drains at most, and what is left to it after that. */
 const DRAIN = 10;
@@ -29,45 +26,15 @@ const containers = (overlay: string): [Workload, Container][] =>
     workload.pod.containers.map((container): [Workload, Container] => [workload, container]),
   );
 const apps = (overlay: string) => workloads(overlay).filter(({ kind }) => kind === 'Deployment');
-const imageOf = ({ pod }: Workload) => /perkway\/([\w-]+):/.exec(pod.containers[0]!.image)![1]!;
 const ofKind = (overlay: string, kind: string) =>
   rendered.get(overlay)!.filter((manifest) => manifest.kind === kind);
 
-function environmentOf(overlay: string, container: Container): Record<string, string> {
-  const maps = (container.envFrom ?? []).flatMap(({ configMapRef }) =>
-    Object.entries(
-      ofKind(overlay, 'ConfigMap').find(({ metadata }) => metadata.name === configMapRef.name)!
-        .data as Record<string, string>,
-    ),
-  );
-  return Object.fromEntries([
-    ...maps,
-    ...(container.env ?? []).map(({ name, value = '' }): [string, string] => [name, value]),
-  ]);
-}
-
-/** The Secrets that production expects, and their keys; docs/deploy.md prints the same table. */
-const SECRETS: Record<string, string[]> = {
-  perks: ['DATABASE_URL', 'NATS_PASSWORD'],
-  links: ['DATABASE_URL', 'NATS_PASSWORD'],
-  boost: ['DATABASE_URL', 'NATS_PASSWORD', 'OUTREACH_SIGNING_KEYS', 'PIXEL_HASH_KEY'],
-  'gift-cards': [
-    'DATABASE_URL',
-    'NATS_PASSWORD',
-    'REWARD_TOKEN_KEYS',
-    'CARD_ENCRYPTION_KEYS',
-    'CARD_HASH_KEY',
-  ],
-  'allocation-page': ['NATS_PASSWORD'],
-  'token-issuer': ['DATABASE_URL', 'NATS_PASSWORD', 'ANALYTICS_TOKEN_KEYS', 'BOOTSTRAP_ADMIN_KEY'],
-  'analytics-query': ['DATABASE_URL', 'READER_DATABASE_URL', 'NATS_PASSWORD'],
-  'api-keys': ['API_KEY_PEPPER'],
-  'click-signing': ['LINK_SIGNING_KEYS'],
-};
+const environmentOf = (overlay: string, container: Container) =>
+  environmentIn(rendered.get(overlay)!, container);
 
 describe.each(overlays)('the overlay %s', (overlay) => {
-  it('runs every app of the repository', () => {
-    expect([...new Set(apps(overlay).map(imageOf))].sort()).toEqual([...APP_FOLDERS].sort());
+  it('speaks of the same apps, variables, secrets, ports and probes as the code', () => {
+    expect(disagreements(rendered.get(overlay)!, codeFacts(overlay))).toEqual([]);
   });
 
   it('runs nothing as root, with capabilities, a writable root, or an image without a tag', () => {
@@ -107,25 +74,11 @@ describe.each(overlays)('the overlay %s', (overlay) => {
     }
   });
 
-  it('asks each app whether it lives and is ready, at addresses that it has, with time to answer', () => {
-    for (const { pod } of apps(overlay)) {
-      const [container] = pod.containers as [Container];
-      const ports = container.ports!.map(({ name }) => name);
-      for (const [probe, path] of [
-        ['startupProbe', '/livez'],
-        ['livenessProbe', '/livez'],
-        ['readinessProbe', '/readyz'],
-      ] as const) {
-        expect(container[probe]).toMatchObject({ httpGet: { path }, timeoutSeconds: expect.any(Number) });
-        expect(ports).toContain(container[probe]!.httpGet!.port);
+  it('gives each probe the time for an answer', () => {
+    for (const { pod } of apps(overlay))
+      for (const probe of ['startupProbe', 'livenessProbe', 'readinessProbe'] as const)
         // The app's own answer to a slow database takes 0.8 s.
-        expect(container[probe]!.timeoutSeconds).toBeGreaterThan(1);
-      }
-      expect(container.ports).toEqual([
-        { name: 'http', containerPort: 8080 },
-        { name: 'metrics', containerPort: 9090 },
-      ]);
-    }
+        expect(pod.containers[0]![probe]!.timeoutSeconds).toBeGreaterThan(1);
   });
 
   it('gives each app the time to drain', () => {
@@ -137,45 +90,11 @@ describe.each(overlays)('the overlay %s', (overlay) => {
     }
   });
 
-  it('sets what each app needs, and nothing that it does not know', () => {
-    const shared = new Set(APP_FOLDERS.flatMap(variablesOf));
-    for (const workload of apps(overlay)) {
-      const [container] = workload.pod.containers as [Container];
-      const app = imageOf(workload);
-      const set = Object.keys(environmentOf(overlay, container))
-        .filter((name) => name !== 'DOMAIN')
-        .map(settingOf);
-      expect([...set, ...IMAGE_VARIABLES]).toEqual(expect.arrayContaining(neededBy(app)));
-      expect(set.filter((name) => !shared.has(name) && !NODE_VARIABLES.includes(name))).toEqual([]);
-      const own = (container.env ?? [])
-        .map(({ name }) => settingOf(name))
-        .filter((name) => !NODE_VARIABLES.includes(name));
-      expect(variablesOf(app)).toEqual(expect.arrayContaining(own));
-    }
-  });
-
-  it('mounts each secret that a variable names, from a Secret that has it', () => {
-    for (const workload of apps(overlay)) {
-      const [container] = workload.pod.containers as [Container];
-      const sources = workload.pod.volumes!.find(({ name }) => name === 'secrets')!.projected!.sources;
-      const keys = sources.flatMap(({ secret }) => SECRETS[secret!.name!] ?? []);
-      const files = Object.entries(environmentOf(overlay, container)).filter(
-        ([name]) => name !== settingOf(name),
-      );
-      for (const [name, file] of files) {
-        expect(file).toBe(`/run/secrets/perkway/${settingOf(name)}`);
-        expect(keys).toContain(settingOf(name));
-      }
-      // Nobody gets a secret without use.
-      expect(files.map(([name]) => settingOf(name)).sort()).toEqual([...keys].sort());
-    }
-  });
-
   it('migrates each schema by the image that it starts', () => {
     const jobs = workloads(overlay).filter(({ name }) => name.startsWith('migrate'));
     expect(jobs.map(({ name }) => name.slice('migrate '.length)).sort()).toEqual([...appsWithASchema].sort());
     for (const job of jobs) {
-      const app = apps(overlay).find((each) => imageOf(each) === job.name.slice('migrate '.length))!;
+      const app = apps(overlay).find((each) => appOf(each) === job.name.slice('migrate '.length))!;
       expect(job.pod.containers[0]).toMatchObject({
         image: app.pod.containers[0]!.image,
         args: ['node', 'migrate.js'],
@@ -202,6 +121,57 @@ describe.each(overlays)('the overlay %s', (overlay) => {
       const names = chosen[0]!.pod.containers[0]!.ports!.map(({ name }) => name);
       for (const { targetPort } of ports) expect(names).toContain(targetPort);
     }
+  });
+});
+
+describe('a name that is changed on one side only', () => {
+  /** Production with other words in it, or with other facts of the code, both as text. */
+  const changed = (side: 'manifests' | 'code', from: string, to: string): string[] => {
+    const code = codeFacts('production');
+    const manifests = rendered.get('production')!;
+    const pairs = JSON.stringify({ ...code, variables: [...code.variables], needed: [...code.needed] });
+    const before = side === 'code' ? pairs : JSON.stringify(manifests);
+    expect(before).toContain(from);
+    const text = before.replaceAll(from, to);
+    if (side === 'manifests') return disagreements(JSON.parse(text) as Manifest[], code);
+    const parsed = JSON.parse(text) as Record<string, never>;
+    return disagreements(manifests, {
+      ...code,
+      ...parsed,
+      variables: new Map(parsed.variables),
+      needed: new Map(parsed.needed),
+    });
+  };
+
+  it.each([
+    ['a variable', 'READER_DATABASE_URL', 'QUERY_DATABASE_URL'],
+    ['a shared variable', 'LINKS_URL', 'CLICKS_URL'],
+    ['a secret', 'CARD_HASH_KEY', 'CARD_KEY'],
+    ['a Secret', 'click-signing', 'link-signing'],
+    ['a probe path', '/readyz', '/healthz'],
+    ['a port', '9090', '9091'],
+    ['an app', 'token-issuer', 'tokens'],
+  ])('is found: %s', (_what, from, to) => {
+    expect(changed('manifests', from, to)).not.toEqual([]);
+    expect(changed('code', from, to)).not.toEqual([]);
+  });
+});
+
+describe('the Secrets that docs/deploy.md lists', () => {
+  it('are those that can be made, and those that operators make', () => {
+    const [, table] = /<!-- secrets -->\n([^]*?)<!-- end -->/.exec(
+      readFileSync(join(ROOT, 'docs/deploy.md'), 'utf8'),
+    )!;
+    const listed = [...table!.matchAll(/^\| `([\w-]+)` +\| (.*?) +\|$/gm)].map(
+      ([, name, keys]): [string, string[]] => [
+        name!,
+        [...keys!.matchAll(/`([^`]+)`/g)].map(([, key]) => key!),
+      ],
+    );
+    const made = Object.entries(secretKeys('production'));
+    for (const [name, keys] of made) expect(new Set(new Map(listed).get(name))).toEqual(new Set(keys));
+    const others = listed.map(([name]) => name).filter((name) => !made.some(([each]) => each === name));
+    expect(others).toEqual(['broker-tls', 'database-app', 'database-ca', 'perkway-tls']);
   });
 });
 
@@ -236,13 +206,13 @@ describe('the overlay production', () => {
     const more = (app: string, roles = '') =>
       (OUTBOXES.includes(app) ? 3 : 0) + (roles.includes('query') ? 8 : 0);
     const ofApps = apps('production')
-      .filter((each) => appsWithASchema.includes(imageOf(each)))
+      .filter((each) => appsWithASchema.includes(appOf(each)))
       .map((each) => {
         const { DATABASE_POOL_SIZE, ANALYTICS_ROLES } = environmentOf('production', each.pod.containers[0]!);
         const { spec } = ofKind('production', 'HorizontalPodAutoscaler').find(
           ({ metadata }) => metadata.name === each.name,
         ) as { spec?: { maxReplicas: number } };
-        return (spec!.maxReplicas + 1) * (Number(DATABASE_POOL_SIZE) + more(imageOf(each), ANALYTICS_ROLES));
+        return (spec!.maxReplicas + 1) * (Number(DATABASE_POOL_SIZE) + more(appOf(each), ANALYTICS_ROLES));
       });
     // Two of each migration and of provisioning.
     const ofJobs = (appsWithASchema.length + 1) * 2;
@@ -255,7 +225,7 @@ describe('the overlay production', () => {
 
   it('counts in one Deployment and answers queries in another', () => {
     const roles = apps('production')
-      .filter((each) => imageOf(each) === 'analytics-query')
+      .filter((each) => appOf(each) === 'analytics-query')
       .map((each) => [each.name, environmentOf('production', each.pod.containers[0]!).ANALYTICS_ROLES]);
     expect(roles).toEqual([
       ['analytics-ingest', 'ingest'],

@@ -46,11 +46,14 @@ async function startApp(app: AppName): Promise<AppProcess> {
   return started.ready();
 }
 
+let moments = 0;
+/** Each another one: rows that are alike in all that is shown are shown once. */
+const aMomentBefore = (at: number): number => at - (moments += 1);
 const tracked = (fields: object) => ({
   v: TRACKING_EVENT_VERSION,
   id: randomUUID(),
   account: ACCOUNT,
-  at: now - 60_000,
+  at: aMomentBefore(now - 60_000),
   ...fields,
 });
 const click = (perk: string, daysAgo: number, traffic?: object) =>
@@ -59,7 +62,7 @@ const click = (perk: string, daysAgo: number, traffic?: object) =>
     collection: 'main',
     perk,
     journey: `j-${daysAgo}`,
-    at: now - daysAgo * DAY_MS,
+    at: aMomentBefore(now - daysAgo * DAY_MS),
     traffic,
   });
 const campaign = (type: string, journey: string, more: object = {}) =>
@@ -76,7 +79,7 @@ const EVENTS = [
   click('tea', 60),
   tracked({ ...click('tea', 1), account: 'somebody-else' }),
   ...['a', 'b', 'c'].map((each) => campaign('teaser_view', each, { channel: 'outreach' })),
-  ...['a', 'b'].map((each) => campaign('incentive_click', each, { channel: 'outreach' })),
+  ...['a', 'b'].map((each) => campaign('incentive_click', each, { channel: 'outreach', perk: 'coffee' })),
   campaign('conversion', 'a', { value: 12.5 }),
 ];
 
@@ -94,7 +97,7 @@ beforeAll(async () => {
   const connection = await connectTo(nats.url);
   const stream = jetstream(connection, { timeout: 1_000 });
   await waitFor(
-    () => stream.publish(trackingSubject('test'), JSON.stringify({ events: EVENTS })),
+    async () => void (await stream.publish(trackingSubject('test'), JSON.stringify({ events: EVENTS }))),
     'the stream',
   );
   await connection.close();
@@ -125,7 +128,7 @@ beforeAll(async () => {
   });
   page.on('requestfailed', (request) => complaints.push(request.url()));
   await page.goto(`http://127.0.0.1:${port}/`);
-  await page.waitForFunction(`document.getElementById('status').textContent !== 'Loading'`);
+  await waitFor(async () => (await page.textContent('#status')) !== 'Loading', 'the numbers');
 }, 120_000);
 afterAll(async () => {
   await browser?.close();

@@ -98,7 +98,7 @@ export class LoadService {
   ): Promise<T> {
     const deadline = Date.now() + this.env.QUERY_TIMEOUT_MS;
     const signal = AbortSignal.any([gone, AbortSignal.timeout(this.env.QUERY_TIMEOUT_MS)]);
-    return this.slots.run(account, signal, () => work({ deadline, signal }));
+    return this.slots.run(account, signal, (isBusy) => work({ deadline, signal, isBusy }));
   }
 
   private answer(request: Request, signal: AbortSignal): Promise<Answer> {

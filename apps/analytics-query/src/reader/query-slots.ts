@@ -37,15 +37,16 @@ export class QuerySlots {
 
   /**
    * @param signal ends the waiting; the work looks at it itself
+   * @param work told whether other work runs at the same time
    * @throws DomainError 429 when too many queries of the account wait already
    */
-  async run<T>(account: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  async run<T>(account: string, signal: AbortSignal, work: (isBusy: boolean) => Promise<T>): Promise<T> {
     let lane = this.lanes.get(account);
     if (!lane) this.lanes.set(account, (lane = { running: 0, waiting: [] }));
     if (lane.waiting.length === 0 && this.mayStart(lane)) this.take(lane);
     else await this.wait(account, lane, signal);
     try {
-      return await work();
+      return await work(this.options.slots - this.free > 1);
     } finally {
       lane.running -= 1;
       this.free += 1;

@@ -20,6 +20,8 @@ export interface Patience {
   /** Epoch milliseconds. */
   deadline: number;
   signal: AbortSignal;
+  /** Others are being answered too: processors are for them, not for more than one for this. */
+  isBusy?: boolean;
 }
 
 /** Values as the Cube API writes them: whole numbers and numerics as text, times as local wall time. */
@@ -140,7 +142,7 @@ export class Reader implements OnModuleInit, OnApplicationShutdown {
   private async transaction(
     account: string,
     statements: (Statement & { onRow: OnRow })[],
-    { deadline, signal }: Patience,
+    { deadline, signal, isBusy = false }: Patience,
     attach?: (socket: Socket) => void,
   ): Promise<void> {
     let client: pg.PoolClient;
@@ -162,7 +164,7 @@ export class Reader implements OnModuleInit, OnApplicationShutdown {
       attach?.(socket);
       const opening = setTimeout(() => socket.destroy(), CONNECT_TIMEOUT_MS);
       const sent = [
-        client.query(beginAs(account, leftMs)).finally(() => clearTimeout(opening)),
+        client.query(beginAs(account, leftMs, isBusy)).finally(() => clearTimeout(opening)),
         ...statements.map((statement) => runs(client, statement, cancel)),
         client.query('commit'),
       ];
@@ -225,13 +227,14 @@ function runs(
  * a distributed database passes on to its nodes. Pages of the covering index cost little out of order, so the planner
  * is told not to prefer reading whole partitions.
  */
-function beginAs(account: string, timeoutMs: number): string {
+function beginAs(account: string, timeoutMs: number, isBusy: boolean): string {
   // It becomes part of the text, because only the simple protocol takes several commands at once.
   if (!isCallerId(account)) throw new Error('not an account id');
   return [
     'begin transaction isolation level repeatable read read only',
     `set local statement_timeout = ${timeoutMs}`,
     'set local random_page_cost = 1.1',
+    ...(isBusy ? ['set local max_parallel_workers_per_gather = 0'] : []),
     `set local perkway.account_id = '${account}'`,
   ].join('; ');
 }

@@ -62,7 +62,10 @@ async function closeNext(client: pg.Client): Promise<boolean> {
   for (const rollup of ROLLUPS) {
     const [first, last] = [startOf(from, rollup), startOf(to, rollup)];
     if (first < last)
-      await client.query(insertCells(rollup, 'e.occurred_at >= $1 and e.occurred_at < $2'), [first, last]);
+      await client.query(
+        insertCells(rollup, 'tracking_events e', 'e.occurred_at >= $1 and e.occurred_at < $2'),
+        [first, last],
+      );
   }
   await client.query('update rollup_state set closed_to = $1', [to]);
   return true;
@@ -114,10 +117,13 @@ async function clearMarks(client: pg.Client): Promise<boolean> {
       params,
     );
     await client.query(
+      // Stretch by stretch: as a join, the planner would read all months to find a few hours.
       insertCells(
         rollup,
-        `e.account_id = u.account_id and e.occurred_at >= u.start and e.occurred_at < u.start + interval '1 ${grain}'`,
-        'unnest($1::text[], $2::timestamptz[]) as u (account_id, start), ',
+        `unnest($1::text[], $2::timestamptz[]) as u (account_id, start) cross join lateral (
+           select * from tracking_events r where r.account_id = u.account_id
+             and r.type in (${typesOf(rollup)}) and r.occurred_at >= u.start
+             and r.occurred_at < u.start + interval '1 ${grain}' offset 0) e`,
       ),
       params,
     );
@@ -125,14 +131,17 @@ async function clearMarks(client: pg.Client): Promise<boolean> {
   return true;
 }
 
-const insertCells = (rollup: Rollup, where: string, before = ''): string => {
-  const { table, grain, columns, key, eventTypes, from = '' } = rollup;
+const typesOf = ({ eventTypes }: Rollup): string => eventTypes.map((type) => `'${type}'`).join(', ');
+
+/** @param source the rows as `e` */
+const insertCells = (rollup: Rollup, source: string, where = 'true'): string => {
+  const { table, grain, columns, key, from = '' } = rollup;
   const groups = [1, 2, 3, ...key.map((name) => Object.keys(columns).indexOf(name) + 4)];
   return `
     insert into ${table} (account_id, type, ${grain}, ${Object.keys(columns).join(', ')})
     select e.account_id, e.type, date_trunc('${grain}', e.occurred_at, 'UTC'), ${Object.values(columns).join(', ')}
-    from ${before}tracking_events e ${from}
-    where ${where} and e.type in (${eventTypes.map((type) => `'${type}'`).join(', ')})
+    from ${source} ${from}
+    where ${where} and e.type in (${typesOf(rollup)})
     group by ${groups.join(', ')}
     order by 1, 2, 3`;
 };

@@ -10,11 +10,12 @@ const BETWEEN_ATTEMPTS_MS = 500;
 const LOCK_NOT_AVAILABLE = '55P03';
 
 /**
- * Rewrites a closed month in the order of account, type and time, so that the rows of a query lie beside each other
+ * Rewrites a month in the order of account, type and time, so that the rows of a query lie beside each other
  * instead of in as many pages. The rows are copied beside the ones in use; what changed meanwhile has left marks
  * (see rollup-refresher.ts), and those hours are copied once more while writers wait, before the two tables change places.
+ * In hours that are not closed nobody leaves marks: they are copied then too.
  * Whoever clears marks must wait until this is done.
- * @param month `2026-01`, closed
+ * @param month `2026-01`
  * @returns false when queries left no gap for the swap: to be tried later
  */
 export async function sortMonth(client: pg.Client, month: string): Promise<boolean> {
@@ -27,8 +28,10 @@ export async function sortMonth(client: pg.Client, month: string): Promise<boole
   );
   try {
     const columns = await storedColumns(client);
+    const open = await firstOpenHour(client);
     await client.query(
-      `insert into ${copy} (${columns}) select ${columns} from ${partition} order by account_id, type, occurred_at`,
+      `insert into ${copy} (${columns}) select ${columns} from ${partition}
+       where occurred_at < ${open} order by account_id, type, occurred_at`,
     );
     // Keys made over the finished rows are half the size of ones that grew with them. The check spares the attaching a scan.
     await client.query(`
@@ -38,7 +41,7 @@ export async function sortMonth(client: pg.Client, month: string): Promise<boole
       alter table ${copy} add constraint of_month check (occurred_at >= ${from} and occurred_at < ${to})`);
     await client.query(`vacuum (analyze) ${copy}`);
     for (let attempt = 0; attempt < SWAP_ATTEMPTS; attempt += 1) {
-      if (await swap(client, month, columns)) return true;
+      if (await swap(client, month, columns, open)) return true;
       await sleep(BETWEEN_ATTEMPTS_MS);
     }
     return false;
@@ -47,7 +50,7 @@ export async function sortMonth(client: pg.Client, month: string): Promise<boole
   }
 }
 
-async function swap(client: pg.Client, month: string, columns: string): Promise<boolean> {
+async function swap(client: pg.Client, month: string, columns: string, open: string): Promise<boolean> {
   const partition = partitionOf(month);
   const copy = `${partition}_sorted`;
   const { from, to } = boundsOf(month);
@@ -55,12 +58,15 @@ async function swap(client: pg.Client, month: string, columns: string): Promise<
   try {
     await client.query(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
     await client.query(`select pg_advisory_xact_lock(${ADVISORY_LOCKS.ingest})`);
-    const marked = `(select distinct account_id, hour from dirty_hours where hour >= ${from} and hour < ${to}) d`;
+    const marked = `(select distinct account_id, hour from dirty_hours where hour >= ${from} and hour < least(${to}, ${open})) d`;
     const ofMarked = `e.account_id = d.account_id and e.occurred_at >= d.hour and e.occurred_at < d.hour + interval '1 hour'`;
     await client.query(`delete from ${copy} e using ${marked} where ${ofMarked}`);
     await client.query(
       `insert into ${copy} (${columns})
        select ${columns.replaceAll(/\w+/g, 'e.$&')} from ${marked} join ${partition} e on ${ofMarked}`,
+    );
+    await client.query(
+      `insert into ${copy} (${columns}) select ${columns} from ${partition} where occurred_at >= ${open}`,
     );
     await client.query('lock table only tracking_events in access exclusive mode');
     await client.query(`
@@ -79,6 +85,12 @@ async function swap(client: pg.Client, month: string, columns: string): Promise<
     if ((error as { code?: string }).code === LOCK_NOT_AVAILABLE) return false;
     throw error;
   }
+}
+
+/** As a constant of SQL. What is stored from now on for an hour before it leaves a mark. */
+async function firstOpenHour(client: pg.Client): Promise<string> {
+  const { rows } = await client.query<{ closing_to: Date }>('select closing_to from rollup_state');
+  return `'${rows[0]!.closing_to.toISOString()}'::timestamptz`;
 }
 
 /** Those that are written; the others compute themselves. */

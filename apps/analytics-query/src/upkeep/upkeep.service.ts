@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import type { AnalyticsQueryEnv } from '../env.js';
-import { monthOf, Partitions } from '../partitions/partitions.js';
+import { monthOf, partitionOf, Partitions } from '../partitions/partitions.js';
 import { keptFrom } from '../retention.js';
 import { dropExpired } from './drop-expired.js';
 import { RollupRefresher } from './rollup-refresher.js';
@@ -14,8 +14,13 @@ import { partitionedMonths, withUpkeepClient } from './upkeep-connection.js';
 
 /** Partitions that are there before their first event. */
 const MONTHS_AHEAD = 2;
-/** A month is sorted when it has been over for this long, because late events would undo the order. */
-const SORT_AFTER_MS = 3 * 24 * 3_600_000;
+const DAY_MS = 24 * 3_600_000;
+/** A month is sorted for good when it has been over for this long, because late events would undo the order. */
+const SORT_AFTER_MS = 3 * DAY_MS;
+/** Before that each time when so much of it may be out of order again. */
+const UNSORTED_MS = 7 * DAY_MS;
+/** Of a month that goes on: less is in memory anyway. */
+const SMALL_BYTES = 32 * 1024 * 1024;
 const STOP_LIMIT_MS = 2_000;
 
 /** Keeps the event store in order beside the ingest: rollups, partitions ahead, order of closed months, retention. */
@@ -76,13 +81,17 @@ export class UpkeepService implements OnModuleInit, BeforeApplicationShutdown {
   }
 
   private async sortNext(client: pg.Client, now: number): Promise<boolean> {
-    const { rows } = await client.query<{ month: string }>(
-      `select to_char(month, 'YYYY-MM') as month from sorted_months`,
+    const { rows } = await client.query<{ month: string; sorted_at: Date }>(
+      `select to_char(month, 'YYYY-MM') as month, sorted_at from sorted_months`,
     );
-    const sorted = new Set(rows.map(({ month }) => month));
+    const sorted = new Map(rows.map((each) => [each.month, each.sorted_at.getTime()]));
     const { rows: state } = await client.query<{ closed_to: Date }>('select closed_to from rollup_state');
-    const before = monthOf(Math.min(now - SORT_AFTER_MS, state[0]!.closed_to.getTime()));
-    const month = (await partitionedMonths(client)).find((each) => each < before && !sorted.has(each));
+    // Hours that are not closed are copied while writers wait: there may be a few of them.
+    if (state[0]!.closed_to.getTime() < now - DAY_MS) return false;
+    const unsorted = (await partitionedMonths(client)).filter((each) =>
+      isUnsorted(each, sorted.get(each), now),
+    );
+    const [month] = await largeOrOver(client, unsorted, now);
     if (month === undefined) return false;
     // Until the session ends: marks stay, so that what arrives meanwhile is found.
     await client.query(`select pg_advisory_lock(${ADVISORY_LOCKS.rollups})`);
@@ -102,4 +111,25 @@ export class UpkeepService implements OnModuleInit, BeforeApplicationShutdown {
       else this.logger.error({ err }, `cannot ${what}`);
     }
   }
+}
+
+/** When a month is sorted for good. */
+const finalSort = (month: string): number =>
+  Date.UTC(Number(month.slice(0, 4)), Number(month.slice(5)), 1) + SORT_AFTER_MS;
+
+/** @param sortedAt when it was brought into order the last time */
+export function isUnsorted(month: string, sortedAt: number | undefined, now: number): boolean {
+  const final = finalSort(month);
+  const start = Date.parse(`${month}-01T00:00:00Z`);
+  return now >= final ? !(sortedAt! >= final) : now - Math.max(start, sortedAt ?? start) >= UNSORTED_MS;
+}
+
+/** Without those that go on and are so small that their order does not matter yet. */
+async function largeOrOver(client: pg.Client, months: string[], now: number): Promise<string[]> {
+  const { rows } = await client.query<{ month: string }>(
+    `select month from unnest($1::text[], $2::text[]) as u (month, partition)
+     where month = any($3) or pg_relation_size(partition::regclass) >= $4 order by month`,
+    [months, months.map(partitionOf), months.filter((each) => now >= finalSort(each)), SMALL_BYTES],
+  );
+  return rows.map(({ month }) => month);
 }

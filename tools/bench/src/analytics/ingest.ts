@@ -54,26 +54,36 @@ const chunks = <T>(items: T[], size: number): T[][] =>
     items.slice(index * size, (index + 1) * size),
   );
 
-/** What no ingest can beat: the bare statement, for the columns that these events have. */
-const PLAIN = `
-  insert into tracking_events (account_id, occurred_at, id, type, campaign_id, journey_id, channel, traffic_class, traffic_reason, utm_source, cmeta)
-  select a, t, i, ty, c, j, ch, tc, tr, s, m::jsonb
-  from unnest($1::text[], $2::timestamptz[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[])
-    as u (a, t, i, ty, c, j, ch, tc, tr, s, m)
-  on conflict do nothing`;
-const COLUMNS: ((event: SomeEvent) => string)[] = [
-  ({ account }) => account,
-  ({ at }) => new Date(at).toISOString(),
-  ({ id }) => id,
-  ({ type }) => type,
-  ({ campaign }) => campaign,
-  ({ journey }) => journey,
-  ({ channel }) => channel,
-  ({ traffic }) => traffic.class,
-  ({ traffic }) => traffic.reason,
-  ({ utm }) => utm.utm_source,
-  ({ cmeta }) => JSON.stringify(cmeta),
+/** Columns of an event, what they are cast to, and what these events have in them. */
+const COLUMNS: [name: string, type: string, read: (event: SomeEvent) => unknown][] = [
+  ['account_id', 'text', ({ account }) => account],
+  ['occurred_at', 'timestamptz', ({ at }) => new Date(at).toISOString()],
+  ['id', 'text', ({ id }) => id],
+  ['type', 'text', ({ type }) => type],
+  ['campaign_id', 'text', ({ campaign }) => campaign],
+  ['journey_id', 'text', ({ journey }) => journey],
+  ['has_derived_journey', 'boolean', () => false],
+  ['channel', 'text', ({ channel }) => channel],
+  ['traffic_class', 'text', ({ traffic }) => traffic.class],
+  ['traffic_reason', 'text', ({ traffic }) => traffic.reason],
+  ['utm_source', 'text', ({ utm }) => utm.utm_source],
+  ['cmeta', 'jsonb', ({ cmeta }) => JSON.stringify(cmeta)],
+  ...['perk_id', 'collection_id', 'utm_medium', 'utm_campaign', 'utm_term', 'utm_content'].map(empty('text')),
+  ...['perk_ids'].map(empty('text[]')),
+  ...['value', 'denomination'].map(empty('numeric')),
+  ...['currency', 'external_id', 'state', 'pool_id', 'created_by', 'reference'].map(empty('text')),
 ];
+function empty(type: string) {
+  return (name: string): [string, string, () => null] => [name, type, () => null];
+}
+
+const NAMES = COLUMNS.map(([name]) => name).join(', ');
+/** What no ingest can beat: the bare statement for a whole event. */
+const PLAIN = `
+  insert into tracking_events (${NAMES})
+  select ${COLUMNS.map(([name, type]) => `u.${name}::${type}`).join(', ')}
+  from unnest(${COLUMNS.map((_, index) => `$${index + 1}::text[]`).join(', ')}) as u (${NAMES})
+  on conflict do nothing`;
 
 async function plain(clients: pg.Client[], events: number): Promise<number> {
   const batches = chunks(someEvents('bench-plain', events), BATCH);
@@ -83,7 +93,7 @@ async function plain(clients: pg.Client[], events: number): Promise<number> {
         for (let batch = batches.shift(); batch; batch = batches.shift())
           await client.query(
             PLAIN,
-            COLUMNS.map((read) => batch!.map(read)),
+            COLUMNS.map(([, , read]) => batch!.map(read)),
           );
       }),
     ),
@@ -106,8 +116,13 @@ class Publisher {
   async publish(messages: string[]): Promise<void> {
     const stream = jetstream(this.connection, { timeout: 20_000 });
     const subject = trackingSubject('bench');
-    for (const some of chunks(messages, UNACKED))
-      await Promise.all(some.map((message) => stream.publish(subject, message)));
+    const waiting = [...messages];
+    await Promise.all(
+      Array.from({ length: UNACKED }, async () => {
+        for (let message = waiting.pop(); message; message = waiting.pop())
+          await stream.publish(subject, message);
+      }),
+    );
   }
 
   close(): Promise<void> {
@@ -195,16 +210,13 @@ export async function ingest(fleet: Fleet): Promise<number> {
         text: `${of('rate').toFixed(0)} events/s, bare ${of('bare').toFixed(0)}, ratio ${of('ratio').toFixed(2)}`,
       };
     };
-    for (const [perMessage, events, target] of [
-      [1, 20_000, 0.45],
-      [20, 60_000, 0.75],
-      [1_000, 60_000, 0.75],
+    for (const [perMessage, events, target, work, how] of [
+      [20, 60_000, 0.75, endToEnd, 'published and stored at the same time'],
+      [1, 20_000, 0.45, burst, 'from the stream'],
+      [1_000, 60_000, 0.75, burst, 'from the stream'],
     ] as const) {
-      const { ratio, text } = await compare({ events, perMessage }, endToEnd);
-      missed += judge(
-        `${perMessage} events a message, end to end: ${text}; target ${target}`,
-        ratio >= target,
-      );
+      const { ratio, text } = await compare({ events, perMessage }, work);
+      missed += judge(`${perMessage} events a message, ${how}: ${text}; target ${target}`, ratio >= target);
     }
     const start = residentMiB(pid) ?? 0;
     const { answer, peak } = await peakOf(pid, () => compare({ events: BURST, perMessage: 1_000 }, burst));

@@ -1,6 +1,5 @@
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build } from 'vite';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const web = fileURLToPath(new URL('./web', import.meta.url));
@@ -9,6 +8,8 @@ const web = fileURLToPath(new URL('./web', import.meta.url));
 export const appPlugin = () => ({
   name: 'web',
   async writeBundle({ dir }) {
+    // Loaded only where the console is built.
+    const { build } = await import('vite');
     await build({
       root: web,
       configFile: join(web, 'vite.config.ts'),

@@ -64,32 +64,32 @@ export default function Health() {
                     ]}
                   />
                 </Card>
-                <Card title={t.consumers}>
-                  <Table
-                    caption={t.consumers}
-                    rows={consumers}
-                    keyOf={({ stream, name }) => `${stream}/${name}`}
-                    columns={[
-                      { name: t.consumer, isHead: true, cell: ({ name }) => name },
-                      { name: t.stream, cell: ({ stream }) => stream },
-                      { name: t.pending, isNumber: true, cell: ({ pending }) => formatNumber(pending) },
-                      {
-                        name: t.unacknowledged,
-                        isNumber: true,
-                        cell: ({ ack_pending }) => formatNumber(ack_pending),
-                      },
-                    ]}
-                  />
+                <Card title={t.deadLetters}>
+                  <p>
+                    {dead_letters === null
+                      ? t.deadLettersUnknown
+                      : dead_letters > 0
+                        ? t.deadLettersText(formatNumber(dead_letters))
+                        : t.noDeadLetters}
+                  </p>
                 </Card>
               </div>
-              <Card title={t.deadLetters}>
-                <p>
-                  {dead_letters === null
-                    ? t.deadLettersUnknown
-                    : dead_letters > 0
-                      ? t.deadLettersText(formatNumber(dead_letters))
-                      : t.noDeadLetters}
-                </p>
+              <Card title={t.consumers}>
+                <Table
+                  caption={t.consumers}
+                  rows={consumers}
+                  keyOf={({ stream, name }) => `${stream}/${name}`}
+                  columns={[
+                    { name: t.consumer, isHead: true, cell: ({ name }) => name },
+                    { name: t.stream, cell: ({ stream }) => stream },
+                    { name: t.pending, isNumber: true, cell: ({ pending }) => formatNumber(pending) },
+                    {
+                      name: t.unacknowledged,
+                      isNumber: true,
+                      cell: ({ ack_pending }) => formatNumber(ack_pending),
+                    },
+                  ]}
+                />
               </Card>
             </>
           );

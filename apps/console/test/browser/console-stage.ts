@@ -1,0 +1,259 @@
+import { AppProcess, BundledApp, http, testEnvironment, waitFor } from '@perkway/testing';
+import { freePort } from '@perkway/local-servers';
+import axe, { type AxeResults } from 'axe-core';
+import { randomUUID } from 'node:crypto';
+import { existsSync, mkdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import {
+  chromium,
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  type Page,
+} from 'playwright-core';
+import { ADMIN_KEY, Fleet } from '../fleet';
+
+const SCREENSHOTS = join(resolve(__dirname, '../../../..'), 'artifacts/console');
+/** Told apart from bots by its name. */
+const HUMAN =
+  'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/150.0.0.0 Safari/537.36';
+
+export interface Owner {
+  account: string;
+  key: string;
+  keyId: string;
+  collection: string;
+  campaign: string;
+  pool: string;
+  perks: string[];
+  /** Stands in every name of what it owns. */
+  mark: string;
+}
+
+/** The whole fleet as it is deployed, two accounts with something to look at, and a browser. */
+export class ConsoleStage {
+  readonly fleet = new Fleet();
+  browser: Browser;
+  /** What browsers complained about: script errors, and violations of the content security policy. */
+  readonly complaints: string[] = [];
+  mine: Owner;
+  theirs: Owner;
+  private pages: AppProcess;
+
+  get url(): string {
+    return this.fleet.urls.console!;
+  }
+
+  async start(): Promise<this> {
+    await this.fleet.start(['token-issuer', 'perks', 'boost', 'gift-cards', 'analytics-query', 'console']);
+    const bundle = await BundledApp.build('allocation-page');
+    const port = await freePort();
+    this.pages = await AppProcess.spawn(
+      bundle.path('main'),
+      testEnvironment('allocation-page', { nats: this.fleet.nats, urls: this.fleet.urls }),
+      port,
+    );
+    [this.browser] = await Promise.all([launchChromium(), this.pages.ready()]);
+    this.mine = await this.anOwner('Harbour', 40);
+    this.theirs = await this.anOwner('Foreign', 5);
+    await this.untilCounted(this.mine, 'campaign_funnel.journeys', 6);
+    await this.untilCounted(this.theirs, 'campaign_funnel.journeys', 6);
+    return this;
+  }
+
+  async stop(): Promise<void> {
+    await this.browser?.close();
+    await this.pages?.kill('SIGTERM');
+    await this.fleet.close();
+  }
+
+  /** An account with perks, a collection, a campaign that people have seen, and a pool with cards. */
+  private async anOwner(mark: string, cards: number): Promise<Owner> {
+    const { account, key, keyId } = await this.fleet.anAccount();
+    const perks = [1, 2, 3].map((nth) => `${mark}-perk-${nth}`);
+    const [catalogue, boost, gifts] = [
+      this.fleet.admin('perks'),
+      this.fleet.admin('boost'),
+      this.fleet.admin('gift-cards'),
+    ];
+    await catalogue.put('/admin/categories/7').send({ slug: 'outdoors', name: 'Outdoors' }).expect(200);
+    for (const [index, id] of perks.entries())
+      await catalogue
+        .put(`/admin/perks/${id}`)
+        .send(perkBody(`${mark} offer ${index + 1}`))
+        .expect(200);
+    const collection = `${mark}-collection`;
+    await catalogue
+      .put(`/admin/perk-collections/${collection}`)
+      .send({
+        owner: account,
+        groups: [
+          { name: `${mark} picks`, rank: 1, perks: perks.map((id, index) => ({ id, rank: index + 1 })) },
+        ],
+      })
+      .expect(200);
+    const campaign = `${mark}-campaign`;
+    await boost
+      .put(`/admin/campaigns/${campaign}`)
+      .send({ owner: account, name: `${mark} spring`, incentives: perks })
+      .expect(200);
+    const pool = randomUUID();
+    await gifts.put(`/admin/pools/${pool}`).send({ owner: account, product: { name: `${mark} voucher` } });
+    await gifts
+      .post(`/admin/pools/${pool}/cards`)
+      .set('content-type', 'text/csv')
+      .send(cardRows(cards, mark))
+      .expect(200);
+    const owner = { account, key, keyId, collection, campaign, pool, perks, mark };
+    await this.visit(owner);
+    return owner;
+  }
+
+  /** Six journeys: all see a teaser, three click (one of them a bot too), one converts. */
+  private async visit(owner: Owner): Promise<void> {
+    const { key, campaign, perks } = owner;
+    const boost = http({ url: this.fleet.urls.boost! }, { key });
+    const track = (body: object, query = '') => this.track(owner, body, query);
+    for (let nth = 0; nth < 6; nth += 1)
+      await track({ event: 'teaser_view', journeyId: `journey-${nth}` }, nth % 2 ? '?utm_source=mail' : '');
+    for (const [nth, perk] of [perks[0]!, perks[0]!, perks[1]!].entries()) {
+      const { body } = await boost
+        .get(`/outreach/campaign/${campaign}/reward-url`)
+        .query({ perkId: perk, journeyId: `journey-${nth}` })
+        .expect(200);
+      const link = new URL(String(body));
+      const path = `${link.pathname}${link.search}&journeyId=journey-${nth}`;
+      await http({ url: this.fleet.urls.boost! }, { 'user-agent': HUMAN }).get(path).expect(302);
+      if (nth === 0)
+        await http({ url: this.fleet.urls.boost! }, { 'user-agent': 'Googlebot/2.1' }).get(path).expect(302);
+    }
+    await track({
+      event: 'conversion',
+      journeyId: 'journey-0',
+      perkId: perks[0],
+      value: 20,
+      currency: 'EUR',
+    });
+  }
+
+  async track({ key, campaign }: Owner, body: object, query = ''): Promise<void> {
+    await http({ url: this.fleet.urls.boost! }, { key })
+      .post(`/track/${campaign}${query}`)
+      .send(body)
+      .expect(202);
+  }
+
+  /** What the query host itself answers the account, without the console in between. */
+  async ask({ key }: Owner, query: object): Promise<Record<string, unknown>[]> {
+    const issuer = http({ url: this.fleet.urls['token-issuer']! }, { key });
+    const { body } = await issuer.get('/cube/token').expect(200);
+    const host = http({ url: this.fleet.urls['analytics-query']! }, { authorization: body.token });
+    return (await host.post('/cubejs-api/v1/load').send({ query }).expect(200)).body.data;
+  }
+
+  async untilCounted(owner: Owner, measure: string, wanted: number, more: object = {}): Promise<void> {
+    await waitFor(
+      async () => Number((await this.ask(owner, { measures: [measure], ...more }))[0]?.[measure]) === wanted,
+      `${wanted} of ${measure}`,
+      30_000,
+    );
+  }
+
+  /** Opens the gift as its recipient would. */
+  async reveal(link: string): Promise<void> {
+    await http({ url: this.pages.url }, { authorization: `Bearer ${link.split('#')[1]}` })
+      .post('/api/reward-link/reveal')
+      .expect(200);
+  }
+
+  async window(options: BrowserContextOptions = {}): Promise<BrowserContext> {
+    const context = await this.browser.newContext({ locale: 'en-GB', timezoneId: 'UTC', ...options });
+    context.setDefaultTimeout(20_000);
+    context.on('weberror', (error) => this.complaints.push(String(error.error())));
+    context.on('console', (message) => {
+      if (/content security policy|trusted ?type|react/i.test(message.text()))
+        this.complaints.push(message.text());
+    });
+    return context;
+  }
+
+  /** Signs in by the form, and waits for the first screen. */
+  async signIn(context: BrowserContext, key = this.mine.key, path = '/'): Promise<Page> {
+    const page = await context.newPage();
+    await page.goto(this.url + path);
+    await page.getByLabel('API key').fill(key);
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await page.getByRole('navigation', { name: 'Main' }).waitFor({ state: 'attached' });
+    await untilShown(page);
+    return page;
+  }
+
+  async goto(page: Page, path: string): Promise<void> {
+    await page.goto(this.url + path);
+    await untilShown(page);
+  }
+}
+
+export { ADMIN_KEY };
+
+export const perkBody = (title: string) => ({
+  title,
+  description: `${title} in words`,
+  callout: `${title} now`,
+  redemption_note: 'By itself',
+  details: 'While stocks last',
+  offer_url: 'https://fernway.example/offer',
+  offer_slug: title.toLowerCase().replaceAll(' ', '-'),
+  metadata: `keyword-of-${title.replaceAll(' ', '-')}`,
+  partner: { id: 'fernway', name: `${title} partner` },
+  categories: [7],
+});
+
+export const cardRows = (count: number, mark: string) =>
+  [
+    'code,pin,denomination,currency,country',
+    ...Array.from({ length: count }, (_, nth) => `${mark}-${randomUUID()},${1000 + nth},25,EUR,FR`),
+  ].join('\n');
+
+function launchChromium(): Promise<Browser> {
+  const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
+  if (!existsSync(executablePath))
+    throw new Error(`No Chromium at ${executablePath}: apt-get install chromium`);
+  return chromium.launch({
+    executablePath,
+    headless: true,
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+    ],
+  });
+}
+
+/** A heading, and nothing that is still loading. */
+export async function untilShown(page: Page): Promise<void> {
+  await page.waitForSelector('h1');
+  const busy = page.locator('.loading, .starting');
+  await waitFor(async () => (await busy.count()) === 0, 'all of it to be loaded', 20_000);
+}
+
+/** The violations of WCAG 2.2 AA and of best practice, as lines to compare with none. */
+export async function violations(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source);
+  const results = await page.evaluate<AxeResults>('axe.run()');
+  return results.violations.map(
+    ({ id, nodes }) =>
+      `${id}: ${nodes.map(({ html, failureSummary }) => `${html.slice(0, 300)} ${failureSummary}`).join('; ')}`,
+  );
+}
+
+/** True if something is wider than the window. */
+export const scrollsSideways = (page: Page): Promise<boolean> =>
+  page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth');
+
+export async function screenshot(page: Page, name: string): Promise<void> {
+  mkdirSync(SCREENSHOTS, { recursive: true });
+  await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), fullPage: true });
+}

@@ -1,0 +1,247 @@
+import type { Page, Response } from 'playwright-core';
+import { waitFor } from '@perkway/testing';
+import { ADMIN_KEY, ConsoleStage, screenshot, scrollsSideways, violations } from './console-stage';
+
+const stage = new ConsoleStage();
+beforeAll(() => stage.start(), 300_000);
+afterAll(() => stage.stop());
+
+/** Path, and the heading that its screen has; those of the menu have the name of their entry. */
+const menu = {
+  Overview: '/',
+  Campaigns: '/campaigns',
+  Perks: '/perks',
+  'Gift cards': '/gift-cards',
+  'Reward links': '/reward-links',
+  Explore: '/explore',
+  Reports: '/reports',
+  Integration: '/integration',
+};
+const operatorMenu = {
+  Accounts: '/accounts',
+  Catalogue: '/catalogue',
+  'Campaign editor': '/campaign-editor',
+  Pools: '/pools',
+  Health: '/health',
+  'Audit log': '/audit-log',
+};
+const deeper = () => ({
+  [`/campaigns/${stage.mine.campaign}`]: 'Harbour spring',
+  '/integration/hosts': 'Integration',
+  '/explore?cube=incentive_clicks&dimensions=perk_title&measures=count,count_people': 'Explore',
+  '/nowhere': 'Not here',
+});
+const deeperForOperators = () => ({
+  [`/accounts/${stage.mine.account}`]: stage.mine.account,
+  '/accounts/new': 'New account',
+  [`/catalogue/perks/${stage.mine.perks[0]}`]: stage.mine.perks[0]!,
+  '/catalogue/categories': 'Catalogue',
+  '/catalogue/categories/7': '7',
+  '/catalogue/collections': 'Catalogue',
+  [`/catalogue/collections/${stage.mine.collection}`]: stage.mine.collection,
+  '/catalogue/import': 'Catalogue',
+  [`/campaign-editor/${stage.mine.campaign}`]: stage.mine.campaign,
+  [`/pools/${stage.mine.pool}`]: `Pool: ${stage.mine.pool.slice(0, 8)}`,
+  '/pools/new': 'New pool',
+});
+const headings = (entries: Record<string, string>) =>
+  Object.fromEntries(Object.entries(entries).map(([name, path]) => [path, name]));
+const headingOf = (page: Page) => page.textContent('h1');
+const fileNameOf = (path: string) =>
+  path === '/' ? 'overview' : path.slice(1).replace(/\?.*$/, '-asked').replaceAll('/', '-');
+
+describe.each([
+  ['USER', () => stage.mine.key, () => ({ ...headings(menu), ...deeper() })],
+  ['ADMIN', () => ADMIN_KEY, () => ({ ...headings(operatorMenu), ...deeperForOperators() })],
+])('for the role %s', (role, keyOf, screensOf) => {
+  it.each(['light', 'dark'] as const)(
+    'every screen has its heading, no fault of accessibility and fits a phone, in %s',
+    async (colorScheme) => {
+      const context = await stage.window({ colorScheme, viewport: { width: 1280, height: 900 } });
+      const page = await stage.signIn(context, keyOf());
+      for (const [path, heading] of Object.entries(screensOf())) {
+        await stage.goto(page, path);
+        expect([path, await headingOf(page)]).toEqual([path, heading]);
+        expect([path, await violations(page)]).toEqual([path, []]);
+        await screenshot(page, `${fileNameOf(path)}-${role}-${colorScheme}`);
+        await page.setViewportSize({ width: 360, height: 740 });
+        expect([path, await scrollsSideways(page)]).toEqual([path, false]);
+        await screenshot(page, `${fileNameOf(path)}-${role}-${colorScheme}-360`);
+        await page.setViewportSize({ width: 1280, height: 900 });
+      }
+      await context.close();
+    },
+    300_000,
+  );
+
+  it('the menu leads to each', async () => {
+    const context = await stage.window();
+    const page = await stage.signIn(context, keyOf());
+    const navigation = page.getByRole('navigation', { name: 'Main' });
+    for (const name of Object.keys(role === 'ADMIN' ? { ...menu, ...operatorMenu } : menu)) {
+      await navigation.getByRole('link', { name, exact: true }).click();
+      await page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
+      expect(await page.title()).toBe(`${name} · Perkway`);
+    }
+    expect(await navigation.getByRole('link', { name: 'Accounts' }).count()).toBe(role === 'ADMIN' ? 1 : 0);
+    await context.close();
+  }, 120_000);
+});
+
+it('operators’ screens are not there for others', async () => {
+  const context = await stage.window();
+  const page = await stage.signIn(context);
+  for (const path of Object.values(operatorMenu)) {
+    await stage.goto(page, path);
+    expect(await headingOf(page)).toBe('Not here');
+  }
+  await context.close();
+}, 120_000);
+
+describe('figures', () => {
+  const today = new Date().toISOString().slice(0, 10);
+  const range = [new Date(Date.now() - 29 * 86_400_000).toISOString().slice(0, 10), today];
+  const count = async (cube: string, measure: string, more: object = {}) => {
+    const [row] = await stage.ask(stage.mine, {
+      measures: [`${cube}.${measure}`],
+      timeDimensions: [{ dimension: `${cube}.occurred_at`, dateRange: range }],
+      ...more,
+    });
+    return Number(row![`${cube}.${measure}`]);
+  };
+  const shown = async (page: Page, figure: string) =>
+    Number((await page.innerText(`[data-figure="${figure}"]`)).replace(/\D/g, ''));
+
+  it('are those of the query host, of people and of all', async () => {
+    const context = await stage.window();
+    const page = await stage.signIn(context);
+    await page.waitForSelector('[data-figure="clicks"]');
+    expect(await shown(page, 'clicks')).toBe(
+      (await count('incentive_clicks', 'count_people')) + (await count('perk_clicks', 'count_people')),
+    );
+    expect(await shown(page, 'clicks-all')).toBe(
+      (await count('incentive_clicks', 'count')) + (await count('perk_clicks', 'count')),
+    );
+    expect(await shown(page, 'views')).toBe(
+      (await count('teaser_views', 'count_people')) +
+        (await count('reward_views', 'count_people')) +
+        (await count('perk_views', 'count')),
+    );
+    expect(await shown(page, 'conversions')).toBe(await count('conversions', 'count_people'));
+    const [journeys, clickers] = [
+      await count('campaign_funnel', 'journeys'),
+      await count('campaign_funnel', 'clickers'),
+    ];
+    expect([journeys, clickers]).toEqual([6, 3]);
+    expect(await page.innerText('.headline')).toContain(`${clickers} of ${journeys} journeys clicked`);
+    await context.close();
+  }, 120_000);
+
+  it('of a campaign are those of the query host too, and so is its file', async () => {
+    const context = await stage.window({ acceptDownloads: true });
+    const page = await stage.signIn(context);
+    await stage.goto(page, `/campaigns/${stage.mine.campaign}`);
+    const funnel = page.getByRole('list', { name: 'From contact to gift' });
+    for (const [name, member] of [
+      ['Any contact', 'journeys'],
+      ['Saw a teaser', 'teaser_viewers'],
+      ['Clicked', 'clickers'],
+      ['Converted', 'converters'],
+    ] as const)
+      expect(await funnel.getByRole('listitem').filter({ hasText: name }).locator('b').innerText()).toBe(
+        String(await count('campaign_funnel', member)),
+      );
+    const [saved] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Perks as CSV' }).click(),
+    ]);
+    const lines = (await streamText(saved)).trim().split(/\r?\n/);
+    expect(lines[0]).toBe(
+      'incentive_clicks.perk_id,incentive_clicks.perk_title,incentive_clicks.count_people,incentive_clicks.count',
+    );
+    expect(lines.slice(1).sort()).toEqual([
+      'Harbour-perk-1,Harbour offer 1,2,3',
+      'Harbour-perk-2,Harbour offer 2,1,1',
+    ]);
+    await context.close();
+  }, 120_000);
+});
+
+async function streamText(download: { createReadStream(): Promise<NodeJS.ReadableStream> }): Promise<string> {
+  let text = '';
+  for await (const chunk of await download.createReadStream()) text += String(chunk);
+  return text;
+}
+
+it('shows nothing of another account, whatever the address says', async () => {
+  const context = await stage.window();
+  const seen: string[] = [];
+  context.on('response', (response: Response) => {
+    if (response.url().includes('/api/'))
+      void response.text().then(
+        (text) => seen.push(text),
+        () => {},
+      );
+  });
+  const page = await stage.signIn(context);
+  const { theirs } = stage;
+  for (const path of [
+    `/campaigns/${theirs.campaign}`,
+    `/perks?collection=${theirs.collection}`,
+    `/reward-links?pool_id=${theirs.pool}`,
+    `/reward-links?campaign_id=${theirs.campaign}`,
+    `/explore?cube=campaign_funnel&measures=journeys&dimensions=campaign_id&steps=none&filter=campaign_id&value=${theirs.campaign}`,
+    `/pools/${theirs.pool}`,
+    `/accounts/${theirs.account}`,
+    ...Object.values(menu),
+  ]) {
+    await stage.goto(page, path);
+    expect([path, (await page.innerText('main')).includes('Foreign offer')]).toEqual([path, false]);
+  }
+  expect(
+    await page.evaluate(`fetch('/api/boost/campaigns/${theirs.campaign}').then(({ status }) => status)`),
+  ).toBe(404);
+  expect(seen.filter((text) => /Foreign (offer|spring|picks|voucher)/.test(text))).toEqual([]);
+  expect(seen.join('')).toContain('Harbour spring');
+  await context.close();
+}, 180_000);
+
+it('counts nothing, whoever looks at whatever', async () => {
+  const events = async () =>
+    Number((await stage.fleet.database.query('select count(*) as n from analytics.tracking_events'))[0]!.n);
+  const before = await events();
+  const context = await stage.window();
+  const page = await stage.signIn(context);
+  for (const path of [...Object.values(menu), ...Object.keys(deeper())]) await stage.goto(page, path);
+  await context.close();
+  // What comes after is counted, so what came before would have been.
+  await stage.track(stage.mine, { event: 'teaser_view', journeyId: 'journey-0' });
+  await waitFor(async () => (await events()) > before, 'the event after the visit', 20_000);
+  expect(await events()).toBe(before + 1);
+}, 180_000);
+
+it('loads little, and nothing from anywhere else', async () => {
+  const context = await stage.window();
+  const page = await context.newPage();
+  const network = await context.newCDPSession(page);
+  await network.send('Network.enable');
+  let bytes = 0;
+  const elsewhere: string[] = [];
+  network.on('Network.loadingFinished', ({ encodedDataLength }) => (bytes += encodedDataLength));
+  page.on('request', (request) => {
+    if (!request.url().startsWith(stage.url) && !request.url().startsWith('blob:'))
+      elsewhere.push(request.url());
+  });
+  await page.goto(stage.url);
+  await page.getByLabel('API key').fill(stage.mine.key);
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await page.waitForSelector('[data-figure="clicks"]');
+  expect(bytes).toBeGreaterThan(50_000);
+  expect(bytes).toBeLessThan(300 * 1024);
+  expect(elsewhere).toEqual([]);
+  await context.close();
+}, 120_000);
+
+it('complained about nothing', () => {
+  expect(stage.complaints).toEqual([]);
+});

@@ -6,7 +6,13 @@ import { asker, judge, timed, write } from './asker.js';
 const ROWS = 50_000;
 const LARGE = 32;
 const HOSTILE = 200;
-const ROWS_OF = { dimensions: ['teaser_views.journey_id', 'teaser_views.occurred_at'], limit: ROWS };
+/** As they lie: neither grouped nor sorted, so that sending them is what takes the time. */
+const ROWS_OF = {
+  dimensions: ['teaser_views.journey_id', 'teaser_views.occurred_at'],
+  ungrouped: true,
+  order: [],
+  limit: ROWS,
+};
 
 /** The most that the process held, and the slowest answer of /livez, while something was done. */
 async function watched(fleet: Fleet, work: () => Promise<unknown>) {

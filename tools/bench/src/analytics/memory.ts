@@ -46,7 +46,8 @@ export async function memory(fleet: Fleet): Promise<number> {
     Promise.all(
       Array.from({ length: LARGE }, async (_, offset) => {
         // Different ones, because equal queries share a run.
-        bytes += await analytics.read({ ...ROWS_OF, offset });
+        const read = await analytics.read({ ...ROWS_OF, offset });
+        bytes += read;
       }),
     ),
   );

@@ -6,6 +6,6 @@ export default {
   testMatch: ['<rootDir>/test/containers/*.containers-spec.ts'],
   globalSetup: '<rootDir>/test/containers/global-setup.mjs',
   globalTeardown: '<rootDir>/test/containers/global-teardown.mjs',
-  testTimeout: 300_000,
+  testTimeout: 600_000,
   maxWorkers: 1,
 };

@@ -125,8 +125,8 @@ export class ComposeStack {
   }
 
   /** Makes the containers of apps anew, all at once, and answers when they are healthy. */
-  async recreate(apps: string[]): Promise<void> {
-    await this.compose(['up', '--detach', '--no-build', '--no-deps', '--force-recreate', ...apps]);
+  async recreate(apps: string[], version?: string): Promise<void> {
+    await this.compose(['up', '--detach', '--no-build', '--no-deps', '--force-recreate', ...apps], version);
     await this.healthy();
   }
 

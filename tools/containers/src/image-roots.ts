@@ -1,7 +1,9 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdtempSync, openSync, rmSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { command } from './command.js';
 import { buildArguments, foreignImages } from './images.js';
 import { installDebian } from './packages.js';
@@ -69,27 +71,44 @@ export class ImageRoots {
     return this.roots.get(app)!;
   }
 
-  /** Runs `node <args>` in an image, and dies with this process. */
+  /** Runs `node <args>` in an image, as its process 1. It dies with this process. */
   launch(
     app: string,
     args: string[],
     env: Record<string, string>,
     mounts: Mount[],
     logFile: string,
-  ): ChildProcess {
+  ): { process: ChildProcess; signal: (name: NodeJS.Signals) => Promise<void> } {
     const log = openSync(logFile, 'a');
     const bwrap = [
       ...['--ro-bind', this.rootOf(app), '/', '--proc', '/proc', '--dev', '/dev', '--tmpfs', '/run'],
       ...mounts.flatMap(({ from, to }) => ['--ro-bind', from, to]),
       ...['--unshare-all', '--share-net', '--uid', '1000', '--gid', '1000', '--cap-drop', 'ALL'],
-      ...['--die-with-parent', '--new-session', '--chdir', '/app', '--clearenv'],
+      ...[
+        '--as-pid-1',
+        '--die-with-parent',
+        '--new-session',
+        '--chdir',
+        '/app',
+        '--clearenv',
+        '--info-fd',
+        '3',
+      ],
       ...Object.entries({ PATH: '/usr/local/bin:/usr/bin:/bin', ...env }).flatMap(([name, value]) => [
         '--setenv',
         name,
         value,
       ]),
     ];
-    return spawn('bwrap', [...bwrap, 'node', ...args], { stdio: ['ignore', log, log] });
+    const child = spawn('bwrap', [...bwrap, 'node', ...args], { stdio: ['ignore', log, log, 'pipe'] });
+    closeSync(log);
+    const info = text(child.stdio[3] as Readable);
+    // bwrap hands no signal on.
+    const signal = async (name: NodeJS.Signals) => {
+      const { 'child-pid': pid } = JSON.parse(await info) as { 'child-pid': number };
+      process.kill(pid, name);
+    };
+    return { process: child, signal };
   }
 
   async stop(): Promise<void> {

@@ -26,7 +26,7 @@ test('an app runs in its root, read-only and without rights, before its servers 
   const folder = mkdtempSync(join(tmpdir(), 'perkway-roots-log-'));
   const log = join(folder, 'links.log');
   const [port, metricsPort] = [await freePort(), await freePort()];
-  const app = roots.launch(
+  const { process: app, signal } = roots.launch(
     'links',
     ['main.js'],
     {
@@ -54,8 +54,8 @@ test('an app runs in its root, read-only and without rights, before its servers 
       200, 200,
     ]);
     expect([await status(port, '/metrics'), await status(port, '/docs-json')]).toEqual([404, 404]);
-    app.kill('SIGTERM');
-    await exit;
+    await signal('SIGTERM');
+    expect(await exit).toEqual([0, null]);
   } finally {
     app.kill('SIGKILL');
     rmSync(folder, { recursive: true });

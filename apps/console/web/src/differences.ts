@@ -8,7 +8,7 @@ export interface Difference {
 const NOT_OURS = new Set(['id', 'created_at', 'updated_at', 'inventories']);
 
 function flatten(value: unknown, at: string, into: Map<string, string>): Map<string, string> {
-  if (value === null || value === undefined) return into;
+  if (value === null || value === undefined || value === '') return into;
   if (typeof value !== 'object') into.set(at, String(value));
   else if (Array.isArray(value) && value.every((item) => typeof item !== 'object')) {
     if (value.length > 0) into.set(at, value.join(', '));

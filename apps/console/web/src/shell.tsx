@@ -2,6 +2,7 @@ import { useEffect, useRef, useState, type ReactNode } from 'react';
 import { NavLink, useLocation, useNavigate } from 'react-router';
 import { useSession, useSigning } from './api/session';
 import { Icon, type IconName } from './parts/icon';
+import { keepsFocus } from './keep-focus';
 import { LiveSwitch } from './parts/live';
 import { useNotices } from './parts/notices';
 import { texts } from './texts';
@@ -48,7 +49,7 @@ export function Shell({ children }: { children: ReactNode }) {
   const session = useSession();
   const { signOut } = useSigning();
   const navigate = useNavigate();
-  const { pathname } = useLocation();
+  const { pathname, state } = useLocation();
   const { say } = useNotices();
   const [isOpen, setOpen] = useState(false);
   const main = useRef<HTMLElement>(null);
@@ -58,10 +59,11 @@ export function Shell({ children }: { children: ReactNode }) {
   useEffect(() => {
     if (shown.current === pathname) return;
     shown.current = pathname;
+    if (keepsFocus(state)) return;
     setOpen(false);
     window.scrollTo(0, 0);
     main.current?.focus({ preventScroll: true });
-  }, [pathname]);
+  }, [pathname, state]);
 
   const leave = async () => {
     try {

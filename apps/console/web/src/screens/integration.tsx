@@ -1,5 +1,6 @@
 import { useNavigate, useParams } from 'react-router';
 import { useSession } from '../api/session';
+import { KEEP_FOCUS } from '../keep-focus';
 import { CopyButton } from '../parts/copy-button';
 import { Keys } from '../parts/keys';
 import { Card, Screen } from '../parts/screen';
@@ -18,7 +19,9 @@ export default function Integration() {
       <Tabs
         label={texts.nav.integration}
         selected={tab === 'hosts' ? 'hosts' : 'api'}
-        onSelect={(id) => void navigate(id === 'api' ? '/integration' : `/integration/${id}`)}
+        onSelect={(id) =>
+          void navigate(id === 'api' ? '/integration' : `/integration/${id}`, { state: KEEP_FOCUS })
+        }
         tabs={[
           {
             id: 'api',

@@ -1,0 +1,400 @@
+import { randomUUID } from 'node:crypto';
+import type { BrowserContext, Page } from 'playwright-core';
+import { ADMIN_KEY, cardRows, ConsoleStage, perkBody, screenshot, untilShown } from './console-stage';
+
+const stage = new ConsoleStage();
+let context: BrowserContext;
+beforeAll(() => stage.start(), 300_000);
+afterAll(() => stage.stop());
+beforeEach(async () => {
+  context = await stage.window({ acceptDownloads: true, viewport: { width: 1280, height: 900 } });
+});
+afterEach(() => context.close());
+
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
+const dialog = (page: Page) => page.getByRole('dialog');
+const notice = (page: Page, text: string) =>
+  page.getByRole('status').filter({ hasText: text }).first().waitFor({ state: 'attached' });
+
+async function downloaded(page: Page, click: Promise<unknown>): Promise<string[]> {
+  const [file] = await Promise.all([page.waitForEvent('download'), click]);
+  let text = '';
+  for await (const chunk of await file.createReadStream()) text += String(chunk);
+  return text.trim().split(/\r?\n/);
+}
+
+/** What was clicked in the month before this one, straight into the store: nobody can click in the past. */
+async function clicksOfLastMonth(): Promise<void> {
+  const { account, campaign, perks } = stage.mine;
+  const today = new Date();
+  const [from, to] = [1, 0].map((back) =>
+    new Date(Date.UTC(today.getUTCFullYear(), today.getUTCMonth() - back, 1)).toISOString(),
+  ) as [string, string];
+  const partition = `tracking_events_${from.slice(0, 7).replace('-', '_')}`;
+  const { query } = stage.fleet.database;
+  const [known] = await query(`select to_regclass('analytics.${partition}') is not null as exists`);
+  if (!known!.exists)
+    await query(
+      `create table analytics.${partition} partition of analytics.tracking_events for values from ('${from}') to ('${to}')`,
+    );
+  await query(
+    `insert into analytics.tracking_events
+       (account_id, occurred_at, id, type, perk_id, campaign_id, journey_id, channel, traffic_class, traffic_reason)
+     select $1, $2::timestamptz + interval '10 days' + n * interval '1 minute', 'past-' || n, 'incentive_click',
+       case when n % 4 = 0 then $4 else $5 end, $3, 'past-' || n, 'outreach', 'human', 'test'
+     from generate_series(1, 20) as n`,
+    [account, from, campaign, perks[0], perks[2]],
+  );
+  await query(
+    `insert into analytics.dirty_hours (account_id, hour)
+     select $1, hour from generate_series($2::timestamptz, $3::timestamptz - interval '1 hour', interval '1 hour') as hour
+     where hour < (select closing_to from analytics.rollup_state) on conflict do nothing`,
+    [account, from, to],
+  );
+}
+
+describe('a marketing manager', () => {
+  it('finds the best perk of last month and downloads its numbers', async () => {
+    await clicksOfLastMonth();
+    const page = await stage.signIn(context);
+    await page.getByRole('link', { name: 'Campaigns', exact: true }).click();
+    await page.getByRole('link', { name: 'Harbour spring' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Harbour spring' }).waitFor();
+    await page.getByLabel('Dates', { exact: true }).last().selectOption('Last month');
+    const best = page.getByRole('list', { name: 'By perk' }).getByRole('listitem').first();
+    await best.filter({ hasText: 'Harbour offer 3' }).waitFor();
+    expect(await best.innerText()).toContain('15');
+    expect(await downloaded(page, button(page, 'Perks as CSV').click())).toEqual([
+      'incentive_clicks.perk_id,incentive_clicks.perk_title,incentive_clicks.count_people,incentive_clicks.count',
+      'Harbour-perk-3,Harbour offer 3,15,15',
+      'Harbour-perk-1,Harbour offer 1,5,5',
+    ]);
+  }, 120_000);
+
+  it('makes 200 links for a campaign, cancels one, and sees a gift being opened', async () => {
+    await stage.fleet
+      .admin('gift-cards')
+      .post(`/admin/pools/${stage.mine.pool}/cards`)
+      .set('content-type', 'text/csv')
+      .send(cardRows(200, 'More'))
+      .expect(200);
+    const page = await stage.signIn(context);
+    await page.getByRole('link', { name: 'Gift cards', exact: true }).click();
+    await button(page, 'Make many links').click();
+    await dialog(page).getByLabel('Campaign').selectOption('Harbour spring');
+    await dialog(page).getByLabel('Links for').selectOption('A list of references');
+    await dialog(page)
+      .getByLabel('References')
+      .fill(Array.from({ length: 200 }, (_, nth) => `customer-${nth}`).join('\n'));
+    await button(page, 'Make links').click();
+    // It goes on while the person is elsewhere, and is found again.
+    await dialog(page).waitFor({ state: 'detached' });
+    await page.getByRole('link', { name: 'Overview', exact: true }).click();
+    await page.getByRole('link', { name: 'Gift cards', exact: true }).click();
+    await page.waitForSelector('[data-job="done"]', { timeout: 60_000 });
+    expect(await page.innerText('[data-job]')).toContain('200 of 200 made');
+    await screenshot(page, 'gift-cards-job');
+    const lines = await downloaded(page, button(page, 'Links as CSV').click());
+    expect(lines[0]).toBe('reference,link,expiry');
+    expect(new Set(lines.slice(1).map((line) => line.split(',')[1])).size).toBe(200);
+
+    await page.getByRole('link', { name: 'Reward links', exact: true }).click();
+    await page.getByLabel('Reference', { exact: true }).fill('customer-7');
+    await button(page, 'Cancel link: customer-7').click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Cancel link' }).click();
+    await notice(page, 'The link is cancelled');
+    await page.getByRole('cell', { name: 'Cancelled' }).waitFor();
+
+    await page.getByLabel('Reference', { exact: true }).fill('customer-8');
+    await page.getByRole('cell', { name: 'Waiting' }).waitFor();
+    await page.getByRole('switch', { name: 'Live' }).press('Space');
+    await stage.reveal(lines.find((line) => line.startsWith('customer-8,'))!.split(',')[1]!);
+    await page.getByRole('cell', { name: /^Opened/ }).waitFor();
+    await screenshot(page, 'reward-links-live');
+  }, 180_000);
+
+  it('makes one link, which is shown once', async () => {
+    const page = await stage.signIn(context);
+    await stage.goto(page, '/gift-cards');
+    await button(page, 'Make one link').click();
+    await dialog(page).getByLabel('Reference').fill('only-one');
+    await button(page, 'Make link').click();
+    const link = await page.locator('[data-secret]').innerText();
+    expect(link).toMatch(/#[\w-]{40,}$/);
+    await screenshot(page, 'gift-cards-made');
+    await button(page, 'Close').click();
+    await stage.goto(page, '/reward-links?reference=only-one');
+    await page.getByRole('rowheader', { name: 'only-one' }).waitFor();
+    expect(await page.content()).not.toContain(link.split('#')[1]);
+  }, 120_000);
+
+  it('freezes a campaign into a report that others read until it is revoked', async () => {
+    const page = await stage.signIn(context);
+    await stage.goto(page, `/campaigns/${stage.mine.campaign}`);
+    await button(page, 'Freeze as a report').click();
+    await button(page, 'Freeze').click();
+    const address = await page.locator('[data-secret]').innerText();
+    await button(page, 'Close').click();
+
+    const others = await stage.window();
+    const reader = await others.newPage();
+    await reader.goto(address);
+    await reader.getByRole('heading', { level: 1, name: 'Harbour spring: results' }).waitFor();
+    expect(await reader.innerText('main')).toContain('3 of 6 journeys clicked');
+    expect(await reader.innerText('main')).not.toMatch(/journey-\d/);
+    await screenshot(reader, 'report');
+    await reader.emulateMedia({ media: 'print' });
+    await screenshot(reader, 'report-printed');
+
+    await page.getByRole('link', { name: 'Reports', exact: true }).click();
+    await button(page, 'Revoke: Harbour spring: results').click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Revoke' }).click();
+    await notice(page, 'The report is revoked');
+    await reader.reload();
+    await reader.getByRole('heading', { level: 1, name: 'This report cannot be read' }).waitFor();
+    await others.close();
+  }, 120_000);
+
+  it('searches perks by what only their keywords say', async () => {
+    const page = await stage.signIn(context);
+    await stage.goto(page, '/perks');
+    await page.getByLabel('Search').fill('keyword-of-harbour-offer-2');
+    await page.getByText('1 of 3 perks').waitFor();
+    await page.getByRole('heading', { level: 3, name: 'Harbour offer 2' }).waitFor();
+  }, 120_000);
+});
+
+describe('an operator', () => {
+  it('sets up an account, its key, a campaign of ten perks from a file and a pool with 1,000 cards', async () => {
+    const account = `client-${randomUUID().slice(0, 8)}`;
+    const page = await stage.signIn(context, ADMIN_KEY);
+    const file = (name: string, text: string) => ({ name, mimeType: 'text/csv', buffer: Buffer.from(text) });
+
+    await page.getByRole('link', { name: 'Accounts', exact: true }).click();
+    await button(page, 'New account').click();
+    await page.getByLabel('Id', { exact: true }).fill(account);
+    await page.getByLabel('Name', { exact: true }).fill('A new client');
+    await button(page, 'Save').click();
+    await page.getByRole('heading', { level: 1, name: account }).waitFor();
+    await button(page, 'Create key').click();
+    await dialog(page).getByLabel('Name').fill('Web shop');
+    await dialog(page).getByRole('button', { name: 'Create key' }).click();
+    const key = await page.locator('[data-secret]').innerText();
+    await button(page, 'I have copied it').click();
+    expect(await page.content()).not.toContain(key);
+
+    await page.getByRole('link', { name: 'Catalogue', exact: true }).click();
+    await page.getByRole('link', { name: 'Import', exact: true }).click();
+    await page.getByLabel('Files').setInputFiles(file('perks.csv', perkRows(account, 'Half price')));
+    await page.getByText('10 new, 0 changed, 0 unchanged').waitFor();
+    expect((await stage.fleet.admin('perks').get(`/admin/perks/${account}-1`)).status).toBe(404);
+    await button(page, 'Write 10 changes').click();
+    await notice(page, 'The import is written');
+    // Again with another title: what would change is shown, and nothing else.
+    await page.getByLabel('Files').setInputFiles(file('again.csv', perkRows(account, 'A third off')));
+    await page.getByText('0 new, 10 changed, 0 unchanged').waitFor();
+    await page.getByText('Half price 1', { exact: true }).waitFor();
+    await screenshot(page, 'catalogue-import-differences');
+    await page.getByLabel('Files').setInputFiles(file('same.csv', perkRows(account, 'Half price')));
+    await page.getByText('0 new, 0 changed, 10 unchanged').waitFor();
+
+    await page.getByRole('link', { name: 'Campaign editor', exact: true }).click();
+    await button(page, 'New campaign').click();
+    await page.getByLabel('Id', { exact: true }).fill(`${account}-launch`);
+    await page.getByLabel('Name', { exact: true }).fill('Launch');
+    await page.getByLabel('Account', { exact: true }).selectOption(account);
+    await page
+      .getByLabel('From a CSV file')
+      .setInputFiles(file('perks.csv', perkRows(account, 'Half price')));
+    await page.getByText('Perks (10)').waitFor();
+    await button(page, 'Save').click();
+    await page.getByRole('heading', { level: 1, name: `${account}-launch` }).waitFor();
+
+    await page.getByRole('link', { name: 'Pools', exact: true }).click();
+    await button(page, 'New pool').click();
+    await page.getByLabel('Account', { exact: true }).selectOption(account);
+    await page.getByLabel('Name of the product').fill('Book voucher');
+    await button(page, 'Save').click();
+    await page.getByRole('heading', { level: 1, name: /^Pool:/ }).waitFor();
+    const bad = 'broken-card,1,none,EUR,FR';
+    await page.getByLabel('File').setInputFiles(file('cards.csv', `${cardRows(1_000, 'New')}\n${bad}`));
+    await button(page, 'Upload').click();
+    await page.waitForSelector('[data-load="finished"]', { timeout: 60_000 });
+    expect(await page.innerText('[data-load]')).toContain('1,000 imported, 0 there already, 1 rejected');
+    await page.getByText('Rejected rows (1)').click();
+    await page.getByRole('rowheader', { name: '1,001' }).waitFor();
+    await page.getByRole('table', { name: 'Stock' }).getByRole('cell', { name: '1,000' }).waitFor();
+    await screenshot(page, 'pool-upload');
+
+    await page.getByRole('link', { name: 'Audit log', exact: true }).click();
+    await page.getByText(`/admin/campaigns/${account}-launch`).first().waitFor();
+    expect(await page.content()).not.toContain(key);
+    await screenshot(page, 'audit-log');
+
+    // The new client is at home at once.
+    const clients = await stage.window();
+    const client = await stage.signIn(clients, key);
+    await client.getByRole('link', { name: 'Campaigns', exact: true }).click();
+    await client.getByRole('link', { name: 'Launch' }).waitFor();
+    await client.getByRole('link', { name: 'Gift cards', exact: true }).click();
+    await client.getByRole('heading', { name: 'Book voucher' }).waitFor();
+    await clients.close();
+  }, 240_000);
+
+  it('is shown what somebody else has changed meanwhile, and decides', async () => {
+    const page = await stage.signIn(context, ADMIN_KEY);
+    const id = stage.mine.perks[1]!;
+    const elsewhere = (title: string) =>
+      stage.fleet
+        .admin('perks')
+        .put(`/admin/perks/${id}`)
+        .send({ ...perkBody('Harbour offer 2'), title })
+        .expect(200);
+    await stage.goto(page, `/catalogue/perks/${id}`);
+    await elsewhere('Changed by another');
+    await page.getByLabel('Title').fill('Changed here');
+    await button(page, 'Save').click();
+    await page.getByRole('heading', { name: 'Somebody else has changed this meanwhile' }).waitFor();
+    expect(await page.locator('.differences').innerText()).toMatch(/Changed by another[^]*Changed here/);
+    await screenshot(page, 'perk-conflict');
+    await button(page, 'Take theirs').click();
+    expect(await page.getByLabel('Title').inputValue()).toBe('Changed by another');
+    await page.getByLabel('Title').fill('Harbour offer 2');
+    await button(page, 'Save').click();
+    await notice(page, 'Saved');
+  }, 120_000);
+});
+
+const perkRows = (account: string, title: string) =>
+  [
+    'id,title,description,callout,redemption_note,details,offer_url,offer_slug,partner.id,partner.name,categories',
+    ...Array.from(
+      { length: 10 },
+      (_, nth) =>
+        `${account}-${nth + 1},${title} ${nth + 1},In words,Now,By itself,None,https://fernway.example/${nth},offer-${nth},fernway,Fernway,7`,
+    ),
+  ].join('\n');
+
+describe('keys and sessions', () => {
+  it('are reached by the keyboard alone', async () => {
+    const page = await context.newPage();
+    await page.goto(stage.url);
+    await page.getByLabel('API key').waitFor();
+    await page.keyboard.press('Tab');
+    await page.keyboard.type(stage.mine.key);
+    await page.keyboard.press('Enter');
+    await page.getByRole('navigation', { name: 'Main' }).waitFor();
+    await untilShown(page);
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to the content');
+    await page.keyboard.press('Enter');
+    expect(await page.evaluate('document.activeElement.id')).toBe('main');
+
+    const entry = page.getByRole('link', { name: 'Integration', exact: true });
+    await entry.focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 1, name: 'Integration' }).waitFor();
+    expect(await page.evaluate('document.activeElement.id')).toBe('main');
+    await untilShown(page);
+    await page.getByRole('tab', { name: 'API', exact: true }).focus();
+    await page.keyboard.press('ArrowRight');
+    await page.getByRole('heading', { name: 'Try it' }).waitFor();
+    await page.keyboard.press('ArrowLeft');
+    await button(page, 'Create key').focus();
+    await page.keyboard.press('Enter');
+    await dialog(page).waitFor();
+    await page.keyboard.press('Escape');
+    await dialog(page).waitFor({ state: 'detached' });
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Create key');
+  }, 120_000);
+
+  it('a key is made, shown once and revoked', async () => {
+    const page = await stage.signIn(context);
+    await stage.goto(page, '/integration');
+    await button(page, 'Create key').click();
+    await dialog(page).getByLabel('Name').fill('For the till');
+    await dialog(page).getByRole('button', { name: 'Create key' }).click();
+    const key = await page.locator('[data-secret]').innerText();
+    await screenshot(page, 'integration-key');
+    await button(page, 'I have copied it').click();
+    await page.getByRole('rowheader', { name: 'For the till' }).waitFor();
+    expect(await page.content()).not.toContain(key);
+    await page.getByText(`…${key.slice(-4)}`).waitFor();
+    await button(page, 'Revoke: For the till').click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Revoke' }).click();
+    await notice(page, 'The key is revoked');
+    await page.getByRole('row', { name: /For the till.*Revoked/ }).waitFor();
+  }, 120_000);
+
+  it('no key is in the browser once signed in', async () => {
+    const bodies: string[] = [];
+    context.on('response', (response) => {
+      if (response.url().includes('/api/'))
+        void response.text().then(
+          (text) => bodies.push(text),
+          () => {},
+        );
+    });
+    const page = await stage.signIn(context);
+    for (const path of ['/', '/integration', '/integration/hosts', '/gift-cards'])
+      await stage.goto(page, path);
+    const kept = await page.evaluate(
+      'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href, history.state])',
+    );
+    const databases = await page.evaluate('indexedDB.databases().then((all) => all.length)');
+    expect(databases).toBe(0);
+    for (const text of [kept as string, await page.content(), ...bodies])
+      expect(text.toLowerCase()).not.toContain(stage.mine.key.toLowerCase());
+    expect(await page.evaluate('document.cookie')).toBe('');
+  }, 120_000);
+
+  it('a wrong key is told so, and an ended session leads back to where it was', async () => {
+    const page = await context.newPage();
+    await page.goto(`${stage.url}/reward-links?state=RESERVED`);
+    await page.getByLabel('API key').fill('wrong-key-0123456789abcdef');
+    await button(page, 'Sign in').click();
+    await page.getByText('This key is not known').first().waitFor();
+    await page.getByLabel('API key').fill(stage.mine.key);
+    await button(page, 'Sign in').click();
+    await page.getByRole('heading', { level: 1, name: 'Reward links' }).waitFor();
+    expect(page.url()).toBe(`${stage.url}/reward-links?state=RESERVED`);
+
+    await context.clearCookies();
+    await page.getByLabel('State').selectOption('Opened');
+    await page.getByText('Your session has ended').waitFor();
+    await page.getByLabel('API key').fill(stage.mine.key);
+    await button(page, 'Sign in').click();
+    await page.getByRole('heading', { level: 1, name: 'Reward links' }).waitFor();
+    expect(page.url()).toBe(`${stage.url}/reward-links?state=REVEALED`);
+
+    await button(page, 'Sign out').click();
+    await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor();
+    await page.goBack();
+    await page.getByLabel('API key').waitFor();
+  }, 120_000);
+
+  it('says what failed, and goes on when it is asked to', async () => {
+    const page = await stage.signIn(context);
+    let isAway = true;
+    await page.route('**/api/gift/pools', (route) =>
+      isAway
+        ? route.fulfill({
+            status: 503,
+            contentType: 'text/plain',
+            headers: { 'retry-after': '1' },
+            body: 'SERVICE_UNAVAILABLE',
+          })
+        : route.continue(),
+    );
+    await page.getByRole('link', { name: 'Gift cards', exact: true }).click();
+    await page.getByText('That did not work.').waitFor();
+    await screenshot(page, 'gift-cards-failed');
+    isAway = false;
+    await button(page, 'Try again').first().click();
+    await page.getByRole('heading', { name: 'Harbour voucher' }).waitFor();
+  }, 120_000);
+});
+
+it('complained about nothing', () => {
+  expect(stage.complaints).toEqual([]);
+});

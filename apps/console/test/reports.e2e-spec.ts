@@ -1,3 +1,4 @@
+import { TRACKING_STREAM } from '@perkway/domain';
 import { http, waitFor } from '@perkway/testing';
 import { randomUUID } from 'node:crypto';
 import { ADMIN_KEY, Fleet } from './fleet';
@@ -209,6 +210,6 @@ describe('a report', () => {
       'gift-cards',
       'perks',
     ]);
-    expect(body).toMatchObject({ dead_letters: 0, consumers: [{ stream: 'TRACKING', pending: 0 }] });
+    expect(body).toMatchObject({ dead_letters: 0, consumers: [{ stream: TRACKING_STREAM, pending: 0 }] });
   });
 });

@@ -26,7 +26,7 @@ class OutboxDto {
 
 @ApiSchema({ name: 'Consumer' })
 class ConsumerDto {
-  @ApiProperty({ example: 'TRACKING' })
+  @ApiProperty({ example: 'TRACKING_EVENTS' })
   stream: string;
   @ApiProperty({ example: 'analytics-query' })
   name: string;

@@ -1,0 +1,68 @@
+import { createPerkway, PerkwayError, type Perkway } from '@perkway/client';
+
+// What a service of an integrator is like: compiled under `strict` and run by test/package.e2e-spec.ts.
+
+const {
+  PERKWAY_API_KEY: apiKey = '',
+  GIFT_URL: gift = '',
+  TOKEN_URL: token = '',
+  POOL_ID: poolId = '',
+} = process.env;
+const perkway: Perkway = createPerkway({ apiKey, hosts: { gift, token } });
+
+const pools = await perkway.gift.getGiftCardPools();
+const available: number = pools[0]!.inventories[0]!.available;
+
+const link = await perkway.gift.generateRewardLink({
+  poolId,
+  createdBy: 'consumer',
+  denomination: 25,
+  currency: 'EUR',
+  expires_at: Math.floor(Date.now() / 1000) + 3600,
+  cmeta_segment: 'gold',
+});
+const address: string = link.reward_link;
+
+const states: string[] = [];
+for await (const { id, state } of perkway.gift.listRewardLinks({ limit: 1 })) states.push(`${id} ${state}`);
+const { data, next_cursor } = await perkway.gift.listRewardLinks({ state: 'RESERVED' });
+
+const wish = { createdBy: 'consumer', currency: 'EUR', expires_at: 1893456000 };
+export const WRONG = [
+  // @ts-expect-error A denomination is a number.
+  () => perkway.gift.generateRewardLink({ ...wish, poolId, denomination: '25' }),
+  // @ts-expect-error A link is one of a pool.
+  () => perkway.gift.generateRewardLink({ ...wish, denomination: 25 }),
+  // @ts-expect-error There is no such state.
+  () => perkway.gift.listRewardLinks({ state: 'LOST' }),
+  // @ts-expect-error There is no such operation.
+  () => perkway.gift.makeMeRich(),
+];
+
+let refusal = '';
+try {
+  await perkway.gift.generateRewardLink({
+    poolId,
+    createdBy: 'consumer',
+    denomination: 26,
+    currency: 'EUR',
+    expires_at: Math.floor(Date.now() / 1000) + 3600,
+  });
+} catch (error) {
+  if (!(error instanceof PerkwayError)) throw error;
+  if (error.code === 'NO_AVAILABLE_CARDS') refusal = `${error.code} ${error.status}`;
+}
+
+const { token: analyticsToken } = perkway.analytics;
+const isToken = (await analyticsToken()).split('.').length === 3;
+console.log(
+  JSON.stringify({
+    available,
+    address,
+    listed: states.length,
+    reserved: data.length,
+    next_cursor,
+    refusal,
+    isToken,
+  }),
+);

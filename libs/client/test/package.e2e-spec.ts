@@ -1,0 +1,191 @@
+import { FLEET, type DatabaseApp } from '@perkway/fleet';
+import { freePort } from '@perkway/local-servers';
+import {
+  AppProcess,
+  BundledApp,
+  closeAll,
+  http,
+  runFolder,
+  runNode,
+  testDatabase,
+  testEnvironment,
+  testNats,
+  testSecrets,
+  type TestDatabase,
+  type TestNats,
+} from '@perkway/testing';
+import { execFileSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { copyFileSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { HEADERS, OPERATIONS, parseOperation } from '../src/operations';
+
+const ROOT = join(__dirname, '../../..');
+const APPS = {
+  perks: 'perks',
+  boost: 'boost',
+  gift: 'gift-cards',
+  token: 'token-issuer',
+  analytics: 'analytics-query',
+};
+
+interface Documented {
+  operationId: string;
+  parameters?: { name: string; in: string }[];
+  requestBody?: { content: Record<string, unknown> };
+}
+
+const documents = () =>
+  Object.entries(APPS).map(([host, app]) => ({
+    host: host as keyof typeof OPERATIONS,
+    paths: (jest.requireActual(join(ROOT, `dist/openapi/${app}.json`)) as { paths: object }).paths,
+  }));
+const run = (...args: string[]) =>
+  execFileSync(process.execPath, args, { cwd: ROOT, stdio: 'pipe' }).toString();
+
+// Of the sources as they are now: what an earlier build has written may be older.
+beforeAll(() => {
+  run('--import', 'tsx', 'tools/openapi/src/main.ts');
+  run('libs/client/build/make-types.mjs');
+}, 240_000);
+
+describe('the operations of the client', () => {
+  it('are those of the documents, with the members where they are there', () => {
+    const known = new Set<string>(Object.values(HEADERS));
+    for (const { host, paths } of documents()) {
+      const documented: Record<string, object> = {};
+      for (const [path, methods] of Object.entries(paths as Record<string, Record<string, Documented>>))
+        for (const [method, { operationId, parameters = [], requestBody }] of Object.entries(methods)) {
+          const named = (place: string) =>
+            parameters.filter((each) => each.in === place).map(({ name }) => name);
+          const hasBody = requestBody !== undefined;
+          documented[operationId] = {
+            method: method.toUpperCase(),
+            path,
+            inPath: named('path').sort(),
+            // What a body has as well is sent there.
+            inQuery: hasBody
+              ? named('query').filter(
+                  (name) => !/^(?:utm_|cmeta_|api_key$)/.test(name) && name !== 'journeyId',
+                )
+              : [],
+            isRaw: hasBody && !('application/json' in requestBody.content),
+          };
+          for (const header of named('header'))
+            if (header !== 'If-None-Match') expect(known).toContain(header);
+        }
+      const ours = Object.entries(OPERATIONS[host]).map(([name, text]: [string, string]) => {
+        const operation = parseOperation(text);
+        return [name, { ...operation, inPath: [...operation.inPath].sort() }];
+      });
+      expect(Object.fromEntries(ours)).toEqual(documented);
+    }
+  });
+});
+
+describe('the package of the client', () => {
+  const apps: DatabaseApp[] = ['token-issuer', 'gift-cards'];
+  const urls: Partial<Record<DatabaseApp, string>> = {};
+  const processes: AppProcess[] = [];
+  let database: TestDatabase;
+  let nats: TestNats;
+
+  beforeAll(async () => {
+    [database, nats] = await Promise.all([
+      testDatabase('token-issuer', async () => undefined, { template: 'nothing' }),
+      testNats(),
+    ]);
+    for (const app of apps) urls[app] = `http://127.0.0.1:${await freePort()}`;
+    for (const app of apps) {
+      const bundle = await BundledApp.build(app);
+      const environment = {
+        ...testEnvironment(app, { database, nats, urls }),
+        [FLEET[app].urlVariable]: urls[app]!,
+      };
+      const migrated = await runNode([bundle.path('migrate')], { env: environment });
+      if (migrated.exitCode !== 0) throw new Error(migrated.output);
+      processes.push(
+        await AppProcess.spawn(bundle.path('main'), environment, Number(new URL(urls[app]!).port)),
+      );
+    }
+    for (const process of processes) await process.ready();
+  }, 240_000);
+  afterAll(() =>
+    closeAll(...processes.map((process) => ({ close: () => process.kill('SIGTERM') })), database, nats),
+  );
+
+  it('compiles under strict in an empty folder, and works against the apps', async () => {
+    const folder = runFolder('client-consumer');
+    const built = join(folder, 'built');
+    run('libs/client/build/make-package.mjs', built);
+    execFileSync('npm', ['pack', built, '--pack-destination', folder], { cwd: folder, stdio: 'pipe' });
+    const tarball = readdirSync(folder).find((name) => name.endsWith('.tgz'))!;
+    // As an installation lays it out, without asking a registry.
+    const modules = join(folder, 'node_modules');
+    mkdirSync(join(modules, '@perkway/client'), { recursive: true });
+    execFileSync('tar', ['-xzf', tarball, '-C', join(modules, '@perkway/client'), '--strip-components=1'], {
+      cwd: folder,
+    });
+    for (const name of ['openapi-fetch', 'openapi-typescript-helpers', '@types'])
+      symlinkSync(join(ROOT, 'node_modules', name), join(modules, name));
+    copyFileSync(join(__dirname, '../consumer/consumer.ts'), join(folder, 'consumer.ts'));
+    writeFileSync(join(folder, 'package.json'), JSON.stringify({ type: 'module' }));
+    const compilerOptions = {
+      strict: true,
+      noUncheckedIndexedAccess: true,
+      exactOptionalPropertyTypes: true,
+      target: 'ES2022',
+      module: 'NodeNext',
+      moduleResolution: 'NodeNext',
+      types: ['node'],
+      lib: ['ES2023', 'DOM', 'DOM.Iterable'],
+      outDir: 'out',
+      skipLibCheck: true,
+    };
+    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['consumer.ts'] }));
+    const compiled = await runNode([join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', folder], {
+      cwd: folder,
+    });
+    expect(compiled).toEqual({ exitCode: 0, output: '' });
+
+    const admin = { key: testSecrets().adminKey };
+    const account = 'integrator';
+    const poolId = randomUUID();
+    await http({ url: urls['token-issuer']! }, admin)
+      .put(`/admin/accounts/${account}`)
+      .send({ name: account })
+      .expect(200);
+    const { body: key } = await http({ url: urls['token-issuer']! }, admin)
+      .post(`/admin/accounts/${account}/keys`)
+      .send({ role: 'USER' })
+      .expect(201);
+    await http({ url: urls['gift-cards']! }, admin)
+      .put(`/admin/pools/${poolId}`)
+      .send({ owner: account })
+      .expect(200);
+    await http({ url: urls['gift-cards']! }, admin)
+      .post(`/admin/pools/${poolId}/cards`)
+      .set('content-type', 'application/x-ndjson')
+      .send(JSON.stringify({ code: randomUUID(), denomination: 25, currency: 'EUR', country: 'FR' }))
+      .expect(200);
+    const ran = await runNode([join(folder, 'out/consumer.js')], {
+      cwd: folder,
+      env: {
+        PERKWAY_API_KEY: key.key,
+        GIFT_URL: urls['gift-cards']!,
+        TOKEN_URL: urls['token-issuer']!,
+        POOL_ID: poolId,
+      },
+    });
+    expect(ran.output).toMatch(/^\{/);
+    expect(JSON.parse(ran.output)).toEqual({
+      available: 1,
+      address: expect.stringMatching(/^https:\/\/rewards\.perkway\.test\/#/),
+      listed: 1,
+      reserved: 1,
+      next_cursor: null,
+      refusal: 'NO_AVAILABLE_CARDS 409',
+      isToken: true,
+    });
+  }, 120_000);
+});

@@ -25,6 +25,7 @@ import {
 } from '@perkway/local-servers';
 import { applyCatalogue } from './catalogue/apply-catalogue.js';
 import { buildApps, existingApps } from './build.js';
+import { publishDemoHistory } from './demo-history.js';
 import type { DataFolder, StackFile } from './data-folder.js';
 import { checkDatabase, checkNats, dropSchemas, dropStreams } from './external-servers.js';
 import { appScript, DEMO, ROOT } from './paths.js';
@@ -134,6 +135,8 @@ export class Stack {
       },
     });
     this.continueOrThrow();
+    await this.tellHistory(natsUrlOf(BROKER_OPERATOR));
+    this.continueOrThrow();
     return {
       hosts,
       adminKey: secrets.adminKey,
@@ -141,6 +144,20 @@ export class Stack {
       natsUrl: natsUrlOf(BROKER_OPERATOR),
       accounts,
     };
+  }
+
+  /** Figures to look at are no reason not to start. */
+  private async tellHistory(natsUrl: string): Promise<void> {
+    try {
+      const stateFile = this.folder.path('demo-history.json');
+      const events = await publishDemoHistory({ natsUrl, stateFile });
+      if (events > 0)
+        this.progress.line(
+          `Published ${events.toLocaleString('en')} events of the demo's history; they are being counted.`,
+        );
+    } catch (error) {
+      this.progress.line(`The demo has no history: ${(error as Error).message}.`);
+    }
   }
 
   /** Stops all that this stack started, and a start that is under way. */

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { createPerkway, PerkwayError } from '@perkway/client';
 import { DemoError, type Host, type Journey, refusal, send } from './journey.js';
 import { masked } from './show.js';
 
@@ -64,14 +65,20 @@ async function expected(journey: Journey): Promise<Count[]> {
 
   const other = stack.accounts.find(({ id }) => id !== account.id);
   if (other && stack.hosts.perks) {
-    const url = journey.at('token', '/cube/token');
-    const answer = await send('GET', url, { 'X-API-Key': other.userKey });
-    if (answer.status !== 200) throw refusal('GET', url, answer);
+    // As a service of that account would: what is shown above as requests is a line each with the client.
+    const perkway = createPerkway({ apiKey: other.userKey, hosts: stack.hosts });
+    const { token: foreignToken } = await perkway.token.issueCubeToken().catch((error: unknown) => {
+      throw error instanceof PerkwayError
+        ? new DemoError(
+            `GET ${journey.at('token', '/cube/token')} answered ${error.status}: ${error.message}`,
+          )
+        : error;
+    });
     const foreign = {
       measure: 'perk_views.count',
       where: marked('perk_views'),
       did: 0,
-      token: answer.body.token,
+      token: foreignToken,
     };
     counts.push({ what: `perk views that ${other.id} sees`, ...foreign });
   }

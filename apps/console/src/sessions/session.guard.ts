@@ -10,7 +10,7 @@ import { SessionsService } from './sessions.service.js';
 
 const READS = ['GET', 'HEAD'];
 
-/** Denies by default: 403 for a change that another site asks for, 401 without a session, 403 where its role is not enough. */
+/** Denies by default: 401 without a session, 403 for a change that another site asks for or a role that is not enough. */
 @Injectable()
 export class SessionGuard implements CanActivate {
   private readonly origin: string;
@@ -26,14 +26,16 @@ export class SessionGuard implements CanActivate {
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const http = context.switchToHttp();
     const request = http.getRequest<SignedInRequest & { caller?: object }>();
+    const access = accessOf(context.getHandler(), context.getClass());
+    const id = access.isPublic ? undefined : this.cookie.read(request);
+    // Who sends no session has none to lose.
+    if (!access.isPublic && id === undefined) throw new DomainError('SESSION_ENDED');
     if (!READS.includes(request.method) && request.headers.origin !== this.origin)
       throw new DomainError('ORIGIN_FORBIDDEN');
-    const access = accessOf(context.getHandler(), context.getClass());
     if (access.isPublic) return true;
-    const id = this.cookie.read(request);
-    const session = id === undefined ? undefined : await this.sessions.find(id);
+    const session = await this.sessions.find(id!);
     if (!session) {
-      if (id !== undefined) this.cookie.clear(http.getResponse<FastifyReply>());
+      this.cookie.clear(http.getResponse<FastifyReply>());
       throw new DomainError('SESSION_ENDED');
     }
     request.session = session;

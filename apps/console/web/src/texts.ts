@@ -613,6 +613,7 @@ export const texts = {
     who: 'Who',
     what: 'What',
     changes: 'Changes',
+    count: (count: number) => `${count} ${pluralOf(count, 'value', 'values')}`,
     noChanges: 'Nothing shown',
     refused: (status: number) => `refused with ${status}`,
     unknown: 'outcome unknown',

@@ -17,9 +17,12 @@ export type { Query };
 /** The rows of each part of the answer: one, or one for each of the compared ranges. */
 export async function loadParts(query: Query): Promise<Row[][]> {
   try {
+    // Rows without the names of their members are a third of the size.
     const answer: ResultSet<Row> = await client.load(
       { timezone: TIMEZONE, ...query },
-      { castNumerics: true },
+      {},
+      undefined,
+      'compact',
     );
     return answer.decompose().map((part) => part.rawData() as Row[]);
   } catch (error) {

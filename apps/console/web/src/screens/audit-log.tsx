@@ -10,7 +10,7 @@ import { Table } from '../parts/table';
 import { texts } from '../texts';
 
 const t = texts.auditLog;
-const SHOWN = 12;
+const SHOWN = 40;
 
 export default function AuditLog() {
   const log = useInfiniteQuery({
@@ -68,7 +68,10 @@ export default function AuditLog() {
                     return all.length === 0 ? (
                       <span className="hint">{t.noChanges}</span>
                     ) : (
-                      <Differences of={all.slice(0, SHOWN)} />
+                      <details>
+                        <summary>{t.count(all.length)}</summary>
+                        <Differences of={all.slice(0, SHOWN)} />
+                      </details>
                     );
                   },
                 },

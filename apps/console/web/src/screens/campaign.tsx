@@ -3,7 +3,7 @@ import { lazy, Suspense, useState } from 'react';
 import { useParams } from 'react-router';
 import { byDay, downloadCsv, loadRows, numberOf, sumOf, within, type Query } from '../api/analytics';
 import { get, Refusal } from '../api/http';
-import { pictureOf, usePerkDirectory } from '../api/perk-directory';
+import { usePictures } from '../api/pictures';
 import type { Campaign } from '../api/types';
 import { Bars } from '../charts/bars';
 import { Funnel } from '../charts/funnel';
@@ -200,12 +200,17 @@ function Found({ campaign }: { campaign: Campaign }) {
 }
 
 function ByPerk({ id, range }: { id: string; range: Range }) {
-  const perks = usePerkDirectory();
   const query = useQuery({
     queryKey: ['campaign-perks', id, range],
     queryFn: () => loadRows(clicksByPerk(id, range)),
     ...useLiveInterval(),
   });
+  const pictures = usePictures(
+    (query.data ?? []).map((row) => ({
+      perkId: String(row['incentive_clicks.perk_id']),
+      campaignId: id,
+    })),
+  );
   return (
     <Card
       title={t.byPerk}
@@ -219,7 +224,6 @@ function ByPerk({ id, range }: { id: string; range: Range }) {
             bars={rows.map((row) => {
               const perkId = String(row['incentive_clicks.perk_id']);
               const title = String(row['incentive_clicks.perk_title'] ?? perkId);
-              const perk = perks.get(perkId);
               const people = numberOf(row, 'incentive_clicks.count_people');
               const everything = numberOf(row, 'incentive_clicks.count');
               return {
@@ -227,7 +231,7 @@ function ByPerk({ id, range }: { id: string; range: Range }) {
                 label: title,
                 value: people,
                 note: everything === people ? null : t.allOf(formatNumber(everything)),
-                picture: <PerkPicture src={pictureOf(perk)} name={perk?.relations.partner.name ?? title} />,
+                picture: <PerkPicture src={pictures.get(perkId)} name={title} />,
               };
             })}
           />

@@ -1,4 +1,5 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useEffect } from 'react';
 import { ask, download, get, type Page } from '../api/http';
 import type { LinkJob } from '../api/types';
 import { formatMoment, formatMoney, formatNumber } from '../format';
@@ -25,6 +26,13 @@ export function LinkJobs() {
     },
     refetchInterval: ({ state }) => (state.data?.some((job) => job.state === 'running') ? WATCH_MS : false),
   });
+  const made = jobs.data?.reduce((sum, job) => sum + job.made, 0);
+  // What a job makes leaves the stock: the figures above follow it.
+  useEffect(() => {
+    if (made === undefined) return;
+    void client.invalidateQueries({ queryKey: ['pools'] });
+    void client.invalidateQueries({ queryKey: ['pace'] });
+  }, [client, made]);
   const act = async (action: Promise<unknown>) => {
     try {
       await action;

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useDeferredValue } from 'react';
 import { useSearchParams } from 'react-router';
-import { readCollection, useCollectionIds } from '../api/perk-directory';
+import { readCollection, useCollectionIds } from '../api/collections';
 import type { Perk } from '../api/types';
 import { SelectField, TextField } from '../parts/fields';
 import { Empty, Loaded } from '../parts/loaded';

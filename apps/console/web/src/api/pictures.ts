@@ -1,0 +1,54 @@
+import { useQuery } from '@tanstack/react-query';
+import { collectionPath } from './collections';
+import { get } from './http';
+import type { Perk } from './types';
+
+const TEN_MINUTES = 600_000;
+
+/** Where a perk can be looked up: whole collections would be far more than a few pictures are worth. */
+export interface PerkPlace {
+  perkId: string;
+  campaignId?: string;
+  collectionId?: string;
+}
+type Media = { banner?: string | null; logo?: string | null } | null;
+
+const pictureOf = (media: Media | undefined) => media?.logo ?? media?.banner ?? null;
+
+async function ofCampaign(campaignId: string, signal: AbortSignal): Promise<[string, string | null][]> {
+  const { incentives } = await get<{ incentives: { perkId: string; media: Media }[] }>(
+    `/api/boost/teasers/${encodeURIComponent(campaignId)}`,
+    undefined,
+    signal,
+  );
+  return incentives.map(({ perkId, media }) => [perkId, pictureOf(media)]);
+}
+
+async function ofCollection(
+  { perkId, collectionId }: PerkPlace,
+  signal: AbortSignal,
+): Promise<[string, string | null]> {
+  const path = `${collectionPath(collectionId!)}/perk/${encodeURIComponent(perkId)}`;
+  return [perkId, pictureOf((await get<Perk>(path, undefined, signal)).relations.media)];
+}
+
+/** The pictures of a few perks by id. Numbers do without them if a perk is there no more. */
+export function usePictures(places: PerkPlace[]): Map<string, string | null> {
+  const { data } = useQuery<Map<string, string | null>>({
+    queryKey: ['pictures', places],
+    enabled: places.length > 0,
+    staleTime: TEN_MINUTES,
+    placeholderData: (before) => before,
+    queryFn: async ({ signal }) => {
+      const campaigns = [...new Set(places.flatMap(({ campaignId }) => campaignId ?? []))];
+      const found = await Promise.allSettled([
+        ...campaigns.map((id) => ofCampaign(id, signal)),
+        ...places
+          .filter(({ campaignId, collectionId }) => !campaignId && collectionId)
+          .map(async (place) => [await ofCollection(place, signal)] satisfies [string, string | null][]),
+      ]);
+      return new Map(found.flatMap((one) => (one.status === 'fulfilled' ? one.value : [])));
+    },
+  });
+  return data ?? new Map<string, string | null>();
+}

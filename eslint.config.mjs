@@ -62,6 +62,16 @@ export default tseslint.config(
     },
   },
   {
+    // The types that a command makes lie outside the lib, and its consumer is written as one from outside.
+    files: ['libs/client/{src,consumer}/**/*.ts'],
+    rules: {
+      '@nx/enforce-module-boundaries': [
+        'error',
+        { allowCircularSelfDependency: true, depConstraints: [lib('client')] },
+      ],
+    },
+  },
+  {
     // Production code never reaches for the test helpers or the laptop servers.
     files: ['apps/*/src/**/*.ts'],
     ignores: ['**/*.spec.ts', '**/*.e2e-spec.ts'],

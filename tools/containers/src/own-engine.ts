@@ -106,5 +106,7 @@ async function restore(rules: string): Promise<void> {
   for (const table of ['filter', 'nat', 'mangle', 'raw'].filter((name) => !rules.includes(`*${name}\n`)))
     for (const option of ['-F', '-X'])
       await command('iptables', ['-t', table, option]).catch(() => undefined);
+  // So would the engine's policy.
+  if (!rules.includes('*filter\n')) await command('iptables', ['-P', 'FORWARD', 'ACCEPT']);
   await command('iptables-restore', [], { input: rules });
 }

@@ -1,4 +1,4 @@
-export { connectToBroker } from './connect-to-broker.js';
+export { withBroker } from './with-broker.js';
 export { freePort, isPortFree } from './free-port.js';
 export { LocalServer, type ServerSpec } from './local-server.js';
 export { findNatsServer } from './nats-binary.js';

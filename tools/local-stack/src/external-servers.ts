@@ -6,7 +6,7 @@ import {
   TRACKING_STREAM,
 } from '@perkway/domain';
 import { APPS, FLEET, hasDatabase } from '@perkway/fleet';
-import { connectToBroker, readNatsInfo } from '@perkway/local-servers';
+import { readNatsInfo, withBroker } from '@perkway/local-servers';
 import pg from 'pg';
 import { StackError } from './settings.js';
 
@@ -51,7 +51,7 @@ export async function checkNats(url: string): Promise<void> {
       'NATS_URL cannot be used (that server has no JetStream): start it with -js, or leave it out.',
     );
   try {
-    await (await connectToBroker(url)).close();
+    await withBroker(url, async () => undefined);
   } catch (error) {
     throw new StackError(
       `NATS_URL cannot be used (${(error as Error).message}): give the URL of a user who may do everything, or leave it out.`,
@@ -74,13 +74,10 @@ export async function dropSchemas(url: string): Promise<void> {
 
 /** Removes the streams of the fleet with all that waits in them. */
 export async function dropStreams(url: string): Promise<void> {
-  const connection = await connectToBroker(url);
-  try {
+  await withBroker(url, async (connection) => {
     const manager = await jetstreamManager(connection);
     for await (const { config } of manager.streams.list())
       if ([TRACKING_STREAM, TRACKING_DEAD_STREAM, FORMER_TRACKING_STREAM].includes(config.name))
         await manager.streams.delete(config.name);
-  } finally {
-    await connection.close();
-  }
+  });
 }

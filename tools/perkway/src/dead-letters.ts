@@ -5,8 +5,8 @@
  */
 import { jetstream, jetstreamManager, type JetStreamManager, type StoredMsg } from '@nats-io/jetstream';
 import { TRACKING_DEAD_STREAM, trackingSubject } from '@perkway/domain';
-import { connectToBroker } from '@perkway/local-servers';
-import { CommandError, readVariable, runCommand } from './read-variable.js';
+import { withBroker } from '@perkway/local-servers';
+import { CommandError, readOperatorUrl, runCommand } from './read-variable.js';
 
 const REPLAY_SUBJECT = trackingSubject('replay');
 
@@ -35,10 +35,7 @@ await runCommand(async () => {
       ? undefined
       : readNumbers(rest)
     : action && readNumbers([action, ...rest]);
-  const natsUrl = readVariable('NATS_URL');
-  if (!natsUrl) throw new CommandError('NATS_URL is missing: the URL of a user who may do everything.');
-  const connection = await connectToBroker(natsUrl);
-  try {
+  await withBroker(readOperatorUrl(), async (connection) => {
     const manager = await jetstreamManager(connection);
     const { config } = await manager.streams.info(TRACKING_DEAD_STREAM);
     const missing = new Set(wanted || []);
@@ -63,7 +60,5 @@ await runCommand(async () => {
       }
     }
     if (missing.size > 0) throw new CommandError(`There is no dead letter ${[...missing].join(', ')}.`);
-  } finally {
-    await connection.close();
-  }
+  });
 });

@@ -16,6 +16,13 @@ export function readVariable(name: string): string | undefined {
   }
 }
 
+/** Of the broker, for commands that look into its streams. */
+export function readOperatorUrl(): string {
+  const url = readVariable('NATS_URL');
+  if (!url) throw new CommandError('NATS_URL is missing: the URL of a user who may do everything.');
+  return url;
+}
+
 /** Runs a command; what went wrong is one line on standard error and exit code 1. */
 export async function runCommand(work: () => Promise<void>): Promise<void> {
   try {

@@ -5,9 +5,9 @@
  */
 import { jetstreamManager, DeliverPolicy, JetStreamApiError } from '@nats-io/jetstream';
 import { TRACKING_CONSUMER, TRACKING_STREAM } from '@perkway/domain';
-import { connectToBroker } from '@perkway/local-servers';
+import { withBroker } from '@perkway/local-servers';
 import { parseArgs } from 'node:util';
-import { CommandError, readVariable, runCommand } from './read-variable.js';
+import { CommandError, readOperatorUrl, runCommand } from './read-variable.js';
 
 /** The ingest, which misses its consumer, may have made it anew before this does: from the first event on. */
 const ATTEMPTS = 10;
@@ -24,10 +24,7 @@ function readTime(text: string | undefined): Date {
 await runCommand(async () => {
   const { values } = parseArgs({ options: { from: { type: 'string' } } });
   const from = readTime(values.from);
-  const natsUrl = readVariable('NATS_URL');
-  if (!natsUrl) throw new CommandError('NATS_URL is missing: the URL of a user who may do everything.');
-  const connection = await connectToBroker(natsUrl);
-  try {
+  await withBroker(readOperatorUrl(), async (connection) => {
     const { streams, consumers } = await jetstreamManager(connection);
     const { state } = await streams.info(TRACKING_STREAM);
     const { config } = await consumers.info(TRACKING_STREAM, TRACKING_CONSUMER);
@@ -57,7 +54,5 @@ await runCommand(async () => {
       throw new CommandError(
         `The stream reaches back to ${state.first_ts} only: what was tracked before is not replayed.`,
       );
-  } finally {
-    await connection.close();
-  }
+  });
 });

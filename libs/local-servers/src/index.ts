@@ -1,3 +1,4 @@
+export { takeBaseBackup, type BaseBackup } from './base-backup.js';
 export { withBroker } from './with-broker.js';
 export { freePort, isPortFree } from './free-port.js';
 export { LocalServer, type ServerSpec } from './local-server.js';
@@ -5,6 +6,7 @@ export { findNatsServer } from './nats-binary.js';
 export { prepareNats, readNatsInfo, startNats, type NatsOptions } from './nats-server.js';
 export { natsUsers, natsUsersBy } from './nats-users.js';
 export { preparePostgres, startPostgres, type PostgresOptions } from './postgres-server.js';
+export { startPrimaryProxy, type PrimaryProxy } from './primary-proxy.js';
 export * from './provision-database.js';
 export {
   commandLineOf,
@@ -14,3 +16,10 @@ export {
   type Exit,
   type LaunchOptions,
 } from './server-process.js';
+export {
+  promoteStandby,
+  REPLICATING,
+  setSynchronousStandbys,
+  startStandby,
+  type StandbyOptions,
+} from './standby.js';

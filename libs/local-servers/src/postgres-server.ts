@@ -21,6 +21,8 @@ export interface PostgresOptions {
   dieWithParent?: boolean;
   /** Told each new process, before it is ready. */
   onSpawn?: (pid: number) => void;
+  /** More of its settings, before the ones that are set here; they cannot be changed by `alter system`. */
+  settings?: Record<string, string>;
 }
 
 const SUPERUSER = 'postgres';
@@ -195,6 +197,7 @@ function settings(options: PostgresOptions, port: number): string[] {
           checkpoint_timeout: '1h',
           max_wal_size: '4GB',
         }),
+    ...options.settings,
   };
   return Object.entries(values).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 }

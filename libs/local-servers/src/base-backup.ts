@@ -1,0 +1,108 @@
+import { constants } from 'node:fs';
+import { chown, copyFile, lstat, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { withAdminClient } from './provision-database.js';
+
+/** Where a copy starts to be one, and from where on it is whole; as Postgres writes positions: `0/3000028`. */
+export interface BaseBackup {
+  startLsn: string;
+  /** Only a server that has replayed the log up to here may answer from the copy. */
+  endLsn: string;
+}
+
+/** Left out or emptied, as pg_basebackup does: what belongs to the running server, and the log, which comes another way. */
+const SKIPPED_FILES = new Set(['postmaster.pid', 'postmaster.opts', 'standby.signal', 'recovery.signal']);
+const EMPTIED_FOLDERS = new Set([
+  'pg_wal',
+  'pg_replslot',
+  'pg_dynshmem',
+  'pg_notify',
+  'pg_serial',
+  'pg_snapshots',
+  'pg_stat_tmp',
+  'pg_subtrans',
+]);
+/** Copied last, as its place in time may not be before that of the other files. */
+const CONTROL_FILE = join('global', 'pg_control');
+
+const isGone = (error: unknown) => (error as NodeJS.ErrnoException).code === 'ENOENT';
+
+async function copyCluster(from: string, to: string): Promise<void> {
+  const { uid, gid } = await lstat(from);
+  const isRoot = process.getuid?.() === 0;
+  const own = async (path: string) => {
+    if (isRoot) await chown(path, uid, gid);
+  };
+  const copy = async (path: string) => {
+    try {
+      await copyFile(join(from, path), join(to, path), constants.COPYFILE_FICLONE);
+    } catch (error) {
+      // A table that was dropped meanwhile; the log says so too.
+      if (isGone(error)) return;
+      throw error;
+    }
+    await own(join(to, path));
+  };
+  const walk = async (folder: string): Promise<void> => {
+    await mkdir(join(to, folder), { mode: 0o700 });
+    await own(join(to, folder));
+    if (EMPTIED_FOLDERS.has(folder)) return;
+    const entries = await readdir(join(from, folder), { withFileTypes: true }).catch((error: unknown) => {
+      if (isGone(error)) return [];
+      throw error;
+    });
+    for (const entry of entries) {
+      const path = join(folder, entry.name);
+      if (entry.isDirectory()) await walk(path);
+      else if (entry.isSymbolicLink()) throw new Error(`${path} leads out of the cluster, and is not copied`);
+      else if (!SKIPPED_FILES.has(entry.name) && !entry.name.startsWith('pgsql_tmp') && path !== CONTROL_FILE)
+        await copy(path);
+    }
+  };
+  await walk('');
+  for (const folder of [join('pg_wal', 'archive_status'), join('pg_wal', 'summaries')]) {
+    await mkdir(join(to, folder), { mode: 0o700 });
+    await own(join(to, folder));
+  }
+  await copy(CONTROL_FILE);
+}
+
+/**
+ * Copies the cluster of a running server on this machine, under load too: what pg_basebackup does, which npm's binaries
+ * lack. The copy holds no log, so it starts only with a way to the log between the two positions: `standby.signal` and
+ * `primary_conninfo`, or `recovery.signal` and `restore_command`.
+ *
+ * @param url of a superuser of that server
+ * @param from its data folder
+ * @param to the folder to be made
+ */
+export async function takeBaseBackup(options: {
+  url: string;
+  from: string;
+  to: string;
+}): Promise<BaseBackup> {
+  const { url } = options;
+  const [from, to] = [resolve(options.from), resolve(options.to)];
+  // Start and end belong to one session: if it ends, so does the backup.
+  return withAdminClient(url, async (client) => {
+    const { rows: start } = await client.query<{ lsn: string }>(
+      `select pg_backup_start('base backup', fast => true)::text as lsn`,
+    );
+    try {
+      await copyCluster(from, to);
+      const { rows: end } = await client.query<{ lsn: string; label: string }>(
+        'select lsn::text, labelfile as label from pg_backup_stop(wait_for_archive => false)',
+      );
+      const label = join(to, 'backup_label');
+      await writeFile(label, end[0]!.label, { mode: 0o600 });
+      if (process.getuid?.() === 0) {
+        const { uid, gid } = await lstat(to);
+        await chown(label, uid, gid);
+      }
+      return { startLsn: start[0]!.lsn, endLsn: end[0]!.lsn };
+    } catch (error) {
+      await rm(to, { recursive: true, force: true });
+      throw error;
+    }
+  });
+}

@@ -1,5 +1,5 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
-import { chmod, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onPath, run } from './server-process.js';
@@ -44,19 +44,51 @@ export async function natsVersion(binary: string): Promise<[number, number, numb
   return [Number(found[1]), Number(found[2]), Number(found[3])];
 }
 
-/** Unpacks Debian's package with apt and dpkg as whoever we are: own lists, own archive folder, nothing installed. */
-async function downloadFromDebian(cache: string, target: string, signal?: AbortSignal): Promise<void> {
+export const isNatsAtLeast = ([major = 0, minor = 0]: readonly number[], atMajor: number, atMinor: number) =>
+  major > atMajor || (major === atMajor && minor >= atMinor);
+
+/** Where apt finds a release other than the machine's own: at the address of the machine's own sources. */
+async function sourcesOf(release: string, work: string): Promise<string[]> {
+  const own = await run(
+    'sh',
+    [
+      '-c',
+      'cat /etc/apt/sources.list /etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources 2>/dev/null || true',
+    ],
+    { timeoutMs: 10_000 },
+  );
+  const address = /^(?:URIs:|deb(?: \[[^\]]*\])?)\s*(\S+)/m.exec(own)?.[1];
+  if (!address) throw new Error('apt has no sources here');
+  const file = join(work, 'sources.list');
+  await writeFile(
+    file,
+    `deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] ${address} ${release} main\n`,
+  );
+  return ['-o', `Dir::Etc::sourcelist=${file}`, '-o', 'Dir::Etc::sourceparts=-'];
+}
+
+/**
+ * Unpacks Debian's package with apt and dpkg as whoever we are: own lists, own archive folder, nothing installed.
+ * Of the machine's own release if none is named.
+ */
+async function downloadFromDebian(
+  cache: string,
+  target: string,
+  { signal, release }: { signal?: AbortSignal; release?: string },
+): Promise<void> {
   if (!onPath('apt-get') || !onPath('dpkg'))
     throw new Error('this system has no apt-get to download it with');
   const work = await mkdtemp(join(cache, 'download-'));
   try {
     await mkdir(join(work, 'lists', 'partial'), { recursive: true });
     await mkdir(join(work, 'cache', 'archives', 'partial'), { recursive: true });
+    const sources = release ? await sourcesOf(release, work) : [];
     const apt = (args: string[], timeoutMs: number) =>
       run(
         'apt-get',
         [
           '-q',
+          ...sources,
           ...['-o', `Dir::State::lists=${work}/lists`, '-o', `Dir::Cache=${work}/cache`],
           // Root would hand the download to a user of apt's own, who cannot write to our private folder.
           ...['-o', 'APT::Sandbox::User=root'],
@@ -95,24 +127,17 @@ export interface FindOptions {
   signal?: AbortSignal;
 }
 
-/**
- * The path of a nats-server: `NATS_SERVER_BIN`, the one on `PATH`, the one in the cache folder, else Debian's package
- * downloaded into it (without root; some seconds). Rejects with one sentence that says how to get it.
- */
-export async function findNatsServer({ onProgress, signal }: FindOptions = {}): Promise<string> {
-  const named = process.env.NATS_SERVER_BIN;
-  if (named) {
-    if (await isUsable(named)) return named;
-    throw new Error(`NATS_SERVER_BIN is ${named}, which is not a nats-server that runs here`);
-  }
-  const installed = onPath('nats-server');
-  if (installed && (await isUsable(installed))) return installed;
+/** The first release of Debian with a nats-server that keeps a cluster's replicas alike. */
+const DEBIAN_FOR_CLUSTERS = 'trixie';
+
+/** From the cache folder, else Debian's package downloaded into it. */
+async function cachedNatsServer({ onProgress, signal }: FindOptions, release?: string): Promise<string> {
   try {
     const cache = await cacheFolder();
-    const cached = join(cache, 'nats-server');
+    const cached = join(cache, release ? `nats-server-${release}` : 'nats-server');
     if (existsSync(cached) && (await isUsable(cached))) return cached;
     onProgress?.('Downloading nats-server (once)');
-    await downloadFromDebian(cache, cached, signal);
+    await downloadFromDebian(cache, cached, { signal, release });
     return cached;
   } catch (error) {
     const reason = (error as Error).message.split('\n')[0]!;
@@ -120,4 +145,31 @@ export async function findNatsServer({ onProgress, signal }: FindOptions = {}): 
       cause: error,
     });
   }
+}
+
+/** `NATS_SERVER_BIN`, else the one on `PATH`. */
+async function installedNatsServer(): Promise<string | undefined> {
+  const named = process.env.NATS_SERVER_BIN;
+  if (named && !(await isUsable(named)))
+    throw new Error(`NATS_SERVER_BIN is ${named}, which is not a nats-server that runs here`);
+  const installed = named || onPath('nats-server');
+  return installed && (await isUsable(installed)) ? installed : undefined;
+}
+
+/**
+ * The path of a nats-server: `NATS_SERVER_BIN`, the one on `PATH`, the one in the cache folder, else Debian's package
+ * downloaded into it (without root; some seconds). Rejects with one sentence that says how to get it.
+ */
+export const findNatsServer = async (options: FindOptions = {}): Promise<string> =>
+  (await installedNatsServer()) ?? cachedNatsServer(options);
+
+/**
+ * As `findNatsServer`, of at least 2.10, which a cluster needs: 2.9 leaves acknowledged messages behind on single replicas
+ * when leaders die. Debian 12 has 2.9.
+ */
+export async function findNatsServerForCluster(options: FindOptions = {}): Promise<string> {
+  const installed = await installedNatsServer();
+  return installed && isNatsAtLeast(await natsVersion(installed), 2, 10)
+    ? installed
+    : cachedNatsServer(options, DEBIAN_FOR_CLUSTERS);
 }

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { freePort } from './free-port.js';
 import { LocalServer } from './local-server.js';
-import { findNatsServer, natsVersion } from './nats-binary.js';
+import { findNatsServer, isNatsAtLeast, natsVersion } from './nats-binary.js';
 import { ServerProcess } from './server-process.js';
 
 export interface NatsOptions {
@@ -21,6 +21,10 @@ export interface NatsOptions {
   moreConfiguration?: string;
   /** The nats-server to start; `findNatsServer` finds one if absent. */
   binary?: string;
+  /** What it is called in a cluster; made up if absent. */
+  name?: string;
+  /** Bytes that its streams may take on the disk; beyond them it refuses. */
+  maxFileBytes?: number;
 }
 
 /** What a server says of itself to whoever connects. */
@@ -54,22 +58,17 @@ export const readNatsInfo = (host: string, port: number, timeoutMs: number): Pro
     });
   });
 
-function configuration(
-  options: NatsOptions,
-  name: string,
-  port: number,
-  [major, minor]: readonly number[],
-): string {
+function configuration(options: NatsOptions, name: string, port: number, version: readonly number[]): string {
   // `always` flushes before a publish is acknowledged, so that "acknowledged" survives a power cut. 2.9 does not know
   // the setting and refuses to start with it; it flushes every two minutes, which a crash of the server alone survives.
-  const knowsSyncInterval = major! > 2 || (major === 2 && minor! >= 10);
   return [
     `server_name: ${JSON.stringify(name)}`,
     'host: "127.0.0.1"',
     `port: ${port}`,
     'jetstream {',
     `  store_dir: ${JSON.stringify(options.storeDir)}`,
-    ...(knowsSyncInterval ? ['  sync_interval: always'] : []),
+    ...(isNatsAtLeast(version, 2, 10) ? ['  sync_interval: always'] : []),
+    ...(options.maxFileBytes === undefined ? [] : [`  max_file: ${options.maxFileBytes}`]),
     '}',
     ...(options.moreConfiguration ? [options.moreConfiguration] : []),
     '',
@@ -80,7 +79,7 @@ function configuration(
 export async function prepareNats(options: NatsOptions): Promise<LocalServer> {
   const binary = options.binary ?? (await findNatsServer());
   const version = await natsVersion(binary);
-  const name = `perkway-${randomBytes(6).toString('hex')}`;
+  const name = options.name ?? `perkway-${randomBytes(6).toString('hex')}`;
   const config = join(options.storeDir, 'nats-server.conf');
   const mayMove = options.port <= 0;
   let port = mayMove ? await freePort() : options.port;

@@ -133,6 +133,17 @@ describe('the user of an app', () => {
   });
 });
 
+describe('several servers', () => {
+  it('are enough where one of them answers', async () => {
+    const [gone, hanging, there] = [await broker({}), await broker({}), await broker({})];
+    await gone.kill();
+    hanging.pause();
+    expect(await outcome({ NATS_URL: [gone, hanging, there].map(({ url }) => url).join(',') })).toBe(
+      CONNECTED,
+    );
+  });
+});
+
 describe('TLS', () => {
   const own = selfSignedCertificate();
   const tlsBroker = async ({ certificate, key } = own): Promise<string> => {

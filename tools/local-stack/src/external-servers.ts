@@ -38,15 +38,18 @@ export async function checkDatabase(url: string): Promise<void> {
     );
 }
 
-/** Refuses a `NATS_URL` that nobody answers, that lets us not in, or that has no JetStream. */
+/** Refuses a `NATS_URL` of which no server answers, that lets us not in, or that has no JetStream. */
 export async function checkNats(url: string): Promise<void> {
-  const { hostname, port } = new URL(`nats://${parseBrokerUrl(url).servers[0]}`);
-  const info = await readNatsInfo(hostname, Number(port || 4222), TIMEOUT_MS);
-  if (!info)
+  const asked = parseBrokerUrl(url).servers.map((server) => {
+    const { hostname, port } = new URL(`nats://${server}`);
+    return readNatsInfo(hostname, Number(port), TIMEOUT_MS);
+  });
+  const answered = (await Promise.all(asked)).filter((info) => info !== undefined);
+  if (answered.length === 0)
     throw new StackError(
       'NATS_URL cannot be used (no NATS server answers): start that server, or leave it out.',
     );
-  if (!info.jetstream)
+  if (!answered.every(({ jetstream }) => jetstream))
     throw new StackError(
       'NATS_URL cannot be used (that server has no JetStream): start it with -js, or leave it out.',
     );

@@ -218,14 +218,16 @@ it('uses servers that run already, and leaves them running', async () => {
     dieWithParent: true,
   });
   try {
-    const servers = { DATABASE_URL: postgres.url, NATS_URL: nats.url };
+    // One server of several is enough.
+    const natsUrl = `nats://127.0.0.1:9,${nats.url}`;
+    const servers = { DATABASE_URL: postgres.url, NATS_URL: natsUrl };
     let run = await startAndWait(servers);
     const stack = readStack();
     expect(Object.keys(stack.pids).sort()).toEqual(['perks', 'token-issuer']);
-    expect(stack.natsUrl).toBe(nats.url);
+    expect(stack.natsUrl).toBe(natsUrl);
     expect(new URL(stack.databaseUrl).pathname).toBe('/perkway');
     const { calls, nats: natsOfApp } = await fromApp('perks');
-    expect(natsOfApp).toBe(nats.url);
+    expect(natsOfApp).toBe(natsUrl);
     expect(await run.kill('SIGTERM')).toBe(0);
     expect([postgres.running, nats.running]).toEqual([true, true]);
 

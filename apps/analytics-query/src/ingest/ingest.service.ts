@@ -61,6 +61,7 @@ export class IngestService implements OnModuleInit, BeforeApplicationShutdown {
   private storing: Promise<unknown> = Promise.resolve();
   private lagging: Promise<void> = Promise.resolve();
   private extendTimer?: NodeJS.Timeout;
+  private hasWarned = false;
 
   constructor(
     @Inject(ENV) private readonly env: AnalyticsQueryEnv,
@@ -125,8 +126,19 @@ export class IngestService implements OnModuleInit, BeforeApplicationShutdown {
     });
     const connection = await Promise.race([this.nats.connected(), isStopped]);
     if (!connection) return null;
+    this.warnOfOldBroker(connection);
     await this.ensureStreams();
     return connection;
+  }
+
+  private warnOfOldBroker(connection: NatsConnection) {
+    const { version = '' } = connection.info ?? {};
+    const [major = 0, minor = 0] = version.split('.').map(Number);
+    if (this.hasWarned || major > 2 || (major === 2 && minor >= 10)) return;
+    this.hasWarned = true;
+    this.logger.warn(
+      `nats-server ${version} is older than 2.10: it cannot flush each event to its disk, and in a cluster leaves acknowledged messages behind when a leader dies`,
+    );
   }
 
   private async ensureStreams() {

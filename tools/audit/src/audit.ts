@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { inSnapshots } from './snapshot.js';
 
 /** One entry of a pool, counted card by card. */
 export interface AuditedEntry {
@@ -128,9 +129,8 @@ const toEntry = (row: EntryRow): AuditedEntry => {
  * Proves that every gift card is in exactly one place and that the numbers shown to clients are those of a full
  * recount. Reads everything in one snapshot, while the service goes on, and changes nothing.
  */
-export async function auditGiftCards(client: pg.ClientBase): Promise<AuditReport> {
-  await client.query('begin isolation level repeatable read read only');
-  try {
+export function auditGiftCards(client: pg.ClientBase): Promise<AuditReport> {
+  return inSnapshots([client], async () => {
     await client.query(`set local search_path = gift_cards`);
     const { rows: clock } = await client.query<{ at: string }>(
       `select to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as at`,
@@ -146,7 +146,5 @@ export async function auditGiftCards(client: pg.ClientBase): Promise<AuditReport
     }
     const passed = findings.length === 0 && entries.every(({ holds }) => holds);
     return { at: clock[0]!.at, entries, findings, passed };
-  } finally {
-    await client.query('rollback');
-  }
+  });
 }

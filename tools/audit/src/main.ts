@@ -1,21 +1,35 @@
 /**
- * Audits the gift cards: `npm run audit [-- --json]`. The database is DATABASE_URL (any role that may read the schema
- * gift_cards), else that of the local stack (STACK_FILE). Ends with 0 when everything holds, 1 when it
- * does not, 2 when it could not be found out.
+ * Audits the gift cards, and compares what was told of links, and what the stream keeps, with what is stored:
+ * `npm run audit [-- --json] [--grace <seconds>]`. The database is DATABASE_URL (any role that may read the schema
+ * gift_cards), that of the events ANALYTICS_DATABASE_URL or the same one, the broker NATS_URL (a user who may do everything);
+ * without DATABASE_URL those of the local stack (STACK_FILE). Ends with 0 when everything holds, 1 when it does not, 2 when
+ * it could not be found out. Names ids only: no code, token or key is in what it prints.
  */
+import { withBroker } from '@perkway/local-servers';
 import { readFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
 import pg from 'pg';
-import { auditGiftCards, type AuditedEntry, type AuditReport } from './audit.js';
+import { auditGiftCards, type AuditedEntry, type AuditReport, type Finding } from './audit.js';
+import { compareEvents, type EventsReport } from './compare-events.js';
 
 const CONNECT_TIMEOUT_MS = 10_000;
-/** Counting hundreds of millions of rows takes its time. */
-const STATEMENT_TIMEOUT_MS = 30 * 60_000;
 
-function databaseUrl(): string {
-  if (process.env.DATABASE_URL) return process.env.DATABASE_URL;
+/** What the ingest may take for an event when nothing is wrong, and more. */
+const GRACE_S = 300;
+
+interface Servers {
+  databaseUrl: string;
+  analyticsUrl?: string;
+  natsUrl?: string;
+}
+
+function findServers(): Servers {
+  const { DATABASE_URL, ANALYTICS_DATABASE_URL, NATS_URL } = process.env;
+  if (DATABASE_URL)
+    return { databaseUrl: DATABASE_URL, analyticsUrl: ANALYTICS_DATABASE_URL, natsUrl: NATS_URL };
   const file = process.env.STACK_FILE || '.local/stack.json';
   try {
-    return (JSON.parse(readFileSync(file, 'utf8')) as { databaseUrl: string }).databaseUrl;
+    return JSON.parse(readFileSync(file, 'utf8')) as Servers;
   } catch {
     throw new Error(`set DATABASE_URL, or start the local stack first (there is no ${file})`);
   }
@@ -38,7 +52,10 @@ const toCells = (entry: AuditedEntry): string[] => {
   ];
 };
 
-function toText({ at, entries, findings, passed }: AuditReport): string {
+const problemOf = ({ check, count, examples }: Finding): string =>
+  `WRONG: ${check}: ${count}, ${examples.length < count ? 'such as ' : ''}${examples.join(', ')}`;
+
+function toText({ at, entries, findings, passed }: AuditReport, events: EventsReport): string {
   const rows = [HEAD, ...entries.map(toCells)];
   const widths = HEAD.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
   const table = rows.map((row) =>
@@ -46,31 +63,61 @@ function toText({ at, entries, findings, passed }: AuditReport): string {
       .map((cell, column) => (column < 2 ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!)))
       .join('  '),
   );
-  const problems = findings.map(
-    ({ check, count, examples }) => `WRONG: ${check}: ${count}, such as ${examples.join(', ')}`,
-  );
-  const verdict = passed
-    ? 'Every card is in exactly one place, and the numbers are right.'
-    : 'The audit FAILED.';
-  return [`Gift cards at ${at}`, '', ...table, '', ...problems, verdict, ''].join('\n');
+  const compared = `Compared: ${events.links} links${events.streamed === undefined ? '' : `, ${events.streamed} events of the stream`}.`;
+  return [
+    `Gift cards at ${at}`,
+    '',
+    ...table,
+    '',
+    ...findings.map(problemOf),
+    passed ? 'Every card is in exactly one place, and the numbers are right.' : 'The audit FAILED.',
+    '',
+    ...events.findings.map(problemOf),
+    compared,
+    ...events.notCompared.map((what) => `Not compared: ${what}.`),
+    events.findings.length === 0 ? 'Rows and events agree.' : 'Rows and events DIFFER.',
+    '',
+  ].join('\n');
 }
 
-async function main(): Promise<boolean> {
+async function withClient<T>(connectionString: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({
-    connectionString: databaseUrl(),
+    connectionString,
     application_name: 'audit',
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    statement_timeout: STATEMENT_TIMEOUT_MS,
   });
   await client.connect();
   try {
-    const report = await auditGiftCards(client);
-    const isJson = process.argv.includes('--json');
-    process.stdout.write(isJson ? `${JSON.stringify(report, null, 2)}\n` : toText(report));
-    return report.passed;
+    return await work(client);
   } finally {
     await client.end();
   }
+}
+
+function readGrace(text: string | undefined): number {
+  const graceS = Number(text ?? GRACE_S);
+  if (!(graceS >= 0)) throw new Error('--grace takes a number of seconds');
+  return graceS;
+}
+
+async function main(): Promise<boolean> {
+  const { values } = parseArgs({ options: { json: { type: 'boolean' }, grace: { type: 'string' } } });
+  const graceS = readGrace(values.grace);
+  const { databaseUrl, analyticsUrl, natsUrl } = findServers();
+  return withClient(databaseUrl, (giftCards) =>
+    withClient(analyticsUrl ?? databaseUrl, async (analytics) => {
+      const sources = { giftCards, analytics, graceS };
+      const events = natsUrl
+        ? await withBroker(natsUrl, (broker) => compareEvents({ ...sources, broker }))
+        : await compareEvents(sources);
+      const report = await auditGiftCards(giftCards);
+      const passed = report.passed && events.findings.length === 0;
+      process.stdout.write(
+        values.json ? `${JSON.stringify({ ...report, events, passed }, null, 2)}\n` : toText(report, events),
+      );
+      return passed;
+    }),
+  );
 }
 
 try {

@@ -1,0 +1,151 @@
+import pg from 'pg';
+
+/** An event of a reward link: `generated`, `revealed` or `cancelled`. */
+export type LinkState = 'generated' | 'revealed' | 'cancelled';
+
+/** What is known to have happened to a link. */
+export interface LinkHistory {
+  link: string;
+  account: string;
+  states: ReadonlySet<LinkState>;
+}
+
+/** A row, with the times of what happened to it; epoch milliseconds. */
+export interface LinkRow {
+  link: string;
+  account: string;
+  times: Record<LinkState, number | undefined>;
+}
+
+const ROWS_AT_ONCE = 10_000;
+export const STATES = ['generated', 'revealed', 'cancelled'] as const;
+
+/** Rows of a statement, some thousands at a time, inside a transaction. */
+async function* walk<Row extends object>(client: pg.ClientBase, sql: string): AsyncGenerator<Row> {
+  await client.query(`declare walk no scroll cursor for ${sql}`);
+  for (;;) {
+    const { rows } = await client.query<Row>(`fetch ${ROWS_AT_ONCE} from walk`);
+    if (rows.length === 0) return;
+    yield* rows;
+  }
+}
+
+/** All links, by their ids. */
+export async function* linkRows(client: pg.ClientBase): AsyncGenerator<LinkRow> {
+  interface Row extends Record<LinkState, Date | null> {
+    link: string;
+    account: string;
+  }
+  const rows = walk<Row>(
+    client,
+    `select id::text as link, account, created_at as generated, revealed_at as revealed, cancelled_at as cancelled
+     from gift_cards.reward_links order by id`,
+  );
+  for await (const { link, account, ...times } of rows)
+    yield {
+      link,
+      account,
+      times: Object.fromEntries(STATES.map((state) => [state, times[state]?.getTime()])) as LinkRow['times'],
+    };
+}
+
+/** What was counted of each link, by their ids. */
+export async function* countedLinks(client: pg.ClientBase): AsyncGenerator<LinkHistory> {
+  const rows = walk<{ link: string; account: string; states: LinkState[] }>(
+    client,
+    // Ids of links are of one length and in lower case, so that this is the order of the key of the rows too.
+    `select split_part(id, ':', 1) as link, min(account_id) as account, array_agg(state) as states
+     from analytics.tracking_events where type = 'reward_link' and state = any ('{${STATES.join(',')}}')
+     group by 1 order by split_part(id, ':', 1) collate "C"`,
+  );
+  for await (const { link, account, states } of rows) yield { link, account, states: new Set(states) };
+}
+
+/** Why the role of this connection cannot read the events of all accounts; undefined if it can. */
+export async function whyNoEvents(client: pg.ClientBase): Promise<string | undefined> {
+  // From the catalogue, because a name in a schema that may not be entered is an error.
+  const { rows } = await client.query<{ readable: boolean; one_account: boolean }>(
+    `select has_schema_privilege(n.oid, 'usage') and has_table_privilege(c.oid, 'select') as readable,
+       row_security_active(c.oid) as one_account
+     from pg_class c join pg_namespace n on n.oid = c.relnamespace
+     where n.nspname = 'analytics' and c.relname = 'tracking_events'`,
+  );
+  const [table] = rows;
+  if (!table) return 'this database has no events';
+  if (!table.readable) return 'this role may not read events';
+  return table.one_account ? 'this role sees the events of one account at a time' : undefined;
+}
+
+/** The first moment of the first month that is kept; epoch milliseconds, Infinity if there is none. */
+export async function keptFrom(client: pg.ClientBase): Promise<number> {
+  const { rows } = await client.query<{ name: string | null }>(
+    `select min(relname) as name from pg_inherits join pg_class on pg_class.oid = inhrelid
+     where inhparent = 'analytics.tracking_events'::regclass and not inhdetachpending`,
+  );
+  const name = rows[0]!.name;
+  return name ? Date.parse(`${name.slice(-7).replace('_', '-')}-01T00:00:00Z`) : Infinity;
+}
+
+/** Identifies an event. */
+export interface EventKey {
+  account: string;
+  /** Epoch milliseconds */
+  at: number;
+  id: string;
+}
+export const keyOf = ({ account, at, id }: EventKey): string => `${account} ${at} ${id}`;
+
+/** Those of the events that are stored, by `keyOf`. */
+export async function storedOf(client: pg.ClientBase, events: EventKey[]): Promise<Set<string>> {
+  const { rows } = await client.query<{ account: string; at: Date; id: string }>(
+    `select e.account_id as account, e.occurred_at as at, e.id
+     from unnest($1::text[], $2::timestamptz[], $3::text[]) as u (account_id, occurred_at, id)
+     join analytics.tracking_events e
+       on e.account_id = u.account_id and e.occurred_at = u.occurred_at and e.id = u.id`,
+    [
+      events.map(({ account }) => account),
+      events.map(({ at }) => new Date(at).toISOString()),
+      events.map(({ id }) => id),
+    ],
+  );
+  return new Set(rows.map(({ account, at, id }) => keyOf({ account, at: at.getTime(), id })));
+}
+
+/** For each of these external ids of conversions the event that was counted for it; the keys are `<account> <external id>`. */
+export async function ownersOf(
+  client: pg.ClientBase,
+  conversions: { account: string; externalId: string }[],
+): Promise<Map<string, string>> {
+  const { rows } = await client.query<{ account: string; external: string; event: string }>(
+    `select c.account_id as account, c.external_id as external, c.event_id as event
+     from unnest($1::text[], $2::text[]) as u (account_id, external_id)
+     join analytics.conversion_ids c on c.account_id = u.account_id and c.external_id = u.external_id`,
+    [conversions.map(({ account }) => account), conversions.map(({ externalId }) => externalId)],
+  );
+  return new Map(rows.map(({ account, external, event }) => [`${account} ${external}`, event]));
+}
+
+/** Events in the outboxes that this role can read: how many wait for longer than `graceS` by schema, and those of links. */
+export async function readOutboxes(
+  client: pg.ClientBase,
+  graceS: number,
+): Promise<{ late: Map<string, number>; links: Set<string> }> {
+  const { rows: schemas } = await client.query<{ schema: string }>(
+    `select n.nspname as schema from pg_class c join pg_namespace n on n.oid = c.relnamespace
+     where c.relname = 'tracking_outbox' and has_schema_privilege(n.oid, 'usage') and has_table_privilege(c.oid, 'select')
+     order by 1`,
+  );
+  const late = new Map<string, number>();
+  for (const { schema } of schemas) {
+    const { rows } = await client.query<{ late: number }>(
+      `select count(*)::int as late from ${pg.escapeIdentifier(schema)}.tracking_outbox
+       where created_at < now() - $1 * interval '1 second'`,
+      [graceS],
+    );
+    if (rows[0]!.late > 0) late.set(schema, rows[0]!.late);
+  }
+  const { rows: links } = await client.query<{ id: string }>(
+    `select event::jsonb->>'id' as id from gift_cards.tracking_outbox`,
+  );
+  return { late, links: new Set(links.map(({ id }) => id)) };
+}

@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
@@ -46,4 +46,8 @@ if (problems.length > 0)
 
 mkdirSync(join(TARGET, 'documents'));
 for (const name of readdirSync(TYPES)) cpSync(join(TYPES, name), join(TARGET, 'documents', name));
-for (const name of ['package.json', 'README.md']) cpSync(join(SOURCE, name), join(TARGET, name));
+cpSync(join(SOURCE, 'README.md'), join(TARGET, 'README.md'));
+// Without the script that keeps anybody from packing the sources.
+const manifest = JSON.parse(readFileSync(join(SOURCE, 'package.json'), 'utf8'));
+delete manifest.scripts;
+writeFileSync(join(TARGET, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);

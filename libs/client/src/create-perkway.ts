@@ -22,6 +22,8 @@ export interface PerkwayOptions {
   fetch?: typeof fetch;
   /** Of each try; 30 s, if not given. */
   timeoutMs?: number;
+  /** In all, of what may be repeated; 4, if not given. 1, for who repeats by a plan of their own. */
+  tries?: number;
 }
 
 export interface Perkway {
@@ -45,6 +47,7 @@ const HOST_OF: Record<HostName, keyof PerkwayHosts> = {
 };
 const LISTS = /^list(?!PerkCollections$|ApiKeys$)/;
 const DEFAULT_TIMEOUT_MS = 30_000;
+const DEFAULT_TRIES = 4;
 
 /** The client of one account. It keeps nothing but its analytics token, and opens nothing that would have to be closed. */
 export function createPerkway({
@@ -52,12 +55,13 @@ export function createPerkway({
   hosts,
   fetch: given = fetch,
   timeoutMs = DEFAULT_TIMEOUT_MS,
+  tries = DEFAULT_TRIES,
 }: PerkwayOptions): Perkway {
   const withKey: Credentials = () => ({ 'X-API-Key': apiKey });
   const client = <Host extends HostName>(name: Host, credentials: Credentials): HostClient<Host> => {
     const baseUrl = hosts[HOST_OF[name]]?.replace(/\/+$/, '');
     const send =
-      baseUrl === undefined ? undefined : sender({ baseUrl, credentials, fetch: given, timeoutMs });
+      baseUrl === undefined ? undefined : sender({ baseUrl, credentials, fetch: given, timeoutMs, tries });
     const methods = Object.entries(OPERATIONS[name]).map(([operationId, text]: [string, string]) => {
       const operation = parseOperation(text);
       const call = async (input: Input): Promise<unknown> => {

@@ -2,7 +2,6 @@ import createClient from 'openapi-fetch';
 import { HEADERS, type Operation } from './operations.js';
 import { PerkwayError, toPerkwayError, unexpected } from './perkway-error.js';
 
-const TRIES = 4;
 const FIRST_PAUSE_MS = 200;
 /** Nobody waits longer than this for another try. */
 const LONGEST_PAUSE_MS = 60_000;
@@ -16,6 +15,8 @@ export interface Settings {
   credentials: Credentials;
   fetch: typeof fetch;
   timeoutMs: number;
+  /** Of what may be repeated. */
+  tries: number;
 }
 
 interface Raw {
@@ -27,12 +28,12 @@ interface Raw {
 }
 
 /** Sends one operation, as often as it may be sent, until there is an answer. @throws PerkwayError */
-export function sender({ baseUrl, credentials, fetch, timeoutMs }: Settings) {
+export function sender({ baseUrl, credentials, fetch, timeoutMs, tries }: Settings) {
   const client = createClient({ baseUrl, fetch }) as unknown as Raw;
   return async (operation: Operation, input: Input, mayRepeat: boolean): Promise<unknown> => {
     const { params, body, headers } = split(operation, input);
     for (let attempt = 1; ; attempt += 1) {
-      const isLast = !mayRepeat || attempt === TRIES;
+      const isLast = !mayRepeat || attempt === tries;
       let answered: Awaited<ReturnType<Raw['request']>>;
       try {
         answered = await client.request(operation.method.toLowerCase(), operation.path, {

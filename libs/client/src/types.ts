@@ -54,7 +54,10 @@ type Sent<O> = Part<O, 'path'> &
   Headers<O> &
   Omit<Body<O>, keyof Part<O, 'path'>>;
 
-export type InputOf<O> = Simplify<Sent<O>> & Attributes<O>;
+// eslint-disable-next-line @typescript-eslint/no-explicit-any
+type Unknown = any;
+
+export type InputOf<O> = IsAny<O> extends true ? Unknown : Simplify<Sent<O>> & Attributes<O>;
 
 type Content<R> = R extends { content: infer C }
   ? C extends { 'application/json': infer Json }
@@ -64,7 +67,8 @@ type Content<R> = R extends { content: infer C }
       : undefined
   : undefined;
 type Responses<O> = O extends { responses: infer R } ? R : never;
-export type AnswerOf<O> = 302 extends keyof Responses<O>
+export type AnswerOf<O> = IsAny<O> extends true ? Unknown : Answer<O>;
+type Answer<O> = 302 extends keyof Responses<O>
   ? { location: string }
   : Content<Responses<O>[keyof Responses<O> & (200 | 201 | 202)]> extends infer Answer
     ? [Answer] extends [never]
@@ -74,10 +78,9 @@ export type AnswerOf<O> = 302 extends keyof Responses<O>
 
 /** The page that was asked for when it is awaited, all items from there on when it is iterated over. */
 export type Paged<Page> = Promise<Page> & AsyncIterable<Page extends { data: (infer Item)[] } ? Item : never>;
-type Answered<A> = A extends { data: unknown[]; next_cursor: string | null } ? Paged<A> : Promise<A>;
+type Answered<A> = [A] extends [{ data: unknown[]; next_cursor: string | null }] ? Paged<A> : Promise<A>;
 
-// eslint-disable-next-line @typescript-eslint/no-explicit-any
-type Loose = (input?: any) => any;
+type Loose = (input?: Unknown) => Unknown;
 type Method<O> =
   IsAny<O> extends true
     ? Loose

@@ -16,7 +16,15 @@ import {
 } from '@perkway/testing';
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { copyFileSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { HEADERS, OPERATIONS, parseOperation } from '../src/operations';
 
@@ -47,6 +55,7 @@ const run = (...args: string[]) =>
 beforeAll(() => {
   run('--import', 'tsx', 'tools/openapi/src/main.ts');
   run('libs/client/build/make-types.mjs');
+  run('apps/console/build-web-types.mjs');
 }, 240_000);
 
 describe('the operations of the client', () => {
@@ -83,6 +92,60 @@ describe('the operations of the client', () => {
   });
 });
 
+describe('the pages of the console', () => {
+  /** What the compiler says of them, with the types of a host as an API that is another one would have them. */
+  const check = async (host: string, change: (types: string) => string) => {
+    const folder = runFolder('console-types');
+    cpSync(join(ROOT, 'dist/client-types'), folder, { recursive: true });
+    const file = join(folder, `${host}.d.ts`);
+    writeFileSync(file, change(readFileSync(file, 'utf8')));
+    const web = join(ROOT, 'apps/console/web');
+    const config = join(folder, 'tsconfig.json');
+    const { compilerOptions } = jest.requireActual<{
+      compilerOptions: { paths: Record<string, string[]> };
+    }>(join(web, 'tsconfig.json'));
+    const paths = Object.entries(compilerOptions.paths).map(([name, places]) => [
+      name,
+      name === '@perkway/client/documents'
+        ? [join(folder, 'index.d.ts')]
+        : places.map((place) => join(web, place)),
+    ]);
+    writeFileSync(
+      config,
+      JSON.stringify({
+        extends: join(web, 'tsconfig.json'),
+        compilerOptions: {
+          paths: Object.fromEntries(paths),
+          typeRoots: [join(ROOT, 'node_modules/@types')],
+          types: ['node', join(ROOT, 'node_modules/vite/client')],
+        },
+        include: [join(web, 'src'), join(ROOT, 'libs/client/consumer/typed.ts')],
+      }),
+    );
+    return runNode([join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', config], { cwd: ROOT });
+  };
+
+  it('do not compile when an answer that they show, or a body that they send, is another one', async () => {
+    expect(await check('perks', (types) => types)).toEqual({ exitCode: 0, output: '' });
+    const renamed = await check('perks', (types) =>
+      types.replaceAll(/^( +)callout: string;/gm, '$1call: string;'),
+    );
+    expect(renamed.exitCode).not.toBe(0);
+    expect(renamed.output).toMatch(/screens\/perks\.tsx.*'callout'/);
+    expect(renamed.output).toMatch(/screens\/perk-editor\.tsx/);
+    const gone = await check('boost', (types) =>
+      types.replace(/^ {4}getCampaign: \{/m, '    getCampaignNoMore: {'),
+    );
+    expect(gone.output).toMatch(/api\/types\.ts.*'getCampaign'/);
+  }, 120_000);
+
+  it('nor with the loose types that stand in for those of the documents', async () => {
+    const loose = readFileSync(join(ROOT, 'libs/client/src/documents.d.ts'), 'utf8');
+    const { output } = await check('index', () => loose);
+    expect(output).toContain('`npm run client:types` has not been run');
+  }, 60_000);
+});
+
 describe('the package of the client', () => {
   const apps: DatabaseApp[] = ['token-issuer', 'gift-cards'];
   const urls: Partial<Record<DatabaseApp, string>> = {};
@@ -113,6 +176,12 @@ describe('the package of the client', () => {
   afterAll(() =>
     closeAll(...processes.map((process) => ({ close: () => process.kill('SIGTERM') })), database, nats),
   );
+
+  it('is none of the sources', () => {
+    const packed = () =>
+      execFileSync('npm', ['pack', '--dry-run'], { cwd: join(__dirname, '..'), stdio: 'pipe' });
+    expect(packed).toThrow('npm run client:pack');
+  });
 
   it('compiles under strict in an empty folder, and works against the apps', async () => {
     const folder = runFolder('client-consumer');

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { createPerkway, PerkwayError } from '@perkway/client';
-import { DemoError, type Host, type Journey, refusal, send } from './journey.js';
+import { createPerkway, type Perkway } from '@perkway/client';
+import { DemoError, type Host, type Journey, type StackAccount } from './journey.js';
 import { masked } from './show.js';
 
 /** A tracked interaction is counted within 5 s when nothing is wrong. */
@@ -14,8 +14,8 @@ interface Count {
   /** Member and value that select what this run did. */
   where: Record<string, string>;
   did: number;
-  /** Analytics token: another account's must see nothing. */
-  token: string;
+  /** Whose question it is: another account's must see nothing. */
+  perkway: Perkway;
   counted?: number;
 }
 
@@ -28,9 +28,13 @@ const queryOf = ({ measure, where }: Count): string => {
   return JSON.stringify({ measures: [measure], filters });
 };
 
+/** Asks without being shown: the same questions go on until everything is counted. */
+const clientOf = ({ stack }: Journey, { userKey }: StackAccount): Perkway =>
+  createPerkway({ apiKey: userKey, hosts: stack.hosts });
+
 /** What the query host must answer, for the hosts that took part. */
-async function expected(journey: Journey): Promise<Count[]> {
-  const { did, run, stack, account, analyticsToken: token } = journey;
+function expected(journey: Journey, perkway: Perkway): Count[] {
+  const { did, run, stack, account } = journey;
   const marked = (cube: string): Record<string, string> => ({ [`${cube}.utm_campaign`]: run });
   const links = (state: string): Record<string, string> => ({
     'reward_links.created_by': run,
@@ -61,24 +65,15 @@ async function expected(journey: Journey): Promise<Count[]> {
   ];
   const counts = rows
     .filter(([hosts]) => hosts.every((host) => stack.hosts[host]))
-    .map(([, what, measure, where, did]): Count => ({ what, measure, where, did, token }));
+    .map(([, what, measure, where, did]): Count => ({ what, measure, where, did, perkway }));
 
   const other = stack.accounts.find(({ id }) => id !== account.id);
   if (other && stack.hosts.perks) {
-    // As a service of that account would: what is shown above as requests is a line each with the client.
-    const perkway = createPerkway({ apiKey: other.userKey, hosts: stack.hosts });
-    const { token: foreignToken } = await perkway.token.issueCubeToken().catch((error: unknown) => {
-      throw error instanceof PerkwayError
-        ? new DemoError(
-            `GET ${journey.at('token', '/cube/token')} answered ${error.status}: ${error.message}`,
-          )
-        : error;
-    });
     const foreign = {
       measure: 'perk_views.count',
       where: marked('perk_views'),
       did: 0,
-      token: foreignToken,
+      perkway: clientOf(journey, other),
     };
     counts.push({ what: `perk views that ${other.id} sees`, ...foreign });
   }
@@ -90,17 +85,17 @@ async function expected(journey: Journey): Promise<Count[]> {
  * @throws DemoError when they still differ after the limit.
  */
 export async function compareCounts(journey: Journey, limitMs: number): Promise<void> {
-  const counts = await expected(journey);
+  const perkway = clientOf(journey, journey.account);
+  const counts = expected(journey, perkway);
   const load = journey.at('query', '/cubejs-api/v1/load');
   journey.say(`GET ${load}?query=…`);
-  journey.say(`     Authorization: ${masked(journey.analyticsToken)}   with the queries`);
+  journey.say(`     Authorization: ${masked(await perkway.analytics.token())}   with the queries`);
   for (const query of new Set(counts.map(queryOf))) journey.say(`     ${query}`);
 
   const ask = async (count: Count): Promise<void> => {
-    const url = `${load}?query=${encodeURIComponent(queryOf(count))}`;
-    const answer = await send('GET', url, { Authorization: count.token });
-    if (answer.status !== 200) throw refusal('GET', url, answer);
-    count.counted = Number(answer.body.data[0]?.[count.measure] ?? 0);
+    const answer = await count.perkway.analytics.load({ query: queryOf(count) });
+    const [row] = 'data' in answer && Array.isArray(answer.data) ? answer.data : [];
+    count.counted = Number(row?.[count.measure] ?? 0);
   };
   journey.say(`asked until everything is counted, for at most ${limitMs / 1000} s`);
   const differs = ({ did, counted }: Count): boolean => did !== counted;

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 
+import { PerkwayError } from '@perkway/client';
 import { compareCounts, COUNT_LIMIT_MS } from './counts.js';
 import { DemoError, type Host, Journey, type Stack, STEPS, type Step } from './journey.js';
 import { MARKS } from './show.js';
@@ -50,6 +51,7 @@ export async function runDemo(
       await step.run(journey);
     } catch (error) {
       if (error instanceof DemoError) throw error;
+      if (error instanceof PerkwayError) throw journey.explained(error);
       throw new DemoError(`“${step.title}” got an answer of another shape: ${(error as Error).message}.`);
     }
   }

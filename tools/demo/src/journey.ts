@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { createPerkway, PerkwayError, type Perkway } from '@perkway/client';
 import { MARKS, masked, short, shownHeaders, shownUrl } from './show.js';
 
 export type Host = 'perks' | 'links' | 'boost' | 'gift' | 'rewards' | 'token' | 'query';
@@ -28,11 +29,11 @@ const BROWSER = {
 /** Teaser and reward pixels of a campaign share a budget of one view per second and source address. */
 const PIXEL_BUDGET_MS = 1_100;
 
+/** What a browser asks for. */
 export interface Call {
   method?: 'GET' | 'POST';
   url: string;
   headers?: Record<string, string>;
-  body?: unknown;
   /** Statuses that let the journey go on. */
   expect?: number[];
 }
@@ -67,21 +68,34 @@ export class Journey {
   incentive = '';
   rewardUrl = '';
   rewardToken = '';
-  analyticsToken = '';
+  /** Of the last answer that the client's service got: what the methods of the client do not answer. */
+  answerHeaders = new Headers();
+  private last = '';
+  /** The service of the client, which calls the hosts as any integrator's would; each call is shown as it goes over the wire. */
+  readonly perkway: Perkway;
 
   constructor(
     readonly stack: Stack,
     readonly account: StackAccount,
     readonly print: (line: string) => void,
-  ) {}
+  ) {
+    this.perkway = createPerkway({
+      apiKey: account.userKey,
+      hosts: stack.hosts,
+      timeoutMs: TIMEOUT_MS,
+      tries: 1,
+      fetch: (input, init) => this.shown(new Request(input, init)),
+    });
+  }
 
   /** Base URL of a host; a step names the hosts it needs, so it is there. */
   at(host: Host, path: string): string {
     return `${this.stack.hosts[host]}${path}`;
   }
 
-  get key(): Record<string, string> {
-    return { 'X-API-Key': this.account.userKey };
+  /** What marks the calls of this run, as members of an operation. */
+  get marks(): { utm_campaign: string; cmeta_demo_run: string } {
+    return { utm_campaign: this.run, cmeta_demo_run: this.run };
   }
 
   /** The URL with the marks of this run. */
@@ -96,53 +110,57 @@ export class Journey {
     this.print(`      ${line}`);
   }
 
-  /** Sends one request and prints it with its status. Redirects are shown, not followed. */
-  async call({ method = 'GET', url, headers = {}, body, expect = [200] }: Call): Promise<Answer> {
-    this.say(`${method} ${shownUrl(url)}`);
-    if (Object.keys(headers).length > 0 && shownHeaders(headers)) this.say(`     ${shownHeaders(headers)}`);
-    if (body !== undefined) this.say(`     ${short(JSON.stringify(body), 150)}`);
-    const answer = await send(method, url, headers, body);
-    if (!expect.includes(answer.status)) throw refusal(method, url, answer);
-    this.say(`→ ${answer.status} ${answer.headers.get('Content-Type') ?? ''}`.trimEnd());
-    return answer;
-  }
-}
-
-export async function send(
-  method: string,
-  url: string,
-  headers: Record<string, string>,
-  body?: unknown,
-): Promise<Answer> {
-  try {
-    const response = await fetch(url, {
-      method,
-      headers: body === undefined ? headers : { ...headers, 'Content-Type': 'application/json' },
-      body: body === undefined ? undefined : JSON.stringify(body),
-      redirect: 'manual',
-      signal: AbortSignal.timeout(TIMEOUT_MS),
-    });
+  /** What a browser asks for, and prints it with its status. Redirects are shown, not followed. */
+  async browse({ method = 'GET', url, headers = {}, expect = [200] }: Call): Promise<Answer> {
+    const response = await this.shown(new Request(url, { method, headers, redirect: 'manual' }), TIMEOUT_MS);
     const bytes = Buffer.from(await response.arrayBuffer());
-    const json = (response.headers.get('Content-Type') ?? '').includes('json');
-    return {
+    const isJson = (response.headers.get('Content-Type') ?? '').includes('json');
+    const answer = {
       status: response.status,
       headers: response.headers,
-      body: json ? JSON.parse(bytes.toString()) : bytes,
+      body: isJson ? JSON.parse(bytes.toString()) : bytes,
     };
-  } catch (error) {
-    const { message, cause } = error as Error;
-    const reason = (cause as Error | undefined)?.message || message;
-    throw new DemoError(
-      `${new URL(url).origin} does not answer (${reason}). Is the stack still running (npm start)?`,
-    );
+    if (!expect.includes(answer.status)) throw this.refused(answer);
+    return answer;
   }
-}
 
-export function refusal(method: string, url: string, { status, body }: Answer): DemoError {
-  const said: unknown = Buffer.isBuffer(body)
-    ? body.toString()
-    : (body?.detail ?? body?.error ?? JSON.stringify(body));
-  return new DemoError(`${method} ${shownUrl(url)} answered ${status}: ${short(String(said), 300)}`);
+  private refused({ status, body }: Answer): DemoError {
+    const said: unknown = Buffer.isBuffer(body)
+      ? body.toString()
+      : (body?.detail ?? body?.error ?? JSON.stringify(body));
+    return new DemoError(`${this.last} answered ${status}: ${short(String(said), 300)}`);
+  }
+
+  /** What went wrong with a call of the client, as a sentence for the person who has started the demo. */
+  explained(error: PerkwayError): DemoError {
+    if (error.cause instanceof DemoError) return error.cause;
+    return new DemoError(`${this.last} answered ${error.status}: ${short(error.message, 300)}`);
+  }
+
+  /** Sends one request and prints it with its status. */
+  private async shown(request: Request, timeoutMs?: number): Promise<Response> {
+    const { method, url } = request;
+    this.last = `${method} ${shownUrl(url)}`;
+    this.say(this.last);
+    const headers = shownHeaders(request.headers);
+    if (headers) this.say(`     ${headers}`);
+    const body = await request.clone().text();
+    if (body) this.say(`     ${short(body, 150)}`);
+    try {
+      const response = await fetch(request, timeoutMs ? { signal: AbortSignal.timeout(timeoutMs) } : {});
+      this.answerHeaders = response.headers;
+      if (response.status < 400)
+        this.say(`→ ${response.status} ${response.headers.get('Content-Type') ?? ''}`.trimEnd());
+      return response;
+    } catch (error) {
+      const { message, cause } = error as Error;
+      const reason = (cause as Error | undefined)?.message || message;
+      throw new DemoError(
+        `${new URL(url).origin} does not answer (${reason}). Is the stack still running (npm start)?`,
+        { cause: error },
+      );
+    }
+  }
 }
 
 export interface Step {
@@ -152,28 +170,13 @@ export interface Step {
   run: (journey: Journey) => Promise<void>;
 }
 
-interface Perk {
-  id: string;
-  title: string;
-  callout: string;
-  click_url: string;
-  is_coupon_perk?: boolean;
-}
-
-interface Inventory {
-  denomination: number;
-  currency: string;
-  country: string;
-  available: number;
-}
-
 const pixel = (kind: 'teaser' | 'reward', counted: 'teaserViews' | 'rewardViews'): Step => ({
   title: `The customer opens the message: its ${kind} pixel is loaded`,
   needs: ['boost'],
   run: async (j) => {
     await sleep(PIXEL_BUDGET_MS);
     const path = `/outreach/campaign/${j.campaign}/tracking-pixel/${kind}`;
-    const { body } = await j.call({
+    const { body } = await j.browse({
       url: j.marked(j.at('boost', path), { journeyId: j.run }),
       headers: BROWSER,
     });
@@ -187,19 +190,15 @@ const conversion = (title: string, counts: boolean): Step => ({
   needs: ['boost'],
   run: async (j) => {
     const value = 49.9;
-    await j.call({
-      method: 'POST',
-      url: j.marked(j.at('boost', `/track/${j.campaign}`)),
-      headers: j.key,
-      body: {
-        event: 'conversion',
-        journeyId: j.run,
-        perkId: j.incentive,
-        value,
-        currency: 'GBP',
-        externalId: j.run,
-      },
-      expect: [202],
+    await j.perkway.boost.trackJourneyEvent({
+      ...j.marks,
+      campaignId: j.campaign,
+      event: 'conversion',
+      journeyId: j.run,
+      perkId: j.incentive,
+      value,
+      currency: 'GBP',
+      externalId: j.run,
     });
     if (!counts) return;
     j.did.conversions += 1;
@@ -213,37 +212,42 @@ export const STEPS: Step[] = [
     title: 'The client asks which collections it has',
     needs: ['perks'],
     run: async (j) => {
-      const { body } = await j.call({ url: j.at('perks', '/perk-collections'), headers: j.key });
-      j.collection = (body as string[]).find((id) => id === j.account.collections[0]) ?? body[0];
+      const collections = await j.perkway.perks.listPerkCollections();
+      j.collection = collections.find((id) => id === j.account.collections[0]) ?? collections[0] ?? '';
       if (!j.collection)
         throw new DemoError(`The account ${j.account.id} has no collection; was the demo data applied?`);
-      j.say((body as string[]).join(', '));
+      j.say(collections.join(', '));
     },
   },
   {
     title: 'Its content sync reads a collection: not counted as a view',
     needs: ['perks'],
     run: async (j) => {
-      const url = j.marked(j.at('perks', `/perk-collections/${j.collection}`), { show_coupon_perks: 'true' });
-      const { body } = await j.call({ url, headers: { ...j.key, 'X-Disable-View-Tracking': 'true' } });
-      const perks = body.perks as Perk[];
+      const { groups, perks } = await j.perkway.perks.getPerkCollection({
+        ...j.marks,
+        collectionId: j.collection,
+        show_coupon_perks: true,
+        disableViewTracking: true,
+      });
       j.singleUsePerk = perks.find((perk) => perk.is_coupon_perk)?.id ?? '';
-      j.say(`${perks.length} perks in ${body.groups.length} groups`);
+      j.say(`${perks.length} perks in ${groups.length} groups`);
     },
   },
   {
     title: 'A customer in France, reading French, sees the collection',
     needs: ['perks'],
     run: async (j) => {
-      const url = j.marked(j.at('perks', `/perk-collections/${j.collection}`), { location_country: 'FR' });
-      const { body, headers } = await j.call({ url, headers: { ...j.key, 'Accept-Language': 'fr-FR' } });
-      const perks = body.perks as Perk[];
+      const { perks } = await j.perkway.perks.getPerkCollection({
+        ...j.marks,
+        collectionId: j.collection,
+        location_country: 'FR',
+        acceptLanguage: 'fr-FR',
+      });
+      const language = j.answerHeaders.get('Content-Language') ?? 'an unknown language';
       if (perks.length === 0) throw new DemoError(`The collection ${j.collection} has no perk for France.`);
       j.did.perkViews += perks.length;
       j.perkId = perks[0]!.id;
-      j.say(
-        `${perks.length} perks, in ${headers.get('Content-Language') ?? 'an unknown language'}; the first of them:`,
-      );
+      j.say(`${perks.length} perks, in ${language}; the first of them:`);
       for (const perk of perks.slice(0, 3)) j.say(`  ${perk.title} (${perk.callout})`);
     },
   },
@@ -251,18 +255,22 @@ export const STEPS: Step[] = [
     title: 'The customer opens one perk',
     needs: ['perks'],
     run: async (j) => {
-      const url = j.marked(j.at('perks', `/perk-collections/${j.collection}/perk/${j.perkId}`));
-      const { body } = await j.call({ url, headers: { ...j.key, 'Accept-Language': 'fr-FR' } });
+      const perk = await j.perkway.perks.getPerkOfCollection({
+        ...j.marks,
+        collectionId: j.collection,
+        perkId: j.perkId,
+        acceptLanguage: 'fr-FR',
+      });
       j.did.perkViews += 1;
-      j.clickUrl = body.click_url;
-      j.say(`${body.title}, with the fresh link ${shownUrl(j.clickUrl)}`);
+      j.clickUrl = perk.click_url;
+      j.say(`${perk.title}, with the fresh link ${shownUrl(j.clickUrl)}`);
     },
   },
   {
     title: 'The customer clicks Redeem',
     needs: ['perks', 'links'],
     run: async (j) => {
-      const { headers } = await j.call({
+      const { headers } = await j.browse({
         url: j.marked(j.clickUrl, { journeyId: j.run }),
         headers: BROWSER,
         expect: [302],
@@ -275,14 +283,12 @@ export const STEPS: Step[] = [
     title: 'The customer wants a single-use code (the same customer always gets the same one)',
     needs: ['perks'],
     run: async (j) => {
-      const { body } = await j.call({
-        method: 'POST',
-        url: j.at('perks', `/perk-collections/${j.collection}/perk/${j.singleUsePerk}/coupon`),
-        headers: j.key,
-        body: { customer_id: 'demo-customer' },
-        expect: [200, 201],
+      const { code, perk_id, allocated_at } = await j.perkway.perks.allocateCouponCode({
+        collectionId: j.collection,
+        perkId: j.singleUsePerk,
+        customer_id: 'demo-customer',
       });
-      j.say(`the code ${masked(body.code)} of ${body.perk_id}, allocated at ${body.allocated_at}`);
+      j.say(`the code ${masked(code)} of ${perk_id}, allocated at ${allocated_at}`);
     },
   },
   {
@@ -292,21 +298,24 @@ export const STEPS: Step[] = [
       j.campaign = j.account.campaigns[0] ?? '';
       if (!j.campaign)
         throw new DemoError(`The account ${j.account.id} has no campaign; was the demo data applied?`);
-      const url = j.marked(j.at('boost', `/teasers/${j.campaign}`), { journeyId: j.run });
-      const { body } = await j.call({ url, headers: j.key });
-      j.incentive = body.incentives[0].perkId;
-      j.say((body.incentives as { title: string }[]).map(({ title }) => title).join('; '));
+      const { incentives } = await j.perkway.boost.getTeasers({
+        ...j.marks,
+        campaignId: j.campaign,
+        journeyId: j.run,
+      });
+      j.incentive = incentives[0]!.perkId;
+      j.say(incentives.map(({ title }) => title).join('; '));
     },
   },
   {
     title: 'The client makes a tracked reward URL for its message',
     needs: ['boost'],
     run: async (j) => {
-      const url = j.marked(j.at('boost', `/outreach/campaign/${j.campaign}/reward-url`), {
+      j.rewardUrl = await j.perkway.boost.generateRewardUrl({
+        ...j.marks,
+        campaignId: j.campaign,
         perkId: j.incentive,
       });
-      const { body } = await j.call({ url, headers: j.key });
-      j.rewardUrl = body;
       j.say(shownUrl(j.rewardUrl));
     },
   },
@@ -317,7 +326,7 @@ export const STEPS: Step[] = [
     needs: ['boost'],
     run: async (j) => {
       const url = j.marked(j.rewardUrl, { journeyId: j.run });
-      const { headers } = await j.call({ url, headers: BROWSER, expect: [302] });
+      const { headers } = await j.browse({ url, headers: BROWSER, expect: [302] });
       j.did.incentiveClicks += 1;
       j.say(`Location: ${headers.get('Location')}`);
     },
@@ -328,8 +337,8 @@ export const STEPS: Step[] = [
     title: 'The client reserves a gift card and gets a reward link',
     needs: ['gift'],
     run: async (j) => {
-      const { body: pools } = await j.call({ url: j.at('gift', '/pools'), headers: j.key });
-      const entry = (pools as { id: string; inventories: Inventory[] }[])
+      const pools = await j.perkway.gift.getGiftCardPools();
+      const entry = pools
         .flatMap(({ id, inventories }) => inventories.map((inventory) => ({ pool: id, ...inventory })))
         .filter(({ available }) => available > 0)
         .sort((one, other) => other.available - one.available)[0];
@@ -341,19 +350,21 @@ export const STEPS: Step[] = [
       j.say(`${available} cards of ${denomination} ${currency} (${country}) are available`);
 
       const request = {
-        method: 'POST' as const,
-        url: j.at('gift', `/pool/${pool}/reward-links?idempotencyKey=${randomUUID()}`),
-        headers: { ...j.key, 'X-Created-By': j.run },
-        body: { denomination, currency, country, expires_at: Math.floor(Date.now() / 1000) + 3600 },
-        expect: [201],
+        poolId: pool,
+        createdBy: j.run,
+        idempotencyKey: randomUUID(),
+        denomination,
+        currency,
+        country,
+        expires_at: Math.floor(Date.now() / 1000) + 3600,
       };
-      const first = await j.call(request);
+      const first = await j.perkway.gift.generateRewardLink(request);
       j.did.linksGenerated += 1;
-      j.rewardToken = first.body.token;
-      j.say(`the link ${shownUrl(first.body.reward_link)}`);
+      j.rewardToken = first.token;
+      j.say(`the link ${shownUrl(first.reward_link)}`);
 
-      const again = await j.call(request);
-      if (again.body.token !== j.rewardToken)
+      const again = await j.perkway.gift.generateRewardLink(request);
+      if (again.token !== j.rewardToken)
         throw new DemoError('The replay with the same idempotencyKey made another link.');
       j.say('the same idempotencyKey replays the same link and reserves no second card');
     },
@@ -362,7 +373,7 @@ export const STEPS: Step[] = [
     title: 'The recipient opens the link: nothing is revealed yet',
     needs: ['gift', 'rewards'],
     run: async (j) => {
-      const { body } = await j.call({
+      const { body } = await j.browse({
         url: j.at('rewards', '/api/reward-link'),
         headers: { Authorization: `Bearer ${j.rewardToken}` },
       });
@@ -373,7 +384,7 @@ export const STEPS: Step[] = [
     title: 'The recipient presses the button',
     needs: ['gift', 'rewards'],
     run: async (j) => {
-      const { body } = await j.call({
+      const { body } = await j.browse({
         method: 'POST',
         url: j.at('rewards', '/api/reward-link/reveal'),
         headers: { Authorization: `Bearer ${j.rewardToken}` },
@@ -386,9 +397,8 @@ export const STEPS: Step[] = [
     title: 'The client trades its key for an analytics token',
     needs: ['token'],
     run: async (j) => {
-      const { body } = await j.call({ url: j.at('token', '/cube/token'), headers: j.key });
-      j.analyticsToken = body.token;
-      j.say(`the token ${masked(body.token)}, good until ${new Date(body.expiration).toISOString()}`);
+      const { token, expiration } = await j.perkway.token.issueCubeToken();
+      j.say(`the token ${masked(token)}, good until ${new Date(expiration).toISOString()}`);
     },
   },
 ];

@@ -18,12 +18,17 @@ export function shownUrl(url: string): string {
 }
 
 const SECRET_HEADERS = ['x-api-key', 'authorization'];
+const UNSHOWN_HEADERS = ['user-agent', 'content-type'];
+
+/** As people write it: `X-API-Key`. */
+const headerName = (name: string): string =>
+  name.replaceAll(/\b[a-z]/g, (letter) => letter.toUpperCase()).replace('-Api-', '-API-');
 
 /** The headers that a reader wants to see, in one line. */
-export const shownHeaders = (headers: Record<string, string>): string =>
-  Object.entries(headers)
-    .filter(([name]) => name !== 'User-Agent')
-    .map(([name, value]) => `${name}: ${SECRET_HEADERS.includes(name.toLowerCase()) ? masked(value) : value}`)
+export const shownHeaders = (headers: Headers): string =>
+  [...headers]
+    .filter(([name]) => !UNSHOWN_HEADERS.includes(name))
+    .map(([name, value]) => `${headerName(name)}: ${SECRET_HEADERS.includes(name) ? masked(value) : value}`)
     .join('   ');
 
 export const short = (text: string, length: number): string =>

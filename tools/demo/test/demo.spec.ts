@@ -109,7 +109,9 @@ class Fleet {
     }
     if (is(/^\/cube\/token$/)) {
       const token = headers['x-api-key'] === SECRETS.key ? SECRETS.analytics : 'token-of-the-other';
-      return [200, {}, { token, expiration: Date.now() + 300_000 }];
+      const now = Math.floor(Date.now() / 1000);
+      const serverTime = { timestamp: new Date().toISOString(), epoch_timestamp: now };
+      return [200, {}, { token, expiration: (now + 300) * 1000, serverTime }];
     }
     if (is(/\/load$/)) {
       const query = JSON.parse(url.searchParams.get('query')!) as {
@@ -234,7 +236,9 @@ describe('the demo', () => {
 
   it('stops at the first refusal with what was said', async () => {
     fleet.spoil = (path) =>
-      path.startsWith('/teasers') ? { status: 503, body: { detail: 'not now' } } : undefined;
+      path.startsWith('/teasers')
+        ? { status: 503, body: { code: 'DEPENDENCY_UNAVAILABLE', detail: 'not now' } }
+        : undefined;
     expect(await failure(fleet.stack())).toMatch(
       /^GET http:\/\/127\.0\.0\.1:\d+\/teasers\/spring\?.+ answered 503: not now$/,
     );

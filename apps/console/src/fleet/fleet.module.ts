@@ -1,11 +1,7 @@
 import { Global, Module } from '@nestjs/common';
-import { AnalyticsTokens } from './analytics-tokens.js';
 import { FleetAddresses } from './fleet-addresses.js';
-import { FleetCalls } from './fleet-calls.js';
+import { FleetClients } from './fleet-clients.js';
 
 @Global()
-@Module({
-  providers: [FleetAddresses, FleetCalls, AnalyticsTokens],
-  exports: [FleetAddresses, FleetCalls, AnalyticsTokens],
-})
+@Module({ providers: [FleetAddresses, FleetClients], exports: [FleetAddresses, FleetClients] })
 export class FleetModule {}

@@ -2,8 +2,9 @@ import { Inject, Injectable, type BeforeApplicationShutdown, type OnModuleInit }
 import { LOGGER } from '@perkway/platform';
 import type { Logger } from 'pino';
 import { DataSource } from 'typeorm';
+import { FleetClients } from '../fleet/fleet-clients.js';
 import { ConsoleKeys } from '../sessions/console-keys.js';
-import { inTurns, LinkRequests, type JobRow, type LinkRequest, type Made } from './link-requests.js';
+import { inTurns, makeLink, type JobRow, type LinkRequest, type Made } from './link-requests.js';
 
 const LOOK_MS = 1_000;
 /** Between two turns of a job others have theirs. */
@@ -50,7 +51,7 @@ export class LinkJobRunner implements OnModuleInit, BeforeApplicationShutdown {
   constructor(
     private readonly dataSource: DataSource,
     private readonly keys: ConsoleKeys,
-    private readonly links: LinkRequests,
+    private readonly clients: FleetClients,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
@@ -86,12 +87,13 @@ export class LinkJobRunner implements OnModuleInit, BeforeApplicationShutdown {
     const rows = await this.dataSource.query<JobRow[]>(OPEN_ROWS, [job.id]);
     const source = { purpose: 'job', secret: job.key_secret, keyringId: job.keyring_id } as const;
     const key = this.keys.keyOf(source);
+    const perkway = key === undefined ? undefined : this.clients.withKey(key);
     let isAway = false;
-    let refused: string | null = key === undefined ? 'API_KEY_INVALID' : null;
+    let refused: string | null = perkway === undefined ? 'API_KEY_INVALID' : null;
     const made = await inTurns(rows, async (row): Promise<Made | undefined> => {
       if (isAway || refused !== null) return undefined;
       try {
-        const answer = await this.links.make(key!, job.created_by, job.id, job.request, row);
+        const answer = await makeLink(perkway!, job.created_by, job.id, job.request, row);
         if ('refused' in answer) refused ??= answer.refused;
         return answer;
       } catch {

@@ -5,13 +5,13 @@ import { createHash, randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { DataSource } from 'typeorm';
 import { AuditLog } from '../audit-log/audit-log.service.js';
-import { FleetCalls } from '../fleet/fleet-calls.js';
+import { answerOf, FleetClients } from '../fleet/fleet-clients.js';
 import { createdBy } from '../sessions/created-by.js';
 import { ConsoleKeys } from '../sessions/console-keys.js';
 import type { Session } from '../sessions/session.js';
 import type { CreateLinkJobDto, LinkJobDto } from './link-job.dto.js';
 import { LinkJobRunner } from './link-job-runner.js';
-import { inTurns, LinkRequests, type JobRow, type LinkRequest } from './link-requests.js';
+import { inTurns, makeLink, type JobRow, type LinkRequest } from './link-requests.js';
 
 /** The job's key lasts longer than any job runs. */
 const KEY_MS = 24 * 60 * 60_000;
@@ -71,8 +71,7 @@ export class LinkJobsService {
   constructor(
     private readonly dataSource: DataSource,
     private readonly keys: ConsoleKeys,
-    private readonly calls: FleetCalls,
-    private readonly links: LinkRequests,
+    private readonly clients: FleetClients,
     private readonly runner: LinkJobRunner,
     private readonly log: AuditLog,
     private readonly pages: Pages,
@@ -245,7 +244,9 @@ export class LinkJobsService {
          order by row limit ${CSV_ROWS}`,
         [id, after],
       );
-      const links = await inTurns(rows, (row) => this.links.make(session.key, created_by, id, request, row));
+      const links = await inTurns(rows, (row) =>
+        makeLink(this.clients.of(session), created_by, id, request, row),
+      );
       for (const [index, { reference }] of rows.entries()) {
         const made = links[index]!;
         if ('refused' in made)
@@ -280,15 +281,12 @@ export class LinkJobsService {
 
   /** A wrong pool is told at once, not by a job that fails. */
   private async requirePool(session: Session, poolId: string): Promise<void> {
-    const answer = await this.calls.send({
-      host: 'gift',
-      method: 'GET',
-      address: `/pool/${poolId}`,
-      headers: { 'x-api-key': session.key },
-    });
-    await answer.body?.cancel();
-    if (answer.status === 404) throw new DomainError('POOL_NOT_FOUND');
-    if (!answer.ok) throw new DomainError('DEPENDENCY_UNAVAILABLE');
+    try {
+      await answerOf('gift', this.clients.of(session).gift.getGiftCardPool({ poolId }));
+    } catch (error) {
+      if (error instanceof DomainError && error.code === 'NOT_FOUND') throw new DomainError('POOL_NOT_FOUND');
+      throw error;
+    }
   }
 
   /** A key of the job's own: the session may end before it. It ends with the right of who signed in. */

@@ -1,3 +1,4 @@
+import { OPERATIONS as OF_CLIENT, type HostName } from '@perkway/client';
 import type { Role } from '@perkway/domain';
 import type { Host } from '../fleet/fleet-addresses.js';
 
@@ -16,76 +17,96 @@ export interface Operation {
 const EVERYBODY: readonly Role[] = ['USER', 'ADMIN'];
 const OPERATORS: readonly Role[] = ['ADMIN'];
 
+/** As the client calls the hosts. */
+const CLIENT = {
+  perks: 'perks',
+  boost: 'boost',
+  gift: 'gift',
+  token: 'token',
+  query: 'analytics',
+} as const satisfies Record<Host, HostName>;
+
 /**
- * What there is on each host, as `METHOD path`. All else is 404: tokens and links of recipients are none of a browser's
- * business, and what counts a view or a click is left to customers. An operation under `/admin` is for operators.
+ * What there is on each host, by the name of the operation. All else is 404: tokens and links of recipients are none of a
+ * browser's business, and what counts a view or a click is left to customers. An operation under `/admin` is for operators.
  */
-const TABLE: Record<Host, string[]> = {
+const ALLOWED: { [Name in Host]: (keyof (typeof OF_CLIENT)[(typeof CLIENT)[Name]])[] } = {
   perks: [
-    'GET /perk-collections',
-    'GET /perk-collections/{}',
-    'GET /perk-collections/{}/perk/{}',
-    'GET /perk-collections/{}/categories',
-    ...resource('/admin/categories'),
-    ...resource('/admin/perks'),
-    ...resource('/admin/perk-collections'),
-    'GET /admin/perks/{}/coupon-codes',
-    'POST /admin/perks/{}/coupon-codes',
+    'listPerkCollections',
+    'getPerkCollection',
+    'getPerkOfCollection',
+    'getPerkCollectionCategories',
+    'listStoredCategories',
+    'getStoredCategory',
+    'putCategory',
+    'deleteCategory',
+    'listStoredPerks',
+    'getStoredPerk',
+    'putPerk',
+    'deletePerk',
+    'loadCouponCodes',
+    'getCouponCodeStock',
+    'listStoredPerkCollections',
+    'getStoredPerkCollection',
+    'putPerkCollection',
+    'deletePerkCollection',
   ],
   boost: [
-    'GET /campaigns',
-    'GET /campaigns/{}',
-    'GET /outreach/campaign/{}/pixel-urls',
-    'GET /outreach/campaign/{}/reward-url',
-    'GET /teasers/{}',
-    ...resource('/admin/campaigns'),
+    'listCampaigns',
+    'getCampaign',
+    'getPixelUrls',
+    'generateRewardUrl',
+    'getTeasers',
+    'listStoredCampaigns',
+    'getStoredCampaign',
+    'putCampaign',
+    'deleteCampaign',
   ],
   gift: [
-    'GET /pools',
-    'GET /pool/{}',
-    'POST /pool/{}/reward-links',
-    'GET /reward-links',
-    'GET /reward-links/{}',
-    'POST /reward-links/{}/cancel',
-    ...resource('/admin/pools'),
-    'POST /admin/pools/{}/cards',
-    'GET /admin/pools/{}/loads',
-    'GET /admin/pools/{}/loads/{}',
+    'getGiftCardPools',
+    'getGiftCardPool',
+    'generateRewardLink',
+    'listRewardLinks',
+    'getIssuedRewardLink',
+    'cancelRewardLink',
+    'listStoredGiftCardPools',
+    'getStoredGiftCardPool',
+    'putGiftCardPool',
+    'deleteGiftCardPool',
+    'loadGiftCards',
+    'getGiftCardLoads',
+    'getGiftCardLoad',
   ],
   token: [
-    'GET /admin/accounts',
-    'GET /admin/accounts/{}',
-    'PUT /admin/accounts/{}',
-    ...resource('/admin/accounts/{}/people'),
-    'GET /admin/accounts/{}/keys',
-    'POST /admin/accounts/{}/keys',
-    'DELETE /admin/accounts/{}/keys/{}',
+    'listAccounts',
+    'getAccount',
+    'putAccount',
+    'listPeople',
+    'getPerson',
+    'putPerson',
+    'deletePerson',
+    'createApiKey',
+    'listApiKeys',
+    'revokeApiKey',
   ],
-  query: ['meta', 'load', 'sql', 'dry-run'].flatMap((name) => [
-    `GET /cubejs-api/v1/${name}`,
-    ...(name === 'meta' ? [] : [`POST /cubejs-api/v1/${name}`]),
-  ]),
+  query: ['getMeta', 'load', 'loadByPost', 'sql', 'sqlByPost', 'dryRun', 'dryRunByPost'],
 };
 
-function resource(path: string): string[] {
-  return [`GET ${path}`, ...['GET', 'PUT', 'DELETE'].map((method) => `${method} ${path}/{}`)];
-}
-
-const toRegExp = (path: string): RegExp => new RegExp(`^${path.replaceAll('{}', '[^/]+')}$`);
-
-export const OPERATIONS: readonly Operation[] = Object.entries(TABLE).flatMap(([host, names]) =>
-  names.map((name): Operation => {
-    const [method, path] = name.split(' ') as [string, string];
-    return {
-      host: host as Host,
-      method,
-      path: toRegExp(path),
-      roles: path.startsWith('/admin') ? OPERATORS : EVERYBODY,
-      isChange: method !== 'GET' && host !== 'query',
-      isReadable: names.includes(`GET ${path}`),
-    };
-  }),
-);
+export const OPERATIONS: readonly Operation[] = (Object.keys(ALLOWED) as Host[]).flatMap((host) => {
+  const addresses: Record<string, string> = OF_CLIENT[CLIENT[host]];
+  const targets = ALLOWED[host].map((name) => {
+    const [, method, path] = /^(\w+) ([^?*]+)/.exec(addresses[name]!) as unknown as [string, string, string];
+    return { method, path };
+  });
+  return targets.map(({ method, path }): Operation => ({
+    host,
+    method,
+    path: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
+    roles: path.startsWith('/admin') ? OPERATORS : EVERYBODY,
+    isChange: method !== 'GET' && host !== 'query',
+    isReadable: targets.some((other) => other.method === 'GET' && other.path === path),
+  }));
+});
 
 /** A path that means another one is none. */
 const DOTS = /(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)/i;

@@ -4,10 +4,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 import { AuditLog } from '../audit-log/audit-log.service.js';
-import { AnalyticsTokens } from '../fleet/analytics-tokens.js';
-import { FleetCalls, LONG_PATIENCE_MS, type FleetCall } from '../fleet/fleet-calls.js';
+import { answerOf, FleetClients } from '../fleet/fleet-clients.js';
 import { createdBy } from '../sessions/created-by.js';
 import type { Session } from '../sessions/session.js';
+import { FleetCalls, LONG_PATIENCE_MS, type FleetCall } from './fleet-calls.js';
 import type { Operation } from './operations.js';
 
 /** What of a request and an answer goes through. */
@@ -34,7 +34,7 @@ interface Target {
 export class ProxyService {
   constructor(
     private readonly calls: FleetCalls,
-    private readonly tokens: AnalyticsTokens,
+    private readonly clients: FleetClients,
     private readonly log: AuditLog,
   ) {}
 
@@ -58,8 +58,8 @@ export class ProxyService {
     let answered = await this.calls.send(call);
     if (answered.status === 401 && operation.host === 'query' && !(call.body instanceof Readable)) {
       // The keys of the tokens may have changed meanwhile.
-      this.tokens.forget(session);
-      const authorization = await this.tokens.of(session);
+      this.clients.forget(session);
+      const authorization = await this.tokenOf(session);
       answered = await this.calls.send({ ...call, headers: { ...call.headers, authorization } });
     }
     if (answered.status === 401) throw new DomainError('SESSION_ENDED');
@@ -67,6 +67,10 @@ export class ProxyService {
     void reply.send(
       answered.body ? Readable.fromWeb(answered.body as ReadableStream, { signal: gone.signal }) : null,
     );
+  }
+
+  private tokenOf(session: Session): Promise<string> {
+    return answerOf('token', this.clients.of(session).analytics.token());
   }
 
   private async callOf(
@@ -81,7 +85,7 @@ export class ProxyService {
       const given = request.headers[name];
       if (typeof given === 'string') headers[name] = given;
     }
-    if (host === 'query') headers.authorization = await this.tokens.of(session);
+    if (host === 'query') headers.authorization = await this.tokenOf(session);
     else headers['x-api-key'] = session.key;
     // Whoever looks around in the console is no customer.
     if (host === 'perks') headers['x-disable-view-tracking'] = 'true';

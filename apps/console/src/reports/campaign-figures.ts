@@ -1,27 +1,18 @@
 import { Injectable } from '@nestjs/common';
+import type { Documents, InputOf, Perkway } from '@perkway/client';
 import { DomainError } from '@perkway/domain';
-import { AnalyticsTokens } from '../fleet/analytics-tokens.js';
-import { FleetCalls, LONG_PATIENCE_MS } from '../fleet/fleet-calls.js';
+import { answerOf, FleetClients } from '../fleet/fleet-clients.js';
 import type { Session } from '../sessions/session.js';
+import { FUNNEL, type FrozenReportDto } from './report.dto.js';
 
 type Cells = Record<string, unknown>;
+type Figures = Pick<FrozenReportDto, 'funnel' | 'by_day' | 'by_perk' | 'by_source'>;
+type Query = InputOf<Documents['analytics']['loadByPost']>['query'];
 interface Range {
   from: string;
   to: string;
 }
 
-const FUNNEL = [
-  'journeys',
-  'teaser_viewers',
-  'reward_viewers',
-  'clickers',
-  'converters',
-  'gift_recipients',
-  'gift_openers',
-  'click_rate',
-  'conversion_rate',
-  'events_without_journey',
-];
 /** The cubes of a campaign, and how a report calls their figures. */
 const BY_DAY = {
   teaser_views: 'teaser_views',
@@ -30,25 +21,18 @@ const BY_DAY = {
   conversions: 'conversions',
 } as const;
 const MOST_ROWS = 1_000;
+/** For a year of a busy campaign. */
+const PATIENCE_MS = 10 * 60_000;
 
 /** The figures of a campaign as the query host counts them now: sums alone, no journeys and no attributes. */
 @Injectable()
 export class CampaignFigures {
-  constructor(
-    private readonly calls: FleetCalls,
-    private readonly tokens: AnalyticsTokens,
-  ) {}
+  constructor(private readonly clients: FleetClients) {}
 
   /** @throws CAMPAIGN_NOT_FOUND */
   async nameOf(session: Session, campaignId: string): Promise<string> {
-    const address = `/campaigns/${encodeURIComponent(campaignId)}`;
     try {
-      const { name } = await this.calls.json<{ name: string }>({
-        host: 'boost',
-        method: 'GET',
-        address,
-        headers: { 'x-api-key': session.key },
-      });
+      const { name } = await answerOf('boost', this.clients.of(session).boost.getCampaign({ campaignId }));
       return name;
     } catch (error) {
       if (error instanceof DomainError && error.code === 'NOT_FOUND')
@@ -57,9 +41,10 @@ export class CampaignFigures {
     }
   }
 
-  async read(session: Session, campaignId: string, range: Range) {
+  async read(session: Session, campaignId: string, range: Range): Promise<Figures> {
+    const perkway = this.clients.withKey(session.key, PATIENCE_MS);
     const load = (cube: string, measures: string[], query: Cells = {}) =>
-      this.load(session, {
+      rowsOf(perkway, {
         measures: measures.map((measure) => `${cube}.${measure}`),
         filters: [{ member: `${cube}.campaign_id`, operator: 'equals', values: [campaignId] }],
         timeDimensions: [
@@ -71,13 +56,13 @@ export class CampaignFigures {
     const counts = ['count', 'count_people'];
     const cubes = Object.entries(BY_DAY);
     const [[funnel = {}], clicksOfPerks, conversionsOfPerks, bySource, ...days] = await Promise.all([
-      load('campaign_funnel', FUNNEL),
+      load('campaign_funnel', [...FUNNEL]),
       load('incentive_clicks', counts, { dimensions: ['perk_id', 'perk_title'] }),
       load('conversions', ['count'], { dimensions: ['perk_id', 'perk_title'] }),
       load('incentive_clicks', counts, { dimensions: ['utm_source'] }),
       ...cubes.map(([cube]) => load(cube, counts, { time: { granularity: 'day' } })),
     ]);
-    const byDay = new Map<string, Cells>();
+    const byDay = new Map<string, Figures['by_day'][number]>();
     for (const [index, [cube, name]] of cubes.entries())
       for (const row of days[index]!) {
         const day = String(row[`${cube}.occurred_at.day`]).slice(0, 10);
@@ -86,12 +71,12 @@ export class CampaignFigures {
         cells[name] = number(row[`${cube}.count`]);
         cells[`${name}_people`] = number(row[`${cube}.count_people`]);
       }
-    const byPerk = new Map<unknown, Cells>();
-    const perk = (cube: string, row: Cells): Cells => {
-      const id = row[`${cube}.perk_id`];
+    const byPerk = new Map<string, Figures['by_perk'][number]>();
+    const perk = (cube: string, row: Cells) => {
+      const id = String(row[`${cube}.perk_id`]);
       const cells = byPerk.get(id) ?? {
         perk_id: id,
-        perk_title: row[`${cube}.perk_title`],
+        perk_title: text(row[`${cube}.perk_title`]),
         clicks: 0,
         clicks_people: 0,
         conversions: 0,
@@ -102,12 +87,12 @@ export class CampaignFigures {
     for (const row of clicksOfPerks) {
       const cells = perk('incentive_clicks', row);
       // A perk that was renamed has a row for each of its titles.
-      cells.clicks = Number(cells.clicks) + number(row['incentive_clicks.count']);
-      cells.clicks_people = Number(cells.clicks_people) + number(row['incentive_clicks.count_people']);
+      cells.clicks += number(row['incentive_clicks.count']);
+      cells.clicks_people += number(row['incentive_clicks.count_people']);
     }
     for (const row of conversionsOfPerks) {
       const cells = perk('conversions', row);
-      cells.conversions = Number(cells.conversions) + number(row['conversions.count']);
+      cells.conversions += number(row['conversions.count']);
     }
     return {
       funnel: Object.fromEntries(
@@ -116,33 +101,26 @@ export class CampaignFigures {
           return [name, value === null || value === undefined ? null : Number(value)];
         }),
       ),
-      by_day: [...byDay.values()].sort((a, b) => String(a.day).localeCompare(String(b.day))),
-      by_perk: [...byPerk.values()].sort((a, b) => Number(b.clicks) - Number(a.clicks)),
+      by_day: [...byDay.values()].sort((a, b) => a.day.localeCompare(b.day)),
+      by_perk: [...byPerk.values()].sort((a, b) => b.clicks - a.clicks),
       by_source: bySource
         .map((row) => ({
-          utm_source: row['incentive_clicks.utm_source'],
+          utm_source: text(row['incentive_clicks.utm_source']),
           clicks: number(row['incentive_clicks.count']),
           clicks_people: number(row['incentive_clicks.count_people']),
         }))
         .sort((a, b) => b.clicks - a.clicks),
     };
   }
+}
 
-  private async load(session: Session, query: object): Promise<Cells[]> {
-    const { data } = await this.calls.json<{ data: Cells[] }>({
-      host: 'query',
-      method: 'POST',
-      address: '/cubejs-api/v1/load',
-      headers: {
-        authorization: await this.tokens.of(session),
-        'content-type': 'application/json',
-      },
-      body: JSON.stringify({ query }),
-      patienceMs: LONG_PATIENCE_MS,
-    });
-    return data;
-  }
+async function rowsOf(perkway: Perkway, query: Query): Promise<Cells[]> {
+  const answer = await answerOf('query', perkway.analytics.loadByPost({ query }));
+  if (!('data' in answer) || !Array.isArray(answer.data))
+    throw new Error('One question has rows for an answer');
+  return answer.data;
 }
 
 /** Cube writes numbers as text. */
 const number = (value: unknown): number => Number(value ?? 0);
+const text = (value: unknown): string | null => (typeof value === 'string' ? value : null);

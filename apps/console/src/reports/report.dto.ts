@@ -72,8 +72,29 @@ export class ReadReportDto {
   secret: string;
 }
 
-const figures = (example: object) => ({ type: 'object', additionalProperties: true, example }) as const;
-const rows = (example: object) => ({ type: 'array', items: figures(example) }) as const;
+/** The measures of `campaign_funnel` that a report has. */
+export const FUNNEL = [
+  'journeys',
+  'teaser_viewers',
+  'reward_viewers',
+  'clickers',
+  'converters',
+  'gift_recipients',
+  'gift_openers',
+  'click_rate',
+  'conversion_rate',
+  'events_without_journey',
+] as const;
+type Kind = 'teaser_views' | 'reward_views' | 'clicks' | 'conversions';
+type DayFigure = Kind | `${Kind}_people`;
+type Counts<Name extends string> = Partial<Record<Name, number>>;
+
+const count = { type: 'integer' } as const;
+const counts = <Name extends string>(...names: Name[]) =>
+  Object.fromEntries(names.map((name) => [name, count])) as Record<Name, typeof count>;
+const text = { type: 'string', nullable: true } as const;
+const row = (properties: Record<string, object>, required: string[], example: object) =>
+  ({ type: 'array', items: { type: 'object', properties, required, example } }) as const;
 
 /** What was counted when it was made. */
 @ApiSchema({ name: 'FrozenReport' })
@@ -93,22 +114,56 @@ export class FrozenReportDto {
   @ApiProperty({ format: 'date-time', example: '2027-01-31T00:00:00.000Z' })
   expires_at: string;
   @ApiProperty({
-    ...figures({ journeys: 1200, teaser_viewers: 900, clickers: 300, click_rate: 0.25 }),
-    description: 'The measures of `campaign_funnel`',
+    type: 'object',
+    properties: Object.fromEntries(FUNNEL.map((name) => [name, { type: 'number', nullable: true }])),
+    description: 'The measures of `campaign_funnel`; null where there is nothing to divide by',
+    example: { journeys: 1200, teaser_viewers: 900, clickers: 300, click_rate: 0.25 },
   })
-  funnel: Record<string, unknown>;
-  @ApiProperty(rows({ day: '2026-10-01', teaser_views: 40, teaser_views_people: 36 }))
-  by_day: Record<string, unknown>[];
+  funnel: Partial<Record<(typeof FUNNEL)[number], number | null>>;
+  @ApiProperty({
+    ...row(
+      {
+        day: { type: 'string', format: 'date' },
+        ...counts('teaser_views', 'teaser_views_people', 'reward_views', 'reward_views_people'),
+        ...counts('clicks', 'clicks_people', 'conversions', 'conversions_people'),
+      },
+      ['day'],
+      { day: '2026-10-01', teaser_views: 40, teaser_views_people: 36 },
+    ),
+    description:
+      'Days on which nothing was counted are left out, and so are figures of which there were none',
+  })
+  by_day: ({ day: string } & Counts<DayFigure>)[];
   @ApiProperty(
-    rows({
-      perk_id: 'fernway-weekend',
-      perk_title: 'A weekend for two',
-      clicks: 120,
-      clicks_people: 110,
-      conversions: 9,
-    }),
+    row(
+      {
+        perk_id: { type: 'string' },
+        perk_title: text,
+        ...counts('clicks', 'clicks_people', 'conversions'),
+      },
+      ['perk_id', 'perk_title', 'clicks', 'clicks_people', 'conversions'],
+      {
+        perk_id: 'fernway-weekend',
+        perk_title: 'A weekend for two',
+        clicks: 120,
+        clicks_people: 110,
+        conversions: 9,
+      },
+    ),
   )
-  by_perk: Record<string, unknown>[];
-  @ApiProperty(rows({ utm_source: 'newsletter', clicks: 80, clicks_people: 75 }))
-  by_source: Record<string, unknown>[];
+  by_perk: {
+    perk_id: string;
+    perk_title: string | null;
+    clicks: number;
+    clicks_people: number;
+    conversions: number;
+  }[];
+  @ApiProperty(
+    row(
+      { utm_source: text, ...counts('clicks', 'clicks_people') },
+      ['utm_source', 'clicks', 'clicks_people'],
+      { utm_source: 'newsletter', clicks: 80, clicks_people: 75 },
+    ),
+  )
+  by_source: { utm_source: string | null; clicks: number; clicks_people: number }[];
 }

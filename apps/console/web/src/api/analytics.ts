@@ -2,6 +2,7 @@ import cube, { type Query, type ResultSet } from '@cubejs-client/core';
 import { texts } from '../texts';
 import { TIMEZONE, type Range } from '../dates';
 import { download, get, Refusal, reportSignedOut } from './http';
+import type { Cube } from './types';
 
 const API = '/api/query/cubejs-api/v1';
 /** Who asks is known by the session: the console puts the token on the call. */
@@ -45,21 +46,6 @@ export const downloadCsv = (query: Query, name: string): Promise<void> =>
     headers: { accept: 'text/csv' },
   });
 
-export interface Member {
-  name: string;
-  title: string;
-  shortTitle: string;
-  description?: string;
-  type: string;
-}
-export interface Cube {
-  name: string;
-  title: string;
-  description?: string;
-  measures: Member[];
-  dimensions: Member[];
-  segments: Member[];
-}
 export const loadMeta = (signal?: AbortSignal) =>
   get<{ cubes: Cube[] }>(`${API}/meta`, undefined, signal).then(({ cubes }) => cubes);
 

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { collectionPath } from './collections';
 import { get } from './http';
-import type { Perk } from './types';
+import type { Perk, Teasers } from './types';
 
 const TEN_MINUTES = 600_000;
 
@@ -16,7 +16,7 @@ type Media = { banner?: string | null; logo?: string | null } | null;
 const pictureOf = (media: Media | undefined) => media?.logo ?? media?.banner ?? null;
 
 async function ofCampaign(campaignId: string, signal: AbortSignal): Promise<[string, string | null][]> {
-  const { incentives } = await get<{ incentives: { perkId: string; media: Media }[] }>(
+  const { incentives } = await get<Teasers>(
     `/api/boost/teasers/${encodeURIComponent(campaignId)}`,
     undefined,
     signal,

@@ -1,19 +1,7 @@
 import { useQuery, useQueryClient, type QueryClient } from '@tanstack/react-query';
 import { createContext, useContext, useEffect, type ReactNode } from 'react';
 import { ask, get, Refusal, whenSignedOut } from './http';
-
-export interface Session {
-  accountId: string;
-  accountName: string;
-  role: 'USER' | 'ADMIN';
-  keyId: string | null;
-  expiresAt: string;
-  hosts: Record<string, string>;
-  person?: string | null;
-}
-export interface SignInWays {
-  oidc: { label: string; url: string } | null;
-}
+import type { Session } from './types';
 
 const KEY = ['session'];
 const SessionContext = createContext<Session | null>(null);

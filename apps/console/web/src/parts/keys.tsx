@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState, type FormEvent } from 'react';
 import { ask, get } from '../api/http';
-import type { ApiKey, KeyRole } from '../api/types';
+import type { ApiKey, CreatedKey, KeyRole } from '../api/types';
 import { formatMoment } from '../format';
 import { texts } from '../texts';
 import { CopyButton } from './copy-button';
@@ -140,7 +140,7 @@ function CreateKey({ path, roles, isOpen, onClose }: CreateProps) {
     setBusy(true);
     setError(null);
     try {
-      const { body } = await ask<ApiKey & { key: string }>(path, {
+      const { body } = await ask<CreatedKey>(path, {
         method: 'POST',
         body: { role, ...(name.trim() && { name: name.trim() }) },
       });

@@ -14,7 +14,7 @@ import '../styles/editor.css';
 
 const t = texts.editor;
 
-interface Props<T, D> {
+interface Props<T, D, B> {
   /** Of the kind; the id comes behind it. */
   path: string;
   /** Null to make a new one. */
@@ -24,7 +24,7 @@ interface Props<T, D> {
   suggestedId?: string;
   blank: D;
   toDraft: (stored: T) => D;
-  toBody: (draft: D) => object;
+  toBody: (draft: D) => B;
   fields: (draft: D, change: (changes: Partial<D>) => void) => ReactNode;
   preview?: (draft: D) => ReactNode;
   canDelete?: boolean;
@@ -33,7 +33,7 @@ interface Props<T, D> {
 }
 
 /** Reads, edits and writes one of what operators manage, so that nobody overwrites what somebody else has changed meanwhile. */
-export function StoredEditor<T, D extends object>(props: Props<T, D>) {
+export function StoredEditor<T, D extends object, B extends object>(props: Props<T, D, B>) {
   const { path, id, blank, toDraft, toBody } = props;
   const client = useQueryClient();
   const { say } = useNotices();

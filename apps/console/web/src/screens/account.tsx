@@ -1,6 +1,6 @@
 import { useNavigate, useParams } from 'react-router';
 import { useSession } from '../api/session';
-import type { Account } from '../api/types';
+import type { Account, PutAccount } from '../api/types';
 import { TextArea, TextField } from '../parts/fields';
 import { Keys } from '../parts/keys';
 import { Screen } from '../parts/screen';
@@ -28,7 +28,7 @@ export default function AccountScreen() {
   const id = accountId === 'new' ? null : accountId;
   return (
     <Screen title={id ?? t.create} back={{ to: '/accounts', label: texts.nav.accounts }}>
-      <StoredEditor<Account, Draft>
+      <StoredEditor<Account, Draft, PutAccount>
         key={accountId}
         path={ACCOUNTS}
         id={id}

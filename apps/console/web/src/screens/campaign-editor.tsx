@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { Link, useNavigate, useParams } from 'react-router';
 import { useFound } from '../api/stored';
-import type { StoredCampaign, StoredPerk } from '../api/types';
+import type { PutCampaign, StoredCampaign, StoredPerk } from '../api/types';
 import { formatMoment } from '../format';
 import { AccountField } from '../parts/account-field';
 import { FileField, TextArea, TextField } from '../parts/fields';
@@ -86,7 +86,7 @@ function Editor({ campaignId }: { campaignId: string }) {
   const id = campaignId === 'new' ? null : campaignId;
   return (
     <Screen title={id ?? t.create} back={{ to: '/campaign-editor', label: texts.nav.campaignEditor }}>
-      <StoredEditor<StoredCampaign, Draft>
+      <StoredEditor<StoredCampaign, Draft, PutCampaign>
         path={CAMPAIGNS}
         id={id}
         canDelete

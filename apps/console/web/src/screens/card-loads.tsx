@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ask, get } from '../api/http';
-import type { CardLoad } from '../api/types';
+import type { CardLoad, CardLoadReport } from '../api/types';
 import { formatMoment, formatNumber } from '../format';
 import { FileField } from '../parts/fields';
 import { Loaded } from '../parts/loaded';
@@ -34,12 +34,7 @@ export function CardLoads({ poolId }: { poolId: string }) {
     setSending(loadId);
     try {
       const type = /\.(nd)?jsonl?$/i.test(file.name) ? 'application/x-ndjson' : 'text/csv';
-      const { body } = await ask<{
-        imported: number;
-        duplicates: number;
-        rejected: unknown[];
-        rejected_total?: number;
-      }>(`${POOLS}/${poolId}/cards`, {
+      const { body } = await ask<CardLoadReport>(`${POOLS}/${poolId}/cards`, {
         method: 'POST',
         query: { loadId },
         body: file,

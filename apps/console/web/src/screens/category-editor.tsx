@@ -1,4 +1,4 @@
-import type { Category } from '../api/types';
+import type { Category, PutCategory } from '../api/types';
 import { TextArea, TextField } from '../parts/fields';
 import { StoredEditor } from '../parts/stored-editor';
 import { fromYaml, toYaml } from '../parts/yaml-text';
@@ -9,7 +9,7 @@ const t = texts.catalogue;
 
 export default function CategoryEditor({ id, onSaved, onDeleted }: EditorProps) {
   return (
-    <StoredEditor<Category, { name: string; slug: string; translations: string }>
+    <StoredEditor<Category, { name: string; slug: string; translations: string }, PutCategory>
       path={`${CATALOGUE}/categories`}
       id={id}
       idHint={t.categoryId}

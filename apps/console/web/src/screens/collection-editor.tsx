@@ -1,4 +1,4 @@
-import type { StoredCollection } from '../api/types';
+import type { PutCollection, StoredCollection } from '../api/types';
 import { AccountField } from '../parts/account-field';
 import { TextArea } from '../parts/fields';
 import { Card } from '../parts/screen';
@@ -8,15 +8,16 @@ import { texts } from '../texts';
 import { CATALOGUE, type EditorProps } from './catalogue';
 
 const t = texts.catalogue;
-type Groups = { id?: string; name?: string; rank?: number; perks?: { id: string; rank: number }[] }[];
+type Groups = PutCollection['groups'];
 
+/** What the person has written, whatever it is: the host says what is wrong with it. */
 function groupsOf(text: string): Groups {
   const groups = fromYaml<unknown>(t.groups, text, []);
   return Array.isArray(groups) ? (groups as Groups) : [];
 }
 
 /** While it is being written it may be no YAML: then there is nothing to show. */
-function previewOf(text: string): Groups {
+function previewOf(text: string): Partial<Groups[number]>[] {
   try {
     return groupsOf(text);
   } catch {
@@ -26,7 +27,7 @@ function previewOf(text: string): Groups {
 
 export default function CollectionEditor({ id, onSaved, onDeleted }: EditorProps) {
   return (
-    <StoredEditor<StoredCollection, { owner: string; groups: string }>
+    <StoredEditor<StoredCollection, { owner: string; groups: string }, PutCollection>
       path={`${CATALOGUE}/perk-collections`}
       id={id}
       blank={{ owner: '', groups: '' }}

@@ -8,10 +8,10 @@ import {
   loadRows,
   numberOf,
   within,
-  type Cube,
   type Query,
   type Row,
 } from '../api/analytics';
+import type { Cube } from '../api/types';
 import { Bars } from '../charts/bars';
 import { TimeSeries } from '../charts/time-series';
 import { daysIn, TIMEZONE, type Range } from '../dates';

@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useRef, useState, type FormEvent } from 'react';
 import { all, ask } from '../api/http';
 import { poolName } from '../api/pools';
-import type { Campaign, Pool } from '../api/types';
+import type { Campaign, MadeLink, Pool } from '../api/types';
 import { dayOf, daysAgo } from '../dates';
 import { formatMoney, formatNumber } from '../format';
 import { CopyButton } from '../parts/copy-button';
@@ -70,7 +70,7 @@ export default function MakeLinks({ kind, pools, onClose }: Props) {
     setError(null);
     try {
       if (kind === 'one') {
-        const { body } = await ask<{ reward_link: string }>(`/api/gift/pool/${chosen.pool.id}/reward-links`, {
+        const { body } = await ask<MadeLink>(`/api/gift/pool/${chosen.pool.id}/reward-links`, {
           method: 'POST',
           query: { idempotencyKey: attempt.current },
           body: {

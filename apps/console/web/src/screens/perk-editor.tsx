@@ -1,5 +1,5 @@
 import { useAll } from '../api/stored';
-import type { Category, StoredPerk } from '../api/types';
+import type { Category, PutPerk, StoredPerk } from '../api/types';
 import { placesOf } from '../import/csv';
 import { CheckField, SelectField, TextArea, TextField } from '../parts/fields';
 import { PerkCard } from '../parts/perk-card';
@@ -101,7 +101,7 @@ export default function PerkEditor({ id, onSaved, onDeleted }: EditorProps) {
   const nameOf = (categoryId: number) =>
     categories.data?.find((one) => one.id === categoryId)?.name ?? String(categoryId);
   return (
-    <StoredEditor<StoredPerk, Draft>
+    <StoredEditor<StoredPerk, Draft, PutPerk>
       path={`${CATALOGUE}/perks`}
       id={id}
       blank={BLANK}

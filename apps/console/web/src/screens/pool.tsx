@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useNavigate, useParams } from 'react-router';
 import { get } from '../api/http';
-import type { CodeFormat, Product, StoredPool } from '../api/types';
+import type { CodeFormat, Product, PutPool, StoredPool } from '../api/types';
 import { formatMoney, formatNumber } from '../format';
 import { AccountField } from '../parts/account-field';
 import { SelectField, TextArea, TextField } from '../parts/fields';
@@ -48,7 +48,7 @@ function Pool({ id }: { id: string | null }) {
   const [suggestedId] = useState(() => crypto.randomUUID());
   return (
     <Screen title={id ? t.of(id.slice(0, 8)) : t.create} back={{ to: '/pools', label: texts.nav.pools }}>
-      <StoredEditor<StoredPool, Draft>
+      <StoredEditor<StoredPool, Draft, PutPool>
         path={POOLS}
         id={id}
         suggestedId={suggestedId}

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { useLocation } from 'react-router';
 import { ask, Refusal } from '../api/http';
+import type { FrozenReport } from '../api/types';
 import { Bars } from '../charts/bars';
 import { Funnel } from '../charts/funnel';
 import { TimeSeries } from '../charts/time-series';
@@ -16,21 +17,6 @@ import '../styles/report.css';
 const t = texts.report;
 type StepName = keyof typeof texts.funnel.steps;
 
-/** A figure is missing where nothing was counted. */
-type Figures<Name extends string> = Partial<Record<Name, number | null>>;
-
-interface Report {
-  title: string;
-  account_name: string;
-  campaign_name: string;
-  range: { from: string; to: string };
-  as_of: string;
-  expires_at: string;
-  funnel: Figures<StepName | 'events_without_journey'>;
-  by_day: ({ day: string } & Figures<DayFigure>)[];
-  by_perk: { perk_id: string; perk_title: string | null; clicks: number; clicks_people: number }[];
-  by_source: { utm_source: string | null; clicks: number; clicks_people: number }[];
-}
 type DayFigure = 'teaser_views_people' | 'reward_views_people' | 'clicks_people' | 'conversions_people';
 
 /** For people without a key. The secret is in the fragment, which no server and no log ever sees. */
@@ -40,7 +26,8 @@ export default function ReportScreen() {
   const report = useQuery({
     queryKey: ['report', secret],
     staleTime: Infinity,
-    queryFn: async () => (await ask<Report>('/api/reports/read', { method: 'POST', body: { secret } })).body,
+    queryFn: async () =>
+      (await ask<FrozenReport>('/api/reports/read', { method: 'POST', body: { secret } })).body,
   });
   const isGone =
     !secret || (report.error instanceof Refusal && report.error.status >= 400 && report.error.status < 429);
@@ -69,7 +56,7 @@ export default function ReportScreen() {
   );
 }
 
-function Frozen({ report }: { report: Report }) {
+function Frozen({ report }: { report: FrozenReport }) {
   const { funnel, by_day, by_perk, by_source } = report;
   const c = texts.campaign;
   const days = daysIn([report.range.from, report.range.to]);

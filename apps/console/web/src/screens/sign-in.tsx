@@ -2,7 +2,8 @@ import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState, type FormEvent } from 'react';
 import { Navigate, useSearchParams } from 'react-router';
 import { get, Refusal } from '../api/http';
-import { useSigning, type Session, type SignInWays } from '../api/session';
+import { useSigning } from '../api/session';
+import type { Session, SignInWays } from '../api/types';
 import { TextField } from '../parts/fields';
 import { texts } from '../texts';
 

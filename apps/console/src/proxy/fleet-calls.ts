@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { DomainError, unavailable } from '@perkway/domain';
+import { unavailable } from '@perkway/domain';
 import type { Readable } from 'node:stream';
-import { FleetAddresses, HOSTS, type Host } from './fleet-addresses.js';
+import { FleetAddresses, HOSTS, type Host } from '../fleet/fleet-addresses.js';
 
 const PATIENCE_MS = 15_000;
 /** For what may take long to come, or to be worked out. */
@@ -20,7 +20,10 @@ export interface FleetCall {
   patienceMs?: number;
 }
 
-/** Asks the hosts of the fleet over HTTP, as any client of theirs. */
+/**
+ * Passes calls on as they are: bodies as they come, answers with their status and headers, refusals too. What the console asks
+ * for itself goes by the client (`FleetClients`).
+ */
 @Injectable()
 export class FleetCalls {
   constructor(private readonly addresses: FleetAddresses) {}
@@ -53,30 +56,5 @@ export class FleetCalls {
     } finally {
       clearTimeout(timer);
     }
-  }
-
-  /** What a call answers, for the console itself. @throws what the host refuses with, as far as it has a code of ours */
-  async json<Body>(call: FleetCall): Promise<Body> {
-    const answer = await this.send({ ...call, headers: { accept: 'application/json', ...call.headers } });
-    if (answer.ok) return (await answer.json()) as Body;
-    const { host, address } = call;
-    const code = await codeOf(answer);
-    if (answer.status === 401) throw new DomainError('SESSION_ENDED');
-    if (answer.status === 404) throw new DomainError('NOT_FOUND', code);
-    throw unavailable(
-      HOSTS[host].away,
-      new Error(`${call.method} ${address.split('?', 1)[0]} answered ${answer.status} ${code}`),
-    );
-  }
-}
-
-/** The code of a refusal: of a problem, or the whole of a plain text. */
-export async function codeOf(answer: Response): Promise<string> {
-  const text = await answer.text();
-  try {
-    const { code } = JSON.parse(text) as { code?: unknown };
-    return typeof code === 'string' ? code : 'UNEXPECTED_ANSWER';
-  } catch {
-    return /^[A-Z_]{1,64}$/.test(text) ? text : 'UNEXPECTED_ANSWER';
   }
 }

@@ -5,15 +5,7 @@ import { DataSource, type EntityManager } from 'typeorm';
 import type { AnalyticsQueryEnv } from '../env.js';
 import { keptFrom } from '../retention.js';
 import { AttributeNames } from './attribute-names.js';
-import {
-  byKey,
-  columnsOf,
-  hasExternalId,
-  INSERT_EVENTS,
-  instantOf,
-  isStored,
-  type StoredEvent,
-} from './event-rows.js';
+import { byKey, hasExternalId, insertOf, instantOf, isStored, type StoredEvent } from './event-rows.js';
 import { monthOf, Partitions } from '../partitions/partitions.js';
 import type { RejectedEvent } from './read-message.js';
 
@@ -29,6 +21,7 @@ export interface StoreResult {
 }
 
 const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 
 /** Writes batches of events: all of a batch that has a place, or nothing. */
 @Injectable()
@@ -72,7 +65,7 @@ export class EventStore {
     all: StoredEvent[],
   ): Promise<{ events: StoredEvent[]; rejected: RejectedEvent[] }> {
     const refused = new Map<string, string>();
-    for (const month of new Set(all.map(({ at }) => monthOf(at))))
+    for (const month of monthsOf(all))
       try {
         await this.partitions.ensure(month);
       } catch (error) {
@@ -88,6 +81,12 @@ export class EventStore {
       }),
     };
   }
+}
+
+/** A date is made for each day, not for each event. */
+function monthsOf(events: StoredEvent[]): Set<string> {
+  const days = new Set(events.map(({ at }) => Math.floor(at / DAY_MS)));
+  return new Set([...days].map((day) => monthOf(day * DAY_MS)));
 }
 
 /**
@@ -118,7 +117,8 @@ async function markClosedHours(manager: EntityManager, events: StoredEvent[]): P
 
 async function insertEvents(manager: EntityManager, events: StoredEvent[]): Promise<number> {
   if (events.length === 0) return 0;
-  const { affected } = await manager.queryRunner!.query(INSERT_EVENTS, columnsOf(events), true);
+  const { text, params } = insertOf(events);
+  const { affected } = await manager.queryRunner!.query(text, params, true);
   return affected ?? 0;
 }
 

@@ -7,6 +7,9 @@ interface Running {
   stop: AbortController;
 }
 
+/** Given as the reason, because one that is made for each request would take its stack each time. */
+const UNWANTED = new Error('nobody waits for the answer');
+
 /**
  * Lets equal queries that run at the same time share one run, as when many people look at one dashboard. It ends when nobody
  * waits for it any more. A large answer goes to whoever asked first; the others run their own.
@@ -40,7 +43,7 @@ export class SharedAnswers {
   private join(run: Running, signal: AbortSignal): Promise<Answer> {
     run.interested += 1;
     const leave = () => {
-      if ((run.interested -= 1) === 0) run.stop.abort();
+      if ((run.interested -= 1) === 0) run.stop.abort(UNWANTED);
     };
     if (signal.aborted) leave();
     // Not taken away when the answer is there: a large one is still being made while it is sent.

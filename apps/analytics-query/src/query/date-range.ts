@@ -2,16 +2,17 @@ import { DateTime, type DateTimeUnit, type DurationLike } from 'luxon';
 import type { LocalRange, LocalStamp } from './query.js';
 import { queryError } from './query-error.js';
 
-const LOCAL_FORMAT = "yyyy-MM-dd'T'HH:mm:ss.SSS";
 const BARE_DATE = /^\d{4}-\d{2}-\d{2}$/;
 const STAMP =
   /^\d{4}(-\d{2}(-\d{2}([T ]\d{2}(:\d{2}(:\d{2}(\.\d{1,9})?)?)?)?)?)?(\s?(Z|[+-]\d{2}(:?\d{2})?))?$/i;
 
 const UNITS = 'second|minute|hour|day|week|month|quarter|year';
+const ONE_UNIT = new RegExp(`(this|last|next)\\s+(${UNITS})`);
+const SEVERAL_UNITS = new RegExp(`(last|next)\\s+(\\d+)\\s+(${UNITS})`);
 type Unit = 'second' | 'minute' | 'hour' | 'day' | 'week' | 'month' | 'quarter' | 'year';
 
 const unparsable = (text: string) => queryError(`Can't parse date: '${text}'`);
-const format = (at: DateTime): LocalStamp => at.toFormat(LOCAL_FORMAT);
+const format = (at: DateTime): LocalStamp => at.toISO({ includeOffset: false })!;
 
 /** True for a date or time of the calendar, as opposed to "last week". */
 export const isAbsolute = (text: string): boolean => STAMP.test(text);
@@ -73,13 +74,13 @@ const whole = (from: DateTime, to: DateTime, unit: DateTimeUnit): [DateTime, Dat
 ];
 
 function relativeRange(text: string, now: DateTime): [DateTime, DateTime] | null {
-  const one = new RegExp(`(this|last|next)\\s+(${UNITS})`).exec(text);
+  const one = ONE_UNIT.exec(text);
   if (one) {
     const unit = one[2] as Unit;
     const at = shifted(now, { this: 0, last: -1, next: 1 }[one[1] as 'this' | 'last' | 'next'], unit);
     return whole(at, at, unit);
   }
-  const several = new RegExp(`(last|next)\\s+(\\d+)\\s+(${UNITS})`).exec(text);
+  const several = SEVERAL_UNITS.exec(text);
   if (several) {
     const amount = Number(several[2]);
     const unit = several[3] as Unit;

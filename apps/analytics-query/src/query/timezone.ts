@@ -1,4 +1,9 @@
+import { LRUCache } from 'lru-cache';
+
 const SHAPE = /^[A-Za-z][A-Za-z0-9_+-]*(\/[A-Za-z0-9_+-]+)*$/;
+
+/** Asking the platform takes as long as all the rest of reading a query. */
+const known = new LRUCache<string, { name: string | null }>({ max: 2_000 });
 
 /**
  * The proper spelling of an IANA time zone given in any case, or null. Names that the platform only knows as links
@@ -6,6 +11,12 @@ const SHAPE = /^[A-Za-z][A-Za-z0-9_+-]*(\/[A-Za-z0-9_+-]+)*$/;
  */
 export function canonicalTimezone(given: string): string | null {
   if (given.length > 64 || !SHAPE.test(given)) return null;
+  let found = known.get(given);
+  if (!found) known.set(given, (found = { name: findTimezone(given) }));
+  return found.name;
+}
+
+function findTimezone(given: string): string | null {
   let resolved: string;
   try {
     resolved = new Intl.DateTimeFormat('en', { timeZone: given }).resolvedOptions().timeZone;

@@ -158,4 +158,23 @@ describe('attribute names', () => {
     expect(listed).toHaveLength(1_000);
     expect(listed).toContain('perk_clicks.cmeta_from_key');
   });
+
+  it('that are new are in the next answer, also of a query that was answered before', async () => {
+    const account = anAccountId();
+    const names = ['user-id', 'user_id', 'last'];
+    for (const [at, name] of names.entries()) {
+      await stack.publisher.events(click(account, { cmeta: { [name]: 'x' } }));
+      await waitFor(
+        async () => expect(await stack.as(account).count('perk_clicks.count')).toBe(at + 1),
+        `${at + 1} of them`,
+      );
+      const { body } = await stack.as(account).load({
+        measures: ['perk_clicks.count'],
+        filters: [{ member: 'perk_clicks.cmeta_user_id', operator: 'equals', values: ['x'] }],
+      });
+      expect(body.data).toEqual([{ 'perk_clicks.count': String(Math.min(at + 1, 2)) }]);
+      const last = await stack.as(account).load({ dimensions: ['perk_clicks.cmeta_last'] });
+      expect(last.status).toBe(name === 'last' ? 200 : 400);
+    }
+  });
 });

@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { hash } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { QueryCaller } from '../access/token.guard.js';
 import { ENV } from '@perkway/platform';
@@ -11,9 +12,16 @@ import type { Coverage } from '../query/coverage.js';
 import { dryRunAnswer, sqlAnswer } from '../query/describe.js';
 import { normalize, type NormalizedQueries, type QueryType } from '../query/normalize.js';
 import { queryError } from '../query/query-error.js';
-import { AccountModels } from '../reader/account-models.js';
+import {
+  AccountModels,
+  areSame,
+  attributesIn,
+  attributesOf,
+  readAttributes,
+  type Attributes,
+} from '../reader/account-models.js';
 import { Coverages, coverageOf, holds, readCoverage } from '../reader/coverages.js';
-import { QuerySlots } from '../reader/query-slots.js';
+import { QuerySlots, type Work } from '../reader/query-slots.js';
 import { Reader, type OnRow, type Patience, type Statement } from '../reader/reader.js';
 import { keptFrom } from '../retention.js';
 import { AnswerBody } from './answer-body.js';
@@ -21,8 +29,13 @@ import { SharedAnswers, type Answer } from './shared-answers.js';
 
 /** Rows that the queries of one request may ask for together, by their limits. */
 export const MAX_REQUEST_ROWS = 250_000;
-/** Hours may be closed or marked between two looks; then the queries are compiled again, the last time for raw rows. */
+/**
+ * Hours may be closed or marked between two looks, and attributes used for the first time; then the queries are compiled
+ * again, the last time for raw rows and for the attributes as they just were.
+ */
 const ATTEMPTS = 3;
+
+const DAY_MS = 24 * 3_600_000;
 
 /** `multi`: the client takes several results, as the Cube client says it does. */
 export type Format = 'single' | 'multi' | 'csv';
@@ -48,12 +61,13 @@ export class LoadService {
     this.slots = new QuerySlots({
       slots: env.READER_POOL_SIZE,
       perAccount: env.QUERY_CONCURRENCY,
+      heavy: env.QUERY_HEAVY_CONCURRENCY,
       queue: env.QUERY_QUEUE,
     });
   }
 
   meta({ account }: QueryCaller, isExtended: boolean, gone: AbortSignal) {
-    return this.inTurn(account, gone, async (patience) =>
+    return this.inTurn({ account, signal: gone }, async (patience) =>
       metaOf(await this.models.listed(account, patience), isExtended),
     );
   }
@@ -91,20 +105,16 @@ export class LoadService {
   }
 
   /** Runs in its turn and before its deadline, which counts from now. */
-  private inTurn<T>(
-    account: string,
-    gone: AbortSignal,
-    work: (patience: Patience) => Promise<T>,
-  ): Promise<T> {
+  private inTurn<T>(asked: Work, work: (patience: Patience) => Promise<T>): Promise<T> {
     const deadline = Date.now() + this.env.QUERY_TIMEOUT_MS;
-    const signal = AbortSignal.any([gone, AbortSignal.timeout(this.env.QUERY_TIMEOUT_MS)]);
-    return this.slots.run(account, signal, (isBusy) => work({ deadline, signal, isBusy }));
+    const signal = AbortSignal.any([asked.signal, AbortSignal.timeout(this.env.QUERY_TIMEOUT_MS)]);
+    return this.slots.run({ ...asked, signal }, (isBusy) => work({ deadline, signal, isBusy }));
   }
 
   private answer(request: Request, signal: AbortSignal): Promise<Answer> {
     let socket: Socket | undefined;
     const body = new AnswerBody({ pause: () => socket?.pause(), resume: () => socket?.resume() });
-    this.inTurn(request.account, signal, (patience) =>
+    this.inTurn({ account: request.account, kind: kindOf(request), signal }, (patience) =>
       this.write(request, body, patience, (from) => (socket = from)),
     ).then(
       () => body.end(),
@@ -119,8 +129,10 @@ export class LoadService {
     patience: Patience,
     attach: (socket: Socket | undefined) => void,
   ): Promise<void> {
-    const model = await this.models.for(account, normalized.queries, patience);
+    const named = attributesIn(normalized.queries);
     for (let attempt = 1; ; attempt += 1) {
+      const supposedAttributes = await this.models.supposed(account, named, patience);
+      const model = this.models.with(named, supposedAttributes);
       const supposed = attempt < ATTEMPTS ? await this.coverage(account, patience) : undefined;
       const described = normalized.queries.map((query) => ({
         query,
@@ -129,11 +141,24 @@ export class LoadService {
       const answer = new AnswerText(body, shapeOf(normalized, described, format));
       // Looked at in the snapshot of the queries and before their rows, also to know better the next time.
       let seen: Coverage | undefined;
-      const looks = described.some(({ compiled }) => compiled.hasCells)
-        ? [{ ...coverageOf(account), onRow: (row: unknown[]) => (seen = readCoverage(row)) }]
-        : [];
+      let seenAttributes: Attributes | undefined;
+      const looks = [
+        ...(described.some(({ compiled }) => compiled.hasCells)
+          ? [{ ...coverageOf(account), onRow: (row: unknown[]) => (seen = readCoverage(row)) }]
+          : []),
+        ...(named.length > 0
+          ? [
+              {
+                ...attributesOf(account, named),
+                onRow: (row: unknown[]) => (seenAttributes = readAttributes(row)),
+              },
+            ]
+          : []),
+      ];
       const needsCells = described.some(({ compiled }) => compiled.readsCells);
-      const isRight = () => !needsCells || (!!supposed && !!seen && holds(supposed, seen));
+      const isRight = () =>
+        (!needsCells || (!!supposed && !!seen && holds(supposed, seen))) &&
+        (attempt === ATTEMPTS || !seenAttributes || areSame(supposedAttributes, seenAttributes));
       const statements = answer.statements((write) => (row) => (isRight() ? write(row) : undefined));
       try {
         await this.reader.read(account, [...looks, ...statements], patience, attach);
@@ -142,6 +167,7 @@ export class LoadService {
         attach(undefined);
       }
       if (seen) this.coverages.learn(account, seen);
+      if (seenAttributes) this.models.learn(account, named, seenAttributes);
       if (isRight()) return answer.end();
     }
   }
@@ -169,6 +195,19 @@ export class LoadService {
       compiled: compile(query, model, account, { keptFrom: this.keptFrom() }),
     }));
   }
+}
+
+/** Queries of one kind read as many rows: they differ in when their ranges begin, and in the page. */
+function kindOf({ account, normalized: { queries } }: Request): string {
+  const kinds = queries.map(({ timeDimensions, limit: _, rowLimit: __, offset: ___, ...query }) => ({
+    ...query,
+    timeDimensions: timeDimensions.map(({ dateRange, ...dimension }) => ({
+      ...dimension,
+      days:
+        dateRange && Math.round((Date.parse(`${dateRange[1]}Z`) - Date.parse(`${dateRange[0]}Z`)) / DAY_MS),
+    })),
+  }));
+  return hash('sha256', JSON.stringify([account, kinds]), 'base64');
 }
 
 /** The texts around the rows of an answer. */
@@ -227,9 +266,10 @@ class AnswerText {
       ...described.flatMap(({ compiled: { total } }, index) =>
         total ? [{ ...total, onRow: guarded(([count]) => (this.totals[index] = Number(count))) }] : [],
       ),
-      ...described.map(({ compiled: { text, params } }, index) => ({
+      ...described.map(({ query, compiled: { text, params, readsCells } }, index) => ({
         text,
         params,
+        reads: readsCells ? undefined : query.ungrouped ? ('list' as const) : ('groups' as const),
         onRow: guarded((row) => {
           this.goTo(index);
           this.body.write(writers[index]!.row(row));

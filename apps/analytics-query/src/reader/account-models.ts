@@ -11,7 +11,7 @@ import {
 } from '../model/model.js';
 import { membersOf } from '../query/compile.js';
 import type { NormalizedQuery } from '../query/query.js';
-import { Reader, type Patience } from './reader.js';
+import { Reader, type Patience, type Statement } from './reader.js';
 
 /** How long the names of an account are believed; new ones are in the answers within seconds anyway. */
 const FRESH_MS = 1_000;
@@ -21,10 +21,40 @@ const MAX_LISTED = 1_000;
 /** Names from here on may not have been kept, see attribute-names.ts. */
 const FULL = 2_000;
 
+/** What the database says of the attributes that queries name. */
+export interface Attributes {
+  /** Names that fold onto one of those; in one order, so that two of these can be compared. */
+  names: string[];
+  /** Names were left out, so that one that is not there may have been used all the same. */
+  isFull: boolean;
+}
+
+/** The attributes that queries name, `-` written as `_`; in one order. */
+export const attributesIn = (queries: NormalizedQuery[]): string[] =>
+  [...new Set(queries.flatMap(membersOf).flatMap((path) => attributeOfMember(path) ?? []))].sort();
+
+export const attributesOf = (account: string, named: string[]): Statement => ({
+  text: `select
+      (select string_agg(name, ',' order by name) from attribute_names
+       where account_id = $1 and replace(name, '-', '_') = any($2::text[])),
+      (select count(*) from (select from attribute_names where account_id = $1 limit ${FULL}) n)`,
+  params: [account, named],
+});
+
+export const readAttributes = ([names, count]: unknown[]): Attributes => ({
+  names: names ? (names as string).split(',') : [],
+  isFull: Number(count) === FULL,
+});
+
+export const areSame = (a: Attributes, b: Attributes): boolean =>
+  a.isFull === b.isFull && a.names.join() === b.names.join();
+
 /** The model as an account sees it. */
 @Injectable()
 export class AccountModels {
   private readonly known = new LRUCache<string, Promise<string[]>>({ max: MAX_ACCOUNTS, ttl: FRESH_MS });
+  /** What was said of the attributes of a query the last time. */
+  private readonly attributes = new LRUCache<string, Attributes>({ max: MAX_ACCOUNTS });
   /** Without an account's own dimensions: for queries that name none of them. */
   private readonly common: Model;
 
@@ -48,32 +78,36 @@ export class AccountModels {
 
   /** With the attribute dimensions that the queries name, whether or not they are listed. */
   async for(account: string, queries: NormalizedQuery[], patience: Patience): Promise<Model> {
-    const named = new Set(queries.flatMap(membersOf).flatMap((path) => attributeOfMember(path) ?? []));
-    if (named.size === 0) return this.common;
-    const names: AttributeName[] = [];
-    let isFull = false;
-    await this.reader.read(
-      account,
-      [
-        {
-          text: `select name from attribute_names where account_id = $1 and replace(name, '-', '_') = any($2::text[])`,
-          params: [account, [...named]],
-          onRow: ([name]) => names.push({ name: name as string }),
-        },
-        {
-          text: `select count(*) from (select from attribute_names where account_id = $1 limit ${FULL}) n`,
-          params: [account],
-          onRow: ([count]) => (isFull = Number(count) === FULL),
-        },
-      ],
-      patience,
-    );
-    const found = new Set(names.map(({ name }) => dimensionOfAttribute(name)));
-    // Where names were left out, one that is not there may have been used all the same.
-    if (isFull)
-      for (const name of named)
-        if (!found.has(dimensionOfAttribute(name))) names.push({ name, isFolded: true });
-    return this.modelOf(names);
+    const named = attributesIn(queries);
+    return this.with(named, await this.read(account, named, patience));
+  }
+
+  /** @param named as `attributesIn` says */
+  with(named: string[], { names, isFull }: Attributes): Model {
+    if (named.length === 0) return this.common;
+    const found = new Set(names.map(dimensionOfAttribute));
+    const folded = isFull ? named.filter((name) => !found.has(dimensionOfAttribute(name))) : [];
+    return this.modelOf([...names.map(byName), ...folded.map((name) => ({ name, isFolded: true }))]);
+  }
+
+  /** What was learnt last, which may be behind; the truth where something was missing then. */
+  async supposed(account: string, named: string[], patience: Patience): Promise<Attributes> {
+    return this.attributes.get(keyOf(account, named)) ?? this.read(account, named, patience);
+  }
+
+  learn(account: string, named: string[], attributes: Attributes): void {
+    const found = new Set(attributes.names.map(dimensionOfAttribute));
+    const isAllThere = attributes.isFull || named.every((name) => found.has(dimensionOfAttribute(name)));
+    if (isAllThere) this.attributes.set(keyOf(account, named), attributes);
+    else this.attributes.delete(keyOf(account, named));
+  }
+
+  private async read(account: string, named: string[], patience: Patience): Promise<Attributes> {
+    if (named.length === 0) return { names: [], isFull: false };
+    const [row] = await this.reader.rows(account, attributesOf(account, named), patience);
+    const attributes = readAttributes(row!);
+    this.learn(account, named, attributes);
+    return attributes;
   }
 
   private readonly modelOf = (names: AttributeName[]): Model => modelFor(names, this.env.FISCAL_YEAR_START);
@@ -92,4 +126,5 @@ export class AccountModels {
   }
 }
 
+const keyOf = (account: string, named: string[]): string => `${account} ${named.join()}`;
 const byName = (name: string): AttributeName => ({ name });

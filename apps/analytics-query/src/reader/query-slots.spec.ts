@@ -4,8 +4,8 @@ import { QuerySlots } from './query-slots.js';
 /** Work that ends when told. */
 function controlled(slots: QuerySlots) {
   const running: { account: string; end: () => void }[] = [];
-  const start = (account: string, signal = new AbortController().signal) =>
-    slots.run(account, signal, async () => {
+  const start = (account: string, signal = new AbortController().signal, kind?: string) =>
+    slots.run({ account, kind, signal }, async () => {
       await new Promise<void>((resolve) => {
         const entry = { account, end: () => (running.splice(running.indexOf(entry), 1), resolve()) };
         running.push(entry);
@@ -15,7 +15,7 @@ function controlled(slots: QuerySlots) {
   const of = (account: string) => running.filter((entry) => entry.account === account).length;
   return { running, start, of };
 }
-const options = { slots: 8, perAccount: 6, queue: 20 };
+const options = { slots: 8, perAccount: 6, heavy: 8, queue: 20 };
 
 describe('QuerySlots', () => {
   it('leaves an account as many connections as it has, so that another always finds one', async () => {
@@ -30,26 +30,32 @@ describe('QuerySlots', () => {
     expect(await Promise.all(all)).toHaveLength(12);
   });
 
-  it('gives a place that becomes free to whoever has the fewest, then to whoever waits longest', async () => {
-    const { start, of, running } = controlled(new QuerySlots({ ...options, slots: 2 }));
-    const all = [start('a'), start('b'), start('a'), start('c'), start('b')];
-    await settled();
-    expect(['a', 'b', 'c'].map(of)).toEqual([1, 1, 0]);
-    running[0]!.end();
-    await settled();
-    expect(['a', 'b', 'c'].map(of)).toEqual([1, 1, 0]);
-    running[0]!.end();
-    await settled();
-    expect(of('c')).toBe(1);
-    while (running.length > 0) {
+  it('gives a place that becomes free to whoever has the fewest, then has spent least, then waits longest', async () => {
+    jest.useFakeTimers({ doNotFake: ['setImmediate', 'queueMicrotask', 'nextTick'] });
+    try {
+      const { start, of, running } = controlled(new QuerySlots({ ...options, slots: 2 }));
+      const all = [start('a'), start('b'), start('a'), start('c'), start('b')];
+      await settled();
+      expect(['a', 'b', 'c'].map(of)).toEqual([1, 1, 0]);
+      jest.advanceTimersByTime(10);
       running[0]!.end();
       await settled();
+      expect(['a', 'b', 'c'].map(of)).toEqual([0, 1, 1]);
+      running[0]!.end();
+      await settled();
+      expect(['a', 'b', 'c'].map(of)).toEqual([1, 0, 1]);
+      while (running.length > 0) {
+        running[0]!.end();
+        await settled();
+      }
+      await Promise.all(all);
+    } finally {
+      jest.useRealTimers();
     }
-    await Promise.all(all);
   });
 
   it('refuses what is too much, and gives the place free when the work fails', async () => {
-    const slots = new QuerySlots({ slots: 1, perAccount: 1, queue: 1 });
+    const slots = new QuerySlots({ ...options, slots: 1, perAccount: 1, queue: 1 });
     const { start, running } = controlled(slots);
     const started = [start('a'), start('a')];
     await expect(start('a')).rejects.toMatchObject({ status: 429 });
@@ -59,13 +65,17 @@ describe('QuerySlots', () => {
     await Promise.all(started);
     for (let turn = 0; turn < 3; turn += 1)
       await expect(
-        slots.run('a', new AbortController().signal, () => Promise.reject(new Error('failed'))),
+        slots.run({ account: 'a', signal: new AbortController().signal }, () =>
+          Promise.reject(new Error('failed')),
+        ),
       ).rejects.toThrow('failed');
-    expect(await slots.run('a', new AbortController().signal, () => Promise.resolve(5))).toBe(5);
+    expect(
+      await slots.run({ account: 'a', signal: new AbortController().signal }, () => Promise.resolve(5)),
+    ).toBe(5);
   });
 
   it('lets nobody wait whose request has ended', async () => {
-    const slots = new QuerySlots({ slots: 1, perAccount: 1, queue: 5 });
+    const slots = new QuerySlots({ ...options, slots: 1, perAccount: 1 });
     const { start, running } = controlled(slots);
     const first = start('a');
     const gone = new AbortController();
@@ -75,5 +85,95 @@ describe('QuerySlots', () => {
     running[0]!.end();
     expect(await first).toBe('a');
     expect(running).toHaveLength(0);
+  });
+
+  describe('with queries that are known to be heavy', () => {
+    beforeEach(() => void jest.useFakeTimers({ doNotFake: ['setImmediate', 'queueMicrotask', 'nextTick'] }));
+    afterEach(() => void jest.useRealTimers());
+
+    const signal = new AbortController().signal;
+    /** Runs one of each kind for long enough that it is known from then on. */
+    async function learned(slots: QuerySlots, kinds: string[]) {
+      const { start, running } = controlled(slots);
+      for (const kind of kinds) {
+        const done = start('teacher', signal, kind);
+        await settled();
+        jest.advanceTimersByTime(100);
+        running[0]!.end();
+        await done;
+      }
+    }
+
+    it('runs few of them at once, and all others beside them', async () => {
+      const slots = new QuerySlots({ ...options, heavy: 1 });
+      await learned(slots, ['year']);
+      const { start, of, running } = controlled(slots);
+      const all = [start('a', signal, 'year'), start('a', signal, 'year'), start('b', signal, 'year')];
+      all.push(start('a', signal, 'day'), start('c', signal, 'day'));
+      await settled();
+      expect(['a', 'b', 'c'].map(of)).toEqual([2, 0, 1]);
+      // One that nobody knew turns out to be heavy as well.
+      jest.advanceTimersByTime(100);
+      running[0]!.end();
+      await settled();
+      expect(['a', 'b', 'c'].map(of)).toEqual([1, 0, 1]);
+      while (running.length > 0) {
+        running[0]!.end();
+        await settled();
+      }
+      await Promise.all(all);
+    });
+
+    it('lets them take turns by what their accounts have spent', async () => {
+      const slots = new QuerySlots({ ...options, heavy: 1 });
+      await learned(slots, ['year']);
+      const { start, running } = controlled(slots);
+      const order: string[] = [];
+      const all = ['a', 'a', 'a', 'a', 'b', 'b'].map((account) => start(account, signal, 'year'));
+      for (let turn = 0; turn < 6; turn += 1) {
+        await settled();
+        order.push(running[0]!.account);
+        jest.advanceTimersByTime(300);
+        running[0]!.end();
+      }
+      await Promise.all(all);
+      expect(order.join('')).toBe('ababaa');
+    });
+
+    it('lets no account wait long for the heavy queries of another', async () => {
+      const slots = new QuerySlots({ ...options, heavy: 1 });
+      await learned(slots, ['year']);
+      const { start, of, running } = controlled(slots);
+      const all = ['a', 'a', 'b'].map((account) => start(account, signal, 'year'));
+      await settled();
+      jest.advanceTimersByTime(1_900);
+      await settled();
+      expect(['a', 'b'].map(of)).toEqual([1, 0]);
+      jest.advanceTimersByTime(200);
+      await settled();
+      expect(['a', 'b'].map(of)).toEqual([1, 1]);
+      while (running.length > 0) {
+        running[0]!.end();
+        await settled();
+      }
+      await Promise.all(all);
+    });
+
+    it('forgets what was heavy once', async () => {
+      const slots = new QuerySlots({ ...options, heavy: 1 });
+      await learned(slots, ['year', 'month']);
+      const { start, of, running } = controlled(slots);
+      const once = start('a', signal, 'month');
+      await settled();
+      running[0]!.end();
+      await once;
+      const all = [start('a', signal, 'year'), start('b', signal, 'month')];
+      await settled();
+      expect(['a', 'b'].map(of)).toEqual([1, 1]);
+      running.forEach(({ end }) => end());
+      await settled();
+      running.forEach(({ end }) => end());
+      await Promise.all(all);
+    });
   });
 });

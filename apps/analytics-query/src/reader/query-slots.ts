@@ -1,13 +1,22 @@
 import { DomainError } from '@perkway/domain';
+import { LRUCache } from 'lru-cache';
 
 interface Waiting {
   start: () => void;
   /** Counts up, so that who came first goes first among equals. */
   turn: number;
+  since: number;
+  isHeavy: boolean;
+}
+interface Running {
+  since: number;
+  isHeavy: boolean;
 }
 interface Lane {
   running: number;
   waiting: Waiting[];
+  /** Milliseconds that its queries took, from what the least of the others had when it came. */
+  spent: number;
 }
 
 export interface QuerySlotsOptions {
@@ -15,9 +24,25 @@ export interface QuerySlotsOptions {
   slots: number;
   /** Of one account. */
   perAccount: number;
+  /** Heavy ones, of all accounts. */
+  heavy: number;
   /** Queries of one account that may wait for their turn. */
   queue: number;
 }
+
+export interface Work {
+  account: string;
+  /** What is alike takes alike long, so that what took long is known the next time. Without it nothing is remembered. */
+  kind?: string;
+  /** Ends the waiting; the work looks at it itself. */
+  signal: AbortSignal;
+}
+
+/** What takes longer is heavy. */
+const HEAVY_MS = 100;
+/** An account that has nothing running waits no longer than this for the heavy queries of others. */
+const HEAVY_WAIT_MS = 2_000;
+const MAX_KINDS = 5_000;
 
 const tooMany = () =>
   new DomainError('TOO_MANY_REQUESTS', 'Too many queries of this account at once, try again in a moment');
@@ -25,84 +50,115 @@ const tooMany = () =>
 /**
  * Shares the connections out between the accounts: an account may take another one only while more are free than it has
  * itself. So one account alone gets half of them, several get less, and there is one left for whoever comes next.
+ *
+ * A connection is of no use without a processor, so of the queries that are known to be heavy only a few run at once; they
+ * take turns by what their accounts have spent.
  */
 export class QuerySlots {
   private readonly lanes = new Map<string, Lane>();
-  private free: number;
+  private readonly running = new Set<Running>();
+  private readonly heavyKinds = new LRUCache<string, true>({ max: MAX_KINDS });
+  private waiting = 0;
   private turns = 0;
 
-  constructor(private readonly options: QuerySlotsOptions) {
-    this.free = options.slots;
-  }
+  constructor(private readonly options: QuerySlotsOptions) {}
 
   /**
-   * @param signal ends the waiting; the work looks at it itself
-   * @param work told whether other work runs at the same time
+   * @param work told whether there is other work at the same time
    * @throws DomainError 429 when too many queries of the account wait already
    */
-  async run<T>(account: string, signal: AbortSignal, work: (isBusy: boolean) => Promise<T>): Promise<T> {
-    let lane = this.lanes.get(account);
-    if (!lane) this.lanes.set(account, (lane = { running: 0, waiting: [] }));
-    if (lane.waiting.length === 0 && this.mayStart(lane)) this.take(lane);
-    else await this.wait(account, lane, signal);
+  async run<T>({ account, kind, signal }: Work, work: (isBusy: boolean) => Promise<T>): Promise<T> {
+    const isHeavy = kind !== undefined && this.heavyKinds.has(kind);
+    const lane = this.laneOf(account);
+    const run = this.mayStart(lane, isHeavy)
+      ? this.take(lane, isHeavy)
+      : await this.wait(account, lane, isHeavy, signal);
     try {
-      return await work(this.options.slots - this.free > 1);
+      return await work(this.running.size > 1 || this.waiting > 0);
     } finally {
+      const took = Date.now() - run.since;
+      if (kind !== undefined && took >= HEAVY_MS) this.heavyKinds.set(kind, true);
+      else if (isHeavy) this.heavyKinds.delete(kind!);
+      lane.spent += took;
       lane.running -= 1;
-      this.free += 1;
+      this.running.delete(run);
       this.startNext();
       this.forgetIdle(account, lane);
     }
   }
 
-  private mayStart({ running }: Lane): boolean {
-    if (this.free === 0 || running >= this.options.perAccount) return false;
-    return running === 0 || this.free > running;
+  /** Who comes begins with what the least of the others has spent: nobody saves turns up. */
+  private laneOf(account: string): Lane {
+    const known = this.lanes.get(account);
+    if (known) return known;
+    const least = Math.min(...[...this.lanes.values()].map(({ spent }) => spent));
+    const lane = { running: 0, waiting: [], spent: Number.isFinite(least) ? least : 0 };
+    this.lanes.set(account, lane);
+    return lane;
   }
 
-  private take(lane: Lane) {
+  private mayStart({ running }: Lane, isHeavy: boolean, since = Infinity): boolean {
+    const free = this.options.slots - this.running.size;
+    if (free === 0 || running >= this.options.perAccount || (running > 0 && free <= running)) return false;
+    if (!isHeavy || this.heavyRunning() < this.options.heavy) return true;
+    return running === 0 && Date.now() - since >= HEAVY_WAIT_MS;
+  }
+
+  /** Also those that nobody knew before. */
+  private heavyRunning(): number {
+    const before = Date.now() - HEAVY_MS;
+    return [...this.running].filter(({ isHeavy, since }) => isHeavy || since <= before).length;
+  }
+
+  private take(lane: Lane, isHeavy: boolean): Running {
+    const run = { since: Date.now(), isHeavy };
     lane.running += 1;
-    this.free -= 1;
+    this.running.add(run);
+    return run;
   }
 
-  /** Resolves with a slot taken. */
-  private wait(account: string, lane: Lane, signal: AbortSignal): Promise<void> {
+  /** Resolves when it has been started. */
+  private wait(account: string, lane: Lane, isHeavy: boolean, signal: AbortSignal): Promise<Running> {
     if (lane.waiting.length >= this.options.queue) throw tooMany();
     return new Promise((resolve, reject) => {
-      const leave = () => {
+      const patience = isHeavy ? setTimeout(() => this.startNext(), HEAVY_WAIT_MS + 1) : undefined;
+      const done = () => {
+        clearTimeout(patience);
+        signal.removeEventListener('abort', leave);
         lane.waiting.splice(lane.waiting.indexOf(waiting), 1);
+        this.waiting -= 1;
+      };
+      const leave = () => {
+        done();
         this.forgetIdle(account, lane);
         reject(tooMany());
       };
       const waiting: Waiting = {
         turn: (this.turns += 1),
+        since: Date.now(),
+        isHeavy,
         start: () => {
-          signal.removeEventListener('abort', leave);
-          resolve();
+          done();
+          resolve(this.take(lane, isHeavy));
         },
       };
       lane.waiting.push(waiting);
+      this.waiting += 1;
       if (signal.aborted) leave();
       else signal.addEventListener('abort', leave, { once: true });
     });
   }
 
-  /** Whoever has the fewest running, then whoever waits longest. */
+  /** Whoever has the fewest running, then has spent least, then waits longest. */
   private startNext() {
     for (;;) {
-      let next: Lane | undefined;
+      let next: Candidate | undefined;
       for (const lane of this.lanes.values()) {
-        if (lane.waiting.length === 0 || !this.mayStart(lane)) continue;
-        if (
-          !next ||
-          lane.running < next.running ||
-          (lane.running === next.running && first(lane) < first(next))
-        )
-          next = lane;
+        const waiting = lane.waiting.find(({ isHeavy, since }) => this.mayStart(lane, isHeavy, since));
+        if (waiting && (!next || isBefore({ lane, waiting }, next))) next = { lane, waiting };
       }
       if (!next) return;
-      this.take(next);
-      next.waiting.shift()!.start();
+      next.waiting.start();
     }
   }
 
@@ -112,4 +168,9 @@ export class QuerySlots {
   }
 }
 
-const first = ({ waiting }: Lane): number => waiting[0]!.turn;
+interface Candidate {
+  lane: Lane;
+  waiting: Waiting;
+}
+const isBefore = (a: Candidate, b: Candidate): boolean =>
+  (a.lane.running - b.lane.running || a.lane.spent - b.lane.spent || a.waiting.turn - b.waiting.turn) < 0;

@@ -30,6 +30,7 @@ export const defineApp = (env: AnalyticsQueryEnv): AppDefinition => ({
     url: env.QUERY_URL,
     examples: { query: JSON.stringify(QUERY_EXAMPLE) },
   },
+  answersRequests: env.ANALYTICS_ROLES.includes('ingest'),
   errors: renderCubeError,
   health: { body: (healthy) => ({ health: healthy ? 'HEALTH' : 'DOWN' }) },
   bodyLimit: BODY_LIMIT,

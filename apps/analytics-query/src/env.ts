@@ -1,4 +1,5 @@
 import { baseUrl, confidential, databaseEnv, platformEnv, postgresUrl } from '@perkway/platform';
+import { keyringVariable } from '@perkway/signing';
 import { makeValidator, num, type CleanedEnv } from 'envalid';
 
 /** More would only cost; two survive no more than one. */
@@ -55,6 +56,11 @@ export const envSpec = {
     default: 0,
     desc: 'Whole months of events kept beside the current one (UTC), the same for both roles; 0 keeps all',
   }),
+  ERASURE_KEYS: confidential(
+    keyringVariable({
+      desc: 'Knows journeys that were erased when they come again. A key stays for as long as they may, which is for ever',
+    }),
+  ),
   ROLLUP_INTERVAL_MS: positive({ default: 10_000, desc: 'Time between two refreshes of the rollups' }),
   UPKEEP_INTERVAL_MS: positive({
     default: 600_000,

@@ -3,10 +3,19 @@ import { AuthModule } from '@perkway/auth';
 import { DatabaseModule } from '@perkway/platform';
 import { TrackingModule } from '@perkway/tracking';
 import { CampaignsModule } from './campaigns/campaigns.module.js';
+import { ErasuresModule } from './erasures/erasures.module.js';
 import { JourneyModule } from './journey/journey.module.js';
 import { OutreachModule } from './outreach/outreach.module.js';
 
 @Module({
-  imports: [DatabaseModule, AuthModule, TrackingModule, CampaignsModule, OutreachModule, JourneyModule],
+  imports: [
+    DatabaseModule,
+    AuthModule,
+    TrackingModule,
+    CampaignsModule,
+    OutreachModule,
+    JourneyModule,
+    ErasuresModule,
+  ],
 })
 export class AppModule {}

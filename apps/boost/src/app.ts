@@ -17,6 +17,7 @@ export const defineApp = (env: BoostEnv): AppDefinition => ({
     url: env.BOOST_URL,
     examples: { campaignId: 'ostervale-spring-travel', perkId: 'fernway-weekend', token: 'AQJrMVsi-example' },
   },
+  answersRequests: true,
   errors: renderBoostError,
   // Campaigns that were seen before are in memory: clicks and pixels go on without the database.
   health: { needsDatabase: false },

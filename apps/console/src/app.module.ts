@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { DatabaseModule } from '@perkway/platform';
 import { AuditLogModule } from './audit-log/audit-log.module.js';
+import { ErasuresModule } from './erasures/erasures.module.js';
 import { FleetHealthModule } from './fleet-health/fleet-health.module.js';
 import { FleetModule } from './fleet/fleet.module.js';
 import { KeysModule } from './keys/keys.module.js';
@@ -22,6 +23,7 @@ import { SiteModule } from './site/site.module.js';
     FleetHealthModule,
     ProxyModule,
     SiteModule,
+    ErasuresModule,
   ],
 })
 export class AppModule {}

@@ -29,6 +29,7 @@ export const defineApp = (env: ConsoleEnv): AppDefinition => ({
     // No exception from the policy of this origin: its pages are one.
     withPage: false,
   },
+  answersRequests: true,
   requestTimeout: REQUEST_TIMEOUT_MS,
   configure: async (app) => {
     addSecurityHeaders(app.getHttpServer(), env.CONSOLE_URL);

@@ -2,7 +2,8 @@ import { Module } from '@nestjs/common';
 import { DatabaseModule } from '@perkway/platform';
 import { TrackingModule } from '@perkway/tracking';
 import { ClicksModule } from './clicks/clicks.module.js';
+import { ErasuresModule } from './erasures/erasures.module.js';
 
 /** Has no guard: a click_url carries its own credential, and there is nothing else here. */
-@Module({ imports: [DatabaseModule, TrackingModule, ClicksModule] })
+@Module({ imports: [DatabaseModule, TrackingModule, ClicksModule, ErasuresModule] })
 export class AppModule {}

@@ -15,6 +15,7 @@ export const defineApp = (env: LinksEnv): AppDefinition => ({
     url: env.LINKS_URL,
     examples: { token: 'AWsxAAAAAAAAAZskUQyAR3kq-example' },
   },
+  answersRequests: true,
   errors: renderLinkError,
   // Its database holds the outbox only.
   health: { needsDatabase: false },

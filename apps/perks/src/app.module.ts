@@ -6,6 +6,7 @@ import { CategoriesModule } from './categories/categories.module.js';
 import { CouponCodesModule } from './coupon-codes/coupon-codes.module.js';
 import { CollectionManagementModule } from './collection-management/collection-management.module.js';
 import { CollectionReadsModule } from './collection-reads/collection-reads.module.js';
+import { ErasuresModule } from './erasures/erasures.module.js';
 import { PerksModule } from './perks/perks.module.js';
 
 @Module({
@@ -18,6 +19,7 @@ import { PerksModule } from './perks/perks.module.js';
     CollectionManagementModule,
     CollectionReadsModule,
     CouponCodesModule,
+    ErasuresModule,
   ],
 })
 export class AppModule {}

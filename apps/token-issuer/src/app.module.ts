@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { AuthModule } from '@perkway/auth';
 import { DatabaseModule } from '@perkway/platform';
 import { AccountsModule } from './accounts/accounts.module.js';
+import { ErasuresModule } from './erasures/erasures.module.js';
 import { KeyResolverModule } from './keys/key-resolver.module.js';
 import { KeysModule } from './keys/keys.module.js';
 import { PeopleModule } from './people/people.module.js';
@@ -16,6 +17,7 @@ import { TokensModule } from './tokens/tokens.module.js';
     KeysModule,
     PeopleModule,
     TokensModule,
+    ErasuresModule,
   ],
 })
 export class AppModule {}

@@ -15,6 +15,7 @@ export const defineApp = (env: TokenIssuerEnv): AppDefinition => ({
     examples: {
       accountId: 'ostervale-bank',
       email: 'ann@ostervale-bank.example',
+      erasureId: '7a3c1f0e-2b64-4a0e-9d0c-5f6a7b8c9d10',
       keyId: '0b6f0d0c-6d3e-4c55-9d5f-2f4b8d5b8f11',
     },
   },

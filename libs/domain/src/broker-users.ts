@@ -29,13 +29,17 @@ const ALL: readonly Pick<Question<object, object>, 'subject' | 'owner' | 'askers
 /** The apps with a tracking outbox. */
 const TRACKERS: AppName[] = ['perks', 'links', 'boost', 'gift-cards'];
 
-/** Makes the streams and the consumer, reads and acknowledges, drops what is stored and too old or too much. */
+/** Makes the streams and the consumer, reads and acknowledges, drops what is stored and too old or too much, or erased. */
 const INGEST: AppName = 'analytics-query';
 const INGEST_SUBJECTS = [
   ...[TRACKING_STREAM, TRACKING_DEAD_STREAM].flatMap((stream) =>
     ['INFO', 'CREATE', 'UPDATE'].map((call) => `$JS.API.STREAM.${call}.${stream}`),
   ),
   `$JS.API.STREAM.PURGE.${TRACKING_STREAM}`,
+  ...[TRACKING_STREAM, TRACKING_DEAD_STREAM].map((stream) => `$JS.API.STREAM.MSG.DELETE.${stream}`),
+  `$JS.API.STREAM.MSG.GET.${TRACKING_DEAD_STREAM}`,
+  // Messages that somebody was erased from come back without that person.
+  trackingSubject(INGEST),
   ...['INFO', 'UPDATE', 'DELETE'].map((call) => `$JS.API.STREAM.${call}.${FORMER_TRACKING_STREAM}`),
   ...[TRACKING_STREAM, FORMER_TRACKING_STREAM].flatMap((stream) => [
     `$JS.API.STREAM.MSG.GET.${stream}`,

@@ -41,6 +41,7 @@ export const ERROR_CODES = {
   LINK_NOT_FOUND: { status: 404, title: 'The link does not exist' },
   JOB_NOT_FOUND: { status: 404, title: 'The job does not exist' },
   REPORT_NOT_FOUND: { status: 404, title: 'The report does not exist, has expired or was revoked' },
+  ERASURE_NOT_FOUND: { status: 404, title: 'The account has no such erasure' },
   METHOD_NOT_ALLOWED: { status: 405, title: 'The method is not allowed here' },
   KEY_EXISTS: { status: 409, title: 'The API key exists already' },
   NO_AVAILABLE_CODES: { status: 409, title: 'No single-use code is left' },

@@ -5,6 +5,7 @@ export * from './broker-users.js';
 export * from './caller.js';
 export * from './contrast.js';
 export * from './custom-attributes.js';
+export * from './erasure.js';
 export * from './errors.js';
 export * from './ids.js';
 export * from './is-record.js';

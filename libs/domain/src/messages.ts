@@ -1,4 +1,6 @@
+import type { AppName } from './apps.js';
 import type { Role } from './caller.js';
+import type { Erasure, ErasureSubject, StandIns } from './erasure.js';
 import type { LanguageWish } from './language.js';
 import type { Lookup, Question } from './question.js';
 
@@ -258,6 +260,36 @@ export type RewardLinkReply =
     }
   | { error: 'LINK_NOT_FOUND' | 'LINK_EXPIRED'; link?: undefined; brand?: Brand | null };
 
+/**
+ * What takes the place of a journey that is erased. From the answer on whatever is stored of that journey has it. Repeating
+ * it answers the same; of a customer nothing is kept.
+ */
+export const BEGIN_ERASURE: Question<ErasureSubject, StandIns> = {
+  subject: 'analytics-query.erasure.begin',
+  owner: 'analytics-query',
+  askers: ['token-issuer'],
+  away: 'The event store',
+};
+/** Whether the app holds nothing of the person any more, as far as it can see. To be asked again until it does. */
+export interface ErasedPart {
+  isDone: boolean;
+}
+const erase = (owner: AppName, away: string): Question<Erasure, ErasedPart> => ({
+  subject: `${owner}.erasure.erase`,
+  owner,
+  askers: ['token-issuer'],
+  away,
+});
+/** By app. The event store is asked after the others, whose events arrive there. */
+export const ERASE = {
+  console: erase('console', 'The console'),
+  'gift-cards': erase('gift-cards', 'The gift-card service'),
+  perks: erase('perks', 'The perk catalogue'),
+  boost: erase('boost', 'Boost'),
+  links: erase('links', 'The redirects'),
+  'analytics-query': erase('analytics-query', 'The event store'),
+} as const;
+
 /** Every question of the fleet: who may publish and subscribe what on the broker follows from it. */
 export const QUESTIONS = [
   RESOLVE_KEYS,
@@ -274,4 +306,6 @@ export const QUESTIONS = [
   RESOLVE_PERKS,
   GET_REWARD_LINK,
   REVEAL_REWARD_LINK,
+  BEGIN_ERASURE,
+  ...Object.values(ERASE),
 ] as const;

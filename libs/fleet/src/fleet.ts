@@ -85,7 +85,7 @@ export const FLEET = {
     urlVariable: 'QUERY_URL',
     port: 7,
     database: { schema: 'analytics', role: 'analytics', reader: 'analytics_reader' },
-    secrets: {},
+    secrets: { ERASURE_KEYS: 'erasureKeys' },
     parts: { variable: 'ANALYTICS_ROLES', names: ['ingest', 'query'] },
   },
   console: {

@@ -16,6 +16,7 @@ export interface Secrets {
   cardEncryptionKeys: string;
   cardHashKey: string;
   sessionKeys: string;
+  erasureKeys: string;
   /** JSON array of private EC P-256 JWKs with `kid`. */
   analyticsTokenKeys: string;
 }
@@ -35,6 +36,7 @@ const GENERATORS: { [K in keyof Secrets]: () => Secrets[K] } = {
   cardEncryptionKeys: keyring,
   cardHashKey: random,
   sessionKeys: keyring,
+  erasureKeys: keyring,
   analyticsTokenKeys: () => {
     const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     return JSON.stringify([{ ...privateKey.export({ format: 'jwk' }), kid: 'k1', use: 'sig', alg: 'ES256' }]);

@@ -18,3 +18,4 @@ export * from './tracking-stream.js';
 export { runFolder } from './test-servers.js';
 export * from './wait-for.js';
 export * from './stored-kind.js';
+export * from './what-is-kept.js';

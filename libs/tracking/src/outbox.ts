@@ -1,3 +1,4 @@
+import { eraseFromText, type Erasure } from '@perkway/domain';
 import { SteadyClient } from '@perkway/platform';
 import pg from 'pg';
 
@@ -11,6 +12,15 @@ const TAKE = `
   delete from tracking_outbox
   where seq = any (array(select seq from tracking_outbox order by seq limit $1 for update skip locked))
   returning event, extract(epoch from now() - created_at)::float8 as age`;
+
+/** Rows that are being relayed are left out: they are caught where they arrive. */
+const WITH_TEXT = `
+  select seq, event from tracking_outbox where seq >= $1 and seq < $2 and strpos(event, $3) > 0
+  for update skip locked`;
+const REPLACE = `
+  update tracking_outbox o set event = u.event from unnest($1::bigint[], $2::text[]) as u (seq, event) where o.seq = u.seq`;
+/** Looked at by one statement. */
+const ROWS_AT_ONCE = 20_000;
 
 /** Waiting for a connection, and for a statement: a Postgres that hangs must not hang a customer. */
 const CONNECT_TIMEOUT_MS = 400;
@@ -90,6 +100,38 @@ export class Outbox {
         delivered,
         oldestAge: rows.reduce((max, { age }) => Math.max(max, age), 0),
       };
+    } catch (error) {
+      failure = error as Error;
+      throw error;
+    } finally {
+      client.release(failure);
+    }
+  }
+
+  /** Takes a person out of the events that wait. */
+  async erase(erasure: Erasure): Promise<void> {
+    const { rows } = await this.pool.query<{ first: string | null; last: string | null }>(
+      'select min(seq) as first, max(seq) as last from tracking_outbox',
+    );
+    const [first, last] = [Number(rows[0]!.first ?? 0), Number(rows[0]!.last ?? -1)];
+    for (let from = first; from <= last; from += ROWS_AT_ONCE)
+      await this.eraseBetween(from, from + ROWS_AT_ONCE, erasure);
+  }
+
+  private async eraseBetween(from: number, to: number, erasure: Erasure): Promise<void> {
+    const client = await this.pool.connect();
+    let failure: Error | undefined;
+    try {
+      await client.query('begin');
+      const quoted = JSON.stringify(erasure.value);
+      const { rows } = await client.query<{ seq: string; event: string }>(WITH_TEXT, [from, to, quoted]);
+      const changed = rows.flatMap(({ seq, event }) => {
+        const erased = eraseFromText(event, erasure);
+        return erased === undefined ? [] : [{ seq, event: erased }];
+      });
+      if (changed.length > 0)
+        await client.query(REPLACE, [changed.map(({ seq }) => seq), changed.map(({ event }) => event)]);
+      await client.query('commit');
     } catch (error) {
       failure = error as Error;
       throw error;

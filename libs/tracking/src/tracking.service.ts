@@ -1,5 +1,5 @@
 import { Inject, Injectable, Optional, type OnModuleInit } from '@nestjs/common';
-import { inboxPrefix, trackingSubject, type TrackingEvent } from '@perkway/domain';
+import { inboxPrefix, trackingSubject, type Erasure, type TrackingEvent } from '@perkway/domain';
 import { APP_NAME, ENV, LOGGER, NatsService } from '@perkway/platform';
 import type { Logger } from 'pino';
 import { Registry } from 'prom-client';
@@ -116,6 +116,11 @@ export class TrackingService implements OnModuleInit {
    */
   relaySoon(): void {
     this.relay.wakeSoon();
+  }
+
+  /** Takes a person out of the events that wait in the outbox; those on their way are caught where they arrive. */
+  erase(erasure: Erasure): Promise<void> {
+    return this.outbox.erase(erasure);
   }
 
   private accepts(event: string): boolean {

@@ -1,6 +1,6 @@
 import { headers } from '@nats-io/transport-node';
 import { Inject, Injectable } from '@nestjs/common';
-import { TRACKING_DEAD_SUBJECT, type TrackingEvent } from '@perkway/domain';
+import { TRACKING_DEAD_SUBJECT, type Erasure, type TrackingEvent } from '@perkway/domain';
 import { isDatabaseAway, LOGGER, NatsService } from '@perkway/platform';
 import { hash } from 'node:crypto';
 import type { Logger } from 'pino';
@@ -38,15 +38,19 @@ export class BatchWriter {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** @throws while the database or the broker is away; then the whole batch can be written again */
-  async write(events: TrackingEvent[]): Promise<void> {
-    if (events.length === 0) return;
+  /**
+   * @returns the erasures that some of the events were late for
+   * @throws while the database or the broker is away; then the whole batch can be written again
+   */
+  async write(events: TrackingEvent[]): Promise<Erasure[]> {
+    if (events.length === 0) return [];
     try {
-      const { stored, duplicates, expired, rejected } = await this.store.store(events);
+      const { stored, duplicates, expired, rejected, erasures } = await this.store.store(events);
       this.metrics.stored.inc(stored);
       this.metrics.duplicates.inc(duplicates);
       this.metrics.expired.inc(expired);
       for (const each of rejected) await this.bury(each);
+      return erasures;
     } catch (error) {
       if (isPartitionMissing(error)) {
         this.partitions.forget();
@@ -58,11 +62,10 @@ export class BatchWriter {
           content: { event: events[0] },
           reason: `the database refuses it: ${codeOf(error)}`,
         });
-        return;
+        return [];
       }
       const middle = events.length >> 1;
-      await this.write(events.slice(0, middle));
-      await this.write(events.slice(middle));
+      return [...(await this.write(events.slice(0, middle))), ...(await this.write(events.slice(middle)))];
     }
   }
 
@@ -70,9 +73,10 @@ export class BatchWriter {
    * Puts an event that can never be stored aside, as a message that could be published again, or a message that holds none
    * byte by byte. Resolves when the dead-letter stream has it.
    */
-  async bury({ content, reason }: RejectedEvent): Promise<void> {
+  async bury({ content: given, reason }: RejectedEvent): Promise<void> {
     const { jetstream } = this.nats;
     if (!jetstream) throw new Error('NATS is away');
+    const content = await this.store.withoutErased(given);
     const body = 'message' in content ? content.message : JSON.stringify({ events: [content.event] });
     const named = headers();
     named.set('Perkway-Reason', reason);

@@ -1,8 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { ADVISORY_LOCKS, type TrackingEvent } from '@perkway/domain';
+import { ADVISORY_LOCKS, isRecord, type Erasure, type TrackingEvent } from '@perkway/domain';
 import { ENV, isDatabaseAway } from '@perkway/platform';
 import { DataSource, type EntityManager } from 'typeorm';
 import type { AnalyticsQueryEnv } from '../env.js';
+import { ErasedJourneys } from '../erasures/erased-journeys.js';
 import { keptFrom } from '../retention.js';
 import { AttributeNames } from './attribute-names.js';
 import { byKey, hasExternalId, insertOf, instantOf, isStored, type StoredEvent } from './event-rows.js';
@@ -18,6 +19,8 @@ export interface StoreResult {
   expired: number;
   /** Events for which there is no place. */
   rejected: RejectedEvent[];
+  /** Of the journeys that some of the events were of. */
+  erasures: Erasure[];
 }
 
 const HOUR_MS = 3_600_000;
@@ -31,6 +34,7 @@ export class EventStore {
   constructor(
     @Inject(DataSource) private readonly dataSource: DataSource,
     @Inject(Partitions) private readonly partitions: Partitions,
+    @Inject(ErasedJourneys) private readonly erased: ErasedJourneys,
     @Inject(ENV) private readonly env: AnalyticsQueryEnv,
   ) {}
 
@@ -39,25 +43,33 @@ export class EventStore {
     const oldest = keptFrom(this.env.RETENTION_MONTHS, Date.now());
     const kept = all.filter(({ at }) => at >= oldest).sort(byKey);
     const { events, rejected } = await this.withPartition(kept);
-    const names = this.attributeNames.newOnes(events);
-    const stored = await this.dataSource.transaction(async (manager) => {
-      let inserted = 0;
-      if (events.length > 0) {
-        await markClosedHours(manager, events);
-        inserted = await insertEvents(manager, await withOwnExternalIds(manager, events));
-      }
-      await this.attributeNames.keep(manager, names);
+    const { stored, names, erasures } = await this.dataSource.transaction(async (manager) => {
+      await markClosedHours(manager, events);
+      const late = await this.erased.takeOut(manager, events);
+      const inserted = await insertEvents(manager, await withOwnExternalIds(manager, late.events));
+      const newNames = this.attributeNames.newOnes(late.events);
+      await this.attributeNames.keep(manager, newNames);
       await keepPerkNames(manager, batch);
       await keepCampaignNames(manager, batch);
-      return inserted;
+      return { stored: inserted, names: newNames, erasures: late.erasures };
     });
     this.attributeNames.remember(names);
     return {
       stored,
+      erasures,
       duplicates: events.length - stored,
       expired: all.length - kept.length,
       rejected,
     };
+  }
+
+  /** What cannot be stored, without the persons who were erased. */
+  async withoutErased(content: RejectedEvent['content']): Promise<RejectedEvent['content']> {
+    if (!('event' in content) || !isRecord(content.event) || typeof content.event.account !== 'string')
+      return content;
+    const event = { ...content.event, account: content.event.account };
+    const { events } = await this.erased.takeOut(this.dataSource.manager, [event]);
+    return { event: events[0] };
   }
 
   /** Puts the events aside whose month cannot have a partition, so that they do not hold up the others. */
@@ -94,6 +106,7 @@ function monthsOf(events: StoredEvent[]): Set<string> {
  * see what was committed while the first one waited.
  */
 async function markClosedHours(manager: EntityManager, events: StoredEvent[]): Promise<void> {
+  if (events.length === 0) return;
   await manager.query(`select pg_advisory_xact_lock_shared(${ADVISORY_LOCKS.ingest})`);
   const [{ closing }] = (await manager.query(
     'select extract(epoch from closing_to) * 1000 as closing from rollup_state',

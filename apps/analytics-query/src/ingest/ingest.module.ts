@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { ErasuresModule } from '../erasures/erasures.module.js';
 import { PartitionsModule } from '../partitions/partitions.module.js';
 import { BatchWriter } from './batch-writer.js';
 import { EventStore } from './event-store.js';
@@ -7,7 +8,7 @@ import { IngestService } from './ingest.service.js';
 
 /** Stores events; part of the role `ingest`. */
 @Module({
-  imports: [PartitionsModule],
+  imports: [PartitionsModule, ErasuresModule],
   providers: [EventStore, BatchWriter, IngestMetrics, IngestService],
 })
 export class IngestModule {}

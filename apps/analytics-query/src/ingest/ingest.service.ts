@@ -1,10 +1,12 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { TRACKING_STREAM } from '@perkway/domain';
+import { TRACKING_STREAM, type Erasure } from '@perkway/domain';
 import { ENV, LOGGER, NatsService } from '@perkway/platform';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { AnalyticsQueryEnv } from '../env.js';
+import { eraseFromMessage } from '../erasures/erase-from-message.js';
+import { StreamEraser } from '../erasures/stream-eraser.js';
 import { BatchWriter } from './batch-writer.js';
 import { IngestMetrics } from './ingest-metrics.js';
 import { Pull, type StreamMessage } from './pull.js';
@@ -23,6 +25,8 @@ const FETCH_BYTES = 4 * 1024 * 1024;
 /** The least that the client allows. Stopping waits for one such request to run out. */
 const FETCH_MS = 1_000;
 const EXTEND_MS = ACK_WAIT_MS / 3;
+/** Before a message is looked at again that an erased person could not be taken out of. */
+const ERASE_AGAIN_MS = 10_000;
 const UNKNOWN_VERSION_DELAY_MS = 60_000;
 const MAX_BACKOFF_MS = 5_000;
 const STOP_LIMIT_MS = 5_000;
@@ -67,6 +71,7 @@ export class IngestService implements OnModuleInit, BeforeApplicationShutdown {
     @Inject(ENV) private readonly env: AnalyticsQueryEnv,
     @Inject(NatsService) private readonly nats: NatsService,
     @Inject(BatchWriter) private readonly writer: BatchWriter,
+    @Inject(StreamEraser) private readonly eraser: StreamEraser,
     @Inject(IngestMetrics) private readonly metrics: IngestMetrics,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
@@ -223,11 +228,12 @@ export class IngestService implements OnModuleInit, BeforeApplicationShutdown {
     for (let attempt = 0; !this.stopping; attempt += 1) {
       const stopTimer = this.metrics.batches.startTimer();
       try {
-        await this.writer.write(batch.flatMap(({ events }) => events));
+        const erasures = await this.writer.write(batch.flatMap(({ events }) => events));
         for (const rejected of batch.flatMap((held) => held.rejected)) await this.writer.bury(rejected);
         stopTimer();
         for (const { message, hasUnknownVersion } of batch) {
-          if (!hasUnknownVersion) message.ack();
+          if (erasures.length > 0 && !(await this.eraseFrom(message, erasures))) message.nak(ERASE_AGAIN_MS);
+          else if (!hasUnknownVersion) message.ack();
           else {
             // A newer release will understand it.
             message.nak(UNKNOWN_VERSION_DELAY_MS);
@@ -242,6 +248,18 @@ export class IngestService implements OnModuleInit, BeforeApplicationShutdown {
       }
     }
     return false;
+  }
+
+  /** Of what comes late of an erased journey the stream keeps nothing either. @returns whether that is so */
+  private async eraseFrom({ data, sequence }: StreamMessage, erasures: Erasure[]): Promise<boolean> {
+    if (eraseFromMessage(data, erasures) === undefined) return true;
+    try {
+      await this.eraser.eraseMessage(sequence, erasures);
+      return true;
+    } catch (err) {
+      this.logger.warn({ err }, 'cannot take an erased journey out of the stream yet');
+      return false;
+    }
   }
 
   /** Tells the broker that these messages are not forgotten. */

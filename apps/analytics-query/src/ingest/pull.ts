@@ -10,6 +10,8 @@ import { inboxPrefix, TRACKING_CONSUMER } from '@perkway/domain';
 /** A message of the stream and what can be said to the broker about it. */
 export interface StreamMessage {
   data: Uint8Array;
+  /** Its number in the stream. */
+  sequence: number;
   ack(): void;
   /** @param delayMs after which it is delivered again */
   nak(delayMs?: number): void;
@@ -92,8 +94,15 @@ export class Pull {
 /** 409 stands for the end by size and for a consumer that was deleted meanwhile. */
 const isLoss = ({ headers }: Msg): boolean => headers?.code === 409 && !TOO_LARGE.test(headers.description);
 
+/** `$JS.ACK.<stream>.<consumer>.<deliveries>.<sequence>...`, before the stream the domain and account where there are such. */
+function sequenceOf({ reply = '' }: Msg): number {
+  const tokens = reply.split('.');
+  return Number(tokens[tokens.length > 9 ? 7 : 5]);
+}
+
 const readable = (message: Msg): StreamMessage => ({
   data: message.data,
+  sequence: sequenceOf(message),
   ack: () => void message.respond('+ACK'),
   nak: (delayMs) =>
     void message.respond(

@@ -4,6 +4,7 @@ import { ScaleEventStore1767225800000 } from './1767225800000-scale-event-store.
 import { CoverRollups1767225900000 } from './1767225900000-cover-rollups.js';
 import { NoteDerivedJourneys1767226000000 } from './1767226000000-note-derived-journeys.js';
 import { AddLinkReference1767226100000 } from './1767226100000-add-link-reference.js';
+import { ErasedJourneys1767226200000 } from './1767226200000-erased-journeys.js';
 
 export const migrations: MigrationClass[] = [
   CreateEventStore1767225700000,
@@ -11,4 +12,5 @@ export const migrations: MigrationClass[] = [
   CoverRollups1767225900000,
   NoteDerivedJourneys1767226000000,
   AddLinkReference1767226100000,
+  ErasedJourneys1767226200000,
 ];

@@ -138,7 +138,7 @@ const tags = { ...utm, cmeta: text('e.cmeta::text', 'All custom attributes as on
  * Whether the event came without a journey of its own, so that it has the one of its campaign. Ingest notes it; rows that it
  * stored before it did so are looked at here.
  */
-const HAS_DERIVED_JOURNEY = `coalesce(e.has_derived_journey, e.journey_id like '${DERIVED_JOURNEY_PREFIX}%' and e.journey_id =
+export const HAS_DERIVED_JOURNEY = `coalesce(e.has_derived_journey, e.journey_id like '${DERIVED_JOURNEY_PREFIX}%' and e.journey_id =
   '${DERIVED_JOURNEY_PREFIX}' || left(encode(sha256(convert_to('${DERIVED_JOURNEY_SALT}' || e.campaign_id, 'UTF8')), 'hex'), ${DERIVED_JOURNEY_DIGITS}), false)`;
 /** Null where there is none, which is counted nowhere: so it is looked at once for all measures of an event. */
 const OWN_JOURNEY = `case when not ${HAS_DERIVED_JOURNEY} then e.journey_id end`;

@@ -18,13 +18,16 @@ export interface Change {
 /** What no row may hold, whatever it is called in. */
 const SECRETS = /^(?:key|api_?key|token|reward_link|codes?|pin|pins|secret|url|coupon)$/i;
 
-/** Without what would let whoever reads the log do something. */
+/** Whom something was made for: the log is for ever, and nobody could be erased from it. */
+const PERSONAL = /^(?:journey_?id|customer_?id|references?)$/i;
+
+/** Without what would let whoever reads the log do something, and without recipients. */
 export function withoutSecrets(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutSecrets);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
     Object.entries(value)
-      .filter(([name]) => !SECRETS.test(name))
+      .filter(([name]) => !SECRETS.test(name) && !PERSONAL.test(name))
       .map(([name, member]) => [name, withoutSecrets(member)]),
   );
 }

@@ -3,10 +3,12 @@ import { CreateSessions1767225700000 } from './1767225700000-create-sessions.js'
 import { CreateAuditLog1767225710000 } from './1767225710000-create-audit-log.js';
 import { CreateLinkJobs1767225720000 } from './1767225720000-create-link-jobs.js';
 import { CreateReports1767225730000 } from './1767225730000-create-reports.js';
+import { RecipientsLeaveTheAuditLog1767225740000 } from './1767225740000-recipients-leave-the-audit-log.js';
 
 export const migrations: MigrationClass[] = [
   CreateSessions1767225700000,
   CreateAuditLog1767225710000,
   CreateLinkJobs1767225720000,
   CreateReports1767225730000,
+  RecipientsLeaveTheAuditLog1767225740000,
 ];

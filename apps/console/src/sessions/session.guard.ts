@@ -24,6 +24,8 @@ export class SessionGuard implements CanActivate {
   }
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
+    // What arrives over NATS comes from our own apps: the broker knows who may publish what.
+    if (context.getType() !== 'http') return true;
     const http = context.switchToHttp();
     const request = http.getRequest<SignedInRequest & { caller?: object }>();
     const access = accessOf(context.getHandler(), context.getClass());

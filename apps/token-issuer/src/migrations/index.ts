@@ -3,10 +3,12 @@ import { CreateAccounts1767225600000 } from './1767225600000-create-accounts.js'
 import { JourneyKeys1767225601000 } from './1767225601000-journey-keys.js';
 import { ConsoleKeys1767225800000 } from './1767225800000-console-keys.js';
 import { PeopleAndUsesOfKeys1767225700000 } from './1767225700000-people-and-uses-of-keys.js';
+import { Erasures1767225900000 } from './1767225900000-erasures.js';
 
 export const migrations: MigrationClass[] = [
   CreateAccounts1767225600000,
   JourneyKeys1767225601000,
   PeopleAndUsesOfKeys1767225700000,
   ConsoleKeys1767225800000,
+  Erasures1767225900000,
 ];

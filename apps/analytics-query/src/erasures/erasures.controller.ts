@@ -1,0 +1,31 @@
+import { Controller, Inject } from '@nestjs/common';
+import { Payload } from '@nestjs/microservices';
+import {
+  BEGIN_ERASURE,
+  ERASE,
+  type ErasedPart,
+  type Erasure,
+  type ErasureSubject,
+  type StandIns,
+} from '@perkway/domain';
+import { Answers } from '@perkway/platform';
+import { ErasedJourneys } from './erased-journeys.js';
+import { ErasuresService } from './erasures.service.js';
+
+@Controller()
+export class ErasuresController {
+  constructor(
+    @Inject(ErasedJourneys) private readonly erased: ErasedJourneys,
+    @Inject(ErasuresService) private readonly erasures: ErasuresService,
+  ) {}
+
+  @Answers(BEGIN_ERASURE)
+  begin(@Payload() subject: ErasureSubject): Promise<StandIns> {
+    return this.erased.begin(subject);
+  }
+
+  @Answers(ERASE['analytics-query'])
+  erase(@Payload() erasure: Erasure): Promise<ErasedPart> {
+    return this.erasures.erase(erasure);
+  }
+}

@@ -1,0 +1,66 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { ErasedPart, Erasure } from '@perkway/domain';
+import { LOGGER } from '@perkway/platform';
+import { LRUCache } from 'lru-cache';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { EventEraser } from './event-eraser.js';
+import { StreamEraser } from './stream-eraser.js';
+
+/** Whoever asks is told by then how far it is. */
+const PATIENCE_MS = 500;
+const REMEMBERED = 10_000;
+
+const keyOf = ({ id, round }: Erasure): string => `${id}/${round}`;
+
+/**
+ * Erasures that this process was asked for: those that come while others are under way are done together after them, as
+ * each goes through all that is stored. Nothing is kept of it: token-issuer asks on until somebody has done it, and
+ * doing it again changes nothing.
+ */
+@Injectable()
+export class ErasuresService {
+  private readonly waiting = new Map<string, Erasure>();
+  private readonly done = new LRUCache<string, true>({ max: REMEMBERED });
+  private working: Promise<void> | undefined;
+
+  constructor(
+    @Inject(EventEraser) private readonly events: EventEraser,
+    @Inject(StreamEraser) private readonly streams: StreamEraser,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  async erase(erasure: Erasure): Promise<ErasedPart> {
+    const key = keyOf(erasure);
+    if (!this.done.has(key)) {
+      this.waiting.set(key, erasure);
+      this.working ??= this.work().finally(() => (this.working = undefined));
+      const end = new AbortController();
+      await Promise.race([
+        this.working,
+        sleep(PATIENCE_MS, undefined, { signal: end.signal }).catch(() => undefined),
+      ]);
+      end.abort();
+    }
+    return { isDone: this.done.has(key) };
+  }
+
+  private async work(): Promise<void> {
+    while (this.waiting.size > 0) {
+      const batch = [...this.waiting.values()];
+      try {
+        for (const account of new Set(batch.map((each) => each.account)))
+          await this.events.erase(
+            account,
+            batch.filter((each) => each.account === account),
+          );
+        await this.streams.erase(batch);
+        for (const erasure of batch) this.done.set(keyOf(erasure), true);
+      } catch (err) {
+        this.logger.warn({ err }, 'cannot erase yet');
+      }
+      // What has failed is asked for again.
+      for (const erasure of batch) this.waiting.delete(keyOf(erasure));
+    }
+  }
+}

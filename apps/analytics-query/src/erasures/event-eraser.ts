@@ -1,0 +1,118 @@
+import { Inject, Injectable } from '@nestjs/common';
+import {
+  ADVISORY_LOCKS,
+  CUSTOMER_ATTRIBUTES,
+  externalIdStandIn,
+  UTM_NAMES,
+  type Erasure,
+} from '@perkway/domain';
+import { ENV } from '@perkway/platform';
+import type pg from 'pg';
+import type { AnalyticsQueryEnv } from '../env.js';
+import { HAS_DERIVED_JOURNEY } from '../model/cubes.js';
+import { withUpkeepClient } from '../upkeep/upkeep-connection.js';
+
+/** Changed in one transaction, which ingest may have to wait for where it waits for rollups. */
+const ROWS_AT_ONCE = 500;
+
+interface Row {
+  occurred_at: Date;
+  id: string;
+  journey_id: string | null;
+  external_id: string | null;
+}
+
+const NEXT = `
+  select e.occurred_at, e.id, e.journey_id, e.external_id from tracking_events e
+  where e.account_id = $1 and (e.occurred_at, e.id) > ($2, $3) and (
+    e.journey_id = any($4) and not ${HAS_DERIVED_JOURNEY}
+    or e.reference = any($5)
+    or e.cmeta is not null and exists (
+      select from jsonb_each_text(e.cmeta) as a (name, value)
+      where a.value = any($5) and lower(replace(a.name, '-', '_')) = any($6)
+    )
+  )
+  order by e.occurred_at, e.id limit ${ROWS_AT_ONCE}`;
+
+/** As whoever writes events: whoever sorts a month meanwhile finds the marks. The cells stay as they are right. */
+const MARK = `
+  insert into dirty_hours (account_id, hour)
+  select distinct $1, date_trunc('hour', u.at, 'UTC') from unnest($2::timestamptz[]) as u (at), rollup_state s
+  where u.at < s.closing_to`;
+const CHANGE = `
+  update tracking_events e
+  set journey_id = u.journey_id, external_id = u.external_id, reference = null, cmeta = null,
+    ${UTM_NAMES.map((name) => `${name} = null`).join(', ')}
+  from unnest($2::timestamptz[], $3::text[], $4::text[], $5::text[]) as u (occurred_at, id, journey_id, external_id)
+  where e.account_id = $1 and e.occurred_at = u.occurred_at and e.id = u.id
+    and e.occurred_at between $6 and $7`;
+const CHANGE_EXTERNAL_IDS = `
+  with gone as (
+    delete from conversion_ids c using unnest($2::text[], $3::text[]) as u (external_id, stand_in)
+    where c.account_id = $1 and c.external_id = u.external_id
+    returning c.account_id, u.stand_in, c.event_id, c.occurred_at
+  )
+  insert into conversion_ids (account_id, external_id, event_id, occurred_at)
+  select * from gone on conflict do nothing`;
+
+/** Takes persons out of the events that are stored. Their number, their time and what they were about stay. */
+@Injectable()
+export class EventEraser {
+  constructor(@Inject(ENV) private readonly env: AnalyticsQueryEnv) {}
+
+  /** @param erasures of one account. What comes after they were begun is changed before it is stored. */
+  async erase(account: string, erasures: readonly Erasure[]): Promise<void> {
+    const journeys = new Map(
+      erasures.flatMap(({ kind, value, standIn }) => (kind === 'journey_id' ? [[value, standIn]] : [])),
+    );
+    const customers = erasures.flatMap(({ kind, value }) => (kind === 'customer_id' ? [value] : []));
+    const { secret } = erasures[0]!;
+    await withUpkeepClient(this.env.DATABASE_URL, async (client) => {
+      for (let after: [Date, string] = [new Date(0), '']; ;) {
+        const { rows } = await client.query<Row>(NEXT, [
+          account,
+          ...after,
+          [...journeys.keys()],
+          customers,
+          CUSTOMER_ATTRIBUTES,
+        ]);
+        if (rows.length === 0) return;
+        await change(client, account, secret, rows, journeys);
+        const last = rows.at(-1)!;
+        after = [last.occurred_at, last.id];
+      }
+    });
+  }
+}
+
+async function change(
+  client: pg.Client,
+  account: string,
+  secret: string,
+  rows: Row[],
+  journeys: ReadonlyMap<string, string>,
+): Promise<void> {
+  const times = rows.map(({ occurred_at }) => occurred_at.toISOString());
+  const externalIds = [...new Set(rows.flatMap(({ external_id }) => external_id ?? []))];
+  const standIns = new Map(externalIds.map((each) => [each, externalIdStandIn(secret, each)]));
+  await client.query('begin');
+  try {
+    await client.query(`select pg_advisory_xact_lock_shared(${ADVISORY_LOCKS.ingest})`);
+    await client.query(MARK, [account, times]);
+    await client.query(CHANGE, [
+      account,
+      times,
+      rows.map(({ id }) => id),
+      rows.map(({ journey_id: journey }) => journey && (journeys.get(journey) ?? journey)),
+      rows.map(({ external_id: each }) => each && standIns.get(each)),
+      times[0],
+      times.at(-1),
+    ]);
+    if (externalIds.length > 0)
+      await client.query(CHANGE_EXTERNAL_IDS, [account, [...standIns.keys()], [...standIns.values()]]);
+    await client.query('commit');
+  } catch (error) {
+    await client.query('rollback');
+    throw error;
+  }
+}

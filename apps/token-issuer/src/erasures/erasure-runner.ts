@@ -1,0 +1,120 @@
+import { Inject, Injectable, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { BEGIN_ERASURE, ERASE, type Erasure, type ErasureKind } from '@perkway/domain';
+import { LOGGER, RpcClient } from '@perkway/platform';
+import type { Logger } from 'pino';
+import { DataSource } from 'typeorm';
+import { BETWEEN_ROUNDS, LAST_ROUND } from './rounds.js';
+
+const LOOK_MS = 1_000;
+/** Asked for together, since the event store goes through everything once for all that it was asked for. */
+const AT_ONCE = 50;
+/** An app has that long to go through what it keeps; it is asked again after it. */
+const ASK_TIMEOUT_MS = 10_000;
+/** Whoever works takes less; what a replica that has died was at goes on after this. */
+const LEASE = '120 seconds';
+const TRY_AGAIN = '1 second';
+
+const EVENT_STORE = 'analytics-query';
+const OTHERS = (Object.keys(ERASE) as (keyof typeof ERASE)[]).filter((app) => app !== EVENT_STORE);
+
+const TAKE = `
+  update erasures set due_at = now() + interval '${LEASE}' where id in (
+    select id from erasures where completed_at is null and due_at <= now()
+    order by due_at limit ${AT_ONCE} for update skip locked
+  ) returning id, account_id, kind, subject, round, done`;
+/** Another replica that was taken for dead may be at the same: what is done stays so. */
+const NOTE = `
+  update erasures set done = array(select distinct unnest(done || $3::text[])), due_at = now() + interval '${TRY_AGAIN}'
+  where id = $1 and round = $2 and completed_at is null`;
+const NEXT_ROUND = `
+  update erasures set done = '{}', round = round + 1, due_at = now() + interval '${BETWEEN_ROUNDS}'
+  where id = $1 and round = $2 and completed_at is null`;
+const COMPLETE = `
+  update erasures set done = '{}', subject = null, completed_at = now()
+  where id = $1 and round = $2 and completed_at is null`;
+
+interface Taken {
+  id: string;
+  account_id: string;
+  kind: ErasureKind;
+  subject: string;
+  round: number;
+  done: string[];
+}
+
+/**
+ * Has the apps erase what was asked for, on every replica, until each of them has: any may be away for days. Whatever
+ * is asked twice changes nothing.
+ */
+@Injectable()
+export class ErasureRunner implements OnModuleInit, BeforeApplicationShutdown {
+  private timer: NodeJS.Timeout | undefined;
+  private working: Promise<void> | undefined;
+  private isClosing = false;
+
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly rpc: RpcClient,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  onModuleInit(): void {
+    this.timer = setInterval(() => this.look(), LOOK_MS).unref();
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    this.isClosing = true;
+    clearInterval(this.timer);
+    await this.working;
+  }
+
+  /** Works until there is nothing to do, if it does not already. */
+  look(): void {
+    if (this.isClosing) return;
+    this.working ??= this.work().finally(() => (this.working = undefined));
+  }
+
+  private async work(): Promise<void> {
+    try {
+      while (!this.isClosing) {
+        const [taken] = await this.dataSource.query<[Taken[], number]>(TAKE);
+        if (taken.length === 0) return;
+        await Promise.all(taken.map((erasure) => this.advance(erasure)));
+      }
+    } catch (err) {
+      this.logger.debug({ err }, 'erasures wait');
+    }
+  }
+
+  private async advance({
+    id,
+    account_id: account,
+    kind,
+    subject: value,
+    round,
+    done,
+  }: Taken): Promise<void> {
+    const finished = new Set(done);
+    const ask = async (app: keyof typeof ERASE, erasure: Erasure): Promise<void> => {
+      if (finished.has(app) || this.isClosing) return;
+      try {
+        if ((await this.rpc.ask(ERASE[app], erasure, ASK_TIMEOUT_MS)).isDone) finished.add(app);
+      } catch (err) {
+        // At every look; whether an erasure takes too long is told by a metric.
+        this.logger.debug({ err, erasure: id, app }, 'an erasure waits');
+      }
+    };
+    try {
+      const standIns = await this.rpc.ask(BEGIN_ERASURE, { account, kind, value }, ASK_TIMEOUT_MS);
+      const erasure: Erasure = { id, account, kind, value, round, ...standIns };
+      await Promise.all(OTHERS.map((app) => ask(app, erasure)));
+      await ask(EVENT_STORE, erasure);
+    } catch (err) {
+      this.logger.debug({ err, erasure: id }, 'an erasure waits');
+    }
+    const isWhole = finished.size === OTHERS.length + 1;
+    if (!isWhole) await this.dataSource.query(NOTE, [id, round, [...finished]]);
+    else if (round < LAST_ROUND) await this.dataSource.query(NEXT_ROUND, [id, round]);
+    else await this.dataSource.query(COMPLETE, [id, round]);
+  }
+}

@@ -1,0 +1,53 @@
+import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { Roles } from '@perkway/auth';
+import { ApiPage, ApiProblems, CallerIdPipe, type ListQuery, type Page } from '@perkway/platform';
+import { ErasureResource, RequestErasureDto } from './erasure.dto.js';
+import { ErasuresService } from './erasures.service.js';
+
+@ApiTags('Management')
+@Roles('ADMIN')
+@Controller('admin/accounts/:accountId/erasures')
+export class ErasuresController {
+  constructor(private readonly erasures: ErasuresService) {}
+
+  @Post()
+  @HttpCode(202)
+  @ApiOperation({
+    summary: 'Takes a person out of everything that is kept for the account',
+    description:
+      'Counts stay: a journey goes on to count as one, under a name that leads nowhere, without attributes and references. ' +
+      'What comes of it later is made the same. A customer keeps the coupon code, and is a new one from then on.',
+  })
+  @ApiResponse({ status: 202, description: 'The receipt', type: ErasureResource })
+  @ApiProblems('ACCOUNT_NOT_FOUND')
+  requestErasure(
+    @Param('accountId', CallerIdPipe) accountId: string,
+    @Body() body: RequestErasureDto,
+  ): Promise<ErasureResource> {
+    return this.erasures.request(accountId, body);
+  }
+
+  @Get()
+  @ApiOperation({ summary: 'The erasures of an account' })
+  @ApiPage(ErasureResource, 'The latest first')
+  @ApiProblems('ACCOUNT_NOT_FOUND')
+  listErasures(
+    @Param('accountId', CallerIdPipe) accountId: string,
+    @Query() query: ListQuery,
+  ): Promise<Page<ErasureResource>> {
+    return this.erasures.list(accountId, query);
+  }
+
+  @Get(':erasureId')
+  @ApiOperation({ summary: 'How far an erasure is' })
+  @ApiParam({ name: 'erasureId', schema: { type: 'string', format: 'uuid' } })
+  @ApiOkResponse({ description: 'The receipt', type: ErasureResource })
+  @ApiProblems('ACCOUNT_NOT_FOUND', 'ERASURE_NOT_FOUND')
+  getErasure(
+    @Param('accountId', CallerIdPipe) accountId: string,
+    @Param('erasureId') erasureId: string,
+  ): Promise<ErasureResource> {
+    return this.erasures.get(accountId, erasureId);
+  }
+}

@@ -1,0 +1,34 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+export class Erasures1767225900000 implements MigrationInterface {
+  readonly name = 'Erasures1767225900000';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      create table erasures (
+        id uuid primary key,
+        account_id text not null references accounts,
+        kind text not null check (kind in ('journey_id', 'customer_id')),
+        -- Whose traces are to go; gone with them.
+        subject text,
+        requested_at timestamptz not null default now(),
+        completed_at timestamptz,
+        -- Everything is gone through twice; these apps are done with it this time.
+        round integer not null default 1,
+        done text[] not null default '{}',
+        -- Nobody else works on it until then.
+        due_at timestamptz not null default now(),
+        check ((subject is null) = (completed_at is not null))
+      )`);
+    // One that is asked for again while it is under way is the same.
+    await runner.query(
+      'create unique index erasures_open on erasures (account_id, kind, subject) where subject is not null',
+    );
+    await runner.query('create index erasures_due on erasures (due_at) where completed_at is null');
+    await runner.query('create index erasures_account on erasures (account_id, requested_at desc, id desc)');
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('drop table erasures');
+  }
+}

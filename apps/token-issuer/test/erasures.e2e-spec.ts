@@ -1,0 +1,156 @@
+import { BEGIN_ERASURE, ERASE, type ErasedPart, type Erasure } from '@perkway/domain';
+import {
+  anAccountId,
+  answer,
+  closeAll,
+  http,
+  keptRows,
+  placesOf,
+  testNats,
+  waitFor,
+  type Answering,
+  type LaunchedApp,
+  type TestDatabase,
+  type TestNats,
+} from '@perkway/testing';
+import { ADMIN_KEY, launchTokenIssuer, tokenIssuerDatabase } from './launch';
+
+const NAME = 'wilhelmina@example.org';
+type App = keyof typeof ERASE;
+const APPS = Object.keys(ERASE) as App[];
+
+describe('an erasure', () => {
+  let database: TestDatabase;
+  let nats: TestNats;
+  const open: { close(): Promise<unknown> }[] = [];
+
+  beforeEach(async () => {
+    [database, nats] = await Promise.all([tokenIssuerDatabase(), testNats()]);
+    open.push(database, nats);
+  });
+  afterEach(() => closeAll(...open.splice(0).reverse()));
+
+  const launch = async () => {
+    const issuer = await launchTokenIssuer({ database, nats });
+    open.push(issuer);
+    return issuer;
+  };
+  /** Stand in for the apps: how they answer may be changed meanwhile. */
+  const answers = async (reply: (app: App) => ErasedPart | undefined = () => ({ isDone: true })) => {
+    const asked = {} as Record<App, Answering<Erasure>>;
+    open.push(await answer(nats.url, BEGIN_ERASURE, () => ({ standIn: 'erased-x', secret: 'aa' })));
+    for (const app of APPS) open.push((asked[app] = await answer(nats.url, ERASE[app], () => reply(app))));
+    return asked;
+  };
+  const erasures = async (issuer: LaunchedApp) => {
+    const id = anAccountId();
+    const admin = () => http(issuer, { key: ADMIN_KEY });
+    await admin().put(`/admin/accounts/${id}`).send({ name: id }).expect(200);
+    const path = `/admin/accounts/${id}/erasures`;
+    return {
+      account: id,
+      path,
+      admin,
+      ask: async (body: object, status = 202) => (await admin().post(path).send(body).expect(status)).body,
+      get: async (erasure: string) => (await admin().get(`${path}/${erasure}`).expect(200)).body,
+    };
+  };
+  const parts = (state: string) => Object.fromEntries(APPS.map((app) => [app, state]));
+
+  it('is had done by every app, twice, and forgets whose it was', async () => {
+    const asked = await answers();
+    const { account, ask, get } = await erasures(await launch());
+    const receipt = await ask({ journey_id: NAME });
+    expect(receipt).toEqual({
+      id: expect.any(String),
+      account_id: account,
+      kind: 'journey_id',
+      state: 'running',
+      requested_at: expect.any(String),
+      completed_at: null,
+      parts: parts('waiting'),
+    });
+    await waitFor(async () => (await get(receipt.id)).state === 'done', 'the end', 30_000);
+    expect(await get(receipt.id)).toEqual({
+      ...receipt,
+      state: 'done',
+      completed_at: expect.any(String),
+      parts: parts('done'),
+    });
+    for (const app of APPS)
+      expect(asked[app].requests).toEqual(
+        [1, 2].map((round) => ({
+          id: receipt.id,
+          account,
+          kind: 'journey_id',
+          value: NAME,
+          round,
+          standIn: 'erased-x',
+          secret: 'aa',
+        })),
+      );
+    expect(placesOf(await keptRows(database), [NAME])).toEqual([]);
+    // Wanted again it is done again.
+    expect((await ask({ journey_id: NAME })).id).not.toBe(receipt.id);
+  });
+
+  it('waits for whoever is away, over a restart and with two replicas; asking again is harmless', async () => {
+    let isAway = true;
+    const asked = await answers((app) => (app === 'links' && isAway ? undefined : { isDone: true }));
+    const [first] = [await launch(), await launch()];
+    const { ask, get, path } = await erasures(first);
+    const receipt = await ask({ customer_id: NAME });
+    expect((await ask({ customer_id: NAME })).id).toBe(receipt.id);
+    expect((await ask({ journey_id: NAME })).id).not.toBe(receipt.id);
+    await waitFor(() => asked['analytics-query'].requests.length > 0, 'the event store to be asked', 30_000);
+    expect((await get(receipt.id)).state).toBe('running');
+    await first.close();
+    isAway = false;
+    const later = http(await launch(), { key: ADMIN_KEY });
+    await waitFor(
+      async () => (await later.get(`${path}/${receipt.id}`)).body.state === 'done',
+      'the end',
+      60_000,
+    );
+  });
+
+  it('says what it lacks', async () => {
+    const { ask, admin, path } = await erasures(await launch());
+    for (const body of [{}, { journey_id: 'a', customer_id: 'b' }, { journey_id: null }])
+      expect((await ask(body, 400)).detail).toMatch(/^journey_id is needed/);
+    for (const [body, field] of [
+      [{ journey_id: '' }, 'journey_id'],
+      [{ journey_id: 'x'.repeat(256) }, 'journey_id'],
+      [{ customer_id: 7 }, 'customer_id'],
+      [{ journey_id: 'a', name: NAME }, 'name'],
+    ] as const) {
+      const problem = await ask(body, 400);
+      expect(problem).toMatchObject({ code: 'VALIDATION_FAILED', detail: expect.stringContaining(field) });
+      expect(JSON.stringify(problem)).not.toContain(NAME);
+    }
+    const unknown = '/admin/accounts/nobody/erasures';
+    for (const call of [
+      admin().post(unknown).send({ journey_id: 'a' }),
+      admin().get(unknown),
+      admin().get(`${unknown}/7a3c1f0e-2b64-4a0e-9d0c-5f6a7b8c9d10`),
+    ])
+      expect((await call.expect(404)).body.code).toBe('ACCOUNT_NOT_FOUND');
+    for (const id of ['none', '7a3c1f0e-2b64-4a0e-9d0c-5f6a7b8c9d10'])
+      expect((await admin().get(`${path}/${id}`).expect(404)).body.code).toBe('ERASURE_NOT_FOUND');
+  });
+
+  it('is listed, the latest first', async () => {
+    const issuer = await launch();
+    const { ask, admin, path } = await erasures(issuer);
+    const ids: string[] = [];
+    for (const name of ['a', 'b', 'c']) ids.unshift((await ask({ journey_id: name })).id);
+    const { body } = await admin().get(`${path}?limit=2`).expect(200);
+    const rest = await admin().get(`${path}?limit=2&cursor=${body.next_cursor}`).expect(200);
+    expect([...body.data, ...rest.body.data].map(({ id }: { id: string }) => id)).toEqual(ids);
+    expect(rest.body.next_cursor).toBeNull();
+    const others = await erasures(issuer);
+    expect((await admin().get(others.path).expect(200)).body.data).toEqual([]);
+    await admin().get(`${others.path}/${ids[0]}`).expect(404);
+    await admin().get(`${others.path}?cursor=${body.next_cursor}`).expect(400);
+  });
+});

@@ -5,6 +5,7 @@ import { UPLOAD_ROUTE } from './proxy/proxy.controller.js';
 import { migrations } from './migrations/index.js';
 import { addSecurityHeaders } from './site/security-headers.js';
 import { serveAssets } from './site/assets.js';
+import { compressAnswers } from './site/compression.js';
 
 /** Files of cards, which the gift-card service reads as they come. */
 const UPLOAD_TYPES = ['application/x-ndjson', 'text/csv'];
@@ -34,6 +35,7 @@ export const defineApp = (env: ConsoleEnv): AppDefinition => ({
   configure: async (app) => {
     addSecurityHeaders(app.getHttpServer(), env.CONSOLE_URL);
     acceptStreams(app.getHttpAdapter().getInstance(), UPLOAD_TYPES, UPLOAD_ROUTE);
+    await compressAnswers(app);
     await serveAssets(app, env.ASSETS_FOLDER);
   },
 });

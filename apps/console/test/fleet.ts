@@ -5,6 +5,7 @@ import {
   BundledApp,
   closeAll,
   http,
+  NodeProcess,
   runNode,
   testEnvironment,
   testNats,
@@ -15,10 +16,11 @@ import {
 } from '@perkway/testing';
 import { freePort } from '@perkway/local-servers';
 import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
 import { consoleDatabase, launchConsole } from './launch';
 
 export const ADMIN_KEY = testSecrets().adminKey;
-const CONSOLE = 'http://console.perkway.test';
+export const CONSOLE = 'http://console.perkway.test';
 
 export interface Browser {
   /** What the page of the console sends of itself, with the cookie of the session. */
@@ -52,6 +54,11 @@ export class Fleet {
     return this;
   }
 
+  /** What a replica of the console that is a process of its own runs with. */
+  consoleEnvironment(): Record<string, string> {
+    return { ...testEnvironment('console', this.given), CONSOLE_URL: CONSOLE, ...this.variables };
+  }
+
   /** Another replica of the console. */
   launch(variables: Record<string, string> = {}): Promise<LaunchedApp> {
     return launchConsole(this.given, { CONSOLE_URL: CONSOLE, ...this.variables, ...variables });
@@ -77,12 +84,12 @@ export class Fleet {
   }
 
   /** As a page of the console calls it: from its origin, and signed in if there is a cookie. */
-  page(cookie?: string, console = this.console) {
+  page(cookie?: string, console: { url: string } = this.console) {
     return http(console, { origin: CONSOLE, ...(cookie === undefined ? {} : { cookie }) });
   }
 
   /** The cookie of a new session. */
-  async signIn(apiKey: string, console = this.console): Promise<string> {
+  async signIn(apiKey: string, console: { url: string } = this.console): Promise<string> {
     const answer = await this.page(undefined, console).post('/api/session').send({ apiKey }).expect(200);
     return cookieOf(answer);
   }
@@ -106,7 +113,11 @@ export class Fleet {
   }
 
   private environmentOf(app: DatabaseApp): Record<string, string> {
-    return { ...testEnvironment(app, this.given), [FLEET[app].urlVariable]: this.urls[app]! };
+    return {
+      ...testEnvironment(app, this.given),
+      [FLEET[app].urlVariable]: this.urls[app]!,
+      ...(app === 'console' ? this.variables : {}),
+    };
   }
 }
 
@@ -114,4 +125,40 @@ export class Fleet {
 export function cookieOf({ headers }: { headers: Record<string, unknown> }): string {
   const [set] = headers['set-cookie'] as unknown as string[];
   return set!.split(';', 1)[0]!;
+}
+
+/** A provider as `oidc-provider.mjs` describes it, and what the console has to know of it. */
+export class OpenIdProvider {
+  private constructor(
+    private readonly port: number,
+    private readonly process?: NodeProcess,
+  ) {}
+
+  /** On a port that the console can be told before there is a provider. */
+  static async reserve(): Promise<OpenIdProvider> {
+    return new OpenIdProvider(await freePort());
+  }
+
+  get variables(): Record<string, string> {
+    return {
+      OIDC_ISSUER: `http://127.0.0.1:${this.port}`,
+      OIDC_CLIENT_ID: 'perkway-console',
+      OIDC_CLIENT_SECRET: 'a-secret-that-only-the-two-of-them-know',
+      OIDC_LABEL: 'Ostervale accounts',
+    };
+  }
+
+  async start(consoleUrl: string): Promise<OpenIdProvider> {
+    const started = new NodeProcess([
+      join(__dirname, 'oidc-provider.mjs'),
+      String(this.port),
+      `${consoleUrl}/api/oidc/callback`,
+    ]);
+    await started.until(() => started.output.includes('listening'), 'the provider');
+    return new OpenIdProvider(this.port, started);
+  }
+
+  async stop(): Promise<void> {
+    await this.process?.kill('SIGTERM');
+  }
 }

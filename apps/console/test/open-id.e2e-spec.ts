@@ -1,27 +1,18 @@
-import { freePort } from '@perkway/local-servers';
-import { http, NodeProcess, waitFor } from '@perkway/testing';
-import { join } from 'node:path';
-import { ADMIN_KEY, Fleet } from './fleet';
+import { http, waitFor } from '@perkway/testing';
+import { ADMIN_KEY, CONSOLE, Fleet, OpenIdProvider } from './fleet';
 
-const CALLBACK = 'http://console.perkway.test/api/oidc/callback';
+const CALLBACK = `${CONSOLE}/api/oidc/callback`;
 
 describe('signing in through OpenID Connect', () => {
   const fleet = new Fleet();
-  let provider: NodeProcess;
+  let provider: OpenIdProvider;
   beforeAll(async () => {
-    const port = await freePort();
-    provider = new NodeProcess([join(__dirname, 'oidc-provider.mjs'), String(port), CALLBACK]);
-    await provider.until(() => provider.output.includes('listening'), 'the provider');
-    await fleet.start(['token-issuer'], {
-      OIDC_ISSUER: `http://127.0.0.1:${port}`,
-      OIDC_CLIENT_ID: 'perkway-console',
-      OIDC_CLIENT_SECRET: 'a-secret-that-only-the-two-of-them-know',
-      OIDC_LABEL: 'Ostervale accounts',
-    });
+    provider = await (await OpenIdProvider.reserve()).start(CONSOLE);
+    await fleet.start(['token-issuer'], provider.variables);
   }, 120_000);
   afterAll(async () => {
     await fleet.close();
-    await provider?.kill('SIGTERM');
+    await provider?.stop();
   });
 
   const cookiesOf = ({ headers }: { headers: Record<string, unknown> }) =>
@@ -48,7 +39,7 @@ describe('signing in through OpenID Connect', () => {
       const next = answer.headers.get('location');
       if (next === null) throw new Error(`the provider answered ${answer.status}`);
       url = new URL(next, url).href;
-      if (url.startsWith(CALLBACK)) return url.slice('http://console.perkway.test'.length);
+      if (url.startsWith(CALLBACK)) return url.slice(CONSOLE.length);
     }
   };
   const comeBack = (address: string, cookie: string) =>

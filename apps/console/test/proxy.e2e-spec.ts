@@ -1,6 +1,7 @@
-import { http } from '@perkway/testing';
+import { http, waitFor } from '@perkway/testing';
 import { randomUUID } from 'node:crypto';
-import { ADMIN_KEY, Fleet } from './fleet';
+import { request as connect } from 'node:http';
+import { ADMIN_KEY, CONSOLE, Fleet } from './fleet';
 
 const CARDS = (count: number) =>
   Array.from({ length: count }, () =>
@@ -124,6 +125,65 @@ describe('the calls of the fleet', () => {
       'truncate audit_outcomes',
     ])
       await expect(fleet.database.query(statement)).rejects.toThrow('only ever added to');
+  });
+
+  it('load a file of cards to its end when the browser has left, and what is missing of one that was cut off', async () => {
+    const page = fleet.page(operator);
+    const { account } = await fleet.anAccount();
+    const pool = await aPool(account, 1);
+    const address = `/api/gift/admin/pools/${pool}`;
+    const cards = Array.from({ length: 6_000 }, () => `${randomUUID()},25,EUR,FR`);
+    const whole = Buffer.from(['code,denomination,currency,country', ...cards].join('\n'));
+    /** Sends so much of the file and leaves. @returns what the load is called */
+    const leave = async (bytes: number) => {
+      const loadId = randomUUID();
+      const request = connect(`${fleet.console.url}${address}/cards?loadId=${loadId}`, {
+        method: 'POST',
+        headers: {
+          origin: CONSOLE,
+          cookie: operator,
+          'content-type': 'text/csv',
+          'content-length': whole.length,
+        },
+      });
+      request.on('error', () => undefined);
+      await new Promise((resolve) => request.write(whole.subarray(0, bytes), resolve));
+      // Else nobody would have heard of it.
+      await waitFor(async () => (await load(loadId)).status === 200, 'the load to begin');
+      request.destroy();
+      return loadId;
+    };
+    const load = (loadId: string) => page.get(`${address}/loads/${loadId}`);
+    const until = (loadId: string, state: string) =>
+      waitFor(async () => (await load(loadId)).body.state === state, `the load to be ${state}`, 20_000);
+
+    const cut = await leave(whole.length / 2);
+    await until(cut, 'failed');
+    const complete = await leave(whole.length);
+    await until(complete, 'finished');
+    const { body } = await load(complete);
+    expect(body).toMatchObject({ rows: 6_000, rejected: 0, duplicates: (await load(cut)).body.imported });
+    expect((await page.get(address).expect(200)).body.inventories).toMatchObject([{ available: 6_001 }]);
+    await waitFor(async () => {
+      const { body: log } = await page.get('/api/audit-log?limit=1');
+      expect(log.data).toMatchObject([{ path: `/admin/pools/${pool}/cards`, status: 200 }]);
+    }, 'the outcome in the log');
+    expect(JSON.stringify(fleet.console.logs)).not.toContain(cards[0]!.split(',')[0]);
+  });
+
+  it('are compressed for the pages of the console, and for nobody else', async () => {
+    const page = fleet.page(operator);
+    const log = () => page.get('/api/audit-log?limit=50').set('accept-encoding', 'gzip, br');
+    const compressed = await log().set('sec-fetch-site', 'same-origin').expect(200);
+    expect(compressed.headers['content-encoding']).toBe('br');
+    expect(compressed.headers.vary).toMatch(/accept-encoding/i);
+    const plain = await log().expect(200);
+    expect(plain.headers['content-encoding']).toBeUndefined();
+    expect(JSON.stringify(plain.body).length).toBeGreaterThan(1_024);
+    expect(compressed.body).toEqual(plain.body);
+    // A neighbour's page can make a browser send the cookie, and say what it likes in the address.
+    const lured = await log().set('sec-fetch-site', 'same-site').expect(200);
+    expect(lured.headers['content-encoding']).toBeUndefined();
   });
 
   it('show a new key once, and keep it nowhere', async () => {

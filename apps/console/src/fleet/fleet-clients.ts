@@ -29,12 +29,12 @@ export class FleetClients {
     this.clients.delete(consoleKeyId);
   }
 
-  /** Tries once: whoever waits before a screen presses again, and jobs come back by themselves. */
-  withKey(apiKey: string, timeoutMs = PATIENCE_MS): Perkway {
+  /** Tries once, if not told otherwise: whoever waits before a screen presses again, and jobs come back by themselves. */
+  withKey(apiKey: string, { timeoutMs = PATIENCE_MS, tries = 1 } = {}): Perkway {
     const hosts = Object.fromEntries(
       Object.keys(HOSTS).map((host) => [host, this.addresses.of(host as Host)]),
     );
-    return createPerkway({ apiKey, hosts, timeoutMs, tries: 1 });
+    return createPerkway({ apiKey, hosts, timeoutMs, tries });
   }
 }
 

@@ -48,19 +48,24 @@ export class ProxyService {
   ): Promise<void> {
     const gone = new AbortController();
     reply.raw.once('close', () => gone.abort());
-    const call = await this.callOf(session, operation, target, request, gone.signal);
+    const call = await this.callOf(session, operation, target, request);
     if (operation.isChange) {
+      // Goes on when the browser has left: an upload that has been sent is found again, and the log knows the outcome.
       const { status, headers, body } = await this.change(session, operation, target.path, call);
       answer(reply, status, headers);
       void reply.send(body);
       return;
     }
-    let answered = await this.calls.send(call);
+    let answered = await this.calls.send({ ...call, signal: gone.signal });
     if (answered.status === 401 && operation.host === 'query' && !(call.body instanceof Readable)) {
       // The keys of the tokens may have changed meanwhile.
       this.clients.forget(session);
       const authorization = await this.tokenOf(session);
-      answered = await this.calls.send({ ...call, headers: { ...call.headers, authorization } });
+      answered = await this.calls.send({
+        ...call,
+        headers: { ...call.headers, authorization },
+        signal: gone.signal,
+      });
     }
     if (answered.status === 401) throw new DomainError('SESSION_ENDED');
     answer(reply, answered.status, answered.headers);
@@ -78,7 +83,6 @@ export class ProxyService {
     { host, method }: Operation,
     { path, query }: Target,
     request: FastifyRequest,
-    signal: AbortSignal,
   ): Promise<FleetCall> {
     const headers: Record<string, string> = { 'x-request-id': request.id };
     for (const name of ASKED) {
@@ -98,7 +102,6 @@ export class ProxyService {
       method,
       address: path + withoutCredentials(query),
       headers,
-      signal,
       ...(hasBody ? { body: isUpload ? (request.body as Readable) : JSON.stringify(request.body) } : {}),
       ...(isUpload || host === 'query' ? { patienceMs: LONG_PATIENCE_MS } : {}),
     };

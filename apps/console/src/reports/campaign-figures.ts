@@ -42,7 +42,7 @@ export class CampaignFigures {
   }
 
   async read(session: Session, campaignId: string, range: Range): Promise<Figures> {
-    const perkway = this.clients.withKey(session.key, PATIENCE_MS);
+    const perkway = this.clients.withKey(session.key, { timeoutMs: PATIENCE_MS });
     const load = (cube: string, measures: string[], query: Cells = {}) =>
       rowsOf(perkway, {
         measures: measures.map((measure) => `${cube}.${measure}`),

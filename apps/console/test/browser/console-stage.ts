@@ -11,7 +11,7 @@ import {
   type BrowserContextOptions,
   type Page,
 } from 'playwright-core';
-import { ADMIN_KEY, Fleet } from '../fleet';
+import { ADMIN_KEY, Fleet, OpenIdProvider } from '../fleet';
 
 const SCREENSHOTS = join(resolve(__dirname, '../../../..'), 'artifacts/console');
 /** Told apart from bots by its name. */
@@ -39,13 +39,19 @@ export class ConsoleStage {
   mine: Owner;
   theirs: Owner;
   private pages: AppProcess;
+  private provider: OpenIdProvider;
 
   get url(): string {
     return this.fleet.urls.console!;
   }
 
   async start(): Promise<this> {
-    await this.fleet.start(['token-issuer', 'perks', 'boost', 'gift-cards', 'analytics-query', 'console']);
+    const provider = await OpenIdProvider.reserve();
+    await this.fleet.start(
+      ['token-issuer', 'perks', 'boost', 'gift-cards', 'analytics-query', 'console'],
+      provider.variables,
+    );
+    this.provider = await provider.start(this.url);
     const bundle = await BundledApp.build('allocation-page');
     const port = await freePort();
     this.pages = await AppProcess.spawn(
@@ -64,6 +70,7 @@ export class ConsoleStage {
   async stop(): Promise<void> {
     await this.browser?.close();
     await this.pages?.kill('SIGTERM');
+    await this.provider?.stop();
     await this.fleet.close();
   }
 

@@ -1,6 +1,13 @@
 import type { Page, Response } from 'playwright-core';
 import { waitFor } from '@perkway/testing';
-import { ADMIN_KEY, ConsoleStage, screenshot, scrollsSideways, violations } from './console-stage';
+import {
+  ADMIN_KEY,
+  ConsoleStage,
+  screenshot,
+  scrollsSideways,
+  untilShown,
+  violations,
+} from './console-stage';
 
 const stage = new ConsoleStage();
 beforeAll(() => stage.start(), 300_000);
@@ -46,6 +53,7 @@ const deeperForOperators = () => ({
 });
 const headings = (entries: Record<string, string>) =>
   Object.fromEntries(Object.entries(entries).map(([name, path]) => [path, name]));
+const today = () => new Date().toISOString().slice(0, 10);
 const headingOf = (page: Page) => page.textContent('h1');
 const fileNameOf = (path: string) =>
   path === '/' ? 'overview' : path.slice(1).replace(/\?.*$/, '-asked').replaceAll('/', '-');
@@ -88,6 +96,94 @@ describe.each([
   }, 120_000);
 });
 
+/** Whether the window has a fault of accessibility, or is wider than a phone. */
+async function faults(page: Page, name: string): Promise<string[]> {
+  const found = await violations(page);
+  await screenshot(page, name);
+  await page.setViewportSize({ width: 360, height: 740 });
+  if (await scrollsSideways(page)) found.push('scrolls sideways at 360 px');
+  found.push(...(await violations(page)));
+  await screenshot(page, `${name}-360`);
+  await page.setViewportSize({ width: 1280, height: 900 });
+  return found;
+}
+
+describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
+  it.each([
+    ['create-key', () => stage.mine.key, () => '/integration', 'Create key'],
+    ['make-link', () => stage.mine.key, () => '/gift-cards', 'Make one link'],
+    ['make-links', () => stage.mine.key, () => '/gift-cards', 'Make many links'],
+    ['freeze-report', () => stage.mine.key, () => `/campaigns/${stage.mine.campaign}`, 'Freeze as a report'],
+    ['confirm', () => ADMIN_KEY, () => `/pools/${stage.mine.pool}`, 'Delete'],
+  ])(
+    'the dialog "%s" is opened, used and left by the keyboard alone',
+    async (name, keyOf, pathOf, opener) => {
+      const context = await stage.window({ colorScheme, viewport: { width: 1280, height: 900 } });
+      const page = await stage.signIn(context, keyOf());
+      await stage.goto(page, pathOf());
+      const button = page.getByRole('button', { name: opener, exact: true });
+      await button.focus();
+      await page.keyboard.press('Enter');
+      const dialog = page.locator('[role=dialog], [role=alertdialog]');
+      await dialog.waitFor();
+      await untilShown(page);
+      expect(await faults(page, `dialog-${name}-${colorScheme}`)).toEqual([]);
+      const within = 'document.activeElement.closest("[role=dialog], [role=alertdialog]") !== null';
+      const focused = new Set<unknown>();
+      for (let tab = 0; tab < 15; tab += 1) {
+        await page.keyboard.press('Tab');
+        expect(await page.evaluate(within)).toBe(true);
+        focused.add(await page.evaluate('document.activeElement.outerHTML'));
+      }
+      expect(focused.size).toBeGreaterThan(1);
+      await page.keyboard.press('Escape');
+      await dialog.waitFor({ state: 'detached' });
+      expect(await page.evaluate('document.activeElement.textContent')).toContain(opener);
+      await context.close();
+    },
+    120_000,
+  );
+
+  it('the page where people sign in has no fault, and shows both ways in', async () => {
+    const context = await stage.window({ colorScheme, viewport: { width: 1280, height: 900 } });
+    const page = await context.newPage();
+    await page.goto(stage.url);
+    await page.getByRole('link', { name: 'Sign in with Ostervale accounts' }).waitFor();
+    expect(await faults(page, `sign-in-${colorScheme}`)).toEqual([]);
+    await page.getByLabel('API key').fill('wrong-key-0123456789abcdef');
+    await page.keyboard.press('Enter');
+    await page.getByText('This key is not known').first().waitFor();
+    expect(await faults(page, `sign-in-refused-${colorScheme}`)).toEqual([]);
+    await context.close();
+  }, 120_000);
+
+  it('a report has no fault for whoever has its address', async () => {
+    const owner = await stage.window();
+    const page = await stage.signIn(owner);
+    const report = {
+      campaignId: stage.mine.campaign,
+      range: { from: new Date(Date.now() - 30 * 86_400_000).toISOString().slice(0, 10), to: today() },
+      title: 'Spring, frozen',
+      expiresAt: new Date(Date.now() + 86_400_000).toISOString(),
+    };
+    const { url } = await page.evaluate<{ url: string }>(
+      `fetch('/api/reports', { method: 'POST', headers: { 'content-type': 'application/json' }, body: ${JSON.stringify(JSON.stringify(report))} }).then((answer) => answer.json())`,
+    );
+    await owner.close();
+    const others = await stage.window({ colorScheme, viewport: { width: 1280, height: 900 } });
+    const reader = await others.newPage();
+    await reader.goto(url);
+    await reader.getByRole('heading', { level: 1, name: 'Spring, frozen' }).waitFor();
+    expect(await faults(reader, `report-${colorScheme}`)).toEqual([]);
+    await reader.keyboard.press('Tab');
+    expect(await reader.evaluate('document.activeElement.textContent')).toBe('Print');
+    await reader.goto(`${stage.url}/report#nobody-knows-this`);
+    await reader.getByRole('heading', { level: 1, name: 'This report cannot be read' }).waitFor();
+    expect(await faults(reader, `report-gone-${colorScheme}`)).toEqual([]);
+    await others.close();
+  }, 120_000);
+});
+
 it('operators’ screens are not there for others', async () => {
   const context = await stage.window();
   const page = await stage.signIn(context);
@@ -99,8 +195,7 @@ it('operators’ screens are not there for others', async () => {
 }, 120_000);
 
 describe('figures', () => {
-  const today = new Date().toISOString().slice(0, 10);
-  const range = [new Date(Date.now() - 29 * 86_400_000).toISOString().slice(0, 10), today];
+  const range = [new Date(Date.now() - 29 * 86_400_000).toISOString().slice(0, 10), today()];
   const count = async (cube: string, measure: string, more: object = {}) => {
     const [row] = await stage.ask(stage.mine, {
       measures: [`${cube}.${measure}`],

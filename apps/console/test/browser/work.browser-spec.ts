@@ -1,3 +1,4 @@
+import { waitFor } from '@perkway/testing';
 import { randomUUID } from 'node:crypto';
 import type { BrowserContext, Page } from 'playwright-core';
 import { ADMIN_KEY, cardRows, ConsoleStage, perkBody, screenshot, untilShown } from './console-stage';
@@ -371,6 +372,46 @@ describe('keys and sessions', () => {
     await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor();
     await page.goBack();
     await page.getByLabel('API key').waitFor();
+  }, 120_000);
+
+  it('people come in through their provider, with the rights that their account gives them', async () => {
+    const { account, mark } = stage.mine;
+    await stage.fleet
+      .admin('token-issuer')
+      .put(`/admin/accounts/${account}/people/ann@bank.example`)
+      .send({ role: 'USER' })
+      .expect(200);
+    // Who the provider takes them for.
+    await context.setExtraHTTPHeaders({ 'x-login': 'ann@bank.example' });
+    const page = await context.newPage();
+    await page.goto(`${stage.url}/reward-links`);
+    await page.getByRole('link', { name: 'Sign in with Ostervale accounts' }).click();
+    await page.getByRole('navigation', { name: 'Main' }).waitFor();
+    await page.getByRole('link', { name: 'Campaigns', exact: true }).click();
+    await page.getByRole('link', { name: `${mark} spring` }).waitFor();
+    await page.getByText('ann@bank.example').first().waitFor();
+    expect(await page.getByRole('link', { name: 'Accounts', exact: true }).count()).toBe(0);
+    expect(await page.evaluate('document.cookie')).toBe('');
+
+    await stage.fleet
+      .admin('token-issuer')
+      .delete(`/admin/accounts/${account}/people/ann@bank.example`)
+      .expect(204);
+    await waitFor(
+      async () => (await page.evaluate("fetch('/api/session').then(({ status }) => status)")) === 401,
+      'the end of the session',
+      8_000,
+    );
+  }, 120_000);
+
+  it('people whom no account knows are told so by name of the matter, and not let in', async () => {
+    await context.setExtraHTTPHeaders({ 'x-login': 'stranger@bank.example' });
+    const page = await context.newPage();
+    await page.goto(stage.url);
+    await page.getByRole('link', { name: 'Sign in with Ostervale accounts' }).click();
+    await page.getByText('This e-mail address may not sign in here').first().waitFor();
+    expect(page.url()).toContain('/sign-in?error=PERSON_UNKNOWN');
+    expect(await page.getByRole('navigation', { name: 'Main' }).count()).toBe(0);
   }, 120_000);
 
   it('says what failed, and goes on when it is asked to', async () => {

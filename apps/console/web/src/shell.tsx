@@ -94,7 +94,8 @@ export function Shell({ children }: { children: ReactNode }) {
           {texts.product}
         </NavLink>
         <span className="topbar-account">
-          {session.accountName}
+          <span>{session.accountName}</span>
+          {session.person && <span className="hint topbar-person">{session.person}</span>}
           {session.role === 'ADMIN' && <span className="badge">{texts.operator}</span>}
         </span>
         <LiveSwitch />

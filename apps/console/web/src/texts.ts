@@ -560,9 +560,14 @@ export const texts = {
     send: 'Upload',
     sending: 'Uploading…',
     loads: 'Uploads',
-    loadsNote: 'Keep this window open while a file is sent. Sending a file again loads only what is missing.',
+    loadsNote:
+      'You may go to another screen while a file is sent, and close the window once it is. Sending a file again loads only what is missing.',
     noLoads: 'Nothing has been uploaded yet.',
     loadStates: { running: 'Running', stalled: 'Stalled', finished: 'Finished', failed: 'Cut off' },
+    rowsOf: (rows: string, total: string | null) =>
+      total === null ? `${rows} rows so far:` : `${rows} of ${total} rows:`,
+    again: (rows: string) =>
+      `Ended after ${rows} rows, which stay. Choose the same file again: what is there already is passed over, the rest is loaded.`,
     counts: (imported: string, duplicates: string, rejected: string) =>
       `${imported} imported, ${duplicates} there already, ${rejected} rejected`,
     rejectedRows: (count: string) => `Rejected rows (${count})`,

@@ -35,6 +35,8 @@ export interface Call {
   body?: object | Blob;
   headers?: Record<string, string>;
   signal?: AbortSignal;
+  /** Until all of the answer is there. */
+  timeoutMs?: number;
 }
 
 export interface Answer<T> {
@@ -52,13 +54,15 @@ export function whenSignedOut(listener: Listener): void {
 export const reportSignedOut = () => onSignedOut();
 
 const TIMEOUT_MS = 60_000;
+/** For files, which may be large and come over slow lines. */
+const FILE_TIMEOUT_MS = 30 * 60_000;
 
 export async function send(path: string, call: Call = {}): Promise<Response> {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(call.query ?? {}))
     if (value !== undefined && value !== '') query.set(name, String(value));
   const isFile = call.body instanceof Blob;
-  const timeout = AbortSignal.timeout(isFile ? 30 * TIMEOUT_MS : TIMEOUT_MS);
+  const timeout = AbortSignal.timeout(call.timeoutMs ?? (isFile ? FILE_TIMEOUT_MS : TIMEOUT_MS));
   let response: Response;
   try {
     response = await fetch(query.size ? `${path}?${query}` : path, {
@@ -143,5 +147,5 @@ export function saveFile(name: string, content: Blob): void {
 }
 
 export async function download(path: string, name: string, call?: Call): Promise<void> {
-  saveFile(name, await (await send(path, call)).blob());
+  saveFile(name, await (await send(path, { ...call, timeoutMs: FILE_TIMEOUT_MS })).blob());
 }

@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { ask, get } from '../api/http';
 import type { CardLoad, CardLoadReport } from '../api/types';
 import { formatMoment, formatNumber } from '../format';
@@ -13,6 +13,24 @@ import { POOLS } from './pools';
 
 const t = texts.pools;
 const WATCH_MS = 1_000;
+
+/** Rows of the files that this window sends: the host cannot know how many are still to come. */
+const totals = new Map<string, number>();
+
+/** Lines after the header of a CSV, without those that are empty. */
+async function countRows(file: File, isCsv: boolean): Promise<number> {
+  let lines = 0;
+  let rest = '';
+  const texts = file.stream().pipeThrough(new TextDecoderStream()).getReader();
+  for (let part = await texts.read(); !part.done; part = await texts.read()) {
+    const whole = (rest + part.value).split(/\r?\n/);
+    rest = whole.pop()!;
+    lines += whole.filter((line) => line.trim() !== '').length;
+  }
+  return lines + (rest.trim() === '' ? 0 : 1) - (isCsv ? 1 : 0);
+}
+
+const warn = (event: BeforeUnloadEvent) => event.preventDefault();
 
 /** The host keeps how far each upload has come, so it is found here again by whoever comes back. */
 export function CardLoads({ poolId }: { poolId: string }) {
@@ -28,12 +46,21 @@ export function CardLoads({ poolId }: { poolId: string }) {
       sending || state.data?.some((load) => load.state === 'running') ? WATCH_MS : false,
   });
 
+  // The rest of the file is in this window alone.
+  useEffect(() => {
+    if (sending === null) return undefined;
+    window.addEventListener('beforeunload', warn);
+    return () => window.removeEventListener('beforeunload', warn);
+  }, [sending]);
+
   const send = async () => {
     if (!file) return;
     const loadId = crypto.randomUUID();
     setSending(loadId);
     try {
-      const type = /\.(nd)?jsonl?$/i.test(file.name) ? 'application/x-ndjson' : 'text/csv';
+      const isCsv = !/\.(nd)?jsonl?$/i.test(file.name);
+      const type = isCsv ? 'text/csv' : 'application/x-ndjson';
+      totals.set(loadId, await countRows(file, isCsv));
       const { body } = await ask<CardLoadReport>(`${POOLS}/${poolId}/cards`, {
         method: 'POST',
         query: { loadId },
@@ -87,14 +114,24 @@ export function CardLoads({ poolId }: { poolId: string }) {
                       {t.loadStates[load.state]}
                     </span>
                   </span>
-                  {load.state === 'running' && <progress aria-label={t.sending} />}
+                  {load.state === 'running' && (
+                    <progress
+                      aria-label={t.sending}
+                      {...(totals.has(load.id) && { max: totals.get(load.id), value: load.rows })}
+                    />
+                  )}
                   <span className="hint">
+                    {load.state === 'running' &&
+                      `${t.rowsOf(formatNumber(load.rows), totals.has(load.id) ? formatNumber(totals.get(load.id)!) : null)} `}
                     {t.counts(
                       formatNumber(load.imported),
                       formatNumber(load.duplicates),
                       formatNumber(load.rejected),
                     )}
                   </span>
+                  {(load.state === 'failed' || load.state === 'stalled') && (
+                    <p className="hint">{t.again(formatNumber(load.rows))}</p>
+                  )}
                   {load.rejected > 0 && <Rejected poolId={poolId} load={load} />}
                 </li>
               ))}

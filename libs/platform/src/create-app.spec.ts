@@ -560,6 +560,33 @@ describe('an app of the platform', () => {
     }
   });
 
+  describe('what no client of ours sends', () => {
+    const send = async (head: string) => {
+      const socket = connect(port, '127.0.0.1');
+      socket.write(`${head}\r\nconnection: close\r\n\r\n`);
+      let answer = '';
+      for await (const text of socket.setEncoding('latin1')) answer += String(text);
+      return answer;
+    };
+
+    it.each([
+      ['without a host', 'GET /things/a HTTP/1.1', '400', 'VALIDATION_FAILED'],
+      ['for what is no path', 'GET * HTTP/1.1\r\nhost: x', '404', 'NOT_FOUND'],
+      ['that cannot be decoded', 'GET /things/%ZZ HTTP/1.1\r\nhost: x', '400', 'VALIDATION_FAILED'],
+    ])('a request %s is refused in the format of the host', async (_, head, status, code) => {
+      expect(await send(`${head}\r\nx-request-id: from-us`)).toMatch(
+        new RegExp(`^HTTP/1.1 ${status} [^]*x-request-id: from-us\r\n[^]*"code":"${code}"`),
+      );
+    });
+
+    it('an old version needs no host, and an unknown expectation changes nothing', async () => {
+      expect(await send('GET /things/a HTTP/1.0')).toMatch(/^HTTP\/1.1 200 /);
+      expect(await send('GET /things/a HTTP/1.1\r\nhost: x\r\nexpect: the-unexpected')).toMatch(
+        /^HTTP\/1.1 200 [^]*"thingId":"a"/,
+      );
+    });
+  });
+
   describe('the address of the customer', () => {
     const ipVia = async (proxies: string, forwarded: string | undefined, remoteAddress = '127.0.0.1') => {
       const proxied = await launch({}, { TRUSTED_PROXIES: proxies });

@@ -21,7 +21,7 @@ import { AllowedMethods } from './http/allowed-methods.js';
 import { trustedHops } from './http/client-ip.js';
 import { deferBodyErrors, DeferredBodyGuard } from './http/deferred-body.guard.js';
 import { hideAddresses } from './http/hidden-addresses.js';
-import { refuseUnreadable } from './http/refuse-unreadable.js';
+import { refuseHostless, refuseUnreadable } from './http/refuse-unreadable.js';
 import { createLogger, LOGGER, NestLogger } from './logging/logger.js';
 import { logRequest, routeOf } from './logging/request-log.js';
 import { MetricsController, MetricsModule } from './metrics/metrics.module.js';
@@ -104,13 +104,22 @@ export async function createApp(definition: AppDefinition): Promise<NestFastifyA
     // A request that still comes in while the server closes is answered like any other, and its connection closed.
     return503OnClosing: false,
     genReqId: requestIdOf,
+    // Node would answer by itself, in no format of ours: `refuseHostless` does.
+    http: { requireHostHeader: false },
     clientErrorHandler: refuseUnreadable(errors),
-    frameworkErrors: (_error: Error, _request: FastifyRequest, reply: FastifyReply) =>
-      sendError(reply, new DomainError('VALIDATION_FAILED', 'The address cannot be read'), errors),
+    // No hook has run before it, and none will.
+    frameworkErrors: (_error: Error, request: FastifyRequest, reply: FastifyReply) =>
+      sendError(
+        reply.header('x-request-id', request.id),
+        new DomainError('VALIDATION_FAILED', 'The address cannot be read'),
+        errors,
+      ),
   });
   const methods = new AllowedMethods(adapter.getInstance());
+  refuseHostless(adapter.getInstance(), errors);
   deferBodyErrors(adapter.getInstance());
   closeConnectionsAsTheyBecomeIdle(adapter.getInstance());
+  ignoreExpectations(adapter.getInstance());
 
   const app = await NestFactory.create<NestFastifyApplication>(rootModule(definition, logger), adapter, {
     logger: new NestLogger(logger),
@@ -165,11 +174,17 @@ function closeConnectionsAsTheyBecomeIdle(fastify: FastifyInstance) {
   });
 }
 
+/** A server may ignore what it does not know (RFC 9110, 10.1.1); Node would refuse it with 417 and nothing else. */
+function ignoreExpectations({ server }: FastifyInstance) {
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response));
+}
+
 /** Request ids, a duration histogram, and one log line for each refused or failed request. */
 function observeRequests(app: NestFastifyApplication, logger: Logger) {
   const durations = new RequestDurations(app.get(Registry));
   const fastify = app.getHttpAdapter().getInstance();
-  fastify.addHook('onRequest', (request, reply, done) => {
+  // When it is sent: what the framework answers by itself has not come by any hook before.
+  fastify.addHook('onSend', (request, reply, _payload, done) => {
     void reply.header('x-request-id', request.id);
     done();
   });

@@ -108,13 +108,16 @@ export const OPERATIONS: readonly Operation[] = (Object.keys(ALLOWED) as Host[])
   }));
 });
 
-/** A path that means another one is none. */
-const DOTS = /(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)/i;
+/**
+ * Whether the path is asked for as it is written. One with dots, backslashes or a fragment is sent on as another, which
+ * nobody has looked for in the table.
+ */
+const isFinal = (path: string): boolean => new URL(`http://host${path}`).pathname === path;
 
 /** @param path without its query, as it came */
 export const operationOf = (host: Host, method: string, path: string): Operation | undefined =>
-  DOTS.test(path)
-    ? undefined
-    : OPERATIONS.find(
+  isFinal(path)
+    ? OPERATIONS.find(
         (operation) => operation.host === host && operation.method === method && operation.path.test(path),
-      );
+      )
+    : undefined;

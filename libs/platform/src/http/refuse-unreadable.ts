@@ -2,7 +2,9 @@ import { DomainError } from '@perkway/domain';
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
+import type { FastifyInstance } from 'fastify';
 import type { ErrorRenderer } from '../errors/error-renderer.js';
+import { sendError } from '../errors/error.filter.js';
 
 /**
  * Answers, in the host's format, what never became a request: a head of over 16 KB, bytes that are no HTTP. The connection
@@ -36,3 +38,11 @@ export const refuseUnreadable =
     // Not `end`: a handler that still reads this request would wait for the sender to hang up.
     socket.destroySoon();
   };
+
+/** HTTP/1.1 demands a refusal (RFC 9112, 3.2). */
+export function refuseHostless(fastify: FastifyInstance, render: ErrorRenderer): void {
+  fastify.addHook('onRequest', (request, reply, done) => {
+    if (request.raw.httpVersion !== '1.1' || request.headers.host !== undefined) return done();
+    sendError(reply, new DomainError('VALIDATION_FAILED', 'The header Host is missing'), render);
+  });
+}

@@ -1,0 +1,293 @@
+import { randomUUID } from 'node:crypto';
+import { APPS, FLEET } from '@perkway/fleet';
+import type { AppName } from '@perkway/domain';
+import { operationsOf, type OpenApiDocument, type Operation } from './document.js';
+import type { Credential, Target } from './requests.js';
+import type { Stack } from './stack.js';
+
+/** Things that requests may change and delete, so that none of the demo's goes. */
+const EXPENDABLE = ['fuzz-1', 'fuzz-2', 'fuzz-3'];
+const LINKS = 20;
+const TIMEOUT_MS = 15_000;
+
+interface Call {
+  method?: string;
+  headers?: Record<string, string>;
+  body?: unknown;
+}
+
+async function call(url: string, { method = 'GET', headers = {}, body }: Call = {}): Promise<Response> {
+  const isText = typeof body === 'string';
+  const answer = await fetch(url, {
+    method,
+    headers: {
+      ...(body === undefined ? {} : { 'content-type': isText ? 'text/csv' : 'application/json' }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: isText ? body : JSON.stringify(body) }),
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  });
+  if (!answer.ok) throw new Error(`${method} ${new URL(url).pathname} answered ${answer.status}`);
+  return answer;
+}
+
+export interface World {
+  targets: Map<AppName, Target>;
+  urls: Map<AppName, URL>;
+  /** What must not be printed, and the word for it. */
+  secrets: Map<string, string>;
+}
+
+/** Learns what there is, makes what requests may spoil, and signs in everywhere. */
+export async function learn({ hosts, adminKey, accounts }: Stack): Promise<World> {
+  const urls = new Map(APPS.map((app) => [app, new URL(hosts[FLEET[app].host])]));
+  const at = (app: AppName, path: string) => new URL(path, urls.get(app)!).href;
+  const as = (key: string) => ({ 'x-api-key': key });
+  const admin = async <T>(app: AppName, method: string, path: string, body?: unknown): Promise<T> =>
+    (await call(at(app, path), { method, body, headers: as(adminKey) })).json() as Promise<T>;
+  const read = async <T>(app: AppName, path: string, headers: Record<string, string>): Promise<T> =>
+    (await call(at(app, path), { headers })).json() as Promise<T>;
+  const [own, other] = accounts as [Stack['accounts'][0], Stack['accounts'][0]];
+  const user = as(own.userKey);
+
+  const keyIds: string[] = [];
+  for (const account of EXPENDABLE) {
+    await admin('token-issuer', 'PUT', `/admin/accounts/${account}`, { name: account });
+    for (let made = 0; made < 10; made += 1)
+      keyIds.push(
+        (
+          await admin<{ id: string }>('token-issuer', 'POST', `/admin/accounts/${account}/keys`, {
+            role: 'USER',
+          })
+        ).id,
+      );
+  }
+  const { key: journeyKey } = await admin<{ key: string }>(
+    'token-issuer',
+    'POST',
+    `/admin/accounts/${own.id}/keys`,
+    { role: 'JOURNEY' },
+  );
+
+  const pool = randomUUID();
+  await admin('gift-cards', 'PUT', `/admin/pools/${pool}`, { owner: own.id });
+  const cards = Array.from({ length: 2_000 }, () => `${randomUUID()},25,EUR,FR`);
+  await admin(
+    'gift-cards',
+    'POST',
+    `/admin/pools/${pool}/cards`,
+    ['code,denomination,currency,country', ...cards].join('\n'),
+  );
+  const loads = await admin<{ id: string }[]>('gift-cards', 'GET', `/admin/pools/${pool}/loads`);
+  const links: { id: string; token: string }[] = [];
+  for (let made = 0; made < LINKS; made += 1) {
+    const answer = await call(at('gift-cards', `/pool/${pool}/reward-links?idempotencyKey=${randomUUID()}`), {
+      method: 'POST',
+      headers: { ...user, 'x-created-by': 'fuzz' },
+      body: { denomination: 25, currency: 'EUR', expires_at: Math.floor(Date.now() / 1_000) + 3_600 },
+    });
+    links.push((await answer.json()) as { id: string; token: string });
+  }
+
+  // No card has ever been in these, so that they can be deleted.
+  const emptyPools = EXPENDABLE.map(() => randomUUID());
+  for (const empty of emptyPools)
+    await admin('gift-cards', 'PUT', `/admin/pools/${empty}`, { owner: own.id });
+
+  const collection = own.collections[0]!;
+  const { perks } = await read<{ perks: { id: string; click_url: string; is_coupon_perk?: boolean }[] }>(
+    'perks',
+    `/perk-collections/${collection}?show_coupon_perks=true`,
+    user,
+  );
+  const campaign = own.campaigns[0]!;
+  const { incentives } = await read<{ incentives: string[] }>('boost', `/campaigns/${campaign}`, user);
+  const rewardUrl = await read<string>(
+    'boost',
+    `/outreach/campaign/${campaign}/reward-url?perkId=${incentives[0]}`,
+    user,
+  );
+  const rewards = await read<{ incentives: { click_url: string }[] }>('boost', `/rewards/${campaign}`, user);
+  const { token: analytics } = await read<{ token: string }>('token-issuer', '/cube/token', user);
+  const { cubes } = await read<{ cubes: { measures: Named[]; dimensions: Named[]; segments?: Named[] }[] }>(
+    'analytics-query',
+    '/cubejs-api/v1/meta',
+    { authorization: analytics },
+  );
+  const names = (kind: 'measures' | 'dimensions' | 'segments') =>
+    cubes.flatMap((cube) => (cube[kind] ?? []).map(({ name }) => name));
+  const consoleUrl = at('console', '/');
+  const signIn = async (apiKey: string): Promise<string> => {
+    const answer = await call(at('console', '/api/session'), {
+      method: 'POST',
+      headers: { origin: new URL(consoleUrl).origin },
+      body: { apiKey },
+    });
+    return answer.headers.get('set-cookie')!.split(';')[0]!;
+  };
+  const sessions = await Promise.all(
+    [own.userKey, adminKey, ...Array<string>(30).fill(own.userKey)].map(signIn),
+  );
+
+  const couponPerks = perks.filter((perk) => perk.is_coupon_perk).map(({ id }) => id);
+  const inOneHour = Math.floor(Date.now() / 1_000) + 3_600;
+
+  const shared: [string, unknown[]][] = [
+    ['query', []],
+    ['measures', []],
+    ['member', names('dimensions')],
+    ['dimension', names('dimensions').filter((name) => name.endsWith('occurred_at'))],
+    ['granularity', ['day', 'hour', 'month', 'quarter']],
+    ['dateRange', ['last 7 days', 'today', ['2026-01-01', '2026-01-31'], 'from 6 days ago to now']],
+    ['operator', ['equals', 'notEquals', 'contains', 'gt', 'set', 'inDateRange', 'startsWith']],
+    ['timezone', ['UTC', 'Europe/Paris', 'America/St_Johns']],
+    ['denomination', [25]],
+    ['currency', ['EUR']],
+    ['country', ['FR']],
+    ['expires_at', [inOneHour]],
+    ['expiresAt', [new Date(inOneHour * 1_000).toISOString()]],
+    ['key', [null]],
+    ['api_key', [own.userKey, journeyKey]],
+    ['apiKey', [own.userKey, adminKey]],
+    ['incentives', [incentives]],
+    ['role', ['USER', 'ADMIN', 'JOURNEY']],
+    ['token', links.map(({ token }) => token)],
+  ];
+  const known = new Map<string, unknown[]>([
+    ...shared,
+    ['campaignId', own.campaigns],
+    ['collectionId', own.collections],
+    ['perkId', [...perks.map(({ id }) => id), ...incentives]],
+    ['poolId', [pool, ...own.pools]],
+    ['pool_id', [pool, ...own.pools]],
+    ['accountId', [own.id, other.id, ...EXPENDABLE]],
+    ['clientId', [own.id]],
+    ['owner', [own.id]],
+    ['linkId', links.map(({ id }) => id)],
+    ['loadId', loads.map(({ id }) => id)],
+    ['keyId', keyIds],
+    ['email', ['fuzz@example.com']],
+    ['id', [1, 2, 3]],
+  ]);
+  const expendable = new Map<string, unknown[]>([
+    ...known,
+    ['campaignId', [...EXPENDABLE, ...own.campaigns.slice(1)]],
+    ['collectionId', [...EXPENDABLE, ...own.collections.slice(1)]],
+    ['perkId', [...EXPENDABLE, ...couponPerks.slice(0, 2)]],
+    ['poolId', [pool, ...emptyPools]],
+    ['accountId', EXPENDABLE],
+    ['id', [101, 102, ...EXPENDABLE]],
+    ['categories', [[1], [1, 2]]],
+  ]);
+  // Nothing of these: their members are lists of names, which `items` makes.
+  for (const name of ['query', 'measures', 'key']) {
+    known.delete(name);
+    expendable.delete(name);
+  }
+  for (const kind of ['measures', 'dimensions', 'segments'] as const) {
+    const all = names(kind);
+    const some = [...all.map((name) => [name]), all.slice(0, 2), all.slice(-2)];
+    known.set(kind, some);
+    expendable.set(kind, some);
+  }
+
+  const keys: Credential[] = [
+    [['x-api-key', own.userKey]],
+    [['x-api-key', adminKey]],
+    [['x-api-key', other.userKey]],
+    [['x-api-key', journeyKey]],
+    [['x-api-key', 'nobody-knows-this-key']],
+    [['x-api-key', 'é'.repeat(40)]],
+    [['authorization', `Bearer ${own.userKey}`]],
+    [],
+  ];
+  const bearer = (scheme: string, token: string): Credential => [['authorization', `${scheme}${token}`]];
+  const wrong: Credential[] = [
+    bearer('', ''),
+    bearer('Bearer ', 'a.b.c'),
+    bearer('Basic ', 'YTpi'),
+    bearer('Bearer ', `${'a'.repeat(4_000)}`),
+    [],
+  ];
+  const credentialsOf: Partial<Record<AppName, Credential[]>> = {
+    'analytics-query': [
+      bearer('', analytics),
+      bearer('Bearer ', analytics),
+      bearer('', `${analytics.slice(0, -2)}xx`),
+      bearer('', 'eyJhbGciOiJub25lIn0.eyJhY2NvdW50IjoiYSJ9.'),
+      ...wrong,
+    ],
+    'allocation-page': [
+      ...links.map(({ token }) => bearer('Bearer ', token)),
+      bearer('Bearer ', `${links[0]!.token}x`),
+      ...wrong,
+    ],
+    links: [[]],
+    console: [...asCookies(sessions.slice(0, 2)), [['cookie', 'perkway_session=a']], []],
+  };
+
+  const spentBy = { path: '/api/session', credentials: asCookies(sessions.slice(2)) };
+  const documents = new Map<AppName, OpenApiDocument>();
+  for (const app of APPS) documents.set(app, await read<OpenApiDocument>(app, '/docs-json', {}));
+  const targets = new Map(
+    APPS.map((app): [AppName, Target] => {
+      const document = documents.get(app)!;
+      const tokens =
+        app === 'links'
+          ? perks.map(({ click_url }) => new URL(click_url).pathname.split('/').at(-1)!)
+          : app === 'boost'
+            ? [rewardUrl, ...rewards.incentives.map(({ click_url }) => click_url)].map(tokenOf)
+            : undefined;
+      const ofHost = (map: Map<string, unknown[]>) =>
+        new Map<string, unknown[]>([
+          ...map,
+          ...(tokens ? [['token', tokens] as const] : []),
+          // Elsewhere a perk is any perk, here it is one of the campaign.
+          ...(app === 'boost' ? [['perkId', incentives] as const] : []),
+        ]);
+      return [
+        app,
+        {
+          operations: [...operationsOf(document), ...(app === 'console' ? proxied(documents) : [])],
+          schemas: document.components?.schemas ?? {},
+          known: ofHost(known),
+          expendable: ofHost(expendable),
+          credentials: credentialsOf[app] ?? keys,
+          origin: urls.get(app)!.origin,
+          ...(app === 'console' ? { spentBy } : {}),
+        },
+      ];
+    }),
+  );
+  const secrets = new Map<string, string>([
+    [adminKey, '<admin key>'],
+    [own.userKey, '<user key>'],
+    [other.userKey, '<user key of another account>'],
+    [journeyKey, '<journey key>'],
+    [analytics, '<analytics token>'],
+    [analytics.slice(0, -2), '<analytics token>'],
+    ...links.map(({ token }): [string, string] => [token, '<link token>']),
+    ...sessions.map((cookie): [string, string] => [cookie.split('=')[1]!, '<session>']),
+  ]);
+  return { targets, urls, secrets };
+}
+
+const tokenOf = (url: string): string => new URL(url).searchParams.get('token') ?? 'none';
+const asCookies = (cookies: string[]): Credential[] => cookies.map((cookie) => [['cookie', cookie]]);
+
+interface Named {
+  name: string;
+}
+
+/** Calls of other hosts in the name of a session. What they answer is documented there. */
+function proxied(documents: Map<AppName, OpenApiDocument>): Operation[] {
+  return (['perks', 'boost', 'gift-cards', 'token-issuer', 'analytics-query'] as const).flatMap((app) =>
+    operationsOf({ paths: documents.get(app)!.paths }).map((operation) => ({
+      ...operation,
+      name: `${operation.method} /api/${FLEET[app].host}${operation.path}`,
+      path: `/api/${FLEET[app].host}${operation.path}`,
+      isKeyed: true,
+      responses: null,
+    })),
+  );
+}

@@ -1,0 +1,109 @@
+/**
+ * `npm run fuzz`: sends every host requests made from its OpenAPI document, well-formed and hostile, and looks at every
+ * answer. Options: `--requests 10000` (of each app), `--seed 1`, `--app perks` (repeated), `--profile ci` (1,500 each),
+ * `--stack FILE` for a stack that runs; without it one is started from the built bundles. Ends with 1 on a finding.
+ */
+import { parseArgs } from 'node:util';
+import { APPS } from '@perkway/fleet';
+import type { AppName } from '@perkway/domain';
+import { fuzzApp, type Outcome } from './fuzz-app.js';
+import { learn } from './known.js';
+import { givenStack, startStack } from './stack.js';
+
+const PROFILES = { full: 10_000, ci: 1_500 } as const;
+const LANES = 2;
+/** Longer than any statement or question may take. */
+const DEADLINE_MS = 15_000;
+const MAX_SHOWN = 600;
+const MAX_LINES = 12;
+
+const { values } = parseArgs({
+  options: {
+    requests: { type: 'string' },
+    seed: { type: 'string', default: '1' },
+    app: { type: 'string', multiple: true, default: [...APPS] },
+    profile: { type: 'string', default: 'full' },
+    stack: { type: 'string' },
+  },
+});
+
+/** Readable, and without what only its owner may know. */
+function show(bytes: Buffer, secrets: Map<string, string>): string {
+  let text = bytes.toString('latin1');
+  for (const [secret, word] of secrets)
+    text = text.replaceAll(secret, word).replaceAll(encodeURIComponent(secret), word);
+  const lines = JSON.stringify(text).slice(1, -1).split('\\r\\n');
+  const more = lines.length > MAX_LINES ? [`... (${lines.length} lines)`] : [];
+  const shown = [...lines.slice(0, MAX_LINES), ...more].join('\n      ');
+  return shown.length > MAX_SHOWN ? `${shown.slice(0, MAX_SHOWN)}... (${bytes.length} bytes)` : shown;
+}
+
+function table(outcomes: Outcome[]): string {
+  const count = ({ statuses }: Outcome, group: number) => String(statuses.get(group) ?? 0);
+  const rows = [
+    ['app', 'requests', '2xx', '3xx', '4xx', '5xx', 'closed', 'slowest', 'findings'],
+    ...outcomes.map((outcome) => [
+      outcome.app,
+      String(outcome.sent),
+      ...[2, 3, 4, 5, 0].map((group) => count(outcome, group)),
+      `${Math.round(outcome.slowestMs)} ms`,
+      String(outcome.findings.length),
+    ]),
+  ];
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
+  return rows
+    .map((row) =>
+      row
+        .map((cell, column) => (column === 0 ? cell.padEnd(widths[0]!) : cell.padStart(widths[column]!)))
+        .join('  '),
+    )
+    .join('\n');
+}
+
+async function main(): Promise<boolean> {
+  const requests = Number(values.requests ?? PROFILES[values.profile as keyof typeof PROFILES]);
+  const seed = Number(values.seed);
+  const apps = values.app as AppName[];
+  if (!Number.isInteger(requests) || !Number.isInteger(seed) || apps.some((app) => !APPS.includes(app)))
+    throw new Error(
+      `--requests and --seed are whole numbers, --profile is full or ci, --app one of ${APPS.join(', ')}`,
+    );
+  const stack = values.stack ? givenStack(values.stack) : await startStack();
+  try {
+    const world = await learn(stack);
+    const started = Date.now();
+    const outcomes = await Promise.all(
+      apps.map((app) =>
+        fuzzApp(app, world.urls.get(app)!, world.targets.get(app)!, {
+          requests,
+          seed,
+          lanes: LANES,
+          deadlineMs: DEADLINE_MS,
+        }),
+      ),
+    );
+    for (const { app, findings } of outcomes)
+      for (const { what, request, times } of findings)
+        process.stdout.write(
+          `\n${app}: ${what} (${times} times)\n      ${show(request.bytes, world.secrets)}\n`,
+        );
+    for (const { app, neverServed } of outcomes)
+      if (neverServed.size > 0)
+        process.stdout.write(`\n${app}: never answered well: ${[...neverServed].join(', ')}\n`);
+    const total = outcomes.reduce((sum, { sent }) => sum + sent, 0);
+    process.stdout.write(
+      `\n${table(outcomes)}\n\n${total} requests, seed ${seed}, ${Math.round((Date.now() - started) / 1_000)} s\n`,
+    );
+    return outcomes.every(({ findings }) => findings.length === 0);
+  } finally {
+    await stack.stop();
+  }
+}
+
+main().then(
+  (passed) => (process.exitCode = passed ? 0 : 1),
+  (error: unknown) => {
+    process.stderr.write(`fuzz: ${error instanceof Error ? error.message : String(error)}\n`);
+    process.exitCode = 2;
+  },
+);

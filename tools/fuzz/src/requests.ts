@@ -328,14 +328,27 @@ const isUtf8 = (segment: string): boolean => {
 
 /** Requests of one host, of which a good part gets past the first check. */
 export function requestsFor(target: Target): Arbitrary<FuzzRequest> {
-  const one = target.operations.map((operation) =>
-    fc.oneof(...HOSTILITIES.map((hostility) => requestOf(target, operation, hostility))),
+  const kinds = target.operations.flatMap((operation) =>
+    HOSTILITIES.map((hostility) => {
+      const own = requestOf(target, operation, hostility, operation.method);
+      if (hostility === 0) return own;
+      const others = OTHER_METHODS.map((method) => requestOf(target, operation, hostility, method));
+      return fc.oneof(
+        { weight: 100, arbitrary: own },
+        { weight: Math.ceil(hostility / 5), arbitrary: fc.oneof(...others) },
+      );
+    }),
   );
-  return fc.oneof(...one);
+  return fc.oneof(...kinds);
 }
 
-function requestOf(target: Target, operation: Operation, hostility: Hostility): Arbitrary<FuzzRequest> {
-  const known = operation.method === 'GET' ? target.known : target.expendable;
+function requestOf(
+  target: Target,
+  operation: Operation,
+  hostility: Hostility,
+  method: string,
+): Arbitrary<FuzzRequest> {
+  const known = ['GET', 'HEAD'].includes(method) ? target.known : target.expendable;
   const values = new Values(target.schemas, known);
   const { parameters, path } = operation;
   const placed = (place: Parameter['in']) => parameters.filter((parameter) => parameter.in === place);
@@ -418,11 +431,6 @@ function requestOf(target: Target, operation: Operation, hostility: Hostility): 
       ownHeaders,
       credential,
       common: hostility === 0 ? fc.constant<Pair[]>([]) : commonHeaders,
-      method: fc
-        .nat({ max: 99 })
-        .chain((chance) =>
-          chance * 6 < hostility ? fc.constantFrom(...OTHER_METHODS) : fc.constant(operation.method),
-        ),
       body: bodyOf(operation, values, hostility),
       source: fc.ipV4(),
       hasOrigin: fc.nat({ max: 9 }).map((chance) => chance > 0),
@@ -431,7 +439,7 @@ function requestOf(target: Target, operation: Operation, hostility: Hostility): 
         .chain((chance) => (chance * 2 < hostility ? fc.constantFrom(...BREAKAGES) : fc.constant(undefined))),
     })
     .map((drawn): FuzzRequest => {
-      const { method, credential, ownHeaders, common, source, hasOrigin, breakage } = drawn;
+      const { credential, ownHeaders, common, source, hasOrigin, breakage } = drawn;
       const written = path.replace(/\{(\w+)\}/g, (_, name: string) => drawn.segments[name] ?? '');
       const headers: Pair[] = [
         ['host', 'localhost'],

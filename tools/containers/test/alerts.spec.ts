@@ -15,7 +15,7 @@ const dashboard = JSON.parse(read('k8s/monitoring/dashboard.json')) as {
 
 /** Names in an expression that are no function, label or word of PromQL. */
 const metricsIn = (expression: string): string[] => [
-  ...new Set(expression.match(/\b(?:http|tracking|pixel|nodejs|process|cnpg)_[a-z0-9_]+/g) ?? []),
+  ...new Set(expression.match(/\b(?:http|tracking|erasures|pixel|nodejs|process|cnpg)_[a-z0-9_]+/g) ?? []),
 ];
 
 function sources(folder: string): string {

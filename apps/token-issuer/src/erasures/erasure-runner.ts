@@ -2,6 +2,7 @@ import { Inject, Injectable, type BeforeApplicationShutdown, type OnModuleInit }
 import { BEGIN_ERASURE, ERASE, type Erasure, type ErasureKind } from '@perkway/domain';
 import { LOGGER, RpcClient } from '@perkway/platform';
 import type { Logger } from 'pino';
+import { Gauge, Registry } from 'prom-client';
 import { DataSource } from 'typeorm';
 import { BETWEEN_ROUNDS, LAST_ROUND } from './rounds.js';
 
@@ -17,6 +18,8 @@ const TRY_AGAIN = '1 second';
 const EVENT_STORE = 'analytics-query';
 const OTHERS = (Object.keys(ERASE) as (keyof typeof ERASE)[]).filter((app) => app !== EVENT_STORE);
 
+const OLDEST = `
+  select coalesce(extract(epoch from now() - min(requested_at)), 0)::float8 as age from erasures where completed_at is null`;
 const TAKE = `
   update erasures set due_at = now() + interval '${LEASE}' where id in (
     select id from erasures where completed_at is null and due_at <= now()
@@ -51,12 +54,20 @@ export class ErasureRunner implements OnModuleInit, BeforeApplicationShutdown {
   private timer: NodeJS.Timeout | undefined;
   private working: Promise<void> | undefined;
   private isClosing = false;
+  private readonly oldest: Gauge;
 
   constructor(
     private readonly dataSource: DataSource,
     private readonly rpc: RpcClient,
     @Inject(LOGGER) private readonly logger: Logger,
-  ) {}
+    @Inject(Registry) registry: Registry,
+  ) {
+    this.oldest = new Gauge({
+      name: 'erasures_oldest_seconds',
+      help: 'How long the oldest erasure that is not done has waited, at the last look',
+      registers: [registry],
+    });
+  }
 
   onModuleInit(): void {
     this.timer = setInterval(() => this.look(), LOOK_MS).unref();
@@ -78,6 +89,8 @@ export class ErasureRunner implements OnModuleInit, BeforeApplicationShutdown {
     try {
       while (!this.isClosing) {
         const [taken] = await this.dataSource.query<[Taken[], number]>(TAKE);
+        const [{ age }] = await this.dataSource.query<[{ age: number }]>(OLDEST);
+        this.oldest.set(age);
         if (taken.length === 0) return;
         await Promise.all(taken.map((erasure) => this.advance(erasure)));
       }

@@ -27,6 +27,7 @@ export default tseslint.config(
             lib('client'),
             lib('fleet', 'domain'),
             lib('local-servers', 'domain', 'fleet'),
+            lib('trials', 'domain', 'fleet', 'local-servers'),
             lib('signing', 'domain'),
             lib('platform', 'domain'),
             lib('auth', 'domain', 'platform'),
@@ -39,7 +40,14 @@ export default tseslint.config(
             { sourceTag: 'scope:openapi', onlyDependOnLibsWithTags: ['type:lib'] },
             {
               sourceTag: 'type:tool',
-              onlyDependOnLibsWithTags: only('domain', 'client', 'signing', 'fleet', 'local-servers'),
+              onlyDependOnLibsWithTags: only(
+                'domain',
+                'client',
+                'signing',
+                'fleet',
+                'local-servers',
+                'trials',
+              ),
             },
           ],
         },
@@ -78,7 +86,7 @@ export default tseslint.config(
     rules: {
       'no-restricted-imports': [
         'error',
-        { patterns: ['@perkway/testing', '@perkway/fleet', '@perkway/local-servers'] },
+        { patterns: ['@perkway/testing', '@perkway/fleet', '@perkway/local-servers', '@perkway/trials'] },
       ],
       'no-console': 'error',
     },

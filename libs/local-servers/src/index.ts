@@ -6,6 +6,7 @@ export { findNatsServer, findNatsServerForCluster } from './nats-binary.js';
 export { startNatsCluster, type NatsCluster } from './nats-cluster.js';
 export { prepareNats, readNatsInfo, startNats, type NatsOptions } from './nats-server.js';
 export { natsUsers, natsUsersBy } from './nats-users.js';
+export { PostgresPair, type PostgresPairOptions } from './postgres-pair.js';
 export { preparePostgres, startPostgres, type PostgresOptions } from './postgres-server.js';
 export { startPrimaryProxy, type PrimaryProxy } from './primary-proxy.js';
 export * from './provision-database.js';

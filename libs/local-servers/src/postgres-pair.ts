@@ -1,0 +1,99 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { freePort } from './free-port.js';
+import type { LocalServer } from './local-server.js';
+import { startPostgres, type PostgresOptions } from './postgres-server.js';
+import { startPrimaryProxy, type PrimaryProxy } from './primary-proxy.js';
+import { promoteStandby, REPLICATING, setSynchronousStandbys, startStandby } from './standby.js';
+
+export interface PostgresPairOptions extends Pick<
+  PostgresOptions,
+  'superuserPassword' | 'durable' | 'dieWithParent' | 'settings'
+> {
+  /** Holds both clusters and their logs; made if need be. */
+  folder: string;
+}
+
+interface Member {
+  name: string;
+  options: PostgresOptions;
+  server: LocalServer;
+}
+
+/** A primary and a synchronous standby of all schemas behind one address, as CloudNativePG keeps them. */
+export class PostgresPair {
+  private constructor(
+    private leading: Member,
+    private following: Member,
+    private readonly front: PrimaryProxy,
+  ) {}
+
+  static async start({ folder, ...shared }: PostgresPairOptions): Promise<PostgresPair> {
+    const optionsOf = async (name: string): Promise<PostgresOptions> => ({
+      ...shared,
+      settings: { ...REPLICATING, ...shared.settings },
+      // It stays the same, for the proxy and for whoever comes back.
+      port: await freePort(),
+      dataDir: join(folder, name),
+      logFile: join(folder, `${name}.log`),
+    });
+    const [first, second] = [await optionsOf('first'), await optionsOf('second')];
+    const primary = await startPostgres(first);
+    try {
+      const standby = await startStandby({
+        ...second,
+        name: 'second',
+        primary: { url: primary.url, dataDir: first.dataDir },
+      });
+      await setSynchronousStandbys(primary.url, ['second']);
+      return new PostgresPair(
+        { name: 'first', options: first, server: primary },
+        { name: 'second', options: second, server: standby },
+        await startPrimaryProxy([primary.url, standby.url]),
+      );
+    } catch (error) {
+      await primary.kill();
+      throw error;
+    }
+  }
+
+  /** The superuser's, at the one address. */
+  get url(): string {
+    return this.front.through(this.leading.server.url);
+  }
+
+  get primary(): LocalServer {
+    return this.leading.server;
+  }
+
+  get standby(): LocalServer {
+    return this.following.server;
+  }
+
+  /** Whether a commit waits for the standby. */
+  setSynchronous(isSynchronous: boolean): Promise<void> {
+    return setSynchronousStandbys(this.primary.url, isSynchronous ? [this.following.name] : []);
+  }
+
+  /** The standby takes over, after the primary was cut off: it may be dead, or only think that it is the primary. */
+  async failOver(): Promise<void> {
+    this.front.fence();
+    await promoteStandby(this.standby.url);
+    [this.leading, this.following] = [this.following, this.leading];
+  }
+
+  /** Makes the former primary the synchronous standby of the new one, from a copy: what it alone knows is gone. */
+  async rejoin(): Promise<void> {
+    const { name, options, server } = this.following;
+    await server.kill();
+    await rm(options.dataDir, { recursive: true, force: true });
+    const primary = { url: this.primary.url, dataDir: this.leading.options.dataDir };
+    this.following.server = await startStandby({ ...options, name, primary });
+    await this.setSynchronous(true);
+  }
+
+  async close(): Promise<void> {
+    await this.front.close();
+    await Promise.all([this.primary.kill(), this.standby.kill()]);
+  }
+}

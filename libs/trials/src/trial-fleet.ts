@@ -1,0 +1,274 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import { BROKER_OPERATOR, TRACKING_STREAM, type AppName } from '@perkway/domain';
+import {
+  appEnvironment,
+  APPS,
+  databaseUrls,
+  generateSecrets,
+  hasDatabase,
+  rolePassword,
+  type DatabaseUrls,
+} from '@perkway/fleet';
+import {
+  freePort,
+  PostgresPair,
+  provisionDatabase,
+  ServerProcess,
+  startNatsCluster,
+  type LocalServer,
+  type NatsCluster,
+} from '@perkway/local-servers';
+import { build, type BuildOptions } from 'rolldown';
+import { RoundRobin } from './round-robin.js';
+
+export const ROOT = join(import.meta.dirname, '../../..');
+const DATABASE = 'trial';
+const READY_WITHIN_MS = 90_000;
+const STOP = [
+  { signal: 'SIGTERM', graceMs: 30_000 },
+  { signal: 'SIGKILL', graceMs: 5_000 },
+] as const;
+/** How long a front needs to notice that a replica was taken out. */
+const DRAIN_MS = 300;
+/** For 16 replicas, their outboxes and one more of each app. */
+const CONNECTIONS = '400';
+
+export interface TrialFleetOptions {
+  /** Of each app. */
+  replicas: number;
+  /** Bytes that the stream of events may have, and all streams of one broker. */
+  streamBytes: number;
+  brokerBytes: number;
+  /** By how much `setClockBack` changes the clock of a process. */
+  clockSetBackMs: number;
+  progress: (message: string) => void;
+}
+
+/** One process of an app. */
+export class Replica {
+  constructor(
+    readonly app: AppName,
+    readonly port: number,
+    readonly process: ServerProcess,
+  ) {}
+
+  signal(signal: NodeJS.Signals): void {
+    this.process.signal(signal);
+  }
+
+  /** Once sets the clock back, twice sets it right again. */
+  shiftClock(): void {
+    this.process.signal('SIGUSR2');
+  }
+
+  async isReady(): Promise<boolean> {
+    return fetch(`http://127.0.0.1:${this.port}/readyz`, { signal: AbortSignal.timeout(1_000) }).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+  }
+}
+
+/**
+ * What production is made of, on one machine: several processes of each built app behind a round robin, three brokers with
+ * the users and permissions of production, and a Postgres with a synchronous standby behind one address.
+ */
+export class TrialFleet {
+  readonly secrets = generateSecrets();
+  readonly urls = {} as Record<AppName, string>;
+  readonly replicas = {} as Record<AppName, Replica[]>;
+  postgres: PostgresPair;
+  brokers: NatsCluster;
+  private readonly fronts = {} as Record<AppName, RoundRobin>;
+
+  private constructor(
+    readonly folder: string,
+    private readonly options: TrialFleetOptions,
+  ) {}
+
+  static async start(options: TrialFleetOptions): Promise<TrialFleet> {
+    const fleet = new TrialFleet(await mkdtemp(join(tmpdir(), 'perkway-trial-')), options);
+    try {
+      await fleet.launch();
+      return fleet;
+    } catch (error) {
+      await fleet.stop();
+      throw error;
+    }
+  }
+
+  get database(): DatabaseUrls {
+    return databaseUrls(this.postgres.url, {
+      database: DATABASE,
+      passwordOf: rolePassword(this.secrets.superuserPassword),
+    });
+  }
+
+  get brokerUrl(): string {
+    return this.brokers.urlOf(BROKER_OPERATOR);
+  }
+
+  get streamLeader(): Promise<LocalServer> {
+    return this.brokers.leaderOf(TRACKING_STREAM);
+  }
+
+  /** Calls an app with the ADMIN key and fails on anything but 2xx. Answers the JSON body. */
+  async admin<Body>(
+    app: AppName,
+    method: string,
+    path: string,
+    body?: object | string,
+    contentType = 'application/json',
+  ): Promise<Body> {
+    const answer = await fetch(this.urls[app] + path, {
+      method,
+      headers: {
+        'x-api-key': this.secrets.adminKey,
+        ...(body === undefined ? {} : { 'content-type': contentType }),
+      },
+      body: typeof body === 'object' ? JSON.stringify(body) : body,
+      signal: AbortSignal.timeout(60_000),
+    });
+    if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}: ${await answer.text()}`);
+    return (await answer.json()) as Body;
+  }
+
+  /** In place of one that was killed. */
+  async restart(replica: Replica): Promise<void> {
+    const { app, port } = replica;
+    const replicas = this.replicas[app];
+    const fresh = await this.launchReplica(app, port);
+    replicas[replicas.indexOf(replica)] = fresh;
+    await this.untilReady(fresh);
+  }
+
+  /** Each process of an app by a new one, as a rolling update does: the new one is ready before the old one goes. */
+  async replaceAll(app: AppName): Promise<void> {
+    for (const old of [...this.replicas[app]]) {
+      const fresh = await this.launchReplica(app, await freePort());
+      await this.untilReady(fresh);
+      this.fronts[app].add(fresh.port);
+      this.fronts[app].remove(old.port);
+      this.replicas[app].splice(this.replicas[app].indexOf(old), 1, fresh);
+      await sleep(DRAIN_MS);
+      await old.process.stop(STOP);
+      const { code } = await old.process.exited;
+      if (code !== 0)
+        throw new Error(`a ${app} that was replaced ended with ${code}:\n${old.process.logTail()}`);
+    }
+  }
+
+  /** Until every process of every app is ready. */
+  async untilWell(): Promise<void> {
+    await Promise.all(
+      Object.values(this.replicas).flatMap((all) => all.map((each) => this.untilReady(each))),
+    );
+  }
+
+  /** @param keep leaves the folder with the logs */
+  async stop({ keep = false } = {}): Promise<void> {
+    await Promise.all(
+      Object.values(this.replicas).flatMap((all) => all.map(({ process }) => process.stop(STOP))),
+    );
+    await Promise.all(Object.values(this.fronts).map((front) => front.close()));
+    await this.brokers?.close();
+    await this.postgres?.close();
+    if (!keep) await rm(this.folder, { recursive: true, force: true });
+  }
+
+  private async launch(): Promise<void> {
+    const { progress } = this.options;
+    progress('bundling the apps');
+    const config = pathToFileURL(join(ROOT, 'rolldown.config.mjs')).href;
+    const { appConfig } = (await import(config)) as { appConfig: (app: string) => BuildOptions };
+    for (const app of APPS) await build({ ...appConfig(app), cwd: ROOT });
+
+    progress('starting Postgres with a standby and three brokers');
+    const { superuserPassword, natsSecret } = this.secrets;
+    [this.postgres, this.brokers] = await Promise.all([
+      PostgresPair.start({
+        folder: join(this.folder, 'postgres'),
+        superuserPassword,
+        durable: false,
+        dieWithParent: true,
+        settings: { max_connections: CONNECTIONS },
+      }),
+      startNatsCluster({
+        folder: join(this.folder, 'brokers'),
+        secret: natsSecret,
+        dieWithParent: true,
+        maxFileBytes: this.options.brokerBytes,
+      }),
+    ]);
+    await provisionDatabase(this.postgres.primary.url, {
+      database: DATABASE,
+      passwordOf: rolePassword(superuserPassword),
+    });
+
+    // All addresses first: each app is told about the others.
+    for (const app of APPS) {
+      this.fronts[app] = await RoundRobin.listen();
+      this.urls[app] = this.fronts[app].url;
+    }
+    for (const app of APPS) {
+      progress(`starting ${app}`);
+      await this.migrate(app);
+      const ports = await Promise.all(Array.from({ length: this.options.replicas }, () => freePort()));
+      this.replicas[app] = await Promise.all(ports.map((port) => this.launchReplica(app, port)));
+      for (const port of ports) this.fronts[app].add(port);
+    }
+    await this.untilWell();
+  }
+
+  private async migrate(app: AppName): Promise<void> {
+    if (!hasDatabase(app)) return;
+    const migration = await this.run(app, 'migrate.js', 0);
+    const { code } = await migration.exited;
+    if (code !== 0) throw new Error(`the migrations of ${app} failed:\n${migration.logTail()}`);
+  }
+
+  private async launchReplica(app: AppName, port: number): Promise<Replica> {
+    return new Replica(app, port, await this.run(app, 'main.js', port));
+  }
+
+  private run(app: AppName, script: string, port: number): Promise<ServerProcess> {
+    return ServerProcess.launch({
+      command: process.execPath,
+      args: ['--require', join(import.meta.dirname, 'clock.cjs'), join(ROOT, 'dist', app, script)],
+      env: {
+        PATH: process.env.PATH,
+        LOG_LEVEL: 'info',
+        CLOCK_SET_BACK_MS: String(this.options.clockSetBackMs),
+        DATABASE_POOL_SIZE: '5',
+        TRACKING_REPLICAS: '3',
+        TRACKING_MAX_BYTES: String(this.options.streamBytes),
+        ...appEnvironment(app, {
+          port,
+          urls: this.urls,
+          database: this.database,
+          natsUrl: this.brokers.urlOf(app),
+          secrets: this.secrets,
+          trustedProxies: '127.0.0.0/8',
+        }),
+      },
+      logFile: join(this.folder, 'logs', `${app}-${port}.log`),
+      dieWithParent: true,
+    });
+  }
+
+  private async untilReady(replica: Replica): Promise<void> {
+    const deadline = Date.now() + READY_WITHIN_MS;
+    while (!(await replica.isReady())) {
+      const { running } = replica.process;
+      if (!running || Date.now() > deadline)
+        throw new Error(
+          `${replica.app} ${running ? 'is not ready' : 'has ended'}; the end of its log:\n${replica.process.logTail()}`,
+        );
+      await sleep(100);
+    }
+  }
+}

@@ -24,6 +24,7 @@ const EMPTIED_FOLDERS = new Set([
 ]);
 /** Copied last, as its place in time may not be before that of the other files. */
 const CONTROL_FILE = join('global', 'pg_control');
+const COPIES_AT_ONCE = 8;
 
 const isGone = (error: unknown) => (error as NodeJS.ErrnoException).code === 'ENOENT';
 
@@ -43,6 +44,7 @@ async function copyCluster(from: string, to: string): Promise<void> {
     }
     await own(join(to, path));
   };
+  const files: string[] = [];
   const walk = async (folder: string): Promise<void> => {
     await mkdir(join(to, folder), { mode: 0o700 });
     await own(join(to, folder));
@@ -56,10 +58,14 @@ async function copyCluster(from: string, to: string): Promise<void> {
       if (entry.isDirectory()) await walk(path);
       else if (entry.isSymbolicLink()) throw new Error(`${path} leads out of the cluster, and is not copied`);
       else if (!SKIPPED_FILES.has(entry.name) && !entry.name.startsWith('pgsql_tmp') && path !== CONTROL_FILE)
-        await copy(path);
+        files.push(path);
     }
   };
   await walk('');
+  const copyNext = async (): Promise<void> => {
+    for (let path = files.pop(); path !== undefined; path = files.pop()) await copy(path);
+  };
+  await Promise.all(Array.from({ length: COPIES_AT_ONCE }, copyNext));
   for (const folder of [join('pg_wal', 'archive_status'), join('pg_wal', 'summaries')]) {
     await mkdir(join(to, folder), { mode: 0o700 });
     await own(join(to, folder));

@@ -125,6 +125,25 @@ describe('an app with a database', () => {
     expect(Date.now() - startedAt).toBeLessThan(7_000);
   });
 
+  it('answers 503 for a server that takes no writes, and asks no longer where it did', async () => {
+    const [{ name }] = (await database.query('select current_database() as name')) as [{ name: string }];
+    const set = `alter role catalog in database ${name}`;
+    const closeAllConnections = () =>
+      database.query(
+        `select pg_terminate_backend(pid) from pg_stat_activity where datname = $1 and usename = 'catalog'`,
+        [name],
+      );
+    await database.query(`${set} set default_transaction_read_only = on`);
+    await closeAllConnections();
+    await waitFor(async () => {
+      const { status, headers } = await add('to a standby');
+      expect([status, headers['retry-after']]).toEqual([503, '2']);
+      expect(app.logs.join('')).toContain('read-only transaction');
+    }, 'a connection to a standby');
+    await database.query(`${set} reset default_transaction_read_only`);
+    expect((await add('to the primary')).status).toBe(201);
+  });
+
   it('answers 503 within seconds when all connections are busy', async () => {
     const busy = Promise.all([get('/busy'), get('/busy')]);
     const sleeping = () =>

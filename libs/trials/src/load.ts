@@ -121,6 +121,7 @@ export class Load {
   private readonly fresh: string[] = [];
   private readonly lastAnswer = new Map<Surface, number>();
   private isGoing = false;
+  private isSigningIn = false;
   private key = '';
   private pool = randomUUID();
   private analyticsToken = '';
@@ -179,13 +180,14 @@ export class Load {
       `code,pin,denomination,currency,country\n${rows.join('\n')}\n`,
       'text/csv',
     );
-    // What the others need at once: links to click and a token to ask with.
+    // What the others need at once: links to click, a token to ask with, a session.
     for (let tries = 0; tries < 100; tries += 1) {
       await this.attempt('read').catch(() => undefined);
       await this.attempt('token').catch(() => undefined);
       if (this.promised.outreachUrls.length === 0) await this.makeOutreachUrl().catch(() => undefined);
-      const { clickUrls, outreachUrls } = this.promised;
-      if (clickUrls.length > 0 && outreachUrls.length > 0 && this.analyticsToken) break;
+      if (this.promised.sessions.length === 0) await this.signIn().catch(() => undefined);
+      const { clickUrls, outreachUrls, sessions } = this.promised;
+      if ([clickUrls, outreachUrls, sessions].every(({ length }) => length > 0) && this.analyticsToken) break;
       await sleep(200);
     }
     this.wrong.clear();
@@ -384,16 +386,26 @@ export class Load {
     });
   }
 
-  private async session(): Promise<void> {
+  private session(): Promise<void> {
     const { sessions } = this.promised;
-    if (sessions.length > 0 && this.random() > 0.1) return this.useSession(pick(sessions, this.random));
+    // A person signs in once and stays; it takes a lock of the key, so that all at once would wait for each other.
+    if (this.isSigningIn || this.random() > 0.1) return this.useSession(pick(sessions, this.random));
+    return this.signIn();
+  }
+
+  private async signIn(): Promise<void> {
+    this.isSigningIn = true;
     const url = this.fleet.urls.console;
-    const { headers } = await this.expect(200, `${url}/api/session`, {
-      method: 'POST',
-      headers: { ...BROWSER, origin: url },
-      body: { apiKey: this.key },
-    });
-    sessions.push(headers['set-cookie']![0]!.split(';')[0]!);
+    try {
+      const { headers } = await this.expect(200, `${url}/api/session`, {
+        method: 'POST',
+        headers: { ...BROWSER, origin: url },
+        body: { apiKey: this.key },
+      });
+      this.promised.sessions.push(headers['set-cookie']![0]!.split(';')[0]!);
+    } finally {
+      this.isSigningIn = false;
+    }
   }
 
   async useSession(cookie: string): Promise<void> {

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -34,6 +34,8 @@ const STOP = [
 ] as const;
 /** How long a front needs to notice that a replica was taken out. */
 const DRAIN_MS = 300;
+const MEMORY = '/dev/shm';
+const ROOM_BYTES = 4 * 1024 ** 3;
 /** For 16 replicas, their outboxes and one more of each app. */
 const CONNECTIONS = '400';
 
@@ -46,6 +48,12 @@ export interface TrialFleetOptions {
   /** By how much `setClockBack` changes the clock of a process. */
   clockSetBackMs: number;
   progress: (message: string) => void;
+}
+
+/** Memory where there is room for databases and streams, as what a power cut would cost is not tried here; else the disk. */
+async function roomiest(): Promise<string> {
+  const { bavail, bsize } = await statfs(MEMORY).catch(() => ({ bavail: 0, bsize: 0 }));
+  return bavail * bsize > ROOM_BYTES ? MEMORY : tmpdir();
 }
 
 /** One process of an app. */
@@ -91,7 +99,7 @@ export class TrialFleet {
   ) {}
 
   static async start(options: TrialFleetOptions): Promise<TrialFleet> {
-    const fleet = new TrialFleet(await mkdtemp(join(tmpdir(), 'perkway-trial-')), options);
+    const fleet = new TrialFleet(await mkdtemp(join(await roomiest(), 'perkway-trial-')), options);
     try {
       await fleet.launch();
       return fleet;
@@ -185,7 +193,7 @@ export class TrialFleet {
     progress('bundling the apps');
     const config = pathToFileURL(join(ROOT, 'rolldown.config.mjs')).href;
     const { appConfig } = (await import(config)) as { appConfig: (app: string) => BuildOptions };
-    for (const app of APPS) await build({ ...appConfig(app), cwd: ROOT });
+    for (const app of APPS) await build({ ...appConfig(app), cwd: ROOT, logLevel: 'silent' });
 
     progress('starting Postgres with a standby and three brokers');
     const { superuserPassword, natsSecret } = this.secrets;
@@ -214,13 +222,15 @@ export class TrialFleet {
       this.fronts[app] = await RoundRobin.listen();
       this.urls[app] = this.fronts[app].url;
     }
-    for (const app of APPS) {
-      progress(`starting ${app}`);
-      await this.migrate(app);
-      const ports = await Promise.all(Array.from({ length: this.options.replicas }, () => freePort()));
-      this.replicas[app] = await Promise.all(ports.map((port) => this.launchReplica(app, port)));
-      for (const port of ports) this.fronts[app].add(port);
-    }
+    progress('migrating and starting the apps');
+    await Promise.all(
+      APPS.map(async (app) => {
+        await this.migrate(app);
+        const ports = await Promise.all(Array.from({ length: this.options.replicas }, () => freePort()));
+        this.replicas[app] = await Promise.all(ports.map((port) => this.launchReplica(app, port)));
+        for (const port of ports) this.fronts[app].add(port);
+      }),
+    );
     await this.untilWell();
   }
 

@@ -17,9 +17,13 @@ const lostIn = ({ sums }: Reckoning): number =>
   [...sums.values()].flatMap((ofPhase) => [...ofPhase.values()]).reduce((all, { lost }) => all + lost, 0);
 
 /** Waits until what was answered is counted, for a time, and looks a last time then. */
-export async function reckonAll(fleet: TrialFleet, load: Load): Promise<Reckoning> {
+export async function reckonAll(
+  fleet: TrialFleet,
+  load: Load,
+  withinMs = COUNTED_WITHIN_MS,
+): Promise<Reckoning> {
   const look = async () => reckon(load.attempts, await readStored(fleet.database.admin, load.run));
-  const deadline = Date.now() + COUNTED_WITHIN_MS;
+  const deadline = Date.now() + withinMs;
   while (lostIn(await look()) > 0 && Date.now() < deadline) await sleep(1_000);
   await sleep(LAST_LOOK_AFTER_MS);
   return look();
@@ -59,7 +63,7 @@ export async function checkPromises(load: Load): Promise<string[]> {
     const end = ended.get(id);
     // Asked for, and never answered: either may be.
     if (end === '') continue;
-    const wanted = end === undefined ? 'READY' : expected[end]!;
+    const wanted = end === undefined ? 'RESERVED' : expected[end]!;
     await hold(`the token of ${id}`, async () => {
       const state = await load.stateOf(id);
       if (state !== wanted) throw new Error(`is ${state}, not ${wanted}`);
@@ -73,13 +77,17 @@ export async function checkPromises(load: Load): Promise<string[]> {
   return broken;
 }
 
-/** `npm run audit` of the fleet's database. @returns whether it passed, and what it wrote */
+/** `npm run audit` of the fleet, when nothing is under way. @returns whether it passed, and what it wrote */
 export async function audit(fleet: TrialFleet): Promise<{ passed: boolean; output: string }> {
-  const child = spawn(process.execPath, ['--import', 'tsx', join(ROOT, 'tools/audit/src/main.ts')], {
-    cwd: ROOT,
-    env: { ...process.env, DATABASE_URL: fleet.database.admin },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const child = spawn(
+    process.execPath,
+    ['--import', 'tsx', join(ROOT, 'tools/audit/src/main.ts'), '--grace', '5'],
+    {
+      cwd: ROOT,
+      env: { ...process.env, DATABASE_URL: fleet.database.admin, NATS_URL: fleet.brokerUrl },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
   let output = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
   child.stderr.setEncoding('utf8').on('data', (text: string) => (output += text));

@@ -49,8 +49,10 @@ async function run({ seed, profile, only }: ReturnType<typeof readOptions>): Pro
     progress,
   });
   const problems: string[] = [];
+  let isEnough = false;
   const interrupted = () => {
-    void fleet.stop().finally(() => process.exit(2));
+    progress('interrupted: what was done is looked at, and nothing more');
+    isEnough = true;
   };
   process.once('SIGINT', interrupted).once('SIGTERM', interrupted);
   try {
@@ -60,6 +62,7 @@ async function run({ seed, profile, only }: ReturnType<typeof readOptions>): Pro
     load.start();
     const phases: Phase[] = [];
     const phase = async (name: string, work: () => Promise<void>) => {
+      if (isEnough) return;
       progress(name);
       load.phase = phases.length;
       const from = load.now;

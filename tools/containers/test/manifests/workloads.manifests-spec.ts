@@ -223,6 +223,22 @@ describe('the overlay production', () => {
     expect(sum).toBeLessThan(Number(postgresql.parameters.max_connections));
   });
 
+  it('acknowledges nothing that only one server has: no commit, whatever the schema, and no event', () => {
+    const [cluster] = ofKind('production', 'Cluster');
+    const { instances, postgresql } = cluster!.spec as {
+      instances: number;
+      postgresql: { synchronous: object; parameters: Record<string, string> };
+    };
+    expect(instances).toBeGreaterThanOrEqual(3);
+    expect(postgresql.synchronous).toEqual({ method: 'any', number: 1, dataDurability: 'required' });
+    // One that forgoes it for some of the schemas would be set for their roles, or for all of them here.
+    expect(postgresql.parameters).not.toHaveProperty('synchronous_commit');
+    for (const { pod } of apps('production').filter((each) => appOf(each) === 'analytics-query'))
+      expect(environmentOf('production', pod.containers[0]!).TRACKING_REPLICAS).toBe('3');
+    const [brokers] = ofKind('production', 'StatefulSet');
+    expect((brokers!.spec as { replicas: number }).replicas).toBe(3);
+  });
+
   it('counts in one Deployment and answers queries in another', () => {
     const roles = apps('production')
       .filter((each) => appOf(each) === 'analytics-query')

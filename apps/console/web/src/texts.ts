@@ -338,6 +338,7 @@ export const texts = {
     job: (when: string, value: string) => `${value} each, begun ${when}`,
     noJobs: 'Nothing has been made at once yet.',
     progress: (made: string, total: string) => `${made} of ${total} made`,
+    forCampaign: (id: string) => `, for ${id}`,
     failedRows: (count: string) => `${count} not made`,
     failedRow: (row: number, code: string) => `Row ${row}: ${code}`,
     states: { running: 'Running', done: 'Done', failed: 'Ended early', stopped: 'Stopped' } as Record<
@@ -444,6 +445,15 @@ export const texts = {
     deleted: 'Deleted',
   },
 
+  logo: {
+    hint: 'PNG, SVG, WebP or JPEG, at most 64 KB.',
+    shown: 'The logo as it is now',
+    remove: 'Remove logo',
+    type: 'Choose a PNG, SVG, WebP or JPEG.',
+    size: 'The file is larger than 64 KB.',
+    unreadable: 'The file could not be read.',
+  },
+
   accounts: {
     intro: 'Whoever has collections, campaigns or pools.',
     create: 'New account',
@@ -453,6 +463,7 @@ export const texts = {
     originsHint: 'One a line, such as https://app.example.com. Their pages may call the customer journey.',
     brandName: 'Name for recipients',
     brandHint: 'How the account shows itself on the page of a gift card. Empty: not at all.',
+    logo: 'Logo for recipients',
     color: 'Colour',
     colorHint: 'Such as #0f5c4c. Text on it has to be readable.',
     supportUrl: 'Address for help',
@@ -549,6 +560,7 @@ export const texts = {
     instructions: 'How to spend the card',
     redeemUrl: 'Address of the shop',
     termsUrl: 'Address of the terms',
+    logo: 'Logo of the product',
     color: 'Colour of the card',
     codeFormat: 'The code is drawn as',
     formats: { text: 'Text alone', qr: 'QR code', code128: 'Bar code (Code 128)' },

@@ -14,7 +14,7 @@ import { readMessage, type ReadMessage } from './read-message.js';
 import { ACK_WAIT_MS, ensureTrackingStreams, lagOf, makeRoom } from './tracking-streams.js';
 
 const BATCH_EVENTS = 1_000;
-const BATCH_WAIT_MS = 150;
+const BATCH_WAIT_MS = 50;
 /** Batches that are stored at once: one is prepared while Postgres works on the other. */
 const STORERS = 2;
 /** Bytes of messages held in memory, fetched and not yet stored; beyond that nothing more is asked for. */

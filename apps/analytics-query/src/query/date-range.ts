@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { DateTime, type DateTimeUnit, type DurationLike } from 'luxon';
 import type { LocalRange, LocalStamp } from './query.js';
 import { queryError } from './query-error.js';
@@ -36,8 +37,18 @@ const endOfStamp = (text: string): LocalStamp => {
   return BARE_DATE.test(text) ? `${at.slice(0, 10)}T23:59:59.999` : at;
 };
 
+/** Dashboards ask for the same ends of ranges again and again. */
+const instants = new LRUCache<string, string>({ max: 2_000 });
+
 /** The instant that a local stamp of the zone stands for, as ISO text in UTC. */
 export function toInstant(local: LocalStamp, timezone: string): string {
+  const key = `${timezone} ${local}`;
+  let instant = instants.get(key);
+  if (instant === undefined) instants.set(key, (instant = computeInstant(local, timezone)));
+  return instant;
+}
+
+function computeInstant(local: LocalStamp, timezone: string): string {
   const at = DateTime.fromISO(local, { zone: timezone });
   if (!at.isValid) throw unparsable(local);
   return at.toUTC().toISO();

@@ -197,17 +197,28 @@ export class LoadService {
   }
 }
 
-/** Queries of one kind read as many rows: they differ in when their ranges begin, and in the page. */
+/**
+ * Queries of one kind read about as many rows: they differ in when their ranges begin, in the values that they filter by, and
+ * in the page.
+ */
 function kindOf({ account, normalized: { queries } }: Request): string {
-  const kinds = queries.map(({ timeDimensions, limit: _, rowLimit: __, offset: ___, ...query }) => ({
-    ...query,
-    timeDimensions: timeDimensions.map(({ dateRange, ...dimension }) => ({
-      ...dimension,
+  const kinds = queries.map(({ measures, dimensions, segments, timeDimensions, filters, ungrouped }) => ({
+    measures,
+    dimensions,
+    segments,
+    filters,
+    ungrouped,
+    times: timeDimensions.map(({ dimension, granularity, dateRange }) => ({
+      dimension,
+      granularity,
       days:
         dateRange && Math.round((Date.parse(`${dateRange[1]}Z`) - Date.parse(`${dateRange[0]}Z`)) / DAY_MS),
     })),
   }));
-  return hash('sha256', JSON.stringify([account, kinds]), 'base64');
+  const text = JSON.stringify([account, kinds], (name, value: unknown) =>
+    name === 'values' ? undefined : value,
+  );
+  return hash('sha256', text, 'base64');
 }
 
 /** The texts around the rows of an answer. */

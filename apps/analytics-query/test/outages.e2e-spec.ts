@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { TRACKING_STREAM } from '@perkway/domain';
+import { TRACKING_CONSUMER, TRACKING_STREAM } from '@perkway/domain';
 import { connectTo, tcpProxy, http, waitFor } from '@perkway/testing';
 import { jetstreamManager } from '@nats-io/jetstream';
 import {
@@ -82,6 +82,39 @@ describe('outages', () => {
     expect((await http(stack.app).get('/readyz')).status).toBe(200);
     await noneLeft();
     expect(await stack.as(account).count('perk_clicks.count')).toBe(EVENTS);
+  }, 90_000);
+
+  it('holds some megabytes of a backlog while Postgres is away, however large its messages are', async () => {
+    const account = anAccountId();
+    const cmeta = Object.fromEntries(
+      Array.from({ length: 40 }, (_, name) => [`attribute-${name}`, 'x'.repeat(250)]),
+    );
+    const connection = await connectTo(stack.nats.url);
+    const manager = await jetstreamManager(connection);
+    await database.server.kill();
+    const MESSAGES = 60;
+    for (let sent = 0; sent < MESSAGES; sent += 1)
+      await stack.publisher.events(...Array.from({ length: 50 }, () => click(account, { cmeta })));
+    // Until it has asked for nothing more for longer than a request takes.
+    let held = -1;
+    for (let same = 0; same < 5;) {
+      await sleep(500);
+      const { num_ack_pending } = await manager.consumers.info(TRACKING_STREAM, TRACKING_CONSUMER);
+      same = num_ack_pending === held ? same + 1 : 0;
+      held = num_ack_pending;
+    }
+    const bytes = 50 * JSON.stringify(click(account, { cmeta })).length;
+    expect(MESSAGES * bytes).toBeGreaterThan(30_000_000);
+    expect(held * bytes).toBeGreaterThan(4_000_000);
+    // 8 MB wait, and one request more was under way.
+    expect(held * bytes).toBeLessThan(14_000_000);
+    await database.server.start();
+    await waitFor(
+      async () => expect(await stack.as(account).count('perk_clicks.count')).toBe(MESSAGES * 50),
+      'all events',
+      PATIENCE_MS,
+    );
+    await connection.close();
   }, 90_000);
 
   it('lives on when Postgres is killed under running queries', async () => {

@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { databaseUrls, FLEET, rolePassword, type DatabaseApp, type DatabaseUrls } from '@perkway/fleet';
-import { distributeOver, provisionDatabase, startPostgres, type LocalServer } from '@perkway/local-servers';
+import { provisionDatabase, startPostgres, type LocalServer } from '@perkway/local-servers';
 import pg from 'pg';
-import { runCitusWorkers, runFolder, runPostgresUrl } from './test-servers.js';
+import { runFolder, runPostgresUrl } from './test-servers.js';
 
 /** Brings a database up to date as the app's role and closes its connections. */
 export type Migrate = (url: string) => Promise<unknown>;
@@ -104,13 +104,9 @@ export async function testDatabase(
       `create database ${database} template ${client.escapeIdentifier(templateName)} strategy file_copy`,
     );
   });
-  const urls = databaseUrls(adminUrl, { database, passwordOf });
-  const workers = app === 'analytics-query' ? runCitusWorkers() : [];
-  if (workers.length > 0) await distributeOver(urls.admin, workers);
-  return testDatabaseAt(urls, app, async (pool) => {
+  return testDatabaseAt(databaseUrls(adminUrl, { database, passwordOf }), app, async (pool) => {
     await pool.end();
-    for (const url of [adminUrl, ...workers])
-      await withClient(url, (client) => client.query(`drop database ${database} with (force)`));
+    await withClient(adminUrl, (client) => client.query(`drop database ${database} with (force)`));
   });
 }
 

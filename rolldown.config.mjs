@@ -13,6 +13,7 @@ const COMMANDS = {
   provision: 'tools/perkway/src/provision.ts',
   'dead-letters': 'tools/perkway/src/dead-letters.ts',
   replay: 'tools/perkway/src/replay.ts',
+  distribute: 'tools/perkway/src/distribute.ts',
   secrets: 'tools/perkway/src/secrets.ts',
   'reporting-role': 'tools/perkway/src/reporting-role.ts',
   apply: 'tools/local-stack/src/catalogue/main.ts',

@@ -1,3 +1,5 @@
+export { distributeOver, startCitus, type CitusOptions } from './citus-cluster.js';
+export * from './distribute-events.js';
 export { takeBaseBackup, type BaseBackup } from './base-backup.js';
 export { withBroker } from './with-broker.js';
 export { freePort, isPortFree } from './free-port.js';

@@ -23,6 +23,8 @@ export interface PostgresOptions {
   onSpawn?: (pid: number) => void;
   /** More of its settings, before the ones that are set here; they cannot be changed by `alter system`. */
   settings?: Record<string, string>;
+  /** The folder with the programs of another installation (`postgres`, `initdb`); npm's binaries if absent. */
+  programs?: string;
 }
 
 const SUPERUSER = 'postgres';
@@ -65,7 +67,12 @@ async function restoreLinks(native: string): Promise<void> {
   }
 }
 
-async function binaries(): Promise<{ postgres: string; initdb: string }> {
+interface Binaries {
+  postgres: string;
+  initdb: string;
+}
+
+async function npmBinaries(): Promise<Binaries> {
   const native = nativeFolder();
   await restoreLinks(native);
   const extension = process.platform === 'win32' ? '.exe' : '';
@@ -109,6 +116,14 @@ function postgresUser(dataDir: string, initdb: string): User | undefined {
 
 const spawnAs = (user?: User) => (user && user.prefix.length === 0 ? { uid: user.uid, gid: user.gid } : {});
 
+/** The same order of texts on every machine, whatever its locales. Before 17 that is for the C library to say. */
+async function localeOptions(initdb: string): Promise<string[]> {
+  const [major = ''] = /\d+/.exec(await run(initdb, ['--version'], { timeoutMs: 10_000 })) ?? [];
+  return Number(major) >= 17
+    ? ['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8']
+    : ['--locale=C.UTF-8'];
+}
+
 /** Runs initdb in a folder beside the data and renames it at the end, so a half-made cluster never stays. */
 async function createCluster(
   initdb: string,
@@ -128,9 +143,8 @@ async function createCluster(
     const [command, ...args] = [
       ...(user?.prefix ?? []),
       initdb,
-      ...['-D', fresh, '-U', SUPERUSER, '-E', 'UTF8', '--locale=C'],
-      // The same order of texts on every machine, whatever its locales.
-      ...['--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
+      ...['-D', fresh, '-U', SUPERUSER, '-E', 'UTF8'],
+      ...(await localeOptions(initdb)),
       ...(superuserPassword === undefined
         ? ['--auth=trust']
         : ['--auth=scram-sha-256', `--pwfile=${passwordFile}`]),
@@ -202,11 +216,14 @@ function settings(options: PostgresOptions, port: number): string[] {
   return Object.entries(values).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 }
 
-/** Postgres from npm's binaries, ready to be started; makes the cluster if need be. */
+/** Postgres, ready to be started; makes the cluster if need be. */
 export async function preparePostgres(given: PostgresOptions): Promise<LocalServer> {
   const options = { ...given, dataDir: resolve(given.dataDir) };
   const { dataDir } = options;
-  const { postgres, initdb } = await binaries();
+  const { programs } = options;
+  const { postgres, initdb } = programs
+    ? { postgres: join(programs, 'postgres'), initdb: join(programs, 'initdb') }
+    : await npmBinaries();
   await mkdir(dirname(dataDir), { recursive: true });
   const user = postgresUser(dataDir, initdb);
   if (!existsSync(join(dataDir, 'PG_VERSION'))) await createCluster(initdb, options, user);
@@ -252,7 +269,7 @@ export async function preparePostgres(given: PostgresOptions): Promise<LocalServ
   });
 }
 
-/** Starts Postgres from npm's binaries, makes the cluster if need be, and waits until it takes connections. */
+/** Starts Postgres, makes the cluster if need be, and waits until it takes connections. */
 export async function startPostgres(options: PostgresOptions): Promise<LocalServer> {
   const server = await preparePostgres(options);
   await server.start();

@@ -35,12 +35,16 @@ const explain = (role: string) => (cause: Error) => {
   throw new Error(`the role ${role} cannot be made or set up: ${cause.message}`, { cause });
 };
 
-export async function withAdminClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+export async function withAdminClient<T>(
+  url: string,
+  work: (client: pg.Client) => Promise<T>,
+  statementTimeoutMs = 60_000,
+): Promise<T> {
   const client = new pg.Client({
     connectionString: url,
     connectionTimeoutMillis: 10_000,
-    statement_timeout: 60_000,
-    query_timeout: 65_000,
+    statement_timeout: statementTimeoutMs,
+    query_timeout: statementTimeoutMs + 5_000,
     application_name: 'provisioning',
   });
   await client.connect();

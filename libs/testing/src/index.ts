@@ -15,7 +15,7 @@ export * from './test-database.js';
 export * from './test-environment.js';
 export * from './test-nats.js';
 export * from './tracking-stream.js';
-export { runFolder } from './test-servers.js';
+export { runCitusWorkers, runFolder } from './test-servers.js';
 export * from './wait-for.js';
 export * from './stored-kind.js';
 export * from './what-is-kept.js';

@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { databaseUrls, FLEET, rolePassword, type DatabaseApp, type DatabaseUrls } from '@perkway/fleet';
-import { provisionDatabase, startPostgres, type LocalServer } from '@perkway/local-servers';
+import { distributeOver, provisionDatabase, startPostgres, type LocalServer } from '@perkway/local-servers';
 import pg from 'pg';
-import { runFolder, runPostgresUrl } from './test-servers.js';
+import { runCitusWorkers, runFolder, runPostgresUrl } from './test-servers.js';
 
 /** Brings a database up to date as the app's role and closes its connections. */
 export type Migrate = (url: string) => Promise<unknown>;
@@ -104,9 +104,13 @@ export async function testDatabase(
       `create database ${database} template ${client.escapeIdentifier(templateName)} strategy file_copy`,
     );
   });
-  return testDatabaseAt(databaseUrls(adminUrl, { database, passwordOf }), app, async (pool) => {
+  const urls = databaseUrls(adminUrl, { database, passwordOf });
+  const workers = app === 'analytics-query' ? runCitusWorkers() : [];
+  if (workers.length > 0) await distributeOver(urls.admin, workers);
+  return testDatabaseAt(urls, app, async (pool) => {
     await pool.end();
-    await withClient(adminUrl, (client) => client.query(`drop database ${database} with (force)`));
+    for (const url of [adminUrl, ...workers])
+      await withClient(url, (client) => client.query(`drop database ${database} with (force)`));
   });
 }
 

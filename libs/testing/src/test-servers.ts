@@ -1,11 +1,14 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findNatsServer, isAlive, startPostgres } from '@perkway/local-servers';
+import { findNatsServer, isAlive, startCitus, startPostgres, type LocalServer } from '@perkway/local-servers';
 
 /** How the Jest parent tells its workers about the run: the superuser's URL and the folder for temporary files. */
 export const POSTGRES_URL_VARIABLE = 'PERKWAY_TEST_POSTGRES_URL';
 export const FOLDER_VARIABLE = 'PERKWAY_TEST_FOLDER';
+/** Given to the run: the programs of a Postgres with Citus. Then databases of events are distributed over two workers. */
+const CITUS_PROGRAMS_VARIABLE = 'PERKWAY_TEST_CITUS';
+const CITUS_WORKERS_VARIABLE = 'PERKWAY_TEST_CITUS_WORKERS';
 
 const FOLDER = /^perkway-test-(\d+)-/;
 
@@ -17,29 +20,41 @@ function removeLeftovers(): void {
   }
 }
 
+async function startDatabaseServers(folder: string): Promise<LocalServer[]> {
+  const programs = process.env[CITUS_PROGRAMS_VARIABLE];
+  if (programs) {
+    const { coordinator, workers } = await startCitus({ programs, folder, dieWithParent: true });
+    process.env[CITUS_WORKERS_VARIABLE] = workers.map(({ url }) => url).join(' ');
+    return [coordinator, ...workers];
+  }
+  return [
+    await startPostgres({
+      port: 0,
+      dataDir: join(folder, 'postgres'),
+      durable: false,
+      logFile: join(folder, 'postgres.log'),
+      dieWithParent: true,
+    }),
+  ];
+}
+
 /** One Postgres for the whole run, without durability; test files get databases of their own in it. */
 export async function startTestServers(): Promise<{ stop: () => Promise<void> }> {
   removeLeftovers();
   const folder = mkdtempSync(join(tmpdir(), `perkway-test-${process.pid}-`));
   const remove = () => rmSync(folder, { recursive: true, force: true });
   try {
-    const [postgres, nats] = await Promise.all([
-      startPostgres({
-        port: 0,
-        dataDir: join(folder, 'postgres'),
-        durable: false,
-        logFile: join(folder, 'postgres.log'),
-        dieWithParent: true,
-      }),
+    const [servers, nats] = await Promise.all([
+      startDatabaseServers(folder),
       // Found (or downloaded) once, so that no two test files download it. Without it only those that need it fail.
       findNatsServer().catch(() => undefined),
     ]);
     if (nats) process.env.NATS_SERVER_BIN = nats;
-    process.env[POSTGRES_URL_VARIABLE] = postgres.url;
+    process.env[POSTGRES_URL_VARIABLE] = servers[0]!.url;
     process.env[FOLDER_VARIABLE] = folder;
     return {
       stop: async () => {
-        await postgres.stop();
+        await Promise.all(servers.map((server) => server.stop()));
         remove();
       },
     };
@@ -56,5 +71,7 @@ const fromRun = (variable: string): string => {
   return value;
 };
 export const runPostgresUrl = (): string => fromRun(POSTGRES_URL_VARIABLE);
+/** Empty where the run has a plain Postgres. */
+export const runCitusWorkers = (): string[] => process.env[CITUS_WORKERS_VARIABLE]?.split(' ') ?? [];
 /** A new folder that goes away with the test run. */
 export const runFolder = (name: string): string => mkdtempSync(join(fromRun(FOLDER_VARIABLE), `${name}-`));

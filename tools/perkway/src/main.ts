@@ -4,6 +4,7 @@
  */
 const COMMANDS: Record<string, string> = {
   provision: 'makes the roles and schemas of the database',
+  distribute: 'distributes the events over the nodes of Citus',
   apply: 'puts a folder with a catalogue through the management calls',
   demo: 'walks one customer journey and checks that all of it was counted',
   'dead-letters': 'lists, shows and replays what could not be stored',

@@ -37,19 +37,27 @@ export interface Health {
 
 @Injectable()
 export class HealthService {
+  private readonly conditions: (() => boolean)[] = [];
+
   constructor(
     private readonly drain: DrainState,
     @Inject(HEALTH_OPTIONS) private readonly options: HealthOptions,
     @Optional() private readonly database?: DatabaseState,
   ) {}
 
+  /** Something of the app's own without which it must get no traffic; asked at every probe. */
+  require(condition: () => boolean): void {
+    this.conditions.push(condition);
+  }
+
   live(): Health {
     return this.answer(true);
   }
 
-  /** Readiness depends on the app's own database only: not on NATS, not on other apps. */
+  /** Readiness depends on the app's own database and conditions only: not on NATS, not on other apps. */
   async ready(): Promise<Health> {
-    return this.answer(!this.drain.signal.aborted && (await this.isDatabaseReady()));
+    const isAble = !this.drain.signal.aborted && this.conditions.every((condition) => condition());
+    return this.answer(isAble && (await this.isDatabaseReady()));
   }
 
   private async isDatabaseReady(): Promise<boolean> {

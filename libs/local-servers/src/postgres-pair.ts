@@ -4,7 +4,13 @@ import { freePort } from './free-port.js';
 import type { LocalServer } from './local-server.js';
 import { startPostgres, type PostgresOptions } from './postgres-server.js';
 import { startPrimaryProxy, type PrimaryProxy } from './primary-proxy.js';
-import { promoteStandby, REPLICATING, setSynchronousStandbys, startStandby } from './standby.js';
+import {
+  promoteStandby,
+  REPLICATING,
+  setSynchronousStandbys,
+  startStandby,
+  stopFollowing,
+} from './standby.js';
 
 export interface PostgresPairOptions extends Pick<
   PostgresOptions,
@@ -70,9 +76,10 @@ export class PostgresPair {
     return this.following.server;
   }
 
-  /** Whether a commit waits for the standby. */
-  setSynchronous(isSynchronous: boolean): Promise<void> {
-    return setSynchronousStandbys(this.primary.url, isSynchronous ? [this.following.name] : []);
+  /** The standby hears no more of the primary, and no commit waits for it: what is answered now is on one server alone. */
+  async cutOffStandby(): Promise<void> {
+    await setSynchronousStandbys(this.primary.url, []);
+    await stopFollowing(this.standby.url);
   }
 
   /** The standby takes over, after the primary was cut off: it may be dead, or only think that it is the primary. */
@@ -89,7 +96,7 @@ export class PostgresPair {
     await rm(options.dataDir, { recursive: true, force: true });
     const primary = { url: this.primary.url, dataDir: this.leading.options.dataDir };
     this.following.server = await startStandby({ ...options, name, primary });
-    await this.setSynchronous(true);
+    await setSynchronousStandbys(primary.url, [name]);
   }
 
   async close(): Promise<void> {

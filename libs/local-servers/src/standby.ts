@@ -88,6 +88,18 @@ export async function setSynchronousStandbys(primaryUrl: string, names: string[]
   });
 }
 
+/** A standby that hears no more of its primary; resolves when it does not. */
+export const stopFollowing = (url: string): Promise<void> =>
+  withAdminClient(url, async (client) => {
+    await client.query(`alter system set primary_conninfo = ''`);
+    await client.query('select pg_reload_conf()');
+    const deadline = Date.now() + CONNECT_LIMIT_MS;
+    while ((await client.query('select from pg_stat_wal_receiver')).rowCount !== 0) {
+      if (Date.now() > deadline) throw new Error('the standby does not stop following');
+      await sleep(20);
+    }
+  });
+
 /** Makes a standby the primary; resolves when it takes writes. Whoever calls it sees to it that the old one answers nobody. */
 export const promoteStandby = (url: string): Promise<void> =>
   withAdminClient(url, async (client) => {

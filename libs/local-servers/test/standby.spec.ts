@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import {
+  PostgresPair,
   promoteStandby,
   REPLICATING,
   setSynchronousStandbys,
@@ -144,6 +145,32 @@ describe('a synchronous standby', () => {
     await expect(query(primary.url, 'insert into notes values (1)')).rejects.toThrow();
     await setSynchronousStandbys(primary.url, []);
     await query(primary.url, 'insert into notes values (2)');
+  });
+});
+
+describe('PostgresPair', () => {
+  it('has what a promotion forgets when the standby was cut off, and is a pair again', async () => {
+    const pair = await PostgresPair.start({
+      folder: join(folder, 'pair'),
+      durable: false,
+      dieWithParent: true,
+    });
+    try {
+      const insert = (id: number) => again(() => query(pair.url, `insert into notes values (${id})`));
+      await again(() => query(pair.url, 'create table if not exists notes (id int primary key)'));
+      await insert(1);
+      await pair.cutOffStandby();
+      await insert(2);
+      await pair.primary.kill();
+      await pair.failOver();
+      await insert(3);
+      expect(await again(() => ids(pair.url))).toEqual([1, 3]);
+      await pair.rejoin();
+      await insert(4);
+      expect(await ids(pair.standby.url)).toEqual([1, 3, 4]);
+    } finally {
+      await pair.close();
+    }
   });
 });
 

@@ -68,13 +68,11 @@ async function failOver(fleet: TrialFleet, isSynchronous: boolean): Promise<{ lo
   await sleep(BEFORE_MS);
   const { postgres } = fleet;
   if (!isSynchronous) {
-    await postgres.setSynchronous(false);
-    postgres.standby.pause();
+    await postgres.cutOffStandby();
     await sleep(CUT_OFF_MS);
   }
   const diedAt = new Date();
   await postgres.primary.kill();
-  if (!isSynchronous) postgres.standby.resume();
   await postgres.failOver();
   write(`the standby took over after ${((Date.now() - diedAt.getTime()) / 1_000).toFixed(1)} s`);
   const silent = await load.untilAnswered(ANSWERED_WITHIN_MS);
@@ -86,7 +84,57 @@ async function failOver(fleet: TrialFleet, isSynchronous: boolean): Promise<{ lo
   return { load, diedAt };
 }
 
-async function withFleet(work: (fleet: TrialFleet) => Promise<boolean>): Promise<boolean> {
+const verdict = (holds: boolean, text: string): boolean => {
+  write(`\n${holds ? 'Holds' : 'WRONG'}: ${text}`);
+  return holds;
+};
+
+/** With the standby in step: nothing that was answered may be missing. */
+async function synchronous(fleet: TrialFleet): Promise<boolean> {
+  const { load } = await failOver(fleet, true);
+  const reckoning = await reckonAll(fleet, load);
+  show('Postgres dies, and a synchronous standby takes over', reckoning);
+  const broken = await checkPromises(load);
+  const { passed, output } = await audit(fleet);
+  for (const line of [...reckoning.examples, ...broken, ...(passed ? [] : [output])]) write(line);
+  const holds = count(reckoning, 'lost') + count(reckoning, 'doubled') + broken.length === 0 && passed;
+  return verdict(
+    holds,
+    'with a synchronous standby nothing that was answered is missing, and the audit passes.',
+  );
+}
+
+/** With the standby behind: what is missing is counted again by a replay where it is an event, and named where it is a card. */
+async function cutOff(fleet: TrialFleet): Promise<boolean> {
+  const { load, diedAt } = await failOver(fleet, false);
+  await sleep(5_000);
+  const look = async () => reckon(load.attempts, await readStored(fleet.database.admin, load.run));
+  show('Postgres dies, and a standby that was cut off 1 s before takes over', await look());
+  await replay(fleet, new Date(diedAt.getTime() - 60_000));
+  const after = await reckonAll(fleet, load, 20_000);
+  show('The same, after a replay of the stream', after);
+  const { links } = await readStored(fleet.database.admin, load.run);
+  const rows = new Map([...links.values()].flat().map((link) => [link.id, link]));
+  const missing = load.attempts.flatMap(({ surface, linkId, answeredAt }) => {
+    if (!linkId || answeredAt === undefined) return [];
+    const row = rows.get(linkId);
+    const isMissing =
+      !row || (surface === 'reveal' && !row.isRevealed) || (surface === 'cancel' && !row.isCancelled);
+    return isMissing ? [linkId] : [];
+  });
+  const { passed, output } = await audit(fleet);
+  write(`\n${output.trim()}`);
+  const distinct = [...new Set(missing)];
+  const unnamed = distinct.filter((id) => !output.includes(id));
+  for (const id of unnamed) write(`not named: ${id}`);
+  return verdict(
+    unnamed.length === 0 && passed === (distinct.length === 0),
+    `of ${distinct.length} links that were answered and forgotten, or whose reveal or cancellation was, the audit names ${distinct.length - unnamed.length}.`,
+  );
+}
+
+/** @returns whether everything is as it should be */
+export async function drillFailover(): Promise<boolean> {
   const fleet = await TrialFleet.start({
     replicas: 2,
     streamBytes: 64 * MIB,
@@ -95,65 +143,10 @@ async function withFleet(work: (fleet: TrialFleet) => Promise<boolean>): Promise
     progress: (text) => write(`  ${text}`),
   });
   try {
-    return await work(fleet);
+    // The second needs what the first leaves: a standby that follows.
+    const holds = [await synchronous(fleet), await cutOff(fleet)];
+    return holds.every(Boolean);
   } finally {
     await fleet.stop();
   }
-}
-
-const verdict = (holds: boolean, text: string): boolean => {
-  write(`\n${holds ? 'Holds' : 'WRONG'}: ${text}`);
-  return holds;
-};
-
-/** With the standby in step: nothing that was answered may be missing. */
-const synchronous = (): Promise<boolean> =>
-  withFleet(async (fleet) => {
-    const { load } = await failOver(fleet, true);
-    const reckoning = await reckonAll(fleet, load);
-    show('Postgres dies, and a synchronous standby takes over', reckoning);
-    const broken = await checkPromises(load);
-    const { passed, output } = await audit(fleet);
-    for (const line of [...reckoning.examples, ...broken, ...(passed ? [] : [output])]) write(line);
-    const holds = count(reckoning, 'lost') + count(reckoning, 'doubled') + broken.length === 0 && passed;
-    return verdict(
-      holds,
-      'with a synchronous standby nothing that was answered is missing, and the audit passes.',
-    );
-  });
-
-/** With the standby behind: what is missing is counted again by a replay where it is an event, and named where it is a card. */
-const cutOff = (): Promise<boolean> =>
-  withFleet(async (fleet) => {
-    const { load, diedAt } = await failOver(fleet, false);
-    await sleep(5_000);
-    const look = async () => reckon(load.attempts, await readStored(fleet.database.admin, load.run));
-    show('Postgres dies, and a standby that was cut off 1 s before takes over', await look());
-    await replay(fleet, new Date(diedAt.getTime() - 60_000));
-    const after = await reckonAll(fleet, load, 20_000);
-    show('The same, after a replay of the stream', after);
-    const { links } = await readStored(fleet.database.admin, load.run);
-    const rows = new Map([...links.values()].flat().map((link) => [link.id, link]));
-    const missing = load.attempts.flatMap(({ surface, linkId, answeredAt }) => {
-      if (!linkId || answeredAt === undefined) return [];
-      const row = rows.get(linkId);
-      const isMissing =
-        !row || (surface === 'reveal' && !row.isRevealed) || (surface === 'cancel' && !row.isCancelled);
-      return isMissing ? [linkId] : [];
-    });
-    const { passed, output } = await audit(fleet);
-    write(`\n${output.trim()}`);
-    const distinct = [...new Set(missing)];
-    const unnamed = distinct.filter((id) => !output.includes(id));
-    for (const id of unnamed) write(`not named: ${id}`);
-    return verdict(
-      unnamed.length === 0 && passed === (distinct.length === 0),
-      `of ${distinct.length} links that were answered and forgotten, or whose reveal or cancellation was, the audit names ${distinct.length - unnamed.length}.`,
-    );
-  });
-
-/** @returns whether everything is as it should be */
-export async function drillFailover(): Promise<boolean> {
-  const holds = [await synchronous(), await cutOff()];
-  return holds.every(Boolean);
 }

@@ -327,10 +327,16 @@ it('loads little, and nothing from anywhere else', async () => {
     if (!request.url().startsWith(stage.url) && !request.url().startsWith('blob:'))
       elsewhere.push(request.url());
   });
+  const plain: string[] = [];
+  page.on('response', (response) => {
+    const { 'content-length': length, 'content-encoding': encoding } = response.headers();
+    if (!encoding && Number(length) > 1_024 && response.url().includes('/api/')) plain.push(response.url());
+  });
   await page.goto(stage.url);
   await page.getByLabel('API key').fill(stage.mine.key);
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
   await page.waitForSelector('[data-figure="clicks"]');
+  expect(plain).toEqual([]);
   expect(bytes).toBeGreaterThan(50_000);
   expect(bytes).toBeLessThan(300 * 1024);
   expect(elsewhere).toEqual([]);

@@ -114,6 +114,7 @@ export const texts = {
       `${events} events${share ? ` (${share} of all)` : ''} came without a journey id of their own. All of one campaign count as one journey, which is in no figure of the funnel.`,
     noneWithoutJourney: 'Every event came with a journey id of its own.',
     distinct: 'Journeys are counted once each, however often they clicked. People only.',
+    bySource: 'A journey that came from two sources is counted with each of them.',
     zone: (zone: string) => `Days are those of ${zone.replace('_', ' ')}.`,
   },
 

@@ -17,7 +17,10 @@ interface Props<T> {
   isTall?: boolean;
 }
 
-/** Wide ones scroll inside of their own region, which the keyboard reaches too. */
+/**
+ * Wide ones scroll inside of their own region, which the keyboard reaches too. On a phone each row is a block of its own with the
+ * names of the columns beside the values, unless it is a tall one; the roles are written out because such a layout loses them.
+ */
 export const Table = <T,>({ caption, columns, rows, keyOf, isTall }: Props<T>) => (
   <div
     className={isTall ? 'table-region tall' : 'table-region'}
@@ -25,28 +28,28 @@ export const Table = <T,>({ caption, columns, rows, keyOf, isTall }: Props<T>) =
     aria-label={caption}
     tabIndex={0}
   >
-    <table>
+    <table role="table">
       <caption className="sr">{caption}</caption>
-      <thead>
-        <tr>
+      <thead role="rowgroup">
+        <tr role="row">
           {columns.map(({ name, isNumber }) => (
-            <th key={name} scope="col" className={isNumber ? 'number' : undefined}>
+            <th key={name} role="columnheader" scope="col" className={isNumber ? 'number' : undefined}>
               {name}
             </th>
           ))}
         </tr>
       </thead>
-      <tbody>
+      <tbody role="rowgroup">
         {rows.map((row, index) => (
-          <tr key={keyOf(row, index)}>
+          <tr key={keyOf(row, index)} role="row">
             {columns.map(({ name, isNumber, isHead, cell }) =>
               isHead ? (
-                <th key={name} scope="row">
+                <th key={name} role="rowheader" scope="row">
                   {cell(row)}
                 </th>
               ) : (
-                <td key={name} className={isNumber ? 'number' : undefined}>
-                  {cell(row)}
+                <td key={name} role="cell" data-column={name} className={isNumber ? 'number' : undefined}>
+                  <div>{cell(row)}</div>
                 </td>
               ),
             )}

@@ -252,7 +252,7 @@ function BySource({ id, range }: { id: string; range: Range }) {
   return (
     <Card
       title={t.bySource}
-      note={texts.counting.distinct}
+      note={`${texts.counting.distinct} ${texts.counting.bySource}`}
       actions={<CsvButton label={t.csvOfSources} query={bySource(id, range)} name={`${id}-sources.csv`} />}
     >
       <Loaded query={query} isEmpty={(rows) => rows.length === 0} empty={<p>{t.noSources}</p>}>

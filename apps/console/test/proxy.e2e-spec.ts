@@ -1,6 +1,7 @@
 import { http, waitFor } from '@perkway/testing';
 import { randomUUID } from 'node:crypto';
 import { request as connect } from 'node:http';
+import { gzipSync } from 'node:zlib';
 import { ADMIN_KEY, CONSOLE, Fleet } from './fleet';
 
 const CARDS = (count: number) =>
@@ -184,6 +185,11 @@ describe('the calls of the fleet', () => {
     // A neighbour's page can make a browser send the cookie, and say what it likes in the address.
     const lured = await log().set('sec-fetch-site', 'same-site').expect(200);
     expect(lured.headers['content-encoding']).toBeUndefined();
+    const body = gzipSync(JSON.stringify({ role: 'USER', name: 'Packed' }));
+    const sent = page
+      .post('/api/keys')
+      .set({ 'content-type': 'application/json', 'content-encoding': 'gzip' });
+    expect((await sent.send(body)).status).toBe(400);
   });
 
   it('show a new key once, and keep it nowhere', async () => {

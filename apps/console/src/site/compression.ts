@@ -32,6 +32,8 @@ export async function compressAnswers(app: NestFastifyApplication): Promise<void
     });
   await app.register(compress as never, {
     encodings: ['br', 'gzip'],
+    // Nobody sends us compressed bodies, which may be a thousand times as large as they look.
+    globalDecompression: false,
     threshold: THRESHOLD_BYTES,
     brotliOptions: { params: { [constants.BROTLI_PARAM_QUALITY]: QUALITY } },
   });

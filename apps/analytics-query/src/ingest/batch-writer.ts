@@ -49,7 +49,7 @@ export class BatchWriter {
       this.metrics.stored.inc(stored);
       this.metrics.duplicates.inc(duplicates);
       this.metrics.expired.inc(expired);
-      for (const each of rejected) await this.bury(each);
+      for (const each of rejected) erasures.push(...(await this.bury(each)));
       return erasures;
     } catch (error) {
       if (isPartitionMissing(error)) {
@@ -58,11 +58,10 @@ export class BatchWriter {
       }
       if (!isEventsFault(error)) throw error;
       if (events.length === 1) {
-        await this.bury({
+        return await this.bury({
           content: { event: events[0] },
           reason: `the database refuses it: ${codeOf(error)}`,
         });
-        return [];
       }
       const middle = events.length >> 1;
       return [...(await this.write(events.slice(0, middle))), ...(await this.write(events.slice(middle)))];
@@ -72,11 +71,12 @@ export class BatchWriter {
   /**
    * Puts an event that can never be stored aside, as a message that could be published again, or a message that holds none
    * byte by byte. Resolves when the dead-letter stream has it.
+   * @returns the erasures that it was late for
    */
-  async bury({ content: given, reason }: RejectedEvent): Promise<void> {
+  async bury({ content: given, reason }: RejectedEvent): Promise<Erasure[]> {
     const { jetstream } = this.nats;
     if (!jetstream) throw new Error('NATS is away');
-    const content = await this.store.withoutErased(given);
+    const { content, erasures } = await this.store.withoutErased(given);
     const body = 'message' in content ? content.message : JSON.stringify({ events: [content.event] });
     const named = headers();
     named.set('Perkway-Reason', reason);
@@ -87,5 +87,6 @@ export class BatchWriter {
     });
     this.metrics.dead.inc();
     this.logger.error({ reason }, 'a tracking event cannot be stored');
+    return erasures;
   }
 }

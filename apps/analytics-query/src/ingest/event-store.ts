@@ -64,12 +64,14 @@ export class EventStore {
   }
 
   /** What cannot be stored, without the persons who were erased. */
-  async withoutErased(content: RejectedEvent['content']): Promise<RejectedEvent['content']> {
+  async withoutErased(
+    content: RejectedEvent['content'],
+  ): Promise<{ content: RejectedEvent['content']; erasures: Erasure[] }> {
     if (!('event' in content) || !isRecord(content.event) || typeof content.event.account !== 'string')
-      return content;
+      return { content, erasures: [] };
     const event = { ...content.event, account: content.event.account };
-    const { events } = await this.erased.takeOut(this.dataSource.manager, [event]);
-    return { event: events[0] };
+    const { events, erasures } = await this.erased.takeOut(this.dataSource.manager, [event]);
+    return { content: { event: events[0] }, erasures };
   }
 
   /** Puts the events aside whose month cannot have a partition, so that they do not hold up the others. */

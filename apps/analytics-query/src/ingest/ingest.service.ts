@@ -229,7 +229,8 @@ export class IngestService implements OnModuleInit, BeforeApplicationShutdown {
       const stopTimer = this.metrics.batches.startTimer();
       try {
         const erasures = await this.writer.write(batch.flatMap(({ events }) => events));
-        for (const rejected of batch.flatMap((held) => held.rejected)) await this.writer.bury(rejected);
+        for (const rejected of batch.flatMap((held) => held.rejected))
+          erasures.push(...(await this.writer.bury(rejected)));
         stopTimer();
         for (const { message, hasUnknownVersion } of batch) {
           if (erasures.length > 0 && !(await this.eraseFrom(message, erasures))) message.nak(ERASE_AGAIN_MS);

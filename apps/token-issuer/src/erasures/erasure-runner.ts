@@ -1,18 +1,20 @@
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { BEGIN_ERASURE, ERASE, type Erasure, type ErasureKind } from '@perkway/domain';
 import { LOGGER, RpcClient } from '@perkway/platform';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { Gauge, Registry } from 'prom-client';
 import { DataSource } from 'typeorm';
 import { BETWEEN_ROUNDS, LAST_ROUND } from './rounds.js';
 
 const LOOK_MS = 1_000;
+const STOP_LIMIT_MS = 2_000;
 /** Asked for together, since the event store goes through everything once for all that it was asked for. */
 const AT_ONCE = 50;
 /** An app has that long to go through what it keeps; it is asked again after it. */
 const ASK_TIMEOUT_MS = 10_000;
-/** Whoever works takes less; what a replica that has died was at goes on after this. */
-const LEASE = '120 seconds';
+/** What a replica that has died was at goes on after this. Two at the same do no harm. */
+const LEASE = '30 seconds';
 const TRY_AGAIN = '1 second';
 
 const EVENT_STORE = 'analytics-query';
@@ -76,7 +78,8 @@ export class ErasureRunner implements OnModuleInit, BeforeApplicationShutdown {
   async beforeApplicationShutdown(): Promise<void> {
     this.isClosing = true;
     clearInterval(this.timer);
-    await this.working;
+    // An app that is away is waited for elsewhere.
+    await Promise.race([this.working, sleep(STOP_LIMIT_MS, undefined, { ref: false })]);
   }
 
   /** Works until there is nothing to do, if it does not already. */

@@ -1,7 +1,7 @@
 import { authEnv } from '@perkway/auth';
 import { baseUrl, confidential, databaseEnv, language, platformEnv, secret } from '@perkway/platform';
 import { keyringVariable } from '@perkway/signing';
-import type { CleanedEnv } from 'envalid';
+import { bool, type CleanedEnv } from 'envalid';
 
 export const envSpec = {
   ...platformEnv,
@@ -25,6 +25,10 @@ export const envSpec = {
       desc: 'Finds a card code that is loaded again. Never changes, or such codes are no longer found',
     }),
   ),
+  NAMED_STATEMENTS: bool({
+    default: true,
+    desc: 'Plans a reservation once for each connection. false behind a pooler in transaction mode that knows no prepared statements (pgbouncer before 1.21)',
+  }),
 };
 
 export type GiftCardsEnv = CleanedEnv<typeof envSpec>;

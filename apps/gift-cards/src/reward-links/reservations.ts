@@ -5,13 +5,14 @@ import {
   type CustomAttributes,
   type RewardLinkEvent,
 } from '@perkway/domain';
-import { isDatabaseAway, LOGGER } from '@perkway/platform';
+import { ENV, isDatabaseAway, LOGGER } from '@perkway/platform';
 import { TrackingService } from '@perkway/tracking';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import { DataSource } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
+import type { GiftCardsEnv } from '../env.js';
 
 /** One request as the function `reserve_cards` takes it. */
 export interface ReservationRequest {
@@ -73,6 +74,7 @@ export class Reservations {
     private readonly dataSource: DataSource,
     private readonly tracking: TrackingService,
     @Inject(LOGGER) private readonly logger: Logger,
+    @Inject(ENV) private readonly env: GiftCardsEnv,
   ) {}
 
   /** Decides about the idempotency key first, then reserves. Fails only when the database does. */
@@ -152,7 +154,7 @@ export class Reservations {
   private async transact(requests: ReservationRequest[], mayWait: boolean): Promise<Answer[]> {
     const pool = (this.dataSource.driver as PostgresDriver).master as pg.Pool;
     const { rows } = await pool.query<Answer>({
-      name: 'reserve-cards',
+      name: this.env.NAMED_STATEMENTS ? 'reserve-cards' : undefined,
       text: 'select * from reserve_cards($1, $2)',
       values: [
         JSON.stringify(requests.map((request) => ({ ...request, event: JSON.stringify(toEvent(request)) }))),

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 
 const ASK_EVERY_MS = 50;
-const ANSWER_WITHIN_MS = 500;
+const ANSWER_WITHIN_MS = 1_000;
 /** The timeline grows with each promotion, so that of an old primary is behind. */
 const TIMELINE = `select case when pg_is_in_recovery() then 0
   else ('x' || substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8))::bit(32)::int end as timeline`;
@@ -23,22 +23,38 @@ interface Member {
   port: number;
 }
 
-/** The timeline on which a server takes writes; 0 when it is a standby or does not answer. */
-async function askTimeline(url: string): Promise<number> {
-  const client = new pg.Client({
-    connectionString: url,
-    connectionTimeoutMillis: ANSWER_WITHIN_MS,
-    query_timeout: ANSWER_WITHIN_MS,
-    application_name: 'primary-proxy',
-  });
-  client.on('error', () => {});
-  try {
+/** Asks one server again and again over a connection that it keeps, since making one costs both more than the question. */
+class Asker {
+  private client?: pg.Client;
+
+  constructor(private readonly url: string) {}
+
+  /** The timeline on which the server takes writes; 0 when it is a standby or does not answer. */
+  async timeline(): Promise<number> {
+    try {
+      this.client ??= await this.connect();
+      return (await this.client.query<{ timeline: number }>(TIMELINE)).rows[0]!.timeline;
+    } catch {
+      this.close();
+      return 0;
+    }
+  }
+
+  close(): void {
+    void this.client?.end().catch(() => {});
+    this.client = undefined;
+  }
+
+  private async connect(): Promise<pg.Client> {
+    const client = new pg.Client({
+      connectionString: this.url,
+      connectionTimeoutMillis: ANSWER_WITHIN_MS,
+      query_timeout: ANSWER_WITHIN_MS,
+      application_name: 'primary-proxy',
+    });
+    client.on('error', () => {});
     await client.connect();
-    return (await client.query<{ timeline: number }>(TIMELINE)).rows[0]!.timeline;
-  } catch {
-    return 0;
-  } finally {
-    void client.end().catch(() => {});
+    return client;
   }
 }
 
@@ -64,8 +80,9 @@ export async function startPrimaryProxy(urls: string[]): Promise<PrimaryProxy> {
     for (const client of clients) client.destroy();
   };
   const watch = async (member: Member): Promise<void> => {
+    const asker = new Asker(member.url);
     while (!isClosed) {
-      const found = await askTimeline(member.url);
+      const found = await asker.timeline();
       if (found > timeline) {
         timeline = found;
         if (primary !== member) cut();
@@ -73,6 +90,7 @@ export async function startPrimaryProxy(urls: string[]): Promise<PrimaryProxy> {
       }
       await sleep(ASK_EVERY_MS, undefined, { ref: false });
     }
+    asker.close();
   };
 
   const server = createServer((client) => {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { jetstream, jetstreamManager, StorageType } from '@nats-io/jetstream';
+import { jetstream, JetStreamApiError, jetstreamManager, StorageType } from '@nats-io/jetstream';
 import { APPS } from '@perkway/fleet';
 import { withBroker } from '@perkway/local-servers';
 import { pick, type Replica, type TrialFleet } from '@perkway/trials';
@@ -52,6 +52,8 @@ async function emptyBrokers(fleet: TrialFleet): Promise<void> {
         await (await jetstreamManager(connection)).streams.delete(FILLER);
       });
     } catch (error) {
+      // Deleted, and the answer was late.
+      if (error instanceof JetStreamApiError && error.status === 404) return;
       if (tries === 20) throw error;
       await sleep(500);
     }

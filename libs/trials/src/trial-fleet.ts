@@ -48,6 +48,8 @@ export interface TrialFleetOptions {
   /** By how much `setClockBack` changes the clock of a process. */
   clockSetBackMs: number;
   progress: (message: string) => void;
+  /** More settings of Postgres. */
+  databaseSettings?: Record<string, string>;
 }
 
 /** Memory where there is room for databases and streams, as what a power cut would cost is not tried here; else the disk. */
@@ -203,7 +205,7 @@ export class TrialFleet {
         superuserPassword,
         durable: false,
         dieWithParent: true,
-        settings: { max_connections: CONNECTIONS },
+        settings: { max_connections: CONNECTIONS, ...this.options.databaseSettings },
       }),
       startNatsCluster({
         folder: join(this.folder, 'brokers'),

@@ -46,7 +46,7 @@ export const envSpec = {
   }),
   WRONG_KEYS_PER_MINUTE: num({
     default: 10,
-    desc: 'Wrong keys that one address may sign in with in one process; 0: no limit',
+    desc: 'Wrong keys that one address may sign in with, in all replicas; 0: no limit',
   }),
 };
 

@@ -10,6 +10,7 @@ import {
   Pages,
   RpcClient,
   secret,
+  SharedCounts,
 } from '@perkway/platform';
 import { makeValidator, type CleanedEnv } from 'envalid';
 import type { Logger } from 'pino';
@@ -32,11 +33,11 @@ export const authEnv = {
   ),
   RATE_LIMIT_PER_KEY: nonNegative({
     default: 20_000,
-    desc: 'Requests a second of one key in one process; 0: no limit',
+    desc: 'Requests a second of one key, in all replicas of an app; 0: no limit',
   }),
   UNKNOWN_KEYS_PER_MINUTE: nonNegative({
     default: 60,
-    desc: 'Unknown keys that one address may try in one process; 0: no limit',
+    desc: 'Unknown keys that one address may try, in all replicas of an app; 0: no limit',
   }),
 };
 
@@ -80,12 +81,16 @@ const askOwner =
     },
     {
       provide: APP_GUARD,
-      inject: [KeyStore, ENV],
-      useFactory: (keys: KeyStore, { RATE_LIMIT_PER_KEY, UNKNOWN_KEYS_PER_MINUTE }: AuthEnv) =>
+      inject: [KeyStore, ENV, SharedCounts],
+      useFactory: (
+        keys: KeyStore,
+        { RATE_LIMIT_PER_KEY, UNKNOWN_KEYS_PER_MINUTE }: AuthEnv,
+        counts: SharedCounts,
+      ) =>
         new ApiKeyGuard(
           keys,
-          new KeyRateLimiter(RATE_LIMIT_PER_KEY),
-          new GuessLimiter(UNKNOWN_KEYS_PER_MINUTE, 'API keys'),
+          new KeyRateLimiter(RATE_LIMIT_PER_KEY, counts),
+          new GuessLimiter(UNKNOWN_KEYS_PER_MINUTE, 'API keys', counts),
         ),
     },
   ],

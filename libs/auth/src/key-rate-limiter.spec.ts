@@ -1,4 +1,11 @@
+import { SharedCounter } from '@perkway/platform';
 import { KeyRateLimiter } from './key-rate-limiter.js';
+
+/** Nobody else counts. */
+const alone = {
+  counter: (_name: string, windowMs: number, limit: number) =>
+    new SharedCounter(windowMs, limit, () => undefined),
+};
 
 const countIn = (limiter: KeyRateLimiter) => (key: string, now: number) => {
   const headers: Record<string, unknown> = {};
@@ -18,7 +25,7 @@ const countIn = (limiter: KeyRateLimiter) => (key: string, now: number) => {
 
 describe('KeyRateLimiter', () => {
   it('admits the limit in a second, refuses the rest with Retry-After, and starts anew', () => {
-    const count = countIn(new KeyRateLimiter(2));
+    const count = countIn(new KeyRateLimiter(2, alone));
     expect(count('a', 1_000)).toEqual({
       code: undefined,
       headers: { 'ratelimit-limit': '2', 'ratelimit-remaining': '1', 'ratelimit-reset': '1' },
@@ -32,14 +39,14 @@ describe('KeyRateLimiter', () => {
   });
 
   it('counts each key by itself', () => {
-    const count = countIn(new KeyRateLimiter(1));
+    const count = countIn(new KeyRateLimiter(1, alone));
     expect(count('a', 1_000).code).toBeUndefined();
     expect(count('b', 1_000).code).toBeUndefined();
     expect(count('a', 1_000).code).toBe('TOO_MANY_REQUESTS');
   });
 
   it('does nothing with a limit of 0', () => {
-    const count = countIn(new KeyRateLimiter(0));
+    const count = countIn(new KeyRateLimiter(0, alone));
     for (let i = 0; i < 10; i += 1) expect(count('a', 1_000)).toEqual({ code: undefined, headers: {} });
   });
 });

@@ -26,6 +26,12 @@ export interface BrokerUser {
 
 const ALL: readonly Pick<Question<object, object>, 'subject' | 'owner' | 'askers'>[] = QUESTIONS;
 
+/** Where the replicas of an app tell one another what they have counted against limits. */
+export const limitsSubject = (app: string): string => `limits.${app}`;
+
+/** The apps that limit keys or addresses. */
+const LIMITERS: AppName[] = ['perks', 'boost', 'gift-cards', 'allocation-page', 'token-issuer', 'console'];
+
 /** The apps with a tracking outbox. */
 const TRACKERS: AppName[] = ['perks', 'links', 'boost', 'gift-cards'];
 
@@ -61,14 +67,16 @@ const LOOKER_SUBJECTS = [
 function permissionsOf(app: AppName): BrokerUser {
   const asked = ALL.filter(({ askers }) => askers.includes(app));
   const owned = ALL.filter(({ owner }) => owner === app);
+  const limits = LIMITERS.includes(app) ? [limitsSubject(app)] : [];
   return {
     publish: [
       ...asked.map(({ subject }) => subject),
       ...(TRACKERS.includes(app) ? [trackingSubject(app)] : []),
       ...(app === INGEST ? INGEST_SUBJECTS : []),
       ...(app === LOOKER ? LOOKER_SUBJECTS : []),
+      ...limits,
     ],
-    subscribe: [`${inboxPrefix(app)}.>`, ...owned.map(({ subject }) => subject)],
+    subscribe: [`${inboxPrefix(app)}.>`, ...owned.map(({ subject }) => subject), ...limits],
     answers: owned.length > 0,
   };
 }

@@ -25,6 +25,7 @@ export { acceptStreams, useMediaType } from './http/deferred-body.guard.js';
 export * from './http/guess-limiter.js';
 export * from './http/language-wish.js';
 export * from './http/public.decorator.js';
+export * from './http/shared-counts.js';
 export { addSiteHeaders } from './http/site-headers.js';
 export * from './logging/logger.js';
 export * from './nats/answers.js';

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
-import { CREDENTIALS, ENV, GuessLimiter } from '@perkway/platform';
+import { CREDENTIALS, ENV, GuessLimiter, SharedCounts } from '@perkway/platform';
 import type { AllocationPageEnv } from '../env.js';
 import { LinkTokenGuard, linkTokenCredentials } from './link-token.guard.js';
 import { RewardLinksController } from './reward-links.controller.js';
@@ -15,9 +15,9 @@ import { RewardLinksService } from './reward-links.service.js';
     RewardLinksService,
     {
       provide: GuessLimiter,
-      inject: [ENV],
-      useFactory: ({ UNKNOWN_LINKS_PER_MINUTE }: AllocationPageEnv) =>
-        new GuessLimiter(UNKNOWN_LINKS_PER_MINUTE, 'links'),
+      inject: [ENV, SharedCounts],
+      useFactory: ({ UNKNOWN_LINKS_PER_MINUTE }: AllocationPageEnv, counts: SharedCounts) =>
+        new GuessLimiter(UNKNOWN_LINKS_PER_MINUTE, 'links', counts),
     },
   ],
 })

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { GuessLimiter } from '@perkway/platform';
+import { GuessLimiter, SharedCounts } from '@perkway/platform';
 import { CampaignFigures } from './campaign-figures.js';
 import { ReportsController } from './reports.controller.js';
 import { ReportsService } from './reports.service.js';
@@ -11,7 +11,11 @@ const UNKNOWN_REPORTS_PER_MINUTE = 60;
   providers: [
     ReportsService,
     CampaignFigures,
-    { provide: GuessLimiter, useValue: new GuessLimiter(UNKNOWN_REPORTS_PER_MINUTE, 'reports') },
+    {
+      provide: GuessLimiter,
+      inject: [SharedCounts],
+      useFactory: (counts: SharedCounts) => new GuessLimiter(UNKNOWN_REPORTS_PER_MINUTE, 'reports', counts),
+    },
   ],
 })
 export class ReportsModule {}

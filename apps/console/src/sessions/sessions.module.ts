@@ -2,7 +2,7 @@ import { Global, Module } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
 import { KeyStore } from '@perkway/auth';
 import { RESOLVE_KEYS } from '@perkway/domain';
-import { CREDENTIALS, ENV, LOGGER, Pages, RpcClient } from '@perkway/platform';
+import { CREDENTIALS, ENV, LOGGER, Pages, RpcClient, SharedCounts } from '@perkway/platform';
 import type { Logger } from 'pino';
 import type { ConsoleEnv } from '../env.js';
 import { SignInModule } from '../sign-in/sign-in.module.js';
@@ -34,8 +34,9 @@ import { SignInLimiter } from './sign-in-limiter.js';
     },
     {
       provide: SignInLimiter,
-      inject: [ENV],
-      useFactory: ({ WRONG_KEYS_PER_MINUTE }: ConsoleEnv) => new SignInLimiter(WRONG_KEYS_PER_MINUTE),
+      inject: [ENV, SharedCounts],
+      useFactory: ({ WRONG_KEYS_PER_MINUTE }: ConsoleEnv, counts: SharedCounts) =>
+        new SignInLimiter(WRONG_KEYS_PER_MINUTE, counts),
     },
     {
       provide: Pages,

@@ -1,4 +1,5 @@
 import { DomainError } from '@perkway/domain';
+import { sourceOf, type SharedCounter, type SharedCounts } from '@perkway/platform';
 import type { FastifyReply } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,9 +10,7 @@ const MAX_ADDRESSES = 50_000;
 const PACE_MS = 500;
 const MOST_WAITING = 10;
 
-interface Tries {
-  wrong: number;
-  endsAt: number;
+interface Queue {
   waiting: number;
   turn: Promise<unknown>;
 }
@@ -22,51 +21,48 @@ interface Tries {
  * out by a neighbour who guesses.
  */
 export class SignInLimiter {
-  private readonly addresses = new LRUCache<string, Tries>({ max: MAX_ADDRESSES });
+  /** In all replicas; what waits, waits in one of them. */
+  private readonly wrong: SharedCounter;
+  private readonly queues = new LRUCache<string, Queue>({ max: MAX_ADDRESSES });
 
   /** @param limit wrong keys a minute; 0: no limit */
   constructor(
     private readonly limit: number,
+    counts: Pick<SharedCounts, 'counter'>,
     private readonly paceMs = PACE_MS,
-  ) {}
+  ) {
+    this.wrong = counts.counter('sign-ins', WINDOW_MS, limit);
+  }
 
   /** Tries a key. `attempt` fails with API_KEY_INVALID for a wrong one. @throws DomainError TOO_MANY_REQUESTS */
   async attempt<T>(address: string, reply: FastifyReply, attempt: () => Promise<T>): Promise<T> {
-    const tries = this.triesOf(address);
-    if (this.isOver(tries)) await this.waitForTurn(tries, reply);
+    const source = sourceOf(address);
+    if (this.isOver(this.wrong.current(source, Date.now()))) await this.waitForTurn(source, reply);
     try {
       return await attempt();
     } catch (error) {
       if (!(error instanceof DomainError) || error.code !== 'API_KEY_INVALID') throw error;
-      tries.wrong += 1;
-      if (this.isOver(tries)) this.refuse(tries, reply);
+      if (this.isOver(this.wrong.add(source, Date.now()))) this.refuse(reply);
       throw error;
     }
   }
 
-  private isOver({ wrong }: Tries): boolean {
+  private isOver(wrong: number): boolean {
     return this.limit > 0 && wrong > this.limit;
   }
 
-  private async waitForTurn(tries: Tries, reply: FastifyReply): Promise<void> {
-    if (tries.waiting >= MOST_WAITING) this.refuse(tries, reply);
-    tries.waiting += 1;
-    tries.turn = tries.turn.then(() => sleep(this.paceMs));
-    await tries.turn;
-    tries.waiting -= 1;
+  private async waitForTurn(source: string, reply: FastifyReply): Promise<void> {
+    const queue = this.queues.get(source) ?? { waiting: 0, turn: Promise.resolve() };
+    this.queues.set(source, queue);
+    if (queue.waiting >= MOST_WAITING) this.refuse(reply);
+    queue.waiting += 1;
+    queue.turn = queue.turn.then(() => sleep(this.paceMs));
+    await queue.turn;
+    queue.waiting -= 1;
   }
 
-  private refuse({ endsAt }: Tries, reply: FastifyReply): never {
-    void reply.header('retry-after', Math.max(1, Math.ceil((endsAt - Date.now()) / 1_000)));
+  private refuse(reply: FastifyReply): never {
+    void reply.header('retry-after', Math.ceil(this.wrong.remainingMs(Date.now()) / 1_000));
     throw new DomainError('TOO_MANY_REQUESTS', 'Too many wrong keys from this address');
-  }
-
-  private triesOf(address: string): Tries {
-    let tries = this.addresses.get(address);
-    if (!tries || tries.endsAt <= Date.now()) {
-      tries = { wrong: 0, endsAt: Date.now() + WINDOW_MS, waiting: 0, turn: Promise.resolve() };
-      this.addresses.set(address, tries);
-    }
-    return tries;
   }
 }

@@ -1,0 +1,118 @@
+import { Controller, Get, Module } from '@nestjs/common';
+import { authEnv, AuthModule } from '@perkway/auth';
+import { loadEnv, NatsService, platformEnv, type AppDefinition } from '@perkway/platform';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  aKey,
+  brokerUrlOf,
+  closeAll,
+  fakeAccounts,
+  http,
+  launchApp,
+  testNats,
+  testSecrets,
+  waitFor,
+  type FakeAccounts,
+  type LaunchedApp,
+  type TestNats,
+} from '../src';
+
+@Controller()
+class ProbeController {
+  @Get('mine')
+  mine() {
+    return {};
+  }
+}
+@Module({ imports: [AuthModule], controllers: [ProbeController] })
+class ProbeModule {}
+
+const LIMIT = 20;
+const TRUSTED = '127.0.0.1';
+
+describe('two replicas of an app', () => {
+  let nats: TestNats;
+  let accounts: FakeAccounts;
+  let replicas: LaunchedApp[];
+  const key = aKey();
+
+  // With the name and the broker user of an app of the fleet, which may tell of its limits.
+  const definition = (): AppDefinition => ({
+    name: 'perks',
+    module: ProbeModule,
+    env: loadEnv(
+      { ...platformEnv, ...authEnv },
+      {
+        PORT: '1',
+        NATS_URL: brokerUrlOf('perks', nats.server.url),
+        API_KEY_PEPPER: testSecrets().apiKeyPepper,
+        UNKNOWN_KEYS_PER_MINUTE: String(LIMIT),
+        TRUSTED_PROXIES: TRUSTED,
+      },
+    ),
+  });
+
+  beforeAll(async () => {
+    nats = await testNats();
+    accounts = await fakeAccounts(nats.url, key);
+    replicas = [await launchApp(definition()), await launchApp(definition())];
+    for (const { app } of replicas) await app.get(NatsService).connected();
+  });
+  afterAll(() => closeAll(...replicas, accounts, nats));
+
+  const guess = async (replica: number, address: string) => {
+    const answer = await http(replicas[replica]!, {
+      'x-api-key': 'nobody-knows-this-key',
+      'x-forwarded-for': address,
+    }).get('/mine');
+    return { status: answer.status, remaining: Number(answer.headers['ratelimit-remaining']) };
+  };
+  let addresses = 0;
+  const anAddress = () => `198.51.100.${(addresses += 1)}`;
+  const untilTheyHearOneAnother = () =>
+    waitFor(
+      async () => {
+        const address = anAddress();
+        for (let turn = 0; turn < 4; turn += 1) await guess(0, address);
+        await sleep(50);
+        return (await guess(1, address)).remaining === LIMIT - 5;
+      },
+      'one replica to know what the other has counted',
+      20_000,
+    );
+  /** In which these tests end: a new minute begins anew. */
+  const untilEarlyInAMinute = async () => {
+    const inMinute = Date.now() % 60_000;
+    if (inMinute > 40_000) await sleep(60_000 - inMinute);
+  };
+
+  it('refuse an address together: what one has counted is gone at the other', async () => {
+    await untilEarlyInAMinute();
+    await untilTheyHearOneAnother();
+    const address = anAddress();
+    const statuses: number[] = [];
+    for (let turn = 0; turn < 2 * LIMIT; turn += 1) statuses.push((await guess(turn % 2, address)).status);
+    const admitted = statuses.filter((status) => status === 401).length;
+    expect(admitted).toBeGreaterThanOrEqual(LIMIT);
+    // What was admitted while a message was on its way; each for itself they would admit all of them.
+    expect(admitted).toBeLessThan(1.5 * LIMIT);
+    // Others are not counted with it, and a right key is let in.
+    expect((await guess(1, anAddress())).status).toBe(401);
+    await http(replicas[1]!, { 'x-api-key': key.key, 'x-forwarded-for': address }).get('/mine').expect(200);
+  }, 60_000);
+
+  it('give one of them all of it where the other has nothing to do', async () => {
+    await untilEarlyInAMinute();
+    const address = anAddress();
+    const statuses: number[] = [];
+    for (let turn = 0; turn <= LIMIT; turn += 1) statuses.push((await guess(1, address)).status);
+    expect(statuses).toEqual([...Array<number>(LIMIT).fill(401), 429]);
+  }, 60_000);
+
+  it('hear one another again when the broker comes back', async () => {
+    await nats.kill();
+    await nats.restart();
+    await untilEarlyInAMinute();
+    await untilTheyHearOneAnother();
+  }, 60_000);
+});

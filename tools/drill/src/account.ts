@@ -52,24 +52,27 @@ export const verdict = (holds: boolean, text: string): boolean => {
   return holds;
 };
 
-/** Whether the audit names each link that was answered and forgotten, or whose reveal or cancellation was. */
+/**
+ * Whether the audit names each link that was answered and forgotten, or whose reveal or cancellation was, as far as anything that
+ * is left has heard of it: an event that waited in the outbox of the server that died went with it.
+ */
 export async function auditNames(fleet: TrialFleet, load: Load): Promise<boolean> {
-  const { links } = await readStored(fleet.database.admin, load.run);
+  const { links, linkEvents } = await readStored(fleet.database.admin, load.run);
   const rows = new Map([...links.values()].flat().map((link) => [link.id, link]));
   const missing = load.attempts.flatMap(({ surface, linkId, answeredAt }) => {
     if (!linkId || answeredAt === undefined) return [];
     const row = rows.get(linkId);
-    const isMissing =
-      !row || (surface === 'reveal' && !row.isRevealed) || (surface === 'cancel' && !row.isCancelled);
-    return isMissing ? [linkId] : [];
+    if (surface === 'reveal' && !row?.isRevealed) return [{ linkId, state: 'revealed' }];
+    if (surface === 'cancel' && !row?.isCancelled) return [{ linkId, state: 'cancelled' }];
+    return surface === 'generate' && !row ? [{ linkId, state: 'generated' }] : [];
   });
   const { passed, output } = await audit(fleet);
   write(`\n${output.trim()}`);
-  const distinct = [...new Set(missing)];
-  const unnamed = distinct.filter((id) => !output.includes(id));
-  for (const id of unnamed) write(`not named: ${id}`);
+  const unnamed = missing.filter(({ linkId }) => !output.includes(linkId));
+  const unknown = unnamed.filter(({ linkId, state }) => !linkEvents.has(`${linkId}:${state}`));
+  for (const { linkId, state } of unnamed) write(`${state}, and not named: ${linkId}`);
   return verdict(
-    unnamed.length === 0 && passed === (distinct.length === 0),
-    `of ${distinct.length} links that were answered and forgotten, or whose reveal or cancellation was, the audit names ${distinct.length - unnamed.length}.`,
+    unnamed.length === unknown.length && passed === (missing.length === unknown.length),
+    `${missing.length} links, reveals and cancellations were answered and are gone; the audit names ${missing.length - unnamed.length}, and of ${unknown.length} the event had not left the server that died.`,
   );
 }

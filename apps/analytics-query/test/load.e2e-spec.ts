@@ -789,7 +789,7 @@ describe('row-level security', () => {
 
   const seen = async (as: string | null, text: string, params: unknown[] = []) => {
     await reader.query('begin read only');
-    if (as !== null) await reader.query(`select set_config('perkway.account_id', $1, true)`, [as]);
+    if (as !== null) await reader.query(`set local perkway.account_id = ${reader.escapeLiteral(as)}`);
     const { rows: found } = await reader.query({ text, values: params, rowMode: 'array' });
     await reader.query('commit');
     return found;

@@ -4,7 +4,15 @@ import { sortMonth } from '../src/upkeep/sort-month.js';
 import { RollupRefresher } from '../src/upkeep/rollup-refresher.js';
 import { withUpkeepClient } from '../src/upkeep/upkeep-connection.js';
 import { waitFor } from '@perkway/testing';
-import { anAccountId, analyticsDatabase, analyticsStack, click, event, type Stack } from './support.js';
+import {
+  anAccountId,
+  analyticsDatabase,
+  analyticsStack,
+  click,
+  event,
+  onOnePostgres,
+  type Stack,
+} from './support.js';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -379,7 +387,7 @@ describe('rollups', () => {
     expect(limits).toEqual({ own: '30min', role: expect.stringContaining('statement_timeout=5000') });
   });
 
-  it('stay right while a month is brought into order and late events arrive', async () => {
+  onOnePostgres('stay right while a month is brought into order and late events arrive', async () => {
     const account = anAccountId();
     const at = () => Date.parse('2026-03-01T00:00Z') + pick(31 * DAY_MS);
     await bringIntoOrder(account, '2026-03', at);
@@ -394,7 +402,7 @@ describe('rollups', () => {
     await compare(10);
   });
 
-  it('stay right while the month that has not ended is brought into order', async () => {
+  onOnePostgres('stay right while the month that has not ended is brought into order', async () => {
     // Closed hours, open ones, and such that are closed while the month is copied.
     const start = Math.max(Date.parse(`${new Date(now).toISOString().slice(0, 7)}-01T00:00Z`), now - DAY_MS);
     const at = () => start + pick(now - start);

@@ -15,6 +15,7 @@ import {
   closeAll,
   http,
   launchApp,
+  runCitusWorkers,
   testDatabase,
   testDatabaseServer,
   testEnvironment,
@@ -38,6 +39,9 @@ export const migrate = (url: string) =>
   runMigrations(url, 'analytics-query', migrations, writeReportingViews);
 export const analyticsDatabase = (): Promise<TestDatabase> => testDatabase('analytics-query', migrate);
 export const analyticsDatabaseServer = () => testDatabaseServer('analytics-query', migrate);
+
+/** For what is not done where the store lies on several nodes (PERKWAY_TEST_CITUS). */
+export const onOnePostgres = runCitusWorkers().length === 0 ? it : it.skip;
 
 export const ISSUER = 'https://token.perkway.test';
 export const AUDIENCE = 'perkway-analytics';

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { partitionOf } from '../partitions/partitions.js';
-import { partitionedMonths } from './upkeep-connection.js';
+import { isDistributed, partitionedMonths } from './upkeep-connection.js';
 
 /**
  * Drops the months before `keptFrom` (epoch milliseconds), which no answer shows any more. A partition is detached
@@ -19,9 +19,10 @@ export async function dropExpired(client: pg.Client, keptFrom: number): Promise<
     await client.query(`drop table ${name}`);
   }
   const expired = (await partitionedMonths(client)).filter((month) => month < first);
+  const how = (await isDistributed(client)) ? '' : 'concurrently';
   for (const month of expired) {
     const partition = partitionOf(month);
-    await client.query(`alter table tracking_events detach partition ${partition} concurrently`);
+    await client.query(`alter table tracking_events detach partition ${partition} ${how}`);
     await client.query(`drop table ${partition}`);
     await client.query('delete from sorted_months where month = $1', [`${month}-01`]);
   }

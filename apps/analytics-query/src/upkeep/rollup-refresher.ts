@@ -98,6 +98,8 @@ async function clearMarks(client: pg.Client): Promise<boolean> {
     returning d.account_id, d.hour`);
   if (rows.length === 0) return false;
   const { rows: state } = await client.query<{ closed_to: Date }>('select closed_to from rollup_state');
+  // Stretch by stretch: by any other join the planner would read all months to find a few hours.
+  await client.query('set local enable_hashjoin = off; set local enable_mergejoin = off');
   for (const rollup of ROLLUPS) {
     const closed = startOf(state[0]!.closed_to, rollup);
     const stretches = new Map<string, [account: string, start: Date]>();
@@ -117,13 +119,10 @@ async function clearMarks(client: pg.Client): Promise<boolean> {
       params,
     );
     await client.query(
-      // Stretch by stretch: as a join, the planner would read all months to find a few hours.
       insertCells(
         rollup,
-        `unnest($1::text[], $2::timestamptz[]) as u (account_id, start) cross join lateral (
-           select * from tracking_events r where r.account_id = u.account_id
-             and r.type in (${typesOf(rollup)}) and r.occurred_at >= u.start
-             and r.occurred_at < u.start + interval '1 ${grain}' offset 0) e`,
+        'unnest($1::text[], $2::timestamptz[]) as u (account_id, start), tracking_events e',
+        `e.account_id = u.account_id and e.occurred_at >= u.start and e.occurred_at < u.start + interval '1 ${grain}'`,
       ),
       params,
     );

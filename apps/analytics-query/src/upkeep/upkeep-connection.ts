@@ -53,3 +53,18 @@ export async function partitionedMonths(client: pg.Client): Promise<string[]> {
   );
   return rows.map(({ name }) => name.slice(-7).replace('_', '-'));
 }
+
+/**
+ * Whether the store lies on the nodes of Citus. There a table cannot take the place of a month, nor a month be detached
+ * beside running queries.
+ */
+export async function isDistributed(client: pg.Client): Promise<boolean> {
+  const { rows } = await client.query<{ citus: boolean }>(
+    `select to_regclass('pg_catalog.pg_dist_partition') is not null as citus`,
+  );
+  if (!rows[0]!.citus) return false;
+  const { rowCount } = await client.query(
+    `select from pg_dist_partition where logicalrelid = 'tracking_events'::regclass`,
+  );
+  return rowCount === 1;
+}

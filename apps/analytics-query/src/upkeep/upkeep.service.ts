@@ -10,7 +10,7 @@ import { keptFrom } from '../retention.js';
 import { dropExpired } from './drop-expired.js';
 import { RollupRefresher } from './rollup-refresher.js';
 import { sortMonth } from './sort-month.js';
-import { partitionedMonths, withUpkeepClient } from './upkeep-connection.js';
+import { isDistributed, partitionedMonths, withUpkeepClient } from './upkeep-connection.js';
 
 /** Partitions that are there before their first event. */
 const MONTHS_AHEAD = 2;
@@ -81,6 +81,7 @@ export class UpkeepService implements OnModuleInit, BeforeApplicationShutdown {
   }
 
   private async sortNext(client: pg.Client, now: number): Promise<boolean> {
+    if (await isDistributed(client)) return false;
     const { rows } = await client.query<{ month: string; sorted_at: Date }>(
       `select to_char(month, 'YYYY-MM') as month, sorted_at from sorted_months`,
     );

@@ -339,6 +339,7 @@ export const texts = {
     job: (when: string, value: string) => `${value} each, begun ${when}`,
     noJobs: 'Nothing has been made at once yet.',
     progress: (made: string, total: string) => `${made} of ${total} made`,
+    forCampaign: (id: string) => `, for ${id}`,
     failedRows: (count: string) => `${count} not made`,
     failedRow: (row: number, code: string) => `Row ${row}: ${code}`,
     states: { running: 'Running', done: 'Done', failed: 'Ended early', stopped: 'Stopped' } as Record<
@@ -445,6 +446,15 @@ export const texts = {
     deleted: 'Deleted',
   },
 
+  logo: {
+    hint: 'PNG, SVG, WebP or JPEG, at most 64 KB.',
+    shown: 'The logo as it is now',
+    remove: 'Remove logo',
+    type: 'Choose a PNG, SVG, WebP or JPEG.',
+    size: 'The file is larger than 64 KB.',
+    unreadable: 'The file could not be read.',
+  },
+
   accounts: {
     intro: 'Whoever has collections, campaigns or pools.',
     create: 'New account',
@@ -454,6 +464,7 @@ export const texts = {
     originsHint: 'One a line, such as https://app.example.com. Their pages may call the customer journey.',
     brandName: 'Name for recipients',
     brandHint: 'How the account shows itself on the page of a gift card. Empty: not at all.',
+    logo: 'Logo for recipients',
     color: 'Colour',
     colorHint: 'Such as #0f5c4c. Text on it has to be readable.',
     supportUrl: 'Address for help',
@@ -550,6 +561,7 @@ export const texts = {
     instructions: 'How to spend the card',
     redeemUrl: 'Address of the shop',
     termsUrl: 'Address of the terms',
+    logo: 'Logo of the product',
     color: 'Colour of the card',
     codeFormat: 'The code is drawn as',
     formats: { text: 'Text alone', qr: 'QR code', code128: 'Bar code (Code 128)' },
@@ -624,6 +636,33 @@ export const texts = {
     refused: (status: number) => `refused with ${status}`,
     unknown: 'outcome unknown',
     emptyTitle: 'No change yet',
+    /** What somebody did, by the call; the names in its address stand for $1 and $2. */
+    done: [
+      [/^PUT .*\/admin\/perks\/([^/]+)$/, 'Saved perk $1'],
+      [/^DELETE .*\/admin\/perks\/([^/]+)$/, 'Deleted perk $1'],
+      [/^POST .*\/admin\/perks\/([^/]+)\/coupon-codes$/, 'Loaded codes of perk $1'],
+      [/^PUT .*\/admin\/categories\/([^/]+)$/, 'Saved category $1'],
+      [/^DELETE .*\/admin\/categories\/([^/]+)$/, 'Deleted category $1'],
+      [/^PUT .*\/admin\/perk-collections\/([^/]+)$/, 'Saved collection $1'],
+      [/^DELETE .*\/admin\/perk-collections\/([^/]+)$/, 'Deleted collection $1'],
+      [/^PUT .*\/admin\/campaigns\/([^/]+)$/, 'Saved campaign $1'],
+      [/^DELETE .*\/admin\/campaigns\/([^/]+)$/, 'Deleted campaign $1'],
+      [/^PUT .*\/admin\/pools\/([^/]{8})[^/]*$/, 'Saved pool $1'],
+      [/^DELETE .*\/admin\/pools\/([^/]{8})[^/]*$/, 'Deleted pool $1'],
+      [/^POST .*\/admin\/pools\/([^/]{8})[^/]*\/cards$/, 'Loaded cards into pool $1'],
+      [/^PUT .*\/admin\/accounts\/([^/]+)$/, 'Saved account $1'],
+      [/^PUT .*\/accounts\/([^/]+)\/people\/([^/]+)$/, 'Let $2 sign in for $1'],
+      [/^DELETE .*\/accounts\/([^/]+)\/people\/([^/]+)$/, 'Removed $2 from $1'],
+      [/^POST .*\/accounts\/([^/]+)\/keys$/, 'Made a key of $1'],
+      [/^DELETE .*\/accounts\/([^/]+)\/keys\/[^/]+$/, 'Revoked a key of $1'],
+      [/^POST .*\/pool\/([^/]{8})[^/]*\/reward-links$/, 'Made a link of pool $1'],
+      [/^POST .*\/reward-links\/([^/]{8})[^/]*\/cancel$/, 'Cancelled link $1'],
+      [/^POST .*\/link-jobs\/[^/]+$/, 'Began to make many links'],
+      [/^POST .*\/link-jobs\/[^/]+\/stop$/, 'Stopped a job of links'],
+      [/^POST .*\/link-jobs\/[^/]+\/resume$/, 'Went on with a job of links'],
+      [/^POST .*\/reports\/[^/]+$/, 'Froze a report'],
+      [/^DELETE .*\/reports\/[^/]+$/, 'Revoked a report'],
+    ] as const,
   },
 
   reports: {

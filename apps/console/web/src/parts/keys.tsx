@@ -4,12 +4,12 @@ import { ask, get } from '../api/http';
 import type { ApiKey, CreatedKey, KeyRole } from '../api/types';
 import { formatMoment } from '../format';
 import { texts } from '../texts';
-import { CopyButton } from './copy-button';
 import { Confirm, Dialog } from './dialog';
 import { SelectField, TextField } from './fields';
 import { Empty, Loaded } from './loaded';
 import { useNotices } from './notices';
 import { Card } from './screen';
+import { ShownOnce } from './shown-once';
 import { Table } from './table';
 
 const t = texts.integration;
@@ -155,18 +155,7 @@ function CreateKey({ path, roles, isOpen, onClose }: CreateProps) {
   return (
     <Dialog title={made ? t.shownOnce : t.createTitle} isOpen={isOpen} onClose={close} isHeld={made !== null}>
       {made ? (
-        <>
-          <p>{t.shownOnceText}</p>
-          <p className="secret" data-secret>
-            {made}
-          </p>
-          <div className="dialog-actions">
-            <CopyButton text={made} label={t.copyKey} />
-            <button type="button" className="button main" onClick={close}>
-              {t.done}
-            </button>
-          </div>
-        </>
+        <ShownOnce text={t.shownOnceText} secret={made} copy={t.copyKey} close={t.done} onClose={close} />
       ) : (
         <form className="stack" onSubmit={(event) => void submit(event)}>
           <TextField

@@ -3,6 +3,7 @@ import { useSession } from '../api/session';
 import type { Account, PutAccount } from '../api/types';
 import { TextArea, TextField } from '../parts/fields';
 import { Keys } from '../parts/keys';
+import { LogoField } from '../parts/logo-field';
 import { Screen } from '../parts/screen';
 import { StoredEditor } from '../parts/stored-editor';
 import { texts } from '../texts';
@@ -76,6 +77,7 @@ export default function AccountScreen() {
               value={draft.color}
               onValue={(color) => change({ color })}
             />
+            <LogoField label={t.logo} value={draft.logo} onValue={(logo) => change({ logo })} />
             <TextField
               label={t.supportUrl}
               type="url"

@@ -12,6 +12,13 @@ import { texts } from '../texts';
 const t = texts.auditLog;
 const SHOWN = 40;
 
+/** As people say it; undefined for a call that the texts do not know. */
+function sentenceOf({ action, path }: AuditEntry): string | undefined {
+  const call = `${action} ${path.replaceAll('%40', '@')}`;
+  const [pattern, sentence] = t.done.find(([known]) => known.test(call)) ?? [];
+  return pattern && call.replace(pattern, sentence!);
+}
+
 export default function AuditLog() {
   const log = useInfiniteQuery({
     queryKey: ['audit-log'],
@@ -48,16 +55,18 @@ export default function AuditLog() {
                 },
                 {
                   name: t.what,
-                  cell: ({ action, host, path, status }) => (
+                  cell: (entry) => (
                     <>
-                      <code>
-                        {action} {host} {path}
-                      </code>{' '}
-                      {status === null ? (
+                      {sentenceOf(entry)}{' '}
+                      {entry.status === null ? (
                         <span className="badge warn">{t.unknown}</span>
                       ) : (
-                        status >= 400 && <span className="badge bad">{t.refused(status)}</span>
+                        entry.status >= 400 && <span className="badge bad">{t.refused(entry.status)}</span>
                       )}
+                      <br />
+                      <code className="hint">
+                        {entry.action} {entry.host} {entry.path}
+                      </code>
                     </>
                   ),
                 },

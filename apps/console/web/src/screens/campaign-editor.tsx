@@ -2,15 +2,14 @@ import { useState } from 'react';
 import { Link, useNavigate, useParams } from 'react-router';
 import { useFound } from '../api/stored';
 import type { PutCampaign, StoredCampaign, StoredPerk } from '../api/types';
-import { formatMoment } from '../format';
 import { AccountField } from '../parts/account-field';
 import { FileField, TextArea, TextField } from '../parts/fields';
-import { Empty, Loaded } from '../parts/loaded';
+import { Loaded } from '../parts/loaded';
 import { useNotices } from '../parts/notices';
 import { PerkPicture } from '../parts/perk-picture';
-import { Card, Screen } from '../parts/screen';
+import { Screen } from '../parts/screen';
 import { StoredEditor } from '../parts/stored-editor';
-import { Table } from '../parts/table';
+import { StoredList } from '../parts/stored-list';
 import { texts } from '../texts';
 
 const t = texts.campaignEditor;
@@ -30,8 +29,6 @@ export default function CampaignEditor() {
 
 function List() {
   const navigate = useNavigate();
-  const [q, setQ] = useState('');
-  const campaigns = useFound<StoredCampaign>(CAMPAIGNS, q);
   return (
     <Screen
       title={texts.nav.campaignEditor}
@@ -42,41 +39,20 @@ function List() {
         </button>
       }
     >
-      <Card>
-        <div className="stack">
-          <TextField label={texts.search} type="search" value={q} onValue={setQ} />
-          <Loaded
-            query={campaigns}
-            isEmpty={({ data }) => data.length === 0}
-            empty={<Empty title={texts.nothingFound} />}
-          >
-            {({ data }) => (
-              <Table
-                caption={texts.nav.campaignEditor}
-                rows={data}
-                keyOf={({ id }) => id}
-                columns={[
-                  {
-                    name: texts.campaigns.name,
-                    isHead: true,
-                    cell: ({ id, name }) => (
-                      <Link to={`/campaign-editor/${encodeURIComponent(id)}`}>{name}</Link>
-                    ),
-                  },
-                  { name: texts.editor.id, cell: ({ id }) => <code>{id}</code> },
-                  { name: texts.editor.owner, cell: ({ owner }) => owner },
-                  {
-                    name: texts.campaigns.perks,
-                    isNumber: true,
-                    cell: ({ incentives }) => incentives.length,
-                  },
-                  { name: texts.editor.changed, cell: ({ updated_at }) => formatMoment(updated_at) },
-                ]}
-              />
-            )}
-          </Loaded>
-        </div>
-      </Card>
+      <StoredList<StoredCampaign>
+        path={CAMPAIGNS}
+        caption={texts.nav.campaignEditor}
+        columns={[
+          {
+            name: texts.campaigns.name,
+            isHead: true,
+            cell: ({ id, name }) => <Link to={`/campaign-editor/${encodeURIComponent(id)}`}>{name}</Link>,
+          },
+          { name: texts.editor.id, cell: ({ id }) => <code>{id}</code> },
+          { name: texts.editor.owner, cell: ({ owner }) => owner },
+          { name: texts.campaigns.perks, isNumber: true, cell: ({ incentives }) => incentives.length },
+        ]}
+      />
     </Screen>
   );
 }

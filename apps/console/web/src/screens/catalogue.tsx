@@ -1,13 +1,10 @@
-import { lazy, Suspense, useState } from 'react';
+import { lazy, Suspense } from 'react';
 import { Link, NavLink, Route, Routes, useNavigate, useParams } from 'react-router';
-import { useFound } from '../api/stored';
 import type { Category, StoredCollection, StoredPerk } from '../api/types';
-import { formatMoment } from '../format';
-import { TextField } from '../parts/fields';
-import { Empty, Loaded, Loading } from '../parts/loaded';
+import { Loading } from '../parts/loaded';
 import { PerkPicture } from '../parts/perk-picture';
-import { Card, Screen } from '../parts/screen';
-import { Table, type Column } from '../parts/table';
+import { Screen } from '../parts/screen';
+import { StoredList } from '../parts/stored-list';
 import { texts } from '../texts';
 
 const t = texts.catalogue;
@@ -103,42 +100,11 @@ function Frame({ create, children }: { create?: { to: string; label: string }; c
   );
 }
 
-function Found<T>({ kind, caption, columns, keyOf }: FoundProps<T>) {
-  const [q, setQ] = useState('');
-  const found = useFound<T>(`${CATALOGUE}/${kind}`, q);
-  return (
-    <Card>
-      <div className="stack">
-        <TextField label={texts.search} type="search" value={q} onValue={setQ} />
-        <Loaded
-          query={found}
-          isEmpty={({ data }) => data.length === 0}
-          empty={<Empty title={texts.nothingFound} />}
-        >
-          {({ data }) => <Table caption={caption} rows={data} keyOf={keyOf} columns={columns} />}
-        </Loaded>
-      </div>
-    </Card>
-  );
-}
-interface FoundProps<T> {
-  kind: string;
-  caption: string;
-  columns: Column<T>[];
-  keyOf: (one: T) => string | number;
-}
-
-const changed = {
-  name: texts.editor.changed,
-  cell: ({ updated_at }: { updated_at: string }) => formatMoment(updated_at),
-};
-
 const Perks = () => (
   <Frame create={{ to: '/catalogue/perks/new', label: t.newPerk }}>
-    <Found<StoredPerk>
-      kind="perks"
+    <StoredList<StoredPerk>
+      path={`${CATALOGUE}/perks`}
       caption={t.perks}
-      keyOf={({ id }) => id}
       columns={[
         {
           name: t.title,
@@ -154,7 +120,6 @@ const Perks = () => (
         },
         { name: texts.editor.id, cell: ({ id }) => <code>{id}</code> },
         { name: t.partner, cell: ({ partner }) => partner.name },
-        changed,
       ]}
     />
   </Frame>
@@ -162,10 +127,9 @@ const Perks = () => (
 
 const Categories = () => (
   <Frame create={{ to: '/catalogue/categories/new', label: t.newCategory }}>
-    <Found<Category>
-      kind="categories"
+    <StoredList<Category>
+      path={`${CATALOGUE}/categories`}
       caption={t.categories}
-      keyOf={({ id }) => id}
       columns={[
         {
           name: t.name,
@@ -174,7 +138,6 @@ const Categories = () => (
         },
         { name: texts.editor.id, isNumber: true, cell: ({ id }) => id },
         { name: t.slug, cell: ({ slug }) => <code>{slug}</code> },
-        changed,
       ]}
     />
   </Frame>
@@ -182,10 +145,9 @@ const Categories = () => (
 
 const Collections = () => (
   <Frame create={{ to: '/catalogue/collections/new', label: t.newCollection }}>
-    <Found<StoredCollection>
-      kind="perk-collections"
+    <StoredList<StoredCollection>
+      path={`${CATALOGUE}/perk-collections`}
       caption={t.collections}
-      keyOf={({ id }) => id}
       columns={[
         {
           name: texts.editor.id,
@@ -194,7 +156,6 @@ const Collections = () => (
         },
         { name: texts.editor.owner, cell: ({ owner }) => owner },
         { name: t.groups, cell: ({ groups }) => t.partOf(groups.length) },
-        changed,
       ]}
     />
   </Frame>

@@ -4,9 +4,9 @@ import { ask } from '../api/http';
 import type { Campaign, MadeReport } from '../api/types';
 import { dayOf, daysAgo, type Range } from '../dates';
 import { formatLongDay } from '../format';
-import { CopyButton } from '../parts/copy-button';
 import { Dialog } from '../parts/dialog';
 import { TextField } from '../parts/fields';
+import { ShownOnce } from '../parts/shown-once';
 import { texts } from '../texts';
 
 const t = texts.reports;
@@ -54,19 +54,11 @@ export default function FreezeReport({ campaign, range, onClose }: Props) {
   if (url)
     return (
       <Dialog title={t.madeTitle} isOpen onClose={onClose} isHeld>
-        <p>{t.madeText}</p>
-        <p className="secret" data-secret>
-          {url}
-        </p>
-        <div className="dialog-actions">
+        <ShownOnce text={t.madeText} secret={url} copy={t.copyLink} onClose={onClose}>
           <a className="button" href={url} target="_blank" rel="noreferrer">
             {t.open}
           </a>
-          <CopyButton text={url} label={t.copyLink} />
-          <button type="button" className="button main" onClick={onClose}>
-            {texts.close}
-          </button>
-        </div>
+        </ShownOnce>
       </Dialog>
     );
   return (

@@ -97,6 +97,7 @@ export function LinkJobs() {
                 />
                 <span className="hint">
                   {t.progress(formatNumber(job.made), formatNumber(job.total))}
+                  {job.campaign_id && t.forCampaign(job.campaign_id)}
                   {job.failed.length > 0 && `, ${t.failedRows(formatNumber(job.failed.length))}`}
                 </span>
                 {job.code && <p className="field-error">{texts.errors.byCode[job.code] ?? job.code}</p>}

@@ -5,10 +5,10 @@ import { poolName } from '../api/pools';
 import type { Campaign, MadeLink, Pool } from '../api/types';
 import { dayOf, daysAgo } from '../dates';
 import { formatMoney, formatNumber } from '../format';
-import { CopyButton } from '../parts/copy-button';
 import { Dialog } from '../parts/dialog';
 import { SelectField, TextArea, TextField } from '../parts/fields';
 import { useNotices } from '../parts/notices';
+import { ShownOnce } from '../parts/shown-once';
 import { texts } from '../texts';
 import { JOBS_KEY } from './link-jobs';
 
@@ -107,16 +107,7 @@ export default function MakeLinks({ kind, pools, onClose }: Props) {
   if (made)
     return (
       <Dialog title={t.madeTitle} isOpen onClose={onClose} isHeld>
-        <p>{t.madeText}</p>
-        <p className="secret" data-secret>
-          {made}
-        </p>
-        <div className="dialog-actions">
-          <CopyButton text={made} label={t.copyLink} />
-          <button type="button" className="button main" onClick={onClose}>
-            {texts.close}
-          </button>
-        </div>
+        <ShownOnce text={t.madeText} secret={made} copy={t.copyLink} onClose={onClose} />
       </Dialog>
     );
 

@@ -7,6 +7,7 @@ import { formatMoney, formatNumber } from '../format';
 import { AccountField } from '../parts/account-field';
 import { SelectField, TextArea, TextField } from '../parts/fields';
 import { Loaded } from '../parts/loaded';
+import { LogoField } from '../parts/logo-field';
 import { Card, Screen } from '../parts/screen';
 import { StoredEditor } from '../parts/stored-editor';
 import { Table } from '../parts/table';
@@ -22,10 +23,11 @@ interface Draft {
   instructions: string;
   redeem_url: string;
   terms_url: string;
+  logo: string | null;
   color: string;
   code_format: CodeFormat;
   /** What this form does not show stays as it is. */
-  rest: Pick<Product, 'logo' | 'translations'>;
+  rest: Pick<Product, 'translations'>;
 }
 const BLANK: Draft = {
   owner: '',
@@ -33,6 +35,7 @@ const BLANK: Draft = {
   instructions: '',
   redeem_url: '',
   terms_url: '',
+  logo: null,
   color: '',
   code_format: 'text',
   rest: {},
@@ -60,9 +63,10 @@ function Pool({ id }: { id: string | null }) {
           instructions: product?.instructions ?? '',
           redeem_url: product?.redeem_url ?? '',
           terms_url: product?.terms_url ?? '',
+          logo: product?.logo ?? null,
           color: product?.color ?? '',
           code_format: product?.code_format ?? 'text',
-          rest: { logo: product?.logo ?? null, translations: product?.translations ?? {} },
+          rest: { translations: product?.translations ?? {} },
         })}
         toBody={(draft) => ({
           owner: draft.owner,
@@ -72,6 +76,7 @@ function Pool({ id }: { id: string | null }) {
                 instructions: draft.instructions || null,
                 redeem_url: draft.redeem_url || null,
                 terms_url: draft.terms_url || null,
+                logo: draft.logo,
                 color: draft.color || null,
                 code_format: draft.code_format,
                 ...draft.rest,
@@ -107,6 +112,7 @@ function Pool({ id }: { id: string | null }) {
               value={draft.terms_url}
               onValue={(terms_url) => change({ terms_url })}
             />
+            <LogoField label={t.logo} value={draft.logo} onValue={(logo) => change({ logo })} />
             <TextField
               label={t.color}
               hint={texts.accounts.colorHint}

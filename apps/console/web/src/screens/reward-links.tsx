@@ -57,7 +57,7 @@ export default function RewardLinks() {
     <Screen title={texts.nav.rewardLinks} intro={t.intro}>
       <Card>
         <div className="stack">
-          <div className="form" role="search">
+          <div className="form filters" role="search">
             <TextField
               label={t.find}
               type="search"

@@ -1,0 +1,30 @@
+import type { ReactNode } from 'react';
+import { texts } from '../texts';
+import { CopyButton } from './copy-button';
+
+interface Props {
+  text: string;
+  secret: string;
+  copy: string;
+  close?: string;
+  onClose: () => void;
+  /** Beside the buttons. */
+  children?: ReactNode;
+}
+
+/** A secret in a dialog: nothing can show it again. */
+export const ShownOnce = ({ text, secret, copy, close = texts.close, onClose, children }: Props) => (
+  <>
+    <p>{text}</p>
+    <p className="secret" data-secret>
+      {secret}
+    </p>
+    <div className="dialog-actions">
+      {children}
+      <CopyButton text={secret} label={copy} />
+      <button type="button" className="button main" onClick={onClose}>
+        {close}
+      </button>
+    </div>
+  </>
+);

@@ -4,6 +4,7 @@ import { KeyStore } from '@perkway/auth';
 import type { ConsoleKeyHolder, ConsoleKeyReply, OpenConsoleKey, Role } from '@perkway/domain';
 import { Any, IsNull, Repository, type EntityManager, type FindOptionsWhere } from 'typeorm';
 import { ApiKeyEntity } from '../keys/api-key.entity.js';
+import { Turns } from './turns.js';
 
 /** Who a key of the console stands for. */
 interface Holder {
@@ -47,12 +48,19 @@ const FORGET = `
 /** The keys behind the sessions and jobs of the console. Their right is that of a key or of a person, and ends with it. */
 @Injectable()
 export class ConsoleKeysService {
+  private readonly turns = new Turns();
+
   constructor(
     @InjectRepository(ApiKeyEntity) private readonly keys: Repository<ApiKeyEntity>,
     private readonly store: KeyStore,
   ) {}
 
-  async open({ id, hash, expiresAt, for: wanted }: OpenConsoleKey): Promise<ConsoleKeyReply> {
+  /** The lock of a key is taken by one sign-in at a time anyway. */
+  open(request: OpenConsoleKey): Promise<ConsoleKeyReply> {
+    return this.turns.take(JSON.stringify(request.for), () => this.openNow(request));
+  }
+
+  private async openNow({ id, hash, expiresAt, for: wanted }: OpenConsoleKey): Promise<ConsoleKeyReply> {
     const reply = await this.keys.manager.transaction(async (manager): Promise<ConsoleKeyReply> => {
       await manager.query(FORGET);
       const holder = await holderOf(manager, wanted);

@@ -1,0 +1,9 @@
+import { preset } from '../../jest.preset.mjs';
+
+/** Secrets and people planted in the built stack, and looked for everywhere: `npm run canary`. */
+export default {
+  ...preset('canaries'),
+  testMatch: ['<rootDir>/test/*.canary-spec.ts'],
+  testTimeout: 600_000,
+  maxWorkers: 1,
+};

@@ -1,0 +1,438 @@
+import { jetstream } from '@nats-io/jetstream';
+import { connectTo, waitFor } from '@perkway/testing';
+import { APPS } from '@perkway/fleet';
+import { randomBytes, randomUUID } from 'node:crypto';
+import pg from 'pg';
+import { RIGHTS } from '../src/rights.js';
+import { search, type Canary, type Found } from '../src/search.js';
+import { Stack } from './stack.js';
+
+const unlike = (what: string): string => `canary-${what}-${randomBytes(9).toString('hex')}`;
+
+let stack: Stack;
+const answers: Found[] = [];
+const canaries: Canary[] = [];
+
+/** One that is looked for from now on. */
+function plant(kind: string, text: string): string {
+  canaries.push({ kind, text });
+  return text;
+}
+
+interface Call {
+  method?: string;
+  headers?: Record<string, string>;
+  body?: string | object;
+}
+
+const hostOf = (url: string): string | undefined =>
+  Object.entries(stack.file.hosts).find(([, base]) => new URL(base).port === new URL(url).port)?.[0];
+
+/** Answers that refuse, and pages, may not repeat a canary; of the others it is what they are for. */
+async function call(url: string, { method = 'GET', headers = {}, body }: Call = {}) {
+  const text = typeof body === 'object' ? JSON.stringify(body) : body;
+  const response = await fetch(url, {
+    method,
+    redirect: 'manual',
+    headers: { ...(text === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+    body: text,
+  });
+  const answer = await response.text();
+  const isPage = response.headers.get('content-type')?.includes('html') ?? false;
+  if (response.status >= 400 || isPage) {
+    const head = [...response.headers].map(([name, value]) => `${name}: ${value}`).join('\n');
+    answers.push({
+      place: `answer ${response.status} of ${hostOf(url)} to ${method}`,
+      text: `${head}\n${answer}`,
+    });
+  }
+  // The shapes are those of the HTTP contract; a wrong one fails the step that uses it.
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  const json = (): any => JSON.parse(answer);
+  return { status: response.status, headers: response.headers, text: answer, json };
+}
+
+const expectStatus = (answer: { status: number; text: string }, ...expected: number[]) => {
+  if (!expected.includes(answer.status)) throw new Error(`answered ${answer.status}`);
+};
+
+beforeAll(async () => {
+  stack = await Stack.start();
+}, 500_000);
+afterAll(() => stack?.close());
+
+/** A person who is named in all that a client can say of one. */
+const person = unlike('journey');
+const name = unlike('name');
+const mail = unlike('mail');
+const order = unlike('order');
+const customer = unlike('customer');
+const PEOPLE = [person, name, mail, order, customer];
+
+let account: Stack['file']['accounts'][number];
+let userKey: string;
+let pool: string;
+let perk: string;
+let collection: string;
+let campaign: string;
+
+const admin = (
+  host: keyof Stack['file']['hosts'],
+  path: string,
+  method: string,
+  body?: string | object,
+  type?: string,
+) =>
+  call(`${stack.file.hosts[host]}${path}`, {
+    method,
+    body,
+    headers: { 'x-api-key': stack.file.adminKey, ...(type ? { 'content-type': type } : {}) },
+  });
+const asUser = (host: keyof Stack['file']['hosts'], path: string, given: Call = {}) =>
+  call(`${stack.file.hosts[host]}${path}`, { ...given, headers: { 'x-api-key': userKey, ...given.headers } });
+
+it('plants keys, cards and people, in all that is done well and badly', async () => {
+  const { hosts, accounts } = stack.file;
+  account = accounts.find(({ pools }) => pools.length > 0)!;
+  pool = account.pools[0]!;
+  for (const secret of stack.ownSecrets()) plant('secret of the stack', secret);
+  for (const each of accounts) plant('API key', each.userKey);
+  for (const each of PEOPLE) plant('person', each);
+
+  // Keys: imported, generated, of a browser, wrong.
+  const imported = plant('API key', unlike('key'));
+  const made = await admin('token', `/admin/accounts/${account.id}/keys`, 'POST', {
+    role: 'USER',
+    key: imported,
+  });
+  expectStatus(made, 201);
+  userKey = plant(
+    'API key',
+    (await admin('token', `/admin/accounts/${account.id}/keys`, 'POST', { role: 'USER' })).json().key,
+  );
+  const wrong = plant('API key', unlike('wrong-key'));
+  for (const [host, url] of Object.entries(hosts)) {
+    for (const key of [userKey, wrong, imported])
+      for (const given of <Call[]>[
+        { headers: { 'x-api-key': key } },
+        { headers: { authorization: `Bearer ${key}` } },
+        { headers: { authorization: key } },
+        { headers: { cookie: `key=${key}` } },
+        { method: 'PATCH', headers: { 'x-api-key': key } },
+        { method: 'POST', headers: { 'x-api-key': key }, body: `{"key": "${key}", ` },
+        { method: 'POST', headers: { 'x-api-key': key }, body: { [key]: key } },
+        { method: 'PUT', headers: { 'x-api-key': key, 'content-type': `text/${key}` }, body: key },
+      ])
+        for (const path of [
+          '/',
+          '/admin/accounts',
+          `/${key}`,
+          `/x?api_key=${key}`,
+          `/pools?api_key=${key}`,
+          `/cube/token?api_key=${key}`,
+        ])
+          await call(`${url}${path}`, given);
+    await call(`${url}/${'%'}zz${host}${wrong}`);
+  }
+  const keys = await admin('token', `/admin/accounts/${account.id}/keys`, 'POST', {
+    role: 'USER',
+    key: imported,
+  });
+  expect(keys.status).toBe(409);
+
+  // Cards: taken, refused, doubled.
+  const cards = Array.from({ length: 4 }, () => ({
+    code: plant('card code', unlike('card')),
+    pin: plant('card PIN', unlike('pin')),
+    denomination: 7,
+    currency: 'EUR',
+    country: 'FR',
+  }));
+  const lines = (rows: object[]) => rows.map((row) => JSON.stringify(row)).join('\n');
+  const NDJSON = 'application/x-ndjson';
+  expectStatus(await admin('gift', `/admin/pools/${pool}/cards`, 'POST', lines(cards), NDJSON), 200);
+  expectStatus(await admin('gift', `/admin/pools/${pool}/cards`, 'POST', lines(cards), NDJSON), 200);
+  await admin(
+    'gift',
+    `/admin/pools/${pool}/cards`,
+    'POST',
+    `${lines([{ ...cards[0], currency: 'nope' }])}\n{"code": "${cards[1]!.code}", `,
+    NDJSON,
+  );
+  await admin(
+    'gift',
+    `/admin/pools/${pool}/cards`,
+    'POST',
+    `code,pin\n${cards[2]!.code},${cards[2]!.pin}`,
+    'text/csv',
+  );
+  await admin('gift', `/admin/pools/${pool}/cards`, 'POST', lines(cards), 'text/plain');
+
+  // Links: made, opened, revealed, cancelled, mistaken.
+  const generate = (body: object, key = randomUUID()) =>
+    asUser(
+      'gift',
+      `/pool/${pool}/reward-links?idempotencyKey=${key}&cmeta_name=${name}&utm_content=${name}`,
+      {
+        method: 'POST',
+        headers: { 'x-created-by': 'canary' },
+        body,
+      },
+    );
+  const link = { denomination: 7, currency: 'EUR', expires_at: Math.floor(Date.now() / 1000) + 86_400 };
+  const named = { ...link, journey_id: person, reference: mail };
+  const key = randomUUID();
+  const tokens: string[] = [];
+  for (const body of [named, named, { ...link, reference: customer }]) {
+    const answer = await generate(body);
+    expectStatus(answer, 201);
+    tokens.push(plant('reward token', answer.json().token));
+    if (tokens.length === 3)
+      await asUser('gift', `/reward-links/${answer.json().id}/cancel`, { method: 'POST' });
+  }
+  await generate(named, key);
+  expect((await generate(link, key)).status).toBe(409);
+  await generate({ ...named, reference: { name: mail } });
+  await generate({ ...named, denomination: mail });
+  await asUser('gift', `/reward-links?reference=${mail}&journey_id=${person}&limit=${mail}`);
+  for (const token of [tokens[0]!, `${tokens[1]!}x`, tokens[1]!.slice(0, -3)])
+    for (const [host, path, method] of [
+      ['rewards', '/api/reward-link', 'GET'],
+      ['rewards', '/api/reward-link', 'PUT'],
+      ['rewards', `/api/reward-link?token=${token}`, 'GET'],
+      ['rewards', `/%23${token}`, 'GET'],
+      ['rewards', `/${token}`, 'GET'],
+      ['gift', `/reward-links/${token}`, 'GET'],
+      ['console', `/api/session?token=${token}`, 'GET'],
+      ['rewards', '/api/reward-link/reveal', 'POST'],
+      ['rewards', '/api/reward-link/reveal', 'GET'],
+    ] as const)
+      await call(`${hosts[host]}${path}`, { method, headers: { authorization: `Bearer ${token}` } });
+  for (const body of [`{"token": "${tokens[0]}", `, tokens[0]!])
+    await call(`${hosts.rewards}/api/reward-link/reveal`, { method: 'POST', body });
+
+  // Perks: a click, a code for a customer.
+  for (const each of account.collections) {
+    const { groups } = (await admin('perks', `/admin/perk-collections/${each}`, 'GET')).json();
+    for (const { id } of groups.flatMap(({ perks }: { perks: { id: string }[] }) => perks))
+      if (!perk && (await admin('perks', `/admin/perks/${id}`, 'GET')).json().is_coupon_perk)
+        [perk, collection] = [id, each];
+  }
+  const codes = Array.from({ length: 3 }, () => plant('coupon code', unlike('coupon')));
+  expectStatus(await admin('perks', `/admin/perks/${perk}/coupon-codes`, 'POST', { codes }), 200);
+  await admin('perks', `/admin/perks/${perk}/coupon-codes`, 'POST', { codes: [...codes, 7] });
+  const allocate = (body: string | object) =>
+    asUser('perks', `/perk-collections/${collection}/perk/${perk}/coupon`, { method: 'POST', body });
+  expectStatus(await allocate({ customer_id: customer }), 201);
+  await Promise.all(Array.from({ length: 8 }, () => allocate({ customer_id: customer })));
+  for (const body of [
+    { customer_id: { name: customer } },
+    `{"customer_id": "${customer}", `,
+    { customer_id: customer.repeat(20) },
+  ])
+    await allocate(body);
+  const tags = `journeyId=${person}&cmeta_name=${name}&utm_content=${name}&cmeta_customer_id=${customer}`;
+  const shown = (await asUser('perks', `/perk-collections/${collection}?${tags}`)).text;
+  const clicks = [...shown.matchAll(/"(http[^"]+\/c\/([\w.-]+))"/g)];
+  const [, clickUrl = '', clickToken = ''] = clicks[0]!;
+  plant('click token', clickToken);
+  expectStatus(await call(`${clickUrl}?${tags}`), 302);
+  await call(`${clickUrl}x?${tags}`);
+  await call(`${clickUrl}?${tags}`, { method: 'DELETE' });
+
+  // Campaigns: pixels, clicks, conversions.
+  campaign = account.campaigns[0]!;
+  const { teaser } = (await asUser('boost', `/outreach/campaign/${campaign}/pixel-urls?${tags}`)).json();
+  expectStatus(await call(teaser), 200);
+  const rewards = await asUser('boost', `/rewards/${campaign}?${tags}`);
+  const outreachUrl = rewards.json().incentives[0].click_url as string;
+  plant('click token', new URL(outreachUrl).searchParams.get('token')!);
+  expectStatus(await call(outreachUrl), 302);
+  await call(`${outreachUrl}x`);
+  await call(outreachUrl, { method: 'POST' });
+  const track = (body: string | object) =>
+    asUser('boost', `/track/${campaign}?${tags}`, { method: 'POST', body });
+  expectStatus(
+    await track({ event: 'conversion', journeyId: person, value: 5, currency: 'EUR', externalId: order }),
+    202,
+  );
+  for (const body of [
+    { event: name },
+    { event: 'conversion', journeyId: { name } },
+    `{"journeyId": "${person}", `,
+    { event: 'conversion', perkId: name },
+  ])
+    await track(body);
+
+  // Analytics: a token where it belongs, and where not.
+  const jwt = plant('analytics token', (await asUser('token', '/cube/token')).json().token);
+  for (const authorization of [`Bearer ${jwt}`, `${jwt}x`])
+    await call(`${hosts.query}/cubejs-api/v1/meta`, { headers: { authorization } });
+  for (const query of [
+    `{"measures": ["${person}.count"]}`,
+    `{"filters": "${person}", `,
+    `{"measures": ["perk_clicks.count"], "timezone": "${name}"}`,
+  ])
+    await call(`${hosts.query}/cubejs-api/v1/load?token=${jwt}&query=${encodeURIComponent(query)}`, {
+      headers: { authorization: jwt },
+    });
+
+  // The console: signed in, badly signed in, a job.
+  const origin = hosts.console;
+  const session = (apiKey: unknown, from = origin) =>
+    call(`${origin}/api/session`, { method: 'POST', headers: { origin: from }, body: { apiKey } as object });
+  for (const apiKey of [wrong, { key: userKey }, `${userKey} `]) await session(apiKey);
+  await session(userKey, 'https://elsewhere.example');
+  const signedIn = await session(userKey);
+  expectStatus(signedIn, 200);
+  const cookie = signedIn.headers.get('set-cookie')!.split(';')[0]!;
+  plant('session', cookie.split('=')[1]!);
+  const page = (path: string, given: Call = {}) =>
+    call(`${origin}${path}`, { ...given, headers: { cookie, origin, ...given.headers } });
+  await call(`${origin}/api/session?session=${cookie}`, { headers: { cookie: `${cookie}x` } });
+  const job = await page('/api/link-jobs', {
+    method: 'POST',
+    headers: { 'idempotency-key': randomUUID() },
+    body: { poolId: pool, denomination: 7, currency: 'EUR', references: [customer] },
+  });
+  expectStatus(job, 202);
+  await waitFor(
+    async () => (await page(`/api/link-jobs/${job.json().id}`)).json().state === 'done',
+    'the job',
+    60_000,
+  );
+  const csv = (await page(`/api/link-jobs/${job.json().id}/csv`)).text;
+  plant('reward token', /#([\w.-]+)/.exec(csv)![1]!);
+  await page('/api/link-jobs', {
+    method: 'POST',
+    headers: { 'idempotency-key': mail },
+    body: { references: [customer] },
+  });
+
+  // A dead letter, and events of nobody's account.
+  const connection = await connectTo(stack.file.natsUrl);
+  const bad = {
+    v: 1,
+    id: randomUUID(),
+    at: Date.now(),
+    account: account.id,
+    type: 'perk_click',
+    collection,
+    perk: 'no id!',
+    journey: person,
+    cmeta: { name },
+  };
+  await jetstream(connection).publish('tracking.test', JSON.stringify({ events: [bad] }));
+  await connection.close();
+  await waitFor(async () => (await eventsOf(person)) >= 6, 'the events of the person', 30_000);
+});
+
+const eventsOf = async (journey: string): Promise<number> =>
+  (
+    await stack.query<{ n: number }>(
+      'select count(*)::int as n from analytics.tracking_events where account_id = $1 and journey_id = $2',
+      [account.id, journey],
+    )
+  )[0]!.n;
+
+it('finds them nowhere but where they have a right to be', async () => {
+  const found = await stack.leftBehind();
+  // The search is only worth what it looked at.
+  for (const app of APPS)
+    expect(
+      found.some(({ place, text }) => place.startsWith('log') && place.includes(app) && text.length > 0),
+    ).toBe(true);
+  for (const place of ['gift_cards.cards', 'accounts.api_keys', 'console.audit_outcomes', 'TRACKING_DEAD'])
+    expect(found.some((each) => each.place === place)).toBe(true);
+  expect(answers.length).toBeGreaterThan(300);
+  expect(search([...found, ...answers], canaries, RIGHTS)).toEqual([]);
+});
+
+const totals = async () => {
+  const { token } = (await asUser('token', '/cube/token')).json();
+  const load = async (query: object) =>
+    (
+      await call(`${stack.file.hosts.query}/cubejs-api/v1/load`, {
+        method: 'POST',
+        headers: { authorization: token },
+        body: { query },
+      })
+    ).json().data;
+  const counts: Record<string, unknown> = {};
+  for (const cube of ['perk_clicks', 'teaser_views', 'incentive_clicks', 'conversions', 'reward_links'])
+    counts[cube] = await load({ measures: [`${cube}.count`, `${cube}.journeys`] });
+  counts.views = await load({ measures: ['perk_views.count'] });
+  counts.funnel = await load({
+    measures: ['journeys', 'teaser_viewers', 'clickers', 'converters', 'gift_recipients'].map(
+      (each) => `campaign_funnel.${each}`,
+    ),
+    dimensions: ['campaign_funnel.campaign_id'],
+  });
+  return counts;
+};
+
+it('erases the person from all of it, and every total stays', async () => {
+  const before = await totals();
+  // An event that waits in an outbox until everything is over.
+  const holder = new pg.Client({ connectionString: stack.file.databaseUrl });
+  await holder.connect();
+  const late = {
+    v: 1,
+    id: randomUUID(),
+    at: Date.now(),
+    account: account.id,
+    type: 'perk_click',
+    collection,
+    perk,
+    journey: person,
+    cmeta: { name },
+  };
+  await holder.query('begin');
+  await holder.query('insert into links.tracking_outbox (event) values ($1)', [JSON.stringify(late)]);
+
+  const erase = async (body: object) => {
+    const receipt = await admin('token', `/admin/accounts/${account.id}/erasures`, 'POST', body);
+    expectStatus(receipt, 202);
+    const path = `/admin/accounts/${account.id}/erasures/${receipt.json().id}`;
+    await waitFor(
+      async () => (await admin('token', path, 'GET')).json().state === 'done',
+      'an erasure',
+      120_000,
+    );
+  };
+  await Promise.all([
+    erase({ journey_id: person }),
+    ...[mail, customer].map((each) => erase({ customer_id: each })),
+  ]);
+  expect(await totals()).toEqual(before);
+
+  const people = PEOPLE.map((text) => ({ kind: 'person', text }));
+  expect(search(await stack.kept(), people, [])).toEqual([]);
+
+  await holder.query('commit');
+  await holder.end();
+  const clicks = async () =>
+    (await stack.query('select from analytics.tracking_events where id = $1', [late.id])).length;
+  await waitFor(async () => (await clicks()) === 1, 'the late event', 30_000);
+  // And one more that somebody makes by a link that was kept.
+  await asUser('boost', `/track/${campaign}?cmeta_name=${name}`, {
+    method: 'POST',
+    body: { event: 'conversion', journeyId: person, externalId: order },
+  });
+  await asUser('boost', `/track/${campaign}?cmeta_name=${name}`, {
+    method: 'POST',
+    body: { event: 'teaser_view', journeyId: person },
+  });
+  const afterwards = async () => (await totals()).teaser_views;
+  await waitFor(
+    async () => expect(JSON.stringify(await afterwards())).not.toBe(JSON.stringify(before.teaser_views)),
+    'the late view',
+    30_000,
+  );
+  await waitFor(
+    async () => expect(search(await stack.kept(), people, [])).toEqual([]),
+    'nothing of the person',
+    30_000,
+  );
+  expect((await totals()).conversions).toEqual(before.conversions);
+});

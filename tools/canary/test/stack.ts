@@ -1,0 +1,133 @@
+import { runFolder } from '@perkway/testing';
+import { freePort, isPortFree } from '@perkway/local-servers';
+import { PORT_OWNERS, portOf } from '@perkway/fleet';
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { keptMessages, keptRows } from '@perkway/testing';
+import type { Found } from '../src/search.js';
+
+const ROOT = join(__dirname, '../../..');
+const START_LIMIT_MS = 400_000;
+
+/** What `npm start` tells of itself. */
+export interface StackFile {
+  hosts: Record<'perks' | 'links' | 'boost' | 'gift' | 'rewards' | 'token' | 'query' | 'console', string>;
+  adminKey: string;
+  databaseUrl: string;
+  natsUrl: string;
+  pids: Record<string, number>;
+  logDir: string;
+  dataDir: string;
+  accounts: { id: string; userKey: string; collections: string[]; campaigns: string[]; pools: string[] }[];
+}
+
+async function freeBase(): Promise<number> {
+  for (;;) {
+    const base = (await freePort()) - 1;
+    const free = await Promise.all(PORT_OWNERS.map((owner) => isPortFree(portOf(base, owner))));
+    if (free.every(Boolean)) return base;
+  }
+}
+
+interface Place {
+  folder: string;
+  portBase: number;
+}
+
+/** The built stack as `npm start` runs it, beside any other. */
+export class Stack {
+  private constructor(
+    readonly file: StackFile,
+    readonly database: pg.Pool,
+    private readonly process: ChildProcess,
+    private readonly place: Place,
+    /** Of the start before. */
+    readonly former?: StackFile,
+  ) {}
+
+  static async start(): Promise<Stack> {
+    return Stack.run({ folder: runFolder('canary'), portBase: await freeBase() });
+  }
+
+  private static async run(place: Place, former?: StackFile): Promise<Stack> {
+    const stackFile = join(place.folder, 'stack.json');
+    rmSync(stackFile, { force: true });
+    const child = spawn(process.execPath, ['--import', 'tsx', 'tools/local-stack/src/main.ts'], {
+      cwd: ROOT,
+      env: {
+        ...process.env,
+        PORT_BASE: String(place.portBase),
+        STACK_FILE: stackFile,
+        DATA_DIR: join(place.folder, 'data'),
+        LOG_LEVEL: 'debug',
+      },
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
+    for (const deadline = Date.now() + START_LIMIT_MS; !existsSync(stackFile); await sleep(200)) {
+      if (child.exitCode !== null) throw new Error('the stack ended before it was up');
+      if (Date.now() < deadline) continue;
+      child.kill('SIGTERM');
+      throw new Error('the stack did not come up in time');
+    }
+    const file = JSON.parse(readFileSync(stackFile, 'utf8')) as StackFile;
+    const database = new pg.Pool({ connectionString: file.databaseUrl, max: 2 });
+    database.on('error', () => undefined);
+    return new Stack(file, database, child, place, former);
+  }
+
+  /** After `stop`, with the same data at the same ports. */
+  again(): Promise<Stack> {
+    return Stack.run(this.place, this.file);
+  }
+
+  readonly query = async <Row extends pg.QueryResultRow>(sql: string, params?: unknown[]): Promise<Row[]> =>
+    (await this.database.query<Row>(sql, params)).rows;
+
+  /** Logs of apps and servers, metrics, rows, messages. */
+  async leftBehind(): Promise<Found[]> {
+    const logs = readdirSync(this.file.logDir).map((name) => ({
+      place: `log ${name}`,
+      text: readFileSync(join(this.file.logDir, name), 'utf8'),
+    }));
+    const metrics = await Promise.all(
+      Object.entries(this.file.hosts).map(async ([host, url]) => ({
+        place: `metrics of ${host}`,
+        text: await (await fetch(`${url}/metrics`)).text(),
+      })),
+    );
+    return [...logs, ...metrics, ...(await this.kept())];
+  }
+
+  async kept(): Promise<Found[]> {
+    return [...(await keptRows(this)), ...(await keptMessages(this.file.natsUrl))];
+  }
+
+  /** What it made for itself: passwords, keyrings, peppers. */
+  ownSecrets(): string[] {
+    const strings = (value: unknown): string[] =>
+      typeof value === 'string'
+        ? value.split(/[",:{}[\]]+/)
+        : value && typeof value === 'object'
+          ? Object.values(value).flatMap(strings)
+          : [];
+    const secrets = JSON.parse(readFileSync(join(this.file.dataDir, 'secrets.json'), 'utf8')) as object;
+    return strings(secrets).filter((text) => text.length >= 24);
+  }
+
+  async stop(): Promise<void> {
+    await this.database.end();
+    if (this.process.exitCode !== null) return;
+    const ended = once(this.process, 'exit');
+    this.process.kill('SIGTERM');
+    await ended;
+  }
+
+  async close(): Promise<void> {
+    await this.stop();
+    rmSync(this.place.folder, { recursive: true, force: true });
+  }
+}

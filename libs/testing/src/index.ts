@@ -14,6 +14,7 @@ export * from './tcp-proxy.js';
 export * from './test-database.js';
 export * from './test-environment.js';
 export * from './test-nats.js';
+export * from './test-pooler.js';
 export * from './tracking-stream.js';
 export { runCitusWorkers, runFolder } from './test-servers.js';
 export * from './wait-for.js';

@@ -1,7 +1,7 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { IsText } from '@perkway/platform';
 import { Type } from 'class-transformer';
-import { IsISO8601, Matches, ValidateNested } from 'class-validator';
+import { IsDefined, IsISO8601, Matches, ValidateNested } from 'class-validator';
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 const isDay = { message: '$property must be a day as YYYY-MM-DD' };
@@ -22,6 +22,8 @@ export class CreateReportDto {
   @IsText(1, 100)
   campaignId: string;
   @ApiProperty({ type: ReportRangeDto })
+  // What is not there has nothing nested to be checked.
+  @IsDefined()
   @ValidateNested()
   @Type(() => ReportRangeDto)
   range: ReportRangeDto;

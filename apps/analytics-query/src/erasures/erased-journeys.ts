@@ -61,8 +61,7 @@ export class ErasedJourneys {
     const unchanged = { events: [...events], erasures: [] };
     if (events.length === 0) return unchanged;
     const accounts = (await manager.query(
-      `select a.id from unnest($1::text[]) as a (id)
-       where exists (select from erased_journeys e where e.account_id = a.id)`,
+      'select account_id as id from erased_journeys where account_id = any($1::text[]) group by 1',
       [[...new Set(events.map(({ account }) => account))]],
     )) as { id: string }[];
     if (accounts.length === 0) return unchanged;

@@ -118,7 +118,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['**/*.{js,mjs,ts}'],
+    files: ['**/*.{js,cjs,mjs,ts}'],
     languageOptions: { globals: { process: 'readonly', console: 'readonly', URL: 'readonly' } },
   },
 );

@@ -2,9 +2,13 @@ import * as messages from './messages.js';
 
 describe('the questions', () => {
   it('are all in the list, each with a subject of its own', () => {
-    const questions = Object.values(messages).filter((value) => 'subject' in value);
-    expect(new Set(messages.QUESTIONS)).toEqual(new Set(questions));
-    expect(new Set(messages.QUESTIONS.map(({ subject }) => subject)).size).toBe(questions.length);
+    const { QUESTIONS, ERASE, ...others } = messages;
+    const questions = [
+      ...Object.values(others).filter((value) => 'subject' in value),
+      ...Object.values(ERASE),
+    ];
+    expect(new Set(QUESTIONS)).toEqual(new Set(questions));
+    expect(new Set(QUESTIONS.map(({ subject }) => subject)).size).toBe(questions.length);
   });
 
   it('are asked of others only', () => {

@@ -56,7 +56,7 @@ export async function bootstrap<S extends Record<string, ValidatorSpec<unknown>>
 
 async function drainApp(app: NestFastifyApplication, delayMs: number, logger: Logger) {
   setTimeout(() => {
-    logger.error('drain took too long');
+    logger.error({ waitingFor: process.getActiveResourcesInfo() }, 'drain took too long');
     process.exit(1);
   }, delayMs + DRAIN_LIMIT_MS).unref();
   app.get(DrainState, { strict: false }).begin();

@@ -6,6 +6,7 @@ import { DomainError } from '@perkway/domain';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Logger } from 'pino';
 import { Registry } from 'prom-client';
 import { APP_NAME, ENV, HOME, MIGRATIONS } from './config/app-tokens.js';
@@ -30,6 +31,9 @@ import { NatsModule } from './nats/nats.module.js';
 import { NatsService } from './nats/nats.service.js';
 import { RpcServer } from './nats/rpc-server.js';
 import { makeDocument, setupOpenApi, type OpenApiOptions } from './openapi/openapi.js';
+
+/** After it begins to close, a connection on which nothing was ever said is dropped. */
+const SILENCE_LIMIT_MS = 1_000;
 
 export interface AppDefinition {
   /** Folder name of the app; names its logs, metrics and NATS connections. */
@@ -164,12 +168,24 @@ export async function makeAppDocument(definition: AppDefinition): Promise<OpenAP
 
 /**
  * A closing server drops the connections that are idle at that moment only; one that is still answering would stay
- * open for as long as its client likes, and the drain would wait for it.
+ * open for as long as its client likes, and the drain would wait for it. One that was opened ahead of any request counts
+ * as busy for Node: it gets a moment to say what it came for.
  */
 function closeConnectionsAsTheyBecomeIdle(fastify: FastifyInstance) {
+  const { server } = fastify;
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
   fastify.addHook('preClose', (done) => {
-    const timer = setInterval(() => fastify.server.closeIdleConnections(), 50).unref();
-    fastify.server.once('close', () => clearInterval(timer));
+    const closing = Date.now();
+    const timer = setInterval(() => {
+      server.closeIdleConnections();
+      if (Date.now() - closing < SILENCE_LIMIT_MS) return;
+      for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
+    }, 50).unref();
+    server.once('close', () => clearInterval(timer));
     done();
   });
 }

@@ -1,9 +1,11 @@
 import { connect } from 'node:net';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 
 export interface Answer {
   status: number;
   /** Names in lower case; of a repeated one the last. */
   headers: Map<string, string>;
+  /** As it was before it was compressed. */
   body: Buffer;
   /** Bytes that came after the answer: of what was one request the server has read two. */
   trailing: number;
@@ -75,7 +77,7 @@ export function readAnswer(received: Buffer, isHead: boolean, ended: boolean): A
   const answer = (body: Buffer, length: number): Answer => ({
     status,
     headers,
-    body,
+    body: body.length === 0 ? body : decompressed(body, headers.get('content-encoding')),
     trailing: rest.length - length,
   });
   if (isHead || status === 204 || status === 304) return answer(Buffer.alloc(0), 0);
@@ -89,6 +91,11 @@ export function readAnswer(received: Buffer, isHead: boolean, ended: boolean): A
       ? answer(rest.subarray(0, Number(length)), Number(length))
       : undefined;
   return ended ? answer(rest, rest.length) : undefined;
+}
+
+function decompressed(body: Buffer, encoding: string | undefined): Buffer {
+  if (encoding === 'gzip') return gunzipSync(body);
+  return encoding === 'br' ? brotliDecompressSync(body) : body;
 }
 
 function readChunks(bytes: Buffer): { body: Buffer; length: number } | undefined {

@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { operationsOf } from '../src/document';
+import { readAnswer } from '../src/exchange';
 import { fuzzApp } from '../src/fuzz-app';
 import { requestsFor, type Target } from '../src/requests';
 
@@ -144,4 +146,13 @@ it('sends the same for the same seed, and something else for another', () => {
     fc.sample(requestsFor(target), { seed, numRuns: 50 }).map(({ bytes }) => bytes.toString('latin1'));
   expect(sample(3)).toEqual(sample(3));
   expect(sample(4)).not.toEqual(sample(3));
+});
+
+it.each([
+  ['gzip', gzipSync('<!doctype html>')],
+  ['br', brotliCompressSync('<!doctype html>')],
+])('reads an answer under %s', (encoding, body) => {
+  const head = `HTTP/1.1 404 Not Found\r\ncontent-encoding: ${encoding}\r\ncontent-length: ${body.length}\r\n\r\n`;
+  const answer = readAnswer(Buffer.concat([Buffer.from(head), body]), false, false);
+  expect(answer!.body.toString()).toBe('<!doctype html>');
 });

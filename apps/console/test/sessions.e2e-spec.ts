@@ -1,4 +1,4 @@
-import { http, waitFor } from '@perkway/testing';
+import { http, untilEarlyInAMinute, waitFor } from '@perkway/testing';
 import { randomBytes } from 'node:crypto';
 import { ADMIN_KEY, cookieOf, Fleet } from './fleet';
 
@@ -147,6 +147,7 @@ describe('a session', () => {
       const apiKey = `guess-${randomBytes(12).toString('hex')}`;
       return guesser(address).post('/api/session').send({ apiKey });
     };
+    await untilEarlyInAMinute();
     const statuses = [];
     for (let i = 0; i < 12; i += 1) statuses.push((await wrong('203.0.113.7')).status);
     expect(statuses.slice(0, 10)).toEqual(Array(10).fill(401));

@@ -3,6 +3,7 @@ export * from './close-all.js';
 export * from './document-check.js';
 export * from './asker.js';
 export * from './certificate.js';
+export { untilEarlyInAMinute } from './early-in-a-minute.js';
 export * from './fake-accounts.js';
 export * from './fake-catalogue.js';
 export * from './fake-gift-cards.js';

@@ -11,6 +11,7 @@ import {
   launchApp,
   testNats,
   testSecrets,
+  untilEarlyInAMinute,
   waitFor,
   type FakeAccounts,
   type LaunchedApp,
@@ -80,14 +81,9 @@ describe('two replicas of an app', () => {
       'one replica to know what the other has counted',
       20_000,
     );
-  /** In which these tests end: a new minute begins anew. */
-  const untilEarlyInAMinute = async () => {
-    const inMinute = Date.now() % 60_000;
-    if (inMinute > 40_000) await sleep(60_000 - inMinute);
-  };
 
   it('refuse an address together: what one has counted is gone at the other', async () => {
-    await untilEarlyInAMinute();
+    await untilEarlyInAMinute(20_000);
     await untilTheyHearOneAnother();
     const address = anAddress();
     const statuses: number[] = [];
@@ -102,7 +98,7 @@ describe('two replicas of an app', () => {
   }, 60_000);
 
   it('give one of them all of it where the other has nothing to do', async () => {
-    await untilEarlyInAMinute();
+    await untilEarlyInAMinute(20_000);
     const address = anAddress();
     const statuses: number[] = [];
     for (let turn = 0; turn <= LIMIT; turn += 1) statuses.push((await guess(1, address)).status);
@@ -112,7 +108,7 @@ describe('two replicas of an app', () => {
   it('hear one another again when the broker comes back', async () => {
     await nats.kill();
     await nats.restart();
-    await untilEarlyInAMinute();
+    await untilEarlyInAMinute(20_000);
     await untilTheyHearOneAnother();
   }, 60_000);
 });

@@ -1,5 +1,5 @@
 import type { BrowserContext, Page } from 'playwright-core';
-import { aLinkToken, CARD } from '@perkway/testing';
+import { aLinkToken, CARD, untilEarlyInAMinute } from '@perkway/testing';
 import {
   BrowserStage,
   screenshot,
@@ -239,6 +239,7 @@ const STATES: Record<string, { shows: (page: Page) => Promise<unknown>; reads: R
     shows: async (page) => {
       const token = aLinkToken();
       await page.goto(stage.linkTo(token));
+      await untilEarlyInAMinute();
       await page.evaluate(
         `Promise.all(Array.from({ length: 60 }, () =>
           fetch('/api/reward-link', { headers: { authorization: 'Bearer ${token}' } })))`,

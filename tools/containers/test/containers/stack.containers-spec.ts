@@ -1,4 +1,5 @@
 import { freePort } from '@perkway/local-servers';
+import { runNode } from '@perkway/testing';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -6,12 +7,10 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { adminUrl, backUpDatabase, keepBroker, replay, restoreVolumes } from '../../src/backup.js';
-import { command } from '../../src/command.js';
 import { ComposeStack } from '../../src/compose-stack.js';
 import { DEMO_ACCOUNT as account, loadCards } from '../../src/demo-account.js';
 import { buildPrevious } from '../../src/images.js';
 import { counted, Load } from '../../src/load.js';
-import { ROOT } from '../../src/paths.js';
 import { Pooler } from '../../src/pooler.js';
 import { appOfHost } from '../public-paths.js';
 import { engine, VERSION } from './engine.js';
@@ -277,7 +276,7 @@ if (!SHORT)
   });
 
 describe('a backup', () => {
-  it('of the database, taken under load, is completed by a replay: every answered event once, every card in one place', async () => {
+  it('of the database, taken under load, is completed by a replay: every answered event once, every card in one place, every lost link named', async () => {
     const before = new Load(stack, account).start();
     await sleep(5_000);
     await before.stop();
@@ -310,10 +309,20 @@ describe('a backup', () => {
       expect((await restored.ask('rewards', '/api/reward-link', { headers: { authorization } })).status).toBe(
         200,
       );
-      const env = { ...process.env, DATABASE_URL: await adminUrl(restored) };
-      expect(
-        await command(process.execPath, ['--import', 'tsx', 'tools/audit/src/main.ts'], { cwd: ROOT, env }),
-      ).toMatch(/the numbers are right/);
+      const { exitCode, output } = await runNode(['--import', 'tsx', 'tools/audit/src/main.ts', '--json'], {
+        env: { DATABASE_URL: await adminUrl(restored) },
+      });
+      const audit = JSON.parse(output) as Record<'findings', unknown[]> & {
+        events: { findings: { check: string; count: number }[] };
+      };
+      // Every card is in one place, and the links that the backup does not know are named.
+      expect([exitCode, audit.findings]).toEqual([1, []]);
+      expect(audit.events.findings.map(({ check }) => check)).toEqual([
+        'a link that was answered and is gone',
+      ]);
+      const gone = audit.events.findings[0]!.count;
+      expect(gone).toBeGreaterThanOrEqual(after.done.links);
+      expect(gone).toBeLessThanOrEqual(during.done.links + after.done.links);
     } finally {
       await restored.down();
     }

@@ -235,7 +235,7 @@ describe('the API key guard', () => {
 
   it('lets an address try a few wrong keys a minute, and the right one at any time', async () => {
     const limited = await startApp(owner, { UNKNOWN_KEYS_PER_MINUTE: '3' });
-    // Of the clock: in the next one it would be let try again.
+    // Of the clock: as the next one goes on it is let try again.
     const leftOfMinute = 60_000 - (Date.now() % 60_000);
     if (leftOfMinute < 5_000) await sleep(leftOfMinute);
     try {

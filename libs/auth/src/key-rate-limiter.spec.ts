@@ -1,10 +1,10 @@
-import { SharedCounter } from '@perkway/platform';
+import { SharedCounter, type Windows } from '@perkway/platform';
 import { KeyRateLimiter } from './key-rate-limiter.js';
 
 /** Nobody else counts. */
 const alone = {
-  counter: (_name: string, windowMs: number, limit: number) =>
-    new SharedCounter(windowMs, limit, () => undefined),
+  counter: (_name: string, windows: Windows, limit: number) =>
+    new SharedCounter(windows, limit, () => undefined),
 };
 
 const countIn = (limiter: KeyRateLimiter) => (key: string, now: number) => {

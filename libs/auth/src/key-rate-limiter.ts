@@ -2,7 +2,7 @@ import { DomainError } from '@perkway/domain';
 import type { SharedCounter, SharedCounts } from '@perkway/platform';
 import type { FastifyReply } from 'fastify';
 
-const WINDOW_MS = 1_000;
+const WINDOWS = { ms: 1_000 };
 const RESET_SECONDS = '1';
 
 /** Counts the requests of each key in windows of one second, in all replicas. It protects an app from one client's loop. */
@@ -14,7 +14,7 @@ export class KeyRateLimiter {
     private readonly limit: number,
     counts: Pick<SharedCounts, 'counter'>,
   ) {
-    this.used = counts.counter('keys', WINDOW_MS, limit);
+    this.used = counts.counter('keys', WINDOWS, limit);
   }
 
   /** Writes the `RateLimit-*` headers. @throws DomainError TOO_MANY_REQUESTS past the limit */

@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const WINDOW_MS = 60_000;
+const WINDOWS = { ms: 60_000, slide: true };
 const MAX_ADDRESSES = 50_000;
 /** Between two tries of an address that has sent too many wrong keys. */
 const PACE_MS = 500;
@@ -31,38 +31,34 @@ export class SignInLimiter {
     counts: Pick<SharedCounts, 'counter'>,
     private readonly paceMs = PACE_MS,
   ) {
-    this.wrong = counts.counter('sign-ins', WINDOW_MS, limit);
+    this.wrong = counts.counter('sign-ins', WINDOWS, limit);
   }
 
   /** Tries a key. `attempt` fails with API_KEY_INVALID for a wrong one. @throws DomainError TOO_MANY_REQUESTS */
   async attempt<T>(address: string, reply: FastifyReply, attempt: () => Promise<T>): Promise<T> {
     const source = sourceOf(address);
-    if (this.isOver(this.wrong.current(source, Date.now()))) await this.waitForTurn(source, reply);
+    if (this.limit > 0 && this.wrong.waitMs(source, Date.now()) > 0) await this.waitForTurn(source, reply);
     try {
       return await attempt();
     } catch (error) {
       if (!(error instanceof DomainError) || error.code !== 'API_KEY_INVALID') throw error;
-      if (this.isOver(this.wrong.add(source, Date.now()))) this.refuse(reply);
+      if (this.limit > 0 && this.wrong.add(source, Date.now()) > this.limit) this.refuse(source, reply);
       throw error;
     }
-  }
-
-  private isOver(wrong: number): boolean {
-    return this.limit > 0 && wrong > this.limit;
   }
 
   private async waitForTurn(source: string, reply: FastifyReply): Promise<void> {
     const queue = this.queues.get(source) ?? { waiting: 0, turn: Promise.resolve() };
     this.queues.set(source, queue);
-    if (queue.waiting >= MOST_WAITING) this.refuse(reply);
+    if (queue.waiting >= MOST_WAITING) this.refuse(source, reply);
     queue.waiting += 1;
     queue.turn = queue.turn.then(() => sleep(this.paceMs));
     await queue.turn;
     queue.waiting -= 1;
   }
 
-  private refuse(reply: FastifyReply): never {
-    void reply.header('retry-after', Math.ceil(this.wrong.remainingMs(Date.now()) / 1_000));
+  private refuse(source: string, reply: FastifyReply): never {
+    void reply.header('retry-after', Math.max(1, Math.ceil(this.wrong.waitMs(source, Date.now()) / 1_000)));
     throw new DomainError('TOO_MANY_REQUESTS', 'Too many wrong keys from this address');
   }
 }

@@ -1,10 +1,10 @@
 import { GuessLimiter } from './guess-limiter.js';
-import { SharedCounter } from './shared-counts.js';
+import { SharedCounter, type Windows } from './shared-counts.js';
 
 /** Nobody else counts. */
 const alone = {
-  counter: (_name: string, windowMs: number, limit: number) =>
-    new SharedCounter(windowMs, limit, () => undefined),
+  counter: (_name: string, windows: Windows, limit: number) =>
+    new SharedCounter(windows, limit, () => undefined),
 };
 
 const START = 1_020_000;
@@ -27,15 +27,16 @@ const countIn =
   };
 
 describe('GuessLimiter', () => {
-  it('lets the limit through in a minute', () => {
+  it('lets the limit through in a minute, and one more when so much of the minute is forgotten', () => {
     const count = countIn(new GuessLimiter(3, 'keys', alone));
-    const tries = [0, 10, 20, 59_999, 60_000].map((after) => count('192.0.2.1', START + after));
+    const tries = [0, 10, 20, 59_999, 60_000, 80_000].map((after) => count('192.0.2.1', START + after));
 
-    const [first, , third, over, next] = tries;
+    const [first, , third, over, still, next] = tries;
     expect(tries.map(({ code }) => code)).toEqual([
       undefined,
       undefined,
       undefined,
+      'TOO_MANY_REQUESTS',
       'TOO_MANY_REQUESTS',
       undefined,
     ]);
@@ -44,13 +45,15 @@ describe('GuessLimiter', () => {
       'ratelimit-remaining': 2,
       'ratelimit-reset': 60,
     });
-    expect(third!.headers).toMatchObject({ 'ratelimit-remaining': 0, 'ratelimit-reset': 60 });
+    // Nothing is left before a third of the next minute has passed.
+    expect(third!.headers).toMatchObject({ 'ratelimit-remaining': 0, 'ratelimit-reset': 80 });
     expect(over!.headers).toMatchObject({
       'ratelimit-remaining': 0,
-      'ratelimit-reset': 1,
-      'retry-after': 1,
+      'ratelimit-reset': 21,
+      'retry-after': 21,
     });
-    expect(next!.headers).toEqual(first!.headers);
+    expect(still!.headers).toMatchObject({ 'retry-after': 20 });
+    expect(next!.headers).toMatchObject({ 'ratelimit-remaining': 0, 'ratelimit-reset': 20 });
   });
 
   it('counts each address by itself, and an IPv6 network of 64 bits as one', () => {

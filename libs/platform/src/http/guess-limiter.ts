@@ -4,10 +4,10 @@ import ipaddr from 'ipaddr.js';
 import { hash } from 'node:crypto';
 import type { SharedCounter, SharedCounts } from './shared-counts.js';
 
-const WINDOW_MS = 60_000;
+const WINDOWS = { ms: 60_000, slide: true };
 
 /**
- * Counts the wrong credentials that each address tries, in windows of one minute, in all replicas. Only wrong ones count, so
+ * Counts the wrong credentials that each address has tried within a minute, in all replicas. Only wrong ones count, so
  * whoever shares an address with a guesser is not locked out.
  */
 export class GuessLimiter {
@@ -22,14 +22,15 @@ export class GuessLimiter {
     private readonly what: string,
     counts: Pick<SharedCounts, 'counter'>,
   ) {
-    this.tried = counts.counter(what, WINDOW_MS, limit);
+    this.tried = counts.counter(what, WINDOWS, limit);
   }
 
   /** Counts a wrong try and writes the `RateLimit-*` headers. @throws DomainError TOO_MANY_REQUESTS past the limit */
   count(address: string, reply: Pick<FastifyReply, 'headers' | 'header'>, now = Date.now()): void {
     if (this.limit === 0) return;
-    const tried = this.tried.add(sourceOf(address), now);
-    const resetSeconds = Math.ceil(this.tried.remainingMs(now) / 1_000);
+    const source = sourceOf(address);
+    const tried = this.tried.add(source, now);
+    const resetSeconds = Math.ceil((this.tried.waitMs(source, now) || this.tried.remainingMs(now)) / 1_000);
     void reply.headers({
       'ratelimit-limit': this.limit,
       'ratelimit-remaining': Math.max(0, this.limit - tried),

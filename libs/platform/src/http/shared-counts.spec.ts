@@ -1,6 +1,6 @@
 import { SharedCounter } from './shared-counts.js';
 
-const WINDOW_MS = 1_000;
+const WINDOWS = { ms: 1_000 };
 
 /** Replicas that hear one another at once, or what they said when `deliver` is called. */
 function replicas(count: number, limit: number, { late = false } = {}) {
@@ -9,7 +9,7 @@ function replicas(count: number, limit: number, { late = false } = {}) {
   let messages = 0;
   for (let index = 0; index < count; index += 1)
     counters.push(
-      new SharedCounter(WINDOW_MS, limit, (told) => {
+      new SharedCounter(WINDOWS, limit, (told) => {
         messages += 1;
         for (const other of counters)
           if (other !== counters[index])
@@ -50,10 +50,10 @@ describe('a limit over replicas', () => {
   });
 
   it('counts a message once, and an older one that comes later not at all', () => {
-    const counter = new SharedCounter(WINDOW_MS, 100, () => undefined);
+    const counter = new SharedCounter(WINDOWS, 100, () => undefined);
     for (const count of [4, 8, 8, 6]) counter.hear('other', { counter: 'x', window: 5, id: 'key', count });
-    expect(counter.current('key', 5_000)).toBe(8);
-    expect(counter.current('key', 6_000)).toBe(0);
+    expect(counter.add('key', 5_000)).toBe(9);
+    expect(counter.add('key', 6_000)).toBe(1);
   });
 
   it('is admitted once more by each that has heard nothing yet, and costs few messages', () => {
@@ -64,5 +64,60 @@ describe('a limit over replicas', () => {
     deliver();
     expect([admits(0, 5_500), admits(1, 5_500)]).toEqual([false, false]);
     expect(messages()).toBeLessThanOrEqual(100);
+  });
+});
+
+describe('a window that slides', () => {
+  const LIMIT = 60;
+  const MINUTE_MS = 60_000;
+  const counterOf = (limit = LIMIT) =>
+    new SharedCounter({ ms: MINUTE_MS, slide: true }, limit, () => undefined);
+  const admitted = (counter: SharedCounter, tries: number, now: number) =>
+    Array.from({ length: tries }, () => counter.add('address', now) <= LIMIT).filter(Boolean).length;
+
+  it('admits no second limit at the turn of the minute, and a share of it as the minute goes on', () => {
+    const counter = counterOf();
+    expect(admitted(counter, 200, 2 * MINUTE_MS - 1)).toBe(LIMIT);
+    expect(admitted(counter, 200, 2 * MINUTE_MS)).toBe(0);
+    expect(admitted(counter, 200, 2 * MINUTE_MS + 15_000)).toBe(15);
+    expect(admitted(counter, 200, 2 * MINUTE_MS + 30_000)).toBe(15);
+    expect(admitted(counter, 200, 4 * MINUTE_MS)).toBe(LIMIT);
+  });
+
+  it('admits the limit in each minute of who never stops, whatever was refused', () => {
+    const counter = counterOf();
+    const inMinutes = [2, 3, 4, 5].map((minute) => {
+      let sum = 0;
+      for (let ms = 0; ms < MINUTE_MS; ms += 100) sum += admitted(counter, 1, minute * MINUTE_MS + ms);
+      return sum;
+    });
+    for (const sum of inMinutes) expect(Math.abs(sum - LIMIT)).toBeLessThanOrEqual(1);
+  });
+
+  it('counts what others have told of the minute before', () => {
+    const counter = counterOf();
+    counter.hear('other', { counter: 'x', window: 1, id: 'address', count: 40 });
+    expect(admitted(counter, 200, 2 * MINUTE_MS)).toBe(20);
+    // Together they may have admitted somewhat more than the limit.
+    for (const other of ['a', 'b'])
+      counter.hear(other, { counter: 'x', window: 3, id: 'address', count: LIMIT });
+    expect(admitted(counter, 200, 4.5 * MINUTE_MS)).toBe(30);
+  });
+
+  it.each([1, 2, 7, 60])('says how long to wait, and no less would do (limit %s)', (limit) => {
+    for (const at of [0, 1, 20_000, 59_999]) {
+      const counter = counterOf(limit);
+      const start = 10 * MINUTE_MS + at;
+      for (let tries = 0; tries < 200; tries += 1) counter.add('address', start);
+      let now = start;
+      for (let turn = 0; turn < 5; turn += 1) {
+        const wait = counter.waitMs('address', now);
+        expect(wait).toBeGreaterThan(0);
+        expect(counter.add('address', now + Math.floor(wait) - 2)).toBeGreaterThan(limit);
+        now += Math.ceil(wait) + 1;
+        expect(counter.waitMs('address', now)).toBe(0);
+        while (counter.add('address', now) <= limit);
+      }
+    }
   });
 });

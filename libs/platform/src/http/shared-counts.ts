@@ -26,43 +26,58 @@ interface Count {
   ofOthers: number;
 }
 
+export interface Windows {
+  ms: number;
+  /**
+   * Adds of what the window before has counted as much as a window that ends now still has in common with it, so that nobody
+   * gets twice the limit around the end of one. Retry-After then comes from `waitMs`.
+   */
+  slide?: boolean;
+}
+
 /**
- * Counts by id in windows that begin at the same time in all replicas of an app (by the clock, so a clock that is wrong
- * moves a window but adds none), together with what the other replicas say that they have counted. While they cannot be
- * heard, those of this process alone.
+ * Counts what is admitted by id in windows that begin at the same time in all replicas of an app (by the clock, so a clock
+ * that is wrong moves a window but adds none), together with what the other replicas say that they have counted. While they
+ * cannot be heard, those of this process alone.
  */
 export class SharedCounter {
   private readonly counts = new LRUCache<string, Count>({ max: MAX_COUNTS });
   private readonly step: number;
 
   constructor(
-    readonly windowMs: number,
+    private readonly windows: Windows,
     private readonly limit: number,
     private readonly tell: (told: Omit<Told, 'counter'>) => void,
   ) {
     this.step = Math.ceil(limit / STEPS);
   }
 
-  /** @returns how many there are now in all replicas, with this one */
+  /** @returns how many there are now in all replicas, with this one; past the limit this one is refused, and not counted */
   add(id: string, now: number): number {
-    const window = Math.floor(now / this.windowMs);
+    const window = this.windowOf(now);
     const count = this.countOf(window, id);
+    const all = Math.ceil(count.own + count.ofOthers + this.leftOver(id, now)) + 1;
+    if (all > this.limit) return all;
     count.own += 1;
-    const all = count.own + count.ofOthers;
-    // Past the limit there is nothing more to say: everybody refuses.
-    if (count.own % this.step === 0 && all <= this.limit) this.tell({ window, id, count: count.own });
+    if (count.own % this.step === 0) this.tell({ window, id, count: count.own });
     return all;
   }
 
-  /** @returns how many there are in all replicas */
-  current(id: string, now: number): number {
-    const count = this.counts.get(`${Math.floor(now / this.windowMs)}:${id}`);
-    return count ? count.own + count.ofOthers : 0;
+  /** Milliseconds until one more would be admitted. */
+  waitMs(id: string, now: number): number {
+    const { ms, slide } = this.windows;
+    const passed = now % ms;
+    const counted = this.countedIn(this.windowOf(now), id);
+    const room = this.limit - counted - 1;
+    // In the next window, when so much of this one is forgotten as makes room for one.
+    if (room < 0) return ms - passed + (slide ? ms / this.limit : 0);
+    const before = this.before(id, now);
+    return before <= room ? 0 : Math.max(0, (ms * (before - room)) / before - passed);
   }
 
   /** Milliseconds until the next window. */
   remainingMs(now: number): number {
-    return this.windowMs - (now % this.windowMs);
+    return this.windows.ms - (now % this.windows.ms);
   }
 
   hear(replica: string, { window, id, count }: Told): void {
@@ -73,11 +88,29 @@ export class SharedCounter {
     known.ofOthers += count - before;
   }
 
+  private windowOf(now: number): number {
+    return Math.floor(now / this.windows.ms);
+  }
+
   private countOf(window: number, id: string): Count {
     const key = `${window}:${id}`;
     let count = this.counts.get(key);
     if (!count) this.counts.set(key, (count = { own: 0, others: new Map(), ofOthers: 0 }));
     return count;
+  }
+
+  private countedIn(window: number, id: string): number {
+    const count = this.counts.get(`${window}:${id}`);
+    return count ? count.own + count.ofOthers : 0;
+  }
+
+  /** In the window before: what all replicas admitted beyond the limit is not held against anybody. */
+  private before(id: string, now: number): number {
+    return this.windows.slide ? Math.min(this.limit, this.countedIn(this.windowOf(now) - 1, id)) : 0;
+  }
+
+  private leftOver(id: string, now: number): number {
+    return (this.before(id, now) * this.remainingMs(now)) / this.windows.ms;
   }
 }
 
@@ -105,8 +138,8 @@ export class SharedCounts implements OnModuleInit {
   }
 
   /** @param name of its own in the app */
-  counter(name: string, windowMs: number, limit: number): SharedCounter {
-    const counter = new SharedCounter(windowMs, limit, (told) => this.tell({ counter: name, ...told }));
+  counter(name: string, windows: Windows, limit: number): SharedCounter {
+    const counter = new SharedCounter(windows, limit, (told) => this.tell({ counter: name, ...told }));
     this.counters.set(name, counter);
     return counter;
   }

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { jetstreamManager } from '@nats-io/jetstream';
+import { jetstreamManager, type JetStreamManager } from '@nats-io/jetstream';
 import { BROKER_OPERATOR } from '@perkway/domain';
 import { freePort } from './free-port.js';
 import type { LocalServer } from './local-server.js';
@@ -79,28 +79,35 @@ export async function startNatsCluster(options: NatsClusterOptions): Promise<Nat
     await Promise.all(all.map((server) => server.stop()));
   };
 
-  await Promise.all(all.map((server) => server.start()));
-  const deadline = Date.now() + READY_WITHIN_MS;
-  for (;;)
-    try {
-      await withBroker(urlOf(BROKER_OPERATOR), async (connection) => {
-        await (await jetstreamManager(connection)).getAccountInfo();
-      });
-      break;
-    } catch (error) {
-      if (Date.now() > deadline) {
-        await close();
-        throw new Error('the brokers have not agreed on who leads', { cause: error });
+  /** While they agree on who leads, they do not answer. */
+  const ask = async <T>(question: (manager: JetStreamManager) => Promise<T>): Promise<T> => {
+    const deadline = Date.now() + READY_WITHIN_MS;
+    for (;;)
+      try {
+        return await withBroker(urlOf(BROKER_OPERATOR), async (connection) =>
+          question(await jetstreamManager(connection)),
+        );
+      } catch (error) {
+        if (Date.now() > deadline)
+          throw new Error('the brokers have not agreed on who leads', { cause: error });
+        await sleep(100);
       }
-      await sleep(100);
-    }
+  };
+
+  await Promise.all(all.map((server) => server.start()));
+  try {
+    await ask((manager) => manager.getAccountInfo());
+  } catch (error) {
+    await close();
+    throw error;
+  }
 
   return {
     servers,
     urlOf,
     leaderOf: (stream) =>
-      withBroker(urlOf(BROKER_OPERATOR), async (connection) => {
-        const { cluster } = await (await jetstreamManager(connection)).streams.info(stream);
+      ask(async (manager) => {
+        const { cluster } = await manager.streams.info(stream);
         const leader = servers.get(cluster?.leader ?? '');
         if (!leader) throw new Error(`${stream} has no leader`);
         return leader;

@@ -6,7 +6,6 @@ import { DomainError } from '@perkway/domain';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { Socket } from 'node:net';
 import type { Logger } from 'pino';
 import { Registry } from 'prom-client';
 import { APP_NAME, ENV, HOME, MIGRATIONS } from './config/app-tokens.js';
@@ -20,6 +19,7 @@ import { ErrorsController } from './host-pages/errors.controller.js';
 import { HomeController } from './host-pages/home.controller.js';
 import { AllowedMethods } from './http/allowed-methods.js';
 import { trustedHops } from './http/client-ip.js';
+import { CONNECTION_LIMITS, limitConnections, type ConnectionLimits } from './http/connections.js';
 import { deferBodyErrors, DeferredBodyGuard } from './http/deferred-body.guard.js';
 import { hideAddresses } from './http/hidden-addresses.js';
 import { refuseHostless, refuseUnreadable } from './http/refuse-unreadable.js';
@@ -32,8 +32,8 @@ import { NatsService } from './nats/nats.service.js';
 import { RpcServer } from './nats/rpc-server.js';
 import { makeDocument, setupOpenApi, type OpenApiOptions } from './openapi/openapi.js';
 
-/** After it begins to close, a connection on which nothing was ever said is dropped. */
-const SILENCE_LIMIT_MS = 1_000;
+/** Between two looks for heads and bodies that have not come in time. */
+const TIMEOUTS_EVERY_MS = 5_000;
 
 export interface AppDefinition {
   /** Folder name of the app; names its logs, metrics and NATS connections. */
@@ -54,6 +54,8 @@ export interface AppDefinition {
   bodyLimit?: number;
   /** How long a request may take to arrive, in milliseconds. Default 60 s. */
   requestTimeout?: number;
+  /** For tests. Default: `CONNECTION_LIMITS`. */
+  connections?: Partial<ConnectionLimits>;
   /** Last touch before the app starts: plug-ins, CORS. */
   configure?: (app: NestFastifyApplication) => void | Promise<void>;
   /** For tests. Default: JSON lines on standard output. */
@@ -96,6 +98,7 @@ const rootModule = (
 export async function createApp(definition: AppDefinition): Promise<NestFastifyApplication> {
   const { name, env, errors = renderProblem } = definition;
   const logger = definition.logger ?? createLogger(name, env.LOG_LEVEL);
+  const connections = { ...CONNECTION_LIMITS, ...definition.connections };
   const adapter = new FastifyAdapter({
     logger: false,
     trustProxy: trustedHops(env.TRUSTED_PROXIES),
@@ -109,7 +112,11 @@ export async function createApp(definition: AppDefinition): Promise<NestFastifyA
     return503OnClosing: false,
     genReqId: requestIdOf,
     // Node would answer by itself, in no format of ours: `refuseHostless` does.
-    http: { requireHostHeader: false },
+    http: {
+      requireHostHeader: false,
+      headersTimeout: connections.headWithinMs,
+      connectionsCheckingInterval: Math.min(TIMEOUTS_EVERY_MS, connections.headWithinMs),
+    },
     clientErrorHandler: refuseUnreadable(errors),
     // No hook has run before it, and none will.
     frameworkErrors: (_error: Error, request: FastifyRequest, reply: FastifyReply) =>
@@ -122,7 +129,6 @@ export async function createApp(definition: AppDefinition): Promise<NestFastifyA
   const methods = new AllowedMethods(adapter.getInstance());
   refuseHostless(adapter.getInstance(), errors);
   deferBodyErrors(adapter.getInstance());
-  closeConnectionsAsTheyBecomeIdle(adapter.getInstance());
   ignoreExpectations(adapter.getInstance());
 
   const app = await NestFactory.create<NestFastifyApplication>(rootModule(definition, logger), adapter, {
@@ -134,6 +140,7 @@ export async function createApp(definition: AppDefinition): Promise<NestFastifyA
   app.useGlobalGuards(new DeferredBodyGuard());
   app.useGlobalPipes(createValidationPipe());
   observeRequests(app, logger);
+  limitConnections(adapter.getInstance(), app.get(Registry), connections);
   hideAddresses(adapter.getInstance(), env, errors);
   if (definition.answersRequests)
     // With the filter and the pipe of the HTTP side.
@@ -164,30 +171,6 @@ export async function makeAppDocument(definition: AppDefinition): Promise<OpenAP
     },
   );
   return makeDocument(app, openapi, errors);
-}
-
-/**
- * A closing server drops the connections that are idle at that moment only; one that is still answering would stay
- * open for as long as its client likes, and the drain would wait for it. One that was opened ahead of any request counts
- * as busy for Node: it gets a moment to say what it came for.
- */
-function closeConnectionsAsTheyBecomeIdle(fastify: FastifyInstance) {
-  const { server } = fastify;
-  const sockets = new Set<Socket>();
-  server.on('connection', (socket) => {
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
-  });
-  fastify.addHook('preClose', (done) => {
-    const closing = Date.now();
-    const timer = setInterval(() => {
-      server.closeIdleConnections();
-      if (Date.now() - closing < SILENCE_LIMIT_MS) return;
-      for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
-    }, 50).unref();
-    server.once('close', () => clearInterval(timer));
-    done();
-  });
 }
 
 /** A server may ignore what it does not know (RFC 9110, 10.1.1); Node would refuse it with 417 and nothing else. */

@@ -1,0 +1,154 @@
+import { Controller, Get, Module, Res } from '@nestjs/common';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { FastifyReply } from 'fastify';
+import { once } from 'node:events';
+import { connect, type AddressInfo, type Socket } from 'node:net';
+import { Readable } from 'node:stream';
+import { Registry } from 'prom-client';
+import { loadEnv, platformEnv } from '../config/load-env.js';
+import { createApp } from '../create-app.js';
+import { createLogger } from '../logging/logger.js';
+import type { ConnectionLimits } from './connections.js';
+
+/** More than the system holds for a reader. */
+const LARGE = 24 * 1024 ** 2;
+
+@Controller()
+class AnswersController {
+  @Get('large')
+  large(@Res() reply: FastifyReply) {
+    void reply.type('text/plain').send(Buffer.alloc(LARGE, 'x'));
+  }
+
+  @Get('streamed')
+  streamed(@Res() reply: FastifyReply) {
+    const piece = Buffer.alloc(64 * 1024, 'x');
+    let left = LARGE / piece.length;
+    void reply.type('text/plain').send(
+      new Readable({
+        read() {
+          this.push((left -= 1) >= 0 ? piece : null);
+        },
+      }),
+    );
+  }
+
+  @Get('slow')
+  slow() {
+    return new Promise((resolve) => setTimeout(() => resolve({ done: true }), 1_500));
+  }
+}
+@Module({ controllers: [AnswersController] })
+class AnswersModule {}
+
+describe('connections', () => {
+  const apps: NestFastifyApplication[] = [];
+  const sockets: Socket[] = [];
+  let app: NestFastifyApplication;
+
+  const launch = async (connections: Partial<ConnectionLimits>) => {
+    app = await createApp({
+      name: 'probe',
+      module: AnswersModule,
+      env: loadEnv(platformEnv, { PORT: '1', NATS_URL: 'nats://127.0.0.1:1' }),
+      logger: createLogger('probe', 'silent'),
+      connections,
+    });
+    await app.listen(0, '127.0.0.1');
+    apps.push(app);
+  };
+  afterEach(async () => {
+    for (const socket of sockets.splice(0)) socket.destroy();
+    for (const each of apps.splice(0)) await each.close();
+  });
+
+  const open = async (text = '') => {
+    const { port } = app.getHttpServer().address() as AddressInfo;
+    const socket = connect(port, '127.0.0.1').on('error', () => undefined);
+    sockets.push(socket);
+    await once(socket, 'connect');
+    socket.write(text);
+    return socket;
+  };
+  const ask = (path: string) => open(`GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`);
+  const count = () =>
+    new Promise<number>((resolve) =>
+      app.getHttpServer().getConnections((_: unknown, open: number) => resolve(open)),
+    );
+  const until = async (holds: () => Promise<boolean> | boolean) => {
+    while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 20));
+  };
+  /** @returns how many bytes came until the connection ended or `enough` of them were there */
+  const read = async (socket: Socket, enough = Infinity) => {
+    let bytes = 0;
+    for await (const chunk of socket) if ((bytes += (chunk as Buffer).length) >= enough) break;
+    return bytes;
+  };
+  const cutFor = async (reason: string) => {
+    const metric = await app.get(Registry).getSingleMetric('http_connections_cut_total')!.get();
+    return metric.values.find(({ labels }) => labels.reason === reason)!.value;
+  };
+
+  it('end where nothing is said, or a head does not come as a whole', async () => {
+    await launch({ headWithinMs: 200 });
+    const silent = await open();
+    const dribbling = await open('GET /slow HTTP/1.1\r\nhost: x\r\nx-one: 1\r\n');
+    const busy = await ask('/slow');
+    const [, said] = await Promise.all([
+      read(silent),
+      (async () => {
+        let answer = '';
+        for await (const text of dribbling.setEncoding('latin1')) answer += String(text);
+        return answer;
+      })(),
+    ]);
+    expect(said).toMatch(/^HTTP\/1.1 400 [^]*did not come in time/);
+    // Who waits for an answer is nobody who says nothing.
+    expect(await read(busy, 20)).toBeGreaterThanOrEqual(20);
+  }, 20_000);
+
+  it.each(['/large', '/streamed'])(
+    'end where the answer is not read (%s)',
+    async (path) => {
+      await launch({ unreadForMs: 100, slowestBytes: Infinity });
+      await ask(path);
+      await until(async () => (await count()) === 1);
+      await until(async () => (await count()) === 0);
+      expect(await cutFor('unread')).toBe(1);
+    },
+    20_000,
+  );
+
+  it('stay where the answer is read, and where the handler is slow', async () => {
+    await launch({ unreadForMs: 10_000, slowestBytes: Infinity });
+    const [large, streamed, slow] = await Promise.all([ask('/large'), ask('/streamed'), ask('/slow')]);
+    expect(await read(large!, LARGE)).toBeGreaterThanOrEqual(LARGE);
+    expect(await read(streamed!, LARGE)).toBeGreaterThanOrEqual(LARGE);
+    expect(await read(slow!, 20)).toBeGreaterThanOrEqual(20);
+    expect(await cutFor('unread')).toBe(0);
+  }, 20_000);
+
+  it('hold no more of unread answers than they may together: who waits longest goes', async () => {
+    await launch({ unreadBytes: 1.5 * LARGE });
+    const first = await ask('/large');
+    await once(first, 'readable');
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    const second = await ask('/large');
+    await until(async () => (await cutFor('unread')) === 1);
+    expect(await read(second, LARGE)).toBeGreaterThanOrEqual(LARGE);
+    expect(await read(first).catch(() => 0)).toBeLessThan(LARGE);
+  }, 20_000);
+
+  it('make room for who comes when all places are taken by who does nothing', async () => {
+    await launch({ most: 10 });
+    const idle = await Promise.all(Array.from({ length: 5 }, () => ask('/livez')));
+    for (const socket of idle) await once(socket, 'data');
+    await Promise.all(Array.from({ length: 5 }, () => open()));
+    await new Promise((resolve) => setTimeout(resolve, 1_100));
+    // Refused, but for it the others go.
+    await open().then((late) => once(late.resume(), 'close'));
+    await until(async () => (await count()) === 0);
+    expect(await read(await ask('/livez'), 20)).toBeGreaterThanOrEqual(20);
+    expect(await cutFor('room')).toBe(1);
+  }, 20_000);
+});

@@ -16,6 +16,7 @@ export {
   commandLineOf,
   isAlive,
   onPath,
+  run,
   ServerProcess,
   type Exit,
   type LaunchOptions,

@@ -166,7 +166,14 @@ export async function commandLineOf(pid: number): Promise<string> {
 export async function run(
   command: string,
   args: string[],
-  options: { timeoutMs: number; cwd?: string; uid?: number; gid?: number; signal?: AbortSignal },
+  options: {
+    timeoutMs: number;
+    cwd?: string;
+    env?: NodeJS.ProcessEnv;
+    uid?: number;
+    gid?: number;
+    signal?: AbortSignal;
+  },
 ): Promise<string> {
   const { timeoutMs, ...spawnOptions } = options;
   const child = spawn(command, args, { ...spawnOptions, stdio: ['ignore', 'pipe', 'pipe'] });

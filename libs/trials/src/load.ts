@@ -54,7 +54,7 @@ export interface Promised {
   sessions: string[];
 }
 
-interface Answer {
+export interface Answer {
   status: number;
   headers: Record<string, string | string[] | undefined>;
   text: string;

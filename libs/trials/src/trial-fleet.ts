@@ -1,8 +1,7 @@
-import { mkdtemp, rm, statfs } from 'node:fs/promises';
+import { mkdtemp, rm, statfs, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { pathToFileURL } from 'node:url';
 import { BROKER_OPERATOR, TRACKING_STREAM, type AppName } from '@perkway/domain';
 import {
   appEnvironment,
@@ -17,16 +16,17 @@ import {
   freePort,
   PostgresPair,
   provisionDatabase,
+  run,
   ServerProcess,
   startNatsCluster,
   type LocalServer,
   type NatsCluster,
 } from '@perkway/local-servers';
-import { build, type BuildOptions } from 'rolldown';
 import { RoundRobin } from './round-robin.js';
 
 export const ROOT = join(import.meta.dirname, '../../..');
 const DATABASE = 'trial';
+const BUNDLED_WITHIN_MS = 180_000;
 const READY_WITHIN_MS = 90_000;
 const STOP = [
   { signal: 'SIGTERM', graceMs: 30_000 },
@@ -50,6 +50,8 @@ export interface TrialFleetOptions {
   progress: (message: string) => void;
   /** More settings of Postgres. */
   databaseSettings?: Record<string, string>;
+  /** More variables of apps. */
+  variables?: Partial<Record<AppName, Record<string, string>>>;
 }
 
 /** Memory where there is room for databases and streams, as what a power cut would cost is not tried here; else the disk. */
@@ -66,6 +68,11 @@ export class Replica {
     readonly process: ServerProcess,
   ) {}
 
+  /** Of this process alone, without the round robin. */
+  get url(): string {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
   signal(signal: NodeJS.Signals): void {
     this.process.signal(signal);
   }
@@ -76,7 +83,7 @@ export class Replica {
   }
 
   async isReady(): Promise<boolean> {
-    return fetch(`http://127.0.0.1:${this.port}/readyz`, { signal: AbortSignal.timeout(1_000) }).then(
+    return fetch(`${this.url}/readyz`, { signal: AbortSignal.timeout(1_000) }).then(
       ({ ok }) => ok,
       () => false,
     );
@@ -193,9 +200,9 @@ export class TrialFleet {
   private async launch(): Promise<void> {
     const { progress } = this.options;
     progress('bundling the apps');
-    const config = pathToFileURL(join(ROOT, 'rolldown.config.mjs')).href;
-    const { appConfig } = (await import(config)) as { appConfig: (app: string) => BuildOptions };
-    for (const app of APPS) await build({ ...appConfig(app), cwd: ROOT, logLevel: 'silent' });
+    // What is not bundled is found beside the bundles.
+    await symlink(join(ROOT, 'node_modules'), join(this.folder, 'node_modules'));
+    await Promise.all(APPS.map((app) => this.bundle(app)));
 
     progress('starting Postgres with a standby and three brokers');
     const { superuserPassword, natsSecret } = this.secrets;
@@ -236,21 +243,35 @@ export class TrialFleet {
     await this.untilWell();
   }
 
+  private bundleOf(app: AppName): string {
+    return join(this.folder, 'bundles', app);
+  }
+
+  /** As the build does it, beside whatever else is bundled or runs from there at the same time. */
+  private async bundle(app: AppName): Promise<void> {
+    const rolldown = join(ROOT, 'node_modules/rolldown/bin/cli.mjs');
+    await run(process.execPath, [rolldown, '-c', 'rolldown.config.mjs', '-d', this.bundleOf(app)], {
+      cwd: ROOT,
+      env: { ...process.env, APP: app },
+      timeoutMs: BUNDLED_WITHIN_MS,
+    });
+  }
+
   private async migrate(app: AppName): Promise<void> {
     if (!hasDatabase(app)) return;
-    const migration = await this.run(app, 'migrate.js', 0);
+    const migration = await this.launchScript(app, 'migrate.js', 0);
     const { code } = await migration.exited;
     if (code !== 0) throw new Error(`the migrations of ${app} failed:\n${migration.logTail()}`);
   }
 
   private async launchReplica(app: AppName, port: number): Promise<Replica> {
-    return new Replica(app, port, await this.run(app, 'main.js', port));
+    return new Replica(app, port, await this.launchScript(app, 'main.js', port));
   }
 
-  private run(app: AppName, script: string, port: number): Promise<ServerProcess> {
+  private launchScript(app: AppName, script: string, port: number): Promise<ServerProcess> {
     return ServerProcess.launch({
       command: process.execPath,
-      args: ['--require', join(import.meta.dirname, 'clock.cjs'), join(ROOT, 'dist', app, script)],
+      args: ['--require', join(import.meta.dirname, 'clock.cjs'), join(this.bundleOf(app), script)],
       env: {
         PATH: process.env.PATH,
         LOG_LEVEL: 'info',
@@ -266,6 +287,7 @@ export class TrialFleet {
           secrets: this.secrets,
           trustedProxies: '127.0.0.0/8',
         }),
+        ...this.options.variables?.[app],
       },
       logFile: join(this.folder, 'logs', `${app}-${port}.log`),
       dieWithParent: true,

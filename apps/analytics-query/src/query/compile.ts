@@ -108,7 +108,8 @@ export function compile(
   const groups = columns.flatMap(({ kind }, index) => (kind === 'measure' ? [] : [index + 1]));
   const order = orderOf(query, columns);
   // Rows that the ordering leaves equal keep one order, so that pages do not overlap.
-  const ties = groups.filter((position) => !order.some((each) => each.position === position));
+  const ordered = new Set(order.map(({ position }) => position));
+  const ties = groups.filter((position) => !ordered.has(position));
   const orderBy = [
     ...order.map(({ position, desc }) => `${position} ${desc ? 'desc' : 'asc'}`),
     ...(order.length > 0 ? ties.map((position) => `${position} asc`) : []),
@@ -171,14 +172,22 @@ function resolveQuery(query: NormalizedQuery, model: Model, account: string): Re
     query,
     account,
     cube: cube!,
-    columns: selected
-      .filter(({ key }, index) => selected.findIndex((each) => each.key === key) === index)
-      .map((column, index) => ({ ...column, alias: aliasOf(column.key, index) })),
+    columns: firstOf(selected, ({ key }) => key).map((column, index) => ({
+      ...column,
+      alias: aliasOf(column.key, index),
+    })),
     resolve,
     segments: segments.map(({ name }) => name),
     where: query.filters.filter((_, index) => clauses[index] === 'where'),
     having: query.filters.filter((_, index) => clauses[index] === 'having'),
   };
+}
+
+/** The first of those that have the same key. */
+function firstOf<Item>(items: readonly Item[], keyOf: (item: Item) => string | number): Item[] {
+  const firsts = new Map<string | number, Item>();
+  for (const item of items) if (!firsts.has(keyOf(item))) firsts.set(keyOf(item), item);
+  return [...firsts.values()];
 }
 
 /** Postgres cuts identifiers at 63 bytes; a longer name gets a short one. */
@@ -192,21 +201,19 @@ function orderOf(
   query: NormalizedQuery,
   columns: Column[],
 ): { id: string; desc: boolean; position: number }[] {
-  const positionOf = (id: string): number => {
-    const exact = columns.findIndex(({ key }) => key === id);
-    if (exact >= 0) return exact + 1;
-    return (
-      columns.findIndex(({ kind, cube, name }) => kind === 'timeDimension' && `${cube.name}.${name}` === id) +
-      1
-    );
-  };
-  if (query.order)
-    return query.order
-      .map(({ id, desc }) => ({ id, desc, position: positionOf(id) }))
-      .filter(
-        ({ position }, index, all) =>
-          position > 0 && all.findIndex((each) => each.position === position) === index,
-      );
+  const positions = new Map<string, number>();
+  const put = (id: string, position: number) => positions.has(id) || positions.set(id, position);
+  columns.forEach(({ key }, index) => put(key, index + 1));
+  columns.forEach(
+    ({ kind, cube, name }, index) => kind === 'timeDimension' && put(`${cube.name}.${name}`, index + 1),
+  );
+  if (query.order) {
+    const known = query.order.flatMap(({ id, desc }) => {
+      const position = positions.get(id);
+      return position === undefined ? [] : [{ id, desc, position }];
+    });
+    return firstOf(known, ({ position }) => position);
+  }
   const time = columns.find(({ kind }) => kind === 'timeDimension');
   const first = time ?? columns.find(({ kind }) => kind === 'measure') ?? columns[0]!;
   const id = time ? `${time.cube.name}.${time.name}` : first.key;

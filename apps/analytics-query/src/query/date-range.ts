@@ -12,7 +12,11 @@ const ONE_UNIT = new RegExp(`(this|last|next)\\s+(${UNITS})`);
 const SEVERAL_UNITS = new RegExp(`(last|next)\\s+(\\d+)\\s+(${UNITS})`);
 type Unit = 'second' | 'minute' | 'hour' | 'day' | 'week' | 'month' | 'quarter' | 'year';
 
-const unparsable = (text: string) => queryError(`Can't parse date: '${text}'`);
+/** No date is longer in any words; what it takes to find that out grows with the square of the length. */
+const MAX_LENGTH = 100;
+
+const unparsable = (text: string) =>
+  queryError(`Can't parse date: '${text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}...` : text}'`);
 const format = (at: DateTime): LocalStamp => at.toISO({ includeOffset: false })!;
 
 /** True for a date or time of the calendar, as opposed to "last week". */
@@ -23,6 +27,7 @@ export const isAbsolute = (text: string): boolean => STAMP.test(text);
  * A bare date is its midnight.
  */
 export function parseStamp(text: string): LocalStamp {
+  if (text.length > MAX_LENGTH) throw unparsable(text);
   const iso = text
     .trim()
     .replace(/^(\S+) (\d)/, '$1T$2')
@@ -70,6 +75,7 @@ export function resolveDateRange(
 
 /** Relative texts (`last 7 days`, `from 3 days ago to now`) and single dates, which mean their whole day. */
 export function resolveText(given: string, timezone: string, now: number): LocalRange {
+  if (given.length > MAX_LENGTH) throw unparsable(given);
   const text = given.toLowerCase();
   const current = DateTime.fromMillis(now, { zone: timezone });
   const range = relativeRange(text, current) ?? spelledRange(text, current);

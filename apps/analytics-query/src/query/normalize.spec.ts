@@ -292,6 +292,20 @@ describe('refusals', () => {
     expect([error.status, error.detail]).toEqual([500, 'Error: The query limit has been exceeded.']);
   });
 
+  it('stops at more members than it has the time to make sense of, wherever they stand', () => {
+    const names = Array.from({ length: 900 }, (_, index) => `c.a${index}`);
+    const wide = {
+      dimensions: names,
+      order: names.map((name) => [name, 'asc']),
+      filters: names.map((member) => ({ or: [{ member, operator: 'set' }] })),
+      timeDimensions: [{ dimension: 'c.t', granularity: 'day' }],
+    };
+    expect(normalize(wide, NOW).queries).toHaveLength(1);
+    expect(refusal([wide, wide]).detail).toBe(
+      'The queries of one request may name at most 5000 members together',
+    );
+  });
+
   it('stops at nesting that no dashboard needs', () => {
     let filter: unknown = { member: 'c.a', operator: 'set' };
     for (let depth = 0; depth < 1_000; depth += 1) filter = { and: [filter] };

@@ -23,9 +23,35 @@ export const DEFAULT_LIMIT = 10_000;
 export const MAX_LIMIT = 50_000;
 /** Queries of one request: those of a blending or of the compared ranges. */
 const MAX_QUERIES = 50;
+/** Members that they may name together, in whatever place: as many as a request takes no time to make sense of. */
+const MAX_MEMBERS = 5_000;
 
 /** What a client sent as `query`, one or several, checked and spelled out. */
 export function normalize(input: unknown, now: number): NormalizedQueries {
+  const normalized = spellOut(input, now);
+  if (normalized.queries.reduce((sum, query) => sum + membersIn(query), 0) > MAX_MEMBERS)
+    throw queryError(`The queries of one request may name at most ${MAX_MEMBERS} members together`);
+  return normalized;
+}
+
+const membersIn = ({
+  measures,
+  dimensions,
+  segments,
+  timeDimensions,
+  filters,
+  order,
+}: NormalizedQuery): number =>
+  [measures, dimensions, segments, timeDimensions, order].reduce(
+    (sum, each) => sum + (each?.length ?? 0),
+    0,
+  ) + filters.reduce((sum, filter) => sum + filtersIn(filter), 0);
+const filtersIn = (filter: NormalizedFilterTree): number =>
+  'member' in filter
+    ? 1
+    : ('and' in filter ? filter.and : filter.or).reduce((sum, each) => sum + filtersIn(each), 0);
+
+function spellOut(input: unknown, now: number): NormalizedQueries {
   if (Array.isArray(input)) {
     if (input.length === 0) throw queryError('Query param is required');
     if (input.length > MAX_QUERIES) throw queryError(`At most ${MAX_QUERIES} queries can be blended`);

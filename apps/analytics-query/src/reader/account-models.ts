@@ -16,6 +16,9 @@ import { Reader, type Patience, type Statement } from './reader.js';
 /** How long the names of an account are believed; new ones are in the answers within seconds anyway. */
 const FRESH_MS = 1_000;
 const MAX_ACCOUNTS = 1_000;
+/** Characters of what is remembered of queries, in all and of one: a query may name thousands of attributes. */
+const MAX_REMEMBERED = 4_000_000;
+const MAX_REMEMBERED_OF_QUERY = 50_000;
 /** Names that `/v1/meta` lists. */
 const MAX_LISTED = 1_000;
 /** Names from here on may not have been kept, see attribute-names.ts. */
@@ -54,7 +57,12 @@ export const areSame = (a: Attributes, b: Attributes): boolean =>
 export class AccountModels {
   private readonly known = new LRUCache<string, Promise<string[]>>({ max: MAX_ACCOUNTS, ttl: FRESH_MS });
   /** What was said of the attributes of a query the last time. */
-  private readonly attributes = new LRUCache<string, Attributes>({ max: MAX_ACCOUNTS });
+  private readonly attributes = new LRUCache<string, Attributes>({
+    max: MAX_ACCOUNTS,
+    maxSize: MAX_REMEMBERED,
+    maxEntrySize: MAX_REMEMBERED_OF_QUERY,
+    sizeCalculation: ({ names }, key) => key.length + names.reduce((sum, { length }) => sum + length, 0),
+  });
   /** Without an account's own dimensions: for queries that name none of them. */
   private readonly common: Model;
 

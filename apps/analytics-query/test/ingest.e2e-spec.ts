@@ -233,6 +233,27 @@ describe('ingest', () => {
     );
   });
 
+  it('is held up by no event that cannot even be looked up or written again', async () => {
+    const account = anAccountId();
+    const before = (await deadLetters()).length;
+    const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+    await stack.publisher.publish({ events: [{ ...click(account), account: 'a\0b', journey: 'j' }] });
+    await stack.publisher.publish(`{"events": [${deep}]}`);
+    await stack.publisher.publish(
+      `{"events": [${JSON.stringify({ ...click(account), perk: 'no id!' }).slice(0, -1)}, "more": ${deep}}]}`,
+    );
+    await stack.publisher.events(click(account));
+    await counted(account, 'perk_clicks.count', 1);
+    await waitFor(async () => {
+      const letters = (await deadLetters()).slice(before);
+      expect(letters.map(({ reason }) => reason).sort()).toEqual([
+        'account is no id',
+        'perk is no id',
+        'the event is no object',
+      ]);
+    }, 'the dead letters');
+  });
+
   it('finds the one event that the database refuses among many', async () => {
     const account = anAccountId();
     const before = (await deadLetters()).length;

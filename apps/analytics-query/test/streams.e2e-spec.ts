@@ -17,10 +17,14 @@ import {
   type TestDatabase,
   type TestNats,
 } from '@perkway/testing';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
 import { lagOf, makeRoom } from '../src/ingest/tracking-streams.js';
 import { analyticsDatabase, click, event, launchAnalytics, Publisher } from './support.js';
 
 const HOUR_MS = 3_600_000;
+const ROOT = join(__dirname, '../../..');
 
 let nats: TestNats;
 let database: TestDatabase;
@@ -287,6 +291,53 @@ describe('dead letters', () => {
       'the letter of before',
       20_000,
     );
+  });
+
+  it('are neither lost nor doubled by replays that are killed', async () => {
+    await launch();
+    const account = anAccountId();
+    await database.query(
+      `alter table tracking_events add constraint poison check (campaign_id is distinct from 'poison')`,
+    );
+    const views = Array.from({ length: 400 }, (_, index) =>
+      event({ type: 'teaser_view', account, campaign: 'poison', journey: `j${index}`, channel: 'outreach' }),
+    );
+    for (const view of views) await publisher.events(view);
+    await publisher.publish('no json {');
+    const letters = async () => (await manager.streams.info(TRACKING_DEAD_STREAM)).state.messages;
+    await waitFor(async () => (await letters()) === views.length + 1, 'the letters', 60_000);
+    await forget();
+    await database.query('alter table tracking_events drop constraint poison');
+
+    // A letter that was handed over by a replay that died before it took it away.
+    const first = await manager.streams.getMessage(TRACKING_DEAD_STREAM, { seq: 1 });
+    await publisher.publish(Buffer.from(first!.data).toString());
+    let killed = 0;
+    for (let left = await letters(); left > 1; left = await letters()) {
+      const command = spawn(
+        process.execPath,
+        ['--import', 'tsx', 'tools/perkway/src/dead-letters.ts', 'replay', 'all'],
+        { cwd: ROOT, env: { ...process.env, NATS_URL: nats.url }, stdio: ['ignore', 'pipe', 'ignore'] },
+      );
+      const ended = once(command, 'exit');
+      let lines = 0;
+      // In the middle of one, wherever that is.
+      if (killed < 3)
+        command.stdout.on('data', (text: Buffer) => {
+          lines += text.toString().split('\n').length - 1;
+          if (lines > 20) command.kill('SIGKILL');
+        });
+      else command.stdout.resume();
+      const [, signal] = (await ended) as [number | null, string | null];
+      if (signal === 'SIGKILL') killed += 1;
+    }
+    expect(killed).toBe(3);
+    await untilStored(
+      account,
+      views.map(({ id }) => id),
+    );
+    // What is still wrong is there, once.
+    await waitFor(async () => expect((await list()).map(({ bytes }) => bytes)).toEqual([9]), 'it', 20_000);
   });
 
   it('that do not exist are said', async () => {

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { ADVISORY_LOCKS, isRecord, type Erasure, type TrackingEvent } from '@perkway/domain';
+import { ADVISORY_LOCKS, isCallerId, isRecord, type Erasure, type TrackingEvent } from '@perkway/domain';
 import { ENV, isDatabaseAway } from '@perkway/platform';
 import { DataSource, type EntityManager } from 'typeorm';
 import type { AnalyticsQueryEnv } from '../env.js';
@@ -67,7 +67,8 @@ export class EventStore {
   async withoutErased(
     content: RejectedEvent['content'],
   ): Promise<{ content: RejectedEvent['content']; erasures: Erasure[] }> {
-    if (!('event' in content) || !isRecord(content.event) || typeof content.event.account !== 'string')
+    // Nobody was erased from what is no account, and not every text can be asked for.
+    if (!('event' in content) || !isRecord(content.event) || !isCallerId(content.event.account))
       return { content, erasures: [] };
     const event = { ...content.event, account: content.event.account };
     const { events, erasures } = await this.erased.takeOut(this.dataSource.manager, [event]);

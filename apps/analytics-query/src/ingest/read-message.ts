@@ -138,6 +138,16 @@ function problemOf(event: Record<string, unknown>, now: number): string | null {
   return null;
 }
 
+/** What is nested so deeply that it cannot be written again stays as it came, with all of its message. */
+function contentOf(event: unknown, message: Uint8Array): RejectedEvent['content'] {
+  try {
+    JSON.stringify(event);
+    return { event };
+  } catch {
+    return { message };
+  }
+}
+
 /** Reads one message of the stream. Never throws. */
 export function readMessage(data: Uint8Array, now: number): ReadMessage {
   const read: ReadMessage = { events: [], rejected: [], hasUnknownVersion: false };
@@ -155,7 +165,7 @@ export function readMessage(data: Uint8Array, now: number): ReadMessage {
   }
   for (const event of events as unknown[]) {
     if (!isRecord(event)) {
-      read.rejected.push({ content: { event }, reason: 'the event is no object' });
+      read.rejected.push({ content: contentOf(event, data), reason: 'the event is no object' });
       continue;
     }
     if (Number.isInteger(event.v) && (event.v as number) > TRACKING_EVENT_VERSION) {
@@ -163,7 +173,7 @@ export function readMessage(data: Uint8Array, now: number): ReadMessage {
       continue;
     }
     const problem = event.v === TRACKING_EVENT_VERSION ? problemOf(event, now) : 'v is no version';
-    if (problem) read.rejected.push({ content: { event }, reason: problem });
+    if (problem) read.rejected.push({ content: contentOf(event, data), reason: problem });
     else read.events.push(event as unknown as TrackingEvent);
   }
   return read;

@@ -45,6 +45,32 @@ describe('keys of the console', () => {
       for: { keyHash: key.hash },
     });
 
+  it('are for nobody whose address only looks like that of a person', async () => {
+    const account = anAccountId();
+    const admin = http(issuer, { key: ADMIN_KEY });
+    await admin.put(`/admin/accounts/${account}`).send({ name: account }).expect(200);
+    await admin
+      .put(`/admin/accounts/${account}/people/mike@bank.example`)
+      .send({ role: 'ADMIN' })
+      .expect(200);
+    const signIn = (email: string) =>
+      console.rpc.ask(OPEN_CONSOLE_KEY, {
+        id: randomUUID(),
+        hash: hashApiKey(testSecrets().apiKeyPepper, randomUUID()),
+        expiresAt: Date.now() + 60_000,
+        for: { email },
+      });
+    expect(await signIn('MIKE@Bank.example')).toMatchObject({ account, role: 'ADMIN' });
+    // The Kelvin sign, the small form of which is a k, and what a provider may have let somebody register.
+    for (const email of [
+      'mi\u212ae@bank.example',
+      'm\u0130ke@bank.example',
+      'm\u0131ke@bank.example',
+      ' mike@bank.example',
+    ])
+      expect(await signIn(email)).toEqual({ error: 'API_KEY_INVALID' });
+  });
+
   it('may be asked for by many sign-ins with one key, and others go on while those wait', async () => {
     const [contended, other] = [await aKey(), await aKey()];
     const blocker = new pg.Client(database.urls.admin);

@@ -4,6 +4,7 @@ import { KeyStore } from '@perkway/auth';
 import type { ConsoleKeyHolder, ConsoleKeyReply, OpenConsoleKey, Role } from '@perkway/domain';
 import { Any, IsNull, Repository, type EntityManager, type FindOptionsWhere } from 'typeorm';
 import { ApiKeyEntity } from '../keys/api-key.entity.js';
+import { foldEmail } from '../people/fold-email.js';
 import { Turns } from './turns.js';
 
 /** Who a key of the console stands for. */
@@ -100,7 +101,7 @@ async function holderOf(manager: EntityManager, wanted: ConsoleKeyHolder): Promi
     'keyHash' in wanted
       ? await manager.query(BY_KEY, [wanted.keyHash])
       : 'email' in wanted
-        ? await manager.query(BY_PERSON, [wanted.email.toLowerCase(), wanted.account ?? null])
+        ? await manager.query(BY_PERSON, [foldEmail(wanted.email), wanted.account ?? null])
         : await manager.query(BY_CONSOLE_KEY, [wanted.keyId]);
   const [holder] = rows;
   if (!holder) return undefined;

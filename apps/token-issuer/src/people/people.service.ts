@@ -6,6 +6,7 @@ import { isEmail } from 'class-validator';
 import { DataSource, Not, Repository } from 'typeorm';
 import { AccountEntity } from '../accounts/account.entity.js';
 import { ConsoleKeysService } from '../console-keys/console-keys.service.js';
+import { foldEmail } from './fold-email.js';
 import type { PersonResource } from './person.dto.js';
 import { PersonEntity, type PersonRole } from './person.entity.js';
 
@@ -39,7 +40,7 @@ export class PeopleService {
   async get(account: string, email: string): Promise<PersonResource> {
     await this.requireAccount(account);
     const person = isEmail(email)
-      ? await this.people.findOneBy({ account_id: account, email: email.toLowerCase() })
+      ? await this.people.findOneBy({ account_id: account, email: foldEmail(email) })
       : null;
     if (!person) throw new DomainError('PERSON_NOT_FOUND');
     return toResource(person);
@@ -49,7 +50,7 @@ export class PeopleService {
   async put(account: string, email: string, role: PersonRole): Promise<PersonResource> {
     if (!isEmail(email)) throw invalidField('email', 'must be an e-mail address');
     await this.requireAccount(account);
-    const person = { account_id: account, email: email.toLowerCase(), role };
+    const person = { account_id: account, email: foldEmail(email), role };
     await this.people.upsert({ ...person, updated_at: () => 'now()' }, ['account_id', 'email']);
     await this.consoleKeys.revokeFor({ account_id: account, person_email: person.email, role: Not(role) });
     return { email: person.email, role };
@@ -58,7 +59,7 @@ export class PeopleService {
   /** @throws DomainError ACCOUNT_NOT_FOUND, PERSON_NOT_FOUND */
   async delete(account: string, email: string): Promise<void> {
     await this.requireAccount(account);
-    const known = isEmail(email) && { account_id: account, email: email.toLowerCase() };
+    const known = isEmail(email) && { account_id: account, email: foldEmail(email) };
     if (!known || !(await this.people.delete(known)).affected) throw new DomainError('PERSON_NOT_FOUND');
     await this.consoleKeys.revokeFor({ account_id: account, person_email: known.email });
   }

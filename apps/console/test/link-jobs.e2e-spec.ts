@@ -183,6 +183,9 @@ describe('many links', () => {
       ['count', { poolId, count: 10_001 }],
       ['poolId', { poolId: 'x', count: 1 }],
       ['denomination', { poolId, count: 1, denomination: '25' }],
+      // Before the beginning of all time, which no date can be written for.
+      ['expires_at', { poolId, count: 1, expires_at: -1e20 }],
+      ['expires_at', { poolId, count: 1, expires_at: 0 }],
     ] as const) {
       const { body: problem } = await create(page, body).expect(400);
       expect([body, problem.errors.map(({ field: name }: { field: string }) => name)]).toEqual([

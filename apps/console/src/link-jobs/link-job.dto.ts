@@ -41,9 +41,15 @@ export class CreateLinkJobDto {
   @IsOmittable()
   @IsText(2, 2)
   country?: string | null;
-  @ApiProperty({ type: 'integer', description: 'Unix seconds; in 90 days, if left out', example: 1893456000 })
+  @ApiProperty({
+    type: 'integer',
+    minimum: 1,
+    description: 'Unix seconds; in 90 days, if left out',
+    example: 1893456000,
+  })
   @IsOmittable()
   @IsInt()
+  @Min(1)
   @Max(MAX_SECONDS)
   expires_at?: number | null;
   @ApiProperty({

@@ -6,7 +6,9 @@ import { Type } from 'class-transformer';
 import { ArrayMaxSize, IsArray, IsInt, IsObject, ValidateNested } from 'class-validator';
 import type { FastifyRequest } from 'fastify';
 import { once } from 'node:events';
-import { connect, createServer, type AddressInfo } from 'node:net';
+import type { Server } from 'node:http';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import request from 'supertest';
 import { createApp, type AppDefinition } from './create-app.js';
 import { loadEnv, platformEnv } from './config/load-env.js';
@@ -257,8 +259,63 @@ describe('an app of the platform', () => {
       }
     });
 
+    it('of many at once wait in their connections, and all of them are answered', async () => {
+      const roomy = await launch({ bodyLimit: 1024 * 1024 });
+      const body = JSON.stringify({ ...valid, padding: 'x'.repeat(900_000) });
+      const sockets = new Set<Socket>();
+      (roomy.getHttpServer() as Server).on('connection', (socket: Socket) => sockets.add(socket));
+      const read = () => [...sockets].reduce((sum, { bytesRead }) => sum + bytesRead, 0);
+      try {
+        const { port: its } = roomy.getHttpServer().address() as AddressInfo;
+        const clients = Array.from({ length: 100 }, () => {
+          const client = connect(its, '127.0.0.1');
+          client.write(
+            `POST /things HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`,
+          );
+          // Without its end, so that each has its place for as long as the sender likes.
+          client.write(body.slice(0, -1));
+          return client;
+        });
+        let before = -1;
+        while (sockets.size < clients.length || read() !== before) {
+          before = read();
+          await sleep(300);
+        }
+        // 17 of a hundred have a place; of the others is read what makes them large, and what was on its way.
+        expect(read()).toBeGreaterThan(16_000_000);
+        expect(read()).toBeLessThan(0.45 * clients.length * body.length);
+        // A small body goes by.
+        expect((await http(roomy).post('/things').send(valid)).status).toBe(201);
+        // Whoever leaves gives the place to another.
+        for (const client of clients.splice(0, 20)) client.destroy();
+        const answers = clients.map(async (client) => {
+          let answer = '';
+          for await (const text of client.setEncoding('latin1')) answer += String(text);
+          return answer.slice(0, 'HTTP/1.1 201'.length);
+        });
+        for (const client of clients) client.write(body.slice(-1));
+        expect(new Set(await Promise.all(answers))).toEqual(new Set(['HTTP/1.1 201']));
+      } finally {
+        await roomy.close();
+      }
+    });
+
+    it('are made sense of for those who may send them alone', async () => {
+      const parse = jest.spyOn(JSON, 'parse');
+      const wasParsed = () => parse.mock.calls.some(([text]) => text.includes('marked'));
+      try {
+        expect((await post('{"name":"marked"}', { 'x-refuse': 'yes' })).status).toBe(401);
+        expect(wasParsed()).toBe(false);
+        expect((await post('{"name":"marked"}')).status).toBe(400);
+        expect(wasParsed()).toBe(true);
+      } finally {
+        parse.mockRestore();
+      }
+    });
+
     it.each([
       '{"name":"x","parts":[],"__proto__":{"name":"y"}}',
+      '{"name":"x","parts":[],"a":[{"__proto__":{"polluted":1}}],"__proto__":[]}',
       '{"name":"x","parts":[],"\\u005f_proto__":{"polluted":1}}',
     ])('cannot reach a prototype: %s', async (payload) => {
       const response = await post(payload);

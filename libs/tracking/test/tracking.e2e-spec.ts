@@ -283,6 +283,81 @@ describe('TrackingService', () => {
     await untilRelayed(database);
   });
 
+  describe('an erasure', () => {
+    const person = { account: 'acme', id: '', round: 1, standIn: 'erased-x', secret: 'ab' } as const;
+    const inOutbox = async () =>
+      (await database.query<{ event: string }>('select event from tracking_outbox order by seq')).map(
+        ({ event: text }) => JSON.parse(text) as PerkClickEvent,
+      );
+    const ann = 'Ann "\\é\u2028🎁';
+    const ofAnn = () => ({ ...event(), journey: ann, utm: { utm_term: ann }, cmeta: { name: ann } });
+    const notOfAnn = (): PerkClickEvent[] => [
+      { ...event(), journey: `${ann}.` },
+      { ...event(), account: 'other', journey: ann },
+      // Named by somebody else's attribute, and nobody's journey.
+      { ...event(), journey: 'ben', cmeta: { friend: ann } },
+      event(),
+    ];
+    afterEach(() => createTrackingStream(nats.url));
+    /** So that the rows stay where they are. */
+    const withoutStream = async () => {
+      await deleteTrackingStream(nats.url);
+      await tracking.track(event());
+      await breakerIs(1);
+      await database.query('truncate tracking_outbox');
+    };
+
+    test('takes a journey out of the rows that wait, and leaves all others as they are', async () => {
+      await withoutStream();
+      const [mine, others] = [[ofAnn(), ofAnn()], notOfAnn()];
+      for (const each of [...mine, ...others]) await tracking.track(each);
+      await tracking.erase({ ...person, kind: 'journey_id', value: ann });
+      const { utm: _utm, cmeta: _cmeta, ...left } = mine[0]!;
+      expect(await inOutbox()).toEqual([
+        ...mine.map(({ id, at }) => ({ ...left, id, at, journey: 'erased-x' })),
+        ...others,
+      ]);
+    });
+
+    test('takes a customer out, by attribute, in rows that Postgres wrote too', async () => {
+      await withoutStream();
+      const mine = { ...event(), journey: 'j', cmeta: { 'Customer-Id': ann } };
+      await tracking.track(mine);
+      // As functions of the database write them, with spaces.
+      await database.query(
+        `insert into tracking_outbox (event) select jsonb_build_object('account', 'acme', 'reference', $1::text, 'id', 'r')`,
+        [ann],
+      );
+      await tracking.erase({ ...person, kind: 'customer_id', value: ann });
+      const { cmeta: _cmeta, ...left } = mine;
+      expect(await inOutbox()).toEqual([left, { account: 'acme', id: 'r' }]);
+    });
+
+    test('goes through more rows than it looks at at once, and round those that are just being relayed', async () => {
+      await withoutStream();
+      await database.query(
+        `insert into tracking_outbox (event)
+         select case when n % 15000 = 0 then $1 else $2 end from generate_series(1, 45000) n`,
+        [JSON.stringify(ofAnn()), JSON.stringify(event())],
+      );
+      const relaying = new pg.Client(database.urls.admin);
+      await relaying.connect();
+      try {
+        await relaying.query('begin');
+        await relaying.query(
+          'select from links.tracking_outbox where seq = (select max(seq) from links.tracking_outbox) for update',
+        );
+        await tracking.erase({ ...person, kind: 'journey_id', value: ann });
+        await relaying.query('rollback');
+      } finally {
+        await relaying.end();
+      }
+      const journeys = (await inOutbox()).flatMap(({ journey }) => journey ?? []);
+      // The one that was being relayed is caught where it arrives, or by the second round.
+      expect(journeys).toEqual(['erased-x', 'erased-x', ann]);
+    });
+  });
+
   test('two replicas share the work of relaying', async () => {
     await deleteTrackingStream(nats.url);
     const sent = Array.from({ length: 3_000 }, event);

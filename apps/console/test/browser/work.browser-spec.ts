@@ -83,17 +83,23 @@ describe('a marketing manager', () => {
     await page.getByRole('link', { name: 'Gift cards', exact: true }).click();
     await button(page, 'Make many links').click();
     await dialog(page).getByLabel('Campaign').selectOption('Harbour spring');
+    await dialog(page).getByLabel('How many').fill('5000');
+    await dialog(page)
+      .getByRole('status')
+      .filter({ hasText: /The stock lacks 4,\d{3} of these cards/ })
+      .waitFor();
     await dialog(page).getByLabel('Links for').selectOption('A list of references');
     await dialog(page)
       .getByLabel('References')
       .fill(Array.from({ length: 200 }, (_, nth) => `customer-${nth}`).join('\n'));
+    await dialog(page).getByText('The stock lacks').waitFor({ state: 'detached' });
     await button(page, 'Make links').click();
     // It goes on while the person is elsewhere, and is found again.
     await dialog(page).waitFor({ state: 'detached' });
     await page.getByRole('link', { name: 'Overview', exact: true }).click();
     await page.getByRole('link', { name: 'Gift cards', exact: true }).click();
     await page.waitForSelector('[data-job="done"]', { timeout: 60_000 });
-    expect(await page.innerText('[data-job]')).toContain('200 of 200 made');
+    expect(await page.innerText('[data-job]')).toContain('200 of 200 made, for Harbour spring');
     await screenshot(page, 'gift-cards-job');
     const lines = await downloaded(page, button(page, 'Links as CSV').click());
     expect(lines[0]).toBe('reference,link,expiry');

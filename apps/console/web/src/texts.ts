@@ -332,6 +332,8 @@ export const texts = {
     referencesHint: 'One a line, such as the customer numbers of your mailing. Each gets its own link.',
     start: 'Make links',
     started: 'The links are being made. You can leave this screen.',
+    missing: (links: string) =>
+      `The stock lacks ${links} of these cards: as many links will not be made until it is filled up.`,
     tooMany: 'At most 10,000 at once.',
     needOne: 'At least one is needed.',
     jobs: 'Links made at once',
@@ -339,7 +341,7 @@ export const texts = {
     job: (when: string, value: string) => `${value} each, begun ${when}`,
     noJobs: 'Nothing has been made at once yet.',
     progress: (made: string, total: string) => `${made} of ${total} made`,
-    forCampaign: (id: string) => `, for ${id}`,
+    forCampaign: (name: string) => `, for ${name}`,
     failedRows: (count: string) => `${count} not made`,
     failedRow: (row: number, code: string) => `Row ${row}: ${code}`,
     states: { running: 'Running', done: 'Done', failed: 'Ended early', stopped: 'Stopped' } as Record<

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'react-router';
 import { byDay, loadRows, numberOf, within, type Row } from '../api/analytics';
-import { all } from '../api/http';
+import { useCampaigns } from '../api/campaigns';
 import type { Campaign } from '../api/types';
 import { Sparkline } from '../charts/sparkline';
 import { daysIn, lastDays } from '../dates';
@@ -21,10 +21,7 @@ export default function Campaigns() {
   const { now } = lastDays(30);
   const live = useLiveInterval();
   const [sought, setSought] = useState('');
-  const campaigns = useQuery({
-    queryKey: ['campaigns'],
-    queryFn: () => all<Campaign>('/api/boost/campaigns'),
-  });
+  const campaigns = useCampaigns();
   const funnels = useQuery({
     queryKey: ['campaign-funnels', now],
     queryFn: () =>

@@ -1,5 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
+import { useCampaigns } from '../api/campaigns';
 import { ask, download, get, type Page } from '../api/http';
 import type { LinkJob } from '../api/types';
 import { formatMoment, formatMoney, formatNumber } from '../format';
@@ -26,6 +27,8 @@ export function LinkJobs() {
     },
     refetchInterval: ({ state }) => (state.data?.some((job) => job.state === 'running') ? WATCH_MS : false),
   });
+  const campaigns = useCampaigns();
+  const nameOf = (id: string) => campaigns.data?.find((campaign) => campaign.id === id)?.name ?? id;
   const made = jobs.data?.reduce((sum, job) => sum + job.made, 0);
   // What a job makes leaves the stock: the figures above follow it.
   useEffect(() => {
@@ -97,7 +100,7 @@ export function LinkJobs() {
                 />
                 <span className="hint">
                   {t.progress(formatNumber(job.made), formatNumber(job.total))}
-                  {job.campaign_id && t.forCampaign(job.campaign_id)}
+                  {job.campaign_id && t.forCampaign(nameOf(job.campaign_id))}
                   {job.failed.length > 0 && `, ${t.failedRows(formatNumber(job.failed.length))}`}
                 </span>
                 {job.code && <p className="field-error">{texts.errors.byCode[job.code] ?? job.code}</p>}

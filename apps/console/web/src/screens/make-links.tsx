@@ -1,8 +1,9 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useRef, useState, type FormEvent } from 'react';
-import { all, ask } from '../api/http';
+import { useCampaigns } from '../api/campaigns';
+import { ask } from '../api/http';
 import { poolName } from '../api/pools';
-import type { Campaign, MadeLink, Pool } from '../api/types';
+import type { MadeLink, Pool } from '../api/types';
 import { dayOf, daysAgo } from '../dates';
 import { formatMoney, formatNumber } from '../format';
 import { Dialog } from '../parts/dialog';
@@ -24,19 +25,19 @@ interface Props {
 export default function MakeLinks({ kind, pools, onClose }: Props) {
   const client = useQueryClient();
   const { say } = useNotices();
-  const options = pools.flatMap((pool) =>
-    pool.inventories
-      .filter(({ available }) => available > 0)
-      .map((entry) => ({
-        pool,
-        entry,
-        value: [pool.id, entry.denomination, entry.currency, entry.country].join('|'),
-      })),
-  );
-  const campaigns = useQuery({
-    queryKey: ['campaigns'],
-    queryFn: () => all<Campaign>('/api/boost/campaigns'),
-  });
+  // Most in stock first: it is the likeliest to be enough.
+  const options = pools
+    .flatMap((pool) =>
+      pool.inventories
+        .filter(({ available }) => available > 0)
+        .map((entry) => ({
+          pool,
+          entry,
+          value: [pool.id, entry.denomination, entry.currency, entry.country].join('|'),
+        })),
+    )
+    .sort((one, other) => other.entry.available - one.entry.available);
+  const campaigns = useCampaigns();
   const [card, setCard] = useState(options[0]?.value ?? '');
   const [until, setUntil] = useState(daysAgo(-30));
   const [campaign, setCampaign] = useState('');
@@ -55,10 +56,11 @@ export default function MakeLinks({ kind, pools, onClose }: Props) {
     .map((line) => line.trim())
     .filter(Boolean);
   const wanted = by === 'list' ? references.length : Number(count);
+  const chosen = options.find(({ value }) => value === card);
+  const missing = kind === 'many' && chosen ? wanted - chosen.entry.available : 0;
 
   const submit = async (event: FormEvent) => {
     event.preventDefault();
-    const chosen = options.find(({ value }) => value === card);
     if (!chosen) return setError(t.noOption);
     const expires = dayOf(until);
     expires.setHours(23, 59, 59, 0);
@@ -196,6 +198,9 @@ export default function MakeLinks({ kind, pools, onClose }: Props) {
             )}
           </>
         )}
+        <p className="hint" role="status">
+          {missing > 0 && t.missing(formatNumber(missing))}
+        </p>
         {error && (
           <p className="field-error" role="alert">
             {error}

@@ -1,9 +1,10 @@
-import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useSearchParams } from 'react-router';
-import { all, ask, get, type Page } from '../api/http';
+import { useCampaigns } from '../api/campaigns';
+import { ask, get, type Page } from '../api/http';
 import { poolName, usePools } from '../api/pools';
-import type { Campaign, RewardLink } from '../api/types';
+import type { RewardLink } from '../api/types';
 import { formatMoment, formatMoney } from '../format';
 import { Confirm } from '../parts/dialog';
 import { SelectField, TextField } from '../parts/fields';
@@ -22,10 +23,7 @@ export default function RewardLinks() {
   const client = useQueryClient();
   const { say } = useNotices();
   const pools = usePools();
-  const campaigns = useQuery({
-    queryKey: ['campaigns'],
-    queryFn: () => all<Campaign>('/api/boost/campaigns'),
-  });
+  const campaigns = useCampaigns();
   const [params, setParams] = useSearchParams();
   const [cancelling, setCancelling] = useState<RewardLink | null>(null);
   const filters = Object.fromEntries(FILTERS.map((name) => [name, params.get(name) ?? '']));

@@ -42,7 +42,8 @@ export class Outbox {
   private waiting: Waiting[] = [];
   private running = 0;
 
-  constructor(connectionString: string, app: string) {
+  /** @param onLost told when a connection breaks that nobody was using */
+  constructor(connectionString: string, app: string, onLost: () => void) {
     this.pool = new pg.Pool({
       Client: SteadyClient,
       connectionString,
@@ -56,7 +57,7 @@ export class Outbox {
       allowExitOnIdle: true,
     });
     // An idle connection that breaks is replaced at its next use.
-    this.pool.on('error', () => undefined);
+    this.pool.on('error', onLost);
   }
 
   static insertInto(runner: SqlRunner, events: readonly string[]): Promise<unknown> {

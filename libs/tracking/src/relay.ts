@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { AtRiskBuffer } from './at-risk-buffer.js';
+import { CommittedEvents } from './committed-events.js';
 import type { Outbox } from './outbox.js';
 import type { StreamBreaker } from './stream-breaker.js';
 import type { StreamPublisher } from './stream-publisher.js';
@@ -27,6 +28,7 @@ export class Relay {
   private hasNews = false;
   private endPoll: () => void = () => undefined;
   private readonly nudges: (NodeJS.Timeout | undefined)[] = [];
+  private readonly committed = new CommittedEvents();
   private running: Promise<void> = Promise.resolve();
 
   constructor(
@@ -52,6 +54,23 @@ export class Relay {
   wakeSoon(): void {
     this.nudge(0, 25);
     this.nudge(1, 250);
+  }
+
+  /** Events that the outbox has since a moment ago. */
+  remember(events: readonly string[]): void {
+    this.committed.add(events);
+  }
+
+  /**
+   * The database went away, and the one that comes in its place may not know the latest rows: their events go to the
+   * stream from here. Where it does know them, they arrive twice and count once.
+   */
+  databaseIsLost(): void {
+    const events = this.committed.takeAll();
+    if (events.length === 0 || this.isStopping) return;
+    this.logger.warn({ count: events.length }, 'the database went away: telling what it was told last');
+    this.reportDropped(this.buffer.push(events));
+    this.wake();
   }
 
   /** Takes events that the outbox did not take. They are lost with the process until the background has stored them. */
@@ -84,6 +103,7 @@ export class Relay {
         // Once per outage: the other attempts would say the same.
         if (!this.isFailing) this.logger.warn({ err }, 'cannot read the tracking outbox');
         this.isFailing = true;
+        this.databaseIsLost();
       }
       if (pause > 0) await this.rest(pause);
     }

@@ -66,7 +66,7 @@ export class TrackingService implements OnModuleInit {
       onAway: () => this.flush(),
       onBack: () => this.relay.wake(),
     });
-    this.outbox = new Outbox(DATABASE_URL, app);
+    this.outbox = new Outbox(DATABASE_URL, app, () => this.relay.databaseIsLost());
     const buffer = new AtRiskBuffer(maxEvents, maxCharacters);
     this.metrics = new TrackingMetrics(registry, {
       bufferedEvents: () => buffer.size,
@@ -113,8 +113,12 @@ export class TrackingService implements OnModuleInit {
   /**
    * For a statement of the app's own that inserts into `tracking_outbox (event)`, each the JSON text of an event: has
    * them relayed soon. Without it they wait for the next poll.
+   *
+   * @param committed those whose transaction has committed, before anybody is answered: they arrive even if the database
+   * dies now and a standby that has not heard of them takes its place
    */
-  relaySoon(): void {
+  relaySoon(committed: readonly string[] = []): void {
+    this.relay.remember(committed);
     this.relay.wakeSoon();
   }
 
@@ -157,6 +161,7 @@ export class TrackingService implements OnModuleInit {
   private async keepLocally(batch: Batch) {
     if (!this.outbox.isAway && (await this.outbox.write(batch.events, OUTBOX_TIMEOUT_MS))) {
       this.metrics.outboxed.inc(batch.events.length);
+      this.relay.remember(batch.events);
       // The stream may have come back while this was written.
       if (!this.breaker.isAway) this.relay.wake();
     } else {

@@ -201,6 +201,17 @@ describe('TrackingService', () => {
     }
   });
 
+  test('Postgres dies, and the next one never heard of the last rows: their events arrive', async () => {
+    // What was committed there and nowhere else is as if it had never been written, but for this process.
+    const forgotten = Array.from({ length: 50 }, event);
+    // The outbox has been used, as it is where rows are committed.
+    await untilRelayed(database);
+    tracking.relaySoon(forgotten.map((one) => JSON.stringify(one)));
+    await database.server.kill();
+    await waitFor(async () => expect(ids(await readEvents(nats.url))).toEqual(ids(forgotten)), 'the events');
+    await database.server.start();
+  });
+
   test('both hanging: answered soon, counted as at risk, stored when one of them is back', async () => {
     const blocker = new pg.Client({ connectionString: database.urls.admin });
     await blocker.connect();

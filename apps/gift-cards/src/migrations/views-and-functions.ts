@@ -93,11 +93,11 @@ const COUNT = `
   end $$`;
 
 const TELL = `
-  -- Puts an event into the outbox for each of these links: that it was revealed or cancelled, or has expired. What is told
-  -- twice counts once, for id and time follow from the link.
-  create function tell_links(p_state text, p_links uuid[]) returns void language plpgsql as $$
+  -- Puts an event into the outbox for each of these links, and answers it: that it was revealed or cancelled, or has expired.
+  -- What is told twice counts once, for id and time follow from the link.
+  create function tell_links(p_state text, p_links uuid[]) returns setof text language plpgsql as $$
   begin
-    insert into tracking_outbox (event)
+    return query insert into tracking_outbox (event)
     select jsonb_strip_nulls(jsonb_build_object(
       'v', ${TRACKING_EVENT_VERSION}, 'id', l.id || ':' || p_state, 'account', l.account,
       'at', floor(extract(epoch from
@@ -108,7 +108,8 @@ const TELL = `
       'reference', l.reference, 'utm', l.attributes->'utm', 'cmeta', l.attributes->'cmeta'
     ))
     from reward_links l join inventories i on i.id = l.inventory_id
-    where l.id = any (p_links);
+    where l.id = any (p_links)
+    returning event;
   end $$`;
 
 const TAKE = `
@@ -275,26 +276,26 @@ const RESERVE = `
   end $$`;
 
 const REVEAL = `
-  -- Reveals a link that has not expired by the clock of this server. True if this call did it.
-  create function reveal_link(p_link uuid) returns boolean language plpgsql ${PLAN_ONCE} as $$
+  -- Reveals a link that has not expired by the clock of this server. Answers the event that tells it, null if this call did
+  -- not do it. (Earlier releases ask whether it is truthy.)
+  create function reveal_link(p_link uuid) returns text language plpgsql ${PLAN_ONCE} as $$
   declare v_link reward_links;
   begin
     ${TAKE_SLOT};
     update reward_links set revealed_at = clock_timestamp()
     where id = p_link and revealed_at is null and not released and expires_at > clock_timestamp()
     returning * into v_link;
-    if not found then return false; end if;
+    if not found then return null; end if;
     perform count_links(
       v_link.inventory_id, -1, 1, -settled_share(v_link.inventory_id, v_link.expires_at, v_link.id)
     );
-    perform tell_links('revealed', array[p_link]);
-    return true;
+    return (select event from tell_links('revealed', array[p_link]) event);
   end $$`;
 
 const CANCEL = `
-  -- Brings the expiry of a link forward to now, if it is neither revealed nor expired. True if this call did it. The card
-  -- stays with the link until another one takes it, like that of any expired link.
-  create function cancel_link(p_link uuid, p_account text) returns boolean language plpgsql ${PLAN_ONCE} as $$
+  -- Brings the expiry of a link forward to now, if it is neither revealed nor expired. Answers the event that tells it,
+  -- null if this call did not do it. The card stays with the link until another one takes it, like that of any expired link.
+  create function cancel_link(p_link uuid, p_account text) returns text language plpgsql ${PLAN_ONCE} as $$
   declare
     v_link reward_links;
     v_now timestamptz;
@@ -304,15 +305,14 @@ const CANCEL = `
     select * into v_link from reward_links where id = p_link and account = p_account for no key update;
     v_now := clock_timestamp();
     if v_link.id is null or v_link.revealed_at is not null or v_link.released or v_link.expires_at <= v_now then
-      return false;
+      return null;
     end if;
     update reward_links set expires_at = v_now, cancelled_at = v_now where id = p_link;
     -- Only after the clock was set back is either of them behind the mark.
     v_settled := settled_share(v_link.inventory_id, v_now, p_link)
       - settled_share(v_link.inventory_id, v_link.expires_at, p_link);
     if v_settled <> 0 then perform count_links(v_link.inventory_id, 0, 0, v_settled); end if;
-    perform tell_links('cancelled', array[p_link]);
-    return true;
+    return (select event from tell_links('cancelled', array[p_link]) event);
   end $$`;
 
 const SETTLE = `

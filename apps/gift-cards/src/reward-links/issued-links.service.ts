@@ -101,11 +101,11 @@ export class IssuedLinksService {
    */
   async cancel(caller: Caller, id: string): Promise<RewardLink> {
     if (!isUuid(id)) throw new DomainError('LINK_NOT_FOUND');
-    const [{ cancelled }]: [{ cancelled: boolean }] = await this.dataSource.query(
-      'select cancel_link($1, $2) as cancelled',
+    const [{ event }]: [{ event: string | boolean | null }] = await this.dataSource.query(
+      'select cancel_link($1, $2) as event',
       [id, caller.account],
     );
-    if (cancelled) this.tracking.relaySoon();
+    if (typeof event === 'string') this.tracking.relaySoon([event]);
     const link = await this.find(caller, id);
     if (link.state === 'REVEALED') throw new DomainError('LINK_ALREADY_REVEALED');
     return toRewardLink(link);

@@ -76,12 +76,14 @@ export class RecipientsService {
 
   /** One statement, so that nobody waits for a process that was paused in the middle. False if it was revealed or has expired. */
   private async turn(id: string): Promise<boolean> {
-    const [{ revealed }]: [{ revealed: boolean }] = await this.dataSource.query(
-      'select reveal_link($1) as revealed',
+    // That of an earlier release, which is there again when one goes back to it, answers a boolean; then the link is looked at.
+    const [{ event }]: [{ event: string | boolean | null }] = await this.dataSource.query(
+      'select reveal_link($1) as event',
       [id],
     );
-    if (revealed) this.tracking.relaySoon();
-    return revealed;
+    if (typeof event !== 'string') return false;
+    this.tracking.relaySoon([event]);
+    return true;
   }
 
   private async find(id: string): Promise<LinkRow | undefined> {

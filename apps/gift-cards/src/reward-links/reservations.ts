@@ -153,15 +153,16 @@ export class Reservations {
   /** One statement, so that the whole transaction is one round trip. By name, so that it is planned once. */
   private async transact(requests: ReservationRequest[], mayWait: boolean): Promise<Answer[]> {
     const pool = (this.dataSource.driver as PostgresDriver).master as pg.Pool;
+    const events = requests.map((request) => JSON.stringify(toEvent(request)));
     const { rows } = await pool.query<Answer>({
       name: this.env.NAMED_STATEMENTS ? 'reserve-cards' : undefined,
       text: 'select * from reserve_cards($1, $2)',
       values: [
-        JSON.stringify(requests.map((request) => ({ ...request, event: JSON.stringify(toEvent(request)) }))),
+        JSON.stringify(requests.map((request, index) => ({ ...request, event: events[index] }))),
         mayWait,
       ],
     });
-    this.tracking.relaySoon();
+    this.tracking.relaySoon(events.filter((_, index) => rows[index]!.outcome === 'RESERVED'));
     return rows;
   }
 }

@@ -9,6 +9,8 @@ export interface CitusOptions {
   programs: string;
   /** For the data and logs of the three servers. */
   folder: string;
+  /** False forgoes what only a crash of the machine would need: tests only. */
+  durable: boolean;
   dieWithParent?: boolean;
 }
 
@@ -21,17 +23,17 @@ const SETTINGS = {
   'citus.shard_count': '8',
 };
 
-/** A coordinator and two workers on this machine, without durability, for tests and benches. */
+/** A coordinator and two workers on this machine, for tests and benches. */
 export async function startCitus(
   options: CitusOptions,
 ): Promise<{ coordinator: LocalServer; workers: LocalServer[] }> {
-  const { programs, folder, dieWithParent } = options;
+  const { programs, folder, durable, dieWithParent } = options;
   const [coordinator, ...workers] = await Promise.all(
     ['coordinator', 'worker-1', 'worker-2'].map((name) =>
       startPostgres({
         port: 0,
         dataDir: join(folder, name),
-        durable: false,
+        durable,
         logFile: join(folder, `${name}.log`),
         dieWithParent,
         programs,

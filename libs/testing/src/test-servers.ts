@@ -23,7 +23,12 @@ function removeLeftovers(): void {
 async function startDatabaseServers(folder: string): Promise<LocalServer[]> {
   const programs = process.env[CITUS_PROGRAMS_VARIABLE];
   if (programs) {
-    const { coordinator, workers } = await startCitus({ programs, folder, dieWithParent: true });
+    const { coordinator, workers } = await startCitus({
+      programs,
+      folder,
+      durable: false,
+      dieWithParent: true,
+    });
     process.env[CITUS_WORKERS_VARIABLE] = workers.map(({ url }) => url).join(' ');
     return [coordinator, ...workers];
   }

@@ -34,6 +34,13 @@ const STOP = [
   { signal: 'SIGKILL', graceMs: 2_000 },
 ] as const;
 
+export interface FleetOptions {
+  /** The folder with the programs of another Postgres than that of npm. */
+  programs?: string;
+  /** A server that runs already, as its superuser. */
+  server?: string;
+}
+
 /** The keys of an earlier run were sealed with its secrets, which are gone. */
 async function forgetAccounts(adminUrl: string): Promise<void> {
   const url = new URL(adminUrl);
@@ -61,10 +68,17 @@ export class Fleet {
   private postgres?: LocalServer;
   private nats: LocalServer;
 
-  private constructor(private readonly folder: string) {}
+  private constructor(
+    private readonly folder: string,
+    private readonly options: FleetOptions,
+  ) {}
 
-  static async start(apps: AppName[], progress: (message: string) => void): Promise<Fleet> {
-    const fleet = new Fleet(await mkdtemp(join(tmpdir(), 'perkway-bench-')));
+  static async start(
+    apps: AppName[],
+    progress: (message: string) => void,
+    options: FleetOptions = {},
+  ): Promise<Fleet> {
+    const fleet = new Fleet(await mkdtemp(join(tmpdir(), 'perkway-bench-')), options);
     try {
       await fleet.launch(apps, progress);
       return fleet;
@@ -93,7 +107,7 @@ export class Fleet {
     return pid;
   }
 
-  /** Stops one app for the rest of the run. */
+  /** Stops one app, until it is started again. */
   async halt(app: AppName): Promise<void> {
     await this.running.get(app)?.stop(STOP);
   }
@@ -142,13 +156,14 @@ export class Fleet {
     const at = (...parts: string[]) => join(this.folder, ...parts);
     const superuserPassword = this.secrets.superuserPassword;
     // BENCH_DATABASE_URL, a superuser's: a server that keeps what is slow to make, such as millions of events.
-    const given = process.env.BENCH_DATABASE_URL;
+    const given = this.options.server ?? process.env.BENCH_DATABASE_URL;
     if (!given)
       this.postgres = await startPostgres({
         port: 0,
         dataDir: at('postgres'),
         superuserPassword,
         durable: true,
+        programs: this.options.programs,
         logFile: at('logs', 'postgres.log'),
         dieWithParent: true,
       });
@@ -176,7 +191,8 @@ export class Fleet {
     }
   }
 
-  private async startApp(app: AppName) {
+  /** Migrates first. */
+  async startApp(app: AppName): Promise<void> {
     const environment = {
       PATH: process.env.PATH,
       LOG_LEVEL: 'warn',

@@ -25,7 +25,8 @@ let missed = 0;
 for (const name of wanted) {
   const { scenario } = (await import(`./${name}${SUFFIX}`)) as { scenario: Scenario };
   process.stdout.write(`\n# ${scenario.title}\n`);
-  const fleet = await Fleet.start(scenario.apps, (message) => process.stderr.write(`${message}\n`));
+  const { apps, programs } = scenario;
+  const fleet = await Fleet.start(apps, (message) => process.stderr.write(`${message}\n`), { programs });
   const stop = () => void fleet.stop().finally(() => process.exit(130));
   process.once('SIGINT', stop).once('SIGTERM', stop);
   try {

@@ -22,7 +22,7 @@ type Account = (typeof ACCOUNTS)[number];
 /** Messages whose acknowledgement is waited for at the same time. */
 const UNACKED = 256;
 
-interface Sent {
+export interface Sent {
   events: number;
   perMessage: number;
 }
@@ -105,7 +105,7 @@ const storedBy = async (fleet: Fleet): Promise<number> => {
   return Number(/^tracking_events_stored_total\{.*\} (\d+)/m.exec(text)?.[1] ?? 0);
 };
 
-class Publisher {
+export class Publisher {
   private constructor(private readonly connection: Awaited<ReturnType<typeof connect>>) {}
 
   static async connect(url: string): Promise<Publisher> {
@@ -144,7 +144,7 @@ async function untilStored(fleet: Fleet, total: number): Promise<void> {
 }
 
 /** Published as fast as the stream takes it, and stored at the same time. */
-async function endToEnd(fleet: Fleet, publisher: Publisher, sent: Sent): Promise<number> {
+export async function endToEnd(fleet: Fleet, publisher: Publisher, sent: Sent): Promise<number> {
   const messages = messagesOf(sent);
   const before = await storedBy(fleet);
   return timed(async () => {
@@ -154,7 +154,7 @@ async function endToEnd(fleet: Fleet, publisher: Publisher, sent: Sent): Promise
 }
 
 /** All of it is in the stream before the first event is taken. */
-async function burst(fleet: Fleet, publisher: Publisher, sent: Sent): Promise<number> {
+export async function burst(fleet: Fleet, publisher: Publisher, sent: Sent): Promise<number> {
   const messages = messagesOf(sent);
   const before = await storedBy(fleet);
   const pid = fleet.pid('analytics-query');

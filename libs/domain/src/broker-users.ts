@@ -20,7 +20,10 @@ export const inboxPrefix = (app: string): string => `_INBOX_${app.replaceAll('-'
 export interface BrokerUser {
   publish: string[];
   subscribe: string[];
-  /** Whether it may answer, once, wherever a request that it received wants its answer. */
+  /**
+   * Whether it may answer, once, wherever a request that it received wants its answer. The broker then remembers each
+   * message with a reply subject that it delivers to the app, for as long as it may be answered.
+   */
   answers: boolean;
 }
 
@@ -64,20 +67,31 @@ const LOOKER_SUBJECTS = [
   `$JS.API.CONSUMER.INFO.${TRACKING_STREAM}.${TRACKING_CONSUMER}`,
 ];
 
+/**
+ * Where `asker` wants the answers of `owner`. Those of the ingest come to inboxes that it alone may write to, because each
+ * event that it is delivered would be one more message that it may answer: the broker looks through all of them at each
+ * delivery, and comes to 800 a second instead of more than ten thousand.
+ */
+export const answersPrefix = (asker: string, owner: AppName): string =>
+  owner === INGEST ? `${inboxPrefix(asker)}.${owner}` : inboxPrefix(asker);
+
 function permissionsOf(app: AppName): BrokerUser {
   const asked = ALL.filter(({ askers }) => askers.includes(app));
   const owned = ALL.filter(({ owner }) => owner === app);
+  const askers = new Set(owned.flatMap((question) => question.askers));
   const limits = LIMITERS.includes(app) ? [limitsSubject(app)] : [];
   return {
     publish: [
       ...asked.map(({ subject }) => subject),
       ...(TRACKERS.includes(app) ? [trackingSubject(app)] : []),
-      ...(app === INGEST ? INGEST_SUBJECTS : []),
+      ...(app === INGEST
+        ? [...INGEST_SUBJECTS, ...[...askers].map((asker) => `${answersPrefix(asker, app)}.>`)]
+        : []),
       ...(app === LOOKER ? LOOKER_SUBJECTS : []),
       ...limits,
     ],
     subscribe: [`${inboxPrefix(app)}.>`, ...owned.map(({ subject }) => subject), ...limits],
-    answers: owned.length > 0,
+    answers: owned.length > 0 && app !== INGEST,
   };
 }
 

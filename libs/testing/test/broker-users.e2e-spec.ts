@@ -1,6 +1,8 @@
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import {
+  answersPrefix,
+  BEGIN_ERASURE,
   BROKER_OPERATOR,
   BROKER_USERS,
   GET_REWARD_LINK,
@@ -131,5 +133,24 @@ describe('the users of the broker', () => {
     expect(answer.string()).toBe('the card');
     expect(await owner.refusedTo(say(reply))).toHaveLength(1);
     expect(await owner.refusedTo(say(`${inboxPrefix('allocation-page')}.x`))).toHaveLength(1);
+  });
+
+  test('the ingest answers where its askers want its answers alone, and the broker remembers nothing of what it is delivered', async () => {
+    const [owner, asker] = [await as('analytics-query'), await as('token-issuer')];
+    owner.connection.subscribe(BEGIN_ERASURE.subject, {
+      callback: (_error, message) => void message.respond('stand-ins'),
+    });
+    await owner.connection.flush();
+    const ask = (prefix: string) =>
+      asker.connection.request(BEGIN_ERASURE.subject, '{}', {
+        noMux: true,
+        reply: `${prefix}.one`,
+        timeout: 500,
+      });
+    expect((await ask(answersPrefix('token-issuer', 'analytics-query'))).string()).toBe('stand-ins');
+    // Here a message that it received could be answered otherwise.
+    await expect(ask(inboxPrefix('token-issuer'))).rejects.toThrow(/timeout/i);
+    expect(await owner.refusedTo(say(`${inboxPrefix('token-issuer')}.one`))).not.toEqual([]);
+    expect(await owner.refusedTo(say(`${answersPrefix('perks', 'analytics-query')}.one`))).toHaveLength(1);
   });
 });

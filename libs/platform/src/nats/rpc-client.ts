@@ -1,10 +1,11 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { ClientNats } from '@nestjs/microservices';
 import {
+  answersPrefix,
   DomainError,
   ERROR_CODES,
-  inboxPrefix,
   unavailable,
+  type AppName,
   type LookupAnswer,
   type LookupRequest,
   type Question,
@@ -20,9 +21,9 @@ const REQUEST_TIMEOUT_MS = 1_000;
 class SharedConnectionClient extends ClientNats {
   constructor(
     private readonly nats: NatsService,
-    app: string,
+    prefix: string,
   ) {
-    super({ inboxPrefix: inboxPrefix(app) });
+    super({ inboxPrefix: prefix });
   }
 
   override async connect() {
@@ -34,11 +35,13 @@ class SharedConnectionClient extends ClientNats {
 /** Asks other apps over NATS. */
 @Injectable()
 export class RpcClient implements OnApplicationShutdown {
-  private readonly client: SharedConnectionClient;
+  /** By the prefix of the inboxes that answers come to. */
+  private readonly clients = new Map<string, SharedConnectionClient>();
 
-  constructor(@Inject(NatsService) nats: NatsService, @Inject(APP_NAME) app: string) {
-    this.client = new SharedConnectionClient(nats, app);
-  }
+  constructor(
+    @Inject(NatsService) private readonly nats: NatsService,
+    @Inject(APP_NAME) private readonly app: string,
+  ) {}
 
   /**
    * @param question one of `QUESTIONS` of the domain library
@@ -59,17 +62,28 @@ export class RpcClient implements OnApplicationShutdown {
   }
 
   onApplicationShutdown() {
-    this.client.handleClose();
+    for (const client of this.clients.values()) client.handleClose();
+  }
+
+  private clientFor(owner: AppName): SharedConnectionClient {
+    const prefix = answersPrefix(this.app, owner);
+    let client = this.clients.get(prefix);
+    if (!client) {
+      client = new SharedConnectionClient(this.nats, prefix);
+      this.clients.set(prefix, client);
+    }
+    return client;
   }
 
   private async send<Reply>(
-    { subject, away }: { subject: string; away: string },
+    { subject, owner, away }: { subject: string; owner: AppName; away: string },
     request: object,
     timeoutMs: number,
   ): Promise<Reply> {
+    const client = this.clientFor(owner);
     for (let attempt = 1; ; attempt += 1)
       try {
-        return await firstValueFrom(this.client.send<Reply>(subject, request).pipe(timeout(timeoutMs)));
+        return await firstValueFrom(client.send<Reply>(subject, request).pipe(timeout(timeoutMs)));
       } catch (error) {
         const { isAway, cause } = failureOf(error, subject);
         if (!isAway) throw new DomainError('INTERNAL_ERROR', ERROR_CODES.INTERNAL_ERROR.title, [], { cause });

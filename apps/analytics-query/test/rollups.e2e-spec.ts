@@ -204,10 +204,9 @@ describe('rollups', () => {
   const DIMENSIONS: Record<string, string> = {
     perk_id: 'p.id',
     state: 'e.state',
-    perk_title: '(select title from perk_names where perk_id = p.id)',
+    perk_title: 'n.title',
     campaign_id: 'e.campaign_id',
-    campaign_name:
-      '(select name from campaign_names n where n.account_id = e.account_id and n.campaign_id = e.campaign_id)',
+    campaign_name: 'c.name',
   };
 
   /** Starts of time, spelled otherwise than the model does. */
@@ -266,7 +265,13 @@ describe('rollups', () => {
     const sql = `
       select ${[...groups, ...measures.map(measureSql)].map((each) => `(${each})::text`).join(', ')}
       from tracking_events e
-      ${usesPerks ? 'cross join lateral unnest(coalesce(e.perk_ids, array[e.perk_id])) as p (id)' : ''}
+      left join campaign_names c on c.account_id = e.account_id and c.campaign_id = e.campaign_id
+      ${
+        usesPerks
+          ? `cross join lateral unnest(coalesce(e.perk_ids, array[e.perk_id])) as p (id)
+             left join perk_names n on n.perk_id = p.id`
+          : ''
+      }
       where e.account_id = '${account}' and ${cube.type ? `e.type = '${cube.type}'` : OF_FUNNEL}
       ${dateRange ? `and e.occurred_at >= '${dateRange[0]}'::timestamp at time zone '${timezone}' and e.occurred_at <= '${end}'::timestamp at time zone '${timezone}'` : ''}
       ${filtered ? `and ${DIMENSIONS[filtered]} like '%1%'` : ''}

@@ -1,0 +1,121 @@
+import {
+  AppProcess,
+  BundledApp,
+  closeAll,
+  http,
+  runNode,
+  testDatabase,
+  testEnvironment,
+  testNats,
+  testSecrets,
+  type TestDatabase,
+  type TestNats,
+} from '@perkway/testing';
+import { randomBytes } from 'node:crypto';
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { search, type Canary, type Found } from '../src/search.js';
+
+/** What is taken out of the built app, as it stands there, and where a canary is found then. */
+const REDACTIONS: [what: string, written: RegExp, instead: string, place: string][] = [
+  ['what looks like a secret in a log line', /hooks: \{ streamWrite: redact \}/, 'hooks: {}', 'log'],
+  ['what a driver adds to an error', /serializers: \{ err: serializeError \}/, 'serializers: {}', 'log'],
+  [
+    'the address of a request',
+    /const routeOf = \(request\) => .*;/,
+    'const routeOf = (request) => request.url;',
+    'log',
+  ],
+  [
+    'the reason of a fault, in its answer',
+    /new DomainError\("INTERNAL_ERROR", ERROR_CODES\.INTERNAL_ERROR\.title\)/,
+    'new DomainError("INTERNAL_ERROR", String(error?.message))',
+    'answer 500',
+  ],
+];
+
+const unlike = (what: string): string => `canary-${what}-${randomBytes(9).toString('hex')}`;
+
+describe('a built app without one of its redactions', () => {
+  let nats: TestNats;
+  let database: TestDatabase;
+  let built: BundledApp;
+  let environment: Record<string, string>;
+
+  beforeAll(async () => {
+    [nats, database, built] = await Promise.all([
+      testNats(),
+      testDatabase('token-issuer', () => Promise.resolve(), { template: 'token-issuer-empty' }),
+      BundledApp.build('token-issuer'),
+    ]);
+    environment = { ...testEnvironment('token-issuer', { nats, database }), LOG_LEVEL: 'debug' };
+    const { exitCode, output } = await runNode([built.path('migrate')], { env: environment });
+    if (exitCode !== 0) throw new Error(output);
+    // A database that says all that it knows of what it was given.
+    await database.query(`
+      create function refuse() returns trigger language plpgsql as $$
+      begin
+        raise exception using message = 'invalid input syntax for type uuid: "' || new.name || '"',
+          detail = 'Key (name)=(' || new.name || ') is not one.';
+      end $$`);
+    await database.query(`
+      create trigger refuse before insert on api_keys for each row when (new.name like 'canary%')
+        execute function refuse()`);
+  });
+  afterAll(() => closeAll(database, nats));
+
+  /** The folder of the bundle, or of a copy in which every file that has the text has another one. */
+  function mainOf(written?: RegExp, instead = ''): string {
+    const main = built.path('main');
+    if (!written) return main;
+    const copy = join(dirname(main), '..', unlike('copy'));
+    cpSync(dirname(main), copy, { recursive: true });
+    const changed = readdirSync(copy).filter((name) => {
+      const text = readFileSync(join(copy, name), 'utf8');
+      if (!name.endsWith('.js') || !written.test(text)) return false;
+      writeFileSync(
+        join(copy, name),
+        text.replace(written, () => instead),
+      );
+      return true;
+    });
+    // Written differently by now, it would not be taken away.
+    expect(changed).toHaveLength(1);
+    return join(copy, 'main.js');
+  }
+
+  async function leaksOf(main: string): Promise<string[]> {
+    const app = await AppProcess.spawn(main, environment);
+    try {
+      await app.ready();
+      const canaries: Canary[] = [];
+      const plant = (kind: string): string => {
+        const text = unlike(kind);
+        canaries.push({ kind, text });
+        return text;
+      };
+      const answers: Found[] = [];
+      const call = async (method: 'get' | 'post', path: string, body?: object) => {
+        const { status, text } = await http(app, { key: testSecrets().adminKey })[method](path).send(body);
+        answers.push({ place: `answer ${status}`, text });
+      };
+      await call('get', `/${plant('address')}`);
+      await call('post', '/admin/accounts/platform/keys', { role: 'USER', name: plant('name') });
+      expect(answers.map(({ place }) => place)).toEqual(['answer 404', 'answer 500']);
+      await app.until(() => app.output.includes('request failed'), 'its log');
+      return search([...answers, { place: 'log', text: app.output }], canaries, []);
+    } finally {
+      await app.kill('SIGTERM');
+    }
+  }
+
+  it('is found out by nothing while it has all of them', async () => {
+    expect(await leaksOf(mainOf())).toEqual([]);
+  });
+
+  it.each(REDACTIONS)('leaks without that of %s', async (_, written, instead, place) => {
+    const leaks = await leaksOf(mainOf(written, instead));
+    expect(leaks).not.toEqual([]);
+    for (const leak of leaks) expect(leak).toContain(` in ${place},`);
+  });
+});

@@ -130,6 +130,46 @@ describe('signing in through OpenID Connect', () => {
     await fleet.signIn(ADMIN_KEY);
   });
 
+  it('tells nobody what the console is known by there, whatever goes well or badly', async () => {
+    const account = await somebody('kim@bank.example');
+    const { OIDC_CLIENT_ID: id, OIDC_CLIENT_SECRET: secret } = provider.variables;
+    const answers: { headers: object; text: string }[] = [];
+    const consoles = [
+      await fleet.launch({ LOG_LEVEL: 'debug' }),
+      await fleet.launch({ LOG_LEVEL: 'debug', OIDC_CLIENT_SECRET: `${secret}-of-before` }),
+      await fleet.launch({ LOG_LEVEL: 'debug', OIDC_ISSUER: 'http://127.0.0.1:9' }),
+    ];
+    const codes: string[] = [];
+    for (const each of consoles) {
+      const ask = async (path: string, cookie = '') => {
+        const answer = await http(each, { cookie }).get(path);
+        answers.push(answer);
+        return answer;
+      };
+      const begun = await ask('/api/oidc/start');
+      if (begun.status === 302) {
+        const address = await signInThere(begun.headers.location!, 'kim@bank.example');
+        codes.push(new URL(address, CONSOLE).searchParams.get('code')!);
+        await ask(address, cookiesOf(begun)[0]);
+        await ask(`${address}x`, cookiesOf(begun)[0]);
+      }
+      await ask(`/api/oidc/callback?client_secret=${secret}`);
+      await ask(`/sign-in?error=${secret}`);
+      await ask('/docs-json');
+      await ask('/metrics');
+    }
+    expect(codes).toHaveLength(2);
+    const stored = await fleet.database.query('select * from sessions where account_id = $1', [account]);
+    expect(stored).toHaveLength(1);
+    const logs = consoles.flatMap((each) => each.logs);
+    expect(logs.length).toBeGreaterThan(10);
+    // `client_secret_basic` sends both in base64.
+    const said = JSON.stringify([logs, answers.map(({ headers, text }) => [headers, text]), stored]);
+    for (const hidden of [secret!, Buffer.from(`${id}:${secret}`).toString('base64'), ...codes])
+      expect(said.includes(hidden)).toBe(false);
+    for (const each of consoles) await each.close();
+  });
+
   it('is 503 while the provider is away', async () => {
     const alone = await fleet.launch({ OIDC_ISSUER: 'http://127.0.0.1:9' });
     await http(alone).get('/api/oidc/start').expect(503);

@@ -165,12 +165,18 @@ describe('a report', () => {
       { range: { from: '2026-10-02', to: '2026-10-01' } },
       { range: { from: 'yesterday', to: '2026-10-01' } },
       { range: { from: '2026-13-99', to: '2026-13-99' } },
+      { range: { from: '0000-01-01', to: '2026-10-01' } },
       { range: null },
       { range: undefined },
       { expiresAt: '2020-01-01T00:00:00.000Z' },
       { title: '' },
     ])
       expect((await create(body).expect(400)).body.code).toBe('VALIDATION_FAILED');
+  });
+
+  it('is of no campaign whose name leads to another address', async () => {
+    for (const campaignId of ['.', '..'])
+      expect((await create({ campaignId }).expect(404)).body.code).toBe('CAMPAIGN_NOT_FOUND');
   });
 
   it('leaves analytics to the account of the session', async () => {

@@ -11,6 +11,9 @@ import type { CreatedReportDto, CreateReportDto, FrozenReportDto, ReportDto } fr
 
 const hashOf = (secret: string): string => createHash('sha256').update(secret).digest('hex');
 
+/** There is no year 0. */
+const isDay = (day: string): boolean => !Number.isNaN(Date.parse(day)) && day >= '0001';
+
 interface Row extends Omit<ReportDto, 'as_of' | 'expires_at' | 'revoked_at'> {
   as_of: Date;
   expires_at: Date;
@@ -41,8 +44,9 @@ export class ReportsService {
   /** @throws CAMPAIGN_NOT_FOUND */
   async create(session: Session, body: CreateReportDto): Promise<CreatedReportDto> {
     const { campaignId, range, title } = body;
-    if (!isCallerId(campaignId)) throw new DomainError('CAMPAIGN_NOT_FOUND');
-    if (![range.from, range.to].every((day) => !Number.isNaN(Date.parse(day))) || range.from > range.to)
+    // Dots alone would lead to another address.
+    if (!isCallerId(campaignId) || /^\.\.?$/.test(campaignId)) throw new DomainError('CAMPAIGN_NOT_FOUND');
+    if (![range.from, range.to].every(isDay) || range.from > range.to)
       throw invalidField('range', 'must be two days of which the first is not after the second');
     const expiresAt = new Date(body.expiresAt);
     const asOf = new Date();

@@ -8,6 +8,8 @@ import type { Stack } from './stack.js';
 /** Things that requests may change and delete, so that none of the demo's goes. */
 const EXPENDABLE = ['fuzz-1', 'fuzz-2', 'fuzz-3'];
 const LINKS = 20;
+/** Reports, jobs and keys of the console, most of which requests end. */
+const OF_CONSOLE = 10;
 const TIMEOUT_MS = 15_000;
 
 interface Call {
@@ -129,6 +131,42 @@ export async function learn({ hosts, adminKey, accounts }: Stack): Promise<World
     [own.userKey, adminKey, ...Array<string>(30).fill(own.userKey)].map(signIn),
   );
 
+  const onPage = async <T>(path: string, body: unknown): Promise<T> => {
+    const answer = await call(at('console', path), {
+      method: 'POST',
+      headers: { cookie: sessions[0]!, origin: new URL(consoleUrl).origin, 'idempotency-key': randomUUID() },
+      body,
+    });
+    return answer.json() as Promise<T>;
+  };
+  const jobIds: string[] = [];
+  const reports: { id: string; url: string }[] = [];
+  const ownKeyIds: string[] = [];
+  const today = new Date().toISOString().slice(0, 10);
+  for (let made = 0; made < OF_CONSOLE; made += 1) {
+    const job = { poolId: pool, denomination: 25, currency: 'EUR', count: 2 };
+    jobIds.push((await onPage<{ id: string }>('/api/link-jobs', job)).id);
+    const report = {
+      campaignId: campaign,
+      range: { from: today, to: today },
+      title: 'fuzz',
+      expiresAt: new Date(Date.now() + 86_400_000).toISOString(),
+    };
+    reports.push(await onPage<{ id: string; url: string }>('/api/reports', report));
+    ownKeyIds.push((await onPage<{ id: string }>('/api/keys', { role: 'USER' })).id);
+  }
+  const erasureIds: string[] = [];
+  for (const account of EXPENDABLE) {
+    const erasure = { journey_id: 'fuzz' };
+    const made = await admin<{ id: string }>(
+      'token-issuer',
+      'POST',
+      `/admin/accounts/${account}/erasures`,
+      erasure,
+    );
+    erasureIds.push(made.id);
+  }
+
   const couponPerks = perks.filter((perk) => perk.is_coupon_perk).map(({ id }) => id);
   const inOneHour = Math.floor(Date.now() / 1_000) + 3_600;
 
@@ -167,6 +205,10 @@ export async function learn({ hosts, adminKey, accounts }: Stack): Promise<World
     ['loadId', loads.map(({ id }) => id)],
     ['keyId', keyIds],
     ['email', ['fuzz@example.com']],
+    ['erasureId', erasureIds],
+    ['jobId', jobIds],
+    ['reportId', reports.map(({ id }) => id)],
+    ['secret', reports.map(({ url }) => secretOf(url))],
     ['id', [1, 2, 3]],
   ]);
   const expendable = new Map<string, unknown[]>([
@@ -244,6 +286,8 @@ export async function learn({ hosts, adminKey, accounts }: Stack): Promise<World
           ...(tokens ? [['token', tokens] as const] : []),
           // Elsewhere a perk is any perk, here it is one of the campaign.
           ...(app === 'boost' ? [['perkId', incentives] as const] : []),
+          // And a key is one that the account has made for itself.
+          ...(app === 'console' ? [['keyId', ownKeyIds] as const] : []),
         ]);
       return [
         app,
@@ -267,11 +311,13 @@ export async function learn({ hosts, adminKey, accounts }: Stack): Promise<World
     [analytics, '<analytics token>'],
     [analytics.slice(0, -2), '<analytics token>'],
     ...links.map(({ token }): [string, string] => [token, '<link token>']),
+    ...reports.map(({ url }): [string, string] => [secretOf(url), '<secret of a report>']),
     ...sessions.map((cookie): [string, string] => [cookie.split('=')[1]!, '<session>']),
   ]);
   return { targets, urls, secrets };
 }
 
+const secretOf = (url: string): string => url.split('#')[1]!;
 const tokenOf = (url: string): string => new URL(url).searchParams.get('token') ?? 'none';
 const asCookies = (cookies: string[]): Credential[] => cookies.map((cookie) => [['cookie', cookie]]);
 

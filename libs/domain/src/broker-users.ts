@@ -78,7 +78,7 @@ export const answersPrefix = (asker: string, owner: AppName): string =>
 function permissionsOf(app: AppName): BrokerUser {
   const asked = ALL.filter(({ askers }) => askers.includes(app));
   const owned = ALL.filter(({ owner }) => owner === app);
-  const askers = new Set(owned.flatMap((question) => question.askers));
+  const askers = new Set<string>([...owned.flatMap((question) => question.askers), BROKER_OPERATOR]);
   const limits = LIMITERS.includes(app) ? [limitsSubject(app)] : [];
   return {
     publish: [

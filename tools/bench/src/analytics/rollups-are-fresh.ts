@@ -1,20 +1,29 @@
 import pg from 'pg';
 import type { Fleet } from '../fleet.js';
 
+/** As upkeep has it: months that are over, and of others those that are large enough for their order to matter. */
+const LARGE_BYTES = 32 * 1024 ** 2;
+const IS_FRESH = `
+  select closed_to = closing_to and closed_to > now() - interval '2 hours'
+    and not exists (select from dirty_hours where hour < closed_to)
+    and not exists (
+      select from pg_inherits i
+      cross join lateral to_date(right(i.inhrelid::regclass::text, 7), 'YYYY_MM') as m (month)
+      where i.inhparent = 'tracking_events'::regclass and not exists (select from sorted_months s where s.month = m.month)
+        and (
+          m.month + interval '1 month 3 days' <= now()
+          or m.month + interval '7 days' <= now() and pg_relation_size(i.inhrelid) >= ${LARGE_BYTES}
+        )
+    ) as fresh
+  from rollup_state`;
+
 /** Until all hours have cells, all months are in order that upkeep brings into it, and nothing is waiting. */
 export async function rollupsAreFresh(fleet: Fleet): Promise<void> {
   const client = new pg.Client({ connectionString: fleet.databaseUrl, options: '-c search_path=analytics' });
   await client.connect();
-  // Those that are made ahead; and in the first days of a month it and the one before.
-  const unsorted = new Date().getUTCDate() > 7 ? 2 : 4;
   try {
     for (;;) {
-      const { rows } = await client.query<{ fresh: boolean }>(
-        `select closed_to = closing_to and closed_to > now() - interval '2 hours'
-           and not exists (select from dirty_hours where hour < closed_to)
-           and (select count(*) from sorted_months) >= (select count(*) - ${unsorted} from pg_inherits where inhparent = 'tracking_events'::regclass) as fresh
-         from rollup_state`,
-      );
+      const { rows } = await client.query<{ fresh: boolean }>(IS_FRESH);
       if (rows[0]!.fresh) return;
       await new Promise((resolve) => setTimeout(resolve, 1_000));
     }

@@ -36,8 +36,12 @@ export interface Attempt {
   id: string;
   /** Which part of the run it began in. */
   phase: number;
+  /** Milliseconds of the run. */
+  begunAt: number;
   /** When the service said that it is done, in milliseconds of the run; absent: refused, or no answer. */
   answeredAt?: number;
+  /** Requests of it that were answered 503, or not at all. */
+  refusals: number;
   /** Of the reward link, where there is one. */
   linkId?: string;
   /** Sent again with the request. */
@@ -233,6 +237,8 @@ export class Load {
       surface,
       id: `${this.run}-${this.attempts.length}`,
       phase: this.phase,
+      begunAt: this.now,
+      refusals: 0,
     };
     if (surface === 'reveal' || surface === 'cancel') {
       attempt.linkId = this.fresh.shift();
@@ -248,7 +254,8 @@ export class Load {
         this.lastAnswer.set(surface, began);
         return;
       } catch (error) {
-        if (!(error instanceof Refused)) {
+        if (error instanceof Refused) attempt.refusals += 1;
+        else {
           const what = `${surface}: ${(error as Error).message}`;
           this.wrong.set(what, (this.wrong.get(what) ?? 0) + 1);
         }

@@ -11,7 +11,9 @@ const attempt = (given: Partial<Attempt>): Attempt => ({
   surface: 'click',
   id: 'a',
   phase: 0,
+  begunAt: 0,
   answeredAt: 1,
+  refusals: 0,
   ...given,
 });
 const sumOf = (attempts: Attempt[], found: Partial<Stored>) => {

@@ -9,6 +9,7 @@ import {
   checkPromises,
   Load,
   reckonAll,
+  revocations,
   seededRandom,
   SURFACE_NAMES,
   TrialFleet,
@@ -488,6 +489,11 @@ describe('two of everything', () => {
       );
     }, 30_000);
   });
+
+  it('refuses a key everywhere within five seconds after it was revoked, or after the brokers are back', async () => {
+    const found = await revocations(fleet);
+    expect(found.flatMap(({ breaches }) => breaches)).toEqual([]);
+  }, 90_000);
 
   it('has stored what it answered, once, and the audit passes', async () => {
     await load.stop();

@@ -46,17 +46,13 @@ export class ApiKeyGuard extends AuthGuard() implements CanActivate {
     return true;
   }
 
-  private async identify(context: ExecutionContext, key: string): Promise<boolean> {
+  private identify(context: ExecutionContext, key: string): boolean | Promise<boolean> {
+    const find = () => super.canActivate(context) as Promise<boolean>;
+    // Nobody guesses by sending none.
+    if (key === '') return find();
     const http = context.switchToHttp();
     const address = clientIp(http.getRequest<AuthenticatedRequest>());
-    try {
-      return (await super.canActivate(context)) as boolean;
-    } catch (error) {
-      const isWrong = error instanceof DomainError && error.code === 'API_KEY_INVALID';
-      // Nobody guesses by sending none.
-      if (isWrong && key !== '') this.guesses.count(address, http.getResponse<FastifyReply>());
-      throw error;
-    }
+    return this.guesses.attempt(address, http.getResponse<FastifyReply>(), 'API_KEY_INVALID', find);
   }
 
   /** A request of its own for Passport, which would otherwise add members to the real one. */

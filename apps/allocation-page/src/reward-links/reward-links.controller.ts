@@ -7,7 +7,6 @@ import {
   ApiTags,
   getSchemaPath,
 } from '@nestjs/swagger';
-import { DomainError } from '@perkway/domain';
 import {
   ApiLanguage,
   ApiProblems,
@@ -55,7 +54,7 @@ export class RewardLinksController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<RewardLink> {
-    return this.answer(request, reply, this.links.get({ token, ...languageWishOf(request) }));
+    return this.answer(request, reply, () => this.links.get({ token, ...languageWishOf(request) }));
   }
 
   @Post('reveal')
@@ -73,24 +72,17 @@ export class RewardLinksController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<RewardLink> {
-    return this.answer(request, reply, this.links.reveal({ token, ...languageWishOf(request) }));
+    return this.answer(request, reply, () => this.links.reveal({ token, ...languageWishOf(request) }));
   }
 
   private async answer(
     request: FastifyRequest,
     reply: FastifyReply,
-    asked: ReturnType<RewardLinksService['get']>,
+    ask: () => ReturnType<RewardLinksService['get']>,
   ): Promise<RewardLink> {
-    // Now: of a connection that is gone nobody knows where it came from.
-    const address = clientIp(request);
     void reply.header('vary', 'Accept-Language');
-    try {
-      const { link, language } = await asked;
-      if (language) void reply.header('content-language', language);
-      return link;
-    } catch (error) {
-      if (error instanceof DomainError && error.code === 'LINK_NOT_FOUND') this.limiter.count(address, reply);
-      throw error;
-    }
+    const { link, language } = await this.limiter.attempt(clientIp(request), reply, 'LINK_NOT_FOUND', ask);
+    if (language) void reply.header('content-language', language);
+    return link;
   }
 }

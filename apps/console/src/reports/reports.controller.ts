@@ -12,7 +12,6 @@ import {
   Res,
 } from '@nestjs/common';
 import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
-import { DomainError } from '@perkway/domain';
 import {
   ApiPage,
   ApiProblems,
@@ -77,18 +76,13 @@ export class ReportsController {
   })
   @ApiResponse({ status: 200, description: 'The figures of then', type: FrozenReportDto })
   @ApiProblems('REPORT_NOT_FOUND', 'ORIGIN_FORBIDDEN', 'TOO_MANY_REQUESTS', 'DEPENDENCY_UNAVAILABLE')
-  async readReport(
+  readReport(
     @Body() { secret }: ReadReportDto,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<FrozenReportDto> {
-    const address = clientIp(request);
-    try {
-      return await this.reports.read(secret);
-    } catch (error) {
-      if (error instanceof DomainError && error.code === 'REPORT_NOT_FOUND')
-        this.limiter.count(address, reply);
-      throw error;
-    }
+    return this.limiter.attempt(clientIp(request), reply, 'REPORT_NOT_FOUND', () =>
+      this.reports.read(secret),
+    );
   }
 }

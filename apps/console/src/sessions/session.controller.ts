@@ -1,6 +1,6 @@
 import { Body, Controller, Delete, Get, Header, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
 import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
-import { ApiProblems, clientIp, ENV, Public } from '@perkway/platform';
+import { ApiProblems, clientIp, ENV, GuessLimiter, Public } from '@perkway/platform';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ConsoleEnv } from '../env.js';
 import { OpenIdProvider } from '../sign-in/open-id-provider.js';
@@ -8,7 +8,6 @@ import { SessionCookie } from './session-cookie.js';
 import { SessionDto, SignInDto, SignInOptionsDto } from './session.dto.js';
 import { CurrentSession, type Session } from './session.js';
 import { SessionsService } from './sessions.service.js';
-import { SignInLimiter } from './sign-in-limiter.js';
 
 @ApiTags('Session')
 @Controller('api')
@@ -16,7 +15,7 @@ export class SessionController {
   constructor(
     private readonly sessions: SessionsService,
     private readonly cookie: SessionCookie,
-    private readonly limiter: SignInLimiter,
+    private readonly limiter: GuessLimiter,
     private readonly provider: OpenIdProvider,
     @Inject(ENV) private readonly env: ConsoleEnv,
   ) {}
@@ -40,7 +39,7 @@ export class SessionController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<SessionDto> {
-    const { id, session } = await this.limiter.attempt(clientIp(request), reply, async () =>
+    const { id, session } = await this.limiter.attempt(clientIp(request), reply, 'API_KEY_INVALID', () =>
       this.sessions.signInWithKey(apiKey),
     );
     const before = this.cookie.read(request);

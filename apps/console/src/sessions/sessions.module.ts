@@ -2,7 +2,7 @@ import { Global, Module } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
 import { KeyStore } from '@perkway/auth';
 import { RESOLVE_KEYS } from '@perkway/domain';
-import { CREDENTIALS, ENV, LOGGER, Pages, RpcClient, SharedCounts } from '@perkway/platform';
+import { CREDENTIALS, ENV, GuessLimiter, LOGGER, Pages, RpcClient, SharedCounts } from '@perkway/platform';
 import type { Logger } from 'pino';
 import type { ConsoleEnv } from '../env.js';
 import { SignInModule } from '../sign-in/sign-in.module.js';
@@ -11,7 +11,9 @@ import { SessionCookie } from './session-cookie.js';
 import { SessionController } from './session.controller.js';
 import { sessionCredentials, SessionGuard } from './session.guard.js';
 import { SessionsService } from './sessions.service.js';
-import { SignInLimiter } from './sign-in-limiter.js';
+
+/** Between two tries of an address that has sent too many wrong keys. */
+const SIGN_IN_PACE_MS = 500;
 
 /** Guards every handler of the app. */
 @Global()
@@ -33,10 +35,10 @@ import { SignInLimiter } from './sign-in-limiter.js';
       useFactory: ({ CONSOLE_URL }: ConsoleEnv) => new SessionCookie(CONSOLE_URL),
     },
     {
-      provide: SignInLimiter,
+      provide: GuessLimiter,
       inject: [ENV, SharedCounts],
       useFactory: ({ WRONG_KEYS_PER_MINUTE }: ConsoleEnv, counts: SharedCounts) =>
-        new SignInLimiter(WRONG_KEYS_PER_MINUTE, counts),
+        new GuessLimiter(WRONG_KEYS_PER_MINUTE, 'keys to sign in with', counts, SIGN_IN_PACE_MS),
     },
     {
       provide: Pages,

@@ -1,44 +1,103 @@
-import { DomainError } from '@perkway/domain';
+import { DomainError, type ErrorCode } from '@perkway/domain';
 import type { FastifyReply } from 'fastify';
 import ipaddr from 'ipaddr.js';
+import { LRUCache } from 'lru-cache';
 import { hash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { SharedCounter, SharedCounts } from './shared-counts.js';
 
 const WINDOWS = { ms: 60_000, slide: true };
+const MAX_ADDRESSES = 50_000;
+const MOST_WAITING = 10;
+
+/** What an address past its limit tries, one after the other. */
+interface Lane {
+  waiting: number;
+  turn: Promise<unknown>;
+}
+type Reply = Pick<FastifyReply, 'headers' | 'header'>;
 
 /**
- * Counts the wrong credentials that each address has tried within a minute, in all replicas. Only wrong ones count, so
- * whoever shares an address with a guesser is not locked out.
+ * Counts the wrong credentials that each address has tried within a minute, in all replicas. Only wrong ones count, and a
+ * right one is found past the limit too, so that nobody is locked out by a guesser who shares the address. But past it those of an
+ * address are looked up one after the other, and refused unseen when several wait: whoever floods keeps nobody else's
+ * database busy.
  */
 export class GuessLimiter {
   private readonly tried: SharedCounter;
+  /** In this process. */
+  private readonly lanes = new LRUCache<string, Lane>({ max: MAX_ADDRESSES });
 
   /**
    * @param limit wrong tries a minute for one address; 0 switches the limit off
    * @param what is guessed, in the plural, for the refusal; a limiter of its own in the app
+   * @param paceMs past the limit, time between two
    */
   constructor(
     private readonly limit: number,
     private readonly what: string,
     counts: Pick<SharedCounts, 'counter'>,
+    private readonly paceMs = 0,
   ) {
     this.tried = counts.counter(what, WINDOWS, limit);
   }
 
-  /** Counts a wrong try and writes the `RateLimit-*` headers. @throws DomainError TOO_MANY_REQUESTS past the limit */
-  count(address: string, reply: Pick<FastifyReply, 'headers' | 'header'>, now = Date.now()): void {
-    if (this.limit === 0) return;
+  /**
+   * Looks a credential up, in its turn where the address is past its limit. A wrong one is counted, and its answer has the
+   * `RateLimit-*` headers.
+   *
+   * @param look fails with the code `wrong` for a wrong one
+   * @throws DomainError TOO_MANY_REQUESTS for a wrong one past the limit, or whatever it is where too many wait
+   */
+  async attempt<T>(address: string, reply: Reply, wrong: ErrorCode, look: () => T | Promise<T>): Promise<T> {
     const source = sourceOf(address);
-    const tried = this.tried.add(source, now);
+    try {
+      return await (this.isPast(source) ? this.inTurn(source, reply, look) : look());
+    } catch (error) {
+      if (error instanceof DomainError && error.code === wrong) this.count(source, reply);
+      throw error;
+    }
+  }
+
+  private isPast(source: string): boolean {
+    return this.limit > 0 && this.tried.waitMs(source, Date.now()) > 0;
+  }
+
+  private inTurn<T>(source: string, reply: Reply, look: () => T | Promise<T>): Promise<T> {
+    const lane = this.lanes.get(source) ?? { waiting: 0, turn: Promise.resolve() };
+    if (lane.waiting >= MOST_WAITING) this.refuse(source, reply, this.limit + 1);
+    this.lanes.set(source, lane);
+    lane.waiting += 1;
+    const found = lane.turn.then(look);
+    lane.turn = found
+      .catch(() => undefined)
+      .then(() => (this.paceMs > 0 ? sleep(this.paceMs) : undefined))
+      .then(() => (lane.waiting -= 1));
+    return found;
+  }
+
+  private count(source: string, reply: Reply): void {
+    if (this.limit === 0) return;
+    const tried = this.tried.add(source, Date.now());
+    if (tried > this.limit) this.refuse(source, reply, tried);
+    this.writeHeaders(source, reply, tried);
+  }
+
+  private refuse(source: string, reply: Reply, tried: number): never {
+    void reply.header('retry-after', this.writeHeaders(source, reply, tried));
+    throw new DomainError('TOO_MANY_REQUESTS', `Too many unknown ${this.what} from this address`);
+  }
+
+  /** @returns seconds until one more is admitted, or where something is left until the next window */
+  private writeHeaders(source: string, reply: Reply, tried: number): number {
+    const now = Date.now();
     const resetSeconds = Math.ceil((this.tried.waitMs(source, now) || this.tried.remainingMs(now)) / 1_000);
     void reply.headers({
       'ratelimit-limit': this.limit,
       'ratelimit-remaining': Math.max(0, this.limit - tried),
       'ratelimit-reset': resetSeconds,
     });
-    if (tried <= this.limit) return;
-    void reply.header('retry-after', resetSeconds);
-    throw new DomainError('TOO_MANY_REQUESTS', `Too many unknown ${this.what} from this address`);
+    return resetSeconds;
   }
 }
 
@@ -46,7 +105,7 @@ export class GuessLimiter {
  * Whoever has one IPv6 address has the 2^64 beside it, so they count as one. Addresses are told to other replicas, but not as
  * such.
  */
-export const sourceOf = (address: string): string => {
+const sourceOf = (address: string): string => {
   const source = ipaddr.IPv6.isValid(address)
     ? ipaddr.IPv6.parse(address).toByteArray().slice(0, 8).join('.')
     : address;

@@ -11,6 +11,7 @@ const BROKERS_AWAY_MS = 8_000;
 const WARM_MS = 2_500;
 /** Between two requests to one process. */
 const PAUSE_MS = 10;
+const MOST_TRIES = 10;
 const BROWSER = { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0' };
 
 export interface Revocation {
@@ -59,14 +60,23 @@ async function keyedSurfaces(fleet: TrialFleet, key: string): Promise<KeyedSurfa
   return surfaces;
 }
 
+/** A machine with more to do than it can may answer 503 for a moment. */
+async function signIn(origin: string, key: string): Promise<string> {
+  for (let tries = 1; ; tries += 1) {
+    const { status, headers, text } = await ask(`${origin}/api/session`, {
+      method: 'POST',
+      headers: { ...BROWSER, origin },
+      body: { apiKey: key },
+    });
+    if (status === 200) return headers['set-cookie']![0]!.split(';')[0]!;
+    if (tries === MOST_TRIES) throw new Error(`signing in answered ${status}: ${text}`);
+    await sleep(500);
+  }
+}
+
 async function sessionSurfaces(fleet: TrialFleet, key: string): Promise<KeyedSurface[]> {
   const origin = fleet.urls.console;
-  const { headers } = await ask(`${origin}/api/session`, {
-    method: 'POST',
-    headers: { ...BROWSER, origin },
-    body: { apiKey: key },
-  });
-  const cookie = headers['set-cookie']![0]!.split(';')[0]!;
+  const cookie = await signIn(origin, key);
   return fleet.replicas.console.flatMap((replica) =>
     ['/api/session', '/api/gift/pools'].map((path) => ({
       replica,

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { AppName } from '@perkway/domain';
 import { ROOT, type TrialFleet } from '@perkway/trials';
 
@@ -22,7 +23,7 @@ export interface Target {
 /** The largest of those that the synthetic events belong to. */
 const ACCOUNT = 'synthetic-01';
 const EVENTS = 150_000;
-const PERKS = 400;
+const PERKS = 250;
 const SMALL = 3;
 
 async function seedEvents(fleet: TrialFleet): Promise<void> {
@@ -47,7 +48,7 @@ export async function makeTarget(
   ]);
   const ids = Array.from({ length: PERKS }, (_, index) => `hostile-${index}`);
   await fleet.admin('perks', 'PUT', '/admin/categories/2', { slug: 'large', name: 'Large' });
-  for (const id of ids)
+  for (const id of ids) {
     await fleet.admin('perks', 'PUT', `/admin/perks/${id}`, {
       title: `Perk ${id}`,
       description: 'What it is, at length. '.repeat(80),
@@ -59,6 +60,9 @@ export async function makeTarget(
       partner: { id: 'partner-a', name: 'Partner' },
       categories: [2],
     });
+    // The limit is that of this key too.
+    await sleep(2 * (1_000 / limits.keyLimit));
+  }
   for (const [name, perks] of [
     ['small-a', ids.slice(0, SMALL)],
     ['large-a', ids],

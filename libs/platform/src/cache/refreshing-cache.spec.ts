@@ -52,6 +52,30 @@ describe('RefreshingCache', () => {
     expect(asked).toHaveLength(1);
   });
 
+  test('misses while the owner is being asked go with the next request', async () => {
+    let answer = () => {};
+    const free = new Promise<void>((resolve) => (answer = resolve));
+    make({
+      load: async (keys) => {
+        asked.push(keys);
+        await free;
+        return {};
+      },
+    });
+    const flood: Promise<unknown>[] = [];
+    for (let index = 0; index < 200; index += 1) {
+      flood.push(cache.get(`unknown-${index}`));
+      // Each at a moment of its own.
+      await Promise.resolve();
+      await Promise.resolve();
+    }
+    answer();
+    await Promise.all(flood);
+    expect(asked.flat()).toHaveLength(200);
+    // One for each would be a flood for the owner too.
+    expect(asked.length).toBeLessThanOrEqual(5);
+  });
+
   test('a change arrives by itself, also one to nothing', async () => {
     make();
     await Promise.all([cache.get('a'), cache.get('b')]);

@@ -30,6 +30,8 @@ interface Entry<V> {
 
 /** How long a caller waits for a fresher value than one that may be served. */
 const PATIENCE_MS = 250;
+/** How long a miss waits for the question that is under way, to go with the next one. */
+const SHARE_MS = 100;
 /** Most keys in one call of `load`. */
 const BATCH = 500;
 
@@ -42,6 +44,8 @@ export class RefreshingCache<V> {
   private readonly loading = new Map<string, Promise<V | undefined>>();
   private queued: string[] = [];
   private queue: Promise<Record<string, V>> | null = null;
+  /** The last question to the owner that has no answer yet. */
+  private underWay: Promise<unknown> | undefined;
   /** Why the owner did not answer the last time. */
   private failure: ErrorCode | undefined;
   private isRefreshing = false;
@@ -118,16 +122,25 @@ export class RefreshingCache<V> {
     });
   }
 
-  /** Callers that miss at the same moment share one request to the owner. */
+  /**
+   * Callers that miss at the same moment share one request to the owner, and so do those that miss while it is being asked: a
+   * flood of unknown keys asks it a few times a second, with many keys each, and not once for each of them.
+   */
   private load(key: string): Promise<V | undefined> {
     const running = this.loading.get(key);
     if (running) return running;
     this.queued.push(key);
-    this.queue ??= Promise.resolve().then(() => {
+    this.queue ??= this.untilAnswered().then(() => {
       const keys = this.queued;
       this.queued = [];
       this.queue = null;
-      return this.ask(keys);
+      const asking = this.ask(keys);
+      this.underWay = asking;
+      const settle = () => {
+        if (this.underWay === asking) this.underWay = undefined;
+      };
+      asking.then(settle, settle);
+      return asking;
     });
     const loading: Promise<V | undefined> = this.queue
       .then((found) => {
@@ -140,6 +153,19 @@ export class RefreshingCache<V> {
       });
     this.loading.set(key, loading);
     return loading;
+  }
+
+  private untilAnswered(): Promise<void> {
+    const { underWay } = this;
+    if (!underWay) return Promise.resolve();
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, SHARE_MS);
+      const done = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      underWay.then(done, done);
+    });
   }
 
   private async ask(keys: string[]): Promise<Record<string, V>> {

@@ -1,5 +1,6 @@
 import { request as httpRequest } from 'node:http';
 import { waitFor } from '@perkway/testing';
+import pg from 'pg';
 import { anAccountId, analyticsStack, click, event, type Stack } from './support.js';
 
 let stack: Stack;
@@ -112,6 +113,36 @@ describe('equal queries at the same time', () => {
       new Set([JSON.stringify([{ 'perk_clicks.count': '1' }])]),
     );
     expect(new Set(answers.map(({ body }) => body.lastRefreshTime as string)).size).toBe(1);
+  });
+});
+
+describe('queries that are only looked at', () => {
+  it('hold no more connections than those that are answered: another account goes on', async () => {
+    const [account, other] = [anAccountId(), anAccountId()];
+    const blocker = new pg.Client(stack.database.urls.admin);
+    await blocker.connect();
+    try {
+      await blocker.query('begin');
+      await blocker.query('lock table analytics.attribute_names in access exclusive mode');
+      const asked = Array.from({ length: 40 }, (_, index) =>
+        stack
+          .as(account)
+          .post('/cubejs-api/v1/dry-run', { query: { dimensions: [`perk_clicks.cmeta_n${index}`] } }),
+      );
+      await waitFor(async () => {
+        const rows = await stack.database.query(
+          `select from pg_stat_activity where datname = current_database() and application_name = 'analytics-query-reader' and wait_event_type = 'Lock'`,
+        );
+        expect(rows.length).toBeGreaterThan(0);
+      }, 'those that wait');
+      const { status, body } = await stack.as(other).load({ measures: ['perk_clicks.count'] });
+      expect([status, body.error]).toEqual([200, undefined]);
+      await blocker.query('rollback');
+      // Nobody has used these attributes.
+      for (const answer of await Promise.all(asked)) expect([400, 429]).toContain(answer.status);
+    } finally {
+      await blocker.end();
+    }
   });
 });
 

@@ -188,8 +188,13 @@ export class LoadService {
     { queries }: NormalizedQueries,
     gone: AbortSignal,
   ): Promise<DescribedQuery[]> {
-    const patience = { deadline: Date.now() + this.env.QUERY_TIMEOUT_MS, signal: gone };
-    const model = await this.models.for(account, queries, patience);
+    // Only attributes are looked up in the database: in turn, as all that is asked there.
+    const model =
+      attributesIn(queries).length === 0
+        ? this.models.common
+        : await this.inTurn({ account, signal: gone }, (patience) =>
+            this.models.for(account, queries, patience),
+          );
     return queries.map((query) => ({
       query,
       compiled: compile(query, model, account, { keptFrom: this.keptFrom() }),

@@ -64,7 +64,7 @@ export class AccountModels {
     sizeCalculation: ({ names }, key) => key.length + names.reduce((sum, { length }) => sum + length, 0),
   });
   /** Without an account's own dimensions: for queries that name none of them. */
-  private readonly common: Model;
+  readonly common: Model;
 
   constructor(
     @Inject(Reader) private readonly reader: Reader,

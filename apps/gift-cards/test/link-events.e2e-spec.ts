@@ -151,3 +151,36 @@ describe('the events of a link', () => {
     expect(expiries(before)).toHaveLength(2);
   });
 });
+
+it('what a link came to is told although its database dies before the outbox was read', async () => {
+  const gift = await GiftCards.start({ ownServer: true });
+  try {
+    // Nothing leaves this outbox, as in the moment before the relay.
+    await gift.database.query(`
+      create function keep() returns trigger language plpgsql as 'begin return null; end';
+      create trigger kept before delete on tracking_outbox for each row execute function keep()`);
+    const pool = await gift.aPool(3);
+    const [made, revealed, cancelled] = [
+      await gift.aLink(pool),
+      await gift.aLink(pool),
+      await gift.aLink(pool),
+    ];
+    await gift.reveal(revealed.token);
+    await http(gift.app, gift.user).post(`/reward-links/${cancelled.id}/cancel`).expect(200);
+    const told = async () =>
+      (await trackedMessages(gift.nats.url))
+        .flat()
+        .map(({ id }) => id)
+        .sort();
+    expect(await told()).toEqual([]);
+    await gift.database.server!.kill();
+    const ids = [made, revealed, cancelled].map(({ id }) => `${id}:generated`);
+    await waitFor(
+      async () =>
+        expect(await told()).toEqual([...ids, `${revealed.id}:revealed`, `${cancelled.id}:cancelled`].sort()),
+      'an event of each state',
+    );
+  } finally {
+    await gift.close();
+  }
+});

@@ -105,18 +105,32 @@ export class LoadService {
   }
 
   /** Runs in its turn and before its deadline, which counts from now. */
-  private inTurn<T>(asked: Work, work: (patience: Patience) => Promise<T>): Promise<T> {
+  private inTurn<T>(
+    asked: Work,
+    work: (patience: Patience, hold: (isHeld: boolean) => void) => Promise<T>,
+  ): Promise<T> {
     const deadline = Date.now() + this.env.QUERY_TIMEOUT_MS;
     const signal = AbortSignal.any([asked.signal, AbortSignal.timeout(this.env.QUERY_TIMEOUT_MS)]);
-    return this.slots.run({ ...asked, signal }, (isBusy) => work({ deadline, signal, isBusy }));
+    return this.slots.run({ ...asked, signal }, (isBusy, hold) => work({ deadline, signal, isBusy }, hold));
   }
 
   private answer(request: Request, signal: AbortSignal): Promise<Answer> {
     let socket: Socket | undefined;
-    const body = new AnswerBody({ pause: () => socket?.pause(), resume: () => socket?.resume() });
-    this.inTurn({ account: request.account, kind: kindOf(request), signal }, (patience) =>
-      this.write(request, body, patience, (from) => (socket = from)),
-    ).then(
+    let hold: ((isHeld: boolean) => void) | undefined;
+    const body = new AnswerBody({
+      pause: () => {
+        socket?.pause();
+        hold?.(true);
+      },
+      resume: () => {
+        socket?.resume();
+        hold?.(false);
+      },
+    });
+    this.inTurn({ account: request.account, kind: kindOf(request), signal }, (patience, held) => {
+      hold = held;
+      return this.write(request, body, patience, (from) => (socket = from));
+    }).then(
       () => body.end(),
       (error: unknown) => body.fail(error),
     );

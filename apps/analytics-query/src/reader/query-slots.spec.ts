@@ -3,11 +3,12 @@ import { QuerySlots } from './query-slots.js';
 
 /** Work that ends when told. */
 function controlled(slots: QuerySlots) {
-  const running: { account: string; end: () => void }[] = [];
+  const running: { account: string; end: () => void; hold: (isHeld: boolean) => void }[] = [];
   const start = (account: string, signal = new AbortController().signal, kind?: string) =>
-    slots.run({ account, kind, signal }, async () => {
+    slots.run({ account, kind, signal }, async (_isBusy, hold) => {
       await new Promise<void>((resolve) => {
-        const entry = { account, end: () => (running.splice(running.indexOf(entry), 1), resolve()) };
+        const end = () => (running.splice(running.indexOf(entry), 1), resolve());
+        const entry = { account, end, hold };
         running.push(entry);
       });
       return account;
@@ -117,6 +118,28 @@ describe('QuerySlots', () => {
       running[0]!.end();
       await settled();
       expect(['a', 'b', 'c'].map(of)).toEqual([1, 0, 1]);
+      while (running.length > 0) {
+        running[0]!.end();
+        await settled();
+      }
+      await Promise.all(all);
+    });
+
+    it('counts none whose rows nobody takes, so that a slow reader keeps nobody waiting', async () => {
+      const slots = new QuerySlots({ ...options, heavy: 1 });
+      await learned(slots, ['year']);
+      const { start, of, running } = controlled(slots);
+      const all = [start('slow', signal, 'year'), start('a', signal, 'year'), start('b', signal, 'year')];
+      await settled();
+      expect(['slow', 'a', 'b'].map(of)).toEqual([1, 0, 0]);
+      running[0]!.hold(true);
+      await settled();
+      expect(['slow', 'a', 'b'].map(of)).toEqual([1, 1, 0]);
+      // It goes on, and beside it there is one more than there would be: nobody is stopped for that.
+      running[0]!.hold(false);
+      running[1]!.end();
+      await settled();
+      expect(['slow', 'a', 'b'].map(of)).toEqual([1, 0, 0]);
       while (running.length > 0) {
         running[0]!.end();
         await settled();

@@ -11,6 +11,8 @@ interface Waiting {
 interface Running {
   since: number;
   isHeavy: boolean;
+  /** Whoever asked does not take the rows: it uses no processor until they do. */
+  isHeld: boolean;
 }
 interface Lane {
   running: number;
@@ -64,17 +66,24 @@ export class QuerySlots {
   constructor(private readonly options: QuerySlotsOptions) {}
 
   /**
-   * @param work told whether there is other work at the same time
+   * @param work told whether there is other work at the same time; tells when it is held up by its reader, and when no more
    * @throws DomainError 429 when too many queries of the account wait already
    */
-  async run<T>({ account, kind, signal }: Work, work: (isBusy: boolean) => Promise<T>): Promise<T> {
+  async run<T>(
+    { account, kind, signal }: Work,
+    work: (isBusy: boolean, hold: (isHeld: boolean) => void) => Promise<T>,
+  ): Promise<T> {
     const isHeavy = kind !== undefined && this.heavyKinds.has(kind);
     const lane = this.laneOf(account);
     const run = this.mayStart(lane, isHeavy)
       ? this.take(lane, isHeavy)
       : await this.wait(account, lane, isHeavy, signal);
     try {
-      return await work(this.running.size > 1 || this.waiting > 0);
+      return await work(this.running.size > 1 || this.waiting > 0, (isHeld) => {
+        if (run.isHeld === isHeld) return;
+        run.isHeld = isHeld;
+        if (isHeld) this.startNext();
+      });
     } finally {
       const took = Date.now() - run.since;
       if (kind !== undefined && took >= HEAVY_MS) this.heavyKinds.set(kind, true);
@@ -107,11 +116,12 @@ export class QuerySlots {
   /** Also those that nobody knew before. */
   private heavyRunning(): number {
     const before = Date.now() - HEAVY_MS;
-    return [...this.running].filter(({ isHeavy, since }) => isHeavy || since <= before).length;
+    return [...this.running].filter(({ isHeavy, isHeld, since }) => !isHeld && (isHeavy || since <= before))
+      .length;
   }
 
   private take(lane: Lane, isHeavy: boolean): Running {
-    const run = { since: Date.now(), isHeavy };
+    const run = { since: Date.now(), isHeavy, isHeld: false };
     lane.running += 1;
     this.running.add(run);
     return run;

@@ -208,8 +208,14 @@ describe('TrackingService', () => {
     await untilRelayed(database);
     tracking.relaySoon(forgotten.map((one) => JSON.stringify(one)));
     await database.server.kill();
-    await waitFor(async () => expect(ids(await readEvents(nats.url))).toEqual(ids(forgotten)), 'the events');
-    await database.server.start();
+    try {
+      await waitFor(
+        async () => expect(ids(await readEvents(nats.url))).toEqual(ids(forgotten)),
+        'the events',
+      );
+    } finally {
+      await database.server.start();
+    }
   });
 
   test('both hanging: answered soon, counted as at risk, stored when one of them is back', async () => {

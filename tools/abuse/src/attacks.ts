@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { Socket } from 'node:net';
 import type { AppName } from '@perkway/domain';
 import { HostileClient, type HostileAnswer, type HostileRequest, type Outcome } from './hostile-client.js';
 import type { Target } from './target.js';
@@ -51,16 +52,16 @@ const asWritten = async (
   return client.outcome;
 };
 
+const DRIBBLE_MS = 1_000;
+
 /** Says a piece of a request again and again, and never the end of it. */
-const dribble =
-  (head: string, piece: string, every = 1_000) =>
-  (socket: import('node:net').Socket) => {
-    socket.write(head);
-    const timer = setInterval(() => socket.write(piece), every);
-    socket.on('data', () => undefined).once('close', () => clearInterval(timer));
-  };
+const dribble = (head: string, piece: string) => (socket: Socket) => {
+  socket.write(head);
+  const timer = setInterval(() => socket.write(piece), DRIBBLE_MS);
+  socket.on('data', () => undefined).once('close', () => clearInterval(timer));
+};
 /** Asks and does not read. */
-const unread = (path: string, headers: string) => (socket: import('node:net').Socket) =>
+const unread = (path: string, headers: string) => (socket: Socket) =>
   socket.pause().write(`GET ${path} HTTP/1.1\r\nhost: x\r\n${headers}\r\n\r\n`);
 
 const EVENTS_AS_THEY_ARE = (offset: number) => ({

@@ -21,10 +21,11 @@ export function quantile(numbers: number[], share: number): number {
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? NaN;
 }
 
+/** What was never answered has taken for ever. */
 const latenciesOf = (attempts: Attempt[], surface: Surface): number[] =>
   attempts
-    .filter((attempt) => attempt.surface === surface && attempt.answeredAt !== undefined)
-    .map(({ begunAt, answeredAt }) => answeredAt! - begunAt);
+    .filter((attempt) => attempt.surface === surface)
+    .map(({ begunAt, answeredAt = Infinity }) => answeredAt - begunAt);
 
 /** By surface what rounds alone and rounds beside an attack have taken; surfaces with nothing to compare are left out. */
 export function compare(rounds: [alone: Attempt[], attacked: Attempt[]][]): Comparison[] {

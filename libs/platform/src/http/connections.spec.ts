@@ -139,6 +139,21 @@ describe('connections', () => {
     expect(await read(first).catch(() => 0)).toBeLessThan(LARGE);
   }, 20_000);
 
+  it('stay where an answer in one piece is read, though slowly, while too much waits for others', async () => {
+    await launch({ unreadBytes: LARGE / 2 });
+    const [slow, unread] = await Promise.all([ask('/large'), ask('/large')]);
+    let bytes = 0;
+    for await (const chunk of slow) {
+      const { length } = chunk as Buffer;
+      // 10 MB a second: some looks of the server long.
+      await new Promise((resolve) => setTimeout(resolve, length / 10_000));
+      if ((bytes += length) >= LARGE) break;
+    }
+    expect(bytes).toBeGreaterThanOrEqual(LARGE);
+    await until(async () => (await cutFor('unread')) === 1);
+    expect(await read(unread).catch(() => 0)).toBeLessThan(LARGE);
+  }, 20_000);
+
   it('make room for who comes when all places are taken by who does nothing', async () => {
     await launch({ most: 10 });
     const idle = await Promise.all(Array.from({ length: 5 }, () => ask('/livez')));

@@ -32,8 +32,13 @@ const LOOK_EVERY_MS = 500;
 /** How an answer goes: what its reader has taken, and since when it is no more. */
 interface Unread {
   taken: number;
+  inPiece: number;
   since: number;
 }
+
+/** Bytes of the piece that is being written which the system has not taken. Node itself tells of whole pieces only. */
+const leftInPiece = (socket: Socket): number =>
+  (socket as { _handle?: { writeQueueSize?: number } })._handle?.writeQueueSize ?? 0;
 
 /** Holds a server to its limits, and lets it close while clients would keep their connections. */
 export function limitConnections(
@@ -126,9 +131,10 @@ class UnreadAnswers {
       if (length === 0) continue;
       all += length;
       const taken = socket.bytesWritten - length;
+      const inPiece = leftInPiece(socket);
       const known = before.get(socket);
-      const isStuck = known?.taken === taken;
-      this.waiting.set(socket, isStuck ? known : { taken, since: now });
+      const isStuck = known?.taken === taken && inPiece >= known.inPiece;
+      this.waiting.set(socket, isStuck ? known : { taken, inPiece, since: now });
       if (isStuck) stuck.push({ socket, length, since: known.since });
     }
     const { unreadBytes, unreadForMs, slowestBytes } = this.limits;

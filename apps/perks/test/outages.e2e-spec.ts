@@ -108,13 +108,18 @@ describe('without what it depends on', () => {
   });
 
   it('reads on while both are gone', async () => {
+    const since = Date.now();
     await Promise.all([perks.nats.kill(), postgres.kill()]);
     try {
       await readWarm();
     } finally {
       await Promise.all([perks.nats.restart(), postgres.start()]);
     }
-    await waitFor(async () => (await perks.views()).length >= 3, 'three views', 20_000);
-    expect(await perks.views()).toHaveLength(3);
+    // What was committed last is told again when the database goes away, of the test before too; it counts once.
+    const views = async () =>
+      new Set((await perks.views()).filter(({ at }) => at >= since).map(({ id }) => id));
+    await waitFor(async () => (await views()).size >= 3, 'three views', 20_000);
+    await untilRelayed(perks.database);
+    expect((await views()).size).toBe(3);
   });
 });

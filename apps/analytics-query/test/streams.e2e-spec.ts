@@ -228,6 +228,20 @@ describe('a replay', () => {
     expect(taken.reduce((sum, [, count]) => sum + Number(count), 0)).toBeGreaterThanOrEqual(2 * EVENTS);
   });
 
+  it('waits for a broker that does not answer yet', async () => {
+    await launch();
+    const account = anAccountId();
+    await publisher.events(...clicks(account, 'one'));
+    await untilStored(account, ['one']);
+    await nats.pause();
+    const replaying = replay('--from', new Date(Date.now() - HOUR_MS).toISOString());
+    // Longer than the patience of one question.
+    await new Promise((resolve) => setTimeout(resolve, 8_000));
+    nats.resume();
+    expect(await replaying).toMatchObject({ exitCode: 0 });
+    await untilStored(account, ['one']);
+  }, 60_000);
+
   it('says what it lacks in one sentence', async () => {
     expect(await replay()).toEqual({ exitCode: 1, output: expect.stringMatching(/^From when\?/) });
     expect(await replay('--from', 'yesterday')).toEqual({

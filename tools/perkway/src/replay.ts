@@ -3,16 +3,25 @@
  * reaches. For a database that was restored to an earlier state; harmless otherwise, because an event that is there
  * already is not stored twice. NATS_URL names a user who may do everything. The ingest may run meanwhile.
  */
-import { jetstreamManager, DeliverPolicy, JetStreamApiError } from '@nats-io/jetstream';
+import { jetstreamManager, DeliverPolicy, JetStreamApiError, type ConsumerConfig } from '@nats-io/jetstream';
+import { TimeoutError } from '@nats-io/transport-node';
 import { TRACKING_CONSUMER, TRACKING_STREAM } from '@perkway/domain';
 import { withBroker } from '@perkway/local-servers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { CommandError, readOperatorUrl, runCommand } from './read-variable.js';
 
 /** The ingest, which misses its consumer, may have made it anew before this does: from the first event on. */
 const ATTEMPTS = 10;
 
+/** Brokers that were all started a moment ago answer only when they have agreed on who leads. */
+const PATIENCE_MS = 30_000;
+const PAUSE_MS = 500;
+
 const isApiError = (error: unknown): error is JetStreamApiError => error instanceof JetStreamApiError;
+
+const isUnanswered = (error: unknown): boolean =>
+  error instanceof TimeoutError || (isApiError(error) && error.status === 503);
 
 function readTime(text: string | undefined): Date {
   const time = new Date(text ?? '');
@@ -21,13 +30,14 @@ function readTime(text: string | undefined): Date {
   return time;
 }
 
-await runCommand(async () => {
-  const { values } = parseArgs({ options: { from: { type: 'string' } } });
-  const from = readTime(values.from);
-  await withBroker(readOperatorUrl(), async (connection) => {
+/** Of the consumer that is made anew, which may be gone when this is tried again. */
+let config: ConsumerConfig | undefined;
+
+const replayFrom = (from: Date): Promise<void> =>
+  withBroker(readOperatorUrl(), async (connection) => {
     const { streams, consumers } = await jetstreamManager(connection);
     const { state } = await streams.info(TRACKING_STREAM);
-    const { config } = await consumers.info(TRACKING_STREAM, TRACKING_CONSUMER);
+    config ??= (await consumers.info(TRACKING_STREAM, TRACKING_CONSUMER)).config;
     for (let attempt = 1; ; attempt += 1)
       try {
         await consumers.delete(TRACKING_STREAM, TRACKING_CONSUMER).catch((error: unknown) => {
@@ -55,4 +65,14 @@ await runCommand(async () => {
         `The stream reaches back to ${state.first_ts} only: what was tracked before is not replayed.`,
       );
   });
+
+await runCommand(async () => {
+  const { values } = parseArgs({ options: { from: { type: 'string' } } });
+  const from = readTime(values.from);
+  for (const deadline = Date.now() + PATIENCE_MS; ; await sleep(PAUSE_MS))
+    try {
+      return await replayFrom(from);
+    } catch (error) {
+      if (!isUnanswered(error) || Date.now() > deadline) throw error;
+    }
 });

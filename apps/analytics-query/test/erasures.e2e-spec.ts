@@ -22,6 +22,7 @@ import {
   type Asker,
 } from '@perkway/testing';
 import { randomUUID } from 'node:crypto';
+import pg from 'pg';
 import { analyticsStack, event, launchAnalytics, type Stack } from './support.js';
 
 const NAME = 'Wilhelmina "Mina" Ångström';
@@ -222,6 +223,48 @@ it('takes a customer out of events by reference and attribute, and knows nobody 
   expect(await stack.database.query('select cmeta from tracking_events where cmeta is not null')).toEqual([
     { cmeta: { note: 'gold' } },
   ]);
+});
+
+it('counts an order once whose customer was erased, then its journey', async () => {
+  const account = anAccountId();
+  const order = { ...eventsOf(account, NAME)[2]!, cmeta: { customer: MAIL } };
+  await stack.publisher.events(order as never);
+  await untilStored(account, 1);
+  await erase({ account, kind: 'customer_id', value: MAIL });
+  const [{ external_id: standIn } = { external_id: null }] = await stored(account);
+  await erase(journeyOf(account));
+  expect((await stored(account))[0]!.external_id).toBe(standIn);
+  const again = { ...order, id: 'again', at: Date.now() };
+  const marker = { ...eventsOf(account, 'somebody-else')[1]!, cmeta: {}, utm: {} };
+  await stack.publisher.events(again as never, marker as never);
+  await untilStored(account, 2);
+  expect(await stack.as(account).count('conversions.count')).toBe(1);
+  expect(await traces()).toEqual([]);
+});
+
+it('does not bring back what another replica is taking out of the same row', async () => {
+  const account = anAccountId();
+  const [, , , , link] = eventsOf(account, NAME);
+  await stack.publisher.events(link!);
+  await untilStored(account, 1);
+  const other = new pg.Client({ connectionString: stack.database.url });
+  open.push({ close: () => other.end() });
+  await other.connect();
+  await other.query('begin');
+  await other.query(
+    `update tracking_events set journey_id = 'erased-1', reference = null where account_id = $1`,
+    [account],
+  );
+  const erased = erase({ account, kind: 'customer_id', value: MAIL });
+  await waitFor(async () => {
+    const waiting = await stack.database.query(
+      `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    );
+    expect(waiting).toHaveLength(1);
+  }, 'an erasure that waits');
+  await other.query('commit');
+  await erased;
+  expect((await stored(account)).map((row) => row.journey_id)).toEqual(['erased-1']);
 });
 
 it('leaves those alone who came without a journey', async () => {

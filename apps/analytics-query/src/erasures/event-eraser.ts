@@ -15,24 +15,34 @@ import { withUpkeepClient } from '../upkeep/upkeep-connection.js';
 /** Changed in one transaction, which ingest may have to wait for where it waits for rollups. */
 const ROWS_AT_ONCE = 500;
 
-interface Row {
+interface Key {
   occurred_at: Date;
   id: string;
+}
+interface Row extends Key {
   journey_id: string | null;
   external_id: string | null;
 }
 
-const NEXT = `
-  select e.occurred_at, e.id, e.journey_id, e.external_id from tracking_events e
-  where e.account_id = $1 and (e.occurred_at, e.id) > ($2, $3) and (
-    e.journey_id = any($4) and not ${HAS_DERIVED_JOURNEY}
-    or e.reference = any($5)
+const IS_OF_SUBJECT = `(
+    e.journey_id = any($2) and not ${HAS_DERIVED_JOURNEY}
+    or e.reference = any($3)
     or e.cmeta is not null and exists (
       select from jsonb_each_text(e.cmeta) as a (name, value)
-      where a.value = any($5) and lower(replace(a.name, '-', '_')) = any($6)
+      where a.value = any($3) and lower(replace(a.name, '-', '_')) = any($4)
     )
-  )
+  )`;
+const NEXT = `
+  select e.occurred_at, e.id from tracking_events e
+  where e.account_id = $1 and (e.occurred_at, e.id) > ($5, $6) and ${IS_OF_SUBJECT}
   order by e.occurred_at, e.id limit ${ROWS_AT_ONCE}`;
+/** Read again when they are locked: another replica may have changed them, and what it took out is not to come back. */
+const LOCK = `
+  select e.occurred_at, e.id, e.journey_id, e.external_id from tracking_events e
+  where e.account_id = $1 and (e.occurred_at, e.id) in (select * from unnest($5::timestamptz[], $6::text[]))
+    and e.occurred_at between $7 and $8 and ${IS_OF_SUBJECT}
+  order by e.occurred_at, e.id
+  for update of e`;
 
 /** As whoever writes events: whoever sorts a month meanwhile finds the marks. The cells stay as they are right. */
 const MARK = `
@@ -67,23 +77,37 @@ export class EventEraser {
     );
     const customers = erasures.flatMap(({ kind, value }) => (kind === 'customer_id' ? [value] : []));
     const { secret } = erasures[0]!;
+    const subjects = [account, [...journeys.keys()], customers, CUSTOMER_ATTRIBUTES];
     await withUpkeepClient(this.env.DATABASE_URL, async (client) => {
       for (let after: [Date, string] = [new Date(0), '']; ;) {
-        const { rows } = await client.query<Row>(NEXT, [
-          account,
-          ...after,
-          [...journeys.keys()],
-          customers,
-          CUSTOMER_ATTRIBUTES,
-        ]);
-        if (rows.length === 0) return;
-        await change(client, account, secret, rows, journeys);
-        const last = rows.at(-1)!;
+        const { rows: keys } = await client.query<Key>(NEXT, [...subjects, ...after]);
+        const last = keys.at(-1);
+        if (!last) return;
+        await client.query('begin');
+        try {
+          await client.query(`select pg_advisory_xact_lock_shared(${ADVISORY_LOCKS.ingest})`);
+          const times = instantsOf(keys);
+          const { rows } = await client.query<Row>(LOCK, [
+            ...subjects,
+            times,
+            keys.map(({ id }) => id),
+            times[0],
+            times.at(-1),
+          ]);
+          if (rows.length > 0) await change(client, account, secret, rows, journeys);
+          await client.query('commit');
+        } catch (error) {
+          await client.query('rollback');
+          throw error;
+        }
         after = [last.occurred_at, last.id];
       }
     });
   }
 }
+
+const instantsOf = (keys: readonly Key[]): string[] =>
+  keys.map(({ occurred_at }) => occurred_at.toISOString());
 
 async function change(
   client: pg.Client,
@@ -92,27 +116,19 @@ async function change(
   rows: Row[],
   journeys: ReadonlyMap<string, string>,
 ): Promise<void> {
-  const times = rows.map(({ occurred_at }) => occurred_at.toISOString());
+  const times = instantsOf(rows);
   const externalIds = [...new Set(rows.flatMap(({ external_id }) => external_id ?? []))];
   const standIns = new Map(externalIds.map((each) => [each, externalIdStandIn(secret, each)]));
-  await client.query('begin');
-  try {
-    await client.query(`select pg_advisory_xact_lock_shared(${ADVISORY_LOCKS.ingest})`);
-    await client.query(MARK, [account, times]);
-    await client.query(CHANGE, [
-      account,
-      times,
-      rows.map(({ id }) => id),
-      rows.map(({ journey_id: journey }) => journey && (journeys.get(journey) ?? journey)),
-      rows.map(({ external_id: each }) => each && standIns.get(each)),
-      times[0],
-      times.at(-1),
-    ]);
-    if (externalIds.length > 0)
-      await client.query(CHANGE_EXTERNAL_IDS, [account, [...standIns.keys()], [...standIns.values()]]);
-    await client.query('commit');
-  } catch (error) {
-    await client.query('rollback');
-    throw error;
-  }
+  await client.query(MARK, [account, times]);
+  await client.query(CHANGE, [
+    account,
+    times,
+    rows.map(({ id }) => id),
+    rows.map(({ journey_id: journey }) => journey && (journeys.get(journey) ?? journey)),
+    rows.map(({ external_id: each }) => each && standIns.get(each)),
+    times[0],
+    times.at(-1),
+  ]);
+  if (externalIds.length > 0)
+    await client.query(CHANGE_EXTERNAL_IDS, [account, [...standIns.keys()], [...standIns.values()]]);
 }

@@ -18,13 +18,25 @@ export async function isPortFree(port: number): Promise<boolean> {
   return true;
 }
 
+/** Nobody may listen there yet. */
+const given = new Set<number>();
+
 /**
- * A port that is free on 127.0.0.1 now. It lies below the range from which the kernel gives ports to outgoing
- * connections: a client that reconnects while its server restarts could otherwise be given the server's own port.
+ * A port that is free on 127.0.0.1 now, and that this process has given to nobody before: whoever got it may not listen yet.
+ * It lies below the range from which the kernel gives ports to outgoing connections: a client that reconnects while its
+ * server restarts could otherwise be given the server's own port.
  */
-export async function freePort(): Promise<number> {
+export const freePort = (): Promise<number> => freePorts(1);
+
+/** The first of so many ports in a row. */
+export async function freePorts(count: number): Promise<number> {
   for (;;) {
-    const port = randomInt(15_000, 32_000);
-    if (await isPortFree(port)) return port;
+    const first = randomInt(15_000, 32_000);
+    const ports = Array.from({ length: count }, (_, index) => first + index);
+    if (ports.some((port) => given.has(port))) continue;
+    // Before they are tried, so that nobody else is given them meanwhile.
+    for (const port of ports) given.add(port);
+    if ((await Promise.all(ports.map(isPortFree))).every(Boolean)) return first;
+    for (const port of ports) given.delete(port);
   }
 }

@@ -2,7 +2,7 @@ export { distributeOver, startCitus, type CitusOptions } from './citus-cluster.j
 export * from './distribute-events.js';
 export { takeBaseBackup, type BaseBackup } from './base-backup.js';
 export { withBroker } from './with-broker.js';
-export { freePort, isPortFree } from './free-port.js';
+export { freePort, freePorts, isPortFree } from './free-port.js';
 export { LocalServer, type ServerSpec } from './local-server.js';
 export { findNatsServer, findNatsServerForCluster } from './nats-binary.js';
 export { startNatsCluster, type NatsCluster } from './nats-cluster.js';

@@ -9,7 +9,7 @@ export interface ServerSpec {
   spawn: () => Promise<ServerProcess>;
   isReady: (process: ServerProcess) => Promise<boolean>;
   /** Whether a process that ended before it was ready may be followed by another attempt. */
-  mayRetry: (log: string) => boolean;
+  mayRetry: (log: string) => boolean | Promise<boolean>;
   stopSteps: Parameters<ServerProcess['stop']>[0];
   startTimeoutMs?: number;
   /** Told each new process, before it is ready. */
@@ -73,7 +73,7 @@ export class LocalServer {
       if (this.stopping) throw new Error(`${this.spec.title} was stopped before it was ready`);
       await process.stop([{ signal: 'SIGKILL', graceMs: 5_000 }]);
       const log = process.logTail();
-      if (died && Date.now() < deadline && this.spec.mayRetry(log)) {
+      if (died && Date.now() < deadline && (await this.spec.mayRetry(log))) {
         await sleep(RETRY_MS);
         continue;
       }

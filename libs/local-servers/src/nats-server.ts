@@ -103,9 +103,9 @@ export async function prepareNats(options: NatsOptions): Promise<LocalServer> {
       const info = await readNatsInfo('127.0.0.1', port, 1_000);
       return info?.server_name === name && info.jetstream === true;
     },
-    mayRetry: (log) => {
+    mayRetry: async (log) => {
       if (!mayMove || !/address already in use/i.test(log)) return false;
-      port += 1;
+      port = await freePort();
       return true;
     },
     onSpawn: options.onSpawn,

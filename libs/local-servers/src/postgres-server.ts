@@ -252,11 +252,11 @@ export async function preparePostgres(given: PostgresOptions): Promise<LocalServ
       });
     },
     isReady: async ({ pid }) => isReady(dataDir, pid),
-    mayRetry: (log) => {
+    mayRetry: async (log) => {
       // Sessions of a killed server need a moment to notice that it has gone.
       if (/shared memory block .* is still in use/.test(log)) return true;
       if (!mayMove || !/address already in use/i.test(log)) return false;
-      port += 1;
+      port = await freePort();
       return true;
     },
     onSpawn: options.onSpawn,

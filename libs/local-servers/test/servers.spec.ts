@@ -11,6 +11,8 @@ import { connect } from '@nats-io/transport-node';
 import {
   commandLineOf,
   findNatsServer,
+  freePort,
+  freePorts,
   isAlive,
   isPortFree,
   readNatsInfo,
@@ -126,6 +128,15 @@ describe('startPostgres', () => {
     writeFileSync(join(folder, 'file'), '');
     await expect(postgres({ dataDir: join(folder, 'file', 'data') })).rejects.toThrow();
     expect(readdirSync(folder)).toEqual(['file']);
+  });
+});
+
+describe('freePort', () => {
+  it('gives no port twice, although nobody listens there yet', async () => {
+    const ports = await Promise.all(Array.from({ length: 1_500 }, () => freePort()));
+    const first = await freePorts(9);
+    const all = [...ports, ...Array.from({ length: 9 }, (_, index) => first + index)];
+    expect(new Set(all).size).toBe(all.length);
   });
 });
 

@@ -90,7 +90,11 @@ export class AppProcess extends NodeProcess {
   }
 
   async ready(): Promise<this> {
-    await this.until(async () => (await http(this).get('/readyz')).status === 200, `${this.main} ready`);
+    await this.until(
+      // Whoever else listens there is not meant.
+      async () => (await http(this).get('/readyz')).status === 200 && !this.hasEnded,
+      `${this.main} ready`,
+    );
     return this;
   }
 }

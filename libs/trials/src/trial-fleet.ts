@@ -82,11 +82,13 @@ export class Replica {
     this.process.signal('SIGUSR2');
   }
 
+  /** Whoever else listens there is not meant. */
   async isReady(): Promise<boolean> {
-    return fetch(`${this.url}/readyz`, { signal: AbortSignal.timeout(1_000) }).then(
+    const answers = await fetch(`${this.url}/readyz`, { signal: AbortSignal.timeout(1_000) }).then(
       ({ ok }) => ok,
       () => false,
     );
+    return answers && this.process.running;
   }
 }
 

@@ -223,7 +223,8 @@ export class Fleet {
     const server = await launch('main.js', profile ? ['--cpu-prof', `--cpu-prof-dir=${profile}`] : []);
     this.running.set(app, server);
     const deadline = Date.now() + START_LIMIT_MS;
-    while (!(await this.isReady(app))) {
+    // Whoever else listens there is not meant.
+    while (!(await this.isReady(app)) || !server.running) {
       if (!server.running || Date.now() > deadline)
         throw new Error(`${app} did not start; the end of its log:\n${server.logTail()}`);
       await sleep(50);

@@ -1,6 +1,6 @@
 import { runFolder } from '@perkway/testing';
-import { freePort, isPortFree } from '@perkway/local-servers';
-import { PORT_OWNERS, portOf } from '@perkway/fleet';
+import { freePorts } from '@perkway/local-servers';
+import { LAST_PORT } from '@perkway/fleet';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -25,14 +25,6 @@ export interface StackFile {
   accounts: { id: string; userKey: string; collections: string[]; campaigns: string[]; pools: string[] }[];
 }
 
-async function freeBase(): Promise<number> {
-  for (;;) {
-    const base = (await freePort()) - 1;
-    const free = await Promise.all(PORT_OWNERS.map((owner) => isPortFree(portOf(base, owner))));
-    if (free.every(Boolean)) return base;
-  }
-}
-
 interface Place {
   folder: string;
   portBase: number;
@@ -50,7 +42,7 @@ export class Stack {
   ) {}
 
   static async start(): Promise<Stack> {
-    return Stack.run({ folder: runFolder('canary'), portBase: await freeBase() });
+    return Stack.run({ folder: runFolder('canary'), portBase: (await freePorts(LAST_PORT)) - 1 });
   }
 
   private static async run(place: Place, former?: StackFile): Promise<Stack> {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LAST_PORT } from '@perkway/fleet';
-import { freePort, isPortFree } from '@perkway/local-servers';
+import { freePorts } from '@perkway/local-servers';
 
 /** What `npm start` writes about a stack that runs, as far as it is needed here. */
 export interface Stack {
@@ -21,14 +21,6 @@ export interface RunningStack extends Stack {
 const START_LIMIT_MS = 180_000;
 const ROOT = join(import.meta.dirname, '../../..');
 
-async function freeBase(): Promise<number> {
-  for (;;) {
-    const base = (await freePort()) - 1;
-    const ports = Array.from({ length: LAST_PORT }, (_, index) => base + 1 + index);
-    if ((await Promise.all(ports.map((port) => isPortFree(port)))).every(Boolean)) return base;
-  }
-}
-
 const read = (file: string): Stack => JSON.parse(readFileSync(file, 'utf8')) as Stack;
 
 /** A stack that runs already. */
@@ -42,7 +34,7 @@ export async function startStack(): Promise<RunningStack> {
     cwd: ROOT,
     env: {
       ...process.env,
-      PORT_BASE: String(await freeBase()),
+      PORT_BASE: String((await freePorts(LAST_PORT)) - 1),
       STACK_FILE: stackFile,
       DATA_DIR: join(folder, 'data'),
     },

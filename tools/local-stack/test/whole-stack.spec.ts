@@ -17,7 +17,7 @@ import { join, resolve } from 'node:path';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { TRACKING_STREAM, TRACKING_SUBJECTS } from '@perkway/domain';
-import { freePort, isAlive, isPortFree, startNats, startPostgres } from '@perkway/local-servers';
+import { freePorts, isAlive, isPortFree, startNats, startPostgres } from '@perkway/local-servers';
 import { NodeProcess } from '@perkway/testing';
 import pg from 'pg';
 import type { StackFile } from '../src/data-folder.js';
@@ -103,14 +103,9 @@ function writeApp(app: string, main: string) {
   writeFileSync(join(folder, 'migrate.ts'), MIGRATE);
 }
 
-const freePorts = (of = base) =>
-  Promise.all(Array.from({ length: 9 }, (_, index) => isPortFree(of + 1 + index)));
-async function freeBase(): Promise<number> {
-  for (;;) {
-    const found = (await freePort()) - 1;
-    if ((await freePorts(found)).every(Boolean)) return found;
-  }
-}
+const PORTS = 9;
+const freeBase = async () => (await freePorts(PORTS)) - 1;
+const areFree = () => Promise.all(Array.from({ length: PORTS }, (_, index) => isPortFree(base + 1 + index)));
 const dataDir = () => join(workspace, `data-${base}`);
 const stackFile = () => join(workspace, `stack-${base}.json`);
 const readStack = () => JSON.parse(readFileSync(stackFile(), 'utf8')) as StackFile;
@@ -192,7 +187,7 @@ it('starts, restarts whatever dies, survives its own death, and stops without a 
   void run.kill('SIGINT');
   expect(await run.kill('SIGINT')).toBe(0);
   expect(Object.values(stack.pids).filter(isAlive)).toEqual([]);
-  expect(await freePorts()).toEqual(Array(9).fill(true));
+  expect(await areFree()).toEqual(Array(PORTS).fill(true));
   expect(existsSync(stackFile())).toBe(false);
   expect(readFileSync(join(stack.logDir, 'perks.log'), 'utf8')).toContain('drained');
 
@@ -280,7 +275,7 @@ it('runs beside a second stack that started at the same moment, each with a stac
 });
 
 describe('says in one sentence what is wrong, and leaves nothing running:', () => {
-  afterEach(async () => expect(await freePorts()).toEqual(Array(9).fill(true)));
+  afterEach(async () => expect(await areFree()).toEqual(Array(PORTS).fill(true)));
 
   it('a busy port', async () => {
     const busy = createServer().listen(base + 9, '127.0.0.1');

@@ -10,8 +10,8 @@ import { isBuiltin } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { PORT_OWNERS, portOf } from '@perkway/fleet';
-import { freePort, isAlive, isPortFree } from '@perkway/local-servers';
+import { LAST_PORT, PORT_OWNERS, portOf } from '@perkway/fleet';
+import { freePorts, isAlive, isPortFree } from '@perkway/local-servers';
 
 const START_LIMIT_MS = 120_000;
 const STOP_LIMIT_MS = 30_000;
@@ -69,14 +69,6 @@ function checkBundleImports() {
 }
 
 const portsOf = (base: number): number[] => PORT_OWNERS.map((owner) => portOf(base, owner));
-const freePorts = async (base: number): Promise<boolean[]> => Promise.all(portsOf(base).map(isPortFree));
-
-async function freeBase(): Promise<number> {
-  for (;;) {
-    const base = (await freePort()) - 1;
-    if ((await freePorts(base)).every(Boolean)) return base;
-  }
-}
 
 function checkLogs(stack: Stack) {
   const secretsFile = join(stack.dataDir, 'secrets.json');
@@ -110,7 +102,7 @@ const collectStrings = (value: unknown): string[] =>
 async function main() {
   checkBundleImports();
   const folder = mkdtempSync(join(tmpdir(), 'perkway-smoke-'));
-  const base = await freeBase();
+  const base = (await freePorts(LAST_PORT)) - 1;
   const stackFile = join(folder, 'stack.json');
   const env = { PORT_BASE: String(base), STACK_FILE: stackFile, DATA_DIR: join(folder, 'data') };
   const stackProcess = run('tools/local-stack/src/main.ts', env);
@@ -132,7 +124,7 @@ async function main() {
     const survivors = Object.entries(stack.pids).filter(([, pid]) => isAlive(pid));
     if (survivors.length > 0)
       throw new SmokeError(`still running after Ctrl-C: ${survivors.map(([name]) => name).join(', ')}`);
-    const free = await freePorts(base);
+    const free = await Promise.all(portsOf(base).map(isPortFree));
     const busy = portsOf(base).filter((_, index) => !free[index]);
     if (busy.length > 0) throw new SmokeError(`ports still busy after Ctrl-C: ${busy.join(', ')}`);
     checkLogs(stack);

@@ -258,7 +258,9 @@ it('does not bring back what another replica is taking out of the same row', asy
   const erased = erase({ account, kind: 'customer_id', value: MAIL });
   await waitFor(async () => {
     const waiting = await stack.database.query(
-      `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      `select from pg_stat_activity
+       where datname = current_database() and application_name = 'analytics-query-upkeep' and state = 'active'
+         and clock_timestamp() - query_start > interval '0.3 s'`,
     );
     expect(waiting).toHaveLength(1);
   }, 'an erasure that waits');

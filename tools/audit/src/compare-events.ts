@@ -64,6 +64,7 @@ export async function compareEvents(sources: EventSources): Promise<EventsReport
 
   const told = new Map<string, { account: string; states: Set<LinkState> }>();
   let streamed: number | undefined;
+  let young = 0;
   if (broker) {
     const check = new StoredCheck(analytics, kept, found);
     streamed = 0;
@@ -73,9 +74,12 @@ export async function compareEvents(sources: EventSources): Promise<EventsReport
         const known = told.get(link) ?? { account: event.account, states: new Set() };
         told.set(link, { ...known, states: known.states.add(event.state as LinkState) });
       }
-      if (whyNot === undefined && takenAt < settledBefore && (await check.add(event))) streamed += 1;
+      if (whyNot !== undefined) continue;
+      if (takenAt >= settledBefore) young += 1;
+      else if (await check.add(event)) streamed += 1;
     }
     await check.finish(broker);
+    if (young > 0) notCompared.push(`${young} events of the stream that are younger than ${graceS} s`);
   } else notCompared.push('the stream: no NATS_URL');
 
   const links = await inSnapshots([analytics, giftCards], async () => {

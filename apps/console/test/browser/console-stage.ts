@@ -77,6 +77,7 @@ export class ConsoleStage {
   /** An account with perks, a collection, a campaign that people have seen, and a pool with cards. */
   private async anOwner(mark: string, cards: number): Promise<Owner> {
     const { account, key, keyId } = await this.fleet.anAccount();
+    canaries.add(key);
     const perks = [1, 2, 3].map((nth) => `${mark}-perk-${nth}`);
     const [catalogue, boost, gifts] = [
       this.fleet.admin('perks'),
@@ -216,11 +217,15 @@ export const perkBody = (title: string) => ({
   categories: [7],
 });
 
-export const cardRows = (count: number, mark: string) =>
-  [
-    'code,pin,denomination,currency,country',
-    ...Array.from({ length: count }, (_, nth) => `${mark}-${randomUUID()},${1000 + nth},25,EUR,FR`),
-  ].join('\n');
+/** What no screen may show: keys, and codes of cards. */
+const canaries = new Set([ADMIN_KEY]);
+
+export const cardRows = (count: number, mark: string) => {
+  const codes = Array.from({ length: count }, () => `${mark}-${randomUUID()}`);
+  for (const code of codes) canaries.add(code);
+  const rows = codes.map((code, nth) => `${code},${1000 + nth},25,EUR,FR`);
+  return ['code,pin,denomination,currency,country', ...rows].join('\n');
+};
 
 function launchChromium(): Promise<Browser> {
   const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
@@ -260,7 +265,12 @@ export async function violations(page: Page): Promise<string[]> {
 export const scrollsSideways = (page: Page): Promise<boolean> =>
   page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth');
 
+/** Keeps a picture of the page, which must hold no secret: not as its text, and nowhere in its markup. */
 export async function screenshot(page: Page, name: string): Promise<void> {
   mkdirSync(SCREENSHOTS, { recursive: true });
   await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), fullPage: true });
+  const cookies = (await page.context().cookies()).map(({ value }) => value);
+  const shown = `${await page.content()}\n${await page.innerText('body')}`;
+  const found = [...canaries, ...cookies].filter((canary) => shown.includes(canary));
+  if (found.length > 0) throw new Error(`${name} shows ${found.length} secrets`);
 }

@@ -113,6 +113,35 @@ describe('ingest', () => {
     await counted(account, 'perk_clicks.count', 2);
   });
 
+  it('stores every text and every time as it came', async () => {
+    const account = anAccountId();
+    const controls = String.fromCharCode(...Array.from({ length: 31 }, (_, index) => index + 1));
+    const texts = ['NULL', 'null', '', '{a,b}', '"', '\\', '\\n', '\\\\"\\u0041', controls, '\x7f\u2028é🎁'];
+    // Spread over years: not every instant that is a whole number of milliseconds is one in seconds.
+    const atOf = (index: number) => Date.UTC(2020, 0, 1) + index * 13_977_213_337 + index;
+    const sent = texts.map((text, index) => ({
+      at: atOf(index),
+      reference: text === '' ? 'none' : text,
+      cmeta: { text },
+      utm: { utm_source: text },
+      denomination: 10 ** (2 * index - 4),
+    }));
+    await stack.publisher.events(
+      ...sent.map((each) =>
+        event({
+          ...{ type: 'reward_link', account, state: 'generated', pool: 'pool', currency: 'EUR' },
+          ...{ createdBy: 'us', ...each },
+        } as never),
+      ),
+    );
+    await counted(account, 'reward_links.count', sent.length);
+    const stored = await stack.database.query(
+      `select (extract(epoch from occurred_at) * 1000)::float8 as at, reference, cmeta, utm_source, denomination::float8
+       from tracking_events where account_id = '${account}' order by occurred_at`,
+    );
+    expect(stored).toEqual(sent.map(({ utm, ...each }) => ({ ...each, utm_source: utm.utm_source })));
+  });
+
   it('counts an external id once per account, whatever the time, in one batch or several', async () => {
     const [account, other] = [anAccountId(), anAccountId()];
     const conversion = (

@@ -326,8 +326,11 @@ describe('rollups', () => {
           partner: 'p',
         }),
       ),
-      ...accounts.map((account) =>
-        event({ type: 'campaign_named', account, campaign: 'campaign-1', name: 'Spring 1' }),
+      // Two of one name: a journey of both is one of the name.
+      ...accounts.flatMap((account) =>
+        ['campaign-1', 'campaign-2'].map((campaign) =>
+          event({ type: 'campaign_named', account, campaign, name: 'Spring 1' }),
+        ),
       ),
     );
     const counts = new Map<string, number>(accounts.map((account) => [account, 0]));

@@ -37,6 +37,8 @@ export interface Measure {
   ungrouped: string;
   /** The measure's own condition, which `sql` has too. */
   filter?: string;
+  /** The bit of the cube's `step` that says the same as `filter`. */
+  bit?: number;
   /** A rate: the names of two measures of its cube. Null where there is nothing to divide by. */
   rate?: readonly [numerator: string, denominator: string];
   description?: string;
@@ -54,6 +56,8 @@ export interface Cube {
   eventTypes: readonly [string, ...string[]];
   /** What besides its type makes an event one of the cube's. */
   rows?: string;
+  /** Which of the conditions of measures a row fulfils, as bits: one look at it instead of one for each measure. */
+  step?: string;
   measures: Record<string, Measure>;
   dimensions: Record<string, Dimension>;
   segments?: Record<string, Segment>;
@@ -142,12 +146,15 @@ export const HAS_DERIVED_JOURNEY = `coalesce(e.has_derived_journey, e.journey_id
   '${DERIVED_JOURNEY_PREFIX}' || left(encode(sha256(convert_to('${DERIVED_JOURNEY_SALT}' || e.campaign_id, 'UTF8')), 'hex'), ${DERIVED_JOURNEY_DIGITS}), false)`;
 /** Null where there is none, which is counted nowhere: so it is looked at once for all measures of an event. */
 const OWN_JOURNEY = `case when not ${HAS_DERIVED_JOURNEY} then e.journey_id end`;
-const ownJourneys = (description: string, condition?: string): Measure => ({
+/** An event is one of these things that a journey can do. The most frequent come first. */
+const STEP = `case e.type when 'teaser_view' then 1 when 'reward_view' then 2 when 'incentive_click' then 4 when 'conversion' then 8
+  else case e.state when 'generated' then 16 when 'revealed' then 32 end end`;
+const ownJourneys = (description: string, condition?: string, bit?: number): Measure => ({
   aggType: 'countDistinct',
   sql: `count(distinct ${OWN_JOURNEY})${condition ? ` filter (where ${condition})` : ''}`,
   distinct: OWN_JOURNEY,
   ungrouped: `case when ${condition ? `${condition} and ` : ''}not ${HAS_DERIVED_JOURNEY} then 1 end`,
-  ...(condition ? { filter: condition } : {}),
+  ...(condition ? { filter: condition, bit } : {}),
   description,
 });
 
@@ -255,14 +262,15 @@ export const CUBES: readonly Cube[] = [
       'Different journeys that did each thing, in no given order, without bots, prefetches and mail proxies',
     eventTypes: ['teaser_view', 'reward_view', 'incentive_click', 'conversion', 'reward_link'],
     rows: `${PEOPLE} and e.journey_id is not null and (e.state is null or e.state in ('generated', 'revealed'))`,
+    step: STEP,
     measures: {
       journeys: ownJourneys('Did any of it'),
-      teaser_viewers: ownJourneys('Saw a teaser', "e.type = 'teaser_view'"),
-      reward_viewers: ownJourneys('Saw a reward', "e.type = 'reward_view'"),
-      clickers: ownJourneys('Clicked', "e.type = 'incentive_click'"),
-      converters: ownJourneys('Converted', "e.type = 'conversion'"),
-      gift_recipients: ownJourneys('Were given a reward link', "e.state = 'generated'"),
-      gift_openers: ownJourneys('Revealed a gift card', "e.state = 'revealed'"),
+      teaser_viewers: ownJourneys('Saw a teaser', "e.type = 'teaser_view'", 1),
+      reward_viewers: ownJourneys('Saw a reward', "e.type = 'reward_view'", 2),
+      clickers: ownJourneys('Clicked', "e.type = 'incentive_click'", 4),
+      converters: ownJourneys('Converted', "e.type = 'conversion'", 8),
+      gift_recipients: ownJourneys('Were given a reward link', "e.state = 'generated'", 16),
+      gift_openers: ownJourneys('Revealed a gift card', "e.state = 'revealed'", 32),
       click_rate: rate('clickers', 'journeys'),
       conversion_rate: rate('converters', 'clickers'),
       events_without_journey: countWhere(

@@ -138,7 +138,9 @@ function inRange({ query, resolve }: ResolvedQuery, params: Params, keptFrom = -
 
 /** Two levels: rows are grouped by ids, and names are joined to the groups; or groups come from several kinds of rows. */
 interface SplitPlan {
+  /** Joined to the groups; and those that must be joined to the rows, because groups of ids cannot be put together. */
   names: Set<NameTable>;
+  namesOfRows: Set<NameTable>;
   /** Filters on names, which hold for a group or do not, and the filters on rows. */
   onNames: NormalizedFilterTree[];
   onRows: NormalizedFilterTree[];
@@ -205,19 +207,26 @@ function splitPlan(resolved: ResolvedQuery): SplitPlan | null {
   const counted = new Set(
     measures.flatMap(({ definition }) => (ADDITIVE.has(definition.aggType) ? [] : [definition.distinct!])),
   );
-  const distinct = counted.size === 1 && names.size === 0 ? [...counted][0] : undefined;
-  const canJoinLate = names.size > 0 && (isAdditive || ids.every((id) => selected.has(id)));
-  if (!rollup && !canJoinLate && !distinct) return null;
-  if (names.size > 0 && !canJoinLate) return null;
+  const distinct = counted.size === 1 ? [...counted][0] : undefined;
+  const canJoinLate = isAdditive || ids.every((id) => selected.has(id));
+  if (!rollup && !distinct && (names.size === 0 || !canJoinLate)) return null;
+  const common = { measures, withPerks, rollup, distinct };
+  if (canJoinLate)
+    return {
+      ...common,
+      names,
+      namesOfRows: new Set(),
+      onNames,
+      onRows,
+      keys: [...keys].map(([id, column]) => ({ id, column })),
+    };
   return {
-    names,
-    onNames,
-    onRows,
-    keys: [...keys].map(([id, column]) => ({ id, column })),
-    measures,
-    withPerks,
-    rollup,
-    distinct,
+    ...common,
+    names: new Set(),
+    namesOfRows: names,
+    onNames: [],
+    onRows: where,
+    keys: columns.flatMap((column) => (column.kind === 'measure' ? [] : [{ id: column.key, column }])),
   };
 }
 
@@ -248,16 +257,19 @@ function writeSplit(
   const keyAt = (id: string): string => `g.k${keys.findIndex((key) => key.id === id)}`;
   const sumAt = (name: string): string => {
     const at = measures.findIndex((measure) => measure.name === name);
-    const { aggType, filter } = measures[at]!.definition;
+    const { aggType, filter, bit } = measures[at]!.definition;
     // Null is nothing that could be counted.
-    if (plan.distinct && aggType === 'countDistinct')
-      return filter ? `count(g.d) filter (where g.m${at})` : 'count(g.d)';
+    if (plan.distinct && aggType === 'countDistinct') {
+      if (!filter) return 'count(g.d)';
+      return `count(g.d) filter (where ${bit ? `g.steps & ${bit} <> 0` : `g.m${at}`})`;
+    }
     return aggType === 'sum' ? `sum(g.m${at})` : `coalesce(sum(g.m${at}), 0)::bigint`;
   };
   const select = columns.map((column) => {
     const member = resolve(pathOf(column));
     if (member.kind === 'measure') return overParts(column.name, member.definition, sumAt);
-    return (member.definition.joins ?? []).some(isName) ? member.definition.sql : keyAt(column.key);
+    const isJoined = (member.definition.joins ?? []).some((join) => isName(join) && names.has(join));
+    return isJoined ? member.definition.sql : keyAt(column.key);
   });
   const context: FilterContext = {
     params,
@@ -286,7 +298,7 @@ function writeSplit(
 /** Raw rows of one stretch of time, added up. */
 function rawGroups(
   resolved: ResolvedQuery,
-  { keys, measures, onRows, withPerks, distinct }: SplitPlan,
+  { keys, measures, onRows, withPerks, namesOfRows, distinct }: SplitPlan,
   params: Params,
   timeSql: () => string[],
 ): string {
@@ -294,22 +306,23 @@ function rawGroups(
   const select = [
     ...keys.map(({ column }, at) => {
       const { definition } = resolve(pathOf(column)) as { definition: Dimension };
-      const sql =
-        column.kind === 'timeDimension' || !isNamed(definition) ? definition : cube.dimensions[column.name]!;
-      return `${groupSql(column, sql, query.timezone)} as k${at}`;
+      return `${groupSql(column, definition, query.timezone)} as k${at}`;
     }),
     ...(distinct ? [`${distinct} as d`] : []),
   ];
   const groups = select.map((_, at) => at + 1);
-  measures.forEach(({ name, definition: { aggType, filter } }, at) => {
+  measures.forEach(({ name, definition: { aggType, filter, bit } }, at) => {
     if (!distinct || aggType !== 'countDistinct')
       select.push(`${measureSql(cube, name, withPerks)} as m${at}`);
-    else if (filter) select.push(`bool_or(${filter}) as m${at}`);
+    else if (filter && !bit) select.push(`bool_or(${filter}) as m${at}`);
   });
+  if (distinct && measures.some(({ definition }) => definition.bit))
+    select.push(`bit_or(${cube.step!}) as steps`);
   const context = { params, timezone: query.timezone, resolve, measureSql: () => '', ungrouped: false };
   return [
     `select ${select.join(', ')}`,
     `from tracking_events e${withPerks ? ` ${PERKS}` : ''}`,
+    ...[...namesOfRows].map((name) => joinName(name, keySql(cube, name), 'e.account_id')),
     ...clause('where', [
       'e.account_id = $1',
       ...ofCube(resolved),
@@ -319,7 +332,6 @@ function rawGroups(
     ...(groups.length > 0 ? [`group by ${groups.join(', ')}`] : []),
   ].join('\n');
 }
-const isNamed = ({ joins = [] }: Dimension): boolean => joins.some(isName);
 
 /** The cells of a stretch of time, without those that raw rows are read for. */
 function cellRows(

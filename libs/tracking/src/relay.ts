@@ -1,3 +1,4 @@
+import { isDatabaseGone } from '@perkway/platform';
 import type { Logger } from 'pino';
 import type { AtRiskBuffer } from './at-risk-buffer.js';
 import { CommittedEvents } from './committed-events.js';
@@ -97,13 +98,16 @@ export class Relay {
       let pause = POLL_MS;
       try {
         if (this.buffer.size > 0) pause = (await this.drainBuffer()) ? 0 : RETRY_MS;
-        else if (!this.breaker.isAway) pause = (await this.drainOutbox()) ? PAUSE_MS : POLL_MS;
-        this.isFailing = false;
+        else if (!this.breaker.isAway) {
+          pause = (await this.drainOutbox()) ? PAUSE_MS : POLL_MS;
+          this.isFailing = false;
+        }
       } catch (err) {
         // Once per outage: the other attempts would say the same.
         if (!this.isFailing) this.logger.warn({ err }, 'cannot read the tracking outbox');
+        // A busy machine is late now and then; one that is late twice in a row may be cut off.
+        if (this.isFailing || isDatabaseGone(err)) this.databaseIsLost();
         this.isFailing = true;
-        this.databaseIsLost();
       }
       if (pause > 0) await this.rest(pause);
     }

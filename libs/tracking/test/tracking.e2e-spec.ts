@@ -56,6 +56,8 @@ describe('TrackingService', () => {
   let database: TestDatabase & { server: TestNats['server'] };
   let app: NestFastifyApplication;
   let tracking: TrackingService;
+  /** Warnings of the app. */
+  let warnings: string[];
 
   const start = async (buffer?: TrackingBuffer) => {
     const env = loadEnv({ ...platformEnv, ...databaseEnv }, testEnvironment('links', { database, nats }));
@@ -66,7 +68,9 @@ describe('TrackingService', () => {
       providers: [{ provide: TRACKING_BUFFER, useValue: buffer }],
       exports: [TRACKING_BUFFER],
     };
-    app = await createApp({ name: 'links', env, module, logger: createLogger('links', 'silent') });
+    warnings = [];
+    const logger = createLogger('links', 'warn', { write: (line) => void warnings.push(line) });
+    app = await createApp({ name: 'links', env, module, logger });
     tracking = app.get(TrackingService);
   };
   const metric = async (name: string): Promise<number> => {
@@ -215,6 +219,27 @@ describe('TrackingService', () => {
       );
     } finally {
       await database.server.start();
+    }
+  });
+
+  test('Postgres late once is not lost: no event is told twice', async () => {
+    const sent = Array.from({ length: 5 }, event);
+    const texts = sent.map((one) => JSON.stringify(one));
+    const blocker = new pg.Client({ connectionString: database.urls.admin });
+    await blocker.connect();
+    try {
+      await blocker.query('begin; lock table links.tracking_outbox in access exclusive mode');
+      await blocker.query('insert into links.tracking_outbox (event) select unnest($1::text[])', [texts]);
+      tracking.relaySoon(texts);
+      await waitFor(
+        () => warnings.some((line) => line.includes('cannot read the tracking outbox')),
+        'the failure',
+      );
+      await blocker.query('commit');
+      await untilRelayed(database);
+      expect(ids(await readEvents(nats.url))).toEqual(ids(sent));
+    } finally {
+      await blocker.end();
     }
   });
 

@@ -2,7 +2,7 @@ import { HttpException, NotFoundException } from '@nestjs/common';
 import { DomainError, ERROR_CODES, invalidField, type ErrorCode } from '@perkway/domain';
 import { QueryRunnerAlreadyReleasedError, QueryRunnerProviderAlreadyReleasedError } from 'typeorm';
 import { renderCubeError, renderPlainCode, renderProblem } from './error-renderer.js';
-import { toDomainError } from './to-domain-error.js';
+import { isDatabaseGone, toDomainError } from './to-domain-error.js';
 
 const withCode = (code: string, message = 'x') => Object.assign(new Error(message), { code });
 const queryFailed = (driverError: Error) => Object.assign(new Error('QueryFailedError'), { driverError });
@@ -57,6 +57,21 @@ describe('toDomainError', () => {
       status: 503,
       detail: 'The database is not available, please try again',
     });
+  });
+
+  it.each([
+    [true, withCode('ECONNREFUSED')],
+    [true, new AggregateError([withCode('ECONNREFUSED'), withCode('ECONNREFUSED')])],
+    [true, withCode('57P01')],
+    [true, withCode('25006')],
+    [true, new Error('Connection terminated unexpectedly')],
+    [false, withCode('53300')],
+    [false, withCode('57014')],
+    [false, new Error('timeout exceeded when trying to connect')],
+    [false, new Error('Connection terminated due to connection timeout')],
+    [false, new Error('Query read timeout')],
+  ])('says %s that the database is gone for %s', (gone, error) => {
+    expect(isDatabaseGone(error)).toBe(gone);
   });
 
   it('answers 400 for a text that Postgres cannot store', () => {

@@ -52,6 +52,18 @@ export function isDatabaseAway(error: unknown): boolean {
   return typeof message === 'string' && CONNECTION_MESSAGES.test(message);
 }
 
+/** Shutting down, broken off, read-only. */
+const SERVER_GONE = /^(08|57P0|25006)/;
+const CONNECTION_BROKEN = /Connection terminated unexpectedly|Client has encountered a connection error/;
+
+/** True if the server that was there has ended or can no longer be reached, rather than being late or having much to do. */
+export function isDatabaseGone(error: unknown): boolean {
+  if (error instanceof AggregateError) return error.errors.some(isDatabaseGone);
+  const { code, message } = (error ?? {}) as DriverError;
+  if (typeof code === 'string' && (CONNECTION_LOST.has(code) || SERVER_GONE.test(code))) return true;
+  return typeof message === 'string' && CONNECTION_BROKEN.test(message);
+}
+
 const isUnstorable = (error: unknown): boolean => {
   const { code, driverError } = (error ?? {}) as DriverError;
   return UNSTORABLE_TEXT.has(code ?? '') || UNSTORABLE_TEXT.has(driverError?.code ?? '');

@@ -45,7 +45,7 @@ export const preset = (displayName) => ({
   setupFiles: ['reflect-metadata'],
   globalSetup: '<rootDir>/../../libs/testing/jest/global-setup.mjs',
   globalTeardown: '<rootDir>/../../libs/testing/jest/global-teardown.mjs',
-  testTimeout: 30_000,
+  testTimeout: 60_000,
   coverageProvider: 'v8',
   collectCoverageFrom: ['src/**/*.ts', '!src/main.ts'],
 });

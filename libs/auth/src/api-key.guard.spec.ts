@@ -286,6 +286,37 @@ describe('the API key guard', () => {
     }
   });
 
+  it('writes one line for the first of many refusals of a key in a second, and one for all others', async () => {
+    const logs: string[] = [];
+    const limited = await startApp(owner, { RATE_LIMIT_PER_KEY: '2' }, logs);
+    const lines = () => logs.map((line) => JSON.parse(line)).filter(({ status }) => status === 429);
+    try {
+      const beyond = 40;
+      let refused = 0;
+      while (refused < beyond) {
+        const answers = await Promise.all(
+          Array.from({ length: beyond }, () => as({ 'x-api-key': USER_KEY }, limited).get('/mine')),
+        );
+        refused += answers.filter(({ status }) => status === 429).length;
+      }
+      const counted = () => lines().reduce((sum, { times = 1 }) => sum + times, 0);
+      while (counted() < refused) await sleep(50);
+      expect(counted()).toBe(refused);
+      expect(lines().length).toBeLessThan(refused / 2);
+      const common = {
+        method: 'GET',
+        route: '/mine',
+        code: 'TOO_MANY_REQUESTS',
+        account: 'acme',
+        keyId: 'k1',
+      };
+      expect(lines()).toContainEqual(expect.objectContaining({ ...common, msg: 'request' }));
+      expect(lines()).toContainEqual(expect.objectContaining({ ...common, msg: 'requests refused' }));
+    } finally {
+      await limited.close();
+    }
+  });
+
   it('answers as the account of the key, whatever its case, and asks once', async () => {
     for (const key of [USER_KEY, USER_KEY.toUpperCase(), USER_KEY]) {
       const response = await get('/mine', { 'x-api-key': key, 'x-request-id': 'r-1' });

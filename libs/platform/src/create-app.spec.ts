@@ -260,17 +260,17 @@ describe('an app of the platform', () => {
     });
 
     it('of many at once wait in their connections, and all of them are answered', async () => {
-      const roomy = await launch({ bodyLimit: 1024 * 1024 });
+      const roomy = await launch({ bodyLimit: 1024 * 1024 }, { TRUSTED_PROXIES: '127.0.0.1' });
       const body = JSON.stringify({ ...valid, padding: 'x'.repeat(900_000) });
       const sockets = new Set<Socket>();
       (roomy.getHttpServer() as Server).on('connection', (socket: Socket) => sockets.add(socket));
       const read = () => [...sockets].reduce((sum, { bytesRead }) => sum + bytesRead, 0);
       try {
         const { port: its } = roomy.getHttpServer().address() as AddressInfo;
-        const clients = Array.from({ length: 100 }, () => {
+        const clients = Array.from({ length: 100 }, (_, index) => {
           const client = connect(its, '127.0.0.1');
           client.write(
-            `POST /things HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`,
+            `POST /things HTTP/1.1\r\nhost: x\r\nconnection: close\r\nx-forwarded-for: 198.51.100.${index % 10}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`,
           );
           // Without its end, so that each has its place for as long as the sender likes.
           client.write(body.slice(0, -1));
@@ -295,6 +295,39 @@ describe('an app of the platform', () => {
         });
         for (const client of clients) client.write(body.slice(-1));
         expect(new Set(await Promise.all(answers))).toEqual(new Set(['HTTP/1.1 201']));
+      } finally {
+        await roomy.close();
+      }
+    });
+
+    it('of one address have a share of the room, so that its slow ones keep nobody else waiting', async () => {
+      const roomy = await launch({ bodyLimit: 1024 * 1024 }, { TRUSTED_PROXIES: '127.0.0.1' });
+      const body = JSON.stringify({ ...valid, padding: 'x'.repeat(900_000) });
+      const sockets = new Set<Socket>();
+      (roomy.getHttpServer() as Server).on('connection', (socket: Socket) => sockets.add(socket));
+      const read = () => [...sockets].reduce((sum, { bytesRead }) => sum + bytesRead, 0);
+      try {
+        const { port: its } = roomy.getHttpServer().address() as AddressInfo;
+        // Another address of the same network each.
+        const slow = Array.from({ length: 40 }, (_, index) => {
+          const client = connect(its, '127.0.0.1');
+          client.write(
+            `POST /things HTTP/1.1\r\nhost: x\r\nx-forwarded-for: 2001:db8::${index}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body.slice(0, -1)}`,
+          );
+          return client;
+        });
+        let before = -1;
+        while (sockets.size < slow.length || read() !== before) {
+          before = read();
+          await sleep(300);
+        }
+        const other = await http(roomy)
+          .post('/things')
+          .set({ 'x-forwarded-for': '198.51.100.1', 'content-type': 'application/json' })
+          .timeout(10_000)
+          .send(body);
+        expect(other.status).toBe(201);
+        for (const client of slow) client.destroy();
       } finally {
         await roomy.close();
       }
@@ -522,6 +555,8 @@ describe('an app of the platform', () => {
         [200, 200, 200],
         [503, 503, 503],
       ]);
+      // Nothing has failed.
+      expect(logs.filter((line) => line.includes('/readyz') && line.includes('"error"'))).toEqual([]);
     } finally {
       await metered.close();
     }

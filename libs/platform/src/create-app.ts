@@ -24,7 +24,7 @@ import { deferBodyErrors, DeferredBodyGuard } from './http/deferred-body.guard.j
 import { hideAddresses } from './http/hidden-addresses.js';
 import { refuseHostless, refuseUnreadable } from './http/refuse-unreadable.js';
 import { createLogger, LOGGER, NestLogger } from './logging/logger.js';
-import { logRequest, routeOf } from './logging/request-log.js';
+import { RequestLog, routeOf } from './logging/request-log.js';
 import { MetricsController, MetricsModule } from './metrics/metrics.module.js';
 import { RequestDurations } from './metrics/request-durations.js';
 import { NatsModule } from './nats/nats.module.js';
@@ -181,6 +181,7 @@ function ignoreExpectations({ server }: FastifyInstance) {
 /** Request ids, a duration histogram, and one log line for each refused or failed request. */
 function observeRequests(app: NestFastifyApplication, logger: Logger) {
   const durations = new RequestDurations(app.get(Registry));
+  const log = new RequestLog(logger);
   const fastify = app.getHttpAdapter().getInstance();
   // When it is sent: what the framework answers by itself has not come by any hook before.
   fastify.addHook('onSend', (request, reply, _payload, done) => {
@@ -189,7 +190,7 @@ function observeRequests(app: NestFastifyApplication, logger: Logger) {
   });
   fastify.addHook('onResponse', (request, reply, done) => {
     durations.observe(request.method, routeOf(request), reply.statusCode, reply.elapsedTime / 1000);
-    logRequest(logger, reply);
+    log.write(reply);
     done();
   });
 }

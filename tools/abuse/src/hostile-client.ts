@@ -27,6 +27,8 @@ export interface Outcome {
   answers: Record<string, number>;
   /** What should not have been. */
   breaches: string[];
+  /** Milliseconds of a processor that it took whoever attacked. */
+  cpuMs?: number;
 }
 
 /** Somebody who means harm, at one address, and what they are answered. */

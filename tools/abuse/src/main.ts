@@ -15,6 +15,7 @@ import { ATTACKS } from './attacks.js';
 import type { Order } from './attacker.js';
 import type { Outcome } from './hostile-client.js';
 import { compare, type Comparison } from './latencies.js';
+import { processorTime, shares, type ProcessorTime } from './processor-time.js';
 import { makeTarget } from './target.js';
 
 const MIB = 1024 ** 2;
@@ -29,6 +30,7 @@ const LIMITS = {
 /** Between two parts, so that one does not pay for the other. */
 const CALM_MS = 1_000;
 const CARDS = 20_000;
+const REVOCATION = 'a key is revoked';
 const MOST_MIB = 512;
 /** Of the answers to tenant B at the median, in an attack and alone. */
 const MOST_RATIO = 2;
@@ -69,6 +71,8 @@ export interface Row {
   attack: string;
   answers: Record<string, number>;
   comparisons: Comparison[];
+  /** Of the last round. */
+  processors: Record<'alone' | 'attacked', ProcessorTime>;
   /** The largest process of any app after it. */
   largest: string;
   breaches: string[];
@@ -83,6 +87,20 @@ function largestOf(fleet: TrialFleet): { app: string; mib: number } {
       mib: Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024,
     }));
   return sizes.sort((one, other) => other.mib - one.mib)[0]!;
+}
+
+function writeRow({ attack, answers, largest, processors, comparisons, breaches }: Row): void {
+  const listed = (numbers: Record<string, number>, digits: number) =>
+    Object.entries(numbers)
+      .map(([name, number]) => `${name} ${number.toFixed(digits)}`)
+      .join(', ');
+  write(`\n${attack}: ${listed(answers, 0)}; largest process: ${largest}`);
+  for (const [when, had] of Object.entries(processors)) write(`  processors ${when}: ${listed(had, 2)}`);
+  for (const { surface, alone, attacked, ratio } of comparisons)
+    write(
+      `  ${surface.padEnd(11)} p50 ${alone.p50.toFixed(1).padStart(7)} -> ${attacked.p50.toFixed(1).padStart(7)} ms  x${ratio.toFixed(2)}   p99 ${alone.p99.toFixed(0).padStart(5)} -> ${attacked.p99.toFixed(0).padStart(5)} ms`,
+    );
+  for (const breach of breaches) write(`  breach: ${breach}`);
 }
 
 async function run({ rounds, ms, seed, only, json, judgesLatency }: ReturnType<typeof readOptions>) {
@@ -107,18 +125,27 @@ async function run({ rounds, ms, seed, only, json, judgesLatency }: ReturnType<t
     load.start();
     // Until every process has compiled what it does often.
     await sleep(5 * CALM_MS);
-    const part = async (work: () => Promise<unknown>): Promise<Attempt[]> => {
+    const part = async (work: () => Promise<unknown>) => {
       load.phase += 1;
-      const { phase } = load;
+      const { phase, now } = load;
+      const before = processorTime(fleet);
       await work();
+      const had = shares(before, processorTime(fleet), load.now - now);
       load.phase += 1;
       await sleep(CALM_MS);
-      return load.attempts.filter((attempt) => attempt.phase === phase);
+      return { attempts: load.attempts.filter((attempt) => attempt.phase === phase), had };
     };
     const rows: Row[] = [];
     for (const { name } of ATTACKS.filter((attack) => attack.name.includes(only))) {
       const pairs: [alone: Attempt[], attacked: Attempt[]][] = [];
-      const row: Row = { attack: name, answers: {}, comparisons: [], largest: '', breaches: [] };
+      const row: Row = {
+        attack: name,
+        answers: {},
+        comparisons: [],
+        processors: { alone: {}, attacked: {} },
+        largest: '',
+        breaches: [],
+      };
       load.wrong.clear();
       for (let round = 0; round < rounds; round += 1) {
         progress(`${name}, ${round + 1} of ${rounds}`);
@@ -128,7 +155,9 @@ async function run({ rounds, ms, seed, only, json, judgesLatency }: ReturnType<t
           attacker.send({ attack: name, target, ms } satisfies Order);
           [outcome] = (await once(attacker, 'message')) as [Outcome];
         });
-        pairs.push([alone, attacked]);
+        pairs.push([alone.attempts, attacked.attempts]);
+        attacked.had.attacker = outcome.cpuMs! / ms;
+        row.processors = { alone: alone.had, attacked: attacked.had };
         for (const [what, times] of Object.entries(outcome.answers))
           row.answers[what] = (row.answers[what] ?? 0) + times;
         row.breaches.push(...outcome.breaches.filter((breach) => !row.breaches.includes(breach)));
@@ -148,23 +177,11 @@ async function run({ rounds, ms, seed, only, json, judgesLatency }: ReturnType<t
       row.largest = `${app} ${mib.toFixed(0)} MiB`;
       if (mib > MOST_MIB) row.breaches.push(`${app} took ${mib.toFixed(0)} MiB`);
       rows.push(row);
+      writeRow(row);
     }
     await load.stop();
-    progress('revoking keys under load');
-    const revoked = await revocations(fleet, progress);
+    const revoked = REVOCATION.includes(only) ? await revocations(fleet, progress) : [];
 
-    for (const row of rows) {
-      write(
-        `\n${row.attack}: ${Object.entries(row.answers)
-          .map(([what, times]) => `${what}: ${times}`)
-          .join(', ')}; largest process: ${row.largest}`,
-      );
-      for (const { surface, alone, attacked, ratio } of row.comparisons)
-        write(
-          `  ${surface.padEnd(11)} p50 ${alone.p50.toFixed(1).padStart(7)} -> ${attacked.p50.toFixed(1).padStart(7)} ms  x${ratio.toFixed(2)}   p99 ${alone.p99.toFixed(0).padStart(5)} -> ${attacked.p99.toFixed(0).padStart(5)} ms`,
-        );
-    }
-    write('');
     for (const { name, last } of revoked)
       write(
         `${name}: last accepted after ${Object.entries(last)

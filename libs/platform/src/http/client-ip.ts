@@ -28,6 +28,10 @@ export function clientIp(request: FastifyRequest): string {
   return normalizeIp(request.ip);
 }
 
+/** Whoever has one IPv6 address has the 2^64 beside it, so they count as one. */
+export const networkOf = (address: string): string =>
+  ipaddr.IPv6.isValid(address) ? ipaddr.IPv6.parse(address).toByteArray().slice(0, 8).join('.') : address;
+
 export function normalizeIp(address: string): string {
   if (IPV4.test(address)) return address;
   const bare = withoutPort(address);

@@ -3,6 +3,7 @@ import { DomainError } from '@perkway/domain';
 import type { FastifyContentTypeParser, FastifyInstance, FastifyRequest } from 'fastify';
 import type { IncomingMessage } from 'node:http';
 import { BodyRoom } from './body-room.js';
+import { networkOf, normalizeIp } from './client-ip.js';
 
 const BODY_TEXT = Symbol('bodyText');
 const BODY_ERROR = Symbol('bodyError');
@@ -23,8 +24,9 @@ type Deferred = FastifyRequest & {
 const MEDIA_TYPE = /^\s*[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+\s*(?:;|$)/;
 const UNKNOWN_TYPE = 'application/octet-stream';
 
-/** Of all bodies that have more than the first so many of these bytes. */
+/** Of all bodies that have more than the first so many of these bytes, and of those from one address. */
 const ROOM_BYTES = 16 * 1024 * 1024;
+const ROOM_OF_ADDRESS = ROOM_BYTES / 4;
 const SMALL_BODY = 16 * 1024;
 
 /** Levels of lists and objects in one another. No body of ours has half as many. */
@@ -44,7 +46,7 @@ export function deferBodyErrors(fastify: FastifyInstance): void {
     }),
   );
   fastify.addContentTypeParser('*', refuseMediaType);
-  (fastify as Server)[ROOM] = new BodyRoom(ROOM_BYTES);
+  (fastify as Server)[ROOM] = new BodyRoom(ROOM_BYTES, ROOM_OF_ADDRESS);
   fastify.addHook('onResponse', (request: Deferred, _reply, done) => {
     request[LEAVE_ROOM]?.();
     done();
@@ -92,6 +94,8 @@ const refuseMediaType: FastifyContentTypeParser = (request, payload, done) => {
 function readText(request: Deferred, payload: IncomingMessage, done: (text?: string) => void): void {
   const limit = request.server.initialConfig.bodyLimit!;
   const room = (request.server as Server)[ROOM]!;
+  // Of a sender who has hung up it is gone.
+  const source = networkOf(normalizeIp(request.ip ?? ''));
   const chunks: Buffer[] = [];
   let length = 0;
   const giveUp = (error: DomainError) => {
@@ -109,7 +113,7 @@ function readText(request: Deferred, payload: IncomingMessage, done: (text?: str
     else if (length > SMALL_BODY && !request[LEAVE_ROOM]) {
       payload.pause();
       const whole = Number(request.headers['content-length'] ?? limit);
-      request[LEAVE_ROOM] = room.ask(whole, () => payload.resume());
+      request[LEAVE_ROOM] = room.ask(source, whole, () => payload.resume());
     }
   };
   const onEnd = () => done((chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)).toString());

@@ -1,9 +1,9 @@
 import { DomainError, type ErrorCode } from '@perkway/domain';
 import type { FastifyReply } from 'fastify';
-import ipaddr from 'ipaddr.js';
 import { LRUCache } from 'lru-cache';
 import { hash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { networkOf } from './client-ip.js';
 import type { SharedCounter, SharedCounts } from './shared-counts.js';
 
 const WINDOWS = { ms: 60_000, slide: true };
@@ -101,13 +101,5 @@ export class GuessLimiter {
   }
 }
 
-/**
- * Whoever has one IPv6 address has the 2^64 beside it, so they count as one. Addresses are told to other replicas, but not as
- * such.
- */
-const sourceOf = (address: string): string => {
-  const source = ipaddr.IPv6.isValid(address)
-    ? ipaddr.IPv6.parse(address).toByteArray().slice(0, 8).join('.')
-    : address;
-  return hash('sha256', source, 'base64url').slice(0, 22);
-};
+/** Addresses are told to other replicas, but not as such. */
+const sourceOf = (address: string): string => hash('sha256', networkOf(address), 'base64url').slice(0, 22);

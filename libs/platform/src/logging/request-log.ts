@@ -4,6 +4,9 @@ import type { Logger } from 'pino';
 
 const CODE = Symbol('code');
 const IS_LOGGED = Symbol('isLogged');
+const TOO_MANY = 429;
+/** Of refusals that are alike the first in such a time has a line of its own, and the others one together. */
+const ALIKE_FOR_MS = 1_000;
 /** `caller` is there as soon as it is known who asks, also of a request that is refused then. */
 type Logged = FastifyRequest & { [CODE]?: ErrorCode; [IS_LOGGED]?: true; caller?: Partial<Caller> };
 
@@ -20,18 +23,46 @@ export function logFailure(logger: Logger, reply: FastifyReply, error: DomainErr
   request[IS_LOGGED] = true;
 }
 
-/** The one line of any other request. */
-export function logRequest(logger: Logger, reply: FastifyReply): void {
-  const request = reply.request as Logged;
-  const status = reply.statusCode;
-  const level = status >= 500 ? 'error' : status >= 400 ? 'info' : 'debug';
-  if (!request[IS_LOGGED] && logger.isLevelEnabled(level))
-    logger[level](fieldsOf(request, reply, status), 'request');
+/** The lines of any other requests. */
+export class RequestLog {
+  /** Refusals of this second that are like one which has its line, by what they have in common. */
+  private readonly alike = new Map<string, { more: number }>();
+
+  constructor(private readonly logger: Logger) {}
+
+  write(reply: FastifyReply): void {
+    const request = reply.request as Logged;
+    const status = reply.statusCode;
+    // What failed has its line: a 5xx that nobody threw is meant, as that of a probe while the process stops.
+    const level = status >= 500 ? 'warn' : status >= 400 ? 'info' : 'debug';
+    if (request[IS_LOGGED] || !this.logger.isLevelEnabled(level)) return;
+    const fields = fieldsOf(request, reply, status);
+    if (status !== TOO_MANY || this.isFirst(fields)) this.logger[level](fields, 'request');
+  }
+
+  /** A flood is thousands a second, and a line of each would cost more than to refuse it. */
+  private isFirst({ method, route, status, code, account, keyId }: Fields): boolean {
+    const common = { method, route, status, code, account, keyId };
+    const key = JSON.stringify(common);
+    const known = this.alike.get(key);
+    if (known) {
+      known.more += 1;
+      return false;
+    }
+    const counted = { more: 0 };
+    this.alike.set(key, counted);
+    setTimeout(() => {
+      this.alike.delete(key);
+      if (counted.more > 0) this.logger.info({ ...common, times: counted.more }, 'requests refused');
+    }, ALIKE_FOR_MS).unref();
+    return true;
+  }
 }
 
 /** The route is the pattern, never the address itself: it may hold a token. */
 export const routeOf = (request: FastifyRequest): string => request.routeOptions.url ?? '(none)';
 
+type Fields = ReturnType<typeof fieldsOf>;
 const fieldsOf = (request: Logged, reply: FastifyReply, status: number) => ({
   requestId: request.id,
   method: request.method,

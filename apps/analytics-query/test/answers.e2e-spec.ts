@@ -134,6 +134,42 @@ describe('campaign_funnel', () => {
     ]);
   });
 
+  it('compares ranges, with the filters of each and an empty one between them', async () => {
+    const { status, body } = await analytics.load(
+      {
+        measures: funnel('journeys', 'reward_viewers'),
+        filters: [...SPRING, { member: 'campaign_funnel.journeys', operator: 'gt', values: ['0'] }],
+        timeDimensions: [
+          {
+            dimension: 'campaign_funnel.occurred_at',
+            compareDateRange: [
+              ['2026-05-01', '2026-05-31'],
+              ['2026-04-01', '2026-04-30'],
+              ['2026-03-01', '2026-03-31'],
+            ],
+          },
+        ],
+        total: true,
+      },
+      'multi',
+    );
+    expect([status, body.error]).toEqual([200, undefined]);
+    expect(
+      body.results.map(({ data, total }: { data: Record<string, string>[]; total: number }) => [
+        data.map((row) => [
+          row['campaign_funnel.journeys'],
+          row['campaign_funnel.reward_viewers'],
+          row.compareDateRange?.slice(0, 10),
+        ]),
+        total,
+      ]),
+    ).toEqual([
+      [[['1', '1', '2026-05-01']], 1],
+      [[], 0],
+      [[['3', '1', '2026-03-01']], 1],
+    ]);
+  });
+
   it('says null where there is nothing to divide by', async () => {
     const [row] = await rows({
       measures: funnel('journeys', 'click_rate', 'conversion_rate'),

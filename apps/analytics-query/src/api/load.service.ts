@@ -6,7 +6,7 @@ import { ENV } from '@perkway/platform';
 import type { AnalyticsQueryEnv } from '../env.js';
 import { metaOf } from '../model/meta.js';
 import { dataWriter, multiFrame, resultHead, type DescribedQuery, type RowWriter } from '../query/answer.js';
-import { compile } from '../query/compile.js';
+import { compile, compileTogether, isOneRow } from '../query/compile.js';
 import { checkCsv, csvHead, csvWriter } from '../query/csv.js';
 import type { Coverage } from '../query/coverage.js';
 import { dryRunAnswer, sqlAnswer } from '../query/describe.js';
@@ -278,6 +278,11 @@ function shapeOf(
   };
 }
 
+/** Several sums over raw rows, as of compared ranges: what each of them reads is worth a processor of its own. */
+const areSums = (described: DescribedQuery[]): boolean =>
+  described.length > 1 &&
+  described.every(({ query, compiled }) => !compiled.readsCells && isOneRow(query, compiled.columns));
+
 /** Writes the results of all queries of a request into its body, in their order. */
 class AnswerText {
   /** The query whose rows come; -1 before the first. */
@@ -291,25 +296,40 @@ class AnswerText {
 
   /** Totals come first, because they stand before the rows. */
   statements(guarded: (write: OnRow) => OnRow): (Statement & { onRow: OnRow })[] {
-    const { described, writers } = this.shape;
+    const { described } = this.shape;
     return [
       ...described.flatMap(({ compiled: { total } }, index) =>
         total ? [{ ...total, onRow: guarded(([count]) => (this.totals[index] = Number(count))) }] : [],
       ),
-      ...described.map(({ query, compiled: { text, params, readsCells } }, index) => ({
-        text,
-        params,
-        reads: readsCells ? undefined : query.ungrouped ? ('list' as const) : ('groups' as const),
-        onRow: guarded((row) => {
-          this.goTo(index);
-          this.body.write(writers[index]!.row(row));
-        }),
-      })),
+      ...(areSums(described) ? [this.together(guarded)] : this.oneByOne(guarded)),
     ];
+  }
+
+  private oneByOne(guarded: (write: OnRow) => OnRow): (Statement & { onRow: OnRow })[] {
+    return this.shape.described.map(({ query, compiled: { text, params, readsCells } }, index) => ({
+      text,
+      params,
+      reads: readsCells ? undefined : query.ungrouped ? 'list' : 'groups',
+      onRow: guarded((row) => this.write(index, row)),
+    }));
+  }
+
+  private together(guarded: (write: OnRow) => OnRow): Statement & { onRow: OnRow } {
+    const { described } = this.shape;
+    return {
+      ...compileTogether(described.map(({ compiled }) => compiled)),
+      reads: 'groups',
+      onRow: guarded((row) => this.write(row[described[0]!.compiled.columns.length] as number, row)),
+    };
   }
 
   end(): void {
     this.goTo(this.shape.described.length);
+  }
+
+  private write(index: number, row: unknown[]): void {
+    this.goTo(index);
+    this.body.write(this.shape.writers[index]!.row(row));
   }
 
   /** Ends the results before this one, also those without rows, and begins it. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { CUBES } from '../model/cubes.js';
 import { modelFor } from '../model/model.js';
-import { compile } from './compile.js';
+import { compile, compileTogether, isOneRow } from './compile.js';
 import { normalize } from './normalize.js';
 import { OPERATORS } from './query.js';
 
@@ -177,6 +177,45 @@ describe('compile', () => {
     expect(text).toContain('count(g.d) filter (where g.steps & 1 <> 0)');
     expect(text).toContain('count(g.d) filter (where g.steps & 32 <> 0)');
     expect(text).not.toMatch(/bool_or|distinct/);
+  });
+
+  it('makes one statement of several sums, each with parameters of its own', () => {
+    const query = (dateRange: string) => ({
+      measures: ['campaign_funnel.clickers'],
+      timeDimensions: [{ dimension: 'campaign_funnel.occurred_at', dateRange }],
+    });
+    const { text, params } = compileTogether(
+      ['2026-03-01', '2026-04-01'].map((day) => compileQuery(query(day))),
+    );
+    expect(text.match(/e\.account_id = \$\d|occurred_at .= \$\d/g)).toEqual(
+      [1, 4].flatMap((at) => [
+        `e.account_id = $${at}`,
+        `occurred_at >= $${at + 1}`,
+        `occurred_at <= $${at + 2}`,
+      ]),
+    );
+    expect(params).toEqual([
+      ...['acme', '2026-03-01T00:00:00.000Z', '2026-03-01T23:59:59.999Z'],
+      ...['acme', '2026-04-01T00:00:00.000Z', '2026-04-01T23:59:59.999Z'],
+    ]);
+    // Postgres would not give a subquery with a limit to another processor.
+    expect(text).not.toContain('limit');
+  });
+
+  it('knows what answers with one row', () => {
+    const isOne = (query: object) => {
+      const [normalized] = normalize({ measures: ['perk_clicks.count'], ...query }, NOW).queries;
+      return isOneRow(normalized!, compile(normalized!, model, 'acme').columns);
+    };
+    expect(isOne({})).toBe(true);
+    for (const query of [
+      { dimensions: ['perk_clicks.perk_id'] },
+      { timeDimensions: [{ dimension: 'perk_clicks.occurred_at', granularity: 'day' }] },
+      { ungrouped: true },
+      { limit: 0 },
+      { offset: 1 },
+    ])
+      expect([query, isOne(query)]).toEqual([query, false]);
   });
 
   it('joins names to the groups of journeys where ids are asked too, else to the rows', () => {

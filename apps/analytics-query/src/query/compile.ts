@@ -20,6 +20,8 @@ export interface Column {
 
 export interface CompiledQuery {
   text: string;
+  /** The same without order and limit. */
+  statement: string;
   params: unknown[];
   /** In the order of the selected columns. */
   columns: Column[];
@@ -115,6 +117,7 @@ export function compile(
     ...(order.length > 0 ? ties.map((position) => `${position} asc`) : []),
   ];
   return {
+    statement,
     text: [
       statement,
       ...(orderBy.length > 0 ? [`order by ${orderBy.join(', ')}`] : []),
@@ -131,6 +134,27 @@ export function compile(
       : {}),
   };
 }
+
+/**
+ * Statements of one row each as one statement, so that one processor each can work on them at the same time. Behind the columns
+ * of a row stands the number of the statement that it comes from, by which the rows are in order.
+ */
+export function compileTogether(
+  queries: readonly Pick<CompiledQuery, 'statement' | 'params'>[],
+): Pick<CompiledQuery, 'text' | 'params'> {
+  const params: unknown[] = [];
+  const parts = queries.map(({ statement, params: own }, index) => {
+    const before = params.length;
+    params.push(...own);
+    const renumbered = statement.replaceAll(/\$(\d+)/g, (_, number) => `$${before + Number(number)}`);
+    return `select q.*, ${index} as query from (\n${renumbered}\n) q`;
+  });
+  return { text: `select * from (\n${parts.join('\nunion all\n')}\n) u\norder by query`, params };
+}
+
+/** Whether there is no more than one row, whatever the data. */
+export const isOneRow = (query: NormalizedQuery, columns: readonly Column[]): boolean =>
+  !query.ungrouped && query.limit > 0 && !query.offset && columns.every(({ kind }) => kind === 'measure');
 
 export const isTrue = (value: boolean | string | undefined): boolean => value === true || value === 'true';
 

@@ -182,6 +182,35 @@ describe('QuerySlots', () => {
       await Promise.all(all);
     });
 
+    it('calls nothing heavy that was slow now and then, because others kept the processors busy', async () => {
+      const slots = new QuerySlots({ ...options, heavy: 1 });
+      await learned(slots, ['year']);
+      const { start, of, running } = controlled(slots);
+      const takes = async (ms: number) => {
+        const done = start('b', signal, 'day');
+        await settled();
+        jest.advanceTimersByTime(ms);
+        running.at(-1)!.end();
+        await done;
+      };
+      await takes(20);
+      const all = [start('a', signal, 'year')];
+      await settled();
+      await takes(300);
+      await takes(300);
+      expect(['a', 'b'].map(of)).toEqual([1, 0]);
+      // And after that it is: it has become one that takes long.
+      await takes(300);
+      all.push(start('b', signal, 'day'));
+      await settled();
+      expect(['a', 'b'].map(of)).toEqual([1, 0]);
+      while (running.length > 0) {
+        running[0]!.end();
+        await settled();
+      }
+      await Promise.all(all);
+    });
+
     it('forgets what was heavy once', async () => {
       const slots = new QuerySlots({ ...options, heavy: 1 });
       await learned(slots, ['year', 'month']);

@@ -44,7 +44,9 @@ export interface Work {
 const HEAVY_MS = 100;
 /** An account that has nothing running waits no longer than this for the heavy queries of others. */
 const HEAVY_WAIT_MS = 2_000;
-const MAX_KINDS = 5_000;
+/** What was quick counts as twice as slow after each slow run, so that some of them are needed to call it heavy. */
+const FORGET = 2;
+const MAX_KINDS = 10_000;
 
 const tooMany = () =>
   new DomainError('TOO_MANY_REQUESTS', 'Too many queries of this account at once, try again in a moment');
@@ -59,7 +61,11 @@ const tooMany = () =>
 export class QuerySlots {
   private readonly lanes = new Map<string, Lane>();
   private readonly running = new Set<Running>();
-  private readonly heavyKinds = new LRUCache<string, true>({ max: MAX_KINDS });
+  /**
+   * Milliseconds that the quickest of the last runs of a kind took: others who keep the processors busy make it slow now and then, and it
+   * would wait for them if it were called heavy for that.
+   */
+  private readonly quickest = new LRUCache<string, number>({ max: MAX_KINDS });
   private waiting = 0;
   private turns = 0;
 
@@ -73,7 +79,7 @@ export class QuerySlots {
     { account, kind, signal }: Work,
     work: (isBusy: boolean, hold: (isHeld: boolean) => void) => Promise<T>,
   ): Promise<T> {
-    const isHeavy = kind !== undefined && this.heavyKinds.has(kind);
+    const isHeavy = kind !== undefined && (this.quickest.get(kind) ?? 0) >= HEAVY_MS;
     const lane = this.laneOf(account);
     const run = this.mayStart(lane, isHeavy)
       ? this.take(lane, isHeavy)
@@ -86,8 +92,8 @@ export class QuerySlots {
       });
     } finally {
       const took = Date.now() - run.since;
-      if (kind !== undefined && took >= HEAVY_MS) this.heavyKinds.set(kind, true);
-      else if (isHeavy) this.heavyKinds.delete(kind!);
+      if (kind !== undefined)
+        this.quickest.set(kind, Math.min(took, FORGET * Math.max(1, this.quickest.get(kind) ?? Infinity)));
       lane.spent += took;
       lane.running -= 1;
       this.running.delete(run);

@@ -133,6 +133,8 @@ export class Load {
   constructor(
     private readonly fleet: TrialFleet,
     private readonly random: () => number,
+    /** Of the rates of `SURFACES`. */
+    private readonly pace = 1,
   ) {}
 
   /** Milliseconds since the run began. */
@@ -200,7 +202,7 @@ export class Load {
   start(): void {
     this.isGoing = true;
     for (const surface of SURFACE_NAMES) {
-      const every = 1_000 / SURFACES[surface].perSecond;
+      const every = 1_000 / (SURFACES[surface].perSecond * this.pace);
       this.timers.push(setInterval(() => this.begin(surface), every));
     }
   }

@@ -48,6 +48,8 @@ export interface TrialFleetOptions {
   /** By how much `setClockBack` changes the clock of a process. */
   clockSetBackMs: number;
   progress: (message: string) => void;
+  /** The primary itself instead of the address that follows a promotion, whose proxy runs in this process and would be measured too. */
+  neverFailsOver?: boolean;
   /** More settings of Postgres. */
   databaseSettings?: Record<string, string>;
   /** More variables of apps. */
@@ -121,7 +123,8 @@ export class TrialFleet {
   }
 
   get database(): DatabaseUrls {
-    return databaseUrls(this.postgres.url, {
+    const { url, primary } = this.postgres;
+    return databaseUrls(this.options.neverFailsOver ? primary.url : url, {
       database: DATABASE,
       passwordOf: rolePassword(this.secrets.superuserPassword),
     });

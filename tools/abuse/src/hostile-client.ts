@@ -7,6 +7,8 @@ import type { Target } from './target.js';
 const ANSWER_WITHIN_MS = 30_000;
 const MOST_AT_ONCE = 200;
 const TICK_MS = 20;
+/** What is refused at once is a flood of connections otherwise, which is not what is tried by holding them. */
+const REOPENED_AFTER_MS = 1_000;
 
 export interface HostileRequest {
   app: AppName;
@@ -133,7 +135,7 @@ export class HostileClient {
         sockets.delete(socket);
         if (isOver) return;
         this.count(`${app} cut`);
-        setTimeout(() => isOver || open(app), 100);
+        setTimeout(() => isOver || open(app), REOPENED_AFTER_MS);
       });
     };
     for (let opened = 0; opened < connections; opened += 1) {

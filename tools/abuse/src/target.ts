@@ -23,7 +23,7 @@ export interface Target {
 /** The largest of those that the synthetic events belong to. */
 const ACCOUNT = 'synthetic-01';
 const EVENTS = 150_000;
-const PERKS = 250;
+const PERKS = 125;
 const SMALL = 3;
 
 async function seedEvents(fleet: TrialFleet): Promise<void> {
@@ -51,10 +51,10 @@ export async function makeTarget(
   for (const id of ids) {
     await fleet.admin('perks', 'PUT', `/admin/perks/${id}`, {
       title: `Perk ${id}`,
-      description: 'What it is, at length. '.repeat(80),
+      description: 'What it is, at length. '.repeat(160),
       callout: '20 % off',
       redemption_note: '',
-      details: 'More of it. '.repeat(80),
+      details: 'More of it. '.repeat(160),
       offer_url: `https://partner.example/offer/${id}`,
       offer_slug: id,
       partner: { id: 'partner-a', name: 'Partner' },

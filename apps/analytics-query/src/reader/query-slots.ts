@@ -44,8 +44,8 @@ export interface Work {
 const HEAVY_MS = 100;
 /** An account that has nothing running waits no longer than this for the heavy queries of others. */
 const HEAVY_WAIT_MS = 2_000;
-/** What was quick counts as twice as slow after each slow run, so that some of them are needed to call it heavy. */
-const FORGET = 2;
+/** What was quick counts as so much slower after each slow run: a burst of them is not enough to call it heavy. */
+const FORGET = 1.3;
 const MAX_KINDS = 10_000;
 
 const tooMany = () =>

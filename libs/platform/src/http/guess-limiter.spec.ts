@@ -106,6 +106,32 @@ describe('GuessLimiter', () => {
     expect(most).toBe(20);
   });
 
+  it('looks up no more than the limit at once of an address of which nothing is known yet', async () => {
+    const attempt = tryIn(new GuessLimiter(5, 'keys', alone));
+    let [underWay, most, looked] = [0, 0, 0];
+    const slow = async (found: () => unknown) => {
+      looked += 1;
+      most = Math.max(most, (underWay += 1));
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      underWay -= 1;
+      return found();
+    };
+    const many = (found: () => unknown) =>
+      Promise.all(Array.from({ length: 100 }, () => attempt('192.0.2.1', () => slow(found))));
+    // Right ones all have their turn, and so have those of which nobody can tell.
+    expect(new Set((await many(() => 'mine')).map(({ found }) => found))).toEqual(new Set(['mine']));
+    const unknown = await many(() => {
+      throw new DomainError('DEPENDENCY_UNAVAILABLE');
+    });
+    expect(new Set(unknown.map(({ code }) => code))).toEqual(new Set(['DEPENDENCY_UNAVAILABLE']));
+    expect([looked, most]).toEqual([200, 5]);
+    const wrong = (await many(wrongKey)).map(({ code }) => code);
+    expect(wrong.filter((code) => code === 'API_KEY_INVALID')).toHaveLength(5);
+    expect(wrong.filter((code) => code === 'TOO_MANY_REQUESTS')).toHaveLength(95);
+    expect(looked).toBeLessThan(220);
+    expect(most).toBe(5);
+  });
+
   it('counts each address by itself, and an IPv6 network of 64 bits as one', async () => {
     const guess = tryIn(new GuessLimiter(1, 'keys', alone));
 

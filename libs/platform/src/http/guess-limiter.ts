@@ -15,18 +15,25 @@ interface Lane {
   waiting: number;
   turn: Promise<unknown>;
 }
+/** What an address below its limit tries at once. */
+interface Flight {
+  running: number;
+  waiting: (() => void)[];
+}
 type Reply = Pick<FastifyReply, 'headers' | 'header'>;
 
 /**
  * Counts the wrong credentials that each address has tried within a minute, in all replicas. Only wrong ones count, and a
  * right one is found past the limit too, so that nobody is locked out by a guesser who shares the address. But past it those of an
  * address are looked up one after the other, and refused unseen when several wait: whoever floods keeps nobody else's
- * database busy.
+ * database busy. Nor does whoever tries very many at once before the first of them is known to be wrong: no more than the limit
+ * are looked up at a time, and the others wait.
  */
 export class GuessLimiter {
   private readonly tried: SharedCounter;
   /** In this process. */
   private readonly lanes = new LRUCache<string, Lane>({ max: MAX_ADDRESSES });
+  private readonly flights = new Map<string, Flight>();
 
   /**
    * @param limit wrong tries a minute for one address; 0 switches the limit off
@@ -50,17 +57,45 @@ export class GuessLimiter {
    * @throws DomainError TOO_MANY_REQUESTS for a wrong one past the limit, or whatever it is where too many wait
    */
   async attempt<T>(address: string, reply: Reply, wrong: ErrorCode, look: () => T | Promise<T>): Promise<T> {
+    if (this.limit === 0) return look();
     const source = sourceOf(address);
+    const leave = await this.enter(source);
     try {
-      return await (this.isPast(source) ? this.inTurn(source, reply, look) : look());
+      return await (leave ? look() : this.inTurn(source, reply, look));
     } catch (error) {
       if (error instanceof DomainError && error.code === wrong) this.count(source, reply);
       throw error;
+    } finally {
+      leave?.();
     }
   }
 
+  /** @returns to be called afterwards; undefined when the address is past its limit, perhaps after it had to wait */
+  private async enter(source: string): Promise<(() => void) | undefined> {
+    const flight = this.flights.get(source) ?? { running: 0, waiting: [] };
+    this.flights.set(source, flight);
+    const wakeNext = () => {
+      flight.waiting.shift()?.();
+      if (flight.running === 0 && flight.waiting.length === 0 && this.flights.get(source) === flight)
+        this.flights.delete(source);
+    };
+    while (!this.isPast(source)) {
+      if (flight.running < this.limit) {
+        flight.running += 1;
+        return () => {
+          flight.running -= 1;
+          wakeNext();
+        };
+      }
+      await new Promise<void>((resolve) => flight.waiting.push(resolve));
+    }
+    // It takes no place, so that the next one need not wait for it.
+    wakeNext();
+    return undefined;
+  }
+
   private isPast(source: string): boolean {
-    return this.limit > 0 && this.tried.waitMs(source, Date.now()) > 0;
+    return this.tried.waitMs(source, Date.now()) > 0;
   }
 
   private inTurn<T>(source: string, reply: Reply, look: () => T | Promise<T>): Promise<T> {
@@ -77,7 +112,6 @@ export class GuessLimiter {
   }
 
   private count(source: string, reply: Reply): void {
-    if (this.limit === 0) return;
     const tried = this.tried.add(source, Date.now());
     if (tried > this.limit) this.refuse(source, reply, tried);
     this.writeHeaders(source, reply, tried);

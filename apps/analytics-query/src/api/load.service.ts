@@ -6,7 +6,7 @@ import { ENV } from '@perkway/platform';
 import type { AnalyticsQueryEnv } from '../env.js';
 import { metaOf } from '../model/meta.js';
 import { dataWriter, multiFrame, resultHead, type DescribedQuery, type RowWriter } from '../query/answer.js';
-import { compile, compileTogether, isOneRow } from '../query/compile.js';
+import { compile, compileTogether, isOneRow, type CompiledQuery } from '../query/compile.js';
 import { checkCsv, csvHead, csvWriter } from '../query/csv.js';
 import type { Coverage } from '../query/coverage.js';
 import { dryRunAnswer, sqlAnswer } from '../query/describe.js';
@@ -278,6 +278,8 @@ function shapeOf(
   };
 }
 
+const groupsOf = ({ countsDifferent }: CompiledQuery) => (countsDifferent ? 'things' : 'groups');
+
 /** Several sums over raw rows, as of compared ranges: what each of them reads is worth a processor of its own. */
 const areSums = (described: DescribedQuery[]): boolean =>
   described.length > 1 &&
@@ -306,10 +308,10 @@ class AnswerText {
   }
 
   private oneByOne(guarded: (write: OnRow) => OnRow): (Statement & { onRow: OnRow })[] {
-    return this.shape.described.map(({ query, compiled: { text, params, readsCells } }, index) => ({
-      text,
-      params,
-      reads: readsCells ? undefined : query.ungrouped ? 'list' : 'groups',
+    return this.shape.described.map(({ query, compiled }, index) => ({
+      text: compiled.text,
+      params: compiled.params,
+      reads: compiled.readsCells ? undefined : query.ungrouped ? 'list' : groupsOf(compiled),
       onRow: guarded((row) => this.write(index, row)),
     }));
   }
@@ -318,7 +320,7 @@ class AnswerText {
     const { described } = this.shape;
     return {
       ...compileTogether(described.map(({ compiled }) => compiled)),
-      reads: 'groups',
+      reads: groupsOf(described[0]!.compiled),
       onRow: guarded((row) => this.write(row[described[0]!.compiled.columns.length] as number, row)),
     };
   }

@@ -31,6 +31,8 @@ export interface CompiledQuery {
   order: { id: string; desc: boolean }[];
   /** Whether cells could answer it, as far as hours are closed. */
   hasCells: boolean;
+  /** Whether it makes a group for each different thing that it counts, such as a journey. */
+  countsDifferent: boolean;
   /** Whether it reads cells, so that it is right only while the coverage that it was compiled with holds. */
   readsCells: boolean;
 }
@@ -106,7 +108,13 @@ export function compile(
 ): CompiledQuery {
   const resolved = resolveQuery(query, model, account);
   const { columns } = resolved;
-  const { text: statement, params, hasCells, readsCells } = writeStatement(resolved, options);
+  const {
+    text: statement,
+    params,
+    hasCells,
+    readsCells,
+    countsDifferent,
+  } = writeStatement(resolved, options);
   const groups = columns.flatMap(({ kind }, index) => (kind === 'measure' ? [] : [index + 1]));
   const order = orderOf(query, columns);
   // Rows that the ordering leaves equal keep one order, so that pages do not overlap.
@@ -129,6 +137,7 @@ export function compile(
     order: order.map(({ id, desc }) => ({ id, desc })),
     hasCells,
     readsCells,
+    countsDifferent,
     ...(isTrue(query.total)
       ? { total: { text: `select count(*) from (\n${statement}\n) rows`, params } }
       : {}),

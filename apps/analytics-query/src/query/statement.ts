@@ -13,13 +13,19 @@ export interface Statement {
   params: unknown[];
   hasCells: boolean;
   readsCells: boolean;
+  /** Whether a group is made for each different thing: nearly as many as there are rows. */
+  countsDifferent: boolean;
 }
 
 /** The statement without order and limit. */
 export function writeStatement(resolved: ResolvedQuery, options: CompileOptions): Statement {
   const plan = splitPlan(resolved);
   const statement = plan ? writeSplit(resolved, plan, options) : writePlain(resolved, options);
-  return { ...statement, hasCells: plan?.rollup !== undefined };
+  return {
+    ...statement,
+    hasCells: plan?.rollup !== undefined,
+    countsDifferent: plan?.distinct !== undefined,
+  };
 }
 
 export const isName = (join: Join): join is NameTable => join !== 'perks';
@@ -58,7 +64,10 @@ const clause = (word: string, conditions: string[]): string[] =>
   conditions.length > 0 ? [`${word} ${conditions.join('\n  and ')}`] : [];
 
 /** One level: what can be said of the rows as they are. */
-function writePlain(resolved: ResolvedQuery, { keptFrom }: CompileOptions): Omit<Statement, 'hasCells'> {
+function writePlain(
+  resolved: ResolvedQuery,
+  { keptFrom }: CompileOptions,
+): Omit<Statement, 'hasCells' | 'countsDifferent'> {
   const { query, account, cube, columns, resolve } = resolved;
   const joins = joinsIn(resolved);
   const ungrouped = query.ungrouped === true;
@@ -234,7 +243,7 @@ function writeSplit(
   resolved: ResolvedQuery,
   plan: SplitPlan,
   options: CompileOptions,
-): Omit<Statement, 'hasCells'> {
+): Omit<Statement, 'hasCells' | 'countsDifferent'> {
   const { query, cube, columns, resolve, account } = resolved;
   const { names, onNames, keys, measures, rollup } = plan;
   const segments =

@@ -383,6 +383,32 @@ describe('rollups', () => {
     await client.end();
   }
 
+  it('are not read for a marked hour that comes after an hour with very many marks', async () => {
+    const account = anAccountId();
+    const refresher = refresherOf(stack);
+    const hours = ['2026-03-05T10:00:00.000Z', '2026-03-05T12:00:00.000Z'];
+    await stack.publisher.events(...hours.map((at) => click(account, { at: Date.parse(at) })));
+    await stored(account, 2);
+    await refresher.refresh(now);
+    await stack.publisher.events(click(account, { at: Date.parse(hours[1]!) + 1 }));
+    await stored(account, 3);
+    // As batch after batch leaves them before a refresh comes by; those of the first hour also lie first.
+    await stack.database.query('delete from dirty_hours where account_id = $1', [account]);
+    await stack.database.query(
+      `insert into dirty_hours (account_id, hour)
+       select $1, hour from (
+         select 1 as place, $2::timestamptz as hour from generate_series(1, 1500) union all select 2, $3) m
+       order by place`,
+      [account, ...hours],
+    );
+    const { body } = await stack.as(account).load({
+      measures: ['perk_clicks.count'],
+      timeDimensions: [{ dimension: 'perk_clicks.occurred_at', dateRange: ['2026-03-05', '2026-03-05'] }],
+    });
+    expect(body.data).toEqual([{ 'perk_clicks.count': '3' }]);
+    await refresher.refresh(now);
+  });
+
   it('are kept up by statements that may take longer than those of requests', async () => {
     const limits = await withUpkeepClient(stack.database.url, async (client) => {
       const { rows } = await client.query<{ own: string; role: string }>(

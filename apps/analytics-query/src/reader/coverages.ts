@@ -9,9 +9,9 @@ const MAX_DIRTY = 1_000;
 
 /** Asked in the same snapshot as the queries whose answers depend on it. */
 export const coverageOf = (account: string): Statement => ({
-  text: `select extract(epoch from closed_to)::bigint,
-      (select string_agg(distinct extract(epoch from hour)::bigint::text, ',')
-       from (select hour from dirty_hours where account_id = $1 limit ${MAX_DIRTY + 1}) d)
+  // Different hours: the marks of one alone may be as many, and must not hide those of the next.
+  text: `select extract(epoch from closed_to)::bigint, array_to_string(array(
+      select distinct extract(epoch from hour)::bigint from dirty_hours where account_id = $1 limit ${MAX_DIRTY + 1}), ',')
     from rollup_state`,
   params: [account],
 });

@@ -18,6 +18,7 @@ export * from './test-nats.js';
 export * from './test-pooler.js';
 export * from './tracking-stream.js';
 export { runCitusWorkers, runFolder } from './test-servers.js';
+export * from './violations.js';
 export * from './wait-for.js';
 export * from './stored-kind.js';
 export * from './what-is-kept.js';

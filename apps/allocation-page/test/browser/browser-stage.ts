@@ -8,7 +8,6 @@ import {
   waitFor,
   type TestNats,
 } from '@perkway/testing';
-import axe, { type AxeResults } from 'axe-core';
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
@@ -118,16 +117,6 @@ export const untilState = (page: Page, state: State): Promise<unknown> =>
 export async function untilStill(page: Page): Promise<void> {
   const running = () => page.evaluate('document.getAnimations().length');
   await waitFor(async () => (await running()) === 0, 'the end of all animations');
-}
-
-/** The violations of WCAG 2.2 AA and of best practice, as lines to compare with none. */
-export async function violations(page: Page): Promise<string[]> {
-  await page.evaluate(axe.source);
-  const results = await page.evaluate<AxeResults>('axe.run()');
-  return results.violations.map(
-    ({ id, nodes }) =>
-      `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join('; ')}`,
-  );
 }
 
 /** True if something is wider than the window. */

@@ -1,6 +1,5 @@
 import { AppProcess, BundledApp, http, testEnvironment, waitFor } from '@perkway/testing';
 import { freePort } from '@perkway/local-servers';
-import axe, { type AxeResults } from 'axe-core';
 import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -249,16 +248,6 @@ export async function untilShown(page: Page): Promise<void> {
   await page.waitForSelector('h1');
   const busy = page.locator('.loading, .starting');
   await waitFor(async () => (await busy.count()) === 0, 'all of it to be loaded', 20_000);
-}
-
-/** The violations of WCAG 2.2 AA and of best practice, as lines to compare with none. */
-export async function violations(page: Page): Promise<string[]> {
-  await page.evaluate(axe.source);
-  const results = await page.evaluate<AxeResults>('axe.run()');
-  return results.violations.map(
-    ({ id, nodes }) =>
-      `${id}: ${nodes.map(({ html, failureSummary }) => `${html.slice(0, 300)} ${failureSummary}`).join('; ')}`,
-  );
 }
 
 /** True if something is wider than the window. */

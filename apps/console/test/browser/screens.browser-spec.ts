@@ -1,13 +1,6 @@
 import type { Page, Response } from 'playwright-core';
-import { waitFor } from '@perkway/testing';
-import {
-  ADMIN_KEY,
-  ConsoleStage,
-  screenshot,
-  scrollsSideways,
-  untilShown,
-  violations,
-} from './console-stage';
+import { violations, waitFor } from '@perkway/testing';
+import { ADMIN_KEY, ConsoleStage, screenshot, scrollsSideways, untilShown } from './console-stage';
 
 const stage = new ConsoleStage();
 beforeAll(() => stage.start(), 300_000);

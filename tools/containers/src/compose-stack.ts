@@ -163,16 +163,34 @@ export class ComposeStack {
     });
   }
 
-  /** Puts a new replica of a service beside the old one, and takes the old one away when the new one is ready. */
-  async replace(service: string, version = this.options.version): Promise<void> {
-    const [old] = await this.containers(service);
+  /**
+   * Puts new replicas of services beside the old ones, two at a time, and takes each old one away when the new ones are
+   * ready; while it drains the next two start.
+   */
+  async replace(services: readonly string[], version = this.options.version): Promise<void> {
+    const old: string[] = [];
+    let leaving: Promise<unknown> = Promise.resolve();
+    for (let index = 0; index < services.length; index += 2) {
+      const both = services.slice(index, index + 2);
+      const [replaced] = await Promise.all([this.startBeside(both, version), leaving]);
+      leaving = this.engine.docker(['stop', '--time', '25', ...replaced]);
+      old.push(...replaced);
+    }
+    await leaving;
+    // Not before: compose lists containers first and asks about each then.
+    await this.engine.docker(['rm', ...old]);
+  }
+
+  /** Answers the containers that were there. */
+  private async startBeside(services: readonly string[], version: string): Promise<string[]> {
+    const old = await Promise.all(services.map(async (service) => (await this.containers(service))[0]!.Id));
+    const scale = services.flatMap((service) => ['--scale', `${service}=2`]);
     await this.compose(
-      ['up', '--detach', '--no-build', '--no-deps', '--no-recreate', '--scale', `${service}=2`, service],
+      ['up', '--detach', '--no-build', '--no-deps', '--no-recreate', ...scale, ...services],
       version,
     );
     await this.healthy();
-    await this.engine.docker(['stop', '--time', '25', old!.Id]);
-    await this.engine.docker(['rm', old!.Id]);
+    return old;
   }
 
   /** Ends everything, data included. */

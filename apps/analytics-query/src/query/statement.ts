@@ -147,9 +147,7 @@ function inRange({ query, resolve }: ResolvedQuery, params: Params, keptFrom = -
 
 /** Two levels: rows are grouped by ids, and names are joined to the groups; or groups come from several kinds of rows. */
 interface SplitPlan {
-  /** Joined to the groups; and those that must be joined to the rows, because groups of ids cannot be put together. */
   names: Set<NameTable>;
-  namesOfRows: Set<NameTable>;
   /** Filters on names, which hold for a group or do not, and the filters on rows. */
   onNames: NormalizedFilterTree[];
   onRows: NormalizedFilterTree[];
@@ -216,26 +214,19 @@ function splitPlan(resolved: ResolvedQuery): SplitPlan | null {
   const counted = new Set(
     measures.flatMap(({ definition }) => (ADDITIVE.has(definition.aggType) ? [] : [definition.distinct!])),
   );
-  const distinct = counted.size === 1 ? [...counted][0] : undefined;
-  const canJoinLate = isAdditive || ids.every((id) => selected.has(id));
-  if (!rollup && !distinct && (names.size === 0 || !canJoinLate)) return null;
-  const common = { measures, withPerks, rollup, distinct };
-  if (canJoinLate)
-    return {
-      ...common,
-      names,
-      namesOfRows: new Set(),
-      onNames,
-      onRows,
-      keys: [...keys].map(([id, column]) => ({ id, column })),
-    };
+  const distinct = counted.size === 1 && names.size === 0 ? [...counted][0] : undefined;
+  const canJoinLate = names.size > 0 && (isAdditive || ids.every((id) => selected.has(id)));
+  if (!rollup && !canJoinLate && !distinct) return null;
+  if (names.size > 0 && !canJoinLate) return null;
   return {
-    ...common,
-    names: new Set(),
-    namesOfRows: names,
-    onNames: [],
-    onRows: where,
-    keys: columns.flatMap((column) => (column.kind === 'measure' ? [] : [{ id: column.key, column }])),
+    names,
+    onNames,
+    onRows,
+    keys: [...keys].map(([id, column]) => ({ id, column })),
+    measures,
+    withPerks,
+    rollup,
+    distinct,
   };
 }
 
@@ -277,8 +268,7 @@ function writeSplit(
   const select = columns.map((column) => {
     const member = resolve(pathOf(column));
     if (member.kind === 'measure') return overParts(column.name, member.definition, sumAt);
-    const isJoined = (member.definition.joins ?? []).some((join) => isName(join) && names.has(join));
-    return isJoined ? member.definition.sql : keyAt(column.key);
+    return (member.definition.joins ?? []).some(isName) ? member.definition.sql : keyAt(column.key);
   });
   const context: FilterContext = {
     params,
@@ -307,7 +297,7 @@ function writeSplit(
 /** Raw rows of one stretch of time, added up. */
 function rawGroups(
   resolved: ResolvedQuery,
-  { keys, measures, onRows, withPerks, namesOfRows, distinct }: SplitPlan,
+  { keys, measures, onRows, withPerks, distinct }: SplitPlan,
   params: Params,
   timeSql: () => string[],
 ): string {
@@ -331,7 +321,6 @@ function rawGroups(
   return [
     `select ${select.join(', ')}`,
     `from tracking_events e${withPerks ? ` ${PERKS}` : ''}`,
-    ...[...namesOfRows].map((name) => joinName(name, keySql(cube, name), 'e.account_id')),
     ...clause('where', [
       'e.account_id = $1',
       ...ofCube(resolved),

@@ -134,7 +134,17 @@ describe('campaign_funnel', () => {
     ]);
   });
 
-  it('compares ranges, with the filters of each and an empty one between them', async () => {
+  // Two are one statement, more are one each.
+  it.each([
+    [
+      ['2026-04', '2026-03'],
+      [[], [['3', '1', '2026-03-01']]],
+    ],
+    [
+      ['2026-05', '2026-04', '2026-03'],
+      [[['1', '1', '2026-05-01']], [], [['3', '1', '2026-03-01']]],
+    ],
+  ])('compares %j, with the filters of each and an empty one', async (months, expected) => {
     const { status, body } = await analytics.load(
       {
         measures: funnel('journeys', 'reward_viewers'),
@@ -142,11 +152,7 @@ describe('campaign_funnel', () => {
         timeDimensions: [
           {
             dimension: 'campaign_funnel.occurred_at',
-            compareDateRange: [
-              ['2026-05-01', '2026-05-31'],
-              ['2026-04-01', '2026-04-30'],
-              ['2026-03-01', '2026-03-31'],
-            ],
+            compareDateRange: months.map((month) => [`${month}-01`, `${month}-30`]),
           },
         ],
         total: true,
@@ -154,20 +160,17 @@ describe('campaign_funnel', () => {
       'multi',
     );
     expect([status, body.error]).toEqual([200, undefined]);
+    const results = body.results as { data: Record<string, string>[]; total: number }[];
     expect(
-      body.results.map(({ data, total }: { data: Record<string, string>[]; total: number }) => [
+      results.map(({ data }) =>
         data.map((row) => [
           row['campaign_funnel.journeys'],
           row['campaign_funnel.reward_viewers'],
           row.compareDateRange?.slice(0, 10),
         ]),
-        total,
-      ]),
-    ).toEqual([
-      [[['1', '1', '2026-05-01']], 1],
-      [[], 0],
-      [[['3', '1', '2026-03-01']], 1],
-    ]);
+      ),
+    ).toEqual(expected);
+    expect(results.map(({ total }) => total)).toEqual(expected.map(({ length }) => length));
   });
 
   it('says null where there is nothing to divide by', async () => {

@@ -280,9 +280,12 @@ function shapeOf(
 
 const groupsOf = ({ countsDifferent }: CompiledQuery) => (countsDifferent ? 'things' : 'groups');
 
-/** Several sums over raw rows, as of compared ranges: what each of them reads is worth a processor of its own. */
-const areSums = (described: DescribedQuery[]): boolean =>
-  described.length > 1 &&
+/**
+ * Two sums over raw rows, as of compared ranges: what each of them reads is worth a processor of its own. Of more than two
+ * the one statement would hold the memory of all at once.
+ */
+const areTwoSums = (described: DescribedQuery[]): boolean =>
+  described.length === 2 &&
   described.every(({ query, compiled }) => !compiled.readsCells && isOneRow(query, compiled.columns));
 
 /** Writes the results of all queries of a request into its body, in their order. */
@@ -303,7 +306,7 @@ class AnswerText {
       ...described.flatMap(({ compiled: { total } }, index) =>
         total ? [{ ...total, onRow: guarded(([count]) => (this.totals[index] = Number(count))) }] : [],
       ),
-      ...(areSums(described) ? [this.together(guarded)] : this.oneByOne(guarded)),
+      ...(areTwoSums(described) ? [this.together(guarded)] : this.oneByOne(guarded)),
     ];
   }
 

@@ -113,8 +113,15 @@ describe('ingest', () => {
     await counted(account, 'perk_clicks.count', 2);
   });
 
-  it('stores every text and every time as it came', async () => {
+  it.each([
+    ['which is copied', []],
+    ['which is inserted beside one that came before', [click(anAccountId())]],
+  ])('stores every text and every time as it came in a batch %s', async (_, before) => {
     const account = anAccountId();
+    for (const each of before) {
+      await stack.publisher.events(each);
+      await counted(each.account, 'perk_clicks.count', 1);
+    }
     const controls = String.fromCharCode(...Array.from({ length: 31 }, (_, index) => index + 1));
     const texts = ['NULL', 'null', '', '{a,b}', '"', '\\', '\\n', '\\\\"\\u0041', controls, '\x7f\u2028é🎁'];
     // Spread over years: not every instant that is a whole number of milliseconds is one in seconds.
@@ -127,6 +134,7 @@ describe('ingest', () => {
       denomination: 10 ** (2 * index - 4),
     }));
     await stack.publisher.events(
+      ...before,
       ...sent.map((each) =>
         event({
           ...{ type: 'reward_link', account, state: 'generated', pool: 'pool', currency: 'EUR' },

@@ -21,31 +21,21 @@ const isEmpty = (value: object): boolean => {
   return true;
 };
 
-/**
- * The columns of `tracking_events`, the type of the elements that they travel as, what an event has for them, and what is
- * made of an element where it is not taken as it is.
- */
-const COLUMNS: [
-  name: string,
-  type: 'text' | 'boolean' | 'numeric' | 'float8',
-  read: (event: StoredEvent) => Value,
-  made?: string,
-][] = [
+/** The columns of `tracking_events`, their types, and what an event has for them, as Postgres reads it from a text. */
+const COLUMNS: [name: string, type: string, read: (event: StoredEvent) => Value][] = [
   ['account_id', 'text', ({ account }) => account],
-  // Exact: whole milliseconds, and a date as text costs both sides more.
-  ['occurred_at', 'float8', ({ at }) => at, 'to_timestamp(u.occurred_at / 1000)'],
+  ['occurred_at', 'timestamptz', instantOf],
   ['id', 'text', ({ id }) => id],
   ['type', 'text', ({ type }) => type],
   ['perk_id', 'text', (event) => has(event, 'perk')],
   // As the text of an array: Postgres arrays of arrays must all have one length. Quoted, for a perk may be called null.
   [
     'perk_ids',
-    'text',
+    'text[]',
     (event) =>
       event.type === 'perk_view'
         ? `{${[...new Set(event.perks)].map((perk) => `"${perk}"`).join(',')}}`
         : null,
-    'u.perk_ids::text[]',
   ],
   ['collection_id', 'text', (event) => has(event, 'collection')],
   ['campaign_id', 'text', (event) => has(event, 'campaign')],
@@ -68,12 +58,11 @@ const COLUMNS: [
   ]),
   [
     'cmeta',
-    'text',
+    'jsonb',
     (event) => {
       const { cmeta } = event as Tagged;
       return cmeta && !isEmpty(cmeta) ? JSON.stringify(cmeta) : null;
     },
-    'u.cmeta::jsonb',
   ],
   ['value', 'numeric', (event) => has(event, 'value')],
   ['currency', 'text', (event) => has(event, 'currency')],
@@ -85,51 +74,55 @@ const COLUMNS: [
   ['reference', 'text', (event) => has(event, 'reference')],
 ];
 
-/** What JSON writes for a character: `\"`, `\\`, and for those that Postgres takes as they are `\n`, `\u0007`. */
+/** In a JSON text: `\n`, `\u0007`; not what comes behind a backslash that stands for itself. */
+const CONTROL = /(?<!\\)(?:\\\\)*\\[^"\\]/;
 const ESCAPE = /\\(?:u[0-9a-f]{4}|.)/g;
-const unescape = (escape: string): string =>
+const written = (escape: string): string =>
   escape === '\\"' || escape === '\\\\' ? escape : (JSON.parse(`"${escape}"`) as string);
 
 /**
- * One array parameter as the text that Postgres reads; null where no event has anything. JSON writes it, several times
- * faster than anything here could: nulls, numbers and quoted strings are the same in both, but for control characters.
+ * The elements of JSON lists as Postgres reads them in arrays, and as CSV with a backslash for escapes: nulls, numbers and
+ * quoted strings are the same in all three, and nothing writes them as fast. Control characters JSON escapes, the others
+ * have them as they are.
  */
-function arrayOf(
-  events: StoredEvent[],
-  read: (event: StoredEvent) => Value,
-  isAnyText: boolean,
-): string | null {
-  const values = events.map(read);
-  if (values.every((value) => value === null || value === undefined)) return null;
-  const elements = JSON.stringify(values).slice(1, -1);
-  return `{${isAnyText && elements.includes('\\') ? elements.replace(ESCAPE, unescape) : elements}}`;
-}
+const asPostgresReads = (json: string): string => (CONTROL.test(json) ? json.replace(ESCAPE, written) : json);
 
-/**
- * One statement for a whole batch, without the columns that none of its events has. A second arrival of an event finds
- * its key taken and is no error.
- */
+/** Without the columns that none of the events has. */
+const columnsOf = (events: StoredEvent[]) =>
+  COLUMNS.filter(([, , read]) => events.some((event) => (read(event) ?? null) !== null));
+
+/** What is not cast as an array element directly travels as text. */
+const isText = (type: string): boolean => type === 'text' || type === 'text[]' || type === 'jsonb';
+
+/** One statement for a whole batch. A second arrival of an event finds its key taken and is no error. */
 export function insertOf(events: StoredEvent[]): { text: string; params: string[] } {
-  const names: string[] = [];
-  const selected: string[] = [];
-  const arrays: string[] = [];
-  const params: string[] = [];
-  for (const [name, type, read, made] of COLUMNS) {
-    // What something is made of has no control characters.
-    const array = arrayOf(events, read, made === undefined);
-    if (array === null) continue;
-    params.push(array);
-    names.push(name);
-    selected.push(made ?? `u.${name}`);
-    arrays.push(`$${params.length}::${type}[]`);
-  }
+  const columns = columnsOf(events);
+  const names = columns.map(([name]) => name).join(', ');
+  const selected = columns.map(([name, type]) => (isText(type) ? `u.${name}::${type}` : `u.${name}`));
+  const arrays = columns.map(([, type], index) => `$${index + 1}::${isText(type) ? 'text' : type}[]`);
   return {
     text: `
-  insert into tracking_events (${names.join(', ')})
+  insert into tracking_events (${names})
   select ${selected.join(', ')}
-  from unnest(${arrays.join(', ')}) as u (${names.join(', ')})
+  from unnest(${arrays.join(', ')}) as u (${names})
   on conflict do nothing`,
-    params,
+    params: columns.map(
+      ([, , read]) =>
+        `{${asPostgresReads(JSON.stringify(events.map((event) => read(event) ?? null)).slice(1, -1))}}`,
+    ),
+  };
+}
+
+/** A whole batch for `copy`, at two thirds of the cost. A second arrival of an event fails it. */
+export function copyOf(events: StoredEvent[]): { text: string; rows: string } {
+  const columns = columnsOf(events);
+  const names = columns.map(([name]) => name).join(', ');
+  let rows = '';
+  for (const event of events)
+    rows += `${JSON.stringify(columns.map(([, , read]) => read(event) ?? null)).slice(1, -1)}\n`;
+  return {
+    text: String.raw`copy tracking_events (${names}) from stdin (format csv, null 'null', escape '\')`,
+    rows: asPostgresReads(rows),
   };
 }
 

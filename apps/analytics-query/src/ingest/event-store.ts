@@ -1,12 +1,22 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { ADVISORY_LOCKS, isCallerId, isRecord, type Erasure, type TrackingEvent } from '@perkway/domain';
 import { ENV, isDatabaseAway } from '@perkway/platform';
+import type { PoolClient } from 'pg';
 import { DataSource, type EntityManager } from 'typeorm';
 import type { AnalyticsQueryEnv } from '../env.js';
 import { ErasedJourneys } from '../erasures/erased-journeys.js';
 import { keptFrom } from '../retention.js';
 import { AttributeNames } from './attribute-names.js';
-import { byKey, hasExternalId, insertOf, instantOf, isStored, type StoredEvent } from './event-rows.js';
+import { copyIn } from './copy-in.js';
+import {
+  byKey,
+  copyOf,
+  hasExternalId,
+  insertOf,
+  instantOf,
+  isStored,
+  type StoredEvent,
+} from './event-rows.js';
 import { monthOf, Partitions } from '../partitions/partitions.js';
 import type { RejectedEvent } from './read-message.js';
 
@@ -30,6 +40,8 @@ const DAY_MS = 24 * HOUR_MS;
 @Injectable()
 export class EventStore {
   private readonly attributeNames = new AttributeNames();
+  /** False from the first event that came a second time until a batch without one. */
+  private isCopying = true;
 
   constructor(
     @Inject(DataSource) private readonly dataSource: DataSource,
@@ -43,17 +55,7 @@ export class EventStore {
     const oldest = keptFrom(this.env.RETENTION_MONTHS, Date.now());
     const kept = all.filter(({ at }) => at >= oldest).sort(byKey);
     const { events, rejected } = await this.withPartition(kept);
-    const { stored, names, erasures } = await this.dataSource.transaction(async (manager) => {
-      await markClosedHours(manager, events);
-      const late = await this.erased.takeOut(manager, events);
-      const inserted = await insertEvents(manager, await withOwnExternalIds(manager, late.events));
-      const newNames = this.attributeNames.newOnes(late.events);
-      await this.attributeNames.keep(manager, newNames);
-      await keepPerkNames(manager, batch);
-      await keepCampaignNames(manager, batch);
-      return { stored: inserted, names: newNames, erasures: late.erasures };
-    });
-    this.attributeNames.remember(names);
+    const { stored, erasures } = await this.storeTogether(events, batch);
     return {
       stored,
       erasures,
@@ -61,6 +63,39 @@ export class EventStore {
       expired: all.length - kept.length,
       rejected,
     };
+  }
+
+  /** Events come once nearly always, so they are copied; where one does not, the batch is inserted, and so are those after it. */
+  private async storeTogether(events: StoredEvent[], batch: TrackingEvent[]) {
+    if (this.isCopying)
+      try {
+        return await this.write(events, batch, copyEvents);
+      } catch (error) {
+        if (isDatabaseAway(error)) throw error;
+        // Whatever is wrong, the insert tells; not every server says by its code that a key is taken.
+        this.isCopying = false;
+      }
+    return this.write(events, batch, async (manager, some) => {
+      const inserted = await insertEvents(manager, some);
+      this.isCopying = inserted === some.length;
+      return inserted;
+    });
+  }
+
+  /** In one transaction. */
+  private async write(events: StoredEvent[], batch: TrackingEvent[], add: typeof copyEvents) {
+    const { names, ...result } = await this.dataSource.transaction(async (manager) => {
+      await markClosedHours(manager, events);
+      const late = await this.erased.takeOut(manager, events);
+      const stored = await add(manager, await withOwnExternalIds(manager, late.events));
+      const newNames = this.attributeNames.newOnes(late.events);
+      await this.attributeNames.keep(manager, newNames);
+      await keepPerkNames(manager, batch);
+      await keepCampaignNames(manager, batch);
+      return { stored, names: newNames, erasures: late.erasures };
+    });
+    this.attributeNames.remember(names);
+    return result;
   }
 
   /** What cannot be stored, without the persons who were erased. */
@@ -131,6 +166,17 @@ async function markClosedHours(manager: EntityManager, events: StoredEvent[]): P
   );
 }
 
+/**
+ * @returns how many: all of them
+ * @throws where one of them is there already
+ */
+async function copyEvents(manager: EntityManager, events: StoredEvent[]): Promise<number> {
+  if (events.length === 0) return 0;
+  const { text, rows } = copyOf(events);
+  return copyIn((await manager.queryRunner!.connect()) as PoolClient, text, rows);
+}
+
+/** @returns how many were new */
 async function insertEvents(manager: EntityManager, events: StoredEvent[]): Promise<number> {
   if (events.length === 0) return 0;
   const { text, params } = insertOf(events);

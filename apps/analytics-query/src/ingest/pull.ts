@@ -52,11 +52,29 @@ export class Pull {
    */
   async run({ messages, bytes, expiresMs }: PullLimits, onMessage: (message: StreamMessage) => void) {
     const inbox = createInbox(inboxPrefix('analytics-query'));
-    const subscription = this.connection.subscribe(inbox);
-    this.subscription = subscription;
-    const silence = setTimeout(() => subscription.unsubscribe(), SILENCE_MS);
     let received = 0;
-    try {
+    // By a callback: an iterator costs a promise for each message.
+    await new Promise<void>((resolve, reject) => {
+      const subscription = this.connection.subscribe(inbox, {
+        callback: (error, message) => {
+          if (error) return reject(error);
+          silence.refresh();
+          const status = message.data.length === 0 ? message.headers?.code : undefined;
+          if (status === HEARTBEAT) return;
+          if (status) {
+            if (ENDS.includes(status) && !isLoss(message)) return resolve();
+            return reject(new Error(`the broker answered ${status} ${message.headers?.description}`));
+          }
+          onMessage(new PulledMessage(message));
+          if ((received += 1) === messages) resolve();
+        },
+      });
+      this.subscription = subscription;
+      const silence = setTimeout(() => subscription.unsubscribe(), SILENCE_MS);
+      void subscription.closed.then(() => {
+        clearTimeout(silence);
+        reject(new Error('the broker does not answer a request for messages'));
+      });
       this.connection.publish(
         `$JS.API.CONSUMER.MSG.NEXT.${this.stream}.${TRACKING_CONSUMER}`,
         JSON.stringify({
@@ -67,22 +85,7 @@ export class Pull {
         }),
         { reply: inbox },
       );
-      for await (const message of subscription) {
-        silence.refresh();
-        const status = message.data.length === 0 ? message.headers?.code : undefined;
-        if (status === HEARTBEAT) continue;
-        if (status) {
-          if (ENDS.includes(status) && !isLoss(message)) return;
-          throw new Error(`the broker answered ${status} ${message.headers?.description}`);
-        }
-        onMessage(readable(message));
-        if ((received += 1) === messages) return;
-      }
-      throw new Error('the broker does not answer a request for messages');
-    } finally {
-      clearTimeout(silence);
-      subscription.unsubscribe();
-    }
+    }).finally(() => this.close());
   }
 
   /** Gives the request up. What was on its way is delivered again later. */
@@ -94,19 +97,30 @@ export class Pull {
 /** 409 stands for the end by size and for a consumer that was deleted meanwhile. */
 const isLoss = ({ headers }: Msg): boolean => headers?.code === 409 && !TOO_LARGE.test(headers.description);
 
-/** `$JS.ACK.<stream>.<consumer>.<deliveries>.<sequence>...`, before the stream the domain and account where there are such. */
-function sequenceOf({ reply = '' }: Msg): number {
-  const tokens = reply.split('.');
-  return Number(tokens[tokens.length > 9 ? 7 : 5]);
-}
+class PulledMessage implements StreamMessage {
+  constructor(private readonly message: Msg) {}
 
-const readable = (message: Msg): StreamMessage => ({
-  data: message.data,
-  sequence: sequenceOf(message),
-  ack: () => void message.respond('+ACK'),
-  nak: (delayMs) =>
-    void message.respond(
+  get data(): Uint8Array {
+    return this.message.data;
+  }
+
+  /** `$JS.ACK.<stream>.<consumer>.<deliveries>.<sequence>...`, before the stream the domain and account where there are such. */
+  get sequence(): number {
+    const tokens = (this.message.reply ?? '').split('.');
+    return Number(tokens[tokens.length > 9 ? 7 : 5]);
+  }
+
+  ack() {
+    this.message.respond('+ACK');
+  }
+
+  nak(delayMs?: number) {
+    this.message.respond(
       delayMs === undefined ? '-NAK' : `-NAK ${JSON.stringify({ delay: nanos(delayMs) })}`,
-    ),
-  working: () => void message.respond('+WPI'),
-});
+    );
+  }
+
+  working() {
+    this.message.respond('+WPI');
+  }
+}

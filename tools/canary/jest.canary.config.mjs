@@ -5,5 +5,6 @@ export default {
   ...preset('canaries'),
   testMatch: ['<rootDir>/test/*.canary-spec.ts'],
   testTimeout: 600_000,
-  maxWorkers: 1,
+  // Each file has a stack of its own, and waits much.
+  maxWorkers: 2,
 };

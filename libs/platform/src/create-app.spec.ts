@@ -259,28 +259,38 @@ describe('an app of the platform', () => {
       }
     });
 
-    it('of many at once wait in their connections, and all of them are answered', async () => {
-      const roomy = await launch({ bodyLimit: 1024 * 1024 }, { TRUSTED_PROXIES: '127.0.0.1' });
+    describe('that are large', () => {
       const body = JSON.stringify({ ...valid, padding: 'x'.repeat(900_000) });
-      const sockets = new Set<Socket>();
-      (roomy.getHttpServer() as Server).on('connection', (socket: Socket) => sockets.add(socket));
+      let roomy: NestFastifyApplication;
+      let sockets: Set<Socket>;
       const read = () => [...sockets].reduce((sum, { bytesRead }) => sum + bytesRead, 0);
-      try {
-        const { port: its } = roomy.getHttpServer().address() as AddressInfo;
-        const clients = Array.from({ length: 100 }, (_, index) => {
-          const client = connect(its, '127.0.0.1');
-          client.write(
-            `POST /things HTTP/1.1\r\nhost: x\r\nconnection: close\r\nx-forwarded-for: 198.51.100.${index % 10}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`,
-          );
-          // Without its end, so that each has its place for as long as the sender likes.
-          client.write(body.slice(0, -1));
-          return client;
-        });
+      /** Sends all of it but the end, so that it has its place for as long as the sender likes. */
+      const begin = (address: string) => {
+        const client = connect((roomy.getHttpServer().address() as AddressInfo).port, '127.0.0.1');
+        client.write(
+          `POST /things HTTP/1.1\r\nhost: x\r\nconnection: close\r\nx-forwarded-for: ${address}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`,
+        );
+        client.write(body.slice(0, -1));
+        return client;
+      };
+      const untilNothingIsRead = async (connections: number) => {
         let before = -1;
-        while (sockets.size < clients.length || read() !== before) {
+        while (sockets.size < connections || read() !== before) {
           before = read();
           await sleep(300);
         }
+      };
+
+      beforeEach(async () => {
+        roomy = await launch({ bodyLimit: 1024 * 1024 }, { TRUSTED_PROXIES: '127.0.0.1' });
+        sockets = new Set();
+        (roomy.getHttpServer() as Server).on('connection', (socket: Socket) => sockets.add(socket));
+      });
+      afterEach(() => roomy.close());
+
+      it('of many at once wait in their connections, and all of them are answered', async () => {
+        const clients = Array.from({ length: 100 }, (_, index) => begin(`198.51.100.${index % 10}`));
+        await untilNothingIsRead(clients.length);
         // 17 of a hundred have a place; of the others is read what makes them large, and what was on its way.
         expect(read()).toBeGreaterThan(16_000_000);
         expect(read()).toBeLessThan(0.45 * clients.length * body.length);
@@ -295,32 +305,12 @@ describe('an app of the platform', () => {
         });
         for (const client of clients) client.write(body.slice(-1));
         expect(new Set(await Promise.all(answers))).toEqual(new Set(['HTTP/1.1 201']));
-      } finally {
-        await roomy.close();
-      }
-    });
+      });
 
-    it('of one address have a share of the room, so that its slow ones keep nobody else waiting', async () => {
-      const roomy = await launch({ bodyLimit: 1024 * 1024 }, { TRUSTED_PROXIES: '127.0.0.1' });
-      const body = JSON.stringify({ ...valid, padding: 'x'.repeat(900_000) });
-      const sockets = new Set<Socket>();
-      (roomy.getHttpServer() as Server).on('connection', (socket: Socket) => sockets.add(socket));
-      const read = () => [...sockets].reduce((sum, { bytesRead }) => sum + bytesRead, 0);
-      try {
-        const { port: its } = roomy.getHttpServer().address() as AddressInfo;
+      it('of one address have a share of the room, so that its slow ones keep nobody else waiting', async () => {
         // Another address of the same network each.
-        const slow = Array.from({ length: 40 }, (_, index) => {
-          const client = connect(its, '127.0.0.1');
-          client.write(
-            `POST /things HTTP/1.1\r\nhost: x\r\nx-forwarded-for: 2001:db8::${index}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body.slice(0, -1)}`,
-          );
-          return client;
-        });
-        let before = -1;
-        while (sockets.size < slow.length || read() !== before) {
-          before = read();
-          await sleep(300);
-        }
+        const slow = Array.from({ length: 40 }, (_, index) => begin(`2001:db8::${index}`));
+        await untilNothingIsRead(slow.length);
         const other = await http(roomy)
           .post('/things')
           .set({ 'x-forwarded-for': '198.51.100.1', 'content-type': 'application/json' })
@@ -328,9 +318,7 @@ describe('an app of the platform', () => {
           .send(body);
         expect(other.status).toBe(201);
         for (const client of slow) client.destroy();
-      } finally {
-        await roomy.close();
-      }
+      });
     });
 
     it('are made sense of for those who may send them alone', async () => {

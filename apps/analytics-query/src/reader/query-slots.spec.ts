@@ -14,27 +14,30 @@ function controlled(slots: QuerySlots) {
       return account;
     });
   const of = (account: string) => running.filter((entry) => entry.account === account).length;
-  return { running, start, of };
+  const endAll = async () => {
+    while (running.length > 0) {
+      running[0]!.end();
+      await settled();
+    }
+  };
+  return { running, start, of, endAll };
 }
 const options = { slots: 8, perAccount: 6, heavy: 8, queue: 20 };
 
 describe('QuerySlots', () => {
   it('leaves an account as many connections as it has, so that another always finds one', async () => {
-    const { start, of, running } = controlled(new QuerySlots(options));
+    const { start, of, endAll } = controlled(new QuerySlots(options));
     const all = ['a', 'a', 'a', 'a', 'a', 'a', 'b', 'b', 'b', 'c', 'c', 'd'].map((account) => start(account));
     await settled();
     expect(['a', 'b', 'c', 'd'].map(of)).toEqual([4, 2, 1, 1]);
-    while (running.length > 0) {
-      running[0]!.end();
-      await settled();
-    }
+    await endAll();
     expect(await Promise.all(all)).toHaveLength(12);
   });
 
   it('gives a place that becomes free to whoever has the fewest, then has spent least, then waits longest', async () => {
     jest.useFakeTimers({ doNotFake: ['setImmediate', 'queueMicrotask', 'nextTick'] });
     try {
-      const { start, of, running } = controlled(new QuerySlots({ ...options, slots: 2 }));
+      const { start, of, running, endAll } = controlled(new QuerySlots({ ...options, slots: 2 }));
       const all = [start('a'), start('b'), start('a'), start('c'), start('b')];
       await settled();
       expect(['a', 'b', 'c'].map(of)).toEqual([1, 1, 0]);
@@ -45,10 +48,7 @@ describe('QuerySlots', () => {
       running[0]!.end();
       await settled();
       expect(['a', 'b', 'c'].map(of)).toEqual([1, 0, 1]);
-      while (running.length > 0) {
-        running[0]!.end();
-        await settled();
-      }
+      await endAll();
       await Promise.all(all);
     } finally {
       jest.useRealTimers();
@@ -108,7 +108,7 @@ describe('QuerySlots', () => {
     it('runs few of them at once, and all others beside them', async () => {
       const slots = new QuerySlots({ ...options, heavy: 1 });
       await learned(slots, ['year']);
-      const { start, of, running } = controlled(slots);
+      const { start, of, running, endAll } = controlled(slots);
       const all = [start('a', signal, 'year'), start('a', signal, 'year'), start('b', signal, 'year')];
       all.push(start('a', signal, 'day'), start('c', signal, 'day'));
       await settled();
@@ -118,17 +118,14 @@ describe('QuerySlots', () => {
       running[0]!.end();
       await settled();
       expect(['a', 'b', 'c'].map(of)).toEqual([1, 0, 1]);
-      while (running.length > 0) {
-        running[0]!.end();
-        await settled();
-      }
+      await endAll();
       await Promise.all(all);
     });
 
     it('counts none whose rows nobody takes, so that a slow reader keeps nobody waiting', async () => {
       const slots = new QuerySlots({ ...options, heavy: 1 });
       await learned(slots, ['year']);
-      const { start, of, running } = controlled(slots);
+      const { start, of, running, endAll } = controlled(slots);
       const all = [start('slow', signal, 'year'), start('a', signal, 'year'), start('b', signal, 'year')];
       await settled();
       expect(['slow', 'a', 'b'].map(of)).toEqual([1, 0, 0]);
@@ -140,10 +137,7 @@ describe('QuerySlots', () => {
       running[1]!.end();
       await settled();
       expect(['slow', 'a', 'b'].map(of)).toEqual([1, 0, 0]);
-      while (running.length > 0) {
-        running[0]!.end();
-        await settled();
-      }
+      await endAll();
       await Promise.all(all);
     });
 
@@ -166,26 +160,116 @@ describe('QuerySlots', () => {
     it('lets no account wait long for the heavy queries of another', async () => {
       const slots = new QuerySlots({ ...options, heavy: 1 });
       await learned(slots, ['year']);
-      const { start, of, running } = controlled(slots);
+      const { start, of, endAll } = controlled(slots);
       const all = ['a', 'a', 'b'].map((account) => start(account, signal, 'year'));
       await settled();
-      jest.advanceTimersByTime(1_900);
+      jest.advanceTimersByTime(4_900);
       await settled();
       expect(['a', 'b'].map(of)).toEqual([1, 0]);
       jest.advanceTimersByTime(200);
       await settled();
       expect(['a', 'b'].map(of)).toEqual([1, 1]);
-      while (running.length > 0) {
+      await endAll();
+      await Promise.all(all);
+    });
+
+    it('counts that wait from one heavy query of the account to the next', async () => {
+      const slots = new QuerySlots({ ...options, heavy: 1 });
+      await learned(slots, ['year']);
+      const { start, of, running } = controlled(slots);
+      const all = ['a', 'b', 'b', 'a', 'a'].map((account) => start(account, signal, 'year'));
+      for (const expected of [
+        [1, 0],
+        [0, 1],
+        [0, 1],
+        [1, 0],
+        [1, 0],
+      ]) {
+        await settled();
+        expect(['a', 'b'].map(of)).toEqual(expected);
+        jest.advanceTimersByTime(2_000);
+        running[0]!.end();
+      }
+      await Promise.all(all);
+    });
+
+    it('lets them rest for as long as they took, while somebody else is using the analytics', async () => {
+      const slots = new QuerySlots({ ...options, heavy: 1 });
+      await learned(slots, ['year']);
+      const { start, of, running } = controlled(slots);
+      const small = async (account: string) => {
+        const done = start(account, signal, 'day');
+        await settled();
+        running.at(-1)!.end();
+        await done;
+      };
+      const all = ['a', 'a', 'a', 'a'].map((account) => start(account, signal, 'year'));
+      const takes300 = async () => {
+        jest.advanceTimersByTime(300);
         running[0]!.end();
         await settled();
-      }
+      };
+      // Its own small queries hold nothing up.
+      await small('a');
+      await takes300();
+      expect(of('a')).toBe(1);
+      await small('b');
+      await takes300();
+      expect(of('a')).toBe(0);
+      await small('b');
+      jest.advanceTimersByTime(299);
+      await settled();
+      expect(of('a')).toBe(0);
+      jest.advanceTimersByTime(2);
+      await settled();
+      expect(of('a')).toBe(1);
+      // Nobody else has asked for a while.
+      jest.advanceTimersByTime(2_000);
+      running[0]!.end();
+      await settled();
+      expect(of('a')).toBe(1);
+      // What its reader held up took no processor.
+      await small('b');
+      running[0]!.hold(true);
+      jest.advanceTimersByTime(1_000);
+      running[0]!.hold(false);
+      all.push(start('a', signal, 'year'));
+      await takes300();
+      expect(of('a')).toBe(0);
+      jest.advanceTimersByTime(301);
+      await settled();
+      expect(of('a')).toBe(1);
+      running[0]!.end();
+      await Promise.all(all);
+    });
+
+    it('takes what an account asks for the first time for as heavy as the new one before it', async () => {
+      const slots = new QuerySlots({ ...options, heavy: 1 });
+      const { start, of, running, endAll } = controlled(slots);
+      const first = start('a', signal, 'new');
+      await settled();
+      jest.advanceTimersByTime(100);
+      running[0]!.end();
+      await first;
+      const all = ['newer', 'newest', 'last'].map((kind) => start('a', signal, kind));
+      all.push(start('b', signal, 'new of b'));
+      await settled();
+      expect(['a', 'b'].map(of)).toEqual([1, 1]);
+      // It was small, and so the next is taken for.
+      running[0]!.end();
+      await settled();
+      expect(['a', 'b'].map(of)).toEqual([1, 1]);
+      all.push(start('a', signal, 'one more'));
+      await settled();
+      expect(['a', 'b'].map(of)).toEqual([2, 1]);
+      await endAll();
       await Promise.all(all);
     });
 
     it('calls nothing heavy that was slow now and then, because others kept the processors busy', async () => {
       const slots = new QuerySlots({ ...options, heavy: 1 });
       await learned(slots, ['year']);
-      const { start, of, running } = controlled(slots);
+      const { start, of, running, endAll } = controlled(slots);
       const takes = async (ms: number) => {
         const done = start('b', signal, 'day');
         await settled();
@@ -203,10 +287,28 @@ describe('QuerySlots', () => {
       all.push(start('b', signal, 'day'));
       await settled();
       expect(['a', 'b'].map(of)).toEqual([1, 0]);
-      while (running.length > 0) {
-        running[0]!.end();
-        await settled();
-      }
+      running[0]!.end();
+      await settled();
+      jest.advanceTimersByTime(1_000);
+      await settled();
+      await endAll();
+      await Promise.all(all);
+    });
+
+    it('learns nothing small from what was broken off', async () => {
+      const slots = new QuerySlots({ ...options, heavy: 1 });
+      await learned(slots, ['year']);
+      const { start, of, running, endAll } = controlled(slots);
+      const gone = new AbortController();
+      const broken = start('a', gone.signal, 'year');
+      await settled();
+      gone.abort();
+      running[0]!.end();
+      await broken;
+      const all = [start('a', signal, 'year'), start('b', signal, 'year')];
+      await settled();
+      expect(['a', 'b'].map(of)).toEqual([1, 0]);
+      await endAll();
       await Promise.all(all);
     });
 

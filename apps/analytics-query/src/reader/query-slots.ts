@@ -9,16 +9,19 @@ interface Waiting {
   isHeavy: boolean;
 }
 interface Running {
+  /** Later by the time that it was held. */
   since: number;
   isHeavy: boolean;
-  /** Whoever asked does not take the rows: it uses no processor until they do. */
-  isHeld: boolean;
+  /** Since when whoever asked does not take the rows: it uses no processor until they do. */
+  heldSince?: number;
 }
 interface Lane {
   running: number;
   waiting: Waiting[];
   /** Milliseconds that its queries took, from what the least of the others had when it came. */
   spent: number;
+  /** When the last of its heavy queries ended. */
+  heavyUntil: number;
 }
 
 export interface QuerySlotsOptions {
@@ -42,8 +45,10 @@ export interface Work {
 
 /** What takes longer is heavy. */
 const HEAVY_MS = 100;
-/** An account that has nothing running waits no longer than this for the heavy queries of others. */
-const HEAVY_WAIT_MS = 2_000;
+/** An account that has nothing running waits no longer than this from one heavy query to the next for those of others. */
+const HEAVY_WAIT_MS = 5_000;
+/** Who was answered a small query this lately is using the analytics: heavy queries of others leave it half of the time. */
+const IN_USE_MS = 2_000;
 /** What was quick counts as so much slower after each slow run: a burst of them is not enough to call it heavy. */
 const FORGET = 1.3;
 const MAX_KINDS = 10_000;
@@ -56,7 +61,8 @@ const tooMany = () =>
  * itself. So one account alone gets half of them, several get less, and there is one left for whoever comes next.
  *
  * A connection is of no use without a processor, so of the queries that are known to be heavy only a few run at once; they
- * take turns by what their accounts have spent.
+ * take turns by what their accounts have spent. While another account is using the analytics with small queries, each is
+ * followed by a rest of its own length, because a processor that is shared makes everything on it slower.
  */
 export class QuerySlots {
   private readonly lanes = new Map<string, Lane>();
@@ -66,6 +72,15 @@ export class QuerySlots {
    * would wait for them if it were called heavy for that.
    */
   private readonly quickest = new LRUCache<string, number>({ max: MAX_KINDS });
+  /**
+   * What the last kind that an account asked for the first time took: nobody who makes heavy ones up has several at once
+   * because each is new.
+   */
+  private readonly lastNew = new LRUCache<string, number>({ max: MAX_KINDS });
+  /** When who was answered a small query last, and another one before, were answered it. */
+  private readonly lastSmall = new LRUCache<string, number>({ max: 2 });
+  /** Until when no heavy one starts. */
+  private restsUntil = 0;
   private waiting = 0;
   private turns = 0;
 
@@ -79,27 +94,52 @@ export class QuerySlots {
     { account, kind, signal }: Work,
     work: (isBusy: boolean, hold: (isHeld: boolean) => void) => Promise<T>,
   ): Promise<T> {
-    const isHeavy = kind !== undefined && (this.quickest.get(kind) ?? 0) >= HEAVY_MS;
+    const isHeavy =
+      kind !== undefined && (this.quickest.get(kind) ?? this.lastNew.get(account) ?? 0) >= HEAVY_MS;
     const lane = this.laneOf(account);
     const run = this.mayStart(lane, isHeavy)
       ? this.take(lane, isHeavy)
       : await this.wait(account, lane, isHeavy, signal);
     try {
       return await work(this.running.size > 1 || this.waiting > 0, (isHeld) => {
-        if (run.isHeld === isHeld) return;
-        run.isHeld = isHeld;
+        if (isHeld === (run.heldSince !== undefined)) return;
+        if (!isHeld) run.since += Date.now() - run.heldSince!;
+        run.heldSince = isHeld ? Date.now() : undefined;
         if (isHeld) this.startNext();
       });
     } finally {
-      const took = Date.now() - run.since;
-      if (kind !== undefined)
-        this.quickest.set(kind, Math.min(took, FORGET * Math.max(1, this.quickest.get(kind) ?? Infinity)));
+      const took = (run.heldSince ?? Date.now()) - run.since;
+      // What was broken off says no more than that it takes at least as long.
+      if (kind !== undefined && (!signal.aborted || took >= HEAVY_MS)) this.learn(account, kind, took);
       lane.spent += took;
       lane.running -= 1;
       this.running.delete(run);
+      if (isHeavy || took >= HEAVY_MS) this.rest(account, lane, took);
+      else this.lastSmall.set(account, Date.now());
       this.startNext();
       this.forgetIdle(account, lane);
     }
+  }
+
+  private learn(account: string, kind: string, took: number) {
+    const known = this.quickest.get(kind);
+    if (known === undefined) this.lastNew.set(account, took);
+    this.quickest.set(kind, Math.min(took, FORGET * Math.max(1, known ?? Infinity)));
+  }
+
+  private rest(account: string, lane: Lane, took: number) {
+    const now = Date.now();
+    lane.heavyUntil = now;
+    if (lane.waiting.length > 0) this.startNextIn(HEAVY_WAIT_MS);
+    const isInUse = [...this.lastSmall].some(([other, at]) => other !== account && now - at < IN_USE_MS);
+    if (!isInUse) return;
+    const ms = Math.min(took, HEAVY_WAIT_MS);
+    this.restsUntil = Math.max(this.restsUntil, now + ms);
+    this.startNextIn(ms);
+  }
+
+  private startNextIn(ms: number) {
+    setTimeout(() => this.startNext(), ms + 1).unref();
   }
 
   /** Who comes begins with what the least of the others has spent: nobody saves turns up. */
@@ -107,27 +147,30 @@ export class QuerySlots {
     const known = this.lanes.get(account);
     if (known) return known;
     const least = Math.min(...[...this.lanes.values()].map(({ spent }) => spent));
-    const lane = { running: 0, waiting: [], spent: Number.isFinite(least) ? least : 0 };
+    const lane = { running: 0, waiting: [], spent: Number.isFinite(least) ? least : 0, heavyUntil: 0 };
     this.lanes.set(account, lane);
     return lane;
   }
 
-  private mayStart({ running }: Lane, isHeavy: boolean, since = Infinity): boolean {
+  private mayStart({ running, heavyUntil }: Lane, isHeavy: boolean, since = Infinity): boolean {
     const free = this.options.slots - this.running.size;
     if (free === 0 || running >= this.options.perAccount || (running > 0 && free <= running)) return false;
-    if (!isHeavy || this.heavyRunning() < this.options.heavy) return true;
-    return running === 0 && Date.now() - since >= HEAVY_WAIT_MS;
+    if (!isHeavy) return true;
+    const now = Date.now();
+    if (now >= this.restsUntil && this.heavyRunning() < this.options.heavy) return true;
+    return running === 0 && now - Math.max(since, heavyUntil) >= HEAVY_WAIT_MS;
   }
 
   /** Also those that nobody knew before. */
   private heavyRunning(): number {
     const before = Date.now() - HEAVY_MS;
-    return [...this.running].filter(({ isHeavy, isHeld, since }) => !isHeld && (isHeavy || since <= before))
-      .length;
+    return [...this.running].filter(
+      ({ isHeavy, heldSince, since }) => heldSince === undefined && (isHeavy || since <= before),
+    ).length;
   }
 
   private take(lane: Lane, isHeavy: boolean): Running {
-    const run = { since: Date.now(), isHeavy, isHeld: false };
+    const run: Running = { since: Date.now(), isHeavy };
     lane.running += 1;
     this.running.add(run);
     return run;

@@ -20,7 +20,7 @@ import type { Order } from './attacker.js';
 import type { Outcome } from './hostile-client.js';
 import { compare, type Comparison } from './latencies.js';
 import { processorTime, shares, type ProcessorTime } from './processor-time.js';
-import { makeTarget } from './target.js';
+import { analyticsTokenOf, makeTarget } from './target.js';
 
 const MIB = 1024 ** 2;
 /** Small enough that a machine which does all of it at once can be far past it, and above what tenant B asks for. */
@@ -146,6 +146,7 @@ async function run({ rounds, ms, seed, only, json, judgesLatency }: ReturnType<t
       return { attempts: load.attempts.filter((attempt) => attempt.phase === phase), had };
     };
     const attack = async (name: string): Promise<Outcome> => {
+      target.analyticsToken = await analyticsTokenOf(fleet, target.key);
       attacker.send({ attack: name, target, ms } satisfies Order);
       return ((await once(attacker, 'message')) as [Outcome])[0];
     };

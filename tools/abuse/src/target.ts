@@ -36,6 +36,12 @@ async function seedEvents(fleet: TrialFleet): Promise<void> {
   if (code !== 0) throw new Error('the events of tenant A could not be made');
 }
 
+/** It lasts five minutes, and all attacks together take longer. */
+export async function analyticsTokenOf(fleet: TrialFleet, key: string): Promise<string> {
+  const issued = await fetch(`${fleet.urls['token-issuer']}/cube/token`, { headers: { 'x-api-key': key } });
+  return ((await issued.json()) as { token: string }).token;
+}
+
 /** Makes tenant A, with a large collection and many events, so that its answers are large. */
 export async function makeTarget(
   fleet: TrialFleet,
@@ -76,15 +82,13 @@ export async function makeTarget(
     name: 'A',
     incentives: ids.slice(0, SMALL),
   });
-  const issued = await fetch(`${fleet.urls['token-issuer']}/cube/token`, { headers: { 'x-api-key': key } });
-  const { token } = (await issued.json()) as { token: string };
   const ports = Object.fromEntries(
     Object.entries(fleet.replicas).map(([app, replicas]) => [app, replicas.map(({ port }) => port)]),
   ) as Target['ports'];
   return {
     ports,
     key,
-    analyticsToken: token,
+    analyticsToken: await analyticsTokenOf(fleet, key),
     campaign: 'campaign-a',
     smallCollection: 'small-a',
     largeCollection: 'large-a',

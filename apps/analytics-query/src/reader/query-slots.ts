@@ -47,8 +47,10 @@ export interface Work {
 const HEAVY_MS = 100;
 /** An account that has nothing running waits no longer than this from one heavy query to the next for those of others. */
 const HEAVY_WAIT_MS = 5_000;
-/** Who was answered a small query this lately is using the analytics: heavy queries of others leave it half of the time. */
-const IN_USE_MS = 2_000;
+/** Who was answered a small query this lately is using the analytics. */
+const IN_USE_MS = 10_000;
+/** How many times as long as it took a heavy query of others is rested after meanwhile. */
+const REST = 2;
 /** What was quick counts as so much slower after each slow run: a burst of them is not enough to call it heavy. */
 const FORGET = 1.3;
 const MAX_KINDS = 10_000;
@@ -62,7 +64,7 @@ const tooMany = () =>
  *
  * A connection is of no use without a processor, so of the queries that are known to be heavy only a few run at once; they
  * take turns by what their accounts have spent. While another account is using the analytics with small queries, each is
- * followed by a rest of its own length, because a processor that is shared makes everything on it slower.
+ * followed by a rest of twice its own length, because a processor that is shared makes everything on it slower.
  */
 export class QuerySlots {
   private readonly lanes = new Map<string, Lane>();
@@ -133,7 +135,7 @@ export class QuerySlots {
     if (lane.waiting.length > 0) this.startNextIn(HEAVY_WAIT_MS);
     const isInUse = [...this.lastSmall].some(([other, at]) => other !== account && now - at < IN_USE_MS);
     if (!isInUse) return;
-    const ms = Math.min(took, HEAVY_WAIT_MS);
+    const ms = Math.min(REST * took, HEAVY_WAIT_MS);
     this.restsUntil = Math.max(this.restsUntil, now + ms);
     this.startNextIn(ms);
   }

@@ -48,7 +48,7 @@ export const envSpec = {
   QUERY_CONCURRENCY: positive({ default: 4, desc: 'Queries of one account that run at once' }),
   QUERY_HEAVY_CONCURRENCY: positive({
     default: 1,
-    desc: 'Queries known to take longer than 100 ms that run at once: fewer than the database has processors',
+    desc: 'Queries known to take longer than 50 ms that run at once: fewer than the database has processors',
   }),
   QUERY_QUEUE: positive({ default: 100, desc: 'Queries of one account that may wait' }),
   FISCAL_YEAR_START: month({ default: 1, desc: 'Month that a fiscal year begins with, 1 to 12' }),

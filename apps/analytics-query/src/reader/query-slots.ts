@@ -44,7 +44,9 @@ export interface Work {
 }
 
 /** What takes longer is heavy. */
-const HEAVY_MS = 100;
+const HEAVY_MS = 50;
+/** Whose reader holds it up for this long uses no processor; an answer that is read as fast as it can be is held up now and then. */
+const HELD_MS = 200;
 /** An account that has nothing running waits no longer than this from one heavy query to the next for those of others. */
 const HEAVY_WAIT_MS = 5_000;
 /** Who was answered a small query this lately is using the analytics. */
@@ -107,7 +109,7 @@ export class QuerySlots {
         if (isHeld === (run.heldSince !== undefined)) return;
         if (!isHeld) run.since += Date.now() - run.heldSince!;
         run.heldSince = isHeld ? Date.now() : undefined;
-        if (isHeld) this.startNext();
+        if (isHeld) this.startNextIn(HELD_MS);
       });
     } finally {
       const took = (run.heldSince ?? Date.now()) - run.since;
@@ -165,9 +167,10 @@ export class QuerySlots {
 
   /** Also those that nobody knew before. */
   private heavyRunning(): number {
-    const before = Date.now() - HEAVY_MS;
+    const now = Date.now();
     return [...this.running].filter(
-      ({ isHeavy, heldSince, since }) => heldSince === undefined && (isHeavy || since <= before),
+      ({ isHeavy, heldSince = now, since }) =>
+        now - heldSince < HELD_MS && (isHeavy || heldSince - since >= HEAVY_MS),
     ).length;
   }
 

@@ -40,13 +40,16 @@ export class AttributeNames {
   /** Names of the batch that are not known to be in the table, in one order for all writers. */
   newOnes(events: StoredEvent[]): AttributeName[] {
     const names = new Map<string, AttributeName>();
+    const seen = new Set<string>();
     for (const event of events) {
       if (!('cmeta' in event) || !event.cmeta) continue;
       const keyed = isKeyed(event);
-      for (const name of Object.keys(event.cmeta)) {
+      for (const name in event.cmeta) {
         const entry = { account: event.account, name, keyed };
         const key = keyOf(entry);
-        if (name.length > MAX_ATTRIBUTE_NAME || this.known.get(key) || names.has(key)) continue;
+        if (seen.has(key)) continue;
+        seen.add(key);
+        if (name.length > MAX_ATTRIBUTE_NAME || this.known.get(key)) continue;
         if (!keyed && this.full.has(event.account)) continue;
         names.set(key, entry);
       }

@@ -15,7 +15,19 @@ const has = <K extends string>(event: StoredEvent, name: K): Value =>
   (event as Partial<Record<K, Value>>)[name];
 const traffic = (event: StoredEvent) => ('traffic' in event ? event.traffic : undefined);
 
-export const instantOf = ({ at }: { at: number }): string => new Date(at).toISOString();
+const MINUTE_MS = 60_000;
+let lastMinute = NaN;
+let startOfMinute = '';
+/** ISO 8601. The events of a batch are of few minutes, and a text of a whole date costs as much as to check an event. */
+export function instantOf({ at }: { at: number }): string {
+  const ms = at % MINUTE_MS;
+  if (at - ms !== lastMinute) {
+    lastMinute = at - ms;
+    startOfMinute = new Date(lastMinute).toISOString().slice(0, 'YYYY-MM-DDTHH:MM:'.length);
+  }
+  const digits = String(100_000 + ms);
+  return `${startOfMinute}${digits.slice(1, 3)}.${digits.slice(3)}Z`;
+}
 const isEmpty = (value: object): boolean => {
   for (const _ in value) return false;
   return true;
@@ -74,8 +86,8 @@ const COLUMNS: [name: string, type: string, read: (event: StoredEvent) => Value]
   ['reference', 'text', (event) => has(event, 'reference')],
 ];
 
-/** In a JSON text: `\n`, `\u0007`; not what comes behind a backslash that stands for itself. */
-const CONTROL = /(?<!\\)(?:\\\\)*\\[^"\\]/;
+/** In a JSON text: `\n`, `\u0007`; also where the backslash before it stands for itself, which costs time and nothing else. */
+const CONTROL = /\\[^"\\]/;
 const ESCAPE = /\\(?:u[0-9a-f]{4}|.)/g;
 const written = (escape: string): string =>
   escape === '\\"' || escape === '\\\\' ? escape : (JSON.parse(`"${escape}"`) as string);

@@ -56,9 +56,9 @@ const traffic: Check = (value) => {
 const attributeText = text(255, 0);
 const utm: Check = (value) => {
   if (!isRecord(value)) return 'is no object';
-  for (const [name, each] of Object.entries(value)) {
+  for (const name in value) {
     if (!(UTM_NAMES as readonly string[]).includes(name)) return 'has an unknown name';
-    const problem = attributeText(each);
+    const problem = attributeText(value[name]);
     if (problem) return problem;
   }
   return null;
@@ -66,49 +66,51 @@ const utm: Check = (value) => {
 const ATTRIBUTE_NAME = /^[A-Za-z0-9_-]+$/;
 const cmeta: Check = (value) => {
   if (!isRecord(value)) return 'is no object';
-  for (const [name, each] of Object.entries(value)) {
+  for (const name in value) {
     if (!ATTRIBUTE_NAME.test(name)) return 'has a name with a character that is not allowed';
-    const problem = attributeText(each);
+    const problem = attributeText(value[name]);
     if (problem) return problem;
   }
   return null;
 };
 
 interface Shape {
-  required: Record<string, Check>;
-  optional?: Record<string, Check>;
+  required: [name: string, check: Check][];
+  optional: [name: string, check: Check][];
 }
+/** As lists, because that is how they are looked at for each event. */
+const shape = (required: Record<string, Check>, optional: Record<string, Check> = {}): Shape => ({
+  required: Object.entries(required),
+  optional: Object.entries(optional),
+});
 const TAGS = { utm, cmeta };
 const journey = text(255);
 const channel = oneOf('outreach', 'journey');
 const currency = text(20);
-const campaignView: Shape = {
-  required: { campaign: id, journey, channel },
-  optional: { perk: id, traffic, ...TAGS },
-};
+const campaignView = shape({ campaign: id, journey, channel }, { perk: id, traffic, ...TAGS });
 
 const SHAPES: Record<TrackingEventType, Shape> = {
-  perk_view: { required: { collection: id, perks }, optional: TAGS },
-  perk_click: { required: { collection: id, perk: id }, optional: { journey, traffic, ...TAGS } },
+  perk_view: shape({ collection: id, perks }, TAGS),
+  perk_click: shape({ collection: id, perk: id }, { journey, traffic, ...TAGS }),
   teaser_view: campaignView,
   reward_view: campaignView,
-  incentive_click: { required: { campaign: id, journey, channel, perk: id }, optional: { traffic, ...TAGS } },
-  conversion: {
-    required: { campaign: id, journey },
-    optional: { perk: id, value: number, currency, externalId: text(255), ...TAGS },
-  },
-  reward_link: {
-    required: {
+  incentive_click: shape({ campaign: id, journey, channel, perk: id }, { traffic, ...TAGS }),
+  conversion: shape(
+    { campaign: id, journey },
+    { perk: id, value: number, currency, externalId: text(255), ...TAGS },
+  ),
+  reward_link: shape(
+    {
       state: oneOf('generated', 'revealed', 'cancelled', 'expired'),
       pool: text(100),
       denomination: number,
       currency,
       createdBy: text(255),
     },
-    optional: { campaign: text(255), journey, reference: text(255), ...TAGS },
-  },
-  perk_named: { required: { perk: id, title: text(10_000, 0), partner: text(1_000, 0) } },
-  campaign_named: { required: { campaign: id, name: text(10_000, 0) } },
+    { campaign: text(255), journey, reference: text(255), ...TAGS },
+  ),
+  perk_named: shape({ perk: id, title: text(10_000, 0), partner: text(1_000, 0) }),
+  campaign_named: shape({ campaign: id, name: text(10_000, 0) }),
 };
 
 /** Nothing was tracked before; a clock that is this far ahead is wrong. */
@@ -117,20 +119,20 @@ const MAX_AHEAD_MS = 24 * 60 * 60 * 1000;
 
 function problemOf(event: Record<string, unknown>, now: number): string | null {
   const { id: eventId, account, at, type } = event;
-  const shape =
+  const expected =
     typeof type === 'string' && Object.hasOwn(SHAPES, type) ? SHAPES[type as TrackingEventType] : null;
-  if (!shape) return 'type is unknown';
+  if (!expected) return 'type is unknown';
   const idProblem = text(64)(eventId);
   if (idProblem) return `id ${idProblem}`;
   if (!isCallerId(account) && !(type === 'perk_named' && account === '')) return 'account is no id';
   if (!Number.isInteger(at)) return 'at is no whole number of milliseconds';
   if ((at as number) < EARLIEST || (at as number) > now + MAX_AHEAD_MS)
     return 'at is before 2020 or more than a day ahead';
-  for (const [name, check] of Object.entries(shape.required)) {
+  for (const [name, check] of expected.required) {
     const problem = check(event[name]);
     if (problem) return `${name} ${problem}`;
   }
-  for (const [name, check] of Object.entries(shape.optional ?? {})) {
+  for (const [name, check] of expected.optional) {
     if (event[name] === undefined) continue;
     const problem = check(event[name]);
     if (problem) return `${name} ${problem}`;

@@ -20,6 +20,9 @@ import { KeyRateLimiter } from './key-rate-limiter.js';
 import { KeyStore, type KeyResolver } from './key-store.js';
 import { KeyUseReporter, type KeyUseRecorder } from './key-use-reporter.js';
 
+/** Between two looks at keys of an address that is past its limit: each is a question to another app and its database. */
+const GUESS_PACE_MS = 200;
+
 const nonNegative = makeValidator((input: string) => {
   const value = Number(input);
   if (!Number.isInteger(value) || value < 0) throw new Error('must be an integer of at least 0');
@@ -90,7 +93,7 @@ const askOwner =
         new ApiKeyGuard(
           keys,
           new KeyRateLimiter(RATE_LIMIT_PER_KEY, counts),
-          new GuessLimiter(UNKNOWN_KEYS_PER_MINUTE, 'API keys', counts),
+          new GuessLimiter(UNKNOWN_KEYS_PER_MINUTE, 'API keys', counts, GUESS_PACE_MS),
         ),
     },
   ],

@@ -146,16 +146,33 @@ export const HAS_DERIVED_JOURNEY = `coalesce(e.has_derived_journey, e.journey_id
   '${DERIVED_JOURNEY_PREFIX}' || left(encode(sha256(convert_to('${DERIVED_JOURNEY_SALT}' || e.campaign_id, 'UTF8')), 'hex'), ${DERIVED_JOURNEY_DIGITS}), false)`;
 /** Null where there is none, which is counted nowhere: so it is looked at once for all measures of an event. */
 const OWN_JOURNEY = `case when not ${HAS_DERIVED_JOURNEY} then e.journey_id end`;
-/** An event is one of these things that a journey can do. The most frequent come first. */
-const STEP = `case e.type when 'teaser_view' then 1 when 'reward_view' then 2 when 'incentive_click' then 4 when 'conversion' then 8
-  else case e.state when 'generated' then 16 when 'revealed' then 32 end end`;
-const ownJourneys = (description: string, condition?: string, bit?: number): Measure => ({
+/** What a journey can do: an event is one of these things. The most frequent come first. */
+const STEPS = {
+  teaser_view: "e.type = 'teaser_view'",
+  reward_view: "e.type = 'reward_view'",
+  incentive_click: "e.type = 'incentive_click'",
+  conversion: "e.type = 'conversion'",
+  generated: "e.state = 'generated'",
+  revealed: "e.state = 'revealed'",
+};
+type Step = keyof typeof STEPS;
+const bitOf = (step: string): number => 2 ** Object.keys(STEPS).indexOf(step);
+const STEP = `case ${Object.entries(STEPS)
+  .map(([step, condition]) => `when ${condition} then ${bitOf(step)}`)
+  .join(' ')} end`;
+const ownJourneys = (description: string): Measure => ({
   aggType: 'countDistinct',
-  sql: `count(distinct ${OWN_JOURNEY})${condition ? ` filter (where ${condition})` : ''}`,
+  sql: `count(distinct ${OWN_JOURNEY})`,
   distinct: OWN_JOURNEY,
-  ungrouped: `case when ${condition ? `${condition} and ` : ''}not ${HAS_DERIVED_JOURNEY} then 1 end`,
-  ...(condition ? { filter: condition, bit } : {}),
+  ungrouped: `case when not ${HAS_DERIVED_JOURNEY} then 1 end`,
   description,
+});
+const ownJourneysThat = (step: Step, description: string): Measure => ({
+  ...ownJourneys(description),
+  sql: `count(distinct ${OWN_JOURNEY}) filter (where ${STEPS[step]})`,
+  ungrouped: `case when ${STEPS[step]} and not ${HAS_DERIVED_JOURNEY} then 1 end`,
+  filter: STEPS[step],
+  bit: bitOf(step),
 });
 
 const CAMPAIGN_DRILL = ['occurred_at', 'campaign_name', 'perk_title', 'journey_id', 'utm_source'] as const;
@@ -265,12 +282,12 @@ export const CUBES: readonly Cube[] = [
     step: STEP,
     measures: {
       journeys: ownJourneys('Did any of it'),
-      teaser_viewers: ownJourneys('Saw a teaser', "e.type = 'teaser_view'", 1),
-      reward_viewers: ownJourneys('Saw a reward', "e.type = 'reward_view'", 2),
-      clickers: ownJourneys('Clicked', "e.type = 'incentive_click'", 4),
-      converters: ownJourneys('Converted', "e.type = 'conversion'", 8),
-      gift_recipients: ownJourneys('Were given a reward link', "e.state = 'generated'", 16),
-      gift_openers: ownJourneys('Revealed a gift card', "e.state = 'revealed'", 32),
+      teaser_viewers: ownJourneysThat('teaser_view', 'Saw a teaser'),
+      reward_viewers: ownJourneysThat('reward_view', 'Saw a reward'),
+      clickers: ownJourneysThat('incentive_click', 'Clicked'),
+      converters: ownJourneysThat('conversion', 'Converted'),
+      gift_recipients: ownJourneysThat('generated', 'Were given a reward link'),
+      gift_openers: ownJourneysThat('revealed', 'Revealed a gift card'),
       click_rate: rate('clickers', 'journeys'),
       conversion_rate: rate('converters', 'clickers'),
       events_without_journey: countWhere(

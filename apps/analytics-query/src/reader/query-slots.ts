@@ -16,6 +16,7 @@ interface Running {
   heldSince?: number;
 }
 interface Lane {
+  account: string;
   running: number;
   waiting: Waiting[];
   /** Milliseconds that its queries took, from what the least of the others had when it came. */
@@ -53,6 +54,8 @@ const HEAVY_WAIT_MS = 5_000;
 const IN_USE_MS = 10_000;
 /** How many times as long as it took a heavy query of others is rested after meanwhile. */
 const REST = 2;
+/** Heavy milliseconds of an account that need no rest: a dashboard is looked at, and looked at again. */
+const BURST_MS = 1_000;
 /** What was quick counts as so much slower after each slow run: a burst of them is not enough to call it heavy. */
 const FORGET = 1.3;
 const MAX_KINDS = 10_000;
@@ -65,8 +68,9 @@ const tooMany = () =>
  * itself. So one account alone gets half of them, several get less, and there is one left for whoever comes next.
  *
  * A connection is of no use without a processor, so of the queries that are known to be heavy only a few run at once; they
- * take turns by what their accounts have spent. While another account is using the analytics with small queries, each is
- * followed by a rest of twice its own length, because a processor that is shared makes everything on it slower.
+ * take turns by what their accounts have spent. While another account is using the analytics with small queries, each of
+ * an account that has had many is followed by a rest of twice its own length, because a processor that is shared makes
+ * everything on it slower.
  */
 export class QuerySlots {
   private readonly lanes = new Map<string, Lane>();
@@ -83,7 +87,9 @@ export class QuerySlots {
   private readonly lastNew = new LRUCache<string, number>({ max: MAX_KINDS });
   /** When who was answered a small query last, and another one before, were answered it. */
   private readonly lastSmall = new LRUCache<string, number>({ max: 2 });
-  /** Until when no heavy one starts. */
+  /** Heavy milliseconds that accounts have had, of which as much is forgotten as they could have in the time since. */
+  private readonly had = new LRUCache<string, { ms: number; at: number }>({ max: MAX_KINDS });
+  /** Until when no heavy one starts of an account that has had many. */
   private restsUntil = 0;
   private waiting = 0;
   private turns = 0;
@@ -135,11 +141,17 @@ export class QuerySlots {
     const now = Date.now();
     lane.heavyUntil = now;
     if (lane.waiting.length > 0) this.startNextIn(HEAVY_WAIT_MS);
+    this.had.set(account, { ms: this.hadLately(account) + took, at: now });
     const isInUse = [...this.lastSmall].some(([other, at]) => other !== account && now - at < IN_USE_MS);
-    if (!isInUse) return;
+    if (!isInUse || this.hadLately(account) <= BURST_MS) return;
     const ms = Math.min(REST * took, HEAVY_WAIT_MS);
     this.restsUntil = Math.max(this.restsUntil, now + ms);
     this.startNextIn(ms);
+  }
+
+  private hadLately(account: string): number {
+    const { ms, at } = this.had.get(account) ?? { ms: 0, at: 0 };
+    return Math.max(0, ms - (Date.now() - at) / (1 + REST));
   }
 
   private startNextIn(ms: number) {
@@ -151,17 +163,19 @@ export class QuerySlots {
     const known = this.lanes.get(account);
     if (known) return known;
     const least = Math.min(...[...this.lanes.values()].map(({ spent }) => spent));
-    const lane = { running: 0, waiting: [], spent: Number.isFinite(least) ? least : 0, heavyUntil: 0 };
+    const spent = Number.isFinite(least) ? least : 0;
+    const lane = { account, running: 0, waiting: [], spent, heavyUntil: 0 };
     this.lanes.set(account, lane);
     return lane;
   }
 
-  private mayStart({ running, heavyUntil }: Lane, isHeavy: boolean, since = Infinity): boolean {
+  private mayStart({ account, running, heavyUntil }: Lane, isHeavy: boolean, since = Infinity): boolean {
     const free = this.options.slots - this.running.size;
     if (free === 0 || running >= this.options.perAccount || (running > 0 && free <= running)) return false;
     if (!isHeavy) return true;
     const now = Date.now();
-    if (now >= this.restsUntil && this.heavyRunning() < this.options.heavy) return true;
+    const mayRun = now >= this.restsUntil || this.hadLately(account) <= BURST_MS;
+    if (mayRun && this.heavyRunning() < this.options.heavy) return true;
     return running === 0 && now - Math.max(since, heavyUntil) >= HEAVY_WAIT_MS;
   }
 

@@ -315,6 +315,24 @@ describe('QuerySlots', () => {
       await Promise.all(all);
     });
 
+    it('lets a small one that waits for a processor hold no heavy one up', async () => {
+      const slots = new QuerySlots({ ...options, heavy: 1 });
+      await learned(slots, ['year']);
+      const { start, of, endAll } = controlled(slots);
+      const once = start('b', signal, 'day');
+      await settled();
+      await endAll();
+      await once;
+      const all = [start('b', signal, 'day')];
+      await settled();
+      jest.advanceTimersByTime(300);
+      all.push(start('a', signal, 'year'));
+      await settled();
+      expect(['a', 'b'].map(of)).toEqual([1, 1]);
+      await endAll();
+      await Promise.all(all);
+    });
+
     it('learns nothing small from what was broken off', async () => {
       const slots = new QuerySlots({ ...options, heavy: 1 });
       await learned(slots, ['year']);

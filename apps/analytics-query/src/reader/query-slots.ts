@@ -8,10 +8,15 @@ interface Waiting {
   since: number;
   isHeavy: boolean;
 }
-interface Running {
+/** What is known of a query before it runs. */
+interface Known {
+  isHeavy: boolean;
+  /** Its kind was never seen. */
+  isNew: boolean;
+}
+interface Running extends Known {
   /** Later by the time that it was held. */
   since: number;
-  isHeavy: boolean;
   /** Since when whoever asked does not take the rows: it uses no processor until they do. */
   heldSince?: number;
 }
@@ -104,12 +109,13 @@ export class QuerySlots {
     { account, kind, signal }: Work,
     work: (isBusy: boolean, hold: (isHeld: boolean) => void) => Promise<T>,
   ): Promise<T> {
-    const isHeavy =
-      kind !== undefined && (this.quickest.get(kind) ?? this.lastNew.get(account) ?? 0) >= HEAVY_MS;
+    const quickest = kind === undefined ? 0 : this.quickest.get(kind);
+    const isHeavy = (quickest ?? this.lastNew.get(account) ?? 0) >= HEAVY_MS;
+    const known = { isHeavy, isNew: quickest === undefined };
     const lane = this.laneOf(account);
     const run = this.mayStart(lane, isHeavy)
-      ? this.take(lane, isHeavy)
-      : await this.wait(account, lane, isHeavy, signal);
+      ? this.take(lane, known)
+      : await this.wait(account, lane, known, signal);
     try {
       return await work(this.running.size > 1 || this.waiting > 0, (isHeld) => {
         if (isHeld === (run.heldSince !== undefined)) return;
@@ -179,24 +185,25 @@ export class QuerySlots {
     return running === 0 && now - Math.max(since, heavyUntil) >= HEAVY_WAIT_MS;
   }
 
-  /** Also those that nobody knew before. */
+  /** Also new ones that turn out to be; not those that are small and wait for a processor. */
   private heavyRunning(): number {
     const now = Date.now();
     return [...this.running].filter(
-      ({ isHeavy, heldSince = now, since }) =>
-        now - heldSince < HELD_MS && (isHeavy || heldSince - since >= HEAVY_MS),
+      ({ isHeavy, isNew, heldSince = now, since }) =>
+        now - heldSince < HELD_MS && (isHeavy || (isNew && heldSince - since >= HEAVY_MS)),
     ).length;
   }
 
-  private take(lane: Lane, isHeavy: boolean): Running {
-    const run: Running = { since: Date.now(), isHeavy };
+  private take(lane: Lane, known: Known): Running {
+    const run: Running = { since: Date.now(), ...known };
     lane.running += 1;
     this.running.add(run);
     return run;
   }
 
   /** Resolves when it has been started. */
-  private wait(account: string, lane: Lane, isHeavy: boolean, signal: AbortSignal): Promise<Running> {
+  private wait(account: string, lane: Lane, known: Known, signal: AbortSignal): Promise<Running> {
+    const { isHeavy } = known;
     if (lane.waiting.length >= this.options.queue) throw tooMany();
     return new Promise((resolve, reject) => {
       const patience = isHeavy ? setTimeout(() => this.startNext(), HEAVY_WAIT_MS + 1) : undefined;
@@ -217,7 +224,7 @@ export class QuerySlots {
         isHeavy,
         start: () => {
           done();
-          resolve(this.take(lane, isHeavy));
+          resolve(this.take(lane, known));
         },
       };
       lane.waiting.push(waiting);

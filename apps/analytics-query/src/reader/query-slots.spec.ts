@@ -93,22 +93,21 @@ describe('QuerySlots', () => {
     afterEach(() => void jest.useRealTimers());
 
     const signal = new AbortController().signal;
-    /** Runs one of each kind for long enough that it is known from then on. */
-    async function learned(slots: QuerySlots, kinds: string[]) {
-      const { start, running } = controlled(slots);
+    /** With one heavy query at once, and one of each kind run for long enough that it is known. */
+    async function learned(...kinds: string[]) {
+      const work = controlled(new QuerySlots({ ...options, heavy: 1 }));
       for (const kind of kinds) {
-        const done = start('teacher', signal, kind);
+        const done = work.start('teacher', signal, kind);
         await settled();
         jest.advanceTimersByTime(100);
-        running[0]!.end();
+        work.running[0]!.end();
         await done;
       }
+      return work;
     }
 
     it('runs few of them at once, and all others beside them', async () => {
-      const slots = new QuerySlots({ ...options, heavy: 1 });
-      await learned(slots, ['year']);
-      const { start, of, running, endAll } = controlled(slots);
+      const { start, of, running, endAll } = await learned('year');
       const all = [start('a', signal, 'year'), start('a', signal, 'year'), start('b', signal, 'year')];
       all.push(start('a', signal, 'day'), start('c', signal, 'day'));
       await settled();
@@ -123,9 +122,7 @@ describe('QuerySlots', () => {
     });
 
     it('counts none whose rows nobody takes, so that a slow reader keeps nobody waiting', async () => {
-      const slots = new QuerySlots({ ...options, heavy: 1 });
-      await learned(slots, ['year']);
-      const { start, of, running, endAll } = controlled(slots);
+      const { start, of, running, endAll } = await learned('year');
       const all = [start('slow', signal, 'year'), start('a', signal, 'year'), start('b', signal, 'year')];
       await settled();
       expect(['slow', 'a', 'b'].map(of)).toEqual([1, 0, 0]);
@@ -153,9 +150,7 @@ describe('QuerySlots', () => {
     });
 
     it('lets them take turns by what their accounts have spent', async () => {
-      const slots = new QuerySlots({ ...options, heavy: 1 });
-      await learned(slots, ['year']);
-      const { start, running } = controlled(slots);
+      const { start, running } = await learned('year');
       const order: string[] = [];
       const all = ['a', 'a', 'a', 'a', 'b', 'b'].map((account) => start(account, signal, 'year'));
       for (let turn = 0; turn < 6; turn += 1) {
@@ -169,9 +164,7 @@ describe('QuerySlots', () => {
     });
 
     it('lets no account wait long for the heavy queries of another', async () => {
-      const slots = new QuerySlots({ ...options, heavy: 1 });
-      await learned(slots, ['year']);
-      const { start, of, endAll } = controlled(slots);
+      const { start, of, endAll } = await learned('year');
       const all = ['a', 'a', 'b'].map((account) => start(account, signal, 'year'));
       await settled();
       jest.advanceTimersByTime(4_900);
@@ -185,9 +178,7 @@ describe('QuerySlots', () => {
     });
 
     it('counts that wait from one heavy query of the account to the next', async () => {
-      const slots = new QuerySlots({ ...options, heavy: 1 });
-      await learned(slots, ['year']);
-      const { start, of, running } = controlled(slots);
+      const { start, of, running } = await learned('year');
       const all = ['a', 'b', 'b', 'a', 'a'].map((account) => start(account, signal, 'year'));
       for (const expected of [
         [1, 0],
@@ -205,9 +196,7 @@ describe('QuerySlots', () => {
     });
 
     it('lets those of an account that has had many rest for twice as long as they took, while somebody else is using the analytics', async () => {
-      const slots = new QuerySlots({ ...options, heavy: 1 });
-      await learned(slots, ['year']);
-      const { start, of, running } = controlled(slots);
+      const { start, of, running } = await learned('year');
       const small = async (account: string) => {
         const done = start(account, signal, 'day');
         await settled();
@@ -264,8 +253,7 @@ describe('QuerySlots', () => {
     });
 
     it('takes what an account asks for the first time for as heavy as the new one before it', async () => {
-      const slots = new QuerySlots({ ...options, heavy: 1 });
-      const { start, of, running, endAll } = controlled(slots);
+      const { start, of, running, endAll } = await learned();
       const first = start('a', signal, 'new');
       await settled();
       jest.advanceTimersByTime(100);
@@ -287,9 +275,7 @@ describe('QuerySlots', () => {
     });
 
     it('calls nothing heavy that was slow now and then, because others kept the processors busy', async () => {
-      const slots = new QuerySlots({ ...options, heavy: 1 });
-      await learned(slots, ['year']);
-      const { start, of, running, endAll } = controlled(slots);
+      const { start, of, running, endAll } = await learned('year');
       const takes = async (ms: number) => {
         const done = start('b', signal, 'day');
         await settled();
@@ -316,9 +302,7 @@ describe('QuerySlots', () => {
     });
 
     it('lets a small one that waits for a processor hold no heavy one up', async () => {
-      const slots = new QuerySlots({ ...options, heavy: 1 });
-      await learned(slots, ['year']);
-      const { start, of, endAll } = controlled(slots);
+      const { start, of, endAll } = await learned('year');
       const once = start('b', signal, 'day');
       await settled();
       await endAll();
@@ -334,9 +318,7 @@ describe('QuerySlots', () => {
     });
 
     it('learns nothing small from what was broken off', async () => {
-      const slots = new QuerySlots({ ...options, heavy: 1 });
-      await learned(slots, ['year']);
-      const { start, of, running, endAll } = controlled(slots);
+      const { start, of, running, endAll } = await learned('year');
       const gone = new AbortController();
       const broken = start('a', gone.signal, 'year');
       await settled();
@@ -351,9 +333,7 @@ describe('QuerySlots', () => {
     });
 
     it('forgets what was heavy once', async () => {
-      const slots = new QuerySlots({ ...options, heavy: 1 });
-      await learned(slots, ['year', 'month']);
-      const { start, of, running } = controlled(slots);
+      const { start, of, running } = await learned('year', 'month');
       const once = start('a', signal, 'month');
       await settled();
       running[0]!.end();

@@ -113,9 +113,7 @@ export class QuerySlots {
     const isHeavy = (quickest ?? this.lastNew.get(account) ?? 0) >= HEAVY_MS;
     const known = { isHeavy, isNew: quickest === undefined };
     const lane = this.laneOf(account);
-    const run = this.mayStart(lane, isHeavy)
-      ? this.take(lane, known)
-      : await this.wait(account, lane, known, signal);
+    const run = this.mayStart(lane, isHeavy) ? this.take(lane, known) : await this.wait(lane, known, signal);
     try {
       return await work(this.running.size > 1 || this.waiting > 0, (isHeld) => {
         if (isHeld === (run.heldSince !== undefined)) return;
@@ -130,10 +128,10 @@ export class QuerySlots {
       lane.spent += took;
       lane.running -= 1;
       this.running.delete(run);
-      if (isHeavy || took >= HEAVY_MS) this.rest(account, lane, took);
+      if (isHeavy || took >= HEAVY_MS) this.rest(lane, took);
       else this.lastSmall.set(account, Date.now());
       this.startNext();
-      this.forgetIdle(account, lane);
+      this.forgetIdle(lane);
     }
   }
 
@@ -143,7 +141,8 @@ export class QuerySlots {
     this.quickest.set(kind, Math.min(took, FORGET * Math.max(1, known ?? Infinity)));
   }
 
-  private rest(account: string, lane: Lane, took: number) {
+  private rest(lane: Lane, took: number) {
+    const { account } = lane;
     const now = Date.now();
     lane.heavyUntil = now;
     if (lane.waiting.length > 0) this.startNextIn(HEAVY_WAIT_MS);
@@ -202,7 +201,7 @@ export class QuerySlots {
   }
 
   /** Resolves when it has been started. */
-  private wait(account: string, lane: Lane, known: Known, signal: AbortSignal): Promise<Running> {
+  private wait(lane: Lane, known: Known, signal: AbortSignal): Promise<Running> {
     const { isHeavy } = known;
     if (lane.waiting.length >= this.options.queue) throw tooMany();
     return new Promise((resolve, reject) => {
@@ -215,7 +214,7 @@ export class QuerySlots {
       };
       const leave = () => {
         done();
-        this.forgetIdle(account, lane);
+        this.forgetIdle(lane);
         reject(tooMany());
       };
       const waiting: Waiting = {
@@ -247,9 +246,9 @@ export class QuerySlots {
     }
   }
 
-  private forgetIdle(account: string, lane: Lane) {
-    if (lane.running === 0 && lane.waiting.length === 0 && this.lanes.get(account) === lane)
-      this.lanes.delete(account);
+  private forgetIdle(lane: Lane) {
+    if (lane.running === 0 && lane.waiting.length === 0 && this.lanes.get(lane.account) === lane)
+      this.lanes.delete(lane.account);
   }
 }
 

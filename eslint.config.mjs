@@ -16,18 +16,20 @@ export default tseslint.config(
   {
     plugins: { '@nx': nx },
     rules: {
-      // Conditions of statements are written so: where.and`owner = ${owner}`.
+      // Conditions are written as where.and`owner = ${owner}`.
       '@typescript-eslint/no-unused-expressions': ['error', { allowTaggedTemplates: true }],
       '@nx/enforce-module-boundaries': [
         'error',
         {
-          allow: [],
+          // The version of the release.
+          allow: ['/package\\.json$'],
           depConstraints: [
             lib('domain'),
             lib('client'),
+            lib('command-line'),
             lib('fleet', 'domain'),
             lib('local-servers', 'domain', 'fleet'),
-            lib('trials', 'domain', 'fleet', 'local-servers'),
+            lib('test-fleet', 'domain', 'fleet', 'local-servers'),
             lib('signing', 'domain'),
             lib('platform', 'domain'),
             lib('auth', 'domain', 'platform'),
@@ -36,17 +38,19 @@ export default tseslint.config(
             { sourceTag: 'type:app', onlyDependOnLibsWithTags: ['type:lib'] },
             { sourceTag: 'scope:testing', onlyDependOnLibsWithTags: ['type:lib'] },
             { sourceTag: 'type:example', onlyDependOnLibsWithTags: ['type:lib'] },
-            // Makes the documents of all apps, whose sources it loads by path.
+            // Generates the documents of all apps, whose sources it loads by path.
             { sourceTag: 'scope:openapi', onlyDependOnLibsWithTags: ['type:lib'] },
             {
               sourceTag: 'type:tool',
               onlyDependOnLibsWithTags: only(
                 'domain',
+                'auth',
                 'client',
+                'command-line',
                 'signing',
                 'fleet',
                 'local-servers',
-                'trials',
+                'test-fleet',
               ),
             },
           ],
@@ -55,22 +59,25 @@ export default tseslint.config(
     },
   },
   {
-    // The preset and the build configuration lie at the root, outside every project.
+    // The preset and the build configuration are at the root, outside every project.
     files: ['**/jest*.config.mjs', '**/global-setup.mjs'],
     rules: { '@nx/enforce-module-boundaries': 'off' },
   },
   {
-    // Tests may use the test helpers, whatever the lib or the tool itself may import; apps stay apart in tests too.
+    // Tests may use the test helpers in addition to what the lib or tool may import. Apps stay separate in tests too.
     files: ['{libs,tools}/*/test/**/*.ts', 'libs/**/*.spec.ts'],
     rules: {
       '@nx/enforce-module-boundaries': [
         'error',
-        { depConstraints: [{ sourceTag: '*', onlyDependOnLibsWithTags: ['type:lib'] }] },
+        {
+          allow: ['/package\\.json$'],
+          depConstraints: [{ sourceTag: '*', onlyDependOnLibsWithTags: ['type:lib'] }],
+        },
       ],
     },
   },
   {
-    // The types that a command makes lie outside the lib, and its consumer is written as one from outside.
+    // Generated types are outside the lib, and its consumer is written like external code.
     files: ['libs/client/{src,consumer}/**/*.ts'],
     rules: {
       '@nx/enforce-module-boundaries': [
@@ -80,13 +87,13 @@ export default tseslint.config(
     },
   },
   {
-    // Production code never reaches for the test helpers or the laptop servers.
+    // Production code never imports test helpers or local servers.
     files: ['apps/*/src/**/*.ts'],
-    ignores: ['**/*.spec.ts', '**/*.e2e-spec.ts'],
+    ignores: ['**/*.spec.ts', '**/*.e2e-spec.ts', '**/*.fleet-spec.ts'],
     rules: {
       'no-restricted-imports': [
         'error',
-        { patterns: ['@perkway/testing', '@perkway/fleet', '@perkway/local-servers', '@perkway/trials'] },
+        { patterns: ['@perkway/testing', '@perkway/fleet', '@perkway/local-servers', '@perkway/test-fleet'] },
       ],
       'no-console': 'error',
     },
@@ -94,13 +101,13 @@ export default tseslint.config(
   {
     files: ['**/*.ts'],
     rules: {
-      // A type-only import of an injected class passes the compiler and fails at start: it leaves no metadata.
+      // A type-only import of an injected class compiles but fails at start, because it emits no metadata.
       '@typescript-eslint/consistent-type-imports': 'off',
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
     },
   },
   {
-    // What goes to browsers and how it is built: nothing of it is loaded by the apps.
+    // Browser code and its build; apps do not load it.
     files: ['apps/console/web/src/**/*.{ts,tsx}'],
     plugins: { 'react-hooks': reactHooks },
     rules: {
@@ -111,9 +118,9 @@ export default tseslint.config(
         {
           selector: 'JSXAttribute[name.name="style"]',
           message:
-            'Use a class: looks belong into the stylesheets, and the policy of the console allows none here.',
+            "Use a class: styles belong in the stylesheets, and the console's content security policy allows no inline styles.",
         },
-        { selector: 'JSXAttribute[name.name="dangerouslySetInnerHTML"]', message: 'Text is text.' },
+        { selector: 'JSXAttribute[name.name="dangerouslySetInnerHTML"]', message: 'Render text as text.' },
       ],
     },
   },

@@ -1,7 +1,7 @@
-/** What needs Chromium, and so is not part of `npm test`. */
+/** `npm run test:browser`: tests that need Chromium, and are therefore not part of `npm test`. */
 export default {
-  projects: ['<rootDir>/apps/*/jest.browser.config.mjs', '<rootDir>/examples/*/jest.browser.config.mjs'],
+  projects: ['<rootDir>/{apps,examples,tools}/*/jest.browser.config.mjs'],
   testTimeout: 60_000,
-  // Each file has a browser, a broker and apps of its own.
+  // Each file has its own browser, broker and apps.
   maxWorkers: 2,
 };

@@ -4,9 +4,9 @@ export default {
     '<rootDir>/libs/*/jest.config.mjs',
     '<rootDir>/tools/*/jest.config.mjs',
   ],
-  // Jest reads this one here, not from the projects. Real servers on a busy machine take their time.
+  // Jest reads this setting only here, not in projects. Real servers are slow on a busy machine.
   testTimeout: 60_000,
-  // Much of the time is waiting for servers to die and come back.
+  // More workers than cores, because tests mostly wait for servers to stop and start.
   maxWorkers: 3,
   workerIdleMemoryLimit: '1GB',
 };

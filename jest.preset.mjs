@@ -1,3 +1,8 @@
+import { bundledPackages, bundlePackages } from './libs/testing/jest/bundled-packages.mjs';
+
+// Here, because every Jest configuration reads this file, also those without the servers of a test run.
+await bundlePackages();
+
 const typescript = [
   '@swc/jest',
   {
@@ -23,8 +28,8 @@ const javascript = [
 ];
 
 /**
- * Tests run as CommonJS (Jest cannot link Nest's ESM graph on Node 20), so Nest's ESM packages go through the
- * transform; the built bundles are smoke-started by .ci/run because production runs as ESM.
+ * Tests run as CommonJS (Jest cannot link Nest's ESM graph on Node 20), so Nest's ESM packages are transformed.
+ * Production runs as ESM, so .ci/run also starts the built bundles.
  */
 export const preset = (displayName) => ({
   displayName,
@@ -32,14 +37,16 @@ export const preset = (displayName) => ({
   extensionsToTreatAsEsm: [],
   moduleFileExtensions: ['ts', 'js', 'mjs', 'cjs', 'json'],
   moduleNameMapper: {
+    ...bundledPackages,
     '^@perkway/([^/]+)$': '<rootDir>/../../libs/$1/src/index.ts',
     '^@perkway/([^/]+)/([^/]+)$': '<rootDir>/../../libs/$1/src/$2.ts',
-    // Our ESM sources import `./x.js` for x.ts; a real .js file (in a package) goes first.
+    // Our ESM sources import `./x.js` for x.ts. A real .js file (in a package) takes precedence.
     '^(\\.{1,2}/.*)\\.js$': ['$1.js', '$1.ts'],
   },
   transform: { '^.+\\.ts$': typescript, '^.+\\.m?js$': javascript },
   transformIgnorePatterns: [
     '/node_modules/(?!(?:.+/node_modules/)?(?:@nestjs|openid-client|oauth4webapi|jose)/)',
+    '/\\.cache/test-packages/',
   ],
   testMatch: ['<rootDir>/{src,test}/**/*.{spec,e2e-spec}.ts'],
   setupFiles: ['reflect-metadata'],

@@ -3,10 +3,12 @@ import { defineConfig } from 'rolldown';
 import { appPlugin as allocationPage } from './apps/allocation-page/build-page.mjs';
 import { appPlugin as consoleWeb } from './apps/console/build-web.mjs';
 
-/** What an app's build makes besides its bundle. */
+/** Additional entry points of an app's build. */
 const PLUGINS = { 'allocation-page': [allocationPage()], console: [consoleWeb()] };
 
-/** The operator's tools: `main` loads the command that it is given. */
+/** Also in the image of token-issuer, because it needs that app's environment. */
+const ADMIN_KEY = 'tools/perkway/src/admin-key.ts';
+/** The operator's tools: `main` loads the given command. */
 const TOOLS = 'perkway';
 const COMMANDS = {
   main: 'tools/perkway/src/main.ts',
@@ -16,6 +18,7 @@ const COMMANDS = {
   distribute: 'tools/perkway/src/distribute.ts',
   secrets: 'tools/perkway/src/secrets.ts',
   'reporting-role': 'tools/perkway/src/reporting-role.ts',
+  'admin-key': ADMIN_KEY,
   apply: 'tools/local-stack/src/catalogue/main.ts',
   demo: 'tools/demo/src/demo-command.ts',
 };
@@ -23,16 +26,19 @@ const COMMANDS = {
 const entriesOf = (app) =>
   app === TOOLS
     ? Object.entries(COMMANDS)
-    : ['main', 'migrate']
-        .map((entry) => [entry, `apps/${app}/src/${entry}.ts`])
-        .filter(([, file]) => existsSync(file));
+    : [
+        ...['main', 'migrate']
+          .map((entry) => [entry, `apps/${app}/src/${entry}.ts`])
+          .filter(([, file]) => existsSync(file)),
+        ...(app === 'token-issuer' ? [['admin-key', ADMIN_KEY]] : []),
+      ];
 
 const PROGRAM = '\0program:';
 
 /**
- * Puts a few lines before each program: in a container it is process 1, which has no default action for signals, and
- * loading the rest takes a second in which SIGTERM would be lost. `onStopSignal` of the platform takes over from them. As any
- * other process it is ended at once by default: a listener would be heard only when all is loaded.
+ * Adds signal handlers before each program. In a container it is process 1, which has no default signal actions, and
+ * loading takes a second in which SIGTERM would be lost. `onStopSignal` of the platform replaces the handlers. Other
+ * processes keep the default action, because a handler would only run when everything is loaded.
  */
 const obeySignalsWhileLoading = {
   name: 'obey-signals-while-loading',
@@ -51,7 +57,7 @@ export const appConfig = (app) => ({
   input: Object.fromEntries(entriesOf(app).map(([entry, file]) => [entry, `${PROGRAM}${file}`])),
   platform: 'node',
   tsconfig: 'tsconfig.base.json',
-  // @oxc-project holds the decorator helpers that the compiler injects; they are not a dependency of ours.
+  // @oxc-project has the decorator helpers that the compiler injects; it is not a dependency of ours.
   external: (id) => !/^(\.|\/|\0|@perkway\/|@oxc-project\/)/.test(id),
   plugins: [obeySignalsWhileLoading, PLUGINS[app]],
   output: { dir: `dist/${app}`, format: 'esm', sourcemap: true, entryFileNames: '[name].js', cleanDir: true },
@@ -59,5 +65,5 @@ export const appConfig = (app) => ({
 
 const all = () => [...readdirSync('apps').filter((app) => entriesOf(app).length > 0), TOOLS];
 
-/** One app by `APP=perks`, or all of them and the tools. */
+/** One app with `APP=perks`, or all apps and the tools. */
 export default defineConfig(process.env.APP ? appConfig(process.env.APP) : all().map(appConfig));

@@ -1,8 +1,8 @@
-// Reads what `npm audit --omit=dev --json` says: fails on advisories of severity high and above that are not explained
-// here, and says so where the registry has no answer.
+// Reads the output of `npm audit --omit=dev --json`. Fails on advisories of high severity and above without an
+// explanation here, and reports if the registry returned no audit.
 import { readFileSync } from 'node:fs';
 
-/** Why one does not concern us, by the address of the advisory. */
+/** Why an advisory does not affect us, by its URL. */
 const EXPLAINED = {};
 
 const read = () => {
@@ -14,7 +14,7 @@ const read = () => {
 };
 const { vulnerabilities } = read();
 if (!vulnerabilities) {
-  console.log('packages: NOT RUN, the registry answers no audit');
+  console.log('packages: NOT RUN, the registry returned no audit');
   process.exit(0);
 }
 const advisories = new Map(
@@ -27,6 +27,6 @@ const open = [...advisories.values()].filter(({ url }) => !Object.hasOwn(EXPLAIN
 for (const { name, severity, title, url } of open)
   console.log(`packages: ${name}: ${severity}: ${title} (${url})`);
 console.log(
-  `packages: ${advisories.size} advisories of high severity and above, ${open.length} of them not explained`,
+  `packages: ${advisories.size} advisories of high severity and above, ${open.length} of them without an explanation`,
 );
 process.exitCode = open.length > 0 ? 1 : 0;

@@ -1,4 +1,4 @@
-/** What Docker asks a container: is the app ready? On the port that no proxy exposes. Exit code 0 or 1. */
+/** Docker's health check: asks the port that the proxy does not expose whether the app is ready. Exit code 0 or 1. */
 import { get } from 'node:http';
 
 const port = process.env.METRICS_PORT || process.env.PORT;
@@ -9,5 +9,5 @@ const end = (reason) => {
 get({ host: '127.0.0.1', port, path: '/readyz', timeout: 2_000 }, ({ statusCode }) =>
   end(statusCode === 200 ? '' : statusCode),
 )
-  .on('timeout', () => end('no answer'))
+  .on('timeout', () => end('no response'))
   .on('error', ({ code }) => end(code));

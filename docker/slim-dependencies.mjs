@@ -1,6 +1,6 @@
 /**
- * Takes out of a folder of production dependencies what no bundle loads, and prints what that brings. Packages that go as a
- * whole go from the bill of materials (CycloneDX) too:
+ * Removes from a folder of production dependencies what no bundle loads, and prints how much that saves. Packages that
+ * are removed entirely are removed from the bill of materials (CycloneDX) too:
  *
  *   node docker/slim-dependencies.mjs node_modules sbom.cdx.json
  */
@@ -9,23 +9,23 @@ import { join } from 'node:path';
 
 const [root = 'node_modules', bill] = process.argv.slice(2);
 
-/** Whole folders. The apps are started without them in the container tests. */
+/** Folders to remove. The container tests start the apps without them. */
 const UNUSED = [
-  // @nestjs/swagger names it a dependency for its compiler plug-in.
+  // A dependency of @nestjs/swagger for its compiler plug-in only.
   'typescript',
-  // TypeORM for the browser.
+  // TypeORM for browsers.
   'typeorm/browser',
-  // Sources and older module formats beside what Node loads.
+  // Sources, and module formats that Node does not load.
   'rxjs/src',
   'rxjs/dist/bundles',
   'rxjs/dist/esm5',
   'es-toolkit/dist/browser.global.js',
-  // Types of packages that have none of their own.
+  // Types of packages that do not contain their own.
   '@types',
   '.bin',
 ];
 
-/** Files that Node never loads. Licences stay: they ask for it. */
+/** Files that Node never loads. Licenses stay, because they require it. */
 const USELESS =
   /\.(map|[cm]?ts|tsx|md|markdown|flow|tsbuildinfo)$|^(tsconfig.*\.json|\.eslintrc.*|\.npmignore|\.travis\.yml)$/i;
 const KEPT = /^(licen[cs]e|copying|notice)/i;
@@ -46,10 +46,10 @@ for (const entry of readdirSync(root, { recursive: true, withFileTypes: true }))
   if (entry.isDirectory()) folders.push(path);
   else if (USELESS.test(entry.name) && !KEPT.test(entry.name)) rmSync(path);
 }
-// The deepest first, so that a folder of empty folders goes too.
+// Deepest first, so that folders with only empty folders are removed too.
 for (const folder of folders.sort((a, b) => b.length - a.length))
   if (readdirSync(folder).length === 0) rmdirSync(folder);
-console.log(`production dependencies: ${megabytes(before)}, of which ${megabytes(sizeOf(root))} are needed`);
+console.log(`production dependencies: ${megabytes(before)}, reduced to ${megabytes(sizeOf(root))}`);
 
 if (bill) {
   const sbom = JSON.parse(readFileSync(bill, 'utf8'));

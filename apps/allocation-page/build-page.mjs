@@ -6,7 +6,7 @@ import { build } from 'rolldown';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const source = fileURLToPath(new URL('./src/page', import.meta.url));
 
-/** Comments and indentation are for us. What compression makes of the rest is as small as a minifier gets it. */
+/** Removes comments and indentation. After compression the result is as small as a minifier's. */
 const squeeze = (css) =>
   css
     .replace(/\/\*[^]*?\*\//g, '')
@@ -14,7 +14,7 @@ const squeeze = (css) =>
     .replace(/\s*([{};,])\s*/g, '$1')
     .replace(/: /g, ':');
 
-/** Adds the stylesheets, and tells the server in `manifest.json` what the files of this build are called. */
+/** Emits the stylesheets and `manifest.json`, which tells the server the file names of this build. */
 const stylesheets = (drawing) => ({
   name: 'page-stylesheets',
   generateBundle(_options, bundle) {
@@ -32,7 +32,7 @@ const stylesheets = (drawing) => ({
   },
 });
 
-/** One script. What both of them import is in both, which is nothing but types. */
+/** Builds one self-contained script. The two scripts share only types, so nothing is duplicated. */
 const buildScript = (name, entry, outputFolder, plugins = []) =>
   build({
     cwd: root,
@@ -43,7 +43,7 @@ const buildScript = (name, entry, outputFolder, plugins = []) =>
     plugins,
     output: {
       dir: outputFolder,
-      // A classic script: browsers that know no modules load it as well.
+      // A classic script also loads in browsers without module support.
       format: 'iife',
       minify: true,
       entryFileNames: '[name]-[hash].js',
@@ -52,15 +52,16 @@ const buildScript = (name, entry, outputFolder, plugins = []) =>
   });
 
 /**
- * Bundles what the browser loads: one script and one stylesheet (and a small one for JavaScript off), and the script that
- * draws codes, which few cards need.
+ * Bundles the browser's files: the page's script, its stylesheet, a small stylesheet for disabled JavaScript, and the
+ * script
+ * that draws codes, which few cards need.
  */
 async function buildPage(outputFolder) {
   const drawing = await buildScript('drawing', 'drawing.ts', outputFolder);
   await buildScript('page', 'main.ts', outputFolder, [stylesheets(drawing.output[0].fileName)]);
 }
 
-/** Part of the app's bundle, so that whoever builds the app has built the page: `public` beside `main.js`. */
+/** Builds the page into `public` next to `main.js` whenever the app is bundled. */
 export const appPlugin = () => ({
   name: 'page',
   async writeBundle({ dir }) {

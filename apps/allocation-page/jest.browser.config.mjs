@@ -1,6 +1,6 @@
 import { preset } from '../../jest.preset.mjs';
 
-/** The built page in a real browser, by itself because it needs Chromium: `npm run test:browser`. */
+/** Tests the built page in a real browser. Runs separately because it needs Chromium: `npm run test:browser`. */
 export default {
   ...preset('allocation-page in a browser'),
   testMatch: ['<rootDir>/test/browser/*.browser-spec.ts'],

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import openapi, { astToString } from 'openapi-typescript';
 
-// What the console answers to its own pages, from its document in dist/openapi. What the hosts answer, @perkway/client has.
+// Generates types of the console's own API from its document in dist/openapi. @perkway/client has those of the other
+// hosts.
 
 const DIST = fileURLToPath(new URL('../../dist', import.meta.url));
 const document = JSON.parse(readFileSync(join(DIST, 'openapi/console.json'), 'utf8'));

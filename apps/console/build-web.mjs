@@ -4,11 +4,13 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const web = fileURLToPath(new URL('./web', import.meta.url));
 
-/** Part of the app's bundle, so that whoever builds the app has built the front end: `web` beside `main.js`. */
+/**
+ * Rollup plugin that builds the front end into `web` beside `main.js`, so that building the app also builds its pages.
+ */
 export const appPlugin = () => ({
   name: 'web',
   async writeBundle({ dir }) {
-    // Loaded only where the console is built.
+    // Imported lazily, so that only builds of the console load Vite.
     const { build } = await import('vite');
     await build({
       root: web,

@@ -1,10 +1,10 @@
 import { preset } from '../../jest.preset.mjs';
 
-/** Secrets and people planted in the built stack, and looked for everywhere: `npm run canary`. */
+/** `npm run canary`: plants secrets and personal data in the built stack and searches for them everywhere. */
 export default {
   ...preset('canaries'),
   testMatch: ['<rootDir>/test/*.canary-spec.ts'],
   testTimeout: 600_000,
-  // Each file has a stack of its own, and waits much.
+  // Each file has a stack of its own and mostly waits.
   maxWorkers: 2,
 };

@@ -1,6 +1,8 @@
 import { preset } from '../../jest.preset.mjs';
 
-/** The images and the stack in containers, by themselves because they need an engine: `npm run test:containers`. */
+/**
+ * `npm run test:containers`: tests of the images and of the stack in containers, separate because they need a Docker engine.
+ */
 export default {
   ...preset('containers'),
   testMatch: ['<rootDir>/test/containers/*.containers-spec.ts'],

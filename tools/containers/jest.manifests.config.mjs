@@ -1,6 +1,6 @@
 import { preset } from '../../jest.preset.mjs';
 
-/** The rendered manifests, by themselves because kubectl and the schemas are downloaded: `npm run test:manifests`. */
+/** `npm run test:manifests`: tests of the rendered manifests, separate because they download kubectl and schemas. */
 export default {
   ...preset('manifests'),
   testMatch: ['<rootDir>/test/manifests/*.manifests-spec.ts'],

@@ -1,6 +1,6 @@
 import { preset } from '../../jest.preset.mjs';
 
-/** Roots of images without an engine, where none can start: `npm run test:roots`. */
+/** `npm run test:roots`: tests of image roots, for machines that cannot run a Docker engine. */
 export default {
   ...preset('roots'),
   testMatch: ['<rootDir>/test/roots/*.roots-spec.ts'],

@@ -6,7 +6,7 @@ import { addSecurityHeaders } from './site/security-headers.js';
 import { SiteService } from './site/site.service.js';
 
 export function defineApp(env: AllocationPageEnv): AppDefinition {
-  // Known from `configure` on, before the first request.
+  // Set in `configure`, before the first request.
   let site: SiteService;
   return {
     name: 'allocation-page',
@@ -16,10 +16,10 @@ export function defineApp(env: AllocationPageEnv): AppDefinition {
       title: 'Perkway Allocation Page',
       description: 'The two operations of a recipient. The token of the link is the only credential.',
       url: env.REWARDS_URL,
-      // No exception from the policy of this origin: its pages are one.
+      // The documentation page would need an exception from the content security policy of this origin.
       withPage: false,
     },
-    // A person gets the page, which can still read a token from an address that the router cannot.
+    // People always get the page: its script can read a token even from a URL that the router rejects.
     errors: (error, requestId, asked) =>
       isForPerson(asked?.address ?? '')
         ? { contentType: 'text/html; charset=utf-8', body: site.page().content.plain.toString() }

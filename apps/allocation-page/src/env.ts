@@ -5,13 +5,20 @@ import { LANGUAGES } from './texts/index.js';
 
 export const envSpec = {
   ...platformEnv,
-  REWARDS_URL: baseUrl({ desc: 'Public address of the page; https turns HSTS on' }),
-  DEFAULT_LANGUAGE: str({ choices: LANGUAGES, default: 'en', desc: 'Language where none fits' }),
+  REWARDS_URL: baseUrl({ desc: 'Public URL of the page; https turns HSTS on' }),
+  DEFAULT_LANGUAGE: str({
+    choices: LANGUAGES,
+    default: 'en',
+    desc: "Language if none of the reader's languages is available",
+  }),
   ASSETS_FOLDER: str({
     default: fileURLToPath(new URL('./public', import.meta.url)),
-    desc: 'Where the build has put the files of the page',
+    desc: 'Folder that the build wrote the files of the page to',
   }),
-  UNKNOWN_LINKS_PER_MINUTE: num({ default: 60, desc: 'Unknown link tokens that one address may try' }),
+  UNKNOWN_LINKS_PER_MINUTE: num({
+    default: 60,
+    desc: 'Unknown link tokens that one address may try per minute',
+  }),
 };
 
 export type AllocationPageEnv = CleanedEnv<typeof envSpec>;

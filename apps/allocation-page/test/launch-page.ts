@@ -4,7 +4,7 @@ import { defineApp } from '../src/app.js';
 import { envSpec } from '../src/env.js';
 import { pageFiles } from './page-files.js';
 
-/** The app on a free port, with small files in place of the bundled page. */
+/** Launches the app on a free port, with small files instead of the bundled page. */
 export const launchPage = (
   given: TestEnvironment,
   variables: Record<string, string> = {},

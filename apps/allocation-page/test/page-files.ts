@@ -10,7 +10,7 @@ const FILES = {
 };
 export const SCRIPT = FILES.script;
 
-/** A folder as the build leaves it, with small files: what is in them the server does not care about. */
+/** Creates a folder as the build leaves it, with small files; their content does not matter to the server. */
 export function pageFiles(): string {
   const folder = join(runFolder('page'), 'public');
   mkdirSync(folder);
@@ -20,7 +20,7 @@ export function pageFiles(): string {
     writeFileSync(join(folder, name), text);
   }
   writeFileSync(join(folder, 'manifest.json'), JSON.stringify(manifest));
-  // Of an earlier build, not in the manifest.
+  // A file of an earlier build, not in the manifest.
   writeFileSync(join(folder, 'page-00000000.js'), 'old');
   return folder;
 }

@@ -29,15 +29,15 @@ describe('recipient operations', () => {
   });
   afterAll(() => closeAll(page, gifts, nats));
 
-  const ask = (method: 'get' | 'post' | 'head', path: string, token?: string) =>
+  const sendRequest = (method: 'get' | 'post' | 'head', path: string, token?: string) =>
     http(page, token === undefined ? {} : { authorization: `Bearer ${token}` })[method](path);
   const logText = () => page.logs.join('');
 
-  it('answers a reserved link without its card', async () => {
+  it('return a reserved link without its card', async () => {
     const expires_at = Math.floor(Date.now() / 1000) + 600;
     const token = gifts.addLink({ denomination: 12.5, currency: 'USD', country: 'US', expires_at });
 
-    const { status, headers, body } = await ask('get', LINK, token);
+    const { status, headers, body } = await sendRequest('get', LINK, token);
 
     expect(status).toBe(200);
     expect(body).toEqual({
@@ -51,12 +51,12 @@ describe('recipient operations', () => {
     expect(headers['cache-control']).toBe('no-store');
   });
 
-  it('reveals by POST, once, and shows the same card from then on', async () => {
+  it('reveal by POST, once, and return the same card from then on', async () => {
     const token = gifts.addLink();
 
-    const first = await ask('post', REVEAL, token);
-    const again = await Promise.all(Array.from({ length: 5 }, () => ask('post', REVEAL, token)));
-    const read = await ask('get', LINK, token);
+    const first = await sendRequest('post', REVEAL, token);
+    const again = await Promise.all(Array.from({ length: 5 }, () => sendRequest('post', REVEAL, token)));
+    const read = await sendRequest('get', LINK, token);
 
     expect(first.status).toBe(200);
     expect(first.headers['cache-control']).toBe('no-store');
@@ -67,32 +67,32 @@ describe('recipient operations', () => {
     expect(gifts.link(token).revealed).toBe(1);
   });
 
-  it('never reveals by GET or HEAD, on either address', async () => {
+  it('never reveal by GET or HEAD, on either path', async () => {
     const token = gifts.addLink();
 
-    const answers = [
-      await ask('head', LINK, token),
-      await ask('get', LINK, token),
-      await ask('get', REVEAL, token),
-      await ask('head', REVEAL, token),
+    const responses = [
+      await sendRequest('head', LINK, token),
+      await sendRequest('get', LINK, token),
+      await sendRequest('get', REVEAL, token),
+      await sendRequest('head', REVEAL, token),
     ];
 
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 404, 404]);
-    expect(answers[0]!.headers['cache-control']).toBe('no-store');
+    expect(responses.map(({ status }) => status)).toEqual([200, 200, 404, 404]);
+    expect(responses[0]!.headers['cache-control']).toBe('no-store');
     expect(gifts.link(token)).toMatchObject({ asked: 0, view: { state: 'RESERVED' } });
   });
 
-  it('leaves out a PIN that the card does not have, and hands the brand on', async () => {
+  it('omit the PIN of a card without one, and include the brand', async () => {
     const brand = { name: 'Harbour Books', color: '#0b4f6c', logo: null };
     const token = gifts.addLink({ card: { code: 'ONLY-A-CODE' } }, brand);
 
-    const { body } = await ask('post', REVEAL, token);
+    const { body } = await sendRequest('post', REVEAL, token);
 
     expect(body.card).toEqual({ code: 'ONLY-A-CODE' });
     expect(body.brand).toEqual(brand);
   });
 
-  it('hands the product on as its owner shows it, and the language of its texts', async () => {
+  it('include the product as gift-cards returns it, and the language of its texts', async () => {
     const sealed = { name: 'Harbour Books gift card', logo: null, color: '#0b4f6c' };
     const product = {
       ...sealed,
@@ -101,21 +101,21 @@ describe('recipient operations', () => {
       code_format: 'qr' as const,
     };
     const token = gifts.addLink({}, null, product);
-    const before = await ask('get', `${LINK}?lang=it&lang=fr`, token).set('accept-language', 'de');
+    const before = await sendRequest('get', `${LINK}?lang=it&lang=fr`, token).set('accept-language', 'de');
     expect(before.body.product).toEqual(sealed);
     expect(before.headers).toMatchObject({ vary: 'Accept-Language', 'content-language': 'en' });
-    expect(gifts.link(token).wish).toEqual({ lang: 'fr', acceptLanguage: 'de' });
-    expect((await ask('post', `${LINK}/reveal`, token)).body.product).toEqual(product);
-    const plain = await ask('get', LINK, gifts.addLink());
+    expect(gifts.link(token).preference).toEqual({ lang: 'fr', acceptLanguage: 'de' });
+    expect((await sendRequest('post', `${LINK}/reveal`, token)).body.product).toEqual(product);
+    const plain = await sendRequest('get', LINK, gifts.addLink());
     expect(plain.body).not.toHaveProperty('product');
     expect(plain.headers).not.toHaveProperty('content-language');
   });
 
-  it('answers an expired link, and refuses to reveal it', async () => {
+  it('return an expired link, but do not reveal it', async () => {
     const token = gifts.addLink({ expires_at: 1_700_000_000 });
 
-    const read = await ask('get', LINK, token);
-    const reveal = await ask('post', REVEAL, token);
+    const read = await sendRequest('get', LINK, token);
+    const reveal = await sendRequest('post', REVEAL, token);
 
     expect(read.body).toMatchObject({ state: 'EXPIRED', expires_at: 1_700_000_000 });
     expect(read.body).not.toHaveProperty('card');
@@ -125,7 +125,7 @@ describe('recipient operations', () => {
     expect(reveal.body.requestId).toBe(reveal.headers['x-request-id']);
   });
 
-  it.each(['get', 'post'] as const)('refuses %s without a usable token', async (method) => {
+  it.each(['get', 'post'] as const)('reject %s without a usable token', async (method) => {
     const path = method === 'get' ? LINK : REVEAL;
     const token = gifts.addLink();
     const credentials = [undefined, '', 'Bearer', 'Bearer ', `Basic ${token}`, token, `Bearer ${token} x`];
@@ -142,7 +142,7 @@ describe('recipient operations', () => {
     expect(gifts.link(token).asked).toBe(0);
   });
 
-  it('judges the token before the body, and needs no body', async () => {
+  it('check the token before the body, and need no body', async () => {
     const token = gifts.addLink();
     const send = (authorization?: string) => {
       const request = http(page).post(REVEAL).type('application/json');
@@ -155,12 +155,12 @@ describe('recipient operations', () => {
     expect(gifts.link(token).asked).toBe(0);
   });
 
-  it('answers 404 problem details for an unknown token', async () => {
+  it('return 404 problem details for an unknown token', async () => {
     for (const [method, path] of [
       ['get', LINK],
       ['post', REVEAL],
     ] as const) {
-      const { status, headers, body } = await ask(method, path, aLinkToken()).set(
+      const { status, headers, body } = await sendRequest(method, path, aLinkToken()).set(
         'x-forwarded-for',
         '192.0.2.1',
       );
@@ -169,33 +169,33 @@ describe('recipient operations', () => {
     }
   });
 
-  it('allows one address 60 unknown tokens a minute, and known ones without limit', async () => {
+  it('allow one address 60 unknown tokens a minute, and known ones without limit', async () => {
     const from = '198.51.100.7';
     await untilEarlyInAMinute();
     const statuses: number[] = [];
     for (let tried = 0; tried < 60; tried += 1)
-      statuses.push((await ask('get', LINK, aLinkToken()).set('x-forwarded-for', from)).status);
+      statuses.push((await sendRequest('get', LINK, aLinkToken()).set('x-forwarded-for', from)).status);
     expect(new Set(statuses)).toEqual(new Set([404]));
 
-    const over = await ask('post', REVEAL, aLinkToken()).set('x-forwarded-for', from);
+    const over = await sendRequest('post', REVEAL, aLinkToken()).set('x-forwarded-for', from);
     expect([over.status, over.body.code]).toEqual([429, 'TOO_MANY_REQUESTS']);
     expect(over.headers).toMatchObject({ 'ratelimit-limit': '60', 'ratelimit-remaining': '0' });
     expect(Number(over.headers['ratelimit-reset'])).toBeGreaterThan(0);
     expect(over.headers['retry-after']).toBe(over.headers['ratelimit-reset']);
 
-    const known = await ask('get', LINK, gifts.addLink()).set('x-forwarded-for', from);
+    const known = await sendRequest('get', LINK, gifts.addLink()).set('x-forwarded-for', from);
     expect(known.status).toBe(200);
-    const other = await ask('get', LINK, aLinkToken()).set('x-forwarded-for', '198.51.100.8');
+    const other = await sendRequest('get', LINK, aLinkToken()).set('x-forwarded-for', '198.51.100.8');
     expect(other.status).toBe(404);
     expect(other.headers['ratelimit-remaining']).toBe('59');
   });
 
-  it('counts an unknown link whose sender has hung up', async () => {
+  it('count an unknown token although the client has hung up', async () => {
     gifts.delayMs = 100;
     try {
       const arrival = once(page.app.getHttpServer(), 'request') as Promise<[IncomingMessage]>;
       const { hostname, port } = new URL(page.url);
-      // A socket of its own, to be torn before the answer.
+      // A raw socket, closed before the response.
       const socket = connect(Number(port), hostname);
       const head = [
         'host: page',
@@ -206,16 +206,16 @@ describe('recipient operations', () => {
       const [arrived] = await arrival;
       socket.destroy();
       if (!arrived.closed) await new Promise((resolve) => arrived.once('close', resolve));
-      const next = await ask('get', LINK, aLinkToken()).set('x-forwarded-for', '198.51.100.9');
+      const next = await sendRequest('get', LINK, aLinkToken()).set('x-forwarded-for', '198.51.100.9');
       expect([next.status, next.headers['ratelimit-remaining']]).toEqual([404, '58']);
     } finally {
       gifts.delayMs = 0;
     }
   });
 
-  it('writes no token and no card into a log line', async () => {
+  it('log no token and no card', async () => {
     const token = gifts.addLink();
-    await ask('post', REVEAL, token);
+    await sendRequest('post', REVEAL, token);
     await http(page).get(`/%23${token}`);
     await http(page).get(`/%23${token}%`);
     await http(page).get(`/?token=${token}`);
@@ -225,33 +225,33 @@ describe('recipient operations', () => {
     expect(logText()).not.toContain(CARD.code);
   });
 
-  it('shows its document, and no page of it', async () => {
+  it('serve the OpenAPI document, but no page for it', async () => {
     for (const address of ['/docs-json', '/docs-yaml'])
       expect((await http(page).get(address)).status).toBe(200);
-    // It would need inline styles, which the policy of this host refuses.
+    // The page would need inline styles, which this host's content security policy forbids.
     expect((await http(page).get('/docs')).status).toBe(404);
   });
 
-  it('answers 503 with Retry-After while the owner is away, and goes on when it is back', async () => {
+  it('return 503 with Retry-After while gift-cards is unavailable, and recover', async () => {
     const token = gifts.addLink();
     await gifts.close();
     try {
-      const { status, headers, body } = await ask('post', REVEAL, token);
+      const { status, headers, body } = await sendRequest('post', REVEAL, token);
       expect([status, body.code]).toEqual([503, 'DEPENDENCY_UNAVAILABLE']);
       expect(Number(headers['retry-after'])).toBeGreaterThan(0);
       expect(headers['cache-control']).toBe('no-store');
     } finally {
       await gifts.start();
     }
-    expect((await ask('get', LINK, token)).body.state).toBe('RESERVED');
+    expect((await sendRequest('get', LINK, token)).body.state).toBe('RESERVED');
   });
 
-  it('answers 503 in time while the broker hangs, and the page all the same', async () => {
+  it('return 503 in time while the broker hangs, when the page is still served', async () => {
     await nats.pause();
     try {
       const started = Date.now();
       const [api, html, ready] = await Promise.all([
-        ask('get', LINK, gifts.addLink()),
+        sendRequest('get', LINK, gifts.addLink()),
         http(page).get('/'),
         http(page).get('/readyz'),
       ]);

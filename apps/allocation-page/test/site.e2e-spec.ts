@@ -8,7 +8,7 @@ describe('the page', () => {
   let page: LaunchedApp;
 
   beforeAll(async () => {
-    // No broker at all: the page itself needs none.
+    // Runs without a broker, which the page itself does not need.
     page = await launchPage({});
   });
   afterAll(async () => {
@@ -17,7 +17,7 @@ describe('the page', () => {
 
   const get = (path: string) => http(page).get(path);
 
-  it('answers HTML that loads nothing from elsewhere and has no inline script or style', async () => {
+  it('is HTML that loads nothing from other hosts and has no inline script or style', async () => {
     const { status, headers, text } = await get('/');
 
     expect(status).toBe(200);
@@ -40,7 +40,7 @@ describe('the page', () => {
     ['en', '/?lang=xx', 'ja, *;q=0.1', 'Your gift card'],
     ['fr', '/?lang=de&lang=fr', undefined, 'Votre carte cadeau'],
     ['en', '/?lang[]=de', 'zh', 'Your gift card'],
-  ])('speaks %s for %s with Accept-Language %s', async (language, path, accepted, title) => {
+  ])('is in %s for %s with Accept-Language %s', async (language, path, accepted, title) => {
     const request = get(path);
     const { headers, text } = await (accepted ? request.set('accept-language', accepted) : request);
 
@@ -56,7 +56,7 @@ describe('the page', () => {
     ['/?lang=ar', undefined, false],
     ['/', undefined, false],
   ])(
-    'begins %s for Accept-Language %j with the languages that there are: %s',
+    'at %s with Accept-Language %j starts with the available languages: %s',
     async (path, accepted, isSaid) => {
       const { text } = await (accepted ? get(path).set('accept-language', accepted) : get(path));
       for (const line of ['available in English', 'en français', 'auf Deutsch', 'en español'])
@@ -65,7 +65,7 @@ describe('the page', () => {
   );
 
   it.each([`/%23${TOKEN}`, `/%2523${TOKEN}`, `/%23${TOKEN}?utm_source=mail`])(
-    'answers the page at the mangled address %s',
+    'is served at the mangled path %s',
     async (path) => {
       const { status, text } = await get(path);
       expect(status).toBe(200);
@@ -73,11 +73,11 @@ describe('the page', () => {
     },
   );
 
-  it('answers the page where a client sends the fragment itself', async () => {
+  it('is served to a client that sends the fragment', async () => {
     expect((await sendAsIs(page, { path: `/#${TOKEN}` })).status).toBe(200);
   });
 
-  it('answers the page at any other address too, as what it is', async () => {
+  it('is served at any other path, too, with an error status', async () => {
     for (const [path, expected] of [
       ['/nothing', 404],
       ['/a/b/c', 404],
@@ -93,20 +93,20 @@ describe('the page', () => {
     expect([status, body.code]).toEqual([404, 'NOT_FOUND']);
   });
 
-  it('answers 405 to a wrong method where there is something, 404 where there is nothing', async () => {
+  it('returns 405 for a wrong method on a known path, 404 on an unknown one', async () => {
     for (const [path, status, allow] of [
       ['/', 405, 'GET, HEAD'],
       ['/nothing', 404, undefined],
       ['/robots.txt', 405, 'GET, HEAD'],
       ['/api/reward-link', 405, 'GET, HEAD'],
     ] as const) {
-      const answer = await http(page).post(path);
-      expect([path, answer.status, answer.headers.allow]).toEqual([path, status, allow]);
+      const response = await http(page).post(path);
+      expect([path, response.status, response.headers.allow]).toEqual([path, status, allow]);
     }
   });
 
   it.each(['/', '/nothing', '/%zz', `/assets/${SCRIPT.name}`, '/api/reward-link', '/livez', '/docs-json'])(
-    'puts the security headers on %s',
+    'has the security headers on %s',
     async (path) => {
       const { headers } = await get(path);
       const policy = String(headers['content-security-policy']);
@@ -127,7 +127,7 @@ describe('the page', () => {
     },
   );
 
-  it('asks for https only where its public address has it', async () => {
+  it('enforces https only if its public URL uses it', async () => {
     const plain = await launchPage({}, { REWARDS_URL: 'http://localhost:4005' });
     try {
       const { headers } = await http(plain).get('/');
@@ -138,7 +138,7 @@ describe('the page', () => {
     }
   });
 
-  it('serves hashed files compressed and for ever', async () => {
+  it('serves hashed files compressed, cacheable forever', async () => {
     const { status, headers, text } = await get(`/assets/${SCRIPT.name}`).set('accept-encoding', 'gzip, br');
 
     expect(status).toBe(200);
@@ -156,7 +156,7 @@ describe('the page', () => {
     expect(plain.text).toBe(SCRIPT.text);
   });
 
-  it('serves its own script, not for keeps, to a page of another release', async () => {
+  it('serves its own script, not cacheable, to a page of another release', async () => {
     const { status, headers, text } = await get('/assets/page-00000000.js').set(
       'accept-encoding',
       'identity',
@@ -165,12 +165,12 @@ describe('the page', () => {
     expect(headers['cache-control']).toBe('no-store');
   });
 
-  it('serves nothing but the files of the page', async () => {
+  it('serves no files but those of the page', async () => {
     for (const path of ['/assets/', '/assets/manifest.json', '/assets/..%2fmanifest.json', '/assets/x.js'])
       expect([path, (await get(path)).status]).toEqual([path, 404]);
   });
 
-  it('answers HEAD with the headers of GET and no body', async () => {
+  it('responds to HEAD with the headers of GET and no body', async () => {
     const head = await http(page).head('/').set('accept-encoding', 'identity');
     const full = await get('/').set('accept-encoding', 'identity');
     expect(head.status).toBe(200);
@@ -178,12 +178,12 @@ describe('the page', () => {
     expect(head.headers['content-length']).toBe(full.headers['content-length']);
   });
 
-  it('asks search engines to stay away', async () => {
+  it('tells search engines not to index it', async () => {
     expect((await get('/robots.txt')).text).toBe('User-agent: *\nDisallow: /\n');
     expect((await get('/')).headers['x-robots-tag']).toContain('noindex');
   });
 
-  it('refuses to start with an environment that cannot be right', async () => {
+  it('fails to start with invalid environment variables', async () => {
     await expect(async () => launchPage({}, { DEFAULT_LANGUAGE: 'xx' })).rejects.toThrow('DEFAULT_LANGUAGE');
     await expect(async () => launchPage({}, { REWARDS_URL: 'rewards' })).rejects.toThrow('REWARDS_URL');
   });

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { DatabaseModule } from '@perkway/platform';
 
-/** Without the modules of the roles, which `ANALYTICS_ROLES` chooses. */
+/** The modules of the roles are added according to `ANALYTICS_ROLES`. */
 @Module({ imports: [DatabaseModule] })
 export class AppModule {}

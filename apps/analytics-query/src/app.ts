@@ -7,15 +7,15 @@ import type { AnalyticsQueryEnv, AnalyticsRole } from './env.js';
 import { migrations } from './migrations/index.js';
 import { IngestModule } from './ingest/ingest.module.js';
 import { ReportingModule } from './reporting/reporting.module.js';
-import { UpkeepModule } from './upkeep/upkeep.module.js';
+import { MaintenanceModule } from './maintenance/maintenance.module.js';
 
 const ROLE_MODULES: Record<AnalyticsRole, Type[]> = {
-  ingest: [IngestModule, UpkeepModule, ReportingModule],
+  ingest: [IngestModule, MaintenanceModule, ReportingModule],
   query: [ApiModule],
 };
 
-/** Filters may list many values. */
-const BODY_LIMIT = 8 * 1024 * 1024;
+/** Enough for a filter of 20,000 ids. Parsing a body blocks the event loop: at most 50 ms at this size. */
+const BODY_LIMIT = 512 * 1024;
 
 export const defineApp = (env: AnalyticsQueryEnv): AppDefinition => ({
   name: 'analytics-query',
@@ -25,24 +25,24 @@ export const defineApp = (env: AnalyticsQueryEnv): AppDefinition => ({
   openapi: {
     title: 'Perkway analytics',
     description:
-      'Counts of everything tracked, in the Cube REST API. The token of the token endpoint goes into ' +
-      '`Authorization` as it is, without `Bearer`.',
+      'Counts of all tracked events, in the Cube REST API. Send the token of the token endpoint as' +
+      '`Authorization: <token>`, without `Bearer`.',
     url: env.QUERY_URL,
     examples: { query: JSON.stringify(QUERY_EXAMPLE) },
   },
-  answersRequests: env.ANALYTICS_ROLES.includes('ingest'),
+  servesRequests: env.ANALYTICS_ROLES.includes('ingest'),
   errors: renderCubeError,
   health: { body: (healthy) => ({ health: healthy ? 'HEALTH' : 'DOWN' }) },
   bodyLimit: BODY_LIMIT,
   configure: (app) => {
-    // Dashboards run in browsers on any origin; the token is the credential, there are no cookies.
+    // Dashboards run in browsers on any origin. The token is the credential; there are no cookies.
     app.enableCors({
       origin: '*',
       methods: ['GET', 'HEAD', 'POST'],
       allowedHeaders: ['authorization', 'content-type', 'x-cube-authorization', 'x-request-id'],
       maxAge: 86_400,
       optionsSuccessStatus: 204,
-      // Every OPTIONS is answered so, as Cube's own server does.
+      // Respond to every OPTIONS request like this, as Cube's own server does.
       strictPreflight: false,
     });
   },

@@ -2,7 +2,7 @@ import { baseUrl, confidential, databaseEnv, platformEnv, postgresUrl } from '@p
 import { keyringVariable } from '@perkway/signing';
 import { makeValidator, num, type CleanedEnv } from 'envalid';
 
-/** More would only cost; two survive no more than one. */
+/** JetStream replicas: a stream on two servers survives no more failures than on one. */
 const oneOrThree = makeValidator((input: string) => {
   if (!['1', '3'].includes(input)) throw new Error('must be 1 or 3');
   return Number(input);
@@ -14,13 +14,19 @@ export type AnalyticsRole = (typeof ROLES)[number];
 const roles = makeValidator((input: string): AnalyticsRole[] => {
   const given = [...new Set(input.split(',').map((role) => role.trim()))];
   if (!given.every((role): role is AnalyticsRole => (ROLES as readonly string[]).includes(role)))
-    throw new Error('must be ingest, query or both separated by a comma');
+    throw new Error('must be ingest, query or both, separated by a comma');
   return given;
 });
 
 const positive = makeValidator((input: string) => {
   const value = Number(input);
   if (!Number.isInteger(value) || value < 1) throw new Error('must be a whole number above 0');
+  return value;
+});
+
+const nonNegative = makeValidator((input: string) => {
+  const value = Number(input);
+  if (!Number.isInteger(value) || value < 0) throw new Error('must be a whole number of at least 0');
   return value;
 });
 
@@ -42,38 +48,42 @@ export const envSpec = {
   ...databaseEnv,
   QUERY_URL: baseUrl({ desc: 'Public address of this app' }),
   ANALYTICS_ROLES: roles({ default: ['ingest', 'query'], desc: 'ingest, query or both' }),
-  READER_DATABASE_URL: confidential(postgresUrl({ desc: 'The role analytics_reader, which only reads' })),
+  READER_DATABASE_URL: confidential(postgresUrl({ desc: 'URL of the read-only role analytics_reader' })),
   READER_POOL_SIZE: positive({ default: 8, desc: 'Queries that run at once' }),
-  QUERY_TIMEOUT_MS: positive({ default: 20_000, desc: 'Time limit of one query' }),
+  QUERY_TIMEOUT_MS: positive({ default: 20_000, desc: 'Timeout of one query' }),
   QUERY_CONCURRENCY: positive({ default: 4, desc: 'Queries of one account that run at once' }),
   QUERY_HEAVY_CONCURRENCY: positive({
     default: 1,
-    desc: 'Queries known to take longer than 50 ms that run at once: fewer than the database has processors',
+    desc: 'Queries known to be slower than 50 ms that run at once: fewer than the database has processors',
   }),
-  QUERY_QUEUE: positive({ default: 100, desc: 'Queries of one account that may wait' }),
-  FISCAL_YEAR_START: month({ default: 1, desc: 'Month that a fiscal year begins with, 1 to 12' }),
+  QUERY_QUEUE: positive({ default: 100, desc: 'Queries of one account that may wait in its queue' }),
+  RATE_LIMIT_PER_ACCOUNT: nonNegative({
+    default: 500,
+    desc: 'Requests per second of one account to the query host, across all replicas; 0: no limit',
+  }),
+  FISCAL_YEAR_START: month({ default: 1, desc: 'First month of the fiscal year, 1 to 12' }),
   RETENTION_MONTHS: monthsKept({
     default: 0,
-    desc: 'Whole months of events kept beside the current one (UTC), the same for both roles; 0 keeps all',
+    desc: 'Whole months of events kept besides the current one (UTC); must be the same for both roles; 0 keeps all',
   }),
   ERASURE_KEYS: confidential(
     keyringVariable({
-      desc: 'Knows journeys that were erased when they come again. A key stays for as long as they may, which is for ever',
+      desc: 'Keys of the hashes that recognize late events of erased journeys. Never remove a key, because such events may come at any time',
     }),
   ),
-  ROLLUP_INTERVAL_MS: positive({ default: 10_000, desc: 'Time between two refreshes of the rollups' }),
+  ROLLUP_INTERVAL_MS: positive({ default: 10_000, desc: 'Interval between refreshes of the rollups' }),
   UPKEEP_INTERVAL_MS: positive({
     default: 600_000,
-    desc: 'Time between two looks at partitions: made ahead, brought into order, dropped',
+    desc: 'Interval between partition maintenance runs: months are created ahead, sorted and dropped',
   }),
-  TRACKING_REPLICAS: oneOrThree({ default: 1, desc: 'Servers that keep the streams: 1 or, of a cluster, 3' }),
+  TRACKING_REPLICAS: oneOrThree({ default: 1, desc: 'Replicas of the streams: 1, or 3 in a NATS cluster' }),
   TRACKING_MAX_BYTES: num({
     default: 2 * 1024 ** 3,
-    desc: 'Size of the stream; -1 for none. Near it the oldest stored events go; with none to go it refuses new ones, which wait in the outboxes',
+    desc: 'Maximum bytes of the stream; -1 for no limit. When it is nearly full, the oldest stored events are removed; if none are stored, it refuses new ones, which wait in the outboxes',
   }),
   TRACKING_MAX_AGE_HOURS: positive({
     default: 7 * 24,
-    desc: 'How long the stream keeps events, stored or not: so far back they can be replayed',
+    desc: 'How long the stream keeps events, stored or not, so that they can be replayed',
   }),
 };
 

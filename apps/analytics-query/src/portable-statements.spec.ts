@@ -6,13 +6,13 @@ import { compile } from './query/compile.js';
 import { normalize } from './query/normalize.js';
 
 /**
- * What Citus refuses, or answers wrongly, of what Postgres takes. The whole is tried on Citus by `npm run citus`; this
- * holds where there is none.
+ * Checks for SQL that Postgres accepts but Citus rejects or runs wrongly. `npm run citus` runs everything on Citus;
+ * this spec needs no Citus.
  */
 const NOW = Date.parse('2026-06-15T12:00Z');
-const COVERAGE = { closedTo: Date.parse('2026-06-15T10:00Z'), dirty: [Date.parse('2026-06-03T07:00Z')] };
+const WATERMARK = { closedTo: Date.parse('2026-06-15T10:00Z'), dirty: [Date.parse('2026-06-03T07:00Z')] };
 
-/** Every measure by every dimension, with and without time, cells, filters and total. */
+/** Every measure by every dimension, with and without time, rollups, filters and total. */
 function* statements(): Generator<string> {
   const model = modelFor([{ name: 'plan' }, { name: 'a_b', isFolded: true }]);
   for (const { name: cube, dimensions, measures } of model.cubes)
@@ -36,8 +36,10 @@ function* statements(): Generator<string> {
               timezone: 'Europe/Berlin',
               ...more,
             };
-            for (const coverage of [undefined, COVERAGE]) {
-              const { text, total } = compile(normalize(query, NOW).queries[0]!, model, 'acme', { coverage });
+            for (const watermark of [undefined, WATERMARK]) {
+              const { text, total } = compile(normalize(query, NOW).queries[0]!, model, 'acme', {
+                watermark,
+              });
               yield text;
               if (total) yield total.text;
             }
@@ -48,20 +50,20 @@ const KNOWN = [
   ...['tracking_events', 'event_hours', 'perk_days', 'campaign_days'],
   ...['campaign_names', 'perk_names', 'lateral'],
 ];
-/** Tables by account, each with what is said of it up to the next source. */
+/** Reads of account tables, each with the SQL up to the next one. */
 const reads = (text: string): string[] =>
   text.split(/\bfrom (?=(?:tracking_events|event_hours|perk_days|campaign_days)\b)/).slice(1);
-/** Tables and lists that a statement has, but for the results of functions. */
+/** Tables and subqueries that a statement reads, except function results. */
 const sources = (text: string): string[] =>
   [...text.matchAll(/\b(?:from|join) (\w+)\b(?!\()/g)].map(([, name]) => name!);
 
-describe('statements that Citus takes too', () => {
-  it('of queries name the account for each table that they read, so that one node answers them whole', () => {
+describe('SQL that runs on Citus', () => {
+  it('filters every table of a query by account, so that one node runs the whole query', () => {
     const texts = new Set(statements());
     expect(texts.size).toBeGreaterThan(1_000);
     const isWhole = (text: string): boolean => {
       const parts = reads(text);
-      // Else all nodes are asked, and each row is looked at on its own.
+      // Otherwise Citus sends the query to all nodes.
       const isOfAccount = (part: string) => part.includes(`${/^\w+ (\w)\b/.exec(part)![1]}.account_id = $1`);
       return (
         parts.length > 0 && parts.every(isOfAccount) && sources(text).every((name) => KNOWN.includes(name))
@@ -70,7 +72,7 @@ describe('statements that Citus takes too', () => {
     expect([...texts].filter((text) => !isWhole(text))).toEqual([]);
   });
 
-  it('of the ingest add a batch without asking for each of its rows', () => {
+  it('inserts a batch without a subquery per row', () => {
     const { text } = insertOf([
       {
         ...{ v: 1, id: 'e', account: 'acme', at: NOW, type: 'perk_view', collection: 'main' },
@@ -81,7 +83,7 @@ describe('statements that Citus takes too', () => {
     expect(text.match(/\bselect\b/g)).toHaveLength(1);
   });
 
-  it('set the account in the one way that reaches the nodes, and join no list by a lateral subquery', () => {
+  it('sets the account with `set local`, which reaches the nodes, and uses no lateral subquery', () => {
     const sources = readdirSync(__dirname, { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.ts') && !file.endsWith('.spec.ts'))
       .map((file) => ({ file, text: readFileSync(join(__dirname, file), 'utf8') }));
@@ -90,7 +92,7 @@ describe('statements that Citus takes too', () => {
     expect(having(/set_config\(/)).toEqual([]);
     expect(having(/set local perkway\.account_id/)).toEqual([join('reader', 'reader.ts')]);
     expect(having(/lateral \(\s*select/)).toEqual([]);
-    // For each of a list: refused where the table lies on nodes.
+    // A subquery per row of a list: Citus rejects it on distributed tables.
     expect(having(/unnest\([^`;]*\bwhere\s+(not\s+)?exists/)).toEqual([]);
   });
 });

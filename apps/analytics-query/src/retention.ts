@@ -1,7 +1,7 @@
 /**
- * The start of the oldest month that is kept (UTC, epoch milliseconds); -Infinity when all are. What is older is in no
- * answer from that moment on, whether or not it has been dropped yet.
- * @param months whole months beside the current one; 0 for all
+ * Returns the start of the oldest month that is kept (UTC, epoch milliseconds); -Infinity if all are. Queries exclude
+ * older events from that moment on, whether or not they have been dropped yet.
+ * @param months whole months kept besides the current one; 0 for all
  */
 export function keptFrom(months: number, now: number): number {
   if (months === 0) return -Infinity;

@@ -14,7 +14,7 @@ import {
 import {
   closeAll,
   testNats,
-  type Answering,
+  type RpcResponder,
   type LaunchedApp,
   type TestDatabase,
   type TestNats,
@@ -23,7 +23,7 @@ import {
 
 let database: TestDatabase;
 let nats: TestNats;
-let issuer: Answering<object>;
+let issuer: RpcResponder<object>;
 let app: LaunchedApp;
 const key = signingKey('k1');
 let published = [key];
@@ -45,7 +45,7 @@ const refused = { status: 401, body: { error: 'Invalid token' } };
 const pick = ({ status, body }: { status: number; body: object }) => ({ status, body });
 
 describe('tokens', () => {
-  it('open the API when they are sent raw', async () => {
+  it('are accepted without a Bearer prefix', async () => {
     expect((await meta(tokenFor(account, key))).status).toBe(200);
   });
 
@@ -53,20 +53,20 @@ describe('tokens', () => {
     ['with a Bearer prefix', () => `Bearer ${tokenFor(account, key)}`],
     ['that is empty', () => ''],
     ['that is garbage', () => 'garbage'],
-    ['in three parts of garbage', () => 'a.b.c'],
+    ['of three garbage parts', () => 'a.b.c'],
     ['that has expired', () => tokenFor(account, key, { expiresIn: -1 })],
     ['of another issuer', () => tokenFor(account, key, { issuer: 'https://evil.test' })],
     ['for another audience', () => tokenFor(account, key, { audience: 'others' })],
-    ['that names no account', () => tokenFor('not an account', key)],
+    ['without a valid account', () => tokenFor('not an account', key)],
     ['signed with another key', () => tokenFor(account, { ...signingKey('k1'), kid: 'k1' })],
-    ['of an unknown key', () => tokenFor(account, signingKey('k9'))],
+    ['with an unknown key id', () => tokenFor(account, signingKey('k9'))],
     ['without a signature', () => `${tokenFor(account, key).split('.').slice(0, 2).join('.')}.`],
     [
       'with a changed signature',
       () => tokenFor(account, key).replace(/.{4}$/, (end) => (end === 'AAAA' ? 'BBBB' : 'AAAA')),
     ],
     [
-      'of algorithm none',
+      'with algorithm none',
       () => jwt.sign({ role: 'ADMIN' }, '', { algorithm: 'none', keyid: 'k1', subject: account }),
     ],
     [
@@ -101,25 +101,25 @@ describe('tokens', () => {
           expiresIn: 60,
         }),
     ],
-    ['that is endless', () => 'x'.repeat(8_000)],
-  ])('%s are refused', async (_name, token) => {
+    ['that is too long', () => 'x'.repeat(8_000)],
+  ])('%s are rejected', async (_name, token) => {
     expect(pick(await meta(token()))).toEqual(refused);
   });
 
-  it('are judged before anything else of the request', async () => {
+  it('are checked before anything else in the request', async () => {
     const load = http(app).post('/cubejs-api/v1/load').set('content-type', 'application/json');
     expect(pick(await load.send('not json'))).toEqual(refused);
     expect(pick(await new Analytics(app.url, 'x').get('/cubejs-api/v1/load'))).toEqual(refused);
   });
 
-  it('stop working when they expire, also if they were good before', async () => {
+  it('are rejected once they expire, even if they were cached', async () => {
     const token = tokenFor(account, key, { expiresIn: 1 });
     expect((await meta(token)).status).toBe(200);
     await sleep(2_000);
     expect(pick(await meta(token))).toEqual(refused);
   });
 
-  it('of a new key work at once, and unknown keys cannot flood the token service', async () => {
+  it('of a new key are accepted at once, and unknown key ids cannot flood token-issuer', async () => {
     await sleep(1_100);
     const next = signingKey('k2');
     published = [key, next];
@@ -131,33 +131,33 @@ describe('tokens', () => {
     expect(issuer.requests.length - before).toBeLessThanOrEqual(2);
   });
 
-  it('work on while the token service is away', async () => {
+  it('are accepted while token-issuer is down', async () => {
     await issuer.close();
     expect((await meta(tokenFor(account, key, { jwtid: 'another' }))).status).toBe(200);
     issuer = await fakeTokenIssuer(nats.url, () => published);
   });
 
-  it('are in no log line', () => {
+  it('never appear in the log', () => {
     expect(app.logs.join('')).not.toContain('eyJ');
   });
 });
 
-describe('the host', () => {
-  it('has health at its root', async () => {
+describe('the query host', () => {
+  it('serves health probes at its root', async () => {
     for (const path of ['/livez', '/readyz']) {
       await http(app).get(path).expect(200, { health: 'HEALTH' });
     }
   });
 
   it.each(['/cubejs-api/v1/cubesql', '/cubejs-api/v1/nothing', '/cubejs-api', '/nothing'])(
-    'says 404 in JSON for %s',
+    'responds to %s with 404 in JSON',
     async (path) => {
       const { status, body } = await http(app, { authorization: tokenFor(account, key) }).get(path);
       expect([status, body]).toEqual([404, { error: expect.any(String) }]);
     },
   );
 
-  it('says 405 in JSON for a wrong method', async () => {
+  it('responds to a wrong method with 405 in JSON', async () => {
     const { status, headers, body } = await http(app).delete('/cubejs-api/v1/load');
     expect([status, headers.allow, body]).toEqual([
       405,
@@ -166,7 +166,7 @@ describe('the host', () => {
     ]);
   });
 
-  it('lets browsers on any origin in', async () => {
+  it('allows browsers on any origin', async () => {
     const origin = 'https://dashboard.test';
     const preflight = await http(app).options('/cubejs-api/v1/load').set({
       origin,
@@ -177,7 +177,7 @@ describe('the host', () => {
     expect(preflight.headers['access-control-allow-origin']).toBe('*');
     expect(preflight.headers['access-control-allow-headers']).toContain('authorization');
     expect((await http(app).options('/cubejs-api/v1/load')).status).toBe(204);
-    const answer = await http(app, { origin }).get('/cubejs-api/v1/meta');
-    expect([answer.status, answer.headers['access-control-allow-origin']]).toEqual([401, '*']);
+    const response = await http(app, { origin }).get('/cubejs-api/v1/meta');
+    expect([response.status, response.headers['access-control-allow-origin']]).toEqual([401, '*']);
   });
 });

@@ -5,12 +5,13 @@ import {
   ERASE,
   TRACKING_DEAD_STREAM,
   TRACKING_STREAM,
+  trackingSubject,
   type Erasure,
   type ErasureSubject,
 } from '@perkway/domain';
 import {
   anAccountId,
-  asker,
+  rpcCaller,
   closeAll,
   connectTo,
   keptMessages,
@@ -19,7 +20,7 @@ import {
   runNode,
   testSecrets,
   waitFor,
-  type Asker,
+  type RpcCaller,
 } from '@perkway/testing';
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
@@ -32,13 +33,13 @@ const PERSONAL = [NAME, JSON.stringify(NAME).slice(1, -1), ORDER, MAIL];
 const LONG_AGO = Date.now() - 40 * 24 * 3_600_000;
 
 let stack: Stack;
-let operator: Asker;
+let operator: RpcCaller;
 let manager: JetStreamManager;
 const open: { close(): Promise<unknown> }[] = [];
 
 beforeEach(async () => {
   stack = await analyticsStack({ ROLLUP_INTERVAL_MS: '200' });
-  operator = await asker(stack.nats.url);
+  operator = await rpcCaller(stack.nats.url);
   const connection = await connectTo(stack.nats.url);
   manager = await jetstreamManager(connection);
   open.push(stack, operator, connection);
@@ -87,14 +88,24 @@ const begin = async (subject: ErasureSubject): Promise<Erasure> => ({
   id: randomUUID(),
   round: 1,
   ...subject,
-  ...(await operator.rpc.ask(BEGIN_ERASURE, subject)),
+  ...(await operator.rpc.request(BEGIN_ERASURE, subject)),
 });
 const erase = async (subject: ErasureSubject) => {
   const erasure = await begin(subject);
   await waitFor(
-    async () => (await operator.rpc.ask(ERASE['analytics-query'], erasure)).isDone,
+    async () => (await operator.rpc.request(ERASE['analytics-query'], erasure)).isDone,
     'the end of an erasure',
   );
+};
+/** Reads everything again that the stream keeps. */
+const replay = async () => {
+  const { state } = await manager.streams.info(TRACKING_STREAM);
+  const { exitCode } = await runNode(
+    ['--import', 'tsx', 'tools/perkway/src/replay.ts', '--from', String(state.first_ts)],
+    { env: { NATS_URL: stack.nats.url } },
+  );
+  expect(exitCode).toBe(0);
+  await untilRead();
 };
 const journeyOf = (account: string, value = NAME): ErasureSubject => ({ account, kind: 'journey_id', value });
 const traces = async () =>
@@ -118,7 +129,7 @@ const totalsOf = async (account: string) => {
   };
 };
 
-it('takes a journey out of rows and streams, and every count stays', async () => {
+it('erases a journey from rows and streams, and keeps every count', async () => {
   const [account, other] = [anAccountId(), anAccountId()];
   await stack.publisher.events(...eventsOf(account, NAME), ...eventsOf(account, 'somebody-else').slice(0, 2));
   await stack.publisher.events(...eventsOf(other, NAME).slice(1, 2));
@@ -140,24 +151,24 @@ it('takes a journey out of rows and streams, and every count stays', async () =>
   const standIns = new Set(rows.map((row) => row.journey_id));
   expect(standIns.size).toBe(2);
   expect([...standIns].filter((each) => each.startsWith('erased-'))).toHaveLength(1);
-  // The other account's journey only has the same name.
+  // The other account has an unrelated journey with the same id.
   expect((await stored(other))[0]!.journey_id).toBe(NAME);
   await stack.database.query('delete from tracking_events where account_id = $1', [other]);
   await erase(journeyOf(other));
-  // Of another journey the attributes stay.
+  // The attributes of another journey stay.
   await stack.database.query(`delete from tracking_events where journey_id = 'somebody-else'`);
   await erase(journeyOf(account, 'somebody-else'));
   expect(await traces()).toEqual([]);
 });
 
-it('knows the journey when it comes again: late, replayed or told twice', async () => {
+it('recognizes the journey when it comes again: late, replayed or duplicated', async () => {
   const account = anAccountId();
   const events = eventsOf(account, NAME);
   await stack.publisher.events(...events);
   await untilStored(account, 5);
   await erase(journeyOf(account));
 
-  // As an outbox would bring it, beside an event of somebody else in the same message.
+  // As an outbox would send it, in one message with an event of another journey.
   await stack.publisher.events(events[1]!, event({ ...events[1], id: 'late' } as never), {
     ...events[1]!,
     id: 'of-another',
@@ -171,21 +182,15 @@ it('knows the journey when it comes again: late, replayed or told twice', async 
   expect(await traces()).toEqual([]);
   expect(await stack.as(account).count('incentive_clicks.count')).toBe(3);
   expect(await stack.as(account).count('incentive_clicks.journeys')).toBe(2);
-  // The order is known by what it was made into.
+  // The external id is recognized by its stand-in.
   expect(await stack.as(account).count('conversions.count')).toBe(1);
 
-  const { state } = await manager.streams.info(TRACKING_STREAM);
-  const { exitCode } = await runNode(
-    ['--import', 'tsx', 'tools/perkway/src/replay.ts', '--from', String(state.first_ts)],
-    { env: { NATS_URL: stack.nats.url } },
-  );
-  expect(exitCode).toBe(0);
-  await untilRead();
+  await replay();
   expect(await stored(account)).toHaveLength(7);
   expect(await traces()).toEqual([]);
 });
 
-it('takes it out of dead letters, and keeps them', async () => {
+it('erases a journey from dead letters, and keeps the letters', async () => {
   const account = anAccountId();
   const bad = { ...eventsOf(account, NAME)[1], perk: 'no id at all!' };
   await stack.publisher.publish({ events: [bad, { ...bad, id: 'x', journey: [NAME] }] });
@@ -194,19 +199,80 @@ it('takes it out of dead letters, and keeps them', async () => {
   await waitFor(async () => expect(await letters()).toBe(3), 'three dead letters');
   await erase(journeyOf(account));
   expect(await traces()).toEqual([]);
-  // What cannot be read cannot be kept.
+  // A message that cannot be parsed cannot be kept.
   expect(await letters()).toBe(2);
   for (const { place, text } of await keptMessages(stack.nats.url))
-    if (place === TRACKING_DEAD_STREAM) expect(text).toMatch(/Perkway-Reason: (perk|journey) is no/);
+    if (place === TRACKING_DEAD_STREAM) expect(text).toMatch(/Perkway-Reason: (perk|journey) is not/);
 
-  // One that comes later never gets there with a name.
+  // A later dead letter is redacted before it is published.
   await stack.publisher.publish({ events: [{ ...bad, id: 'later' }] });
   await waitFor(async () => expect(await letters()).toBe(3), 'another dead letter');
   await untilRead();
   expect(placesOf(await keptMessages(stack.nats.url), PERSONAL)).toEqual([]);
 });
 
-it('takes a customer out of events by reference and attribute, and knows nobody afterwards', async () => {
+it('erases a journey from any place in dead letters and messages', async () => {
+  const account = anAccountId();
+  const other = anAccountId();
+  const [, valid] = eventsOf(account, 'somebody-else');
+  const bad = { ...valid, perk: 'no id at all!', cmeta: {}, utm: {} };
+  const letters = [
+    { ...bad, journeyId: NAME },
+    { ...bad, context: { of: [{ who: `journey ${NAME}.` }] } },
+    { ...bad, [NAME]: true },
+    { ...bad, reference: { id: NAME } },
+    { ...bad, cmeta: { visitor: { journey: NAME } } },
+    { ...bad, account: undefined, journeyId: NAME },
+    [NAME],
+    NAME,
+  ];
+  for (const [index, letter] of letters.entries())
+    await stack.publisher.publish({
+      events: [Array.isArray(letter) || typeof letter === 'string' ? letter : { ...letter, id: `l${index}` }],
+    });
+  // This event is valid and counted, and so is the other account's.
+  await stack.publisher.publish({ events: [{ ...valid, cmeta: {}, utm: {}, journeyId: NAME }], of: NAME });
+  const [, theirs] = eventsOf(other, 'x');
+  await stack.publisher.publish({ events: [{ ...theirs, cmeta: {}, utm: {}, journeyId: 'kept' }] });
+  const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+  const tooDeep = JSON.stringify({ ...bad, journey: NAME, id: 'deep' }).slice(0, -1);
+  await stack.publisher.publish(`{"events": [${tooDeep}, "more": ${deep}}]}`);
+  const count = async () => (await manager.streams.info(TRACKING_DEAD_STREAM)).state.messages;
+  await waitFor(async () => expect(await count()).toBe(letters.length + 1), 'the dead letters');
+  await untilStored(account, 1);
+  await erase(journeyOf(account));
+  await untilRead();
+  expect(await traces()).toEqual([]);
+  expect(await stored(account)).toHaveLength(1);
+  expect(JSON.stringify(await keptMessages(stack.nats.url))).toContain('kept');
+
+  const before = await count();
+  await stack.publisher.publish({ events: [{ ...bad, id: 'late', journeyId: NAME }] });
+  await stack.publisher.publish({ events: [{ ...bad, id: 'late 2', context: { of: [NAME] } }] });
+  await waitFor(async () => expect(await count()).toBe(before + 2), 'two more');
+  await untilRead();
+  expect(await traces()).toEqual([]);
+});
+
+it('does not count a forged event when a person is erased from its message', async () => {
+  const account = anAccountId();
+  const [, , conversion, click] = eventsOf(account, NAME);
+  await stack.publisher.events(click!);
+  await stack.publisher.publish({ events: [conversion] }, trackingSubject('links'));
+  const letters = async () => (await manager.streams.info(TRACKING_DEAD_STREAM)).state.messages;
+  await waitFor(async () => expect(await letters()).toBe(1), 'a dead letter');
+  await untilStored(account, 1);
+  await erase(journeyOf(account));
+  await untilRead();
+  expect(await stored(account)).toHaveLength(1);
+  expect(await traces()).toEqual([]);
+  const sources = await Promise.all(
+    [2, 3].map(async (seq) => (await manager.streams.getMessage(TRACKING_DEAD_STREAM, { seq }))?.header),
+  );
+  expect(sources.map((header) => header?.get('Perkway-Source') ?? null)).toContain('tracking.links');
+});
+
+it('erases a customer from events by reference and attribute, and stores nothing about the customer', async () => {
   const account = anAccountId();
   const [, click, , , link] = eventsOf(account, 'journey-1');
   await stack.publisher.events(link!, {
@@ -225,7 +291,7 @@ it('takes a customer out of events by reference and attribute, and knows nobody 
   ]);
 });
 
-it('counts an order once whose customer was erased, then its journey', async () => {
+it('counts an order once after its customer and then its journey were erased', async () => {
   const account = anAccountId();
   const order = { ...eventsOf(account, NAME)[2]!, cmeta: { customer: MAIL } };
   await stack.publisher.events(order as never);
@@ -242,7 +308,60 @@ it('counts an order once whose customer was erased, then its journey', async () 
   expect(await traces()).toEqual([]);
 });
 
-it('does not bring back what another replica is taking out of the same row', async () => {
+/** An order that the client reports a second time, in another event of another journey. */
+const orderOf = (account: string, journey: string, customer = MAIL) => ({
+  ...eventsOf(account, journey)[2]!,
+  cmeta: { customer },
+  utm: {},
+});
+
+it('counts an order once if it is reported again after its customer was erased', async () => {
+  const account = anAccountId();
+  await stack.publisher.events(orderOf(account, 'journey-1') as never);
+  await untilStored(account, 1);
+  await erase({ account, kind: 'customer_id', value: MAIL });
+  await stack.publisher.events(
+    orderOf(account, 'journey-1') as never,
+    orderOf(account, 'journey-2') as never,
+  );
+  const marker = { ...eventsOf(account, 'somebody-else')[1]!, cmeta: {}, utm: {} };
+  await stack.publisher.events(marker as never);
+  await untilStored(account, 2);
+  expect(await stack.as(account).count('conversions.count')).toBe(1);
+});
+
+it.each([
+  ['first', NAME, 'somebody-else'],
+  ['again', 'somebody-else', NAME],
+])(
+  'counts an order once after the journey that reported it %s was erased, even after a replay',
+  async (_, ...journeys) => {
+    const account = anAccountId();
+    // In the batch of a replay, the counted event comes last.
+    for (const [index, journey] of journeys.entries()) {
+      const order = { ...orderOf(account, journey, 'kept'), at: Date.now() - index * 1_000 };
+      await stack.publisher.events(order as never);
+      await untilRead();
+    }
+    expect(await stored(account)).toHaveLength(1);
+    await erase(journeyOf(account));
+    await untilRead();
+    await replay();
+    expect(await stored(account)).toHaveLength(1);
+  },
+);
+
+it('counts an order once if an erased journey and another report it at the same time', async () => {
+  const account = anAccountId();
+  await erase(journeyOf(account));
+  await stack.publisher.events(orderOf(account, NAME) as never, orderOf(account, 'somebody-else') as never);
+  await stack.publisher.events(orderOf(account, NAME) as never);
+  await untilRead();
+  await waitFor(async () => expect(await stored(account)).not.toEqual([]), 'the order');
+  expect(await stored(account)).toHaveLength(1);
+});
+
+it('does not restore what another replica is erasing from the same row', async () => {
   const account = anAccountId();
   const [, , , , link] = eventsOf(account, NAME);
   await stack.publisher.events(link!);
@@ -259,7 +378,7 @@ it('does not bring back what another replica is taking out of the same row', asy
   await waitFor(async () => {
     const waiting = await stack.database.query(
       `select from pg_stat_activity
-       where datname = current_database() and application_name = 'analytics-query-upkeep' and state = 'active'
+       where datname = current_database() and application_name = 'analytics-query-maintenance' and state = 'active'
          and clock_timestamp() - query_start > interval '0.3 s'`,
     );
     expect(waiting).toHaveLength(1);
@@ -269,7 +388,7 @@ it('does not bring back what another replica is taking out of the same row', asy
   expect((await stored(account)).map((row) => row.journey_id)).toEqual(['erased-1']);
 });
 
-it('leaves those alone who came without a journey', async () => {
+it('does not change events that came without a journey', async () => {
   const account = anAccountId();
   const nobody = deriveJourneyId('spring');
   await stack.publisher.events(...eventsOf(account, nobody).slice(0, 3));
@@ -280,10 +399,15 @@ it('leaves those alone who came without a journey', async () => {
   expect(new Set((await stored(account)).map((row) => row.journey_id))).toEqual(new Set([nobody]));
 });
 
-it('is done by whichever replica is asked, with old and new keys', async () => {
+it('works on any replica, with old and new keys', async () => {
   const account = anAccountId();
+  const another = anAccountId();
   await stack.publisher.events(...eventsOf(account, NAME));
   await untilStored(account, 5);
+  await stack.publisher.events(orderOf(another, NAME) as never);
+  await untilStored(another, 1);
+  await stack.publisher.events({ ...orderOf(another, NAME), at: Date.now() - 60_000 } as never);
+  await untilRead();
   const erasure = await begin(journeyOf(account));
   expect((await begin(journeyOf(account))).standIn).toBe(erasure.standIn);
   await erase(journeyOf(account));
@@ -298,5 +422,13 @@ it('is done by whichever replica is asked, with old and new keys', async () => {
   await untilStored(account, 6);
   await untilRead();
   expect(new Set((await stored(account)).map((row) => row.journey_id))).toEqual(new Set([erasure.standIn]));
+
+  // The order was counted under the old key and is erased under the new one.
+  await erase(journeyOf(another));
+  await replay();
+  expect(await stored(another)).toHaveLength(1);
   expect(await traces()).toEqual([]);
+  await stack.publisher.events(orderOf(another, NAME) as never, orderOf(another, 'somebody-else') as never);
+  await untilRead();
+  expect(await stored(another)).toHaveLength(1);
 });

@@ -3,9 +3,10 @@ import {
   TRACKING_CONSUMER,
   TRACKING_DEAD_STREAM,
   TRACKING_STREAM,
+  trackingSubject,
   type TrackingEvent,
 } from '@perkway/domain';
-import { connectTo, http, waitFor } from '@perkway/testing';
+import { connectTo, http, runNode, waitFor } from '@perkway/testing';
 import { ensureTrackingStreams } from '../src/ingest/tracking-streams.js';
 import { anAccountId, analyticsStack, click, event, launchAnalytics, type Stack } from './support.js';
 
@@ -39,12 +40,14 @@ const pending = () =>
 const deadLetters = () =>
   withStream(async (manager) => {
     const { state } = await manager.streams.info(TRACKING_DEAD_STREAM);
-    const letters: { reason: string; body: string }[] = [];
+    const letters: { number: number; reason: string; source: string; body: string }[] = [];
     for (let seq = state.first_seq; seq <= state.last_seq && state.messages > 0; seq += 1) {
       const message = await manager.streams.getMessage(TRACKING_DEAD_STREAM, { seq });
       if (message)
         letters.push({
+          number: seq,
           reason: message.header.get('Perkway-Reason'),
+          source: message.header.get('Perkway-Source'),
           body: Buffer.from(message.data).toString(),
         });
     }
@@ -52,7 +55,7 @@ const deadLetters = () =>
   });
 
 describe('the stream', () => {
-  it('is brought up to date by a newer build, and left as it is by an older one', async () => {
+  it('is updated by a newer build, and left alone by an older one', async () => {
     const settings = async () =>
       withStream(async (manager) => {
         const { description, max_bytes } = (await manager.streams.info(TRACKING_STREAM)).config;
@@ -90,11 +93,11 @@ describe('ingest', () => {
     expect(await stack.as(anAccountId()).count('perk_clicks.count')).toBe(0);
     await waitFor(
       async () => expect(await pending()).toEqual({ waiting: 0, unacknowledged: 0 }),
-      'this backlog',
+      'an empty backlog',
     );
   });
 
-  it('counts an event that arrives again only once', async () => {
+  it('counts an event once if it is delivered again', async () => {
     const account = anAccountId();
     const twice = click(account);
     await stack.publisher.events(twice, twice);
@@ -104,7 +107,7 @@ describe('ingest', () => {
     await counted(account, 'perk_clicks.count', 2);
   });
 
-  it('keeps events of the same id and account at different times apart', async () => {
+  it('counts events with the same id and account at different times separately', async () => {
     const account = anAccountId();
     await stack.publisher.events(
       click(account, { id: 'same', at: 1_750_000_000_000 }),
@@ -114,9 +117,9 @@ describe('ingest', () => {
   });
 
   it.each([
-    ['which is copied', []],
-    ['which is inserted beside one that came before', [click(anAccountId())]],
-  ])('stores every text and every time as it came in a batch %s', async (_, before) => {
+    ['that is copied', []],
+    ['that is inserted, because it has a duplicate', [click(anAccountId())]],
+  ])('stores every string and every time exactly, in a batch %s', async (_, before) => {
     const account = anAccountId();
     for (const each of before) {
       await stack.publisher.events(each);
@@ -124,7 +127,7 @@ describe('ingest', () => {
     }
     const controls = String.fromCharCode(...Array.from({ length: 31 }, (_, index) => index + 1));
     const texts = ['NULL', 'null', '', '{a,b}', '"', '\\', '\\n', '\\\\"\\u0041', controls, '\x7f\u2028é🎁'];
-    // Spread over years: not every instant that is a whole number of milliseconds is one in seconds.
+    // Spread over years: not every whole number of milliseconds is exact as a floating-point number of seconds.
     const atOf = (index: number) => Date.UTC(2020, 0, 1) + index * 13_977_213_337 + index;
     const sent = texts.map((text, index) => ({
       at: atOf(index),
@@ -169,14 +172,64 @@ describe('ingest', () => {
     await stack.publisher.events(
       conversion(account, 'order-1', 99),
       first,
+      // As boost repeats a conversion: under the same id.
+      { ...first, at: first.at + 1, value: 99 } as TrackingEvent,
       conversion(account, undefined, 1),
     );
     await stack.publisher.events(conversion(account, undefined, 1), conversion(account, 'order-2', 0.5));
     await counted(account, 'conversions.count', 4);
     await counted(other, 'conversions.count', 1);
-    // Whichever of the two in the first batch was taken, it was one of them.
+    // Either of the two in the first batch may have been counted.
     const value = await stack.as(account).count('conversions.value');
     expect([12.75, 101.5]).toContain(value);
+  });
+
+  it('separates external ids and views of public keys from those of servers', async () => {
+    const account = anAccountId();
+    const bot = { class: 'bot', reason: 'user-agent:googlebot' } as const;
+    const human = { class: 'human', reason: 'none' } as const;
+    const conversion = (traffic?: typeof bot | typeof human, value?: number) =>
+      event({
+        type: 'conversion',
+        account,
+        campaign: 'c',
+        journey: 'j',
+        externalId: 'order-1',
+        traffic,
+        value,
+      });
+    // One from a public key must not replace the server's, in one batch or in several.
+    await stack.publisher.events(conversion(bot), conversion(human));
+    await counted(account, 'conversions.count', 1);
+    await stack.publisher.events(conversion(undefined, 40));
+    await counted(account, 'conversions.count', 2);
+    await stack.publisher.events(conversion(undefined, 99), conversion(human));
+    const view = (traffic?: typeof bot | typeof human) =>
+      event({ type: 'perk_view', account, collection: 'main', perks: ['coffee', 'gym'], traffic });
+    await stack.publisher.events(view(bot), view(human), view());
+    await counted(account, 'perk_views.count', 6);
+    const sendRequest = stack.as(account);
+    expect(await sendRequest.count('conversions.count')).toBe(2);
+    expect(await sendRequest.count('conversions.value')).toBe(40);
+    expect(await sendRequest.count('perk_views.count_people')).toBe(4);
+    const { body } = await sendRequest.load({
+      measures: ['perk_views.count', 'perk_views.count_people'],
+      dimensions: ['perk_views.perk_id', 'perk_views.traffic_class', 'perk_views.traffic_reason'],
+      filters: [{ member: 'perk_views.perk_id', operator: 'equals', values: ['gym'] }],
+      order: { 'perk_views.traffic_class': 'asc' },
+    });
+    expect(
+      body.data.map((row: Record<string, unknown>) => [
+        row['perk_views.traffic_class'],
+        row['perk_views.traffic_reason'],
+        row['perk_views.count'],
+        row['perk_views.count_people'],
+      ]),
+    ).toEqual([
+      ['bot', 'user-agent:googlebot', '1', '0'],
+      ['human', 'none', '1', '1'],
+      [null, null, '1', '1'],
+    ]);
   });
 
   it('shows the newest name, in whatever order names arrive', async () => {
@@ -232,21 +285,21 @@ describe('ingest', () => {
     await counted(account, 'perk_clicks.count', times.length);
   });
 
-  it('puts aside what can never be stored, with the reason, and stores the rest of the message', async () => {
+  it('dead-letters events that can never be stored, with the reason, and stores the rest of the message', async () => {
     const account = anAccountId();
     const before = (await deadLetters()).length;
     const broken: [unknown, string][] = [
-      [{ ...click(account), account: 'no id!' }, 'account is no id'],
-      [{ ...click(account), id: 'x'.repeat(65) }, 'id has not 1 to 64 characters'],
+      [{ ...click(account), account: 'no id!' }, 'account is not a valid id'],
+      [{ ...click(account), id: 'x'.repeat(65) }, 'id must have 1 to 64 characters'],
       [{ ...click(account), at: Date.UTC(2019, 11, 31) }, 'at is before 2020 or more than a day ahead'],
       [{ ...click(account), at: Date.now() + 25 * 3_600_000 }, 'at is before 2020 or more than a day ahead'],
-      [{ ...click(account), at: 1.5 }, 'at is no whole number of milliseconds'],
+      [{ ...click(account), at: 1.5 }, 'at is not a whole number of milliseconds'],
       [{ ...click(account), type: 'toString' }, 'type is unknown'],
-      [{ ...click(account), perk: 5 }, 'perk is no id'],
+      [{ ...click(account), perk: 5 }, 'perk is not a valid id'],
       [{ ...click(account), cmeta: { a: 'nul \0' } }, 'cmeta has a character that cannot be stored'],
-      [{ ...click(account), traffic: { class: 'alien', reason: 'x' } }, 'traffic is none of human'],
-      [{ ...click(account), v: 0 }, 'v is no version'],
-      ['text', 'the event is no object'],
+      [{ ...click(account), traffic: { class: 'alien', reason: 'x' } }, 'traffic is not one of human'],
+      [{ ...click(account), v: 0 }, 'v is not a valid version'],
+      ['text', 'the event is not an object'],
     ];
     await stack.publisher.publish({
       events: [click(account), ...broken.map(([each]) => each), click(account)],
@@ -261,16 +314,71 @@ describe('ingest', () => {
         expect(letters).toContainEqual(expect.objectContaining({ reason: expect.stringContaining(reason) })),
       );
       expect(letters.map(({ reason }) => reason)).toEqual(
-        expect.arrayContaining(['the message is no JSON', 'the message has no list of events']),
+        expect.arrayContaining(['the message is not valid JSON', 'the message has no array of events']),
       );
     }, 'the dead letters');
     await waitFor(
       async () => expect(await pending()).toEqual({ waiting: 0, unacknowledged: 0 }),
-      'this backlog',
+      'an empty backlog',
     );
   });
 
-  it('is held up by no event that cannot even be looked up or written again', async () => {
+  it('rejects events that the app of the subject does not publish, even in a replay', async () => {
+    const account = anAccountId();
+    const conversion = event({
+      type: 'conversion',
+      account,
+      campaign: 'spring',
+      journey: 'j',
+      value: 5_000_000,
+    });
+    const forged = {
+      links: conversion,
+      boost: event({
+        ...{ type: 'reward_link', account, state: 'revealed', pool: 'p', denomination: 10 },
+        ...{ currency: 'EUR', createdBy: 'x' },
+      }),
+      'gift-cards': click(account),
+      perks: { ...conversion, id: 'by-perks' },
+      unknown: { ...conversion, id: 'by-nobody' },
+    };
+    const before = (await deadLetters()).length;
+    for (const [app, each] of Object.entries(forged))
+      await stack.publisher.publish({ events: [each] }, trackingSubject(app));
+    await stack.publisher.publish({ events: [click(account), conversion] }, trackingSubject('links'));
+    await counted(account, 'perk_clicks.count', 1);
+    const letters = async () => (await deadLetters()).slice(before);
+    const expected = Object.keys(forged).map((app) => ({
+      reason: 'type is not published by this app',
+      source: trackingSubject(app),
+    }));
+    // The broker stores an equal dead letter once.
+    // They arrive in any order.
+    const areExpected = async () => {
+      const found = await letters();
+      expect(found).toHaveLength(expected.length);
+      expect(found).toEqual(expect.arrayContaining(expected.map((each) => expect.objectContaining(each))));
+    };
+    await waitFor(areExpected, 'the dead letters');
+    expect(await stack.as(account).count('conversions.count')).toBe(0);
+    expect(await stack.as(account).count('reward_links.count')).toBe(0);
+
+    // After this, the broker no longer recognizes duplicates.
+    await withStream(async (manager) => {
+      await manager.streams.update(TRACKING_DEAD_STREAM, { duplicate_window: 100_000_000 });
+    });
+    const numbers = (await letters()).map(({ number }) => String(number));
+    const { exitCode, output } = await runNode(
+      ['--import', 'tsx', 'tools/perkway/src/dead-letters.ts', 'replay', ...numbers],
+      { env: { NATS_URL: stack.nats.url } },
+    );
+    expect(exitCode).toBe(0);
+    expect(output).not.toContain('"replayed":false');
+    await waitFor(areExpected, 'the same dead letters');
+    expect(await stack.as(account).count('conversions.count')).toBe(0);
+  });
+
+  it('is not blocked by events that cannot be looked up or serialized', async () => {
     const account = anAccountId();
     const before = (await deadLetters()).length;
     const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
@@ -284,14 +392,14 @@ describe('ingest', () => {
     await waitFor(async () => {
       const letters = (await deadLetters()).slice(before);
       expect(letters.map(({ reason }) => reason).sort()).toEqual([
-        'account is no id',
-        'perk is no id',
-        'the event is no object',
+        'account is not a valid id',
+        'perk is not a valid id',
+        'the event is not an object',
       ]);
     }, 'the dead letters');
   });
 
-  it('finds the one event that the database refuses among many', async () => {
+  it('finds the events in a batch that the database rejects', async () => {
     const account = anAccountId();
     const before = (await deadLetters()).length;
     await stack.database.query(
@@ -305,26 +413,26 @@ describe('ingest', () => {
     const letters = (await deadLetters()).slice(before);
     expect(letters).toHaveLength(3);
     for (const { reason, body } of letters) {
-      expect(reason).toBe('the database refuses it: 23514');
+      expect(reason).toBe('rejected by the database: 23514');
       expect(JSON.parse(body)).toMatchObject({ events: [{ campaign: 'poison', account }] });
     }
     await stack.database.query('alter table tracking_events drop constraint poison');
   });
 
-  it('delays an event of an unknown version instead of dropping it, and stores the rest', async () => {
+  it('postpones an event of an unknown version instead of dropping it, and stores the rest', async () => {
     const account = anAccountId();
     const before = (await deadLetters()).length;
     await stack.publisher.publish({ events: [{ ...click(account), v: 2 }, click(account)] });
     await counted(account, 'perk_clicks.count', 1);
     await waitFor(
       async () => expect(await pending()).toEqual({ waiting: 0, unacknowledged: 1 }),
-      'this backlog',
+      'an empty backlog',
     );
     expect((await deadLetters()).length).toBe(before);
     await withStream((manager) => manager.streams.purge(TRACKING_STREAM));
   });
 
-  it('makes a partition that somebody has dropped again', async () => {
+  it('creates a partition again that was dropped', async () => {
     const account = anAccountId();
     const at = Date.UTC(2021, 4, 5);
     await stack.publisher.events(click(account, { at }));
@@ -334,7 +442,7 @@ describe('ingest', () => {
     await counted(account, 'perk_clicks.count', 2);
   });
 
-  it('attaches a month again that somebody has detached, with what it holds', async () => {
+  it('attaches a month again that was detached, with its events', async () => {
     const account = anAccountId();
     const at = Date.UTC(2021, 7, 5);
     await stack.publisher.events(click(account, { at }));
@@ -344,7 +452,7 @@ describe('ingest', () => {
     await counted(account, 'perk_clicks.count', 3);
   });
 
-  it('puts events aside whose month cannot have a partition, each by itself, and stores the others', async () => {
+  it('dead-letters each event whose month cannot have a partition, and stores the others', async () => {
     const account = anAccountId();
     const before = (await deadLetters()).length;
     await stack.database.query('create table tracking_events_2021_09 (something_else int)');
@@ -356,12 +464,12 @@ describe('ingest', () => {
     await counted(account, 'perk_clicks.count', 2);
     const letters = (await deadLetters()).slice(before);
     expect(letters).toHaveLength(1);
-    expect(letters[0]!.reason).toContain('there is no partition 2021-09');
+    expect(letters[0]!.reason).toContain('cannot create the partition 2021-09');
     expect(JSON.parse(letters[0]!.body)).toMatchObject({ events: [{ id: 'no-place', account }] });
     await stack.database.query('drop table tracking_events_2021_09');
   });
 
-  it('counts on /metrics what it stored', async () => {
+  it('exposes metrics of stored events', async () => {
     const text = (await http(stack.app).get('/metrics')).text;
     for (const name of [
       'tracking_events_stored_total',
@@ -373,7 +481,7 @@ describe('ingest', () => {
       expect(text).toMatch(new RegExp(`^${name}\\{[^}]*\\} \\d`, 'm'));
   });
 
-  it('hands back what it has fetched when it stops, so that another replica goes on at once', async () => {
+  it('returns fetched messages when it stops, so that another replica continues at once', async () => {
     const account = anAccountId();
     const events = Array.from({ length: 2_000 }, () => click(account));
     const second = await launchAnalytics(stack.database, stack.nats);
@@ -384,7 +492,7 @@ describe('ingest', () => {
     );
     await second.close();
     await publishing;
-    // Far less than the ten seconds after which the broker would deliver forgotten messages again.
+    // Much less than the ten seconds after which the broker redelivers unacknowledged messages.
     await waitFor(
       async () => expect(await stack.as(account).count('perk_clicks.count')).toBe(2_000),
       'all clicks',
@@ -392,12 +500,12 @@ describe('ingest', () => {
     );
     await waitFor(
       async () => expect(await pending()).toEqual({ waiting: 0, unacknowledged: 0 }),
-      'this backlog',
+      'an empty backlog',
       2_000,
     );
   });
 
-  it('is the only reader of its own consumer name', async () => {
+  it('uses an explicit-acknowledgement consumer with unlimited redelivery', async () => {
     const connection = await connectTo(stack.nats.url);
     const consumer = await jetstream(connection).consumers.get(TRACKING_STREAM, TRACKING_CONSUMER);
     expect((await consumer.info()).config).toMatchObject({ ack_policy: 'explicit', max_deliver: -1 });

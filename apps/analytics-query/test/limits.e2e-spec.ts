@@ -9,10 +9,10 @@ beforeAll(async () => {
 });
 afterAll(() => stack.close());
 
-/** Rows that are copied inside the database: many, and of no interest. */
+/** Copies rows inside the database, to have many. */
 const fill = async (account: string, events: number) => {
   await stack.publisher.events(click(account));
-  await waitFor(async () => expect(await stack.as(account).count('perk_clicks.count')).toBe(1), '1 of them');
+  await waitFor(async () => expect(await stack.as(account).count('perk_clicks.count')).toBe(1), '1 event');
   await stack.database.query(
     `insert into tracking_events (account_id, occurred_at, id, type, perk_id, journey_id)
      select $1, now() - n * interval '1 ms', 'n-' || n, 'perk_click', 'perk', 'journey-' || n from generate_series(1, $2::int) n`,
@@ -21,11 +21,11 @@ const fill = async (account: string, events: number) => {
 };
 const QUERY = { dimensions: ['perk_clicks.journey_id', 'perk_clicks.perk_id'], limit: 50_000 };
 
-describe('large answers', () => {
+describe('large responses', () => {
   const account = anAccountId();
   beforeAll(() => fill(account, 30_000));
 
-  it('are whole, in every form', async () => {
+  it('are complete in every format', async () => {
     const { body } = await stack.as(account).load(QUERY);
     expect(body.data).toHaveLength(30_000);
     expect(new Set(body.data.map((row) => row['perk_clicks.journey_id'])).size).toBe(30_000);
@@ -37,7 +37,7 @@ describe('large answers', () => {
     expect(columns.map(({ length }) => length)).toEqual([30_000, 30_000]);
   });
 
-  it('are refused where the limits of one request add up to too much, with the limit', async () => {
+  it('are rejected if the limits of one request add up to too much', async () => {
     const queries = Array.from({ length: 50 }, () => ({
       measures: ['perk_clicks.count'],
       timeDimensions: [{ dimension: 'perk_clicks.occurred_at', granularity: 'day' }],
@@ -46,21 +46,18 @@ describe('large answers', () => {
     const { status, body } = await stack.as(account).load(queries, 'multi');
     expect({ status, error: body.error }).toEqual({
       status: 400,
-      error: 'The queries of one request may ask for at most 250000 rows together: give them smaller limits',
+      error: 'The queries of one request may ask for at most 250000 rows together: use smaller limits',
     });
     const few = await stack.as(account).load(queries.slice(0, 5), 'multi');
     expect([few.status, few.body.error]).toEqual([200, undefined]);
   });
 });
 
-describe('a client that hangs up', () => {
-  it('ends its query', async () => {
+describe('a client that disconnects', () => {
+  it('cancels its query', async () => {
     const account = anAccountId();
     await stack.publisher.events(click(account));
-    await waitFor(
-      async () => expect(await stack.as(account).count('perk_clicks.count')).toBe(1),
-      '1 of them',
-    );
+    await waitFor(async () => expect(await stack.as(account).count('perk_clicks.count')).toBe(1), '1 event');
     const blocked = async () =>
       (
         await stack.database.query(
@@ -72,29 +69,26 @@ describe('a client that hangs up', () => {
     );
     const { token } = stack.as(account);
     const query = encodeURIComponent(JSON.stringify({ measures: ['perk_clicks.count'] }));
-    // To be torn before the answer.
+    // Closed before the response.
     const waiting = httpRequest(`${stack.app.url}/cubejs-api/v1/load?query=${query}`, {
       headers: { authorization: token },
     });
     waiting.on('error', () => undefined);
     waiting.end();
-    await waitFor(async () => expect(await blocked()).toBe(1), '1 of them');
+    await waitFor(async () => expect(await blocked()).toBe(1), '1 blocked query');
     waiting.destroy();
-    // Long before the lock is given up.
-    await waitFor(async () => expect(await blocked()).toBe(0), '0 of them', 2_000);
+    // Long before the lock is released.
+    await waitFor(async () => expect(await blocked()).toBe(0), 'no blocked query', 2_000);
     await lock;
     expect(await stack.as(account).count('perk_clicks.count')).toBe(1);
   });
 });
 
-describe('equal queries at the same time', () => {
+describe('equal concurrent queries', () => {
   it('share one run', async () => {
     const account = anAccountId();
     await stack.publisher.events(click(account));
-    await waitFor(
-      async () => expect(await stack.as(account).count('perk_clicks.count')).toBe(1),
-      '1 of them',
-    );
+    await waitFor(async () => expect(await stack.as(account).count('perk_clicks.count')).toBe(1), '1 event');
     const lock = stack.database.query(
       `begin; lock table tracking_events in access exclusive mode; select pg_sleep(1); commit`,
     );
@@ -106,18 +100,18 @@ describe('equal queries at the same time', () => {
         `select from pg_stat_activity where datname = current_database() and application_name = 'analytics-query-reader' and wait_event_type = 'Lock'`,
       );
       expect(rows).toHaveLength(1);
-    }, 'one query that waits');
+    }, 'one waiting query');
     await lock;
-    const answers = await Promise.all(asked);
-    expect(new Set(answers.map(({ body }) => JSON.stringify(body.data)))).toEqual(
+    const responses = await Promise.all(asked);
+    expect(new Set(responses.map(({ body }) => JSON.stringify(body.data)))).toEqual(
       new Set([JSON.stringify([{ 'perk_clicks.count': '1' }])]),
     );
-    expect(new Set(answers.map(({ body }) => body.lastRefreshTime as string)).size).toBe(1);
+    expect(new Set(responses.map(({ body }) => body.lastRefreshTime as string)).size).toBe(1);
   });
 });
 
-describe('queries that are only looked at', () => {
-  it('hold no more connections than those that are answered: another account goes on', async () => {
+describe('dry-run queries', () => {
+  it('use no more connections than real ones, so that another account can query', async () => {
     const [account, other] = [anAccountId(), anAccountId()];
     const blocker = new pg.Client(stack.database.urls.admin);
     await blocker.connect();
@@ -134,12 +128,12 @@ describe('queries that are only looked at', () => {
           `select from pg_stat_activity where datname = current_database() and application_name = 'analytics-query-reader' and wait_event_type = 'Lock'`,
         );
         expect(rows.length).toBeGreaterThan(0);
-      }, 'those that wait');
+      }, 'the blocked queries');
       const { status, body } = await stack.as(other).load({ measures: ['perk_clicks.count'] });
       expect([status, body.error]).toEqual([200, undefined]);
       await blocker.query('rollback');
-      // Nobody has used these attributes.
-      for (const answer of await Promise.all(asked)) expect([400, 429]).toContain(answer.status);
+      // No event has these attributes.
+      for (const response of await Promise.all(asked)) expect([400, 429]).toContain(response.status);
     } finally {
       await blocker.end();
     }
@@ -147,25 +141,19 @@ describe('queries that are only looked at', () => {
 });
 
 describe('attribute names', () => {
-  it('are found by their key when there are more than are listed, those of keyed calls listed first', async () => {
+  it('work in queries when there are more than /v1/meta lists, which lists names of keyed calls first', async () => {
     const account = anAccountId();
     const names = (from: number) =>
       Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`flood-${from + index}`, 'x']));
     await stack.publisher.events(
       ...[0, 500, 1_000, 1_500, 2_000].map((from) => click(account, { cmeta: names(from) })),
     );
-    await waitFor(
-      async () => expect(await stack.as(account).count('perk_clicks.count')).toBe(5),
-      '5 of them',
-    );
+    await waitFor(async () => expect(await stack.as(account).count('perk_clicks.count')).toBe(5), '5 events');
     await stack.publisher.events(
       click(account, { cmeta: { 'left-out': 'found', plain: 'too' } }),
       event({ type: 'perk_view', account, collection: 'main', perks: ['a'], cmeta: { 'from-key': 'yes' } }),
     );
-    await waitFor(
-      async () => expect(await stack.as(account).count('perk_clicks.count')).toBe(6),
-      '6 of them',
-    );
+    await waitFor(async () => expect(await stack.as(account).count('perk_clicks.count')).toBe(6), '6 events');
     const [{ kept }] = (await stack.database.query(
       'select count(*)::int as kept from attribute_names where account_id = $1',
       [account],
@@ -186,18 +174,42 @@ describe('attribute names', () => {
       ({ name }) => name === 'perk_clicks',
     )!;
     const listed = clicks.dimensions.map(({ name }) => name).filter((name) => name.includes('.cmeta_'));
-    expect(listed).toHaveLength(1_000);
+    // The one of the keyed call, and a few of those that anyone can make up.
+    expect(listed).toHaveLength(51);
     expect(listed).toContain('perk_clicks.cmeta_from_key');
   });
 
-  it('that are new are in the next answer, also of a query that was answered before', async () => {
+  it('of public keys in browsers are limited like those of clicks', async () => {
+    const account = anAccountId();
+    const cmeta = Object.fromEntries(Array.from({ length: 200 }, (_, index) => [`made-up-${index}`, 'x']));
+    const browser = { traffic: { class: 'human', reason: 'browser' } } as const;
+    await stack.publisher.events(
+      event({
+        type: 'teaser_view',
+        account,
+        campaign: 'c',
+        journey: 'j',
+        channel: 'journey',
+        cmeta,
+        ...browser,
+      }),
+    );
+    await waitFor(
+      async () => expect(await stack.as(account).count('teaser_views.count')).toBe(1),
+      'the event',
+    );
+    const { body } = await stack.as(account).get('/cubejs-api/v1/meta?extended');
+    expect((JSON.stringify(body).match(/"teaser_views\.cmeta_made_up/g) ?? []).length).toBe(50);
+  });
+
+  it('that are new work in the next query, even in one that ran before', async () => {
     const account = anAccountId();
     const names = ['user-id', 'user_id', 'last'];
     for (const [at, name] of names.entries()) {
       await stack.publisher.events(click(account, { cmeta: { [name]: 'x' } }));
       await waitFor(
         async () => expect(await stack.as(account).count('perk_clicks.count')).toBe(at + 1),
-        `${at + 1} of them`,
+        `${at + 1} events`,
       );
       const { body } = await stack.as(account).load({
         measures: ['perk_clicks.count'],
@@ -206,6 +218,31 @@ describe('attribute names', () => {
       expect(body.data).toEqual([{ 'perk_clicks.count': String(Math.min(at + 1, 2)) }]);
       const last = await stack.as(account).load({ dimensions: ['perk_clicks.cmeta_last'] });
       expect(last.status).toBe(name === 'last' ? 200 : 400);
+    }
+  });
+});
+
+describe('the rate limit of an account', () => {
+  it('is sent in headers, and rejects further requests of that account until the next second', async () => {
+    const limited = await analyticsStack({ RATE_LIMIT_PER_ACCOUNT: '20' });
+    try {
+      const [account, other] = [anAccountId(), anAccountId()];
+      const path = '/cubejs-api/v1/meta?onlyViews=true';
+      const { headers } = await limited.as(account).get(path);
+      expect(headers).toMatchObject({ 'ratelimit-limit': '20', 'ratelimit-reset': '1' });
+      expect(Number(headers['ratelimit-remaining'])).toBe(19);
+      const responses = await Promise.all(Array.from({ length: 100 }, () => limited.as(account).get(path)));
+      const refused = responses.filter(({ status }) => status === 429);
+      expect(refused.length).toBeGreaterThan(0);
+      expect(refused[0]!.headers).toMatchObject({ 'ratelimit-remaining': '0', 'retry-after': '1' });
+      expect(typeof refused[0]!.body.error).toBe('string');
+      expect((await limited.as(other).get(path)).status).toBe(200);
+      await waitFor(
+        async () => expect((await limited.as(account).get(path)).status).toBe(200),
+        'the next second',
+      );
+    } finally {
+      await limited.close();
     }
   });
 });

@@ -6,7 +6,7 @@ import {
   testNats,
   waitFor,
   type AppProcess,
-  type Answering,
+  type RpcResponder,
   type TestDatabase,
   type TestNats,
 } from '@perkway/testing';
@@ -32,9 +32,9 @@ const QUERY = { dimensions: ['perk_clicks.journey_id', 'perk_clicks.occurred_at'
 
 let database: TestDatabase;
 let nats: TestNats;
-let issuer: Answering<object>;
+let issuer: RpcResponder<object>;
 let publisher: Publisher;
-/** A process of its own, because its memory is looked at. */
+/** A process of its own, because its memory is measured. */
 let app: AppProcess;
 let analytics: Analytics;
 
@@ -47,7 +47,7 @@ beforeAll(async () => {
   publisher = await Publisher.connect(nats.url);
   analytics = new Analytics(app.url, tokenFor(account, key));
   await publisher.events(click(account));
-  await waitFor(async () => expect(await analytics.count('perk_clicks.count')).toBe(1), '1 of them');
+  await waitFor(async () => expect(await analytics.count('perk_clicks.count')).toBe(1), '1 event');
   await database.query(
     `insert into tracking_events (account_id, occurred_at, id, type, perk_id, journey_id)
      select account, now() - n * interval '1 ms', 'n-' || n, 'perk_click', 'perk', 'journey-' || n
@@ -65,7 +65,7 @@ const residentMb = (): number => {
   return (Number(kib) * 1024) / 1e6;
 };
 
-/** The most that the process holds while something is done. */
+/** Returns the peak memory of the process while the work runs. */
 async function peakMb(work: () => Promise<unknown>): Promise<number> {
   let peak = 0;
   const timer = setInterval(() => (peak = Math.max(peak, residentMb())), 10);
@@ -77,7 +77,7 @@ async function peakMb(work: () => Promise<unknown>): Promise<number> {
   }
 }
 
-/** Asks, and reads nothing yet. */
+/** Sends a query without reading the response yet. */
 async function begin(query: object): Promise<IncomingMessage> {
   const params = new URLSearchParams({ query: JSON.stringify(query) });
   const request = httpRequest(`${app.url}/cubejs-api/v1/load?${params}`, {
@@ -89,15 +89,15 @@ async function begin(query: object): Promise<IncomingMessage> {
   return response;
 }
 
-it('holds a little of large answers, however many and however slowly they are read', async () => {
-  const answers: Promise<IncomingMessage>[] = [];
+it('holds little of large responses in memory, however many there are and however slowly they are read', async () => {
+  const responses: Promise<IncomingMessage>[] = [];
   const peak = await peakMb(async () => {
-    for (let offset = 0; offset < 16; offset += 1) answers.push(begin({ ...QUERY, offset }));
-    // Some have begun, and nobody reads; the others wait for their turn.
-    await Promise.race(answers);
+    for (let offset = 0; offset < 16; offset += 1) responses.push(begin({ ...QUERY, offset }));
+    // Some responses have started and are not read; the other queries are queued.
+    await Promise.race(responses);
     expect((await http(app).get('/livez')).status).toBe(200);
-    for (const answer of answers) {
-      const response = await answer;
+    for (const reply of responses) {
+      const response = await reply;
       expect(response.statusCode).toBe(200);
       let bytes = 0;
       for await (const chunk of response) bytes += (chunk as Buffer).length;
@@ -107,8 +107,8 @@ it('holds a little of large answers, however many and however slowly they are re
   expect(peak).toBeLessThan(300);
 }, 90_000);
 
-/** Reads an answer and keeps nothing but its beginning. */
-async function ask(token: string, queries: object[]): Promise<string> {
+/** Reads a response and keeps only its beginning. */
+async function sendRequest(token: string, queries: object[]): Promise<string> {
   const body = JSON.stringify({ query: queries, queryType: 'multi' });
   const request = httpRequest(`${app.url}/cubejs-api/v1/load`, {
     method: 'POST',
@@ -121,13 +121,13 @@ async function ask(token: string, queries: object[]): Promise<string> {
   try {
     for await (const chunk of response) if (start.length < 200) start += (chunk as Buffer).toString();
   } catch {
-    return 'broken off';
+    return 'aborted';
   }
   const { error } = response.statusCode === 200 ? {} : (JSON.parse(start) as { error?: string });
   return [response.statusCode, error].join(' ').trim();
 }
 
-it('bears 200 requests for as much as there may be and more, of two accounts, while others track and look', async () => {
+it('survives 200 requests at and over the limits, of two accounts, while others track and query', async () => {
   const hostile = (member: string, queries: number) =>
     Array.from({ length: queries }, (_, index) => ({
       measures: ['perk_clicks.count'],
@@ -137,29 +137,29 @@ it('bears 200 requests for as much as there may be and more, of two accounts, wh
       offset: index,
     }));
   const theirs = new Analytics(app.url, tokenFor('meanwhile', key));
-  const answers = new Map<string, number>();
+  const responses = new Map<string, number>();
   const peak = await peakMb(async () => {
     const asked = Array.from({ length: 200 }, async (_, index) => {
       const member = `perk_clicks.${['journey_id', 'perk_id', 'collection_id', 'utm_source'][index % 4]!}`;
       const token = tokenFor(index % 2 ? account : neighbour, key);
-      // Different ones, because equal requests share a run.
+      // Different queries, because equal ones share a run.
       const queries = hostile(member, index % 4 < 2 ? 50 : 5).map((query) => ({
         ...query,
         limit: ROWS - index,
       }));
-      const answer = await ask(token, queries);
-      answers.set(answer, (answers.get(answer) ?? 0) + 1);
+      const reply = await sendRequest(token, queries);
+      responses.set(reply, (responses.get(reply) ?? 0) + 1);
     });
     await publisher.events(...Array.from({ length: 100 }, () => click('meanwhile')));
-    await waitFor(async () => expect(await theirs.count('perk_clicks.count')).toBe(100), '100 of them');
+    await waitFor(async () => expect(await theirs.count('perk_clicks.count')).toBe(100), '100 events');
     await Promise.all(asked);
   });
   const TOO_MUCH =
-    '400 The queries of one request may ask for at most 250000 rows together: give them smaller limits';
-  expect(answers.get(TOO_MUCH)).toBe(100);
-  // The others are whole, took too long, came too many at once, ran into their deadline while they were sent, or the
-  // database had no time to say so.
-  for (const answer of answers.keys())
-    expect(answer).toMatch(/^(200|broken off|400 .*(250000 rows|took longer)|429 Too many queries|503)/);
+    '400 The queries of one request may ask for at most 250000 rows together: use smaller limits';
+  expect(responses.get(TOO_MUCH)).toBe(100);
+  // The others are complete, timed out, were too many at once, were aborted at their deadline, or the database was too
+  // busy to respond.
+  for (const reply of responses.keys())
+    expect(reply).toMatch(/^(200|aborted|400 .*(250000 rows|took longer)|429 Too many queries|503)/);
   expect(peak).toBeLessThan(512);
 }, 90_000);

@@ -13,7 +13,7 @@ import {
   type Stack,
 } from './support.js';
 
-/** The servers die for real: SIGKILL, then a start on the same port and data. */
+/** The servers really die: SIGKILL, then a start with the same port and data. */
 let stack: Stack;
 let database: Awaited<ReturnType<typeof analyticsDatabaseServer>>;
 beforeAll(async () => {
@@ -23,8 +23,8 @@ beforeAll(async () => {
 afterAll(() => stack.close(), 60_000);
 
 const EVENTS = 1_000;
-/** Redelivery of what was under way when the broker died takes up to the acknowledgement time. */
-const PATIENCE_MS = 40_000;
+/** Messages in flight when the broker died are redelivered after the acknowledgement timeout. */
+const TIMEOUT_MS = 40_000;
 
 async function publishSlowly(account: string) {
   for (let sent = 0; sent < EVENTS; sent += 10) {
@@ -36,7 +36,7 @@ const exactly = (account: string) =>
   waitFor(
     async () => expect(await stack.as(account).count('perk_clicks.count')).toBe(EVENTS),
     'all events',
-    PATIENCE_MS,
+    TIMEOUT_MS,
   );
 const noneLeft = () =>
   waitFor(
@@ -45,11 +45,11 @@ const noneLeft = () =>
       expect(text).toMatch(/^tracking_lag_messages\{[^}]*\} 0$/m);
     },
     'the end of the backlog',
-    PATIENCE_MS,
+    TIMEOUT_MS,
   );
 
 describe('outages', () => {
-  it('counts exactly what was tracked when the broker is killed in the middle', async () => {
+  it('counts exactly what was tracked if the broker is killed meanwhile', async () => {
     const account = anAccountId();
     const publishing = publishSlowly(account);
     await sleep(300);
@@ -62,7 +62,7 @@ describe('outages', () => {
     expect(await stack.as(account).count('perk_clicks.count')).toBe(EVENTS);
   }, 90_000);
 
-  it('counts exactly what was tracked when Postgres is killed in the middle, and says 503 meanwhile', async () => {
+  it('counts exactly what was tracked if Postgres is killed meanwhile, and responds with 503 until it is back', async () => {
     const account = anAccountId();
     const publishing = publishSlowly(account);
     await sleep(300);
@@ -84,7 +84,7 @@ describe('outages', () => {
     expect(await stack.as(account).count('perk_clicks.count')).toBe(EVENTS);
   }, 90_000);
 
-  it('holds some megabytes of a backlog while Postgres is away, however large its messages are', async () => {
+  it('buffers only a few megabytes of a backlog while Postgres is down, however large the messages are', async () => {
     const account = anAccountId();
     const cmeta = Object.fromEntries(
       Array.from({ length: 40 }, (_, name) => [`attribute-${name}`, 'x'.repeat(250)]),
@@ -95,7 +95,7 @@ describe('outages', () => {
     const MESSAGES = 60;
     for (let sent = 0; sent < MESSAGES; sent += 1)
       await stack.publisher.events(...Array.from({ length: 50 }, () => click(account, { cmeta })));
-    // Until it has asked for nothing more for longer than a request takes.
+    // Until no more was fetched for longer than a fetch takes.
     let held = -1;
     for (let same = 0; same < 5;) {
       await sleep(500);
@@ -106,18 +106,18 @@ describe('outages', () => {
     const bytes = 50 * JSON.stringify(click(account, { cmeta })).length;
     expect(MESSAGES * bytes).toBeGreaterThan(30_000_000);
     expect(held * bytes).toBeGreaterThan(4_000_000);
-    // 8 MB wait, and one request more was under way.
+    // 8 MB are buffered, and one more fetch was in flight.
     expect(held * bytes).toBeLessThan(14_000_000);
     await database.server.start();
     await waitFor(
       async () => expect(await stack.as(account).count('perk_clicks.count')).toBe(MESSAGES * 50),
       'all events',
-      PATIENCE_MS,
+      TIMEOUT_MS,
     );
     await connection.close();
   }, 90_000);
 
-  it('lives on when Postgres is killed under running queries', async () => {
+  it('survives when Postgres is killed during queries', async () => {
     const account = anAccountId();
     const statuses = new Set<number>();
     let isOver = false;
@@ -129,38 +129,35 @@ describe('outages', () => {
     await database.server.kill();
     await sleep(500);
     await database.server.start();
-    await waitFor(
-      async () => expect(await stack.as(account).count('perk_clicks.count')).toBe(0),
-      '0 of them',
-    );
+    await waitFor(async () => expect(await stack.as(account).count('perk_clicks.count')).toBe(0), '0 events');
     isOver = true;
     await Promise.all(asking);
     expect(statuses).toEqual(new Set([200, 503]));
   }, 60_000);
 
-  it('says 503 within seconds when Postgres hangs', async () => {
+  it('responds with 503 within seconds if Postgres hangs', async () => {
     const proxy = await tcpProxy(database.url);
     const app = await launchAnalytics(database, stack.nats, {
       ANALYTICS_ROLES: 'query',
       READER_DATABASE_URL: proxy.through(database.readerUrl),
     });
-    const ask = () =>
+    const sendRequest = () =>
       new Analytics(app.url, tokenFor(anAccountId(), stack.key)).load({ measures: ['perk_clicks.count'] });
-    expect((await ask()).status).toBe(200);
+    expect((await sendRequest()).status).toBe(200);
     proxy.freeze();
-    // First on a connection that is open, then without one.
+    // First on an open connection, then without one.
     for (let turn = 1; turn <= 2; turn += 1) {
       const askedAt = Date.now();
-      expect((await ask()).status).toBe(503);
+      expect((await sendRequest()).status).toBe(503);
       expect(Date.now() - askedAt).toBeLessThan(6_000);
     }
     proxy.thaw();
-    await waitFor(async () => expect((await ask()).status).toBe(200), 'an answer');
+    await waitFor(async () => expect((await sendRequest()).status).toBe(200), 'a response');
     await app.close();
     await proxy.close();
   }, 60_000);
 
-  it('goes on by itself when the broker comes back with an empty disk', async () => {
+  it('recovers when the broker restarts with an empty disk', async () => {
     const account = anAccountId();
     const connection = await connectTo(stack.nats.url);
     await (await jetstreamManager(connection)).streams.delete(TRACKING_STREAM);

@@ -23,7 +23,7 @@ let stack: Stack;
 
 async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
-  // A test may have it ended.
+  // A test may have it terminated.
   client.on('error', () => undefined);
   await client.connect();
   try {
@@ -32,14 +32,17 @@ async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T
     await client.end().catch(() => undefined);
   }
 }
-const ask = async (url: string, sql: string): Promise<unknown[][]> =>
+const sendRequest = async (url: string, sql: string): Promise<unknown[][]> =>
   withClient(url, async (client) => (await client.query<unknown[]>({ text: sql, rowMode: 'array' })).rows);
 
-/** With passwords, and with an owner who is no superuser, as managed databases have it. */
+const inDatabase = (url: string, database: string): string =>
+  Object.assign(new URL(url), { pathname: `/${database}` }).href;
+
+/** With passwords, and an owner that is not a superuser, as in managed databases. */
 async function managedDatabase(): Promise<TestDatabase> {
   const url = new URL(server.url);
-  await ask(server.url, `create role owner login createrole password 'owner'`);
-  await ask(server.url, 'create database perkway owner owner');
+  await sendRequest(server.url, `create role owner login createrole password 'owner'`);
+  await sendRequest(server.url, 'create database perkway owner owner');
   adminUrl = Object.assign(new URL(url), { username: 'owner', password: 'owner', pathname: '/perkway' }).href;
   const urls = await provisionDatabase(adminUrl, {
     database: 'perkway',
@@ -59,18 +62,19 @@ async function managedDatabase(): Promise<TestDatabase> {
   };
 }
 
-/** The command as an operator runs it. */
-const command = (...args: string[]) =>
+/** Runs the command like an operator. */
+const commandBy = (DATABASE_ADMIN_URL: string, ...args: string[]) =>
   runNode(['--import', 'tsx', 'tools/perkway/src/reporting-role.ts', ...args], {
-    env: { DATABASE_ADMIN_URL: adminUrl },
+    env: { DATABASE_ADMIN_URL },
   });
-async function roleFor(of: string): Promise<string> {
-  const { exitCode, output } = await command(of);
+const command = (...args: string[]) => commandBy(adminUrl, ...args);
+async function roleFor(of: string, operatorUrl = adminUrl): Promise<string> {
+  const { exitCode, output } = await commandBy(operatorUrl, of);
   expect({ exitCode, output }).toEqual({ exitCode: 0, output: expect.stringMatching(/^postgres:\S+\n$/) });
   return output.trim();
 }
 
-/** The same numbers on every run. */
+/** Pseudo-random, the same on every run. */
 let state = 20_261_122;
 const pick = (limit: number): number => {
   state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff;
@@ -160,10 +164,10 @@ describe('a reporting role', () => {
   beforeAll(async () => {
     url = await roleFor(account);
   });
-  const sql = (text: string) => ask(url, text);
+  const sql = (text: string) => sendRequest(url, text);
   const refused = (text: string) => expect(sql(text)).rejects.toThrow(/permission denied|must be/);
 
-  it('counts what the query host counts, of any slice', async () => {
+  it('counts the same as the query host, for any slice', async () => {
     const analytics = stack.as(account);
     let compared = 0;
     for (let round = 0; round < 60; round += 1) {
@@ -221,7 +225,7 @@ describe('a reporting role', () => {
     expect(compared).toBeGreaterThan(100);
   });
 
-  it('has the attributes as JSON, and an index finds its rows', async () => {
+  it('has the attributes as JSON, and uses an index', async () => {
     const plans = await sql(`select cmeta->>'plan', count(*) from perk_clicks group by 1 order by 1`);
     expect(plans.map(([plan]) => plan)).toEqual(['basic', 'gold']);
     const plan = await sql(
@@ -235,16 +239,16 @@ describe('a reporting role', () => {
     for (const { name } of CUBES) {
       const [[mine], [all]] = await Promise.all([
         sql(`select count(*)::int from ${name}`),
-        ask(
+        sendRequest(
           Object.assign(new URL(server.url), { pathname: '/perkway' }).href,
           `select count(*)::int from reporting.${name}`,
         ),
       ]);
       expect(mine![0]).toBeGreaterThan(0);
-      // Also a superuser has no account.
+      // A superuser has no account, either.
       expect(all![0]).toBe(0);
     }
-    // What a condition throws or tells must be of its own rows only: no error names a text of the other's.
+    // An error raised by a condition must only contain the account's own values.
     const error = await sql(`select count(*) from perk_clicks where (cmeta->>'not-a-number')::int = 1`).catch(
       (reason: Error) => reason.message,
     );
@@ -272,7 +276,7 @@ describe('a reporting role', () => {
       ).toHaveLength(0);
     await refused('select * from pg_statistic');
     await refused('select * from pg_authid');
-    // Neither names nor comments nor what others run tell of an account.
+    // Names, comments and running statements reveal nothing about another account.
     for (const catalogue of [
       'pg_roles',
       'pg_namespace',
@@ -284,7 +288,7 @@ describe('a reporting role', () => {
       expect((await sql(`select c::text from ${catalogue} c`)).flat().join()).not.toContain(other);
   });
 
-  it('reads only, and makes nothing', async () => {
+  it('can only read', async () => {
     for (const statement of [
       'create temp table mine (id int)',
       'create table reporting.mine (id int)',
@@ -301,7 +305,7 @@ describe('a reporting role', () => {
       );
   });
 
-  it('is ended past its time, also when it has lifted its own limit', async () => {
+  it('has its sessions terminated at the time limit, even if it lifts its own timeout', async () => {
     expect(await sql('show statement_timeout')).toEqual([['30s']]);
     await expect(sql(`set statement_timeout = 100; select pg_sleep(20)`)).rejects.toThrow(
       /statement timeout/,
@@ -310,9 +314,9 @@ describe('a reporting role', () => {
     const ended = sql(`set statement_timeout = 0; select pg_sleep(30)`).catch(
       (reason: Error) => reason.message,
     );
-    await waitFor(async () => expect(await guard.endSessions(100)).toBe(1), 'a session to end');
+    await waitFor(async () => expect(await guard.endSessions(100)).toBe(1), 'a terminated session');
     expect(await ended).toMatch(/terminating connection/);
-    // A lock by which the ingest could be held up.
+    // A lock that could block ingest.
     await withClient(url, async (client) => {
       await client.query('select pg_advisory_lock(7271003)');
       await waitFor(
@@ -320,7 +324,7 @@ describe('a reporting role', () => {
         'the end of the session',
       );
     });
-    // Whoever keeps to the limits is left alone.
+    // A session within the limits is left alone.
     await withClient(url, async (client) => {
       await client.query('begin');
       expect(await guard.endSessions()).toBe(0);
@@ -328,7 +332,17 @@ describe('a reporting role', () => {
     });
   });
 
-  it('gets a new password when it is made again, and its settings back', async () => {
+  it('has its sessions in other databases terminated, if the database lets it connect', async () => {
+    const guard = stack.app.app.get(ReportingGuard);
+    for (const database of ['postgres', 'template1'])
+      await withClient(inDatabase(url, database), async (client) => {
+        await client.query('select 1');
+        await guard.endSessions();
+        await expect(client.query('select 1')).rejects.toThrow(/terminat|not queryable|closed/);
+      });
+  });
+
+  it('gets a new password and its default settings when it is created again', async () => {
     const { username } = new URL(url);
     await sql(`begin read write; alter role ${username} set statement_timeout = 0; commit`);
     expect(await sql('show statement_timeout')).toEqual([['0']]);
@@ -343,7 +357,7 @@ describe('a reporting role', () => {
     expect(readFileSync(logFile, 'utf8')).not.toContain(new URL(url).password);
   });
 
-  it('stays while the views are made anew', async () => {
+  it('keeps working while the views are recreated', async () => {
     await stack.database.query(`comment on view reporting.perk_clicks is 'of an older release'`);
     const before = await sql('select count(*) from perk_clicks');
     await migrate(stack.database.url);
@@ -354,27 +368,44 @@ describe('a reporting role', () => {
     expect(row!.comment).toMatch(/^[0-9a-f]{64}$/);
   });
 
-  it('can be dropped while it is in use, and made again', async () => {
+  it('can be dropped while in use, and created again', async () => {
     const { username } = new URL(url);
     await withClient(url, async () => {
-      expect(await command(account, '--drop')).toEqual({ exitCode: 0, output: 'The role is gone.\n' });
+      expect(await command(account, '--drop')).toEqual({ exitCode: 0, output: 'The role was dropped.\n' });
     });
     await expect(sql('select 1')).rejects.toThrow(/password authentication failed/);
-    expect(await command(account, '--drop')).toEqual({ exitCode: 0, output: 'There was none.\n' });
+    expect(await command(account, '--drop')).toEqual({ exitCode: 0, output: 'The account has no role.\n' });
     url = await roleFor(account);
     expect(new URL(url).username).not.toBe(username);
     expect(await sql('select count(*) > 0 from perk_clicks')).toEqual([[true]]);
   });
 });
 
-it('says what is missing', async () => {
+it('cannot connect to other databases or write if a superuser creates the role', async () => {
+  const url = await roleFor(anAccountId(), inDatabase(server.url, 'perkway'));
+  expect(await sendRequest(url, 'select count(*) from perk_clicks')).toEqual([['0']]);
+  for (const database of ['postgres', 'template1'])
+    await expect(sendRequest(inDatabase(url, database), 'select 1')).rejects.toThrow(
+      /permission denied for database/,
+    );
+  for (const statement of [
+    `select pg_logical_emit_message(false, 'a', 'b')`,
+    'select lo_create(0)',
+    'create temp table mine (id int)',
+  ])
+    await expect(sendRequest(url, `begin read write; ${statement}; commit`)).rejects.toThrow(
+      /permission denied/,
+    );
+});
+
+it('reports what is missing', async () => {
   expect(await command('not an account')).toEqual({
     exitCode: 1,
-    output: expect.stringContaining('Of which account?'),
+    output: expect.stringContaining('Give one account'),
   });
-  await ask(adminUrl, 'select 1');
+  await sendRequest(adminUrl, 'select 1');
   const empty = await runNode(['--import', 'tsx', 'tools/perkway/src/reporting-role.ts', account], {
     env: { DATABASE_ADMIN_URL: server.url },
   });
-  expect(empty).toEqual({ exitCode: 1, output: expect.stringContaining('run `perkway provision`') });
+  expect(empty).toEqual({ exitCode: 1, output: expect.stringContaining('Run `perkway provision`') });
 });

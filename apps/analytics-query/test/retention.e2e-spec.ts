@@ -1,5 +1,5 @@
-import { UpkeepService } from '../src/upkeep/upkeep.service.js';
-import { RollupRefresher } from '../src/upkeep/rollup-refresher.js';
+import { MaintenanceService } from '../src/maintenance/maintenance.service.js';
+import { RollupRefresher } from '../src/maintenance/rollup-refresher.js';
 import { waitFor, type LaunchedApp } from '@perkway/testing';
 import {
   Analytics,
@@ -14,16 +14,16 @@ import {
 
 const MONTHS_KEPT = 2;
 const now = new Date();
-/** The first moment of a month, so many months ago; UTC. */
+/** Returns the start of the month that many months ago, in UTC. */
 const monthStart = (ago: number): number => Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - ago, 1);
 const KEPT_FROM = monthStart(MONTHS_KEPT);
-/** Nothing is kept up but what the tests do. */
+/** Only the tests run maintenance. */
 const SETTINGS = { ROLLUP_INTERVAL_MS: '3600000', UPKEEP_INTERVAL_MS: '3600000' };
 const account = anAccountId();
 
-/** Keeps all, as the app did until its setting was changed. */
+/** Keeps all events, like an app whose setting has not been changed yet. */
 let stack: Stack;
-/** The same store with the setting, and what it answers. */
+/** An app on the same store with the setting, and a client for it. */
 let app: LaunchedApp;
 let analytics: Analytics;
 
@@ -67,7 +67,7 @@ const storedEvents = async (): Promise<number> => {
   return row!.n;
 };
 
-/** Answered from cells, from raw rows and from both; without a range, and with ranges that begin before what is kept. */
+/** Queries on rollups, on raw rows and on both; without a range, and with ranges that begin before the kept months. */
 const BERLIN = { timezone: 'Europe/Berlin' };
 const everything = {
   dateRange: [
@@ -97,7 +97,7 @@ const QUERIES: [query: object, sql: string][] = [
   ],
 ];
 
-/** A plain count of what should be kept. */
+/** Plain counts of the events that should be kept. */
 async function expected(): Promise<string[]> {
   const from = new Date(KEPT_FROM).toISOString();
   return Promise.all(
@@ -130,8 +130,8 @@ const months = async (): Promise<string[]> => {
 const nameOf = (ago: number): string => new Date(monthStart(ago)).toISOString().slice(0, 7);
 
 describe('retention', () => {
-  it('answers a plain count of what is kept before, while and after months are dropped', async () => {
-    // The app looks at the months when it starts, and has done so or does so now.
+  it('returns the counts of kept months before, while and after months are dropped', async () => {
+    // The app checks the months at its start, before or during this test.
     const counts = await expected();
     let isOver = false;
     let compared = 0;
@@ -141,14 +141,14 @@ describe('retention', () => {
         compared += 1;
       } while (!isOver);
     })();
-    const upkeep = app.app.get(UpkeepService);
+    const maintenance = app.app.get(MaintenanceService);
     const refresher = app.app.get(RollupRefresher);
     try {
       await waitFor(async () => {
-        await upkeep.keepMonths(now.getTime());
+        await maintenance.keepMonths(now.getTime());
         await refresher.refresh(now.getTime());
         expect((await months())[0]).toBe(nameOf(MONTHS_KEPT));
-      }, 'the months to be dropped');
+      }, 'the dropped months');
     } finally {
       isOver = true;
     }
@@ -164,7 +164,7 @@ describe('retention', () => {
     expect(cells).toBe('0');
   });
 
-  it('counts what comes late for a kept month, and not what comes for a dropped one', async () => {
+  it('counts late events of a kept month, but not of a dropped one', async () => {
     const before = await expected();
     await stack.publisher.events(
       click(account, { at: KEPT_FROM - 1 }),

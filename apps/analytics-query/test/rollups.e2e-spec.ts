@@ -1,8 +1,8 @@
 import pg from 'pg';
 import { deriveJourneyId, type TrackingEvent } from '@perkway/domain';
-import { sortMonth } from '../src/upkeep/sort-month.js';
-import { RollupRefresher } from '../src/upkeep/rollup-refresher.js';
-import { withUpkeepClient } from '../src/upkeep/upkeep-connection.js';
+import { sortMonth } from '../src/maintenance/sort-month.js';
+import { RollupRefresher } from '../src/maintenance/rollup-refresher.js';
+import { withMaintenanceClient } from '../src/maintenance/maintenance-connection.js';
 import { waitFor } from '@perkway/testing';
 import {
   anAccountId,
@@ -16,13 +16,13 @@ import {
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** Refreshed by the tests alone, after the first time at the start. */
+/** Only the tests refresh rollups, except once at the start. */
 const SETTINGS = { ROLLUP_INTERVAL_MS: '3600000', UPKEEP_INTERVAL_MS: '3600000' };
 
 const refresherOf = ({ database }: Stack) =>
   new RollupRefresher({ DATABASE_URL: database.url } as ConstructorParameters<typeof RollupRefresher>[0]);
 
-/** The same numbers on every run. */
+/** Pseudo-random, the same on every run. */
 function numbers(seed: number) {
   let state = seed;
   return (limit: number): number => {
@@ -52,7 +52,7 @@ describe('rollups', () => {
   const pick = numbers(20_261_121);
   const of = <T>(values: readonly T[]): T => values[pick(values.length)]!;
   const now = Date.now();
-  /** Around a change of the clocks, around now, and a little ahead. */
+  /** Around the start of daylight saving time, around now, and slightly in the future. */
   const someTime = () =>
     pick(2) === 0
       ? Date.parse('2026-03-27T00:00Z') + pick(4 * DAY_MS)
@@ -73,6 +73,7 @@ describe('rollups', () => {
           at,
           collection: 'main',
           perks: Array.from({ length: pick(4) }, perk),
+          traffic: traffic(),
         });
       case 1:
         return click(account, { at, perk: perk(), traffic: traffic() });
@@ -132,7 +133,11 @@ describe('rollups', () => {
   }
 
   const CUBES = {
-    perk_views: { type: 'perk_view', measures: ['count'], dimensions: ['perk_id', 'perk_title'] },
+    perk_views: {
+      type: 'perk_view',
+      measures: ['count', 'count_people'],
+      dimensions: ['perk_id', 'perk_title'],
+    },
     perk_clicks: {
       type: 'perk_click',
       measures: ['count', 'count_people'],
@@ -201,6 +206,11 @@ describe('rollups', () => {
     value: 'sum(e.value)',
     journeys: 'count(distinct e.journey_id)',
   };
+  const SHOWN: Record<string, string> = {
+    count: 'coalesce(sum(cardinality(e.perk_ids)), 0)',
+    count_people:
+      "coalesce(sum(case when coalesce(e.traffic_class, 'human') = 'human' then cardinality(e.perk_ids) end), 0)",
+  };
   const DIMENSIONS: Record<string, string> = {
     perk_id: 'p.id',
     state: 'e.state',
@@ -209,7 +219,7 @@ describe('rollups', () => {
     campaign_name: 'c.name',
   };
 
-  /** Starts of time, spelled otherwise than the model does. */
+  /** Start of an interval, in different SQL than the model's. */
   const startSql = (granularity: string, local: string): string => {
     if (granularity === 'quarter_hour')
       return `to_timestamp(floor(extract(epoch from ${local}) / 900) * 900) at time zone 'UTC'`;
@@ -218,7 +228,7 @@ describe('rollups', () => {
     return `date_trunc('${granularity}', ${local})`;
   };
 
-  /** A query, and the same asked of the raw rows in the plainest way. */
+  /** Returns a random query, and an equivalent plain SQL over raw rows. */
   function someQuery(account: string) {
     const name = of(Object.keys(CUBES)) as keyof typeof CUBES;
     const cube = CUBES[name];
@@ -240,7 +250,7 @@ describe('rollups', () => {
     const dateRange =
       pick(3) === 0 ? undefined : pick(2) ? stamps : [stamps[0]!.slice(0, 10), stamps[1]!.slice(0, 10)];
     const filtered = dimensions.length > 0 && pick(3) === 0 ? dimensions[0]! : undefined;
-    const ofPeople = !['perk_views', 'reward_links', 'campaign_funnel'].includes(name) && pick(4) === 0;
+    const ofPeople = !['reward_links', 'campaign_funnel'].includes(name) && pick(4) === 0;
     const query = {
       measures: measures.map((each) => `${name}.${each}`),
       dimensions: dimensions.map((each) => `${name}.${each}`),
@@ -259,7 +269,7 @@ describe('rollups', () => {
       name === 'campaign_funnel'
         ? FUNNEL[measure]!
         : name === 'perk_views' && !usesPerks
-          ? 'coalesce(sum(cardinality(e.perk_ids)), 0)'
+          ? SHOWN[measure]!
           : MEASURES[measure]!;
     const end = dateRange?.[1]!.length === 10 ? `${dateRange[1]}T23:59:59.999` : dateRange?.[1];
     const sql = `
@@ -314,7 +324,7 @@ describe('rollups', () => {
     }
   }
 
-  it('answer as the raw rows do, under late, doubled and rolled-back batches, whatever was refreshed', async () => {
+  it('give the same results as raw rows, with late, duplicate and rolled-back batches, whatever was refreshed', async () => {
     const refresher = refresherOf(stack);
     await stack.publisher.events(
       ...[0, 1, 2].map((each) =>
@@ -326,7 +336,7 @@ describe('rollups', () => {
           partner: 'p',
         }),
       ),
-      // Two of one name: a journey of both is one of the name.
+      // Two campaigns with one name: a journey in both counts once for the name.
       ...accounts.flatMap((account) =>
         ['campaign-1', 'campaign-2'].map((campaign) =>
           event({ type: 'campaign_named', account, campaign, name: 'Spring 1' }),
@@ -383,7 +393,7 @@ describe('rollups', () => {
     await client.end();
   }
 
-  it('are not read for a marked hour that comes after an hour with very many marks', async () => {
+  it('are not read for a dirty hour after an hour with very many marks', async () => {
     const account = anAccountId();
     const refresher = refresherOf(stack);
     const hours = ['2026-03-05T10:00:00.000Z', '2026-03-05T12:00:00.000Z'];
@@ -392,7 +402,7 @@ describe('rollups', () => {
     await refresher.refresh(now);
     await stack.publisher.events(click(account, { at: Date.parse(hours[1]!) + 1 }));
     await stored(account, 3);
-    // As batch after batch leaves them before a refresh comes by; those of the first hour also lie first.
+    // As many batches leave them before a refresh; the marks of the first hour also come first in the table.
     await stack.database.query('delete from dirty_hours where account_id = $1', [account]);
     await stack.database.query(
       `insert into dirty_hours (account_id, hour)
@@ -409,8 +419,8 @@ describe('rollups', () => {
     await refresher.refresh(now);
   });
 
-  it('are kept up by statements that may take longer than those of requests', async () => {
-    const limits = await withUpkeepClient(stack.database.url, async (client) => {
+  it('are refreshed with a longer statement timeout than that of requests', async () => {
+    const limits = await withMaintenanceClient(stack.database.url, async (client) => {
       const { rows } = await client.query<{ own: string; role: string }>(
         `select current_setting('statement_timeout') as own,
            (select array_to_string(setconfig, ',') from pg_db_role_setting
@@ -421,7 +431,7 @@ describe('rollups', () => {
     expect(limits).toEqual({ own: '30min', role: expect.stringContaining('statement_timeout=5000') });
   });
 
-  onOnePostgres('stay right while a month is brought into order and late events arrive', async () => {
+  onOnePostgres('stay correct while a month is sorted and late events arrive', async () => {
     const account = anAccountId();
     const at = () => Date.parse('2026-03-01T00:00Z') + pick(31 * DAY_MS);
     await bringIntoOrder(account, '2026-03', at);
@@ -430,27 +440,28 @@ describe('rollups', () => {
       [account],
     );
     const times = order.map(({ occurred_at: time }) => time.getTime());
-    // All but those of the hours that were copied once more; as they came it would be every second one.
+    // All rows are in order except those of hours that were copied again; in order of arrival, every second row would
+    // not be.
     const outOfOrder = times.filter((time, index) => index > 0 && time < times[index - 1]!);
     expect(outOfOrder.length).toBeLessThan(100);
     await compare(10);
   });
 
-  onOnePostgres('stay right while the month that has not ended is brought into order', async () => {
-    // Closed hours, open ones, and such that are closed while the month is copied.
+  onOnePostgres('stay correct while the current month is sorted', async () => {
+    // Closed hours, open hours, and hours that are closed while the month is copied.
     const start = Math.max(Date.parse(`${new Date(now).toISOString().slice(0, 7)}-01T00:00Z`), now - DAY_MS);
     const at = () => start + pick(now - start);
     await bringIntoOrder(anAccountId(), new Date(now).toISOString().slice(0, 7), at);
     await compare(10);
   });
 
-  /** 500 events and 40 late ones, some of which arrive while the month is being copied. */
+  /** Publishes 500 events and 40 late ones, some of which arrive while the month is copied. */
   async function bringIntoOrder(account: string, month: string, at: () => number) {
     await stack.publisher.events(...Array.from({ length: 500 }, () => click(account, { at: at() })));
     await stored(account, 500);
     await refresherOf(stack).refresh(now - 3 * HOUR_MS);
     const late = Array.from({ length: 40 }, () => click(account, { at: at() }));
-    await withUpkeepClient(stack.database.url, async (client) => {
+    await withMaintenanceClient(stack.database.url, async (client) => {
       await client.query('select pg_advisory_lock(7271004)');
       const sorting = sortMonth(client, month);
       for (const [index, each] of late.entries()) {
@@ -466,10 +477,134 @@ describe('rollups', () => {
   }
 });
 
-describe('the lock that writers share', () => {
+describe('the rollup watermark', () => {
+  const at = (time: string): number => Date.parse(`2026-02-${time}Z`);
+  const cells = (table: string, grain: string, account: string) =>
+    stack.database.query<{ start: Date; events: string }>(
+      `select ${grain} as start, events::text from ${table} where account_id = $1 order by 1`,
+      [account],
+    );
+  const hoursOf = (account: string) => cells('event_hours', 'hour', account);
+  const daysOf = (account: string) => cells('perk_days', 'day', account);
+  const cell = (time: string, events: string) => ({ start: new Date(at(time)), events });
+
+  let stack: Stack;
+  beforeAll(async () => {
+    stack = await analyticsStack(SETTINGS);
+    await waitFor(
+      async () =>
+        expect(
+          await stack.database.query('select from rollup_state where closed_to > $1', [
+            new Date(at('28T00:00')),
+          ]),
+        ).toHaveLength(1),
+      'the first refresh',
+    );
+  });
+  afterAll(() => stack.close());
+
+  /** Sets the watermark. */
+  const closeTo = (time: string) =>
+    stack.database.query('update rollup_state set closed_to = $1, closing_to = $1', [new Date(at(time))]);
+  const store = async (account: string, times: string[]) => {
+    await stack.publisher.events(...times.map((time) => click(account, { at: at(time) })));
+    await waitFor(
+      async () =>
+        expect(
+          await stack.database.query(
+            'select from tracking_events where account_id = $1 and occurred_at = any($2::timestamptz[])',
+            [account, times.map((time) => new Date(at(time)).toISOString())],
+          ),
+        ).toHaveLength(times.length),
+      'the events',
+    );
+  };
+
+  it('counts an event exactly on the hour once, in the hour that starts, which is closed five minutes after its end', async () => {
+    const account = anAccountId();
+    const refresher = refresherOf(stack);
+    await closeTo('10T09:00');
+    await store(account, ['10T10:59:59.999', '10T11:00', '10T11:59:59.999', '10T12:00']);
+    await refresher.refresh(at('10T11:05'));
+    expect(await hoursOf(account)).toEqual([cell('10T10:00', '1')]);
+    await refresher.refresh(at('10T12:04:59.999'));
+    expect(await hoursOf(account)).toEqual([cell('10T10:00', '1')]);
+    await refresher.refresh(at('10T12:05'));
+    expect(await hoursOf(account)).toEqual([cell('10T10:00', '1'), cell('10T11:00', '2')]);
+    await refresher.refresh(at('10T13:05'));
+    expect(await hoursOf(account)).toEqual([
+      cell('10T10:00', '1'),
+      cell('10T11:00', '2'),
+      cell('10T12:00', '1'),
+    ]);
+    const { body } = await stack.as(account).load({
+      measures: ['perk_clicks.count'],
+      timeDimensions: [
+        { dimension: 'perk_clicks.occurred_at', granularity: 'hour', dateRange: '2026-02-10' },
+      ],
+    });
+    expect(body.data.map((row) => row['perk_clicks.count'])).toEqual(['1', '2', '1']);
+  });
+
+  it('adds a day to its rollup when it is closed, even if one of its hours was dirty before', async () => {
+    const account = anAccountId();
+    const refresher = refresherOf(stack);
+    await closeTo('12T12:00');
+    // Late for a closed hour of the day, exactly on the hour, and at midnight; 18:45 is the next day in time zones with
+    // half-hour offsets.
+    await store(account, ['12T00:00', '12T10:00', '12T13:00', '12T18:45', '13T00:00']);
+    await refresher.refresh(at('12T12:10'));
+    expect(await hoursOf(account)).toEqual([cell('12T00:00', '1'), cell('12T10:00', '1')]);
+    expect(await daysOf(account)).toEqual([]);
+    await refresher.refresh(at('13T00:05'));
+    expect(await daysOf(account)).toEqual([cell('12T00:00', '4')]);
+    // A dirty hour of yesterday recomputes yesterday, and nothing of today.
+    await store(account, ['12T23:59:59.999']);
+    await refresher.refresh(at('13T00:06'));
+    expect(await daysOf(account)).toEqual([cell('12T00:00', '5')]);
+    await refresher.refresh(at('14T00:05'));
+    expect(await daysOf(account)).toEqual([cell('12T00:00', '5'), cell('13T00:00', '1')]);
+    expect(await stack.as(account).count('perk_clicks.count')).toBe(6);
+    for (const timezone of ['UTC', 'Asia/Kolkata', 'America/New_York', 'Pacific/Apia']) {
+      const query = {
+        measures: ['perk_clicks.count'],
+        timeDimensions: [{ dimension: 'perk_clicks.occurred_at', granularity: 'day' }],
+        timezone,
+      };
+      const byPerk = await stack.as(account).load({ ...query, dimensions: ['perk_clicks.perk_id'] });
+      const whole = await stack.as(account).load(query);
+      // Journeys are in no rollup, so this query reads raw rows.
+      const raw = await stack
+        .as(account)
+        .load({ ...query, measures: ['perk_clicks.count', 'perk_clicks.journeys'] });
+      const counts = ({ body }: typeof raw) =>
+        body.data.map((row) => [row['perk_clicks.occurred_at'], row['perk_clicks.count']]);
+      expect(counts(byPerk)).toEqual(counts(raw));
+      expect(counts(whole)).toEqual(counts(raw));
+    }
+  });
+
+  it('computes no rollup rows of an hour that is announced but not closed', async () => {
+    const account = anAccountId();
+    await closeTo('16T09:00');
+    await stack.database.query(`update rollup_state set closing_to = $1`, [new Date(at('16T10:00'))]);
+    // Another process is closing its hour, so the mark stays until then.
+    await store(account, ['16T09:00']);
+    expect(
+      await stack.database.query('select from dirty_hours where account_id = $1', [account]),
+    ).toHaveLength(1);
+    await refresherOf(stack).refresh(at('16T10:04'));
+    expect(await hoursOf(account)).toEqual([cell('16T09:00', '1')]);
+    expect(
+      await stack.database.query('select from dirty_hours where account_id = $1', [account]),
+    ).toHaveLength(0);
+  });
+});
+
+describe('the shared lock of writers', () => {
   /**
-   * A writer that has stored its event and not yet committed when the hour is closed. `withLock` false takes the lock from
-   * under the writer, whose statements stay as they are.
+   * Runs a writer that has stored its event but not committed when the hour is closed. With `withLock` false, the lock
+   * function does nothing, and the writer's statements stay the same.
    */
   async function countAfterClosing(withLock: boolean): Promise<{ answered: number; stored: number }> {
     const database = await analyticsDatabase();
@@ -486,7 +621,7 @@ describe('the lock that writers share', () => {
     const blocker = new pg.Client({ connectionString: database.url });
     try {
       const account = anAccountId();
-      // The first refresh of the app itself is over.
+      // Wait until the app's own first refresh is over.
       await waitFor(async () => {
         const [{ closed }] = (await database.query(
           "select closed_to = closing_to and closed_to > now() - interval '3 hours' as closed from rollup_state",
@@ -506,10 +641,10 @@ describe('the lock that writers share', () => {
         );
         expect(rows.length).toBeGreaterThan(0);
       };
-      // The event is stored and its transaction waits for the names.
-      await waitFor(waiting('relation'), 'a transaction that waits');
+      // The event is stored, and its transaction waits for the names.
+      await waitFor(waiting('relation'), 'a waiting transaction');
       const closing = refresherOf(stack).refresh(Date.now() + 3 * HOUR_MS);
-      if (withLock) await waitFor(waiting('advisory'), 'a refresh that waits');
+      if (withLock) await waitFor(waiting('advisory'), 'a waiting refresh');
       else await closing;
       await blocker.query('commit');
       await closing;
@@ -519,7 +654,7 @@ describe('the lock that writers share', () => {
         ];
         return n;
       };
-      await waitFor(async () => expect(await stored()).toBe(1), '1 of them');
+      await waitFor(async () => expect(await stored()).toBe(1), '1 event');
       return { answered: await stack.as(account).count('perk_clicks.count'), stored: await stored() };
     } finally {
       await blocker.end();
@@ -527,11 +662,11 @@ describe('the lock that writers share', () => {
     }
   }
 
-  it('makes the closing of an hour wait for the events that are on their way', async () => {
+  it('makes the closing of an hour wait for events in open transactions', async () => {
     expect(await countAfterClosing(true)).toEqual({ answered: 1, stored: 1 });
   });
 
-  it('is what the answers depend on: without it the event is missed', async () => {
+  it('is necessary: without it the event is missed', async () => {
     expect(await countAfterClosing(false)).toEqual({ answered: 0, stored: 1 });
   });
 });

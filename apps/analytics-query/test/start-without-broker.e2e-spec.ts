@@ -11,7 +11,7 @@ import {
   tokenFor,
 } from './support.js';
 
-it('starts without a broker and without the token service, says so, and works once they are there', async () => {
+it('starts without the broker and token-issuer, responds with 503, and recovers when they are up', async () => {
   const [database, nats] = await Promise.all([analyticsDatabase(), testNats()]);
   await nats.kill();
   const app = await launchAnalytics(database, nats);
@@ -30,6 +30,6 @@ it('starts without a broker and without the token service, says so, and works on
   const issuer = await fakeTokenIssuer(nats.url, () => [key]);
   const publisher = await Publisher.connect(nats.url);
   await publisher.events(click(account));
-  await waitFor(async () => expect(await analytics.count('perk_clicks.count')).toBe(1), '1 of them', 15_000);
+  await waitFor(async () => expect(await analytics.count('perk_clicks.count')).toBe(1), '1 event', 15_000);
   await closeAll(publisher, issuer, app, database, nats);
 }, 60_000);

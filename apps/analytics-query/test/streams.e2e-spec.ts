@@ -1,5 +1,6 @@
 import { AckPolicy, jetstreamManager, RetentionPolicy, type JetStreamManager } from '@nats-io/jetstream';
 import {
+  FEED_CONSUMER,
   FORMER_TRACKING_STREAM,
   TRACKING_CONSUMER,
   TRACKING_DEAD_STREAM,
@@ -66,7 +67,7 @@ const perkway = (command: string, ...args: string[]) =>
 const replay = (...args: string[]) => perkway('replay', ...args);
 
 describe('the stream', () => {
-  it('keeps for a week what is stored, and refuses what is beyond its size', async () => {
+  it('keeps stored events for a week, and refuses events beyond its size', async () => {
     await launch();
     await waitFor(async () => {
       const { config } = await manager.streams.info(TRACKING_STREAM);
@@ -85,7 +86,7 @@ describe('the stream', () => {
     expect((await manager.streams.info(TRACKING_STREAM)).state.messages).toBe(1);
   });
 
-  it('takes over from the work queue of an earlier release, without an event lost or doubled', async () => {
+  it('takes over from the work queue of an earlier release without losing or doubling an event', async () => {
     const account = anAccountId();
     await manager.streams.add({
       name: FORMER_TRACKING_STREAM,
@@ -116,7 +117,7 @@ describe('the stream', () => {
           () => false,
           () => true,
         ),
-      'the end of the work queue',
+      'the removal of the work queue',
     );
     isOver = true;
     await publishing;
@@ -124,7 +125,7 @@ describe('the stream', () => {
     expect((await manager.streams.info(TRACKING_STREAM)).config.subjects).toEqual([TRACKING_SUBJECTS]);
   });
 
-  it('leaves the work queue until all of it is understood', async () => {
+  it('keeps the work queue until all of its events can be read', async () => {
     const account = anAccountId();
     await manager.streams.add({
       name: FORMER_TRACKING_STREAM,
@@ -144,7 +145,7 @@ describe('the stream', () => {
 });
 
 describe('a replay', () => {
-  it('stores again what a restored database lacks, and nothing twice', async () => {
+  it('stores what a restored database lacks, and nothing twice', async () => {
     const app = await launch();
     const account = anAccountId();
     await publisher.events(...clicks(account, 'kept'));
@@ -167,13 +168,13 @@ describe('a replay', () => {
     expect((await manager.consumers.info(TRACKING_STREAM, TRACKING_CONSUMER)).config).toMatchObject({
       deliver_policy: 'by_start_time',
     });
-    // A replica that starts afterwards takes the consumer as it is.
+    // A replica that starts later does not change the consumer.
     await launch();
     await publisher.events(...clicks(account, 'last'));
     await untilStored(account, ['kept', ...lost, 'after', 'later', 'last']);
   });
 
-  it('changes no answer where nothing is lacking, of rollups or of rows', async () => {
+  it('changes no result if nothing is missing, in rollups or rows', async () => {
     const key = signingKey('k1');
     open.push(await fakeTokenIssuer(nats.url, () => [key]));
     const app = await launch({ ROLLUP_INTERVAL_MS: '100' });
@@ -197,7 +198,7 @@ describe('a replay', () => {
         expect(row!.n).toBe(0);
       }, 'rollups of all hours');
     await settled();
-    const answers = () =>
+    const responses = () =>
       Promise.all(
         [
           { measures: ['perk_clicks.count', 'perk_clicks.count_people'] },
@@ -209,7 +210,7 @@ describe('a replay', () => {
           { measures: ['perk_clicks.count'], dimensions: ['perk_clicks.cmeta_plan'] },
         ].map(async (query) => (await analytics.load(query)).body.data),
       );
-    const before = await answers();
+    const before = await responses();
     expect(before[2]).toHaveLength(3);
 
     expect((await replay('--from', from.toISOString())).exitCode).toBe(0);
@@ -221,36 +222,36 @@ describe('a replay', () => {
       expect([num_pending, num_ack_pending]).toEqual([0, 0]);
     }, 'the end of the replay');
     await settled();
-    expect(await answers()).toEqual(before);
+    expect(await responses()).toEqual(before);
     const { text } = await http(app).get('/metrics');
-    // Otherwise nothing was replayed. Citus tells of a doubled event as of a new one.
+    // Shows that the replay ran. Citus reports a duplicate event like a new one.
     const taken = [...text.matchAll(/^tracking_events_(?:stored|duplicate)_total\{[^}]*\} (\d+)$/gm)];
     expect(taken.reduce((sum, [, count]) => sum + Number(count), 0)).toBeGreaterThanOrEqual(2 * EVENTS);
   });
 
-  it('waits for a broker that does not answer yet', async () => {
+  it('waits for a broker that does not respond yet', async () => {
     await launch();
     const account = anAccountId();
     await publisher.events(...clicks(account, 'one'));
     await untilStored(account, ['one']);
     await nats.pause();
     const replaying = replay('--from', new Date(Date.now() - HOUR_MS).toISOString());
-    // Longer than the patience of one question.
+    // Longer than the timeout of one request.
     await new Promise((resolve) => setTimeout(resolve, 8_000));
     nats.resume();
     expect(await replaying).toMatchObject({ exitCode: 0 });
     await untilStored(account, ['one']);
   }, 60_000);
 
-  it('says what it lacks in one sentence', async () => {
-    expect(await replay()).toEqual({ exitCode: 1, output: expect.stringMatching(/^From when\?/) });
+  it('reports missing arguments in one sentence', async () => {
+    expect(await replay()).toEqual({ exitCode: 1, output: expect.stringMatching(/^--from must be a time/) });
     expect(await replay('--from', 'yesterday')).toEqual({
       exitCode: 1,
-      output: expect.stringMatching(/^From when\?/),
+      output: expect.stringMatching(/^--from must be a time/),
     });
   });
 
-  it('says from when on it can, where the stream does not reach back so far', async () => {
+  it('reports the earliest possible time if the stream does not reach back far enough', async () => {
     await launch();
     const account = anAccountId();
     for (const id of ['a', 'b', 'c']) await publisher.events(...clicks(account, id));
@@ -258,7 +259,7 @@ describe('a replay', () => {
     await manager.streams.purge(TRACKING_STREAM, { seq: 3 });
     const { exitCode, output } = await replay('--from', new Date(Date.now() - HOUR_MS).toISOString());
     expect(exitCode).toBe(1);
-    expect(output).toMatch(/The stream reaches back to \S+ only/);
+    expect(output).toMatch(/The stream goes back to \S+ only/);
     await publisher.events(...clicks(account, 'd'));
     await untilStored(account, ['a', 'b', 'c', 'd']);
   });
@@ -278,7 +279,7 @@ describe('room in the stream', () => {
     }
   };
 
-  it('is made by dropping what is stored, oldest first', async () => {
+  it('is made by removing stored events, oldest first', async () => {
     await launch({ TRACKING_MAX_BYTES: String(MAX_BYTES) });
     await waitFor(async () => void (await manager.consumers.info(TRACKING_STREAM, TRACKING_CONSUMER)), 'it');
     await fill(anAccountId());
@@ -291,6 +292,14 @@ describe('room in the stream', () => {
       'the end of the backlog',
     );
     const before = (await manager.streams.info(TRACKING_STREAM)).state;
+    await manager.consumers.add(TRACKING_STREAM, {
+      durable_name: FEED_CONSUMER,
+      ack_policy: AckPolicy.Explicit,
+    });
+    await makeRoom(manager);
+    const unread = (await manager.streams.info(TRACKING_STREAM)).state;
+    expect(unread.first_seq).toBe(before.first_seq);
+    await manager.consumers.delete(TRACKING_STREAM, FEED_CONSUMER);
     await makeRoom(manager);
     const after = (await manager.streams.info(TRACKING_STREAM)).state;
     expect(after.first_seq).toBeGreaterThan(before.first_seq);
@@ -298,7 +307,7 @@ describe('room in the stream', () => {
     expect(after.last_seq).toBe(before.last_seq);
   });
 
-  it('is not made of what nobody has stored, whose age is told', async () => {
+  it('is not made by removing events that are not stored, whose age is reported', async () => {
     const app = await launch({ TRACKING_MAX_BYTES: String(MAX_BYTES) });
     await waitFor(async () => void (await manager.consumers.info(TRACKING_STREAM, TRACKING_CONSUMER)), 'it');
     await app.close();
@@ -326,7 +335,7 @@ describe('dead letters', () => {
   const list = async () => linesOf((await perkway('dead-letters')).output);
   const forget = () => manager.streams.update(TRACKING_DEAD_STREAM, { duplicate_window: 100_000_000 });
 
-  it('are listed with their reasons, shown as they came, and stored when they are replayed', async () => {
+  it('are listed with their reasons, shown unchanged, and stored when they are replayed', async () => {
     await launch();
     const account = anAccountId();
     await database.query(
@@ -341,15 +350,15 @@ describe('dead letters', () => {
     });
     await publisher.events(view);
     await publisher.publish('no json {');
-    await waitFor(async () => expect(await list()).toHaveLength(2), 'two letters', 20_000);
+    await waitFor(async () => expect(await list()).toHaveLength(2), 'two dead letters', 20_000);
     expect(await list()).toEqual([
-      expect.objectContaining({ number: 1, reason: 'the database refuses it: 23514' }),
-      expect.objectContaining({ number: 2, reason: 'the message is no JSON', bytes: 9 }),
+      expect.objectContaining({ number: 1, reason: 'rejected by the database: 23514' }),
+      expect.objectContaining({ number: 2, reason: 'the message is not valid JSON', bytes: 9 }),
     ]);
     expect((await perkway('dead-letters', '2')).output).toBe('no json {\n');
     expect(JSON.parse((await perkway('dead-letters', '1')).output)).toEqual({ events: [view] });
 
-    // Too young to be told from itself.
+    // Not replayed: too recent, so it would count as a duplicate.
     expect(linesOf((await perkway('dead-letters', 'replay', '1')).output)).toEqual([
       expect.objectContaining({ number: 1, replayed: false }),
     ]);
@@ -360,20 +369,20 @@ describe('dead letters', () => {
       expect.objectContaining({ number: 2, replayed: true }),
     ]);
     await untilStored(account, [view.id]);
-    // What is as wrong as before is not lost.
+    // A letter that still cannot be stored comes back.
     await waitFor(
       async () => expect(await list()).toEqual([expect.objectContaining({ number: 3, bytes: 9 })]),
-      'the letter of before',
+      'the letter to come back',
       20_000,
     );
   });
 
-  it('that do not exist are said', async () => {
+  it('that do not exist are reported', async () => {
     await launch();
     await waitFor(async () => void (await manager.streams.info(TRACKING_DEAD_STREAM)), 'the stream');
     expect(await perkway('dead-letters', '7')).toEqual({
       exitCode: 1,
-      output: 'There is no dead letter 7.\n',
+      output: 'No such dead letter: 7.\n',
     });
     expect(await perkway('dead-letters', 'replay', 'x')).toMatchObject({ exitCode: 1 });
   });

@@ -3,14 +3,14 @@ import { jetstream } from '@nats-io/jetstream';
 import {
   GET_ANALYTICS_KEYS,
   TRACKING_EVENT_VERSION,
-  trackingSubject,
+  TRACKING_REPLAY_SUBJECT,
   type PublicJwk,
   type TrackingEvent,
 } from '@perkway/domain';
 import { loadEnv, runMigrations } from '@perkway/platform';
 import {
   connectTo,
-  answer,
+  respond,
   anAccountId,
   closeAll,
   http,
@@ -21,7 +21,7 @@ import {
   testEnvironment,
   testNats,
   waitFor,
-  type Answering,
+  type RpcResponder,
   type LaunchedApp,
   type TestDatabase,
   type TestNats,
@@ -40,7 +40,7 @@ export const migrate = (url: string) =>
 export const analyticsDatabase = (): Promise<TestDatabase> => testDatabase('analytics-query', migrate);
 export const analyticsDatabaseServer = () => testDatabaseServer('analytics-query', migrate);
 
-/** For what is not done where the store lies on several nodes (PERKWAY_TEST_CITUS). */
+/** Skips tests of features that do not exist on a distributed store (PERKWAY_TEST_CITUS). */
 export const onOnePostgres = runCitusWorkers().length === 0 ? it : it.skip;
 
 export const ISSUER = 'https://token.perkway.test';
@@ -59,7 +59,7 @@ export function signingKey(kid: string): SigningKey {
 export interface TokenOptions extends jwt.SignOptions {
   claims?: object;
 }
-/** A token as token-issuer makes it. */
+/** Returns a token like those of token-issuer. */
 export const tokenFor = (
   account: string,
   key: SigningKey,
@@ -76,8 +76,8 @@ export const tokenFor = (
   });
 
 /** Stands in for token-issuer on the broker. */
-export const fakeTokenIssuer = (natsUrl: string, keys: () => SigningKey[]): Promise<Answering<object>> =>
-  answer(natsUrl, GET_ANALYTICS_KEYS, () => ({
+export const fakeTokenIssuer = (natsUrl: string, keys: () => SigningKey[]): Promise<RpcResponder<object>> =>
+  respond(natsUrl, GET_ANALYTICS_KEYS, () => ({
     keys: keys().map(({ jwk }) => jwk),
     issuer: ISSUER,
     audience: AUDIENCE,
@@ -92,7 +92,7 @@ export const launchAnalytics = (
     defineApp(loadEnv(envSpec, { ...testEnvironment('analytics-query', { database, nats }), ...overrides })),
   );
 
-export interface Answer<Body = LoadBody> {
+export interface HttpResponse<Body = LoadBody> {
   status: number;
   headers: Record<string, string>;
   body: Body;
@@ -100,7 +100,7 @@ export interface Answer<Body = LoadBody> {
 export interface LoadBody {
   error?: string;
   data: Record<string, unknown>[];
-  // The shapes beyond rows are looked at as they are.
+  // Other response shapes are accessed without types.
   // eslint-disable-next-line @typescript-eslint/no-explicit-any
   [member: string]: any;
 }
@@ -111,18 +111,18 @@ export class Analytics {
     readonly token: string,
   ) {}
 
-  async get(path: string, headers: Record<string, string> = {}): Promise<Answer> {
+  async get(path: string, headers: Record<string, string> = {}): Promise<HttpResponse> {
     return http(this, { authorization: this.token, ...headers }).get(path);
   }
-  load(query: unknown, queryType?: string): Promise<Answer> {
+  load(query: unknown, queryType?: string): Promise<HttpResponse> {
     const params = new URLSearchParams({ query: JSON.stringify(query), ...(queryType ? { queryType } : {}) });
     return this.get(`/cubejs-api/v1/load?${params}`);
   }
-  async post(path: string, body: unknown, contentType = 'application/json'): Promise<Answer> {
+  async post(path: string, body: unknown, contentType = 'application/json'): Promise<HttpResponse> {
     const request = http(this, { authorization: this.token, 'content-type': contentType }).post(path);
     return request.send(typeof body === 'string' ? body : JSON.stringify(body));
   }
-  /** The value of one measure over everything. */
+  /** Returns the value of one measure over everything. */
   async count(measure: string): Promise<number> {
     const { status, body } = await this.load({ measures: [measure] });
     if (status !== 200) throw new Error(`${status} ${body.error}`);
@@ -131,7 +131,7 @@ export class Analytics {
 }
 
 type Draft<E> = E extends TrackingEvent ? Omit<E, 'v' | 'id' | 'at'> & { id?: string; at?: number } : never;
-/** A whole event; what is not given is unique or now. */
+/** Returns a complete event; missing members are unique or now. */
 export const event = (draft: Draft<TrackingEvent>): TrackingEvent =>
   ({ v: TRACKING_EVENT_VERSION, id: randomUUID(), at: Date.now(), ...draft }) as TrackingEvent;
 
@@ -152,11 +152,15 @@ export class Publisher {
     );
   }
 
-  /** Tries again until the stream has it, as the outbox of an app does. */
-  async publish(body: unknown): Promise<void> {
+  /**
+   * Retries until the stream has stored it, as the outbox of an app does.
+   *
+   * @param subject by default the operator's, which may carry events of every app
+   */
+  async publish(body: unknown, subject = TRACKING_REPLAY_SUBJECT): Promise<void> {
     const payload = typeof body === 'string' ? body : JSON.stringify(body);
     const stream = jetstream(this.connection, { timeout: 1_000 });
-    const stored = async () => void (await stream.publish(trackingSubject('test'), payload));
+    const stored = async () => void (await stream.publish(subject, payload));
     await waitFor(stored, 'an acknowledgement', 60_000);
   }
   events(...events: TrackingEvent[]): Promise<void> {
@@ -177,7 +181,7 @@ export interface Stack {
   close(): Promise<void>;
 }
 
-/** A database, a broker, a stand-in for token-issuer and the app in both roles. */
+/** Starts a database, a broker, a stand-in for token-issuer and the app in both roles. */
 export async function analyticsStack(
   overrides: Record<string, string> = {},
   makeDatabase: () => Promise<TestDatabase> = analyticsDatabase,

@@ -1,4 +1,4 @@
-import { type AppDefinition } from '@perkway/platform';
+import { acceptPlainJson, type AppDefinition } from '@perkway/platform';
 import { AppModule } from './app.module.js';
 import type { BoostEnv } from './env.js';
 import { allowJourneyOrigins } from './journey/cors.js';
@@ -13,13 +13,16 @@ export const defineApp = (env: BoostEnv): AppDefinition => ({
   openapi: {
     title: 'Perkway Boost',
     description:
-      'Campaigns, tracked reward URLs and pixels for messages that the client sends, and the customer journey.',
+      'Campaigns, tracked reward URLs and tracking pixels for messages that the client sends, and the customer journey.',
     url: env.BOOST_URL,
     examples: { campaignId: 'ostervale-spring-travel', perkId: 'fernway-weekend', token: 'AQJrMVsi-example' },
   },
-  answersRequests: true,
+  servesRequests: true,
   errors: renderBoostError,
-  // Campaigns that were seen before are in memory: clicks and pixels go on without the database.
+  // Clicks and pixels of known campaigns work without the database, from memory.
   health: { needsDatabase: false },
-  configure: allowJourneyOrigins,
+  configure: (app) => {
+    allowJourneyOrigins(app);
+    acceptPlainJson(app.getHttpAdapter().getInstance(), '/track/:campaignId');
+  },
 });

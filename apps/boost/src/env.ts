@@ -7,10 +7,12 @@ export const envSpec = {
   ...platformEnv,
   ...databaseEnv,
   ...authEnv,
-  BOOST_URL: baseUrl({ desc: 'Public address of this app; reward URLs lead there' }),
-  OUTREACH_SIGNING_KEYS: confidential(keyringVariable({ desc: 'Keys that sign the tokens of clicks' })),
+  BOOST_URL: baseUrl({ desc: 'Public URL of this app; reward URLs point to it' }),
+  OUTREACH_SIGNING_KEYS: confidential(keyringVariable({ desc: 'Keys that sign the tokens in click URLs' })),
   PIXEL_HASH_KEY: confidential(
-    secret({ desc: 'Key over which pixel views become event ids; the same in all replicas' }),
+    secret({
+      desc: 'HMAC key that derives event ids of pixel views and of conversions with an external id; the same in all replicas',
+    }),
   ),
 };
 

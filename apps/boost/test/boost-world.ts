@@ -35,7 +35,7 @@ export interface Sent {
   to?: LaunchedApp;
 }
 
-/** Boost with everything around it that is not Boost. */
+/** Runs Boost with everything it depends on. */
 export class BoostWorld {
   nats: TestNats;
   database: TestDatabase & { server?: TestNats['server'] };
@@ -43,13 +43,13 @@ export class BoostWorld {
   catalogue: { close(): Promise<void> };
   boost: LaunchedApp;
   readonly offers = new Map<string, string>();
-  /** How a perk is shown in a language, where not as all others are. */
+  /** Overrides of a perk's fields, by perk id and language. */
   readonly shown = new Map<string, Record<string, Partial<ResolvedPerk>>>();
   readonly admin = aKey('platform', 'ADMIN');
   readonly acme = aKey('acme');
   readonly other = aKey('other');
 
-  /** @param ownPostgres one that the test may kill */
+  /** @param ownPostgres starts a Postgres server that the test may kill */
   async start({ ownPostgres = false } = {}) {
     const migrate = (url: string) => runMigrations(url, 'boost', migrations);
     [this.nats, this.database] = await Promise.all([
@@ -73,14 +73,14 @@ export class BoostWorld {
     });
   }
 
-  /** Another replica. */
+  /** Starts another replica. */
   async launch(given: Record<string, string> = {}): Promise<LaunchedApp> {
     const launched = await launchApp(defineApp(this.env(given)));
     await untilTracking(launched);
     return launched;
   }
 
-  /** That of `ownPostgres`. */
+  /** The server of `ownPostgres`. */
   get postgres() {
     return this.database.server!;
   }
@@ -92,7 +92,7 @@ export class BoostWorld {
     }));
   }
 
-  /** Calls Boost from a browser. */
+  /** Calls Boost with the headers of a browser. */
   send(path: string, { headers = {}, json, key, to = this.boost, method }: Sent = {}): Test {
     const type: Record<string, string> = json === undefined ? {} : { 'content-type': 'application/json' };
     const caller = { 'user-agent': CHROME, ...(key ? { 'x-api-key': key } : {}), ...type, ...headers };
@@ -104,14 +104,14 @@ export class BoostWorld {
     return this.send(`/admin/campaigns/${id}`, { method: 'put', json: campaign, key });
   }
 
-  /** A campaign of acme with these perks, all of which exist. */
+  /** Creates a campaign with these perks, and the perks. */
   async campaign(id: string, perks: string[] = ['coffee'], owner = 'acme') {
     for (const perk of perks)
       if (!this.offers.has(perk)) this.offers.set(perk, `https://shop.example/${perk}`);
     await this.put(id, { owner, name: `Name of ${id}`, incentives: perks }).expect(200);
   }
 
-  /** Path and query of a reward URL. */
+  /** Returns path and query of a reward URL. */
   async rewardPath(campaign: string, perk = 'coffee', query = ''): Promise<string> {
     const { body } = await this.send(`/outreach/campaign/${campaign}/reward-url?perkId=${perk}${query}`, {
       key: this.acme.key,
@@ -120,7 +120,7 @@ export class BoostWorld {
     return pathname + search;
   }
 
-  /** What was counted for a campaign, its name aside. */
+  /** Returns the events of a campaign, except its name. */
   async counted<E extends TrackingEvent>(campaign: string): Promise<E[]> {
     const events = await trackedEvents(this.nats.url);
     return events.filter(

@@ -2,7 +2,7 @@ import { isTrackingDisabled } from '@perkway/domain';
 import { http, type Caller } from '@perkway/testing';
 import { BoostWorld } from './boost-world.js';
 
-describe('reads of the own campaigns', () => {
+describe("reads of the account's own campaigns", () => {
   const world = new BoostWorld();
   beforeAll(async () => {
     await world.start();
@@ -17,7 +17,7 @@ describe('reads of the own campaigns', () => {
     return [status, (body as { code: string }).code];
   };
 
-  test('one campaign, as it was put, with key in header or query', async () => {
+  it('return a campaign as it was put, with the key in header or query', async () => {
     const { body } = await get('/campaigns/spring').expect(200).expect('cache-control', 'no-store');
     expect(body).toEqual({
       id: 'spring',
@@ -33,7 +33,7 @@ describe('reads of the own campaigns', () => {
     expect(Date.parse(changed.updated_at)).toBeGreaterThan(Date.parse(body.updated_at));
   });
 
-  test('all of them by id, in pages, each once while others come and go', async () => {
+  it('list every campaign once, by id, in pages, while others are created and deleted', async () => {
     const ids = ['B-2', 'a-1', 'a_1', 'b.1', 'spring', 'z'];
     for (const id of ids) await world.campaign(id);
     const seen: string[] = [];
@@ -43,7 +43,7 @@ describe('reads of the own campaigns', () => {
       const { body } = await get(path).expect(200).expect('cache-control', 'no-store');
       seen.push(...(body as { data: { id: string }[] }).data.map(({ id }) => id));
       cursor = (body as { next_cursor: string | null }).next_cursor;
-      // Before the position and after it.
+      // Changes before and after the cursor position.
       await world.campaign(`A-${seen.length}`);
       await world.database.query('delete from campaigns where id = $1', [seen.at(-1)]);
       if (seen.length === 2) await world.campaign('n');
@@ -54,7 +54,25 @@ describe('reads of the own campaigns', () => {
     expect(listed).toEqual((await get('/campaigns/spring')).body);
   });
 
-  test('no page of another account, no wrong limit, no made-up cursor', async () => {
+  it('list every campaign once, in pages of any size', async () => {
+    const ids = ['B-2', 'a-1', 'a_1', 'b.1', 'z'];
+    for (const id of ids) await world.campaign(id);
+    const { data: all } = (await get('/campaigns?limit=200').expect(200)).body as { data: { id: string }[] };
+    for (const limit of [1, 2, 3]) {
+      const seen: { id: string }[] = [];
+      let cursor = '';
+      do {
+        const { body } = await get(`/campaigns?limit=${limit}${cursor}`).expect(200);
+        seen.push(...body.data);
+        cursor = body.next_cursor === null ? '' : `&cursor=${body.next_cursor}`;
+        // A page that begins with the end of the last one never ends.
+        expect(seen.length).toBeLessThanOrEqual(all.length);
+      } while (cursor);
+      expect(seen).toEqual(all);
+    }
+  });
+
+  it("reject another account's cursor, an invalid limit and a forged cursor", async () => {
     for (const id of ['one', 'two']) await world.campaign(id);
     const { next_cursor } = (await get('/campaigns?limit=1')).body as { next_cursor: string };
     expect(next_cursor).toEqual(expect.any(String));
@@ -69,15 +87,18 @@ describe('reads of the own campaigns', () => {
     expect(theirs).toMatchObject({ data: [{ id: 'theirs' }], next_cursor: null });
   });
 
-  test.each(['/campaigns/', '/outreach/campaign/'])('%s is of the own account alone', async (path) => {
-    const suffix = path === '/campaigns/' ? '' : '/pixel-urls';
-    expect(await refusal(`${path}theirs${suffix}`)).toEqual([404, 'CAMPAIGN_NOT_FOUND']);
-    expect(await refusal(`${path}unknown${suffix}`)).toEqual([404, 'CAMPAIGN_NOT_FOUND']);
-    expect(await refusal(`${path}a%20b${suffix}`)).toEqual([400, 'VALIDATION_FAILED']);
-    expect(await refusal(`${path}spring${suffix}`, {})).toEqual([401, 'API_KEY_INVALID']);
-    // An ADMIN key reads what is its own account's, like any other key.
-    expect(await refusal(`${path}spring${suffix}`, world.admin)).toEqual([404, 'CAMPAIGN_NOT_FOUND']);
-  });
+  it.each(['/campaigns/', '/outreach/campaign/'])(
+    '%s returns campaigns of the own account only',
+    async (path) => {
+      const suffix = path === '/campaigns/' ? '' : '/pixel-urls';
+      expect(await refusal(`${path}theirs${suffix}`)).toEqual([404, 'CAMPAIGN_NOT_FOUND']);
+      expect(await refusal(`${path}unknown${suffix}`)).toEqual([404, 'CAMPAIGN_NOT_FOUND']);
+      expect(await refusal(`${path}a%20b${suffix}`)).toEqual([400, 'VALIDATION_FAILED']);
+      expect(await refusal(`${path}spring${suffix}`, {})).toEqual([401, 'API_KEY_INVALID']);
+      // An ADMIN key reads only its own account's campaigns here, like any other key.
+      expect(await refusal(`${path}spring${suffix}`, world.admin)).toEqual([404, 'CAMPAIGN_NOT_FOUND']);
+    },
+  );
 
   describe('pixel-urls', () => {
     const PIXELS = 'https://boost.perkway.test/outreach/campaign/spring/tracking-pixel';
@@ -87,7 +108,7 @@ describe('reads of the own campaigns', () => {
         string
       >;
 
-    test('are the addresses of both', async () => {
+    it('returns the URLs of both pixels', async () => {
       expect(await urls()).toEqual({ teaser: `${PIXELS}/teaser`, reward: `${PIXELS}/reward` });
       await http(world.boost)
         .get(`/outreach/campaign/spring/pixel-urls?api_key=${world.acme.key}`)
@@ -95,7 +116,7 @@ describe('reads of the own campaigns', () => {
         .expect('cache-control', 'no-store');
     });
 
-    test('carry journey, attributes and disableTracking as given, and nothing else', async () => {
+    it('carries journey, attributes and disableTracking as given, and nothing else', async () => {
       const { teaser, reward } = await urls(
         '?journeyId=r%261&cmeta_a=%C3%BC%26b&cmeta_a=2%203&utm_source=mail&other=x&cmeta_long=' +
           'x'.repeat(255),
@@ -111,7 +132,7 @@ describe('reads of the own campaigns', () => {
       expect((await urls(`?journeyId=${'j'.repeat(256)}`)).teaser).toBe(`${PIXELS}/teaser`);
     });
 
-    test('count with what they carry when they are loaded, and not when they are asked for', async () => {
+    it('counts views with these parameters when a pixel is loaded, not when its URL is requested', async () => {
       const { reward } = await urls('?journeyId=r-9&cmeta_a=1');
       expect(await world.counted('spring')).toEqual([]);
       const { pathname, search } = new URL(reward);
@@ -123,7 +144,7 @@ describe('reads of the own campaigns', () => {
       ]);
     });
 
-    test('that no server would take are refused', async () => {
+    it('rejects parameters that make the URL too long', async () => {
       const many = Array.from({ length: 45 }, (_, index) => `cmeta_n${index}=${'x'.repeat(250)}`).join('&');
       expect(await refusal(`/outreach/campaign/spring/pixel-urls?${many}`)).toEqual([
         400,

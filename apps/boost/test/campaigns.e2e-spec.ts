@@ -13,14 +13,14 @@ describe('campaigns', () => {
     world.offers.set('tea', 'https://shop.example/tea');
   });
 
-  test('PUT makes a campaign, and replaces it when it is sent again', async () => {
+  it('PUT creates a campaign, and replaces it when sent again', async () => {
     for (let i = 0; i < 2; i += 1) {
       const { status, body } = await world.put('spring', campaign);
       expect([status, body]).toMatchObject([200, { id: 'spring', ...campaign }]);
     }
     const changed = { ...campaign, name: 'Late spring', incentives: ['tea'] };
     expect((await world.put('spring', changed)).status).toBe(200);
-    // In force at once in this process.
+    // The change takes effect at once in this process.
     const gone = await world.send('/outreach/campaign/spring/reward-url?perkId=coffee', {
       key: world.acme.key,
     });
@@ -29,23 +29,23 @@ describe('campaigns', () => {
     const names = (await trackedEvents(world.nats.url)).filter(
       (event): event is CampaignNamedEvent => event.type === 'campaign_named',
     );
-    // What is stored already is not written again.
+    // An unchanged PUT writes no event.
     expect(names).toHaveLength(2);
     expect(names.at(-1)).toMatchObject({ account: 'acme', campaign: 'spring', name: 'Late spring' });
   });
 
-  test('an unknown owner or perk is named', async () => {
+  it('an unknown owner or perk is named in the error', async () => {
     const owner = await world.put('a', { ...campaign, owner: 'nobody' });
     expect([owner.status, owner.body.code]).toEqual([400, 'VALIDATION_FAILED']);
     expect(owner.body.errors).toEqual([
-      { field: 'owner', message: 'must be an existing account: nobody is unknown' },
+      { field: 'owner', message: 'must be an existing account; unknown: nobody' },
     ]);
     const perk = await world.put('a', { ...campaign, incentives: ['coffee', 'gone', 'toString'] });
     expect(perk.status).toBe(400);
     expect(perk.body.detail).toMatch(/^incentives .*: gone, toString$/);
   });
 
-  test.each([
+  it.each([
     [{ ...campaign, owner: undefined }, 'owner'],
     [{ ...campaign, owner: 'a b' }, 'owner'],
     [{ ...campaign, name: '' }, 'name'],
@@ -56,14 +56,14 @@ describe('campaigns', () => {
     [{ ...campaign, incentives: [7] }, 'incentives'],
     [{ ...campaign, incentives: ['coffee', 'coffee'] }, 'incentives'],
     [{ ...campaign, incentives: undefined }, 'incentives'],
-  ])('%j is refused for its %s', async (body, field) => {
-    const answer = await world.put('bad', body);
-    expect(answer.status).toBe(400);
-    expect(answer.body).toMatchObject({ code: 'VALIDATION_FAILED', errors: [{ field }] });
+  ])('%j is rejected because of its %s', async (body, field) => {
+    const response = await world.put('bad', body);
+    expect(response.status).toBe(400);
+    expect(response.body).toMatchObject({ code: 'VALIDATION_FAILED', errors: [{ field }] });
     expect(await world.database.query("select 1 from campaigns where id = 'bad'")).toEqual([]);
   });
 
-  test('a campaign id that is no id, a body that is no JSON, no body', async () => {
+  it('an invalid campaign id, invalid JSON and a missing body are rejected', async () => {
     expect((await world.put('a%20b', campaign)).status).toBe(400);
     const path = '/admin/campaigns/a';
     const headers = { 'content-type': 'application/json' };
@@ -74,14 +74,14 @@ describe('campaigns', () => {
     ).toBe(415);
   });
 
-  test('only ADMIN keys: 401 without one, 403 for USER, before anything in the body is judged', async () => {
+  it('without an ADMIN key: 401 without a key and 403 for USER, before the body is validated', async () => {
     const sent = { method: 'put' as const, json: { owner: 1 } };
     expect((await world.send('/admin/campaigns/a', sent)).status).toBe(401);
     expect((await world.send('/admin/campaigns/a', { ...sent, key: world.acme.key })).status).toBe(403);
     expect((await world.send(`/admin/campaigns/a?api_key=${world.admin.key}`, sent)).status).toBe(401);
   });
 
-  test('nothing is stored while the catalogue or the database is away: 503', async () => {
+  it('nothing is stored while the catalogue or the database is unavailable: 503', async () => {
     await world.catalogue.close();
     const perks = await world.put('away', campaign);
     expect([perks.status, perks.headers['retry-after']]).toEqual([503, '2']);

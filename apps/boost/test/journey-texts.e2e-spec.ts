@@ -30,7 +30,7 @@ describe('texts of the customer journey', () => {
   };
   const titles = ({ incentives }: TeasersResource) => incentives.map(({ title }) => title);
 
-  test.each([
+  it.each([
     [undefined, '', 'en', 'A weekend by train'],
     ['fr', '', 'fr', 'Un week-end en train'],
     ['FR-ca, en;q=0.5', '', 'fr', 'Un week-end en train'],
@@ -41,10 +41,10 @@ describe('texts of the customer journey', () => {
     ['en', '?lang=fr', 'fr', 'Un week-end en train'],
     ['fr', '?lang=en&lang=it', 'en', 'A weekend by train'],
     ['', '?lang=%00', 'en', 'A weekend by train'],
-  ])('Accept-Language %j with %j is answered in %s', async (header, query, language, title) => {
+  ])('Accept-Language %j with query %j returns %s', async (header, query, language, title) => {
     for (const endpoint of ['teasers', 'rewards']) {
-      const answer = await read(`/${endpoint}/travel${query}`, header);
-      expect([answer.language, answer.vary, titles(answer)]).toEqual([
+      const response = await read(`/${endpoint}/travel${query}`, header);
+      expect([response.language, response.vary, titles(response)]).toEqual([
         language,
         'Accept-Language',
         ['Title of coffee', title],
@@ -52,7 +52,7 @@ describe('texts of the customer journey', () => {
     }
   });
 
-  test('rewards say how to redeem, with the coupon of static-coupon perks; teasers never do', async () => {
+  it('rewards include redemption details and the coupon of static-coupon perks; teasers do not', async () => {
     const { incentives } = await read('/rewards/travel');
     expect(incentives.map(({ redemption_note, details }) => [redemption_note, details])).toEqual([
       ['', ''],
@@ -67,13 +67,13 @@ describe('texts of the customer journey', () => {
       expect(Object.keys(teaser)).toEqual(['perkId', 'title', 'callout', 'description', 'media']);
   });
 
-  test('a campaign whose perks are all gone says no language, but that it depends on one', async () => {
+  it('a campaign without existing perks has no Content-Language, but still a Vary header', async () => {
     await world.campaign('empty', []);
     const { language, vary, incentives } = await read('/rewards/empty', 'fr');
     expect([language, vary, incentives]).toEqual([undefined, 'Accept-Language', []]);
   });
 
-  test('an answer to a web site depends on the site and on the language', async () => {
+  it('a response to a web site varies by origin and language', async () => {
     world.accounts.setAccount('acme', { allowedOrigins: ['https://app.acme.example'] });
     await http(world.boost)
       .get('/rewards/travel')
@@ -82,7 +82,7 @@ describe('texts of the customer journey', () => {
       .expect('content-language', 'fr');
   });
 
-  test('in a language that was read before they go on without the catalogue', async () => {
+  it('texts in a cached language stay available without the catalogue', async () => {
     await read('/rewards/travel', 'fr');
     await world.catalogue.close();
     try {

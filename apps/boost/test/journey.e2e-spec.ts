@@ -1,11 +1,10 @@
-import { aKey } from '@perkway/testing';
 import {
   deriveJourneyId,
   type CampaignViewEvent,
   type ConversionEvent,
   type IncentiveClickEvent,
 } from '@perkway/domain';
-import { waitFor } from '@perkway/testing';
+import { aKey, stopClock, waitFor } from '@perkway/testing';
 import type { Response } from 'supertest';
 import type { RewardsResource, TeasersResource } from '../src/journey/journey.dto.js';
 import { BoostWorld } from './boost-world.js';
@@ -25,6 +24,7 @@ describe('customer journey', () => {
     campaign = `campaign-${++campaigns}`;
     await world.campaign(campaign, ['coffee', 'tea']);
   });
+  afterEach(() => jest.restoreAllMocks());
 
   const read = async <T>(path: string): Promise<T> => {
     const { body } = await world.send(path, { key: world.acme.key }).expect(200);
@@ -37,7 +37,7 @@ describe('customer journey', () => {
     return [status, code, ...(errors ?? []).map(({ field }) => field)];
   };
 
-  test('teasers show the incentives in order, without links, and record nothing', async () => {
+  it('teasers show the incentives in order, without links, and record nothing', async () => {
     const teasers = await read<TeasersResource>(`/teasers/${campaign}?journeyId=r-1&cmeta_a=1`);
     expect(teasers).toEqual({
       campaignId: campaign,
@@ -54,7 +54,7 @@ describe('customer journey', () => {
     expect(await world.counted(campaign)).toEqual([]);
   });
 
-  test('rewards have links that carry journey and attributes; the click wins; a token is of one kind', async () => {
+  it('click URLs of rewards carry journey and attributes, which the click overrides; tokens of the two channels differ', async () => {
     const { journeyId, incentives } = await read<RewardsResource>(
       `/rewards/${campaign}?journeyId=r-2&cmeta_a=1&cmeta_b=2&utm_source=app`,
     );
@@ -84,14 +84,14 @@ describe('customer journey', () => {
     expect(refusal(await world.send('/click'))).toEqual([400, 'VALIDATION_FAILED', 'token']);
   });
 
-  test('disableTracking given to rewards holds for their clicks', async () => {
+  it('disableTracking on rewards also applies to their clicks', async () => {
     const { incentives } = await read<RewardsResource>(`/rewards/${campaign}?disableTracking=true`);
     const { pathname, search } = new URL(incentives[0]!.click_url);
     expect((await world.send(pathname + search)).status).toBe(302);
     expect(await world.counted(campaign)).toEqual([]);
   });
 
-  test('a perk that is gone is left out', async () => {
+  it('a deleted perk is left out', async () => {
     world.offers.set('short-lived', 'https://shop.example/x');
     await world.campaign(campaign, ['short-lived', 'tea']);
     world.offers.delete('short-lived');
@@ -101,7 +101,7 @@ describe('customer journey', () => {
     }, 'teasers without it');
   });
 
-  test('tracked views and conversions carry everything given', async () => {
+  it('tracked views and conversions carry everything given', async () => {
     const view = await track(
       { event: 'reward_view', journeyId: 'r-3', perkId: 'tea', value: 5 },
       '?utm_source=app',
@@ -140,13 +140,24 @@ describe('customer journey', () => {
     });
   });
 
-  test('tracked views have no budget; disableTracking records nothing', async () => {
+  it('repeated reports of an external id have the same event id', async () => {
+    const report = (externalId?: string, key?: string) =>
+      track({ event: 'conversion', ...(externalId && { externalId }) }, '', key);
+    for (const externalId of ['order-1', 'order-1', 'order-2', undefined, undefined])
+      await report(externalId);
+    const ids = (await world.counted<ConversionEvent>(campaign)).map(({ id }) => id);
+    expect(ids[0]).toBe(ids[1]);
+    expect(new Set(ids).size).toBe(4);
+    expect(ids[0]).toMatch(/^[\w-]{24}$/);
+  });
+
+  it('tracked views of a server key are not limited; disableTracking records nothing', async () => {
     await Promise.all(Array.from({ length: 10 }, () => track({ event: 'teaser_view' })));
     expect((await track({ event: 'teaser_view' }, '?disableTracking=1')).status).toBe(202);
     expect(await world.counted(campaign)).toHaveLength(10);
   });
 
-  test.each([
+  it.each([
     [{}, 'event'],
     [{ event: 'click' }, 'event'],
     [{ event: 'teaser_view', journeyId: 'j'.repeat(256) }, 'journeyId'],
@@ -161,12 +172,12 @@ describe('customer journey', () => {
     [{ event: 'conversion', externalId: 'x'.repeat(256) }, 'externalId'],
     [{ event: 'conversion', externalId: 'a\0b' }, 'externalId'],
     [{ event: 'conversion', perkId: 'a b' }, 'perkId'],
-  ])('%j is refused for its %s', async (body, field) => {
+  ])('%j is rejected because of its %s', async (body, field) => {
     expect(refusal(await track(body))).toEqual([400, 'VALIDATION_FAILED', field]);
     expect(await world.counted(campaign)).toEqual([]);
   });
 
-  test('a perk outside the campaign, no object, no key, a foreign campaign', async () => {
+  it("a perk outside the campaign, a non-object, a missing key and another account's campaign are rejected", async () => {
     expect(refusal(await track({ event: 'conversion', perkId: 'milk' }))).toEqual([
       400,
       'PERK_IS_NOT_IN_CAMPAIGN',
@@ -185,6 +196,77 @@ describe('customer journey', () => {
     }
   });
 
+  describe('with a JOURNEY key, which is public', () => {
+    const site = aKey('acme', 'JOURNEY');
+    const GOOGLEBOT = 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)';
+    const report = (json: object, headers: Record<string, string> = {}, path = `/track/${campaign}`) =>
+      world.send(path, { json, key: site.key, headers });
+    beforeAll(() => world.accounts.add(site));
+
+    it('classifies views and conversions by their user agent', async () => {
+      stopClock();
+      const json = { event: 'reward_view', journeyId: 'r-5', perkId: 'tea' };
+      const view = await report(json, { 'user-agent': GOOGLEBOT }, `/track/${campaign}?utm_source=app`);
+      expect([view.status, view.body]).toEqual([202, { journeyId: 'r-5' }]);
+      await report({ event: 'conversion', externalId: 'order-1' }, { 'user-agent': GOOGLEBOT }).expect(202);
+      await report({ event: 'conversion', value: null, currency: null }).expect(202);
+      await track({ event: 'conversion', externalId: 'order-1' });
+      const bot = { class: 'bot', reason: 'user-agent:googlebot' };
+      expect(await world.counted(campaign)).toEqual([
+        {
+          v: 1,
+          type: 'reward_view',
+          id: expect.any(String),
+          account: 'acme',
+          at: expect.any(Number),
+          campaign,
+          journey: 'r-5',
+          channel: 'journey',
+          perk: 'tea',
+          traffic: bot,
+          utm: { utm_source: 'app' },
+        },
+        expect.objectContaining({ type: 'conversion', externalId: 'order-1', traffic: bot }),
+        expect.objectContaining({ type: 'conversion', traffic: { class: 'human', reason: 'none' } }),
+        expect.objectContaining({ type: 'conversion', externalId: 'order-1' }),
+      ]);
+      const [, ofSite, , ofServer] = await world.counted(campaign);
+      expect(ofSite!.id).not.toBe(ofServer!.id);
+    });
+
+    it('counts one view per second, campaign and network, including pixels', async () => {
+      stopClock();
+      const loads = Array.from({ length: 12 }, (_, i) => {
+        const headers = { 'x-forwarded-for': `2001:db8:7:7::${i}` };
+        return i % 4 === 0
+          ? world.send(`/outreach/campaign/${campaign}/tracking-pixel/teaser`, { headers })
+          : report({ event: i % 2 ? 'teaser_view' : 'reward_view' }, headers);
+      });
+      for (const { status } of await Promise.all(loads)) expect([200, 202]).toContain(status);
+      expect(await world.counted(campaign)).toHaveLength(1);
+      await report({ event: 'teaser_view' }, { 'x-forwarded-for': '2001:db8:7:8::1' }).expect(202);
+      expect(await world.counted(campaign)).toHaveLength(2);
+      // Views reported with a server key are not limited.
+      await track({ event: 'teaser_view' }).expect(202);
+      expect(await world.counted(campaign)).toHaveLength(3);
+    });
+
+    it.each([
+      [{ event: 'conversion', value: 1e12, currency: 'EUR' }, ['value', 'currency']],
+      [{ event: 'conversion', currency: 'EUR' }, ['currency']],
+      [{ event: 'teaser_view', value: 0 }, ['value']],
+    ])('rejects %j, without revealing whether the campaign exists', async (json, fields) => {
+      for (const path of [`/track/${campaign}`, '/track/unknown'])
+        expect(refusal(await report(json, {}, path))).toEqual([400, 'VALIDATION_FAILED', ...fields]);
+      expect(await world.counted(campaign)).toEqual([]);
+    });
+
+    it('counts conversions without a limit', async () => {
+      await Promise.all(Array.from({ length: 5 }, () => report({ event: 'conversion' }).expect(202)));
+      expect(await world.counted(campaign)).toHaveLength(5);
+    });
+  });
+
   describe('CORS', () => {
     const preflight = (path: string, origin: string) =>
       world.send(path, {
@@ -196,7 +278,7 @@ describe('customer journey', () => {
         },
       });
 
-    test.each(['teasers', 'rewards', 'track'])('a listed site may call /%s', async (endpoint) => {
+    it.each(['teasers', 'rewards', 'track'])('a listed origin may call /%s', async (endpoint) => {
       const { status, headers } = await preflight(`/${endpoint}/${campaign}`, SITE);
       expect(status).toBe(204);
       expect(headers).toMatchObject({
@@ -206,19 +288,20 @@ describe('customer journey', () => {
         vary: 'Origin',
       });
       const sent = endpoint === 'track' ? { json: { event: 'teaser_view' } } : {};
-      const answer = await world.send(`/${endpoint}/${campaign}`, {
+      const response = await world.send(`/${endpoint}/${campaign}`, {
         ...sent,
         key: world.acme.key,
         headers: { origin: SITE },
       });
-      expect(answer.status).toBeLessThan(300);
-      expect(answer.headers).toMatchObject({
+      expect(response.status).toBeLessThan(300);
+      expect(response.headers).toMatchObject({
         'access-control-allow-origin': SITE,
+        'access-control-expose-headers': 'x-request-id',
         vary: expect.stringMatching(/^Origin\b/),
       });
     });
 
-    test('with a key of role JOURNEY; one of a server works as ever and is told that it does not belong there', async () => {
+    it('a JOURNEY key works from a site; a server key works too, with a warning in a header', async () => {
       const site = aKey('acme', 'JOURNEY');
       const theirs = aKey('other', 'JOURNEY');
       world.accounts.add(site, theirs);
@@ -227,13 +310,13 @@ describe('customer journey', () => {
         [`/rewards/${campaign}`],
         [`/track/${campaign}`, { event: 'teaser_view' }],
       ] as const) {
-        const ask = (key: string) => world.send(path, { json, key, headers: { origin: SITE } });
-        const answer = await ask(site.key);
-        expect(answer.status).toBeLessThan(300);
-        expect(answer.headers['access-control-allow-origin']).toBe(SITE);
-        expect(answer.headers['perkway-detail']).toBeUndefined();
-        expect((await ask(theirs.key)).status).toBe(404);
-        const ofServer = await ask(world.acme.key);
+        const sendRequest = (key: string) => world.send(path, { json, key, headers: { origin: SITE } });
+        const response = await sendRequest(site.key);
+        expect(response.status).toBeLessThan(300);
+        expect(response.headers['access-control-allow-origin']).toBe(SITE);
+        expect(response.headers['perkway-detail']).toBeUndefined();
+        expect((await sendRequest(theirs.key)).status).toBe(404);
+        const ofServer = await sendRequest(world.acme.key);
         expect(ofServer.headers['access-control-allow-origin']).toBe(SITE);
         expect(ofServer.headers['perkway-detail']).toMatch(/does not belong in a browser/);
         expect((await world.send(path, { json, key: world.acme.key })).headers).not.toHaveProperty(
@@ -246,32 +329,113 @@ describe('customer journey', () => {
       expect(status).toBe(403);
     });
 
-    test('it can read refusals too', async () => {
-      const answer = await world.send(`/teasers/${campaign}`, { headers: { origin: SITE } });
-      expect([answer.status, answer.headers['access-control-allow-origin']]).toEqual([401, SITE]);
+    it('a site can read error responses, too', async () => {
+      const response = await world.send(`/teasers/${campaign}`, { headers: { origin: SITE } });
+      expect([response.status, response.headers['access-control-allow-origin']]).toEqual([401, SITE]);
     });
 
-    test('nobody else may, and does not learn whether a campaign exists', async () => {
+    it('any listed origin can read the error for an unknown campaign', async () => {
+      world.accounts.setAccount('other', { allowedOrigins: ['https://other.example'] });
+      for (const origin of [SITE, 'https://other.example']) {
+        for (const id of ['unknown', 'a b', '%zz']) {
+          const path = `/track/${encodeURI(id)}`;
+          expect((await preflight(path, origin)).headers['access-control-allow-origin']).toBe(origin);
+        }
+        const json = { event: 'teaser_view' };
+        const { status, headers } = await world.send('/track/unknown', {
+          json,
+          key: world.acme.key,
+          headers: { origin },
+        });
+        expect([status, headers['access-control-allow-origin']]).toEqual([404, origin]);
+      }
+      // For an existing campaign, only the origins of its account are allowed.
+      const foreign = await preflight(`/track/${campaign}`, 'https://other.example');
+      expect(foreign.headers).not.toHaveProperty('access-control-allow-origin');
+    });
+
+    it('/track alone parses text/plain as JSON, because navigator.sendBeacon can send nothing else', async () => {
+      const site = aKey('acme', 'JOURNEY');
+      world.accounts.add(site);
+      const beacon = (body: string, type = 'text/plain;charset=UTF-8') =>
+        world
+          .send(`/track/${campaign}?api_key=${site.key}`, {
+            method: 'post',
+            headers: { origin: SITE, 'content-type': type },
+          })
+          .send(body);
+      await beacon(JSON.stringify({ event: 'conversion', externalId: 'order-7' })).expect(202);
+      expect(await world.counted(campaign)).toMatchObject([{ type: 'conversion', externalId: 'order-7' }]);
+      expect(refusal(await beacon('no json'))).toEqual([400, 'VALIDATION_FAILED']);
+      expect(refusal(await beacon('{"event":"click"}'))).toEqual([400, 'VALIDATION_FAILED', 'event']);
+      expect((await beacon('{"event":"conversion"}', 'text/html')).status).toBe(415);
+      const elsewhere = await world
+        .send(`/admin/campaigns/${campaign}`, {
+          method: 'put',
+          key: world.admin.key,
+          headers: { 'content-type': 'text/plain' },
+        })
+        .send('{}');
+      expect(elsewhere.status).toBe(415);
+    });
+
+    it('failed attempts are limited with a listed Origin, too', async () => {
+      const replica = await world.launch({ UNKNOWN_KEYS_PER_MINUTE: '3' });
+      try {
+        const failedAttempt = (at: number) =>
+          world.send(`/teasers/${campaign}`, {
+            to: replica,
+            key: `pk_guess_number_${at}_of_many`,
+            headers: { origin: SITE, 'x-forwarded-for': '203.0.113.200' },
+          });
+        const statuses: number[] = [];
+        for (let at = 0; at < 5; at += 1) {
+          const { status, headers } = await failedAttempt(at);
+          expect(headers['access-control-allow-origin']).toBe(SITE);
+          statuses.push(status);
+        }
+        expect(statuses).toEqual([401, 401, 401, 429, 429]);
+        // Beyond the limit, no more keys are looked up than without an Origin.
+        const lookUps = async (from: number, headers: Record<string, string>) => {
+          const before = world.accounts.keysAsked();
+          const failedAttempts = Array.from({ length: 40 }, (_, at) =>
+            world.send(`/teasers/${campaign}`, {
+              to: replica,
+              key: `pk_guess_number_${from + at}_of_many`,
+              headers: { ...headers, 'x-forwarded-for': '203.0.113.200' },
+            }),
+          );
+          await Promise.all(failedAttempts);
+          return world.accounts.keysAsked() - before;
+        };
+        const plain = await lookUps(100, {});
+        expect(await lookUps(200, { origin: SITE })).toBeLessThanOrEqual(plain * 1.5 + 8);
+      } finally {
+        await replica.close();
+      }
+    });
+
+    it('other origins are not allowed, and cannot learn whether a campaign exists', async () => {
       for (const [path, origin] of [
         [`/teasers/${campaign}`, 'https://evil.example'],
         [`/teasers/${campaign}`, 'null'],
         [`/teasers/${campaign}`, `${SITE}.evil.example`],
-        ['/teasers/unknown', SITE],
+        ['/teasers/unknown', 'https://evil.example'],
       ] as const) {
         const { status, headers } = await preflight(path, origin);
         expect(status).toBe(204);
         expect(Object.keys(headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
       }
-      const answer = await world.send(`/teasers/${campaign}`, {
+      const response = await world.send(`/teasers/${campaign}`, {
         key: world.acme.key,
         headers: { origin: 'https://evil.example' },
       });
-      expect(answer.headers['access-control-allow-origin']).toBeUndefined();
+      expect(response.headers['access-control-allow-origin']).toBeUndefined();
       const elsewhere = await preflight(`/outreach/campaign/${campaign}/reward-url`, SITE);
       expect(elsewhere.headers['access-control-allow-origin']).toBeUndefined();
     });
 
-    test('a change of the list is in force within seconds', async () => {
+    it('a change of the allowed origins takes effect within seconds', async () => {
       expect((await preflight(`/track/${campaign}`, SITE)).headers['access-control-allow-origin']).toBe(SITE);
       world.accounts.setAccount('acme', { allowedOrigins: [] });
       try {

@@ -1,11 +1,10 @@
 import { once } from 'node:events';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { inflateSync } from 'node:zlib';
 import pg from 'pg';
 import { deriveJourneyId, type CampaignViewEvent, type IncentiveClickEvent } from '@perkway/domain';
-import { sendAsIs, waitFor } from '@perkway/testing';
+import { sendAsIs, stopClock, waitFor } from '@perkway/testing';
 import type { Response } from 'supertest';
 import { BoostWorld, CHROME } from './boost-world.js';
 
@@ -19,6 +18,7 @@ describe('outreach', () => {
     campaign = `campaign-${++campaigns}`;
     await world.campaign(campaign);
   });
+  afterEach(() => jest.restoreAllMocks());
 
   const problem = ({ body }: Response) => body as { code: string; detail: string };
   const clicks = () => world.counted<IncentiveClickEvent>(campaign);
@@ -52,7 +52,7 @@ describe('outreach', () => {
     const url = (query: string, key: string | undefined = world.acme.key, of = campaign) =>
       world.send(`/outreach/campaign/${of}/reward-url${query}`, key ? { key } : {});
 
-    test('is a JSON string on the configured host with a token', async () => {
+    it('is a JSON string on the configured host with a token', async () => {
       const { status, headers, text } = await url('?perkId=coffee');
       expect([status, headers['content-type'], headers['cache-control']]).toEqual([
         200,
@@ -62,7 +62,7 @@ describe('outreach', () => {
       expect(text).toMatch(/^"https:\/\/boost\.perkway\.test\/outreach\/click\?token=[\w-]+"$/);
     });
 
-    test('the key: header or query, upper case too, the header decides', async () => {
+    it('accepts the key in header or query, in upper case, too; the header takes precedence', async () => {
       const { key } = world.acme;
       expect((await url(`?perkId=coffee&api_key=${key}`, '')).status).toBe(200);
       expect((await url('?perkId=coffee', key.toUpperCase())).status).toBe(200);
@@ -70,7 +70,7 @@ describe('outreach', () => {
       expect((await url(`?perkId=coffee&api_key=${key}`, 'pk_wrong_wrong_wrong_wrong')).status).toBe(401);
     });
 
-    test.each([
+    it.each([
       ['', 'VALIDATION_FAILED', 400],
       ['?perkId=', 'VALIDATION_FAILED', 400],
       ['?perkId=a%20b', 'VALIDATION_FAILED', 400],
@@ -81,23 +81,34 @@ describe('outreach', () => {
         'VALIDATION_FAILED',
         400,
       ],
-    ])('reward-url%.40s is %s', async (query, code, status) => {
+    ])('reward-url%.40s returns %s', async (query, code, status) => {
       world.offers.set('tea', 'https://shop.example/tea');
-      const answer = await url(query);
-      expect([answer.status, problem(answer).code]).toEqual([status, code]);
+      const response = await url(query);
+      expect([response.status, problem(response).code]).toEqual([status, code]);
     });
 
-    test("an unknown campaign and another account's are the same 404", async () => {
+    it('a deleted perk drops out of its campaigns within seconds', async () => {
+      world.offers.set('short-lived', 'https://shop.example/x');
+      await world.campaign(campaign, ['short-lived']);
+      expect((await url('?perkId=short-lived')).status).toBe(200);
+      world.offers.delete('short-lived');
+      await waitFor(async () => {
+        const response = await url('?perkId=short-lived');
+        expect([response.status, problem(response).code]).toEqual([400, 'PERK_IS_NOT_IN_CAMPAIGN']);
+      }, 'the error');
+    });
+
+    it("an unknown campaign and another account's campaign return the same 404", async () => {
       const unknown = await url('?perkId=coffee', undefined, 'unknown');
       const foreign = await url('?perkId=coffee', world.other.key);
       const admin = await url('?perkId=coffee', world.admin.key);
-      for (const answer of [unknown, foreign, admin])
-        expect([answer.status, problem(answer).code]).toEqual([404, 'CAMPAIGN_NOT_FOUND']);
+      for (const response of [unknown, foreign, admin])
+        expect([response.status, problem(response).code]).toEqual([404, 'CAMPAIGN_NOT_FOUND']);
     });
   });
 
   describe('click', () => {
-    test('leads to the offer and is counted before the answer', async () => {
+    it('redirects to the offer and is durable before the response', async () => {
       const { status, headers, text } = await world.send(await world.rewardPath(campaign));
       expect([status, headers.location, headers['cache-control'], text]).toEqual([
         302,
@@ -119,14 +130,14 @@ describe('outreach', () => {
       });
     });
 
-    test('300 identical clicks are 300', async () => {
+    it('counts 300 times for 300 identical clicks', async () => {
       const path = await world.rewardPath(campaign);
       for (let round = 0; round < 10; round += 1)
         await Promise.all(Array.from({ length: 30 }, () => world.send(path)));
       expect(await clicks()).toHaveLength(300);
     });
 
-    test('what was given at generation travels; the click wins', async () => {
+    it('carries the parameters of the reward URL, which its own parameters override', async () => {
       const carried = '&cmeta_a=1&cmeta_b=2&utm_source=gen&journeyId=j-gen';
       const path = await world.rewardPath(campaign, 'coffee', carried);
       await world.send(path);
@@ -145,7 +156,7 @@ describe('outreach', () => {
       expect((await clicks())[2]).toMatchObject({ journey: 'j-gen' });
     });
 
-    test('attribute values and names at their limits, on generation and on the click', async () => {
+    it('limits attribute values and names in the reward URL and on the click', async () => {
       const query = new URLSearchParams([
         ['cmeta_254', 'x'.repeat(254)],
         ['cmeta_255', 'x'.repeat(255)],
@@ -175,7 +186,7 @@ describe('outreach', () => {
       }
     });
 
-    test('disableTracking at generation holds unless the click says otherwise', async () => {
+    it('keeps disableTracking of the reward URL unless it says otherwise', async () => {
       const disabled = await world.rewardPath(campaign, 'coffee', '&disableTracking=true');
       expect((await world.send(disabled)).status).toBe(302);
       const path = await world.rewardPath(campaign);
@@ -186,25 +197,24 @@ describe('outreach', () => {
       expect(await clicks()).toHaveLength(1);
     });
 
-    test('HEAD answers the same headers and records nothing', async () => {
+    it('HEAD returns the same headers and records nothing', async () => {
       const path = await world.rewardPath(campaign);
       const { status, headers } = await world.send(path, { method: 'head' });
       expect([status, headers.location]).toEqual([302, 'https://shop.example/coffee']);
       expect(await clicks()).toEqual([]);
     });
 
-    test('no token, a changed one, one of the journey', async () => {
+    it('rejects a missing token, a modified one and one of the journey', async () => {
       const path = await world.rewardPath(campaign);
       for (const missing of ['/outreach/click', '/outreach/click?token='])
-        expect(await world.send(missing).then((answer) => [answer.status, problem(answer).code])).toEqual([
-          400,
-          'VALIDATION_FAILED',
-        ]);
+        expect(
+          await world.send(missing).then((response) => [response.status, problem(response).code]),
+        ).toEqual([400, 'VALIDATION_FAILED']);
       const from = path.indexOf('token=') + 'token='.length;
       for (let at = from; at < path.length; at += 3) {
         const other = path[at] === 'A' ? 'B' : 'A';
-        const answer = await world.send(path.slice(0, at) + other + path.slice(at + 1));
-        expect([answer.status, answer.headers.location, problem(answer).code]).toEqual([
+        const response = await world.send(path.slice(0, at) + other + path.slice(at + 1));
+        expect([response.status, response.headers.location, problem(response).code]).toEqual([
           404,
           undefined,
           'LINK_NOT_FOUND',
@@ -215,18 +225,18 @@ describe('outreach', () => {
       expect(await clicks()).toEqual([]);
     });
 
-    test('a browser gets a page for a link that leads nowhere', async () => {
+    it('shows a browser a page for a dead link', async () => {
       const headers = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
-      const answer = await world.send('/outreach/click?token=x', { headers });
-      expect([answer.status, answer.headers['content-type']]).toEqual([404, 'text/html; charset=utf-8']);
-      expect(answer.text).toContain('This link does not work');
+      const response = await world.send('/outreach/click?token=x', { headers });
+      expect([response.status, response.headers['content-type']]).toEqual([404, 'text/html; charset=utf-8']);
+      expect(response.text).toContain('This link does not work');
     });
 
-    test('an edited offer is in force within seconds; a deleted perk and a bad URL lead nowhere', async () => {
+    it('follows an edited offer within seconds; a deleted perk or invalid URL is not found', async () => {
       await world.campaign(campaign, ['changing']);
       const path = await world.rewardPath(campaign, 'changing');
       expect((await world.send(path)).headers.location).toBe('https://shop.example/changing');
-      // As HEAD it is not counted.
+      // HEAD does not count as a click.
       const becomes = (what: string, expected: object) =>
         waitFor(async () => expect(await world.send(path, { method: 'head' })).toMatchObject(expected), what);
       world.offers.set('changing', 'https://shop.example/new?a=%20#b');
@@ -245,20 +255,20 @@ describe('outreach', () => {
   });
 
   describe('pixels', () => {
-    test('are one valid, fully transparent pixel', async () => {
-      const answer = await pixel();
-      expectImage(answer);
-      const bytes = answer.body as Buffer;
+    it('are one valid, fully transparent pixel', async () => {
+      const response = await pixel();
+      expectImage(response);
+      const bytes = response.body as Buffer;
       expect(bytes.readUInt32BE(16)).toBe(1);
       expect(bytes.readUInt32BE(20)).toBe(1);
-      // 8 bits of each colour and alpha.
+      // 8 bits per channel, RGB with alpha.
       expect([bytes[24], bytes[25]]).toEqual([8, 6]);
       const dataAt = bytes.indexOf('IDAT');
       const data = bytes.subarray(dataAt + 4, dataAt + 4 + bytes.readUInt32BE(dataAt - 4));
       expect([...inflateSync(data)]).toEqual([0, 0, 0, 0, 0]);
     });
 
-    test('a view is counted with its journey, attributes and traffic', async () => {
+    it('count a view with its journey, attributes and traffic class', async () => {
       await pixel('reward', '?journeyId=r-1&cmeta_user=7&utm_source=mail', {
         'user-agent':
           'Mozilla/5.0 (Windows NT 5.1; rv:11.0) Gecko Firefox/11.0 (via ggpht.com GoogleImageProxy)',
@@ -281,10 +291,10 @@ describe('outreach', () => {
       expect(view!.at % 1_000).toBe(0);
     });
 
-    test('teaser and reward share one view per second and address; campaigns do not', async () => {
+    it('count one view per second and address for teaser and reward together, but per campaign', async () => {
       const second = `${campaign}-second`;
       await world.campaign(second);
-      await sleep(1_050 - (Date.now() % 1_000));
+      const clock = stopClock();
       await Promise.all(
         Array.from({ length: 20 }, (_, i) =>
           pixel(i % 2 ? 'teaser' : 'reward', '', {}, i % 4 < 2 ? campaign : second),
@@ -292,13 +302,13 @@ describe('outreach', () => {
       );
       expect(await views()).toHaveLength(1);
       expect(await world.counted(second)).toHaveLength(1);
-      await sleep(1_000);
+      clock.advance(1_000);
       await pixel();
       expect(await views()).toHaveLength(2);
     });
 
-    test('one address in its many spellings has one budget; the rightmost untrusted hop counts', async () => {
-      await sleep(1_050 - (Date.now() % 1_000));
+    it('treat all spellings of an address as one; the rightmost untrusted hop is the source', async () => {
+      stopClock();
       for (const forwarded of [
         '203.0.113.9',
         '::ffff:203.0.113.9',
@@ -312,8 +322,20 @@ describe('outreach', () => {
       expect(await views()).toHaveLength(2);
     });
 
-    test('a port beside an address, of a customer or a proxy, does not make it another one', async () => {
-      await sleep(1_050 - (Date.now() % 1_000));
+    it('count an IPv6 network (/64) as one source, and each IPv4 address separately, mapped or not', async () => {
+      stopClock();
+      const from = (forwarded: string) => pixel('teaser', '', { 'x-forwarded-for': forwarded });
+      for (let i = 1; i <= 20; i += 1) await from(`2001:db8:1:2:${i.toString(16)}:ff::${i}`);
+      expect(await views()).toHaveLength(1);
+      await from('2001:db8:1:3::1');
+      expect(await views()).toHaveLength(2);
+      for (const address of ['198.51.100.1', '::ffff:198.51.100.2', '::ffff:c633:6403', '198.51.100.2'])
+        await from(address);
+      expect(await views()).toHaveLength(5);
+    });
+
+    it('ignore a port after an address, of a customer or a proxy', async () => {
+      stopClock();
       for (const forwarded of [
         '203.0.113.7',
         '203.0.113.7:1111',
@@ -325,10 +347,10 @@ describe('outreach', () => {
       expect(await views()).toHaveLength(2);
     });
 
-    test('a forged X-Forwarded-For from an untrusted peer changes nothing', async () => {
+    it('ignore X-Forwarded-For from an untrusted peer', async () => {
       const exposed = await world.launch({ TRUSTED_PROXIES: '10.0.0.0/8' });
       try {
-        await sleep(1_050 - (Date.now() % 1_000));
+        stopClock();
         for (let i = 0; i < 10; i += 1)
           await world.send(`/outreach/campaign/${campaign}/tracking-pixel/teaser`, {
             to: exposed,
@@ -340,14 +362,14 @@ describe('outreach', () => {
       }
     });
 
-    test('a customer who hangs up while the campaign is looked up was there all the same', async () => {
+    it('count a view although the customer hangs up while the campaign is looked up', async () => {
       const replica = await world.launch();
       const lock = new pg.Client(world.database.urls.admin);
       await lock.connect();
       try {
         await lock.query('begin; lock table outreach.campaigns');
         const { hostname, port } = new URL(replica.url);
-        // A socket of its own, to be torn before the answer.
+        // A raw socket, closed before the response.
         const socket = connect(Number(port), hostname);
         const arrival = once(replica.app.getHttpServer(), 'request') as Promise<[IncomingMessage]>;
         socket.write(
@@ -364,8 +386,8 @@ describe('outreach', () => {
       }
     });
 
-    test('disableTracking and HEAD are answered, not counted, and do not spend the budget', async () => {
-      await sleep(1_050 - (Date.now() % 1_000));
+    it("respond to disableTracking and HEAD without counting, and keep the second's view available", async () => {
+      stopClock();
       expectImage(await pixel('teaser', '?disableTracking=true'));
       const head = await world.send(`/outreach/campaign/${campaign}/tracking-pixel/teaser`, {
         method: 'head',
@@ -380,16 +402,16 @@ describe('outreach', () => {
       expect(await views()).toHaveLength(1);
     });
 
-    test.each(['unknown', 'a%20b', '%zz', '%00', '..', 'x'.repeat(300), 'ü'.normalize(), '%F0%9F%98%80'])(
-      'the campaign %s is an image too, and nothing is recorded',
+    it.each(['unknown', 'a%20b', '%zz', '%00', '..', 'x'.repeat(300), 'ü'.normalize(), '%F0%9F%98%80'])(
+      'are an image for the campaign %s, too, and record nothing',
       async (id) => {
         const path = `/outreach/campaign/${encodeURI(id).replaceAll('%25', '%')}/tracking-pixel/reward`;
-        const { bytes, ...answer } = await sendAsIs(world.boost, { path });
-        expectImage({ ...answer, body: bytes });
+        const { bytes, ...response } = await sendAsIs(world.boost, { path });
+        expectImage({ ...response, body: bytes });
       },
     );
 
-    test('a pixel is not sent to', async () => {
+    it('reject other methods', async () => {
       const { status, headers, body } = await world.send(
         `/outreach/campaign/${campaign}/tracking-pixel/teaser`,
         { method: 'post' },
@@ -397,12 +419,12 @@ describe('outreach', () => {
       expect([status, headers.allow, body.code]).toEqual([405, 'GET, HEAD', 'METHOD_NOT_ALLOWED']);
     });
 
-    test('a pixel of another name is none', async () => {
+    it('are not found under another name', async () => {
       expect((await pixel('other')).status).toBe(404);
     });
   });
 
-  test('bots, prefetches and people are all redirected and counted', async () => {
+  it('bots, prefetches and people are all redirected and counted', async () => {
     const path = await world.rewardPath(campaign);
     const kinds: Record<string, string>[] = [
       { 'user-agent': 'curl/8.5.0' },
@@ -419,7 +441,7 @@ describe('outreach', () => {
     ]);
   });
 
-  test('no key, token or forwarded address is in any log line', async () => {
+  it('keys, tokens and forwarded addresses appear in no log line', async () => {
     const path = await world.rewardPath(campaign);
     await world.send(path);
     await world.send(`${path}x`);

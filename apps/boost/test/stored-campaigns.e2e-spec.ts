@@ -1,7 +1,7 @@
-import { http, itIsStored } from '@perkway/testing';
+import { http, behavesLikeAResource } from '@perkway/testing';
 import { BoostWorld } from './boost-world.js';
 
-describe('a campaign as it is managed', () => {
+describe('campaigns in the management API', () => {
   const world = new BoostWorld();
   let count = 0;
   beforeAll(async () => {
@@ -14,7 +14,7 @@ describe('a campaign as it is managed', () => {
   const campaign = { owner: 'acme', name: 'Spring', incentives: ['coffee', 'tea'] };
   const newId = () => `stored-${(count += 1)}`;
 
-  itIsStored(() => ({
+  behavesLikeAResource(() => ({
     app: world.boost,
     admin: world.admin,
     user: world.acme,
@@ -25,7 +25,7 @@ describe('a campaign as it is managed', () => {
     unknownMembers: { title: (body) => ({ ...body, title: 'x' }) },
   }));
 
-  it('is found by a part of its id or name, and by its owner', async () => {
+  it('are found by a part of their id or name, and by their owner', async () => {
     await admin()
       .put('/admin/campaigns/Easter-mine')
       .send({ ...campaign, name: 'Eggs & More' });
@@ -42,7 +42,7 @@ describe('a campaign as it is managed', () => {
     expect(await find('owner=nobody')).toEqual([]);
   });
 
-  it('goes on without a perk that was deleted, and can be put back as it was read', async () => {
+  it('keep a deleted perk, and can be put back as they were read', async () => {
     world.offers.set('gone', 'https://shop.example/gone');
     const id = newId();
     const path = `/admin/campaigns/${id}`;
@@ -62,7 +62,7 @@ describe('a campaign as it is managed', () => {
     expect(body.detail).toMatch(/: never-was$/);
   });
 
-  it('is gone as soon as it is deleted', async () => {
+  it('disappear as soon as they are deleted', async () => {
     const id = newId();
     await admin().put(`/admin/campaigns/${id}`).send(campaign).expect(200);
     const own = http(world.boost, world.acme);

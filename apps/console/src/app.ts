@@ -5,11 +5,11 @@ import { UPLOAD_ROUTE } from './proxy/proxy.controller.js';
 import { migrations } from './migrations/index.js';
 import { addSecurityHeaders } from './site/security-headers.js';
 import { serveAssets } from './site/assets.js';
-import { compressAnswers } from './site/compression.js';
+import { compressResponses } from './site/compression.js';
 
-/** Files of cards, which the gift-card service reads as they come. */
+/** Fits card files, which stream through to the gift-card service. */
 const UPLOAD_TYPES = ['application/x-ndjson', 'text/csv'];
-/** For such a file over a slow line. */
+/** Allows such a file over a slow connection. */
 const REQUEST_TIMEOUT_MS = 10 * 60_000;
 
 export const defineApp = (env: ConsoleEnv): AppDefinition => ({
@@ -20,22 +20,22 @@ export const defineApp = (env: ConsoleEnv): AppDefinition => ({
   openapi: {
     title: 'Perkway console',
     description:
-      'The admin app: what the pages of the console ask of their own host. A session is a cookie; calls that change something need the `Origin` of the console. Not for integrators, who have the API of the other hosts.',
+      "The admin app: the API that the console's own pages call. A session is a cookie; calls that change something need the `Origin` of the console. Not for integrators, who use the API of the other hosts.",
     url: env.CONSOLE_URL,
     examples: {
       keyId: '0b6f0d0c-6d3e-4c55-9d5f-2f4b8d5b8f11',
       jobId: '0b0cdd5e-58b1-4f0c-9d9b-0d6a5fbb5a3c',
       reportId: '0b0cdd5e-58b1-4f0c-9d9b-0d6a5fbb5a3c',
     },
-    // No exception from the policy of this origin: its pages are one.
+    // No exemption from the content security policy: the pages of this origin are the console itself.
     withPage: false,
   },
-  answersRequests: true,
+  servesRequests: true,
   requestTimeout: REQUEST_TIMEOUT_MS,
   configure: async (app) => {
     addSecurityHeaders(app.getHttpServer(), env.CONSOLE_URL);
     acceptStreams(app.getHttpAdapter().getInstance(), UPLOAD_TYPES, UPLOAD_ROUTE);
-    await compressAnswers(app);
+    await compressResponses(app);
     await serveAssets(app, env.ASSETS_FOLDER);
   },
 });

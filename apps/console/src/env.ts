@@ -6,47 +6,48 @@ import { fileURLToPath } from 'node:url';
 export const envSpec = {
   ...platformEnv,
   ...databaseEnv,
-  API_KEY_PEPPER: confidential(
-    secret({ desc: 'Secret over which API keys are hashed; the same in all apps' }),
-  ),
+  API_KEY_PEPPER: confidential(secret({ desc: 'Pepper for hashing API keys; the same in all apps' })),
   SESSION_KEYS: confidential(
     keyringVariable({
-      desc: 'Makes the keys behind sessions and jobs. A key stays for as long as sessions that began with it last, 12 hours',
+      desc: 'Derives the keys behind sessions and jobs. Keep an old key for 12 hours, until the sessions that started with it have ended',
     }),
   ),
-  CONSOLE_URL: baseUrl({ desc: 'Public address of this app; https makes its cookies `__Host-` ones' }),
-  PERKS_URL: baseUrl({ desc: 'Public address of the perk collections' }),
-  LINKS_URL: baseUrl({ desc: 'Public address of the redirects' }),
-  BOOST_URL: baseUrl({ desc: 'Public address of Boost' }),
-  GIFT_URL: baseUrl({ desc: 'Public address of the gift cards' }),
-  REWARDS_URL: baseUrl({ desc: 'Public address of the Allocation Page' }),
-  TOKEN_URL: baseUrl({ desc: 'Public address of the tokens' }),
-  QUERY_URL: baseUrl({ desc: 'Public address of the query host' }),
+  CONSOLE_URL: baseUrl({ desc: 'Public URL of this app; with https its cookies get the `__Host-` prefix' }),
+  PERKS_URL: baseUrl({ desc: 'Public URL of the perk collections' }),
+  LINKS_URL: baseUrl({ desc: 'Public URL of the redirects' }),
+  BOOST_URL: baseUrl({ desc: 'Public URL of Boost' }),
+  GIFT_URL: baseUrl({ desc: 'Public URL of the gift cards' }),
+  REWARDS_URL: baseUrl({ desc: 'Public URL of the Allocation Page' }),
+  TOKEN_URL: baseUrl({ desc: 'Public URL of the token issuer' }),
+  QUERY_URL: baseUrl({ desc: 'Public URL of the query host' }),
+  EVENTS_URL: baseUrl({ desc: 'Public URL of the event feed and the webhooks' }),
   INTERNAL_URL: str({
     default: '',
     example: 'http://{app}:8080',
-    desc: 'Where the console reaches the apps, `{app}` being the name of one; their public addresses, if empty',
+    desc: 'Internal URL of the apps, with `{app}` for the name of the app; if empty, their public URLs',
   }),
   MANAGEMENT_URL: str({
     default: '',
     example: 'http://{app}:9090',
-    desc: 'Where it reaches their /admin, /metrics and /readyz; as INTERNAL_URL, if empty',
+    desc: 'URL of /admin, /metrics and /readyz of the apps; if empty, INTERNAL_URL',
   }),
   OIDC_ISSUER: str({
     default: '',
     example: 'https://accounts.example.org',
-    desc: 'OpenID Connect provider where people sign in; needs the next two. Empty: with keys only',
+    desc: 'OpenID Connect provider for sign-in; needs the next two variables. If empty, sign-in needs an API key',
   }),
-  OIDC_CLIENT_ID: str({ default: '', desc: 'What the provider calls the console' }),
-  OIDC_CLIENT_SECRET: confidential(str({ default: '', desc: 'What the provider knows the console by' })),
-  OIDC_LABEL: str({ default: 'your company account', desc: 'How the button calls the provider' }),
+  OIDC_CLIENT_ID: str({ default: '', desc: 'Client id of the console at the provider' }),
+  OIDC_CLIENT_SECRET: confidential(
+    str({ default: '', desc: 'Client secret of the console at the provider' }),
+  ),
+  OIDC_LABEL: str({ default: 'your company account', desc: 'Name of the provider on the sign-in button' }),
   ASSETS_FOLDER: str({
     default: fileURLToPath(new URL('./web', import.meta.url)),
-    desc: 'Where the build has put the files of the pages',
+    desc: 'Folder with the built pages',
   }),
   WRONG_KEYS_PER_MINUTE: num({
     default: 10,
-    desc: 'Wrong keys that one address may sign in with, in all replicas; 0: no limit',
+    desc: 'Failed sign-ins allowed per address and minute, over all replicas; 0: no limit',
   }),
 };
 

@@ -23,12 +23,12 @@ export const ADMIN_KEY = testSecrets().adminKey;
 export const CONSOLE = 'http://console.perkway.test';
 
 export interface Browser {
-  /** What the page of the console sends of itself, with the cookie of the session. */
+  /** Headers that the console's pages send, with the session cookie. */
   headers: Record<string, string>;
   cookie: string;
 }
 
-/** The console, and those of the other apps that a test needs, as they are deployed. */
+/** The console and the other apps that a test needs, as deployed. */
 export class Fleet {
   database: TestDatabase;
   nats: TestNats;
@@ -54,12 +54,12 @@ export class Fleet {
     return this;
   }
 
-  /** What a replica of the console that is a process of its own runs with. */
+  /** Environment of a console replica in its own process. */
   consoleEnvironment(): Record<string, string> {
     return { ...testEnvironment('console', this.given), CONSOLE_URL: CONSOLE, ...this.variables };
   }
 
-  /** Another replica of the console. */
+  /** Starts another replica of the console. */
   launch(variables: Record<string, string> = {}): Promise<LaunchedApp> {
     return launchConsole(this.given, { CONSOLE_URL: CONSOLE, ...this.variables, ...variables });
   }
@@ -72,26 +72,26 @@ export class Fleet {
     return http({ url: this.urls[app]! }, { key: ADMIN_KEY });
   }
 
-  /** A new account with a key. */
+  /** Creates an account with a key. */
   async anAccount(role = 'USER'): Promise<{ account: string; keyId: string; key: string }> {
     const account = `account-${randomBytes(4).toString('hex')}`;
     await this.admin('token-issuer')
       .put(`/admin/accounts/${account}`)
       .send({ name: `Name of ${account}` });
     const { body } = await this.admin('token-issuer').post(`/admin/accounts/${account}/keys`).send({ role });
-    if (!isRecord(body) || typeof body.key !== 'string') throw new Error('no key was made');
+    if (!isRecord(body) || typeof body.key !== 'string') throw new Error('could not create a key');
     return { account, keyId: String(body.id), key: body.key };
   }
 
-  /** As a page of the console calls it: from its origin, and signed in if there is a cookie. */
+  /** Calls as a page of the console does: from its origin, and signed in if there is a cookie. */
   page(cookie?: string, console: { url: string } = this.console) {
     return http(console, { origin: CONSOLE, ...(cookie === undefined ? {} : { cookie }) });
   }
 
-  /** The cookie of a new session. */
+  /** Signs in and returns the session cookie. */
   async signIn(apiKey: string, console: { url: string } = this.console): Promise<string> {
-    const answer = await this.page(undefined, console).post('/api/session').send({ apiKey }).expect(200);
-    return cookieOf(answer);
+    const response = await this.page(undefined, console).post('/api/session').send({ apiKey }).expect(200);
+    return cookieOf(response);
   }
 
   async close(): Promise<void> {
@@ -121,20 +121,20 @@ export class Fleet {
   }
 }
 
-/** `name=value` of the cookie that an answer sets. */
+/** Returns `name=value` of the cookie that a response sets. */
 export function cookieOf({ headers }: { headers: Record<string, unknown> }): string {
   const [set] = headers['set-cookie'] as unknown as string[];
   return set!.split(';', 1)[0]!;
 }
 
-/** A provider as `oidc-provider.mjs` describes it, and what the console has to know of it. */
+/** A provider (see `oidc-provider.mjs`) and the environment that connects the console to it. */
 export class OpenIdProvider {
   private constructor(
     private readonly port: number,
     private readonly process?: NodeProcess,
   ) {}
 
-  /** On a port that the console can be told before there is a provider. */
+  /** Starts it on a fixed port, so that the console can be configured before the provider runs. */
   static async reserve(): Promise<OpenIdProvider> {
     return new OpenIdProvider(await freePort());
   }

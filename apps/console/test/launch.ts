@@ -6,7 +6,7 @@ import { migrations } from '../src/migrations/index.js';
 
 export const migrate = (url: string) => runMigrations(url, 'console', migrations);
 
-/** A database of its own for the test file. */
+/** Starts the console on a database of the test file's own. */
 export const consoleDatabase = () => testDatabase('console', migrate);
 
 export const launchConsole = (given: TestEnvironment, variables: Record<string, string> = {}) =>

@@ -2,7 +2,7 @@ import { waitFor } from '@perkway/testing';
 import { randomUUID } from 'node:crypto';
 import { ADMIN_KEY, Fleet } from './fleet';
 
-describe('many links', () => {
+describe('link jobs', () => {
   const fleet = new Fleet();
   beforeAll(() => fleet.start(['token-issuer', 'gift-cards']), 180_000);
   afterAll(() => fleet.close());
@@ -48,7 +48,7 @@ describe('many links', () => {
   const linksOf = (account: string) =>
     fleet.database.query(`select id from gift_cards.reward_links where account = $1`, [account]);
 
-  it('are made as one job, and can be had as a file as often as one likes', async () => {
+  it('create all links, whose file can be downloaded repeatedly', async () => {
     const { page, poolId, account } = await somebody(40);
     const references = Array.from({ length: 30 }, (_, i) => `customer, ${i}`);
     references[3] = '=SUM(A1)';
@@ -66,7 +66,7 @@ describe('many links', () => {
       .get(`/api/link-jobs/${body.id}/csv`)
       .set({ 'sec-fetch-site': 'same-origin', 'accept-encoding': 'br' })
       .expect(200);
-    // Its length would tell something of the links.
+    // Never compressed: the length would reveal something about the links.
     expect(first.headers['content-encoding']).toBeUndefined();
     expect(first.headers['content-type']).toContain('text/csv');
     expect(first.headers['cache-control']).toBe('no-store');
@@ -93,25 +93,25 @@ describe('many links', () => {
     expect(list.body).toEqual({ data: [job], next_cursor: null });
   });
 
-  it('are one job, however often it is sent', async () => {
+  it('are created once per idempotency key', async () => {
     const { page, poolId, account } = await somebody(40);
     const key = randomUUID();
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 5 }, () => create(page, { poolId, count: 10 }, key)),
     );
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([202]));
-    expect(new Set(answers.map(({ body }) => body.id)).size).toBe(1);
-    await until(page, answers[0]!.body.id, 'done');
+    expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([202]));
+    expect(new Set(responses.map(({ body }) => body.id)).size).toBe(1);
+    await until(page, responses[0]!.body.id, 'done');
     expect(await linksOf(account)).toHaveLength(10);
     const other = await create(page, { poolId, count: 11 }, key).expect(409);
     expect(other.body.code).toBe('IDEMPOTENCY_KEY_CONFLICT');
   });
 
-  it('survive a console that dies at any moment: nothing is lost, and nothing is made twice', async () => {
+  it('survive a crash of the console at any moment: no link is lost or created twice', async () => {
     const { page, poolId, account } = await somebody(400);
     const { body } = await create(page, { poolId, count: 350 }).expect(202);
     await waitFor(async () => (await page.get(`/api/link-jobs/${body.id}`)).body.made > 0, 'the first links');
-    // What a turn that died in between leaves behind: links that were made and not noted, and a lease.
+    // What a killed batch leaves behind: created but unrecorded links, and a lease.
     await fleet.database.query(
       'update link_job_rows set link_id = null where job_id = $1 and row % 3 = 0 and link_id is not null',
       [body.id],
@@ -122,7 +122,7 @@ describe('many links', () => {
     await replica.close();
   });
 
-  it('go on after the last card, when there are more', async () => {
+  it('can be resumed after the stock ran out and was refilled', async () => {
     const { page, poolId, account } = await somebody(5);
     const { body } = await create(page, { poolId, count: 12 }).expect(202);
     const failed = await until(page, body.id, 'failed');
@@ -134,7 +134,7 @@ describe('many links', () => {
     expect(await linksOf(account)).toHaveLength(12);
   });
 
-  it('go on when who wanted them has signed out, and no further than their key is valid', async () => {
+  it("continue after sign-out, but only while the creator's key is valid", async () => {
     const { page, poolId, account, keyId, key } = await somebody(400);
     const { body } = await create(page, { poolId, count: 300 }).expect(202);
     await page.delete('/api/session').expect(204);
@@ -152,7 +152,7 @@ describe('many links', () => {
     expect(keys).toEqual([]);
   });
 
-  it('are of one account: nobody else sees, stops or reads them', async () => {
+  it('belong to one account: nobody else sees, stops or downloads them', async () => {
     const mine = await somebody(5);
     const other = await somebody(5);
     const { body } = await create(mine.page, { poolId: mine.poolId, count: 2 }).expect(202);
@@ -171,7 +171,7 @@ describe('many links', () => {
     expect(foreign.body.code).toBe('POOL_NOT_FOUND');
   });
 
-  it('are refused when they cannot be', async () => {
+  it('are rejected if the request is invalid', async () => {
     const { page, poolId } = await somebody(1);
     for (const [field, body] of [
       ['references', { poolId }],
@@ -183,7 +183,7 @@ describe('many links', () => {
       ['count', { poolId, count: 10_001 }],
       ['poolId', { poolId: 'x', count: 1 }],
       ['denomination', { poolId, count: 1, denomination: '25' }],
-      // Before the beginning of all time, which no date can be written for.
+      // Too small for a Date.
       ['expires_at', { poolId, count: 1, expires_at: -1e20 }],
       ['expires_at', { poolId, count: 1, expires_at: 0 }],
     ] as const) {

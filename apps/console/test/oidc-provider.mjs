@@ -1,7 +1,7 @@
 import { Provider } from 'oidc-provider';
 
-// A real OpenID provider as a process of its own: `node oidc-provider.mjs <port> <redirect uri>`. Whoever opens its page is
-// signed in as the header `x-login` says; `unverified` in an address makes it one that nobody has proved.
+// A real OpenID provider in a process of its own: `node oidc-provider.mjs <port> <redirect uri>`. The header `x-login`
+// determines who is signed in; an address that contains `unverified` counts as unverified.
 
 const [port, redirectUri] = process.argv.slice(2);
 

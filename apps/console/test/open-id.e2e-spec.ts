@@ -18,26 +18,26 @@ describe('signing in through OpenID Connect', () => {
   const cookiesOf = ({ headers }: { headers: Record<string, unknown> }) =>
     ((headers['set-cookie'] ?? []) as string[]).map((set) => set.split(';', 1)[0]!);
   const begin = async (query = '') => {
-    const answer = await http(fleet.console).get(`/api/oidc/start${query}`).expect(302);
-    const [set] = answer.headers['set-cookie'] as unknown as string[];
+    const response = await http(fleet.console).get(`/api/oidc/start${query}`).expect(302);
+    const [set] = response.headers['set-cookie'] as unknown as string[];
     expect(set).toMatch(/^perkway_oidc=[\w-]+; Path=\/; HttpOnly; SameSite=Lax$/);
-    return { cookie: cookiesOf(answer)[0]!, location: answer.headers.location! };
+    return { cookie: cookiesOf(response)[0]!, location: response.headers.location! };
   };
-  /** Where the provider sends the browser back to when somebody has signed in there. */
+  /** Signs in at the provider and returns where it redirects the browser. */
   const signInThere = async (address: string, login: string): Promise<string> => {
     const jar = new Map<string, string>();
     for (let url = address; ;) {
-      const answer = await fetch(url, {
+      const response = await fetch(url, {
         redirect: 'manual',
         headers: { 'x-login': login, cookie: [...jar].map((pair) => pair.join('=')).join('; ') },
       });
-      await answer.arrayBuffer();
-      for (const set of answer.headers.getSetCookie()) {
+      await response.arrayBuffer();
+      for (const set of response.headers.getSetCookie()) {
         const [name, value] = set.split(';', 1)[0]!.split('=');
         jar.set(name!, value!);
       }
-      const next = answer.headers.get('location');
-      if (next === null) throw new Error(`the provider answered ${answer.status}`);
+      const next = response.headers.get('location');
+      if (next === null) throw new Error(`the provider answered ${response.status}`);
       url = new URL(next, url).href;
       if (url.startsWith(CALLBACK)) return url.slice(CONSOLE.length);
     }
@@ -54,7 +54,7 @@ describe('signing in through OpenID Connect', () => {
     return account;
   };
 
-  it('lets a person of an account in, by an address that the provider vouches for', async () => {
+  it('signs in a person of an account with a verified e-mail address', async () => {
     const account = await somebody('Ann@Bank.example');
     await http(fleet.console)
       .get('/api/sign-in')
@@ -70,12 +70,14 @@ describe('signing in through OpenID Connect', () => {
       nonce: expect.stringMatching(/^[\w-]{20,}$/),
       redirect_uri: CALLBACK,
     });
-    const answer = await comeBack(await signInThere(location, 'ann@bank.example'), cookie);
-    expect(answer.text).toContain('content="0;url=/"');
-    const session = cookiesOf(answer).find((each) => each.startsWith('perkway_session='))!;
+    const response = await comeBack(await signInThere(location, 'ann@bank.example'), cookie);
+    expect(response.text).toContain('content="0;url=/"');
+    const session = cookiesOf(response).find((each) => each.startsWith('perkway_session='))!;
     const { body } = await fleet.page(session).get('/api/session').expect(200);
     expect(body).toMatchObject({ accountId: account, role: 'USER', keyId: null, person: 'ann@bank.example' });
-    await fleet.page(session).get('/api/keys').expect(200);
+    const { body: made } = await fleet.page(session).post('/api/keys').send({ role: 'USER' }).expect(201);
+    const tokenWith = () => http({ url: fleet.urls['token-issuer']! }, { key: made.key }).get('/cube/token');
+    await tokenWith().expect(200);
 
     await fleet
       .admin('token-issuer')
@@ -86,24 +88,25 @@ describe('signing in through OpenID Connect', () => {
       'the end of the session',
       5_000,
     );
+    await tokenWith().expect(401);
   });
 
-  it('lets nobody in who is unknown here, or unproved there', async () => {
+  it('rejects unknown people and unverified addresses', async () => {
     await somebody('unverified@bank.example');
     for (const [login, problem] of [
       ['nobody@bank.example', 'PERSON_UNKNOWN'],
       ['unverified@bank.example', 'SIGN_IN_FAILED'],
     ] as const) {
       const { cookie, location } = await begin();
-      const answer = await comeBack(await signInThere(location, login), cookie);
-      expect(answer.text).toContain(`url=/sign-in?error=${problem}`);
-      expect(cookiesOf(answer).some((each) => each.startsWith('perkway_session=') && each.length > 20)).toBe(
-        false,
-      );
+      const response = await comeBack(await signInThere(location, login), cookie);
+      expect(response.text).toContain(`url=/sign-in?error=${problem}`);
+      expect(
+        cookiesOf(response).some((each) => each.startsWith('perkway_session=') && each.length > 20),
+      ).toBe(false);
     }
   });
 
-  it('takes an answer once, from the browser that asked', async () => {
+  it('accepts a response once, from the browser that started the sign-in', async () => {
     await somebody('ben@bank.example');
     const [mine, other] = [await begin(), await begin()];
     const address = await signInThere(mine.location, 'ben@bank.example');
@@ -116,24 +119,24 @@ describe('signing in through OpenID Connect', () => {
     );
   });
 
-  it('has the account that was asked for, of those that the person belongs to', async () => {
+  it('signs in to the requested account of a person with several', async () => {
     const accounts = [await somebody('eve@bank.example'), await somebody('eve@bank.example', 'ADMIN')].sort();
     for (const [query, account] of [
       [`?account=${accounts[1]}`, accounts[1]],
       ['', accounts[0]],
     ] as const) {
       const { cookie, location } = await begin(query);
-      const answer = await comeBack(await signInThere(location, 'eve@bank.example'), cookie);
-      const session = cookiesOf(answer).find((each) => each.startsWith('perkway_session='))!;
+      const response = await comeBack(await signInThere(location, 'eve@bank.example'), cookie);
+      const session = cookiesOf(response).find((each) => each.startsWith('perkway_session='))!;
       expect((await fleet.page(session).get('/api/session').expect(200)).body.accountId).toBe(account);
     }
     await fleet.signIn(ADMIN_KEY);
   });
 
-  it('tells nobody what the console is known by there, whatever goes well or badly', async () => {
+  it('never reveals the client secret, whether sign-in succeeds or fails', async () => {
     const account = await somebody('kim@bank.example');
     const { OIDC_CLIENT_ID: id, OIDC_CLIENT_SECRET: secret } = provider.variables;
-    const answers: { headers: object; text: string }[] = [];
+    const responses: { headers: object; text: string }[] = [];
     const consoles = [
       await fleet.launch({ LOG_LEVEL: 'debug' }),
       await fleet.launch({ LOG_LEVEL: 'debug', OIDC_CLIENT_SECRET: `${secret}-of-before` }),
@@ -141,22 +144,22 @@ describe('signing in through OpenID Connect', () => {
     ];
     const codes: string[] = [];
     for (const each of consoles) {
-      const ask = async (path: string, cookie = '') => {
-        const answer = await http(each, { cookie }).get(path);
-        answers.push(answer);
-        return answer;
+      const sendRequest = async (path: string, cookie = '') => {
+        const response = await http(each, { cookie }).get(path);
+        responses.push(response);
+        return response;
       };
-      const begun = await ask('/api/oidc/start');
+      const begun = await sendRequest('/api/oidc/start');
       if (begun.status === 302) {
         const address = await signInThere(begun.headers.location!, 'kim@bank.example');
         codes.push(new URL(address, CONSOLE).searchParams.get('code')!);
-        await ask(address, cookiesOf(begun)[0]);
-        await ask(`${address}x`, cookiesOf(begun)[0]);
+        await sendRequest(address, cookiesOf(begun)[0]);
+        await sendRequest(`${address}x`, cookiesOf(begun)[0]);
       }
-      await ask(`/api/oidc/callback?client_secret=${secret}`);
-      await ask(`/sign-in?error=${secret}`);
-      await ask('/docs-json');
-      await ask('/metrics');
+      await sendRequest(`/api/oidc/callback?client_secret=${secret}`);
+      await sendRequest(`/sign-in?error=${secret}`);
+      await sendRequest('/docs-json');
+      await sendRequest('/metrics');
     }
     expect(codes).toHaveLength(2);
     const stored = await fleet.database.query('select * from sessions where account_id = $1', [account]);
@@ -164,13 +167,13 @@ describe('signing in through OpenID Connect', () => {
     const logs = consoles.flatMap((each) => each.logs);
     expect(logs.length).toBeGreaterThan(10);
     // `client_secret_basic` sends both in base64.
-    const said = JSON.stringify([logs, answers.map(({ headers, text }) => [headers, text]), stored]);
+    const said = JSON.stringify([logs, responses.map(({ headers, text }) => [headers, text]), stored]);
     for (const hidden of [secret!, Buffer.from(`${id}:${secret}`).toString('base64'), ...codes])
       expect(said.includes(hidden)).toBe(false);
     for (const each of consoles) await each.close();
   });
 
-  it('is 503 while the provider is away', async () => {
+  it('responds 503 while the provider is unavailable', async () => {
     const alone = await fleet.launch({ OIDC_ISSUER: 'http://127.0.0.1:9' });
     await http(alone).get('/api/oidc/start').expect(503);
     await alone.close();

@@ -9,7 +9,7 @@ const CARDS = (count: number) =>
     JSON.stringify({ code: randomUUID(), denomination: 25, currency: 'EUR', country: 'FR' }),
   ).join('\n');
 
-describe('the calls of the fleet', () => {
+describe('calls to the fleet', () => {
   const fleet = new Fleet();
   let operator: string;
   beforeAll(async () => {
@@ -31,7 +31,7 @@ describe('the calls of the fleet', () => {
     return id;
   };
 
-  it('are made for the account of the session, whatever the browser says', async () => {
+  it('use the account of the session, whatever the browser sends', async () => {
     const [mine, others] = [await fleet.anAccount(), await fleet.anAccount()];
     const [my, their] = [await aPool(mine.account), await aPool(others.account)];
     const cookie = await fleet.signIn(mine.key);
@@ -47,10 +47,15 @@ describe('the calls of the fleet', () => {
       .expect(404);
   });
 
-  it('make a link in the name of who is signed in, and cancel it', async () => {
-    const { account, key } = await fleet.anAccount();
+  it('create a link in the name of the signed-in user, and cancel it', async () => {
+    const { account } = await fleet.anAccount();
     const pool = await aPool(account);
-    const page = fleet.page(await fleet.signIn(key));
+    const { body: named } = await fleet
+      .admin('token-issuer')
+      .post(`/admin/accounts/${account}/keys`)
+      .send({ role: 'USER', name: 'Łukasz 100%' })
+      .expect(201);
+    const page = fleet.page(await fleet.signIn(named.key));
     const made = await page
       .post(`/api/gift/pool/${pool}/reward-links?idempotencyKey=${randomUUID()}`)
       .set('x-created-by', 'somebody else')
@@ -58,7 +63,7 @@ describe('the calls of the fleet', () => {
       .expect(201);
     const { body: links } = await page.get('/api/gift/reward-links').expect(200);
     expect(links.data).toMatchObject([{ id: made.body.id, state: 'RESERVED' }]);
-    expect(links.data[0].created_by).toMatch(/^console: /);
+    expect(links.data[0].created_by).toBe('console: Łukasz 100%');
     expect((await page.post(`/api/gift/reward-links/${made.body.id}/cancel`).expect(200)).body.state).toBe(
       'EXPIRED',
     );
@@ -71,7 +76,7 @@ describe('the calls of the fleet', () => {
     expect(stored).not.toContain(made.body.token);
   });
 
-  it('are those of the table and no others', async () => {
+  it('are limited to the operations of the table', async () => {
     const { key } = await fleet.anAccount();
     const page = fleet.page(await fleet.signIn(key));
     for (const path of [
@@ -93,7 +98,7 @@ describe('the calls of the fleet', () => {
     expect(headers['x-api-key']).toBeUndefined();
   });
 
-  it('of operators keep what is needed to change something safely, and are written down', async () => {
+  it('of operators pass on ETag and If-Match, and are logged', async () => {
     const page = fleet.page(operator);
     const address = '/api/perks/admin/categories/4711';
     const first = await page.put(address).send({ slug: 'travel', name: 'Travel' }).expect(200);
@@ -128,14 +133,14 @@ describe('the calls of the fleet', () => {
       await expect(fleet.database.query(statement)).rejects.toThrow('only ever added to');
   });
 
-  it('load a file of cards to its end when the browser has left, and what is missing of one that was cut off', async () => {
+  it('load a file of cards to its end after the browser has left, and the rest of one that was cut off', async () => {
     const page = fleet.page(operator);
     const { account } = await fleet.anAccount();
     const pool = await aPool(account, 1);
     const address = `/api/gift/admin/pools/${pool}`;
     const cards = Array.from({ length: 6_000 }, () => `${randomUUID()},25,EUR,FR`);
     const whole = Buffer.from(['code,denomination,currency,country', ...cards].join('\n'));
-    /** Sends so much of the file and leaves. @returns what the load is called */
+    /** Sends this much of the file and disconnects. @returns the load id */
     const leave = async (bytes: number) => {
       const loadId = randomUUID();
       const request = connect(`${fleet.console.url}${address}/cards?loadId=${loadId}`, {
@@ -149,7 +154,7 @@ describe('the calls of the fleet', () => {
       });
       request.on('error', () => undefined);
       await new Promise((resolve) => request.write(whole.subarray(0, bytes), resolve));
-      // Else nobody would have heard of it.
+      // Otherwise the host would never see the load.
       await waitFor(async () => (await load(loadId)).status === 200, 'the load to begin');
       request.destroy();
       return loadId;
@@ -172,7 +177,7 @@ describe('the calls of the fleet', () => {
     expect(JSON.stringify(fleet.console.logs)).not.toContain(cards[0]!.split(',')[0]);
   });
 
-  it('are compressed for the pages of the console, and for nobody else', async () => {
+  it("are compressed for the console's own pages only", async () => {
     const page = fleet.page(operator);
     const log = () => page.get('/api/audit-log?limit=50').set('accept-encoding', 'gzip, br');
     const compressed = await log().set('sec-fetch-site', 'same-origin').expect(200);
@@ -182,7 +187,7 @@ describe('the calls of the fleet', () => {
     expect(plain.headers['content-encoding']).toBeUndefined();
     expect(JSON.stringify(plain.body).length).toBeGreaterThan(1_024);
     expect(compressed.body).toEqual(plain.body);
-    // A neighbour's page can make a browser send the cookie, and say what it likes in the address.
+    // A page on a sibling domain can make the browser send the cookie, and choose the query.
     const lured = await log().set('sec-fetch-site', 'same-site').expect(200);
     expect(lured.headers['content-encoding']).toBeUndefined();
     const body = gzipSync(JSON.stringify({ role: 'USER', name: 'Packed' }));
@@ -192,7 +197,7 @@ describe('the calls of the fleet', () => {
     expect((await sent.send(body)).status).toBe(400);
   });
 
-  it('show a new key once, and keep it nowhere', async () => {
+  it('return a new key once, and store it nowhere', async () => {
     const { account } = await fleet.anAccount();
     const page = fleet.page(operator);
     const { body } = await page
@@ -207,7 +212,7 @@ describe('the calls of the fleet', () => {
     expect(JSON.stringify([log, after, fleet.console.logs])).not.toContain(body.key);
   });
 
-  it('let the people of an account have keys of their own, and of no other', async () => {
+  it('let an account manage its own keys only', async () => {
     const [mine, others] = [await fleet.anAccount(), await fleet.anAccount()];
     const cookie = await fleet.signIn(mine.key);
     const page = fleet.page(cookie);
@@ -230,12 +235,31 @@ describe('the calls of the fleet', () => {
     expect(stored).not.toContain(made.body.key);
   });
 
-  it('answer 503 with Retry-After while a host is away', async () => {
+  it('hide ADMIN keys and changes by operators from a USER session of the same account', async () => {
+    const { account, key } = await fleet.anAccount();
+    const keys = fleet.admin('token-issuer').post(`/admin/accounts/${account}/keys`);
+    const { body: admin } = await keys.send({ role: 'ADMIN' }).expect(201);
+    const operator = fleet.page(await fleet.signIn(admin.key));
+    const { body: shown } = await operator.get('/api/keys').expect(200);
+    expect(shown.map(({ id }: { id: string }) => id)).toContain(admin.id);
+    const { body: second } = await operator.post('/api/keys').send({ role: 'ADMIN' }).expect(201);
+
+    const user = fleet.page(await fleet.signIn(key));
+    const { body: own } = await user.get('/api/keys').expect(200);
+    expect(own.map(({ role }: { role: string }) => role)).toEqual(['USER']);
+    for (const { id } of [admin, second])
+      expect((await user.delete(`/api/keys/${id}`).expect(404)).body.code).toBe('KEY_NOT_FOUND');
+    const { body: log } = await user.get('/api/audit-log').expect(200);
+    expect(log.data).toEqual([]);
+    await operator.delete(`/api/keys/${second.id}`).expect(204);
+  });
+
+  it('respond 503 with Retry-After while a host is unavailable', async () => {
     const { key } = await fleet.anAccount();
     const page = fleet.page(await fleet.signIn(key));
-    const answer = await page.get('/api/query/cubejs-api/v1/meta').expect(503);
-    expect(answer.headers['retry-after']).toBeDefined();
-    expect(answer.body.code).toBe('DEPENDENCY_UNAVAILABLE');
+    const response = await page.get('/api/query/cubejs-api/v1/meta').expect(503);
+    expect(response.headers['retry-after']).toBeDefined();
+    expect(response.body.code).toBe('DEPENDENCY_UNAVAILABLE');
     const boost = await page.get('/api/boost/campaigns').expect(503);
     expect(boost.body.detail).toContain('Boost');
   });

@@ -85,7 +85,7 @@ describe('a report', () => {
       .post('/api/reports/read')
       .send({ secret: url.split('#')[1] });
 
-  it('says what was counted then, to whoever has its address, and nothing of single people', async () => {
+  it('shows the figures of that time to anyone with its URL, and no individual journeys', async () => {
     const { body: made } = await create().expect(201);
     expect(made.url).toMatch(/^http:\/\/console\.perkway\.test\/report#[\w-]{43}$/);
     const { body, text } = await read(made.url).expect(200);
@@ -122,7 +122,7 @@ describe('a report', () => {
     expect(stored).not.toContain(secret);
   });
 
-  it('stays as it was, and ends by time or when it is revoked', async () => {
+  it('never changes, and ends when it expires or is revoked', async () => {
     const { body: made } = await create().expect(201);
     const before = await read(made.url).expect(200);
     await http({ url: fleet.urls.boost! }, { key: ADMIN_KEY }).get('/campaigns').expect(200);
@@ -140,7 +140,7 @@ describe('a report', () => {
     await read('#nonsense').expect(404);
   });
 
-  it('is of the own account', async () => {
+  it('belongs to one account', async () => {
     const other = await fleet.anAccount();
     const page = fleet.page(await fleet.signIn(other.key));
     const { body: made } = await create().expect(201);
@@ -160,7 +160,7 @@ describe('a report', () => {
     await page.delete(`/api/reports/${randomUUID()}`).expect(404);
   });
 
-  it('needs days and an end', async () => {
+  it('needs a valid range and expiry', async () => {
     for (const body of [
       { range: { from: '2026-10-02', to: '2026-10-01' } },
       { range: { from: 'yesterday', to: '2026-10-01' } },
@@ -174,12 +174,12 @@ describe('a report', () => {
       expect((await create(body).expect(400)).body.code).toBe('VALIDATION_FAILED');
   });
 
-  it('is of no campaign whose name leads to another address', async () => {
+  it('rejects a campaign id that would change the path of the call', async () => {
     for (const campaignId of ['.', '..'])
       expect((await create({ campaignId }).expect(404)).body.code).toBe('CAMPAIGN_NOT_FOUND');
   });
 
-  it('leaves analytics to the account of the session', async () => {
+  it('analytics queries are limited to the account of the session', async () => {
     const other = await fleet.anAccount();
     const page = fleet.page(await fleet.signIn(other.key));
     const { body } = await page
@@ -197,7 +197,7 @@ describe('a report', () => {
     expect(csv.text).toBe('teaser_views.count\r\n2\r\n');
   });
 
-  it('is beside the health of the fleet, which operators see', async () => {
+  it('the health of the fleet is visible to operators only', async () => {
     await fleet.page(cookie).get('/api/health').expect(403);
     const operator = fleet.page(await fleet.signIn(ADMIN_KEY));
     const { body } = await operator.get('/api/health').expect(200);
@@ -211,6 +211,7 @@ describe('a report', () => {
       'analytics-query': 'up',
       links: 'down',
       'allocation-page': 'down',
+      events: 'down',
     });
     expect(body.outbox.map(({ app }: { app: string }) => app).sort()).toEqual([
       'boost',

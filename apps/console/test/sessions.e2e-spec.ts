@@ -13,10 +13,10 @@ describe('a session', () => {
       [account],
     );
 
-  it('begins with a key and says for whom it is, and where the fleet is', async () => {
+  it('starts with a key, and returns the account and the URLs of the fleet', async () => {
     const { account, keyId, key } = await fleet.anAccount();
-    const answer = await fleet.page().post('/api/session').send({ apiKey: key.toUpperCase() }).expect(200);
-    expect(answer.body).toMatchObject({
+    const response = await fleet.page().post('/api/session').send({ apiKey: key.toUpperCase() }).expect(200);
+    expect(response.body).toMatchObject({
       accountId: account,
       accountName: `Name of ${account}`,
       role: 'USER',
@@ -25,16 +25,16 @@ describe('a session', () => {
       hosts: { token: fleet.urls['token-issuer'], console: 'http://console.perkway.test' },
       signIn: { oidc: null },
     });
-    expect(Date.parse(answer.body.expiresAt) - Date.now()).toBeLessThanOrEqual(12 * 60 * 60_000);
-    expect(answer.headers['cache-control']).toBe('no-store');
-    const again = await fleet.page(cookieOf(answer)).get('/api/session').expect(200);
-    expect(again.body).toEqual(answer.body);
+    expect(Date.parse(response.body.expiresAt) - Date.now()).toBeLessThanOrEqual(12 * 60 * 60_000);
+    expect(response.headers['cache-control']).toBe('no-store');
+    const again = await fleet.page(cookieOf(response)).get('/api/session').expect(200);
+    expect(again.body).toEqual(response.body);
   });
 
-  it('is a cookie that no script reads and no other site sends, and nowhere else', async () => {
+  it('is an HttpOnly, SameSite=Strict cookie and nothing else', async () => {
     const { account, key } = await fleet.anAccount();
-    const answer = await fleet.page().post('/api/session').send({ apiKey: key }).expect(200);
-    const [set] = answer.headers['set-cookie'] as unknown as string[];
+    const response = await fleet.page().post('/api/session').send({ apiKey: key }).expect(200);
+    const [set] = response.headers['set-cookie'] as unknown as string[];
     expect(set).toMatch(/^perkway_session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict$/);
     const id = set!.split(/[=;]/)[1]!;
     const stored = JSON.stringify(await fleet.database.query('select * from sessions'));
@@ -42,8 +42,8 @@ describe('a session', () => {
     expect(stored.toLowerCase()).not.toContain(key);
     expect(fleet.console.logs.join('')).not.toContain(id);
     expect(fleet.console.logs.join('').toLowerCase()).not.toContain(key);
-    expect(answer.text.toLowerCase()).not.toContain(key);
-    // The key behind it is none of those that people see.
+    expect(response.text.toLowerCase()).not.toContain(key);
+    // The key behind the session is not among the listed keys.
     const shown = await fleet.admin('token-issuer').get(`/admin/accounts/${account}/keys`).expect(200);
     expect(shown.body).toHaveLength(1);
     expect(shown.body[0].last_used_at).not.toBeNull();
@@ -61,7 +61,7 @@ describe('a session', () => {
     await secure.close();
   });
 
-  it('is another one after each sign-in, which ends the one before', async () => {
+  it('gets a new id at each sign-in, which ends the previous session', async () => {
     const { account, key } = await fleet.anAccount();
     const first = await fleet.signIn(key);
     const second = cookieOf(await fleet.page(first).post('/api/session').send({ apiKey: key }).expect(200));
@@ -73,19 +73,19 @@ describe('a session', () => {
       { is_console: true, revoked_at: expect.any(Date) },
       { is_console: true, revoked_at: null },
     ]);
-    // Nobody can choose an id for somebody else.
+    // No session fixation: a given id is not adopted.
     const planted = `perkway_session=${randomBytes(32).toString('base64url')}`;
     const given = cookieOf(await fleet.page(planted).post('/api/session').send({ apiKey: key }).expect(200));
     expect(given).not.toBe(planted);
   });
 
-  it('ends with signing out, on every replica', async () => {
+  it('ends on every replica when the user signs out', async () => {
     const { key } = await fleet.anAccount();
     const cookie = await fleet.signIn(key);
     const replica = await fleet.launch();
     await fleet.page(cookie, replica).get('/api/session').expect(200);
-    const answer = await fleet.page(cookie).delete('/api/session').expect(204, '');
-    expect((answer.headers['set-cookie'] as unknown as string[])[0]).toMatch(
+    const response = await fleet.page(cookie).delete('/api/session').expect(204, '');
+    expect((response.headers['set-cookie'] as unknown as string[])[0]).toMatch(
       /^perkway_session=; .*Expires=Thu, 01 Jan 1970/,
     );
     for (const console of [fleet.console, replica]) {
@@ -95,7 +95,7 @@ describe('a session', () => {
     await replica.close();
   });
 
-  it('ends within 5 s when the key that somebody signed in with is revoked', async () => {
+  it('ends within 5 s after the key used to sign in is revoked', async () => {
     const { account, keyId, key } = await fleet.anAccount();
     const cookie = await fleet.signIn(key);
     await fleet.page(cookie).get('/api/session').expect(200);
@@ -108,7 +108,7 @@ describe('a session', () => {
     await fleet.page().post('/api/session').send({ apiKey: key }).expect(401);
   });
 
-  it('ends by time: twelve hours, or one hour unused', async () => {
+  it('expires after twelve hours, or one hour unused', async () => {
     const { key } = await fleet.anAccount();
     for (const [column, time] of [
       ['expires_at', 'now()'],
@@ -121,31 +121,31 @@ describe('a session', () => {
     }
   });
 
-  it('is refused to wrong keys in one way, and to those of browsers', async () => {
+  it('is refused for all invalid keys and JOURNEY keys with the same error', async () => {
     const journey = await fleet.anAccount('JOURNEY');
     const revoked = await fleet.anAccount();
     const { keyId, account } = revoked;
     await fleet.admin('token-issuer').delete(`/admin/accounts/${account}/keys/${keyId}`).expect(204);
     const behind = `ck_${'0'.repeat(64)}`;
-    const answers = [];
+    const responses = [];
     for (const apiKey of [journey.key, revoked.key, 'nonsense', 'a-key-that-nobody-has-made', behind]) {
-      const answer = await fleet.page().post('/api/session').send({ apiKey }).expect(401);
-      expect(answer.headers['set-cookie']).toBeUndefined();
-      const { requestId: _, ...body } = answer.body;
-      answers.push(body);
+      const response = await fleet.page().post('/api/session').send({ apiKey }).expect(401);
+      expect(response.headers['set-cookie']).toBeUndefined();
+      const { requestId: _, ...body } = response.body;
+      responses.push(body);
     }
-    expect(new Set(answers.map((body) => JSON.stringify(body))).size).toBe(1);
-    expect(answers[0]).toMatchObject({ code: 'API_KEY_INVALID' });
+    expect(new Set(responses.map((body) => JSON.stringify(body))).size).toBe(1);
+    expect(responses[0]).toMatchObject({ code: 'API_KEY_INVALID' });
     await fleet.page().post('/api/session').send({}).expect(400);
   });
 
-  it('is slow to come by for who guesses, and not lost to who has a key', async () => {
+  it('limits failed sign-ins by address, but still accepts a valid key', async () => {
     const { key } = await fleet.anAccount();
-    const guesser = (address: string) =>
+    const attacker = (address: string) =>
       http(fleet.console, { origin: 'http://console.perkway.test', 'x-forwarded-for': address });
     const wrong = async (address: string) => {
       const apiKey = `guess-${randomBytes(12).toString('hex')}`;
-      return guesser(address).post('/api/session').send({ apiKey });
+      return attacker(address).post('/api/session').send({ apiKey });
     };
     await untilEarlyInAMinute();
     const statuses = [];
@@ -155,12 +155,46 @@ describe('a session', () => {
     const refused = await wrong('203.0.113.7');
     expect(refused.body.code).toBe('TOO_MANY_REQUESTS');
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
-    // The right key opens the door, and other addresses know nothing of it.
-    await guesser('203.0.113.7').post('/api/session').send({ apiKey: key }).expect(200);
+    // A valid key is accepted, and other addresses are not limited.
+    await attacker('203.0.113.7').post('/api/session').send({ apiKey: key }).expect(200);
     expect((await wrong('203.0.113.8')).status).toBe(401);
   });
 
-  it('is nothing that another site can begin, use or end', async () => {
+  it('starts with a valid key while the same address keeps sending wrong ones', async () => {
+    const { key } = await fleet.anAccount();
+    const from = () =>
+      http(fleet.console, { origin: 'http://console.perkway.test', 'x-forwarded-for': '203.0.113.9' });
+    const send = (apiKey: string) => from().post('/api/session').send({ apiKey });
+    const wrong = () => send(`guess-${randomBytes(12).toString('hex')}`);
+    let isAttacking = true;
+    const attacker = async () => {
+      while (isAttacking) await wrong();
+    };
+    for (let i = 0; i < 12; i += 1) await wrong();
+    const attackers = Array.from({ length: 30 }, attacker);
+    const statuses = [];
+    for (let turn = 0; turn < 5; turn += 1) statuses.push((await send(key)).status);
+    isAttacking = false;
+    await Promise.all(attackers);
+    expect(statuses).toEqual([200, 200, 200, 200, 200]);
+  });
+
+  it('is not looked up in the database for an id with a wrong MAC', async () => {
+    const cookie = await fleet.signIn((await fleet.anAccount()).key);
+    await fleet.database.query('alter table sessions rename to sessions_away');
+    try {
+      await fleet
+        .page(`perkway_session=${randomBytes(32).toString('base64url')}`)
+        .get('/api/session')
+        .expect(401);
+      expect((await fleet.page(cookie).get('/api/session')).status).toBeGreaterThanOrEqual(500);
+    } finally {
+      await fleet.database.query('alter table sessions_away rename to sessions');
+    }
+    await fleet.page(cookie).get('/api/session').expect(200);
+  });
+
+  it('cannot be started, used or ended by another site', async () => {
     const { key } = await fleet.anAccount();
     const cookie = await fleet.signIn(key);
     const senders: Record<string, string>[] = [
@@ -178,7 +212,7 @@ describe('a session', () => {
     await fleet.page(cookie).get('/api/session').expect(200);
   });
 
-  it('is none without a cookie, or with somebody else’s idea of one', async () => {
+  it('does not exist without a cookie, or with an invalid one', async () => {
     for (const cookie of [
       undefined,
       'perkway_session=x',
@@ -189,7 +223,7 @@ describe('a session', () => {
     await http(fleet.console, { 'x-api-key': ADMIN_KEY }).get('/api/session').expect(401);
   });
 
-  it('has pages that run nothing but their own files', async () => {
+  it('serves pages that only run their own scripts', async () => {
     const { headers } = await http(fleet.console).get('/api/sign-in').expect(200, { oidc: null });
     expect(headers['content-security-policy']).toContain("script-src 'self';");
     expect(headers['content-security-policy']).toContain("style-src 'self';");

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, gzip } from 'node:zlib';
 import { defineConfig, type Plugin } from 'vite';
 
-/** Beside each file what browsers really load of it, so that the server compresses nothing. */
+/** Writes compressed copies beside the files, so that the server compresses nothing. */
 const compressed = (): Plugin => ({
   name: 'compressed',
   async writeBundle({ dir }) {
@@ -26,7 +26,7 @@ export default defineConfig({
   plugins: [react(), compressed()],
   build: {
     target: 'es2022',
-    // Nothing in the page itself: the policy of the console allows no inline script, style or data: font.
+    // Inline nothing: the content security policy allows no inline script or style, and no data: fonts.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     license: { fileName: 'licenses.md' },

@@ -10,7 +10,7 @@ import { RewardLinksModule } from './reward-links/reward-links.module.js';
 @Module({
   imports: [
     DatabaseModule,
-    // Before the reward links, whose guard judges a request after its credentials.
+    // Must come before RewardLinksModule, whose guard runs after authentication.
     AuthModule,
     TrackingModule,
     PoolsModule,

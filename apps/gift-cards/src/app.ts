@@ -7,7 +7,7 @@ import { limitSlowBodies } from './slow-bodies.js';
 
 const ADMIN = /^\/admin(?:[/?]|$)/;
 
-/** A load of millions of cards over a slow line. */
+/** Enough to load millions of cards over a slow connection. */
 const REQUEST_TIMEOUT_MS = 6 * 60 * 60_000;
 
 export const defineApp = (env: GiftCardsEnv): AppDefinition => ({
@@ -18,7 +18,7 @@ export const defineApp = (env: GiftCardsEnv): AppDefinition => ({
   openapi: {
     title: 'Perkway gift cards',
     description:
-      'Pools of gift cards and the single-use links that give one away. An error is its code as plain text; under `/admin` it is a problem.',
+      'Pools of gift cards and the single-use links that give one away. An error response is its code as plain text; under `/admin` it is problem details (RFC 9457).',
     url: env.GIFT_URL,
     examples: {
       poolId: '6f1c2a54-0b7e-4d0f-9a3b-5e8d1c7f2a10',
@@ -27,10 +27,11 @@ export const defineApp = (env: GiftCardsEnv): AppDefinition => ({
       idempotencyKey: '3f0d4c9e-8a11-4a57-b8c0-1f2e3d4c5b6a',
     },
   },
-  // As on every host for those who manage; the specification's plain codes for everybody else.
+  // The management API uses problem details like every other app; everything else uses the plain codes of the
+  // specification.
   errors: (error, requestId, asked) =>
     (ADMIN.test(asked?.address ?? '') ? renderProblem : renderPlainCode)(error, requestId, asked),
-  answersRequests: true,
+  servesRequests: true,
   requestTimeout: REQUEST_TIMEOUT_MS,
   configure: (app) => {
     const fastify = app.getHttpAdapter().getInstance();

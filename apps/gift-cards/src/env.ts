@@ -7,27 +7,27 @@ export const envSpec = {
   ...platformEnv,
   ...databaseEnv,
   ...authEnv,
-  GIFT_URL: baseUrl({ desc: 'Public address of this app' }),
-  REWARDS_URL: baseUrl({ desc: 'Public address of the Allocation Page' }),
+  GIFT_URL: baseUrl({ desc: 'Public URL of this app' }),
+  REWARDS_URL: baseUrl({ desc: 'Public URL of the Allocation Page' }),
   REWARD_TOKEN_KEYS: confidential(
     keyringVariable({
-      desc: 'Signs the tokens of reward links. A key stays for as long as links made with it are to work',
+      desc: 'Signs the tokens of reward links. Keep a key as long as links signed with it must work',
     }),
   ),
   CARD_ENCRYPTION_KEYS: confidential(
     keyringVariable({
-      desc: 'Encrypts card codes. A key stays for as long as cards loaded with it exist',
+      desc: 'Encrypts card codes. Keep a key as long as cards encrypted with it exist',
     }),
   ),
-  DEFAULT_LANGUAGE: language({ default: 'en', desc: 'Language of the texts that are no translation' }),
+  DEFAULT_LANGUAGE: language({ default: 'en', desc: 'Language of untranslated texts' }),
   CARD_HASH_KEY: confidential(
     secret({
-      desc: 'Finds a card code that is loaded again. Never changes, or such codes are no longer found',
+      desc: 'Detects card codes that were loaded before. Must never change, or duplicates go unnoticed',
     }),
   ),
   NAMED_STATEMENTS: bool({
     default: true,
-    desc: 'Plans a reservation once for each connection. false behind a pooler in transaction mode that knows no prepared statements (pgbouncer before 1.21)',
+    desc: 'Use prepared statements for reservations. Set to false behind a transaction-mode pooler without support for them (PgBouncer before 1.21)',
   }),
 };
 

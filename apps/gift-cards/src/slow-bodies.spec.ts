@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import fastify, { type FastifyInstance } from 'fastify';
 import { allowSlowBody, limitSlowBodies } from './slow-bodies.js';
 
-describe('a body that does not come', () => {
+describe('slow request bodies', () => {
   let app: FastifyInstance;
   beforeAll(async () => {
     app = fastify();
@@ -21,11 +21,11 @@ describe('a body that does not come', () => {
   });
   afterAll(() => app.close());
 
-  /** Sends a head and half of its body, then waits. Answers whether the server hung up. */
+  /** Sends the head and half of the body, then waits. Returns whether the server closed the connection. */
   const isCutOff = async (path: string, rest?: string) => {
     const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1');
-    let answer = '';
-    socket.on('data', (text) => (answer += String(text)));
+    let response = '';
+    socket.on('data', (text) => (response += String(text)));
     socket.write(
       `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: ${path === '/other' ? 'application/json' : 'text/csv'}\r\ncontent-length: 4\r\n\r\n"a`,
     );
@@ -35,23 +35,23 @@ describe('a body that does not come', () => {
       new Promise<boolean>((resolve) => setTimeout(() => resolve(false), 500)),
     ]);
     socket.destroy();
-    return { cut, answer };
+    return { cut, response };
   };
 
-  it('ends the connection, unless the handler allows it', async () => {
+  it('closes the connection unless the handler allows slow bodies', async () => {
     expect((await isCutOff('/other')).cut).toBe(true);
     expect((await isCutOff('/load')).cut).toBe(false);
   });
 
-  it('ends the connection after a refusal too', async () => {
-    const { cut, answer } = await isCutOff('/refused');
-    expect(answer).toContain('401');
+  it('closes the connection after an error response, too', async () => {
+    const { cut, response } = await isCutOff('/refused');
+    expect(response).toContain('401');
     expect(cut).toBe(true);
   });
 
-  it('ends nothing when it does come', async () => {
-    const { cut, answer } = await isCutOff('/other', 'b"');
+  it('keeps the connection open once the body has arrived', async () => {
+    const { cut, response } = await isCutOff('/other', 'b"');
     expect(cut).toBe(false);
-    expect(answer).toContain('200 OK');
+    expect(response).toContain('200 OK');
   });
 });

@@ -1,13 +1,14 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
-/** As long as any request may take on the other hosts. */
+/** The request timeout of the other apps. */
 const LIMIT_MS = 60_000;
 const LIMIT = Symbol('slowBodyLimit');
 type Limited = FastifyRequest & { [LIMIT]?: NodeJS.Timeout };
 
 /**
- * The server lets requests take hours, for the sake of one route. A body that does not arrive in a minute ends the
- * connection, as it would without that, unless its handler allows it more.
+ * Closes the connection if a body has not arrived within a minute, unless its handler calls `allowSlowBody`. Needed
+ * because
+ * the server's own request timeout is hours, for the sake of one route.
  */
 export function limitSlowBodies(fastify: FastifyInstance, limitMs = LIMIT_MS): void {
   fastify.addHook('onRequest', (request: Limited, _reply, done) => {
@@ -20,7 +21,7 @@ export function limitSlowBodies(fastify: FastifyInstance, limitMs = LIMIT_MS): v
   });
 }
 
-/** For a handler that reads its body as a stream, and knows by now who sends it. */
+/** Lifts the limit for a handler that streams its body; call it after authentication. */
 export const allowSlowBody = (request: FastifyRequest): void => clearTimeout((request as Limited)[LIMIT]);
 
 const hasBody = ({ headers }: FastifyRequest): boolean =>

@@ -1,5 +1,5 @@
 import { runNode } from '@perkway/testing';
 
-/** `npm run audit` against this database. */
+/** Runs `npm run audit` against this database. */
 export const audit = (databaseUrl: string): ReturnType<typeof runNode> =>
   runNode(['--import', 'tsx', 'tools/audit/src/main.ts'], { env: { DATABASE_URL: databaseUrl } });

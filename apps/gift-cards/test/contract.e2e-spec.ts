@@ -15,9 +15,9 @@ describe('gift cards', () => {
   afterAll(() => gift?.close());
 
   const refusal = async (options: GenerateOptions, to = pool) => {
-    const answer = await gift.generate<string>(to, options);
-    expect(answer.headers['content-type']).toBe('text/plain; charset=utf-8');
-    return `${answer.status} ${answer.body}`;
+    const response = await gift.generate<string>(to, options);
+    expect(response.headers['content-type']).toBe('text/plain; charset=utf-8');
+    return `${response.status} ${response.body}`;
   };
 
   it('reserves, shows and reveals a card', async () => {
@@ -50,7 +50,7 @@ describe('gift cards', () => {
   });
 
   describe('pools', () => {
-    it('are those of the account, with an entry per denomination, currency and country', async () => {
+    it("show the account's own, with an entry per denomination, currency and country", async () => {
       const key = gift.newKey();
       const one = await gift.aPool(2, EUR_25, key.account);
       await gift.addCards(one, 1, { denomination: 12.5, currency: 'EUR', country: 'DE' });
@@ -76,7 +76,7 @@ describe('gift cards', () => {
       expect((await gift.get(`/pool/${two}`, key.key)).body).toEqual(empty);
     });
 
-    it('of others do not exist, for an administrator either', async () => {
+    it('of other accounts are not found, not even by an administrator', async () => {
       const stranger = gift.newKey();
       for (const id of [pool, UNKNOWN_POOL, 'x']) {
         expect(await gift.get(`/pool/${id}`, stranger.key)).toMatchObject({
@@ -91,7 +91,7 @@ describe('gift cards', () => {
       expect((await gift.get('/pools', stranger.key)).body).toEqual([]);
     });
 
-    it('are put by administrators, again and again', async () => {
+    it('can be put repeatedly, by administrators only', async () => {
       const id = randomUUID();
       const { account } = gift.newKey();
       for (let turn = 0; turn < 2; turn += 1)
@@ -118,7 +118,7 @@ describe('gift cards', () => {
       });
     });
 
-    it('go to another owner with their cards; links stay with who made them', async () => {
+    it('move to another owner with their cards, while links stay with the account that created them', async () => {
       const [seller, buyer] = [gift.newKey(), gift.newKey()];
       const id = await gift.aPool(2, EUR_25, seller.account);
       const key = randomUUID();
@@ -136,8 +136,8 @@ describe('gift cards', () => {
     });
   });
 
-  describe('refusals', () => {
-    it('begin with the credentials', async () => {
+  describe('errors', () => {
+    it('report invalid credentials first', async () => {
       const bad = { key: 'x', createdBy: null, raw: '{' };
       for (const apiKey of ['', 'short', 'unknown-key-0000', 'x'.repeat(200), 'with space 00000000'])
         expect(await refusal({ ...bad, apiKey }, 'x')).toBe('401 API_KEY_INVALID');
@@ -145,11 +145,11 @@ describe('gift cards', () => {
       expect(inQuery).toMatchObject({ status: 401, text: 'API_KEY_INVALID' });
     });
 
-    it('match the key without case', async () => {
+    it('accept an API key in any case', async () => {
       expect((await gift.get('/pools', gift.user.key.toUpperCase())).status).toBe(200);
     });
 
-    it('go on with the form of key and headers, whatever the body', async () => {
+    it('report an invalid idempotency key or header next, whatever the body', async () => {
       for (const raw of ['{', '', '[]', JSON.stringify(aBody())]) {
         for (const key of [null, '', 'x', `${randomUUID()}0`, randomUUID().replaceAll('-', '')])
           expect(await refusal({ key, createdBy: null, raw })).toBe('400 IDEMPOTENCY_KEY_INVALID');
@@ -161,7 +161,7 @@ describe('gift cards', () => {
       expect(await refusal({ key: 'x', contentType: 'text/plain' })).toBe('400 IDEMPOTENCY_KEY_INVALID');
     });
 
-    it('then name the body', async () => {
+    it('report an unreadable body next', async () => {
       for (const raw of [
         '{',
         '[]',
@@ -197,14 +197,14 @@ describe('gift cards', () => {
         ].map((expires_at) => ({ expires_at })),
       ],
       ['COUNTRY_INVALID', [{ country: 'fr' }, { country: 'UK' }, { country: null }]],
-    ])('then its fields: %s, before the pool', async (code, fields) => {
+    ])('report an invalid field next: %s, before the pool', async (code, fields) => {
       for (const field of fields) {
         expect(await refusal({ body: aBody(field) })).toBe(`400 ${code}`);
         expect(await refusal({ body: aBody(field) }, UNKNOWN_POOL)).toBe(`400 ${code}`);
       }
     });
 
-    it('then the pool', async () => {
+    it('report an unknown pool next', async () => {
       const stranger = gift.newKey();
       expect(await refusal({}, UNKNOWN_POOL)).toBe('404 POOL_NOT_FOUND');
       expect(await refusal({}, 'no-uuid')).toBe('404 POOL_NOT_FOUND');
@@ -212,7 +212,7 @@ describe('gift cards', () => {
       expect(await refusal({ apiKey: gift.admin.key })).toBe('404 POOL_NOT_FOUND');
     });
 
-    it('end with the stock', async () => {
+    it('report missing cards last', async () => {
       for (const field of [
         { denomination: 26 },
         { denomination: 1e300 },
@@ -223,19 +223,21 @@ describe('gift cards', () => {
       expect(await refusal({}, await gift.aPool(0))).toBe('409 NO_AVAILABLE_CARDS');
     });
 
-    it('say in a header what the pool has, where it has no such entry at all', async () => {
+    it("list the pool's entries in a header if the pool lacks the requested one", async () => {
       const detailOf = async (field: object, of = pool) =>
         (await gift.generate(of, { body: aBody(field) })).headers['perkway-detail'];
       const own = await gift.aPool(1, { denomination: 12.5, currency: 'EUR', country: 'DE' });
       await gift.addCards(own, 1);
       for (const field of [{ denomination: 26 }, { currency: 'USD' }, { country: 'IT' }])
-        expect(await detailOf(field, own)).toBe('The pool has no such entry. It has 12.5 EUR DE, 25 EUR FR');
+        expect(await detailOf(field, own)).toBe(
+          'The pool has no such inventory entry. It has 12.5 EUR DE, 25 EUR FR',
+        );
       expect(await detailOf({}, await gift.aPool(0))).toBe('The pool has no cards');
       await gift.aLink(own);
-      expect(await detailOf({}, own)).toBe('No card is left of 25 EUR');
+      expect(await detailOf({}, own)).toBe('No 25 EUR card is available');
     });
 
-    it('say in a header which key is missing or wrong, which content type is needed, which method', async () => {
+    it('explain API key, content type and method problems in headers', async () => {
       const detailOf = async (headers: Record<string, string>) =>
         (await http(gift.app, headers).get('/pools')).headers['perkway-detail'];
       expect(await detailOf({})).toBe('No API key was sent. Send it in the header X-API-Key.');
@@ -255,7 +257,7 @@ describe('gift cards', () => {
       expect(wrong.headers['allow']).toBe('GET, HEAD');
     });
 
-    it('are plain text where no handler is, too', async () => {
+    it('are plain text for unknown routes, too', async () => {
       expect(await gift.get('/nothing/here')).toMatchObject({ status: 404, body: 'NOT_FOUND' });
       expect(await gift.get('/pool/%')).toMatchObject({
         status: 400,
@@ -264,13 +266,15 @@ describe('gift cards', () => {
     });
   });
 
-  it('takes names of creators as they are', async () => {
+  it('stores X-Created-By as sent', async () => {
     const long = 'x'.repeat(255);
     const utf8 = Buffer.from('Zoë Müller 日本').toString('latin1');
-    // Its last byte alone would be a space.
+    // The last byte of `à` alone would be a space.
     const accent = Buffer.from(' Città ').toString('latin1');
-    for (const createdBy of ['crm', long, utf8, accent, 'Zo\xeb']) {
-      // Before a body of text, and supertest sends one, Node writes the headers in UTF-8 too.
+    const unusual = ['100% Łukasz', '%C5%81ukasz', 'a\uFFFDb'];
+    const sent = unusual.map((name) => Buffer.from(name).toString('latin1'));
+    for (const createdBy of ['crm', long, utf8, accent, 'Zo\xeb', ...sent]) {
+      // Node would encode the headers as UTF-8 too if the body were a string, as supertest sends it.
       const { status } = await sendAsIs(gift.app, {
         path: `/pool/${pool}/reward-links?idempotencyKey=${randomUUID()}`,
         method: 'POST',
@@ -287,7 +291,7 @@ describe('gift cards', () => {
       `select created_by from reward_links where created_by not in ('tests', 'crm')`,
     );
     expect(rows.map(({ created_by }) => created_by).sort()).toEqual(
-      ['Città', 'Zoë', 'Zoë Müller 日本', long].sort(),
+      ['Città', 'Zoë', 'Zoë Müller 日本', long, ...unusual].sort(),
     );
   });
 
@@ -296,7 +300,7 @@ describe('gift cards', () => {
     const body = (given: object = {}) => aBody({ denomination: 40, ...given });
     const countryOf = async (token: string) => (await gift.open(token)).link?.country;
 
-    it('is the one asked for, else the first that has a card; free cards go before expired ones', async () => {
+    it('is the requested one, else the first that has a card; free cards go before those of expired links', async () => {
       const own = await gift.aPool(0);
       for (const country of ['FR', 'AT', 'DE']) await gift.addCards(own, 2, entry(country));
       expect(await countryOf((await gift.aLink(own, { body: body({ country: 'FR' }) })).token)).toBe('FR');
@@ -305,11 +309,11 @@ describe('gift cards', () => {
       expect([await countryOf(first.token), await countryOf(second.token)]).toEqual(['AT', 'AT']);
       const third = await gift.aLink(own, { body: body() });
       expect(await countryOf(third.token)).toBe('DE');
-      // The card of an expired link counts, and its country comes first.
+      // Austria sorts first, and the card of its expired link is available again.
       await gift.expire(first.token);
       const fourth = await gift.aLink(own, { body: body() });
       expect(await countryOf(fourth.token)).toBe('AT');
-      // Inside an entry the free card goes first.
+      // Within an entry, free cards go first.
       await gift.expire(third.token);
       const fifth = await gift.aLink(own, { body: body({ country: 'DE' }) });
       const cards = await gift.database.query<{ released: boolean }>(

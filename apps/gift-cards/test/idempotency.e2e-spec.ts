@@ -4,17 +4,17 @@ import type { RewardLinkEvent } from '@perkway/domain';
 import { trackedEvents, waitFor } from '@perkway/testing';
 import { aBody, GiftCards, tomorrow, type GenerateOptions, type Link, type Reply } from './support.js';
 
-describe('an idempotency key', () => {
+describe('idempotency keys', () => {
   let gift: GiftCards;
   beforeAll(async () => {
     gift = await GiftCards.start();
   });
   afterAll(() => gift?.close());
 
-  const expectReplay = (answer: Reply<Link>, link: Link) => {
-    expect(answer.body).toEqual(link);
-    expect(answer.status).toBe(201);
-    expect(answer.headers['idempotent-replayed']).toBe('true');
+  const expectReplay = (response: Reply<Link>, link: Link) => {
+    expect(response.body).toEqual(link);
+    expect(response.status).toBe(201);
+    expect(response.headers['idempotent-replayed']).toBe('true');
   };
   const expectConflict = async (pool: string, options: GenerateOptions) =>
     expect(await gift.generate<string>(pool, options)).toMatchObject({
@@ -24,12 +24,12 @@ describe('an idempotency key', () => {
   const linksWith = (key: string) =>
     gift.database.query('select from reward_links where idempotency_key = $1', [key]);
 
-  it('reserves one card for 50 requests at once, on two replicas', async () => {
+  it('reserve one card for 50 concurrent requests on two replicas', async () => {
     const pool = await gift.aPool(60);
     const replica = await gift.launch();
     try {
       const options = { key: randomUUID(), body: aBody() };
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: 50 }, (_, index) =>
           gift.generate(pool, {
             ...options,
@@ -38,16 +38,16 @@ describe('an idempotency key', () => {
           }),
         ),
       );
-      expect(new Set(answers.map(({ body }) => JSON.stringify(body))).size).toBe(1);
-      expect(answers.every(({ status }) => status === 201)).toBe(true);
-      expect(answers.filter(({ headers }) => headers['idempotent-replayed'] === 'true')).toHaveLength(49);
+      expect(new Set(responses.map(({ body }) => JSON.stringify(body))).size).toBe(1);
+      expect(responses.every(({ status }) => status === 201)).toBe(true);
+      expect(responses.filter(({ headers }) => headers['idempotent-replayed'] === 'true')).toHaveLength(49);
       expect(await gift.numbers(pool)).toMatchObject([{ available: 59, reserved: 1, redeemed: 0 }]);
     } finally {
       await replica.close();
     }
   });
 
-  it('replays for the same value, however it is written', async () => {
+  it('replay an equal body, however it is written', async () => {
     const pool = await gift.aPool(2);
     const key = randomUUID();
     const expires_at = tomorrow();
@@ -61,7 +61,7 @@ describe('an idempotency key', () => {
     expect(await linksWith(key)).toHaveLength(1);
   });
 
-  it('replays after stock-out, reveal, expiry and when the card has gone to another link', async () => {
+  it('replay after stock-out, reveal, expiry and reuse of the card', async () => {
     const pool = await gift.aPool(2);
     const [one, two] = [1, 2].map(() => ({ key: randomUUID(), body: aBody() })) as [
       GenerateOptions,
@@ -80,7 +80,7 @@ describe('an idempotency key', () => {
     expect((await gift.open(third.token)).link?.state).toBe('RESERVED');
   });
 
-  it('replays when the time in the body has passed', async () => {
+  it('replay after the expiry in the body has passed', async () => {
     const pool = await gift.aPool(2);
     const options = { key: randomUUID(), body: aBody({ expires_at: Math.floor(Date.now() / 1000) + 1 }) };
     const link = await gift.aLink(pool, options);
@@ -89,7 +89,7 @@ describe('an idempotency key', () => {
     expect(await gift.reveal(link.token)).toMatchObject({ error: 'LINK_EXPIRED' });
   });
 
-  it('conflicts with another pool or body, before anything else about them', async () => {
+  it('conflict with another pool or body before anything else is checked', async () => {
     const [pool, other] = [await gift.aPool(2), await gift.aPool(2)];
     const key = randomUUID();
     const body = aBody();
@@ -114,7 +114,7 @@ describe('an idempotency key', () => {
     expect(await linksWith(key)).toHaveLength(1);
   });
 
-  it('belongs to the account', async () => {
+  it('are scoped to the account', async () => {
     const key = randomUUID();
     const other = gift.newKey();
     const [pool, foreign] = [await gift.aPool(1), await gift.aPool(1, undefined, other.account)];
@@ -125,7 +125,7 @@ describe('an idempotency key', () => {
     expectReplay(await gift.generate(foreign, { key, body, apiKey: other.key }), theirs);
   });
 
-  it('stays free after a refusal', async () => {
+  it('stay unused after an error', async () => {
     const pool = await gift.aPool(0);
     const options = { key: randomUUID(), body: aBody() };
     const refused = async (code: string, given: GenerateOptions, to = pool) =>
@@ -138,12 +138,12 @@ describe('an idempotency key', () => {
     await refused('NO_AVAILABLE_CARDS', {});
     await refused('NO_AVAILABLE_CARDS', { body: aBody({ currency: 'USD' }) });
     await gift.addCards(pool, 1);
-    const answer = await gift.generate(pool, options);
-    expect(answer.status).toBe(201);
-    expect(answer.headers).not.toHaveProperty('idempotent-replayed');
+    const response = await gift.generate(pool, options);
+    expect(response.status).toBe(201);
+    expect(response.headers).not.toHaveProperty('idempotent-replayed');
   });
 
-  it('makes one event, and a replay none', async () => {
+  it('produce one event, and none for a replay', async () => {
     const { account, key: apiKey } = gift.newKey();
     const pool = await gift.aPool(1, undefined, account);
     const options = { key: randomUUID(), body: aBody(), apiKey, createdBy: 'Zoë' };
@@ -160,7 +160,7 @@ describe('an idempotency key', () => {
         (event): event is RewardLinkEvent => event.account === account,
       );
     await waitFor(async () => (await eventsOf()).length >= 2, 'both events');
-    // No third one comes.
+    // Wait for an unexpected third event.
     await sleep(400);
     const events = await eventsOf();
     const head = {
@@ -170,7 +170,10 @@ describe('an idempotency key', () => {
       pool,
       denomination: 25,
       currency: 'EUR',
+      country: 'FR',
       createdBy: 'Zoë',
+      createdAt: expect.any(Number),
+      expiresAt: expect.any(Number),
     };
     const isoNow = expect.any(Number);
     expect(events).toEqual([

@@ -29,7 +29,7 @@ describe('the links of an account', () => {
   const cancel = (id: string, key?: TestKey) => as(key).post(`/reward-links/${id}/cancel`);
   const list = async (query: Record<string, unknown> = {}, key?: TestKey) =>
     (await as(key).get('/reward-links').query(query).expect(200)).body as LinkPage;
-  /** Every page, one after the other. */
+  /** Reads all pages in order. */
   const walk = async (query: Record<string, unknown>, key?: TestKey, between = async () => {}) => {
     const pages = [await list(query, key)];
     for (let cursor; (cursor = pages.at(-1)!.next_cursor);) {
@@ -39,7 +39,7 @@ describe('the links of an account', () => {
     return pages;
   };
 
-  it('are shown with all that was said of them, and without what opens them', async () => {
+  it('are returned with all their fields, but without token and card', async () => {
     const pool = await gift.aPool(2);
     const expires_at = tomorrow();
     const own = { campaign_id: 'Frühling 🌷', journey_id: 'j-1', reference: 'r'.repeat(255) };
@@ -64,22 +64,22 @@ describe('the links of an account', () => {
     expect(await get(plain.id)).toMatchObject({ state: 'EXPIRED', cancelled_at: null, revealed_at: null });
   });
 
-  it('are not shown to others, nor cancelled by them', async () => {
+  it('cannot be read or cancelled by other accounts', async () => {
     const pool = await gift.aPool(1);
     const { id } = await gift.aLink(pool);
     for (const key of [gift.newKey(), gift.admin])
       for (const each of [id, randomUUID(), 'x', '%00', `${id}x`]) {
-        const answers = [as(key).get(`/reward-links/${each}`), cancel(each, key)];
-        for (const answer of answers)
-          expect(await answer).toMatchObject({ status: 404, text: 'LINK_NOT_FOUND' });
+        const responses = [as(key).get(`/reward-links/${each}`), cancel(each, key)];
+        for (const response of responses)
+          expect(await response).toMatchObject({ status: 404, text: 'LINK_NOT_FOUND' });
       }
     expect((await get(id)).state).toBe('RESERVED');
     await http(gift.app).get('/reward-links').expect(401, 'API_KEY_INVALID');
     await http(gift.app).post(`/reward-links/${id}/cancel`).expect(401, 'API_KEY_INVALID');
   });
 
-  describe('cancelled', () => {
-    it('expire at once, and give their card to the next', async () => {
+  describe('when cancelled', () => {
+    it('expire at once and free their card', async () => {
       const pool = await gift.aPool(1);
       const request = { key: randomUUID(), body: aBody() };
       const made = await gift.aLink(pool, request);
@@ -97,13 +97,13 @@ describe('the links of an account', () => {
       const next = await gift.aLink(pool);
       expect(await gift.numbers(pool)).toEqual([{ ...EUR_25, available: 0, reserved: 1, redeemed: 0 }]);
       expect((await gift.reveal(next.token)).link?.state).toBe('REVEALED');
-      // As it was, whoever has the card now.
+      // Cancelling again changes nothing, although the card belongs to another link now.
       await cancel(made.id).expect(200, cancelled);
       expect(await get(made.id)).toEqual(cancelled);
       expect(await gift.aLink(pool, request)).toEqual(made);
     });
 
-    it('stay what they were once revealed or expired', async () => {
+    it('stay as they are if already revealed or expired', async () => {
       const pool = await gift.aPool(2);
       const [one, two] = [await gift.aLink(pool), await gift.aLink(pool)];
       await gift.reveal(one.token);
@@ -137,7 +137,7 @@ describe('the links of an account', () => {
       await cancel(links[0]!, key).expect(200);
     });
 
-    it('come newest first, in pages', async () => {
+    it('are sorted newest first, in pages', async () => {
       expect(ids(await list({}, key))).toEqual(links);
       for (const limit of [1, 2, 4, 6, 200]) {
         const pages = await walk({ limit }, key);
@@ -147,7 +147,7 @@ describe('the links of an account', () => {
       expect(await list({}, gift.newKey())).toEqual({ data: [], next_cursor: null });
     });
 
-    it('are filtered exactly', async () => {
+    it('are filtered by exact match', async () => {
       const expected: [Record<string, string>, number[]][] = [
         [{ state: 'EXPIRED' }, [0]],
         [{ state: 'RESERVED' }, [1, 2, 3, 4, 5]],
@@ -182,7 +182,7 @@ describe('the links of an account', () => {
       ['POOL_ID_INVALID', { pool_id: ['', 'x', '\0'] }],
       ['LIMIT_INVALID', { limit: ['', '0', '201', '1.5', 'x'] }],
       ['CURSOR_INVALID', { cursor: ['', 'x', 'A'.repeat(60)] }],
-    ])('are refused with %s', async (code, wrong) => {
+    ])('are rejected with %s', async (code, wrong) => {
       for (const [name, values] of Object.entries(wrong))
         for (const value of values)
           await as(key)
@@ -191,12 +191,12 @@ describe('the links of an account', () => {
             .expect(400, code);
     });
 
-    it('have cursors that are of this account alone', async () => {
+    it('have cursors that other accounts cannot use', async () => {
       const { next_cursor: cursor } = await list({ limit: 1 }, key);
       await as().get('/reward-links').query({ cursor }).expect(400, 'CURSOR_INVALID');
     });
 
-    it('appear once each, whatever is made, cancelled and revealed meanwhile', async () => {
+    it('appear exactly once while others are created, cancelled and revealed', async () => {
       const other = gift.newKey();
       const pool = await gift.aPool(60, EUR_25, other.account);
       const make = () =>
@@ -214,7 +214,7 @@ describe('the links of an account', () => {
       expect(new Set(seen)).toEqual(new Set(first.map(({ id }) => id)));
     });
 
-    it('are found behind more than a page looks at, on a later page', async () => {
+    it('are found on a later page if they lie beyond what one page scans', async () => {
       const other = gift.newKey();
       const pool = await gift.aPool(2, EUR_25, other.account);
       const old = [];

@@ -21,7 +21,7 @@ import { GiftCards, migrate } from './support.js';
 
 jest.setTimeout(120_000);
 
-/** What a shell reports of a process that SIGTERM has ended. */
+/** Exit code that a shell reports for a process ended by SIGTERM. */
 const TERMINATED = 143;
 
 let bundle: BundledApp;
@@ -51,19 +51,19 @@ async function emptyDatabase(): Promise<TestDatabase> {
   return database;
 }
 
-describe('an app that is started', () => {
-  it('listens and says why it is not ready while there is no database, and obeys', async () => {
+describe('a starting app', () => {
+  it('listens without a database, logs why it is not ready, and stops on SIGTERM', async () => {
     const app = await start(testEnvironment('gift-cards', { nats }));
     await app.until(isAlive(app), 'alive');
     expect(await readiness(app)).toBe(503);
-    expect(app.output).toMatch(/not ready: the database is away \(.*ECONNREFUSED/);
+    expect(app.output).toMatch(/not ready: the database is unavailable \(.*ECONNREFUSED/);
     const { status, headers } = await http(app).get('/pools').set('x-api-key', 'k'.repeat(40));
     expect([status, headers['retry-after']]).toEqual([503, '2']);
     await app.kill('SIGTERM');
     expect(await app.ended).toBe(0);
   });
 
-  it('is not ready before the newest migration, and then is without a new start', async () => {
+  it('becomes ready once the newest migration has run, without a restart', async () => {
     const database = await emptyDatabase();
     const app = await start(testEnvironment('gift-cards', { nats, database }));
     await app.until(isAlive(app), 'alive');
@@ -71,10 +71,10 @@ describe('an app that is started', () => {
     expect(app.output).toContain('not ready: the schema is behind (it is empty)');
     await migrate(database.url);
     await app.ready();
-    await waitFor(() => app.output.includes('the database is there'), 'the line of the log');
+    await waitFor(() => app.output.includes('the database is available'), 'the log line');
   });
 
-  it('is ready on a schema that is newer than it is, not on one that lacks a migration of the middle', async () => {
+  it('is ready on a newer schema, but not on one that lacks an earlier migration', async () => {
     const database = await emptyDatabase();
     await migrate(database.url);
     await database.query(
@@ -90,7 +90,7 @@ describe('an app that is started', () => {
     expect(await readiness(old)).toBe(200);
   });
 
-  it('tells in the log why the database refuses it', async () => {
+  it('logs why the database refuses the connection', async () => {
     const database = await emptyDatabase();
     const environment = testEnvironment('gift-cards', { nats, database });
     const url = new URL(environment.DATABASE_URL!);
@@ -98,22 +98,22 @@ describe('an app that is started', () => {
     const app = await start({ ...environment, DATABASE_URL: url.toString() });
     await app.until(isAlive(app), 'alive');
     expect(await readiness(app)).toBe(503);
-    expect(app.output).toContain(String.raw`away (role \"nobody-of-this-name\" does not exist)`);
+    expect(app.output).toContain(String.raw`unavailable (role \"nobody-of-this-name\" does not exist)`);
     expect(app.output).not.toContain(url.password);
   });
 });
 
 describe('SIGTERM', () => {
-  it.each([0, 50, 150, 300, 600])('ends an app %i ms after its start', async (ms) => {
+  it.each([0, 50, 150, 300, 600])('stops an app %i ms after its start', async (ms) => {
     const app = await start(testEnvironment('gift-cards', { nats }));
     await new Promise((resolve) => setTimeout(resolve, ms));
     await app.kill('SIGTERM');
-    // Before the first line has run the system ends it.
+    // Before the first line of code runs, the signal itself ends the process.
     expect([0, TERMINATED, -1]).toContain(await app.ended);
     expect(app.output).not.toContain('rror');
   });
 
-  it('ends a migration that waits for another one, and nothing of it is done', async () => {
+  it('stops a migration that waits for another one, without applying anything', async () => {
     const database = await emptyDatabase();
     const other = new pg.Client({ connectionString: database.url });
     await other.connect();
@@ -140,7 +140,7 @@ describe('SIGTERM', () => {
     await migrate(database.url);
   });
 
-  it('lets a client that keeps its connection finish, and tells it to make a new one', async () => {
+  it('lets keep-alive clients finish and tells them to reconnect', async () => {
     const database = await emptyDatabase();
     await migrate(database.url);
     const app = await start({
@@ -166,7 +166,7 @@ describe('SIGTERM', () => {
   });
 
   it.each(['public', 'second'])(
-    'ends a load of cards on the %s port that does not end by itself, with an answer, and keeps what it has loaded',
+    'ends an unfinished card load on the %s port with a response, and keeps what it has loaded',
     async (which) => {
       const gift = await GiftCards.start();
       try {
@@ -196,7 +196,7 @@ describe('SIGTERM', () => {
           60_000,
         );
         const answered = once(load, 'response') as Promise<[IncomingMessage]>;
-        // It goes on sending, also while it is answered.
+        // The client keeps sending, even while the response arrives.
         let sent = 5_000;
         const sending = setInterval(() => load.write(card((sent += 1))), 20);
         load.on('close', () => clearInterval(sending));

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { BundledApp, http, trackedEvents, waitFor } from '@perkway/testing';
+import { BundledApp, http, type AppProcess, trackedEvents, waitFor } from '@perkway/testing';
 import type { RewardLink } from '../src/reward-links/issued-link.dto.js';
 import { audit } from './audit.js';
 import { aBody, GiftCards, inSeconds, linkIdOf, type Link } from './support.js';
 
-/** The full measures are 5,000 and 500; every run does fewer. */
+/** Full runs take 5,000 rounds and 500 links; the defaults are smaller to keep tests fast. */
 const ROUNDS = Number(process.env.GIFT_RACE_ROUNDS ?? 100);
 const LINKS = Number(process.env.GIFT_ENDS_LINKS ?? 40);
 const KILLS = 3;
@@ -13,9 +13,9 @@ const AT_ONCE = 20;
 
 type End = 'revealed' | 'cancelled' | 'expired';
 const ENDS: readonly (End | 'none')[] = ['revealed', 'cancelled', 'expired', 'none'];
-type Answer = { status: number; text: string; body: RewardLink };
+type HttpResponse = { status: number; text: string; body: RewardLink };
 
-describe('a link has one end', () => {
+describe('every link ends in exactly one state', () => {
   let gift: GiftCards;
   let bundle: BundledApp;
   beforeAll(async () => {
@@ -23,17 +23,25 @@ describe('a link has one end', () => {
     bundle = await BundledApp.build('gift-cards');
   }, 60_000);
   afterAll(() => gift?.close());
+  const spawned: AppProcess[] = [];
+  // Also after a failure.
+  afterEach(() => Promise.all(spawned.splice(0).map((replica) => replica.kill('SIGKILL'))));
+  const spawn = async () => {
+    const replica = await bundle.spawn(gift.environment());
+    spawned.push(replica);
+    return replica;
+  };
 
   const expectAudit = async () => {
     const report = await audit(gift.database.urls.admin);
     expect(report.output).toContain('Every card is in exactly one place');
     expect(report.exitCode).toBe(0);
   };
-  const cancel = async (link: Link, url: string): Promise<Answer> =>
+  const cancel = async (link: Link, url: string): Promise<HttpResponse> =>
     http({ url }, gift.user).post(`/reward-links/${link.id}/cancel`);
   const stateOf = async (link: Link): Promise<RewardLink> =>
     (await http(gift.app, gift.user).get(`/reward-links/${link.id}`).expect(200)).body;
-  /** What analytics counts of each link, and how often. */
+  /** Returns the states in the stream by link, repeated if an event was. */
   const told = async (): Promise<Map<string, string[]>> => {
     const states = new Map<string, string[]>();
     for (const event of await trackedEvents(gift.nats.url))
@@ -58,8 +66,8 @@ describe('a link has one end', () => {
     );
   };
 
-  it(`when two processes generate, cancel and reveal as it expires, in ${ROUNDS} rounds of one card`, async () => {
-    const replicas = [await bundle.spawn(gift.environment()), await bundle.spawn(gift.environment())];
+  it(`while two processes reserve, cancel and reveal around its expiry, in ${ROUNDS} rounds of one card`, async () => {
+    const replicas = [await spawn(), await spawn()];
     await Promise.all(replicas.map((replica) => replica.ready()));
     const [one, two] = replicas.map(({ url }) => url) as [string, string];
     const ends = new Map<string, End | 'none'>();
@@ -116,35 +124,35 @@ describe('a link has one end', () => {
       await Promise.all(
         Array.from({ length: Math.min(AT_ONCE, ROUNDS - from) }, (_, index) => round(from + index)),
       );
-    // Otherwise it was no race.
+    // Otherwise nothing raced.
     expect(new Set(ends.values())).toEqual(new Set(['revealed', 'cancelled', 'expired']));
     await expectTold(ends);
     await Promise.all(replicas.map((replica) => replica.kill('SIGKILL')));
     await expectAudit();
   }, 900_000);
 
-  it(`and each state of ${LINKS} links is told once while processes are killed`, async () => {
-    // Fewer cards than links: cards of expired and cancelled links go on, before and after that was told.
+  it(`and writes one event for each state of ${LINKS} links while processes are killed`, async () => {
+    // Fewer cards than links, so that cards of expired and cancelled links are reused, before and after their event.
     const pool = await gift.aPool(Math.ceil(LINKS * 0.7));
-    const replicas = await Promise.all([1, 2].map(() => bundle.spawn(gift.environment())));
+    const replicas = await Promise.all([1, 2].map(() => spawn()));
     await Promise.all(replicas.map((replica) => replica.ready()));
     await gift.app.close();
     const ends = new Map<string, End | 'none'>();
 
-    /** Until somebody answers. */
+    /** Retries on a random replica until the response is final. */
     const insist = async <T>(
-      ask: (url: string) => Promise<T>,
-      isAnswer: (answer: T) => boolean,
+      sendRequest: (url: string) => Promise<T>,
+      isResponse: (response: T) => boolean,
     ): Promise<T> => {
       for (;;) {
         const { url } = replicas[Math.floor(Math.random() * replicas.length)]!;
-        const answer = await ask(url).catch(() => undefined);
-        if (answer !== undefined && isAnswer(answer)) return answer;
+        const response = await sendRequest(url).catch(() => undefined);
+        if (response !== undefined && isResponse(response)) return response;
         await sleep(20);
       }
     };
     const live = async (number: number) => {
-      // Those beyond the measure keep no card.
+      // Extra links made while kills are missing are cancelled, so that they keep no card.
       const end = number < LINKS ? ENDS[number % ENDS.length]! : 'cancelled';
       const key = randomUUID();
       for (;;) {
@@ -156,7 +164,7 @@ describe('a link has one end', () => {
           (url) => gift.generate<Link>(pool, { key, body, url }),
           ({ status }) => status < 500,
         );
-        // The time has passed while it was asked; or every card is on a link, of which some expire in a moment.
+        // Either the expiry has passed during the retries, or all cards are reserved and some become free in a moment.
         if (status !== 201) {
           await sleep(100);
           continue;
@@ -184,7 +192,7 @@ describe('a link has one end', () => {
         const victim = kills % replicas.length;
         await replicas[victim]!.kill('SIGKILL');
         kills += 1;
-        replicas[victim] = await bundle.spawn(gift.environment());
+        replicas[victim] = await spawn();
         await replicas[victim]!.ready();
       }
     };
@@ -195,7 +203,7 @@ describe('a link has one end', () => {
     };
     try {
       await Promise.all([1, 2, 3].map(worker));
-      // And while the expiries are told.
+      // Keep killing while the expired events are written.
       await sleep(4_000);
       isOver = true;
       await killer;

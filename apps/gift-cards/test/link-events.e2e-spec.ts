@@ -1,5 +1,6 @@
 import type { RewardLinkEvent, TrackingEvent } from '@perkway/domain';
 import { http, trackedMessages, waitFor } from '@perkway/testing';
+import { randomUUID } from 'node:crypto';
 import { ExpiredLinks } from '../src/reward-links/expired-links.js';
 import { aBody, GiftCards, type Link } from './support.js';
 
@@ -7,17 +8,17 @@ describe('the events of a link', () => {
   let gift: GiftCards;
   beforeAll(async () => {
     gift = await GiftCards.start();
-    // Links are settled when a test says so.
+    // Stop the job; the tests settle links explicitly.
     job().onModuleDestroy();
   });
   afterAll(() => gift?.close());
 
   const job = () => gift.app.app.get(ExpiredLinks, { strict: false });
-  /** Those of these links, each as often as it is in the stream. */
+  /** Returns the events of these links, including duplicates in the stream. */
   const eventsOf = async (...links: Link[]): Promise<RewardLinkEvent[]> => {
     await waitFor(
       async () => (await gift.database.query('select from tracking_outbox')).length === 0,
-      'the end of the outbox',
+      'an empty outbox',
     );
     const isOfThem = (event: TrackingEvent): event is RewardLinkEvent =>
       event.type === 'reward_link' && links.some(({ id }) => event.id.startsWith(`${id}:`));
@@ -28,12 +29,35 @@ describe('the events of a link', () => {
   const row = async ({ id }: Link) =>
     (await gift.database.query('select * from reward_links where id = $1', [id]))[0]!;
 
-  it('say what the client said of it, and when it happened', async () => {
+  it('are those of the replica, where one of an earlier release reserves and may publish its own copy', async () => {
+    const pool = await gift.aPool(1);
+    const id = randomUUID();
+    const event = { v: 1, type: 'reward_link', id: `${id}:generated`, at: 1, account: gift.user.account };
+    const request = {
+      ...{ link: id, account: gift.user.account, pool, denomination: 25, currency: 'EUR', created_by: 'crm' },
+      ...{ expires_at: aBody().expires_at, idempotency_key: randomUUID(), body_digest: '00', token_key: 'k' },
+      event: JSON.stringify(event),
+    };
+    const rows = await gift.database.query('select outcome from reserve_cards($1, true)', [
+      JSON.stringify([request]),
+    ]);
+    expect(rows).toEqual([{ outcome: 'RESERVED' }]);
+    expect(await eventsOf({ id } as Link)).toEqual([event]);
+  });
+
+  it("carry the client's fields and the time of the change", async () => {
     const pool = await gift.aPool(3);
+    const { expires_at: expiresAt } = aBody();
     const make = (given: object = {}) =>
       gift.aLink(pool, {
         createdBy: 'crm',
-        body: aBody({ campaign_id: 'spring', journey_id: 'j "1"', reference: 'Größe\u0007', ...given }),
+        body: aBody({
+          campaign_id: 'spring',
+          journey_id: 'j "1"',
+          reference: 'Größe\u0007',
+          expires_at: expiresAt,
+          ...given,
+        }),
         attributes: { utm_source: 'mail', cmeta_user: '7', cmeta___proto__: 'p', 'cmeta_a b': 'x' },
       });
     const [revealed, cancelled, expired] = [await make(), await make(), await make()];
@@ -49,6 +73,9 @@ describe('the events of a link', () => {
       utm: { utm_source: 'mail' },
       cmeta: JSON.parse('{"user":"7","__proto__":"p"}') as object,
       at: expect.any(Number),
+      country: 'FR',
+      createdAt: expect.any(Number),
+      expiresAt: expect.any(Number),
     };
     const found = [];
     for (const [link, state, time] of [
@@ -60,7 +87,12 @@ describe('the events of a link', () => {
       expect(events).toEqual(
         ['generated', state].map((each) => ({ ...common, state: each, id: `${link.id}:${each}` })),
       );
-      expect(events[1]!.at).toBe(((await row(link))[time] as Date).getTime());
+      const stored = await row(link);
+      expect(events[1]!.at).toBe((stored[time] as Date).getTime());
+      for (const { createdAt } of events) expect(createdAt).toBe((stored['created_at'] as Date).getTime());
+      expect(events[0]!.at).toBe(events[0]!.createdAt);
+      expect(events[0]!.expiresAt).toBe(expiresAt);
+      expect(events[1]!.expiresAt).toBe(Math.floor((stored['expires_at'] as Date).getTime() / 1000));
       found.push(...events);
     }
     const text = JSON.stringify(found);
@@ -81,11 +113,11 @@ describe('the events of a link', () => {
     );
   });
 
-  it('tell an expiry once, whoever takes the card, before or after it was told', async () => {
+  it('contain one expiry, whether the card is reused before or after settling', async () => {
     const pool = await gift.aPool(2);
     const [early, late] = [await gift.aLink(pool), await gift.aLink(pool)];
     await gift.expire(early.token);
-    // Its card goes to another before anybody has settled it.
+    // Another link takes its card before the link is settled.
     await gift.aLink(pool);
     expect(await statesOf(early)).toEqual(['generated', 'expired']);
     await gift.expire(late.token);
@@ -97,7 +129,7 @@ describe('the events of a link', () => {
     expect((await row(late)).released).toBe(true);
   });
 
-  it('tell no expiry of a cancelled or revealed link, whoever has the card', async () => {
+  it('contain no expiry of a cancelled or revealed link, even if its card is reused', async () => {
     const pool = await gift.aPool(3);
     const [given, kept, revealed] = [await gift.aLink(pool), await gift.aLink(pool), await gift.aLink(pool)];
     await cancel(given);
@@ -113,7 +145,7 @@ describe('the events of a link', () => {
     expect((await row(given)).released).toBe(true);
   });
 
-  it('tell expiries by themselves, from whichever replica', async () => {
+  it('contain expiries without a call, whichever replica settles them', async () => {
     const replicas = [await gift.launch(), await gift.launch()];
     const pool = await gift.aPool(20);
     const links = await Promise.all(Array.from({ length: 20 }, () => gift.aLink(pool)));
@@ -124,7 +156,7 @@ describe('the events of a link', () => {
     expect((await statesOf(...links)).filter((state) => state === 'expired')).toHaveLength(20);
   });
 
-  it('of before this release are told when it comes', async () => {
+  it('are written by the migration for links that expired before it', async () => {
     const pool = await gift.aPool(3);
     const [released, settled, live] = [
       await gift.aLink(pool),
@@ -144,18 +176,21 @@ describe('the events of a link', () => {
     const before = await eventsOf(released, settled, live);
     await gift.database.query(tell);
     const expiries = (events: RewardLinkEvent[]) =>
-      events.filter(({ state }) => state === 'expired').sort((a, b) => (a.id < b.id ? -1 : 1));
+      events
+        .filter(({ state }) => state === 'expired')
+        .map(({ id, at, account }) => ({ id, at, account }))
+        .sort((a, b) => (a.id < b.id ? -1 : 1));
     const told = (await eventsOf(released, settled, live)).slice(before.length);
-    // The same events again, which count once.
+    // The migration writes the same events again; equal ids make them count once.
     expect(expiries(told)).toEqual(expiries(before));
     expect(expiries(before)).toHaveLength(2);
   });
 });
 
-it('what a link came to is told although its database dies before the outbox was read', async () => {
+it('writes the events of a link although its database crashes before the outbox is relayed', async () => {
   const gift = await GiftCards.start({ ownServer: true });
   try {
-    // Nothing leaves this outbox, as in the moment before the relay.
+    // Swallow deletes, so that the outbox looks as if the relay had not run yet.
     await gift.database.query(`
       create function keep() returns trigger language plpgsql as 'begin return null; end';
       create trigger kept before delete on tracking_outbox for each row execute function keep()`);

@@ -12,13 +12,13 @@ describe('the view and the functions', () => {
   });
   afterAll(() => database.close());
 
-  it('are not installed again while their text is the same', async () => {
+  it('are not reinstalled while their SQL is unchanged', async () => {
     expect(await migrate(database.url)).toEqual([]);
     expect(await records()).toHaveLength(1);
   });
 
   it.each(['ViewsAndFunctions1767225620000', 'ViewsAndFunctions0123456789abcdef-9999999999999'])(
-    'take the place of older ones (%s), whatever their arguments were',
+    'replace older ones (%s), whatever their arguments were',
     async (older) => {
       const [current] = await records();
       await query(`
@@ -36,4 +36,24 @@ describe('the view and the functions', () => {
       await expect(query(`select reveal_link(gen_random_uuid(), '{}')`)).rejects.toThrow('does not exist');
     },
   );
+});
+
+it('lets a card be on one live link at most', async () => {
+  const database = await testDatabase('gift-cards', migrate);
+  try {
+    const insert = (card: number, released = false) =>
+      database.query(
+        `insert into reward_links
+           (id, inventory_id, card_id, account, idempotency_key, body_digest, token_key, created_by, expires_at, released)
+         values (gen_random_uuid(), 1, $1, 'acme', gen_random_uuid(), '', 'k1', 'ann', now(), $2)`,
+        [card, released],
+      );
+    await insert(1, true);
+    await insert(1);
+    await insert(2);
+    await expect(insert(1)).rejects.toMatchObject({ code: '23505' });
+    await insert(1, true);
+  } finally {
+    await database.close();
+  }
 });

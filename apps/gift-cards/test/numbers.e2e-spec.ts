@@ -16,11 +16,11 @@ interface Plan {
 }
 const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
 
-describe('the numbers', () => {
+describe('the inventory numbers', () => {
   let gift: GiftCards;
   beforeAll(async () => {
     gift = await GiftCards.start();
-    // Settled is when a test says so.
+    // Stop the job; the tests settle links explicitly.
     settled().onModuleDestroy();
   });
   afterAll(() => gift?.close());
@@ -33,7 +33,7 @@ describe('the numbers', () => {
   };
   const settled = () => gift.app.app.get(ExpiredLinks, { strict: false });
 
-  it('add up at every moment under load, and are a recount at the end', async () => {
+  it('add up at every moment under load, and match a recount at the end', async () => {
     const pool = await gift.aPool(400);
     const replica = await gift.launch();
     const links: Link[] = [];
@@ -41,8 +41,8 @@ describe('the numbers', () => {
     const soon = () => aBody({ expires_at: inSeconds(1 + Math.round(Math.random() * 2)) });
     const generating = async (url: string) => {
       while (!isOver) {
-        const answer = await gift.generate(pool, { url, body: soon() });
-        if (answer.status === 201) links.push(answer.body);
+        const response = await gift.generate(pool, { url, body: soon() });
+        if (response.status === 201) links.push(response.body);
         else await sleep(20);
       }
     };
@@ -92,12 +92,10 @@ describe('the numbers', () => {
       return Number(row!.released);
     };
     await sleep(6_000);
-    // Cards must come back and be given again, or this shows nothing; a busy machine takes longer for it.
-    await waitFor(
-      async () => (await releasedLinks()) > 50,
-      'more than 50 cards that came back',
-      30_000,
-    ).finally(() => (isOver = true));
+    // Proves something only if cards were reused, which takes longer on a busy machine.
+    await waitFor(async () => (await releasedLinks()) > 50, 'more than 50 reused cards', 30_000).finally(
+      () => (isOver = true),
+    );
     await Promise.all(working);
     await replica.close();
     expect(seen.length).toBeGreaterThan(50);
@@ -109,7 +107,7 @@ describe('the numbers', () => {
     await expectAudit();
   }, 90_000);
 
-  it('do not change when expired links are settled, and links go on as before', async () => {
+  it('do not change when expired links are settled, and links keep working', async () => {
     const pool = await gift.aPool(30);
     const body = aBody({ expires_at: inSeconds(5) });
     const early = await Promise.all(Array.from({ length: 20 }, () => gift.aLink(pool, { body })));
@@ -118,7 +116,7 @@ describe('the numbers', () => {
     await sleep(body.expires_at * 1000 - Date.now() + 300);
     const numbers = [{ ...EUR_25, available: 28, reserved: 1, redeemed: 1 }];
     expect(await gift.numbers(pool)).toEqual(numbers);
-    // In pieces, of one and the same second.
+    // Settle in batches, although all links expire in the same second.
     const pieces = [];
     for (let moved = await settled().settle(8); moved > 0; moved = await settled().settle(8))
       pieces.push(moved);
@@ -126,13 +124,13 @@ describe('the numbers', () => {
     expect(await gift.numbers(pool)).toEqual(numbers);
     expect((await gift.open(early[1]!.token)).link?.state).toBe('EXPIRED');
     expect((await gift.reveal(late.token)).link?.state).toBe('REVEALED');
-    // Nine free cards, then the settled ones: the count of the old links goes with them.
+    // Nine free cards go first, then those of settled links, whose count must shrink.
     await Promise.all(Array.from({ length: 12 }, () => gift.aLink(pool)));
     expect(await gift.numbers(pool)).toEqual([{ ...EUR_25, available: 16, reserved: 12, redeemed: 2 }]);
     await expectAudit();
   }, 30_000);
 
-  it('are settled in pieces of links, not of links of each entry', async () => {
+  it('are settled in batches across entries, not per entry', async () => {
     const pool = await gift.aPool(4);
     await gift.addCards(pool, 4, { ...EUR_25, country: 'AT' });
     const body = aBody({ expires_at: inSeconds(2) });
@@ -145,7 +143,7 @@ describe('the numbers', () => {
     expect(await gift.numbers(pool)).toMatchObject([{ available: 4 }, { available: 4 }]);
   });
 
-  it('are settled by itself', async () => {
+  it('are settled by the background job', async () => {
     const replica = await gift.launch();
     const pool = await gift.aPool(250);
     const body = aBody({ expires_at: inSeconds(8) });
@@ -164,7 +162,7 @@ describe('the numbers', () => {
     expect(await gift.numbers(pool)).toMatchObject([{ available: 250, reserved: 0 }]);
   }, 60_000);
 
-  it('are right even where the clock was set back behind the mark', async () => {
+  it('are right even if the clock was set back before the settled position', async () => {
     const pool = await gift.aPool(3);
     await gift.database.query(
       `update inventories set settled_until = now() + interval '2 days' where pool_id = $1`,
@@ -182,7 +180,7 @@ describe('the numbers', () => {
     await expectAudit();
   });
 
-  it('are audited: whatever is wrong is found', async () => {
+  it('are audited: every kind of damage is found', async () => {
     const pool = await gift.aPool(6);
     const [one, two] = [await gift.aLink(pool), await gift.aLink(pool)];
     await gift.reveal(one.token);
@@ -226,7 +224,7 @@ describe('the numbers', () => {
         `update reward_links set cancelled_at = null where inventory_id = ${inventory}`,
       ],
       [
-        'a cancelled link that ends at another time',
+        'a cancelled link whose expiry is not its cancellation',
         `update reward_links set cancelled_at = now() where inventory_id = ${inventory} and revealed_at is null`,
         `update reward_links set cancelled_at = null where inventory_id = ${inventory}`,
       ],
@@ -236,7 +234,7 @@ describe('the numbers', () => {
         `delete from inventory_counts where inventory_id = -1`,
       ],
       [
-        'a count of expired links that is not a recount',
+        'a wrong count of expired links',
         `update inventories set settled_until = now() + interval '9 days' where pool_id = '${pool}'`,
         `update inventories set settled_until = '-infinity' where pool_id = '${pool}'`,
       ],
@@ -251,7 +249,7 @@ describe('the numbers', () => {
 
   it('and reservations use their indexes', async () => {
     await gift.aPool(3_000);
-    // As many links as make a plan that reads them all a bad one.
+    // Enough links to make a full scan expensive.
     await gift.database.query(`
       insert into reward_links (id, inventory_id, card_id, account, idempotency_key, body_digest, token_key, created_by, expires_at)
       select gen_random_uuid(), -1 - n % 10, -n, 'a', gen_random_uuid(), 'x', 'k1', 'c', now() + n * interval '1 minute'
@@ -295,10 +293,10 @@ describe('the numbers', () => {
     for (const large of ['reward_links', 'cards', 'free_cards']) expect(wholeTables).not.toContain(large);
   });
 
-  it('and plans made while the tables were empty read no full ones', async () => {
+  it('and reservations scan no full table with plans made while tables were empty', async () => {
     const fresh = await GiftCards.start();
     try {
-      // As autovacuum leaves a new database: it is known that the tables are empty.
+      // Autovacuum leaves a new database in this state: statistics say that the tables are empty.
       await fresh.database.query('vacuum analyze');
       const pool = await fresh.aPool(2_000);
       const use = async (count: number) => {
@@ -313,7 +311,7 @@ describe('the numbers', () => {
         select gen_random_uuid(), -1, -n, 'a', gen_random_uuid(), 'x', 'k1', 'c', now() + n * interval '1 minute'
         from generate_series(1, 20000) n`);
       const rowsRead = async () => {
-        // A session tells what it has read with a delay of up to a second.
+        // Postgres reports a session's statistics with a delay of up to a second.
         await sleep(1_300);
         const [row] = await fresh.database.query<{ n: string }>(
           `select sum(seq_tup_read) as n from pg_stat_user_tables where relname in ('reward_links', 'free_cards', 'cards')`,

@@ -47,10 +47,10 @@ describe('the product of a pool', () => {
     return id;
   };
 
-  it('is stored as a whole, shown to the account, and gone when it is left out', async () => {
+  it('is stored as a whole, shown to the account, and removed when omitted', async () => {
     const id = randomUUID();
     expect((await put(id, FULL).expect(200)).body).toMatchObject({ id, product: FULL });
-    // Two entries: the numbers come in rows, the product does not.
+    // With two entries the numbers span two rows, but the product appears once.
     await gift.addCards(id, 1);
     await gift.addCards(id, 1, { ...EUR_25, country: 'DE' });
     const pool = (await gift.get<Pool>(`/pool/${id}`)).body;
@@ -63,7 +63,7 @@ describe('the product of a pool', () => {
     }
   });
 
-  it('needs only a name; the rest is what it would be', async () => {
+  it('requires only a name and fills in defaults', async () => {
     const { body } = await put(randomUUID(), { name: 'A card', color: '#ABCDEF', translations: null });
     expect(body.product).toEqual({ ...BARE, name: 'A card', color: '#abcdef' });
     await put(randomUUID(), { ...BARE, name: 'x'.repeat(100), instructions: 'ü'.repeat(2_000) }).expect(200);
@@ -86,14 +86,14 @@ describe('the product of a pool', () => {
     ['product.code_format', { ...FULL, code_format: 'ean13' }],
     ['product.translations', { ...FULL, translations: { fr: { name: 'x'.repeat(101) } } }],
     ['product.translations', { ...FULL, translations: { 'not a tag': { name: 'x' } } }],
-  ])('is refused for a wrong %s', async (_field, product) => {
+  ])('is rejected for an invalid %s', async (_field, product) => {
     const id = randomUUID();
     const { text } = await put(id, product).expect(400);
     expect(text).toContain('VALIDATION_FAILED');
     expect((await gift.get(`/pool/${id}`)).status).toBe(404);
   });
 
-  it('tells recipients its name and look, and how to spend the card only once it is revealed', async () => {
+  it('shows recipients its name and look, and how to spend the card only after the reveal', async () => {
     const { token } = await gift.aLink(await withProduct(FULL, 2));
     const { name, logo, color, instructions, redeem_url, terms_url, code_format } = FULL;
     const sealed = { name, logo, color };
@@ -116,15 +116,15 @@ describe('the product of a pool', () => {
     [{ acceptLanguage: 'fr', lang: 'en' }, 'en', FULL.name, FULL.instructions],
     [{ acceptLanguage: 'ar' }, 'en', FULL.name, FULL.instructions],
     [{ lang: 7, acceptLanguage: {} }, 'en', FULL.name, FULL.instructions],
-  ])('is in the language of the recipient: %j is %s', async (wish, language, name, instructions) => {
+  ])('is localized for the recipient: %j gives %s', async (preference, language, name, instructions) => {
     const { token } = await gift.aLink(await withProduct(FULL, 1));
-    expect(await gift.reveal(token, wish as object)).toMatchObject({
+    expect(await gift.reveal(token, preference as object)).toMatchObject({
       language,
       product: { name, instructions },
     });
   });
 
-  it('is nothing where the pool has none', async () => {
+  it('is null if the pool has none', async () => {
     const { token } = await gift.aLink(await gift.aPool(1));
     expect(await gift.open(token)).toMatchObject({ product: null, language: null });
   });

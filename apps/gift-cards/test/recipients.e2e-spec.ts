@@ -28,7 +28,7 @@ describe('recipients', () => {
       token.slice(0, -1) + (token.endsWith('A') ? 'B' : 'A'),
       token.toUpperCase(),
       'x'.repeat(100_000),
-      // Signed by us, for a link that does not exist, and for another purpose.
+      // Correctly signed, but for a link that does not exist, and for another purpose; then signed with another key.
       signPayload(keyring, 'reward-link', randomBytes(16)),
       signPayload(keyring, 'another', Buffer.from(linkIdOf(token), 'hex')),
       signPayload(parseKeyring(aKeyring('k1')), 'reward-link', Buffer.from(linkIdOf(token), 'hex')),
@@ -40,7 +40,7 @@ describe('recipients', () => {
     expect((await gift.open(token)).link?.state).toBe('RESERVED');
   });
 
-  it('see what the link is worth, and its card only once it is revealed', async () => {
+  it('see the value of the link, and its card only after the reveal', async () => {
     const pool = await gift.aPool(2, { denomination: 12.5, currency: 'GBP', country: 'GB' });
     const body = aBody({ denomination: 12.5, currency: 'GBP' });
     const [one, two] = [await gift.aLink(pool, { body }), await gift.aLink(pool, { body })];
@@ -59,7 +59,7 @@ describe('recipients', () => {
     expect(await gift.reveal(two.token)).toEqual({ error: 'LINK_EXPIRED', brand: null });
   });
 
-  it('see a card without PIN without PIN', async () => {
+  it('see no PIN for a card without one', async () => {
     const pool = await gift.aPool(0);
     const [code] = someCodes(1);
     await gift.load(pool, JSON.stringify({ code, ...EUR_25 }));
@@ -67,7 +67,7 @@ describe('recipients', () => {
     expect((await gift.reveal(token)).link?.card).toEqual({ code });
   });
 
-  it('see the brand of the account, if it has one and its keeper answers', async () => {
+  it('see the brand of the account, if it has one and the accounts app is reachable', async () => {
     const key = gift.newKey();
     const brand: Brand = { name: 'Harbour Bank', color: '#0b4f6c', logo: null };
     gift.accounts.setAccount(key.account, { brand });
@@ -85,14 +85,14 @@ describe('recipients', () => {
   });
 });
 
-describe('keys', () => {
+describe('key rotation', () => {
   let gift: GiftCards;
   beforeAll(async () => {
     gift = await GiftCards.start();
   });
   afterAll(() => gift?.close());
 
-  it('rotate without breaking a link', async () => {
+  it('keeps existing links working', async () => {
     const { rewardTokenKeys, cardEncryptionKeys } = testSecrets();
     const pool = await gift.aPool(3);
     const options = { key: randomUUID(), body: aBody() };
@@ -122,7 +122,7 @@ describe('keys', () => {
     ]);
   });
 
-  it('that are gone reveal nothing, and take nothing either', async () => {
+  it('neither reveals nor redeems a card whose key was removed', async () => {
     const { rewardTokenKeys } = testSecrets();
     await gift.restartApp({});
     const pool = await gift.aPool(1);
@@ -146,7 +146,7 @@ describe('secrets', () => {
   });
   afterAll(() => gift?.close());
 
-  it('are in no table, log, metric or event', async () => {
+  it('appear in no table, log, metric or event', async () => {
     const pool = await gift.aPool(0);
     const codes = await gift.addCards(pool, 20);
     const pins = someCodes(2).map((text) => `PIN-${text}`);
@@ -162,7 +162,7 @@ describe('secrets', () => {
     await gift.generate(pool, { key: links[0]!.token });
     await gift.get(`/pool/${links[0]!.token}`);
     await gift.open(`${links[0]!.token}A`);
-    // A fault in the middle of it all is logged as an error.
+    // Causes an error that is logged.
     await gift.database.query('alter table reward_links rename to hidden');
     expect((await gift.generate(pool)).status).toBe(500);
     await expect(gift.reveal(links[1]!.token)).rejects.toThrow('refused');

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { http, itIsStored } from '@perkway/testing';
+import { http, behavesLikeAResource } from '@perkway/testing';
 import { EUR_25, GiftCards } from './support.js';
 
-describe('a pool as it is managed', () => {
+describe('pools in the management API', () => {
   let gift: GiftCards;
   beforeAll(async () => {
     gift = await GiftCards.start();
@@ -11,8 +11,8 @@ describe('a pool as it is managed', () => {
 
   const admin = () => http(gift.app, gift.admin);
 
-  describe('like all that is managed', () => {
-    itIsStored(() => ({
+  describe('as a managed resource', () => {
+    behavesLikeAResource(() => ({
       app: gift.app,
       admin: gift.admin,
       user: gift.user,
@@ -40,7 +40,7 @@ describe('a pool as it is managed', () => {
     }));
   });
 
-  it('has its numbers, which change nothing of its ETag', async () => {
+  it('include their numbers, which do not affect the ETag', async () => {
     const pool = await gift.aPool(2);
     const path = `/admin/pools/${pool}`;
     const before = await admin().get(path).expect(200);
@@ -65,14 +65,14 @@ describe('a pool as it is managed', () => {
     expect(list.body).toEqual({ data: [after.body], next_cursor: null });
   });
 
-  it('is found by its owner', async () => {
+  it('can be filtered by owner', async () => {
     const { account } = gift.newKey();
     const pool = await gift.aPool(0, EUR_25, account);
     const { body } = await admin().get(`/admin/pools?owner=${account}`).expect(200);
     expect(body.data.map(({ id }: { id: string }) => id)).toEqual([pool]);
   });
 
-  it('is in use once it has had cards, and is known by any spelling of its id', async () => {
+  it('cannot be deleted once they have had cards; ids match in any case', async () => {
     const used = await gift.aPool(1);
     const link = await gift.aLink(used);
     await gift.reveal(link.token);
@@ -80,7 +80,7 @@ describe('a pool as it is managed', () => {
     expect(body).toMatchObject({ code: 'IN_USE', detail: 'The pool has had cards' });
 
     const empty = await gift.aPool(0);
-    // A load without a single good row.
+    // A load without a valid row.
     await gift.load(empty, 'nonsense\n');
     await admin().get(`/admin/pools/${empty.toUpperCase()}`).expect(200);
     await admin().delete(`/admin/pools/${empty.toUpperCase()}`).expect(204);
@@ -89,7 +89,7 @@ describe('a pool as it is managed', () => {
         expect((await call.expect(404)).body.code).toBe('POOL_NOT_FOUND');
   });
 
-  it('answers errors under /admin as problems, and plain codes everywhere else', async () => {
+  it('get problem details for errors under /admin, and plain codes elsewhere', async () => {
     for (const path of ['/admin/pools', '/admin/nothing', '/admin'])
       await http(gift.app)
         .get(path)

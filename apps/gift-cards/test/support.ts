@@ -3,7 +3,7 @@ import type { Msg, NatsConnection } from '@nats-io/transport-node';
 import {
   GET_REWARD_LINK,
   REVEAL_REWARD_LINK,
-  type LanguageWish,
+  type LanguagePreference,
   type RewardLinkReply,
 } from '@perkway/domain';
 import { loadEnv, runMigrations } from '@perkway/platform';
@@ -38,7 +38,7 @@ export const migrate = (url: string) => runMigrations(url, 'gift-cards', migrati
 export interface Reply<Body = string> {
   status: number;
   headers: Record<string, string>;
-  /** JSON where the answer is JSON, else text. */
+  /** Parsed if the response is JSON, else text. */
   body: Body;
 }
 const replyTo = async <Body>(request: Test): Promise<Reply<Body>> => {
@@ -61,11 +61,11 @@ export interface GenerateOptions {
   createdBy?: string | null;
   apiKey?: string;
   body?: unknown;
-  /** As it is sent, instead of `body`. */
+  /** Raw body, sent instead of `body`. */
   raw?: string;
   contentType?: string;
   url?: string;
-  /** Custom attributes, as they stand in the query. */
+  /** Custom attributes, by name in the query. */
   attributes?: Record<string, string>;
 }
 
@@ -80,13 +80,13 @@ export const aBody = (given: object = {}) => ({
 });
 
 let serial = 0;
-/** Card codes that no other test has. */
+/** Returns card codes that no other test uses. */
 export const someCodes = (count: number): string[] => {
   serial += 1;
   return Array.from({ length: count }, (_, index) => `CODE-${process.pid}-${serial}-${index}`);
 };
 
-/** The app on a database and a broker of its own, with one client account and an administrator. */
+/** Runs the app with a database and a broker of its own, one client account and one administrator. */
 export class GiftCards {
   readonly user = aKey(anAccountId());
   readonly admin = aKey(anAccountId(), 'ADMIN');
@@ -128,7 +128,7 @@ export class GiftCards {
     return launchApp(defineApp(loadEnv(envSpec, this.environment(environment))));
   }
 
-  /** Another client account. */
+  /** Adds another client account. */
   newKey(role: 'USER' | 'ADMIN' = 'USER'): TestKey {
     const key = aKey(anAccountId(), role);
     this.accounts.add(key);
@@ -152,21 +152,22 @@ export class GiftCards {
     return replyTo(request.set('content-type', contentType).send(body));
   }
 
-  /** A pool of the client account with these cards. */
+  /** Creates a pool of the client account with these cards. */
   async aPool(count: number, entry: Entry = EUR_25, owner = this.user.account): Promise<string> {
     const pool = randomUUID();
-    await this.putPool(pool, owner);
+    const { status, body } = await this.putPool(pool, owner);
+    if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`);
     if (count > 0) await this.addCards(pool, count, entry);
     return pool;
   }
 
   async addCards(pool: string, count: number, entry: Entry = EUR_25): Promise<string[]> {
     const codes = someCodes(count);
-    const answer = await this.load(
+    const reply = await this.load(
       pool,
       codes.map((code) => JSON.stringify({ code, pin: '4071', ...entry })).join('\n'),
     );
-    if (answer.status !== 200 || answer.body.imported !== count) throw new Error(JSON.stringify(answer.body));
+    if (reply.status !== 200 || reply.body.imported !== count) throw new Error(JSON.stringify(reply.body));
     return codes;
   }
 
@@ -187,27 +188,27 @@ export class GiftCards {
   }
 
   async aLink(pool: string, options: GenerateOptions = {}): Promise<Link> {
-    const answer = await this.generate(pool, options);
-    if (answer.status !== 201) throw new Error(`${answer.status} ${String(answer.body)}`);
-    return answer.body;
+    const reply = await this.generate(pool, options);
+    if (reply.status !== 201) throw new Error(`${reply.status} ${String(reply.body)}`);
+    return reply.body;
   }
 
-  open(token: string, wish: LanguageWish = {}): Promise<RewardLinkReply> {
-    return this.ask(GET_REWARD_LINK.subject, { token, ...wish });
+  open(token: string, preference: LanguagePreference = {}): Promise<RewardLinkReply> {
+    return this.requestOwner(GET_REWARD_LINK.subject, { token, ...preference });
   }
 
-  reveal(token: string, wish: LanguageWish = {}): Promise<RewardLinkReply> {
-    return this.ask(REVEAL_REWARD_LINK.subject, { token, ...wish });
+  reveal(token: string, preference: LanguagePreference = {}): Promise<RewardLinkReply> {
+    return this.requestOwner(REVEAL_REWARD_LINK.subject, { token, ...preference });
   }
 
   async numbers(pool: string): Promise<Pool['inventories']> {
     return (await this.get<Pool>(`/pool/${pool}`)).body.inventories;
   }
 
-  /** Lets a link end now, as waiting would. */
+  /** Sets the expiry of a link to now. */
   async expire(token: string): Promise<void> {
-    const answer = await this.open(token);
-    if (!answer.link) throw new Error('unknown link');
+    const reply = await this.open(token);
+    if (!reply.link) throw new Error('unknown link');
     await this.database.query(`update reward_links set expires_at = clock_timestamp() where id = $1`, [
       linkIdOf(token),
     ]);
@@ -217,25 +218,25 @@ export class GiftCards {
     return closeAll(this.app, this.connection, this.accounts, this.nats, this.database);
   }
 
-  /** In the wire format of Nest, as the Allocation Page asks. */
-  private async ask(subject: string, data: object): Promise<RewardLinkReply> {
+  /** Sends an RPC in Nest's wire format, as the Allocation Page does. */
+  private async requestOwner(subject: string, data: object): Promise<RewardLinkReply> {
     const message = await this.request(subject, JSON.stringify({ pattern: subject, data, id: randomUUID() }));
     const { response, err } = message.json<{ response?: RewardLinkReply; err?: { message: string } }>();
     if (!response) throw new Error(`refused: ${JSON.stringify(err)}`);
     return response;
   }
 
-  /** An app that has just started subscribes in the background. */
+  /** Retries, because a newly started app subscribes in the background. */
   private async request(subject: string, body: string): Promise<Msg> {
     let message!: Msg;
     await waitFor(async () => {
       message = await this.connection.request(subject, body, { timeout: 10_000 });
-    }, `an answer to ${subject}`);
+    }, `a response to ${subject}`);
     return message;
   }
 }
 
-/** version, length of the key id, key id, then the 16 bytes of the link id. */
+/** The token holds: version, length of the key id, key id, then the 16 bytes of the link id. */
 export const linkIdOf = (token: string): string => {
   const bytes = Buffer.from(token, 'base64url');
   const at = 2 + bytes[1]!;

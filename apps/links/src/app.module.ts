@@ -4,6 +4,6 @@ import { TrackingModule } from '@perkway/tracking';
 import { ClicksModule } from './clicks/clicks.module.js';
 import { ErasuresModule } from './erasures/erasures.module.js';
 
-/** Has no guard: a click_url carries its own credential, and there is nothing else here. */
+/** Has no guard: every click_url carries its own credential, and this host serves nothing else. */
 @Module({ imports: [DatabaseModule, TrackingModule, ClicksModule, ErasuresModule] })
 export class AppModule {}

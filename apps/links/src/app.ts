@@ -15,8 +15,8 @@ export const defineApp = (env: LinksEnv): AppDefinition => ({
     url: env.LINKS_URL,
     examples: { token: 'AWsxAAAAAAAAAZskUQyAR3kq-example' },
   },
-  answersRequests: true,
+  servesRequests: true,
   errors: renderLinkError,
-  // Its database holds the outbox only.
+  // The database only holds the outbox.
   health: { needsDatabase: false },
 });

@@ -5,8 +5,8 @@ import type { CleanedEnv } from 'envalid';
 export const envSpec = {
   ...platformEnv,
   ...databaseEnv,
-  LINKS_URL: baseUrl({ desc: 'Public address of this app' }),
-  LINK_SIGNING_KEYS: confidential(keyringVariable({ desc: 'Keys that click_urls were signed with' })),
+  LINKS_URL: baseUrl({ desc: 'Public URL of this app' }),
+  LINK_SIGNING_KEYS: confidential(keyringVariable({ desc: 'Keys that verify click_urls' })),
 };
 
 export type LinksEnv = CleanedEnv<typeof envSpec>;

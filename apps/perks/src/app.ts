@@ -4,7 +4,7 @@ import { allowReadersOrigins } from './collection-reads/cors.js';
 import type { PerksEnv } from './env.js';
 import { migrations } from './migrations/index.js';
 
-/** The largest body is a load of coupon codes or a collection of thousands of perks. */
+/** Fits the largest bodies: a load of coupon codes and a collection of thousands of perks. */
 const BODY_LIMIT = 4 * 1024 * 1024;
 
 export const defineApp = (env: PerksEnv): AppDefinition => ({
@@ -14,13 +14,14 @@ export const defineApp = (env: PerksEnv): AppDefinition => ({
   env,
   openapi: {
     title: 'Perkway perk collections',
-    description: 'Perks for an account to show, their single-use codes, and the management of the catalogue.',
+    description: 'Perks for an account to show, their single-use codes, and management of the catalogue.',
     url: env.PERKS_URL,
     examples: { collectionId: 'ostervale-travel', perkId: 'quillon-third-night', id: 1 },
   },
-  answersRequests: true,
+  servesRequests: true,
   bodyLimit: BODY_LIMIT,
   configure: allowReadersOrigins,
-  // Once it has started it serves what it knows without a database; out of the balancer it would serve nothing.
+  // The app needs the database only to start. Later it serves reads from memory, so an outage must not take it out of
+  // the load balancer.
   health: { needsDatabase: 'once' },
 });

@@ -7,11 +7,11 @@ export const envSpec = {
   ...platformEnv,
   ...databaseEnv,
   ...authEnv,
-  PERKS_URL: baseUrl({ desc: 'Public address of this app' }),
-  LINKS_URL: baseUrl({ desc: 'Where click_urls lead: the public URL of the links host' }),
+  PERKS_URL: baseUrl({ desc: 'Public URL of this app' }),
+  LINKS_URL: baseUrl({ desc: 'Public URL of the links host, where click_urls lead' }),
   LINK_SIGNING_KEYS: confidential(keyringVariable({ desc: 'Keys that sign click_urls' })),
-  DEFAULT_LANGUAGE: language({ default: 'en', desc: 'Language of the texts that are no translation' }),
-  TEMPLATE_CACHE_MB: num({ default: 64, desc: 'Memory for prepared answers' }),
+  DEFAULT_LANGUAGE: language({ default: 'en', desc: 'Language of untranslated texts' }),
+  TEMPLATE_CACHE_MB: num({ default: 64, desc: 'Memory for prepared responses' }),
 };
 
 export type PerksEnv = CleanedEnv<typeof envSpec>;

@@ -3,7 +3,7 @@ import { aGroup, PerksFixture } from './perks-fixture.js';
 
 const SITE = 'https://app.acme.example';
 
-describe('perks read by the pages of a web site', () => {
+describe('perk reads by web pages', () => {
   let perks: PerksFixture;
   let paths: string[];
   let elsewhere: string;
@@ -27,7 +27,7 @@ describe('perks read by the pages of a web site', () => {
     return [status, cors(headers)];
   };
 
-  it('works with a key of role JOURNEY, from the sites that the account lists', async () => {
+  it('work with a JOURNEY key, from the sites that the account lists', async () => {
     const key = site();
     perks.accounts.add(key);
     for (const path of paths) {
@@ -43,7 +43,7 @@ describe('perks read by the pages of a web site', () => {
       const read = await http(perks.app, key).get(path).set('origin', SITE).expect(200);
       expect(cors(read.headers)).toEqual({
         'access-control-allow-origin': SITE,
-        'access-control-expose-headers': 'etag',
+        'access-control-expose-headers': 'x-request-id, etag',
       });
       expect(read.headers).toMatchObject({ vary: 'Origin, Accept-Language' });
       expect(read.headers).not.toHaveProperty('perkway-detail');
@@ -58,12 +58,44 @@ describe('perks read by the pages of a web site', () => {
     await http(perks.app, key).post(elsewhere).send({ customer_id: 'c-1' }).expect(403);
   });
 
-  it('a page reads why it was refused', async () => {
+  it('are classified like pixel loads, because the key is public', async () => {
+    const key = site();
+    perks.accounts.add(key);
+    await perks.forgetEvents();
+    const agents = ['Mozilla/5.0 (compatible; Googlebot/2.1)', 'Mozilla/5.0 Chrome/126.0 Safari/537.36'];
+    for (const agent of agents)
+      await http(perks.app, key).get(`${paths[0]!}?utm_source=app`).set('user-agent', agent).expect(200);
+    await http(perks.app, perks.user).get(paths[0]!).set('user-agent', agents[0]!).expect(200);
+    const utm = { utm_source: 'app' };
+    const views = (await perks.views()).map((view) => [view.traffic, view.utm]);
+    expect(views).toEqual([
+      [{ class: 'bot', reason: 'user-agent:googlebot' }, utm],
+      [{ class: 'human', reason: 'none' }, utm],
+      // A server reads on behalf of people, whatever its user agent.
+      [undefined, undefined],
+    ]);
+  });
+
+  it('let the page read an error about its key', async () => {
     const read = await http(perks.app).get(paths[0]!).set('origin', SITE).expect(401);
     expect(read.headers).toHaveProperty('access-control-allow-origin', SITE);
   });
 
-  it('is never offered to a key of a server, which is told so', async () => {
+  it('let the page read that the collection does not exist', async () => {
+    const key = site();
+    perks.accounts.add(key);
+    expect((await preflight('/perk-collections/unknown'))[1]).toHaveProperty(
+      'access-control-allow-origin',
+      SITE,
+    );
+    const read = await http(perks.app, key).get('/perk-collections/unknown').set('origin', SITE).expect(404);
+    expect(read.headers).toMatchObject({
+      'access-control-allow-origin': SITE,
+      'access-control-expose-headers': 'x-request-id, etag',
+    });
+  });
+
+  it('are not allowed with a server key, and a header says so', async () => {
     for (const key of [perks.user, perks.admin])
       for (const path of paths) {
         const { headers } = await http(perks.app, key).get(path).set('origin', SITE);
@@ -74,7 +106,7 @@ describe('perks read by the pages of a web site', () => {
       }
   });
 
-  it('nobody else learns anything', async () => {
+  it('reveal nothing to unlisted sites and other accounts', async () => {
     const key = site();
     perks.accounts.add(key);
     for (const origin of ['https://evil.example', 'null', `${SITE}.evil.example`]) {
@@ -82,10 +114,10 @@ describe('perks read by the pages of a web site', () => {
       const { headers } = await http(perks.app, key).get(paths[0]!).set('origin', origin).expect(200);
       expect(cors(headers)).toEqual({});
     }
-    expect(await preflight('/perk-collections/unknown')).toEqual([204, {}]);
+    expect(await preflight('/perk-collections/unknown', 'https://evil.example')).toEqual([204, {}]);
     expect((await preflight(elsewhere))[1]).toEqual({});
     expect((await preflight('/admin/perks/a'))[1]).toEqual({});
-    // Another account's site, with a key of its own.
+    // Another account, with its own key, from the same origin.
     const stranger = aKey(perks.stranger.account, 'JOURNEY');
     perks.accounts.add(stranger);
     await http(perks.app, stranger).get(paths[0]!).set('origin', SITE).expect(404);

@@ -33,7 +33,7 @@ describe('content for a customer', () => {
     return ids(body.perks);
   };
 
-  describe('in a language', () => {
+  describe('by language', () => {
     it('falls back field by field, for perks, categories and groups', async () => {
       const { body, headers } = await read({}, '', 'fr-CA, en;q=0.5').expect(200);
       expect(headers).toMatchObject({ 'content-language': 'fr', vary: 'Accept-Language' });
@@ -50,7 +50,7 @@ describe('content for a customer', () => {
       });
     });
 
-    it('lets lang win over the header, and the last lang over the first', async () => {
+    it('prefers lang to the header, and the last lang to the first', async () => {
       const { body, headers } = await read({ lang: 'DE' }, '', 'fr').expect(200);
       expect(headers['content-language']).toBe('de');
       expect(body.perks[0]).toMatchObject({ title: 'Two for one', callout: '2 für 1' });
@@ -58,7 +58,7 @@ describe('content for a customer', () => {
     });
 
     it.each(['', 'xx', 'fr_FR', '\0', 'é'.repeat(100), 'fr-'.repeat(3_000)])(
-      'answers the default language for lang=%j',
+      'returns the default language for lang=%j',
       async (lang) => {
         const { body, headers } = await read({ lang }, '', 'fr').expect(200);
         expect(headers).toMatchObject({ 'content-language': 'en', vary: 'Accept-Language' });
@@ -66,7 +66,7 @@ describe('content for a customer', () => {
       },
     );
 
-    it('says the language of what it answers: of one perk, of the categories', async () => {
+    it('states the language of the response, for one perk and for the categories', async () => {
       const language = async (path: string, lang: string) =>
         (await read({ lang }, path).expect(200)).headers['content-language'];
       expect(await language(`/perk/${bilingual}`, 'de')).toBe('de');
@@ -83,16 +83,16 @@ describe('content for a customer', () => {
     });
   });
 
-  describe('for a place or category', () => {
+  describe('by place or category', () => {
     it.each<[Record<string, string | string[]>, 'both' | 'plain' | 'bilingual' | 'none']>([
       [{}, 'both'],
       [{ location_country: 'fr' }, 'both'],
       [{ location_country: 'FR', location_city: 'paris' }, 'both'],
       [{ location_country: 'FR', location_region: 'île-de-france', location_city: 'PARIS' }, 'both'],
       [{ location_country: 'FR', location_city: 'Lyon' }, 'plain'],
-      // Below a location that is given down to its country.
+      // Inside a location that only gives its country.
       [{ location_country: 'DE', location_region: 'Bayern', location_city: 'München' }, 'both'],
-      // Not one and the same location.
+      // No single location matches both.
       [{ location_country: 'GB', location_city: 'Paris' }, 'plain'],
       [{ categories: '1' }, 'bilingual'],
       [{ categories: ['1', '2'] }, 'both'],
@@ -106,7 +106,7 @@ describe('content for a customer', () => {
     });
   });
 
-  describe('asked for wrongly', () => {
+  describe('with invalid parameters', () => {
     it.each<[Record<string, string | string[]>, string]>([
       [{ categories: 'x' }, 'categories'],
       [{ categories: ['1', ''] }, 'categories'],
@@ -115,14 +115,14 @@ describe('content for a customer', () => {
       [{ location_region: 'x'.repeat(10_240) }, 'location_region'],
       [{ location_city: 'a\0b' }, 'location_city'],
       [{ show_coupon_perks: 'perhaps' }, 'show_coupon_perks'],
-    ])('%j is a 400 that names the field', async (query, field) => {
+    ])('rejects %j with a 400 that names the field', async (query, field) => {
       const { body, headers } = await read(query).expect(400);
       expect(headers['content-type']).toMatch(/^application\/problem\+json/);
       expect(body).toMatchObject({ code: 'VALIDATION_FAILED', status: 400, errors: [{ field }] });
       expect(body.detail).toContain(field);
     });
 
-    it('never fails on odd bytes and addresses', async () => {
+    it('never fails with a 5xx on odd bytes and paths', async () => {
       const statuses = new Set<number>();
       for (const path of [
         `/perk-collections/${'x'.repeat(10_240)}`,

@@ -1,5 +1,6 @@
 import { BundledApp, http, waitFor } from '@perkway/testing';
-import { aGroup, PerksFixture } from './perks-fixture.js';
+import pg from 'pg';
+import { aGroup, aPerk, PerksFixture } from './perks-fixture.js';
 
 describe('single-use codes', () => {
   let perks: PerksFixture;
@@ -10,7 +11,7 @@ describe('single-use codes', () => {
 
   const codes = (count: number, from = 0) =>
     Array.from({ length: count }, (_, index) => `CODE-${String(from + index).padStart(5, '0')}`);
-  /** A single-use perk with this many codes, in a collection of its own. */
+  /** Creates a single-use perk with this many codes, in a collection of its own. */
   const stocked = async (count: number) => {
     const perk = await perks.putPerk({ is_coupon_perk: true });
     const collection = await perks.putCollection([aGroup('One', 1, [perk, 1])]);
@@ -25,7 +26,7 @@ describe('single-use codes', () => {
     perks.post(path, { customer_id: customer }, { key });
 
   describe('loaded by an ADMIN', () => {
-    it('are counted, duplicates too, also inside one request', async () => {
+    it('are counted, including duplicates inside one request', async () => {
       const { perk } = await stocked(0);
       expect(await stock(perk)).toEqual({ loaded: 0, allocated: 0, left: 0 });
       expect((await load(perk, ['A', 'B', 'A']).expect(200)).body).toEqual({ imported: 2, duplicates: 1 });
@@ -38,21 +39,21 @@ describe('single-use codes', () => {
       });
     });
 
-    it('come in by the ten thousand, also the same ones at the same time', async () => {
+    it('load 10,000 at a time, even the same ones concurrently', async () => {
       const { perk } = await stocked(0);
       const many = codes(10_000);
-      const answers = await Promise.all([
+      const responses = await Promise.all([
         load(perk, many),
         load(perk, [...many].reverse()),
         load(perk, many),
       ]);
-      const imported = answers.reduce((sum, { body }) => sum + body.imported, 0);
-      expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+      const imported = responses.reduce((sum, { body }) => sum + body.imported, 0);
+      expect(responses.map(({ status }) => status)).toEqual([200, 200, 200]);
       expect(imported).toBe(10_000);
       expect(await stock(perk)).toEqual({ loaded: 10_000, allocated: 0, left: 10_000 });
     });
 
-    it('are refused for other perks and with wrong values', async () => {
+    it('are rejected for other perks and for invalid values', async () => {
       const plain = await perks.putPerk();
       expect((await load(plain, ['A']).expect(400)).body.code).toBe('PERK_HAS_NO_CODES');
       expect((await load('unknown', ['A']).expect(404)).body.code).toBe('PERK_NOT_FOUND');
@@ -67,7 +68,7 @@ describe('single-use codes', () => {
     });
   });
 
-  describe('asked for by a client', () => {
+  describe('allocated to customers', () => {
     it('go to one customer each, who gets the same code again', async () => {
       const { perk, path } = await stocked(2);
       const { body, headers } = await allocate(path, 'customer 1 ✓').expect(201);
@@ -89,7 +90,7 @@ describe('single-use codes', () => {
       expect((await allocate(path, 'customer 3').expect(201)).body.code).toBe('LATE');
     });
 
-    it('know a customer by account and perk, in whichever collection', async () => {
+    it('identify a customer by account and perk, in any collection', async () => {
       const { perk, path } = await stocked(3);
       const elsewhere = await perks.putCollection([aGroup('Two', 1, [perk, 1])]);
       const foreign = perks.newId('collection');
@@ -111,7 +112,7 @@ describe('single-use codes', () => {
       expect(other.code).not.toBe(body.code);
     });
 
-    it('are refused with wrong values and for what is not there', async () => {
+    it('are rejected for invalid values and unknown resources', async () => {
       const { collection, path } = await stocked(1);
       const plain = await perks.putPerk();
       const shelf = await perks.putCollection([aGroup('One', 1, [plain, 1])]);
@@ -137,16 +138,16 @@ describe('single-use codes', () => {
         404,
         'COLLECTION_NOT_FOUND',
       ]);
-      // The key in the query is for reads only.
+      // A key in the query string is for reads only.
       await http(perks.app).post(`${path}?api_key=${perks.user.key}`).expect(401);
     });
 
-    it('reach exactly 150 of 200 customers who ask at the same time', async () => {
+    it('reach exactly 150 of 200 concurrent customers', async () => {
       const { perk, path } = await stocked(150);
       const customers = Array.from({ length: 200 }, (_, index) => `customer-${index}`);
-      const answers = await Promise.all(customers.map((customer) => allocate(path, customer)));
-      const served = answers.filter(({ status }) => status === 201);
-      const refused = answers.filter(({ status }) => status === 409);
+      const responses = await Promise.all(customers.map((customer) => allocate(path, customer)));
+      const served = responses.filter(({ status }) => status === 201);
+      const refused = responses.filter(({ status }) => status === 409);
       expect(served).toHaveLength(150);
       expect(refused).toHaveLength(50);
       expect(new Set(served.map(({ body }) => body.code)).size).toBe(150);
@@ -154,22 +155,83 @@ describe('single-use codes', () => {
       expect(await stock(perk)).toEqual({ loaded: 150, allocated: 150, left: 0 });
       const again = await Promise.all(customers.map((customer) => allocate(path, customer)));
       expect(again.map(({ status, body }) => [status === 200 ? 201 : status, body.code])).toEqual(
-        answers.map(({ status, body }) => [status, body.code]),
+        responses.map(({ status, body }) => [status, body.code]),
       );
     });
 
-    it('are one only for a customer who asks many times at once, down to the last code', async () => {
+    it('give a customer with many concurrent requests a single code, even the last one', async () => {
       const { perk, path } = await stocked(2);
-      const impatient = Array.from({ length: 20 }, () => allocate(path, 'impatient'));
-      const [answers, other] = await Promise.all([Promise.all(impatient), allocate(path, 'other')]);
-      expect(answers.map(({ status }) => status).sort()).toEqual([...Array<number>(19).fill(200), 201]);
-      expect(new Set(answers.map(({ body }) => body.code)).size).toBe(1);
-      // A code that the repeated requests held for a moment is not "none left" for somebody else.
+      const hurried = Array.from({ length: 20 }, () => allocate(path, 'impatient'));
+      const [responses, other] = await Promise.all([Promise.all(hurried), allocate(path, 'other')]);
+      expect(responses.map(({ status }) => status).sort()).toEqual([...Array<number>(19).fill(200), 201]);
+      expect(new Set(responses.map(({ body }) => body.code)).size).toBe(1);
+      // A code that a repeated request held for a moment still counts as available to another customer.
       expect(other.status).toBe(201);
       expect(await stock(perk)).toEqual({ loaded: 2, allocated: 2, left: 0 });
     });
 
-    it('are found by the index of free codes, however many are gone', async () => {
+    it('never exceed codes_per_account, even with concurrent requests', async () => {
+      const { perk, path } = await stocked(30);
+      await perks.putPerk({ is_coupon_perk: true, codes_per_account: 7 }, perk);
+      expect((await perks.get(`/admin/perks/${perk}`, { key: perks.admin })).body.codes_per_account).toBe(7);
+      const foreign = perks.newId('collection');
+      await perks
+        .put(`/admin/perk-collections/${foreign}`, {
+          owner: perks.stranger.account,
+          groups: [aGroup('Three', 1, [perk, 1])],
+        })
+        .expect(200);
+      const theirs = `/perk-collections/${foreign}/perk/${perk}/coupon`;
+      const sendRequest = (address: string, key = perks.user) =>
+        Promise.all(Array.from({ length: 20 }, (_, at) => allocate(address, `customer-${at >> 1}`, key)));
+      const [own, others] = await Promise.all([sendRequest(path), sendRequest(theirs, perks.stranger)]);
+      for (const responses of [own, others]) {
+        const served = responses.filter(({ status }) => status < 300);
+        expect(new Set(served.map(({ body }) => body.code)).size).toBe(7);
+        for (const { status, body } of responses.filter((response) => !served.includes(response)))
+          expect([status, body.code]).toEqual([409, 'NO_AVAILABLE_CODES']);
+      }
+      expect(await stock(perk)).toEqual({ loaded: 30, allocated: 14, left: 16 });
+      // A quota below the number already allocated: customers keep their codes.
+      await perks.putPerk({ is_coupon_perk: true, codes_per_account: 1 }, perk);
+      const [first] = own.filter(({ status }) => status === 201);
+      expect((await allocate(path, first!.body.customer_id).expect(200)).body).toEqual(first!.body);
+      await allocate(path, 'new').expect(409);
+      await perks.putPerk({ is_coupon_perk: true }, perk);
+      await allocate(path, 'new').expect(201);
+      for (const wrong of [0, -1, 1.5, '7', 2e9]) {
+        const { body } = await perks
+          .put(`/admin/perks/${perk}`, aPerk({ is_coupon_perk: true, codes_per_account: wrong }))
+          .expect(400);
+        expect(body.errors).toMatchObject([{ field: 'codes_per_account' }]);
+      }
+      await perks.put(`/admin/perks/${perk}`, aPerk({ codes_per_account: 1 })).expect(400);
+    });
+
+    it('wait for the last code while a transaction that may fail holds it', async () => {
+      const { perk, path } = await stocked(1);
+      const holder = new pg.Client(perks.database.urls.admin);
+      await holder.connect();
+      try {
+        await holder.query('begin');
+        await holder.query('select from catalog.coupon_codes where perk_id = $1 for update', [perk]);
+        const asking = Promise.resolve(allocate(path, 'waiting'));
+        await waitFor(async () => {
+          // Use another connection: inside the holder's transaction, the statistics view stays as first read.
+          const waiting = await perks.database.query(
+            `select pid from pg_stat_activity
+             where datname = current_database() and wait_event_type = 'Lock' and query like '%coupon_codes%'`,
+          );
+          expect(waiting).toHaveLength(1);
+        }, 'the waiting request');
+        await holder.query('rollback');
+        expect((await asking).status).toBe(201);
+      } finally {
+        await holder.end();
+      }
+    });
+
+    it('are found by the index of free codes, however many are allocated', async () => {
       const { perk } = await stocked(0);
       await perks.database.query(
         `insert into coupon_codes (perk_id, code, pick, account, customer_id, allocated_at)
@@ -187,7 +249,7 @@ describe('single-use codes', () => {
       expect(text).not.toContain('Sort');
     });
 
-    it('are in no log line', async () => {
+    it('appear in no log line', async () => {
       const { path } = await stocked(1);
       const { body } = await allocate(path, 'secretive-customer').expect(201);
       await allocate(path, 'one-too-many').expect(409);
@@ -198,12 +260,15 @@ describe('single-use codes', () => {
     });
   });
 
-  it('survive a kill in the middle: every customer has one code or none, and gets it again', async () => {
+  it('survive a kill during allocation: every customer has at most one code and gets it again', async () => {
     const { perk, path } = await stocked(150);
     const customers = Array.from({ length: 200 }, (_, index) => `customer-${index}`);
     const bundle = await BundledApp.build('perks');
-    const app = await (await bundle.spawn(perks.environment)).ready();
-    const ask = async (of: { url: string }, customer: string): Promise<{ status: number; code?: string }> => {
+    const app = await bundle.spawn(perks.environment);
+    const sendRequest = async (
+      of: { url: string },
+      customer: string,
+    ): Promise<{ status: number; code?: string }> => {
       try {
         const { status, body } = await http(of, perks.user).post(path).send({ customer_id: customer });
         return { status, code: body.code };
@@ -211,9 +276,14 @@ describe('single-use codes', () => {
         return { status: 0 };
       }
     };
-    const asking = customers.map((customer) => ask(app, customer));
-    await waitFor(async () => (await stock(perk)).allocated >= 20, 'the first codes');
-    await app.kill('SIGKILL');
+    let asking: Promise<{ status: number; code?: string }>[];
+    try {
+      await app.ready();
+      asking = customers.map((customer) => sendRequest(app, customer));
+      await waitFor(async () => (await stock(perk)).allocated >= 20, 'the first codes');
+    } finally {
+      await app.kill('SIGKILL');
+    }
     const first = await Promise.all(asking);
     const { allocated } = await stock(perk);
     const answered = first.filter(({ status }) => status === 201);
@@ -221,13 +291,13 @@ describe('single-use codes', () => {
     expect(allocated).toBeGreaterThanOrEqual(answered.length);
     expect(allocated).toBeLessThan(200);
 
-    const again = await Promise.all(customers.map((customer) => ask(perks.app, customer)));
+    const again = await Promise.all(customers.map((customer) => sendRequest(perks.app, customer)));
     expect(again.filter(({ status }) => status === 200)).toHaveLength(allocated);
     expect(again.filter(({ status }) => status === 201)).toHaveLength(150 - allocated);
     expect(again.filter(({ status }) => status === 409)).toHaveLength(50);
     const codesOf = again.filter(({ status }) => status < 300).map(({ code }) => code);
     expect(new Set(codesOf).size).toBe(150);
-    // Whoever had got an answer has the same code now.
+    // Every acknowledged code is still the customer's.
     for (const [index, { status, code }] of first.entries())
       if (status === 201) expect(again[index]).toEqual({ status: 200, code });
   });

@@ -1,5 +1,5 @@
-import { RESOLVE_OFFERS, RESOLVE_PERKS, type Question } from '@perkway/domain';
-import { asker, type Asker } from '@perkway/testing';
+import { RESOLVE_OFFERS, RESOLVE_PERKS, type RpcContract } from '@perkway/domain';
+import { rpcCaller, type RpcCaller } from '@perkway/testing';
 import { aGroup, PerksFixture } from './perks-fixture.js';
 
 describe('the perks host', () => {
@@ -9,18 +9,18 @@ describe('the perks host', () => {
   });
   afterAll(() => perks?.close());
 
-  describe('asked by other apps', () => {
-    const ask = <Request extends object, Reply extends object>(
-      question: Question<Request, Reply>,
+  describe('RPCs of other apps', () => {
+    const sendRequest = <Request extends object, Reply extends object>(
+      question: RpcContract<Request, Reply>,
       request: NoInfer<Request>,
-    ) => other.rpc.ask(question, request);
-    let other: Asker;
+    ) => other.rpc.request(question, request);
+    let other: RpcCaller;
     beforeAll(async () => {
-      other = await asker(perks.nats.url);
+      other = await rpcCaller(perks.nats.url);
     });
     afterAll(() => other.close());
 
-    it('answers where perks lead and how they are shown, in the default language', async () => {
+    it('return offer URLs and texts, in the default language', async () => {
       const plain = await perks.putPerk();
       const rich = await perks.putPerk({
         offer_url: 'https://shop.example/für-zwei?x=1',
@@ -30,15 +30,15 @@ describe('the perks host', () => {
       });
       const proto = await perks.putPerk({}, '__proto__');
       const ids = [plain, rich, proto, 'unknown', 'not an id', '\0', 7, null] as string[];
-      expect(await ask(RESOLVE_OFFERS, { ids })).toEqual(
+      expect(await sendRequest(RESOLVE_OFFERS, { ids })).toEqual(
         Object.assign(Object.create(null), {
           [plain]: 'https://shop.example/two-for-one',
-          // As it can stand in a header.
+          // Encoded for a Location header.
           [rich]: 'https://shop.example/f%C3%BCr-zwei?x=1',
           ['__proto__']: 'https://shop.example/two-for-one',
         }),
       );
-      const found = await ask(RESOLVE_PERKS, { ids });
+      const found = await sendRequest(RESOLVE_PERKS, { ids });
       expect(Object.keys(found).sort()).toEqual([plain, rich, proto].sort());
       expect(found[plain]).toEqual({
         title: 'Two for one',
@@ -58,10 +58,10 @@ describe('the perks host', () => {
         media: { banner: 'https://media.example/b.jpg', logo: null },
         languages: ['en', 'fr'],
       });
-      expect(await ask(RESOLVE_PERKS, { ids: [] })).toEqual({});
+      expect(await sendRequest(RESOLVE_PERKS, { ids: [] })).toEqual({});
     });
 
-    it('answers in the language asked for, field by field', async () => {
+    it('return the requested language, field by field', async () => {
       const perk = await perks.putPerk({
         translations: {
           fr: { title: 'Deux pour un', details: 'Une fois par jour.' },
@@ -71,7 +71,7 @@ describe('the perks host', () => {
       });
       const texts = async (language: string) => {
         const { title, callout, redemptionNote, details, ...rest } = (
-          await ask(RESOLVE_PERKS, { ids: [perk], language })
+          await sendRequest(RESOLVE_PERKS, { ids: [perk], language })
         )[perk]!;
         return [rest.language, title, callout, redemptionNote, details];
       };
@@ -92,8 +92,8 @@ describe('the perks host', () => {
       expect((await texts("x'); --"))[0]).toBe('en');
     });
 
-    it('answers about any number of perks that are as large as they may be', async () => {
-      // Each takes six bytes in a message.
+    it('return any number of perks of the largest size', async () => {
+      // Each of these characters takes six bytes in a message.
       const text = (characters: number) => '\u0001'.repeat(characters);
       const largest = await perks.putPerk({
         title: text(300),
@@ -111,15 +111,15 @@ describe('the perks host', () => {
         [largest],
       );
       const ids = [largest, ...Array.from({ length: 59 }, (_, index) => `${largest}-${index + 1}`)];
-      expect(Object.keys(await ask(RESOLVE_OFFERS, { ids }))).toEqual(ids);
-      const found = await ask(RESOLVE_PERKS, { ids });
+      expect(Object.keys(await sendRequest(RESOLVE_OFFERS, { ids }))).toEqual(ids);
+      const found = await sendRequest(RESOLVE_PERKS, { ids });
       expect(Object.keys(found)).toEqual(ids);
       for (const perk of Object.values(found)) expect(perk).toEqual(found[largest]);
       expect(found[largest]!.details).toBe(text(50_000));
     });
   });
 
-  it('writes no key, token or code into its logs', async () => {
+  it('writes no key, token or code to its logs', async () => {
     const perk = await perks.putPerk();
     const id = await perks.putCollection([aGroup('One', 1, [perk, 1])]);
     const { body } = await perks.get(`/perk-collections/${id}?api_key=${perks.user.key}`).expect(200);

@@ -1,9 +1,9 @@
-import { itIsStored } from '@perkway/testing';
+import { behavesLikeAResource } from '@perkway/testing';
 import { aGroup, aPerk, PerksFixture } from './perks-fixture.js';
 
 const UUID = '5a0c7f5e-3d1b-4b55-9a57-0c2f4f0a1b01';
 
-describe('what is managed', () => {
+describe('managed resources', () => {
   let perks: PerksFixture;
   let nextCategory = 1_000;
   beforeAll(async () => {
@@ -21,7 +21,7 @@ describe('what is managed', () => {
   const find = async (list: string, query: string) => idsOf(await read(`/admin/${list}?${query}`));
 
   describe('a category', () => {
-    itIsStored(() => ({
+    behavesLikeAResource(() => ({
       app: perks.app,
       admin: perks.admin,
       user: perks.user,
@@ -39,25 +39,25 @@ describe('what is managed', () => {
       },
     }));
 
-    it('is found by a part of its id or name, in any case and literally', async () => {
+    it('is found by a literal, case-insensitive part of its id or name', async () => {
       await perks.putCategory(77_501, { slug: 'hidden-in-slug', name: 'Émile & 100 %_ \\ discounts' });
       const found = (q: string) => find('categories', `q=${encodeURIComponent(q)}`);
       for (const q of ['éMILE', '100 %', '%_ \\', '77501', '7750']) expect(await found(q)).toEqual([77_501]);
       for (const q of ['hidden', '1%d', "'", '501 É']) expect(await found(q)).toEqual([]);
     });
 
-    it('is by id in the list, and a search goes on over its pages', async () => {
+    it('is listed by id, and a search continues across pages', async () => {
       for (const id of [88_100, 9, 88_020]) await perks.putCategory(id, { name: 'Sorted' });
       const first = await read('/admin/categories?q=sorted&limit=2');
       expect(idsOf(first)).toEqual([9, 88_020]);
       const second = await read(`/admin/categories?q=sorted&limit=2&cursor=${first.next_cursor}`);
       expect(idsOf(second)).toEqual([88_100]);
       expect(second.next_cursor).toBeNull();
-      // Another list's cursor is none of this one.
+      // A cursor issued by another list is rejected.
       await read(`/admin/perks?cursor=${first.next_cursor}`, 400);
     });
 
-    it('is in use while a perk has it', async () => {
+    it('cannot be deleted while a perk uses it', async () => {
       await perks.putCategory(60);
       await perks.putPerk({ categories: [60] }, 'with-category');
       const { body } = await remove('/admin/categories/60', 409);
@@ -66,14 +66,14 @@ describe('what is managed', () => {
       await remove('/admin/categories/60', 204);
     });
 
-    it('has an id that is a number', async () => {
+    it('must have a numeric id', async () => {
       expect((await read('/admin/categories/1e1', 400)).errors[0].field).toBe('id');
       await remove('/admin/categories/0', 400);
     });
   });
 
   describe('a perk', () => {
-    itIsStored(() => ({
+    behavesLikeAResource(() => ({
       app: perks.app,
       admin: perks.admin,
       user: perks.user,
@@ -98,6 +98,9 @@ describe('what is managed', () => {
           locations: [{ country: 'FR' }, { country: 'FR', zip: '1' }],
         }),
         'translations.fr.name': (body) => ({ ...body, translations: { fr: { name: 'x' } } }),
+        constructor: (body: Record<string, unknown>) => ({ ...body, constructor: { prototype: { x: 1 } } }),
+        'partner.constructor': (body) => ({ ...body, partner: { id: 'shop', name: 'Shop', constructor: 1 } }),
+        ['__proto__']: (body) => ({ ...body, ...(JSON.parse('{"__proto__": {"x": 1}}') as object) }),
       },
     }));
 
@@ -108,7 +111,7 @@ describe('what is managed', () => {
       expect(await find('perks', 'q=common')).toEqual([]);
     });
 
-    it('is in use while a collection has it, and then gone from everywhere', async () => {
+    it('cannot be deleted while a collection contains it, and then disappears everywhere', async () => {
       const perk = await perks.putPerk();
       const collection = await perks.putCollection([aGroup('A', 1, [perk, 1])]);
       await perks.get(`/perk-collections/${collection}/perk/${perk}`).expect(200);
@@ -119,7 +122,7 @@ describe('what is managed', () => {
       await perks.get(`/perk-collections/${collection}/perk/${perk}`).expect(404);
     });
 
-    it('leaves its customers their codes, and gives nobody else one of them', async () => {
+    it('leaves customers their codes when deleted, and never reuses them', async () => {
       const perk = await perks.putPerk({ is_coupon_perk: true });
       const collection = await perks.putCollection([aGroup('A', 1, [perk, 1])]);
       const load = (codes: string[]) =>
@@ -141,7 +144,7 @@ describe('what is managed', () => {
   });
 
   describe('a collection', () => {
-    itIsStored(() => ({
+    behavesLikeAResource(() => ({
       app: perks.app,
       admin: perks.admin,
       user: perks.user,
@@ -187,7 +190,7 @@ describe('what is managed', () => {
       expect((await read('/admin/perk-collections?owner=', 400)).errors[0].field).toBe('owner');
     });
 
-    it('is gone for its owner as soon as it is deleted', async () => {
+    it('disappears for its owner as soon as it is deleted', async () => {
       const id = await perks.putCollection([aGroup('A', 1, ['one', 1])]);
       await perks.get(`/perk-collections/${id}`).expect(200);
       expect(JSON.stringify((await perks.get('/perk-collections').expect(200)).body)).toContain(`"${id}"`);

@@ -18,14 +18,14 @@ describe('the management API', () => {
     return problem.detail as string;
   };
 
-  it('is for ADMIN keys in the header only', async () => {
+  it('accepts only ADMIN keys, and only in the header', async () => {
     const body = { slug: 'x', name: 'X' };
     for (const path of ['/admin/categories/1', '/admin/perks/p', '/admin/perk-collections/c']) {
       const { body: problem } = await perks.put(path, body, { key: perks.user }).expect(403);
       expect(problem.code).toBe('FORBIDDEN');
       await http(perks.app).put(path).send(body).expect(401);
       await http(perks.app).put(`${path}?api_key=${perks.admin.key}`).send(body).expect(401);
-      // Credentials are judged before the body.
+      // Credentials are checked before the body.
       await http(perks.app).put(path).set('Content-Type', 'application/json').send('{').expect(401);
     }
     await perks.get('/admin/perks/p/coupon-codes').expect(403);
@@ -33,7 +33,7 @@ describe('the management API', () => {
   });
 
   it.each(['/admin/categories/1', '/admin/perks/p', '/admin/perk-collections/c'])(
-    'refuses bodies for %s that are no JSON object',
+    'rejects bodies for %s that are not JSON objects',
     async (path) => {
       const send = (body: string, type = 'application/json') =>
         http(perks.app).put(path).set('X-API-Key', perks.admin.key).set('Content-Type', type).send(body);
@@ -47,7 +47,7 @@ describe('the management API', () => {
   );
 
   describe('PUT of a category', () => {
-    it('makes, keeps and changes it', async () => {
+    it('creates, keeps and changes it', async () => {
       const body = {
         slug: 'food-drink',
         name: 'Food',
@@ -71,7 +71,7 @@ describe('the management API', () => {
       });
     });
 
-    it('refuses wrong values by name', async () => {
+    it('names the fields with invalid values', async () => {
       const valid = { slug: 'travel', name: 'Travel' };
       for (const id of ['0', '-1', 'x', '1.5', '1e1', '0x1', '2147483648', '%00'])
         await refused(`/admin/categories/${id}`, valid, 'id');
@@ -87,14 +87,14 @@ describe('the management API', () => {
       await refused(path, { ...valid, translations: [] }, 'translations');
     });
 
-    it('refuses the slug of another one', async () => {
+    it('rejects the slug of another category', async () => {
       await perks.putCategory(12, { slug: 'taken' });
       expect(await refused('/admin/categories/13', { slug: 'taken', name: 'X' }, 'slug')).toContain('12');
     });
   });
 
   describe('PUT of a perk', () => {
-    it('echoes what is stored, with everything that was left out', async () => {
+    it('returns the stored perk with all defaults', async () => {
       await perks.putCategory(1);
       await perks.putCategory(2);
       const { body } = await perks.put('/admin/perks/full', aPerk({ categories: [2, 1] })).expect(200);
@@ -135,7 +135,7 @@ describe('the management API', () => {
       await perks.get('/admin/perks/p/coupon-codes', { key: perks.admin }).expect(404);
     });
 
-    it('refuses a coupon on a single-use perk', async () => {
+    it('rejects a coupon on a single-use perk', async () => {
       await refused('/admin/perks/p', aPerk({ coupon: 'SAVE10', is_coupon_perk: true }), 'coupon');
       await perks.put('/admin/perks/p', aPerk({ coupon: null, is_coupon_perk: true })).expect(200);
       await perks.put('/admin/perks/p', aPerk({ coupon: 'SAVE10', is_coupon_perk: false })).expect(200);
@@ -177,13 +177,13 @@ describe('the management API', () => {
       ['locations', [[]]],
       ['translations', { fr: { title: 7 } }],
       ['translations', { x: {} }],
-    ])('refuses %s = %j', async (field, value) => {
+    ])('rejects %s = %j', async (field, value) => {
       const { body } = await perks.put('/admin/perks/refused', aPerk({ [field]: value })).expect(400);
       expect(body.code).toBe('VALIDATION_FAILED');
       expect(body.errors[0].field).toMatch(new RegExp(`^${field}`));
     });
 
-    it('names fields inside', async () => {
+    it('names nested fields', async () => {
       await refused('/admin/perks/p', aPerk({ partner: { id: 'shop' } }), 'partner.name');
       await refused('/admin/perks/p', aPerk({ media: { logo: 'logo.svg' } }), 'media.logo');
       await refused(
@@ -195,7 +195,7 @@ describe('the management API', () => {
         await perks.put(`/admin/perks/${id}`, aPerk()).expect(400);
     });
 
-    it('tells analytics the name, and tells it again only when it has changed', async () => {
+    it('sends analytics the name, and again only after it changes', async () => {
       const named = async () =>
         (await trackedEvents(perks.nats.url)).filter(
           (event) => event.type === 'perk_named' && event.perk === 'named-perk',
@@ -215,7 +215,7 @@ describe('the management API', () => {
   });
 
   describe('PUT of a collection', () => {
-    it('echoes what is stored, in its order, every group with its id', async () => {
+    it('returns the stored collection in display order, with an id for every group', async () => {
       const [a, b] = [await perks.putPerk(), await perks.putPerk()];
       const body = {
         owner: perks.account,
@@ -240,7 +240,7 @@ describe('the management API', () => {
       expect(read.groups.map(({ id }: { id: string }) => id)).toEqual([UUID, first.groups[1].id]);
     });
 
-    it('writes nothing when nothing has changed', async () => {
+    it('writes nothing if nothing has changed', async () => {
       const perk = await perks.putPerk();
       const id = await perks.putCollection([aGroup('One', 1, [perk, 1])]);
       const rows = () =>
@@ -267,7 +267,7 @@ describe('the management API', () => {
       await perks.get('/perk-collections/unknown-things').expect(404);
     });
 
-    it('refuses wrong values by their place', async () => {
+    it('names the position of invalid values', async () => {
       const path = '/admin/perk-collections/wrong';
       const valid = { name: 'One', rank: 1, perks: [] };
       const put = (...groups: unknown[]) => ({ owner: perks.account, groups });
@@ -302,7 +302,7 @@ describe('the management API', () => {
       expect((await perks.get('/perk-collections', { key: perks.stranger }).expect(200)).body).toEqual([id]);
     });
 
-    it('is as a whole or not at all, whoever else writes', async () => {
+    it('is atomic under concurrent writes', async () => {
       const ids = await Promise.all(Array.from({ length: 6 }, () => perks.putPerk()));
       const id = perks.newId('collection');
       const variant = (index: number) => ({
@@ -322,8 +322,8 @@ describe('the management API', () => {
       expect(body.groups[0].perks.map(({ rank }: { rank: number }) => rank)).toEqual(ids.map(() => last));
     });
 
-    it('takes 2,000 perks in 40 groups, and shows them', async () => {
-      // Straight into the database, as 2,000 calls would take their time.
+    it('accepts 2,000 perks in 40 groups, and serves them', async () => {
+      // Inserted directly, because 2,000 calls would be slow.
       await perks.database.query(`
         insert into perks (id, title, description, callout, redemption_note, details, offer_url, offer_slug, partner, media)
         select 'many-' || n, 'Title ' || n, '', '', '', '', 'https://shop.example', 'slug',
@@ -350,7 +350,7 @@ describe('the management API', () => {
     });
   });
 
-  it('takes a burst of changes, one after the other, and reads on meanwhile', async () => {
+  it('takes a burst of changes one after the other, and keeps serving reads', async () => {
     const id = await perks.putCollection([aGroup('One', 1, [await perks.putPerk(), 1])]);
     let isDone = false;
     const burst = Promise.all(Array.from({ length: 150 }, () => perks.putPerk())).finally(
@@ -365,8 +365,8 @@ describe('the management API', () => {
     expect(reads).toBeGreaterThan(1);
   });
 
-  describe('in several replicas', () => {
-    it('an edit shows at once where it was made, and everywhere within seconds', async () => {
+  describe('with several replicas', () => {
+    it('shows an edit at once on the replica that took it, and within seconds on the others', async () => {
       const other = await perks.launch();
       await perks.putCategory(60, { name: 'Old category' });
       const perk = await perks.putPerk({ title: 'Old title', categories: [60] });

@@ -2,7 +2,7 @@ import type { LocalServer } from '@perkway/local-servers';
 import { untilRelayed, waitFor, type TestDatabase } from '@perkway/testing';
 import { aGroup, aPerk, PerksFixture } from './perks-fixture.js';
 
-describe('without what it depends on', () => {
+describe('during outages', () => {
   let perks: PerksFixture;
   let postgres: LocalServer;
   let perk: string;
@@ -35,36 +35,36 @@ describe('without what it depends on', () => {
     expect((await perks.get('/perk-collections').expect(200)).body).toContain(warm);
     await perks.get(`/perk-collections/${warm}/perk/unknown`).expect(404);
   };
-  const unavailable = async (answer: PromiseLike<{ status: number; body: unknown; headers: object }>) => {
-    const { status, body, headers } = await answer;
+  const unavailable = async (response: PromiseLike<{ status: number; body: unknown; headers: object }>) => {
+    const { status, body, headers } = await response;
     expect(status).toBe(503);
     expect(body).toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE' });
     expect(headers).toHaveProperty('retry-after');
   };
 
-  it('reads what is known while Postgres hangs, and asks it for nothing', async () => {
+  it('serves reads from memory while Postgres hangs, without querying it', async () => {
     const backends = await perks.database.query<{ pid: number }>(
       "select pid from pg_stat_activity where usename = 'catalog'",
     );
     expect(backends).not.toHaveLength(0);
     const signal = (name: 'SIGSTOP' | 'SIGCONT') => backends.forEach(({ pid }) => process.kill(pid, name));
-    // New connections hang as well.
+    // New connections hang too.
     postgres.pause();
     signal('SIGSTOP');
     try {
       const startedAt = Date.now();
       await readWarm();
-      // Nobody waited for a statement to time out.
+      // No read waited for a statement timeout.
       expect(Date.now() - startedAt).toBeLessThan(3_000);
       expect((await perks.views()).map(({ perks: shown }) => shown)).toEqual([[perk], [perk], [perk]]);
     } finally {
       signal('SIGCONT');
       postgres.resume();
     }
-    await waitFor(async () => (await perks.get(`/perk-collections/${cold}`)).status === 200, 'an answer');
+    await waitFor(async () => (await perks.get(`/perk-collections/${cold}`)).status === 200, 'a response');
   });
 
-  it('reads what is known while Postgres is gone, answers 503 for the rest, and recovers by itself', async () => {
+  it('serves known reads while Postgres is down, responds with 503 otherwise, and recovers by itself', async () => {
     const unknown = `unread-${Date.now()}`;
     await postgres.kill();
     try {
@@ -74,26 +74,26 @@ describe('without what it depends on', () => {
       await unavailable(perks.put(`/admin/perks/${perk}`, aPerk()));
       await unavailable(perks.put('/admin/categories/1', { slug: 'x', name: 'X' }));
       await unavailable(perks.put(`/admin/perk-collections/${warm}`, { owner: perks.account, groups: [] }));
-      // In the balancer it goes on serving what it knows.
+      // It stays ready, to keep serving reads from memory.
       await perks.get('/readyz').expect(200);
     } finally {
       await postgres.start();
     }
-    await waitFor(async () => (await perks.get(`/perk-collections/${unknown}`)).status === 404, 'an answer');
+    await waitFor(async () => (await perks.get(`/perk-collections/${unknown}`)).status === 404, 'a response');
     await perks.post(`/perk-collections/${warm}/perk/${single}/coupon`, { customer_id: 'x' }).expect(201);
-    // What is edited after the outage is seen again.
+    // Edits are visible again after the outage.
     await perks.putPerk({ title: 'After the outage' }, perk);
     expect((await perks.get(`/perk-collections/${warm}/perk/${perk}`).expect(200)).body.title).toBe(
       'After the outage',
     );
   });
 
-  it('reads on while NATS is gone, and counts every view later', async () => {
+  it('keeps serving reads while NATS is down, and counts every view later', async () => {
     await perks.nats.kill();
     try {
       await readWarm();
       await unavailable(perks.put(`/admin/perk-collections/${warm}`, { owner: perks.account, groups: [] }));
-      // Perks and categories need nobody else.
+      // Writing perks and categories needs no other app.
       await perks.putPerk({ title: 'While the broker was away' }, perk);
       expect((await perks.get(`/perk-collections/${warm}/perk/${perk}`).expect(200)).body.title).toBe(
         'While the broker was away',
@@ -107,7 +107,7 @@ describe('without what it depends on', () => {
     await untilRelayed(perks.database);
   });
 
-  it('reads on while both are gone', async () => {
+  it('keeps serving reads while both are down', async () => {
     const since = Date.now();
     await Promise.all([perks.nats.kill(), postgres.kill()]);
     try {
@@ -115,7 +115,8 @@ describe('without what it depends on', () => {
     } finally {
       await Promise.all([perks.nats.restart(), postgres.start()]);
     }
-    // What was committed last is told again when the database goes away, of the test before too; it counts once.
+    // If the database fails before the relay records a publish, the event is published again, also one of the test
+    // before. It counts once.
     const views = async () =>
       new Set((await perks.views()).filter(({ at }) => at >= since).map(({ id }) => id));
     await waitFor(async () => (await views()).size >= 3, 'three views', 20_000);

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { loadEnv, runMigrations } from '@perkway/platform';
 import {
   aKey,
@@ -51,7 +52,7 @@ export const aGroup = (name: string, rank: number, ...perks: [id: string, rank: 
   perks: perks.map(([id, perkRank]) => ({ id, rank: perkRank })),
 });
 
-/** The perks app on a real Postgres and a real NATS, with an account that has keys. */
+/** The perks app on a real Postgres and NATS, with an account that has keys. */
 export class PerksFixture {
   readonly account = anAccountId();
   readonly user: TestKey = aKey(this.account);
@@ -87,7 +88,7 @@ export class PerksFixture {
     return testEnvironment('perks', { nats: this.nats, database: this.database });
   }
 
-  /** Another replica on the same database and broker. */
+  /** Starts another replica on the same database and broker. */
   async launch(): Promise<LaunchedApp> {
     const replica = await launchApp(defineApp(loadEnv(envSpec, this.environment)));
     this.replicas.push(replica);
@@ -131,19 +132,27 @@ export class PerksFixture {
     }).expect(200);
   }
 
-  /** @returns its id */
+  /** Creates or replaces a perk. Retries a 503 with `Retry-After`, as `npm run apply` does. @returns its id */
   async putPerk(fields: PerkBody = {}, id: string = this.newId('perk')): Promise<string> {
-    await this.put(`/admin/perks/${id}`, aPerk(fields)).expect(200);
-    return id;
+    for (let attempt = 1; ; attempt += 1) {
+      const response = await this.put(`/admin/perks/${id}`, aPerk(fields));
+      const retryAfter = response.headers['retry-after'];
+      if (response.status === 503 && retryAfter !== undefined && attempt < 6) {
+        await sleep(Number(retryAfter) * 1_000);
+        continue;
+      }
+      expect([response.status, response.text]).toEqual([200, expect.any(String)]);
+      return id;
+    }
   }
 
-  /** A collection of the account. @returns its id */
+  /** Creates or replaces a collection of the account. @returns its id */
   async putCollection(groups: object[], id: string = this.newId('collection')): Promise<string> {
     await this.put(`/admin/perk-collections/${id}`, { owner: this.account, groups }).expect(200);
     return id;
   }
 
-  /** Forgets all events so far. */
+  /** Discards all events so far. */
   forgetEvents(): Promise<void> {
     return purgeTrackingStream(this.nats.url);
   }

@@ -19,7 +19,7 @@ describe('reading perk collections', () => {
   afterAll(() => perks?.close());
   beforeEach(() => perks.forgetEvents());
 
-  it('answers a collection with its groups and its flat list in their orders', async () => {
+  it('returns a collection with its groups and its flat list in order', async () => {
     await perks.putCategory(7, { slug: 'food', name: 'Food' });
     const [a, b, c] = [
       await perks.putPerk({ categories: [7] }),
@@ -75,7 +75,7 @@ describe('reading perk collections', () => {
     });
   });
 
-  it('makes fresh links on each fetch, the same for a perk in two groups', async () => {
+  it('creates fresh links on each fetch, the same for a perk in two groups', async () => {
     const perk = await perks.putPerk();
     const id = await perks.putCollection([aGroup('One', 1, [perk, 1]), aGroup('Two', 2, [perk, 1])]);
     const fetch = async () => {
@@ -92,7 +92,7 @@ describe('reading perk collections', () => {
       expect(targetOf(clickUrl)).toMatchObject({ account: perks.account, collection: id, perk });
   });
 
-  it('answers one perk by its own address, with its lowest rank', async () => {
+  it('returns one perk by its own path, with its lowest rank', async () => {
     const perk = await perks.putPerk();
     const id = await perks.putCollection([aGroup('One', 1, [perk, 4]), aGroup('Two', 2, [perk, 2])]);
     const { body: collection } = await perks.get(`/perk-collections/${id}`).expect(200);
@@ -103,7 +103,7 @@ describe('reading perk collections', () => {
     expect(body.click_url).not.toBe(collection.perks[0].click_url);
   });
 
-  it('tells the three types of perk apart by their fields', async () => {
+  it('distinguishes the three types of perk by their fields', async () => {
     const automatic = await perks.putPerk();
     const shared = await perks.putPerk({ coupon: 'SAVE10' });
     const single = await perks.putPerk({ is_coupon_perk: true });
@@ -118,14 +118,14 @@ describe('reading perk collections', () => {
     expect(body.perks[2]).not.toHaveProperty('coupon');
     expect(body.perks[2]).toHaveProperty('is_coupon_perk', true);
     expect(body.groups[0].perks.map(({ id }: { id: string }) => id)).toEqual([automatic, shared, single]);
-    // Without the parameter they stay away, except at their own address.
+    // Without the parameter they are hidden, except at their own path.
     const { body: standard } = await perks.get(`/perk-collections/${id}`).expect(200);
     expect(standard.perks.map(({ id }: { id: string }) => id)).toEqual([automatic, shared]);
     expect(standard.groups[0].perks.map(({ id }: { id: string }) => id)).toEqual([automatic, shared]);
     await perks.get(`/perk-collections/${id}/perk/${single}`).expect(200);
   });
 
-  it('sends each caller its own answer, however slowly it is read', async () => {
+  it('sends each caller its own response, even to slow readers', async () => {
     const large = (letter: string) =>
       Promise.all(Array.from({ length: 60 }, () => perks.putPerk({ details: letter.repeat(50_000) })));
     const [a, b] = await Promise.all(
@@ -145,9 +145,9 @@ describe('reading perk collections', () => {
         expect(targetOf(click_url)).toMatchObject({ collection: id });
       }
     };
-    // Six megabytes are more than the system takes off the app's hands at once.
+    // Six megabytes do not fit into the socket buffers.
     const open = () => {
-      // supertest reads an answer as fast as it comes.
+      // supertest cannot read slowly.
       const request = get(`${perks.app.url}/perk-collections/${a}`, { headers });
       return once(request, 'response') as Promise<[IncomingMessage]>;
     };
@@ -155,10 +155,10 @@ describe('reading perk collections', () => {
     slow.pause();
     gone.destroy();
     for (let round = 0; round < 4; round += 1) {
-      const answers = await Promise.all([b!, a!, b!].map(async (id) => (await read(id)).text));
-      check(b!, 'b', answers[0]!);
-      check(a!, 'a', answers[1]!);
-      check(b!, 'b', answers[2]!);
+      const responses = await Promise.all([b!, a!, b!].map(async (id) => (await read(id)).text));
+      check(b!, 'b', responses[0]!);
+      check(a!, 'a', responses[1]!);
+      check(b!, 'b', responses[2]!);
     }
     check(a!, 'a', (await slow.toArray()).join(''));
   });
@@ -173,7 +173,7 @@ describe('reading perk collections', () => {
     expect(foreign).toEqual([]);
   });
 
-  it('answers the categories of all perks, by id', async () => {
+  it('returns the categories of all perks, sorted by id', async () => {
     await perks.putCategory(22);
     await perks.putCategory(21);
     await perks.putCategory(23);
@@ -190,7 +190,7 @@ describe('reading perk collections', () => {
     expect(await perks.views()).toEqual([]);
   });
 
-  it('answers 404 for what does not exist or belongs to another account', async () => {
+  it('returns 404 for resources that do not exist or belong to another account', async () => {
     const [perk, elsewhere] = [await perks.putPerk(), await perks.putPerk()];
     const id = await perks.putCollection([aGroup('All', 1, [perk, 1])]);
     const code = async (path: string, key = perks.user) =>
@@ -208,7 +208,7 @@ describe('reading perk collections', () => {
     expect(await perks.views()).toEqual([]);
   });
 
-  it('takes the key in header or query, in any case', async () => {
+  it('accepts the key in header or query, in any letter case', async () => {
     const id = await perks.putCollection([]);
     const { key } = perks.user;
     await http(perks.app).get(`/perk-collections/${id}`).expect(401);

@@ -1,4 +1,5 @@
 import { http } from '@perkway/testing';
+import { TrackingService } from '@perkway/tracking';
 import { aGroup, PerksFixture } from './perks-fixture.js';
 
 describe('views of perks', () => {
@@ -40,19 +41,38 @@ describe('views of perks', () => {
     expect(view!.at).toBeLessThanOrEqual(Date.now());
   });
 
-  it('are durable before the answer leaves', async () => {
+  it('are durable before the response is sent', async () => {
     for (let count = 1; count <= 5; count += 1) {
       await read().expect(200);
       expect(await perks.views()).toHaveLength(count);
     }
   });
 
-  it('are those of the perks that the filters leave', async () => {
+  it.each(['', 'perk'])('hold the response back until they are durable (%s)', async (kind) => {
+    const events: string[] = [];
+    let store = () => {};
+    const recorded = new Promise<void>((resolve) => {
+      jest.spyOn(perks.app.app.get(TrackingService), 'trackSerialized').mockImplementationOnce(() => {
+        resolve();
+        return new Promise((durable) => (store = durable));
+      });
+    });
+    const reading = read(kind && `/perk/${shown}`).then(({ status }) => events.push(`responded ${status}`));
+    await recorded;
+    // Takes longer than a response that waits for nothing.
+    await read('/categories').expect(200);
+    events.push('durable');
+    store();
+    await reading;
+    expect(events).toEqual(['durable', 'responded 200']);
+  });
+
+  it('name only the perks that pass the filters', async () => {
     await read('?location_country=DE').expect(200);
     expect((await perks.views()).map((view) => view.perks)).toEqual([[shown]]);
   });
 
-  it('are none where no perk was shown', async () => {
+  it('are not recorded if no perk was shown', async () => {
     await perks.putCategory(99);
     await read('?categories=99').expect(200);
     await read('?categories[]=99').expect(200);
@@ -62,7 +82,7 @@ describe('views of perks', () => {
     expect(await perks.views()).toEqual([]);
   });
 
-  it('come from a read of one perk too', async () => {
+  it('also come from reads of one perk', async () => {
     await read(`/perk/${single}`).expect(200);
     expect((await perks.views()).map((view) => view.perks)).toEqual([[single]]);
   });
@@ -79,7 +99,7 @@ describe('views of perks', () => {
     expect(await perks.views()).toHaveLength(5);
   });
 
-  it('are none for HEAD, which answers the headers of GET', async () => {
+  it('are not recorded for HEAD, which returns the headers of GET', async () => {
     for (const path of ['', `/perk/${shown}`, '/categories']) {
       const url = `/perk-collections/${collection}${path}`;
       const { headers: expected } = await perks.get(url).set('X-Disable-View-Tracking', 'true').expect(200);
@@ -98,7 +118,7 @@ describe('views of perks', () => {
     expect(await perks.views()).toEqual([]);
   });
 
-  it('are none for a read that is refused', async () => {
+  it('are not recorded for a rejected read', async () => {
     await read('?categories=x').expect(400);
     await read('/perk/unknown').expect(404);
     await http(perks.app).get(`/perk-collections/${collection}`).expect(401);
@@ -112,7 +132,7 @@ describe('views of perks', () => {
   });
 
   describe('and conditional reads', () => {
-    it('answer 304 without a body while the content is the same', async () => {
+    it('return 304 without a body while the content is the same', async () => {
       for (const path of ['', `/perk/${shown}`, '/categories']) {
         const { headers } = await read(path).expect(200);
         const again = await read(path).set('If-None-Match', headers.etag!).expect(304);
@@ -127,21 +147,21 @@ describe('views of perks', () => {
       }
     });
 
-    it('count as views, because the customers see the perks just the same', async () => {
+    it('count as views, because the customers still see the perks', async () => {
       const { headers } = await read().expect(200);
       await perks.forgetEvents();
       await read().set('If-None-Match', headers.etag!).expect(304);
       expect((await perks.views()).map((view) => view.perks)).toEqual([[shown, local]]);
     });
 
-    it('of a content sync count as nothing', async () => {
+    it('do not count for a content sync', async () => {
       const sync = () => read().set('X-Disable-View-Tracking', 'true');
       const { headers } = await sync().expect(200);
       await sync().set('If-None-Match', headers.etag!).expect(304);
       expect(await perks.views()).toEqual([]);
     });
 
-    it('see an edit of anything that is shown, and of nothing else', async () => {
+    it('see an edit of anything shown, and of nothing else', async () => {
       await perks.putCategory(50, { name: 'Before' });
       const perk = await perks.putPerk({ categories: [50] });
       const id = await perks.putCollection([aGroup('One', 1, [perk, 1])]);

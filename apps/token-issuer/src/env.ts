@@ -15,8 +15,8 @@ export const envSpec = {
   ...platformEnv,
   ...databaseEnv,
   ...authEnv,
-  TOKEN_URL: baseUrl({ desc: 'Public address of this app; the issuer in its tokens' }),
-  QUERY_URL: baseUrl({ desc: 'Public address of the query host; the audience of the tokens' }),
+  TOKEN_URL: baseUrl({ desc: 'Public URL of this app, the issuer of its tokens' }),
+  QUERY_URL: baseUrl({ desc: 'Public URL of the query host, the audience of the tokens' }),
   ANALYTICS_TOKEN_KEYS: confidential(
     tokenKeys({
       desc: 'JSON array of private EC P-256 JWKs, each with a kid and optionally use_from (epoch seconds)',
@@ -25,7 +25,7 @@ export const envSpec = {
   BOOTSTRAP_ADMIN_KEY: confidential(
     apiKey({
       default: undefined,
-      desc: 'The first ADMIN key, of the account "platform"; looked at only while there has never been one',
+      desc: 'The first ADMIN key, of the account "platform"; ignored once an ADMIN key has existed',
     }),
   ),
 };

@@ -3,8 +3,8 @@ import {
   closeAll,
   http,
   anAccountId,
-  asker,
-  itIsStored,
+  rpcCaller,
+  behavesLikeAResource,
   testNats,
   type LaunchedApp,
   type TestKey,
@@ -31,7 +31,7 @@ describe('accounts', () => {
 
   const put = (id: string, body: string | object) => admin.put(`/admin/accounts/${id}`).send(body);
 
-  it('are made, replaced as a whole, and the same PUT changes nothing', async () => {
+  it('are created and replaced as a whole, and an identical PUT changes nothing', async () => {
     const id = anAccountId();
     const full = {
       name: 'Ostervale Bank',
@@ -56,7 +56,7 @@ describe('accounts', () => {
     ).toEqual([{ name: 'Ostervale', allowed_origins: [], brand: null }]);
   });
 
-  describe('as they are managed', () => {
+  describe('as managed resources', () => {
     let user: TestKey;
     beforeAll(async () => {
       const account = anAccountId();
@@ -65,7 +65,7 @@ describe('accounts', () => {
       user = { key: body.key, keyId: body.id, account, role: 'USER' };
     });
 
-    itIsStored(() => ({
+    behavesLikeAResource(() => ({
       app: issuer,
       admin: { key: ADMIN_KEY, keyId: '', account: 'platform', role: 'ADMIN' },
       user,
@@ -84,7 +84,7 @@ describe('accounts', () => {
       canBeDeleted: false,
     }));
 
-    it('are found by a part of the id or name', async () => {
+    it('are found by a part of their id or name', async () => {
       await put('Findable-bank', { name: 'Grüne & Söhne' }).expect(200);
       for (const q of ['FINDABLE', 'GRÜNE', 'e & s']) {
         const { body } = await admin.get(`/admin/accounts?q=${encodeURIComponent(q)}`).expect(200);
@@ -93,7 +93,7 @@ describe('accounts', () => {
     });
   });
 
-  it('keep origins as browsers send them, each once, and colours in one case', async () => {
+  it('store origins as browsers send them, each once, and colors in lower case', async () => {
     const { body } = await put(anAccountId(), {
       name: 'Shop',
       allowed_origins: ['HTTPS://Shop.Example:443', 'https://shop.example', 'https://bücher.example'],
@@ -103,7 +103,7 @@ describe('accounts', () => {
     expect(body.brand).toEqual({ name: 'Shop', color: '#abcdef', logo: null, support_url: null });
   });
 
-  it('are told apart by case, and may have any legal id', async () => {
+  it('have case-sensitive ids, which may be any valid id', async () => {
     const id = anAccountId();
     await put(id, { name: 'lower' }).expect(200);
     await put(id.toUpperCase(), { name: 'UPPER' }).expect(200);
@@ -114,7 +114,7 @@ describe('accounts', () => {
       expect((await put(legal, { name: 'legal' }).expect(200)).body.id).toBe(legal);
   });
 
-  it.each(['x'.repeat(101), 'a%20b', 'a%2Fb', '%00', 'ü', 'a%0A'])('refuse the id %j', async (id) => {
+  it.each(['x'.repeat(101), 'a%20b', 'a%2Fb', '%00', 'ü', 'a%0A'])('reject the id %j', async (id) => {
     const { body } = await put(encodeURI(decodeURIComponent(id)).replaceAll('/', '%2F'), {
       name: 'x',
     }).expect(400);
@@ -151,13 +151,13 @@ describe('accounts', () => {
     ['brand.logo', brand({ logo: 'data:text/html;base64,PGI+' })],
     ['brand.logo', brand({ logo: `data:image/png;base64,${Buffer.from('no image').toString('base64')}` })],
     ['brand.logo', brand({ logo: svg(`<svg>${' '.repeat(64 * 1024)}</svg>`) })],
-  ])('refuse a wrong %s', async (field, body) => {
+  ])('reject an invalid %s', async (field, body) => {
     const { body: problem } = await put(anAccountId(), body).expect(400);
     expect(problem).toMatchObject({ code: 'VALIDATION_FAILED', errors: [{ field }] });
     expect(problem.detail).toContain(field);
   });
 
-  it('refuse a body that is no object', async () => {
+  it('reject a body that is not an object', async () => {
     for (const body of ['[]', '"text"', '7', 'null', '{bad', '']) {
       const { body: problem } = await put(anAccountId(), body)
         .set('Content-Type', 'application/json')
@@ -168,7 +168,7 @@ describe('accounts', () => {
     await put(anAccountId(), { name: 'x', padding: 'x'.repeat(1024 * 1024) }).expect(413);
   });
 
-  it('take a logo of the largest size', async () => {
+  it('accept a logo of the maximum size', async () => {
     const logo = svg(`<svg>${' '.repeat(64 * 1024 - 11)}</svg>`);
     const { body } = await put(anAccountId(), brand({ logo })).expect(200);
     expect(body.brand.logo).toBe(logo);
@@ -187,7 +187,7 @@ describe('accounts', () => {
     await http(issuer).put(`/admin/accounts/${id}?api_key=${ADMIN_KEY}`).send({ name: 'x' }).expect(401);
   });
 
-  it('are known to the other apps over NATS, and so are their brands', async () => {
+  it('and their brands are available to the other apps over NATS', async () => {
     const id = anAccountId();
     await put(id, {
       name: 'Known',
@@ -196,14 +196,14 @@ describe('accounts', () => {
     });
     const plain = anAccountId();
     await put(plain, { name: 'Plain' });
-    const other = await asker(nats.url);
+    const other = await rpcCaller(nats.url);
     const { rpc } = other;
     const ids = [id, plain, 'nobody', 'a\'"'];
-    expect(await rpc.ask(RESOLVE_ACCOUNTS, { ids })).toEqual({
+    expect(await rpc.request(RESOLVE_ACCOUNTS, { ids })).toEqual({
       [id]: { name: 'Known', allowedOrigins: ['https://a.example'] },
       [plain]: { name: 'Plain', allowedOrigins: [] },
     });
-    expect(await rpc.ask(RESOLVE_BRANDS, { ids })).toEqual({
+    expect(await rpc.request(RESOLVE_BRANDS, { ids })).toEqual({
       [id]: { name: 'K', color: null, logo: PIXEL, support_url: null },
       [plain]: null,
     });

@@ -1,14 +1,20 @@
 import { hashApiKey } from '@perkway/auth';
-import { OPEN_CONSOLE_KEY } from '@perkway/domain';
+import {
+  ADD_ACCOUNT_KEY,
+  CLOSE_CONSOLE_KEYS,
+  OPEN_CONSOLE_KEY,
+  type ConsoleKeyHolder,
+  type Role,
+} from '@perkway/domain';
 import {
   anAccountId,
-  asker,
+  rpcCaller,
   closeAll,
   http,
   testNats,
   testSecrets,
   waitFor,
-  type Asker,
+  type RpcCaller,
   type LaunchedApp,
   type TestDatabase,
   type TestNats,
@@ -17,16 +23,16 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { ADMIN_KEY, launchTokenIssuer, tokenIssuerDatabase } from './launch';
 
-describe('keys of the console', () => {
+describe('console keys', () => {
   let database: TestDatabase;
   let nats: TestNats;
   let issuer: LaunchedApp;
-  let console: Asker;
+  let console: RpcCaller;
 
   beforeAll(async () => {
     [database, nats] = await Promise.all([tokenIssuerDatabase(), testNats()]);
     issuer = await launchTokenIssuer({ database, nats }, { DATABASE_POOL_SIZE: '3' });
-    console = await asker(nats.url);
+    console = await rpcCaller(nats.url);
   });
   afterAll(() => closeAll(console, issuer, database, nats));
 
@@ -35,17 +41,19 @@ describe('keys of the console', () => {
     const admin = http(issuer, { key: ADMIN_KEY });
     await admin.put(`/admin/accounts/${account}`).send({ name: account }).expect(200);
     const { body } = await admin.post(`/admin/accounts/${account}/keys`).send({ role: 'USER' }).expect(201);
-    return { account, id: body.id as string, hash: hashApiKey(testSecrets().apiKeyPepper, body.key) };
+    return { account, id: body.id as string, hash: hashApiKey(pepper, body.key) };
   };
-  const open = (key: { hash: string }) =>
-    console.rpc.ask(OPEN_CONSOLE_KEY, {
-      id: randomUUID(),
-      hash: hashApiKey(testSecrets().apiKeyPepper, randomUUID()),
+  const pepper = testSecrets().apiKeyPepper;
+  const openFor = (holder: ConsoleKeyHolder, id = randomUUID(), secret = randomUUID() as string) =>
+    console.rpc.request(OPEN_CONSOLE_KEY, {
+      id,
+      hash: hashApiKey(pepper, secret),
       expiresAt: Date.now() + 60_000,
-      for: { keyHash: key.hash },
+      for: holder,
     });
+  const open = (key: { hash: string }) => openFor({ keyHash: key.hash });
 
-  it('are for nobody whose address only looks like that of a person', async () => {
+  it('are refused for an address that only looks like that of a person', async () => {
     const account = anAccountId();
     const admin = http(issuer, { key: ADMIN_KEY });
     await admin.put(`/admin/accounts/${account}`).send({ name: account }).expect(200);
@@ -53,15 +61,9 @@ describe('keys of the console', () => {
       .put(`/admin/accounts/${account}/people/mike@bank.example`)
       .send({ role: 'ADMIN' })
       .expect(200);
-    const signIn = (email: string) =>
-      console.rpc.ask(OPEN_CONSOLE_KEY, {
-        id: randomUUID(),
-        hash: hashApiKey(testSecrets().apiKeyPepper, randomUUID()),
-        expiresAt: Date.now() + 60_000,
-        for: { email },
-      });
+    const signIn = (email: string) => openFor({ email });
     expect(await signIn('MIKE@Bank.example')).toMatchObject({ account, role: 'ADMIN' });
-    // The Kelvin sign, the small form of which is a k, and what a provider may have let somebody register.
+    // With the Kelvin sign, whose lower-case form is k. A provider may have let somebody register it.
     for (const email of [
       'mi\u212ae@bank.example',
       'm\u0130ke@bank.example',
@@ -71,7 +73,7 @@ describe('keys of the console', () => {
       expect(await signIn(email)).toEqual({ error: 'API_KEY_INVALID' });
   });
 
-  it('may be asked for by many sign-ins with one key, and others go on while those wait', async () => {
+  it('are issued for one sign-in after another with the same key, without blocking other sign-ins', async () => {
     const [contended, other] = [await aKey(), await aKey()];
     const blocker = new pg.Client(database.urls.admin);
     await blocker.connect();
@@ -83,7 +85,7 @@ describe('keys of the console', () => {
         `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
       );
     try {
-      await waitFor(async () => (await waitsForTheLock()).length > 0, 'a sign-in that waits');
+      await waitFor(async () => (await waitsForTheLock()).length > 0, 'a waiting sign-in');
       expect(await open(other)).toMatchObject({ account: other.account });
       expect((await http(issuer).get('/readyz')).status).toBe(200);
     } finally {
@@ -92,5 +94,141 @@ describe('keys of the console', () => {
     }
     await waiting;
     expect(await open(contended)).toMatchObject({ account: contended.account });
+  });
+
+  it.each(['session', 'job'] as const)('of a %s are refused once they have expired', async (kind) => {
+    const { account, hash } = await aKey();
+    const [session, ended] = [randomUUID(), randomUUID()];
+    const keys = { session: `console-${session}`, ended: `console-${ended}` };
+    await openFor({ keyHash: hash }, session, keys.session);
+    await openFor(kind === 'job' ? { keyId: session } : { keyHash: hash }, ended, keys.ended);
+    // Before its first use, so that no memory has it.
+    await database.query(`update api_keys set expires_at = now() - interval '1 second' where id = $1`, [
+      ended,
+    ]);
+    await http(issuer, { key: keys.ended }).get('/cube/token').expect(401);
+    await http(issuer, { key: keys.session }).get('/cube/token').expect(200);
+    expect(await openFor({ keyId: ended })).toEqual({ error: 'API_KEY_INVALID' });
+    expect(await openFor({ keyId: session })).toMatchObject({ account });
+  });
+
+  describe('keys that a person makes in the console', () => {
+    const admin = () => http(issuer, { key: ADMIN_KEY });
+    /** Opens a session of a person or of a key. */
+    const signIn = async (holder: ConsoleKeyHolder) => {
+      const id = randomUUID();
+      expect(await openFor(holder, id)).not.toHaveProperty('error');
+      return id;
+    };
+    const aPerson = async (role: 'USER' | 'ADMIN' = 'USER') => {
+      const account = anAccountId();
+      const email = `${account}@bank.example`;
+      const path = `/admin/accounts/${account}/people/${email}`;
+      await admin().put(`/admin/accounts/${account}`).send({ name: account }).expect(200);
+      await admin().put(path).send({ role }).expect(200);
+      return { account, email, path, consoleKeyId: await signIn({ email }) };
+    };
+    const add = async (account: string, consoleKeyId: string, role: Role = 'USER') => {
+      const key = `made-in-the-console-${randomUUID()}`;
+      const hash = hashApiKey(pepper, key);
+      const request = {
+        account,
+        consoleKeyId,
+        id: randomUUID(),
+        hash,
+        last4: key.slice(-4),
+        role,
+        name: null,
+      };
+      return { key, hash, reply: await console.rpc.request(ADD_ACCOUNT_KEY, request) };
+    };
+    const statusOf = async (key: string) => (await http(issuer, { key }).get('/cube/token')).status;
+    /** Returns the keys of an account by role. */
+    const valid = async (account: string) => {
+      const { body } = await admin().get(`/admin/accounts/${account}/keys`).expect(200);
+      return (body as { role: Role; revoked_at: string | null }[])
+        .filter((key) => key.revoked_at === null)
+        .map((key) => key.role);
+    };
+
+    it('are revoked when that person is removed, except JOURNEY keys and those of others', async () => {
+      const { account, path, consoleKeyId } = await aPerson();
+      const made = await add(account, consoleKeyId);
+      await add(account, consoleKeyId, 'JOURNEY');
+      // Made with the person's own key, so it belongs to the person too.
+      const second = await add(account, await signIn({ keyHash: made.hash }));
+      await admin().put(`/admin/accounts/${account}/people/other@bank.example`).send({ role: 'USER' });
+      const others = await add(account, await signIn({ email: 'other@bank.example', account }));
+      for (const { key } of [made, second, others]) expect(await statusOf(key)).toBe(200);
+
+      await admin().delete(path).expect(204);
+      for (const { key } of [made, second]) expect(await statusOf(key)).toBe(401);
+      expect(await statusOf(others.key)).toBe(200);
+      expect(await valid(account)).toEqual(['JOURNEY', 'USER']);
+      expect(await openFor({ keyHash: made.hash })).toEqual({ error: 'API_KEY_INVALID' });
+    });
+
+    it('are revoked by repeating a removal that was interrupted', async () => {
+      const { account, path, consoleKeyId } = await aPerson();
+      const made = await add(account, consoleKeyId);
+      expect(await statusOf(made.key)).toBe(200);
+      await database.query('delete from people where account_id = $1', [account]);
+      await admin().delete(path).expect(404);
+      expect(await statusOf(made.key)).toBe(401);
+      expect(await valid(account)).toEqual([]);
+    });
+
+    it("are revoked if they are above the person's new role", async () => {
+      const { account, path, consoleKeyId } = await aPerson('ADMIN');
+      await add(account, consoleKeyId, 'ADMIN');
+      await add(account, consoleKeyId, 'USER');
+      await admin().put(path).send({ role: 'ADMIN' }).expect(200);
+      expect(await valid(account)).toEqual(['ADMIN', 'USER']);
+      await admin().put(path).send({ role: 'USER' }).expect(200);
+      expect(await valid(account)).toEqual(['USER']);
+    });
+
+    it('are refused to a session that has lost access, and above its role', async () => {
+      const { account, path, consoleKeyId } = await aPerson();
+      expect((await add(account, consoleKeyId, 'ADMIN')).reply).toEqual({ error: 'FORBIDDEN' });
+      const other = await aPerson();
+      expect((await add(account, other.consoleKeyId)).reply).toEqual({ error: 'FORBIDDEN' });
+      await admin().delete(path).expect(204);
+      expect((await add(account, consoleKeyId)).reply).toEqual({ error: 'FORBIDDEN' });
+      expect(await valid(account)).toEqual([]);
+    });
+
+    it('are revoked even if the person is removed while a key is being made', async () => {
+      const { account, path, consoleKeyId } = await aPerson();
+      const made = await add(account, consoleKeyId);
+      const session = await signIn({ keyHash: made.hash });
+      // The removal has no session to end first.
+      await console.rpc.request(CLOSE_CONSOLE_KEYS, { ids: [consoleKeyId] });
+      const blocker = new pg.Client(database.urls.admin);
+      await blocker.connect();
+      await blocker.query('begin');
+      // The insert, which follows the check of the session's rights, waits here.
+      await blocker.query('lock table accounts.api_keys in share mode');
+      const waiting = async (statement: string) => {
+        const rows = await database.query(
+          `select from pg_stat_activity
+           where wait_event_type = 'Lock' and datname = current_database() and query ilike $1`,
+          [`%${statement}%`],
+        );
+        return rows.length > 0;
+      };
+      let work: Promise<unknown>[] = [];
+      try {
+        work = [add(account, session)];
+        await waitFor(() => waiting('insert into api_keys'), 'the key that is being made');
+        work.push(admin().delete(path).then());
+        await waitFor(() => waiting('update "api_keys"'), 'the removal');
+      } finally {
+        await blocker.query('rollback');
+        await blocker.end();
+        await Promise.allSettled(work);
+      }
+      expect(await valid(account)).toEqual([]);
+    });
   });
 });

@@ -1,14 +1,14 @@
 import { BEGIN_ERASURE, ERASE, type ErasedPart, type Erasure } from '@perkway/domain';
 import {
   anAccountId,
-  answer,
+  respond,
   closeAll,
   http,
   keptRows,
   placesOf,
   testNats,
   waitFor,
-  type Answering,
+  type RpcResponder,
   type LaunchedApp,
   type TestDatabase,
   type TestNats,
@@ -35,11 +35,11 @@ describe('an erasure', () => {
     open.push(issuer);
     return issuer;
   };
-  /** Stand in for the apps: how they answer may be changed meanwhile. */
-  const answers = async (reply: (app: App) => ErasedPart = () => ({ isDone: true })) => {
-    const asked = {} as Record<App, Answering<Erasure>>;
-    open.push(await answer(nats.url, BEGIN_ERASURE, () => ({ standIn: 'erased-x', secret: 'aa' })));
-    for (const app of APPS) open.push((asked[app] = await answer(nats.url, ERASE[app], () => reply(app))));
+  /** Stubs of the apps, whose replies a test may change. */
+  const responses = async (reply: (app: App) => ErasedPart = () => ({ isDone: true })) => {
+    const asked = {} as Record<App, RpcResponder<Erasure>>;
+    open.push(await respond(nats.url, BEGIN_ERASURE, () => ({ standIn: 'erased-x', secret: 'aa' })));
+    for (const app of APPS) open.push((asked[app] = await respond(nats.url, ERASE[app], () => reply(app))));
     return asked;
   };
   const erasures = async (issuer: LaunchedApp) => {
@@ -51,16 +51,17 @@ describe('an erasure', () => {
       account: id,
       path,
       admin,
-      ask: async (body: object, status = 202) => (await admin().post(path).send(body).expect(status)).body,
+      request: async (body: object, status = 202) =>
+        (await admin().post(path).send(body).expect(status)).body,
       get: async (erasure: string) => (await admin().get(`${path}/${erasure}`).expect(200)).body,
     };
   };
   const parts = (state: string) => Object.fromEntries(APPS.map((app) => [app, state]));
 
-  it('is had done by every app, twice, and forgets whose it was', async () => {
-    const asked = await answers();
-    const { account, ask, get } = await erasures(await launch());
-    const receipt = await ask({ journey_id: NAME });
+  it('is done twice by every app, and then forgets its subject', async () => {
+    const asked = await responses();
+    const { account, request, get } = await erasures(await launch());
+    const receipt = await request({ journey_id: NAME });
     expect(receipt).toEqual({
       id: expect.any(String),
       account_id: account,
@@ -90,21 +91,21 @@ describe('an erasure', () => {
         })),
       );
     expect(placesOf(await keptRows(database), [NAME])).toEqual([]);
-    // Wanted again it is done again.
-    expect((await ask({ journey_id: NAME })).id).not.toBe(receipt.id);
+    // A new request starts a new erasure.
+    expect((await request({ journey_id: NAME })).id).not.toBe(receipt.id);
   });
 
-  it('waits for whoever is away, over a restart and with two replicas; asking again is harmless', async () => {
+  it('waits for unavailable apps, across a restart and with two replicas', async () => {
     let isAway = true;
-    const asked = await answers((app) => {
+    const asked = await responses((app) => {
       if (app === 'links' && isAway) throw new Error('DEPENDENCY_UNAVAILABLE');
       return { isDone: true };
     });
     const [first] = [await launch(), await launch()];
-    const { ask, get, path } = await erasures(first);
-    const receipt = await ask({ customer_id: NAME });
-    expect((await ask({ customer_id: NAME })).id).toBe(receipt.id);
-    expect((await ask({ journey_id: NAME })).id).not.toBe(receipt.id);
+    const { request, get, path } = await erasures(first);
+    const receipt = await request({ customer_id: NAME });
+    expect((await request({ customer_id: NAME })).id).toBe(receipt.id);
+    expect((await request({ journey_id: NAME })).id).not.toBe(receipt.id);
     await waitFor(() => asked['analytics-query'].requests.length > 0, 'the event store to be asked', 30_000);
     expect((await get(receipt.id)).state).toBe('running');
     await first.close();
@@ -117,17 +118,38 @@ describe('an erasure', () => {
     );
   }, 90_000);
 
-  it('says what it lacks', async () => {
-    const { ask, admin, path } = await erasures(await launch());
+  it('starts again if it is requested again in its last round', async () => {
+    let isBack = false;
+    const roundsOf = (app: App) => [...new Set(asked[app].requests.map(({ round }) => round))];
+    const asked = await responses((app) => {
+      if (app === 'boost' && !isBack && roundsOf('boost').includes(2))
+        throw new Error('DEPENDENCY_UNAVAILABLE');
+      return { isDone: true };
+    });
+    const { request, get } = await erasures(await launch());
+    const receipt = await request({ customer_id: NAME });
+    await waitFor(
+      async () => expect((await get(receipt.id)).parts).toEqual({ ...parts('done'), boost: 'waiting' }),
+      'all but one',
+      30_000,
+    );
+    expect(await request({ customer_id: NAME })).toEqual({ ...receipt, parts: parts('waiting') });
+    isBack = true;
+    await waitFor(async () => (await get(receipt.id)).state === 'done', 'the end', 30_000);
+    for (const app of APPS) expect(roundsOf(app)).toEqual([1, 2, 3, 4]);
+  }, 90_000);
+
+  it('names missing and invalid fields', async () => {
+    const { request, admin, path } = await erasures(await launch());
     for (const body of [{}, { journey_id: 'a', customer_id: 'b' }, { journey_id: null }])
-      expect((await ask(body, 400)).detail).toMatch(/^journey_id is needed/);
+      expect((await request(body, 400)).detail).toMatch(/^journey_id is required/);
     for (const [body, field] of [
       [{ journey_id: '' }, 'journey_id'],
       [{ journey_id: 'x'.repeat(256) }, 'journey_id'],
       [{ customer_id: 7 }, 'customer_id'],
       [{ journey_id: 'a', name: NAME }, 'name'],
     ] as const) {
-      const problem = await ask(body, 400);
+      const problem = await request(body, 400);
       expect(problem).toMatchObject({ code: 'VALIDATION_FAILED', detail: expect.stringContaining(field) });
       expect(JSON.stringify(problem)).not.toContain(NAME);
     }
@@ -142,11 +164,11 @@ describe('an erasure', () => {
       expect((await admin().get(`${path}/${id}`).expect(404)).body.code).toBe('ERASURE_NOT_FOUND');
   });
 
-  it('is listed, the latest first', async () => {
+  it('is listed, newest first', async () => {
     const issuer = await launch();
-    const { ask, admin, path } = await erasures(issuer);
+    const { request, admin, path } = await erasures(issuer);
     const ids: string[] = [];
-    for (const name of ['a', 'b', 'c']) ids.unshift((await ask({ journey_id: name })).id);
+    for (const name of ['a', 'b', 'c']) ids.unshift((await request({ journey_id: name })).id);
     const { body } = await admin().get(`${path}?limit=2`).expect(200);
     const rest = await admin().get(`${path}?limit=2&cursor=${body.next_cursor}`).expect(200);
     expect([...body.data, ...rest.body.data].map(({ id }: { id: string }) => id)).toEqual(ids);

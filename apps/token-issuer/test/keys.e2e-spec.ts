@@ -4,7 +4,7 @@ import {
   closeAll,
   http,
   anAccountId,
-  asker,
+  rpcCaller,
   testNats,
   testSecrets,
   waitFor,
@@ -41,7 +41,7 @@ describe('API keys', () => {
     admin.post(`/admin/accounts/${account}/keys`).send(body);
   const token = (key: string, of = issuer) => http(of, { key }).get('/cube/token');
 
-  it('of role JOURNEY are made and listed like others, and get no token', async () => {
+  it('of role JOURNEY are created and listed like others, and get no token', async () => {
     const account = await anAccount();
     const { body } = await create(account, { role: 'JOURNEY', name: 'Our site' }).expect(201);
     expect(body).toMatchObject({ role: 'JOURNEY', name: 'Our site' });
@@ -49,7 +49,7 @@ describe('API keys', () => {
     expect((await token(body.key).expect(403)).body.code).toBe('FORBIDDEN');
   });
 
-  it('are made with 160 random bits in one case, shown once, and work in any case', async () => {
+  it('are created with 160 random bits in lower case, shown once, and work in any case', async () => {
     const account = await anAccount();
     const response = await create(account, { role: 'USER', name: 'Web shop' }).expect(201);
     expect(response.headers['cache-control']).toBe('no-store');
@@ -80,7 +80,7 @@ describe('API keys', () => {
     expect(other.body.key).not.toBe(key);
   });
 
-  it('are imported as they are, and then only once whatever their case and account', async () => {
+  it('are imported unchanged, and only once, whatever their case and account', async () => {
     const [account, another] = [await anAccount(), await anAccount()];
     const key = aKeyText();
     const { body } = await create(account, { role: 'ADMIN', key }).expect(201);
@@ -97,7 +97,7 @@ describe('API keys', () => {
     await admin.get(`/admin/accounts/${another}/keys`).expect(200, []);
   });
 
-  it('are imported once when many try at the same moment', async () => {
+  it('are imported once when many requests try at the same time', async () => {
     const accounts = await Promise.all(Array.from({ length: 4 }, anAccount));
     const key = aKeyText();
     const responses = await Promise.all(
@@ -112,7 +112,7 @@ describe('API keys', () => {
     expect(await database.query('select 1 as one from api_keys where hash = $1', [hash])).toHaveLength(1);
   });
 
-  it('work at once here when they were tried in vain before', async () => {
+  it('work here at once, even if they were cached as unknown', async () => {
     const key = aKeyText();
     await token(key).expect(401);
     await create(await anAccount(), { role: 'USER', key }).expect(201);
@@ -132,13 +132,13 @@ describe('API keys', () => {
     ['key', { role: 'USER', key: 1234567890123456 }],
     ['key', { role: 'USER', key: '' }],
     ['key', { role: 'USER', key: 'secret-0123456789\n' }],
-  ])('are refused with a wrong %s, without repeating it', async (field, body) => {
+  ])('are rejected with an invalid %s, without repeating it', async (field, body) => {
     const { body: problem, text } = await create(await anAccount(), body).expect(400);
     expect(problem).toMatchObject({ code: 'VALIDATION_FAILED', errors: [{ field }] });
     expect(text).not.toMatch(/s[e3]cret/);
   });
 
-  it('belong to accounts that exist', async () => {
+  it('belong to existing accounts', async () => {
     const requests = [
       create('nobody', { role: 'USER' }),
       admin.get('/admin/accounts/nobody/keys'),
@@ -146,11 +146,11 @@ describe('API keys', () => {
     ];
     for (const sent of requests) expect((await sent.expect(404)).body.code).toBe('ACCOUNT_NOT_FOUND');
     await create('bad id', { role: 'USER' }).expect(400);
-    // A wrong body is judged before the account is looked for.
+    // The body is validated before the account is looked up.
     await create('nobody', {}).expect(400);
   });
 
-  it('are refused everywhere within 5 s after they were revoked, and at once where that was done', async () => {
+  it('are rejected everywhere within 5 s after revocation, and at once where it was done', async () => {
     const account = await anAccount();
     const { body } = await create(account, { role: 'USER' }).expect(201);
     await token(body.key).expect(200);
@@ -174,12 +174,12 @@ describe('API keys', () => {
     await token(body.key).expect(200);
     const responses = await Promise.all(Array.from({ length: 6 }, () => revoke(account, body.id)));
     expect(responses.map(({ status }) => status).sort()).toEqual([204, 404, 404, 404, 404, 404]);
-    // Some clients name the type of a body that they do not send.
+    // Some clients send a content type without a body.
     const { body: next } = await create(account, { role: 'USER' }).expect(201);
     await revoke(account, next.id).set('Content-Type', 'application/json').expect(204);
   });
 
-  it('tell to the minute when they were used, written once a minute at most', async () => {
+  it('show their last use to the minute, written at most once a minute', async () => {
     const account = await anAccount();
     const { body } = await create(account, { role: 'USER' }).expect(201);
     const read = async () => (await admin.get(`/admin/accounts/${account}/keys`).expect(200)).body[0];
@@ -188,24 +188,24 @@ describe('API keys', () => {
 
     const before = minute();
     await token(body.key).expect(200);
-    await waitFor(async () => (await read()).last_used_at !== null, 'the use to be known', 20_000);
+    await waitFor(async () => (await read()).last_used_at !== null, 'the use to be recorded', 20_000);
     const usedAt = Date.parse((await read()).last_used_at);
     expect(usedAt % 60_000).toBe(0);
     expect(usedAt).toBeGreaterThanOrEqual(before);
     expect(usedAt).toBeLessThanOrEqual(minute());
 
-    // Another app tells of the same minute, and then of an older one.
+    // Another app reports the same minute, and then an older one.
     const written = await row();
-    const apps = await asker(nats.url);
+    const apps = await rpcCaller(nats.url);
     for (const at of [usedAt, usedAt - 60_000])
-      await apps.rpc.ask(REPORT_KEY_USES, { minutes: { [body.id]: at / 60_000, 'no-uuid': 1 } });
+      await apps.rpc.request(REPORT_KEY_USES, { minutes: { [body.id]: at / 60_000, 'no-uuid': 1 } });
     expect(await row()).toEqual(written);
-    await apps.rpc.ask(REPORT_KEY_USES, { minutes: { [body.id]: usedAt / 60_000 + 1 } });
+    await apps.rpc.request(REPORT_KEY_USES, { minutes: { [body.id]: usedAt / 60_000 + 1 } });
     expect(Date.parse((await read()).last_used_at)).toBe(usedAt + 60_000);
     await apps.close();
   });
 
-  it('may be imported again after they were revoked, as new ones', async () => {
+  it('may be imported again after revocation, as new keys', async () => {
     const account = await anAccount();
     const key = aKeyText();
     const first = await create(account, { role: 'USER', key }).expect(201);
@@ -230,20 +230,20 @@ describe('API keys', () => {
     }
   });
 
-  it('are known to the other apps over NATS as hashes', async () => {
+  it('are available to the other apps over NATS by hash', async () => {
     const account = await anAccount();
     const { body } = await create(account, { role: 'USER' }).expect(201);
     const hash = hashApiKey(testSecrets().apiKeyPepper, body.key);
-    const other = await asker(nats.url);
-    const ask = (ids: string[]) => other.rpc.ask(RESOLVE_KEYS, { ids });
-    expect(await ask([hash, '0'.repeat(64), 'nonsense'])).toEqual({
+    const other = await rpcCaller(nats.url);
+    const sendRequest = (ids: string[]) => other.rpc.request(RESOLVE_KEYS, { ids });
+    expect(await sendRequest([hash, '0'.repeat(64), 'nonsense'])).toEqual({
       [hash]: { keyId: body.id, account, role: 'USER' },
     });
-    expect(await ask([])).toEqual({});
+    expect(await sendRequest([])).toEqual({});
     await other.close();
   });
 
-  it('stand in no log line', async () => {
+  it('appear in no log line', async () => {
     const account = await anAccount();
     const key = aKeyText();
     await create(account, { role: 'USER', key }).expect(201);

@@ -11,7 +11,7 @@ import {
 } from '@perkway/testing';
 import { ADMIN_KEY, launchTokenIssuer, migrate } from './launch';
 
-describe('token-issuer in an outage', () => {
+describe('token-issuer during outages', () => {
   let database: Awaited<ReturnType<typeof testDatabaseServer>>;
   let nats: TestNats;
   let way: TcpProxy;
@@ -60,11 +60,11 @@ describe('token-issuer in an outage', () => {
     ['has died', () => database.server.kill(), () => database.server.start()],
     ['is out of reach', async () => way.freeze(), async () => way.thaw()],
   ] as const)
-    it(`answers 503 within seconds while Postgres ${what}, goes on for known keys, and recovers`, async () => {
+    it(`responds with 503 within seconds while Postgres ${what}, still serves known keys, and recovers`, async () => {
       await admin.get('/cube/token').expect(200);
       await away();
       try {
-        // The key is known, and a token needs nothing else.
+        // The key is cached, and issuing a token needs no database.
         await admin.get('/cube/token').expect(200);
         await http(issuer).get('/cube/token').expect(401);
         const askedAt = Date.now();

@@ -30,13 +30,13 @@ describe('the people of an account', () => {
     return `/admin/accounts/${id}/people`;
   };
 
-  it('are put, read and taken away, their addresses without case', async () => {
+  it('are stored, read and removed by case-insensitive address', async () => {
     const people = await anAccount();
     const ann = { email: 'ann.o+x@bank.example', role: 'USER' };
     await admin().get(`${people}/ann.o+x@bank.example`).expect(404);
     await admin().put(`${people}/Ann.O+X@Bank.Example`).send({ role: 'USER' }).expect(200, ann);
     await admin().get(`${people}/ann.o%2Bx%40BANK.example`).expect(200, ann);
-    // What was read can be put back.
+    // A resource as read can be sent back in a PUT.
     await admin().put(`${people}/ann.o+x@bank.example`).send(ann).expect(200, ann);
     await admin()
       .put(`${people}/ANN.O+X@BANK.EXAMPLE`)
@@ -50,7 +50,7 @@ describe('the people of an account', () => {
       expect((await call.expect(404)).body.code).toBe('PERSON_NOT_FOUND');
   });
 
-  it('belong to one account each time, and to several at once', async () => {
+  it('may belong to several accounts independently', async () => {
     const [people, others] = [await anAccount(), await anAccount()];
     await admin().put(`${people}/ben@x.example`).send({ role: 'USER' }).expect(200);
     await admin().get(`${others}/ben@x.example`).expect(404);
@@ -59,7 +59,7 @@ describe('the people of an account', () => {
     expect((await admin().get(`${people}/ben@x.example`).expect(200)).body.role).toBe('USER');
   });
 
-  it('are listed by address, page after page, and one account has no cursor of another', async () => {
+  it('are listed by address in pages, with a cursor that only works for the same account', async () => {
     const [people, others] = [await anAccount(), await anAccount()];
     for (const name of ['d', 'b', 'a', 'c_', 'e'])
       await admin().put(`${people}/${name}@list.example`).send({ role: 'USER' }).expect(200);
@@ -76,7 +76,7 @@ describe('the people of an account', () => {
     expect(found).toEqual([{ email: 'c_@list.example', role: 'USER' }]);
   });
 
-  it('are refused by name where something is wrong, and are none of an unknown account', async () => {
+  it('are rejected naming the invalid field, and for an unknown account', async () => {
     const people = await anAccount();
     for (const email of ['no-address', 'a@', '%00@x.example', `${'a'.repeat(250)}@x.example`]) {
       const { body } = await admin().put(`${people}/${email}`).send({ role: 'USER' }).expect(400);

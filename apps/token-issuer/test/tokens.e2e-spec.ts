@@ -3,7 +3,7 @@ import {
   closeAll,
   http,
   anAccountId,
-  asker,
+  rpcCaller,
   testNats,
   testUrls,
   type LaunchedApp,
@@ -21,7 +21,7 @@ const aTokenKey = (kid: string, more: object = {}) => ({
 });
 const variables = (...keys: object[]) => ({ ANALYTICS_TOKEN_KEYS: JSON.stringify(keys) });
 
-/** Checks a token as the query host does: by the published keys. */
+/** Verifies a token as the query host does, with the published keys. */
 function verified(token: string, keys: (JsonWebKey & { kid: string })[]) {
   const { header } = jwt.decode(token, { complete: true })!;
   const key = createPublicKey({ key: keys.find(({ kid }) => kid === header.kid)!, format: 'jwk' });
@@ -57,7 +57,7 @@ describe('GET /cube/token', () => {
 
   const jwks = async (of = issuer) => (await http(of).get('/.well-known/jwks.json')).body.keys;
 
-  it('answers a token of five minutes for the account of the key', async () => {
+  it('returns a token of five minutes for the account of the key', async () => {
     const before = Date.now();
     const response = await http(issuer, { key: userKey.toUpperCase() }).get('/cube/token').expect(200);
     const after = Date.now();
@@ -84,7 +84,7 @@ describe('GET /cube/token', () => {
     expect(serverTime.epoch_timestamp).toBe(Math.floor(served / 1000));
   });
 
-  it('answers 401 without a valid key, and does not look at the query', async () => {
+  it('responds 401 without a valid key, before it validates the query', async () => {
     await http(issuer).get('/cube/token').expect(401);
     await http(issuer, { key: 'unknown-key-0123456789' }).get('/cube/token').expect(401);
     await http(issuer, { key: 'malformed' }).get('/cube/token').expect(401);
@@ -92,7 +92,7 @@ describe('GET /cube/token', () => {
     await http(issuer).get(`/cube/token?clientId=${account}`).expect(401);
   });
 
-  it('refuses clientId from a USER key, even its own, before it looks at it', async () => {
+  it('rejects clientId from a USER key, even its own, before it validates it', async () => {
     for (const clientId of [account, 'platform', 'nobody', 'not%20legal', '']) {
       const { body } = await http(issuer, { key: userKey })
         .get(`/cube/token?clientId=${clientId}`)
@@ -118,7 +118,7 @@ describe('GET /cube/token', () => {
     }
   });
 
-  it('publishes the public keys, and those alone', async () => {
+  it('publishes the public keys and nothing else', async () => {
     const response = await http(issuer).get('/.well-known/jwks.json').expect(200);
     expect(response.headers['cache-control']).toBe('public, max-age=60');
     expect(response.body.keys).toHaveLength(1);
@@ -132,9 +132,9 @@ describe('GET /cube/token', () => {
     });
   });
 
-  it('tells the query host over NATS how to check tokens', async () => {
-    const other = await asker(nats.url);
-    const reply = await other.rpc.ask(GET_ANALYTICS_KEYS, {});
+  it('sends the query host over NATS what it needs to verify tokens', async () => {
+    const other = await rpcCaller(nats.url);
+    const reply = await other.rpc.request(GET_ANALYTICS_KEYS, {});
     expect(reply).toEqual({
       keys: await jwks(),
       issuer: testUrls['token-issuer'],
@@ -143,7 +143,7 @@ describe('GET /cube/token', () => {
     await other.close();
   });
 
-  it('publishes a new key before it signs, and the old one while it is listed', async () => {
+  it('publishes a new key before it signs, and an old one while it is configured', async () => {
     const now = Math.floor(Date.now() / 1000);
     const old = aTokenKey('old');
     const next = aTokenKey('next', { use_from: now + 2 });

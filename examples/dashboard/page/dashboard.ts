@@ -1,15 +1,15 @@
 import cube, { type CubeApi, type Query, type ResultSet } from '@cubejs-client/core';
 
-/** The client asks for a token before each request; one lives 300 s. */
+/** The Cube client calls this before each request; a token is valid for 300 s. */
 const TOKEN_MS = 240_000;
 const RANGE = 'from 29 days ago to now';
 
 const byId = (id: string): HTMLElement => document.getElementById(id)!;
 
 async function getJson<T>(path: string): Promise<T> {
-  const answer = await fetch(path);
-  if (!answer.ok) throw new Error(`${path} answered ${answer.status}`);
-  return (await answer.json()) as T;
+  const response = await fetch(path);
+  if (!response.ok) throw new Error(`${path} answered ${response.status}`);
+  return (await response.json()) as T;
 }
 
 async function connect(): Promise<CubeApi> {
@@ -41,7 +41,7 @@ function element<K extends keyof HTMLElementTagNameMap>(
 
 const shown = (value: unknown): string => (value === null || value === undefined ? '–' : String(value));
 
-/** What a number is made of: the client makes the query from what `/meta` says of the measure. */
+/** Shows the rows behind a number. The Cube client builds the query from the measure's drill members in `/meta`. */
 async function drill(api: CubeApi, results: ResultSet, xValues: string[], measure: string): Promise<void> {
   const query = results.drillDown({ xValues, yValues: [measure] });
   if (!query) return;
@@ -52,7 +52,7 @@ async function drill(api: CubeApi, results: ResultSet, xValues: string[], measur
   (byId('drill') as HTMLDialogElement).showModal();
 }
 
-/** A row for each group. A number is a button where somebody can look behind it. */
+/** Renders one row per group. Numbers that can be drilled into are buttons. */
 function tableOf(results: ResultSet, onFigure?: (xValues: string[], measure: string) => void) {
   const columns = results.tableColumns();
   const { measures } = results.annotation();
@@ -63,7 +63,7 @@ function tableOf(results: ResultSet, onFigure?: (xValues: string[], measure: str
     const cells = columns.map(({ key }) => {
       const text = shown(row[key]);
       if (!(key in measures)) return element('td', {}, text);
-      // A rate has no rows of its own.
+      // A rate cannot be drilled into.
       const isFigure = onFigure !== undefined && measures[key]!.type === 'number' && !measures[key]!.format;
       const content = isFigure
         ? element('button', { className: 'figure', onclick: () => onFigure(groups, key) }, text)
@@ -91,7 +91,7 @@ const inRange = (cubeName: string, granularity?: string): Pick<Query, 'timeDimen
 async function showClicks(api: CubeApi): Promise<void> {
   const measure = 'perk_clicks.count';
   const results = await api.load({ measures: [measure], ...inRange('perk_clicks', 'day') });
-  // Days without a click are filled in by the client.
+  // The Cube client adds days without clicks.
   const series = results.chartPivot();
   const highest = Math.max(1, ...series.map((point) => Number(point[measure])));
   const bars = series.map((point) => {
@@ -115,7 +115,7 @@ async function showTable(api: CubeApi, id: string, query: Query): Promise<void> 
   byId(id).replaceChildren(tableOf(results, onFigure));
 }
 
-/** Shows what went wrong instead of leaving it in the console. */
+/** Shows errors on the page, not only in the console. */
 function act(work: () => Promise<void>): void {
   work().catch((error: Error) => (byId('status').textContent = error.message));
 }

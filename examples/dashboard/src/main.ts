@@ -1,12 +1,17 @@
-/**
- * `npm run example:dashboard`: serves the dashboard of the first demo account on DASHBOARD_PORT (4020). The API key stays
- * here; the page gets short-lived tokens.
- */
 import { readFileSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'rolldown';
+import { readCommandLine } from '@perkway/command-line';
+
+readCommandLine(
+  `npm run example:dashboard
+
+Serves the dashboard of the first demo account of the running stack on DASHBOARD_PORT (4020). The API key stays in this process;
+the page gets short-lived tokens.`,
+  {},
+);
 
 interface StackFile {
   hosts: { token: string; query: string };
@@ -21,7 +26,7 @@ function readStack(): StackFile {
   try {
     return JSON.parse(readFileSync(stackFile, 'utf8')) as StackFile;
   } catch {
-    process.stderr.write(`There is no ${stackFile}: run npm start first.\n`);
+    process.stderr.write(`${stackFile} does not exist. Run npm start first.\n`);
     process.exit(1);
   }
 }
@@ -51,13 +56,13 @@ const send = (response: ServerResponse, status: number, type: string, text: stri
     })
     .end(text);
 
-/** A real one would first ask who is there. */
+/** A real application would authenticate the user first. */
 async function sendToken(response: ServerResponse): Promise<void> {
-  const answer = await fetch(`${hosts.token}/cube/token`, {
+  const reply = await fetch(`${hosts.token}/cube/token`, {
     headers: { 'x-api-key': userKey },
     signal: AbortSignal.timeout(10_000),
   });
-  send(response, answer.ok ? 200 : 502, 'application/json', answer.ok ? await answer.text() : '{}');
+  send(response, reply.ok ? 200 : 502, 'application/json', reply.ok ? await reply.text() : '{}');
 }
 
 const server = createServer((request, response) => {
@@ -68,8 +73,8 @@ const server = createServer((request, response) => {
     send(response, 200, 'application/json', JSON.stringify({ queryUrl: hosts.query }));
   else if (pathname === '/token')
     sendToken(response).catch(() => send(response, 502, 'application/json', '{}'));
-  else send(response, 404, 'text/plain', 'There is nothing here.');
+  else send(response, 404, 'text/plain', 'Not found');
 });
 server.listen(PORT, '127.0.0.1', () =>
-  process.stdout.write(`The dashboard of ${id}: http://127.0.0.1:${PORT}\n`),
+  process.stdout.write(`Dashboard of ${id}: http://127.0.0.1:${PORT}\n`),
 );

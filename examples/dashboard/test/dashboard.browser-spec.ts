@@ -1,5 +1,5 @@
 import { jetstream } from '@nats-io/jetstream';
-import { TRACKING_EVENT_VERSION, trackingSubject, type AppName } from '@perkway/domain';
+import { TRACKING_EVENT_VERSION, TRACKING_REPLAY_SUBJECT, type AppName } from '@perkway/domain';
 import { freePort } from '@perkway/local-servers';
 import {
   BundledApp,
@@ -47,7 +47,7 @@ async function startApp(app: AppName): Promise<AppProcess> {
 }
 
 let moments = 0;
-/** Each another one: rows that are alike in all that is shown are shown once. */
+/** Returns a different time for each event, because the drill-down merges rows with equal values. */
 const aMomentBefore = (at: number): number => at - (moments += 1);
 const tracked = (fields: object) => ({
   v: TRACKING_EVENT_VERSION,
@@ -75,7 +75,7 @@ const EVENTS = [
   ...Array.from({ length: 7 }, (_, index) => click('coffee', index % 3)),
   ...Array.from({ length: 4 }, () => click('tea', 2, { class: 'human', reason: 'default' })),
   click('tea', 5, { class: 'bot', reason: 'user-agent:x' }),
-  // Beside the range.
+  // Outside the date range.
   click('tea', 60),
   tracked({ ...click('tea', 1), account: 'somebody-else' }),
   ...['a', 'b', 'c'].map((each) => campaign('teaser_view', each, { channel: 'outreach' })),
@@ -85,7 +85,7 @@ const EVENTS = [
 
 beforeAll(async () => {
   [database, nats] = await Promise.all([
-    // Migrated by the bundles.
+    // The bundles run the migrations.
     testDatabase('analytics-query', () => Promise.resolve(), { template: 'dashboard' }),
     testNats(),
   ]);
@@ -97,7 +97,7 @@ beforeAll(async () => {
   const connection = await connectTo(nats.url);
   const stream = jetstream(connection, { timeout: 1_000 });
   await waitFor(
-    async () => void (await stream.publish(trackingSubject('test'), JSON.stringify({ events: EVENTS }))),
+    async () => void (await stream.publish(TRACKING_REPLAY_SUBJECT, JSON.stringify({ events: EVENTS }))),
     'the stream',
   );
   await connection.close();
@@ -137,7 +137,7 @@ afterAll(async () => {
   await closeAll(database, nats);
 });
 
-/** The texts of the body of a table. */
+/** Returns the texts of a table's body. */
 const lines = (selector: string): Promise<string[][]> =>
   page.$$eval(`${selector} tbody tr`, (rows) =>
     rows.map((row) => [...row.querySelectorAll('td')].map((cell) => cell.textContent ?? '')),
@@ -146,7 +146,7 @@ const asked = (sql: string) =>
   database.query<{ line: string[] }>(sql).then((rows) => rows.map(({ line }) => line));
 const IN_RANGE = `account_id = '${ACCOUNT}' and occurred_at >= (now() at time zone 'UTC')::date - 29`;
 
-it('shows what plain queries count', async () => {
+it('shows the same numbers as plain queries', async () => {
   expect(await page.textContent('#status')).toBe('Up to date');
   const bars = await page.$$eval('#clicks button', (all) =>
     all.map((bar) => [bar.dataset.day!, bar.dataset.value!]),
@@ -170,10 +170,10 @@ it('shows what plain queries count', async () => {
   ]);
 });
 
-it('shows what a number is made of', async () => {
+it('shows the rows behind a number', async () => {
   await page.click('#perks tr[data-group="Tea"] td[data-measure="perk_clicks.count"] button');
   await page.waitForSelector('#drill[open] tbody tr');
-  // Without the one of two months ago and the one of somebody else.
+  // Without the click of two months ago and the one of another account.
   const drilled = await lines('#drill-rows');
   expect(drilled).toHaveLength(5);
   expect(drilled.every((cells) => cells.includes('Tea'))).toBe(true);
@@ -195,6 +195,6 @@ it('shows what a number is made of', async () => {
   await waitFor(async () => expect(await lines('#drill-rows')).toHaveLength(2), 'the clicks of a campaign');
 });
 
-it('has nothing to complain about', () => {
+it('reports no browser errors', () => {
   expect(complaints).toEqual([]);
 });

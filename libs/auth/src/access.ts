@@ -3,19 +3,19 @@ import type { Role } from '@perkway/domain';
 import { IS_PUBLIC } from '@perkway/platform';
 import { ALLOW_QUERY_KEY, ROLES } from './decorators.js';
 
-/** Whom a handler lets in. */
+/** Who may call a handler. */
 export interface Access {
   isPublic: boolean;
   allowsQueryKey: boolean;
   roles: readonly Role[];
 }
 
-/** Where nothing is said: what is in a browser is let in only where that is said. */
+/** Default roles: keys in browsers need an explicit permission. */
 const SERVER_ROLES: readonly Role[] = ['USER', 'ADMIN'];
 
 const reflector = new Reflector();
 
-/** As the decorators of the handler say or, where they say nothing, those of its controller. */
+/** Reads the decorators of the handler or, if it has none, of its controller. */
 export function accessOf(...targets: Parameters<Reflector['getAllAndOverride']>[1]): Access {
   return {
     isPublic: reflector.getAllAndOverride<boolean>(IS_PUBLIC, targets) ?? false,

@@ -2,7 +2,7 @@ import { RATE_LIMIT_HEADERS, type Credentials } from '@perkway/platform';
 import { ROLES } from '@perkway/domain';
 import { accessOf } from './access.js';
 
-/** What the OpenAPI documents say of the guard and its limit. */
+/** Describes the guard and its rate limit in the OpenAPI documents. */
 export const apiKeyCredentials: Credentials = {
   name: 'apiKey',
   scheme: { type: 'apiKey', name: 'X-API-Key', in: 'header' },

@@ -81,7 +81,7 @@ class OperatorsController {
   }
 }
 
-/** What the owner of the keys knows, and how it is asked. */
+/** A stub of the key owner, and how often it is asked. */
 class Owner {
   readonly keys: Record<string, ResolvedKey> = {};
   readonly asked: string[][] = [];
@@ -149,13 +149,13 @@ describe('the API key guard', () => {
   const as = (headers: object, to = app) => request.agent(to.getHttpServer()).set(headers);
   const get = (url: string, headers: Record<string, string> = {}) => as(headers).get(url);
 
-  it('tells a key how much of its limit is left, and refuses it past the limit', async () => {
+  it('tells a key its remaining rate limit, and rejects requests beyond it', async () => {
     const limited = await startApp(owner, { RATE_LIMIT_PER_KEY: '2' });
     try {
       const read = () => as({ 'x-api-key': USER_KEY }, limited).get('/mine');
-      const answers = await Promise.all([1, 2, 3, 4, 5].map(read));
-      expect(answers.filter(({ status }) => status === 429).length).toBeGreaterThanOrEqual(1);
-      const refused = answers.find(({ status }) => status === 429)!;
+      const responses = await Promise.all([1, 2, 3, 4, 5].map(read));
+      expect(responses.filter(({ status }) => status === 429).length).toBeGreaterThanOrEqual(1);
+      const refused = responses.find(({ status }) => status === 429)!;
       expect(refused.body).toMatchObject({ code: 'TOO_MANY_REQUESTS' });
       expect(refused.headers).toMatchObject({
         'ratelimit-limit': '2',
@@ -181,17 +181,17 @@ describe('the API key guard', () => {
     'has spaces in the middle',
     'bad!characters.in.it',
     Buffer.from('ключключключключ').toString('latin1'),
-  ])('refuses %j, which cannot be a key, without asking anybody', async (key) => {
+  ])('rejects %j, which cannot be a key, without a lookup', async (key) => {
     expect((await get('/mine', { 'x-api-key': key })).status).toBe(401);
     expect(owner.asked).toEqual([]);
   });
 
-  it('refuses two keys in one request', async () => {
+  it('rejects two keys in one request', async () => {
     const response = await as({ 'x-api-key': [USER_KEY, USER_KEY] }).get('/mine');
     expect(response.status).toBe(401);
   });
 
-  it('refuses an unknown key', async () => {
+  it('rejects an unknown key', async () => {
     const response = await get('/mine', { 'x-api-key': 'nobody-knows-this-key' });
     expect(response.status).toBe(401);
     expect(owner.asked).toEqual([[hashApiKey(PEPPER, 'nobody-knows-this-key')]]);
@@ -233,9 +233,9 @@ describe('the API key guard', () => {
     ]);
   });
 
-  it('lets an address try a few wrong keys a minute, and the right one at any time', async () => {
+  it('limits wrong keys per address and minute, but always accepts a valid one', async () => {
     const limited = await startApp(owner, { UNKNOWN_KEYS_PER_MINUTE: '3' });
-    // Of the clock: as the next one goes on it is let try again.
+    // Start early in a clock minute: the limit resets when the next one begins.
     const leftOfMinute = 60_000 - (Date.now() % 60_000);
     if (leftOfMinute < 5_000) await sleep(leftOfMinute);
     try {
@@ -255,7 +255,7 @@ describe('the API key guard', () => {
         }),
       ]);
       expect(over.headers['retry-after']).toBe(over.headers['ratelimit-reset']);
-      // Nobody guesses without a key, and the right one was not used here before.
+      // A request without a key is not a failed attempt, and a valid key passes even if it is new here.
       expect((await from('198.51.100.1')).status).toBe(401);
       expect((await from('198.51.100.1', USER_KEY)).status).toBe(200);
       expect((await from('198.51.100.1', 'nobody-knows-this-key')).status).toBe(429);
@@ -265,7 +265,7 @@ describe('the API key guard', () => {
     }
   });
 
-  it('explains a refusal by one log line: code, account and key id, never the key', async () => {
+  it('logs one line per rejection with code, account and key id, never the key', async () => {
     const logs: string[] = [];
     const logged = await startApp(owner, { RATE_LIMIT_PER_KEY: '2' }, logs);
     try {
@@ -286,7 +286,7 @@ describe('the API key guard', () => {
     }
   });
 
-  it('writes one line for the first of many refusals of a key in a second, and one for all others', async () => {
+  it('logs one line for the first rejection of a key in a second, and one for all others', async () => {
     const logs: string[] = [];
     const limited = await startApp(owner, { RATE_LIMIT_PER_KEY: '2' }, logs);
     const lines = () => logs.map((line) => JSON.parse(line)).filter(({ status }) => status === 429);
@@ -294,10 +294,10 @@ describe('the API key guard', () => {
       const beyond = 40;
       let refused = 0;
       while (refused < beyond) {
-        const answers = await Promise.all(
+        const responses = await Promise.all(
           Array.from({ length: beyond }, () => as({ 'x-api-key': USER_KEY }, limited).get('/mine')),
         );
-        refused += answers.filter(({ status }) => status === 429).length;
+        refused += responses.filter(({ status }) => status === 429).length;
       }
       const counted = () => lines().reduce((sum, { times = 1 }) => sum + times, 0);
       while (counted() < refused) await sleep(50);
@@ -317,7 +317,7 @@ describe('the API key guard', () => {
     }
   });
 
-  it('answers as the account of the key, whatever its case, and asks once', async () => {
+  it('resolves a key once, whatever its case', async () => {
     for (const key of [USER_KEY, USER_KEY.toUpperCase(), USER_KEY]) {
       const response = await get('/mine', { 'x-api-key': key, 'x-request-id': 'r-1' });
       expect(response.status).toBe(200);
@@ -338,13 +338,13 @@ describe('the API key guard', () => {
     );
   });
 
-  it('judges the key, then the role, then the body', async () => {
+  it('checks the key, then the role, then the body', async () => {
     const post = async (key: string | undefined, payload: string) => {
       const headers = { 'content-type': 'application/json', ...(key ? { 'x-api-key': key } : {}) };
       const response = await as(headers).post('/amounts').send(payload);
       return [response.status, response.body.code];
     };
-    // Twice: through Passport, and from memory.
+    // Twice: through Passport, and from the cache.
     for (const _ of [1, 2]) {
       expect(await post(undefined, '{bad')).toEqual([401, 'API_KEY_INVALID']);
       expect(await post(USER_KEY, '{bad')).toEqual([403, 'FORBIDDEN']);
@@ -355,15 +355,15 @@ describe('the API key guard', () => {
     }
   });
 
-  it('takes the role from the handler before the controller', async () => {
+  it('prefers the roles of the handler to those of the controller', async () => {
     expect((await get('/operators/things', { 'x-api-key': USER_KEY })).status).toBe(403);
     expect((await get('/operators/things', { 'x-api-key': ADMIN_KEY })).status).toBe(200);
     expect((await get('/operators/everyone', { 'x-api-key': USER_KEY })).status).toBe(200);
   });
 
-  it('lets a key of a browser in only where that is said, and tells why not elsewhere', async () => {
+  it('accepts JOURNEY keys only where allowed, and says why elsewhere', async () => {
     const headers = { 'x-api-key': JOURNEY_KEY };
-    // Twice: through Passport, and from memory.
+    // Twice: through Passport, and from the cache.
     for (const _ of [1, 2]) {
       expect((await get('/operators/shown', headers)).status).toBe(200);
       for (const path of ['/mine', '/embedded', '/operators/things', '/operators/everyone']) {
@@ -376,13 +376,13 @@ describe('the API key guard', () => {
     expect((await get('/operators/shown', { 'x-api-key': USER_KEY })).status).toBe(200);
   });
 
-  it('opens only what is public', async () => {
+  it('lets anybody call public handlers only', async () => {
     expect((await get('/open')).status).toBe(200);
     expect((await get('/open', { 'x-api-key': 'nonsense' })).status).toBe(200);
     expect(owner.asked).toEqual([]);
   });
 
-  it('fails rather than run a handler without the caller that it asks for', async () => {
+  it('fails instead of running a handler without the caller it needs', async () => {
     expect((await get('/misused', { 'x-api-key': USER_KEY })).status).toBe(500);
   });
 
@@ -397,7 +397,7 @@ describe('the API key guard', () => {
       expect(owner.asked).toEqual([]);
     });
 
-    it('is not looked at where there is a header, even an empty one', async () => {
+    it('is ignored if there is a header, even an empty one', async () => {
       for (const header of ['', 'malformed', 'unknown-key-0123456789'])
         expect((await get(`/embedded?api_key=${USER_KEY}`, { 'x-api-key': header })).status).toBe(401);
       expect((await get('/embedded?api_key=unknown-key-0123456789', { 'x-api-key': USER_KEY })).status).toBe(
@@ -405,7 +405,7 @@ describe('the API key guard', () => {
       );
     });
 
-    it('is the last one where it is repeated, and none where it is empty', async () => {
+    it('is the last one if repeated, and missing if empty', async () => {
       const unknown = 'unknown-key-0123456789';
       expect((await get(`/embedded?api_key=${unknown}&api_key=${USER_KEY}`)).status).toBe(200);
       expect((await get(`/embedded?api_key=${USER_KEY}&api_key=${unknown}`)).status).toBe(401);
@@ -414,7 +414,7 @@ describe('the API key guard', () => {
     });
   });
 
-  it('refuses a revoked key within 5 s, while it is in use', async () => {
+  it('rejects a revoked key within 5 s, even while it is in use', async () => {
     expect((await get('/mine', { 'x-api-key': USER_KEY })).status).toBe(200);
     owner.revoke(USER_KEY);
     const revokedAt = Date.now();
@@ -427,7 +427,7 @@ describe('the API key guard', () => {
     expect(Date.now() - revokedAt).toBeLessThan(5_000);
   });
 
-  it('lets a key in at once when this process has just made it', async () => {
+  it('accepts a key at once after this process has created it', async () => {
     const fresh = 'fresh-key-0123456789';
     expect((await get('/mine', { 'x-api-key': fresh })).status).toBe(401);
     owner.add(fresh, { keyId: 'k3', account: 'acme', role: 'USER' });
@@ -435,7 +435,7 @@ describe('the API key guard', () => {
     expect((await get('/mine', { 'x-api-key': fresh })).status).toBe(200);
   });
 
-  it('answers 503 for a key it has never seen while the owner is away, and serves the ones it knows', async () => {
+  it('responds 503 for an unseen key while the owner is unavailable, and serves known ones', async () => {
     expect((await get('/mine', { 'x-api-key': USER_KEY })).status).toBe(200);
     owner.isAway = true;
     const unknown = await get('/mine', { 'x-api-key': ADMIN_KEY });
@@ -459,11 +459,11 @@ describe('the API key guard', () => {
   });
 });
 
-describe('a key known while its owner is away', () => {
+describe('a known key while its owner is unavailable', () => {
   beforeEach(() => jest.useFakeTimers({ now: 0 }));
   afterEach(() => jest.useRealTimers());
 
-  it('is served for 60 s and then no longer', async () => {
+  it('is accepted for 60 s and then rejected', async () => {
     const owner = new Owner();
     const keys = new KeyStore(PEPPER, owner.resolve, pino({ level: 'silent' }));
     try {

@@ -1,7 +1,7 @@
 import type { CanActivate, ExecutionContext } from '@nestjs/common';
 import { AuthGuard } from '@nestjs/passport';
-import { DomainError, lastOf, type Caller, type ResolvedKey } from '@perkway/domain';
-import { clientIp, type GuessLimiter } from '@perkway/platform';
+import { ApiError, lastOf, type Caller, type ResolvedKey } from '@perkway/domain';
+import { clientIp, type FailedAttemptLimiter } from '@perkway/platform';
 import type { FastifyReply } from 'fastify';
 import { accessOf, type Access } from './access.js';
 import { API_KEY_HEADER, registerApiKeyStrategy } from './api-key.strategy.js';
@@ -15,9 +15,9 @@ const JOURNEY_ONLY =
 let applications = 0;
 
 /**
- * Denies by default: 401 `API_KEY_INVALID` without a valid key, then 403 `FORBIDDEN` where its role is not enough.
- * Passport decides about a key that is not known yet; one that it let in is recognised without it, because Passport's
- * work on a request would cost as much as all the rest (docs/adr/0006-api-keys-in-memory.md).
+ * Denies by default: 401 `API_KEY_INVALID` without a valid key, then 403 `FORBIDDEN` for an insufficient role. Passport
+ * authenticates a key that is not in memory yet. Known keys bypass it, because its work would cost as much as the rest
+ * of a request (docs/adr/0006-api-keys-in-memory.md).
  */
 export class ApiKeyGuard extends AuthGuard() implements CanActivate {
   private readonly accessByHandler = new Map<object, Map<object, Access>>();
@@ -25,7 +25,7 @@ export class ApiKeyGuard extends AuthGuard() implements CanActivate {
   constructor(
     private readonly keys: KeyStore,
     private readonly limiter: KeyRateLimiter,
-    private readonly guesses: GuessLimiter,
+    private readonly failedAttempts: FailedAttemptLimiter,
   ) {
     applications += 1;
     const strategy = `api-key-${applications}`;
@@ -34,7 +34,7 @@ export class ApiKeyGuard extends AuthGuard() implements CanActivate {
   }
 
   override canActivate(context: ExecutionContext): boolean | Promise<boolean> {
-    // What arrives over NATS comes from our own apps: the broker knows who may publish what.
+    // Messages over NATS come from our own apps; the broker's permissions decide who may publish.
     if (context.getType() !== 'http') return true;
     const access = this.accessOf(context);
     if (access.isPublic) return true;
@@ -48,14 +48,14 @@ export class ApiKeyGuard extends AuthGuard() implements CanActivate {
 
   private identify(context: ExecutionContext, key: string): boolean | Promise<boolean> {
     const find = () => super.canActivate(context) as Promise<boolean>;
-    // Nobody guesses by sending none.
+    // A missing key is not a failed attempt.
     if (key === '') return find();
     const http = context.switchToHttp();
     const address = clientIp(http.getRequest<AuthenticatedRequest>());
-    return this.guesses.attempt(address, http.getResponse<FastifyReply>(), 'API_KEY_INVALID', find);
+    return this.failedAttempts.attempt(address, http.getResponse<FastifyReply>(), 'API_KEY_INVALID', find);
   }
 
-  /** A request of its own for Passport, which would otherwise add members to the real one. */
+  /** Gives Passport an object of its own, because it would add members to the real request. */
   override getRequest(context: ExecutionContext) {
     const request = context.switchToHttp().getRequest<AuthenticatedRequest>();
     return { headers: { [API_KEY_HEADER]: keyOf(request, this.accessOf(context)) } };
@@ -64,22 +64,21 @@ export class ApiKeyGuard extends AuthGuard() implements CanActivate {
   override handleRequest<Key>(error: unknown, key: Key, _info: unknown, context: ExecutionContext): Key {
     if (error) throw error;
     const access = this.accessOf(context);
-    if (!key)
-      throw new DomainError('API_KEY_INVALID', whyInvalid(context.switchToHttp().getRequest(), access));
+    if (!key) throw new ApiError('API_KEY_INVALID', whyInvalid(context.switchToHttp().getRequest(), access));
     this.admit(context, key as unknown as ResolvedKey, access);
     return key;
   }
 
-  /** The caller belongs to this request alone. */
+  /** Creates the caller of this request, counts the request and checks the role. */
   private admit(context: ExecutionContext, { account, role, keyId }: ResolvedKey, access: Access): void {
     const http = context.switchToHttp();
     const request = http.getRequest<AuthenticatedRequest>();
     const caller: Caller = { account, role, keyId, requestId: request.id };
-    // Also of a request that is refused, so that its log line says whose it is.
+    // Set before the checks, so that the log line of a rejected request has its caller too.
     request.caller = caller;
     this.limiter.count(keyId, http.getResponse<FastifyReply>());
     if (access.roles.includes(role)) return;
-    throw new DomainError('FORBIDDEN', role === 'JOURNEY' ? JOURNEY_ONLY : undefined);
+    throw new ApiError('FORBIDDEN', role === 'JOURNEY' ? JOURNEY_ONLY : undefined);
   }
 
   private accessOf(context: ExecutionContext): Access {
@@ -93,7 +92,7 @@ export class ApiKeyGuard extends AuthGuard() implements CanActivate {
   }
 }
 
-/** The header decides; the query is looked at only where there is no header. */
+/** Reads the key from the header; the query counts only without a header. */
 function keyOf(request: AuthenticatedRequest, access: Access): string {
   let key: unknown = request.headers[API_KEY_HEADER];
   if (key === undefined && access.allowsQueryKey)
@@ -101,7 +100,7 @@ function keyOf(request: AuthenticatedRequest, access: Access): string {
   return typeof key === 'string' ? key : '';
 }
 
-/** For whoever has to find out what the request lacks. */
+/** Explains to the developer of the client what is wrong with the request. */
 function whyInvalid(request: AuthenticatedRequest, access: Access): string {
   const key = keyOf(request, access);
   const isBearer = /^Bearer\b/i.test(key || (request.headers.authorization ?? ''));

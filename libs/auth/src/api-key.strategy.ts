@@ -6,8 +6,8 @@ import type { KeyStore } from './key-store.js';
 export const API_KEY_HEADER = 'x-api-key';
 
 /**
- * The strategy of one application, under a name of its own: Passport's register of strategies is common to the whole
- * process, and several applications may run in one (tests).
+ * Registers a strategy under the application's own name: Passport's registry is process-wide, and tests run several
+ * applications in one process.
  */
 export function registerApiKeyStrategy(name: string, keys: KeyStore): void {
   class ApiKeyStrategy extends PassportStrategy(HeaderAPIKeyStrategy, name) {
@@ -15,9 +15,9 @@ export function registerApiKeyStrategy(name: string, keys: KeyStore): void {
       super({ header: API_KEY_HEADER, prefix: '' }, false);
     }
 
-    /** False is a refusal; an error (nobody can tell whose key it is) becomes 503. */
+    /** False means rejected; an error (the key cannot be looked up) becomes 503. */
     async validate(key: string): Promise<ResolvedKey | false> {
-      // What cannot be a key is refused without asking anybody.
+      // A malformed key is rejected without a lookup.
       return isApiKey(key) && ((await keys.find(key)) ?? false);
     }
   }

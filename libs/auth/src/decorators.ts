@@ -9,18 +9,20 @@ export const ALLOW_QUERY_KEY = 'perkway:allow-query-key';
 export type AuthenticatedRequest = FastifyRequest & { caller?: Caller };
 
 /**
- * Only keys of one of these roles; others get 403 `FORBIDDEN`. On a handler or a controller. Where it does not stand, keys
- * of role JOURNEY are refused.
+ * Restricts a handler or controller to keys of these roles; others get 403 `FORBIDDEN`. Without it, USER and ADMIN keys
+ * are allowed.
  */
 export const Roles = (...roles: [Role, ...Role[]]) => SetMetadata(ROLES, roles);
 
 /**
- * The key may also come as query parameter `api_key`, where a header cannot be set (specification section 5). It is
- * looked at only when there is no `X-API-Key` header. On a handler or a controller.
+ * Also accepts the key in the query parameter `api_key`, for clients that cannot set a header (specification section
+ * 5). It is ignored if there is an `X-API-Key` header. On a handler or a controller.
  */
 export const AllowQueryKey = () => SetMetadata(ALLOW_QUERY_KEY, true);
 
-/** Whose key it is: the explicit first argument of services. Not for `@Public()` handlers, which have no caller. */
+/**
+ * Injects the caller, which services take as their first argument. Not for `@Public()` handlers, which have no caller.
+ */
 export const CurrentCaller = createParamDecorator((_: unknown, context: ExecutionContext): Caller => {
   const { caller } = context.switchToHttp().getRequest<AuthenticatedRequest>();
   if (!caller) throw new Error('@CurrentCaller() was used on a public handler');

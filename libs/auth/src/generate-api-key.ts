@@ -4,7 +4,7 @@ const GENERATED_PREFIX = 'pk_';
 const GENERATED_BYTES = 20;
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
 
-/** A key of 160 random bits in one case, because matching ignores case (specification section 5). */
+/** Generates a key with 160 random bits, in lower case because matching ignores case (specification section 5). */
 export function generateApiKey(): string {
   let key = GENERATED_PREFIX;
   let bits = 0;

@@ -1,7 +1,7 @@
 import { SharedCounter, type Windows } from '@perkway/platform';
 import { KeyRateLimiter } from './key-rate-limiter.js';
 
-/** Nobody else counts. */
+/** A counter without other replicas. */
 const alone = {
   counter: (_name: string, windows: Windows, limit: number) =>
     new SharedCounter(windows, limit, () => undefined),
@@ -24,7 +24,7 @@ const countIn = (limiter: KeyRateLimiter) => (key: string, now: number) => {
 };
 
 describe('KeyRateLimiter', () => {
-  it('admits the limit in a second, refuses the rest with Retry-After, and starts anew', () => {
+  it('admits requests up to the limit each second and rejects the rest with Retry-After', () => {
     const count = countIn(new KeyRateLimiter(2, alone));
     expect(count('a', 1_000)).toEqual({
       code: undefined,
@@ -38,7 +38,7 @@ describe('KeyRateLimiter', () => {
     expect(count('a', 2_000).code).toBeUndefined();
   });
 
-  it('counts each key by itself', () => {
+  it('counts each key separately', () => {
     const count = countIn(new KeyRateLimiter(1, alone));
     expect(count('a', 1_000).code).toBeUndefined();
     expect(count('b', 1_000).code).toBeUndefined();

@@ -1,23 +1,25 @@
-import { DomainError } from '@perkway/domain';
-import type { SharedCounter, SharedCounts } from '@perkway/platform';
+import { ApiError } from '@perkway/domain';
+import type { SharedCounter, ReplicaCounts } from '@perkway/platform';
 import type { FastifyReply } from 'fastify';
 
 const WINDOWS = { ms: 1_000 };
 const RESET_SECONDS = '1';
 
-/** Counts the requests of each key in windows of one second, in all replicas. It protects an app from one client's loop. */
+/**
+ * Counts the requests of each key per second over all replicas, to protect an app from a client that sends in a loop.
+ */
 export class KeyRateLimiter {
   private readonly used: SharedCounter;
 
-  /** @param limit requests a second for one key; 0 switches the limit off */
+  /** @param limit requests per second and key; 0 disables the limit */
   constructor(
     private readonly limit: number,
-    counts: Pick<SharedCounts, 'counter'>,
+    counts: Pick<ReplicaCounts, 'counter'>,
   ) {
     this.used = counts.counter('keys', WINDOWS, limit);
   }
 
-  /** Writes the `RateLimit-*` headers. @throws DomainError TOO_MANY_REQUESTS past the limit */
+  /** Counts a request and writes the `RateLimit-*` headers. @throws ApiError TOO_MANY_REQUESTS beyond the limit */
   count(keyId: string, reply: Pick<FastifyReply, 'header'>, now = Date.now()): void {
     if (this.limit === 0) return;
     const used = this.used.add(keyId, now);
@@ -26,6 +28,6 @@ export class KeyRateLimiter {
     void reply.header('ratelimit-reset', RESET_SECONDS);
     if (used <= this.limit) return;
     void reply.header('retry-after', RESET_SECONDS);
-    throw new DomainError('TOO_MANY_REQUESTS');
+    throw new ApiError('TOO_MANY_REQUESTS');
   }
 }

@@ -6,22 +6,25 @@ import type { Logger } from 'pino';
 import { hashApiKey } from './hash-api-key.js';
 
 /**
- * Answers for key hashes whose key it is; a hash that belongs to no valid key is absent from the answer. Must have
- * a timeout and fails as a DomainError of 503 or as a database error.
+ * Resolves key hashes; hashes without a valid key are absent from the result. Must have a timeout, and fail with an
+ * ApiError of 503 or a database error.
  */
 export type KeyResolver = (hashes: string[]) => Promise<Record<string, ResolvedKey>>;
 
-/** A revoked key is refused everywhere within 5 s: two turns of this and the time of an answer. */
+/** A revoked key must be rejected everywhere within 5 s: two refreshes plus one response. */
 const REFRESH_MS = 2_000;
-/** While the owner is away, keys already known stay valid this long. */
+/** How long known keys remain valid while the owner is unavailable. */
 const STALE_FOR_MS = 60_000;
-/** Spellings of valid keys whose hash is remembered. */
+/** Number of key spellings whose hash is cached. */
 const MAX_HASHES = 10_000;
 
-/** The valid keys that this process has seen, refreshed in the background (docs/adr/0006-api-keys-in-memory.md). */
+/**
+ * Caches the valid keys that this process has seen and refreshes them in the background
+ * (docs/adr/0006-api-keys-in-memory.md).
+ */
 export class KeyStore implements OnModuleDestroy {
   private readonly cache: RefreshingCache<ResolvedKey>;
-  /** The hash of each valid key as it was written: hashing costs more than the rest of the check together. */
+  /** Hash by key as written, because hashing costs more than the rest of the check. */
   private readonly hashes = new LRUCache<string, string>({ max: MAX_HASHES });
 
   constructor(
@@ -38,13 +41,13 @@ export class KeyStore implements OnModuleDestroy {
     });
   }
 
-  /** Whose key this is, if that is known without asking. */
+  /** Returns the key if it is in the cache. */
   peek(key: string): ResolvedKey | undefined {
     const hash = this.hashes.get(key);
     return hash === undefined ? undefined : this.cache.peek(hash);
   }
 
-  /** Whose key this is; undefined for an unknown or revoked one. Fails with 503 when that cannot be found out. */
+  /** Resolves the key; returns undefined if it is unknown or revoked. Fails with 503 if it cannot be looked up. */
   async find(key: string): Promise<ResolvedKey | undefined> {
     const hash = hashApiKey(this.pepper, key);
     const found = await this.cache.get(hash);
@@ -52,12 +55,12 @@ export class KeyStore implements OnModuleDestroy {
     return found;
   }
 
-  /** Valid keys that came with a request since then, and when the last one did (epoch milliseconds). */
+  /** Returns the valid keys used since then, with the time of their last use (epoch milliseconds). */
   usedSince(time: number): Iterable<{ value: ResolvedKey; usedAt: number }> {
     return this.cache.usedSince(time);
   }
 
-  /** Forgets a key that this process has just made, revoked or changed. */
+  /** Removes a key from the cache after this process has created, revoked or changed it. */
   invalidate(hash: string): void {
     this.cache.invalidate(hash);
   }

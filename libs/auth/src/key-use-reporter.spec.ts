@@ -6,7 +6,7 @@ import { KeyUseReporter } from './key-use-reporter.js';
 const MINUTE = 60_000;
 const NOON = 1_793_880_000_000;
 
-describe('the reporter of key uses', () => {
+describe('KeyUseReporter', () => {
   let used: { value: ResolvedKey; usedAt: number }[];
   let told: KeyUses['minutes'][];
   let isAway: boolean;
@@ -32,7 +32,7 @@ describe('the reporter of key uses', () => {
   });
   afterEach(() => jest.useRealTimers());
 
-  it('tells of a key once a minute, however often it is used', async () => {
+  it('reports a key once a minute, however often it is used', async () => {
     for (const seconds of [0, 5, 10, 55, 60, 65]) {
       use('k', NOON + seconds * 1_000);
       await reporter.report();
@@ -40,7 +40,7 @@ describe('the reporter of key uses', () => {
     expect(told).toEqual([{ k: NOON / MINUTE }, { k: NOON / MINUTE + 1 }]);
   });
 
-  it('tells of nothing when nothing was used', async () => {
+  it('reports nothing if no key was used', async () => {
     await reporter.report();
     use('k', NOON);
     jest.setSystemTime(NOON + 5_000);
@@ -50,7 +50,7 @@ describe('the reporter of key uses', () => {
     expect(told).toEqual([{ k: NOON / MINUTE }]);
   });
 
-  it('tells again what the owner did not hear', async () => {
+  it('reports again what the owner did not receive', async () => {
     isAway = true;
     use('k', NOON);
     await reporter.report();

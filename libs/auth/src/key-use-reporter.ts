@@ -3,21 +3,21 @@ import type { KeyUses } from '@perkway/domain';
 import type { Logger } from 'pino';
 import type { KeyStore } from './key-store.js';
 
-/** Takes down when keys were used. Must have a timeout. */
+/** Records when keys were used. Must have a timeout. */
 export type KeyUseRecorder = (uses: KeyUses) => Promise<unknown>;
 
 const REPORT_MS = 5_000;
 const MINUTE_MS = 60_000;
-/** Keys in one message. */
+/** Keys per message. */
 const MOST_KEYS = 5_000;
 
 /**
- * Tells the owner of the keys which were used, each at most once a minute. Nothing is noted while a request is answered:
- * the memory of the keys knows when each was asked for.
+ * Reports used keys to their owner, each at most once a minute. Requests do no extra work for this, because the key
+ * cache already knows when each key was last used.
  */
 export class KeyUseReporter implements OnModuleInit, OnModuleDestroy {
   private timer: NodeJS.Timeout | undefined;
-  /** The minute that was told last of each key; of the last turns only. */
+  /** Last reported minute of each recently used key. */
   private told = new Map<string, number>();
   private since = 0;
   private isReporting = false;
@@ -37,11 +37,11 @@ export class KeyUseReporter implements OnModuleInit, OnModuleDestroy {
     clearInterval(this.timer);
   }
 
-  /** Never rejects: what was not heard is told again with the next turn. */
+  /** Never rejects: a failed report is repeated next time. */
   async report(): Promise<void> {
     if (this.isReporting) return;
     this.isReporting = true;
-    // A key used in the millisecond of a turn is looked at in both.
+    // Taken before the scan, so that a use during the scan is in the next report.
     const started = Date.now();
     try {
       const news = new Map<string, number>();
@@ -59,7 +59,7 @@ export class KeyUseReporter implements OnModuleInit, OnModuleDestroy {
       this.since = started;
       this.isOwnerAway = false;
     } catch (err) {
-      if (!this.isOwnerAway) this.logger.debug({ err }, 'cannot tell which keys were used');
+      if (!this.isOwnerAway) this.logger.debug({ err }, 'cannot report used keys');
       this.isOwnerAway = true;
     } finally {
       this.isReporting = false;

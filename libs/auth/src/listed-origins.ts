@@ -1,22 +1,22 @@
-import { isApiKey, lastOf, type ResolvedKey } from '@perkway/domain';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { API_KEY_HEADER } from './api-key.strategy.js';
-import type { KeyStore } from './key-store.js';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { AuthenticatedRequest } from './decorators.js';
 
 export interface ListedOrigins {
   /**
-   * The account whose web sites may call this address, as its path says, since a preflight has no key. Undefined: nobody's,
-   * and null: an address that is none of a web site's business.
+   * Returns the account whose web sites may call this path; a preflight has no key to tell. Undefined if no such
+   * account exists, null if the path is not for web sites.
    */
   accountOf(url: string): Promise<string | undefined> | null;
   /** The web sites that the account lists. */
   originsOf(account: string): Promise<readonly string[]>;
-  /** Answers of a preflight, as in the headers of these names. */
+  /** Whether any account lists the web site. */
+  isListedByAny(origin: string): Promise<boolean>;
+  /** Values of the preflight headers with these names. */
   allowMethods: string;
   allowHeaders: string;
-  /** Answers that pages may read besides those that they always may. */
+  /** Response headers that pages may read besides `x-request-id` and the CORS-safelisted ones. */
   exposeHeaders?: string;
-  /** Whether pages with a key of role USER or ADMIN may read the answers. */
+  /** Whether pages with a USER or ADMIN key may read the responses. */
   allowsServerKeys: boolean;
 }
 
@@ -24,62 +24,55 @@ const NOT_FOR_BROWSERS =
   'A key of role USER or ADMIN does not belong in a browser, where everybody can read it: use one of role JOURNEY.';
 
 /**
- * CORS (docs/adr/0008-outreach.md). Before the handlers, so that a page of a listed site can read refusals too. A site that
- * is not listed learns nothing, not even whether there is something at the address. A request without `Origin` costs
- * nothing here.
+ * Implements CORS for listed web sites (docs/adr/0008-outreach.md), including error responses, which their pages can
+ * then read. Other sites learn nothing, not even whether the resource exists. The guard still checks keys and limits
+ * failed attempts. Requests without `Origin` cost nothing here.
  */
-export function allowListedOrigins(fastify: FastifyInstance, keys: KeyStore, options: ListedOrigins): void {
-  const { allowMethods, allowHeaders, exposeHeaders, allowsServerKeys } = options;
+export function allowListedOrigins(fastify: FastifyInstance, options: ListedOrigins): void {
+  const { allowMethods, allowHeaders, allowsServerKeys } = options;
+  const exposeHeaders = ['x-request-id', ...(options.exposeHeaders ? [options.exposeHeaders] : [])].join(
+    ', ',
+  );
+  const allowed = new WeakSet<FastifyRequest>();
   const isListed = async (account: Promise<string | undefined>, origin: string): Promise<boolean> => {
     const id = await account;
-    return id !== undefined && (await options.originsOf(id)).includes(origin);
-  };
-  const answer = async (
-    account: Promise<string | undefined>,
-    origin: string,
-    request: FastifyRequest,
-    reply: FastifyReply,
-  ) => {
-    void reply.header('vary', 'Origin');
-    const isPreflight = request.method === 'OPTIONS';
-    // False also while it cannot be found out.
-    let isAllowed = await isListed(account, origin).catch(() => false);
-    if (isAllowed && !isPreflight && (await isOfServer(keys, request))) {
-      void reply.header('perkway-detail', NOT_FOR_BROWSERS);
-      isAllowed = allowsServerKeys;
-    }
-    if (isAllowed) void reply.header('access-control-allow-origin', origin);
-    if (isAllowed && exposeHeaders && !isPreflight)
-      void reply.header('access-control-expose-headers', exposeHeaders);
-    if (!isPreflight) return false;
-    if (isAllowed)
-      void reply.headers({
-        'access-control-allow-methods': allowMethods,
-        'access-control-allow-headers': allowHeaders,
-        'access-control-max-age': '600',
-      });
-    void reply.code(204).send();
-    return true;
+    // For an unknown resource, let pages of any listed site read the 404 instead of a CORS failure.
+    return id === undefined ? options.isListedByAny(origin) : (await options.originsOf(id)).includes(origin);
   };
   fastify.addHook('onRequest', (request, reply, done) => {
     const { origin } = request.headers;
     const account = origin === undefined ? null : options.accountOf(request.url);
     if (account === null) return done();
-    answer(account, origin!, request, reply).then((isAnswered) => {
-      if (!isAnswered) done();
-    }, done);
+    void reply.header('vary', 'Origin');
+    isListed(account, origin!)
+      // Deny if the origins cannot be looked up.
+      .catch(() => false)
+      .then((isAllowed) => {
+        if (request.method !== 'OPTIONS') {
+          if (isAllowed) allowed.add(request);
+          return done();
+        }
+        if (isAllowed)
+          void reply.headers({
+            'access-control-allow-origin': origin,
+            'access-control-allow-methods': allowMethods,
+            'access-control-allow-headers': allowHeaders,
+            'access-control-max-age': '600',
+          });
+        void reply.code(204).send();
+      }, done);
   });
-}
-
-/** A key that cannot be looked up now is not shown to a browser either; one that there is not is refused anyway. */
-async function isOfServer(keys: KeyStore, { headers, query }: FastifyRequest): Promise<boolean> {
-  const given: unknown = headers[API_KEY_HEADER] ?? lastOf((query as { api_key?: unknown }).api_key);
-  if (typeof given !== 'string' || !isApiKey(given)) return false;
-  let key: ResolvedKey | undefined;
-  try {
-    key = keys.peek(given) ?? (await keys.find(given));
-  } catch {
-    return true;
-  }
-  return key !== undefined && key.role !== 'JOURNEY';
+  // In onSend, because by then the guard knows the caller.
+  fastify.addHook('onSend', (request, reply, _payload, done) => {
+    if (!allowed.has(request)) return done();
+    const { caller } = request as AuthenticatedRequest;
+    const isOfServer = caller !== undefined && caller.role !== 'JOURNEY';
+    if (isOfServer) void reply.header('perkway-detail', NOT_FOR_BROWSERS);
+    if (!isOfServer || allowsServerKeys)
+      void reply.headers({
+        'access-control-allow-origin': request.headers.origin,
+        'access-control-expose-headers': exposeHeaders,
+      });
+    done();
+  });
 }

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
 import ts from 'typescript';
 
-// The package as it is installed: one file of code, the declarations, and the types of the documents.
+// Builds the package as it is published: one code file, the declarations, and the types of the OpenAPI documents.
 
 const SOURCE = join(dirname(fileURLToPath(import.meta.url)), '..');
 const ROOT = join(SOURCE, '../..');
@@ -18,7 +18,7 @@ const bundle = await rolldown({
   cwd: ROOT,
   input: join(SOURCE, 'src/index.ts'),
   platform: 'neutral',
-  external: ['openapi-fetch'],
+  external: ['openapi-fetch', 'node:crypto'],
 });
 await bundle.write({ dir: TARGET, format: 'esm', entryFileNames: 'index.js' });
 await bundle.close();
@@ -33,7 +33,7 @@ const program = ts.createProgram([join(SOURCE, 'src/index.ts')], {
   lib: ['lib.es2023.d.ts', 'lib.dom.d.ts', 'lib.dom.iterable.d.ts'],
   module: ts.ModuleKind.ESNext,
   moduleResolution: ts.ModuleResolutionKind.Bundler,
-  types: [],
+  types: ['node'],
   skipLibCheck: true,
   paths: { '@perkway/client/documents': [join(TYPES, 'index.d.ts')] },
 });
@@ -47,7 +47,7 @@ if (problems.length > 0)
 mkdirSync(join(TARGET, 'documents'));
 for (const name of readdirSync(TYPES)) cpSync(join(TYPES, name), join(TARGET, 'documents', name));
 cpSync(join(SOURCE, 'README.md'), join(TARGET, 'README.md'));
-// Without the script that keeps anybody from packing the sources.
+// Drop the script that prevents packing the sources.
 const manifest = JSON.parse(readFileSync(join(SOURCE, 'package.json'), 'utf8'));
 delete manifest.scripts;
 writeFileSync(join(TARGET, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);

@@ -3,18 +3,19 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import openapi, { astToString } from 'openapi-typescript';
 
-// Types of the operations of each host, from the documents of the apps in dist/openapi.
+// Generates the types of each host's operations from the OpenAPI documents in dist/openapi.
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../../..');
 const FOLDER = join(ROOT, 'dist/client-types');
 
-/** What the client calls each app. */
+/** App by its name in the client. */
 const APPS = {
   perks: 'perks',
   boost: 'boost',
   gift: 'gift-cards',
   token: 'token-issuer',
   analytics: 'analytics-query',
+  events: 'events',
 };
 
 rmSync(FOLDER, { recursive: true, force: true });

@@ -1,6 +1,6 @@
 import { createPerkway, PerkwayError, type Perkway } from '@perkway/client';
 
-// What a service of an integrator is like: compiled under `strict` and run by test/package.e2e-spec.ts.
+// A sample service of an integrator. test/package.fleet-spec.ts compiles it under `strict` and runs it.
 
 const {
   PERKWAY_API_KEY: apiKey = '',
@@ -15,7 +15,7 @@ const available: number = pools[0]!.inventories[0]!.available;
 
 const link = await perkway.gift.generateRewardLink({
   poolId,
-  createdBy: 'consumer',
+  createdBy: 'Łukasz 100%',
   denomination: 25,
   currency: 'EUR',
   expires_at: Math.floor(Date.now() / 1000) + 3600,
@@ -23,16 +23,19 @@ const link = await perkway.gift.generateRewardLink({
 });
 const address: string = link.reward_link;
 
-const states: string[] = [];
-for await (const { id, state } of perkway.gift.listRewardLinks({ limit: 1 })) states.push(`${id} ${state}`);
-const { data, next_cursor } = await perkway.gift.listRewardLinks({ state: 'RESERVED' });
+const creators: string[] = [];
+for await (const { created_by } of perkway.gift.listRewardLinks({ limit: 1 })) creators.push(created_by);
+const { signal } = new AbortController();
+const page = await perkway.gift.listRewardLinks({ state: 'RESERVED' }, { signal }).withResponse();
+const { data, next_cursor } = page.data;
+const answered: [number, string | undefined] = [page.status, page.requestId];
 
-const wish = { createdBy: 'consumer', currency: 'EUR', expires_at: 1893456000 };
+const preference = { createdBy: 'consumer', currency: 'EUR', expires_at: 1893456000 };
 export const WRONG = [
   // @ts-expect-error A denomination is a number.
-  () => perkway.gift.generateRewardLink({ ...wish, poolId, denomination: '25' }),
+  () => perkway.gift.generateRewardLink({ ...preference, poolId, denomination: '25' }),
   // @ts-expect-error A link is one of a pool.
-  () => perkway.gift.generateRewardLink({ ...wish, denomination: 25 }),
+  () => perkway.gift.generateRewardLink({ ...preference, denomination: 25 }),
   // @ts-expect-error There is no such state.
   () => perkway.gift.listRewardLinks({ state: 'LOST' }),
   // @ts-expect-error There is no such operation.
@@ -59,7 +62,9 @@ console.log(
   JSON.stringify({
     available,
     address,
-    listed: states.length,
+    creators,
+    status: answered[0],
+    hasRequestId: answered[1] !== undefined,
     reserved: data.length,
     next_cursor,
     refusal,

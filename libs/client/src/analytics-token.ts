@@ -1,23 +1,28 @@
+import { SYSTEM_CLOCK, type Clock } from './clock.js';
+
 interface Issued {
   token: string;
-  /** Epoch milliseconds, by the clock of the server. */
+  /** Epoch milliseconds on the server's clock. */
   expiration: number;
   serverTime: { epoch_timestamp: number };
 }
 
-/** Renewed so long before its end. */
+/** A token is renewed this long before it expires. */
 const MARGIN_MS = 30_000;
 
-/** Keeps one token, for as long as it is good by our own clock; those who ask at once share the asking. */
-export function analyticsToken(issue: () => Promise<Issued>): () => Promise<string> {
+/** Caches one token for its lifetime, measured by the local clock; concurrent calls share one request. */
+export function analyticsToken(
+  issue: () => Promise<Issued>,
+  clock: Pick<Clock, 'now'> = SYSTEM_CLOCK,
+): () => Promise<string> {
   let current: Promise<{ token: string; renewAt: number }> | undefined;
   const renew = () => {
     const asked = issue().then(({ token, expiration, serverTime }) => {
       const lastsMs = expiration - serverTime.epoch_timestamp * 1000;
-      return { token, renewAt: Date.now() + lastsMs - MARGIN_MS };
+      return { token, renewAt: clock.now() + lastsMs - MARGIN_MS };
     });
     current = asked;
-    // The next one asks again.
+    // After a failure, let the next call try again.
     asked.catch(() => {
       if (current === asked) current = undefined;
     });
@@ -27,8 +32,8 @@ export function analyticsToken(issue: () => Promise<Issued>): () => Promise<stri
     const asked = current;
     if (asked) {
       const known = await asked;
-      if (known.renewAt > Date.now()) return known.token;
-      // Unless another call has renewed it meanwhile.
+      if (known.renewAt > clock.now()) return known.token;
+      // Another call may have renewed it already.
       if (current === asked) current = undefined;
     }
     return (await (current ?? renew())).token;

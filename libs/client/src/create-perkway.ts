@@ -1,28 +1,30 @@
 import { analyticsToken } from './analytics-token.js';
+import { call, pagedCall } from './call.js';
+import { eventList, type EventList, type EventListInput } from './event-list.js';
 import { OPERATIONS, parseOperation } from './operations.js';
-import { paged } from './paged.js';
 import { PerkwayError } from './perkway-error.js';
-import { sender, type Credentials, type Input } from './send.js';
+import { sender, type CallOptions, type Credentials, type Input } from './send.js';
 import type { HostClient, HostName } from './types.js';
 
-/** Where the hosts are, as the stack file has them; those that are not used may be missing. */
+/** Base URLs of the hosts, named as in the stack file. Hosts that you do not use may be omitted. */
 export interface PerkwayHosts {
   perks?: string;
   boost?: string;
   gift?: string;
   token?: string;
   query?: string;
+  events?: string;
 }
 
 export interface PerkwayOptions {
-  /** Of role USER or ADMIN. It belongs on a server. */
+  /** A key of role USER or ADMIN. Keep it on a server. */
   apiKey: string;
   hosts: PerkwayHosts;
-  /** In place of the global one. */
+  /** Used instead of the global `fetch`. */
   fetch?: typeof fetch;
-  /** Of each try; 30 s, if not given. */
+  /** Timeout of each attempt in milliseconds. Default: 30,000. */
   timeoutMs?: number;
-  /** In all, of what may be repeated; 4, if not given. 1, for who repeats by a plan of their own. */
+  /** Maximum attempts of a repeatable request, including the first. Default: 4; 1 disables retries. */
   tries?: number;
 }
 
@@ -32,24 +34,31 @@ export interface Perkway {
   gift: HostClient<'gift'>;
   token: HostClient<'token'>;
   analytics: HostClient<'analytics'> & {
-    /** A token of the query host that lasts for a while yet; may be handed on as it is, to a Cube client. */
+    /** Returns a valid token for the query host. Not bound to `this`, so it can be passed to a Cube client. */
     token: () => Promise<string>;
+  };
+  events: HostClient<'events'> & {
+    /** Iterates over the events of the account, without end. */
+    list: (input?: EventListInput, options?: CallOptions) => EventList;
   };
 }
 
-/** What is called `query` among the hosts answers analytics. */
+/** Host by name in the client; only analytics has a different one. */
 const HOST_OF: Record<HostName, keyof PerkwayHosts> = {
   perks: 'perks',
   boost: 'boost',
   gift: 'gift',
   token: 'token',
   analytics: 'query',
+  events: 'events',
 };
-const LISTS = /^list(?!PerkCollections$|ApiKeys$)/;
+/** Operations that return a paginated list. The feed of events is not one, because it has no last page. */
+const LISTS = /^list(?!PerkCollections$|ApiKeys$|Events$)/;
+const LIST_EVENTS = parseOperation(OPERATIONS.events.listEvents);
 const DEFAULT_TIMEOUT_MS = 30_000;
 const DEFAULT_TRIES = 4;
 
-/** The client of one account. It keeps nothing but its analytics token, and opens nothing that would have to be closed. */
+/** Creates the client of one account. It caches only its analytics token, and there is nothing to close. */
 export function createPerkway({
   apiKey,
   hosts,
@@ -57,26 +66,32 @@ export function createPerkway({
   timeoutMs = DEFAULT_TIMEOUT_MS,
   tries = DEFAULT_TRIES,
 }: PerkwayOptions): Perkway {
+  if (!/^[!-~]+$/.test(apiKey)) throw new TypeError('`apiKey` must consist of visible ASCII characters');
   const withKey: Credentials = () => ({ 'X-API-Key': apiKey });
-  const client = <Host extends HostName>(name: Host, credentials: Credentials): HostClient<Host> => {
+  const senderOf = (name: HostName, credentials: Credentials) => {
     const baseUrl = hosts[HOST_OF[name]]?.replace(/\/+$/, '');
-    const send =
-      baseUrl === undefined ? undefined : sender({ baseUrl, credentials, fetch: given, timeoutMs, tries });
+    if (baseUrl !== undefined) return sender({ baseUrl, credentials, fetch: given, timeoutMs, tries });
+    return () =>
+      Promise.reject(new PerkwayError('CONNECTION_FAILED', `The option hosts.${HOST_OF[name]} is not set`));
+  };
+  const client = <Host extends HostName>(name: Host, credentials: Credentials): HostClient<Host> => {
+    const send = senderOf(name, credentials);
     const methods = Object.entries(OPERATIONS[name]).map(([operationId, text]: [string, string]) => {
       const operation = parseOperation(text);
-      const call = async (input: Input): Promise<unknown> => {
-        if (!send) throw new PerkwayError('CONNECTION_FAILED', `No host was given for ${HOST_OF[name]}`);
+      const request = async (input: Input, options?: CallOptions) => {
         const complete = withIdempotencyKey(operationId, input);
-        return send(operation, complete, mayRepeat(operationId, operation.method, complete));
+        return send(operation, complete, mayRepeat(operationId, operation.method, complete), options);
       };
       const method = LISTS.test(operationId)
-        ? (input: Input = {}) => paged((cursor) => call(cursor === undefined ? input : { ...input, cursor }))
-        : (input: Input = {}) => call(input);
+        ? (input: Input = {}, options?: CallOptions) =>
+            pagedCall((cursor) => request(cursor === undefined ? input : { ...input, cursor }, options))
+        : (input: Input = {}, options?: CallOptions) => call(() => request(input, options));
       return [operationId, method];
     });
     return Object.fromEntries(methods) as HostClient<Host>;
   };
   const token = client('token', withKey);
+  const listEvents = senderOf('events', withKey);
   const analytics = analyticsToken(() => token.issueCubeToken());
   return {
     perks: client('perks', withKey),
@@ -87,20 +102,26 @@ export function createPerkway({
       ...client('analytics', async () => ({ Authorization: await analytics() })),
       token: analytics,
     },
+    events: {
+      ...client('events', withKey),
+      list: (input = {}, options = {}) =>
+        eventList((page, each) => listEvents(LIST_EVENTS, page, true, each), input, options, timeoutMs),
+    },
   };
 }
 
-/** The same for all tries, so that a link whose answer was lost is not made twice. */
+/** Uses one key for all attempts, so that a retry after a lost response does not create a second link. */
 const withIdempotencyKey = (operationId: string, input: Input): Input =>
   operationId === 'generateRewardLink'
     ? { ...input, idempotencyKey: input.idempotencyKey ?? crypto.randomUUID() }
     : input;
 
-/** What does no more when it is sent again. */
+/** Returns whether sending the request again has no further effect. */
 function mayRepeat(operationId: string, method: string, input: Input): boolean {
   if (method !== 'POST') return true;
   if (operationId === 'trackJourneyEvent') return input.externalId !== undefined;
   return (
+    operationId === 'retryWebhookDelivery' ||
     operationId === 'generateRewardLink' ||
     operationId === 'cancelRewardLink' ||
     operationId.endsWith('ByPost')

@@ -1,6 +1,6 @@
 /**
- * In place of the types that `npm run client:types` makes, where nobody has made them: everything goes. What is built,
- * checked and packed has the true ones.
+ * Placeholder for the types that `npm run client:types` generates, which allows everything. Builds, type checks and the
+ * package use the generated types.
  */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
 type Unknown = any;
@@ -11,5 +11,6 @@ export interface Documents {
   gift: Unknown;
   token: Unknown;
   analytics: Unknown;
+  events: Unknown;
 }
 export type ErrorCode = string;

@@ -1,6 +1,7 @@
 /**
- * Every operation by its `operationId`, as `METHOD path`; behind a `?` which members of a request with a body go into the
- * query all the same, behind a `*` that the body is a text or a stream. A test holds this against the documents of the apps.
+ * Every operation by `operationId`, as `METHOD path`. After `?`: members that go into the query although the request
+ * has a
+ * body. `*`: the body is a string or a stream. A test compares this with the OpenAPI documents.
  */
 export const OPERATIONS = {
   perks: {
@@ -84,9 +85,22 @@ export const OPERATIONS = {
     dryRun: 'GET /cubejs-api/v1/dry-run',
     dryRunByPost: 'POST /cubejs-api/v1/dry-run',
   },
+  events: {
+    listEvents: 'GET /events',
+    getEvent: 'GET /events/{eventId}',
+    listWebhooks: 'GET /webhooks',
+    getWebhook: 'GET /webhooks/{webhookId}',
+    putWebhook: 'PUT /webhooks/{webhookId}',
+    deleteWebhook: 'DELETE /webhooks/{webhookId}',
+    rotateWebhookSecret: 'POST /webhooks/{webhookId}/rotate',
+    pingWebhook: 'POST /webhooks/{webhookId}/ping',
+    listWebhookDeliveries: 'GET /webhooks/{webhookId}/deliveries',
+    retryWebhookDelivery: 'POST /webhooks/{webhookId}/deliveries/{eventId}/retry',
+    replayWebhook: 'POST /webhooks/{webhookId}/replay',
+  },
 } as const;
 
-/** What a request says in headers, by the name of its member. */
+/** Header by the name of its member. */
 export const HEADERS = {
   createdBy: 'X-Created-By',
   disableViewTracking: 'X-Disable-View-Tracking',
@@ -97,7 +111,7 @@ export const HEADERS = {
 export interface Operation {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   path: string;
-  /** The members in its path, and of a request with a body those in the query. */
+  /** Members in the path; `inQuery` has the query members of a request with a body. */
   inPath: string[];
   inQuery: string[];
   isRaw: boolean;

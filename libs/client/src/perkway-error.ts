@@ -1,8 +1,8 @@
 import type { ErrorCode } from '@perkway/client/documents';
 
-/** Codes that the client makes itself, and any that a newer service may have. */
+/** Includes codes of the client itself, and any code that a newer service may add. */
 export type PerkwayErrorCode =
-  ErrorCode | 'UNEXPECTED_ANSWER' | 'CONNECTION_FAILED' | 'QUERY_FAILED' | (string & {});
+  ErrorCode | 'UNEXPECTED_ANSWER' | 'CONNECTION_FAILED' | 'REQUEST_INVALID' | 'QUERY_FAILED' | (string & {});
 
 /** What is wrong with one field of a request. */
 export interface FieldProblem {
@@ -10,30 +10,48 @@ export interface FieldProblem {
   message: string;
 }
 
-/** A refusal, or no usable answer: `code` says which. */
+interface Details {
+  status?: number;
+  requestId?: string | undefined;
+  headers?: Headers;
+  errors?: readonly FieldProblem[];
+  cause?: unknown;
+}
+
+/** An error response, or no usable response; `code` tells which. */
 export class PerkwayError extends Error {
   override readonly name = 'PerkwayError';
+  /** Undefined if there was no response. */
+  readonly status: number | undefined;
+  /** Id under which the service logged the request. */
+  readonly requestId: string | undefined;
+  /** Response headers; undefined if there was no response. */
+  readonly headers: Headers | undefined;
+  /** The invalid fields. */
+  readonly errors: readonly FieldProblem[];
 
   constructor(
     readonly code: PerkwayErrorCode,
     message: string,
-    /** Undefined without an answer. */
-    readonly status?: number,
-    /** Of the answer: for whoever asks the people of Perkway. */
-    readonly requestId?: string,
-    readonly errors: readonly FieldProblem[] = [],
-    options?: ErrorOptions,
+    { status, requestId, headers, errors = [], cause }: Details = {},
   ) {
-    super(message, options);
+    super(message, cause === undefined ? undefined : { cause });
+    this.status = status;
+    this.requestId = requestId;
+    this.headers = headers;
+    this.errors = errors;
   }
 }
 
-/** A host's refusal as it writes it: a problem, a code alone, or the query host's `{"error"}`. */
+export const requestIdOf = ({ headers }: Response): string | undefined =>
+  headers.get('x-request-id') ?? undefined;
+
+/** Converts an error response: problem details, a plain code, or the query host's `{"error"}`. */
 export function toPerkwayError(response: Response, body: unknown): PerkwayError {
   const { status, headers } = response;
-  const requestId = headers.get('x-request-id') ?? undefined;
+  const requestId = requestIdOf(response);
   if (typeof body === 'string' && /^[A-Z][A-Z_]{2,63}$/.test(body))
-    return new PerkwayError(body, headers.get('perkway-detail') ?? body, status, requestId);
+    return new PerkwayError(body, headers.get('perkway-detail') ?? body, { status, requestId, headers });
   const {
     code,
     detail,
@@ -43,21 +61,25 @@ export function toPerkwayError(response: Response, body: unknown): PerkwayError 
     error,
   } = (body ?? {}) as Partial<Record<string, unknown>>;
   if (typeof code === 'string')
-    return new PerkwayError(
-      code,
-      [detail, title, code].find((text) => typeof text === 'string') as string,
+    return new PerkwayError(code, [detail, title, code].find((text) => typeof text === 'string') as string, {
       status,
-      typeof id === 'string' ? id : requestId,
-      Array.isArray(errors) ? (errors as FieldProblem[]) : [],
-    );
-  if (typeof error === 'string') return new PerkwayError('QUERY_FAILED', error, status, requestId);
+      requestId: typeof id === 'string' ? id : requestId,
+      headers,
+      errors: Array.isArray(errors) ? (errors as FieldProblem[]) : [],
+    });
+  if (typeof error === 'string')
+    return new PerkwayError('QUERY_FAILED', error, { status, requestId, headers });
   return unexpected(response);
 }
 
-export const unexpected = ({ status, headers }: Response): PerkwayError =>
+export const unexpected = (response: Response, cause?: unknown): PerkwayError =>
   new PerkwayError(
     'UNEXPECTED_ANSWER',
-    `The answer (${status}) is none of Perkway's`,
-    status,
-    headers.get('x-request-id') ?? undefined,
+    `The response (status ${response.status}) does not come from Perkway`,
+    {
+      status: response.status,
+      requestId: requestIdOf(response),
+      headers: response.headers,
+      cause,
+    },
   );

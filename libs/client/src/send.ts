@@ -1,22 +1,31 @@
 import createClient from 'openapi-fetch';
+import type { Reply } from './call.js';
+import { SYSTEM_CLOCK, type Clock } from './clock.js';
 import { HEADERS, type Operation } from './operations.js';
-import { PerkwayError, toPerkwayError, unexpected } from './perkway-error.js';
+import { PerkwayError, requestIdOf, toPerkwayError, unexpected } from './perkway-error.js';
+import { VERSION } from './version.js';
 
 const FIRST_PAUSE_MS = 200;
-/** Nobody waits longer than this for another try. */
+/** If `Retry-After` is longer, the call fails and the caller decides. */
 const LONGEST_PAUSE_MS = 60_000;
 
 export type Input = Readonly<Record<string, unknown>>;
-/** The credential of a host, anew for each try. */
+/** Returns the credentials of a host; called for each attempt. */
 export type Credentials = () => Promise<Record<string, string>> | Record<string, string>;
+
+export interface CallOptions {
+  /** Aborts the call and its retries, which then rejects with the signal's reason. */
+  signal?: AbortSignal | undefined;
+}
 
 export interface Settings {
   baseUrl: string;
   credentials: Credentials;
   fetch: typeof fetch;
   timeoutMs: number;
-  /** Of what may be repeated. */
+  /** Maximum attempts of a repeatable request. */
   tries: number;
+  clock?: Clock;
 }
 
 interface Raw {
@@ -24,54 +33,91 @@ interface Raw {
     method: string,
     path: string,
     options: object,
-  ): Promise<{ data?: unknown; error?: unknown; response: Response }>;
+  ): Promise<{ data?: Blob; error?: unknown; response: Response }>;
 }
 
-/** Sends one operation, as often as it may be sent, until there is an answer. @throws PerkwayError */
-export function sender({ baseUrl, credentials, fetch, timeoutMs, tries }: Settings) {
+/**
+ * Returns a function that sends one operation and retries it if possible. @throws PerkwayError, or the signal's reason
+ */
+export function sender({ baseUrl, credentials, fetch, timeoutMs, tries, clock = SYSTEM_CLOCK }: Settings) {
   const client = createClient({ baseUrl, fetch }) as unknown as Raw;
-  return async (operation: Operation, input: Input, mayRepeat: boolean): Promise<unknown> => {
+
+  const trySend = async (operation: Operation, input: Input, signal: AbortSignal | undefined) => {
     const { params, body, headers } = split(operation, input);
+    const credential = await unlessAborted(Promise.resolve(credentials()), signal);
+    const timeout = AbortSignal.timeout(timeoutMs);
+    return client.request(operation.method.toLowerCase(), operation.path, {
+      params,
+      body,
+      headers: { 'User-Agent': `perkway-client/${VERSION}`, ...headers, ...credential },
+      // Read the whole body here, so that an interrupted response is retried like any broken connection.
+      parseAs: 'blob',
+      redirect: 'manual',
+      signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
+      ...(operation.isRaw ? { bodySerializer: (given: unknown) => given, duplex: 'half' } : {}),
+    });
+  };
+
+  return async (
+    operation: Operation,
+    input: Input,
+    mayRepeat: boolean,
+    { signal }: CallOptions = {},
+  ): Promise<Reply> => {
     for (let attempt = 1; ; attempt += 1) {
+      signal?.throwIfAborted();
       const isLast = !mayRepeat || attempt === tries;
-      let answered: Awaited<ReturnType<Raw['request']>>;
+      let wait: number | undefined;
       try {
-        answered = await client.request(operation.method.toLowerCase(), operation.path, {
-          params,
-          body,
-          headers: { ...headers, ...(await credentials()) },
-          parseAs: 'stream',
-          redirect: 'manual',
-          signal: AbortSignal.timeout(timeoutMs),
-          ...(operation.isRaw ? { bodySerializer: (given: unknown) => given, duplex: 'half' } : {}),
-        });
+        const { response, data, error } = await trySend(operation, input, signal);
+        const isBusy = response.status === 429 || response.status === 503;
+        wait = isBusy && !isLast ? retryAfter(response, attempt, clock.now()) : undefined;
+        if (wait === undefined || wait > LONGEST_PAUSE_MS) return await read(response, data, error);
       } catch (error) {
-        // Of the credentials: it says already what there is to say.
+        if (signal?.aborted) throw signal.reason;
+        // An error response, or an error of the credentials, whose request was already retried.
         if (error instanceof PerkwayError) throw error;
+        if (!isConnectionFailure(error))
+          throw new PerkwayError('REQUEST_INVALID', 'The request is invalid and cannot be sent', {
+            cause: error,
+          });
         if (isLast)
-          throw new PerkwayError(
-            'CONNECTION_FAILED',
-            `There is no answer from ${baseUrl}`,
-            undefined,
-            undefined,
-            [],
-            {
-              cause: error,
-            },
-          );
-        await pause(backOff(attempt));
-        continue;
+          throw new PerkwayError('CONNECTION_FAILED', `No response from ${baseUrl}`, { cause: error });
+        wait = backOff(attempt);
       }
-      const { response, error } = answered;
-      const isBusy = response.status === 429 || response.status === 503;
-      const wait = isBusy && !isLast ? retryAfter(response, attempt) : undefined;
-      if (wait === undefined || wait > LONGEST_PAUSE_MS) return read(answered.response, error);
-      await pause(wait);
+      await clock.sleep(wait, signal);
     }
   };
 }
 
-/** Each member where the operation has it; what is nowhere else is the body's. */
+/**
+ * Distinguishes a broken connection, which can be retried, from a request that can never be sent. `fetch` throws a
+ * TypeError
+ * for both, but only the former has a cause other than an invalid argument. Compares names, because `instanceof` fails
+ * across realms under Jest.
+ */
+function isConnectionFailure(error: unknown): boolean {
+  const { name, cause } = error as { name?: string; cause?: { code?: unknown } };
+  if (name === 'URIError') return false;
+  if (name !== 'TypeError') return true;
+  return cause !== undefined && !/^(?:UND_)?ERR_INVALID_/.test(String(cause.code));
+}
+
+/**
+ * Settles like the promise, or rejects when the signal aborts. The promise itself continues, because other calls may
+ * wait
+ * for it.
+ */
+function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (!signal) return promise;
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
+  });
+}
+
+/** Puts each member into path, header or query as the operation requires, and all others into the body. */
 function split({ method, inPath, inQuery, isRaw }: Operation, input: Input) {
   const path: Record<string, unknown> = {};
   const query: Record<string, unknown> = {};
@@ -81,7 +127,7 @@ function split({ method, inPath, inQuery, isRaw }: Operation, input: Input) {
   for (const [name, value] of Object.entries(input)) {
     if (value === undefined) continue;
     if (inPath.includes(name)) path[name] = value;
-    else if (name in HEADERS) headers[HEADERS[name as keyof typeof HEADERS]] = String(value);
+    else if (name in HEADERS) headers[HEADERS[name as keyof typeof HEADERS]] = utf8(value);
     else if (!hasBody || inQuery.includes(name) || /^(?:cmeta|utm)_/.test(name)) query[name] = asText(value);
     else rest[name] = value;
   }
@@ -90,39 +136,44 @@ function split({ method, inPath, inQuery, isRaw }: Operation, input: Input) {
   return { params: { path, query }, body, headers };
 }
 
-/** A query of analytics is JSON in the query; lists are repeated parameters. */
+/** Objects, such as an analytics query, become JSON; arrays become repeated parameters. */
 const asText = (value: unknown): unknown =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? JSON.stringify(value) : value;
 
-async function read(response: Response, error: unknown): Promise<unknown> {
-  const { status } = response;
+/** Encodes the value as UTF-8 with one character per byte, since `fetch` accepts nothing else in a header. */
+const utf8 = (value: unknown): string => String.fromCharCode(...new TextEncoder().encode(String(value)));
+
+async function read(response: Response, body: Blob | undefined, error: unknown): Promise<Reply> {
+  const { status, headers } = response;
+  return { data: await dataOf(response, body, error), status, headers, requestId: requestIdOf(response) };
+}
+
+async function dataOf(response: Response, body: Blob | undefined, error: unknown): Promise<unknown> {
+  const { status, headers } = response;
   if (status >= 300 && status < 400) {
-    const location = response.headers.get('location');
+    const location = headers.get('location');
     if (location === null) throw unexpected(response);
     return { location };
   }
   if (!response.ok) throw toPerkwayError(response, error);
-  const type = response.headers.get('content-type') ?? '';
-  if (status === 204 || (type === '' && response.headers.get('content-length') === '0')) return undefined;
+  const type = headers.get('content-type') ?? '';
+  if (status === 204 || (type === '' && !body?.size)) return undefined;
+  if (type.startsWith('image/')) return body;
+  if (!type.startsWith('application/json') || !body) throw unexpected(response);
   try {
-    if (type.startsWith('image/')) return await response.blob();
-    if (type.startsWith('application/json')) return await response.json();
+    return JSON.parse(await body.text());
   } catch (cause) {
-    const { message, code } = unexpected(response);
-    throw new PerkwayError(code, message, status, undefined, [], { cause });
+    throw unexpected(response, cause);
   }
-  throw unexpected(response);
 }
 
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
-/** Longer each time, and never for two clients the same. */
+/** Returns a delay that grows with each attempt, with jitter so that clients do not retry in step. */
 const backOff = (attempt: number): number => FIRST_PAUSE_MS * 2 ** (attempt - 1) * (0.5 + Math.random() / 2);
 
-function retryAfter({ headers }: Response, attempt: number): number {
+/** Returns milliseconds. `Retry-After` is either seconds or a date. */
+function retryAfter({ headers }: Response, attempt: number, now: number): number {
   const given = headers.get('retry-after');
-  if (given === null) return backOff(attempt);
-  const seconds = Number(given);
-  const ms = Number.isNaN(seconds) ? Date.parse(given) - Date.now() : seconds * 1000;
+  if (!given) return backOff(attempt);
+  const ms = /^\d+$/.test(given) ? Number(given) * 1000 : Date.parse(given) - now;
   return Number.isNaN(ms) ? backOff(attempt) : Math.max(0, ms);
 }

@@ -1,7 +1,8 @@
 import type { Documents } from '@perkway/client/documents';
 import type { HEADERS, OPERATIONS } from './operations.js';
+import type { CallOptions } from './send.js';
 
-/** True for what nothing is known of. */
+/** True for `any`, the placeholder type. */
 type IsAny<T> = 0 extends 1 & T ? true : false;
 type Simplify<T> = { [Name in keyof T]: T[Name] } & {};
 
@@ -13,9 +14,9 @@ type Part<O, Place extends string> = O extends { parameters: infer P }
       : NonNullable<P[Place]>
     : Nothing
   : Nothing;
-/** The client sends its key in the header. */
+/** Excluded, because the client sends its key in the header. */
 type Query<O> = Omit<Part<O, 'query'>, 'api_key' | 'cmeta_*'>;
-type Headers<O> = {
+type HeaderMembers<O> = {
   [
     Name in keyof typeof HEADERS as (typeof HEADERS)[Name] extends keyof Part<O, 'header'>
       ? undefined extends Part<O, 'header'>[(typeof HEADERS)[Name]]
@@ -44,14 +45,14 @@ type Body<O> = O extends { requestBody?: infer B }
 type Attributes<O> = 'cmeta_*' extends keyof Part<O, 'query'>
   ? { [name: `cmeta_${string}`]: string }
   : unknown;
-/** The client makes one where there is none. */
+/** Optional, because the client generates a missing key. */
 type Idempotent<T> = 'idempotencyKey' extends keyof T
   ? Omit<T, 'idempotencyKey'> & { idempotencyKey?: string }
   : T;
-/** What a body says as well is said there. */
+/** Members that exist in both query and body are sent in the body. */
 type Sent<O> = Part<O, 'path'> &
   Omit<Idempotent<Query<O>>, keyof Body<O>> &
-  Headers<O> &
+  HeaderMembers<O> &
   Omit<Body<O>, keyof Part<O, 'path'>>;
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
@@ -67,26 +68,45 @@ type Content<R> = R extends { content: infer C }
       : undefined
   : undefined;
 type Responses<O> = O extends { responses: infer R } ? R : never;
-export type AnswerOf<O> = IsAny<O> extends true ? Unknown : Answer<O>;
-type Answer<O> = 302 extends keyof Responses<O>
+export type AnswerOf<O> = IsAny<O> extends true ? Unknown : BodyOf<O>;
+type BodyOf<O> = 302 extends keyof Responses<O>
   ? { location: string }
-  : Content<Responses<O>[keyof Responses<O> & (200 | 201 | 202)]> extends infer Answer
-    ? [Answer] extends [never]
+  : Content<Responses<O>[keyof Responses<O> & (200 | 201 | 202)]> extends infer BodyOf
+    ? [BodyOf] extends [never]
       ? undefined
-      : Answer
+      : BodyOf
     : never;
 
-/** The page that was asked for when it is awaited, all items from there on when it is iterated over. */
-export type Paged<Page> = Promise<Page> & AsyncIterable<Page extends { data: (infer Item)[] } ? Item : never>;
-type Answered<A> = [A] extends [{ data: unknown[]; next_cursor: string | null }] ? Paged<A> : Promise<A>;
+/** A response whose body has been read. */
+export interface WithResponse<Data> {
+  data: Data;
+  status: number;
+  headers: Headers;
+  /** Id under which the service logged the request. */
+  requestId: string | undefined;
+}
 
-type Loose = (input?: Unknown) => Unknown;
+/** Awaiting it gives the data; `withResponse()` also gives status, headers and request id of the same request. */
+export interface Call<Data> extends Promise<Data> {
+  withResponse(): Promise<WithResponse<Data>>;
+}
+
+/** Awaiting it gives the requested page; iterating gives all items from there on. */
+export type Paged<Page> = Call<Page> & AsyncIterable<Page extends { data: (infer Item)[] } ? Item : never>;
+/** The feed of events has no last page, so its cursor is never null. */
+type Resolved<A> = [A] extends [{ data: unknown[]; next_cursor: infer Cursor }]
+  ? null extends Cursor
+    ? Paged<A>
+    : Call<A>
+  : Call<A>;
+
+type Loose = (input?: Unknown, options?: CallOptions) => Unknown;
 type Method<O> =
   IsAny<O> extends true
     ? Loose
     : Nothing extends InputOf<O>
-      ? (input?: InputOf<O>) => Answered<AnswerOf<O>>
-      : (input: InputOf<O>) => Answered<AnswerOf<O>>;
+      ? (input?: InputOf<O>, options?: CallOptions) => Resolved<AnswerOf<O>>
+      : (input: InputOf<O>, options?: CallOptions) => Resolved<AnswerOf<O>>;
 
 export type HostName = keyof typeof OPERATIONS;
 export type HostClient<Host extends HostName> = {

@@ -33,7 +33,7 @@ const token = (expiresInS: number): Reply => {
   });
 };
 
-// What the wire does to a client, which no host of ours can be made to do at will.
+// Tests network behavior that real hosts cannot be made to show on demand.
 describe('the client', () => {
   let server: Server;
   let url: string;
@@ -44,7 +44,7 @@ describe('the client', () => {
       void text(request).then((body) => {
         const one = { method: request.method!, url: request.url!, headers: request.headers, body };
         asked.push(one);
-        replies.shift()!(response, one);
+        (replies.shift() ?? problem(500, 'UNEXPECTED_REQUEST'))(response, one);
       });
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -74,7 +74,7 @@ describe('the client', () => {
   };
   const link = { poolId: 'p', createdBy: 'crm', denomination: 25, currency: 'EUR', expires_at: 1893456000 };
 
-  it('puts each member where the operation has it', async () => {
+  it('puts each member where the operation expects it', async () => {
     replies = [json(201, { id: '1', reward_link: 'l', token: 't' }), json(200, { perks: [], groups: [] })];
     await perkway().gift.generateRewardLink({ ...link, cmeta_segment: 'gold', utm_source: 'mail' });
     await perkway().perks.getPerkCollection({
@@ -96,7 +96,7 @@ describe('the client', () => {
     expect(read!.headers).toMatchObject({ 'x-disable-view-tracking': 'true', 'accept-language': 'fr' });
   });
 
-  it('repeats a link with one idempotency key, after a broken connection and when the host is busy', async () => {
+  it('retries a reward link with one idempotency key, after a broken connection and while the host is busy', async () => {
     replies = [
       hangUp,
       problem(503, 'DEPENDENCY_UNAVAILABLE', { 'retry-after': '0' }),
@@ -112,7 +112,7 @@ describe('the client', () => {
     expect(asked.at(-1)!.url).toContain(given);
   });
 
-  it('tries four times at most, and what may happen twice once', async () => {
+  it('makes at most four attempts, and one for requests that are not repeatable', async () => {
     const busy = () =>
       Array.from({ length: 6 }, () => problem(503, 'DEPENDENCY_UNAVAILABLE', { 'retry-after': '0' }));
     replies = busy();
@@ -138,7 +138,7 @@ describe('the client', () => {
     }
   });
 
-  it('tells a refusal from what is none of Perkway', async () => {
+  it("distinguishes Perkway's errors from other responses", async () => {
     replies = [
       (response) =>
         response
@@ -156,6 +156,7 @@ describe('the client', () => {
     });
     for (const status of [502, 200, 200])
       expect(await failure(gift.getGiftCardPools())).toMatchObject({ code: 'UNEXPECTED_ANSWER', status });
+    expect(asked).toHaveLength(4);
     const nobody = perkway({ gift: 'http://127.0.0.1:9' });
     const error = await failure(nobody.gift.getGiftCardPools());
     expect(error.code).toBe('CONNECTION_FAILED');
@@ -163,14 +164,14 @@ describe('the client', () => {
     expect(`${error.stack} ${JSON.stringify(error)}`).not.toContain('key-of-the-account');
   });
 
-  it('lets members and values through that it does not know', async () => {
+  it('passes unknown members and values through', async () => {
     replies = [json(200, [{ id: 'p', inventories: [], mood: 'new', kind: 'NOT_YET_THERE' }])];
     expect(await perkway().gift.getGiftCardPools()).toEqual([
       { id: 'p', inventories: [], mood: 'new', kind: 'NOT_YET_THERE' },
     ]);
   });
 
-  it('has a page of a list, or all of it', async () => {
+  it('returns one page of a list, or iterates over all of it', async () => {
     const pages = (): Reply[] => [
       json(200, { data: [{ id: 'a' }, { id: 'b' }], next_cursor: 'c1' }),
       json(200, { data: [{ id: 'c' }], next_cursor: null }),
@@ -186,7 +187,7 @@ describe('the client', () => {
     expect(asked.map((each) => each.url)).toEqual(['/campaigns?limit=2', '/campaigns?limit=2&cursor=c1']);
   });
 
-  it('keeps a token until 30 s before its end, and hands it on without being bound', async () => {
+  it('caches a token until 30 s before it expires; the function needs no `this`', async () => {
     replies = [token(300), token(29)];
     const { token: of } = perkway().analytics;
     expect(await Promise.all([of(), of(), of()])).toEqual(['token-300', 'token-300', 'token-300']);
@@ -202,7 +203,7 @@ describe('the client', () => {
     expect(await refused()).toBe('token-300');
   });
 
-  it('asks the query host with the token, raw', async () => {
+  it('sends the raw token to the query host', async () => {
     replies = [token(300), json(200, { data: [] }), json(400, { error: 'Unknown member' })];
     const { analytics } = perkway();
     expect(await analytics.load({ query: { measures: ['perk_views.count'] } as never })).toEqual({
@@ -218,7 +219,7 @@ describe('the client', () => {
     });
   });
 
-  it('answers a redirect by where it leads, and nothing by nothing', async () => {
+  it('returns the location of a redirect, and undefined for an empty response', async () => {
     replies = [
       (response) => response.writeHead(302, { location: 'https://fernway.example/' }).end(),
       (response) => response.writeHead(204).end(),
@@ -227,5 +228,204 @@ describe('the client', () => {
       location: 'https://fernway.example/',
     });
     expect(await perkway().perks.deletePerk({ perkId: 'p' })).toBeUndefined();
+  });
+
+  it.each(['Łukasz Żółty', 'Zoë', '日本 🎁', '100% Łukasz', '%C5%81ukasz', "UTF-8''%C5%81", 'Ã©', '\uFFFD'])(
+    'sends the name %s as UTF-8',
+    async (createdBy) => {
+      replies = [json(201, { id: '1', reward_link: 'l', token: 't' })];
+      await perkway().gift.generateRewardLink({ ...link, createdBy });
+      // Node decodes header bytes as Latin-1.
+      expect(Buffer.from(String(asked[0]!.headers['x-created-by']), 'latin1').toString('utf8')).toBe(
+        createdBy,
+      );
+    },
+  );
+
+  it('does not retry a request that can never be sent', async () => {
+    let calls = 0;
+    const counting = (given?: Error) =>
+      createPerkway({
+        apiKey: 'key-of-the-account',
+        hosts: { perks: url, gift: url },
+        fetch: ((...args: Parameters<typeof fetch>) => {
+          calls += 1;
+          return given ? Promise.reject(given) : fetch(...args);
+        }) as typeof fetch,
+      });
+    const circular: Record<string, unknown> = {};
+    circular.self = circular;
+    for (const call of [
+      () => counting().gift.generateRewardLink({ ...link, createdBy: 'two\nlines' }),
+      () => counting().gift.getGiftCardPool({ poolId: '\uD800' }),
+      () => counting().perks.putPerk({ perkId: 'p', ...circular } as never),
+    ])
+      expect(await failure(call())).toMatchObject({ code: 'REQUEST_INVALID', status: undefined });
+    expect(calls).toBe(0);
+    expect(
+      await failure(counting(new TypeError('x is not a function')).gift.getGiftCardPools()),
+    ).toMatchObject({ code: 'REQUEST_INVALID' });
+    expect(calls).toBe(1);
+  });
+
+  it('rejects an API key that is invalid in a header, without repeating it', () => {
+    for (const apiKey of ['', 'secret\nkey', 'secretŁ']) {
+      const make = () => createPerkway({ apiKey, hosts: {} });
+      expect(make).toThrow('`apiKey`');
+      expect(make).not.toThrow('secret');
+    }
+  });
+
+  it('retries an interrupted response', async () => {
+    replies = [
+      (response) => {
+        response.writeHead(200, { 'content-type': 'application/json', 'content-length': '100' });
+        response.write('[{"id":', () => response.destroy());
+      },
+      json(200, [{ id: 'p' }]),
+    ];
+    expect(await perkway().gift.getGiftCardPools()).toEqual([{ id: 'p' }]);
+    expect(asked).toHaveLength(2);
+  });
+
+  it('returns status, headers and request id of a response with its data', async () => {
+    const stored = { id: 'p', name: 'A pool' };
+    const headers = { etag: '"7f"', 'x-request-id': 'r-7' };
+    replies = [json(200, stored, headers), json(200, stored, headers)];
+    const { gift } = perkway();
+    const call = gift.getStoredGiftCardPool({ poolId: 'p' });
+    const read = await call.withResponse();
+    expect(read).toMatchObject({ data: stored, status: 200, requestId: 'r-7' });
+    expect(await call).toEqual(stored);
+    expect(asked).toHaveLength(1);
+    await gift.putGiftCardPool({ poolId: 'p', owner: 'a', ifMatch: read.headers.get('etag')! });
+    expect(asked[1]!.headers['if-match']).toBe('"7f"');
+
+    replies = [
+      json(200, { data: [{ id: 'a' }], next_cursor: 'c1' }, { 'x-request-id': 'r-8' }),
+      (response) => response.writeHead(204, { 'x-request-id': 'r-9' }).end(),
+      (response) => response.writeHead(302, { location: '/there', 'x-request-id': 'r-10' }).end(),
+      problem(412, 'PRECONDITION_FAILED', { etag: '"8"' }),
+    ];
+    expect(await perkway().boost.listCampaigns().withResponse()).toMatchObject({
+      data: { next_cursor: 'c1' },
+      requestId: 'r-8',
+    });
+    expect(await perkway().perks.deletePerk({ perkId: 'p' }).withResponse()).toMatchObject({
+      data: undefined,
+      status: 204,
+      requestId: 'r-9',
+    });
+    expect(await perkway().boost.registerOutreachClick({ token: 't' }).withResponse()).toMatchObject({
+      data: { location: '/there' },
+      status: 302,
+    });
+    const refused = await failure(
+      gift.putGiftCardPool({ poolId: 'p', owner: 'a', ifMatch: '"7"' }).withResponse(),
+    );
+    expect([refused.code, refused.headers?.get('etag')]).toEqual(['PRECONDITION_FAILED', '"8"']);
+  });
+
+  it('aborts a call with its signal at any point', async () => {
+    const gone = new Error('not needed any more');
+    const { gift, analytics } = perkway();
+    let controller = new AbortController();
+    const options = () => ({ signal: (controller = new AbortController()).signal });
+    const abort = () => controller.abort(gone);
+
+    await expect(gift.getGiftCardPools({}, { signal: AbortSignal.abort(gone) })).rejects.toBe(gone);
+    expect(asked).toHaveLength(0);
+
+    // While waiting for the response.
+    replies = [abort];
+    await expect(gift.getGiftCardPools({}, options())).rejects.toBe(gone);
+
+    // In the middle of a body.
+    replies = [
+      (response) => {
+        response.writeHead(200, { 'content-type': 'application/json', 'content-length': '100' });
+        response.write('[', abort);
+      },
+    ];
+    await expect(gift.getGiftCardPools({}, options())).rejects.toBe(gone);
+
+    // During the pause before the next attempt.
+    replies = [problem(503, 'DEPENDENCY_UNAVAILABLE', { 'retry-after': '30' })];
+    const paused = gift.getGiftCardPools({}, options());
+    setTimeout(abort, 200);
+    const pausedAt = Date.now();
+    await expect(paused).rejects.toBe(gone);
+    expect(Date.now() - pausedAt).toBeLessThan(15_000);
+    expect(asked).toHaveLength(3);
+
+    // While waiting for a token that other calls share.
+    let issue = () => {};
+    replies = [
+      (response, one) => {
+        issue = () => token(300)(response, one);
+        abort();
+      },
+    ];
+    const waiting = analytics.getMeta({}, options());
+    const other = analytics.token();
+    await expect(waiting).rejects.toBe(gone);
+    issue();
+    expect(await other).toBe('token-300');
+
+    // Between two pages.
+    replies = [json(200, { data: [{ id: 'a' }], next_cursor: 'c1' })];
+    const links = gift.listRewardLinks({}, options())[Symbol.asyncIterator]();
+    expect(await links.next()).toMatchObject({ value: { id: 'a' } });
+    abort();
+    await expect(links.next()).rejects.toBe(gone);
+    expect(asked).toHaveLength(5);
+  });
+
+  it('iterates over events without end, and has a cursor to continue from', async () => {
+    const gone = new Error('stopped');
+    const controller = new AbortController();
+    const page = (ids: string[], next_cursor: string) =>
+      json(200, { data: ids.map((id) => ({ id })), next_cursor, has_more: false });
+    replies = [
+      page(['a', 'b'], 'c1'),
+      page([], 'c2'),
+      problem(503, 'DEPENDENCY_UNAVAILABLE'),
+      page(['c'], 'c3'),
+    ];
+    const list = perkway({ events: url }).events.list(
+      { from: '2026-11-05T00:00:00Z', types: ['perk.clicked', 'pool.low'], limit: 2 },
+      { signal: controller.signal },
+    );
+    const ids: string[] = [];
+    const cursors: unknown[] = [];
+    replies.push(() => controller.abort(gone));
+    await expect(
+      (async () => {
+        for await (const { id } of list) {
+          ids.push(id);
+          cursors.push(list.cursor);
+        }
+      })(),
+    ).rejects.toBe(gone);
+    expect(ids).toEqual(['a', 'b', 'c']);
+    expect(cursors).toEqual([undefined, undefined, 'c2']);
+    expect(list.cursor).toBe('c3');
+    const types = 'types=perk.clicked%2Cpool.low&wait=20';
+    expect(asked.map((one) => decodeURIComponent(one.url))).toEqual(
+      [
+        `/events?from=2026-11-05T00:00:00Z&limit=2&${types}`,
+        `/events?limit=2&cursor=c1&${types}`,
+        `/events?limit=2&cursor=c2&${types}`,
+        `/events?limit=2&cursor=c2&${types}`,
+        `/events?limit=2&cursor=c3&${types}`,
+      ].map(decodeURIComponent),
+    );
+  });
+
+  it('sends its name and version', async () => {
+    const { version } = jest.requireActual<{ version: string }>('../package.json');
+    replies = [json(200, [])];
+    await perkway().gift.getGiftCardPools();
+    expect(asked[0]!.headers['user-agent']).toBe(`perkway-client/${version}`);
   });
 });

@@ -3,24 +3,28 @@ import {
   invalidField,
   RESOLVE_ACCOUNTS,
   RESOLVE_BRANDS,
+  RESOLVE_ORIGINS,
   type Brand,
   type ResolvedAccount,
 } from '@perkway/domain';
 import { LOGGER, RefreshingCache, RpcClient } from '@perkway/platform';
 import type { Logger } from 'pino';
 
-/** As long as a key is believed while the owner of both is away. */
+/** The form of an `Origin` header; other values need no lookup. */
+const ORIGIN = /^https?:\/\/[^\s/]{1,255}$/;
+/** The same as for API keys, which token-issuer also owns. */
 const STALE_FOR_MS = 60_000;
 const BRAND_REFRESH_MS = 10_000;
-/** An old brand is better than none. */
+/** Long, because an outdated brand is better than none. */
 const BRAND_STALE_FOR_MS = 24 * 60 * 60_000;
-/** The recipient waits for the card, not for its decoration. */
-const BRAND_PATIENCE_MS = 250;
+/** Short, because a recipient should not wait for a brand. */
+const BRAND_TIMEOUT_MS = 250;
 
-/** What the apps know of accounts, all of which token-issuer owns. */
+/** Caches data of accounts, which token-issuer owns. */
 @Injectable()
 export class AccountDirectory implements OnApplicationShutdown {
   private readonly accounts: RefreshingCache<ResolvedAccount>;
+  private readonly origins: RefreshingCache<true>;
   private readonly brands: RefreshingCache<Brand | null>;
 
   constructor(
@@ -30,39 +34,54 @@ export class AccountDirectory implements OnApplicationShutdown {
     this.accounts = new RefreshingCache<ResolvedAccount>({
       name: 'accounts',
       logger,
-      load: (ids) => rpc.ask(RESOLVE_ACCOUNTS, { ids }),
+      load: (ids) => rpc.request(RESOLVE_ACCOUNTS, { ids }),
+      staleForMs: STALE_FOR_MS,
+    });
+    this.origins = new RefreshingCache<true>({
+      name: 'origins',
+      logger,
+      load: (ids) => rpc.request(RESOLVE_ORIGINS, { ids }),
       staleForMs: STALE_FOR_MS,
     });
     this.brands = new RefreshingCache<Brand | null>({
       name: 'brands',
       logger,
-      load: (ids) => rpc.ask(RESOLVE_BRANDS, { ids }, BRAND_PATIENCE_MS),
+      load: (ids) => rpc.request(RESOLVE_BRANDS, { ids }, BRAND_TIMEOUT_MS),
       refreshMs: BRAND_REFRESH_MS,
       staleForMs: BRAND_STALE_FOR_MS,
     });
   }
 
   /**
-   * Asks the owner itself: an account that was made a moment ago exists.
-   * @throws DomainError VALIDATION_FAILED naming `field` for an account that does not exist; DEPENDENCY_UNAVAILABLE
+   * Checks that the account exists. Asks the owner instead of the cache, so that a new account is found.
+   * @throws ApiError VALIDATION_FAILED naming `field` if the account does not exist; DEPENDENCY_UNAVAILABLE
    */
   async require(field: string, id: string): Promise<void> {
-    const known = await this.rpc.ask(RESOLVE_ACCOUNTS, { ids: [id] });
-    if (!Object.hasOwn(known, id)) throw invalidField(field, `must be an existing account: ${id} is unknown`);
+    const known = await this.rpc.request(RESOLVE_ACCOUNTS, { ids: [id] });
+    if (!Object.hasOwn(known, id)) throw invalidField(field, `must be an existing account; unknown: ${id}`);
   }
 
-  /** Web sites that may call the customer journey of the account. @throws DomainError 503 while that cannot be known */
+  /**
+   * Returns the web sites that may call the customer journey of the account. @throws ApiError 503 if it cannot be
+   * looked up
+   */
   async allowedOrigins(id: string): Promise<readonly string[]> {
     return (await this.accounts.get(id))?.allowedOrigins ?? [];
   }
 
-  /** How the account shows itself to recipients. Best effort: null while the owner is away and nothing is known. */
+  /** Returns whether any account lists the web site. @throws ApiError 503 if it cannot be looked up */
+  async isListedOrigin(origin: string): Promise<boolean> {
+    return ORIGIN.test(origin) && (await this.origins.get(origin)) === true;
+  }
+
+  /** Returns the account's brand for recipients, best effort: null if it is unknown and the owner is unavailable. */
   async brand(id: string): Promise<Brand | null> {
     return (await this.brands.get(id).catch(() => null)) ?? null;
   }
 
   onApplicationShutdown(): void {
     this.accounts.stop();
+    this.origins.stop();
     this.brands.stop();
   }
 }

@@ -10,8 +10,8 @@ import { LOGGER, RefreshingCache, RpcClient } from '@perkway/platform';
 import type { Logger } from 'pino';
 
 /**
- * The perks of the catalogue as this process knows them: an edit is in force within seconds, an absent owner is not
- * noticed. Where a perk leads is kept apart from its texts, because most who ask for one do not need the other.
+ * Caches perks of the catalogue: edits take effect within seconds, and known perks outlive an outage of their owner.
+ * Targets and texts are cached separately, because most callers need only one of them.
  */
 @Injectable()
 export class PerkDirectory implements OnApplicationShutdown {
@@ -25,7 +25,7 @@ export class PerkDirectory implements OnApplicationShutdown {
     this.targets = new RefreshingCache<string>({
       name: 'offers',
       logger,
-      load: async (ids) => onlyTargets(await rpc.ask(RESOLVE_OFFERS, { ids })),
+      load: async (ids) => onlyTargets(await rpc.request(RESOLVE_OFFERS, { ids })),
       staleForMs: Infinity,
     });
     this.perks = new RefreshingCache<ResolvedPerk>({
@@ -36,44 +36,47 @@ export class PerkDirectory implements OnApplicationShutdown {
     });
   }
 
-  /** Where a click leads, if that is at hand. */
+  /** Returns the target of a click, if it is in the cache. */
   peekTarget(id: string): string | undefined {
     return this.targets.peek(id);
   }
 
   /**
-   * Where a click leads; undefined when the perk does not exist or leads nowhere that may be redirected to.
-   * @throws DomainError 503 when the owner is away and the perk was never seen here
+   * Returns the target of a click; undefined if the perk does not exist or has no allowed redirect target.
+   * @throws ApiError 503 if the perk is not in the cache and the owner is unavailable
    */
   findTarget(id: string): Promise<string | undefined> {
     return this.targets.get(id);
   }
 
   /**
-   * How a perk is shown, if that is at hand.
-   * @param language in canonical form, one that the perk has; the catalogue's default if left out
+   * Returns the texts and media of a perk, if they are in the cache.
+   * @param language in canonical form, one that the perk has; default: the catalogue's default language
    */
   peek(id: string, language = ''): ResolvedPerk | undefined {
     return this.perks.peek(`${language} ${id}`);
   }
 
-  /** As `peek`. @throws DomainError 503 when the owner is away and the perk was never seen here in that language */
+  /**
+   * Like `peek`, but loads the perk. @throws ApiError 503 if it is not in the cache in that language and the owner is
+   * unavailable
+   */
   find(id: string, language = ''): Promise<ResolvedPerk | undefined> {
     return this.perks.get(`${language} ${id}`);
   }
 
   /**
-   * Asks the owner itself: a perk that was made a moment ago exists.
-   * @throws DomainError VALIDATION_FAILED naming `field` and the perks that do not exist; DEPENDENCY_UNAVAILABLE
+   * Checks that the perks exist. Asks the owner instead of the cache, so that new perks are found.
+   * @throws ApiError VALIDATION_FAILED naming `field` and the unknown perks; DEPENDENCY_UNAVAILABLE
    */
   async requireAll(field: string, ids: string[]): Promise<void> {
-    const known = await this.rpc.ask(RESOLVE_OFFERS, { ids });
+    const known = await this.rpc.request(RESOLVE_OFFERS, { ids });
     const unknown = ids.filter((id) => !Object.hasOwn(known, id));
     if (unknown.length > 0)
-      throw invalidField(field, `must be existing perks, and these are none: ${unknown.join(', ')}`);
+      throw invalidField(field, `must be existing perks; unknown: ${unknown.join(', ')}`);
   }
 
-  /** Keys are language and id, neither of which has a space in it. */
+  /** Keys are `language id`; neither part contains a space. */
   private async load(keys: string[]): Promise<Record<string, ResolvedPerk>> {
     const found: Record<string, ResolvedPerk> = Object.create(null);
     const languages = new Map<string, string[]>();
@@ -85,7 +88,7 @@ export class PerkDirectory implements OnApplicationShutdown {
     }
     const load = async ([language, known]: [string, string[]]) => {
       const ids = known.map((key) => key.slice(language.length + 1));
-      const perks = await this.rpc.ask(RESOLVE_PERKS, { ids, ...(language && { language }) });
+      const perks = await this.rpc.request(RESOLVE_PERKS, { ids, ...(language && { language }) });
       for (const [id, perk] of Object.entries(perks)) found[`${language} ${id}`] = perk;
     };
     await Promise.all([...languages].map(load));
@@ -98,7 +101,10 @@ export class PerkDirectory implements OnApplicationShutdown {
   }
 }
 
-/** The owner answers nothing else; but this is what stands between us and an open redirect. */
+/**
+ * Drops URLs that are not allowed as redirect targets. The owner checks them too; this is the last defense against an
+ * open redirect.
+ */
 function onlyTargets(offers: Record<string, string>): Record<string, string> {
   const targets: Record<string, string> = Object.create(null);
   for (const [id, url] of Object.entries(offers)) {

@@ -29,23 +29,23 @@ describe('the account directory', () => {
   });
   afterAll(() => closeAll(app, owner, nats));
 
-  test('names an account that does not exist, and knows one from the moment it is made', async () => {
+  it('names an unknown account, and finds a new one at once', async () => {
     await expect(accounts.require('owner', 'new')).rejects.toMatchObject({
       code: 'VALIDATION_FAILED',
-      fields: [{ field: 'owner', message: 'must be an existing account: new is unknown' }],
+      fields: [{ field: 'owner', message: 'must be an existing account; unknown: new' }],
     });
     owner.setAccount('new', {});
     await expect(accounts.require('owner', 'new')).resolves.toBeUndefined();
   });
 
-  test('knows brands and web sites, however large they are together', async () => {
+  it('loads brands and web sites, however large they are together', async () => {
     const ids = Array.from({ length: 100 }, (_, index) => `account-${index}`);
     const brandOf = (id: string) => ({ name: id, color: null, logo: 'x'.repeat(64 * 1024) });
     const originsOf = (id: string) =>
       Array.from({ length: 100 }, (_, index) => `https://${index}.${id}.${'a'.repeat(200)}.example`);
     for (const id of ids) owner.setAccount(id, { brand: brandOf(id), allowedOrigins: originsOf(id) });
     owner.setAccount('plain', {});
-    // Nobody waits long for a brand, so they come sooner or later.
+    // Each call waits only briefly, so brands may arrive after several tries.
     const brands = () => Promise.all(ids.map((id) => accounts.brand(id)));
     await waitFor(async () => !(await brands()).includes(null), 'all brands', 20_000);
     expect(await brands()).toEqual(ids.map(brandOf));
@@ -56,7 +56,7 @@ describe('the account directory', () => {
     }
   });
 
-  test('has no brand rather than an error while the owner is away', async () => {
+  it('returns no brand instead of an error while the owner is unavailable', async () => {
     await owner.close();
     expect(await accounts.brand('never-seen')).toBeNull();
     expect(await accounts.brand('account-1')).toMatchObject({ name: 'account-1' });

@@ -2,7 +2,7 @@ import { RESOLVE_OFFERS } from '@perkway/domain';
 import { loadEnv, platformEnv } from '@perkway/platform';
 import {
   closeAll,
-  answer,
+  respond,
   fakeCatalogue,
   launchApp,
   testNats,
@@ -14,7 +14,7 @@ import { PerkDirectory, PerkDirectoryModule } from '../src';
 
 const COUNT = 600;
 const ids = Array.from({ length: COUNT }, (_, index) => `perk-${index}`);
-/** As large as the management API lets them be; each character takes six bytes in a message. */
+/** As large as the management API allows; each character takes six bytes in a message. */
 const LARGEST = {
   title: '\u0001'.repeat(300),
   callout: '\u0001'.repeat(1_000),
@@ -43,7 +43,7 @@ describe('the perk directory', () => {
   });
   afterAll(() => closeAll(app, nats));
 
-  test('knows where all perks lead and learns of every edit, however large the catalogue is', async () => {
+  it('knows the targets of all perks and every edit, however large the catalogue is', async () => {
     const catalogue = await fakeCatalogue(nats.url, offers, LARGEST);
     const targets = await Promise.all(ids.map((id) => perks.findTarget(id)));
     expect(targets).toEqual(ids.map((id) => offers.get(id)));
@@ -58,21 +58,21 @@ describe('the perk directory', () => {
     await catalogue.close();
   });
 
-  test('serves what it knows while the owner fails, and does not call it away', async () => {
-    const failing = await answer(nats.url, RESOLVE_OFFERS, () => {
+  it('serves cached perks while the owner fails, and does not report it as unavailable', async () => {
+    const failing = await respond(nats.url, RESOLVE_OFFERS, () => {
       throw new Error('INTERNAL_ERROR');
     });
-    await waitFor(() => app.logs.some((line) => line.includes('owner fails to answer')), 'a log line');
+    await waitFor(() => app.logs.some((line) => line.includes('owner fails to respond')), 'a log line');
     expect(await perks.findTarget('perk-1')).toBe(offers.get('perk-1'));
     await expect(perks.findTarget('unseen')).rejects.toMatchObject({ code: 'INTERNAL_ERROR' });
     await expect(perks.requireAll('incentives', ['perk-1'])).rejects.toMatchObject({
       code: 'INTERNAL_ERROR',
     });
-    expect(app.logs.join('')).toContain('its owner answered INTERNAL_ERROR');
+    expect(app.logs.join('')).toContain('its owner responded with INTERNAL_ERROR');
     await failing.close();
   });
 
-  test('names the perks that do not exist', async () => {
+  it('names the unknown perks', async () => {
     const catalogue = await fakeCatalogue(nats.url, offers);
     await perks.requireAll('incentives', ids);
     await expect(perks.requireAll('incentives', ['perk-1', 'gone', '__proto__'])).rejects.toMatchObject({
@@ -80,7 +80,7 @@ describe('the perk directory', () => {
       fields: [
         {
           field: 'incentives',
-          message: 'must be existing perks, and these are none: gone, __proto__',
+          message: 'must be existing perks; unknown: gone, __proto__',
         },
       ],
     });

@@ -1,4 +1,4 @@
-/** The apps of the fleet, by the names of their folders. What each needs to run is in `libs/fleet`. */
+/** The apps of the fleet, named like their folders. `libs/fleet` says what each needs to run. */
 export type AppName =
   | 'perks'
   | 'links'
@@ -7,4 +7,5 @@ export type AppName =
   | 'allocation-page'
   | 'token-issuer'
   | 'analytics-query'
-  | 'console';
+  | 'console'
+  | 'events';

@@ -1,4 +1,4 @@
-/** What a NATS URL says: `nats://user:password@host:4222`, `tls://host`, several separated by commas. */
+/** The parts of a NATS URL: `nats://user:password@host:4222`, `tls://host`, or several separated by commas. */
 export interface BrokerAddress {
   /** `host:port`, at least one. */
   servers: string[];
@@ -6,7 +6,7 @@ export interface BrokerAddress {
   password?: string;
   /** Userinfo without a password. */
   token?: string;
-  /** From a `tls://` URL: never in clear. */
+  /** From a `tls://` URL: requires TLS. */
   tls: boolean;
 }
 
@@ -22,8 +22,8 @@ function parseServer(text: string): URL {
 const distinct = (texts: string[]): string[] => [...new Set(texts)];
 
 /**
- * The NATS client by itself drops the userinfo of a URL and takes `tls://` for `nats://`.
- * @throws Error that says what is wrong without repeating any of it
+ * Parses a NATS URL, because the NATS client ignores its userinfo and treats `tls://` like `nats://`.
+ * @throws Error that does not repeat any part of the URL
  */
 export function parseBrokerUrl(text: string): BrokerAddress {
   const urls = text.split(',').map(parseServer);
@@ -41,7 +41,7 @@ export function parseBrokerUrl(text: string): BrokerAddress {
   };
 }
 
-/** The same servers as another user. */
+/** Returns URLs of the same servers for another user. */
 export const asBrokerUser = (urls: string, user: string, password: string): string =>
   urls
     .split(',')

@@ -1,7 +1,8 @@
 import type { AppName } from './apps.js';
-import { QUESTIONS } from './messages.js';
-import type { Question } from './question.js';
+import { RPC_CONTRACTS } from './messages.js';
+import type { RpcContract } from './rpc-contract.js';
 import {
+  FEED_CONSUMER,
   FORMER_TRACKING_STREAM,
   TRACKING_CONSUMER,
   TRACKING_DEAD_STREAM,
@@ -10,35 +11,46 @@ import {
   trackingSubject,
 } from './tracking-events.js';
 
-/** May do everything: people, their tools, and whoever prepares the broker. */
+/** The unrestricted user of operators, their tools, and broker setup. */
 export const BROKER_OPERATOR = 'operator';
 
-/** Each app listens on inboxes of its own, so that no other hears its answers. */
+/** Each app has its own inboxes, so that no other app receives its responses. */
 export const inboxPrefix = (app: string): string => `_INBOX_${app.replaceAll('-', '_')}`;
 
-/** What one app may do on the broker; everything else is refused. The user is named as the app. */
+/** Permissions of one app on the broker; everything else is refused. The user has the app's name. */
 export interface BrokerUser {
   publish: string[];
   subscribe: string[];
   /**
-   * Whether it may answer, once, wherever a request that it received wants its answer. The broker then remembers each
-   * message with a reply subject that it delivers to the app, for as long as it may be answered.
+   * Whether the app may respond once to each request that it receives. The broker then remembers every message with a
+   * reply subject that it delivers to the app, until the response is sent or times out.
    */
-  answers: boolean;
+  responses: boolean;
 }
 
-const ALL: readonly Pick<Question<object, object>, 'subject' | 'owner' | 'askers'>[] = QUESTIONS;
+const ALL: readonly Pick<RpcContract<object, object>, 'subject' | 'owner' | 'callers'>[] = RPC_CONTRACTS;
 
-/** Where the replicas of an app tell one another what they have counted against limits. */
+/** The subject on which the replicas of an app share their rate-limit counts. */
 export const limitsSubject = (app: string): string => `limits.${app}`;
 
-/** The apps that limit keys or addresses. */
-const LIMITERS: AppName[] = ['perks', 'boost', 'gift-cards', 'allocation-page', 'token-issuer', 'console'];
+/** Apps with rate limits per key or address. */
+const LIMITERS: AppName[] = [
+  'perks',
+  'boost',
+  'gift-cards',
+  'allocation-page',
+  'token-issuer',
+  'console',
+  'events',
+];
 
-/** The apps with a tracking outbox. */
+/** Apps with a tracking outbox. */
 const TRACKERS: AppName[] = ['perks', 'links', 'boost', 'gift-cards'];
 
-/** Makes the streams and the consumer, reads and acknowledges, drops what is stored and too old or too much, or erased. */
+/**
+ * Creates the streams and the consumer, reads and acknowledges, and removes messages that are stored and expired,
+ * surplus or erased.
+ */
 const INGEST: AppName = 'analytics-query';
 const INGEST_SUBJECTS = [
   ...[TRACKING_STREAM, TRACKING_DEAD_STREAM].flatMap((stream) =>
@@ -47,7 +59,7 @@ const INGEST_SUBJECTS = [
   `$JS.API.STREAM.PURGE.${TRACKING_STREAM}`,
   ...[TRACKING_STREAM, TRACKING_DEAD_STREAM].map((stream) => `$JS.API.STREAM.MSG.DELETE.${stream}`),
   `$JS.API.STREAM.MSG.GET.${TRACKING_DEAD_STREAM}`,
-  // Messages that somebody was erased from come back without that person.
+  // Messages are republished without an erased person.
   trackingSubject(INGEST),
   ...['INFO', 'UPDATE', 'DELETE'].map((call) => `$JS.API.STREAM.${call}.${FORMER_TRACKING_STREAM}`),
   ...[TRACKING_STREAM, FORMER_TRACKING_STREAM].flatMap((stream) => [
@@ -58,46 +70,62 @@ const INGEST_SUBJECTS = [
     `$JS.ACK.${stream}.${TRACKING_CONSUMER}.>`,
   ]),
   TRACKING_DEAD_SUBJECTS,
+  // Messages that the feed has not read are not purged.
+  `$JS.API.CONSUMER.INFO.${TRACKING_STREAM}.${FEED_CONSUMER}`,
 ];
 
-/** Tells operators how the stream is. */
+/** Reads the stream into the feed. */
+const FEED: AppName = 'events';
+const FEED_SUBJECTS = [
+  ...['INFO', 'CREATE', 'DURABLE.CREATE', 'MSG.NEXT'].map(
+    (call) => `$JS.API.CONSUMER.${call}.${TRACKING_STREAM}.${FEED_CONSUMER}`,
+  ),
+  `$JS.ACK.${TRACKING_STREAM}.${FEED_CONSUMER}.>`,
+  TRACKING_DEAD_SUBJECTS,
+];
+
+/** Shows operators the state of the stream. */
 const LOOKER: AppName = 'console';
 const LOOKER_SUBJECTS = [
   `$JS.API.STREAM.INFO.${TRACKING_DEAD_STREAM}`,
   `$JS.API.CONSUMER.INFO.${TRACKING_STREAM}.${TRACKING_CONSUMER}`,
 ];
 
+const STREAM_READERS: AppName[] = [INGEST, FEED];
+
 /**
- * Where `asker` wants the answers of `owner`. Those of the ingest come to inboxes that it alone may write to, because each
- * event that it is delivered would be one more message that it may answer: the broker looks through all of them at each
- * delivery, and comes to 800 a second instead of more than ten thousand.
+ * Returns the prefix of the inboxes in which `rpcCaller` expects the responses of `owner`. Apps that read the stream get a
+ * prefix that only they may publish to. With `allow_responses` the broker would remember every delivered event as a
+ * request, which limits deliveries to 800 per second instead of more than ten thousand.
  */
-export const answersPrefix = (asker: string, owner: AppName): string =>
-  owner === INGEST ? `${inboxPrefix(asker)}.${owner}` : inboxPrefix(asker);
+export const replyPrefix = (rpcCaller: string, owner: AppName): string =>
+  STREAM_READERS.includes(owner) ? `${inboxPrefix(rpcCaller)}.${owner}` : inboxPrefix(rpcCaller);
 
 function permissionsOf(app: AppName): BrokerUser {
-  const asked = ALL.filter(({ askers }) => askers.includes(app));
+  const asked = ALL.filter(({ callers }) => callers.includes(app));
   const owned = ALL.filter(({ owner }) => owner === app);
-  const askers = new Set<string>([...owned.flatMap((question) => question.askers), BROKER_OPERATOR]);
+  const callers = new Set<string>([...owned.flatMap((question) => question.callers), BROKER_OPERATOR]);
   const limits = LIMITERS.includes(app) ? [limitsSubject(app)] : [];
   return {
     publish: [
       ...asked.map(({ subject }) => subject),
       ...(TRACKERS.includes(app) ? [trackingSubject(app)] : []),
-      ...(app === INGEST
-        ? [...INGEST_SUBJECTS, ...[...askers].map((asker) => `${answersPrefix(asker, app)}.>`)]
+      ...(app === INGEST ? INGEST_SUBJECTS : []),
+      ...(STREAM_READERS.includes(app)
+        ? [...callers].map((rpcCaller) => `${replyPrefix(rpcCaller, app)}.>`)
         : []),
       ...(app === LOOKER ? LOOKER_SUBJECTS : []),
+      ...(app === FEED ? FEED_SUBJECTS : []),
       ...limits,
     ],
     subscribe: [`${inboxPrefix(app)}.>`, ...owned.map(({ subject }) => subject), ...limits],
-    answers: owned.length > 0 && app !== INGEST,
+    responses: owned.length > 0 && !STREAM_READERS.includes(app),
   };
 }
 
-/** By app. The configuration of every broker (tests, local stack, deployments) is made of this. */
+/** Permissions by app. The configuration of every broker (tests, local stack, deployments) is generated from this. */
 export const BROKER_USERS: Readonly<Record<string, BrokerUser>> = Object.fromEntries(
-  [...new Set<AppName>([...ALL.flatMap(({ owner, askers }) => [owner, ...askers]), ...TRACKERS, INGEST])].map(
-    (app) => [app, permissionsOf(app)],
-  ),
+  [
+    ...new Set<AppName>([...ALL.flatMap(({ owner, callers }) => [owner, ...callers]), ...TRACKERS, INGEST]),
+  ].map((app) => [app, permissionsOf(app)]),
 );

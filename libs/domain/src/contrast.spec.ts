@@ -1,6 +1,6 @@
 import { contrast } from './contrast.js';
 
-test('contrast is that of WCAG', () => {
+it('computes the WCAG contrast ratio', () => {
   expect(contrast('#ffffff', '#000000')).toBeCloseTo(21);
   expect(contrast('#000000', '#ffffff')).toBeCloseTo(21);
   expect(contrast('#777777', '#ffffff')).toBeCloseTo(4.48, 2);

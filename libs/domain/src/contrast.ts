@@ -1,8 +1,8 @@
-/** The two colours in which the Allocation Page writes on a button, `--on-brand` in its stylesheet. */
+/** The two text colors of buttons on the Allocation Page, `--on-brand` in its stylesheet. */
 export const WHITE_TEXT = '#ffffff';
 export const BLACK_TEXT = '#14120f';
 
-/** WCAG relative luminance of `#rrggbb`. */
+/** Returns the WCAG relative luminance of a color `#rrggbb`. */
 function luminance(color: string): number {
   const [red, green, blue] = [1, 3, 5].map((at) => {
     const part = parseInt(color.slice(at, at + 2), 16) / 255;
@@ -11,7 +11,7 @@ function luminance(color: string): number {
   return 0.2126 * red! + 0.7152 * green! + 0.0722 * blue!;
 }
 
-/** WCAG contrast ratio of two colours `#rrggbb`, 1 to 21. */
+/** Returns the WCAG contrast ratio of two colors `#rrggbb`, 1 to 21. */
 export function contrast(one: string, other: string): number {
   const [light, dark] = [luminance(one) + 0.05, luminance(other) + 0.05];
   return Math.max(light, dark) / Math.min(light, dark);

@@ -32,7 +32,7 @@ describe('readCustomAttributes', () => {
     },
   );
 
-  it('keeps a value of 254 characters and drops one of 255, counted as a person counts', () => {
+  it('keeps a value of 254 characters and drops one of 255, counted in code points', () => {
     const read = readCustomAttributes({
       cmeta_short: 'a'.repeat(254),
       cmeta_long: 'a'.repeat(255),
@@ -44,11 +44,11 @@ describe('readCustomAttributes', () => {
     expect(read.utm).toEqual({});
   });
 
-  it.each(['a\0b', '\ud800'])('drops the unstorable value %j', (value) => {
+  it.each(['a\0b', '\ud800'])('drops %j, which cannot be stored', (value) => {
     expect(readCustomAttributes({ cmeta_a: value }).cmeta).toEqual({});
   });
 
-  it('takes the last of a repeated name, even where that one is dropped', () => {
+  it('uses the last value of a repeated name, even if that value is dropped', () => {
     expect({ ...readCustomAttributes(parse('cmeta_a=1&cmeta_a=2')).cmeta }).toEqual({ a: '2' });
     expect({ ...readCustomAttributes({ cmeta_a: ['1', 'x'.repeat(255)] }).cmeta }).toEqual({});
   });
@@ -85,7 +85,7 @@ describe('readCustomAttributes', () => {
 });
 
 describe('mergeAttributes', () => {
-  it('lets the own attributes win by name', () => {
+  it('prefers own attributes of the same name', () => {
     const merged = mergeAttributes(
       readCustomAttributes({ cmeta_a: '1', cmeta_b: '1', utm_source: 'x' }),
       readCustomAttributes({ cmeta_b: '2', utm_source: 'y', utm_term: 't' }),
@@ -105,11 +105,11 @@ describe('isTrackingDisabled', () => {
 });
 
 describe('readJourneyId', () => {
-  it('takes up to 255 characters', () => {
+  it('accepts up to 255 characters', () => {
     expect(readJourneyId('🎁'.repeat(255))).toBe('🎁'.repeat(255));
     expect(readJourneyId('a'.repeat(256))).toBeUndefined();
   });
-  it.each([undefined, '', 'a\0', 7])('takes %j as omitted', (value) =>
+  it.each([undefined, '', 'a\0', 7])('treats %j as omitted', (value) =>
     expect(readJourneyId(value)).toBeUndefined(),
   );
 });

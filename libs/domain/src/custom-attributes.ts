@@ -1,7 +1,7 @@
 import { characters, isStorableText } from './ids.js';
 import { lastOf } from './last-of.js';
 
-/** Standard names, used as they are (specification section 2, "Custom attributes"). */
+/** Standard names, used without a prefix (specification section 2, "Custom attributes"). */
 export const UTM_NAMES = ['utm_source', 'utm_medium', 'utm_campaign', 'utm_term', 'utm_content'] as const;
 export type UtmName = (typeof UTM_NAMES)[number];
 
@@ -9,8 +9,8 @@ export type UtmName = (typeof UTM_NAMES)[number];
 export const ATTRIBUTE_VALUE_LIMIT = 255;
 
 /**
- * The custom attributes of one interaction. `cmeta` holds names without the `cmeta_` prefix and has no
- * prototype, so that any legal name (`__proto__`) is just a name.
+ * The custom attributes of one interaction. `cmeta` has names without the `cmeta_` prefix, and no prototype, so that
+ * any valid name (such as `__proto__`) works.
  */
 export interface CustomAttributes {
   utm: Partial<Record<UtmName, string>>;
@@ -28,8 +28,8 @@ const usable = (value: unknown): value is string =>
 export const noAttributes = (): CustomAttributes => ({ utm: {}, cmeta: Object.create(null) });
 
 /**
- * Reads `cmeta_*` and `utm_*` from a parsed query. A bad name or a value of 255 characters or more drops that
- * attribute only, never the request; of a repeated name the last value wins.
+ * Reads `cmeta_*` and `utm_*` from a parsed query. A bad name or a value of 255 characters or more drops only that
+ * attribute, never the request; of a repeated name the last value wins.
  */
 export function readCustomAttributes(query: object | undefined): CustomAttributes {
   const found = noAttributes();
@@ -46,7 +46,7 @@ export function readCustomAttributes(query: object | undefined): CustomAttribute
   return found;
 }
 
-/** The attributes of both; those of `own` win by name. */
+/** Merges the attributes; those of `own` win. */
 export function mergeAttributes(carried: CustomAttributes, own: CustomAttributes): CustomAttributes {
   const merged = noAttributes();
   Object.assign(merged.utm, carried.utm, own.utm);
@@ -60,24 +60,24 @@ const isEmpty = (object: object): boolean => {
   return true;
 };
 
-/** The attributes as tracking events have them: what is empty is absent. */
+/** Returns the attributes in the form of tracking events, without empty members. */
 export function asTags({ utm, cmeta }: CustomAttributes): Partial<CustomAttributes> {
   return { ...(isEmpty(utm) ? {} : { utm }), ...(isEmpty(cmeta) ? {} : { cmeta }) };
 }
 
-/** Writes the attributes as query parameters, the prefix put back. */
+/** Appends the attributes as query parameters, with the prefix. */
 export function appendAttributes(params: URLSearchParams, attributes: CustomAttributes): void {
   for (const [name, value] of Object.entries(attributes.utm)) params.append(name, value);
   for (const [name, value] of Object.entries(attributes.cmeta)) params.append(`cmeta_${name}`, value);
 }
 
-/** `disableTracking` is true for `true` or `1`; anything else is false. Of a repeated one the last wins. */
+/** Returns true for `true` and `1`, false for anything else. Of a repeated parameter the last value wins. */
 export const isTrackingDisabled = (value: unknown): boolean => {
   const last = lastOf(value);
   return last === 'true' || last === '1';
 };
 
-/** A journey id as given, or undefined where it is missing, unusable or longer than 255 characters. */
+/** Returns the journey id as given, or undefined if it is missing, invalid or longer than 255 characters. */
 export const readJourneyId = (value: unknown): string | undefined => {
   const last = lastOf(value);
   if (typeof last !== 'string' || last === '' || characters(last) > ATTRIBUTE_VALUE_LIMIT) return undefined;

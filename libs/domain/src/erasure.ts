@@ -2,28 +2,28 @@ import { createHmac } from 'node:crypto';
 import { isRecord } from './is-record.js';
 import { isDerivedJourneyId } from './journey-id.js';
 
-/** What a person can be known by: the id of a journey, or the name that the client has for a customer. */
+/** How a person is identified: by the id of a journey, or by the client's own id of a customer. */
 export const ERASURE_KINDS = ['journey_id', 'customer_id'] as const;
 export type ErasureKind = (typeof ERASURE_KINDS)[number];
 
-/** Whose traces are to go. */
+/** The person to erase. */
 export interface ErasureSubject {
   account: string;
   kind: ErasureKind;
   value: string;
 }
 
-/** What takes the place of what is erased (docs/adr/0031-erasure.md). */
+/** The replacements of erased values (docs/adr/0031-erasure.md). */
 export interface StandIns {
-  /** Of the journey: the same in all of its events, so that it stays one. */
+  /** Replaces the journey, the same in all of its events, so that they stay one journey. */
   standIn: string;
-  /** Of the account, in hex: external ids become hashes under it, so that each still counts once. */
+  /** Key of the account, in hex: external ids are replaced by hashes under it, so that each still counts once. */
   secret: string;
 }
 
 export interface Erasure extends ErasureSubject, StandIns {
   id: string;
-  /** Everything is gone through twice, for what was on its way the first time. */
+  /** Everything is erased in two rounds; the second finds what was in flight during the first. */
   round: number;
 }
 
@@ -34,20 +34,29 @@ export const asStandIn = (text: string): string => STAND_IN_PREFIX + text.slice(
 
 const STAND_IN = new RegExp(`^${STAND_IN_PREFIX}[\\w-]{${STAND_IN_LENGTH}}$`);
 
-/** Of an id that was erased before, as of a customer and then of a journey, it is what it has become. */
+/** Returns whether a journey or an external id is a stand-in for an erased one. */
+export const isStandIn = (text: string): boolean => STAND_IN.test(text);
+
+/**
+ * Returns the stand-in of an external id. A stand-in stays as it is, for example when a customer and then the journey
+ * is erased.
+ */
 export const externalIdStandIn = (secret: string, externalId: string): string =>
-  STAND_IN.test(externalId)
+  isStandIn(externalId)
     ? externalId
     : asStandIn(createHmac('sha256', secret).update(`external-id\0${externalId}`).digest('base64url'));
 
-/** Attributes in which clients put what they call a customer, `-` written as `_`, in lower case. */
+/** Attributes in which clients put customer ids, in lower case and with `-` written as `_`. */
 export const CUSTOMER_ATTRIBUTES = ['customer_id', 'customerid', 'customer'] as const;
 const isCustomerAttribute = (name: string): boolean =>
   (CUSTOMER_ATTRIBUTES as readonly string[]).includes(name.replaceAll('-', '_').toLowerCase());
 
 type EventLike = Readonly<Record<string, unknown>>;
 
-/** Whether a tracking event, of whatever shape, tells of the person. The journey of all who came without one is nobody's. */
+/**
+ * Returns whether a tracking event of any shape is about the person. The journey derived from a campaign is nobody's,
+ * because all events without a journey share it.
+ */
 export function isOfSubject(event: EventLike, { account, kind, value }: ErasureSubject): boolean {
   if (event.account !== account) return false;
   if (kind === 'journey_id')
@@ -62,7 +71,10 @@ export function isOfSubject(event: EventLike, { account, kind, value }: ErasureS
   );
 }
 
-/** The event without the person: what was counted stays, what the client said of whom it was is gone. */
+/**
+ * Returns the event without the person: counts stay the same, but everything that the client said about the person is
+ * removed.
+ */
 export function withoutPerson<Event extends object>(
   event: Event,
   { kind, standIn, secret }: Pick<Erasure, 'kind'> & StandIns,
@@ -79,7 +91,7 @@ export function withoutPerson<Event extends object>(
   return rest as Event;
 }
 
-/** The JSON text of an event without the person; undefined where it is not about that one. */
+/** Returns the JSON of an event without the person; undefined if the event is not about the person. */
 export function eraseFromText(text: string, erasure: Erasure): string | undefined {
   const event: unknown = JSON.parse(text);
   return isRecord(event) && isOfSubject(event, erasure)

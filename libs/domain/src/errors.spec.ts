@@ -1,7 +1,7 @@
-import { DomainError, ERROR_CODES, invalidField } from './errors.js';
+import { ApiError, ERROR_CODES, invalidField } from './errors.js';
 
-describe('the table of error codes', () => {
-  it('has the statuses that the specification names', () => {
+describe('ERROR_CODES', () => {
+  it('has the statuses of the specification', () => {
     const statusOf = (code: keyof typeof ERROR_CODES) => ERROR_CODES[code].status;
     expect(statusOf('API_KEY_INVALID')).toBe(401);
     expect(statusOf('FORBIDDEN')).toBe(403);
@@ -9,9 +9,9 @@ describe('the table of error codes', () => {
     expect(statusOf('IDEMPOTENCY_KEY_CONFLICT')).toBe(409);
   });
 
-  it('gives an error its status, and names the field', () => {
+  it('sets the status of an error and names the field', () => {
     const error = invalidField('rank', 'must be an integer');
-    expect(error).toBeInstanceOf(DomainError);
+    expect(error).toBeInstanceOf(ApiError);
     expect(error).toMatchObject({
       status: 400,
       code: 'VALIDATION_FAILED',

@@ -1,9 +1,9 @@
 /**
- * The one table of error codes: what each means and the HTTP status it answers with.
+ * All error codes, with their meaning and HTTP status.
  * Source: specification section 7 and docs/http-contract.md.
  */
 export const ERROR_CODES = {
-  VALIDATION_FAILED: { status: 400, title: 'The request has a wrong or missing value' },
+  VALIDATION_FAILED: { status: 400, title: 'The request has a missing or invalid value' },
   PERK_IS_NOT_IN_CAMPAIGN: { status: 400, title: 'The perk is not an incentive of the campaign' },
   PERK_HAS_NO_CODES: { status: 400, title: 'The perk is not redeemed by single-use codes' },
   EXPIRING_DATE_INVALID: { status: 400, title: 'expires_at is missing or not a valid future time' },
@@ -13,25 +13,26 @@ export const ERROR_CODES = {
   },
   CURRENCY_INVALID: { status: 400, title: 'currency must be an upper-case ISO 4217 code' },
   COUNTRY_INVALID: { status: 400, title: 'country must be an upper-case ISO 3166-1 alpha-2 code' },
-  CAMPAIGN_ID_INVALID: { status: 400, title: 'campaign_id must be text of 1 to 255 characters' },
-  JOURNEY_ID_INVALID: { status: 400, title: 'journey_id must be text of 1 to 255 characters' },
-  REFERENCE_INVALID: { status: 400, title: 'reference must be text of 1 to 255 characters' },
+  CAMPAIGN_ID_INVALID: { status: 400, title: 'campaign_id must be a string of 1 to 255 characters' },
+  JOURNEY_ID_INVALID: { status: 400, title: 'journey_id must be a string of 1 to 255 characters' },
+  REFERENCE_INVALID: { status: 400, title: 'reference must be a string of 1 to 255 characters' },
   STATE_INVALID: { status: 400, title: 'state must be RESERVED, REVEALED or EXPIRED' },
   POOL_ID_INVALID: { status: 400, title: 'pool_id must be a UUID' },
   LIMIT_INVALID: { status: 400, title: 'limit must be a whole number from 1 to 200' },
-  CURSOR_INVALID: { status: 400, title: 'The cursor is none that this list has given' },
+  CURSOR_INVALID: { status: 400, title: 'The cursor was not issued by this list' },
   IDEMPOTENCY_KEY_INVALID: { status: 400, title: 'idempotencyKey must be a UUID' },
   CREATED_BY_MISSING: { status: 400, title: 'The header X-Created-By is missing' },
   CREATED_BY_INVALID: { status: 400, title: 'The header X-Created-By is longer than 255 characters' },
+  URL_FORBIDDEN: { status: 400, title: 'The URL is not one that webhooks may be delivered to' },
   API_KEY_INVALID: { status: 401, title: 'The API key is missing, malformed or unknown' },
   SESSION_ENDED: { status: 401, title: 'There is no session, or it has ended' },
   LINK_TOKEN_MISSING: { status: 401, title: 'The link token is missing' },
   ORIGIN_FORBIDDEN: { status: 403, title: 'The request does not come from a page of this host' },
   FORBIDDEN: { status: 403, title: 'The key does not allow this operation' },
-  NOT_FOUND: { status: 404, title: 'There is nothing at this address' },
+  NOT_FOUND: { status: 404, title: 'There is nothing at this URL' },
   ACCOUNT_NOT_FOUND: { status: 404, title: 'The account does not exist' },
   KEY_NOT_FOUND: { status: 404, title: 'The API key does not exist' },
-  PERSON_NOT_FOUND: { status: 404, title: 'The person is none of the account' },
+  PERSON_NOT_FOUND: { status: 404, title: 'No such person in this account' },
   CATEGORY_NOT_FOUND: { status: 404, title: 'The category does not exist' },
   COLLECTION_NOT_FOUND: { status: 404, title: 'The perk collection does not exist' },
   PERK_NOT_FOUND: { status: 404, title: 'The perk does not exist' },
@@ -42,33 +43,38 @@ export const ERROR_CODES = {
   JOB_NOT_FOUND: { status: 404, title: 'The job does not exist' },
   REPORT_NOT_FOUND: { status: 404, title: 'The report does not exist, has expired or was revoked' },
   ERASURE_NOT_FOUND: { status: 404, title: 'The account has no such erasure' },
+  WEBHOOK_NOT_FOUND: { status: 404, title: 'The account has no such webhook' },
+  EVENT_NOT_FOUND: { status: 404, title: 'The account has no such event' },
   METHOD_NOT_ALLOWED: { status: 405, title: 'The method is not allowed here' },
   KEY_EXISTS: { status: 409, title: 'The API key exists already' },
   NO_AVAILABLE_CODES: { status: 409, title: 'No single-use code is left' },
   NO_AVAILABLE_CARDS: { status: 409, title: 'The pool has no available card for this request' },
   IDEMPOTENCY_KEY_CONFLICT: { status: 409, title: 'The idempotency key was used with another request' },
-  IN_USE: { status: 409, title: 'Something else needs it, so it cannot be deleted' },
+  IN_USE: { status: 409, title: 'The resource is in use and cannot be deleted' },
+  TOO_MANY_WEBHOOKS: { status: 409, title: 'The account has reached its limit of webhooks' },
+  WEBHOOK_DISABLED: { status: 409, title: 'The webhook is disabled' },
   LINK_ALREADY_REVEALED: { status: 409, title: 'The link has been revealed' },
   LINK_EXPIRED: { status: 410, title: 'The link has expired' },
-  PRECONDITION_FAILED: { status: 412, title: 'It is no longer, or not yet, what If-Match says' },
+  CURSOR_EXPIRED: { status: 410, title: 'The cursor is older than the events that are kept' },
+  PRECONDITION_FAILED: { status: 412, title: 'The resource does not match If-Match' },
   PAYLOAD_TOO_LARGE: { status: 413, title: 'The body is too large' },
-  URI_TOO_LONG: { status: 414, title: 'The address is too long' },
+  URI_TOO_LONG: { status: 414, title: 'The URL is too long' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, title: 'The content type is not supported' },
   TOO_MANY_REQUESTS: { status: 429, title: 'Too many requests' },
   INTERNAL_ERROR: { status: 500, title: 'Something went wrong on our side' },
-  DEPENDENCY_UNAVAILABLE: { status: 503, title: 'A service needed to answer is not available' },
+  DEPENDENCY_UNAVAILABLE: { status: 503, title: 'A required service is not available' },
 } as const;
 
 export type ErrorCode = keyof typeof ERROR_CODES;
 
-/** What is wrong with one field of a request. `field` is its name as the caller wrote it. */
+/** A problem with one field of a request. `field` is its name as the caller wrote it. */
 export interface FieldProblem {
   field: string;
   message: string;
 }
 
-/** An expected refusal. The error filter of each host turns it into that host's error body. */
-export class DomainError extends Error {
+/** An expected error. The error filter of each host turns it into that host's error body. */
+export class ApiError extends Error {
   readonly status: number;
 
   constructor(
@@ -78,27 +84,26 @@ export class DomainError extends Error {
     options?: ErrorOptions,
   ) {
     super(`${code}: ${detail}`, options);
-    this.name = 'DomainError';
+    this.name = 'ApiError';
     this.status = ERROR_CODES[code].status;
   }
 }
 
-/** 400 VALIDATION_FAILED that names every field. */
-export const invalidFields = (problems: readonly FieldProblem[]): DomainError => {
+/** Returns a 400 VALIDATION_FAILED that names every field. */
+export const invalidFields = (problems: readonly FieldProblem[]): ApiError => {
   const detail = problems.map(({ field, message }) => `${field} ${message}`).join('; ');
-  return new DomainError('VALIDATION_FAILED', detail, problems);
+  return new ApiError('VALIDATION_FAILED', detail, problems);
 };
-export const invalidField = (field: string, message: string): DomainError =>
-  invalidFields([{ field, message }]);
+export const invalidField = (field: string, message: string): ApiError => invalidFields([{ field, message }]);
 
 const MAX_USERS_NAMED = 20;
-/** 409 that names where something is used. @param what in the plural: "the perks" */
-export function inUse(what: string, ids: readonly (string | number)[]): DomainError {
+/** Returns a 409 that names what uses the resource. @param what in the plural: "the perks" */
+export function inUse(what: string, ids: readonly (string | number)[]): ApiError {
   const more = ids.length - MAX_USERS_NAMED;
   const named = ids.slice(0, MAX_USERS_NAMED).join(', ');
-  return new DomainError('IN_USE', `It is used by ${what} ${named}${more > 0 ? ` and ${more} more` : ''}`);
+  return new ApiError('IN_USE', `It is used by ${what} ${named}${more > 0 ? ` and ${more} more` : ''}`);
 }
 
-/** 503: `what` names the missing dependency in words that are safe to show; `cause` is for the log. */
-export const unavailable = (what: string, cause?: unknown): DomainError =>
-  new DomainError('DEPENDENCY_UNAVAILABLE', `${what} is not available, please try again`, [], { cause });
+/** Returns a 503: `what` names the missing dependency in words that are safe to show; `cause` is for the log. */
+export const unavailable = (what: string, cause?: unknown): ApiError =>
+  new ApiError('DEPENDENCY_UNAVAILABLE', `${what} is not available, please try again`, [], { cause });

@@ -5,7 +5,7 @@ describe('ids', () => {
     expect(isCallerId(id)).toBe(true),
   );
   it.each(['', 'x'.repeat(101), 'a b', 'ä', 'a/b', 'a\n', 'a\0', 7, undefined, ['a']])(
-    'refuses the caller id %j',
+    'rejects the caller id %j',
     (id) => expect(isCallerId(id)).toBe(false),
   );
   it('accepts any UUID in any case', () => {
@@ -14,14 +14,14 @@ describe('ids', () => {
     expect(isUuid('6f9619ff8b86d011b42d00cf4fc964ff')).toBe(false);
     expect(isUuid('6f9619ff-8b86-d011-b42d-00cf4fc964ff ')).toBe(false);
   });
-  it('takes keys of 16 to 128 characters', () => {
+  it('accepts keys of 16 to 128 characters', () => {
     expect(isApiKey('a'.repeat(15))).toBe(false);
     expect(isApiKey('A_-'.repeat(6))).toBe(true);
     expect(isApiKey('a'.repeat(129))).toBe(false);
     expect(isApiKey('a'.repeat(16) + '\n')).toBe(false);
   });
   it('counts characters, not UTF-16 units', () => expect(characters('a🎁ü')).toBe(3));
-  it('knows what Postgres cannot store', () => {
+  it('recognizes text that Postgres cannot store', () => {
     expect(isStorableText('grün 🎁')).toBe(true);
     expect(isStorableText('a\0')).toBe(false);
     expect(isStorableText('\udc00')).toBe(false);

@@ -1,3 +1,3 @@
-/** True for a JSON object: no list, no null. */
+/** Returns true for a JSON object: not an array, not null. */
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

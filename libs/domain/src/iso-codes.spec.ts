@@ -4,23 +4,23 @@ describe('ISO codes', () => {
   it.each(['EUR', 'USD', 'JPY', 'HRK', 'XTS'])('%s is a currency', (code) =>
     expect(isCurrency(code)).toBe(true),
   );
-  it.each(['eur', 'ABC', 'EURO', '', 'EU', ' EUR', 978, null, ['EUR']])('%j is no currency', (code) =>
+  it.each(['eur', 'ABC', 'EURO', '', 'EU', ' EUR', 978, null, ['EUR']])('%j is not a currency', (code) =>
     expect(isCurrency(code)).toBe(false),
   );
   it.each(['DE', 'GB', 'ZW'])('%s is a country', (code) => expect(isCountry(code)).toBe(true));
-  it.each(['de', 'UK', 'EU', 'DEU', '', 'ZZ', undefined, ['DE']])('%j is no country', (code) =>
+  it.each(['de', 'UK', 'EU', 'DEU', '', 'ZZ', undefined, ['DE']])('%j is not a country', (code) =>
     expect(isCountry(code)).toBe(false),
   );
   it.each([
     [12.34, 'EUR'],
     [1_000, 'JPY'],
     [1.234, 'KWD'],
-    // Two by ISO 4217, whatever is left of them in the shops.
+    // HUF has two decimals in ISO 4217, although shops use none.
     [12.5, 'HUF'],
     [1.2345, 'CLF'],
     [1.5, 'XTS'],
     [1e15, 'EUR'],
-  ])('%d %s can be paid', (amount, currency) => expect(fitsCurrency(amount, currency)).toBe(true));
+  ])('accepts the amount %d %s', (amount, currency) => expect(fitsCurrency(amount, currency)).toBe(true));
   it.each([
     [12.345, 'EUR'],
     [1e-7, 'USD'],
@@ -28,5 +28,5 @@ describe('ISO codes', () => {
     [0.5, 'JPY'],
     [10.5, 'ISK'],
     [1.2345, 'KWD'],
-  ])('%d %s cannot', (amount, currency) => expect(fitsCurrency(amount, currency)).toBe(false));
+  ])('rejects the amount %d %s', (amount, currency) => expect(fitsCurrency(amount, currency)).toBe(false));
 });

@@ -1,4 +1,4 @@
-/** ISO 4217, with those withdrawn lately (ANG, HRK, SLL, ZWL) in which gift cards may still be around. */
+/** ISO 4217, including recently withdrawn currencies (ANG, HRK, SLL, ZWL) of gift cards that may still be valid. */
 const CURRENCIES = codes(`
   AED AFN ALL AMD ANG AOA ARS AUD AWG AZN BAM BBD BDT BHD BIF BMD BND BOB BOV BRL BSD BTN BWP BYN BZD CAD
   CDF CHE CHF CHW CLF CLP CNY COP COU CRC CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS
@@ -19,12 +19,12 @@ const COUNTRIES = codes(`
   SX SY SZ TC TD TF TG TH TJ TK TL TM TN TO TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS YE
   YT ZA ZM ZW`);
 
-/** Minor units of ISO 4217 where they are not two. (Those of Intl are what shops still use: none for HUF.) */
+/** Decimals of ISO 4217, where they are not two. (Intl has the decimals that shops use: none for HUF.) */
 const DECIMALS: Readonly<Record<string, number>> = {
   ...withDecimals(0, 'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF'),
   ...withDecimals(3, 'BHD IQD JOD KWD LYD OMR TND'),
   ...withDecimals(4, 'CLF UYW'),
-  // Those that have none by their nature: gold, units of account, tests.
+  // Codes without minor units: metals, units of account, test codes.
   ...withDecimals(4, 'XAG XAU XBA XBB XBC XBD XDR XPD XPT XSU XTS XUA XXX'),
 };
 
@@ -36,14 +36,14 @@ function codes(list: string): ReadonlySet<string> {
   return new Set(list.trim().split(/\s+/));
 }
 
-/** An upper-case ISO 4217 currency code. */
+/** Checks for an upper-case ISO 4217 currency code. */
 export const isCurrency = (value: unknown): value is string =>
   typeof value === 'string' && CURRENCIES.has(value);
 
-/** An upper-case ISO 3166-1 alpha-2 country code. */
+/** Checks for an upper-case ISO 3166-1 alpha-2 country code. */
 export const isCountry = (value: unknown): value is string =>
   typeof value === 'string' && COUNTRIES.has(value);
 
-/** Whether an amount has no more decimals than its currency. */
+/** Returns whether an amount has no more decimals than its currency. */
 export const fitsCurrency = (amount: number, currency: string): boolean =>
   Number(amount.toFixed(DECIMALS[currency] ?? 2)) === amount;

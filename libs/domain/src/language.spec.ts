@@ -4,11 +4,11 @@ import {
   fallbackChain,
   localize,
   negotiateLanguage,
-  type LanguageWish,
+  type LanguagePreference,
 } from './language.js';
 
 describe('language tags', () => {
-  it('are written in one way', () => {
+  it('are normalized', () => {
     expect(canonicalLanguage('FR-ca')).toBe('fr-CA');
     expect(canonicalLanguage('zh-hant-tw')).toBe('zh-Hant-TW');
     for (const tag of [
@@ -26,7 +26,7 @@ describe('language tags', () => {
       expect(canonicalLanguage(tag)).toBeUndefined();
   });
 
-  it('of a header come in the order of their quality, bad ones left out', () => {
+  it('in a header are sorted by quality, without invalid ones', () => {
     expect(acceptedLanguages('fr;q=0.5, DE, *;q=0.1, it;q=0, es;q=0.9')).toEqual(['de', 'es', 'fr', '*']);
     expect(acceptedLanguages('fr_CA, ;q=1, ,\u0000, de;q=nonsense')).toEqual(['de']);
     expect(acceptedLanguages('a'.repeat(10_000))).toEqual([]);
@@ -39,9 +39,10 @@ describe('negotiateLanguage', () => {
     ['de', 'de'],
     ['pt-br', 'pt-BR'],
   ]);
-  const negotiate = (wish: LanguageWish) => negotiateLanguage(wish, (tag) => existing.get(tag), 'en');
+  const negotiate = (preference: LanguagePreference) =>
+    negotiateLanguage(preference, (tag) => existing.get(tag), 'en');
 
-  it.each<[LanguageWish, string]>([
+  it.each<[LanguagePreference, string]>([
     [{}, 'en'],
     [{ acceptLanguage: '' }, 'en'],
     [{ acceptLanguage: 'fr' }, 'fr'],
@@ -59,8 +60,8 @@ describe('negotiateLanguage', () => {
     [{ lang: 'de-AT' }, 'de'],
     [{ lang: '\0' }, 'en'],
     [{ lang: 'fr-'.repeat(4_000) }, 'en'],
-  ])('%j gives %s', (wish, expected) => {
-    expect(negotiate(wish)).toBe(expected);
+  ])('%j gives %s', (preference, expected) => {
+    expect(negotiate(preference)).toBe(expected);
   });
 });
 
@@ -77,12 +78,12 @@ describe('localize', () => {
     expect(inLanguage('title', 'fr-CA')).toBe('Allô');
     expect(inLanguage('details', 'fr-CA')).toBe('Détails');
     expect(inLanguage('title', 'de')).toBe('original');
-    // An empty text is a translation as well.
+    // An empty string is a translation, too.
     expect(inLanguage('details', 'de')).toBe('');
     expect(inLanguage('title', 'en')).toBe('original');
   });
 
-  it('takes a translation into the default language before the original', () => {
+  it('prefers a translation into the default language to the original', () => {
     const given = new Map([['en', { title: 'Hello' }]]);
     expect(localize('title', 'original', given, fallbackChain('fr', 'en'))).toBe('Hello');
   });

@@ -1,11 +1,11 @@
 import { readWeightedList } from './weighted-list.js';
 
-/** BCP 47, as far as content needs it: a primary subtag and any number of others. */
+/** The subset of BCP 47 that content needs: a primary subtag and any number of others. */
 const TAG = /^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$/;
-/** Longer ones are no languages of ours. */
+/** Longer tags are rejected. */
 const MAX_TAG_LENGTH = 35;
 
-/** `FR-ca` as `fr-CA`; undefined for what is no language tag. */
+/** Normalizes `FR-ca` to `fr-CA`; returns undefined for an invalid tag. */
 export function canonicalLanguage(tag: string): string | undefined {
   if (tag.length > MAX_TAG_LENGTH || !TAG.test(tag)) return undefined;
   try {
@@ -15,7 +15,7 @@ export function canonicalLanguage(tag: string): string | undefined {
   }
 }
 
-/** `fr-ca`: `fr-ca`, `fr`. Takes and gives lower case. */
+/** Returns a tag and its parents: for `fr-ca`, `fr-ca` and `fr`. Input and output are in lower case. */
 export function withParents(tag: string): string[] {
   const chain = [tag];
   for (let end = tag.lastIndexOf('-'); end > 0; end = tag.lastIndexOf('-', end - 1))
@@ -23,22 +23,23 @@ export function withParents(tag: string): string[] {
   return chain;
 }
 
-/** The ranges of an Accept-Language header in lower case, the most wanted first; what is no language is left out. */
+/** Returns the ranges of an Accept-Language header in lower case, the most preferred first, without invalid ones. */
 export const acceptedLanguages = (header: string): string[] =>
   readWeightedList(header).filter((tag) => tag === '*' || (tag.length <= MAX_TAG_LENGTH && TAG.test(tag)));
 
-/** What a caller asked for: `lang` wins over the header. */
-export interface LanguageWish {
+/** The languages a caller asked for: `lang` wins over the header. */
+export interface LanguagePreference {
   lang?: string;
   acceptLanguage?: string;
 }
 
 /**
- * The language of an answer, in canonical form: the first wanted one that exists, `fr-CA` falling back to `fr`
- * (RFC 4647 lookup), else the default. `available` answers the canonical form of a lower-case tag that exists.
+ * Returns the language of a response in canonical form: the first preferred one that exists, where `fr-CA` falls back
+ * to `fr` (RFC 4647 lookup), otherwise the default. `available` returns the canonical form of a lower-case tag if that
+ * language exists.
  */
 export function negotiateLanguage(
-  { lang, acceptLanguage }: LanguageWish,
+  { lang, acceptLanguage }: LanguagePreference,
   available: (tag: string) => string | undefined,
   defaultLanguage: string,
 ): string {
@@ -59,13 +60,13 @@ export function negotiateLanguage(
 /** Texts by lower-case language tag and field. */
 export type Translations<Field extends string> = ReadonlyMap<string, Partial<Record<Field, string>>>;
 
-/** Where a field's text is looked for, in this order, before the text that is no translation. */
+/** Returns the languages in which a field's text is looked up, in order, before the original text. */
 export const fallbackChain = (language: string, defaultLanguage: string): string[] => [
   ...withParents(language.toLowerCase()),
   defaultLanguage.toLowerCase(),
 ];
 
-/** Field by field: the first language of the chain that has the field, else `original`. */
+/** Returns the field in the first language of the chain that has it, otherwise `original`. */
 export function localize<Field extends string>(
   field: Field,
   original: string,

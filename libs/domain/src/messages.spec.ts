@@ -1,17 +1,17 @@
 import * as messages from './messages.js';
 
-describe('the questions', () => {
-  it('are all in the list, each with a subject of its own', () => {
-    const { QUESTIONS, ERASE, ...others } = messages;
+describe('the RPC contracts', () => {
+  it('are all in the list, each with its own subject', () => {
+    const { RPC_CONTRACTS, ERASE, ...others } = messages;
     const questions = [
       ...Object.values(others).filter((value) => 'subject' in value),
       ...Object.values(ERASE),
     ];
-    expect(new Set(QUESTIONS)).toEqual(new Set(questions));
-    expect(new Set(QUESTIONS.map(({ subject }) => subject)).size).toBe(questions.length);
+    expect(new Set(RPC_CONTRACTS)).toEqual(new Set(questions));
+    expect(new Set(RPC_CONTRACTS.map(({ subject }) => subject)).size).toBe(questions.length);
   });
 
-  it('are asked of others only', () => {
-    for (const { owner, askers } of messages.QUESTIONS) expect(askers).not.toContain(owner);
+  it('are never called by their owner', () => {
+    for (const { owner, callers } of messages.RPC_CONTRACTS) expect(callers).not.toContain(owner);
   });
 });

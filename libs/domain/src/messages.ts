@@ -1,14 +1,14 @@
 import type { AppName } from './apps.js';
 import type { Role } from './caller.js';
 import type { Erasure, ErasureSubject, StandIns } from './erasure.js';
-import type { LanguageWish } from './language.js';
-import type { Lookup, Question } from './question.js';
+import type { LanguagePreference } from './language.js';
+import type { Lookup, RpcContract } from './rpc-contract.js';
 
-/** Keys cross the broker only as keyed hashes (hex of HMAC-SHA-256 over the folded key); these are the ids. */
+/** Keys cross the broker only as keyed hashes (hex HMAC-SHA-256 of the lower-cased key); these hashes are the ids. */
 export const RESOLVE_KEYS: Lookup<ResolvedKey> = {
   subject: 'accounts.keys.resolve',
   owner: 'token-issuer',
-  askers: ['perks', 'boost', 'gift-cards', 'console'],
+  callers: ['perks', 'boost', 'gift-cards', 'console', 'events'],
   away: 'The API key service',
   atOnce: 500,
 };
@@ -18,11 +18,11 @@ export interface ResolvedKey {
   role: Role;
 }
 
-/** When keys were last used, by their ids, in epoch minutes. Sent now and then; what is known already changes nothing. */
-export const REPORT_KEY_USES: Question<KeyUses, object> = {
+/** Reports when keys were last used, by key id, in epoch minutes. Sent periodically; repeating it changes nothing. */
+export const REPORT_KEY_USES: RpcContract<KeyUses, object> = {
   subject: 'accounts.keys.used',
   owner: 'token-issuer',
-  askers: ['perks', 'boost', 'gift-cards'],
+  callers: ['perks', 'boost', 'gift-cards', 'events'],
   away: 'The API key service',
 };
 export interface KeyUses {
@@ -30,14 +30,14 @@ export interface KeyUses {
 }
 
 /**
- * A key of the console for one session or job: the console makes it and tells its hash alone. It is valid until it
- * expires, is closed, or whom it was made for loses the right: the key that signed in, or the person. Repeating it does
- * nothing more.
+ * Opens a console key for one session or job: the console creates the key and sends only its hash. The key is valid
+ * until it expires, is closed, or its holder loses access: the key that signed in, or the person. Repeating the request
+ * changes nothing.
  */
-export const OPEN_CONSOLE_KEY: Question<OpenConsoleKey, ConsoleKeyReply> = {
+export const OPEN_CONSOLE_KEY: RpcContract<OpenConsoleKey, ConsoleKeyReply> = {
   subject: 'accounts.console-keys.open',
   owner: 'token-issuer',
-  askers: ['console'],
+  callers: ['console'],
   away: 'The API key service',
 };
 export interface OpenConsoleKey {
@@ -48,44 +48,49 @@ export interface OpenConsoleKey {
   expiresAt: number;
   for: ConsoleKeyHolder;
 }
-/** By the hash of a key; by address, and account where it is of several; as another key of the console that is valid. */
+/**
+ * The holder: a key by its hash, a person by email address (and account, if the address has several), or another valid
+ * console key.
+ */
 export type ConsoleKeyHolder = { keyHash: string } | { email: string; account?: string } | { keyId: string };
 export type ConsoleKeyReply =
   | {
       account: string;
       accountName: string;
       role: Role;
-      /** The end of that key, and its id; null where a person signed in. */
+      /** Name and last four characters of the key that signed in, and its id; null if a person signed in. */
       signedInWith: { keyId: string; name: string | null; last4: string | null } | null;
       email: string | null;
       error?: undefined;
     }
   | { error: 'API_KEY_INVALID' };
 
-/** Keys of the console that nobody needs any more. */
-export const CLOSE_CONSOLE_KEYS: Question<{ ids: string[] }, object> = {
+/** Closes console keys that are no longer needed. */
+export const CLOSE_CONSOLE_KEYS: RpcContract<{ ids: string[] }, object> = {
   subject: 'accounts.console-keys.close',
   owner: 'token-issuer',
-  askers: ['console'],
+  callers: ['console'],
   away: 'The API key service',
 };
 
-/** The keys that an account's own people see, make and revoke in the console. */
-export const LIST_ACCOUNT_KEYS: Question<{ account: string }, { keys: AccountKey[] }> = {
+/** Lists the keys that an account's own users see, create and revoke in the console. */
+export const LIST_ACCOUNT_KEYS: RpcContract<{ account: string }, { keys: AccountKey[] }> = {
   subject: 'accounts.keys.list',
   owner: 'token-issuer',
-  askers: ['console'],
+  callers: ['console'],
   away: 'The API key service',
 };
-/** The console makes the key and tells its hash alone. Repeating it does nothing more. */
-export const ADD_ACCOUNT_KEY: Question<AddAccountKey, { key: AccountKey }> = {
+/** The console creates the key and sends only its hash. Repeating the request changes nothing. */
+export const ADD_ACCOUNT_KEY: RpcContract<AddAccountKey, { key: AccountKey } | { error: 'FORBIDDEN' }> = {
   subject: 'accounts.keys.add',
   owner: 'token-issuer',
-  askers: ['console'],
+  callers: ['console'],
   away: 'The API key service',
 };
 export interface AddAccountKey {
   account: string;
+  /** The console key of the session that creates the key. */
+  consoleKeyId: string;
   /** A new UUID. */
   id: string;
   hash: string;
@@ -93,16 +98,16 @@ export interface AddAccountKey {
   role: Role;
   name: string | null;
 }
-export const REVOKE_ACCOUNT_KEY: Question<
+export const REVOKE_ACCOUNT_KEY: RpcContract<
   { account: string; keyId: string },
   { key: AccountKey } | { error: 'KEY_NOT_FOUND' }
 > = {
   subject: 'accounts.keys.revoke',
   owner: 'token-issuer',
-  askers: ['console'],
+  callers: ['console'],
   away: 'The API key service',
 };
-/** As the management API shows it. */
+/** A key as the management API returns it. */
 export interface AccountKey {
   id: string;
   role: Role;
@@ -116,7 +121,7 @@ export interface AccountKey {
 export const RESOLVE_ACCOUNTS: Lookup<ResolvedAccount> = {
   subject: 'accounts.accounts.resolve',
   owner: 'token-issuer',
-  askers: ['perks', 'boost', 'gift-cards'],
+  callers: ['perks', 'boost', 'gift-cards'],
   away: 'The account service',
   atOnce: 500,
 };
@@ -125,29 +130,38 @@ export interface ResolvedAccount {
   allowedOrigins: string[];
 }
 
-/** How accounts show themselves to recipients; null for an account that has not said so. */
+/** Returns those of the origins that any account allows. */
+export const RESOLVE_ORIGINS: Lookup<true> = {
+  subject: 'accounts.origins.resolve',
+  owner: 'token-issuer',
+  callers: ['perks', 'boost'],
+  away: 'The account service',
+  atOnce: 500,
+};
+
+/** The branding that accounts show to recipients; null for an account without any. */
 export const RESOLVE_BRANDS: Lookup<Brand | null> = {
   subject: 'accounts.brands.resolve',
   owner: 'token-issuer',
-  askers: ['gift-cards'],
+  callers: ['gift-cards'],
   away: 'The account service',
-  // Logos have up to 64 KiB, so more would be read than there is room for.
+  // Logos have up to 64 KiB, so more would not fit into one response.
   atOnce: 16,
 };
 export interface Brand {
   name: string;
-  /** `#rrggbb`; its contrast was checked when it was saved. */
+  /** `#rrggbb`; the contrast was checked when it was saved. */
   color: string | null;
   /** A `data:image/...` URL. */
   logo: string | null;
-  /** Where recipients get help. Accounts of before have none. */
+  /** Where recipients get help. Older accounts have none. */
   support_url?: string | null;
 }
 
-export const GET_ANALYTICS_KEYS: Question<object, AnalyticsKeys> = {
+export const GET_ANALYTICS_KEYS: RpcContract<object, AnalyticsKeys> = {
   subject: 'accounts.analytics-jwks',
   owner: 'token-issuer',
-  askers: ['analytics-query'],
+  callers: ['analytics-query'],
   away: 'The token service',
 };
 export interface AnalyticsKeys {
@@ -155,7 +169,7 @@ export interface AnalyticsKeys {
   issuer: string;
   audience: string;
 }
-/** A public JSON Web Key, as RFC 7517 has it. */
+/** A public JSON Web Key (RFC 7517). */
 export interface PublicJwk {
   kid: string;
   kty: string;
@@ -166,29 +180,29 @@ export interface PublicJwk {
   use?: string;
 }
 
-/** Where perks lead: the offer URL of each perk that exists, as it can stand in a `Location` header. */
+/** Returns the offer URL of each perk that exists, in a form that is valid in a `Location` header. */
 export const RESOLVE_OFFERS: Lookup<string> = {
   subject: 'catalog.offers.resolve',
   owner: 'perks',
-  askers: ['links', 'boost'],
+  callers: ['links', 'boost'],
   away: 'The perk catalogue',
   atOnce: 500,
 };
 
-/** How perks are shown outside a collection. */
+/** Returns how perks are shown outside a collection. */
 export const RESOLVE_PERKS: Lookup<ResolvedPerk, ResolvePerksOptions> = {
   subject: 'catalog.perks.resolve',
   owner: 'perks',
-  askers: ['boost'],
+  callers: ['boost'],
   away: 'The perk catalogue',
-  // Texts have up to 76,000 characters together, so more could be read than there is room for.
+  // The texts of a perk have up to 76,000 characters, so more perks would not fit into one response.
   atOnce: 50,
 };
 export interface ResolvePerksOptions {
-  /** A tag of BCP 47; the catalogue's default language if left out. */
+  /** A BCP 47 tag; default: the catalogue's default language. */
   language?: string;
 }
-/** Texts are in `language`, field by field: where it lacks one, in its parents, in the default language, as written. */
+/** Each text is in `language`; if missing there, in its parents, then in the default language, then as written. */
 export interface ResolvedPerk {
   title: string;
   callout: string;
@@ -198,27 +212,27 @@ export interface ResolvedPerk {
   /** The shared code of a static-coupon perk. */
   coupon: string | null;
   media: { banner: string | null; logo: string | null };
-  /** The one asked for in canonical form, else the default. */
+  /** The requested language in canonical form, otherwise the default. */
   language: string;
-  /** Those that the perk is translated into, in canonical form. */
+  /** The languages the perk is translated into, in canonical form. */
   languages: string[];
 }
 
-/** These two carry bearer secrets: no stream captures their subjects. Both may be repeated. */
-export const GET_REWARD_LINK: Question<RewardLinkRequest, RewardLinkReply> = {
+/** These two carry bearer secrets: no stream captures their subjects. Both are safe to repeat. */
+export const GET_REWARD_LINK: RpcContract<RewardLinkRequest, RewardLinkReply> = {
   subject: 'gift-cards.reward-link.get',
   owner: 'gift-cards',
-  askers: ['allocation-page'],
+  callers: ['allocation-page'],
   away: 'The gift-card service',
 };
-export const REVEAL_REWARD_LINK: Question<RewardLinkRequest, RewardLinkReply> = {
+export const REVEAL_REWARD_LINK: RpcContract<RewardLinkRequest, RewardLinkReply> = {
   subject: 'gift-cards.reward-link.reveal',
   owner: 'gift-cards',
-  askers: ['allocation-page'],
+  callers: ['allocation-page'],
   away: 'The gift-card service',
 };
-/** `token` is the bearer secret of the link; the rest is the language of the recipient. */
-export interface RewardLinkRequest extends LanguageWish {
+/** `token` is the bearer secret of the link; the other members are the recipient's language preferences. */
+export interface RewardLinkRequest extends LanguagePreference {
   token: string;
 }
 export type RewardLinkState = 'RESERVED' | 'REVEALED' | 'EXPIRED';
@@ -229,58 +243,61 @@ export interface RewardLinkView {
   country: string;
   /** Unix seconds. */
   expires_at: number;
-  /** Only when REVEALED. */
+  /** Present only if REVEALED. */
   card?: { code: string; pin?: string };
 }
 export const CODE_FORMATS = ['text', 'qr', 'code128'] as const;
 export type CodeFormat = (typeof CODE_FORMATS)[number];
-/** What the card is good for. Until it is revealed only the first three: the rest is how to spend it. */
+/**
+ * The product of the card. Until the card is revealed, only the first three members are present: the others say how to
+ * spend it.
+ */
 export interface ProductView {
   name: string;
   /** A `data:image/...` URL. */
   logo: string | null;
-  /** `#rrggbb`; its contrast was checked when it was saved. */
+  /** `#rrggbb`; the contrast was checked when it was saved. */
   color: string | null;
   /** Plain text. */
   instructions?: string | null;
   redeem_url?: string | null;
   terms_url?: string | null;
-  /** How a shop wants to see the code. */
+  /** How the code is displayed in a shop. */
   code_format?: CodeFormat;
 }
-/** An expected refusal travels as a code, so that the page can answer it. */
+/** Expected errors are sent as codes, so that the page can show them. */
 export type RewardLinkReply =
   | {
       link: RewardLinkView;
       brand: Brand | null;
       product: ProductView | null;
-      /** Of the texts of the product, in canonical form; null without one. */
+      /** The language of the product's texts, in canonical form; null without a product. */
       language: string | null;
       error?: undefined;
     }
   | { error: 'LINK_NOT_FOUND' | 'LINK_EXPIRED'; link?: undefined; brand?: Brand | null };
 
 /**
- * What takes the place of a journey that is erased. From the answer on whatever is stored of that journey has it. Repeating
- * it answers the same; of a customer nothing is kept.
+ * Returns the stand-ins of an erasure. From the response on, whatever is stored of the journey has its stand-in.
+ * Repeating the request returns the same stand-in; nothing is stored about a customer.
  */
-export const BEGIN_ERASURE: Question<ErasureSubject, StandIns> = {
+export const BEGIN_ERASURE: RpcContract<ErasureSubject, StandIns> = {
   subject: 'analytics-query.erasure.begin',
   owner: 'analytics-query',
-  askers: ['token-issuer'],
+  callers: ['token-issuer'],
   away: 'The event store',
 };
-/** Whether the app holds nothing of the person any more, as far as it can see. To be asked again until it does. */
+/** Whether the app has erased everything about the person that it can find. The request is repeated until it has. */
 export interface ErasedPart {
   isDone: boolean;
 }
-const erase = (owner: AppName, away: string): Question<Erasure, ErasedPart> => ({
+const erase = (owner: AppName, away: string): RpcContract<Erasure, ErasedPart> => ({
   subject: `${owner}.erasure.erase`,
   owner,
-  askers: ['token-issuer'],
+  callers: ['token-issuer'],
   away,
 });
-/** By app. The event store is asked after the others, whose events arrive there. */
+/** By app. The event store comes after the others, whose events arrive there. */
 export const ERASE = {
   console: erase('console', 'The console'),
   'gift-cards': erase('gift-cards', 'The gift-card service'),
@@ -288,10 +305,11 @@ export const ERASE = {
   boost: erase('boost', 'Boost'),
   links: erase('links', 'The redirects'),
   'analytics-query': erase('analytics-query', 'The event store'),
+  events: erase('events', 'The event feed'),
 } as const;
 
-/** Every question of the fleet: who may publish and subscribe what on the broker follows from it. */
-export const QUESTIONS = [
+/** Every RPC contract of the fleet. The broker permissions are derived from it. */
+export const RPC_CONTRACTS = [
   RESOLVE_KEYS,
   REPORT_KEY_USES,
   OPEN_CONSOLE_KEY,
@@ -300,6 +318,7 @@ export const QUESTIONS = [
   ADD_ACCOUNT_KEY,
   REVOKE_ACCOUNT_KEY,
   RESOLVE_ACCOUNTS,
+  RESOLVE_ORIGINS,
   RESOLVE_BRANDS,
   GET_ANALYTICS_KEYS,
   RESOLVE_OFFERS,

@@ -2,8 +2,9 @@
 const VERBATIM = /^[\x21-\x5b\x5d-\x7e]+$/;
 
 /**
- * What may stand in a `Location` header: an absolute http(s) URL without userinfo, else undefined. A URL is used as it
- * was given; only one that cannot stand in a header (spaces, letters beyond ASCII) is written as browsers would send it.
+ * Returns a value for a `Location` header if the URL is an absolute http(s) URL without userinfo, otherwise undefined.
+ * The URL is used as given; only if it is invalid in a header (spaces, non-ASCII letters), it is encoded as browsers
+ * would send it.
  */
 export function redirectTarget(url: string): string | undefined {
   if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) return undefined;

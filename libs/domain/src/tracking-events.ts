@@ -1,26 +1,33 @@
+import type { AppName } from './apps.js';
 import type { CustomAttributes } from './custom-attributes.js';
 
-/** Raised when an event's shape changes so that an older reader would misread it. */
+/** Incremented when an event's shape changes in a way that an older reader would misread. */
 export const TRACKING_EVENT_VERSION = 1;
 
-/** Keeps every event for days, also those that are stored: it can be replayed after a restore. */
+/** Keeps every event for days, even after it is stored, so that it can be replayed after a restore. */
 export const TRACKING_STREAM = 'TRACKING_EVENTS';
-/** The work queue of earlier releases, whose retention cannot be changed: drained, then deleted. */
+/** The work queue of earlier releases: drained, then deleted, because the retention of a stream cannot be changed. */
 export const FORMER_TRACKING_STREAM = 'TRACKING';
-/** The durable consumer: all replicas of analytics-query share it. */
+/** The durable consumer that the replicas of analytics-query share. */
 export const TRACKING_CONSUMER = 'analytics-query';
+/** The durable consumer that the replicas of events share. */
+export const FEED_CONSUMER = 'events';
 /** Each app publishes to `tracking.<app>`; the stream captures `tracking.>`. */
 export const TRACKING_SUBJECTS = 'tracking.>';
 export const trackingSubject = (app: string): string => `tracking.${app}`;
 export const TRACKING_DEAD_STREAM = 'TRACKING_DEAD';
-/** Events that cannot be stored, with the reason in the header `Perkway-Reason`. */
+/** Events that cannot be stored, with the reason in the header `Perkway-Reason` and their source in `Perkway-Source`. */
 export const TRACKING_DEAD_SUBJECT = 'tracking-dead.events';
 export const TRACKING_DEAD_SUBJECTS = 'tracking-dead.>';
+/** The subject on which an operator publishes dead letters again. */
+export const TRACKING_REPLAY_SUBJECT = trackingSubject('replay');
+/** On dead letters and copies: the subject that the message was first published to. */
+export const TRACKING_SOURCE_HEADER = 'Perkway-Source';
 
 export type TrafficClass = 'human' | 'bot' | 'prefetch' | 'mail_proxy';
 export interface Traffic {
   class: TrafficClass;
-  /** A short stable text that names the rule, such as `user-agent:googlebot`. Never the user agent itself. */
+  /** A short, stable name of the rule, such as `user-agent:googlebot`. Never the user agent itself. */
   reason: string;
 }
 
@@ -28,7 +35,9 @@ export type Channel = 'outreach' | 'journey';
 
 interface EventHead {
   v: typeof TRACKING_EVENT_VERSION;
-  /** Unique within its account and time; a second arrival of the same (account, at, id) is the same event. At most 64 characters. */
+  /**
+   * Unique within its account and time: events with the same (account, at, id) are duplicates. At most 64 characters.
+   */
   id: string;
   account: string;
   /** When it happened, epoch milliseconds. */
@@ -43,8 +52,11 @@ interface Classified {
   traffic?: Traffic;
 }
 
-/** One read: of a collection (all its perks shown, each once) or of one perk. Analytics counts a view per perk. */
-export interface PerkViewEvent extends EventHead, Tagged {
+/**
+ * One read of a collection (all perks shown, each once) or of one perk. Analytics counts a view per perk. Has `traffic`
+ * if the read used a JOURNEY key.
+ */
+export interface PerkViewEvent extends EventHead, Tagged, Classified {
   type: 'perk_view';
   collection: string;
   perks: string[];
@@ -55,7 +67,7 @@ export interface PerkClickEvent extends EventHead, Tagged, Classified {
   perk: string;
   journey?: string;
 }
-/** `perk` is present only where the view was of one perk (`POST /track` with `perkId`). */
+/** `perk` is present only if the view was of one perk (`POST /track` with `perkId`). */
 export interface CampaignViewEvent extends EventHead, Tagged, Classified {
   type: 'teaser_view' | 'reward_view';
   campaign: string;
@@ -70,17 +82,21 @@ export interface IncentiveClickEvent extends EventHead, Tagged, Classified {
   channel: Channel;
   perk: string;
 }
-export interface ConversionEvent extends EventHead, Tagged {
+/** Has `traffic` if it was sent with a JOURNEY key, which is public. Conversions that servers report count as human. */
+export interface ConversionEvent extends EventHead, Tagged, Classified {
   type: 'conversion';
   campaign: string;
   journey: string;
   perk?: string;
   value?: number;
   currency?: string;
-  /** Counted once per account, whatever the time. */
+  /**
+   * Counts once per account, whatever the time; `id` is derived from it. Conversions with and without `traffic` are
+   * counted separately.
+   */
   externalId?: string;
 }
-/** The id is that of the link and the state, `<id>:<state>`: each happens to a link once. */
+/** The event id is `<link id>:<state>`: each state happens once per link. */
 export interface RewardLinkEvent extends EventHead, Tagged {
   type: 'reward_link';
   state: 'generated' | 'revealed' | 'cancelled' | 'expired';
@@ -88,11 +104,17 @@ export interface RewardLinkEvent extends EventHead, Tagged {
   denomination: number;
   currency: string;
   createdBy: string;
+  /** This and the next two are absent in events of earlier releases. */
+  country?: string;
+  /** Epoch milliseconds. */
+  createdAt?: number;
+  /** Epoch seconds. */
+  expiresAt?: number;
   campaign?: string;
   journey?: string;
   reference?: string;
 }
-/** Names that the analytics views show beside ids. The row with the highest `at` wins. `account` is the owner, or '' for perks. */
+/** Names that the analytics views show next to ids. The highest `at` wins. `account` is the owner, or '' for perks. */
 export interface PerkNamedEvent extends EventHead {
   type: 'perk_named';
   perk: string;
@@ -116,7 +138,38 @@ export type TrackingEvent =
   | CampaignNamedEvent;
 export type TrackingEventType = TrackingEvent['type'];
 
-/** The body of one message in the stream: several events may share a message and its acknowledgement. */
+/** The only app that publishes events of each type. */
+const OWNERS: Record<TrackingEventType, AppName> = {
+  perk_view: 'perks',
+  perk_named: 'perks',
+  perk_click: 'links',
+  teaser_view: 'boost',
+  reward_view: 'boost',
+  incentive_click: 'boost',
+  conversion: 'boost',
+  campaign_named: 'boost',
+  reward_link: 'gift-cards',
+};
+
+/** Returns the only subject that may carry events of this type. */
+export const subjectOf = (type: TrackingEventType): string => trackingSubject(OWNERS[type]);
+
+/** Subjects of copies. Only analytics-query and the operator may publish to them. */
+const COPY_SUBJECTS = [trackingSubject('analytics-query'), TRACKING_REPLAY_SUBJECT];
+
+/** Returns the subject that a message was first published to. Only copies may name a subject other than their own. */
+export const sourceOf = (subject: string, sourceHeader?: string): string =>
+  (COPY_SUBJECTS.includes(subject) && sourceHeader) || subject;
+
+/**
+ * Returns whether a message from this source may carry events of this type. Every consumer of the stream checks it, so
+ * that a compromised app cannot forge events of another. Copies by earlier releases do not name their source, so they
+ * may carry every type.
+ */
+export const mayCarry = (source: string, type: TrackingEventType): boolean =>
+  source === subjectOf(type) || COPY_SUBJECTS.includes(source);
+
+/** The body of one message in the stream. Several events may share a message and its acknowledgement. */
 export interface TrackingMessage {
   events: TrackingEvent[];
 }

@@ -1,7 +1,7 @@
 import { readWeightedList } from './weighted-list.js';
 
 describe('readWeightedList', () => {
-  test.each([
+  it.each([
     ['gzip, br', ['gzip', 'br']],
     ['fr;q=0.5, DE, *;q=0.1, it;q=0, es;q=0.9', ['de', 'es', 'fr', '*']],
     ['fr; q=0.5 , de ;Q=0.6', ['de', 'fr']],
@@ -10,9 +10,9 @@ describe('readWeightedList', () => {
     ['de;q=nonsense, fr;q=0.9', ['de', 'fr']],
     [', ;q=1,,', []],
     [undefined, []],
-  ])('%j is %j', (header, expected) => expect(readWeightedList(header)).toEqual(expected));
+  ])('reads %j as %j', (header, expected) => expect(readWeightedList(header)).toEqual(expected));
 
-  test('looks at no more than a person could mean', () => {
+  it('reads a limited number of members', () => {
     expect(readWeightedList(Array.from({ length: 5_000 }, () => 'fr').join(',')).length).toBeLessThan(50);
   });
 });

@@ -1,10 +1,10 @@
-/** Members looked at in one header; nobody means more. */
+/** Members read per header; no real header has more. */
 const MAX_MEMBERS = 20;
 const WEIGHT = /^\s*q\s*=\s*(\d(?:\.\d{0,3})?)\s*$/i;
 
 /**
- * The members of an `Accept-Language` or `Accept-Encoding` header in lower case, the most wanted first (RFC 9110,
- * 12.4.2). What has weight 0 is not wanted at all; a weight that cannot be read counts as none given.
+ * Returns the members of an `Accept-Language` or `Accept-Encoding` header in lower case, the most preferred first (RFC
+ * 9110, 12.4.2). Members of weight 0 are left out; an invalid weight counts as none.
  */
 export function readWeightedList(header: string | undefined): string[] {
   const wanted: { value: string; weight: number }[] = [];

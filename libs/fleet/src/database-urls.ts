@@ -3,7 +3,7 @@ import { APPS, FLEET, hasDatabase, type DatabaseApp } from './fleet.js';
 export const READER_ROLE = FLEET['analytics-query'].database.reader;
 
 export interface DatabaseUrls {
-  /** The superuser's, who reads every schema. */
+  /** The superuser's URL, with access to every schema. */
   admin: string;
   apps: Record<DatabaseApp, string>;
   reader: string;
@@ -22,7 +22,7 @@ const withLogin = (adminUrl: string, database: string, role?: string, password?:
   return url.toString();
 };
 
-/** The addresses of one database for all roles, on the server and with the parameters of `adminUrl`. */
+/** Returns the URLs of one database for all roles, with the server and parameters of `adminUrl`. */
 export function databaseUrls(adminUrl: string, { database, passwordOf }: DatabaseUrlOptions): DatabaseUrls {
   const of = (role: string) => withLogin(adminUrl, database, role, passwordOf(role));
   return {

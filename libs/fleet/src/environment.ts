@@ -5,7 +5,7 @@ import type { Secrets } from './secrets.js';
 
 export interface Environment {
   port: number;
-  /** The public URL of every app, also of those that do not run. */
+  /** The public URLs of all apps, running or not. */
   urls: Record<AppName, string>;
   database: DatabaseUrls;
   natsUrl: string;
@@ -14,7 +14,10 @@ export interface Environment {
   trustedProxies?: string;
 }
 
-/** The variables that one app reads, with the secrets that it needs and no others. */
+/** Allows webhooks to receivers on the same machine. */
+const LOOPBACK = '127.0.0.0/8,::1/128';
+
+/** Returns the environment variables of an app, with only the secrets that it needs. */
 export function appEnvironment(app: AppName, environment: Environment): Record<string, string> {
   const { secrets, urls } = environment;
   return {
@@ -24,6 +27,7 @@ export function appEnvironment(app: AppName, environment: Environment): Record<s
     TRUSTED_PROXIES: environment.trustedProxies ?? '',
     ...(hasDatabase(app) ? { DATABASE_URL: environment.database.apps[app] } : {}),
     ...(app === 'analytics-query' ? { READER_DATABASE_URL: environment.database.reader } : {}),
+    ...(app === 'events' ? { WEBHOOK_ALLOWED_NETWORKS: LOOPBACK } : {}),
     ...Object.fromEntries(APPS.map((each) => [FLEET[each].urlVariable, urls[each]])),
     ...Object.fromEntries(Object.entries(FLEET[app].secrets).map(([name, key]) => [name, secrets[key!]])),
   };

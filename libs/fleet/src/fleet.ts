@@ -2,28 +2,31 @@ import type { AppName } from '@perkway/domain';
 import type { Secrets } from './secrets.js';
 
 interface AppDescription {
-  /** What its host is called in the stack file, and the first label of its name in a deployment. */
+  /** The app's host in the stack file, and the first label of its domain name in a deployment. */
   host: string;
-  /** The variable that tells every app its public URL. */
+  /** The variable with the app's public URL, which every app gets. */
   urlVariable: string;
-  /** Its local port above PORT_BASE. */
+  /** Its local port, as an offset from PORT_BASE. */
   port: number;
-  /** Its own schema, and the role that owns it and has it as its search path. None: no database and no migrations. */
+  /** Its schema, and the role that owns the schema and has it as search path. Absent: no database and no migrations. */
   database?: {
     schema: string;
     role: string;
-    /** Owns nothing and only reads; the app's migrations grant it what it may see. */
+    /** A read-only role that owns nothing; the app's migrations grant it access. */
     reader?: string;
   };
-  /** Of the variables that it reads those that are secret, and which secret each is. */
+  /** Its secret environment variables, and the secret in each. */
   secrets: Partial<Record<string, keyof Secrets>>;
-  /** Parts that may run as processes of their own, told which by `variable`; without it a process is all of them. */
+  /**
+   * Parts of the app that `variable` can select to run as separate processes. Without the variable a process runs all
+   * parts.
+   */
   parts?: { variable: string; names: readonly string[] };
 }
 
 /**
- * The apps: where each listens, what it owns, what it is told. Local stack, tests, benches and deployments are made of
- * this. Port 8 is that of Postgres, 9 of nats-server.
+ * The apps with their ports, schemas, roles and secrets. The local stack, tests, benchmarks and deployments are
+ * generated from this. Port offset 8 is Postgres, 9 is nats-server.
  */
 export const FLEET = {
   perks: {
@@ -95,18 +98,28 @@ export const FLEET = {
     database: { schema: 'console', role: 'console' },
     secrets: { API_KEY_PEPPER: 'apiKeyPepper', SESSION_KEYS: 'sessionKeys' },
   },
+  events: {
+    host: 'events',
+    urlVariable: 'EVENTS_URL',
+    port: 11,
+    database: { schema: 'events', role: 'events' },
+    secrets: {
+      API_KEY_PEPPER: 'apiKeyPepper',
+      WEBHOOK_SECRET_KEYS: 'webhookSecretKeys',
+    },
+  },
 } as const satisfies Record<AppName, AppDescription>;
 
 export const APPS = Object.keys(FLEET) as AppName[];
 
-/** The apps that own a schema: those that have migrations. */
+/** Apps with a schema and migrations. */
 export type DatabaseApp = {
   [App in AppName]: (typeof FLEET)[App] extends { database: object } ? App : never;
 }[AppName];
 export const hasDatabase = (app: AppName): app is DatabaseApp => 'database' in FLEET[app];
 
 const SERVER_PORTS = { postgres: 8, nats: 9 } as const;
-export const LAST_PORT = 10;
+export const LAST_PORT = 11;
 
 export type PortOwner = AppName | keyof typeof SERVER_PORTS;
 export const PORT_OWNERS: readonly PortOwner[] = [...APPS, 'postgres', 'nats'];

@@ -1,12 +1,12 @@
 import { createHmac, generateKeyPairSync, randomBytes } from 'node:crypto';
 import { readFile, rename, writeFile } from 'node:fs/promises';
 
-/** Everything that must stay secret and stay the same between two starts of one environment. */
+/** The secrets of one environment, which must survive restarts. */
 export interface Secrets {
   superuserPassword: string;
-  /** The passwords of the NATS users follow from it. */
+  /** The passwords of the NATS users are derived from it. */
   natsSecret: string;
-  /** The first ADMIN key; all of one case, as keys are compared without case. */
+  /** The first ADMIN key, in lower case because keys are case-insensitive. */
   adminKey: string;
   apiKeyPepper: string;
   linkSigningKeys: string;
@@ -17,6 +17,7 @@ export interface Secrets {
   cardHashKey: string;
   sessionKeys: string;
   erasureKeys: string;
+  webhookSecretKeys: string;
   /** JSON array of private EC P-256 JWKs with `kid`. */
   analyticsTokenKeys: string;
 }
@@ -37,6 +38,7 @@ const GENERATORS: { [K in keyof Secrets]: () => Secrets[K] } = {
   cardHashKey: random,
   sessionKeys: keyring,
   erasureKeys: keyring,
+  webhookSecretKeys: keyring,
   analyticsTokenKeys: () => {
     const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     return JSON.stringify([{ ...privateKey.export({ format: 'jwk' }), kid: 'k1', use: 'sig', alg: 'ES256' }]);
@@ -48,13 +50,13 @@ export const generateSecrets = (): Secrets =>
     Object.entries(GENERATORS).map(([name, generate]) => [name, generate()]),
   ) as unknown as Secrets;
 
-/** Reads the secrets from a JSON file that only its owner may read; makes the file, and what is missing in it. */
+/** Reads the secrets from a JSON file that only its owner may read. Creates the file and generates missing secrets. */
 export async function loadSecrets(file: string): Promise<Secrets> {
   let stored: Partial<Secrets> = {};
   try {
     stored = JSON.parse(await readFile(file, 'utf8')) as Partial<Secrets>;
   } catch (error) {
-    if (error instanceof SyntaxError) throw new Error(`${file} is not JSON`, { cause: error });
+    if (error instanceof SyntaxError) throw new Error(`${file} is not valid JSON`, { cause: error });
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
   }
   const secrets = { ...generateSecrets(), ...stored };
@@ -66,16 +68,13 @@ export async function loadSecrets(file: string): Promise<Secrets> {
   return secrets;
 }
 
-/**
- * The passwords of the database roles follow from the superuser's, so that two environments on one server, where
- * roles are common to all databases, agree about them.
- */
+/** Derives a database role's password from the superuser's, because environments on one server share its roles. */
 export const rolePassword =
   (superuserPassword: string) =>
   (role: string): string =>
     createHmac('sha256', superuserPassword).update(`role:${role}`).digest('base64url');
 
-/** Of a user of the broker. */
+/** Derives a NATS user's password. */
 export const natsPassword =
   (natsSecret: string) =>
   (user: string): string =>

@@ -25,14 +25,14 @@ const environmentOf = (app: AppName) =>
   });
 
 describe('the fleet', () => {
-  it('has a port of its own for everything that listens', () => {
+  it('has a unique port for every server', () => {
     expect(PORT_OWNERS.map((owner) => portOf(4000, owner))).toEqual([
-      4001, 4002, 4003, 4004, 4005, 4006, 4007, 4010, 4008, 4009,
+      4001, 4002, 4003, 4004, 4005, 4006, 4007, 4010, 4011, 4008, 4009,
     ]);
     expect(LAST_PORT).toBe(Math.max(...PORT_OWNERS.map((owner) => portOf(0, owner))));
   });
 
-  it('has hosts, schemas and roles of their own', () => {
+  it('has unique hosts, schemas and roles', () => {
     const all = APPS.map((app): { host: string; database?: { schema: string; role: string } } => FLEET[app]);
     for (const names of [
       all.map(({ host }) => host),
@@ -44,7 +44,7 @@ describe('the fleet', () => {
 });
 
 describe('appEnvironment', () => {
-  it('knows the URL of every app', () => {
+  it('has the URL of every app', () => {
     const environment = environmentOf('perks');
     for (const app of APPS) expect(environment[FLEET[app].urlVariable]).toBe(`http://${app}`);
   });

@@ -16,7 +16,7 @@ describe('secrets', () => {
     expect(await loadSecrets(file)).toEqual(made);
   });
 
-  it('that a file of an older version lacks are added', async () => {
+  it('missing from an older file are added', async () => {
     const { pixelHashKey, ...older } = await loadSecrets(file);
     writeFileSync(file, JSON.stringify(older));
     const completed = await loadSecrets(file);
@@ -25,14 +25,14 @@ describe('secrets', () => {
     expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(completed);
   });
 
-  it('in a broken file are not replaced', async () => {
+  it('in an invalid file are not replaced', async () => {
     const broken = join(folder, 'broken.json');
     writeFileSync(broken, '{');
-    await expect(loadSecrets(broken)).rejects.toThrow(`${broken} is not JSON`);
+    await expect(loadSecrets(broken)).rejects.toThrow(`${broken} is not valid JSON`);
     expect(readFileSync(broken, 'utf8')).toBe('{');
   });
 
-  it('have the forms that the apps ask for', () => {
+  it('have the formats that the apps require', () => {
     expect(secrets.adminKey).toMatch(/^[a-z0-9_]{16,128}$/);
     for (const ring of [secrets.linkSigningKeys, secrets.outreachSigningKeys, secrets.rewardTokenKeys])
       expect(ring).toMatch(/^[a-z0-9]{1,8}:[A-Za-z0-9_-]{43}$/);
@@ -42,7 +42,7 @@ describe('secrets', () => {
     expect(jwk.kid).toBe('k1');
   });
 
-  it('differ between roles and follow from the password of the superuser', () => {
+  it("of roles differ and are derived from the superuser's password", () => {
     const of = rolePassword('one');
     expect(of('links')).toBe(rolePassword('one')('links'));
     expect(of('links')).not.toBe(of('catalog'));

@@ -3,14 +3,17 @@ import { chown, copyFile, lstat, mkdir, readdir, rm, writeFile } from 'node:fs/p
 import { join, resolve } from 'node:path';
 import { withAdminClient } from './provision-database.js';
 
-/** Where a copy starts to be one, and from where on it is whole; as Postgres writes positions: `0/3000028`. */
+/** The WAL range of a base backup, as LSNs such as `0/3000028`. */
 export interface BaseBackup {
   startLsn: string;
-  /** Only a server that has replayed the log up to here may answer from the copy. */
+  /** A copy is consistent only after it has replayed the WAL up to here. */
   endLsn: string;
 }
 
-/** Left out or emptied, as pg_basebackup does: what belongs to the running server, and the log, which comes another way. */
+/**
+ * Skipped or emptied as pg_basebackup does: files of the running server, and the WAL, which is streamed or restored
+ * separately.
+ */
 const SKIPPED_FILES = new Set(['postmaster.pid', 'postmaster.opts', 'standby.signal', 'recovery.signal']);
 const EMPTIED_FOLDERS = new Set([
   'pg_wal',
@@ -22,7 +25,7 @@ const EMPTIED_FOLDERS = new Set([
   'pg_stat_tmp',
   'pg_subtrans',
 ]);
-/** Copied last, as its place in time may not be before that of the other files. */
+/** Copied last, because it may not be older than the other files. */
 const CONTROL_FILE = join('global', 'pg_control');
 const COPIES_AT_ONCE = 8;
 
@@ -38,7 +41,7 @@ async function copyCluster(from: string, to: string): Promise<void> {
     try {
       await copyFile(join(from, path), join(to, path), constants.COPYFILE_FICLONE);
     } catch (error) {
-      // A table that was dropped meanwhile; the log says so too.
+      // The table was dropped meanwhile, and the WAL has the drop.
       if (isGone(error)) return;
       throw error;
     }
@@ -56,7 +59,8 @@ async function copyCluster(from: string, to: string): Promise<void> {
     for (const entry of entries) {
       const path = join(folder, entry.name);
       if (entry.isDirectory()) await walk(path);
-      else if (entry.isSymbolicLink()) throw new Error(`${path} leads out of the cluster, and is not copied`);
+      else if (entry.isSymbolicLink())
+        throw new Error(`${path} is a symbolic link; a base backup cannot copy it`);
       else if (!SKIPPED_FILES.has(entry.name) && !entry.name.startsWith('pgsql_tmp') && path !== CONTROL_FILE)
         files.push(path);
     }
@@ -74,13 +78,13 @@ async function copyCluster(from: string, to: string): Promise<void> {
 }
 
 /**
- * Copies the cluster of a running server on this machine, under load too: what pg_basebackup does, which npm's binaries
- * lack. The copy holds no log, so it starts only with a way to the log between the two positions: `standby.signal` and
- * `primary_conninfo`, or `recovery.signal` and `restore_command`.
+ * Copies the data folder of a running server on this machine, even under load. Replaces pg_basebackup, which npm's
+ * binaries lack. The copy has no WAL, so it needs a source of WAL to start: `standby.signal` and `primary_conninfo`, or
+ * `recovery.signal` and `restore_command`.
  *
- * @param url of a superuser of that server
- * @param from its data folder
- * @param to the folder to be made
+ * @param url connects to that server as a superuser
+ * @param from the server's data folder
+ * @param to the folder to create
  */
 export async function takeBaseBackup(options: {
   url: string;
@@ -89,7 +93,7 @@ export async function takeBaseBackup(options: {
 }): Promise<BaseBackup> {
   const { url } = options;
   const [from, to] = [resolve(options.from), resolve(options.to)];
-  // Start and end belong to one session: if it ends, so does the backup.
+  // The backup must start and stop in one session.
   return withAdminClient(url, async (client) => {
     const { rows: start } = await client.query<{ lsn: string }>(
       `select pg_backup_start('base backup', fast => true)::text as lsn`,

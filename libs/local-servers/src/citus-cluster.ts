@@ -7,23 +7,23 @@ import { withAdminClient } from './provision-database.js';
 export interface CitusOptions {
   /** The folder with the programs of a Postgres that has Citus. */
   programs: string;
-  /** For the data and logs of the three servers. */
+  /** Holds the data and logs of the three servers. */
   folder: string;
-  /** False forgoes what only a crash of the machine would need: tests only. */
+  /** False gives up durability after a crash of the machine; for tests only. */
   durable: boolean;
   dieWithParent?: boolean;
 }
 
-/** The nodes do not ask each other for passwords, and each request opens one connection to a node. */
+/** Without TLS between the nodes, and with enough prepared transactions for parallel tests. */
 const SETTINGS = {
   shared_preload_libraries: 'citus',
   max_prepared_transactions: '200',
   'citus.node_conninfo': 'sslmode=disable',
-  // Of tests and benches on one machine.
+  // Few shards, for tests and benchmarks on one machine.
   'citus.shard_count': '8',
 };
 
-/** A coordinator and two workers on this machine, for tests and benches. */
+/** Starts a coordinator and two workers on this machine, for tests and benchmarks. */
 export async function startCitus(
   options: CitusOptions,
 ): Promise<{ coordinator: LocalServer; workers: LocalServer[] }> {
@@ -50,7 +50,7 @@ const inDatabase = (serverUrl: string, database: string): string => {
   return url.href;
 };
 
-/** Gives a database of the coordinator, provisioned and migrated, nodes of its own, and distributes the events over them. */
+/** Adds workers to a provisioned and migrated database of the coordinator, and distributes the events over them. */
 export async function distributeOver(databaseUrl: string, workerUrls: string[]): Promise<void> {
   const { hostname, port, pathname } = new URL(databaseUrl);
   const database = pathname.slice(1);

@@ -5,32 +5,33 @@ import { withAdminClient } from './provision-database.js';
 export interface Distribution {
   /** Active nodes that hold rows. */
   nodes: number;
-  /** Tables whose rows lie on the node of their account. */
+  /** Tables distributed by account. */
   byAccount: string[];
-  /** Tables that every node has. */
+  /** Tables that every node has a copy of. */
   everywhere: string[];
-  /** How many of them this run has distributed. */
+  /** Number of tables that this run distributed. */
   moved: number;
 }
 
-/** What a person can mend. */
+/** A problem that the user can fix; its message says how. */
 export class DistributionError extends Error {}
 
 const { schema: SCHEMA } = FLEET['analytics-query'].database;
 /** Joined to rows of any account. */
 const EVERYWHERE = ['perk_names', 'rollup_state'];
-/** Rows of many months move to other nodes. */
+/** Moving many months of rows to other nodes takes hours. */
 const TIMEOUT_MS = 24 * 3_600_000;
 
 /**
- * Distributes the event store over the nodes of a Citus cluster: what has an account by account, so that all of one
- * account lies on one node, under one number of shards. What is distributed already stays as it is, so this can be run
- * again: after a migration that adds a table, or when it was broken off. New months follow by themselves.
+ * Distributes the event store over the nodes of a Citus cluster. Tables with an account are distributed and colocated
+ * by account; the others are copied to every node. Distributed tables stay as they are, so run it again after a
+ * migration that adds a table or after an interruption. New monthly partitions are distributed by themselves.
  *
- * While rows move, writers of their table wait.
+ * While the rows of a table move, writers to it wait.
  *
- * @param adminUrl of a superuser, at the coordinator, whose database is provisioned and migrated and has its nodes
- * @throws DistributionError where this is no such database
+ * @param adminUrl connects as a superuser to a provisioned and migrated database on the coordinator, which has worker
+ * nodes
+ * @throws DistributionError if the database is not ready for it
  */
 export function distributeEvents(adminUrl: string): Promise<Distribution> {
   return withAdminClient(
@@ -39,7 +40,7 @@ export function distributeEvents(adminUrl: string): Promise<Distribution> {
       await refuseOthers(client);
       const { rows: nodes } = await client.query('select from citus_get_active_worker_nodes()');
       if (nodes.length === 0)
-        throw new DistributionError('Citus has no nodes yet: add them with citus_add_node.');
+        throw new DistributionError('Citus has no worker nodes yet. Add them with citus_add_node.');
       const byAccount = await tablesByAccount(client);
       const done = await distributedTables(client);
       const [first] = byAccount;
@@ -50,7 +51,8 @@ export function distributeEvents(adminUrl: string): Promise<Distribution> {
         );
       for (const table of EVERYWHERE.filter((each) => !done.has(each)))
         await client.query('select create_reference_table($1::regclass)', [`${SCHEMA}.${table}`]);
-      // Without it a query sees no rows: its account would be named on the coordinator only.
+      // Propagates the transaction's account setting to the workers. Without it row-level security hides all rows
+      // there.
       await client.query(`alter role ${READER_ROLE} set citus.propagate_set_commands = 'local'`);
       const moved = [...byAccount, ...EVERYWHERE].filter((each) => !done.has(each)).length;
       return { nodes: nodes.length, byAccount, everywhere: EVERYWHERE, moved };
@@ -66,13 +68,15 @@ async function refuseOthers(client: pg.Client): Promise<void> {
   );
   if (!rows[0]!.citus)
     throw new DistributionError(
-      'This database has no extension citus: nothing to distribute over. A plain Postgres stays as it is.',
+      'This database does not have the citus extension. A plain Postgres needs no distribution.',
     );
   if (!rows[0]!.events)
-    throw new DistributionError('This database has no events: run the migrations of analytics-query first.');
+    throw new DistributionError(
+      'This database has no event tables. Run the migrations of analytics-query first.',
+    );
 }
 
-/** The events first, because the others go where they are. */
+/** Lists the tables with an account, the events first, because the others are colocated with them. */
 async function tablesByAccount(client: pg.Client): Promise<string[]> {
   const { rows } = await client.query<{ name: string }>(
     `select c.relname as name

@@ -2,24 +2,24 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Exit, ServerProcess } from './server-process.js';
 
 export interface ServerSpec {
-  /** How the server is called in messages. */
+  /** The name of the server in messages. */
   title: string;
   port: () => number;
   url: () => string;
   spawn: () => Promise<ServerProcess>;
   isReady: (process: ServerProcess) => Promise<boolean>;
-  /** Whether a process that ended before it was ready may be followed by another attempt. */
+  /** Whether to start again after the process exited before it was ready. */
   mayRetry: (log: string) => boolean | Promise<boolean>;
   stopSteps: Parameters<ServerProcess['stop']>[0];
   startTimeoutMs?: number;
-  /** Told each new process, before it is ready. */
+  /** Called with the pid of each new process, before it is ready. */
   onSpawn?: (pid: number) => void;
 }
 
 const POLL_MS = 10;
 const RETRY_MS = 100;
 
-/** A server that can be started, hurt and started again on the same port and data. */
+/** A server that can be started, killed, paused and restarted on the same port and data. */
 export class LocalServer {
   private process?: ServerProcess;
   private launching?: Promise<ServerProcess>;
@@ -44,13 +44,13 @@ export class LocalServer {
     return this.process?.running ?? false;
   }
 
-  /** Settles when the process that runs now ends; take it anew after each restart. */
+  /** Resolves when the current process exits. Read it again after each restart. */
   get exited(): Promise<Exit> {
     if (!this.process) throw new Error(`${this.spec.title} was not started`);
     return this.process.exited;
   }
 
-  /** Starts the process without waiting until it answers. */
+  /** Starts the process without waiting until it is ready. */
   async launch(): Promise<ServerProcess> {
     this.launching = this.spec.spawn();
     const process = await this.launching;
@@ -59,7 +59,7 @@ export class LocalServer {
     return process;
   }
 
-  /** Resolves when the server answers. Rejects with the end of its log when it does not come up. */
+  /** Resolves when the server is ready. Rejects with the end of its log if it does not start. */
   async start(): Promise<void> {
     if (this.running) return;
     this.stopping = false;
@@ -81,20 +81,20 @@ export class LocalServer {
     }
   }
 
-  /** Stops the server in an orderly way, at last by force. Also ends a start that is under way. */
+  /** Stops the server gracefully, then by force. Also cancels a start in progress. */
   async stop(): Promise<void> {
     this.stopping = true;
     await this.launching?.catch(() => {});
     await this.process?.stop(this.spec.stopSteps);
   }
 
-  /** SIGKILL, as a crash would end it. */
+  /** Sends SIGKILL, like a crash. */
   async kill(): Promise<void> {
     this.process?.signal('SIGKILL');
     await this.process?.exited;
   }
 
-  /** SIGSTOP: connections stay open and nothing answers. */
+  /** Sends SIGSTOP: connections stay open and nothing responds. */
   pause(): void {
     this.process?.signal('SIGSTOP');
   }
@@ -103,7 +103,7 @@ export class LocalServer {
     this.process?.signal('SIGCONT');
   }
 
-  /** Stops the server if it runs and starts it on the same port and data. */
+  /** Stops the server if it runs, and starts it on the same port and data. */
   async restart(): Promise<void> {
     await this.stop();
     await this.start();

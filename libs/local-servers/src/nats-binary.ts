@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { onPath, run } from './server-process.js';
 
 const HOW_TO_GET_IT =
-  'install nats-server (https://docs.nats.io/running-a-nats-service/introduction/installation), set NATS_SERVER_BIN to it, or set NATS_URL to a server that runs';
+  'install nats-server (https://docs.nats.io/running-a-nats-service/introduction/installation), set NATS_SERVER_BIN to its path, or set NATS_URL to a running server';
 
-/** Where downloads are kept between runs; the OS's temp folder if the home folder is not writable. */
+/** Returns the folder for downloads: in the user's cache folder, or in the temp folder if that is not writable. */
 async function cacheFolder(): Promise<string> {
   const { XDG_CACHE_HOME: cache, HOME: home } = process.env;
   const candidates = [
@@ -18,13 +18,13 @@ async function cacheFolder(): Promise<string> {
     try {
       await mkdir(folder, { recursive: true, mode: 0o700 });
       accessSync(folder, constants.W_OK | constants.X_OK);
-      // The temp folder is everybody's: programs out of a folder that somebody else made there are not for us.
+      // Anybody can create a folder in the temp folder. Never run a program from another user's folder.
       if (!process.getuid || statSync(folder).uid === process.getuid()) return folder;
     } catch {
-      // The next one.
+      // Try the next one.
     }
   }
-  throw new Error(`neither ${candidates.join(' nor ')} can be written`);
+  throw new Error(`cannot write to ${candidates.join(' or ')}`);
 }
 
 async function isUsable(binary: string): Promise<boolean> {
@@ -36,7 +36,7 @@ async function isUsable(binary: string): Promise<boolean> {
   }
 }
 
-/** `[major, minor, patch]` of a nats-server binary. */
+/** Returns `[major, minor, patch]` of a nats-server binary. */
 export async function natsVersion(binary: string): Promise<[number, number, number]> {
   const text = await run(binary, ['--version'], { timeoutMs: 10_000 });
   const found = /v?(\d+)\.(\d+)\.(\d+)/.exec(text);
@@ -47,7 +47,7 @@ export async function natsVersion(binary: string): Promise<[number, number, numb
 export const isNatsAtLeast = ([major = 0, minor = 0]: readonly number[], atMajor: number, atMinor: number) =>
   major > atMajor || (major === atMajor && minor >= atMinor);
 
-/** Where apt finds a release other than the machine's own: at the address of the machine's own sources. */
+/** Returns apt options to download from another Debian release, on the same mirror as the machine's own sources. */
 async function sourcesOf(release: string, work: string): Promise<string[]> {
   const own = await run(
     'sh',
@@ -58,7 +58,7 @@ async function sourcesOf(release: string, work: string): Promise<string[]> {
     { timeoutMs: 10_000 },
   );
   const address = /^(?:URIs:|deb(?: \[[^\]]*\])?)\s*(\S+)/m.exec(own)?.[1];
-  if (!address) throw new Error('apt has no sources here');
+  if (!address) throw new Error('apt has no package sources configured');
   const file = join(work, 'sources.list');
   await writeFile(
     file,
@@ -68,16 +68,15 @@ async function sourcesOf(release: string, work: string): Promise<string[]> {
 }
 
 /**
- * Unpacks Debian's package with apt and dpkg as whoever we are: own lists, own archive folder, nothing installed.
- * Of the machine's own release if none is named.
+ * Downloads and unpacks Debian's package with apt and dpkg without root. It uses its own package lists and archive
+ * folder and installs nothing. Defaults to the machine's own release.
  */
 async function downloadFromDebian(
   cache: string,
   target: string,
   { signal, release }: { signal?: AbortSignal; release?: string },
 ): Promise<void> {
-  if (!onPath('apt-get') || !onPath('dpkg'))
-    throw new Error('this system has no apt-get to download it with');
+  if (!onPath('apt-get') || !onPath('dpkg')) throw new Error('apt-get or dpkg is missing');
   const work = await mkdtemp(join(cache, 'download-'));
   try {
     await mkdir(join(work, 'lists', 'partial'), { recursive: true });
@@ -90,7 +89,7 @@ async function downloadFromDebian(
           '-q',
           ...sources,
           ...['-o', `Dir::State::lists=${work}/lists`, '-o', `Dir::Cache=${work}/cache`],
-          // Root would hand the download to a user of apt's own, who cannot write to our private folder.
+          // As root, apt would download as its sandbox user, who cannot write to our private folder.
           ...['-o', 'APT::Sandbox::User=root'],
           ...[
             '-o',
@@ -111,9 +110,9 @@ async function downloadFromDebian(
       .map((folder) => join(work, 'unpacked', folder, 'nats-server'))
       .find((file) => existsSync(file));
     if (!unpacked || !(await isUsable(unpacked)))
-      throw new Error('the downloaded nats-server does not run here');
+      throw new Error('the downloaded nats-server does not run on this machine');
     await chmod(unpacked, 0o755);
-    // A rename is all or nothing, and of several callers any one may win.
+    // A rename is atomic, so concurrent downloads are harmless.
     await rename(unpacked, target);
   } finally {
     await rm(work, { recursive: true, force: true });
@@ -121,16 +120,16 @@ async function downloadFromDebian(
 }
 
 export interface FindOptions {
-  /** Told before a download begins. */
+  /** Called before a download begins. */
   onProgress?: (message: string) => void;
-  /** Ends a download. */
+  /** Aborts a download. */
   signal?: AbortSignal;
 }
 
-/** The first release of Debian with a nats-server that keeps a cluster's replicas alike. */
+/** The first Debian release whose nats-server keeps the replicas of a cluster consistent. */
 const DEBIAN_FOR_CLUSTERS = 'trixie';
 
-/** From the cache folder, else Debian's package downloaded into it. */
+/** Returns the nats-server in the cache folder, after downloading it if necessary. */
 async function cachedNatsServer({ onProgress, signal }: FindOptions, release?: string): Promise<string> {
   try {
     const cache = await cacheFolder();
@@ -147,25 +146,26 @@ async function cachedNatsServer({ onProgress, signal }: FindOptions, release?: s
   }
 }
 
-/** `NATS_SERVER_BIN`, else the one on `PATH`. */
+/** Returns `NATS_SERVER_BIN`, else the nats-server on `PATH`. */
 async function installedNatsServer(): Promise<string | undefined> {
   const named = process.env.NATS_SERVER_BIN;
   if (named && !(await isUsable(named)))
-    throw new Error(`NATS_SERVER_BIN is ${named}, which is not a nats-server that runs here`);
+    throw new Error(`NATS_SERVER_BIN (${named}) is not a nats-server that runs on this machine`);
   const installed = named || onPath('nats-server');
   return installed && (await isUsable(installed)) ? installed : undefined;
 }
 
 /**
- * The path of a nats-server: `NATS_SERVER_BIN`, the one on `PATH`, the one in the cache folder, else Debian's package
- * downloaded into it (without root; some seconds). Rejects with one sentence that says how to get it.
+ * Returns the path of a nats-server: `NATS_SERVER_BIN`, the one on `PATH`, the one in the cache folder, or else
+ * Debian's package downloaded into it (without root, within seconds). Rejects with one sentence that says how to get
+ * it.
  */
 export const findNatsServer = async (options: FindOptions = {}): Promise<string> =>
   (await installedNatsServer()) ?? cachedNatsServer(options);
 
 /**
- * As `findNatsServer`, of at least 2.10, which a cluster needs: 2.9 leaves acknowledged messages behind on single replicas
- * when leaders die. Debian 12 has 2.9.
+ * Like `findNatsServer`, but at least 2.10, which a cluster needs: 2.9, as in Debian 12, can lose acknowledged messages
+ * on some replicas when leaders die.
  */
 export async function findNatsServerForCluster(options: FindOptions = {}): Promise<string> {
   const installed = await installedNatsServer();

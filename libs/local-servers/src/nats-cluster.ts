@@ -11,24 +11,24 @@ import { natsUsersBy } from './nats-users.js';
 import { withBroker } from './with-broker.js';
 
 export interface NatsClusterOptions {
-  /** Holds stores, configurations and logs; made if need be. */
+  /** Holds stores, configurations and logs; created if missing. */
   folder: string;
-  /** The passwords of the users follow from it. */
+  /** The users' passwords are derived from it. */
   secret: string;
-  /** Tests: never outlive the process that started it. */
+  /** For tests: the servers die with the process that started them. */
   dieWithParent?: boolean;
-  /** Bytes that the streams may take on the disk of each server; beyond them it refuses. */
+  /** Maximum bytes of streams on the disk of each server. It refuses more. */
   maxFileBytes?: number;
-  /** The nats-server to start; `findNatsServerForCluster` finds one if absent. */
+  /** Path of the nats-server; defaults to `findNatsServerForCluster`. */
   binary?: string;
 }
 
 export interface NatsCluster {
-  /** By the name that the broker knows them by. */
+  /** By server name. */
   servers: ReadonlyMap<string, LocalServer>;
-  /** All servers as this user, separated by commas. */
+  /** Returns the URLs of all servers as this user, separated by commas. */
   urlOf(user: string): string;
-  /** The server that takes the messages of a stream, as the first server that answers has it. */
+  /** Returns the server that leads a stream. */
   leaderOf(stream: string): Promise<LocalServer>;
   close(): Promise<void>;
 }
@@ -37,8 +37,8 @@ const SIZE = 3;
 const READY_WITHIN_MS = 60_000;
 
 /**
- * Three nats-servers on the loopback with JetStream, who may do what as in production, and without TLS. Resolves when
- * they have agreed on who leads.
+ * Starts three nats-servers with JetStream on the loopback, with production's users and permissions but without TLS.
+ * Resolves when they have elected a leader.
  */
 export async function startNatsCluster(options: NatsClusterOptions): Promise<NatsCluster> {
   const binary = options.binary ?? (await findNatsServerForCluster());
@@ -54,7 +54,7 @@ export async function startNatsCluster(options: NatsClusterOptions): Promise<Nat
       'cluster {',
       '  name: perkway',
       `  listen: "127.0.0.1:${routes[index]}"`,
-      // An address that clients are told of is one that they can reach.
+      // Servers tell clients these addresses, so they must be reachable.
       `  routes: [${routes.map((port) => `"nats://127.0.0.1:${port}"`).join(', ')}]`,
       '}',
     ];
@@ -62,7 +62,7 @@ export async function startNatsCluster(options: NatsClusterOptions): Promise<Nat
       name,
       await prepareNats({
         name,
-        // It stays the same, so that the others and the apps find it again.
+        // Fixed, so that the other servers and the apps find it again after a restart.
         port: await freePort(),
         storeDir: join(options.folder, name),
         logFile: join(options.folder, `${name}.log`),
@@ -79,8 +79,8 @@ export async function startNatsCluster(options: NatsClusterOptions): Promise<Nat
     await Promise.all(all.map((server) => server.stop()));
   };
 
-  /** While they agree on who leads, they do not answer. */
-  const ask = async <T>(question: (manager: JetStreamManager) => Promise<T>): Promise<T> => {
+  /** Retries, because servers do not respond during an election. */
+  const sendRequest = async <T>(question: (manager: JetStreamManager) => Promise<T>): Promise<T> => {
     const deadline = Date.now() + READY_WITHIN_MS;
     for (;;)
       try {
@@ -88,15 +88,14 @@ export async function startNatsCluster(options: NatsClusterOptions): Promise<Nat
           question(await jetstreamManager(connection)),
         );
       } catch (error) {
-        if (Date.now() > deadline)
-          throw new Error('the brokers have not agreed on who leads', { cause: error });
+        if (Date.now() > deadline) throw new Error('the brokers have not elected a leader', { cause: error });
         await sleep(100);
       }
   };
 
   await Promise.all(all.map((server) => server.start()));
   try {
-    await ask((manager) => manager.getAccountInfo());
+    await sendRequest((manager) => manager.getAccountInfo());
   } catch (error) {
     await close();
     throw error;
@@ -106,7 +105,7 @@ export async function startNatsCluster(options: NatsClusterOptions): Promise<Nat
     servers,
     urlOf,
     leaderOf: (stream) =>
-      ask(async (manager) => {
+      sendRequest(async (manager) => {
         const { cluster } = await manager.streams.info(stream);
         const leader = servers.get(cluster?.leader ?? '');
         if (!leader) throw new Error(`${stream} has no leader`);

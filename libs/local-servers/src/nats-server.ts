@@ -10,30 +10,30 @@ import { ServerProcess } from './server-process.js';
 export interface NatsOptions {
   /** On 127.0.0.1; 0 takes a free one. */
   port: number;
-  /** Holds the JetStream store and the generated configuration; made if need be. */
+  /** Holds the JetStream store and the generated configuration; created if missing. */
   storeDir: string;
   logFile: string;
-  /** Tests: never outlive the process that started it. */
+  /** For tests: the server dies with the process that started it. */
   dieWithParent?: boolean;
-  /** Told each new process, before it is ready. */
+  /** Called with the pid of each new process, before it is ready. */
   onSpawn?: (pid: number) => void;
-  /** More of its configuration, such as users or TLS. Without users everybody may do everything. */
+  /** Additional configuration, such as users or TLS. Without users everybody may do everything. */
   moreConfiguration?: string;
-  /** The nats-server to start; `findNatsServer` finds one if absent. */
+  /** Path of the nats-server; defaults to `findNatsServer`. */
   binary?: string;
-  /** What it is called in a cluster; made up if absent. */
+  /** Server name in a cluster; random by default. */
   name?: string;
-  /** Bytes that its streams may take on the disk; beyond them it refuses. */
+  /** Maximum bytes of streams on disk. The server refuses more. */
   maxFileBytes?: number;
 }
 
-/** What a server says of itself to whoever connects. */
+/** The INFO message that a server sends to each client. */
 interface NatsInfo {
   server_name: string;
   jetstream?: boolean;
 }
 
-/** The INFO line of the server at this address, or undefined when none answers within `timeoutMs`. */
+/** Returns the INFO message of the server at this address, or undefined if none arrives within `timeoutMs`. */
 export const readNatsInfo = (host: string, port: number, timeoutMs: number): Promise<NatsInfo | undefined> =>
   new Promise((resolve) => {
     const socket = connect({ host, port });
@@ -59,8 +59,7 @@ export const readNatsInfo = (host: string, port: number, timeoutMs: number): Pro
   });
 
 function configuration(options: NatsOptions, name: string, port: number, version: readonly number[]): string {
-  // `always` flushes before a publish is acknowledged, so that "acknowledged" survives a power cut. 2.9 does not know
-  // the setting and refuses to start with it; it flushes every two minutes, which a crash of the server alone survives.
+  // `always` flushes before a publish is acknowledged, so that acknowledged messages survive a power cut. 2.9 refuses the setting; it flushes every two minutes, which is enough for a crash of the server alone.
   return [
     `server_name: ${JSON.stringify(name)}`,
     'host: "127.0.0.1"',
@@ -75,7 +74,7 @@ function configuration(options: NatsOptions, name: string, port: number, version
   ].join('\n');
 }
 
-/** A nats-server with a JetStream file store, ready to be started. */
+/** Prepares a nats-server with a JetStream file store, without starting it. */
 export async function prepareNats(options: NatsOptions): Promise<LocalServer> {
   const binary = options.binary ?? (await findNatsServer());
   const version = await natsVersion(binary);
@@ -98,7 +97,7 @@ export async function prepareNats(options: NatsOptions): Promise<LocalServer> {
         dieWithParent: options.dieWithParent,
       });
     },
-    // The name tells our server from another one that was quicker to take the port.
+    // Compare the name, because another server may have taken the port first.
     isReady: async () => {
       const info = await readNatsInfo('127.0.0.1', port, 1_000);
       return info?.server_name === name && info.jetstream === true;
@@ -116,7 +115,7 @@ export async function prepareNats(options: NatsOptions): Promise<LocalServer> {
   });
 }
 
-/** Starts a nats-server with a JetStream file store and waits until it answers. */
+/** Starts a nats-server with a JetStream file store and waits until it is ready. */
 export async function startNats(options: NatsOptions): Promise<LocalServer> {
   const server = await prepareNats(options);
   await server.start();

@@ -16,7 +16,7 @@ export interface PostgresPairOptions extends Pick<
   PostgresOptions,
   'superuserPassword' | 'durable' | 'dieWithParent' | 'settings'
 > {
-  /** Holds both clusters and their logs; made if need be. */
+  /** Holds both clusters and their logs; created if missing. */
   folder: string;
 }
 
@@ -26,7 +26,7 @@ interface Member {
   server: LocalServer;
 }
 
-/** A primary and a synchronous standby of all schemas behind one address, as CloudNativePG keeps them. */
+/** A primary and a synchronous standby behind one address, as CloudNativePG runs them. */
 export class PostgresPair {
   private constructor(
     private leading: Member,
@@ -38,7 +38,7 @@ export class PostgresPair {
     const optionsOf = async (name: string): Promise<PostgresOptions> => ({
       ...shared,
       settings: { ...REPLICATING, ...shared.settings },
-      // It stays the same, for the proxy and for whoever comes back.
+      // Fixed, so that the proxy and a restarted server use the same port.
       port: await freePort(),
       dataDir: join(folder, name),
       logFile: join(folder, `${name}.log`),
@@ -63,7 +63,7 @@ export class PostgresPair {
     }
   }
 
-  /** The superuser's, at the one address. */
+  /** The superuser's URL through the proxy. */
   get url(): string {
     return this.front.through(this.leading.server.url);
   }
@@ -76,20 +76,20 @@ export class PostgresPair {
     return this.following.server;
   }
 
-  /** The standby hears no more of the primary, and no commit waits for it: what is answered now is on one server alone. */
+  /** Stops replication and waiting for the standby. From now on commits are on the primary alone. */
   async cutOffStandby(): Promise<void> {
     await setSynchronousStandbys(this.primary.url, []);
     await stopFollowing(this.standby.url);
   }
 
-  /** The standby takes over, after the primary was cut off: it may be dead, or only think that it is the primary. */
+  /** Promotes the standby after fencing the old primary, which may still be running. */
   async failOver(): Promise<void> {
     this.front.fence();
     await promoteStandby(this.standby.url);
     [this.leading, this.following] = [this.following, this.leading];
   }
 
-  /** Makes the former primary the synchronous standby of the new one, from a copy: what it alone knows is gone. */
+  /** Makes the old primary the synchronous standby, from a new copy. Commits that only it had are lost. */
   async rejoin(): Promise<void> {
     const { name, options, server } = this.following;
     await server.kill();

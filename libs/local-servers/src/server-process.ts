@@ -12,22 +12,22 @@ export interface Exit {
 export interface LaunchOptions {
   command: string;
   args: string[];
-  /** A program and its options that the command is handed to, such as `setpriv --reuid=1`; it must exec. */
+  /** A program, with options, that runs the command, such as `setpriv --reuid=1`. It must exec. */
   prefix?: string[];
   cwd?: string;
-  /** The whole environment of the process; ours if absent. */
+  /** The whole environment; defaults to ours. */
   env?: NodeJS.ProcessEnv;
-  /** Both output streams are appended to this file; its folder is made if need be. */
+  /** Standard output and standard error are appended to this file. Its folder is created if missing. */
   logFile: string;
   uid?: number;
   gid?: number;
-  /** The process is killed when this one dies, however it dies. */
+  /** Kills the process when this one dies for any reason. */
   dieWithParent?: boolean;
 }
 
 const TAIL_BYTES = 4096;
 
-/** The full path of a program on `PATH`, or undefined. */
+/** Returns the full path of a program on `PATH`, or undefined. */
 export const onPath = (program: string): string | undefined =>
   (process.env.PATH ?? '')
     .split(delimiter)
@@ -35,17 +35,20 @@ export const onPath = (program: string): string | undefined =>
     .map((folder) => join(folder, program))
     .find((file) => existsSync(file));
 
-/** A prefix to a command that ends it with this process: by the kernel, or where that is Linux-only, by a watcher. */
+/**
+ * Returns a command prefix that kills the command when this process dies: with the kernel's help on Linux, else with a
+ * watcher.
+ */
 function leash(): string[] {
   const setpriv = process.platform === 'linux' ? onPath('setpriv') : undefined;
   if (setpriv) return [setpriv, '--pdeathsig', 'KILL'];
-  // The shell becomes the program, so `$$` is the program's pid in the watcher too.
+  // The shell execs the program, so in the watcher `$$` is the program's pid.
   const watch = 'while kill -0 "$parent" && kill -0 $$; do sleep 1; done; kill -9 $$';
   const script = `parent=$0; ( ${watch} ) >/dev/null 2>&1 & exec "$@"`;
   return ['sh', '-c', script, String(process.pid)];
 }
 
-/** One running child that writes to a log file. It leads its own process group, so a Ctrl-C does not reach it. */
+/** A child process that writes to a log file. It leads its own process group, so Ctrl-C does not reach it. */
 export class ServerProcess {
   readonly pid: number;
   readonly exited: Promise<Exit>;
@@ -65,11 +68,11 @@ export class ServerProcess {
     );
   }
 
-  /** Rejects when the program cannot be started at all (missing, not executable, no such user). */
+  /** Rejects if the program cannot be started (missing, not executable, no such user). */
   static async launch(options: LaunchOptions): Promise<ServerProcess> {
     const [command, ...args] = [
       ...(options.prefix ?? []),
-      // After the prefix, because a change of user clears what setpriv asks of the kernel.
+      // After the prefix, because changing the user clears the parent-death signal.
       ...(options.dieWithParent ? leash() : []),
       options.command,
       ...options.args,
@@ -87,7 +90,7 @@ export class ServerProcess {
       });
       const started = new ServerProcess(child, options.logFile, logStart);
       await once(child, 'spawn');
-      // From here on an error is a signal that could not be sent, and `exited` tells the end.
+      // Later errors mean that a signal could not be sent; `exited` reports the end.
       child.on('error', () => {});
       return started;
     } finally {
@@ -99,7 +102,7 @@ export class ServerProcess {
     return this.exit === undefined;
   }
 
-  /** What this process has written, at most the last 4 KiB of it. */
+  /** Returns the last output of this process, at most 4 KiB. */
   logTail(): string {
     const log = openSync(this.logFile, 'r');
     try {
@@ -112,14 +115,14 @@ export class ServerProcess {
     }
   }
 
-  /** Does nothing once the process is gone, so a pid that was given out again is never hit. */
+  /** Does nothing after the process has exited, because its pid may be reused. */
   signal(signal: NodeJS.Signals): void {
     if (this.running) this.child.kill(signal);
   }
 
-  /** Sends each signal in turn until the process has gone; the last one should be SIGKILL. */
+  /** Sends the signals one after another until the process exits. The last one should be SIGKILL. */
   async stop(steps: readonly { signal: NodeJS.Signals; graceMs: number }[]): Promise<void> {
-    // A stopped (SIGSTOP) process does not see any other signal.
+    // A process stopped by SIGSTOP does not receive other signals.
     this.signal('SIGCONT');
     for (const { signal, graceMs } of steps) {
       if (!this.running) return;
@@ -130,10 +133,7 @@ export class ServerProcess {
   }
 }
 
-/**
- * True while a process with this pid exists, also one that belongs to somebody else; false for one that has ended and
- * that nobody has collected yet.
- */
+/** Returns true if a process with this pid exists, even another user's; false for a zombie. */
 export const isAlive = (pid: number): boolean => {
   try {
     process.kill(pid, 0);
@@ -141,14 +141,14 @@ export const isAlive = (pid: number): boolean => {
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
   try {
-    // `pid (name) state ...`: the name may hold anything, also a parenthesis.
+    // `pid (name) state ...`: the name may contain anything, even a parenthesis.
     return !readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!.startsWith('Z');
   } catch {
     return true;
   }
 };
 
-/** The command line of a process, its parts separated by spaces; '' when it is gone or cannot be read. */
+/** Returns the command line of a process, separated by spaces, or '' if it is gone or unreadable. */
 export async function commandLineOf(pid: number): Promise<string> {
   try {
     if (existsSync('/proc/self/cmdline'))
@@ -160,8 +160,8 @@ export async function commandLineOf(pid: number): Promise<string> {
 }
 
 /**
- * Runs a program to its end and answers its standard output. Rejects with what it wrote to standard error when it
- * fails or takes longer than `timeoutMs`.
+ * Runs a program and returns its standard output. Rejects with its standard error if it fails or takes longer than
+ * `timeoutMs`.
  */
 export async function run(
   command: string,
@@ -187,7 +187,7 @@ export async function run(
   const timer = setTimeout(() => {
     timedOut = true;
     child.kill('SIGKILL');
-    // Grandchildren (apt's download methods) may hold the pipes open.
+    // Grandchildren, such as apt's download methods, may keep the pipes open.
     child.stdout.destroy();
     child.stderr.destroy();
   }, timeoutMs);

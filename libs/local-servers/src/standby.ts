@@ -6,19 +6,19 @@ import type { LocalServer } from './local-server.js';
 import { startPostgres, type PostgresOptions } from './postgres-server.js';
 import { withAdminClient } from './provision-database.js';
 
-/** What a server needs to have a standby, also where it forgoes durability. */
+/** Settings for a server with a standby. They also work without durability. */
 export const REPLICATING = { wal_level: 'replica', max_wal_senders: '10', wal_keep_size: '1GB' };
 
 export interface StandbyOptions extends PostgresOptions {
-  /** Runs with the settings `REPLICATING`. */
+  /** Must run with the settings `REPLICATING`. */
   primary: { url: string; dataDir: string };
-  /** What the primary knows it by, in `synchronous_standby_names` too. */
+  /** The standby's application name, used in `synchronous_standby_names`. */
   name: string;
 }
 
 const CONNECT_LIMIT_MS = 30_000;
 
-/** A text in a configuration file of Postgres. */
+/** Quotes a string for a Postgres configuration file. */
 const quoted = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`;
 
 function connectionInfo(primaryUrl: string, name: string): string {
@@ -36,14 +36,14 @@ function connectionInfo(primaryUrl: string, name: string): string {
     .join(' ');
 }
 
-/** Copies the primary, follows it, and answers reads; resolves when it streams. */
+/** Copies the primary and starts a hot standby from the copy. Resolves when it is streaming. */
 export async function startStandby({ primary, name, ...options }: StandbyOptions): Promise<LocalServer> {
   const dataDir = resolve(options.dataDir);
   await takeBaseBackup({ url: primary.url, from: primary.dataDir, to: dataDir });
   const { uid, gid } = await lstat(dataDir);
   const files = {
     'standby.signal': '',
-    // In place of the primary's, so that the standby waits for no standby of its own once it is promoted.
+    // Replaces the copied file, so that the standby does not wait for a standby of its own after a promotion.
     'postgresql.auto.conf': `primary_conninfo = ${quoted(connectionInfo(primary.url, name))}\n`,
   };
   for (const [file, text] of Object.entries(files)) {
@@ -67,8 +67,8 @@ export async function startStandby({ primary, name, ...options }: StandbyOptions
 }
 
 /**
- * From now on a commit of any schema is answered when one of these standbys has it too; with none named, at once
- * (a promotion then forgets what was answered last). Waits until the server has taken it up.
+ * Makes each commit wait for one of these standbys. With an empty list commits do not wait, and a promotion may lose
+ * the latest. Resolves when the setting has taken effect.
  */
 export async function setSynchronousStandbys(primaryUrl: string, names: string[]): Promise<void> {
   const value = names.length === 0 ? '' : `ANY 1 (${names.map((name) => `"${name}"`).join(', ')})`;
@@ -82,25 +82,25 @@ export async function setSynchronousStandbys(primaryUrl: string, names: string[]
            exists (select from pg_stat_replication where sync_state in ('sync', 'quorum')) as synced`,
       );
       if (rows[0]!.value === value && rows[0]!.synced === names.length > 0) return;
-      if (Date.now() > deadline) throw new Error(`none of ${names.join(', ')} follows in step`);
+      if (Date.now() > deadline) throw new Error(`none of ${names.join(', ')} is a synchronous standby yet`);
       await sleep(20);
     }
   });
 }
 
-/** A standby that hears no more of its primary; resolves when it does not. */
+/** Stops a standby's replication. Resolves when it has stopped. */
 export const stopFollowing = (url: string): Promise<void> =>
   withAdminClient(url, async (client) => {
     await client.query(`alter system set primary_conninfo = ''`);
     await client.query('select pg_reload_conf()');
     const deadline = Date.now() + CONNECT_LIMIT_MS;
     while ((await client.query('select from pg_stat_wal_receiver')).rowCount !== 0) {
-      if (Date.now() > deadline) throw new Error('the standby does not stop following');
+      if (Date.now() > deadline) throw new Error('the standby does not stop replicating');
       await sleep(20);
     }
   });
 
-/** Makes a standby the primary; resolves when it takes writes. Whoever calls it sees to it that the old one answers nobody. */
+/** Promotes a standby. Resolves when it accepts writes. The caller must keep clients away from the old primary. */
 export const promoteStandby = (url: string): Promise<void> =>
   withAdminClient(url, async (client) => {
     const { rows } = await client.query<{ promoted: boolean }>(

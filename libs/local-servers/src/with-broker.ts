@@ -3,7 +3,7 @@ import { connect, type NatsConnection } from '@nats-io/transport-node';
 
 const TIMEOUT_MS = 5_000;
 
-/** As whoever the URL names, trusting NATS_CA_FILE where it is set. */
+/** Connects as the user in the URL, and trusts NATS_CA_FILE if it is set. */
 function connectToBroker(natsUrl: string): Promise<NatsConnection> {
   const { servers, user, password, token, tls } = parseBrokerUrl(natsUrl);
   const caFile = process.env.NATS_CA_FILE;
@@ -17,7 +17,7 @@ function connectToBroker(natsUrl: string): Promise<NatsConnection> {
   });
 }
 
-/** For tools; apps connect through the platform. The connection is closed whatever comes of the work. */
+/** Runs `work` with a broker connection and closes it afterwards. For tools; apps connect through the platform. */
 export async function withBroker<T>(
   natsUrl: string,
   work: (connection: NatsConnection) => Promise<T>,

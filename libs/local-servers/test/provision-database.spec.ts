@@ -67,7 +67,7 @@ describe('provisionDatabase', () => {
     }
   });
 
-  it('gives the reader nothing of its own, only read-only transactions', async () => {
+  it('gives the reader no objects of its own, only read-only transactions', async () => {
     await query(urls.apps['analytics-query'], 'create table events (id int)');
     await expect(query(urls.reader, 'select * from events')).rejects.toThrow(
       /permission denied for schema|does not exist/,
@@ -88,7 +88,7 @@ describe('provisionDatabase', () => {
     ]);
   });
 
-  it('may run again, and several times at once, without harm', async () => {
+  it('may run again and concurrently', async () => {
     await query(urls.apps.links, 'create table kept as select 7 as id');
     const again = await Promise.all([1, 2, 3, 4].map(() => provisionDatabase(server.url, options)));
     expect(again).toEqual([urls, urls, urls, urls]);
@@ -104,7 +104,7 @@ describe('provisionDatabase', () => {
     urls = await provisionDatabase(server.url, options);
   });
 
-  it('needs no superuser, but an owner who may make roles, as managed databases have it', async () => {
+  it('needs no superuser: an owner with CREATEROLE is enough, as in managed databases', async () => {
     const other = await startPostgres({ ...serverOptions, dataDir: join(folder, 'managed') });
     try {
       await query(other.url, `create role owner login createrole password 'owner'`);
@@ -118,7 +118,7 @@ describe('provisionDatabase', () => {
       const provisioned = await provisionDatabase(adminUrl.href, managed);
       expect(await provisionDatabase(adminUrl.href, managed)).toEqual(provisioned);
       for (const url of Object.values(provisioned.apps)) await query(url, 'create table things (id int)');
-      // It made the schemas, and cannot look into them.
+      // It created the schemas but has no access to them.
       await expect(query(adminUrl.href, 'select * from catalog.things')).rejects.toThrow(/permission denied/);
       expect(await query(provisioned.reader, 'show transaction_read_only')).toEqual([
         { transaction_read_only: 'on' },
@@ -128,7 +128,7 @@ describe('provisionDatabase', () => {
     }
   });
 
-  it('makes what one app needs on a server of its own', async () => {
+  it('provisions a single app on a server of its own', async () => {
     const moved = { ...options, database: 'moved', apps: ['gift-cards' as const] };
     const { apps, admin } = await provisionDatabase(server.url, moved);
     await query(apps['gift-cards'], 'create table things (id int)');
@@ -139,9 +139,9 @@ describe('provisionDatabase', () => {
     expect(schemas).toEqual([{ nspname: 'gift_cards' }]);
   });
 
-  it('refuses a user that may not make roles, naming one', async () => {
+  it('reports a role that the user may not create', async () => {
     await expect(provisionDatabase(urls.apps.perks, options)).rejects.toThrow(
-      /^the role \w+ cannot be made or set up: permission denied/,
+      /^cannot create or configure the role \w+: permission denied/,
     );
   });
 });

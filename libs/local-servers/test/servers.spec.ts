@@ -75,7 +75,7 @@ async function busyPort() {
 }
 
 describe('startPostgres', () => {
-  it('keeps its data, port and password over a crash and a restart', async () => {
+  it('keeps its data, port and password after a crash and a restart', async () => {
     const server = await postgres({ durable: true, superuserPassword: 'a word/with %' });
     const { url, pid, port } = server;
     await query(url, 'create table fruits as select 1 as id');
@@ -95,7 +95,7 @@ describe('startPostgres', () => {
     await expect(query(wrong.toString(), 'select 1')).rejects.toThrow(/password authentication failed/);
   });
 
-  it('starts although the pid file names a program that has nothing to do with it', async () => {
+  it('starts even if the pid file names an unrelated program', async () => {
     const server = await postgres();
     await server.kill();
     const file = join(folder, 'postgres', 'postmaster.pid');
@@ -104,19 +104,19 @@ describe('startPostgres', () => {
     expect(await query(server.url, 'select 1 as one')).toEqual([{ one: 1 }]);
   });
 
-  it('refuses data on which a server runs', async () => {
+  it('refuses a data folder that another server uses', async () => {
     const server = await postgres();
-    await expect(postgres()).rejects.toThrow(`a Postgres (pid ${server.pid}) runs on`);
+    await expect(postgres()).rejects.toThrow(`a Postgres (pid ${server.pid}) is already running on`);
   });
 
-  it('orders and folds text by Unicode whatever the locale of the machine', async () => {
+  it("sorts and folds strings by Unicode whatever the machine's locale", async () => {
     const server = await postgres();
     expect(
       await query(server.url, "select lower('ÄÉ') as folded, current_setting('TimeZone') as zone"),
     ).toEqual([{ folded: 'äé', zone: 'UTC' }]);
   });
 
-  it('shows the end of the log when the port is taken', async () => {
+  it('shows the end of the log if the port is taken', async () => {
     const busy = await busyPort();
     await expect(postgres({ port: busy.port })).rejects.toThrow(
       /Postgres did not start.*Address already in use/s,
@@ -124,7 +124,7 @@ describe('startPostgres', () => {
     busy.close();
   });
 
-  it('leaves nothing behind when the cluster cannot be made', async () => {
+  it('leaves nothing behind if the cluster cannot be created', async () => {
     writeFileSync(join(folder, 'file'), '');
     await expect(postgres({ dataDir: join(folder, 'file', 'data') })).rejects.toThrow();
     expect(readdirSync(folder)).toEqual(['file']);
@@ -132,7 +132,7 @@ describe('startPostgres', () => {
 });
 
 describe('freePort', () => {
-  it('gives no port twice, although nobody listens there yet', async () => {
+  it('never returns a port twice, even before anything listens there', async () => {
     const ports = await Promise.all(Array.from({ length: 1_500 }, () => freePort()));
     const first = await freePorts(9);
     const all = [...ports, ...Array.from({ length: 9 }, (_, index) => first + index)];
@@ -141,7 +141,7 @@ describe('freePort', () => {
 });
 
 describe('startNats', () => {
-  it('keeps a stream over a crash and a restart', async () => {
+  it('keeps a stream after a crash and a restart', async () => {
     const server = await nats();
     const publish = async () => {
       const connection = await connect({ servers: server.url });
@@ -159,7 +159,7 @@ describe('startNats', () => {
     expect(await publish()).toBe(3);
   });
 
-  it('can be paused, resumed and, while paused, stopped', async () => {
+  it('can be paused, resumed, and stopped while paused', async () => {
     const server = await nats();
     server.pause();
     // A stop signal takes effect a moment after it was sent.
@@ -171,14 +171,14 @@ describe('startNats', () => {
     expect(server.running).toBe(false);
   });
 
-  it('tells who waits that it ended', async () => {
+  it('resolves `exited` when it ends', async () => {
     const server = await nats();
     process.kill(server.pid, 'SIGKILL');
     expect(await server.exited).toEqual({ code: null, signal: 'SIGKILL' });
     expect(server.running).toBe(false);
   });
 
-  it('shows the end of the log when the port is taken', async () => {
+  it('shows the end of the log if the port is taken', async () => {
     const busy = await busyPort();
     await expect(nats({ port: busy.port })).rejects.toThrow(
       /nats-server did not start.*address already in use/s,
@@ -187,7 +187,7 @@ describe('startNats', () => {
   });
 });
 
-describe('a server that must not outlive its parent', () => {
+describe('a server with dieWithParent', () => {
   const script = `
     import { startNats } from ${JSON.stringify(resolve(__dirname, '../src/index.ts'))};
     const server = await startNats({
@@ -206,9 +206,9 @@ describe('a server that must not outlive its parent', () => {
     expect(isAlive(pid)).toBe(false);
   };
 
-  it('ends however its parent is killed', () => endsWithParent(process.env.PATH!));
+  it('dies however its parent is killed', () => endsWithParent(process.env.PATH!));
 
-  it('also where the kernel does not see to it', async () => {
+  it('dies with its parent even without setpriv', async () => {
     const binary = await findNatsServer();
     for (const [name, file] of Object.entries({ sh: '/bin/sh', sleep: '/bin/sleep', 'nats-server': binary }))
       symlinkSync(file, join(folder, name));
@@ -224,12 +224,12 @@ describe('findNatsServer', () => {
     if (!saved.XDG_CACHE_HOME) delete process.env.XDG_CACHE_HOME;
   });
 
-  it('says which variable names no server', async () => {
+  it('names the variable that points to no server', async () => {
     process.env.NATS_SERVER_BIN = '/nowhere/nats-server';
-    await expect(findNatsServer()).rejects.toThrow(/^NATS_SERVER_BIN is \/nowhere\/nats-server, which/);
+    await expect(findNatsServer()).rejects.toThrow(/^NATS_SERVER_BIN \(\/nowhere\/nats-server\) is not/);
   });
 
-  it('says in one sentence how to get it where it cannot be downloaded', async () => {
+  it('says in one sentence how to get nats-server if it cannot be downloaded', async () => {
     delete process.env.NATS_SERVER_BIN;
     process.env.PATH = folder;
     process.env.XDG_CACHE_HOME = folder;
@@ -240,7 +240,7 @@ describe('findNatsServer', () => {
     expect(error.message).not.toContain('\n');
   });
 
-  it('takes the one in the cache folder', async () => {
+  it('uses the one in the cache folder', async () => {
     const binary = await findNatsServer();
     delete process.env.NATS_SERVER_BIN;
     process.env.PATH = folder;

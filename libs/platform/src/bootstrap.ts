@@ -10,12 +10,12 @@ import { createLogger } from './logging/logger.js';
 import { NatsService } from './nats/nats.service.js';
 import { onStopSignal } from './stop-signal.js';
 
-/** A drain that takes longer than this, after the delay, is cut off. */
+/** Forces the exit of a drain that takes longer than this, counted after the shutdown delay. */
 const DRAIN_LIMIT_MS = 10_000;
 
 /**
- * The whole of an app's `main.ts`: reads the environment, creates, listens, and drains on SIGTERM and SIGINT. Before it
- * listens there is nothing to drain, and it ends at once.
+ * Runs an app: reads the environment, creates the app, listens, and drains on SIGTERM and SIGINT. Before it listens
+ * there is nothing to drain, so a signal ends the process at once.
  */
 export async function bootstrap<S extends Record<string, ValidatorSpec<unknown>>>(
   envSpec: S,
@@ -42,7 +42,7 @@ export async function bootstrap<S extends Record<string, ValidatorSpec<unknown>>
     drain = () => drainApp(app, env.SHUTDOWN_DELAY_MS, logger!);
     void app.get(NatsService).refused.then(({ message }) => {
       logger!.fatal(message);
-      return stop(1, { reason: 'refused by NATS' });
+      return stop(1, { reason: 'rejected by NATS' });
     });
     await app.listen(env.PORT, env.HOST);
     logger.info({ port: env.PORT }, 'listening');
@@ -60,7 +60,7 @@ async function drainApp(app: NestFastifyApplication, delayMs: number, logger: Lo
     process.exit(1);
   }, delayMs + DRAIN_LIMIT_MS).unref();
   app.get(DrainState, { strict: false }).begin();
-  // A client that keeps its connection learns from its next answer that it should make a new one, elsewhere.
+  // Tells clients with keep-alive connections to reconnect, to another replica.
   app.getHttpServer().prependListener('request', (_: IncomingMessage, response: ServerResponse) => {
     response.shouldKeepAlive = false;
   });

@@ -1,7 +1,7 @@
 import { Body, Controller, Get, Module, Param, Patch, Post, Req, type CanActivate } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { DomainError, ERROR_CODES, invalidField, unavailable } from '@perkway/domain';
+import { ApiError, ERROR_CODES, invalidField, unavailable } from '@perkway/domain';
 import { Type } from 'class-transformer';
 import { ArrayMaxSize, IsArray, IsInt, IsObject, ValidateNested } from 'class-validator';
 import type { FastifyRequest } from 'fastify';
@@ -10,6 +10,7 @@ import type { Server } from 'node:http';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import request from 'supertest';
+import { version } from '../../../package.json';
 import { createApp, type AppDefinition } from './create-app.js';
 import { loadEnv, platformEnv } from './config/load-env.js';
 import { CallerIdPipe } from './errors/caller-id.js';
@@ -67,7 +68,7 @@ class ThingsController {
 
   @Get('refused')
   refused() {
-    throw new DomainError('KEY_EXISTS');
+    throw new ApiError('KEY_EXISTS');
   }
 
   @Get('worded')
@@ -86,10 +87,10 @@ class ThingsController {
   }
 }
 
-/** Stands where an app's own guard stands. */
+/** Takes the place of an app's own guard. */
 class HeaderGuard implements CanActivate {
   canActivate(context: { switchToHttp(): { getRequest(): FastifyRequest } }) {
-    if (context.switchToHttp().getRequest().headers['x-refuse']) throw new DomainError('API_KEY_INVALID');
+    if (context.switchToHttp().getRequest().headers['x-refuse']) throw new ApiError('API_KEY_INVALID');
     return true;
   }
 }
@@ -104,6 +105,7 @@ describe('an app of the platform', () => {
   let app: NestFastifyApplication;
   let port: number;
 
+  const openapi = { title: 'Things', description: 'Of the test.', url: 'https://things.example' };
   const launch = async (
     definition: Partial<AppDefinition> = {},
     variables: Record<string, string> = {},
@@ -123,7 +125,7 @@ describe('an app of the platform', () => {
   beforeAll(async () => {
     app = await launch({
       bodyLimit: 1_000,
-      openapi: { title: 'Things', description: 'Of the test.', url: 'https://things.example' },
+      openapi,
     });
     ({ port } = app.getHttpServer().address() as AddressInfo);
   });
@@ -138,7 +140,7 @@ describe('an app of the platform', () => {
   const valid = { name: 'x', parts: [{ rank: 1 }] };
 
   describe('bodies', () => {
-    it('are checked against their class, and what it does not name is dropped', async () => {
+    it('are validated against their class, and unknown members are dropped', async () => {
       const response = await post(JSON.stringify({ ...valid, other: 1, parts: [{ rank: 1, other: 1 }] }));
       expect(response.status).toBe(201);
       expect(response.body).toEqual(valid);
@@ -146,11 +148,11 @@ describe('an app of the platform', () => {
 
     it.each<[string, unknown, string[]]>([
       ['nothing', {}, ['name']],
-      ['a wrong member of a list', { name: 'x', parts: [{ rank: 1 }, { rank: 'a' }] }, ['parts.1.rank']],
-      ['several wrong members', { name: '', parts: [{}] }, ['name', 'parts.0.rank']],
-      ['NUL in a text', { ...valid, name: 'a\0' }, ['name']],
+      ['an invalid member of an array', { name: 'x', parts: [{ rank: 1 }, { rank: 'a' }] }, ['parts.1.rank']],
+      ['several invalid members', { name: '', parts: [{}] }, ['name', 'parts.0.rank']],
+      ['NUL in a string', { ...valid, name: 'a\0' }, ['name']],
       ['too many characters', { ...valid, name: '😀'.repeat(11) }, ['name']],
-    ])('with %s are refused by field', async (_, body, fields) => {
+    ])('with %s are rejected with the field', async (_, body, fields) => {
       const response = await post(JSON.stringify(body));
       expect(response.status).toBe(400);
       const problem = response.body as { detail: string; errors: { field: string; message: string }[] };
@@ -161,7 +163,7 @@ describe('an app of the platform', () => {
       }
     });
 
-    it('are told what a field is before what it may hold', async () => {
+    it('report a wrong type before other constraints', async () => {
       const detailOf = async (body: object) => (await post(JSON.stringify(body))).body;
       expect(await detailOf({ name: 'x' })).toMatchObject({ detail: 'parts must be an array' });
       expect(await detailOf({ name: 'x', parts: {} })).toMatchObject({ detail: 'parts must be an array' });
@@ -173,7 +175,7 @@ describe('an app of the platform', () => {
       });
     });
 
-    it('count characters, not UTF-16 units', async () => {
+    it('are measured in characters, not in UTF-16 units', async () => {
       expect((await post(JSON.stringify({ ...valid, name: '😀'.repeat(10) }))).status).toBe(201);
     });
 
@@ -184,7 +186,7 @@ describe('an app of the platform', () => {
       expect(response.body).toMatchObject({ code: 'VALIDATION_FAILED', status: 400 });
     });
 
-    it('of another type are refused, whatever is in them', async () => {
+    it('of another content type are rejected, whatever they contain', async () => {
       for (const type of [
         'text/plain',
         'application/x-www-form-urlencoded',
@@ -204,16 +206,16 @@ describe('an app of the platform', () => {
       ).toBe(201);
     });
 
-    it('past the limit are refused', async () => {
+    it('over the limit are rejected', async () => {
       const response = await post(JSON.stringify({ ...valid, padding: 'x'.repeat(1_000) }));
       expect(response.status).toBe(413);
       expect(response.body).toMatchObject({ code: 'PAYLOAD_TOO_LARGE' });
     });
 
     it.each([
-      ['of lists', '['.repeat(50_000) + ']'.repeat(50_000)],
+      ['as arrays', '['.repeat(50_000) + ']'.repeat(50_000)],
       ['in a member', `{"name":"x","parts":${'[{"rank":'.repeat(20_000)}1${'}]'.repeat(20_000)}}`],
-      ['that never end', '{"name":'.repeat(50_000)],
+      ['without an end', '{"name":'.repeat(50_000)],
       ['under __proto__', `{"__proto__":${'['.repeat(50_000)}${']'.repeat(50_000)}}`],
     ])('nested deeply %s are VALIDATION_FAILED', async (_, payload) => {
       const deep = await launch();
@@ -228,7 +230,7 @@ describe('an app of the platform', () => {
     });
 
     it.each(['content-length: 5000000000', 'transfer-encoding: chunked'])(
-      'past the limit are judged after the credentials, and nobody waits for the rest of them (%s)',
+      'over the limit are rejected after authentication, without waiting for the rest (%s)',
       async (length) => {
         for (const [headers, expected] of [
           ['x-refuse: yes\r\n', '401 Unauthorized'],
@@ -237,15 +239,15 @@ describe('an app of the platform', () => {
           const socket = connect(port, '127.0.0.1');
           socket.write(`POST /things HTTP/1.1\r\nhost: x\r\n${headers}content-type: application/json\r\n`);
           socket.write(`${length}\r\n\r\n7d0\r\n${' '.repeat(2_000)}\r\n`);
-          let answer = '';
-          for await (const text of socket.setEncoding('latin1')) answer += String(text);
-          expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${expected}\\r\\n`));
-          expect(answer).toMatch(/\r\nconnection: close\r\n/i);
+          let reply = '';
+          for await (const text of socket.setEncoding('latin1')) reply += String(text);
+          expect(reply).toMatch(new RegExp(`^HTTP/1.1 ${expected}\\r\\n`));
+          expect(reply).toMatch(/\r\nconnection: close\r\n/i);
         }
       },
     );
 
-    it('are judged after the credentials', async () => {
+    it('are validated after authentication', async () => {
       for (const [payload, type] of [
         ['{bad', 'application/json'],
         ['x', 'text/plain'],
@@ -264,7 +266,7 @@ describe('an app of the platform', () => {
       let roomy: NestFastifyApplication;
       let sockets: Set<Socket>;
       const read = () => [...sockets].reduce((sum, { bytesRead }) => sum + bytesRead, 0);
-      /** Sends all of it but the end, so that it has its place for as long as the sender likes. */
+      /** Sends all but the last byte, so that the body keeps its memory budget. */
       const begin = (address: string) => {
         const client = connect((roomy.getHttpServer().address() as AddressInfo).port, '127.0.0.1');
         client.write(
@@ -288,27 +290,27 @@ describe('an app of the platform', () => {
       });
       afterEach(() => roomy.close());
 
-      it('of many at once wait in their connections, and all of them are answered', async () => {
+      it('wait in their connections if they are many, and all get a response', async () => {
         const clients = Array.from({ length: 100 }, (_, index) => begin(`198.51.100.${index % 10}`));
         await untilNothingIsRead(clients.length);
-        // 17 of a hundred have a place; of the others is read what makes them large, and what was on its way.
+        // 17 of 100 bodies are admitted. Of the others, only the first bytes and data already in flight are read.
         expect(read()).toBeGreaterThan(16_000_000);
         expect(read()).toBeLessThan(0.45 * clients.length * body.length);
-        // A small body goes by.
+        // A small body is admitted at once.
         expect((await http(roomy).post('/things').send(valid)).status).toBe(201);
-        // Whoever leaves gives the place to another.
+        // A disconnect frees budget for other bodies.
         for (const client of clients.splice(0, 20)) client.destroy();
-        const answers = clients.map(async (client) => {
-          let answer = '';
-          for await (const text of client.setEncoding('latin1')) answer += String(text);
-          return answer.slice(0, 'HTTP/1.1 201'.length);
+        const responses = clients.map(async (client) => {
+          let reply = '';
+          for await (const text of client.setEncoding('latin1')) reply += String(text);
+          return reply.slice(0, 'HTTP/1.1 201'.length);
         });
         for (const client of clients) client.write(body.slice(-1));
-        expect(new Set(await Promise.all(answers))).toEqual(new Set(['HTTP/1.1 201']));
+        expect(new Set(await Promise.all(responses))).toEqual(new Set(['HTTP/1.1 201']));
       });
 
-      it('of one address have a share of the room, so that its slow ones keep nobody else waiting', async () => {
-        // Another address of the same network each.
+      it('of one address have a limited share, so that slow senders delay only themselves', async () => {
+        // Different addresses of the same network.
         const slow = Array.from({ length: 40 }, (_, index) => begin(`2001:db8::${index}`));
         await untilNothingIsRead(slow.length);
         const other = await http(roomy)
@@ -321,7 +323,7 @@ describe('an app of the platform', () => {
       });
     });
 
-    it('are made sense of for those who may send them alone', async () => {
+    it('are parsed only after authentication', async () => {
       const parse = jest.spyOn(JSON, 'parse');
       const wasParsed = () => parse.mock.calls.some(([text]) => text.includes('marked'));
       try {
@@ -346,16 +348,16 @@ describe('an app of the platform', () => {
     });
   });
 
-  describe('addresses', () => {
+  describe('URLs', () => {
     it.each<[string, string, string]>([
       ['GET', '/things', 'POST'],
       ['DELETE', '/things/a', 'GET, HEAD'],
       ['OPTIONS', '/things/a?x=/y', 'GET, HEAD'],
       ['POST', '/livez', 'GET, HEAD'],
-      // One and the same for two routes.
+      // Two routes share this path.
       ['PUT', '/things/special', 'GET, HEAD, PATCH'],
       ['HEAD', '/things', 'POST'],
-    ])('%s %s is 405 and tells what is allowed, without a key', async (method, url, allow) => {
+    ])('%s %s is 405 and names the allowed methods, without a key', async (method, url, allow) => {
       const verb = method.toLowerCase() as 'get';
       const response = await http()[verb](url).set('x-refuse', 'yes');
       expect([response.status, response.headers.allow]).toEqual([405, allow]);
@@ -366,19 +368,19 @@ describe('an app of the platform', () => {
         });
     });
 
-    it.each(['/nothing/here', '/things/', '/things/a/b'])('GET %s is 404 where nothing is', async (url) => {
+    it.each(['/nothing/here', '/things/', '/things/a/b'])('GET %s is 404 on an unknown path', async (url) => {
       const response = await http().get(url);
       expect(response.status).toBe(404);
       expect(response.body).toMatchObject({ code: 'NOT_FOUND', status: 404 });
     });
 
-    it.each(['/things/%ZZ', '/things/%C3', '/%'])('%s that cannot be decoded is 400', async (url) => {
+    it.each(['/things/%ZZ', '/things/%C3', '/%'])('%s is 400, because it cannot be decoded', async (url) => {
       const response = await http().get(url);
       expect(response.status).toBe(400);
       expect(response.body).toMatchObject({ code: 'VALIDATION_FAILED' });
     });
 
-    it('hold ids of the agreed form', async () => {
+    it('must contain valid ids', async () => {
       expect((await http().get('/things/A.b_c-1')).body).toEqual({ thingId: 'A.b_c-1' });
       for (const id of ['a%20b', 'a%2Fb', '%00', 'x'.repeat(101), 'é']) {
         const response = await http().get(`/things/${id}`);
@@ -387,14 +389,14 @@ describe('an app of the platform', () => {
       }
     });
 
-    it('and headers that are far too long are refused as everything is', async () => {
-      const answer = await http().get(`/things/${'x'.repeat(20_000)}`);
-      expect(answer.status).toBe(400);
-      expect(answer.body).toMatchObject({ code: 'VALIDATION_FAILED', status: 400 });
+    it('and headers that are far too long are rejected in the usual format', async () => {
+      const reply = await http().get(`/things/${'x'.repeat(20_000)}`);
+      expect(reply.status).toBe(400);
+      expect(reply.body).toMatchObject({ code: 'VALIDATION_FAILED', status: 400 });
     });
   });
 
-  it('answers an expected refusal with its code and the request id', async () => {
+  it('responds to an expected error with its code and the request id', async () => {
     const response = await http().get('/refused').set({ 'x-request-id': 'my-request.1' });
     expect(response.status).toBe(409);
     expect(response.headers['x-request-id']).toBe('my-request.1');
@@ -406,7 +408,7 @@ describe('an app of the platform', () => {
     }
   });
 
-  it('says at its address what it is, to people and to programs', async () => {
+  it('has a home page, in HTML and JSON', async () => {
     const page = await http().get('/').set('accept', 'text/html,*/*;q=0.8');
     expect(page.status).toBe(200);
     expect(page.headers['content-type']).toContain('text/html');
@@ -421,7 +423,7 @@ describe('an app of the platform', () => {
     });
   });
 
-  it('explains every error code where the type of a problem leads', async () => {
+  it('explains every error code at the type of a problem', async () => {
     const { type } = (await http().get('/refused')).body as { type: string };
     const [path, code] = type.split('#') as [string, string];
     const { text, headers } = await http().get(path);
@@ -429,14 +431,14 @@ describe('an app of the platform', () => {
     for (const each of [code, ...Object.keys(ERROR_CODES)]) expect(text).toContain(`id="${each}"`);
   });
 
-  it('tells when to try again while a dependency is away', async () => {
+  it('sends Retry-After while a dependency is unavailable', async () => {
     const response = await http().get('/away');
     expect(response.status).toBe(503);
     expect(response.headers['retry-after']).toBe('2');
     expect(response.body).toMatchObject({ detail: 'The weather is not available, please try again' });
   });
 
-  it('logs a fault with its request id, redacted, and answers nothing about it', async () => {
+  it('logs an internal error with its request id, redacted, and reveals nothing in the response', async () => {
     const response = await http().get('/broken?api_key=abcdefghijklmnop1234').set('x-request-id', 'r-9');
     expect(response.status).toBe(500);
     expect(response.body).toEqual({
@@ -461,7 +463,7 @@ describe('an app of the platform', () => {
     expect(logs.join('')).not.toContain('abcdefghijklmnop1234');
   });
 
-  it('logs each refused request by its route, never its address', async () => {
+  it('logs each rejected request with its route, never its URL', async () => {
     await http().get('/things/a%20b?token=abcdefghijklmnop1234');
     await http().get('/c/abcdefghijklmnop1234');
     const lines = logs.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'request');
@@ -493,7 +495,7 @@ describe('an app of the platform', () => {
     const counted = response.text
       .split('\n')
       .filter((line) => line.startsWith('http_request_duration_seconds_count{'))
-      // The order of labels means nothing.
+      // The order of labels does not matter.
       .map((line) =>
         line
           .slice(line.indexOf('{') + 1, line.indexOf('} '))
@@ -512,7 +514,7 @@ describe('an app of the platform', () => {
     expect(response.text).not.toContain('metrics-probe');
   });
 
-  it('shows its metrics on a port of their own, and nowhere else, where it has one', async () => {
+  it('serves metrics only on METRICS_PORT if it is set', async () => {
     const probe = createServer().listen(0, '127.0.0.1');
     await once(probe, 'listening');
     const { port: metricsPort } = probe.address() as AddressInfo;
@@ -543,7 +545,7 @@ describe('an app of the platform', () => {
         [200, 200, 200],
         [503, 503, 503],
       ]);
-      // Nothing has failed.
+      // Readiness failures during a drain are not errors.
       expect(logs.filter((line) => line.includes('/readyz') && line.includes('"error"'))).toEqual([]);
     } finally {
       await metered.close();
@@ -551,13 +553,13 @@ describe('an app of the platform', () => {
     await expect(own.get('/livez')).rejects.toThrow('ECONNREFUSED');
   });
 
-  it('shows what is not for everybody on the port of the metrics only, where it is told to', async () => {
+  it('serves internal routes only on METRICS_PORT if so configured', async () => {
     const probe = createServer().listen(0, '127.0.0.1');
     await once(probe, 'listening');
     const { port } = probe.address() as AddressInfo;
     await new Promise((resolve) => probe.close(resolve));
     const hiding = await launch(
-      {},
+      { openapi },
       { METRICS_PORT: String(port), EXPOSE_ADMIN: 'false', EXPOSE_DOCS: 'false' },
     );
     try {
@@ -565,9 +567,9 @@ describe('an app of the platform', () => {
       const inside = `http://127.0.0.1:${port}`;
       const post = (url: string, body: string) =>
         fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
-      for (const path of ['/admin/things', '/%61dmin/things', '/admin', '/docs', '/docs-json', '/docs/x']) {
-        const answer = await fetch(outside + path);
-        expect([answer.status, await answer.json()]).toEqual([
+      for (const path of ['/admin/things', '/%61dmin/things', '/admin', '/docs', '/docs-yaml', '/docs/x']) {
+        const reply = await fetch(outside + path);
+        expect([reply.status, await reply.json()]).toEqual([
           404,
           expect.objectContaining({ code: 'NOT_FOUND' }),
         ]);
@@ -580,6 +582,23 @@ describe('an app of the platform', () => {
       expect((await post(`${inside}/admin/things`, '{}')).status).toBe(400);
       expect((await fetch(`${inside}/things/a`)).status).toBe(404);
       expect((await fetch(`${inside}/livez`)).status).toBe(200);
+      const documentOf = async (url: string) =>
+        (await (await fetch(`${url}/docs-json`)).json()) as { paths: object };
+      const [forAll, whole] = [await documentOf(outside), await documentOf(inside)];
+      expect(Object.keys(forAll.paths).filter((path) => path.startsWith('/admin'))).toEqual([]);
+      expect(forAll.paths).toHaveProperty(['/things/{thingId}']);
+      expect(whole.paths).toHaveProperty(['/admin/things']);
+      expect((await fetch(`${inside}/docs`)).status).toBe(200);
+      expect((await fetch(`${outside}/errors`)).status).toBe(200);
+      expect(await (await fetch(outside)).json()).toEqual({
+        title: 'Things',
+        description: 'Of the test.',
+        openapi: '/docs-json',
+        errors: '/errors',
+      });
+      expect(await (await fetch(outside, { headers: { accept: 'text/html' } })).text()).not.toContain(
+        'href="/docs"',
+      );
     } finally {
       await hiding.close();
     }
@@ -595,19 +614,19 @@ describe('an app of the platform', () => {
     }
   });
 
-  it('shows its document, its own addresses not among the operations', async () => {
+  it('serves its OpenAPI document, without its own endpoints', async () => {
     expect((await http().get('/docs')).status).toBe(200);
     const document = (await http().get('/docs-json')).body;
     expect(document).toMatchObject({
-      info: { title: 'Things' },
-      // Never what the caller calls the host.
+      info: { title: 'Things', version },
+      // Not the host that the caller used.
       servers: [{ url: 'https://things.example' }],
     });
     expect(document.paths).toHaveProperty(['/things/{thingId}']);
     for (const own of ['/metrics', '/livez', '/readyz']) expect(document.paths).not.toHaveProperty([own]);
   });
 
-  it('writes errors in the format of its host', async () => {
+  it("writes errors in the host's format", async () => {
     const plain = await launch({ errors: renderPlainCode });
     try {
       for (const [url, code] of [
@@ -620,19 +639,22 @@ describe('an app of the platform', () => {
         const response = await http(plain).get(url!);
         expect(response.headers['content-type']).toBe('text/plain; charset=utf-8');
         expect(response.text).toBe(code);
-        // Only where there is more to say than the code does, and only what a header can hold.
+        // Characters that a header cannot hold are replaced.
         expect(response.headers['perkway-detail']).toBe(
           {
+            '/refused': 'The API key exists already',
+            '/nothing': 'There is nothing at this URL',
+            '/broken': 'Something went wrong on our side',
             '/worded': 'size has no value ?, but one of: ?? 1 ?.',
-            '/things/%ZZ': 'The address cannot be read',
+            '/things/%ZZ': 'The URL cannot be decoded',
           }[url!],
         );
       }
       const socket = connect((plain.getHttpServer().address() as AddressInfo).port, '127.0.0.1');
       socket.write('no HTTP at all\r\n\r\n');
-      let answer = '';
-      for await (const text of socket.setEncoding('latin1')) answer += String(text);
-      expect(answer).toMatch(
+      let reply = '';
+      for await (const text of socket.setEncoding('latin1')) reply += String(text);
+      expect(reply).toMatch(
         /^HTTP\/1.1 400 Bad Request\r\ncontent-type: text\/plain[^]*\r\n\r\nVALIDATION_FAILED$/,
       );
     } finally {
@@ -640,26 +662,26 @@ describe('an app of the platform', () => {
     }
   });
 
-  describe('what no client of ours sends', () => {
+  describe('unusual requests', () => {
     const send = async (head: string) => {
       const socket = connect(port, '127.0.0.1');
       socket.write(`${head}\r\nconnection: close\r\n\r\n`);
-      let answer = '';
-      for await (const text of socket.setEncoding('latin1')) answer += String(text);
-      return answer;
+      let reply = '';
+      for await (const text of socket.setEncoding('latin1')) reply += String(text);
+      return reply;
     };
 
     it.each([
       ['without a host', 'GET /things/a HTTP/1.1', '400', 'VALIDATION_FAILED'],
-      ['for what is no path', 'GET * HTTP/1.1\r\nhost: x', '404', 'NOT_FOUND'],
+      ['whose target is not a path', 'GET * HTTP/1.1\r\nhost: x', '404', 'NOT_FOUND'],
       ['that cannot be decoded', 'GET /things/%ZZ HTTP/1.1\r\nhost: x', '400', 'VALIDATION_FAILED'],
-    ])('a request %s is refused in the format of the host', async (_, head, status, code) => {
+    ])("a request %s is rejected in the host's format", async (_, head, status, code) => {
       expect(await send(`${head}\r\nx-request-id: from-us`)).toMatch(
         new RegExp(`^HTTP/1.1 ${status} [^]*x-request-id: from-us\r\n[^]*"code":"${code}"`),
       );
     });
 
-    it('an old version needs no host, and an unknown expectation changes nothing', async () => {
+    it('HTTP/1.0 needs no host, and an unknown expectation is ignored', async () => {
       expect(await send('GET /things/a HTTP/1.0')).toMatch(/^HTTP\/1.1 200 /);
       expect(await send('GET /things/a HTTP/1.1\r\nhost: x\r\nexpect: the-unexpected')).toMatch(
         /^HTTP\/1.1 200 [^]*"thingId":"a"/,
@@ -672,7 +694,7 @@ describe('an app of the platform', () => {
       const proxied = await launch({}, { TRUSTED_PROXIES: proxies });
       try {
         const headers = forwarded === undefined ? {} : { 'x-forwarded-for': forwarded };
-        // Not over the network, where every peer of this test is on this machine.
+        // Injected, because all real peers of this test are on this machine.
         return (await proxied.inject({ url: '/ip', headers, remoteAddress })).json<{ ip: string }>().ip;
       } finally {
         await proxied.close();
@@ -681,10 +703,10 @@ describe('an app of the platform', () => {
 
     it.each<[string, string, string | undefined, string, string]>([
       ['the peer without trusted proxies', '', '198.51.100.1', '127.0.0.1', '127.0.0.1'],
-      ['the peer where it is no trusted proxy', '10.0.0.0/8', '198.51.100.1', '203.0.113.9', '203.0.113.9'],
+      ['the peer if it is not a trusted proxy', '10.0.0.0/8', '198.51.100.1', '203.0.113.9', '203.0.113.9'],
       ['the hop before a trusted proxy', '127.0.0.1', '198.51.100.1', '127.0.0.1', '198.51.100.1'],
       [
-        'the rightmost hop that is not trusted',
+        'the rightmost untrusted hop',
         '127.0.0.0/8,10.0.0.0/8',
         '6.6.6.6, 198.51.100.1, 10.1.2.3',
         '127.0.0.1',
@@ -702,24 +724,24 @@ describe('an app of the platform', () => {
       ['IPv6 without its port', '127.0.0.1', '[2001:DB8::1]:1111', '127.0.0.1', '2001:db8::1'],
       ['IPv6 without its brackets', '127.0.0.1', '[2001:db8::1]', '127.0.0.1', '2001:db8::1'],
       [
-        'the hop before trusted proxies that say their ports',
+        'the hop before trusted proxies that include ports',
         '127.0.0.1,10.0.0.0/8,2001:db8::/32',
         '6.6.6.6:1, 198.51.100.1:2, 10.1.2.3:3, [2001:db8::1]:4, ::ffff:10.1.2.3',
         '127.0.0.1',
         '198.51.100.1',
       ],
-      ['IPv6 in one form', '127.0.0.1', '2001:DB8:0:0::1', '127.0.0.1', '2001:db8::1'],
+      ['IPv6 in canonical form', '127.0.0.1', '2001:DB8:0:0::1', '127.0.0.1', '2001:db8::1'],
     ])('is %s', async (_, proxies, forwarded, peer, expected) => {
       expect(await ipVia(proxies, forwarded, peer)).toBe(expected);
     });
 
-    it('is bounded, whatever a proxy writes', async () => {
+    it('has a maximum length, whatever a proxy sends', async () => {
       for (const forwarded of ['x'.repeat(500), `[${'x'.repeat(500)}]:1`])
         expect((await ipVia('127.0.0.1', forwarded)).length).toBeLessThanOrEqual(64);
     });
   });
 
-  it('answers what it has and closes its connections when it stops', async () => {
+  it('finishes requests and closes its connections on shutdown', async () => {
     let arrive!: () => void;
     const arrived = new Promise<void>((resolve) => (arrive = resolve));
     @Controller()
@@ -737,7 +759,7 @@ describe('an app of the platform', () => {
     const idle = connect(address.port, '127.0.0.1');
     const idleClosed = new Promise((resolve) => idle.on('close', resolve));
     idle.resume().write('GET /livez HTTP/1.1\r\nHost: x\r\n\r\n');
-    // As a load balancer opens some ahead of the requests that it will pass on.
+    // Load balancers open spare connections in advance.
     const silent = connect(address.port, '127.0.0.1').resume();
     const silentClosed = new Promise((resolve) => silent.on('close', resolve));
     const answered = http(stopping)

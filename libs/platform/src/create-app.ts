@@ -2,7 +2,7 @@ import { Module, type DynamicModule, type Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { OpenAPIObject } from '@nestjs/swagger';
-import { DomainError } from '@perkway/domain';
+import { ApiError } from '@perkway/domain';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
@@ -21,7 +21,7 @@ import { AllowedMethods } from './http/allowed-methods.js';
 import { trustedHops } from './http/client-ip.js';
 import { CONNECTION_LIMITS, limitConnections, type ConnectionLimits } from './http/connections.js';
 import { deferBodyErrors, DeferredBodyGuard } from './http/deferred-body.guard.js';
-import { hideAddresses } from './http/hidden-addresses.js';
+import { hideInternalRoutes } from './http/internal-routes.js';
 import { refuseHostless, refuseUnreadable } from './http/refuse-unreadable.js';
 import { createLogger, LOGGER, NestLogger } from './logging/logger.js';
 import { RequestLog, routeOf } from './logging/request-log.js';
@@ -32,33 +32,33 @@ import { NatsService } from './nats/nats.service.js';
 import { RpcServer } from './nats/rpc-server.js';
 import { makeDocument, setupOpenApi, type OpenApiOptions } from './openapi/openapi.js';
 
-/** Between two looks for heads and bodies that have not come in time. */
+/** Interval of the check for request heads and bodies that are late. */
 const TIMEOUTS_EVERY_MS = 5_000;
 
 export interface AppDefinition {
-  /** Folder name of the app; names its logs, metrics and NATS connections. */
+  /** Folder name of the app. Its logs, metrics and NATS connections carry it. */
   name: string;
   /** The app's own modules. */
   module: DynamicModule | Type;
   env: PlatformEnv;
-  /** How this host writes errors. Default: RFC 9457 problem details. */
+  /** Error format of this host. Default: RFC 9457 problem details. */
   errors?: ErrorRenderer;
-  /** True if the app answers request/reply subjects (`@MessagePattern`). */
-  answersRequests?: boolean;
-  /** What `/docs`, `/docs-json` and `/docs-yaml` answer. Every app has it; probes of tests need none. */
+  /** True if the app has RPC handlers. */
+  servesRequests?: boolean;
+  /** Title and description for `/docs`, `/docs-json` and `/docs-yaml`. Every app has them; test apps may omit them. */
   openapi?: OpenApiOptions;
   health?: HealthOptions;
-  /** Those of the app's schema: it is not ready before the newest has run. */
+  /** Migrations of the app's schema. The app is not ready before the newest has run. */
   migrations?: MigrationClass[];
-  /** Largest body in bytes. Default 1 MiB. */
+  /** Maximum body size in bytes. Default: 1 MiB. */
   bodyLimit?: number;
-  /** How long a request may take to arrive, in milliseconds. Default 60 s. */
+  /** Time in which a request must arrive, in milliseconds. Default: 60 s. */
   requestTimeout?: number;
-  /** For tests. Default: `CONNECTION_LIMITS`. */
+  /** Overridden in tests. Default: `CONNECTION_LIMITS`. */
   connections?: Partial<ConnectionLimits>;
-  /** Last touch before the app starts: plug-ins, CORS. */
+  /** Configures the app before it starts: plug-ins, CORS. */
   configure?: (app: NestFastifyApplication) => void | Promise<void>;
-  /** For tests. Default: JSON lines on standard output. */
+  /** Overridden in tests. Default: JSON lines on standard output. */
   logger?: Logger;
 }
 
@@ -94,7 +94,7 @@ const rootModule = (
   exports: [ENV, APP_NAME, LOGGER, HEALTH_OPTIONS, MIGRATIONS],
 });
 
-/** The app, configured and initialised but not listening: what tests use. */
+/** Returns the app, configured and initialized but not listening. Tests use it as it is. */
 export async function createApp(definition: AppDefinition): Promise<NestFastifyApplication> {
   const { name, env, errors = renderProblem } = definition;
   const logger = definition.logger ?? createLogger(name, env.LOG_LEVEL);
@@ -105,24 +105,24 @@ export async function createApp(definition: AppDefinition): Promise<NestFastifyA
     bodyLimit: definition.bodyLimit ?? 1024 * 1024,
     routerOptions: { maxParamLength: 16 * 1024 },
     requestTimeout: definition.requestTimeout ?? 60_000,
-    // Longer than a load balancer keeps its idle connections.
+    // Must exceed the keep-alive time of load balancers.
     keepAliveTimeout: 72_000,
     forceCloseConnections: 'idle',
-    // A request that still comes in while the server closes is answered like any other, and its connection closed.
+    // Requests that arrive while the server closes are still served, with `Connection: close`.
     return503OnClosing: false,
     genReqId: requestIdOf,
-    // Node would answer by itself, in no format of ours: `refuseHostless` does.
+    // Node would respond by itself in its own format, so `refuseHostless` rejects these requests.
     http: {
       requireHostHeader: false,
       headersTimeout: connections.headWithinMs,
       connectionsCheckingInterval: Math.min(TIMEOUTS_EVERY_MS, connections.headWithinMs),
     },
     clientErrorHandler: refuseUnreadable(errors),
-    // No hook has run before it, and none will.
+    // No hook has run for this request, and none will.
     frameworkErrors: (_error: Error, request: FastifyRequest, reply: FastifyReply) =>
       sendError(
         reply.header('x-request-id', request.id),
-        new DomainError('VALIDATION_FAILED', 'The address cannot be read'),
+        new ApiError('VALIDATION_FAILED', 'The URL cannot be decoded'),
         errors,
       ),
   });
@@ -141,26 +141,26 @@ export async function createApp(definition: AppDefinition): Promise<NestFastifyA
   app.useGlobalPipes(createValidationPipe());
   observeRequests(app, logger);
   limitConnections(adapter.getInstance(), app.get(Registry), connections);
-  hideAddresses(adapter.getInstance(), env, errors);
-  if (definition.answersRequests)
-    // With the filter and the pipe of the HTTP side.
+  hideInternalRoutes(adapter.getInstance(), env, errors);
+  if (definition.servesRequests)
+    // RPC handlers share the HTTP side's filter and pipe.
     app.connectMicroservice(
       { strategy: new RpcServer(app.get(NatsService), name) },
       { inheritAppConfig: true },
     );
   await definition.configure?.(app);
-  if (definition.openapi) setupOpenApi(app, definition.openapi, errors);
+  if (definition.openapi) setupOpenApi(app, definition.openapi, errors, env);
   await app.init();
   await app.getHttpAdapter().getInstance().ready();
-  // Not awaited: an app starts and serves what it can while the broker is away.
-  if (definition.answersRequests) void app.startAllMicroservices();
+  // Not awaited: the app starts and serves what it can while the broker is away.
+  if (definition.servesRequests) void app.startAllMicroservices();
   return app;
 }
 
-/** The OpenAPI document of an app that is not started, so that no server is needed. */
+/** Returns the OpenAPI document of an app without starting it, so no server is needed. */
 export async function makeAppDocument(definition: AppDefinition): Promise<OpenAPIObject> {
   const { name, openapi, errors = renderProblem } = definition;
-  if (!openapi) throw new Error(`${name} says nothing of its documents`);
+  if (!openapi) throw new Error(`${name} does not define openapi`);
   const app = await NestFactory.create(
     rootModule(definition, createLogger(name, 'silent')),
     new FastifyAdapter(),
@@ -173,17 +173,17 @@ export async function makeAppDocument(definition: AppDefinition): Promise<OpenAP
   return makeDocument(app, openapi, errors);
 }
 
-/** A server may ignore what it does not know (RFC 9110, 10.1.1); Node would refuse it with 417 and nothing else. */
+/** A server may ignore unknown expectations (RFC 9110, 10.1.1). Node would respond with a bare 417. */
 function ignoreExpectations({ server }: FastifyInstance) {
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
 }
 
-/** Request ids, a duration histogram, and one log line for each refused or failed request. */
+/** Adds request ids, a duration histogram, and a log line for each rejected or failed request. */
 function observeRequests(app: NestFastifyApplication, logger: Logger) {
   const durations = new RequestDurations(app.get(Registry));
   const log = new RequestLog(logger);
   const fastify = app.getHttpAdapter().getInstance();
-  // When it is sent: what the framework answers by itself has not come by any hook before.
+  // Set on send, because responses of the framework itself pass no earlier hook.
   fastify.addHook('onSend', (request, reply, _payload, done) => {
     void reply.header('x-request-id', request.id);
     done();

@@ -1,6 +1,6 @@
 /**
- * Decodes base64url, or returns null for any text that is not the one way to write those bytes. Buffer.from() skips
- * foreign characters, takes `+/=` and ignores unused bits, so that several texts would pass for the same token.
+ * Decodes canonical base64url, or returns null. Buffer.from() skips foreign characters, accepts `+/=` and ignores
+ * unused bits, so it would accept several texts for the same token.
  */
 export function decodeCanonical(text: string, maxLength: number): Buffer | null {
   if (text.length > maxLength) return null;
@@ -11,8 +11,8 @@ export function decodeCanonical(text: string, maxLength: number): Buffer | null 
 const ALPHABET = Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_', 'latin1');
 
 /**
- * Writes `source` (its length a multiple of 3) as base64url text into `target`. For the few bytes of a tag this loop is
- * several times faster than making a string and copying it.
+ * Writes `source` (its length a multiple of 3) as base64url text into `target`. For the few bytes of a tag, this loop
+ * is several times faster than creating and copying a string.
  */
 export function writeBase64url(source: Uint8Array, target: Uint8Array, offset: number): void {
   let at = offset;

@@ -5,3 +5,4 @@ export * from './outreach-token.js';
 export * from './payload-token.js';
 export * from './reward-token.js';
 export * from './secrets.js';
+export * from './webhook-signature.js';

@@ -1,7 +1,7 @@
 import { makeValidator } from 'envalid';
 import { parseKeyring } from './keyring.js';
 
-/** An environment variable that holds a keyring. Neither its value nor a part of it appears in a message. */
+/** Validates an environment variable with a keyring. Errors contain no part of its value. */
 export const keyringVariable = makeValidator((input: string) => {
   try {
     return parseKeyring(input);

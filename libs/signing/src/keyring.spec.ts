@@ -6,7 +6,7 @@ const secret = randomBytes(32).toString('base64url');
 const second = randomBytes(48).toString('base64url');
 
 describe('parseKeyring', () => {
-  it('takes the first key as the current one and knows all', () => {
+  it('uses the first key as the current one and keeps all', () => {
     const keyring = parseKeyring(`b2:${secret}, a1:${second}`);
     expect(keyring.current).toBe('b2');
     expect(keyring.keyIds).toEqual(['b2', 'a1']);
@@ -14,7 +14,7 @@ describe('parseKeyring', () => {
     expect(keyring.subkey('x', 'zz')).toBeUndefined();
   });
 
-  it('derives another key for every purpose and key id, always the same', () => {
+  it('derives a stable, different key for each purpose and key id', () => {
     const keyring = parseKeyring(`b2:${secret},a1:${secret}`);
     expect(keyring.subkey('x')).toHaveLength(32);
     expect(keyring.subkey('x')).not.toEqual(keyring.subkey('y'));
@@ -35,7 +35,7 @@ describe('parseKeyring', () => {
       'LINK_KEYS: key 1 (a) has a secret of fewer than 32 bytes',
     ],
     [`a:${secret},a:${second}`, 'LINK_KEYS: key 2 (a) has a key id that is used twice'],
-  ])('refuses a bad ring (case %#) without echoing it', (text, message) => {
+  ])('rejects an invalid keyring (case %#) without repeating it', (text, message) => {
     const failure = (() => {
       try {
         parseKeyring(text, 'LINK_KEYS');

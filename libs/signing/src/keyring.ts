@@ -4,10 +4,10 @@ const KEY_ID = /^[a-z0-9]{1,8}$/;
 const MIN_SECRET_BYTES = 32;
 
 /**
- * Secrets under short key ids. The first signs and encrypts, all of them verify and decrypt, so a key is rotated by
- * putting a new one in front and dropping the old one when nothing made with it is in use any more.
+ * Secrets under short key ids. The first signs and encrypts; all of them verify and decrypt. To rotate a key, put a new
+ * one in front, and drop the old one when nothing made with it is in use any more.
  *
- * The secrets are private fields: neither a log line nor an error that holds a keyring shows them.
+ * The secrets are private fields, so that logs and errors that contain a keyring do not show them.
  */
 export class Keyring {
   readonly current: string;
@@ -26,8 +26,8 @@ export class Keyring {
   }
 
   /**
-   * A 32-byte key derived (HKDF-SHA-256) for one purpose, so that nothing made for one purpose is worth anything for
-   * another. Undefined when the key id is unknown.
+   * Derives a 32-byte key (HKDF-SHA-256) for one purpose, so that tokens of one purpose are invalid for every other.
+   * Returns undefined for an unknown key id.
    */
   subkey(purpose: string, keyId: string = this.current): Buffer | undefined {
     const secret = this.#secrets.get(keyId);
@@ -43,8 +43,8 @@ export class Keyring {
 }
 
 /**
- * Reads `kid:secret[,kid2:secret2...]`: kid is 1 to 8 characters of a-z and 0-9, the secret base64url of at least
- * 32 bytes. An error names the position and the key id, never any part of a secret.
+ * Parses `kid:secret[,kid2:secret2...]`: kid is 1 to 8 characters of a-z and 0-9, the secret base64url of at least 32
+ * bytes. Errors name the position and the key id, never any part of a secret.
  */
 export function parseKeyring(text: string, name = 'the keyring'): Keyring {
   const secrets = new Map<string, Buffer>();
@@ -53,7 +53,7 @@ export function parseKeyring(text: string, name = 'the keyring'): Keyring {
     const colon = entry.indexOf(':');
     if (colon < 0) throw new Error(`${at} is not of the form kid:secret`);
     const kid = entry.slice(0, colon).trim();
-    // What stands before the colon may be a misplaced secret, so a bad key id is not echoed either.
+    // The part before the colon may be a misplaced secret, so do not repeat an invalid key id.
     if (!KEY_ID.test(kid)) throw new Error(`${at} has a key id that is not 1 to 8 characters of a-z and 0-9`);
     const encoded = entry.slice(colon + 1).trim();
     const secret = Buffer.from(encoded, 'base64url');

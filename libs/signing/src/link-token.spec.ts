@@ -13,7 +13,7 @@ const callerId = fc.stringMatching(/^[A-Za-z0-9._-]{1,100}$/);
 const anyTarget = fc.record({ account: callerId, collection: callerId, perk: callerId });
 
 describe('link tokens', () => {
-  it('lead back to what was signed, and when', () => {
+  it('return the signed target and time', () => {
     fc.assert(
       fc.property(anyTarget, fc.integer({ min: 0, max: 2 ** 47 }), (given, at) => {
         const link = signer.prepare(given);
@@ -25,7 +25,7 @@ describe('link tokens', () => {
     );
   });
 
-  it('differ between two fetches and inside one, at the same length, and all work', () => {
+  it('differ between fetches and within one, have the same length, and all verify', () => {
     const link = signer.prepare(target);
     const batch = signer.begin(1000);
     const tokens = [batch.token(link), batch.token(link), signer.begin(1000).token(link)];
@@ -36,7 +36,7 @@ describe('link tokens', () => {
     }
   });
 
-  it('are written into a buffer where told', () => {
+  it('are written into a buffer at the given offset', () => {
     const link = signer.prepare(target);
     const buffer = Buffer.alloc(link.length + 7, '#');
     signer.begin().write(link, buffer, 3);
@@ -46,7 +46,7 @@ describe('link tokens', () => {
     expect(() => signer.begin().write(link, buffer, 8)).toThrow(RangeError);
   });
 
-  it('keep working over a whole batch, which ends before a pad would come twice', () => {
+  it('verify over a whole batch, which ends before a pad would repeat', () => {
     const link = signer.prepare(target);
     const batch = signer.begin();
     const seen = new Set<string>();
@@ -64,7 +64,7 @@ describe('link tokens', () => {
     ['acme', 'summer-2026', 'coffee.1'],
     ['acmee', 'summer-2026', 'coffee.1'],
     ['acmeee', 'summer-2026', 'coffee.1'],
-  ])('reject every other character at every place (%s)', (account, collection, perk) => {
+  ])('are rejected with any other character at any position (%s)', (account, collection, perk) => {
     const token = signer.begin().token(signer.prepare({ account, collection, perk }));
     for (let at = 0; at < token.length; at += 1)
       for (const character of `${ALPHABET}+/=. %\0é`) {
@@ -73,7 +73,7 @@ describe('link tokens', () => {
       }
   });
 
-  it('reject every flipped bit of the decoded bytes', () => {
+  it('are rejected with any flipped bit', () => {
     const token = signer.begin().token(signer.prepare(target));
     const bytes = Buffer.from(token, 'base64url');
     for (let bit = 0; bit < bytes.length * 8; bit += 1) {
@@ -83,7 +83,7 @@ describe('link tokens', () => {
     }
   });
 
-  it('reject every truncation, extension, removal and swap of parts', () => {
+  it('are rejected when truncated, extended, or with parts removed or swapped', () => {
     const token = signer.begin().token(signer.prepare(target));
     const other = signer.begin().token(signer.prepare({ ...target, perk: 'coffee.2' }));
     for (let at = 0; at < token.length; at += 1) {
@@ -99,7 +99,7 @@ describe('link tokens', () => {
     }
   });
 
-  it('reject a mixture of two links of one fetch', () => {
+  it('are rejected when mixed from two links of one fetch', () => {
     const batch = signer.begin();
     const one = batch.token(signer.prepare(target));
     const two = batch.token(signer.prepare({ ...target, perk: 'coffee.2' }));
@@ -108,7 +108,7 @@ describe('link tokens', () => {
     expect(verifyLink(keyring, two.slice(0, 60) + one.slice(60))).toBeNull();
   });
 
-  it('never throw and never accept arbitrary text', () => {
+  it('verification never throws and never accepts arbitrary text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 600 }), (text) => {
         expect(verifyLink(keyring, text)).toBeNull();
@@ -122,7 +122,7 @@ describe('link tokens', () => {
     );
   });
 
-  it('verify under an old key after rotation, and not once it is gone', () => {
+  it('verify under an old key after rotation, until it is removed', () => {
     const [first, second] = [`old:${secret()}`, `newer123:${secret()}`];
     const before = createLinkSigner(parseKeyring(first));
     const token = before.begin().token(before.prepare(target));
@@ -142,7 +142,7 @@ describe('link tokens', () => {
     expect(verifyLink(keyring, token, 'preview')).toMatchObject(target);
   });
 
-  it('are not made for what is no id', () => {
+  it('cannot be created for an invalid id', () => {
     for (const perk of ['', 'a b', 'x'.repeat(101), 'é'])
       expect(() => signer.prepare({ ...target, perk })).toThrow('perk is not a valid id');
   });

@@ -4,14 +4,14 @@ import { decodeCanonical, writeBase64url } from './base64url.js';
 import { hmac, type Keyring } from './keyring.js';
 
 /**
- * The token of a `click_url`. docs/adr/0003-link-tokens.md says why it is built like this and why it is sound.
+ * The token of a `click_url`. docs/adr/0003-link-tokens.md explains the design and its security.
  *
  *   header (27 bytes): version 1 | key id 8, zero padded | time 6, epoch ms | nonce 12
  *   stamp  (18 bytes): index 2 | tag 16
  *   body   (3n bytes): lengths of account, collection, perk 3 | the three ids | zero padding
  *
- * The parts are multiples of 3 bytes, so each has its own base64url text, no text has unused bits, and header and body
- * are turned into text once per fetch and once per perk.
+ * Each part is a multiple of 3 bytes and is encoded separately as base64url, without unused bits. The header is encoded
+ * once per fetch and the body once per perk.
  */
 const VERSION = 1;
 const KEY_ID_LENGTH = 8;
@@ -22,43 +22,43 @@ const HEADER_LENGTH = NONCE_AT + NONCE_LENGTH;
 const TAG_LENGTH = 16;
 const STAMP_LENGTH = 2 + TAG_LENGTH;
 const BODY_AT = HEADER_LENGTH + STAMP_LENGTH;
-/** As many links can be made from one batch. */
+/** The two-byte index limits the links of a batch. */
 export const MAX_LINKS_IN_BATCH = 0x10000;
 
 const textLength = (bytes: number): number => (bytes / 3) * 4;
 const HEADER_TEXT = textLength(HEADER_LENGTH);
 const BODY_TEXT_AT = textLength(BODY_AT);
-/** The characters of a token that change from link to link; those of its body, which do not, follow. */
+/** Length of the part of a token that differs between links; the constant body follows. */
 export const LINK_HEAD_LENGTH = BODY_TEXT_AT;
 const MAX_TOKEN_TEXT = BODY_TEXT_AT + textLength(303);
 
-/** What a link leads to: ids of 1 to 100 characters `[A-Za-z0-9._-]`. */
+/** The target of a link: ids of 1 to 100 characters `[A-Za-z0-9._-]`. */
 export interface LinkTarget {
   account: string;
   collection: string;
   perk: string;
 }
 export interface VerifiedLink extends LinkTarget {
-  /** When the link was made, epoch milliseconds. */
+  /** Creation time in epoch milliseconds. */
   at: number;
 }
 
-/** The unchanging part of a perk's links, made once per (account, collection, perk) and signer. */
+/** The constant part of a perk's links, created once per (account, collection, perk) and signer. */
 export interface PreparedLink {
-  /** Characters of every token made from it, all of them ASCII. */
+  /** Length in characters of its tokens, which are ASCII. */
   readonly length: number;
-  /** The text of the body. */
+  /** The body as base64url. */
   readonly text: Buffer;
-  /** HMAC of the body, truncated: a secret of the server. */
+  /** Truncated HMAC of the body. Keep it secret. */
   readonly hash: Buffer;
 }
 
-/** Links made at about the same moment. They share a header, hence a time and a nonce; each has its own index. */
+/** Links created within a few milliseconds. They share a header with its time and nonce; each has its own index. */
 export interface LinkBatch {
   token(link: PreparedLink): string;
   /** Writes `link.length` bytes of ASCII at `offset`. */
   write(link: PreparedLink, target: Buffer, offset: number): void;
-  /** Writes the first `LINK_HEAD_LENGTH` bytes of that only: `link.text`, which never changes, stands behind them. */
+  /** Writes only the first `LINK_HEAD_LENGTH` bytes; the constant `link.text` must already follow them. */
   writeHead(link: PreparedLink, target: Buffer, offset: number): void;
 }
 
@@ -67,7 +67,7 @@ const bodyKey = (purpose: string): string => `link/v${VERSION}/${purpose}/body`;
 
 function encodeBody({ account, collection, perk }: LinkTarget): Buffer {
   for (const [name, id] of Object.entries({ account, collection, perk }))
-    if (!isCallerId(id)) throw new RangeError(`a link cannot be made: ${name} is not a valid id`);
+    if (!isCallerId(id)) throw new RangeError(`cannot create a link: ${name} is not a valid id`);
   const length = 3 + account.length + collection.length + perk.length;
   const body = Buffer.alloc(Math.ceil(length / 3) * 3);
   body.set([account.length, collection.length, perk.length]);
@@ -80,7 +80,7 @@ const bodyHash = (key: Buffer, body: Buffer): Buffer => hmac(key, body).subarray
 const FIRST_BLOCK = Buffer.alloc(16);
 const PADS_AT_ONCE = Buffer.alloc(64 * TAG_LENGTH);
 
-// randomFillSync costs more per call than per byte.
+// Fetch random bytes in bulk: randomFillSync costs more per call than per byte.
 const randomness = Buffer.alloc(NONCE_LENGTH * 256);
 let randomnessUsed = randomness.length;
 function writeNonce(target: Buffer, offset: number): void {
@@ -119,7 +119,7 @@ class Batch implements LinkBatch {
   writeHead(link: PreparedLink, target: Buffer, offset: number): void {
     if (offset < 0 || offset + link.length > target.length) throw new RangeError('the token does not fit');
     const index = this.#index++;
-    // A pad used twice would let two links be mixed into a third.
+    // Two links with the same pad could be combined into a forged third one.
     if (index === MAX_LINKS_IN_BATCH)
       throw new RangeError(`one batch makes at most ${MAX_LINKS_IN_BATCH} links`);
     let pad = index * TAG_LENGTH - this.#padsFrom;
@@ -143,7 +143,7 @@ export interface LinkSigner {
   begin(now?: number): LinkBatch;
 }
 
-/** Signs with the current key of the ring. A link verifies only under the purpose it was signed for. */
+/** Signs links with the current key. A link verifies only under the purpose it was signed for. */
 export function createLinkSigner(keyring: Keyring, purpose = 'click'): LinkSigner {
   const forFetch = keyring.subkey(fetchKey(purpose))!;
   const forBody = keyring.subkey(bodyKey(purpose))!;
@@ -164,7 +164,7 @@ export function createLinkSigner(keyring: Keyring, purpose = 'click'): LinkSigne
   };
 }
 
-/** Reads a zero-padded key id; a header with anything else in it was not made here and fails the tag anyway. */
+/** Reads a zero-padded key id. A malformed one needs no check, because the tag of a forged header fails anyway. */
 const readKeyId = (bytes: Buffer): string => {
   const text = bytes.toString('latin1', 1, TIME_AT);
   const end = text.indexOf('\0');
@@ -184,7 +184,7 @@ function decodeBody(body: Buffer): LinkTarget | null {
     : null;
 }
 
-/** The target of a token, or null for anything that this ring did not sign for the purpose. Never throws. */
+/** Returns the target of a token, or null if this keyring did not sign it for the purpose. Never throws. */
 export function verifyLink(keyring: Keyring, token: string, purpose = 'click'): VerifiedLink | null {
   const bytes = decodeCanonical(token, MAX_TOKEN_TEXT);
   if (!bytes || bytes.length <= BODY_AT || bytes.length % 3 !== 0 || bytes[0] !== VERSION) return null;
@@ -196,7 +196,7 @@ export function verifyLink(keyring: Keyring, token: string, purpose = 'click'): 
   const block = Buffer.alloc(16);
   bytes.copy(block, 14, HEADER_LENGTH, HEADER_LENGTH + 2);
   const key = hmac(forFetch, bytes.subarray(0, HEADER_LENGTH));
-  // Encrypting the hash in counter mode at that block is the XOR with the pad.
+  // Encrypting the hash in counter mode from that block is the XOR with the pad.
   const tag = createCipheriv('aes-256-ctr', key, block).update(bodyHash(forBody, body));
   if (!timingSafeEqual(tag, bytes.subarray(BODY_AT - TAG_LENGTH, BODY_AT))) return null;
   const target = decodeBody(body);

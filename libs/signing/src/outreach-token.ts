@@ -2,10 +2,10 @@ import { type CustomAttributes, noAttributes, UTM_NAMES } from '@perkway/domain'
 import type { Keyring } from './keyring.js';
 import { signPayload, verifyPayload } from './payload-token.js';
 
-/** A reward URL's click, or a click inside the customer journey; a token of one is unknown to the other. */
+/** A click on a reward URL, or one within the customer journey. Tokens of one purpose are invalid for the other. */
 export type OutreachPurpose = 'outreach-click' | 'journey-click';
 
-/** What the token of a click carries (specification section 2, "Boost outreach objects"). */
+/** The content of a click token (specification section 2, "Boost outreach objects"). */
 export interface OutreachToken {
   account: string;
   campaign: string;
@@ -15,7 +15,7 @@ export interface OutreachToken {
   disableTracking?: boolean;
 }
 
-/** In the order of the fields; what stands at the end and is empty is left out, so that the URL stays short. */
+/** The fields in order, without empty ones at the end, to keep the URL short. */
 type Packed = [
   account: string,
   campaign: string,
@@ -47,7 +47,7 @@ export function signOutreachToken(keyring: Keyring, purpose: OutreachPurpose, to
   return signPayload(keyring, purpose, JSON.stringify(packed.slice(0, end)));
 }
 
-/** The content of a token, or null for anything that this ring did not sign for the purpose. Never throws. */
+/** Returns the content of a token, or null if this keyring did not sign it for the purpose. Never throws. */
 export function verifyOutreachToken(
   keyring: Keyring,
   purpose: OutreachPurpose,
@@ -55,7 +55,7 @@ export function verifyOutreachToken(
 ): OutreachToken | null {
   const payload = verifyPayload(keyring, purpose, token);
   if (!payload) return null;
-  // The signature is ours, so the shape is.
+  // The signature guarantees the shape.
   const [account, campaign, perk, journey, disableTracking, utm, cmeta] = JSON.parse(
     payload.toString(),
   ) as Packed;

@@ -8,11 +8,11 @@ const TAG_LENGTH = 18;
 
 const subkeyName = (purpose: string): string => `payload/v${VERSION}/${purpose}`;
 
-/** Signs bytes or text for one purpose with the current key. The payload is readable by whoever holds the token. */
+/** Signs bytes or text for one purpose with the current key. The payload is not encrypted. */
 export const signPayload = (keyring: Keyring, purpose: string, payload: Buffer | string): string =>
   signPayloadAs(keyring, keyring.current, purpose, payload)!;
 
-/** `signPayload` with a given key of the ring: makes a token again that was made with it. Undefined if the key is gone. */
+/** Like `signPayload`, but with a given key of the ring, to recreate a token. Returns undefined if the key is gone. */
 export function signPayloadAs(
   keyring: Keyring,
   keyId: string,
@@ -30,7 +30,7 @@ export function signPayloadAs(
   return Buffer.concat([signed, tag]).toString('base64url');
 }
 
-/** The payload, or null for anything that this ring did not sign for the purpose. Never throws. */
+/** Returns the payload, or null if this keyring did not sign it for the purpose. Never throws. */
 export function verifyPayload(
   keyring: Keyring,
   purpose: string,

@@ -7,8 +7,8 @@ const ID_LENGTH = 16;
 const MAX_LENGTH = 64;
 
 /**
- * The token of a reward link: the link id under a signature. The same for the same link and key, so a replay
- * answers it again and no database holds it. Undefined when the key is no longer in the ring.
+ * Creates the token of a reward link: the signed link id. The same link and key always give the same token, so an
+ * idempotent replay can return it again without storing it. Returns undefined if the key is no longer in the ring.
  *
  * @param linkId a UUID in lower case
  */
@@ -19,7 +19,7 @@ export const signRewardToken = (
 ): string | undefined =>
   signPayloadAs(keyring, keyId, PURPOSE, Buffer.from(linkId.replaceAll('-', ''), 'hex'));
 
-/** The link id (a UUID in lower case) that a token leads to, or null for anything that this ring did not sign. */
+/** Returns the link id (a UUID in lower case) of a token, or null if this keyring did not sign it. */
 export function verifyRewardToken(keyring: Keyring, token: string): string | null {
   const id = verifyPayload(keyring, PURPOSE, token, MAX_LENGTH);
   if (id?.length !== ID_LENGTH) return null;

@@ -2,20 +2,20 @@ import { createCipheriv, createDecipheriv, hash, randomFillSync } from 'node:cry
 import { hmac, type Keyring } from './keyring.js';
 
 /**
- * Hex of HMAC-SHA-256: finds something again (a card code, a pixel view) without keeping it, and without the secret
- * nobody can try guesses against it. Use a secret of its own for each kind of thing.
+ * Returns the hex of an HMAC-SHA-256, to find a value (a card code, a pixel view) again without storing it. Without the
+ * secret, nobody can test guesses. Use a separate secret for each kind of value.
  */
 export const keyedHash = (secret: string | Buffer, text: string): string =>
   hmac(secret, text).toString('hex');
 
-/** The keyed hash of an API key. Keys match whatever their case (specification section 5, rule 4). */
+/** Returns the keyed hash of an API key. Keys are case-insensitive (specification section 5, rule 4). */
 export const hashApiKey = (pepper: string, apiKey: string): string => keyedHash(pepper, apiKey.toLowerCase());
 
 const BLOCK_LENGTH = 64;
 
 /**
- * `keyedHash` for many texts: the same result at half the price, by one-shot hashes of the two halves that HMAC
- * is made of (RFC 2104).
+ * Returns a `keyedHash` for many texts at half the cost: it computes the two halves of HMAC (RFC 2104) with one-shot
+ * hashes.
  */
 export function keyedHasher(secret: string): (text: string) => string {
   const given = Buffer.from(secret);
@@ -34,8 +34,8 @@ const SEAL_TAG_LENGTH = 16;
 const sealKey = (purpose: string): string => `seal/v${SEAL_VERSION}/${purpose}`;
 
 /**
- * Encrypts text (AES-256-GCM) with the current key. `context` is authenticated and not stored: what was sealed for one
- * row does not open in another. Shape: version 1 | length of the key id 1 | key id | IV 12 | ciphertext | tag 16.
+ * Encrypts text (AES-256-GCM) with the current key. `context` is authenticated but not stored, so that data sealed for
+ * one row does not open in another. Format: version 1 | length of the key id 1 | key id | IV 12 | ciphertext | tag 16.
  * The IV is random, so a key is good for about 2^32 seals.
  */
 export function seal(keyring: Keyring, purpose: string, plaintext: string, context: string): Buffer {
@@ -44,7 +44,7 @@ export function seal(keyring: Keyring, purpose: string, plaintext: string, conte
   const cipher = createCipheriv('aes-256-gcm', keyring.subkey(sealKey(purpose))!, iv);
   cipher.setAAD(Buffer.from(`${sealHead(current)}${context}`));
   const ciphertext = cipher.update(plaintext, 'utf8');
-  // GCM is a stream cipher: there is nothing left to come, but the tag needs the call.
+  // Returns nothing for GCM, but the tag requires the call.
   cipher.final();
   const ivAt = 2 + current.length;
   const sealed = Buffer.allocUnsafe(ivAt + IV_LENGTH + ciphertext.length + SEAL_TAG_LENGTH);
@@ -57,7 +57,7 @@ export function seal(keyring: Keyring, purpose: string, plaintext: string, conte
 
 const sealHead = (keyId: string): string => String.fromCharCode(SEAL_VERSION, keyId.length) + keyId;
 
-// Random bytes for many at once: a call costs more than its bytes.
+// Fetch random bytes in bulk: a call costs more than its bytes.
 const ivs = Buffer.alloc(IV_LENGTH * 256);
 let usedIvs = ivs.length;
 
@@ -69,17 +69,20 @@ function nextIv(): Buffer {
   return ivs.subarray(usedIvs, (usedIvs += IV_LENGTH));
 }
 
-/** The key id that something was sealed with, for finding what is left to re-encrypt. */
+/** Returns the key id of sealed data, to find what must be re-encrypted. */
 export const sealedKeyId = (sealed: Buffer): string => sealed.toString('latin1', 2, 2 + sealed[1]!);
 
-/** Opens what `seal` made. Throws if the key is gone, the context differs or a byte was changed; the error holds no data. */
+/**
+ * Decrypts the output of `seal`. Throws if the key is gone, the context differs or a byte was changed; the error
+ * contains no data.
+ */
 export function open(keyring: Keyring, purpose: string, sealed: Buffer, context: string): string {
   const ivAt = 2 + (sealed[1] ?? 0);
   const textAt = ivAt + IV_LENGTH;
   const tagAt = sealed.length - SEAL_TAG_LENGTH;
   const key =
     sealed[0] === SEAL_VERSION && tagAt >= textAt && keyring.subkey(sealKey(purpose), sealedKeyId(sealed));
-  if (!key) throw new Error('sealed data cannot be opened: unknown version or key');
+  if (!key) throw new Error('cannot open sealed data: unknown version or key');
   const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(ivAt, textAt), {
     authTagLength: SEAL_TAG_LENGTH,
   });
@@ -88,6 +91,6 @@ export function open(keyring: Keyring, purpose: string, sealed: Buffer, context:
   try {
     return decipher.update(sealed.subarray(textAt, tagAt), undefined, 'utf8') + decipher.final('utf8');
   } catch {
-    throw new Error('sealed data cannot be opened: it was changed or belongs elsewhere');
+    throw new Error('cannot open sealed data: it was changed or belongs elsewhere');
   }
 }

@@ -13,7 +13,7 @@ const keyring = parseKeyring(first);
 const rotated = parseKeyring(`${second},${first}`);
 
 describe('payload tokens', () => {
-  it('carry any bytes and come back', () => {
+  it('return any payload unchanged', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
         const token = signPayload(keyring, 'p', Buffer.from(bytes));
@@ -22,22 +22,25 @@ describe('payload tokens', () => {
     );
   });
 
-  // Three lengths, so that texts with no, two and four unused bits at their end are all tried.
-  it.each(['ab', 'abc', 'abcd'])('reject every other character, truncation and extension (%s)', (payload) => {
-    const token = signPayload(keyring, 'p', payload);
-    for (let at = 0; at < token.length; at += 1) {
-      expect(verifyPayload(keyring, 'p', token.slice(0, at))).toBeNull();
-      for (const character of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_+/= ')
-        if (character !== token[at])
-          expect(
-            verifyPayload(keyring, 'p', token.slice(0, at) + character + token.slice(at + 1)),
-          ).toBeNull();
-    }
-    for (const more of ['A', 'AA', '=', '==', ' ', '\n', token])
-      expect(verifyPayload(keyring, 'p', token + more)).toBeNull();
-  });
+  // Three lengths, to test texts with zero, two and four unused bits at the end.
+  it.each(['ab', 'abc', 'abcd'])(
+    'are rejected with any other character, truncation or extension (%s)',
+    (payload) => {
+      const token = signPayload(keyring, 'p', payload);
+      for (let at = 0; at < token.length; at += 1) {
+        expect(verifyPayload(keyring, 'p', token.slice(0, at))).toBeNull();
+        for (const character of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_+/= ')
+          if (character !== token[at])
+            expect(
+              verifyPayload(keyring, 'p', token.slice(0, at) + character + token.slice(at + 1)),
+            ).toBeNull();
+      }
+      for (const more of ['A', 'AA', '=', '==', ' ', '\n', token])
+        expect(verifyPayload(keyring, 'p', token + more)).toBeNull();
+    },
+  );
 
-  it('reject every flipped bit', () => {
+  it('are rejected with any flipped bit', () => {
     const bytes = Buffer.from(signPayload(keyring, 'p', 'some payload'), 'base64url');
     for (let bit = 0; bit < bytes.length * 8; bit += 1) {
       const changed = Buffer.from(bytes);
@@ -54,7 +57,7 @@ describe('payload tokens', () => {
     expect(verifyPayload(keyring, 'p', token, token.length - 1)).toBeNull();
   });
 
-  it('never throw on arbitrary text', () => {
+  it('verification never throws on arbitrary text', () => {
     fc.assert(fc.property(fc.string(), (text) => expect(verifyPayload(keyring, 'p', text)).toBeNull()));
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 40 }), (bytes) => {
@@ -82,7 +85,7 @@ describe('outreach tokens', () => {
     ),
   });
 
-  it('carry everything they were given', () => {
+  it('return everything that was signed', () => {
     fc.assert(
       fc.property(anyToken, ({ utm, cmeta, ...given }) => {
         const attributes = noAttributes();
@@ -101,7 +104,7 @@ describe('outreach tokens', () => {
     );
   });
 
-  it('of one purpose mean nothing to the other', () => {
+  it('of one purpose are invalid for the other', () => {
     const token = signOutreachToken(keyring, 'outreach-click', { account: 'a', campaign: 'c', perk: 'p' });
     expect(verifyOutreachToken(keyring, 'journey-click', token)).toBeNull();
     expect(verifyOutreachToken(keyring, 'outreach-click', token)).toEqual({
@@ -113,7 +116,7 @@ describe('outreach tokens', () => {
     });
   });
 
-  it('are short when they carry little', () => {
+  it('are short if they contain little', () => {
     const token = signOutreachToken(keyring, 'outreach-click', {
       account: 'acme',
       campaign: 'spring',
@@ -124,14 +127,14 @@ describe('outreach tokens', () => {
 });
 
 describe('keyed hashes', () => {
-  it('fold the case of an API key and depend on the pepper', () => {
+  it('ignore the case of an API key and depend on the pepper', () => {
     const expected = createHmac('sha256', 'pepper').update('abcdefghijklmnop_1').digest('hex');
     expect(hashApiKey('pepper', 'ABCdefghijklMNOP_1')).toBe(expected);
     expect(hashApiKey('another', 'abcdefghijklmnop_1')).not.toBe(expected);
     expect(keyedHash('pepper', 'ABC')).not.toBe(keyedHash('pepper', 'abc'));
   });
 
-  it('are the same when many are made', () => {
+  it('are the same from the bulk hasher', () => {
     fc.assert(
       fc.property(
         fc.string({ maxLength: 200 }),
@@ -145,7 +148,7 @@ describe('keyed hashes', () => {
 });
 
 describe('sealing', () => {
-  it('opens what it sealed, each time another ciphertext', () => {
+  it('opens what it sealed, with a different ciphertext each time', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), fc.string(), (text, context) => {
         const sealed = seal(keyring, 'card', text, context);
@@ -159,10 +162,9 @@ describe('sealing', () => {
     expect(new Set(nonces).size).toBe(1_000);
   });
 
-  it('refuses every flipped bit and truncation, another context, purpose or ring, and its error shows nothing', () => {
+  it('rejects any flipped bit, truncation, other context, purpose or ring, and its error contains no data', () => {
     const sealed = seal(keyring, 'card', 'CODE-1234', 'row-1');
-    const message =
-      /^sealed data cannot be opened: (it was changed or belongs elsewhere|unknown version or key)$/;
+    const message = /^cannot open sealed data: (it was changed or belongs elsewhere|unknown version or key)$/;
     for (let bit = 0; bit < sealed.length * 8; bit += 1) {
       const changed = Buffer.from(sealed);
       changed[bit >> 3]! ^= 1 << (bit & 7);
@@ -189,7 +191,7 @@ describe('reward tokens', () => {
     expect(verifyRewardToken(parseKeyring(second), token)).toBeNull();
   });
 
-  it('lead to any id, whatever the length of the key id, and to nothing else', () => {
+  it('verify for any id and any length of key id, and for nothing else', () => {
     const longest = parseKeyring(`abcd1234:${second.split(':')[1]}`);
     fc.assert(
       fc.property(fc.uuid(), (id) => {

@@ -1,8 +1,8 @@
 import { tsImport } from 'tsx/esm/api';
 
 /**
- * Starts the servers of this test run once, however many projects ask for it. Jest loads this file by itself, without
- * the projects' transform and module names, hence tsx.
+ * Starts the servers of a test run once for all Jest projects. Jest loads this file without the projects' transform and
+ * module mapping, so it needs tsx.
  */
 export default async function globalSetup() {
   globalThis.perkwayTestServers ??= tsImport('../src/test-servers.ts', {

@@ -1,4 +1,4 @@
-/** Stops what global-setup started and removes all its files. */
+/** Stops the servers that global-setup started and removes their files. */
 export default async function globalTeardown() {
   const servers = await globalThis.perkwayTestServers;
   globalThis.perkwayTestServers = undefined;

@@ -1,7 +1,7 @@
 /**
- * Closes one after the other, also behind one that fails: what stayed open would keep the test run from its end.
+ * Closes the parts in order and continues after a failure: anything left open would keep the test run from exiting.
  *
- * @throws the first failure, when all are closed
+ * @throws the first failure, after everything is closed
  */
 export async function closeAll(
   ...open: readonly ({ close(): Promise<unknown> } | undefined)[]

@@ -9,7 +9,9 @@ interface Documented {
   responses: Record<string, { content?: Record<string, { schema: object }> }>;
 }
 
-/** Tells what of a value breaks a schema of the document. A member that is not documented breaks it too. */
+/**
+ * Returns a function that lists how a value violates a schema of the document. Undocumented members are violations too.
+ */
 export function schemaChecker(document: Document): (schema: object, value: unknown) => string[] {
   const ajv = new Ajv({ allErrors: true, strictTypes: false });
   addFormats(ajv);
@@ -34,36 +36,39 @@ const closed = (_name: string, value: unknown): unknown => {
 const absolute = (name: string, value: unknown): unknown =>
   name === '$ref' ? (value as string).replace(/^#/, 'document#') : value;
 
-/** Answers of one kind that are looked at: loads send thousands, and are no slower for it. */
+/** Responses checked per method, route and status. Load tests send thousands, which this keeps cheap. */
 const CHECKED = 50;
 
 type Check = (request: FastifyRequest, reply: FastifyReply, payload: unknown) => string[];
 
-/** Tells what of an answer its document does not say. */
-function answerChecker(document: Document): Check {
+/** Returns a function that lists how a response differs from the document. */
+function responseChecker(document: Document): Check {
   const breaks = schemaChecker(document);
   return ({ method, routeOptions }, reply, payload) => {
     const path = routeOptions.url?.replace(/:(\w+)/g, '{$1}') ?? '';
     const operation = (document.paths[path] as Record<string, Documented> | undefined)?.[
       method.toLowerCase()
     ];
-    // A fault is what a test provoked, not what a document promises.
+    // Status 500 is provoked by the test and never documented.
     if (!operation || reply.statusCode === 500) return [];
     const response = operation.responses[reply.statusCode];
-    if (!response) return ['the status'];
+    if (!response) return ['undocumented status'];
     const body =
       typeof payload === 'string' ? payload : Buffer.isBuffer(payload) ? payload.toString() : undefined;
-    if (!body) return response.content && payload === undefined ? ['that it has no body'] : [];
+    if (!body) return response.content && payload === undefined ? ['missing body'] : [];
     const type = String(reply.getHeader('content-type')).split(';')[0]!;
     const content = response.content?.[type];
-    if (!content) return [`the type ${type}`];
+    if (!content) return [`undocumented content type ${type}`];
     if (type.startsWith('image/')) return [];
     return breaks(content.schema, type.endsWith('json') ? JSON.parse(body) : body);
   };
 }
 
-/** Holds every answer of an app against its own OpenAPI document. Ask for the problems when the tests are over. */
-export function checkAnswers(definition: AppDefinition): { definition: AppDefinition; problems(): string[] } {
+/** Compares every response of an app with its OpenAPI document. Read `problems()` when the tests are over. */
+export function checkResponses(definition: AppDefinition): {
+  definition: AppDefinition;
+  problems(): string[];
+} {
   const { openapi, errors = renderProblem } = definition;
   const problems = new Set<string>();
   const seen = new Map<string, number>();
@@ -75,9 +80,9 @@ export function checkAnswers(definition: AppDefinition): { definition: AppDefini
       const count = (seen.get(kind) ?? 0) + 1;
       seen.set(kind, count);
       if (request.method !== 'HEAD' && count <= CHECKED) {
-        check ??= answerChecker(makeDocument(app, openapi!, errors));
+        check ??= responseChecker(makeDocument(app, openapi!, errors));
         for (const problem of check(request, reply, payload))
-          problems.add(`${kind}: the document does not say ${problem}`);
+          problems.add(`${kind} does not match the OpenAPI document: ${problem}`);
       }
       done();
     };

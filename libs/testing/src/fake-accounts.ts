@@ -4,26 +4,27 @@ import {
   RESOLVE_ACCOUNTS,
   RESOLVE_BRANDS,
   RESOLVE_KEYS,
+  RESOLVE_ORIGINS,
   type Brand,
   type ResolvedAccount,
   type Role,
 } from '@perkway/domain';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { answer } from './answer.js';
+import { respond } from './rpc-responder.js';
 import { testSecrets } from './test-environment.js';
 
 export interface TestKey {
-  /** As a caller sends it. */
+  /** The key as a caller sends it. */
   key: string;
   keyId: string;
   account: string;
   role: Role;
 }
 
-/** An account id that no other test has. */
+/** Returns an account id that no other test uses. */
 export const anAccountId = (): string => `account-${randomBytes(4).toString('hex')}`;
 
-/** A valid key that nobody knows yet: give it to `fakeAccounts`. */
+/** Returns a valid key. Pass it to `fakeAccounts` to make it known. */
 export const aKey = (account: string = anAccountId(), role: Role = 'USER'): TestKey => ({
   key: `pk_${randomBytes(20).toString('hex')}`,
   keyId: randomUUID(),
@@ -38,14 +39,16 @@ interface FakeAccount extends ResolvedAccount {
 export interface FakeAccounts {
   add(...keys: TestKey[]): void;
   revoke(...keys: TestKey[]): void;
+  /** The number of keys that apps asked it to resolve. */
+  keysAsked(): number;
   setAccount(id: string, account: Partial<FakeAccount>): void;
   removeAccount(id: string): void;
   close(): Promise<void>;
 }
 
 /**
- * Stands in for token-issuer on a real broker, so that tests of other apps need not start it: answers whose key it is
- * and which accounts exist. The accounts of the keys exist.
+ * Replaces token-issuer on a real broker, so that tests of other apps need not start it. It resolves keys and accounts;
+ * the account of every known key exists.
  */
 export async function fakeAccounts(natsUrl: string, ...known: TestKey[]): Promise<FakeAccounts> {
   const pepper = testSecrets().apiKeyPepper;
@@ -61,25 +64,32 @@ export async function fakeAccounts(natsUrl: string, ...known: TestKey[]): Promis
   };
   add(...known);
 
+  let asked = 0;
   const pick = <From, To>(from: Map<string, From>, ids: string[], to: (value: From) => To) =>
     Object.fromEntries(ids.filter((id) => from.has(id)).map((id) => [id, to(from.get(id)!)]));
-  const answering = await Promise.all([
-    answer(natsUrl, RESOLVE_KEYS, ({ ids }) =>
-      pick(keys, ids, ({ keyId, account, role }) => ({ keyId, account, role })),
-    ),
-    answer(natsUrl, RESOLVE_ACCOUNTS, ({ ids }) =>
+  const responders = await Promise.all([
+    respond(natsUrl, RESOLVE_KEYS, ({ ids }) => {
+      asked += ids.length;
+      return pick(keys, ids, ({ keyId, account, role }) => ({ keyId, account, role }));
+    }),
+    respond(natsUrl, RESOLVE_ACCOUNTS, ({ ids }) =>
       pick(accounts, ids, ({ name, allowedOrigins }) => ({ name, allowedOrigins })),
     ),
-    answer(natsUrl, REPORT_KEY_USES, () => ({})),
-    answer(natsUrl, RESOLVE_BRANDS, ({ ids }) => pick(accounts, ids, ({ brand }) => brand)),
+    respond(natsUrl, RESOLVE_ORIGINS, ({ ids }) => {
+      const listed = new Set([...accounts.values()].flatMap(({ allowedOrigins }) => allowedOrigins));
+      return Object.fromEntries(ids.filter((id) => listed.has(id)).map((id) => [id, true as const]));
+    }),
+    respond(natsUrl, REPORT_KEY_USES, () => ({})),
+    respond(natsUrl, RESOLVE_BRANDS, ({ ids }) => pick(accounts, ids, ({ brand }) => brand)),
   ]);
   return {
     add,
+    keysAsked: () => asked,
     revoke: (...revoked) => revoked.forEach(({ key }) => keys.delete(hashApiKey(pepper, key))),
     setAccount,
     removeAccount: (id) => void accounts.delete(id),
     close: async () => {
-      await Promise.all(answering.map((each) => each.close()));
+      await Promise.all(responders.map((each) => each.close()));
     },
   };
 }

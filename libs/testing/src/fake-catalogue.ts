@@ -1,10 +1,9 @@
 import { RESOLVE_OFFERS, RESOLVE_PERKS, type ResolvedPerk } from '@perkway/domain';
-import { answer } from './answer.js';
+import { respond } from './rpc-responder.js';
 
 /**
- * Stands in for perks on a real broker: answers where perks lead and how they are shown. Perks that have an offer URL
- * at the moment exist; `shown` says what is not to be as it is with all of them, of one perk in one language if it is a
- * function.
+ * Replaces perks on a real broker: resolves the offer URLs and texts of perks. A perk exists while `offers` has it.
+ * `shown` overrides the default texts for all perks, or per perk and language if it is a function.
  */
 export async function fakeCatalogue(
   natsUrl: string,
@@ -13,9 +12,9 @@ export async function fakeCatalogue(
 ): Promise<{ close(): Promise<void> }> {
   const known = <Value>(ids: string[], value: (id: string) => Value): Record<string, Value> =>
     Object.fromEntries(ids.filter((id) => offers.has(id)).map((id) => [id, value(id)]));
-  const answering = await Promise.all([
-    answer(natsUrl, RESOLVE_OFFERS, ({ ids }) => known(ids, (id) => offers.get(id)!)),
-    answer(natsUrl, RESOLVE_PERKS, ({ ids, language = 'en' }) =>
+  const responders = await Promise.all([
+    respond(natsUrl, RESOLVE_OFFERS, ({ ids }) => known(ids, (id) => offers.get(id)!)),
+    respond(natsUrl, RESOLVE_PERKS, ({ ids, language = 'en' }) =>
       known(ids, (id) => ({
         title: `Title of ${id}`,
         callout: '25% off',
@@ -32,7 +31,7 @@ export async function fakeCatalogue(
   ]);
   return {
     close: async () => {
-      await Promise.all(answering.map((each) => each.close()));
+      await Promise.all(responders.map((each) => each.close()));
     },
   };
 }

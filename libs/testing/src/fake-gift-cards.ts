@@ -2,43 +2,43 @@ import {
   GET_REWARD_LINK,
   REVEAL_REWARD_LINK,
   type Brand,
-  type LanguageWish,
+  type LanguagePreference,
   type ProductView,
   type RewardLinkReply,
   type RewardLinkView,
 } from '@perkway/domain';
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { answer, type Answering } from './answer.js';
+import { respond, type RpcResponder } from './rpc-responder.js';
 
 interface FakeLink {
   card: { code: string; pin?: string };
   view: Omit<RewardLinkView, 'card'>;
   brand: Brand | null;
   product: ProductView | null;
-  /** The language last asked for. */
-  wish?: LanguageWish;
-  /** Reveal requests that arrived. */
+  /** The language of the last request. */
+  preference?: LanguagePreference;
+  /** Number of reveal requests. */
   asked: number;
-  /** Those that changed the state. */
+  /** Number of reveal requests that changed the state. */
   revealed: number;
 }
 
-/** What the links of the fake show, if nothing else is given. */
+/** The card of a link unless the test gives another one. */
 export const CARD = { code: 'GIFT-7K2M-93QX-44TR', pin: '4071' };
 const DAY_S = 86_400;
 
-/** A link's token in the form of the real ones. */
+/** Returns a random link token in the real format. */
 export const aLinkToken = (): string => randomBytes(32).toString('base64url');
 
 /**
- * Stands in for gift-cards on a real broker, as the Allocation Page sees it: answers what a link shows and keeps the
- * state of each link as the specification has it (section 3).
+ * Replaces gift-cards on a real broker for the Allocation Page: shows and reveals links, and keeps the state of each
+ * link as section 3 of the specification defines it.
  */
 export class FakeGiftCards {
   private readonly links = new Map<string, FakeLink>();
-  private answering: Answering<object>[] = [];
-  /** How long an answer takes. */
+  private responders: RpcResponder<object>[] = [];
+  /** Delay before each response. */
   delayMs = 0;
 
   private constructor(private readonly natsUrl: string) {}
@@ -49,11 +49,11 @@ export class FakeGiftCards {
     return fake;
   }
 
-  /** Also after `close`: the links are kept. */
+  /** May be called again after `close`: links are kept. */
   async start(): Promise<void> {
-    this.answering = await Promise.all([
-      this.answer(GET_REWARD_LINK, () => {}),
-      this.answer(REVEAL_REWARD_LINK, (link) => {
+    this.responders = await Promise.all([
+      this.respond(GET_REWARD_LINK, () => {}),
+      this.respond(REVEAL_REWARD_LINK, (link) => {
         link.asked += 1;
         if (link.view.state === 'EXPIRED') return 'LINK_EXPIRED';
         if (link.view.state === 'RESERVED') link.revealed += 1;
@@ -64,10 +64,10 @@ export class FakeGiftCards {
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.answering.splice(0).map((each) => each.close()));
+    await Promise.all(this.responders.splice(0).map((each) => each.close()));
   }
 
-  /** Makes a link and answers its token. */
+  /** Creates a link and returns its token. */
   addLink(
     given: Partial<RewardLinkView> = {},
     brand: Brand | null = null,
@@ -91,12 +91,12 @@ export class FakeGiftCards {
     return this.links.get(token)!;
   }
 
-  private answer(question: typeof GET_REWARD_LINK, act: (link: FakeLink) => 'LINK_EXPIRED' | void) {
-    return answer(this.natsUrl, question, async ({ token, ...wish }): Promise<RewardLinkReply> => {
+  private respond(question: typeof GET_REWARD_LINK, act: (link: FakeLink) => 'LINK_EXPIRED' | void) {
+    return respond(this.natsUrl, question, async ({ token, ...preference }): Promise<RewardLinkReply> => {
       if (this.delayMs > 0) await sleep(this.delayMs);
       const link = this.links.get(token);
       if (!link) return { error: 'LINK_NOT_FOUND' };
-      link.wish = wish;
+      link.preference = preference;
       const { view, card, brand, product } = link;
       if (view.state === 'RESERVED' && view.expires_at <= Date.now() / 1000) view.state = 'EXPIRED';
       const error = act(link);

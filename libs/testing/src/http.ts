@@ -9,10 +9,10 @@ import { buffer } from 'node:stream/consumers';
 import request from 'supertest';
 import type { TestKey } from './fake-accounts.js';
 
-/** Whom a test calls as: what a caller sends of a key, or other headers that all its requests have. */
+/** The key, or other headers, that every request of a test sends. */
 export type Caller = Pick<TestKey, 'key'> | Record<string, string>;
 
-/** Speaks HTTP to an app as one caller, or as nobody: `http(app, user).get('/perks').expect(200)`. */
+/** Returns an HTTP client for an app, with or without a caller: `http(app, user).get('/perks').expect(200)`. */
 export function http({ url }: { url: string }, caller: Caller = {}): ReturnType<typeof request.agent> {
   const headers = typeof caller.key === 'string' ? { 'x-api-key': caller.key } : caller;
   return request.agent(url).set(headers);
@@ -26,10 +26,7 @@ export interface AsIs {
   body?: string | Buffer;
 }
 
-/**
- * Sends what a client library would change on the way (dot segments, fragments, odd headers): only for tests that are
- * about it.
- */
+/** Sends a request byte for byte where a client library would normalize it (dot segments, fragments, odd headers). */
 export async function sendAsIs(
   { url }: { url: string },
   { body, ...options }: AsIs,

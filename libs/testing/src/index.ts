@@ -1,7 +1,7 @@
-export * from './answer.js';
+export * from './rpc-responder.js';
 export * from './close-all.js';
 export * from './document-check.js';
-export * from './asker.js';
+export * from './rpc-caller.js';
 export * from './certificate.js';
 export { untilEarlyInAMinute } from './early-in-a-minute.js';
 export * from './fake-accounts.js';
@@ -20,5 +20,6 @@ export * from './tracking-stream.js';
 export { runCitusWorkers, runFolder } from './test-servers.js';
 export * from './violations.js';
 export * from './wait-for.js';
-export * from './stored-kind.js';
+export * from './stop-clock.js';
+export * from './resource-kind.js';
 export * from './what-is-kept.js';

@@ -1,26 +1,26 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { createApp, createLogger, type AppDefinition } from '@perkway/platform';
 import type { AddressInfo } from 'node:net';
-import { checkAnswers } from './document-check.js';
+import { checkResponses } from './document-check.js';
 
 export interface LaunchedApp {
   app: NestFastifyApplication;
-  /** Where it listens: `http://127.0.0.1:<free port>`. */
+  /** The app's base URL: `http://127.0.0.1:<free port>`. */
   url: string;
-  /** Every log line so far, at level debug, as it would be on standard output. */
+  /** Every log line so far, at level debug, as written to standard output. */
   logs: string[];
   /** Stops the app as SIGTERM would. */
   close(): Promise<void>;
 }
 
 /**
- * Starts an app as its `main.ts` does, on a free port, and keeps its log lines. What it answers is held against its
- * OpenAPI document: closing it fails the test where the two do not agree.
+ * Starts an app as its `main.ts` does, on a free port, and collects its log lines. Responses are checked against the
+ * app's OpenAPI document; `close` throws if any differ.
  */
 export async function launchApp(definition: AppDefinition): Promise<LaunchedApp> {
   const logs: string[] = [];
   const logger = createLogger(definition.name, 'debug', { write: (line) => void logs.push(line) });
-  const checked = checkAnswers(definition);
+  const checked = checkResponses(definition);
   const app = await createApp({ logger, ...checked.definition });
   await app.listen(0, '127.0.0.1');
   const close = async () => {

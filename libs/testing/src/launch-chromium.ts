@@ -1,12 +1,14 @@
 import { existsSync } from 'node:fs';
 import type { Browser } from 'playwright-core';
 
-/** Debian's, or the one that CHROMIUM names. */
-export async function launchChromium(): Promise<Browser> {
+/** Starts Debian's Chromium, or the one that CHROMIUM names. */
+export async function launchChromium(options: string[] = []): Promise<Browser> {
   const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
   if (!existsSync(executablePath))
-    throw new Error(`No Chromium at ${executablePath}: apt-get install chromium`);
-  // Not before: nearly no test needs it.
+    throw new Error(
+      `No Chromium at ${executablePath}. Install it (apt-get install chromium) or set CHROMIUM.`,
+    );
+  // Imported here because few tests need it.
   const { chromium } = await import('playwright-core');
   return chromium.launch({
     executablePath,
@@ -19,6 +21,7 @@ export async function launchChromium(): Promise<Browser> {
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',
+      ...options,
     ],
   });
 }

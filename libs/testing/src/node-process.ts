@@ -10,17 +10,17 @@ import { waitFor } from './wait-for.js';
 const ROOT = join(__dirname, '../../..');
 
 export interface ProcessOptions {
-  /** The root of the repository, if not given. */
+  /** Defaults to the root of the repository. */
   cwd?: string;
-  /** All of its environment, but for PATH. */
+  /** The whole environment, except for PATH. */
   env?: NodeJS.ProcessEnv;
 }
 
-/** Node as a process of its own, which a test can end by any signal. */
+/** A Node process that a test can end with any signal. */
 export class NodeProcess {
-  /** All that it has written. */
+  /** Everything written to standard output and standard error so far. */
   output = '';
-  /** Its exit code, or -1 where a signal ended it; when all of its output is there. */
+  /** Resolves with the exit code (-1 if a signal ended the process) when all output has arrived. */
   readonly ended: Promise<number>;
   private readonly child: ChildProcess;
 
@@ -43,7 +43,7 @@ export class NodeProcess {
     return this.child.exitCode !== null || this.child.signalCode !== null;
   }
 
-  /** Waits as `waitFor` does, but no longer than the process lives; what it wrote is in the error. */
+  /** Waits like `waitFor`, but stops when the process ends. The error includes the output of the process. */
   async until(condition: () => boolean | Promise<boolean>, what: string, deadlineMs = 45_000): Promise<void> {
     let holds = false;
     const holdsOrEnded = async () => {
@@ -53,17 +53,20 @@ export class NodeProcess {
       return holds || this.hasEnded;
     };
     const late = await waitFor(holdsOrEnded, what, deadlineMs).catch((error: Error) => error.message);
-    if (!holds) throw new Error(`${late ?? `it ended before this: ${what}`}; it wrote:\n${this.output}`);
+    if (!holds)
+      throw new Error(
+        `${late ?? `The process ended while waiting for: ${what}`}; its output:\n${this.output}`,
+      );
   }
 
-  /** Its exit code, when it has ended; it may have done so already. */
+  /** Sends the signal unless the process has ended, and returns the exit code when it has. */
   kill(signal: NodeJS.Signals): Promise<number> {
     if (!this.hasEnded) this.child.kill(signal);
     return this.ended;
   }
 }
 
-/** Runs Node until it ends by itself. */
+/** Runs Node until it exits. */
 export async function runNode(
   args: string[],
   options?: ProcessOptions,
@@ -72,7 +75,7 @@ export async function runNode(
   return { exitCode: await ran.ended, output: ran.output };
 }
 
-/** An app as a process of its own. */
+/** An app in its own process. */
 export class AppProcess extends NodeProcess {
   private constructor(
     private readonly main: string,
@@ -82,7 +85,7 @@ export class AppProcess extends NodeProcess {
     super([main], { env: environment });
   }
 
-  /** Runs a bundle on a free port, if none is given. It is not ready yet. */
+  /** Starts a bundle, by default on a free port. The app is not ready yet. */
   static async spawn(main: string, environment: Record<string, string>, port?: number): Promise<AppProcess> {
     port ??= await freePort();
     const url = `http://${environment.HOST ?? '127.0.0.1'}:${port}`;
@@ -91,7 +94,7 @@ export class AppProcess extends NodeProcess {
 
   async ready(): Promise<this> {
     await this.until(
-      // Whoever else listens there is not meant.
+      // If our process has ended, another server took the port and responded.
       async () => (await http(this).get('/readyz')).status === 200 && !this.hasEnded,
       `${this.main} ready`,
     );
@@ -99,14 +102,14 @@ export class AppProcess extends NodeProcess {
   }
 }
 
-/** An app as it is deployed: processes of one bundle. */
+/** A bundled app, which can run as several processes. */
 export class BundledApp {
   private constructor(private readonly folder: string) {}
 
-  /** Bundles the app as the build does, beside what other tests bundle at the same time. */
+  /** Bundles the app as the build does, in a folder of its own. */
   static async build(app: string): Promise<BundledApp> {
     const folder = runFolder(`bundle-${app}`);
-    // What is not bundled is found beside it.
+    // The bundle resolves unbundled packages here.
     symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
     const bundle = join(folder, 'dist');
     const { exitCode, output } = await runNode(
@@ -117,12 +120,12 @@ export class BundledApp {
     return new BundledApp(bundle);
   }
 
-  /** A replica on a port of its own, which is not ready yet. */
+  /** Starts a replica on a free port. It is not ready yet. */
   spawn(environment: Record<string, string>): Promise<AppProcess> {
     return AppProcess.spawn(this.path('main'), environment);
   }
 
-  /** Of the app, or of the job that migrates its schema. */
+  /** The file of the app, or of its migration job. */
   path(entry: 'main' | 'migrate'): string {
     return join(this.folder, `${entry}.js`);
   }

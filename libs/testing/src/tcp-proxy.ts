@@ -3,16 +3,16 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
 export interface TcpProxy {
   port: number;
-  /** `url` with the proxy in place of its host and port. */
+  /** Returns `url` with the proxy's host and port. */
   through(url: string): string;
-  /** Nothing passes any more and nobody is told, as when a cable is cut; new connections are accepted. */
+  /** Stops passing data without closing connections, like a cut cable. New connections are accepted. */
   freeze(): void;
-  /** What was held back passes again. */
+  /** Passes data again, including what was held back. */
   thaw(): void;
   close(): Promise<void>;
 }
 
-/** A way to a server that a test may cut without the server's help. */
+/** A TCP proxy with which a test can interrupt connections to a server. */
 export async function tcpProxy(target: string): Promise<TcpProxy> {
   const { hostname, port: targetPort } = new URL(target);
   const sockets = new Set<Socket>();
@@ -28,7 +28,7 @@ export async function tcpProxy(target: string): Promise<TcpProxy> {
       [client, upstream],
       [upstream, client],
     ] as const) {
-      // Not pipe(), which would resume a socket that was frozen.
+      // pipe() would resume a frozen socket.
       from.on('data', (chunk) => void to.write(chunk));
       from.on('close', () => to.destroy());
       keep(from);

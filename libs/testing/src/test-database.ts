@@ -6,19 +6,19 @@ import { distributeOver, provisionDatabase, startPostgres, type LocalServer } fr
 import pg from 'pg';
 import { runCitusWorkers, runFolder, runPostgresUrl } from './test-servers.js';
 
-/** Brings a database up to date as the app's role and closes its connections. */
+/** Runs an app's migrations at the URL of the app's role and closes its connections. */
 export type Migrate = (url: string) => Promise<unknown>;
 
 export interface TestDatabase {
-  /** The app's own role. */
+  /** Connects as the app's role. */
   url: string;
-  /** The role `analytics_reader`. */
+  /** Connects as `analytics_reader`. */
   readerUrl: string;
-  /** Those of all apps in this database; only the named app's schema has tables. */
+  /** The URLs of all apps in this database. Only the named app's schema has tables. */
   urls: DatabaseUrls;
-  /** Runs a statement as superuser, row-level security aside, in the app's schema. Answers the rows. */
+  /** Runs a statement in the app's schema as superuser, which bypasses row-level security, and returns the rows. */
   query<Row extends pg.QueryResultRow = pg.QueryResultRow>(sql: string, params?: unknown[]): Promise<Row[]>;
-  /** Drops the database, also while it is in use. */
+  /** Drops the database even while it is in use. */
   close(): Promise<void>;
 }
 
@@ -34,7 +34,7 @@ async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T
   }
 }
 
-/** Makes the migrated template once per test run; whoever comes while it is made waits for it. */
+/** Creates the migrated template once per test run. Concurrent callers wait for it. */
 async function ensureTemplate(
   client: pg.Client,
   template: string,
@@ -74,7 +74,7 @@ function testDatabaseAt(
     max: 4,
     connectionTimeoutMillis: 10_000,
   });
-  // A server that a test kills breaks the idle connections too.
+  // If a test kills the server, idle connections fail too.
   pool.on('error', () => {});
   return {
     url: urls.apps[app],
@@ -86,8 +86,8 @@ function testDatabaseAt(
 }
 
 /**
- * A database of its own for one test file, cloned from a template that `migrate` has brought up to date once per run.
- * Test files of one app share the template; give `template` another name where the migrations differ.
+ * Creates a database for one test file from a template that `migrate` prepares once per run. Test files of one app
+ * share the template; pass another `template` name where the migrations differ.
  */
 export async function testDatabase(
   app: DatabaseApp,
@@ -99,7 +99,7 @@ export async function testDatabase(
   const templateName = `template_${template}`;
   await withClient(adminUrl, async (client) => {
     await ensureTemplate(client, templateName, app, migrate);
-    // Faster than the default for a small template; its checkpoints cost nothing without fsync.
+    // Faster than the default for a small template; its checkpoints are cheap without fsync.
     await client.query(
       `create database ${database} template ${client.escapeIdentifier(templateName)} strategy file_copy`,
     );
@@ -115,8 +115,8 @@ export async function testDatabase(
 }
 
 /**
- * As `testDatabase`, on a Postgres of its own that the test may kill, pause and restart. Half a second dearer, so for
- * tests of outages only.
+ * Like `testDatabase`, but on a Postgres of its own that the test may kill, pause and restart. It takes half a second
+ * longer, so use it for tests of outages only.
  */
 export async function testDatabaseServer(
   app: DatabaseApp,

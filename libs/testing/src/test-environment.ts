@@ -13,15 +13,15 @@ import { brokerUrlOf } from './test-nats.js';
 
 let secrets: Secrets | undefined;
 
-/** The same secrets for all apps of one test file. */
+/** Secrets shared by all apps of one test file. */
 export const testSecrets = (): Secrets => (secrets ??= generateSecrets());
 
-/** Public URLs as production has them: one host per app. */
+/** Public URLs with one host per app, as in production. */
 export const testUrls = Object.fromEntries(
   APPS.map((app) => [app, `https://${FLEET[app].host}.perkway.test`]),
 ) as Record<AppName, string>;
 
-/** What is not needed by the app may be left out: a URL that nobody answers stands in for it. */
+/** Dependencies of an app. A URL where nothing listens replaces each one that is left out. */
 export interface TestEnvironment {
   database?: { urls: DatabaseUrls };
   nats?: { url: string };
@@ -33,7 +33,7 @@ export interface TestEnvironment {
 const NOWHERE = '127.0.0.1:9';
 const NO_DATABASE = databaseUrls(`postgres://${NOWHERE}`, { database: 'none', passwordOf: () => 'none' });
 
-/** The whole environment of an app, as the local stack builds it. Nothing listens on its PORT by itself. */
+/** Returns the whole environment of an app, as the local stack builds it. The caller must listen on PORT itself. */
 export function testEnvironment(app: AppName, given: TestEnvironment): Record<string, string> {
   return {
     ...appEnvironment(app, {

@@ -7,12 +7,12 @@ import { runFolder } from './test-servers.js';
 import { waitFor } from './wait-for.js';
 
 export interface TestNats {
-  /** As the operator, who may do everything. Apps connect as themselves, see `brokerUrlOf`. */
+  /** Connects as the operator, who may do everything. Apps connect as themselves, see `brokerUrlOf`. */
   url: string;
-  /** SIGKILL; `server.start()` or `restart()` brings it back on the same port with the same streams. */
+  /** Sends SIGKILL. `server.start()` or `restart()` brings the server back on the same port with the same streams. */
   kill(): Promise<void>;
   restart(): Promise<void>;
-  /** SIGSTOP, and waits for its effect: connections stay open and nothing answers, until `resume()`. */
+  /** Sends SIGSTOP and waits for its effect: connections stay open and nothing responds until `resume()`. */
   pause(): Promise<void>;
   resume(): void;
   server: LocalServer;
@@ -22,18 +22,18 @@ export interface TestNats {
 
 const users = natsUsersBy('tests');
 
-/** The broker of `url` (or a proxy before it) as the user of an app, with what that may do. */
+/** Returns the broker URL (or that of a proxy in front of it) with the user and permissions of an app. */
 export const brokerUrlOf = users.urlOf;
 
-/** The client of the library by itself drops the user of a URL. */
+/** Passes the user of the URL explicitly, because the NATS client ignores it. */
 export function connectTo(natsUrl: string, options: ConnectionOptions = {}): Promise<NatsConnection> {
   const { servers, user, password } = parseBrokerUrl(natsUrl);
   return connect({ servers, ...(user && { user, pass: password }), timeout: 5_000, ...options });
 }
 
 /**
- * A nats-server with JetStream of its own for one test file, on a free port, with the users of every broker of
- * the fleet. It never outlives the test run.
+ * Starts a nats-server with JetStream for one test file on a free port, with the broker users of the fleet. It dies
+ * with the test run.
  */
 export async function testNats(): Promise<TestNats> {
   const folder = runFolder('nats');
@@ -50,10 +50,7 @@ export async function testNats(): Promise<TestNats> {
     restart: () => server.restart(),
     pause: async () => {
       server.pause();
-      await waitFor(
-        async () => !(await readNatsInfo('127.0.0.1', server.port, 100)),
-        'the pause of the broker',
-      );
+      await waitFor(async () => !(await readNatsInfo('127.0.0.1', server.port, 100)), 'the broker to pause');
     },
     resume: () => server.resume(),
     server,

@@ -6,20 +6,23 @@ import pg from 'pg';
 import { runFolder } from './test-servers.js';
 import { waitFor } from './wait-for.js';
 
-/** Debian puts it where only root's PATH leads. */
+/** Debian installs it where only root's PATH finds it. */
 const DEBIAN = '/usr/sbin/pgbouncer';
-/** Absent where it is not installed; CI installs it. */
+/** Undefined if pgbouncer is not installed. CI installs it. */
 export const pgbouncer = onPath('pgbouncer') ?? (existsSync(DEBIAN) ? DEBIAN : undefined);
 
 export interface TestPooler {
-  /** The same database as the same role, through the pooler. */
+  /** Returns the URL of the same database and role through the pooler. */
   through(url: string): string;
-  /** What it has written, errors that it answered included. */
+  /** The pooler's log, with the errors that it returned. */
   log(): string;
   close(): Promise<void>;
 }
 
-/** A pgbouncer in transaction mode before the server of `url`, for its role, with so few connections that they change hands all the time. */
+/**
+ * Starts a pgbouncer in transaction mode in front of `url`, with so few connections that transactions constantly switch
+ * between them.
+ */
 export async function testPooler(url: string, poolSize = 2): Promise<TestPooler> {
   const folder = runFolder('pooler');
   const port = await freePort();
@@ -36,7 +39,7 @@ export async function testPooler(url: string, poolSize = 2): Promise<TestPooler>
       'listen_addr = 127.0.0.1',
       `listen_port = ${port}`,
       'unix_socket_dir =',
-      // The server of the tests trusts too.
+      // The test server trusts every connection too.
       'auth_type = trust',
       `auth_file = ${users}`,
       'pool_mode = transaction',
@@ -48,7 +51,7 @@ export async function testPooler(url: string, poolSize = 2): Promise<TestPooler>
   await Promise.all([chmod(folder, 0o755), chmod(configuration, 0o644)]);
   const process_ = await ServerProcess.launch({
     command: pgbouncer!,
-    // It refuses to run as root.
+    // pgbouncer refuses to run as root.
     args: [...(process.getuid?.() === 0 ? ['-u', 'nobody'] : []), configuration],
     logFile: join(folder, 'log'),
     dieWithParent: true,

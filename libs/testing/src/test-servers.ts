@@ -3,16 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findNatsServer, isAlive, startCitus, startPostgres, type LocalServer } from '@perkway/local-servers';
 
-/** How the Jest parent tells its workers about the run: the superuser's URL and the folder for temporary files. */
+/** Jest's parent process passes the superuser's URL and the temporary folder to its workers in these variables. */
 export const POSTGRES_URL_VARIABLE = 'PERKWAY_TEST_POSTGRES_URL';
 export const FOLDER_VARIABLE = 'PERKWAY_TEST_FOLDER';
-/** Given to the run: the programs of a Postgres with Citus. Then databases of events are distributed over two workers. */
+/** Folder with the programs of a Postgres with Citus. If set, event databases are distributed over two workers. */
 const CITUS_PROGRAMS_VARIABLE = 'PERKWAY_TEST_CITUS';
 const CITUS_WORKERS_VARIABLE = 'PERKWAY_TEST_CITUS_WORKERS';
 
 const FOLDER = /^perkway-test-(\d+)-/;
 
-/** A run that was killed could not remove its files; its servers died with it. */
+/** Removes the files of test runs that were killed. Their servers died with them. */
 function removeLeftovers(): void {
   for (const name of readdirSync(tmpdir())) {
     const pid = FOLDER.exec(name)?.[1];
@@ -43,7 +43,7 @@ async function startDatabaseServers(folder: string): Promise<LocalServer[]> {
   ];
 }
 
-/** One Postgres for the whole run, without durability; test files get databases of their own in it. */
+/** Starts one Postgres, without durability, for the whole run. Each test file gets its own database on it. */
 export async function startTestServers(): Promise<{ stop: () => Promise<void> }> {
   removeLeftovers();
   const folder = mkdtempSync(join(tmpdir(), `perkway-test-${process.pid}-`));
@@ -51,7 +51,7 @@ export async function startTestServers(): Promise<{ stop: () => Promise<void> }>
   try {
     const [servers, nats] = await Promise.all([
       startDatabaseServers(folder),
-      // Found (or downloaded) once, so that no two test files download it. Without it only those that need it fail.
+      // Found or downloaded once for all test files. If that fails, only tests that need NATS fail.
       findNatsServer().catch(() => undefined),
     ]);
     if (nats) process.env.NATS_SERVER_BIN = nats;
@@ -72,11 +72,11 @@ export async function startTestServers(): Promise<{ stop: () => Promise<void> }>
 const fromRun = (variable: string): string => {
   const value = process.env[variable];
   if (!value)
-    throw new Error(`${variable} is not set: run the tests with a Jest config made by jest.preset.mjs`);
+    throw new Error(`${variable} is not set. Run the tests with a Jest config made by jest.preset.mjs.`);
   return value;
 };
 export const runPostgresUrl = (): string => fromRun(POSTGRES_URL_VARIABLE);
-/** Empty where the run has a plain Postgres. */
+/** Empty if the run has a plain Postgres. */
 export const runCitusWorkers = (): string[] => process.env[CITUS_WORKERS_VARIABLE]?.split(' ') ?? [];
-/** A new folder that goes away with the test run. */
+/** Makes a folder that is removed with the test run. */
 export const runFolder = (name: string): string => mkdtempSync(join(fromRun(FOLDER_VARIABLE), `${name}-`));

@@ -20,7 +20,7 @@ async function withBroker<T>(url: string, work: (connection: NatsConnection) => 
   }
 }
 
-/** Makes the stream as analytics-query does, as far as a publisher can notice; nobody consumes it. */
+/** Creates the stream as analytics-query does, as far as publishers can tell, but without a consumer. */
 export const createTrackingStream = (natsUrl: string): Promise<void> =>
   withBroker(natsUrl, async (connection) => {
     const manager = await jetstreamManager(connection);
@@ -32,13 +32,13 @@ export const deleteTrackingStream = (natsUrl: string): Promise<void> =>
     await (await jetstreamManager(connection)).streams.delete(TRACKING_STREAM);
   });
 
-/** Empties the stream. */
+/** Deletes all messages of the stream. */
 export const purgeTrackingStream = (natsUrl: string): Promise<void> =>
   withBroker(natsUrl, async (connection) => {
     await (await jetstreamManager(connection)).streams.purge(TRACKING_STREAM);
   });
 
-/** The events of each message in the stream, in order. */
+/** Returns the events of each message in the stream, in order. */
 export const trackedMessages = (natsUrl: string): Promise<TrackingEvent[][]> =>
   withBroker(natsUrl, async (connection) => {
     const manager = await jetstreamManager(connection);
@@ -51,7 +51,7 @@ export const trackedMessages = (natsUrl: string): Promise<TrackingEvent[][]> =>
     return messages;
   });
 
-/** What analytics would count: each (account, at, id) once, in order of arrival. */
+/** Returns what analytics would count: each (account, at, id) once, in order of arrival. */
 export async function trackedEvents(natsUrl: string): Promise<TrackingEvent[]> {
   const counted = new Map<string, TrackingEvent>();
   for (const event of (await trackedMessages(natsUrl)).flat()) {
@@ -61,11 +61,11 @@ export async function trackedEvents(natsUrl: string): Promise<TrackingEvent[]> {
   return [...counted.values()];
 }
 
-/** Until an app has found the stream, its events take the way through the outbox. */
+/** Waits until an app has found the stream. Before that its events go through the outbox. */
 export const untilTracking = ({ logs }: Pick<LaunchedApp, 'logs'>): Promise<void> =>
   waitFor(() => logs.some((line) => line.includes('tracking stream takes events')), 'the tracking stream');
 
-/** What waited for the broker in the outbox of an app is in the stream. */
+/** Waits until the relay has published everything in an app's outbox. */
 export const untilRelayed = (database: Pick<TestDatabase, 'query'>): Promise<void> =>
   waitFor(
     async () => (await database.query('select 1 from tracking_outbox limit 1')).length === 0,

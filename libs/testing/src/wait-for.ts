@@ -1,16 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Waits until the condition holds: it answers anything but false and throws nothing, so that expectations are
- * conditions too.
+ * Waits until the condition neither throws nor returns false, so expectations can be conditions.
  *
- * @param what is waited for, in words that complete "… did not come"
- * @throws with those words and the last failure of the condition, after `deadlineMs`
+ * @param what is waited for, to complete "waiting for …"
+ * @throws with `what` and the last failure of the condition after `deadlineMs`
  */
 export async function waitFor(
   condition: () => boolean | void | Promise<boolean | void>,
   what: string,
-  deadlineMs = 10_000,
+  deadlineMs = 50_000,
 ): Promise<void> {
   for (const deadline = Date.now() + deadlineMs; ; await sleep(20)) {
     let failure: unknown;
@@ -21,6 +20,6 @@ export async function waitFor(
     }
     if (Date.now() < deadline) continue;
     const because = failure instanceof Error ? `: ${failure.message}` : '';
-    throw new Error(`${what} did not come within ${deadlineMs} ms${because}`, { cause: failure });
+    throw new Error(`Timed out after ${deadlineMs} ms waiting for ${what}${because}`, { cause: failure });
   }
 }

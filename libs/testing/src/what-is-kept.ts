@@ -2,13 +2,13 @@ import { jetstreamManager } from '@nats-io/jetstream';
 import type { TestDatabase } from './test-database.js';
 import { connectTo } from './test-nats.js';
 
-/** Something that is kept, as text, and where. */
+/** A stored record as text, and the table or stream that has it. */
 export interface Kept {
   place: string;
   text: string;
 }
 
-/** Every row of every table of all schemas but those of Postgres, as one text each; bytes are there in hex. */
+/** Returns every row of every table outside Postgres's own schemas as text; bytes are in hex. */
 export async function keptRows({ query }: Pick<TestDatabase, 'query'>): Promise<Kept[]> {
   const tables = await query<{ name: string }>(
     `select format('%I.%I', nspname, relname) as name from pg_class join pg_namespace n on n.oid = relnamespace
@@ -22,7 +22,7 @@ export async function keptRows({ query }: Pick<TestDatabase, 'query'>): Promise<
   return kept;
 }
 
-/** Every message of every stream with its headers, those of key-value buckets too. */
+/** Returns every message of every stream with its headers, including key-value buckets. */
 export async function keptMessages(natsUrl: string): Promise<Kept[]> {
   const connection = await connectTo(natsUrl);
   try {
@@ -44,7 +44,7 @@ export async function keptMessages(natsUrl: string): Promise<Kept[]> {
   }
 }
 
-/** The places that have one of these texts, `place: text` each. */
+/** Returns where one of these texts is stored, as `place: text`. */
 export const placesOf = (kept: readonly Kept[], texts: readonly string[]): string[] => [
   ...new Set(
     kept.flatMap(({ place, text }) =>

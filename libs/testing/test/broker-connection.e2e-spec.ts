@@ -28,14 +28,14 @@ afterEach(async () => {
   for (const each of running.splice(0).reverse()) await (each.close ?? each.kill)!.call(each);
 });
 
-/** A file of the test's own. */
+/** Writes a temporary file and returns its path. */
 function file(content: string): string {
   const path = join(folder, randomBytes(6).toString('hex'));
   writeFileSync(path, content, { mode: 0o600 });
   return path;
 }
 
-/** @param settings may be changed before a restart */
+/** @param settings are read again at a restart */
 async function broker(settings: { moreConfiguration?: string }): Promise<LocalServer> {
   const name = randomBytes(6).toString('hex');
   const fixed = {
@@ -56,17 +56,17 @@ async function launch(environment: Record<string, string>): Promise<LaunchedApp>
   return app;
 }
 
-/** Whether the app gets its connection, or in which words it is refused. */
+/** Returns CONNECTED, or the message with which the app reports that the broker refused it. */
 async function outcome(environment: Record<string, string>): Promise<string> {
   const { app } = await launch(environment);
   const nats = app.get(NatsService);
   return Promise.race([nats.connected().then(() => CONNECTED), nats.refused.then(({ message }) => message)]);
 }
 const CONNECTED = 'connected';
-const USER_REFUSED = 'NATS refuses the user: look at NATS_URL, NATS_PASSWORD or NATS_CREDS_FILE.';
+const USER_REFUSED = 'NATS rejects the user; check NATS_URL, NATS_PASSWORD or NATS_CREDS_FILE.';
 
-describe('the user of an app', () => {
-  it('is the one that the URL names', async () => {
+describe('the NATS user of an app', () => {
+  it('comes from the URL', async () => {
     const nats = await testNats();
     running.push(nats);
     expect(await outcome({ NATS_URL: brokerUrlOf('perks', nats.url) })).toBe(CONNECTED);
@@ -74,7 +74,7 @@ describe('the user of an app', () => {
     expect(await outcome({ NATS_URL: nats.url.replace(/\/\/.*@/, '//') })).toBe(USER_REFUSED);
   });
 
-  it('is called as the app where there is a password only', async () => {
+  it("is the app's name if only a password is given", async () => {
     const server = await broker({
       moreConfiguration: 'authorization { users: [{ user: perks, password: "p@ss word" }] }',
     });
@@ -83,25 +83,25 @@ describe('the user of an app', () => {
     expect(await outcome({ NATS_URL: server.url, NATS_PASSWORD: 'other' })).toBe(USER_REFUSED);
   });
 
-  it('is the one of a token', async () => {
+  it('may be a token', async () => {
     const server = await broker({ moreConfiguration: 'authorization { token: "s3cret" }' });
     expect(await outcome({ NATS_URL: server.url.replace('//', '//s3cret@') })).toBe(CONNECTED);
   });
 
-  it('is the one of a file of credentials', async () => {
+  it('may come from a credentials file', async () => {
     const { configuration, credentials, ofAStranger } = operatorMode();
     const server = await broker({ moreConfiguration: configuration });
     expect(await outcome({ NATS_URL: server.url, NATS_CREDS_FILE: file(credentials) })).toBe(CONNECTED);
     expect(await outcome({ NATS_URL: server.url, NATS_CREDS_FILE: file(ofAStranger) })).toBe(USER_REFUSED);
     expect(await outcome({ NATS_URL: server.url, NATS_CREDS_FILE: file('nothing') })).toBe(
-      'NATS_CREDS_FILE holds no credentials.',
+      'NATS_CREDS_FILE contains no credentials.',
     );
     expect(await outcome({ NATS_URL: server.url, NATS_CREDS_FILE: join(folder, 'none') })).toBe(
       'NATS_CREDS_FILE cannot be read (ENOENT).',
     );
   });
 
-  it('is told in the log, once, what it may not do', async () => {
+  it('logs a permissions violation once', async () => {
     const nats = await testNats();
     running.push(nats);
     const { app, logs } = await launch({ NATS_URL: brokerUrlOf('perks', nats.url) });
@@ -115,7 +115,7 @@ describe('the user of an app', () => {
     expect(refusals).toHaveLength(1);
   });
 
-  it('may be refused after a while: the app says so once, stays, and comes back by itself', async () => {
+  it('can be refused later: the app logs it once, keeps running and reconnects', async () => {
     const users = (password: string) => `authorization { users: [{ user: perks, password: "${password}" }] }`;
     const settings = { moreConfiguration: users('first') };
     const server = await broker(settings);
@@ -133,8 +133,8 @@ describe('the user of an app', () => {
   });
 });
 
-describe('several servers', () => {
-  it('are enough where one of them answers', async () => {
+describe('several NATS servers', () => {
+  it('connects if one of them responds', async () => {
     const [gone, hanging, there] = [await broker({}), await broker({}), await broker({})];
     await gone.kill();
     hanging.pause();
@@ -144,7 +144,7 @@ describe('several servers', () => {
   });
 });
 
-describe('TLS', () => {
+describe('NATS over TLS', () => {
   const own = selfSignedCertificate();
   const tlsBroker = async ({ certificate, key } = own): Promise<string> => {
     const { url } = await broker({
@@ -152,17 +152,17 @@ describe('TLS', () => {
     });
     return url.replace('127.0.0.1', 'localhost');
   };
-  const UNTRUSTED = /^The certificate of the NATS server is not trusted \([A-Z_]+\): look at NATS_CA_FILE\.$/;
-  const NO_TLS = 'NATS_URL or NATS_CA_FILE asks for TLS, and the server has none.';
+  const UNTRUSTED = /^The certificate of the NATS server is not trusted \([A-Z_]+\); check NATS_CA_FILE\.$/;
+  const NO_TLS = 'NATS_URL or NATS_CA_FILE requires TLS, but the server does not support it.';
 
-  it('is spoken with a server whose certificate is trusted', async () => {
+  it('connects to a server whose certificate is trusted', async () => {
     const url = await tlsBroker();
     const ca = file(own.certificate);
     for (const address of [url, url.replace('nats:', 'tls:')])
       expect(await outcome({ NATS_URL: address, NATS_CA_FILE: ca })).toBe(CONNECTED);
   });
 
-  it('is not spoken with any other', async () => {
+  it('refuses a server whose certificate is not trusted', async () => {
     const url = await tlsBroker();
     const tls = url.replace('nats:', 'tls:');
     expect(await outcome({ NATS_URL: tls })).toMatch(UNTRUSTED);
@@ -178,7 +178,7 @@ describe('TLS', () => {
     );
   });
 
-  it('is never given up for a server without it', async () => {
+  it('never falls back to a connection without TLS', async () => {
     const { url } = await broker({});
     expect(await outcome({ NATS_URL: url.replace('nats:', 'tls:') })).toBe(NO_TLS);
     expect(await outcome({ NATS_URL: url, NATS_CA_FILE: file(own.certificate) })).toBe(NO_TLS);
@@ -186,7 +186,10 @@ describe('TLS', () => {
   });
 });
 
-/** A server that trusts what its operator has signed, the file of a user of it, and another's, as `nsc` makes them. */
+/**
+ * The configuration of a server in operator mode, a credentials file of one of its users, and one signed by an unknown
+ * account, as `nsc` makes them.
+ */
 function operatorMode(): { configuration: string; credentials: string; ofAStranger: string } {
   const [operator, system, account, user] = [
     nkeys.createOperator(),

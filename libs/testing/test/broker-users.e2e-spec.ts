@@ -1,14 +1,14 @@
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import {
-  answersPrefix,
+  replyPrefix,
   BEGIN_ERASURE,
   BROKER_OPERATOR,
   BROKER_USERS,
   GET_REWARD_LINK,
   inboxPrefix,
   parseBrokerUrl,
-  QUESTIONS,
+  RPC_CONTRACTS,
   REVEAL_REWARD_LINK,
   TRACKING_STREAM,
   trackingSubject,
@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterEach(() => Promise.all(open.splice(0).map((connection) => connection.close())));
 afterAll(() => nats.close());
 
-/** A client as an app, and what the broker has refused it so far. */
+/** Connects as an app and collects the broker's permission errors. */
 async function as(user: string) {
   const connection = await connectTo(brokerUrlOf(user, nats.url), { inboxPrefix: inboxPrefix(user) });
   open.push(connection);
@@ -33,12 +33,12 @@ async function as(user: string) {
     for await (const status of connection.status())
       if (status.type === 'error') refused.push(status.error.message);
   })();
-  /** What it is refused when it does this. */
+  /** Returns the permission errors that the action causes. */
   const refusedTo = async (action: (connection: NatsConnection) => void): Promise<string[]> => {
     action(connection);
-    // What the broker has to say comes before its answer to this.
+    // The broker sends its errors before its reply to the flush.
     await connection.flush();
-    // The iterator above gets its turn.
+    // Let the status iterator run.
     await new Promise((resolve) => setImmediate(resolve));
     return refused.splice(0);
   };
@@ -49,11 +49,11 @@ const listen = (subject: string) => (connection: NatsConnection) =>
 const say = (subject: string) => (connection: NatsConnection) => connection.publish(subject, '{}');
 
 const REVEAL = [GET_REWARD_LINK.subject, REVEAL_REWARD_LINK.subject];
-const SUBJECTS = QUESTIONS.map(({ subject }) => subject);
+const SUBJECTS = RPC_CONTRACTS.map(({ subject }) => subject);
 const apps = Object.keys(BROKER_USERS);
 
-describe('the users of the broker', () => {
-  test('a stranger is not let in', async () => {
+describe('the NATS users of the apps', () => {
+  it('an unknown user cannot connect', async () => {
     const { servers } = parseBrokerUrl(nats.url);
     const attempts = [
       { servers },
@@ -68,19 +68,16 @@ describe('the users of the broker', () => {
       );
   });
 
-  test.each(apps.filter((app) => app !== 'gift-cards'))(
-    '%s cannot hear what recipients reveal',
-    async (app) => {
-      const { refusedTo } = await as(app);
-      for (const subject of [...REVEAL, 'gift-cards.>', '>', '*.*.*', `${inboxPrefix('allocation-page')}.>`])
-        if (!BROKER_USERS[app]!.subscribe.includes(subject))
-          expect(await refusedTo(listen(subject))).toEqual([
-            expect.stringContaining(`Permissions Violation for Subscription to "${subject}"`),
-          ]);
-    },
-  );
+  it.each(apps.filter((app) => app !== 'gift-cards'))('%s cannot subscribe to reveals', async (app) => {
+    const { refusedTo } = await as(app);
+    for (const subject of [...REVEAL, 'gift-cards.>', '>', '*.*.*', `${inboxPrefix('allocation-page')}.>`])
+      if (!BROKER_USERS[app]!.subscribe.includes(subject))
+        expect(await refusedTo(listen(subject))).toEqual([
+          expect.stringContaining(`Permissions Violation for Subscription to "${subject}"`),
+        ]);
+  });
 
-  test.each(apps)('%s cannot forge what another has counted', async (app) => {
+  it.each(apps)('%s cannot publish as another app', async (app) => {
     const { refusedTo } = await as(app);
     for (const other of apps.filter((each) => each !== app))
       expect(await refusedTo(say(trackingSubject(other)))).toEqual([
@@ -88,7 +85,7 @@ describe('the users of the broker', () => {
       ]);
     for (const subject of [
       `$JS.API.STREAM.DELETE.${TRACKING_STREAM}`,
-      // The ingest reads them all, and drops those that it has stored.
+      // analytics-ingest reads all messages and removes those that it has stored.
       ...(app === 'analytics-query'
         ? []
         : [`$JS.API.STREAM.PURGE.${TRACKING_STREAM}`, `$JS.API.STREAM.MSG.GET.${TRACKING_STREAM}`]),
@@ -102,7 +99,7 @@ describe('the users of the broker', () => {
     expect(state.messages).toBe(0);
   });
 
-  test('each question is heard by its owner and asked by its askers, and by nobody else', async () => {
+  it('only its owner subscribes to an RPC contract, and only its callers publish to it', async () => {
     const heard: string[] = [];
     const asked: string[] = [];
     for (const app of apps) {
@@ -119,8 +116,8 @@ describe('the users of the broker', () => {
     );
   });
 
-  test('who answers may do so where it was asked, once, and nowhere else', async () => {
-    const [owner, asker] = [await as('gift-cards'), await as('allocation-page')];
+  it('a handler may respond once, to the reply subject of the request, and nowhere else', async () => {
+    const [owner, rpcCaller] = [await as('gift-cards'), await as('allocation-page')];
     let reply = '';
     owner.connection.subscribe(REVEAL_REWARD_LINK.subject, {
       callback: (_error, message) => {
@@ -129,28 +126,28 @@ describe('the users of the broker', () => {
       },
     });
     await owner.connection.flush();
-    const answer = await asker.connection.request(REVEAL_REWARD_LINK.subject, '{}', { timeout: 5_000 });
-    expect(answer.string()).toBe('the card');
+    const response = await rpcCaller.connection.request(REVEAL_REWARD_LINK.subject, '{}', { timeout: 5_000 });
+    expect(response.string()).toBe('the card');
     expect(await owner.refusedTo(say(reply))).toHaveLength(1);
     expect(await owner.refusedTo(say(`${inboxPrefix('allocation-page')}.x`))).toHaveLength(1);
   });
 
-  test('the ingest answers where its askers want its answers alone, and the broker remembers nothing of what it is delivered', async () => {
-    const [owner, asker] = [await as('analytics-query'), await as('token-issuer')];
+  it('analytics-query responds only to the reply subjects of its own callers, and the broker grants no reply permission for what it receives', async () => {
+    const [owner, rpcCaller] = [await as('analytics-query'), await as('token-issuer')];
     owner.connection.subscribe(BEGIN_ERASURE.subject, {
       callback: (_error, message) => void message.respond('stand-ins'),
     });
     await owner.connection.flush();
-    const ask = (prefix: string) =>
-      asker.connection.request(BEGIN_ERASURE.subject, '{}', {
+    const sendRequest = (prefix: string) =>
+      rpcCaller.connection.request(BEGIN_ERASURE.subject, '{}', {
         noMux: true,
         reply: `${prefix}.one`,
         timeout: 500,
       });
-    expect((await ask(answersPrefix('token-issuer', 'analytics-query'))).string()).toBe('stand-ins');
-    // Here a message that it received could be answered otherwise.
-    await expect(ask(inboxPrefix('token-issuer'))).rejects.toThrow(/timeout/i);
+    expect((await sendRequest(replyPrefix('token-issuer', 'analytics-query'))).string()).toBe('stand-ins');
+    // In the shared inbox, a received message could be answered by its reply subject.
+    await expect(sendRequest(inboxPrefix('token-issuer'))).rejects.toThrow(/timeout/i);
     expect(await owner.refusedTo(say(`${inboxPrefix('token-issuer')}.one`))).not.toEqual([]);
-    expect(await owner.refusedTo(say(`${answersPrefix('perks', 'analytics-query')}.one`))).toHaveLength(1);
+    expect(await owner.refusedTo(say(`${replyPrefix('perks', 'analytics-query')}.one`))).toHaveLength(1);
   });
 });

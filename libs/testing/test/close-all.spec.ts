@@ -1,6 +1,6 @@
 import { closeAll } from '../src/index.js';
 
-it('closes all in their order, and fails as the first that did', async () => {
+it('closes everything in order and throws the first failure', async () => {
   const closed: string[] = [];
   const part = (name: string, failure?: Error) => ({
     close: async () => {

@@ -23,7 +23,7 @@ class CreateNotes1767225600000 implements MigrationInterface {
   name = 'CreateNotes1767225600000';
   async up(runner: QueryRunner) {
     await runner.query('create table notes (text text primary key)');
-    // Long enough that runs at the same moment meet.
+    // Long enough that concurrent runs overlap.
     await runner.query('select pg_sleep(0.3)');
   }
   async down(runner: QueryRunner) {
@@ -100,13 +100,13 @@ describe('an app with a database', () => {
     expect((await get('/readyz')).status).toBe(200);
   });
 
-  it('answers 400 for a text that cannot be stored', async () => {
+  it('responds 400 to a string that Postgres cannot store', async () => {
     const response = await add('with NUL \0');
     expect(response.status).toBe(400);
     expect(response.body).toMatchObject({ code: 'VALIDATION_FAILED' });
   });
 
-  it('answers 500 for a broken constraint or statement, and tells neither client nor log the values', async () => {
+  it('responds 500 to a constraint violation or invalid statement, and reveals no values in the response or the log', async () => {
     await add('a5ecret-value');
     const again = await add('a5ecret-value');
     expect(again.status).toBe(500);
@@ -116,7 +116,7 @@ describe('an app with a database', () => {
     expect(app.logs.join('')).not.toContain('a5ecret');
   });
 
-  it('gives a statement 5 s, then answers 503', async () => {
+  it('cancels a statement after 5 s and responds 503', async () => {
     const startedAt = Date.now();
     const { status, headers, body } = await get('/slow');
     expect(status).toBe(503);
@@ -125,7 +125,7 @@ describe('an app with a database', () => {
     expect(Date.now() - startedAt).toBeLessThan(7_000);
   });
 
-  it('answers 503 for a server that takes no writes, and asks no longer where it did', async () => {
+  it('responds 503 while the server is read-only, and drops such connections', async () => {
     const [{ name }] = (await database.query('select current_database() as name')) as [{ name: string }];
     const set = `alter role catalog in database ${name}`;
     const closeAllConnections = () =>
@@ -144,7 +144,7 @@ describe('an app with a database', () => {
     expect((await add('to the primary')).status).toBe(201);
   });
 
-  it('answers 503 within seconds when all connections are busy', async () => {
+  it('responds 503 within seconds when all connections are busy', async () => {
     const busy = Promise.all([get('/busy'), get('/busy')]);
     const sleeping = () =>
       database.query(
@@ -166,7 +166,7 @@ describe('runMigrations', () => {
   });
   afterEach(() => database.close());
 
-  it('runs each migration once, also when several runs meet', async () => {
+  it('runs each migration once, even in concurrent runs', async () => {
     const runs = await Promise.all(
       Array.from({ length: 3 }, () => runMigrations(database.url, 'links', migrations)),
     );
@@ -175,7 +175,7 @@ describe('runMigrations', () => {
     expect(await database.query('select count(*)::int as count from notes')).toEqual([{ count: 0 }]);
   });
 
-  it('leaves nothing of a migration that fails, and keeps those before it', async () => {
+  it('rolls back a failed migration and keeps those before it', async () => {
     const broken = [...migrations, BreakNotes1767225700000];
     await expect(runMigrations(database.url, 'links', broken)).rejects.toThrow('nonsense');
     expect(

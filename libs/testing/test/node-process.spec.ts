@@ -12,23 +12,23 @@ const started = async (): Promise<NodeProcess> => {
 };
 
 describe('NodeProcess', () => {
-  it('is ended by the signal that a test wants', async () => {
+  it('ends with the signal that a test sends', async () => {
     const [drained, killed] = await Promise.all([started(), started()]);
     await Promise.all([drained.kill('SIGTERM'), killed.kill('SIGKILL')]);
     expect([await drained.ended, drained.output]).toEqual([0, 'listening, drained']);
     expect([await killed.ended, killed.output]).toEqual([-1, 'listening']);
-    // Once more does no harm.
+    // A second kill does no harm.
     await killed.kill('SIGKILL');
   });
 
-  it('says what it wrote when it ends before what is waited for', async () => {
+  it('reports its output if it exits before the condition holds', async () => {
     const failing = new NodeProcess(['-e', 'console.error("no such database"); process.exit(3)']);
     await expect(failing.until(() => false, 'readiness')).rejects.toThrow(
-      /ended before this: readiness; it wrote:\nno such database/,
+      /ended while waiting for: readiness; its output:\nno such database/,
     );
   });
 
-  it('has the environment that it is given, and no other', async () => {
+  it('gets only the environment that it is given', async () => {
     process.env.PERKWAY_TEST_STRAY = 'stray';
     const script = 'process.stdout.write([process.env.GIVEN, process.env.PERKWAY_TEST_STRAY].join())';
     expect(await runNode(['-e', script], { env: { GIVEN: 'given' } })).toEqual({

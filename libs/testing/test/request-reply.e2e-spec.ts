@@ -3,15 +3,15 @@ import { Payload } from '@nestjs/microservices';
 import { authEnv, AuthModule, CurrentCaller } from '@perkway/auth';
 import {
   invalidField,
-  MAX_ANSWER_BYTES,
+  MAX_RESPONSE_BYTES,
   unavailable,
   type Caller,
   type Lookup,
   type LookupRequest,
-  type Question,
+  type RpcContract,
 } from '@perkway/domain';
 import {
-  Answers,
+  RpcHandler,
   loadEnv,
   NatsService,
   platformEnv,
@@ -21,7 +21,7 @@ import {
 } from '@perkway/platform';
 import {
   aKey,
-  answer,
+  respond,
   closeAll,
   fakeAccounts,
   http,
@@ -33,34 +33,34 @@ import {
   type TestNats,
 } from '../src';
 
-const asked = { owner: 'perks', askers: ['links'], away: 'The echo service' } as const;
-const ECHO: Question<{ text: string }, { echo: string }> = { ...asked, subject: 'echo' };
-/** What is known of an id is a text as long as the number it ends with, of characters that take six bytes each. */
+const asked = { owner: 'perks', callers: ['links'], away: 'The echo service' } as const;
+const ECHO: RpcContract<{ text: string }, { echo: string }> = { ...asked, subject: 'echo' };
+/** Maps an id such as `2-500` to a string of 500 characters that take six bytes each in JSON. */
 const TEXTS: Lookup<string> = { ...asked, subject: 'texts', atOnce: 500 };
 const textOf = (id: string) => '\u0001'.repeat(Number(id.split('-')[1]));
 
-const QUESTIONS: Record<string, typeof ECHO> = {
+const RPC_CONTRACTS: Record<string, typeof ECHO> = {
   echo: ECHO,
   silent: { ...ECHO, subject: 'silent' },
   nobody: { ...ECHO, subject: 'nobody' },
 };
 
 let echoed = 0;
-/** How many ids each message asked for. */
+/** Number of ids in each message. */
 let lookedUp: number[] = [];
 
 @Controller()
 class EchoController {
-  @Answers(ECHO)
+  @RpcHandler(ECHO)
   echo(@Payload() { text }: { text: string }) {
     if (text === 'refuse') throw invalidField('text', 'must not be "refuse"');
     if (text === 'fail') throw new Error('a fault with the text s3cr3t-text-of-a-request');
     if (text === 'no-database') throw unavailable('The database');
     echoed += 1;
-    return { echo: text === 'long' ? 'x'.repeat(2 * MAX_ANSWER_BYTES) : text };
+    return { echo: text === 'long' ? 'x'.repeat(2 * MAX_RESPONSE_BYTES) : text };
   }
 
-  @Answers(TEXTS)
+  @RpcHandler(TEXTS)
   texts(@Payload() { ids }: LookupRequest) {
     lookedUp.push(ids.length);
     return Object.fromEntries(ids.filter((id) => id.includes('-')).map((id) => [id, textOf(id)]));
@@ -75,8 +75,8 @@ class CallerController {
 
   @Public()
   @Get('ask')
-  ask(@Query('subject') subject: string, @Query('text') text: string) {
-    return this.rpc.ask(QUESTIONS[subject]!, { text });
+  request(@Query('subject') subject: string, @Query('text') text: string) {
+    return this.rpc.request(RPC_CONTRACTS[subject]!, { text });
   }
 
   @Get('me')
@@ -96,7 +96,7 @@ const owner = (natsUrl: string): AppDefinition => ({
   name: 'owner',
   module: OwnerModule,
   env: env(natsUrl),
-  answersRequests: true,
+  servesRequests: true,
 });
 const caller = (natsUrl: string): AppDefinition => ({
   name: 'caller',
@@ -104,12 +104,12 @@ const caller = (natsUrl: string): AppDefinition => ({
   env: env(natsUrl),
 });
 
-describe('apps that ask each other over NATS', () => {
+describe('request/reply between apps over NATS', () => {
   let nats: TestNats;
   const hello = (app: LaunchedApp) => http(app).get('/ask?subject=echo&text=hello');
-  /** When the broker is reached. */
-  const untilAnswered = (app: LaunchedApp) =>
-    waitFor(async () => (await hello(app)).status === 200, 'an answer', 8_000);
+  /** Waits until the broker connection works. */
+  const untilResolved = (app: LaunchedApp) =>
+    waitFor(async () => (await hello(app)).status === 200, 'a response', 8_000);
   const running: { close(): Promise<void> }[] = [];
   const launched = async (definition: AppDefinition): Promise<LaunchedApp> => {
     const app = await launchApp(definition);
@@ -123,66 +123,66 @@ describe('apps that ask each other over NATS', () => {
   afterEach(() => closeAll(...running.splice(0)));
   afterAll(() => nats.close());
 
-  it('answer what they own', async () => {
+  it('gets the response of the handler', async () => {
     await launched(owner(nats.url));
     const asking = await launched(caller(nats.url));
-    await untilAnswered(asking);
+    await untilResolved(asking);
     await hello(asking).expect(200, { echo: 'hello' });
   });
 
-  it('answer once, whichever replica it is', async () => {
+  it('is handled once, by any replica', async () => {
     const replicas = [await launched(owner(nats.url)), await launched(owner(nats.url))];
     const asking = await launched(caller(nats.url));
     for (const { app } of replicas) await app.get(NatsService).connected();
-    await untilAnswered(asking);
+    await untilResolved(asking);
     echoed = 0;
     const texts = Array.from({ length: 30 }, (_, i) => `text-${i}`);
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       texts.map(async (text) => (await http(asking).get(`/ask?subject=echo&text=${text}`)).body),
     );
-    expect(answers).toEqual(texts.map((text) => ({ echo: text })));
+    expect(responses).toEqual(texts.map((text) => ({ echo: text })));
     expect(echoed).toBe(30);
   });
 
   it.each([
-    ['fail', 'echo: its owner answered INTERNAL_ERROR'],
-    ['refuse', 'echo: its owner answered VALIDATION_FAILED'],
-    ['long', 'echo: its owner answered PAYLOAD_TOO_LARGE'],
-    ['x'.repeat(2 * MAX_ANSWER_BYTES), 'echo: the request is larger than a message may be'],
-  ])('call a fault a fault and log it on either side: %.8s', async (text, cause) => {
+    ['fail', 'echo: its owner responded with INTERNAL_ERROR'],
+    ['refuse', 'echo: its owner responded with VALIDATION_FAILED'],
+    ['long', 'echo: its owner responded with PAYLOAD_TOO_LARGE'],
+    ['x'.repeat(2 * MAX_RESPONSE_BYTES), 'echo: the request is too large for a message'],
+  ])('reports a fault as INTERNAL_ERROR and logs it on both sides: %.8s', async (text, cause) => {
     const owning = await launched(owner(nats.url));
     const asking = await launched(caller(nats.url));
-    await untilAnswered(asking);
+    await untilResolved(asking);
     echoed = 0;
     const rpc = asking.app.get(RpcClient);
-    await expect(rpc.ask(ECHO, { text })).rejects.toMatchObject({
+    await expect(rpc.request(ECHO, { text })).rejects.toMatchObject({
       code: 'INTERNAL_ERROR',
       cause: { message: cause },
     });
-    // Asking again would not help.
+    // A retry would not help.
     expect(echoed).toBe(text === 'long' ? 1 : 0);
     if (text.length > 10) return;
     const response = await http(asking).get(`/ask?subject=echo&text=${text}`).expect(500);
     expect(response.body).toMatchObject({ code: 'INTERNAL_ERROR' });
     expect(asking.logs.join('')).toContain(cause);
-    // Nest has one logger in a process, that of the app which started last.
+    // Nest has one logger per process: that of the app that started last.
     expect([...owning.logs, ...asking.logs].join('')).toMatch(/request over NATS failed|max_payload/);
   });
 
-  it('answer 503 while the owner lacks its database', async () => {
+  it('responds 503 while the handler has no database', async () => {
     await launched(owner(nats.url));
     const asking = await launched(caller(nats.url));
-    await untilAnswered(asking);
+    await untilResolved(asking);
     const { body } = await http(asking).get('/ask?subject=echo&text=no-database').expect(503);
     expect(body).toMatchObject({ detail: 'The echo service is not available, please try again' });
-    expect(asking.logs.join('')).toContain('echo: its owner answered DEPENDENCY_UNAVAILABLE');
+    expect(asking.logs.join('')).toContain('echo: its owner responded with DEPENDENCY_UNAVAILABLE');
   });
 
-  it('look up any number of ids, whatever size the answer has', async () => {
+  it('looks up any number of ids with responses of any size', async () => {
     await launched(owner(nats.url));
     const asking = await launched(caller(nats.url));
-    await untilAnswered(asking);
-    const lookUp = (ids: string[]) => asking.app.get(RpcClient).ask(TEXTS, { ids });
+    await untilResolved(asking);
+    const lookUp = (ids: string[]) => asking.app.get(RpcClient).request(TEXTS, { ids });
     const known = (ids: string[]) => Object.fromEntries(ids.map((id) => [id, textOf(id)]));
     const many = (count: number, characters: number) =>
       Array.from({ length: count }, (_, index) => `${index}-${characters}`);
@@ -192,25 +192,25 @@ describe('apps that ask each other over NATS', () => {
     expect(await lookUp([...small, 'unknown', '__proto__'])).toEqual(known(small));
     expect(lookedUp).toEqual([500, 500, 202]);
 
-    // Seven of these fit into a message.
+    // Seven of these fit into one message.
     const large = many(20, 23_000);
     lookedUp = [];
     expect(await lookUp(['unknown', ...large])).toEqual(known(large));
     expect(lookedUp).toEqual([21, 8, 6]);
 
-    await expect(lookUp(['1-10', `2-${MAX_ANSWER_BYTES}`])).rejects.toMatchObject({
+    await expect(lookUp(['1-10', `2-${MAX_RESPONSE_BYTES}`])).rejects.toMatchObject({
       code: 'INTERNAL_ERROR',
-      cause: { message: 'texts: its owner answered PAYLOAD_TOO_LARGE' },
+      cause: { message: 'texts: its owner responded with PAYLOAD_TOO_LARGE' },
     });
     expect(await lookUp([])).toEqual({});
   });
 
-  it('answer 503 within seconds when nobody owns the subject or its owner is stuck', async () => {
-    const silent = await answer(nats.url, QUESTIONS.silent!, () => undefined);
+  it('responds 503 within seconds if there is no handler or it hangs', async () => {
+    const silent = await respond(nats.url, RPC_CONTRACTS.silent!, () => undefined);
     running.push(silent);
     const asking = await launched(caller(nats.url));
     await launched(owner(nats.url));
-    await untilAnswered(asking);
+    await untilResolved(asking);
     for (const subject of ['nobody', 'silent']) {
       const askedAt = Date.now();
       const { body, headers } = await http(asking).get(`/ask?subject=${subject}&text=hello`).expect(503);
@@ -218,13 +218,13 @@ describe('apps that ask each other over NATS', () => {
       expect(body).toMatchObject({ detail: 'The echo service is not available, please try again' });
       expect(Date.now() - askedAt).toBeLessThan(3_000);
     }
-    expect(asking.logs.join('')).toContain('nobody: nobody is there to answer');
-    expect(asking.logs.join('')).toContain('silent: no answer in time');
+    expect(asking.logs.join('')).toContain('nobody: no responders');
+    expect(asking.logs.join('')).toContain('silent: no response in time');
     // One retry.
     expect(silent.requests).toEqual([{ text: 'hello' }, { text: 'hello' }]);
   });
 
-  it('learn over NATS whose key it is, and that it was revoked', async () => {
+  it('resolves API keys over NATS and notices when one is revoked', async () => {
     const key = aKey('acme', 'ADMIN');
     const accounts = await fakeAccounts(nats.url, key);
     running.push(accounts);
@@ -234,11 +234,11 @@ describe('apps that ask each other over NATS', () => {
     await me().expect(200, { account: 'acme', role: 'ADMIN' });
 
     accounts.revoke(key);
-    await waitFor(async () => void (await me().expect(401)), 'the end of the key', 5_000);
+    await waitFor(async () => void (await me().expect(401)), 'the key to be rejected', 5_000);
     expect(asking.logs.join('').toLowerCase()).not.toContain(key.key);
   });
 
-  it('start, answer and stop without a broker, and work when it comes', async () => {
+  it('starts, serves and stops without a broker, and works when one appears', async () => {
     const late = await testNats();
     running.push(late);
     await late.kill();
@@ -252,19 +252,19 @@ describe('apps that ask each other over NATS', () => {
 
     await late.server.start();
     await owning.app.get(NatsService).connected();
-    await untilAnswered(asking);
+    await untilResolved(asking);
   });
 
-  it('work again after the broker was killed', async () => {
+  it('works again after the broker was killed', async () => {
     const mortal = await testNats();
     running.push(mortal);
     await launched(owner(mortal.url));
     const asking = await launched(caller(mortal.url));
-    await untilAnswered(asking);
+    await untilResolved(asking);
     await mortal.kill();
     await hello(asking).expect(503);
     await mortal.server.start();
-    await untilAnswered(asking);
+    await untilResolved(asking);
     expect(asking.logs.join('')).toContain('NATS connection restored');
   });
 });

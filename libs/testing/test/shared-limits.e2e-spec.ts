@@ -37,7 +37,7 @@ describe('two replicas of an app', () => {
   let replicas: LaunchedApp[];
   const key = aKey();
 
-  // With the name and the broker user of an app of the fleet, which may tell of its limits.
+  // Uses the name and broker user of a real app, because only those may publish limit counts.
   const definition = (): AppDefinition => ({
     name: 'perks',
     module: ProbeModule,
@@ -61,12 +61,12 @@ describe('two replicas of an app', () => {
   });
   afterAll(() => closeAll(...replicas, accounts, nats));
 
-  const guess = async (replica: number, address: string) => {
-    const answer = await http(replicas[replica]!, {
+  const failedAttempt = async (replica: number, address: string) => {
+    const response = await http(replicas[replica]!, {
       'x-api-key': 'nobody-knows-this-key',
       'x-forwarded-for': address,
     }).get('/mine');
-    return { status: answer.status, remaining: Number(answer.headers['ratelimit-remaining']) };
+    return { status: response.status, remaining: Number(response.headers['ratelimit-remaining']) };
   };
   let addresses = 0;
   const anAddress = () => `198.51.100.${(addresses += 1)}`;
@@ -74,38 +74,39 @@ describe('two replicas of an app', () => {
     waitFor(
       async () => {
         const address = anAddress();
-        for (let turn = 0; turn < 4; turn += 1) await guess(0, address);
+        for (let turn = 0; turn < 4; turn += 1) await failedAttempt(0, address);
         await sleep(50);
-        return (await guess(1, address)).remaining === LIMIT - 5;
+        return (await failedAttempt(1, address)).remaining === LIMIT - 5;
       },
-      'one replica to know what the other has counted',
+      'one replica to learn the counts of the other',
       20_000,
     );
 
-  it('refuse an address together: what one has counted is gone at the other', async () => {
+  it('limit an address together: each subtracts the attempts that the other counted', async () => {
     await untilEarlyInAMinute(20_000);
     await untilTheyHearOneAnother();
     const address = anAddress();
     const statuses: number[] = [];
-    for (let turn = 0; turn < 2 * LIMIT; turn += 1) statuses.push((await guess(turn % 2, address)).status);
+    for (let turn = 0; turn < 2 * LIMIT; turn += 1)
+      statuses.push((await failedAttempt(turn % 2, address)).status);
     const admitted = statuses.filter((status) => status === 401).length;
     expect(admitted).toBeGreaterThanOrEqual(LIMIT);
-    // What was admitted while a message was on its way; each for itself they would admit all of them.
+    // More than LIMIT pass while counts are in transit. Without sharing, all 2 * LIMIT would pass.
     expect(admitted).toBeLessThan(1.5 * LIMIT);
-    // Others are not counted with it, and a right key is let in.
-    expect((await guess(1, anAddress())).status).toBe(401);
+    // Other addresses and valid keys are not affected.
+    expect((await failedAttempt(1, anAddress())).status).toBe(401);
     await http(replicas[1]!, { 'x-api-key': key.key, 'x-forwarded-for': address }).get('/mine').expect(200);
   }, 60_000);
 
-  it('give one of them all of it where the other has nothing to do', async () => {
+  it('give one replica the whole limit if the other counts nothing', async () => {
     await untilEarlyInAMinute(20_000);
     const address = anAddress();
     const statuses: number[] = [];
-    for (let turn = 0; turn <= LIMIT; turn += 1) statuses.push((await guess(1, address)).status);
+    for (let turn = 0; turn <= LIMIT; turn += 1) statuses.push((await failedAttempt(1, address)).status);
     expect(statuses).toEqual([...Array<number>(LIMIT).fill(401), 429]);
   }, 60_000);
 
-  it('hear one another again when the broker comes back', async () => {
+  it('share counts again after the broker restarts', async () => {
     await nats.kill();
     await nats.restart();
     await untilEarlyInAMinute(20_000);

@@ -10,7 +10,7 @@ const PROGRAM = `
   setTimeout(() => process.exit(7), 5_000);
 `;
 
-test('a signal that comes while the app is loaded is heard when it is', async () => {
+it('handles a signal that arrived while the app was loading', async () => {
   const { exitCode, output } = await runNode(['--import', 'tsx', '--input-type=module', '--eval', PROGRAM]);
   expect([exitCode, output.trim()]).toEqual([0, 'heard SIGTERM']);
 });

@@ -72,7 +72,7 @@ describe('testDatabase', () => {
 });
 
 describe('testNats', () => {
-  it('gives each caller a server of its own, gone after close', async () => {
+  it('gives each caller its own server, which is gone after close', async () => {
     const [one, two] = await Promise.all([testNats(), testNats()]);
     expect(one.url).not.toBe(two.url);
     const pids = [one.server.pid, two.server.pid];

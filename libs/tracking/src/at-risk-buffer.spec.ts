@@ -1,7 +1,7 @@
 import { AtRiskBuffer } from './at-risk-buffer.js';
 
 describe('AtRiskBuffer', () => {
-  test('first in, first out, within both limits of a take', () => {
+  it('returns events first in, first out, within both limits of a take', () => {
     const buffer = new AtRiskBuffer(100, 1_000);
     expect(buffer.push(['aa', 'bb', 'cc', 'dd'])).toBe(0);
     expect(buffer.take(3, 4)).toEqual(['aa', 'bb']);
@@ -10,14 +10,14 @@ describe('AtRiskBuffer', () => {
     expect(buffer.take(1, 1)).toEqual([]);
   });
 
-  test('the oldest give way, by number and by size', () => {
+  it('drops the oldest events beyond the limits on number and size', () => {
     const buffer = new AtRiskBuffer(3, 10);
     expect(buffer.push(['1', '2', '3', '4', '5'])).toBe(2);
     expect(buffer.push(['123456789'])).toBe(2);
     expect(buffer.take(10, 100)).toEqual(['5', '123456789']);
   });
 
-  test('what is put back is the oldest again, also when it no longer fits', () => {
+  it('treats returned events as the oldest again, even if they no longer fit', () => {
     const buffer = new AtRiskBuffer(3, 100);
     buffer.push(['1', '2', '3']);
     const taken = buffer.take(2, 100);
@@ -27,7 +27,7 @@ describe('AtRiskBuffer', () => {
     expect(buffer.size).toBe(0);
   });
 
-  test('keeps count over many rounds', () => {
+  it('keeps its order over many rounds', () => {
     const buffer = new AtRiskBuffer(5_000, 1_000_000);
     let next = 0;
     let expected = 0;

@@ -1,10 +1,10 @@
 /**
- * Events that neither the stream nor the outbox could take, oldest first. Bounded: what does not fit pushes the
- * oldest out.
+ * Events that neither the stream nor the outbox could take, oldest first. Bounded: when it is full, the oldest are
+ * dropped.
  */
 export class AtRiskBuffer {
   private events: string[] = [];
-  /** Where the oldest is; the array is cut only now and then. */
+  /** Index of the oldest event; the array is compacted only occasionally. */
   private head = 0;
   private characters = 0;
 
@@ -17,7 +17,7 @@ export class AtRiskBuffer {
     return this.events.length - this.head;
   }
 
-  /** @returns how many were dropped to make room */
+  /** @returns how many events were dropped to make room */
   push(events: readonly string[]): number {
     for (const event of events) {
       this.events.push(event);
@@ -26,7 +26,7 @@ export class AtRiskBuffer {
     return this.dropOldest();
   }
 
-  /** Gives back what `take` had taken and could not be stored; it is the oldest again. */
+  /** Puts taken events back that could not be stored; they are the oldest again. */
   putBack(events: readonly string[]): number {
     this.events = [...events, ...this.events.slice(this.head)];
     this.head = 0;
@@ -34,7 +34,7 @@ export class AtRiskBuffer {
     return this.dropOldest();
   }
 
-  /** Removes the oldest, at least one and no more than fit both limits. */
+  /** Takes the oldest events: at least one, otherwise as many as fit both limits. */
   take(maxEvents: number, maxCharacters: number): string[] {
     const taken: string[] = [];
     let characters = 0;

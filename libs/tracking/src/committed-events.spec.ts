@@ -1,7 +1,7 @@
 import { CommittedEvents } from './committed-events.js';
 
 describe('CommittedEvents', () => {
-  test('are given out once, the oldest first', () => {
+  it('returns events once, oldest first', () => {
     const committed = new CommittedEvents();
     committed.add(['a', 'b'], 0);
     committed.add([], 1);
@@ -10,14 +10,14 @@ describe('CommittedEvents', () => {
     expect(committed.takeAll(3)).toEqual([]);
   });
 
-  test('are forgotten after their time', () => {
+  it('forgets events after their time', () => {
     const committed = new CommittedEvents(100);
     committed.add(['a'], 0);
     committed.add(['b'], 50);
     expect(committed.takeAll(101)).toEqual(['b']);
   });
 
-  test('make room for later ones', () => {
+  it('drops old events to make room for later ones', () => {
     const committed = new CommittedEvents(100, 3);
     committed.add(['a', 'b'], 0);
     committed.add(['c'], 0);

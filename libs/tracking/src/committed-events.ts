@@ -1,10 +1,10 @@
-/** Longer than it takes to notice that the database is gone: the poll of the relay, and its patience with a statement. */
+/** Longer than it takes to notice that the database is down: the relay's poll interval and statement timeout. */
 const KEPT_MS = 10_000;
 const MOST = 20_000;
 
 /**
- * Events that were written to the outbox lately, oldest first. The database that has them may go and be followed by one that
- * never heard of them (a standby that was behind); what somebody was answered is still known here then.
+ * Events recently written to the outbox, oldest first. If the database fails over to a standby that was behind, its
+ * outbox may lack them although their requests were acknowledged; this process still has them.
  */
 export class CommittedEvents {
   private groups: { at: number; events: readonly string[] }[] = [];
@@ -22,7 +22,7 @@ export class CommittedEvents {
     this.forget(now);
   }
 
-  /** Those that are kept still, once. */
+  /** Returns the remembered events and forgets them. */
   takeAll(now = performance.now()): string[] {
     this.forget(now);
     const events = this.groups.flatMap((group) => group.events);

@@ -1,8 +1,8 @@
 import { eraseFromText, type Erasure } from '@perkway/domain';
-import { SteadyClient } from '@perkway/platform';
+import { ResilientClient } from '@perkway/platform';
 import pg from 'pg';
 
-/** What a caller's transaction offers: TypeORM's EntityManager or QueryRunner. */
+/** Runs statements in a caller's transaction: TypeORM's EntityManager or QueryRunner. */
 export interface SqlRunner {
   query(sql: string, parameters?: unknown[]): Promise<unknown>;
 }
@@ -13,16 +13,16 @@ const TAKE = `
   where seq = any (array(select seq from tracking_outbox order by seq limit $1 for update skip locked))
   returning event, extract(epoch from now() - created_at)::float8 as age`;
 
-/** Rows that are being relayed are left out: they are caught where they arrive. */
+/** Skips rows that are being relayed; analytics-query erases them when they arrive. */
 const WITH_TEXT = `
   select seq, event from tracking_outbox where seq >= $1 and seq < $2 and strpos(event, $3) > 0
   for update skip locked`;
 const REPLACE = `
   update tracking_outbox o set event = u.event from unnest($1::bigint[], $2::text[]) as u (seq, event) where o.seq = u.seq`;
-/** Looked at by one statement. */
+/** Rows that one statement scans. */
 const ROWS_AT_ONCE = 20_000;
 
-/** Waiting for a connection, and for a statement: a Postgres that hangs must not hang a customer. */
+/** Timeouts for a connection and for a statement: a hanging Postgres must not block a request. */
 const CONNECT_TIMEOUT_MS = 400;
 const QUERY_TIMEOUT_MS = 1_200;
 const INSERTS_AT_ONCE = 2;
@@ -33,22 +33,22 @@ interface Waiting {
   settle: (written: boolean) => void;
 }
 
-/** The table `tracking_outbox`, through connections of its own so that a busy app pool does not delay it. */
+/** The table `tracking_outbox`, with its own connections, so that a busy pool of the app does not delay it. */
 export class Outbox {
-  /** True while it took no events: nobody waits for it again until the background has brought some into it. */
+  /** True after a failed write: requests skip the outbox until the background has written events to it. */
   isAway = false;
 
   private readonly pool: pg.Pool;
   private waiting: Waiting[] = [];
   private running = 0;
 
-  /** @param onLost told when a connection breaks that nobody was using */
+  /** @param onLost called when an idle connection breaks */
   constructor(connectionString: string, app: string, onLost: () => void) {
     this.pool = new pg.Pool({
-      Client: SteadyClient,
+      Client: ResilientClient,
       connectionString,
       application_name: `${app}-outbox`,
-      // The relay needs one beside the inserts.
+      // One for the relay besides the inserts.
       max: INSERTS_AT_ONCE + 1,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       query_timeout: QUERY_TIMEOUT_MS,
@@ -56,7 +56,7 @@ export class Outbox {
       keepAlive: true,
       allowExitOnIdle: true,
     });
-    // An idle connection that breaks is replaced at its next use.
+    // The pool replaces a broken idle connection at the next use.
     this.pool.on('error', onLost);
   }
 
@@ -65,8 +65,8 @@ export class Outbox {
   }
 
   /**
-   * Callers that wait at the same moment share one insert.
-   * @returns false if it is not known to be written within the time; it may still be
+   * Writes events; concurrent callers share one insert.
+   * @returns false if the write was not confirmed in time; it may still succeed
    */
   write(events: readonly string[], timeoutMs: number): Promise<boolean> {
     return new Promise((resolve) => {
@@ -81,9 +81,9 @@ export class Outbox {
   }
 
   /**
-   * Takes up to `limit` of the oldest rows that no other replica is taking, and deletes them if `deliver` says that
-   * they arrived.
-   * @returns what happened, and the age in seconds of the oldest row
+   * Takes up to `limit` of the oldest rows that no other replica has locked, and deletes them if `deliver` returns
+   * true.
+   * @returns how many rows it took, whether they were delivered, and the age of the oldest in seconds
    */
   async relay(
     limit: number,
@@ -109,7 +109,7 @@ export class Outbox {
     }
   }
 
-  /** Takes a person out of the events that wait. */
+  /** Erases a person from the events in the outbox. */
   async erase(erasure: Erasure): Promise<void> {
     const { rows } = await this.pool.query<{ first: string | null; last: string | null }>(
       'select min(seq) as first, max(seq) as last from tracking_outbox',

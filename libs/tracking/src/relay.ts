@@ -13,16 +13,19 @@ import {
 } from './tracking-messages.js';
 import type { TrackingMetrics } from './tracking-metrics.js';
 
-/** In the background nobody waits. */
+/** Background work can wait longer than requests. */
 export const BACKGROUND_TIMEOUT_MS = 2_000;
 const BATCH = 500;
-/** Rows of a replica that died, and of transactions that took longer than the nudges, are found this often. */
+/** Finds rows of replicas that died, and of transactions that took longer than the nudges. */
 const POLL_MS = 2_000;
-/** Between full batches: a backlog must not starve the customers of this moment. */
+/** Pause between full batches, so that a backlog does not starve current requests. */
 const PAUSE_MS = 10;
 const RETRY_MS = 500;
 
-/** Brings to the stream, in the background, what did not get there at once: what is in memory only, then the outbox. */
+/**
+ * Publishes events in the background that did not reach the stream at once: first those only in memory, then the
+ * outbox.
+ */
 export class Relay {
   private isStopping = false;
   private isFailing = false;
@@ -45,52 +48,64 @@ export class Relay {
     this.running = this.run();
   }
 
-  /** There is something to do now. */
+  /** Starts the next round now. */
   wake(): void {
     this.hasNews = true;
     this.endPoll();
   }
 
-  /** There will be rows soon: the commit comes later, and nobody tells. Looks twice; the rest is found by the next poll. */
+  /**
+   * Expects rows soon: the caller's transaction commits later, without notice. Checks twice; the next poll finds the
+   * rest.
+   */
   wakeSoon(): void {
     this.nudge(0, 25);
     this.nudge(1, 250);
   }
 
-  /** Events that the outbox has since a moment ago. */
+  /** Remembers events that were just written to the outbox. */
   remember(events: readonly string[]): void {
     this.committed.add(events);
   }
 
   /**
-   * The database went away, and the one that comes in its place may not know the latest rows: their events go to the
-   * stream from here. Where it does know them, they arrive twice and count once.
+   * Publishes the recently committed events from memory, because the database that takes over may lack them. Events
+   * that it has arrive twice and count once.
    */
   databaseIsLost(): void {
     const events = this.committed.takeAll();
     if (events.length === 0 || this.isStopping) return;
-    this.logger.warn({ count: events.length }, 'the database went away: telling what it was told last');
+    this.logger.warn(
+      { count: events.length },
+      'the database is down: publishing the latest events from memory',
+    );
     this.reportDropped(this.buffer.push(events));
     this.wake();
   }
 
-  /** Takes events that the outbox did not take. They are lost with the process until the background has stored them. */
+  /**
+   * Takes events that the outbox did not take. They are lost with the process unless the background stores them first.
+   */
   keepInMemory(events: readonly string[]): void {
     this.metrics.atRisk.inc(events.length);
     this.reportDropped(this.buffer.push(events));
     this.wake();
   }
 
-  /** Stores what is in memory, as far as the time allows; the outbox is left to the other replicas and the next start. */
+  /** Stores the events in memory, as far as time allows; the outbox is left to other replicas and the next start. */
   async stop(isLate: () => boolean): Promise<void> {
     this.isStopping = true;
     for (const nudge of this.nudges) clearTimeout(nudge);
-    this.endPoll();
+    // Also when the next poll has not begun yet.
+    this.wake();
     await this.running;
     while (this.buffer.size > 0 && !isLate()) if (!(await this.drainBuffer())) break;
     if (this.buffer.size === 0) return;
     this.metrics.lost.inc(this.buffer.size);
-    this.logger.error({ count: this.buffer.size }, 'stopping with tracking events in memory only: lost');
+    this.logger.error(
+      { count: this.buffer.size },
+      'stopped with tracking events only in memory: they are lost',
+    );
   }
 
   private async run() {
@@ -103,9 +118,9 @@ export class Relay {
           this.isFailing = false;
         }
       } catch (err) {
-        // Once per outage: the other attempts would say the same.
+        // Logged once per outage.
         if (!this.isFailing) this.logger.warn({ err }, 'cannot read the tracking outbox');
-        // A busy machine is late now and then; one that is late twice in a row may be cut off.
+        // A busy database may be late once; failing twice in a row means that it may be lost.
         if (this.isFailing || isDatabaseGone(err)) this.databaseIsLost();
         this.isFailing = true;
       }
@@ -124,11 +139,12 @@ export class Relay {
         if (this.buffer.size === 0) this.outbox.isAway = false;
         return true;
       }
-      this.breaker.reportAway('it does not acknowledge');
+      this.breaker.reportAway('no acknowledgement');
     }
     if (await this.outbox.write(events, BACKGROUND_TIMEOUT_MS)) {
       this.metrics.outboxed.inc(events.length);
-      if (this.outbox.isAway) this.logger.info('the tracking outbox takes events');
+      this.remember(events);
+      if (this.outbox.isAway) this.logger.info('the tracking outbox takes events again');
       this.outbox.isAway = false;
       return true;
     }
@@ -144,7 +160,7 @@ export class Relay {
     });
     this.metrics.oldestInOutbox.set(oldestAge);
     if (!delivered) {
-      this.breaker.reportAway('it does not acknowledge');
+      this.breaker.reportAway('no acknowledgement');
       return false;
     }
     this.metrics.relayed.inc(taken);
@@ -158,7 +174,7 @@ export class Relay {
   private reportDropped(count: number) {
     if (count === 0) return;
     this.metrics.lost.inc(count);
-    this.logger.error({ count }, 'the tracking buffer is full, the oldest events are lost');
+    this.logger.error({ count }, 'the tracking buffer is full; dropped the oldest events');
   }
 
   private nudge(slot: number, delayMs: number) {
@@ -168,7 +184,7 @@ export class Relay {
     }, delayMs).unref();
   }
 
-  /** Waits; a poll is cut short by news, a pause after a batch or a failure is not. */
+  /** Waits. `wake` ends a poll early, but not the pause after a batch or a failure. */
   private async rest(pauseMs: number) {
     const isPoll = pauseMs === POLL_MS;
     if (!(isPoll && this.hasNews))

@@ -4,15 +4,15 @@ const FIRST_PROBE_MS = 50;
 const MAX_PROBE_MS = 500;
 
 export interface StreamBreakerEvents {
-  /** The stream is away. Comes again with each sign of it. */
+  /** The stream is down. Called again with each sign of it. */
   onAway: () => void;
-  /** The stream takes events again. */
+  /** The stream is up again. */
   onBack: () => void;
 }
 
 /**
- * Knows whether the stream is away, so that customers do not wait for it again and again. Any sign of absence suffices;
- * only a probe in the background, never a customer's event, proves that it is back.
+ * A circuit breaker that keeps requests from waiting for a stream that is down. Any failure opens it; only a background
+ * probe, never a request's event, closes it.
  */
 export class StreamBreaker {
   private away = true;
@@ -22,12 +22,12 @@ export class StreamBreaker {
   private isStopped = false;
 
   /**
-   * @param probe publishes a message that proves the whole way: connection, stream, room in it
-   * @param patienceMs a stream that answers later is too late for a customer, and as good as away
+   * @param probe publishes a message that proves the whole path: connection, stream, room in it
+   * @param timeoutMs timeout for requests; a stream that responds more slowly counts as down
    */
   constructor(
     private readonly probe: () => Promise<boolean>,
-    private readonly patienceMs: number,
+    private readonly timeoutMs: number,
     private readonly logger: Logger,
     private readonly events: StreamBreakerEvents,
   ) {}
@@ -36,25 +36,25 @@ export class StreamBreaker {
     return this.away;
   }
 
-  /** Takes the stream to be away from now on, until a probe says otherwise. */
+  /** Treats the stream as down until a probe succeeds. */
   reportAway(reason: string): void {
     if (!this.away) {
       this.away = true;
-      if (!this.isStopped) this.logger.warn({ reason }, 'tracking stream away, events go to the outbox');
+      if (!this.isStopped) this.logger.warn({ reason }, 'tracking stream is down, events go to the outbox');
       this.probeDelay = FIRST_PROBE_MS;
     }
     this.probeSoon(this.probeDelay);
     this.events.onAway();
   }
 
-  /** To be called when there is reason to hope. */
+  /** Schedules a probe. */
   probeSoon(delayMs: number): void {
     if (this.isProbing || !this.away || this.isStopped) return;
     clearTimeout(this.probeTimer);
     this.probeTimer = setTimeout(() => void this.lookForStream(), delayMs).unref();
   }
 
-  /** No probe from now on. */
+  /** Stops probing. */
   stop(): void {
     this.isStopped = true;
     clearTimeout(this.probeTimer);
@@ -66,10 +66,10 @@ export class StreamBreaker {
     const startedAt = performance.now();
     const isStored = await this.probe();
     this.isProbing = false;
-    if (isStored && performance.now() - startedAt <= this.patienceMs) {
+    if (isStored && performance.now() - startedAt <= this.timeoutMs) {
       this.away = false;
       this.probeDelay = FIRST_PROBE_MS;
-      this.logger.info('tracking stream takes events');
+      this.logger.info('tracking stream takes events again');
       this.events.onBack();
     } else {
       this.probeDelay = Math.min(this.probeDelay * 2, MAX_PROBE_MS);

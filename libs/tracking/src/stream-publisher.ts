@@ -9,15 +9,15 @@ interface Awaited {
 }
 
 export interface StreamPublisherEvents {
-  /** The connection has gone; everything in flight has been answered with false. */
+  /** The connection is lost; all publishes in flight have returned false. */
   onLost: () => void;
-  /** The connection is there (again); whether the stream answers is not known yet. */
+  /** Connected (again); whether the stream responds is not known yet. */
   onConnected: () => void;
 }
 
 /**
- * Publishes to JetStream and waits for the acknowledgement. It does by hand what `JetStreamClient.publish` does (a
- * reply subject per message under one subscription), because that costs about 43 us per message.
+ * Publishes to JetStream and waits for the acknowledgement. Uses one subscription and a reply subject per message
+ * instead of `JetStreamClient.publish`, which costs about 43 us per message.
  */
 export class StreamPublisher {
   private connection: Connection | null = null;
@@ -48,8 +48,8 @@ export class StreamPublisher {
   }
 
   /**
-   * @returns true if the stream has stored the message; false when it did not say so in time, refused it, does not
-   * exist or cannot be reached. A message that timed out may still arrive.
+   * @returns true if the stream has stored the message; false if it timed out, was refused, or the stream is missing or
+   * unreachable. A message that timed out may still arrive.
    */
   publish(payload: Uint8Array, timeoutMs: number): Promise<boolean> {
     const { connection } = this;
@@ -61,8 +61,8 @@ export class StreamPublisher {
         this.awaited.delete(token);
         resolve(stored);
       };
-      // After a long turn of the event loop timers run before the acknowledgements that have already arrived are
-      // read, so these get one more turn.
+      // After a long event-loop iteration, timers run before acknowledgements that have already arrived are read, so
+      // wait for one more iteration.
       const timer = setTimeout(() => setImmediate(() => this.awaited.get(token)?.settle(false)), timeoutMs);
       this.awaited.set(token, { settle, timer });
       try {
@@ -104,7 +104,9 @@ export class StreamPublisher {
 
 const randomToken = (): string => Math.random().toString(36).slice(2, 12);
 
-/** `{"stream":"TRACKING","seq":1}`. An error has a member `error`; "nobody listens" (503) has no body at all. */
+/**
+ * Success is `{"stream":"TRACKING","seq":1}`. An error has a member `error`; "no responders" (503) has an empty body.
+ */
 const isAcknowledged = (body: Uint8Array): boolean => {
   if (body.length === 0) return false;
   try {

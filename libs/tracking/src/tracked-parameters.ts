@@ -4,10 +4,10 @@ import { ATTRIBUTE_VALUE_LIMIT, MAX_JOURNEY_ID_LENGTH, UTM_NAMES } from '@perkwa
 
 const VALUE = { type: 'string', maxLength: ATTRIBUTE_VALUE_LIMIT - 1 } as const;
 
-/** Custom attributes in the query (specification section 2). */
+/** Query parameters for custom attributes (specification section 2). */
 export const ApiAttributes = () =>
   applyDecorators(
-    // The object stands for any number of parameters, each named as one of its members.
+    // The object stands for any number of parameters, one per member.
     ApiQuery({
       name: 'cmeta_*',
       required: false,
@@ -20,7 +20,7 @@ export const ApiAttributes = () =>
     ...UTM_NAMES.map((name) => ApiQuery({ name, required: false, schema: VALUE })),
   );
 
-/** What every tracked address takes beside its own parameters. */
+/** Query parameters of every tracked URL, besides its own. */
 export const ApiTracked = () =>
   applyDecorators(
     ApiQuery({

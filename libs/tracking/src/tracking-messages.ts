@@ -1,20 +1,20 @@
-/** The messages in which events travel to the stream: `{"events": [...]}`, each event as its JSON text. */
+/** Limits of the messages that carry events to the stream: `{"events": [...]}`, each event in JSON. */
 export const EVENTS_PER_MESSAGE = 1_000;
-/** UTF-16 units, at most 3 bytes each: stays under the broker's max_payload of 1 MB. */
+/** UTF-16 units, at most 3 bytes each: stays below the broker's max_payload of 1 MB. */
 export const CHARACTERS_PER_MESSAGE = 250_000;
 const MAX_EVENT_BYTES = 900_000;
 
 export const toMessage = (events: readonly string[]): Buffer =>
   Buffer.from(`{"events":[${events.join(',')}]}`);
 
-/** Proves that the stream takes messages; its consumer stores nothing of it. */
+/** Proves that the stream takes messages; ingest stores nothing of it. */
 export const NO_EVENTS = toMessage([]);
 
-/** True if a message with this event alone is one that the broker takes. */
+/** Returns true if the broker takes a message with only this event. */
 export const isSendable = (event: string): boolean =>
   event.length < CHARACTERS_PER_MESSAGE || Buffer.byteLength(event) <= MAX_EVENT_BYTES;
 
-/** Splits events, in their order, into groups that fit one message each. */
+/** Splits events, in order, into groups that fit into one message each. */
 export function splitIntoMessages(events: readonly string[]): string[][] {
   const messages: string[][] = [];
   let characters = Infinity;

@@ -1,12 +1,12 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 
-/** What is asked at each scrape. */
+/** State that is read at each scrape. */
 export interface TrackingState {
   bufferedEvents: () => number;
   isStreamAway: () => boolean;
 }
 
-/** What Prometheus learns of the events on their way. All count events, not messages. */
+/** Metrics of events on their way to the stream. They count events, not messages. */
 export class TrackingMetrics {
   readonly published: Counter;
   readonly outboxed: Counter;
@@ -20,21 +20,24 @@ export class TrackingMetrics {
     const counter = (name: string, help: string) => new Counter({ name, help, registers });
     this.published = counter('tracking_published_total', 'Events acknowledged by the stream at once');
     this.outboxed = counter('tracking_outboxed_total', 'Events written to the outbox instead');
-    this.relayed = counter('tracking_relayed_total', 'Events that followed from the outbox to the stream');
-    this.atRisk = counter('tracking_at_risk_total', 'Events answered while they were in memory only');
+    this.relayed = counter('tracking_relayed_total', 'Events relayed from the outbox to the stream');
+    this.atRisk = counter(
+      'tracking_at_risk_total',
+      'Events whose requests were acknowledged while they were only in memory',
+    );
     this.lost = counter(
       'tracking_lost_total',
-      'Events dropped: the buffer was full, or too large to be sent',
+      'Events dropped because the buffer was full or they were too large to send',
     );
 
     const gauge = (name: string, help: string, value?: () => number) =>
       new Gauge({ name, help, registers, collect: value && gaugeOf(value) });
     this.oldestInOutbox = gauge(
       'tracking_outbox_oldest_seconds',
-      'Age of the oldest event in the outbox at the last look',
+      'Age of the oldest event in the outbox when it was last read',
     );
-    gauge('tracking_buffered', 'Events that are in memory only', bufferedEvents);
-    gauge('tracking_breaker_open', '1 while the stream is taken to be away', () => Number(isStreamAway()));
+    gauge('tracking_buffered', 'Events that are only in memory', bufferedEvents);
+    gauge('tracking_breaker_open', '1 while the stream is considered down', () => Number(isStreamAway()));
   }
 }
 

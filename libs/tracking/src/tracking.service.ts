@@ -12,7 +12,7 @@ import { isSendable, NO_EVENTS, toMessage } from './tracking-messages.js';
 import { TrackingMetrics } from './tracking-metrics.js';
 import { WaitingEvents, type Batch } from './waiting-events.js';
 
-/** Injects other bounds of the buffer for events that neither stream nor outbox could take. */
+/** Injects other limits for the buffer of events that neither stream nor outbox could take. */
 export const TRACKING_BUFFER = Symbol('TRACKING_BUFFER');
 export interface TrackingBuffer {
   maxEvents: number;
@@ -20,19 +20,19 @@ export interface TrackingBuffer {
 }
 const DEFAULT_BUFFER: TrackingBuffer = { maxEvents: 100_000, maxCharacters: 32 * 1024 * 1024 };
 
-/** How long a customer waits for the stream before the event goes to the outbox. */
+/** How long a request waits for the stream before its event goes to the outbox. */
 const ACK_TIMEOUT_MS = 75;
-/** How long a customer waits for the outbox before the event goes to the buffer. */
+/** How long a request waits for the outbox before its event goes to the buffer. */
 const OUTBOX_TIMEOUT_MS = 400;
 const SHUTDOWN_LIMIT_MS = 4_000;
-/** Messages that wait for an acknowledgement; events that arrive meanwhile share the next one. */
+/** Messages in flight; events that arrive meanwhile share the next one. */
 const MESSAGES_IN_FLIGHT = 8;
 
 /**
- * Takes events until they are durable: acknowledged by JetStream or, when that does not answer, written to the app's
- * own outbox, which is relayed later. While the stream is away events go straight to the outbox
- * (docs/adr/0007-tracking-publisher.md). Every event arrives at least once; the store counts (account, at, id) once, so
- * a message needs no id of its own and a late arrival does no harm.
+ * Makes events durable: acknowledged by JetStream or, if that does not respond, written to the app's own outbox and
+ * relayed later. While the stream is down, events go straight to the outbox (docs/adr/0007-tracking-publisher.md).
+ * Delivery is at least once; the event store counts (account, at, id) once, so messages need no id and late duplicates
+ * are harmless.
  */
 @Injectable()
 export class TrackingService implements OnModuleInit {
@@ -50,7 +50,7 @@ export class TrackingService implements OnModuleInit {
   constructor(
     // The subject in the stream is `tracking.<app>`.
     @Inject(APP_NAME) app: string,
-    // The outbox has a pool of its own, so that an app can track without a data source.
+    // The outbox has its own pool, so an app can track without a data source.
     @Inject(ENV) { DATABASE_URL }: { DATABASE_URL: string },
     private readonly nats: NatsService,
     @Inject(LOGGER) private readonly logger: Logger,
@@ -78,20 +78,20 @@ export class TrackingService implements OnModuleInit {
   onModuleInit() {
     void this.publisher.run();
     this.relay.start();
-    // After the last request was answered, before the connections close.
+    // After the response to the last request, before the connections close.
     this.nats.beforeClose(() => this.close());
   }
 
-  /** Resolves when the event is durable, within well under a second whatever is away; never rejects. */
+  /** Resolves when the event is durable, well within a second whatever is down; never rejects. */
   track(event: TrackingEvent): Promise<void> {
     return this.trackSerialized(JSON.stringify(event));
   }
 
-  /** `track` for an event whose JSON text is at hand. */
+  /** `track` for an event that is already serialized. */
   trackSerialized(event: string): Promise<void> {
     if (!this.accepts(event)) return Promise.resolve();
     const durable = this.waiting.add(event);
-    // An immediate runs after all requests that were read in this turn of the event loop, so they share a message.
+    // An immediate runs after all requests read in this event-loop iteration, so their events share a message.
     if (!this.isFlushScheduled) {
       this.isFlushScheduled = true;
       setImmediate(this.flush);
@@ -100,8 +100,8 @@ export class TrackingService implements OnModuleInit {
   }
 
   /**
-   * Writes the events in the caller's transaction, so that they exist if and only if it commits; they are relayed soon
-   * after. Rejects as any statement of that transaction does.
+   * Writes the events in the caller's transaction, so they exist only if it commits; they are relayed soon after.
+   * Rejects like any statement of that transaction.
    */
   async trackInTransaction(runner: SqlRunner, events: readonly TrackingEvent[]): Promise<void> {
     const texts = events.map((event) => JSON.stringify(event)).filter((text) => this.accepts(text));
@@ -111,18 +111,18 @@ export class TrackingService implements OnModuleInit {
   }
 
   /**
-   * For a statement of the app's own that inserts into `tracking_outbox (event)`, each the JSON text of an event: has
-   * them relayed soon. Without it they wait for the next poll.
+   * Relays rows soon that the app itself inserted into `tracking_outbox (event)`, each the JSON of an event. Otherwise
+   * they wait for the next poll.
    *
-   * @param committed those whose transaction has committed, before anybody is answered: they arrive even if the database
-   * dies now and a standby that has not heard of them takes its place
+   * @param committed events whose transaction has committed. Call this before responding to the request: then they
+   * arrive even if the database fails over to a standby that lacks them
    */
   relaySoon(committed: readonly string[] = []): void {
     this.relay.remember(committed);
     this.relay.wakeSoon();
   }
 
-  /** Takes a person out of the events that wait in the outbox; those on their way are caught where they arrive. */
+  /** Erases a person from the events in the outbox; analytics-query erases events in flight when they arrive. */
   erase(erasure: Erasure): Promise<void> {
     return this.outbox.erase(erasure);
   }
@@ -130,7 +130,7 @@ export class TrackingService implements OnModuleInit {
   private accepts(event: string): boolean {
     if (isSendable(event)) return true;
     this.metrics.lost.inc();
-    this.logger.error({ characters: event.length }, 'a tracking event is too large and was dropped');
+    this.logger.error({ characters: event.length }, 'dropped a tracking event that is too large');
     return false;
   }
 
@@ -152,7 +152,7 @@ export class TrackingService implements OnModuleInit {
       this.metrics.published.inc(batch.events.length);
       this.settle(batch);
     } else {
-      this.breaker.reportAway('it does not acknowledge');
+      this.breaker.reportAway('no acknowledgement');
       void this.keepLocally(batch);
     }
     this.flush();
@@ -162,7 +162,7 @@ export class TrackingService implements OnModuleInit {
     if (!this.outbox.isAway && (await this.outbox.write(batch.events, OUTBOX_TIMEOUT_MS))) {
       this.metrics.outboxed.inc(batch.events.length);
       this.relay.remember(batch.events);
-      // The stream may have come back while this was written.
+      // The stream may have come back meanwhile.
       if (!this.breaker.isAway) this.relay.wake();
     } else {
       if (!this.outbox.isAway) this.logger.error('neither the tracking stream nor the outbox takes events');

@@ -14,7 +14,7 @@ const newBatch = (): Batch => {
   return { events: [], characters: 0, durable, settle };
 };
 
-/** Events that are still to be sent, in the order in which they came, in batches as large as a message may be. */
+/** Events to be sent, in order of arrival, in batches as large as a message may be. */
 export class WaitingEvents {
   private readonly batches: Batch[] = [];
 
@@ -22,7 +22,7 @@ export class WaitingEvents {
     return this.batches.length === 0;
   }
 
-  /** @returns the promise of the batch that the event is in */
+  /** @returns the promise of the event's batch */
   add(event: string): Promise<void> {
     let batch = this.batches.at(-1);
     const isFull =

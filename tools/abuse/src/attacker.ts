@@ -1,6 +1,6 @@
 /**
- * A process of its own, and one that waits for all others: an attacker has machines of his own, and what an attack costs
- * whoever makes it is not to be taken for what it costs others.
+ * Runs attacks in a process of lowest priority: real attackers have their own machines, so the CPU time of an attack
+ * must not slow down the fleet.
  */
 import { setPriority } from 'node:os';
 import { ATTACKS } from './attacks.js';

@@ -4,10 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { AppName } from '@perkway/domain';
 import type { Target } from './target.js';
 
-const ANSWER_WITHIN_MS = 30_000;
+const RESPONSE_TIMEOUT_MS = 30_000;
 const MOST_AT_ONCE = 200;
 const TICK_MS = 20;
-/** What is refused at once is a flood of connections otherwise, which is not what is tried by holding them. */
+/** Wait before replacing a closed connection. Without it, holding connections would become a flood of new ones. */
 const REOPENED_AFTER_MS = 1_000;
 
 export interface HostileRequest {
@@ -17,40 +17,40 @@ export interface HostileRequest {
   headers?: Record<string, string>;
   body?: string;
 }
-export interface HostileAnswer {
+export interface HostileResponse {
   status: number;
   headers: IncomingHttpHeaders;
   text: string;
 }
 
-/** What came of an attack. */
+/** The result of an attack. */
 export interface Outcome {
-  /** How often, by app and status; `cut` for connections that were ended or refused. */
-  answers: Record<string, number>;
-  /** What should not have been. */
+  /** Number of responses by app and status; `cut` counts connections that were closed or refused. */
+  responses: Record<string, number>;
+  /** Violated expectations. */
   breaches: string[];
-  /** Milliseconds of a processor that it took whoever attacked. */
+  /** CPU time of the attacker in milliseconds. */
   cpuMs?: number;
 }
 
-/** Somebody who means harm, at one address, and what they are answered. */
+/** An attacker at one address, with the responses it gets. */
 export class HostileClient {
-  readonly outcome: Outcome = { answers: {}, breaches: [] };
+  readonly outcome: Outcome = { responses: {}, breaches: [] };
   private readonly agent = new Agent({ keepAlive: true, maxSockets: 50 });
   private readonly turns = new Map<AppName, number>();
 
   constructor(
     private readonly target: Target,
-    /** Of documentation, so nobody's. */
+    /** From a range for documentation, so nobody's. */
     private readonly address: string,
   ) {}
 
   count(what: string): void {
-    this.outcome.answers[what] = (this.outcome.answers[what] ?? 0) + 1;
+    this.outcome.responses[what] = (this.outcome.responses[what] ?? 0) + 1;
   }
 
   counted(what: string): number {
-    return this.outcome.answers[what] ?? 0;
+    return this.outcome.responses[what] ?? 0;
   }
 
   breach(what: string): void {
@@ -58,7 +58,7 @@ export class HostileClient {
     if (!breaches.includes(what)) breaches.push(what);
   }
 
-  /** Each of the replicas in turn. */
+  /** Returns the ports of the replicas in turn. */
   portOf(app: AppName): number {
     const ports = this.target.ports[app];
     const turn = this.turns.get(app) ?? 0;
@@ -66,9 +66,9 @@ export class HostileClient {
     return ports[turn % ports.length]!;
   }
 
-  /** Undefined where there was no answer. 5xx is a breach whoever asks. */
-  async ask({ app, path, method, headers, body }: HostileRequest): Promise<HostileAnswer | undefined> {
-    const answer = await new Promise<HostileAnswer | undefined>((resolve) => {
+  /** Sends a request. Returns undefined without a response. Any 5xx is a breach. */
+  async request({ app, path, method, headers, body }: HostileRequest): Promise<HostileResponse | undefined> {
+    const response = await new Promise<HostileResponse | undefined>((resolve) => {
       const sent = request({
         host: '127.0.0.1',
         port: this.portOf(app),
@@ -76,8 +76,8 @@ export class HostileClient {
         method,
         agent: this.agent,
         headers: { 'x-forwarded-for': this.address, ...headers },
-        timeout: ANSWER_WITHIN_MS,
-        // Whatever it holds.
+        timeout: RESPONSE_TIMEOUT_MS,
+        // Accept any response headers.
         insecureHTTPParser: true,
       });
       sent.on('timeout', () => sent.destroy());
@@ -92,13 +92,13 @@ export class HostileClient {
       });
       sent.end(body);
     });
-    this.count(`${app} ${answer?.status ?? 'cut'}`);
-    if (answer && answer.status >= 500)
-      this.breach(`${app} answers ${answer.status}: ${answer.text.slice(0, 160)}`);
-    return answer;
+    this.count(`${app} ${response?.status ?? 'cut'}`);
+    if (response && response.status >= 500)
+      this.breach(`${app} responds with ${response.status}: ${response.text.slice(0, 160)}`);
+    return response;
   }
 
-  /** Open loop: so many a second whether they are answered or not, but no more than a few hundred at once. */
+  /** Starts `perSecond` requests a second without waiting for responses (open loop), up to a few hundred at once. */
   async flood(perSecond: number, ms: number, make: (index: number) => Promise<unknown>): Promise<void> {
     const began = performance.now();
     const work = new Set<Promise<unknown>>();
@@ -116,8 +116,8 @@ export class HostileClient {
   }
 
   /**
-   * Connections that are kept for a while, each replaced when the server ends it.
-   * @param live what one of them does when it is open
+   * Holds connections open for a while and replaces each one that the server closes.
+   * @param live called with each open connection
    */
   async hold(
     apps: AppName[],
@@ -143,7 +143,7 @@ export class HostileClient {
       if (opened % 100 === 99) await sleep(TICK_MS);
     }
     await sleep(ms);
-    this.outcome.answers.held = sockets.size;
+    this.outcome.responses.held = sockets.size;
     isOver = true;
     for (const socket of sockets) socket.destroy();
   }

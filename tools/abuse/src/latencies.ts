@@ -1,4 +1,4 @@
-import { SURFACE_NAMES, type Attempt, type Surface } from '@perkway/trials';
+import { OPERATION_NAMES, type Attempt, type Operation } from '@perkway/test-fleet';
 
 interface Latency {
   /** Milliseconds. */
@@ -6,32 +6,32 @@ interface Latency {
   p99: number;
 }
 export interface Comparison {
-  surface: Surface;
+  operation: Operation;
   alone: Latency;
   attacked: Latency;
-  /** The median of the rounds: one that the machine spoiled decides nothing. */
+  /** The median over the rounds, so that one disturbed round decides nothing. */
   ratio: number;
-  /** Requests of the attacked rounds that were answered 503, or not at all. */
+  /** Requests in attacked rounds that got 503 or no response. */
   refusals: number;
 }
 
-/** @param share of the numbers that are no larger than the answer */
+/** @param share of the numbers that are not larger than the result */
 export function quantile(numbers: number[], share: number): number {
   const sorted = [...numbers].sort((one, other) => one - other);
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? NaN;
 }
 
-/** What was never answered has taken for ever. */
-const latenciesOf = (attempts: Attempt[], surface: Surface): number[] =>
+/** Latencies of an operation. Without a response it is infinite. */
+const latenciesOf = (attempts: Attempt[], operation: Operation): number[] =>
   attempts
-    .filter((attempt) => attempt.surface === surface)
-    .map(({ begunAt, answeredAt = Infinity }) => answeredAt - begunAt);
+    .filter((attempt) => attempt.operation === operation)
+    .map(({ begunAt, acknowledgedAt = Infinity }) => acknowledgedAt - begunAt);
 
-/** By surface what rounds alone and rounds beside an attack have taken; surfaces with nothing to compare are left out. */
+/** Compares rounds without and with an attack by operation. Operations without requests in both are omitted. */
 export function compare(rounds: [alone: Attempt[], attacked: Attempt[]][]): Comparison[] {
-  return SURFACE_NAMES.flatMap((surface) => {
+  return OPERATION_NAMES.flatMap((operation) => {
     const of = rounds.map(
-      ([alone, attacked]) => [latenciesOf(alone, surface), latenciesOf(attacked, surface)] as const,
+      ([alone, attacked]) => [latenciesOf(alone, operation), latenciesOf(attacked, operation)] as const,
     );
     const usable = of.filter((pair) => pair.every(({ length }) => length > 0));
     if (usable.length === 0) return [];
@@ -42,8 +42,8 @@ export function compare(rounds: [alone: Attempt[], attacked: Attempt[]][]): Comp
     const ratios = usable.map(([alone, attacked]) => quantile(attacked, 0.5) / quantile(alone, 0.5));
     const refusals = rounds
       .flatMap(([, attacked]) => attacked)
-      .filter((attempt) => attempt.surface === surface)
+      .filter((attempt) => attempt.operation === operation)
       .reduce((sum, attempt) => sum + attempt.refusals, 0);
-    return [{ surface, alone: all(0), attacked: all(1), ratio: quantile(ratios, 0.5), refusals }];
+    return [{ operation, alone: all(0), attacked: all(1), ratio: quantile(ratios, 0.5), refusals }];
   });
 }

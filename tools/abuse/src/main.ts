@@ -1,20 +1,16 @@
 /**
- * Lets one tenant, or somebody without a key, attack a fleet of its own while another tenant uses it:
- * `npm run abuse [-- --rounds N] [--seconds N] [--only TEXT] [--json FILE] [--skip-latency] [--seed N]`. Ends with 0 when the other one noticed
- * nothing and the limits held, 1 when not, 2 when the run could not be made.
- *
- * What is compared is what Perkway makes of an attack, not what else shares two processors with it: whoever attacks yields to
- * everybody (an attacker has machines of its own) and is past every limit all the same, the fleet has processors to spare before it begins, and
- * an attack is made once before its rounds count. So it takes a machine that does nothing else.
+ * It measures how Perkway handles an attack, not the competition for two processors: the attacker has the lowest
+ * priority but still exceeds every limit, the fleet has CPU time to spare, and each attack runs once before it is
+ * measured. It needs an otherwise idle machine.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { readCommandLine, refuseUsage } from '@perkway/command-line';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { APPS } from '@perkway/fleet';
-import { Load, revocations, seededRandom, TrialFleet, type Attempt } from '@perkway/trials';
+import { Load, revocations, seededRandom, TestFleet, type Attempt } from '@perkway/test-fleet';
 import { ATTACKS } from './attacks.js';
 import type { Order } from './attacker.js';
 import type { Outcome } from './hostile-client.js';
@@ -22,34 +18,46 @@ import { compare, type Comparison } from './latencies.js';
 import { processorTime, shares, type ProcessorTime } from './processor-time.js';
 import { analyticsTokenOf, makeTarget } from './target.js';
 
+const USAGE = `npm run abuse -- [options]
+
+Attacks a test fleet as one tenant, or without a key, while another tenant uses it. Exits with 0 if the other tenant was not
+affected and the limits held, 1 if not, 2 if the run failed.
+
+  --rounds <number>   measured rounds per attack; default: 3
+  --seconds <number>  length of a round; default: 6
+  --only <text>       only attacks whose name contains it
+  --json <file>       writes the results to the file
+  --skip-latency      does not judge latencies, for a busy machine
+  --seed <number>     seed of the random numbers; default: 1`;
+
 const MIB = 1024 ** 2;
-/** Small enough that a machine which does all of it at once can be far past it, and above what tenant B asks for. */
+/** Low enough to exceed by far on one machine that runs everything, and higher than tenant B's rate. */
 const KEY_LIMIT = 15;
-const GUESS_LIMIT = 60;
+const FAILED_ATTEMPT_LIMIT = 60;
 const LIMITS = {
   RATE_LIMIT_PER_KEY: String(KEY_LIMIT),
-  UNKNOWN_KEYS_PER_MINUTE: String(GUESS_LIMIT),
-  UNKNOWN_LINKS_PER_MINUTE: String(GUESS_LIMIT),
+  UNKNOWN_KEYS_PER_MINUTE: String(FAILED_ATTEMPT_LIMIT),
+  UNKNOWN_LINKS_PER_MINUTE: String(FAILED_ATTEMPT_LIMIT),
 };
-/** Between two parts, so that one does not pay for the other. */
+/** Pause after each part, so that it does not affect the next one. */
 const CALM_MS = 1_000;
 /**
- * Of the rates at which chaos uses a fleet. On two processors that takes most of them, and what was measured then would be the queue
- * for a processor that any other request makes longer.
+ * Fraction of the workload's normal rates, which use most of two processors. More would measure the queue for a
+ * processor.
  */
 const PACE = 0.5;
 const CARDS = 20_000;
 const REVOCATION = 'a key is revoked';
 const MOST_MIB = 512;
-/** Of the answers to tenant B at the median, in an attack and alone. */
+/** Maximum ratio of tenant B's median latency with an attack to that without. */
 const MOST_RATIO = 2;
-/** Below it a difference says nothing on a machine that does everything at once. */
+/** Smaller differences are noise on a machine that runs everything. */
 const NOISE_MS = 5;
 
 const write = (line: string): void => void process.stdout.write(`${line}\n`);
 
 function readOptions() {
-  const { values } = parseArgs({
+  const { values } = readCommandLine(USAGE, {
     options: {
       rounds: { type: 'string', default: '3' },
       seconds: { type: 'string', default: '6' },
@@ -65,7 +73,7 @@ function readOptions() {
     number,
   ];
   if (![rounds, seconds, seed].every((each) => Number.isInteger(each) && each > 0))
-    throw new Error('use --rounds, --seconds and --seed with whole numbers');
+    refuseUsage('--rounds, --seconds and --seed must be positive whole numbers');
   return {
     rounds,
     ms: seconds * 1_000,
@@ -78,17 +86,17 @@ function readOptions() {
 
 export interface Row {
   attack: string;
-  answers: Record<string, number>;
+  responses: Record<string, number>;
   comparisons: Comparison[];
-  /** Of the last round. */
+  /** CPU shares in the last round. */
   processors: Record<'alone' | 'attacked', ProcessorTime>;
-  /** The largest process of any app after it. */
+  /** The app process with the most memory after the attack. */
   largest: string;
   breaches: string[];
 }
 
-/** The resident memory of the largest process, in MiB, and whose it is. */
-function largestOf(fleet: TrialFleet): { app: string; mib: number } {
+/** Returns the app with the largest peak memory of a process, in MiB. */
+function largestOf(fleet: TestFleet): { app: string; mib: number } {
   const sizes = Object.values(fleet.replicas)
     .flat()
     .map(({ app, process: { pid } }) => ({
@@ -98,16 +106,16 @@ function largestOf(fleet: TrialFleet): { app: string; mib: number } {
   return sizes.sort((one, other) => other.mib - one.mib)[0]!;
 }
 
-function writeRow({ attack, answers, largest, processors, comparisons, breaches }: Row): void {
+function writeRow({ attack, responses, largest, processors, comparisons, breaches }: Row): void {
   const listed = (numbers: Record<string, number>, digits: number) =>
     Object.entries(numbers)
       .map(([name, number]) => `${name} ${number.toFixed(digits)}`)
       .join(', ');
-  write(`\n${attack}: ${listed(answers, 0)}; largest process: ${largest}`);
+  write(`\n${attack}: ${listed(responses, 0)}; largest process: ${largest}`);
   for (const [when, had] of Object.entries(processors)) write(`  processors ${when}: ${listed(had, 2)}`);
-  for (const { surface, alone, attacked, ratio } of comparisons)
+  for (const { operation, alone, attacked, ratio } of comparisons)
     write(
-      `  ${surface.padEnd(11)} p50 ${alone.p50.toFixed(1).padStart(7)} -> ${attacked.p50.toFixed(1).padStart(7)} ms  x${ratio.toFixed(2)}   p99 ${alone.p99.toFixed(0).padStart(5)} -> ${attacked.p99.toFixed(0).padStart(5)} ms`,
+      `  ${operation.padEnd(11)} p50 ${alone.p50.toFixed(1).padStart(7)} -> ${attacked.p50.toFixed(1).padStart(7)} ms  x${ratio.toFixed(2)}   p99 ${alone.p99.toFixed(0).padStart(5)} -> ${attacked.p99.toFixed(0).padStart(5)} ms`,
     );
   for (const breach of breaches) write(`  breach: ${breach}`);
 }
@@ -116,7 +124,7 @@ async function run({ rounds, ms, seed, only, json, judgesLatency }: ReturnType<t
   const began = Date.now();
   const progress = (text: string) =>
     write(`${String(Math.round((Date.now() - began) / 1_000)).padStart(4)} s  ${text}`);
-  const fleet = await TrialFleet.start({
+  const fleet = await TestFleet.start({
     replicas: 2,
     streamBytes: 256 * MIB,
     brokerBytes: 512 * MIB,
@@ -129,11 +137,11 @@ async function run({ rounds, ms, seed, only, json, judgesLatency }: ReturnType<t
   let isFine = false;
   try {
     progress('preparing two tenants');
-    const target = await makeTarget(fleet, { keyLimit: KEY_LIMIT, guessLimit: GUESS_LIMIT });
+    const target = await makeTarget(fleet, { keyLimit: KEY_LIMIT, failedAttemptLimit: FAILED_ATTEMPT_LIMIT });
     const load = new Load(fleet, seededRandom(seed), PACE);
     await load.prepare(CARDS);
     load.start();
-    // Until every process has compiled what it does often.
+    // Warm-up: every process compiles its hot code.
     await sleep(5 * CALM_MS);
     const part = async (work: () => Promise<unknown>) => {
       load.phase += 1;
@@ -155,7 +163,7 @@ async function run({ rounds, ms, seed, only, json, judgesLatency }: ReturnType<t
       const pairs: [alone: Attempt[], attacked: Attempt[]][] = [];
       const row: Row = {
         attack: name,
-        answers: {},
+        responses: {},
         comparisons: [],
         processors: { alone: {}, attacked: {} },
         largest: '',
@@ -163,16 +171,16 @@ async function run({ rounds, ms, seed, only, json, judgesLatency }: ReturnType<t
       };
       load.wrong.clear();
       const keep = (outcome: Outcome) => {
-        for (const [what, times] of Object.entries(outcome.answers))
-          row.answers[what] = (row.answers[what] ?? 0) + times;
+        for (const [what, times] of Object.entries(outcome.responses))
+          row.responses[what] = (row.responses[what] ?? 0) + times;
         row.breaches.push(...outcome.breaches.filter((breach) => !row.breaches.includes(breach)));
       };
-      // Times do not count yet: what it takes to compile what nobody asked for before, a process pays once and not in each attack.
-      progress(`${name}, for the first time`);
+      // Not measured: each process compiles new code paths once, not in each attack.
+      progress(`${name}, warm-up`);
       const first = await part(async () => keep(await attack(name)));
       const refusedFirst = first.attempts.reduce((sum, { refusals }) => sum + refusals, 0);
       if (refusedFirst > 0)
-        row.breaches.push(`tenant B: ${refusedFirst} were answered 503 or not at all the first time`);
+        row.breaches.push(`tenant B: ${refusedFirst} requests got 503 or no response during the warm-up`);
       for (let round = 0; round < rounds; round += 1) {
         progress(`${name}, ${round + 1} of ${rounds}`);
         const alone = await part(() => sleep(ms));
@@ -187,13 +195,13 @@ async function run({ rounds, ms, seed, only, json, judgesLatency }: ReturnType<t
       }
       row.comparisons = compare(pairs);
       for (const [what, times] of load.wrong) row.breaches.push(`tenant B, ${times} times: ${what}`);
-      for (const { surface, refusals, alone, attacked, ratio } of row.comparisons) {
+      for (const { operation, refusals, alone, attacked, ratio } of row.comparisons) {
         if (refusals > 0)
-          row.breaches.push(`tenant B, ${surface}: ${refusals} were answered 503 or not at all`);
-        // Also where there is nothing to compare with.
+          row.breaches.push(`tenant B, ${operation}: ${refusals} requests got 503 or no response`);
+        // Written so that NaN (nothing to compare) counts as a breach.
         if (judgesLatency && !(ratio <= MOST_RATIO || attacked.p50 - alone.p50 <= NOISE_MS))
           row.breaches.push(
-            `tenant B, ${surface}: ${attacked.p50.toFixed(1)} ms instead of ${alone.p50.toFixed(1)} ms`,
+            `tenant B, ${operation}: ${attacked.p50.toFixed(1)} ms instead of ${alone.p50.toFixed(1)} ms`,
           );
       }
       const { app, mib } = largestOf(fleet);
@@ -220,7 +228,7 @@ async function run({ rounds, ms, seed, only, json, judgesLatency }: ReturnType<t
     isFine = breaches.length === 0;
     write(
       isFine
-        ? 'The other tenant noticed nothing, and every limit held.'
+        ? 'The other tenant was not affected, and every limit held.'
         : `FAILED; the logs are in ${fleet.folder}.`,
     );
     return isFine;
@@ -233,8 +241,8 @@ async function run({ rounds, ms, seed, only, json, judgesLatency }: ReturnType<t
 try {
   process.exitCode = (await run(readOptions())) ? 0 : 1;
 } catch (error) {
-  process.stderr.write(`The run could not be made: ${(error as Error).stack}\n`);
+  process.stderr.write(`The run failed: ${(error as Error).stack}\n`);
   process.exitCode = 2;
 }
-// What still waits for a time limit keeps nobody.
+// Exit without waiting for pending timers.
 process.exit();

@@ -3,53 +3,60 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AppName } from '@perkway/domain';
-import { ROOT, type TrialFleet } from '@perkway/trials';
+import { ROOT, type TestFleet } from '@perkway/test-fleet';
 
-/** What an attacker has: the addresses of all processes, and what a client or anybody else is given. */
+/** Everything an attacker knows: the ports of all processes, and what a client or the public gets. */
 export interface Target {
   ports: Record<AppName, number[]>;
-  /** Of tenant A, who attacks. */
+  /** The key of tenant A, the attacker. */
   key: string;
+  /** A JOURNEY key of tenant A, which anybody can read in its page. */
+  journeyKey: string;
   analyticsToken: string;
   campaign: string;
   smallCollection: string;
   largeCollection: string;
-  /** Requests a second of one key in each app. */
+  /** Path and query of a `click_url`, which anybody may open. */
+  clickPath: string;
+  /** Requests per second of one key in each app. */
   keyLimit: number;
-  /** Unknown keys and links of one address in a minute. */
-  guessLimit: number;
+  /** Unknown keys and links per address and minute. */
+  failedAttemptLimit: number;
 }
 
-/** The largest of those that the synthetic events belong to. */
+/** The largest account in the synthetic events. */
 const ACCOUNT = 'synthetic-01';
 const EVENTS = 150_000;
 const PERKS = 125;
 const SMALL = 3;
 
-async function seedEvents(fleet: TrialFleet): Promise<void> {
+async function seedEvents(fleet: TestFleet): Promise<void> {
   const seeding = spawn(
     process.execPath,
     ['--import', 'tsx', join(ROOT, 'tools/seed-events/src/main.ts'), '--events', String(EVENTS)],
     { cwd: ROOT, env: { ...process.env, DATABASE_URL: fleet.database.admin }, stdio: 'ignore' },
   );
   const [code] = (await once(seeding, 'close')) as [number | null];
-  if (code !== 0) throw new Error('the events of tenant A could not be made');
+  if (code !== 0) throw new Error('could not generate the events of tenant A');
 }
 
-/** It lasts five minutes, and all attacks together take longer. */
-export async function analyticsTokenOf(fleet: TrialFleet, key: string): Promise<string> {
+/** Gets a new token: one lasts five minutes, and all attacks together take longer. */
+export async function analyticsTokenOf(fleet: TestFleet, key: string): Promise<string> {
   const issued = await fetch(`${fleet.urls['token-issuer']}/cube/token`, { headers: { 'x-api-key': key } });
   return ((await issued.json()) as { token: string }).token;
 }
 
-/** Makes tenant A, with a large collection and many events, so that its answers are large. */
+/** Creates tenant A with a large collection and many events, so that responses are large. */
 export async function makeTarget(
-  fleet: TrialFleet,
-  limits: Pick<Target, 'keyLimit' | 'guessLimit'>,
+  fleet: TestFleet,
+  limits: Pick<Target, 'keyLimit' | 'failedAttemptLimit'>,
 ): Promise<Target> {
   await fleet.admin('token-issuer', 'PUT', `/admin/accounts/${ACCOUNT}`, { name: 'Tenant A' });
-  const [{ key }] = await Promise.all([
-    fleet.admin<{ key: string }>('token-issuer', 'POST', `/admin/accounts/${ACCOUNT}/keys`, { role: 'USER' }),
+  const makeKey = (role: 'USER' | 'JOURNEY') =>
+    fleet.admin<{ key: string }>('token-issuer', 'POST', `/admin/accounts/${ACCOUNT}/keys`, { role });
+  const [{ key }, { key: journeyKey }] = await Promise.all([
+    makeKey('USER'),
+    makeKey('JOURNEY'),
     seedEvents(fleet),
   ]);
   const ids = Array.from({ length: PERKS }, (_, index) => `hostile-${index}`);
@@ -57,16 +64,16 @@ export async function makeTarget(
   for (const id of ids) {
     await fleet.admin('perks', 'PUT', `/admin/perks/${id}`, {
       title: `Perk ${id}`,
-      description: 'What it is, at length. '.repeat(160),
+      description: 'A long description. '.repeat(160),
       callout: '20 % off',
       redemption_note: '',
-      details: 'More of it. '.repeat(160),
+      details: 'More details. '.repeat(160),
       offer_url: `https://partner.example/offer/${id}`,
       offer_slug: id,
       partner: { id: 'partner-a', name: 'Partner' },
       categories: [2],
     });
-    // The limit is that of this key too.
+    // Stay below the limit of this key.
     await sleep(2 * (1_000 / limits.keyLimit));
   }
   for (const [name, perks] of [
@@ -82,16 +89,23 @@ export async function makeTarget(
     name: 'A',
     incentives: ids.slice(0, SMALL),
   });
+  const collection = await fetch(`${fleet.urls.perks}/perk-collections/small-a`, {
+    headers: { 'x-api-key': key },
+  });
+  const clickUrl = /"click_url":"([^"]+)"/.exec(await collection.text())?.[1];
+  if (!clickUrl) throw new Error('the collection of tenant A has no click_url');
   const ports = Object.fromEntries(
     Object.entries(fleet.replicas).map(([app, replicas]) => [app, replicas.map(({ port }) => port)]),
   ) as Target['ports'];
   return {
     ports,
     key,
+    journeyKey,
     analyticsToken: await analyticsTokenOf(fleet, key),
     campaign: 'campaign-a',
     smallCollection: 'small-a',
     largeCollection: 'large-a',
+    clickPath: new URL(clickUrl).pathname,
     ...limits,
   };
 }

@@ -11,7 +11,7 @@ export interface AuditedEntry {
   available: number;
   reserved: number;
   redeemed: number;
-  /** What clients are told, from the counters. */
+  /** The numbers that clients see, from counters. */
   shown: { loaded: number; available: number; reserved: number; redeemed: number };
   holds: boolean;
 }
@@ -19,12 +19,12 @@ export interface AuditedEntry {
 export interface Finding {
   check: string;
   count: number;
-  /** Ids of the first few. */
+  /** The first few ids. */
   examples: string[];
 }
 
 export interface AuditReport {
-  /** By the clock of the database. */
+  /** The time of the database. */
   at: string;
   entries: AuditedEntry[];
   findings: Finding[];
@@ -33,7 +33,7 @@ export interface AuditReport {
 
 const EXAMPLES = 5;
 
-/** Each entry of each pool: the rows themselves beside what the counters add up to. */
+/** Per pool entry: counted rows, and the sums of the counters. */
 const ENTRIES = `
   select i.pool_id as pool, i.denomination::float8, i.currency, i.country,
     coalesce(c.n, 0)::float8 as loaded,
@@ -55,21 +55,21 @@ const ENTRIES = `
   ) l on l.inventory_id = i.id
   order by 1, 2, 3, 4`;
 
-/** What must not exist: each answers the number of offenders and the ids of some. */
+/** Queries for states that must not exist. Each returns the number of violations and some ids. */
 const FORBIDDEN: Record<string, string> = {
   'a card on two live links': `
     select card_id::text as id from reward_links where not released group by card_id having count(*) > 1`,
   'a revealed link without its card': `
     select l.id::text from reward_links l left join cards c on c.id = l.card_id and c.inventory_id = l.inventory_id
     where l.revealed_at is not null and c.id is null`,
-  'a link to a card that does not exist or is of another entry': `
+  'a link to a card that does not exist or belongs to another entry': `
     select l.id::text from reward_links l left join cards c on c.id = l.card_id and c.inventory_id = l.inventory_id
     where c.id is null`,
-  'a revealed link whose card was given away': `
+  'a revealed link whose card was released': `
     select id::text from reward_links where revealed_at is not null and released`,
   'a cancelled link that was revealed': `
     select id::text from reward_links where cancelled_at is not null and revealed_at is not null`,
-  'a cancelled link that ends at another time': `
+  'a cancelled link whose expiry is not its cancellation': `
     select id::text from reward_links where cancelled_at <> expires_at`,
   'a card that is neither free nor on a link': `
     select id::text from cards
@@ -79,17 +79,17 @@ const FORBIDDEN: Record<string, string> = {
     select f.card_id::text as id from free_cards f join reward_links l on l.card_id = f.card_id and not l.released`,
   'a card that is free twice': `
     select card_id::text as id from free_cards group by card_id having count(*) > 1`,
-  'a free card that does not exist or is of another entry': `
+  'a free card that does not exist or belongs to another entry': `
     select f.card_id::text as id from free_cards f
     left join cards c on c.id = f.card_id and c.inventory_id = f.inventory_id where c.id is null`,
-  'a code that is on two cards': `
+  'a code on two cards': `
     select min(id)::text as id from cards group by code_hash having count(*) > 1`,
   'a card, link or count of an entry that does not exist': `
     select 'entry ' || u.inventory_id as id from (
       select distinct inventory_id from cards union select distinct inventory_id from reward_links
       union select distinct inventory_id from free_cards union select distinct inventory_id from inventory_counts
     ) u left join inventories i on i.id = u.inventory_id where i.id is null`,
-  'a count of expired links that is not a recount': `
+  'a wrong count of expired links': `
     select 'entry ' || i.id as id from inventories i
     left join lateral (select coalesce(sum(settled), 0) as n from inventory_counts where inventory_id = i.id) c on true
     left join lateral (
@@ -126,8 +126,8 @@ const toEntry = (row: EntryRow): AuditedEntry => {
 };
 
 /**
- * Proves that every gift card is in exactly one place and that the numbers shown to clients are those of a full
- * recount. Reads everything in one snapshot, while the service goes on, and changes nothing.
+ * Checks that every gift card is in exactly one place and that the numbers that clients see match a full recount. It
+ * reads one snapshot while the apps run, and changes nothing.
  */
 export function auditGiftCards(client: pg.ClientBase): Promise<AuditReport> {
   return inSnapshots([client], async () => {

@@ -4,11 +4,12 @@ import type pg from 'pg';
 import type { Finding } from './audit.js';
 import { inSnapshots } from './snapshot.js';
 import {
+  conversionKey,
+  countedConversions,
   countedLinks,
   keptFrom,
   keyOf,
   linkRows,
-  ownersOf,
   readOutboxes,
   STATES,
   storedOf,
@@ -21,18 +22,18 @@ import { deadEvents, trackedEvents } from './stream-events.js';
 export interface EventSources {
   /** Reads the schema gift_cards. */
   giftCards: pg.ClientBase;
-  /** Reads the schema analytics, which may be in another database. Another connection in any case. */
+  /** Reads the schema analytics, in the same or another database, over its own connection. */
   analytics: pg.ClientBase;
-  /** Of the operator; without it the stream is not looked into. */
+  /** Connected as the operator. Without it the stream is not compared. */
   broker?: NatsConnection;
-  /** What is younger may be under way; seconds. */
+  /** Events younger than this many seconds may still be in transit. */
   graceS: number;
 }
 
 export interface EventsReport {
-  /** Links with a row or an event. */
+  /** Number of links with a row or an event. */
   links: number;
-  /** Events of the stream that were looked for, if there was one. */
+  /** Number of stream events compared, if there was a stream. */
   streamed?: number;
   /** What was not compared, and why. */
   notCompared: string[];
@@ -43,12 +44,11 @@ const EVENTS_AT_ONCE = 2_000;
 const EXAMPLES = 5;
 
 /**
- * Compares what happened to links by their rows with what was told of it. An event is told only after its row was
- * committed, so an event without its row was answered and is gone: forgotten by a failover or a restore. A row without its
- * event is not counted. With a broker, each event that the stream keeps must be stored as well.
+ * Compares the rows of links with their events. An event is published only after its row is committed, so an event
+ * without its row means that a failover or restore lost an acknowledged row. A row without its event was not counted.
+ * With a broker, each event in the stream must be stored too.
  *
- * What is told comes before what is: first the outbox, then the stream, the store, and the rows, so that what goes on
- * meanwhile is no finding.
+ * Reads the outbox first, then the stream, the stored events and the rows, so that changes meanwhile are not reported.
  */
 export async function compareEvents(sources: EventSources): Promise<EventsReport> {
   const { giftCards, analytics, broker, graceS } = sources;
@@ -60,7 +60,7 @@ export async function compareEvents(sources: EventSources): Promise<EventsReport
   const kept = whyNot === undefined ? await keptFrom(analytics) : Infinity;
   const found = new Findings();
   for (const [schema, late] of outboxes.late)
-    found.count(`events that wait in an outbox for longer than ${graceS} s`, late, schema);
+    found.count(`events in an outbox for longer than ${graceS} s`, late, schema);
 
   const told = new Map<string, { account: string; states: Set<LinkState> }>();
   let streamed: number | undefined;
@@ -79,7 +79,7 @@ export async function compareEvents(sources: EventSources): Promise<EventsReport
       else if (await check.add(event)) streamed += 1;
     }
     await check.finish(broker);
-    if (young > 0) notCompared.push(`${young} events of the stream that are younger than ${graceS} s`);
+    if (young > 0) notCompared.push(`${young} events of the stream younger than ${graceS} s`);
   } else notCompared.push('the stream: no NATS_URL');
 
   const links = await inSnapshots([analytics, giftCards], async () => {
@@ -94,13 +94,13 @@ export async function compareEvents(sources: EventSources): Promise<EventsReport
       else {
         for (const state of STATES)
           if (state !== 'generated' && history?.states.has(state) && row.times[state] === undefined)
-            found.name(`a link that was told to be ${state} and is not`, nameOf(row));
+            found.name(`a link with a ${state} event that is not ${state}`, nameOf(row));
         if (whyNot !== undefined) continue;
         for (const state of STATES) {
           const at = row.times[state];
           if (at === undefined || at > settledBefore || at < kept + graceS * 1000) continue;
           if (!history?.states.has(state) && !outboxes.links.has(`${row.link}:${state}`))
-            found.name(`a link that was ${state} and is not counted as such`, nameOf(row));
+            found.name(`a link that was ${state} but not counted as such`, nameOf(row));
         }
       }
     }
@@ -115,12 +115,12 @@ const isOfLink = (event: TrackingEvent): event is RewardLinkEvent =>
 const linkOf = ({ id }: RewardLinkEvent): string => id.split(':')[0]!;
 
 function lost(history: LinkHistory, found: Findings): void {
-  found.name('a link that was answered and is gone', nameOf(history));
+  found.name('an acknowledged link that is missing', nameOf(history));
   if (history.states.has('revealed'))
-    found.name('a revealed link that is gone with its reveal', nameOf(history));
+    found.name('a revealed link that is missing with its reveal', nameOf(history));
 }
 
-/** Counts by what was found; of links all are named, as somebody has to see to each. */
+/** Counts findings by check. Links are all named, because somebody must handle each of them. */
 class Findings {
   private readonly byCheck = new Map<string, Finding>();
 
@@ -147,7 +147,7 @@ class Findings {
   }
 }
 
-/** Looks for the events of the stream in the store, many at a time. */
+/** Checks in batches that events of the stream are stored. */
 class StoredCheck {
   private batch: TrackingEvent[] = [];
   private readonly missing = new Map<string, TrackingEvent>();
@@ -158,9 +158,9 @@ class StoredCheck {
     private readonly found: Findings,
   ) {}
 
-  /** @returns whether it must be stored */
+  /** @returns whether the event must be stored */
   async add(event: TrackingEvent): Promise<boolean> {
-    // Names are stored beside the events, the newest only; months that are no longer kept not at all.
+    // Names are stored separately, only the newest, and expired months are not stored at all.
     if (event.type === 'perk_named' || event.type === 'campaign_named' || event.at < this.keptFrom)
       return false;
     this.batch.push(event);
@@ -168,21 +168,29 @@ class StoredCheck {
     return true;
   }
 
-  /** What was put aside was told by then; a conversion whose external id was counted before is not stored. */
+  /** Excludes dead letters, and conversions whose external id was counted before. */
   async finish(broker: NatsConnection): Promise<void> {
     await this.look();
     if (this.missing.size === 0) return;
     for await (const { event } of deadEvents(broker)) this.missing.delete(keyOf(event));
     const doubles = [...this.missing.values()].flatMap((event) =>
       event.type === 'conversion' && event.externalId !== undefined
-        ? [{ key: keyOf(event), id: event.id, account: event.account, externalId: event.externalId }]
+        ? [
+            {
+              key: keyOf(event),
+              account: event.account,
+              externalId: event.externalId,
+              isPublic: event.traffic !== undefined,
+            },
+          ]
         : [],
     );
-    const owners = await ownersOf(this.analytics, doubles);
-    for (const { key, id, account, externalId } of doubles)
-      if ((owners.get(`${account} ${externalId}`) ?? id) !== id) this.missing.delete(key);
+    const counted = await countedConversions(this.analytics, doubles);
+    // This event is not stored, so what is stored for its external id is another one, perhaps under the same id.
+    for (const { key, ...conversion } of doubles)
+      if (counted.has(conversionKey(conversion))) this.missing.delete(key);
     for (const { type, account, id } of this.missing.values())
-      this.found.count(`a ${type} that the stream has and that is not counted`, 1, `${id} of ${account}`);
+      this.found.count(`a ${type} in the stream that is not counted`, 1, `${id} of ${account}`);
   }
 
   private async look(): Promise<void> {
@@ -197,7 +205,7 @@ async function* sorted<T extends { link: string }>(items: T[]): AsyncGenerator<T
   yield* items.sort((a, b) => (a.link < b.link ? -1 : 1));
 }
 
-/** Two walks in the order of links as one; what both have is there together. */
+/** Joins two iterations in order of link id, and pairs entries of the same link. */
 async function* paired<A extends { link: string }, B extends { link: string }>(
   first: AsyncGenerator<A>,
   second: AsyncGenerator<B>,

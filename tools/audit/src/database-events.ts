@@ -1,16 +1,16 @@
 import pg from 'pg';
 
-/** An event of a reward link: `generated`, `revealed` or `cancelled`. */
+/** The states in events of a reward link. */
 export type LinkState = 'generated' | 'revealed' | 'cancelled';
 
-/** What is known to have happened to a link. */
+/** The events of a link. */
 export interface LinkHistory {
   link: string;
   account: string;
   states: ReadonlySet<LinkState>;
 }
 
-/** A row, with the times of what happened to it; epoch milliseconds. */
+/** A row, with the times of its state changes in epoch milliseconds. */
 export interface LinkRow {
   link: string;
   account: string;
@@ -20,7 +20,7 @@ export interface LinkRow {
 const ROWS_AT_ONCE = 10_000;
 export const STATES = ['generated', 'revealed', 'cancelled'] as const;
 
-/** Rows of a statement, some thousands at a time, inside a transaction. */
+/** Iterates over the rows of a statement in batches, inside a transaction. */
 async function* walk<Row extends object>(client: pg.ClientBase, sql: string): AsyncGenerator<Row> {
   await client.query(`declare walk no scroll cursor for ${sql}`);
   for (;;) {
@@ -30,7 +30,7 @@ async function* walk<Row extends object>(client: pg.ClientBase, sql: string): As
   }
 }
 
-/** All links, by their ids. */
+/** Iterates over all links by id. */
 export async function* linkRows(client: pg.ClientBase): AsyncGenerator<LinkRow> {
   interface Row extends Record<LinkState, Date | null> {
     link: string;
@@ -49,11 +49,11 @@ export async function* linkRows(client: pg.ClientBase): AsyncGenerator<LinkRow> 
     };
 }
 
-/** What was counted of each link, by their ids. */
+/** Iterates over the stored events of links by link id. */
 export async function* countedLinks(client: pg.ClientBase): AsyncGenerator<LinkHistory> {
   const rows = walk<{ link: string; account: string; states: LinkState[] }>(
     client,
-    // Ids of links are of one length and in lower case, so that this is the order of the key of the rows too.
+    // Link ids have one length and are in lower case, so this is also the order of the rows' primary key.
     `select split_part(id, ':', 1) as link, min(account_id) as account, array_agg(state) as states
      from analytics.tracking_events where type = 'reward_link' and state = any ('{${STATES.join(',')}}')
      group by 1 order by split_part(id, ':', 1) collate "C"`,
@@ -61,9 +61,9 @@ export async function* countedLinks(client: pg.ClientBase): AsyncGenerator<LinkH
   for await (const { link, account, states } of rows) yield { link, account, states: new Set(states) };
 }
 
-/** Why the role of this connection cannot read the events of all accounts; undefined if it can. */
+/** Returns why the connected role cannot read the events of all accounts, or undefined if it can. */
 export async function whyNoEvents(client: pg.ClientBase): Promise<string | undefined> {
-  // From the catalogue, because a name in a schema that may not be entered is an error.
+  // Looked up in the catalogue, because naming a table in a schema without access is an error.
   const { rows } = await client.query<{ readable: boolean; one_account: boolean }>(
     `select has_schema_privilege(n.oid, 'usage') and has_table_privilege(c.oid, 'select') as readable,
        row_security_active(c.oid) as one_account
@@ -71,12 +71,12 @@ export async function whyNoEvents(client: pg.ClientBase): Promise<string | undef
      where n.nspname = 'analytics' and c.relname = 'tracking_events'`,
   );
   const [table] = rows;
-  if (!table) return 'this database has no events';
+  if (!table) return 'this database has no event tables';
   if (!table.readable) return 'this role may not read events';
   return table.one_account ? 'this role sees the events of one account at a time' : undefined;
 }
 
-/** The first moment of the first month that is kept; epoch milliseconds, Infinity if there is none. */
+/** Returns the start of the first month that is kept, in epoch milliseconds; Infinity if there is none. */
 export async function keptFrom(client: pg.ClientBase): Promise<number> {
   const { rows } = await client.query<{ name: string | null }>(
     `select min(relname) as name from pg_inherits join pg_class on pg_class.oid = inhrelid
@@ -86,16 +86,16 @@ export async function keptFrom(client: pg.ClientBase): Promise<number> {
   return name ? Date.parse(`${name.slice(-7).replace('_', '-')}-01T00:00:00Z`) : Infinity;
 }
 
-/** Identifies an event. */
+/** The identity of an event. */
 export interface EventKey {
   account: string;
-  /** Epoch milliseconds */
+  /** Epoch milliseconds. */
   at: number;
   id: string;
 }
 export const keyOf = ({ account, at, id }: EventKey): string => `${account} ${at} ${id}`;
 
-/** Those of the events that are stored, by `keyOf`. */
+/** Returns the keys (`keyOf`) of the events that are stored. */
 export async function storedOf(client: pg.ClientBase, events: EventKey[]): Promise<Set<string>> {
   const { rows } = await client.query<{ account: string; at: Date; id: string }>(
     `select e.account_id as account, e.occurred_at as at, e.id
@@ -111,21 +111,33 @@ export async function storedOf(client: pg.ClientBase, events: EventKey[]): Promi
   return new Set(rows.map(({ account, at, id }) => keyOf({ account, at: at.getTime(), id })));
 }
 
-/** For each of these external ids of conversions the event that was counted for it; the keys are `<account> <external id>`. */
-export async function ownersOf(
+/** A conversion with an external id. External ids of JOURNEY keys, which are public, are a separate namespace. */
+interface NamedConversion {
+  account: string;
+  externalId: string;
+  isPublic: boolean;
+}
+export const conversionKey = ({ account, externalId, isPublic }: NamedConversion): string =>
+  `${account} ${isPublic} ${externalId}`;
+
+/** Returns the conversions whose external id was counted, by `conversionKey`. */
+export async function countedConversions(
   client: pg.ClientBase,
-  conversions: { account: string; externalId: string }[],
-): Promise<Map<string, string>> {
-  const { rows } = await client.query<{ account: string; external: string; event: string }>(
-    `select c.account_id as account, c.external_id as external, c.event_id as event
+  conversions: NamedConversion[],
+): Promise<Set<string>> {
+  const { rows } = await client.query<NamedConversion>(
+    `select e.account_id as account, e.external_id as "externalId", e.traffic_class is not null as "isPublic"
      from unnest($1::text[], $2::text[]) as u (account_id, external_id)
-     join analytics.conversion_ids c on c.account_id = u.account_id and c.external_id = u.external_id`,
+     join analytics.tracking_events e on e.account_id = u.account_id and e.external_id = u.external_id
+     where e.type = 'conversion'`,
     [conversions.map(({ account }) => account), conversions.map(({ externalId }) => externalId)],
   );
-  return new Map(rows.map(({ account, external, event }) => [`${account} ${external}`, event]));
+  return new Set(rows.map(conversionKey));
 }
 
-/** Events in the outboxes that this role can read: how many wait for longer than `graceS` by schema, and those of links. */
+/**
+ * Reads the outboxes that this role can read: the number of events older than `graceS` by schema, and the link events.
+ */
 export async function readOutboxes(
   client: pg.ClientBase,
   graceS: number,

@@ -1,20 +1,23 @@
-/**
- * Audits the gift cards, and compares what was told of links, and what the stream keeps, with what is stored:
- * `npm run audit [-- --json] [--grace <seconds>]`. The database is DATABASE_URL (any role that may read the schema
- * gift_cards), that of the events ANALYTICS_DATABASE_URL or the same one, the broker NATS_URL (a user who may do everything);
- * without DATABASE_URL those of the local stack (STACK_FILE). Ends with 0 when everything holds, 1 when it does not, 2 when
- * it could not be found out. Names ids only: no code, token or key is in what it prints.
- */
+import { readCommandLine, refuseUsage } from '@perkway/command-line';
 import { withBroker } from '@perkway/local-servers';
 import { readFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { auditGiftCards, type AuditedEntry, type AuditReport, type Finding } from './audit.js';
 import { compareEvents, type EventsReport } from './compare-events.js';
 
+const USAGE = `npm run audit -- [--json] [--grace <seconds>]
+
+Audits the gift cards, and compares the events of links and of the stream with stored rows. Reads DATABASE_URL (any role that
+may read the schema gift_cards), ANALYTICS_DATABASE_URL for the events (default: the same database) and NATS_URL (a user with
+all permissions); without DATABASE_URL it uses the local stack (STACK_FILE). Exits with 0 if everything holds, 1 if not, 2 if
+the audit could not run. Prints ids only, never codes, tokens or keys.
+
+  --json             prints the report as JSON
+  --grace <seconds>  ignores events younger than this, which may be in transit; default: 300`;
+
 const CONNECT_TIMEOUT_MS = 10_000;
 
-/** What the ingest may take for an event when nothing is wrong, and more. */
+/** Longer than the ingest normally takes to store an event. */
 const GRACE_S = 300;
 
 interface Servers {
@@ -31,7 +34,7 @@ function findServers(): Servers {
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as Servers;
   } catch {
-    throw new Error(`set DATABASE_URL, or start the local stack first (there is no ${file})`);
+    throw new Error(`set DATABASE_URL, or start the local stack first (${file} does not exist)`);
   }
 }
 
@@ -96,12 +99,14 @@ async function withClient<T>(connectionString: string, work: (client: pg.Client)
 
 function readGrace(text: string | undefined): number {
   const graceS = Number(text ?? GRACE_S);
-  if (!(graceS >= 0)) throw new Error('--grace takes a number of seconds');
+  if (!(graceS >= 0)) refuseUsage('--grace must be a number of seconds');
   return graceS;
 }
 
 async function main(): Promise<boolean> {
-  const { values } = parseArgs({ options: { json: { type: 'boolean' }, grace: { type: 'string' } } });
+  const { values } = readCommandLine(USAGE, {
+    options: { json: { type: 'boolean' }, grace: { type: 'string' } },
+  });
   const graceS = readGrace(values.grace);
   const { databaseUrl, analyticsUrl, natsUrl } = findServers();
   return withClient(databaseUrl, (giftCards) =>
@@ -123,6 +128,6 @@ async function main(): Promise<boolean> {
 try {
   process.exitCode = (await main()) ? 0 : 1;
 } catch (error) {
-  process.stderr.write(`The audit could not be made: ${(error as Error).message || String(error)}\n`);
+  process.stderr.write(`The audit could not run: ${(error as Error).message || String(error)}\n`);
   process.exitCode = 2;
 }

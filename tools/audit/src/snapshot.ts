@@ -1,12 +1,12 @@
 import type pg from 'pg';
 
 /**
- * Counting hundreds of millions of rows takes its time. A setting of the transaction, because a pooler would refuse a
- * parameter of the connection, and hand a setting of the session on to others.
+ * Counting hundreds of millions of rows takes long. It is a setting of the transaction, because a pooler would reject
+ * it as a connection parameter and leak it as a session setting.
  */
 const STATEMENT_TIMEOUT = '30min';
 
-/** Reads in one snapshot of each database, and changes nothing. */
+/** Runs `work` in one read-only snapshot of each database. */
 export async function inSnapshots<T>(clients: pg.ClientBase[], work: () => Promise<T>): Promise<T> {
   for (const client of clients) {
     await client.query('begin isolation level repeatable read read only');

@@ -4,17 +4,19 @@ import { isRecord, TRACKING_DEAD_STREAM, TRACKING_STREAM, type TrackingEvent } f
 
 interface StreamedEvent {
   event: TrackingEvent;
-  /** When the broker took its message; epoch milliseconds. */
+  /** When the broker stored the message, in epoch milliseconds. */
   takenAt: number;
 }
 
 const MESSAGES_AT_ONCE = 500;
-/** Without a message for so long there is none left: what is stored may make room meanwhile. */
-const PATIENCE_MS = 5_000;
+/**
+ * After this long without a message the stream has no more, because the ingest may remove stored messages meanwhile.
+ */
+const TIMEOUT_MS = 5_000;
 
 const isMissing = (error: unknown): boolean => error instanceof JetStreamApiError && error.status === 404;
 
-/** The events of a body that somebody wrote; what cannot be read is a dead letter, and not for us. */
+/** Returns the events of a message. An invalid message will be dead-lettered, so it is ignored. */
 function eventsIn(data: Uint8Array): TrackingEvent[] {
   try {
     const body: unknown = JSON.parse(Buffer.from(data).toString());
@@ -26,7 +28,9 @@ function eventsIn(data: Uint8Array): TrackingEvent[] {
   }
 }
 
-/** All that a stream has now, oldest first; nothing where there is no such stream. Its consumers notice nothing. */
+/**
+ * Iterates over all events of a stream, oldest first, without affecting its consumers. A missing stream has no events.
+ */
 async function* events(connection: NatsConnection, stream: string): AsyncGenerator<StreamedEvent> {
   const manager = await jetstreamManager(connection);
   const info = await manager.streams.info(stream).catch((error: unknown) => {
@@ -39,7 +43,7 @@ async function* events(connection: NatsConnection, stream: string): AsyncGenerat
     isThere = false;
     for await (const message of await consumer.fetch({
       max_messages: MESSAGES_AT_ONCE,
-      expires: PATIENCE_MS,
+      expires: TIMEOUT_MS,
     })) {
       isThere = true;
       const takenAt = message.info.timestampNanos / 1e6;
@@ -49,10 +53,10 @@ async function* events(connection: NatsConnection, stream: string): AsyncGenerat
   }
 }
 
-/** All that was tracked and is kept. */
+/** Events still in the stream. */
 export const trackedEvents = (connection: NatsConnection): AsyncGenerator<StreamedEvent> =>
   events(connection, TRACKING_STREAM);
 
-/** What was put aside because it cannot be stored. */
+/** Dead-lettered events. */
 export const deadEvents = (connection: NatsConnection): AsyncGenerator<StreamedEvent> =>
   events(connection, TRACKING_DEAD_STREAM);

@@ -7,12 +7,12 @@ import { users } from './analytics/users.js';
 import type { Scenario } from './scenario.js';
 import { seedEvents } from './seed-events.js';
 
-/** BENCH_EVENTS: how many synthetic events to measure on. */
+/** BENCH_EVENTS: number of synthetic events. */
 const EVENTS = Number(process.env.BENCH_EVENTS ?? 1_000_000);
 const APPS: AppName[] = ['token-issuer', 'analytics-query'];
 const PARTS = { dashboards: compareWithSql, users, ingest, memory };
 type Part = keyof typeof PARTS;
-/** BENCH_PARTS: some of them, separated by commas. */
+/** BENCH_PARTS: parts to run, separated by commas. */
 const wanted = (process.env.BENCH_PARTS?.split(',') ?? Object.keys(PARTS)) as Part[];
 
 export const scenario: Scenario = {

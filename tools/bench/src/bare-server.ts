@@ -1,8 +1,8 @@
-/** The ceiling: a bare Fastify that answers each request with the same prebuilt bytes. */
+/** The upper bound: a bare Fastify that responds with the same prebuilt bytes. */
 import Fastify from 'fastify';
 import type { AddressInfo } from 'node:net';
 
-export interface BareAnswer {
+export interface BareResponse {
   path: string;
   status: number;
   headers: Record<string, string>;
@@ -10,9 +10,9 @@ export interface BareAnswer {
   bytes: number;
 }
 
-const answers = JSON.parse(process.argv[2]!) as BareAnswer[];
+const responses = JSON.parse(process.argv[2]!) as BareResponse[];
 const server = Fastify();
-for (const { path, status, headers, bytes } of answers) {
+for (const { path, status, headers, bytes } of responses) {
   const body = Buffer.alloc(bytes, 'x');
   server.get(path, (_request, reply) =>
     reply

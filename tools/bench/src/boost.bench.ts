@@ -17,15 +17,15 @@ async function prepare(fleet: Fleet): Promise<string> {
     incentives: ['one'],
   });
   const path = `/outreach/campaign/${CAMPAIGN}/reward-url?perkId=one&utm_source=bench`;
-  const answer = await fetch(fleet.urls.boost + path, { headers: { 'x-api-key': key } });
-  return (await answer.json()) as string;
+  const response = await fetch(fleet.urls.boost + path, { headers: { 'x-api-key': key } });
+  return (await response.json()) as string;
 }
 
 async function run(fleet: Fleet): Promise<number> {
   const click = await prepare(fleet);
   const pixel = `${fleet.urls.boost}/outreach/campaign/${CAMPAIGN}/tracking-pixel/teaser`;
   const image = await (await fetch(pixel)).arrayBuffer();
-  // What measures is on its own, without the one that stores events elsewhere; the stream it has made stays.
+  // The app under test runs without analytics-query, which would compete for CPU. The stream that it created remains.
   await fleet.halt('analytics-query');
   const noStore = { 'cache-control': 'no-store' };
   const bare = await BareServer.start(
@@ -59,7 +59,7 @@ async function run(fleet: Fleet): Promise<number> {
     ]);
     const after = await trackedBy(fleet.urls.boost);
     process.stdout.write(
-      `events that were durable before the answer left: ${after.durable - before.durable}; not durable: ${after.atRisk}\n`,
+      `events durable before the response was sent: ${after.durable - before.durable}; not durable: ${after.atRisk}\n`,
     );
     if (after.atRisk > 0) missed += 1;
     return missed;

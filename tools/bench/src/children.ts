@@ -1,7 +1,7 @@
 import { fork, type ChildProcess, type Serializable } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import type { BareAnswer } from './bare-server.js';
+import type { BareResponse } from './bare-server.js';
 import type { Load, LoadResult } from './load-generator.js';
 
 const start = (script: string, args: string[] = []): ChildProcess =>
@@ -27,8 +27,8 @@ export class BareServer {
     readonly url: string,
   ) {}
 
-  static async start(...answers: BareAnswer[]): Promise<BareServer> {
-    const child = start('bare-server.ts', [JSON.stringify(answers)]);
+  static async start(...responses: BareResponse[]): Promise<BareServer> {
+    const child = start('bare-server.ts', [JSON.stringify(responses)]);
     return new BareServer(child, `http://127.0.0.1:${await message<number>(child)}`);
   }
 
@@ -41,7 +41,7 @@ export class BareServer {
   }
 }
 
-/** A process of its own that answers each load it is sent with a result. */
+/** A child process that runs each workload it is sent and returns the result. */
 export class LoadGenerator<Given = Load, Result = LoadResult> {
   private readonly child: ChildProcess;
 

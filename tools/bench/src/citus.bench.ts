@@ -3,7 +3,7 @@ import { distributeOver, startCitus } from '@perkway/local-servers';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { asker, ms, timed, write } from './analytics/asker.js';
+import { rpcCaller, ms, timed, write } from './analytics/rpc-caller.js';
 import { DASHBOARDS } from './analytics/dashboards.js';
 import { burst, endToEnd, Publisher, type Sent } from './analytics/ingest.js';
 import { rollupsAreFresh } from './analytics/rollups-are-fresh.js';
@@ -16,17 +16,23 @@ const APPS: AppName[] = ['token-issuer', 'analytics-query'];
 const EVENTS = Number(process.env.BENCH_EVENTS ?? 1_000_000);
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 7);
 const INGEST_ROUNDS = Number(process.env.BENCH_INGEST_ROUNDS ?? 3);
-/** Of rollups, of rows with names of a table that each node has, of groups and distinct journeys of raw rows, of this moment. */
+/** Rollups, a join with a table that every node has, groups and distinct journeys of raw rows, and live figures. */
 const QUERIES = ['1 ', '3 ', '7 ', '10 ', '12 '];
 const ACCOUNT = 'synthetic-01';
 const SENT: [what: string, sent: Sent, work: typeof endToEnd][] = [
-  ['20 events a message, as they are published', { events: 40_000, perMessage: 20 }, endToEnd],
-  ['1,000 events a message, from the stream', { events: 60_000, perMessage: 1_000 }, burst],
+  [
+    '20 events per message, published and stored at the same time',
+    { events: 40_000, perMessage: 20 },
+    endToEnd,
+  ],
+  ['1,000 events per message, from the stream', { events: 60_000, perMessage: 1_000 }, burst],
 ];
 
 const programs = process.env.PERKWAY_TEST_CITUS;
 
-/** The same on both in turn; the first round warms up. @returns medians, and of the ratios within each round */
+/**
+ * Runs both in alternating rounds after a warm-up. @returns the medians, and the median of the ratios within each round
+ */
 async function inTurn(
   rounds: number,
   plain: () => Promise<number>,
@@ -44,9 +50,9 @@ async function inTurn(
   };
 }
 
-/** By HTTP, for the biggest account. */
+/** Over HTTP, for the largest account. */
 async function queries(plain: Fleet, citus: Fleet): Promise<void> {
-  const [ofPlain, ofCitus] = [await asker(plain, ACCOUNT), await asker(citus, ACCOUNT)];
+  const [ofPlain, ofCitus] = [await rpcCaller(plain, ACCOUNT), await rpcCaller(citus, ACCOUNT)];
   for (const { name, query } of DASHBOARDS.filter(({ name }) =>
     QUERIES.some((each) => name.startsWith(each)),
   )) {
@@ -77,7 +83,7 @@ async function ingest(plain: Fleet, citus: Fleet): Promise<void> {
   }
 }
 
-/** Started by `npm run citus`, which builds it. */
+/** Started by `npm run citus`, which builds Citus. */
 export const scenario: Scenario = {
   title: `Citus (a coordinator, two workers) and plain Postgres of the same version, ${EVENTS.toLocaleString('en')} synthetic events (BENCH_EVENTS)`,
   apps: APPS,
@@ -85,7 +91,7 @@ export const scenario: Scenario = {
   run: async (plain) => {
     if (!programs)
       throw new Error(
-        'PERKWAY_TEST_CITUS names no programs: ask by `CITUS_SOURCE=<folder> npm run citus -- ratios`',
+        'PERKWAY_TEST_CITUS is not set. Run it with `CITUS_SOURCE=<folder> npm run citus -- ratios`.',
       );
     const folder = await mkdtemp(join(tmpdir(), 'perkway-citus-'));
     const { coordinator, workers } = await startCitus({
@@ -97,15 +103,8 @@ export const scenario: Scenario = {
     const citus = await Fleet.start(APPS, () => undefined, { server: coordinator.url });
     try {
       for (const fleet of [plain, citus]) await seedEvents(fleet.databaseUrl, EVENTS);
-      await Promise.all(
-        [plain, citus].map(async (fleet) => {
-          // Which looks at the order of months as it starts, and then every ten minutes.
-          await fleet.halt('analytics-query');
-          await fleet.startApp('analytics-query');
-          await rollupsAreFresh(fleet);
-        }),
-      );
-      // Rows move in the order in which they lie.
+      await Promise.all([plain, citus].map(rollupsAreFresh));
+      // Distribution keeps the physical order of rows.
       await citus.halt('analytics-query');
       await distributeOver(
         citus.databaseUrl,

@@ -9,13 +9,13 @@ export interface Contender {
   load: Omit<Load, 'seconds' | 'requests'>;
   /** The server's process, for its CPU time per request. */
   pid: number;
-  /** The contender that it is compared with, and the least ratio of requests per second. */
+  /** The contender to compare with, and the minimum ratio of requests per second. */
   against?: { name: string; target: number; aim?: number };
 }
 
 export interface CompareOptions {
   rounds?: number;
-  /** Of each contender in each round. */
+  /** Seconds per contender and round. */
   seconds?: number;
 }
 
@@ -36,9 +36,9 @@ const cell = (text: string | number, width: number): string => String(text).padS
 const write = (line: string): void => void process.stdout.write(`${line}\n`);
 
 /**
- * Measures all contenders in turn, round after round, so that whatever else the machine does hits all of them, and
- * prints the medians. A ratio is the median of the ratios within each round.
- * @returns how many targets were missed
+ * Measures all contenders in alternating rounds, so that other load on the machine affects all of them, and prints the
+ * medians. A ratio is the median of the ratios within each round.
+ * @returns the number of missed targets
  */
 export async function compare(contenders: Contender[], options: CompareOptions = {}): Promise<number> {
   const rounds = Number(process.env.BENCH_ROUNDS ?? options.rounds ?? 9);
@@ -51,7 +51,7 @@ export async function compare(contenders: Contender[], options: CompareOptions =
     const cpuAfter = cpuSeconds(pid);
     if (Object.keys(result.unexpected).length > 0 || result.errors > 0)
       throw new Error(
-        `${name}: ${result.errors} errors, unexpected answers ${JSON.stringify(result.unexpected)}`,
+        `${name}: ${result.errors} errors, unexpected responses ${JSON.stringify(result.unexpected)}`,
       );
     const cpu = cpuBefore === undefined || cpuAfter === undefined ? NaN : cpuAfter - cpuBefore;
     return {
@@ -66,7 +66,7 @@ export async function compare(contenders: Contender[], options: CompareOptions =
     for (let round = 1; round <= rounds; round += 1)
       for (const contender of contenders) {
         samples.get(contender.name)!.push(await measure(contender, seconds));
-        // What the last one left behind (events on their way) is not the next one's.
+        // Pause, so that pending events of one contender do not affect the next.
         await sleep(200);
       }
   } finally {
@@ -107,7 +107,7 @@ function report(contenders: Contender[], samples: Map<string, Sample[]>, rounds:
     );
     if (of(against.name, ({ generatorCpu }) => generatorCpu) > 0.95)
       write(
-        `  the generator is busy all the time with ${against.name}: the ratio by server CPU is the truer one`,
+        `  the load generator was saturated with ${against.name}: the ratio by server CPU is more accurate`,
       );
   }
   return missed;

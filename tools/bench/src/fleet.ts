@@ -35,13 +35,13 @@ const STOP = [
 ] as const;
 
 export interface FleetOptions {
-  /** The folder with the programs of another Postgres than that of npm. */
+  /** Folder with the programs of another Postgres; defaults to npm's. */
   programs?: string;
-  /** A server that runs already, as its superuser. */
+  /** A superuser's URL of a running server. */
   server?: string;
 }
 
-/** The keys of an earlier run were sealed with its secrets, which are gone. */
+/** Removes keys of an earlier run, which were hashed with lost secrets. */
 async function forgetAccounts(adminUrl: string): Promise<void> {
   const url = new URL(adminUrl);
   url.pathname = `/${DATABASE}`;
@@ -50,14 +50,14 @@ async function forgetAccounts(adminUrl: string): Promise<void> {
     await client.connect();
     await client.query(`drop schema if exists ${FLEET['token-issuer'].database.schema} cascade`);
   } catch (error) {
-    // The first run on this server.
+    // The first run on this server has no database yet.
     if ((error as { code?: string }).code !== '3D000') throw error;
   } finally {
     await client.end().catch(() => undefined);
   }
 }
 
-/** A durable Postgres, a nats-server with its stream on the disk, and built apps: what production runs, on free ports. */
+/** A durable Postgres, a nats-server with file storage, and built apps, as in production, on free ports. */
 export class Fleet {
   readonly secrets: Secrets = generateSecrets();
   readonly urls = {} as Record<AppName, string>;
@@ -88,7 +88,7 @@ export class Fleet {
     }
   }
 
-  /** The superuser's: reads every schema. */
+  /** The superuser's URL, with access to every schema. */
   get databaseUrl(): string {
     return this.database.admin;
   }
@@ -97,7 +97,7 @@ export class Fleet {
     return this.natsUsers.urlOf(BROKER_OPERATOR, this.nats.url);
   }
 
-  /** What the broker has written. */
+  /** The broker's log. */
   get brokerLog(): string {
     return readFileSync(join(this.folder, 'logs', 'nats.log'), 'utf8');
   }
@@ -107,7 +107,7 @@ export class Fleet {
     return pid;
   }
 
-  /** Stops one app, until it is started again. */
+  /** Stops one app. `startApp` starts it again. */
   async halt(app: AppName): Promise<void> {
     await this.running.get(app)?.stop(STOP);
   }
@@ -119,9 +119,9 @@ export class Fleet {
     await rm(this.folder, { recursive: true, force: true });
   }
 
-  /** Calls an app with the ADMIN key and fails on anything but 2xx. Answers the JSON body. */
+  /** Calls an app with the ADMIN key and returns the JSON body. Throws on any status but 2xx. */
   async admin<Body>(app: AppName, method: string, path: string, body?: object): Promise<Body> {
-    const answer = await fetch(this.urls[app] + path, {
+    const response = await fetch(this.urls[app] + path, {
       method,
       headers: {
         'x-api-key': this.secrets.adminKey,
@@ -130,11 +130,12 @@ export class Fleet {
       body: body === undefined ? undefined : JSON.stringify(body),
       signal: AbortSignal.timeout(30_000),
     });
-    if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}: ${await answer.text()}`);
-    return (await answer.json()) as Body;
+    if (!response.ok)
+      throw new Error(`${method} ${path} returned ${response.status}: ${await response.text()}`);
+    return (await response.json()) as Body;
   }
 
-  /** An account with a USER key. @returns the key */
+  /** Creates an account with a USER key. @returns the key */
   async account(id: string): Promise<string> {
     await this.admin('token-issuer', 'PUT', `/admin/accounts/${id}`, { name: id });
     const { key } = await this.admin<{ key: string }>('token-issuer', 'POST', `/admin/accounts/${id}/keys`, {
@@ -155,7 +156,7 @@ export class Fleet {
     progress('starting Postgres and nats-server');
     const at = (...parts: string[]) => join(this.folder, ...parts);
     const superuserPassword = this.secrets.superuserPassword;
-    // BENCH_DATABASE_URL, a superuser's: a server that keeps what is slow to make, such as millions of events.
+    // BENCH_DATABASE_URL: a superuser's URL of a server to reuse, because millions of events take long to create.
     const given = this.options.server ?? process.env.BENCH_DATABASE_URL;
     if (!given)
       this.postgres = await startPostgres({
@@ -180,7 +181,7 @@ export class Fleet {
       passwordOf: rolePassword(given ? new URL(given).password : superuserPassword),
     });
 
-    // All URLs first: each app is told about the others.
+    // All URLs first, because each app needs those of the others.
     for (const app of APPS) {
       this.ports[app] = await freePort();
       this.urls[app] = `http://127.0.0.1:${this.ports[app]}`;
@@ -191,12 +192,12 @@ export class Fleet {
     }
   }
 
-  /** Migrates first. */
+  /** Runs the migrations first. */
   async startApp(app: AppName): Promise<void> {
     const environment = {
       PATH: process.env.PATH,
       LOG_LEVEL: 'warn',
-      // Counted and told as always, but never reached.
+      // Counted and published as always, but never reached.
       RATE_LIMIT_PER_KEY: '1000000',
       ...appEnvironment(app, {
         port: this.ports[app],
@@ -218,12 +219,12 @@ export class Fleet {
     const { code } = await migration.exited;
     if (code !== 0) throw new Error(`the migrations of ${app} failed:\n${migration.logTail()}`);
 
-    // BENCH_PROFILE=<folder> leaves a CPU profile of each app there.
+    // BENCH_PROFILE=<folder> writes a CPU profile of each app there.
     const profile = process.env.BENCH_PROFILE;
     const server = await launch('main.js', profile ? ['--cpu-prof', `--cpu-prof-dir=${profile}`] : []);
     this.running.set(app, server);
     const deadline = Date.now() + START_LIMIT_MS;
-    // Whoever else listens there is not meant.
+    // If our process has exited, another server took the port and responded.
     while (!(await this.isReady(app)) || !server.running) {
       if (!server.running || Date.now() > deadline)
         throw new Error(`${app} did not start; the end of its log:\n${server.logTail()}`);

@@ -64,11 +64,11 @@ const socketGenerator = () => new LoadGenerator<SocketLoad, SocketLoadResult>('s
 
 function expected(result: SocketLoadResult): SocketLoadResult {
   if (Object.keys(result.unexpected).length > 0)
-    throw new Error(`unexpected answers ${JSON.stringify(result.unexpected)}`);
+    throw new Error(`unexpected responses ${JSON.stringify(result.unexpected)}`);
   return result;
 }
 
-/** Loads cards as an operator does, and copies what that has stored into empty tables of the same kind. */
+/** Loads cards through the API, and copies the stored rows into empty tables of the same structure. */
 async function measureLoading(fleet: Fleet, pool: string): Promise<number> {
   const part = Math.ceil(POOL_CARDS / ROUNDS);
   const rates = { load: [] as number[], copy: [] as number[] };
@@ -81,13 +81,13 @@ async function measureLoading(fleet: Fleet, pool: string): Promise<number> {
         { last: string },
       ];
       let startedAt = performance.now();
-      const answer = await fetch(`${fleet.urls['gift-cards']}/admin/pools/${pool}/cards`, {
+      const response = await fetch(`${fleet.urls['gift-cards']}/admin/pools/${pool}/cards`, {
         method: 'POST',
         headers: { 'x-api-key': fleet.secrets.adminKey, 'content-type': 'text/csv' },
         body: Readable.toWeb(Readable.from(csvRows(`${pool.slice(0, 8)}-${round}`, part))) as ReadableStream,
         duplex: 'half',
       } as RequestInit);
-      const { imported } = (await answer.json()) as { imported: number };
+      const { imported } = (await response.json()) as { imported: number };
       if (imported !== part) throw new Error(`${imported} of ${part} cards were loaded`);
       rates.load.push(part / ((performance.now() - startedAt) / 1_000));
 
@@ -113,14 +113,16 @@ async function measureLoading(fleet: Fleet, pool: string): Promise<number> {
   return judge('loading / COPY', ratio, 0.15);
 }
 
-/** Cards that nobody can decrypt, straight into the tables: what a pool of this size looks like to a query. */
+/**
+ * Inserts cards that cannot be decrypted directly into the tables. To queries they look like a real pool of this size.
+ */
 async function fill(client: pg.Client, pool: string, cards: number, entries: number): Promise<number[]> {
   const { rows } = await client.query<{ id: number }>(
     `insert into inventories (pool_id, denomination, currency, country)
      select $1, n, 'EUR', 'FR' from generate_series(1, $2::integer) n returning id`,
     [pool, entries],
   );
-  // Far from the ids that loads take.
+  // Far from the ids of loaded cards.
   const [{ base }] = (await client.query('select greatest(max(id), 1e12) + 1 as base from cards')).rows as [
     { base: string },
   ];
@@ -150,10 +152,10 @@ async function measureGenerating(fleet: Fleet, pool: string, apiKey: string): Pr
     return inventories;
   });
   const asFunction = `
-    select * from reserve_cards(jsonb_build_array(jsonb_build_object('link', gen_random_uuid(), 'account', '${ACCOUNT}',
+    select * from reserve_links(jsonb_build_array(jsonb_build_object('link', gen_random_uuid(), 'account', '${ACCOUNT}',
       'pool', '${pool}', 'denomination', 25, 'currency', 'EUR', 'expires_at', ${expiresAt}, 'created_by', 'bench',
-      'idempotency_key', gen_random_uuid(), 'body_digest', repeat('ab', 32), 'token_key', 'k1', 'event', repeat('x', 180))), false)`;
-  // Takes a card and makes a link, and nothing else: no idempotency, no numbers, no event. Its cards are no longer counted.
+      'idempotency_key', gen_random_uuid(), 'body_digest', repeat('ab', 32), 'token_key', 'k1')), false)`;
+  // Only takes a card and creates a link: no idempotency, no counters, no event. Its cards are no longer counted.
   const asCte = `
     with taken as (
       delete from free_cards where ctid = (
@@ -203,7 +205,7 @@ async function measureGenerating(fleet: Fleet, pool: string, apiKey: string): Pr
   );
 }
 
-/** Milliseconds of one call after the other. */
+/** Returns the median time of sequential calls in milliseconds. */
 async function medianTime(call: () => Promise<unknown>): Promise<number> {
   const times: number[] = [];
   for (const end = performance.now() + SECONDS * 500; performance.now() < end;) {
@@ -215,8 +217,8 @@ async function medianTime(call: () => Promise<unknown>): Promise<number> {
 }
 
 async function readPools(fleet: Fleet, apiKey: string) {
-  const answer = await fetch(`${fleet.urls['gift-cards']}/pools`, { headers: { 'x-api-key': apiKey } });
-  return (await answer.json()) as {
+  const response = await fetch(`${fleet.urls['gift-cards']}/pools`, { headers: { 'x-api-key': apiKey } });
+  return (await response.json()) as {
     inventories: { available: number; reserved: number; redeemed: number }[];
   }[];
 }
@@ -307,7 +309,7 @@ async function measureNumbers(fleet: Fleet, apiKey: string, smallKey: string): P
   });
 }
 
-/** Pages of a list of millions of links, against one of them by its id. */
+/** Compares pages of a list of millions of links with one link by id. */
 async function measureLists(fleet: Fleet, apiKey: string): Promise<number> {
   const pool = await newPool(fleet, LISTED_ACCOUNT);
   const id = await withClient(fleet.databaseUrl, async (client) => {
@@ -333,7 +335,7 @@ async function measureLists(fleet: Fleet, apiKey: string): Promise<number> {
   const pages = {
     'the first page': '',
     'a page of one campaign': '?campaign_id=campaign-7',
-    'those of one reference': `?reference=order-${Math.floor(middle / 3)}`,
+    'links of one reference': `?reference=order-${Math.floor(middle / 3)}`,
     'a page of one state and creator': '?state=REVEALED&created_by=crm-4',
   };
   const generator = socketGenerator();
@@ -359,12 +361,12 @@ async function measureLists(fleet: Fleet, apiKey: string): Promise<number> {
   } finally {
     generator.stop();
   }
-  write(`${whole(LISTED_LINKS)} links; one by its id: ${median(one).toFixed(2)} ms`);
+  write(`${whole(LISTED_LINKS)} links; one link by id: ${median(one).toFixed(2)} ms`);
   return Object.entries(times).reduce((missed, [what, of]) => {
     const ratio = median(of.map((time, round) => time / one[round]!));
     return (
       missed +
-      judge(`${what} (${median(of).toFixed(2)} ms) / one by its id (at most)`, ratio, 10, ratio <= 10)
+      judge(`${what} (${median(of).toFixed(2)} ms) / one link by id (at most)`, ratio, 10, ratio <= 10)
     );
   }, 0);
 }
@@ -374,7 +376,7 @@ async function run(fleet: Fleet): Promise<number> {
   const largeKey = await fleet.account(LARGE_ACCOUNT);
   const listedKey = await fleet.account(LISTED_ACCOUNT);
   const smallKey = await fleet.account(SMALL_ACCOUNT);
-  // What measures is on its own, without the one that stores events elsewhere; the stream it has made stays.
+  // The app under test runs without analytics-query, which would compete for CPU. The stream that it created remains.
   await fleet.halt('analytics-query');
   const pool = await newPool(fleet, ACCOUNT);
   let missed = await measureLoading(fleet, pool);
@@ -387,7 +389,7 @@ async function run(fleet: Fleet): Promise<number> {
 
 export const scenario: Scenario = {
   title:
-    'Gift cards: loading, generating links, reading the numbers and listing links, against what Postgres does at best',
+    'Gift cards: loading, generating links, reading the numbers and listing links, compared with bare Postgres',
   apps: ['token-issuer', 'analytics-query', 'gift-cards'],
   run,
 };

@@ -7,22 +7,22 @@ import { trackedBy } from './tracked.js';
 
 const CONNECTIONS = 64;
 
-/** @returns the click_url of the one perk of a collection */
+/** @returns the click_url of the only perk of a collection */
 async function prepare(fleet: Fleet): Promise<string> {
   const key = await onePerk(fleet);
   await fleet.admin('perks', 'PUT', '/admin/perk-collections/bench', {
     owner: ACCOUNT,
     groups: [{ name: 'All', rank: 1, perks: [{ id: 'one', rank: 1 }] }],
   });
-  const answer = await fetch(`${fleet.urls.perks}/perk-collections/bench/perk/one`, {
+  const response = await fetch(`${fleet.urls.perks}/perk-collections/bench/perk/one`, {
     headers: { 'x-api-key': key },
   });
-  return ((await answer.json()) as { click_url: string }).click_url;
+  return ((await response.json()) as { click_url: string }).click_url;
 }
 
 async function run(fleet: Fleet): Promise<number> {
   const url = await prepare(fleet);
-  // What measures is on its own, without the one that stores clicks elsewhere; the stream it has made stays.
+  // analytics-query would compete with the app under test for CPU. The stream that analytics-query created remains.
   await fleet.halt('analytics-query');
   const bare = await BareServer.start({
     path: '/c',
@@ -44,7 +44,7 @@ async function run(fleet: Fleet): Promise<number> {
     ]);
     const after = await trackedBy(fleet.urls.links);
     process.stdout.write(
-      `clicks that were durable before the answer left: ${after.durable - before.durable}; not durable: ${after.atRisk}\n`,
+      `clicks durable before the response was sent: ${after.durable - before.durable}; not durable: ${after.atRisk}\n`,
     );
     if (after.atRisk > 0) missed += 1;
     return missed;
@@ -54,7 +54,7 @@ async function run(fleet: Fleet): Promise<number> {
 }
 
 export const scenario: Scenario = {
-  title: 'Redeem links: a durable click and a redirect, against a bare 302 of the same bytes',
+  title: 'Click URLs: a durable click and a redirect, compared with a bare 302 of the same bytes',
   apps: ['token-issuer', 'analytics-query', 'perks', 'links'],
   run,
 };

@@ -1,4 +1,4 @@
-/** A process of its own that makes requests; one load at a time, as its parent says. */
+/** A child process that sends requests, one workload at a time. */
 import autocannon, { type Result } from 'autocannon';
 
 export interface Load {
@@ -8,23 +8,23 @@ export interface Load {
   body?: string;
   connections: number;
   seconds?: number;
-  /** Instead of a time: this many requests. */
+  /** Number of requests, instead of a duration. */
   requests?: number;
-  /** Statuses that count as answered; default 200. */
+  /** Expected statuses; default: 200. */
   expect?: number[];
 }
 
 export interface LoadResult {
   requests: number;
   seconds: number;
-  /** Answers with another status than expected, by status. */
+  /** Number of other responses by status. */
   unexpected: Record<string, number>;
-  /** Connections that broke, and timeouts. */
+  /** Broken connections and timeouts. */
   errors: number;
   /** Milliseconds. */
   p50: number;
   p99: number;
-  /** Of this process: at 1 and more it is the generator that was measured. */
+  /** CPU share of this process. From 1 on, the generator itself was the bottleneck. */
   generatorCpu: number;
 }
 

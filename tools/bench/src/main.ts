@@ -1,9 +1,6 @@
-/**
- * `npm run bench -- perks [more names]`: measures built apps against a bare server, in alternating rounds of one run.
- * Only the ratios mean anything; a run on a busy machine says little.
- */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { readCommandLine, refuseUsage } from '@perkway/command-line';
 import { Fleet } from './fleet.js';
 import type { Scenario } from './scenario.js';
 
@@ -14,12 +11,15 @@ const known = readdirSync(here)
   .map((file) => file.slice(0, -SUFFIX.length))
   .sort();
 
-const wanted = process.argv.slice(2).filter((name) => name !== '--');
+const USAGE = `npm run bench -- <name> ...
+
+Measures built apps in alternating rounds against a bare server or database. Only the ratios are meaningful, and only on an
+otherwise idle machine. Names: ${known.join(', ')}.`;
+
+const { positionals: wanted } = readCommandLine(USAGE, { allowPositionals: true });
 const unknown = wanted.filter((name) => !existsSync(join(here, name + SUFFIX)));
-if (wanted.length === 0 || unknown.length > 0) {
-  process.stderr.write(`Say what to measure: npm run bench -- <name>, with a name of ${known.join(', ')}.\n`);
-  process.exit(1);
-}
+if (wanted.length === 0 || unknown.length > 0)
+  refuseUsage(`Unknown or missing name. Names: ${known.join(', ')}`);
 
 let missed = 0;
 for (const name of wanted) {

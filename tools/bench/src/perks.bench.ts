@@ -6,10 +6,10 @@ import { residentMiB } from './process-usage.js';
 import type { Scenario } from './scenario.js';
 
 const ACCOUNT = 'bench-account';
-/** Enough that the server and not the way to it is what is measured. */
+/** Enough to saturate the server rather than the connection. */
 const CONNECTIONS = 64;
 const MEMORY_READS = 200_000;
-/** A heap breathes; more than this over so many reads would be a leak. */
+/** Normal heap growth. More than this over so many reads indicates a leak. */
 const MEMORY_LIMIT_MIB = 40;
 
 const write = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -61,7 +61,7 @@ async function prepare(fleet: Fleet): Promise<string> {
   const key = await fleet.account(ACCOUNT);
   for (let index = 0; index < 2_000; index += 1)
     await fleet.admin('perks', 'PUT', `/admin/perks/perk-${index}`, perk(index));
-  // What measures is on its own, without the one that stores views elsewhere; the stream it has made stays.
+  // The app under test runs without analytics-query, which would compete for CPU. The stream that it created remains.
   await fleet.halt('analytics-query');
   await fill(fleet, 'fifty', 50, 5);
   await fill(fleet, 'two-thousand', 2_000, 40);
@@ -72,17 +72,17 @@ async function run(fleet: Fleet): Promise<number> {
   const key = await prepare(fleet);
   const base = `${fleet.urls.perks}/perk-collections`;
   const headers = { 'x-api-key': key };
-  const answerOf = async (path: string) => {
-    const answer = await fetch(base + path, { headers });
-    if (!answer.ok) throw new Error(`${path} answered ${answer.status}`);
-    return (await answer.arrayBuffer()).byteLength;
+  const responseOf = async (path: string) => {
+    const response = await fetch(base + path, { headers });
+    if (!response.ok) throw new Error(`${path} answered ${response.status}`);
+    return (await response.arrayBuffer()).byteLength;
   };
   const paths = { fifty: '/fifty', perk: '/fifty/perk/perk-7', large: '/two-thousand' };
   const json = { 'content-type': 'application/json; charset=utf-8' };
   const bytes = {
-    fifty: await answerOf(paths.fifty),
-    perk: await answerOf(paths.perk),
-    large: await answerOf(paths.large),
+    fifty: await responseOf(paths.fifty),
+    perk: await responseOf(paths.perk),
+    large: await responseOf(paths.large),
   };
   const bare = await BareServer.start(
     ...Object.entries(bytes).map(([name, length]) => ({
@@ -120,7 +120,7 @@ async function run(fleet: Fleet): Promise<number> {
     const after = await views(fleet);
     const durable = after.durable - before.durable;
     write(
-      `reads with a view that was durable before the answer left: ${durable}; not durable: ${after.atRisk}`,
+      `reads with a view that was durable before the response was sent: ${durable}; not durable: ${after.atRisk}`,
     );
     if (after.atRisk > 0) missed += 1;
     return missed;
@@ -129,9 +129,9 @@ async function run(fleet: Fleet): Promise<number> {
   }
 }
 
-/** Events that the app has handed over to the stream or its outbox, and those that it answered without. */
+/** Returns the number of events handed to the stream or the outbox, and of events sent without either. */
 async function views(fleet: Fleet): Promise<{ durable: number; atRisk: number }> {
-  // What is on its way arrives.
+  // Wait for pending events.
   await sleep(1_000);
   const text = await (await fetch(`${fleet.urls.perks}/metrics`)).text();
   const metric = (name: string) => Number(new RegExp(`^${name}\\{.*\\} (\\d+)`, 'm').exec(text)?.[1] ?? 0);
@@ -166,8 +166,7 @@ async function memory(pid: number, urls: string[], headers: Record<string, strin
 }
 
 export const scenario: Scenario = {
-  title:
-    'Perk collections: reads with fresh links and a durable view each, against bytes from a prebuilt buffer',
+  title: 'Perk collections: reads with new click URLs and a durable view each, compared with prebuilt bytes',
   apps: ['token-issuer', 'analytics-query', 'perks'],
   run,
 };

@@ -1,13 +1,13 @@
 import type { AppName } from '@perkway/domain';
 import type { Fleet } from './fleet.js';
 
-/** One file `<name>.bench.ts` exports one as `scenario`. */
+/** A benchmark. Each file `<name>.bench.ts` exports one as `scenario`. */
 export interface Scenario {
   title: string;
-  /** The apps that it needs, in the order in which they start. */
+  /** The apps to start, in this order. */
   apps: AppName[];
-  /** Of its Postgres, where it is not the one of npm: the folder with the programs. */
+  /** Folder with the programs of another Postgres; defaults to npm's. */
   programs?: string;
-  /** @returns how many targets were missed */
+  /** @returns the number of missed targets */
   run: (fleet: Fleet) => Promise<number>;
 }

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { ROOT } from './fleet.js';
 
-/** `npm run seed:events` on the database of a fleet. */
+/** Runs `npm run seed:events` on a fleet's database. */
 export async function seedEvents(databaseUrl: string, events: number): Promise<void> {
   const child = spawn(
     process.execPath,
@@ -15,5 +15,5 @@ export async function seedEvents(databaseUrl: string, events: number): Promise<v
     },
   );
   const [code] = (await once(child, 'exit')) as [number | null];
-  if (code !== 0) throw new Error('the synthetic events could not be made');
+  if (code !== 0) throw new Error('could not generate the synthetic events');
 }

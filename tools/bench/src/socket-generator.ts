@@ -1,6 +1,6 @@
 /**
- * A process of its own that makes requests through bare sockets, because on a small machine a costlier client would be what
- * is measured. One load at a time, as its parent says.
+ * A child process that sends requests over raw sockets, one workload at a time. On a small machine a heavier client
+ * would be the bottleneck.
  */
 import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
@@ -9,23 +9,23 @@ export interface SocketLoad {
   /** `http://127.0.0.1:<port>` */
   url: string;
   method: 'GET' | 'POST';
-  /** Each `{uuid}` in it is another one in every request. */
+  /** Each `{uuid}` is replaced by a new one in every request. */
   path: string;
   headers: Record<string, string>;
   body?: string;
-  /** The status of a right answer. */
+  /** Expected status. */
   expect: number;
   connections: number;
   seconds: number;
 }
 
 export interface SocketLoadResult {
-  /** Right answers in a second. */
+  /** Expected responses per second. */
   rate: number;
   /** Milliseconds. */
   p50: number;
   p99: number;
-  /** Other answers, by status. */
+  /** Number of other responses by status. */
   unexpected: Record<string, number>;
 }
 
@@ -46,20 +46,20 @@ async function run({ url, connections, seconds, expect, ...load }: SocketLoad): 
     new Promise<void>((resolve, reject) => {
       const socket = connect(Number(port), hostname).setNoDelay(true).setEncoding('latin1');
       let sentAt = 0;
-      let answer = '';
+      let response = '';
       const send = () => {
-        answer = '';
+        response = '';
         sentAt = performance.now();
         if (sentAt < end) socket.write(request());
         else socket.end(resolve);
       };
       socket.on('connect', send).on('error', reject);
       socket.on('data', (text: string) => {
-        answer += text;
-        const headEnd = answer.indexOf('\r\n\r\n');
-        const length = /content-length: (\d+)/i.exec(answer)?.[1];
-        if (headEnd < 0 || answer.length < headEnd + 4 + Number(length ?? 0)) return;
-        const status = answer.slice(9, 12);
+        response += text;
+        const headEnd = response.indexOf('\r\n\r\n');
+        const length = /content-length: (\d+)/i.exec(response)?.[1];
+        if (headEnd < 0 || response.length < headEnd + 4 + Number(length ?? 0)) return;
+        const status = response.slice(9, 12);
         if (status === String(expect)) times.push(performance.now() - sentAt);
         else unexpected[status] = (unexpected[status] ?? 0) + 1;
         send();

@@ -14,20 +14,20 @@ const hasPgbench = (() => {
   }
 })();
 
-/** Who repeats the statements. */
+/** The client that repeats the statements. */
 export const STATEMENT_CLIENT = hasPgbench ? 'pgbench' : 'node-postgres';
 
 export interface StatementLoad {
-  /** Of the database. */
+  /** The database's URL. */
   url: string;
   schema: string;
-  /** One statement without parameters, which is one transaction. */
+  /** A single statement without parameters, which is one transaction. */
   sql: string;
   clients: number;
   seconds: number;
 }
 
-/** Repeats a prepared statement with so many clients. @returns how often a second */
+/** Repeats a prepared statement on `clients` connections. @returns statements per second */
 export const statementRate = (load: StatementLoad): Promise<number> =>
   hasPgbench ? byPgbench(load) : byNodePostgres(load);
 
@@ -61,7 +61,7 @@ async function byPgbench({ url, schema, sql, clients, seconds }: StatementLoad):
     };
     const { stdout } = await promisify(execFile)('pgbench', options, { env });
     const tps = /^tps = ([\d.]+)/m.exec(stdout)?.[1];
-    if (!tps) throw new Error(`pgbench said: ${stdout}`);
+    if (!tps) throw new Error(`unexpected output of pgbench: ${stdout}`);
     return Number(tps);
   } finally {
     rmSync(folder, { recursive: true, force: true });

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Events that an app has handed over to the stream or its outbox, and those that it answered without. */
+/** Returns the number of events handed to the stream or the outbox, and of events sent without either. */
 export async function trackedBy(appUrl: string): Promise<{ durable: number; atRisk: number }> {
-  // What is on its way arrives.
+  // Wait for pending events.
   await sleep(1_000);
   const text = await (await fetch(`${appUrl}/metrics`)).text();
   const metric = (name: string) => Number(new RegExp(`^${name}\\{.*\\} (\\d+)`, 'm').exec(text)?.[1] ?? 0);

@@ -1,13 +1,13 @@
-/** Something that must be nowhere but where it has a right to be. */
+/** A text that may only be in places with a right to it. */
 export interface Canary {
-  /** What it is: "API key", "card code". */
+  /** Such as "API key" or "card code". */
   kind: string;
   text: string;
 }
 
-/** Something that a run has left behind, as text. */
+/** A text that a run left behind. */
 export interface Found {
-  /** Where: "log of perks", "gift_cards.reward_links". */
+  /** Such as "log of perks" or "gift_cards.reward_links". */
   place: string;
   text: string;
 }
@@ -27,7 +27,10 @@ const ENCODINGS: [name: string, encode: (text: string) => string][] = [
   ['in HTML', (text) => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;')],
 ];
 
-/** What a text looks like inside base64 that began up to two bytes before it; the characters at its ends are other bytes' too. */
+/**
+ * Returns how a text looks inside base64 at each byte offset, without the characters at its ends, which depend on their
+ * neighbors.
+ */
 const inBase64 = (text: string, encoding: 'base64' | 'base64url'): string[] =>
   [0, 1, 2].map((before) => {
     const encoded = Buffer.concat([Buffer.alloc(before), Buffer.from(text)])
@@ -36,7 +39,7 @@ const inBase64 = (text: string, encoding: 'base64' | 'base64url'): string[] =>
     return encoded.slice(before === 0 ? 0 : before + 1, -2);
   });
 
-/** Every way in which a canary may stand in a text, in lower case. */
+/** Returns every encoding of a canary, in lower case. */
 export function formsOf({ text }: Canary): Map<string, string> {
   const forms = new Map<string, string>();
   const add = (form: string, name: string) => {
@@ -49,7 +52,7 @@ export function formsOf({ text }: Canary): Map<string, string> {
   return forms;
 }
 
-/** `kind in place, form`, once each; nothing of what is said does repeat a canary. */
+/** Returns each finding once, as `kind in place, form`, without repeating the canary. */
 export function search(
   found: readonly Found[],
   canaries: readonly Canary[],

@@ -10,10 +10,10 @@ import { Stack } from './stack.js';
 const unlike = (what: string): string => `canary-${what}-${randomBytes(9).toString('hex')}`;
 
 let stack: Stack;
-const answers: Found[] = [];
+const responses: Found[] = [];
 const canaries: Canary[] = [];
 
-/** One that is looked for from now on. */
+/** Registers a canary to search for. */
 function plant(kind: string, text: string): string {
   canaries.push({ kind, text });
   return text;
@@ -28,7 +28,7 @@ interface Call {
 const hostOf = (url: string): string | undefined =>
   Object.entries(stack.file.hosts).find(([, base]) => new URL(base).port === new URL(url).port)?.[0];
 
-/** Answers that refuse, and pages, may not repeat a canary; of the others it is what they are for. */
+/** Sends a request. Error responses and pages are searched for canaries; other responses may contain them. */
 async function call(url: string, { method = 'GET', headers = {}, body }: Call = {}) {
   const text = typeof body === 'object' ? JSON.stringify(body) : body;
   const response = await fetch(url, {
@@ -37,23 +37,23 @@ async function call(url: string, { method = 'GET', headers = {}, body }: Call = 
     headers: { ...(text === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
     body: text,
   });
-  const answer = await response.text();
+  const reply = await response.text();
   const isPage = response.headers.get('content-type')?.includes('html') ?? false;
   if (response.status >= 400 || isPage) {
     const head = [...response.headers].map(([name, value]) => `${name}: ${value}`).join('\n');
-    answers.push({
-      place: `answer ${response.status} of ${hostOf(url)} to ${method}`,
-      text: `${head}\n${answer}`,
+    responses.push({
+      place: `response ${response.status} of ${hostOf(url)} to ${method}`,
+      text: `${head}\n${reply}`,
     });
   }
-  // The shapes are those of the HTTP contract; a wrong one fails the step that uses it.
+  // Typed by the HTTP contract only; an unexpected shape fails the step that uses it.
   // eslint-disable-next-line @typescript-eslint/no-explicit-any
-  const json = (): any => JSON.parse(answer);
-  return { status: response.status, headers: response.headers, text: answer, json };
+  const json = (): any => JSON.parse(reply);
+  return { status: response.status, headers: response.headers, text: reply, json };
 }
 
-const expectStatus = (answer: { status: number; text: string }, ...expected: number[]) => {
-  if (!expected.includes(answer.status)) throw new Error(`answered ${answer.status}`);
+const expectStatus = (reply: { status: number; text: string }, ...expected: number[]) => {
+  if (!expected.includes(reply.status)) throw new Error(`answered ${reply.status}`);
 };
 
 beforeAll(async () => {
@@ -61,7 +61,7 @@ beforeAll(async () => {
 }, 500_000);
 afterAll(() => stack?.close());
 
-/** A person who is named in all that a client can say of one. */
+/** A person, in every field in which a client can name one. */
 const person = unlike('journey');
 const name = unlike('name');
 const mail = unlike('mail');
@@ -91,7 +91,7 @@ const admin = (
 const asUser = (host: keyof Stack['file']['hosts'], path: string, given: Call = {}) =>
   call(`${stack.file.hosts[host]}${path}`, { ...given, headers: { 'x-api-key': userKey, ...given.headers } });
 
-it('plants keys, cards and people, in all that is done well and badly', async () => {
+it('plants keys, cards and personal data in valid and invalid calls', async () => {
   const { hosts, accounts } = stack.file;
   account = accounts.find(({ pools }) => pools.length > 0)!;
   pool = account.pools[0]!;
@@ -99,7 +99,7 @@ it('plants keys, cards and people, in all that is done well and badly', async ()
   for (const each of accounts) plant('API key', each.userKey);
   for (const each of PEOPLE) plant('person', each);
 
-  // Keys: imported, generated, of a browser, wrong.
+  // Keys: imported, generated, JOURNEY, wrong.
   const imported = plant('API key', unlike('key'));
   const made = await admin('token', `/admin/accounts/${account.id}/keys`, 'POST', {
     role: 'USER',
@@ -140,7 +140,7 @@ it('plants keys, cards and people, in all that is done well and badly', async ()
   });
   expect(keys.status).toBe(409);
 
-  // Cards: taken, refused, doubled.
+  // Cards: loaded, rejected, duplicated.
   const cards = Array.from({ length: 4 }, () => ({
     code: plant('card code', unlike('card')),
     pin: plant('card PIN', unlike('pin')),
@@ -168,7 +168,7 @@ it('plants keys, cards and people, in all that is done well and badly', async ()
   );
   await admin('gift', `/admin/pools/${pool}/cards`, 'POST', lines(cards), 'text/plain');
 
-  // Links: made, opened, revealed, cancelled, mistaken.
+  // Links: created, opened, revealed, cancelled, mistyped.
   const generate = (body: object, key = randomUUID()) =>
     asUser(
       'gift',
@@ -184,11 +184,11 @@ it('plants keys, cards and people, in all that is done well and badly', async ()
   const key = randomUUID();
   const tokens: string[] = [];
   for (const body of [named, named, { ...link, reference: customer }]) {
-    const answer = await generate(body);
-    expectStatus(answer, 201);
-    tokens.push(plant('reward token', answer.json().token));
+    const reply = await generate(body);
+    expectStatus(reply, 201);
+    tokens.push(plant('reward token', reply.json().token));
     if (tokens.length === 3)
-      await asUser('gift', `/reward-links/${answer.json().id}/cancel`, { method: 'POST' });
+      await asUser('gift', `/reward-links/${reply.json().id}/cancel`, { method: 'POST' });
   }
   await generate(named, key);
   expect((await generate(link, key)).status).toBe(409);
@@ -264,7 +264,7 @@ it('plants keys, cards and people, in all that is done well and badly', async ()
   ])
     await track(body);
 
-  // Analytics: a token where it belongs, and where not.
+  // Analytics: a token, valid and invalid.
   const jwt = plant('analytics token', (await asUser('token', '/cube/token')).json().token);
   for (const authorization of [`Bearer ${jwt}`, `${jwt}x`])
     await call(`${hosts.query}/cubejs-api/v1/meta`, { headers: { authorization } });
@@ -277,7 +277,7 @@ it('plants keys, cards and people, in all that is done well and badly', async ()
       headers: { authorization: jwt },
     });
 
-  // The console: signed in, badly signed in, a job.
+  // Console: a sign-in, failed sign-ins, a job.
   const origin = hosts.console;
   const session = (apiKey: unknown, from = origin) =>
     call(`${origin}/api/session`, { method: 'POST', headers: { origin: from }, body: { apiKey } as object });
@@ -309,7 +309,7 @@ it('plants keys, cards and people, in all that is done well and badly', async ()
     body: { references: [customer] },
   });
 
-  // A dead letter, and events of nobody's account.
+  // A dead letter, and events of an unknown account.
   const connection = await connectTo(stack.file.natsUrl);
   const bad = {
     v: 1,
@@ -322,7 +322,7 @@ it('plants keys, cards and people, in all that is done well and badly', async ()
     journey: person,
     cmeta: { name },
   };
-  await jetstream(connection).publish('tracking.test', JSON.stringify({ events: [bad] }));
+  await jetstream(connection).publish('tracking.links', JSON.stringify({ events: [bad] }));
   await connection.close();
   await waitFor(async () => (await eventsOf(person)) >= 6, 'the events of the person', 30_000);
 });
@@ -335,17 +335,17 @@ const eventsOf = async (journey: string): Promise<number> =>
     )
   )[0]!.n;
 
-it('finds them nowhere but where they have a right to be', async () => {
+it('finds them only in places with a right to them', async () => {
   const found = await stack.leftBehind();
-  // The search is only worth what it looked at.
+  // Check that the search has seen everything.
   for (const app of APPS)
     expect(
       found.some(({ place, text }) => place.startsWith('log') && place.includes(app) && text.length > 0),
     ).toBe(true);
   for (const place of ['gift_cards.cards', 'accounts.api_keys', 'console.audit_outcomes', 'TRACKING_DEAD'])
     expect(found.some((each) => each.place === place)).toBe(true);
-  expect(answers.length).toBeGreaterThan(300);
-  expect(search([...found, ...answers], canaries, RIGHTS)).toEqual([]);
+  expect(responses.length).toBeGreaterThan(300);
+  expect(search([...found, ...responses], canaries, RIGHTS)).toEqual([]);
 });
 
 const totals = async () => {
@@ -371,9 +371,9 @@ const totals = async () => {
   return counts;
 };
 
-it('erases the person from all of it, and every total stays', async () => {
+it('erases the person everywhere without changing totals', async () => {
   const before = await totals();
-  // An event that waits in an outbox until everything is over.
+  // An event that stays in an outbox until the erasure is over.
   const holder = new pg.Client({ connectionString: stack.file.databaseUrl });
   await holder.connect();
   const late = {
@@ -414,7 +414,7 @@ it('erases the person from all of it, and every total stays', async () => {
   const clicks = async () =>
     (await stack.query('select from analytics.tracking_events where id = $1', [late.id])).length;
   await waitFor(async () => (await clicks()) === 1, 'the late event', 30_000);
-  // And one more that somebody makes by a link that was kept.
+  // And a new event through a link that somebody kept.
   await asUser('boost', `/track/${campaign}?cmeta_name=${name}`, {
     method: 'POST',
     body: { event: 'conversion', journeyId: person, externalId: order },

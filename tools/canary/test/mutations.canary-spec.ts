@@ -16,21 +16,16 @@ import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { search, type Canary, type Found } from '../src/search.js';
 
-/** What is taken out of the built app, as it stands there, and where a canary is found then. */
+/** Redactions to remove from the built app, and where a canary appears without each. */
 const REDACTIONS: [what: string, written: RegExp, instead: string, place: string][] = [
-  ['what looks like a secret in a log line', /hooks: \{ streamWrite: redact \}/, 'hooks: {}', 'log'],
-  ['what a driver adds to an error', /serializers: \{ err: serializeError \}/, 'serializers: {}', 'log'],
+  ['secrets in log lines', /hooks: \{ streamWrite: redact \}/, 'hooks: {}', 'log'],
+  ['driver details in errors', /serializers: \{ err: serializeError \}/, 'serializers: {}', 'log'],
+  ['request URLs', /const routeOf = \(request\) => .*;/, 'const routeOf = (request) => request.url;', 'log'],
   [
-    'the address of a request',
-    /const routeOf = \(request\) => .*;/,
-    'const routeOf = (request) => request.url;',
-    'log',
-  ],
-  [
-    'the reason of a fault, in its answer',
-    /new DomainError\("INTERNAL_ERROR", ERROR_CODES\.INTERNAL_ERROR\.title\)/,
-    'new DomainError("INTERNAL_ERROR", String(error?.message))',
-    'answer 500',
+    'the cause of a fault in the response',
+    /new ApiError\("INTERNAL_ERROR", ERROR_CODES\.INTERNAL_ERROR\.title\)/,
+    'new ApiError("INTERNAL_ERROR", String(error?.message))',
+    'response 500',
   ],
 ];
 
@@ -51,7 +46,7 @@ describe('a built app without one of its redactions', () => {
     environment = { ...testEnvironment('token-issuer', { nats, database }), LOG_LEVEL: 'debug' };
     const { exitCode, output } = await runNode([built.path('migrate')], { env: environment });
     if (exitCode !== 0) throw new Error(output);
-    // A database that says all that it knows of what it was given.
+    // A database whose errors repeat the values of the row.
     await database.query(`
       create function refuse() returns trigger language plpgsql as $$
       begin
@@ -64,7 +59,7 @@ describe('a built app without one of its redactions', () => {
   });
   afterAll(() => closeAll(database, nats));
 
-  /** The folder of the bundle, or of a copy in which every file that has the text has another one. */
+  /** Returns the bundle, or a copy of it in which `written` is replaced. */
   function mainOf(written?: RegExp, instead = ''): string {
     const main = built.path('main');
     if (!written) return main;
@@ -79,7 +74,7 @@ describe('a built app without one of its redactions', () => {
       );
       return true;
     });
-    // Written differently by now, it would not be taken away.
+    // If the code has changed, the redaction would not be removed.
     expect(changed).toHaveLength(1);
     return join(copy, 'main.js');
   }
@@ -94,26 +89,26 @@ describe('a built app without one of its redactions', () => {
         canaries.push({ kind, text });
         return text;
       };
-      const answers: Found[] = [];
+      const responses: Found[] = [];
       const call = async (method: 'get' | 'post', path: string, body?: object) => {
         const { status, text } = await http(app, { key: testSecrets().adminKey })[method](path).send(body);
-        answers.push({ place: `answer ${status}`, text });
+        responses.push({ place: `response ${status}`, text });
       };
       await call('get', `/${plant('address')}`);
       await call('post', '/admin/accounts/platform/keys', { role: 'USER', name: plant('name') });
-      expect(answers.map(({ place }) => place)).toEqual(['answer 404', 'answer 500']);
+      expect(responses.map(({ place }) => place)).toEqual(['response 404', 'response 500']);
       await app.until(() => app.output.includes('request failed'), 'its log');
-      return search([...answers, { place: 'log', text: app.output }], canaries, []);
+      return search([...responses, { place: 'log', text: app.output }], canaries, []);
     } finally {
       await app.kill('SIGTERM');
     }
   }
 
-  it('is found out by nothing while it has all of them', async () => {
+  it('leaks nothing with all redactions', async () => {
     expect(await leaksOf(mainOf())).toEqual([]);
   });
 
-  it.each(REDACTIONS)('leaks without that of %s', async (_, written, instead, place) => {
+  it.each(REDACTIONS)('leaks without the redaction of %s', async (_, written, instead, place) => {
     const leaks = await leaksOf(mainOf(written, instead));
     expect(leaks).not.toEqual([]);
     for (const leak of leaks) expect(leak).toContain(` in ${place},`);

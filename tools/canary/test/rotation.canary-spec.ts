@@ -1,13 +1,13 @@
 import { BEGIN_ERASURE } from '@perkway/domain';
 import { generateSecrets, loadSecrets, type Secrets } from '@perkway/fleet';
-import { asker, connectTo, waitFor } from '@perkway/testing';
+import { rpcCaller, connectTo, waitFor } from '@perkway/testing';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
 import { Stack } from './stack.js';
 
-/** As docs/deploy.md says under "Rotation". */
+/** As described in docs/deploy.md under "Rotation". */
 const IN_FRONT = [
   'linkSigningKeys',
   'outreachSigningKeys',
@@ -15,11 +15,12 @@ const IN_FRONT = [
   'cardEncryptionKeys',
   'sessionKeys',
   'erasureKeys',
+  'webhookSecretKeys',
 ] as const;
 /** Replaced from one start to the next. */
 const REPLACED = ['pixelHashKey', 'natsSecret', 'superuserPassword'] as const;
 const OWN_WAY = ['analyticsTokenKeys', 'apiKeyPepper', 'adminKey'] as const;
-/** Whatever is loaded twice is found by it. */
+/** Never rotated: it recognizes cards that are loaded twice. */
 const NEVER = ['cardHashKey'] as const;
 
 let stack: Stack;
@@ -49,11 +50,11 @@ const call = async (
     headers: { ...(typeof body === 'object' ? { 'content-type': 'application/json' } : {}), ...headers },
     body: text,
   });
-  const answer = await response.text();
-  // The shapes are those of the HTTP contract; a wrong one fails the step that uses it.
+  const reply = await response.text();
+  // Typed by the HTTP contract only; an unexpected shape fails the step that uses it.
   // eslint-disable-next-line @typescript-eslint/no-explicit-any
-  const json = (): any => JSON.parse(answer);
-  return { status: response.status, headers: response.headers, text: answer, json };
+  const json = (): any => JSON.parse(reply);
+  return { status: response.status, headers: response.headers, text: reply, json };
 };
 
 const account = () => stack.file.accounts.find(({ pools }) => pools.length > 0)!;
@@ -95,9 +96,9 @@ const makeLink = async () => {
   const path = `/pool/${account().pools[0]}/reward-links?idempotencyKey=${randomUUID()}`;
   const expires_at = Math.floor(Date.now() / 1000) + 86_400;
   const body = { denomination: 3, currency: 'EUR', expires_at };
-  const answer = await asUser('gift', path, 'POST', body, { 'x-created-by': 'rotation' });
-  expect(answer.status).toBe(201);
-  return answer.json() as { id: string; token: string };
+  const reply = await asUser('gift', path, 'POST', body, { 'x-created-by': 'rotation' });
+  expect(reply.status).toBe(201);
+  return reply.json() as { id: string; token: string };
 };
 const reveal = async (token: string) =>
   (
@@ -122,23 +123,23 @@ const kidOf = (token: string) =>
   JSON.parse(Buffer.from(token.split('.')[0]!, 'base64url').toString()).kid as string;
 const signIn = async () => {
   const { console: origin } = stack.file.hosts;
-  const answer = await call(`${origin}/api/session`, { origin }, 'POST', { apiKey: account().userKey });
-  expect(answer.status).toBe(200);
-  return answer.headers.get('set-cookie')!.split(';')[0]!;
+  const reply = await call(`${origin}/api/session`, { origin }, 'POST', { apiKey: account().userKey });
+  expect(reply.status).toBe(200);
+  return reply.headers.get('set-cookie')!.split(';')[0]!;
 };
 const session = async (cookie: string) =>
   (await call(`${stack.file.hosts.console}/api/session`, { cookie })).status;
 const standInOf = async (value: string) => {
-  const operator = await asker(stack.file.natsUrl);
+  const operator = await rpcCaller(stack.file.natsUrl);
   try {
     return (
-      await operator.rpc.ask(BEGIN_ERASURE, { account: account().id, kind: 'journey_id', value }, 10_000)
+      await operator.rpc.request(BEGIN_ERASURE, { account: account().id, kind: 'journey_id', value }, 10_000)
     ).standIn;
   } finally {
     await operator.close();
   }
 };
-/** The ports stay, so an address of before leads to the same host. */
+/** Ports do not change, so an older URL leads to the same host. */
 const redirects = async (url: string) => expect((await call(url)).status).toBe(302);
 
 it('names every secret', () => {
@@ -147,7 +148,7 @@ it('names every secret', () => {
   );
 });
 
-it('rotates keyrings, token keys and passwords: what was made before works, what is made is of the new', async () => {
+it('rotates keyrings, token keys and passwords: older values stay valid, new ones use the new key', async () => {
   const before = {
     click: await clickUrlOf(),
     outreach: await outreachUrlOf(),
@@ -168,7 +169,7 @@ it('rotates keyrings, token keys and passwords: what was made before works, what
     pixelHashKey: fresh.pixelHashKey,
     natsSecret: fresh.natsSecret,
     superuserPassword,
-    // Published before it signs, as a second replica may not have it yet.
+    // Published before it signs, because a second replica may not have it yet.
     analyticsTokenKeys: JSON.stringify([
       ...(JSON.parse(old.analyticsTokenKeys) as object[]),
       { ...jwk, kid: 'k2', use_from: Math.floor(Date.now() / 1000) + 45 },
@@ -205,7 +206,7 @@ it('rotates keyrings, token keys and passwords: what was made before works, what
   };
   expect(jwks.keys.map(({ kid }) => kid).sort()).toEqual(['k1', 'k2']);
 
-  // The old passwords of database and broker are none any more.
+  // The old passwords of the database and the broker no longer work.
   const old = new pg.Client({ connectionString: stack.former!.databaseUrl });
   await expect(old.connect()).rejects.toThrow(/password/);
   await expect(connectTo(stack.former!.natsUrl)).rejects.toThrow(/uthorization/);
@@ -214,7 +215,7 @@ it('rotates keyrings, token keys and passwords: what was made before works, what
 it('rotates the pepper with all keys, and lets the operator in again', async () => {
   const { userKey } = account();
   const formerAdmin = stack.file.adminKey;
-  // As no key is known under another pepper, they go; then the next start takes the bootstrap key anew.
+  // No key is valid with another pepper, so they are deleted; the next start then imports the bootstrap key again.
   await stack.query('delete from accounts.api_keys');
   const { apiKeyPepper, adminKey } = generateSecrets();
   await restartWith(() => ({ apiKeyPepper, adminKey }));
@@ -225,10 +226,10 @@ it('rotates the pepper with all keys, and lets the operator in again', async () 
   const made = await asAdmin('token', `/admin/accounts/${account().id}/keys`, 'POST', { role: 'USER' });
   const collection = `${stack.file.hosts.perks}/perk-collections/${account().collections[0]}`;
   expect((await call(collection, { 'x-api-key': made.json().key })).status).toBe(200);
-  // The stack imports the keys of the demo at each start; a client's key would be unknown.
+  // The stack imports the demo's keys at each start; a client's own key would be unknown.
   expect(userKey).toBe(account().userKey);
 
-  // The bootstrap key itself: another takes its place, and it never comes back.
+  // The bootstrap key is replaced by another one and never comes back.
   const next = (await asAdmin('token', '/admin/accounts/platform/keys', 'POST', { role: 'ADMIN' })).json();
   const keys = (await asAdmin('token', '/admin/accounts/platform/keys')).json() as {
     id: string;
@@ -241,12 +242,12 @@ it('rotates the pepper with all keys, and lets the operator in again', async () 
     'DELETE',
   );
   expect(revoked.status).toBe(204);
-  await waitFor(async () => (await accounts(adminKey)).status === 401, 'the end of the bootstrap key');
+  await waitFor(async () => (await accounts(adminKey)).status === 401, 'the bootstrap key to be rejected');
   expect((await accounts(next.key)).status).toBe(200);
 });
 
-// Last, because its time has come by now, or nearly so.
-it('signs with the new token key from the moment on that was given', async () => {
+// Last, because by now the new key is due, or nearly.
+it('signs with the new token key from the given time on', async () => {
   await waitFor(async () => kidOf(await cubeToken()) === 'k2', 'a token of the new key', 120_000);
   expect(await meta(await cubeToken())).toBe(200);
 });

@@ -18,17 +18,17 @@ describe('the search', () => {
     ['in base64, shifted', Buffer.from(`before. ${SECRET} after`).toString('base64')],
     ['in base64url, shifted twice', Buffer.from(`before.. ${SECRET} after`).toString('base64url')],
     ['in HTML', `<p>Ünlike-5f0e1d2c3b4a/9+x &quot;y&quot;</p>`],
-  ])('finds what stands there %s', (_, text) => {
+  ])('finds a canary %s', (_, text) => {
     const [leak, ...others] = inPlace(text);
     expect(leak).toMatch(/^API key in log of perks, /);
     for (const each of [leak, ...others]) expect(each).not.toContain(SECRET);
   });
 
-  it('finds nothing where nothing is', () => {
+  it('finds nothing in other texts', () => {
     expect(inPlace(JSON.stringify({ key: '[redacted]', other: SECRET.slice(1) }))).toEqual([]);
   });
 
-  it('lets a place have what it has a right to, and no other place and no other kind', () => {
+  it('allows a kind in a place with a right to it, and no other place or kind', () => {
     const rights = [{ kind: 'API key', place: /^keys$/, because: 'of a reason' }];
     const of = (place: string, kind = 'API key') =>
       search([{ place, text: SECRET }], [{ kind, text: SECRET }], rights);
@@ -42,12 +42,12 @@ describe('the search', () => {
   });
 });
 
-describe('a redaction that is taken away', () => {
+describe('a missing redaction', () => {
   const key = `pk_${'abcd2345'.repeat(4)}`;
   const secret = 'canary-7b1f0c9e8d7a6b5c';
-  /** What an app might be made to log, each held back by a redaction of its own. */
+  /** Log lines with a secret, each hidden by a different redaction. */
   const LINES: [what: string, line: object, text: string][] = [
-    ['a key in an address', { url: `/x?api_key=${secret}` }, secret],
+    ['a key in a URL', { url: `/x?api_key=${secret}` }, secret],
     ['a key in headers', { headers: { 'x-api-key': secret } }, secret],
     ['a Bearer token', { note: `sent Bearer ${secret}` }, secret],
     ['a generated key', { note: `it was ${key}` }, key],
@@ -56,24 +56,24 @@ describe('a redaction that is taken away', () => {
       { note: `ck_${'0123456789abcdef'.repeat(4)}` },
       `ck_${'0123456789abcdef'.repeat(4)}`,
     ],
-    ['a token of a click', { path: `/c/${secret}` }, secret],
-    ['a token of a reward link', { reward_link: `https://rewards.test/#${secret}` }, secret],
-    ['a fragment that was mangled', { path: `/%23${secret}` }, secret],
+    ['a click token', { path: `/c/${secret}` }, secret],
+    ['a reward link token', { reward_link: `https://rewards.test/#${secret}` }, secret],
+    ['an encoded fragment', { path: `/%23${secret}` }, secret],
     ['a card', { cardCode: secret, pin: secret }, secret],
-    ['a password of a database', { url: `postgres://links:${secret}@127.0.0.1/perkway` }, secret],
+    ['a database password', { url: `postgres://links:${secret}@127.0.0.1/perkway` }, secret],
     [
       'a value that Postgres repeats',
       { err: new Error(`invalid input syntax for type uuid: "${secret}"`) },
       secret,
     ],
     [
-      'a value of a statement',
+      'a statement parameter',
       { err: Object.assign(new Error('it failed'), { parameters: [secret], detail: `(code)=(${secret})` }) },
       secret,
     ],
   ];
 
-  it.each(LINES)('shows: %s', (_, line, text) => {
+  it.each(LINES)('reveals: %s', (_, line, text) => {
     const found = (write: (add: (line: string) => void) => void) => {
       const lines: string[] = [];
       write((each) => void lines.push(each));

@@ -13,7 +13,7 @@ import type { Found } from '../src/search.js';
 const ROOT = join(__dirname, '../../..');
 const START_LIMIT_MS = 400_000;
 
-/** What `npm start` tells of itself. */
+/** The contents of the stack file. */
 export interface StackFile {
   hosts: Record<'perks' | 'links' | 'boost' | 'gift' | 'rewards' | 'token' | 'query' | 'console', string>;
   adminKey: string;
@@ -30,14 +30,14 @@ interface Place {
   portBase: number;
 }
 
-/** The built stack as `npm start` runs it, beside any other. */
+/** A built stack as `npm start` runs it, independent of other stacks. */
 export class Stack {
   private constructor(
     readonly file: StackFile,
     readonly database: pg.Pool,
     private readonly process: ChildProcess,
     private readonly place: Place,
-    /** Of the start before. */
+    /** The stack file of the previous start. */
     readonly former?: StackFile,
   ) {}
 
@@ -60,10 +60,10 @@ export class Stack {
       stdio: ['ignore', 'ignore', 'inherit'],
     });
     for (const deadline = Date.now() + START_LIMIT_MS; !existsSync(stackFile); await sleep(200)) {
-      if (child.exitCode !== null) throw new Error('the stack ended before it was up');
+      if (child.exitCode !== null) throw new Error('the stack exited before it was ready');
       if (Date.now() < deadline) continue;
       child.kill('SIGTERM');
-      throw new Error('the stack did not come up in time');
+      throw new Error('the stack did not start in time');
     }
     const file = JSON.parse(readFileSync(stackFile, 'utf8')) as StackFile;
     const database = new pg.Pool({ connectionString: file.databaseUrl, max: 2 });
@@ -71,7 +71,7 @@ export class Stack {
     return new Stack(file, database, child, place, former);
   }
 
-  /** After `stop`, with the same data at the same ports. */
+  /** Starts again after `stop`, with the same data and ports. */
   again(): Promise<Stack> {
     return Stack.run(this.place, this.file);
   }
@@ -79,7 +79,7 @@ export class Stack {
   readonly query = async <Row extends pg.QueryResultRow>(sql: string, params?: unknown[]): Promise<Row[]> =>
     (await this.database.query<Row>(sql, params)).rows;
 
-  /** Logs of apps and servers, metrics, rows, messages. */
+  /** Returns logs of apps and servers, metrics, rows and messages. */
   async leftBehind(): Promise<Found[]> {
     const logs = readdirSync(this.file.logDir).map((name) => ({
       place: `log ${name}`,
@@ -98,7 +98,7 @@ export class Stack {
     return [...(await keptRows(this)), ...(await keptMessages(this.file.natsUrl))];
   }
 
-  /** What it made for itself: passwords, keyrings, peppers. */
+  /** Returns the stack's generated secrets: passwords, keyrings, peppers. */
   ownSecrets(): string[] {
     const strings = (value: unknown): string[] =>
       typeof value === 'string'

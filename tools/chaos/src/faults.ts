@@ -2,30 +2,30 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { jetstream, JetStreamApiError, jetstreamManager, StorageType } from '@nats-io/jetstream';
 import { APPS } from '@perkway/fleet';
 import { withBroker } from '@perkway/local-servers';
-import { pick, type Replica, type TrialFleet } from '@perkway/trials';
+import { pick, type Replica, type TestFleet } from '@perkway/test-fleet';
 
 export interface Fault {
   name: string;
-  /** Does the harm and, after a while, mends it as operators or Kubernetes would. */
-  run: (fleet: TrialFleet, random: () => number) => Promise<void>;
+  /** Causes the fault and, after a while, repairs it as operators or Kubernetes would. */
+  run: (fleet: TestFleet, random: () => number) => Promise<void>;
 }
 
 export interface Durations {
-  /** Milliseconds for which something stays dead or stopped. */
+  /** How long a process stays dead or stopped. */
   holdMs: number;
   allBrokersAwayMs: number;
 }
 
-/** Kubernetes takes about as long to start a container again. */
+/** About as long as Kubernetes takes to restart a container. */
 const RESTART_AFTER_MS = 1_000;
 const FILLER = 'FILLER';
 const FILLER_BYTES = 256 * 1024;
 
-const anyReplica = (fleet: TrialFleet, random: () => number): Replica =>
+const anyReplica = (fleet: TestFleet, random: () => number): Replica =>
   pick(fleet.replicas[pick(APPS, random)], random);
 
-/** Fills what the brokers may store with something else, until they refuse. */
-async function fillBrokers(fleet: TrialFleet): Promise<void> {
+/** Fills the brokers' storage until they refuse messages. */
+async function fillBrokers(fleet: TestFleet): Promise<void> {
   await withBroker(fleet.brokerUrl, async (connection) => {
     const manager = await jetstreamManager(connection);
     await manager.streams.add({
@@ -45,21 +45,21 @@ async function fillBrokers(fleet: TrialFleet): Promise<void> {
   });
 }
 
-async function emptyBrokers(fleet: TrialFleet): Promise<void> {
+async function emptyBrokers(fleet: TestFleet): Promise<void> {
   for (let tries = 1; ; tries += 1)
     try {
       return await withBroker(fleet.brokerUrl, async (connection) => {
         await (await jetstreamManager(connection)).streams.delete(FILLER);
       });
     } catch (error) {
-      // Deleted, and the answer was late.
+      // The stream was deleted, but the response was late.
       if (error instanceof JetStreamApiError && error.status === 404) return;
       if (tries === 20) throw error;
       await sleep(500);
     }
 }
 
-/** Each of them once; the order is that of the caller. */
+/** All faults. The caller decides their order. */
 export function faults({ holdMs, allBrokersAwayMs }: Durations): Fault[] {
   return [
     ...APPS.map((app): Fault => ({
@@ -82,7 +82,7 @@ export function faults({ holdMs, allBrokersAwayMs }: Durations): Fault[] {
       },
     },
     {
-      name: `all brokers away for ${allBrokersAwayMs / 1_000} s`,
+      name: `all brokers down for ${allBrokersAwayMs / 1_000} s`,
       run: async (fleet) => {
         const brokers = [...fleet.brokers.servers.values()];
         await Promise.all(brokers.map((broker) => broker.kill()));
@@ -91,7 +91,7 @@ export function faults({ holdMs, allBrokersAwayMs }: Durations): Fault[] {
       },
     },
     {
-      name: 'kill -9 of Postgres, promotion',
+      name: 'kill -9 of Postgres, failover',
       run: async ({ postgres }) => {
         await postgres.primary.kill();
         await postgres.failOver();
@@ -100,7 +100,7 @@ export function faults({ holdMs, allBrokersAwayMs }: Durations): Fault[] {
       },
     },
     {
-      name: 'Postgres stopped, promotion, and awake again',
+      name: 'Postgres paused, failover, old primary back',
       run: async ({ postgres }) => {
         const old = postgres.primary;
         old.pause();
@@ -112,7 +112,7 @@ export function faults({ holdMs, allBrokersAwayMs }: Durations): Fault[] {
       },
     },
     {
-      name: 'Postgres stopped for a while',
+      name: 'Postgres paused',
       run: async ({ postgres }) => {
         postgres.primary.pause();
         await sleep(holdMs);
@@ -120,7 +120,7 @@ export function faults({ holdMs, allBrokersAwayMs }: Durations): Fault[] {
       },
     },
     {
-      name: 'the stream’s leader stopped for a while',
+      name: 'the stream’s leader paused',
       run: async (fleet) => {
         const leader = await fleet.streamLeader;
         leader.pause();
@@ -129,7 +129,7 @@ export function faults({ holdMs, allBrokersAwayMs }: Durations): Fault[] {
       },
     },
     {
-      name: 'processes of apps stopped for a while',
+      name: 'app processes paused',
       run: async (fleet, random) => {
         const stopped = new Set([
           anyReplica(fleet, random),
@@ -142,13 +142,13 @@ export function faults({ holdMs, allBrokersAwayMs }: Durations): Fault[] {
       },
     },
     {
-      name: 'rolling replacement of every app',
+      name: 'rolling update of every app',
       run: async (fleet) => {
         for (const app of APPS) await fleet.replaceAll(app);
       },
     },
     {
-      name: 'the clock of one process of each app set back',
+      name: 'clock of one process of each app set back',
       run: async (fleet, random) => {
         const shifted = APPS.map((app) => pick(fleet.replicas[app], random));
         for (const replica of shifted) replica.shiftClock();
@@ -157,7 +157,7 @@ export function faults({ holdMs, allBrokersAwayMs }: Durations): Fault[] {
       },
     },
     {
-      name: 'the disk of the brokers full',
+      name: 'disk of the brokers full',
       run: async (fleet) => {
         await fillBrokers(fleet);
         await sleep(holdMs);

@@ -1,27 +1,41 @@
-/**
- * Breaks a fleet of its own while it is asked, and holds what was answered against what is stored:
- * `npm run chaos [-- --seed N] [--profile short|long] [--only TEXT]`. Ends with 0 when nothing was lost or doubled and every promise
- * holds, 1 when not, 2 when the run could not be made, 3 when something only took too long (a machine may be too busy for it).
- */
-import { parseArgs } from 'node:util';
+import { readCommandLine, refuseUsage } from '@perkway/command-line';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { audit, checkPromises, Load, reckonAll, seededRandom, shuffled, TrialFleet } from '@perkway/trials';
+import {
+  audit,
+  checkPromises,
+  Load,
+  reconcileAll,
+  seededRandom,
+  shuffled,
+  TestFleet,
+} from '@perkway/test-fleet';
 import { faults, type Durations } from './faults.js';
 import { tables, type Phase } from './table.js';
+import { Webhooks } from './webhooks.js';
+
+const USAGE = `npm run chaos -- [--seed <number>] [--profile short|long] [--only <text>]
+
+Injects faults into a test fleet under load, then compares acknowledged requests with stored rows, the event feed and the
+deliveries to webhooks. Exits with 0 if nothing was lost or duplicated and everything handed out still works, 1 if not, 2 if
+the run failed, 3 if something only took too long (the machine may be too busy).
+
+  --seed <number>       seed of the random numbers; default: random
+  --profile short|long  default: short
+  --only <text>         only faults whose name contains it`;
 
 const MIB = 1024 ** 2;
 const PROFILES: Record<string, Durations & { rounds: number; cards: number; streamBytes: number }> = {
   short: { rounds: 1, holdMs: 4_000, allBrokersAwayMs: 10_000, cards: 8_000, streamBytes: 48 * MIB },
   long: { rounds: 4, holdMs: 10_000, allBrokersAwayMs: 30_000, cards: 40_000, streamBytes: 160 * MIB },
 };
-/** Between two faults everything works. */
+/** Pause between two faults. */
 const CALM_MS = 1_500;
 const ANSWERED_WITHIN_MS = 60_000;
 
 const write = (line: string): void => void process.stdout.write(`${line}\n`);
 
 function readOptions() {
-  const { values } = parseArgs({
+  const { values } = readCommandLine(USAGE, {
     options: {
       seed: { type: 'string' },
       profile: { type: 'string', default: 'short' },
@@ -31,7 +45,7 @@ function readOptions() {
   const seed = values.seed === undefined ? Date.now() % 100_000 : Number(values.seed);
   const profile = PROFILES[values.profile];
   if (!Number.isInteger(seed) || !profile)
-    throw new Error('use --seed <whole number> and --profile short or long');
+    return refuseUsage('--seed must be a whole number, and --profile short or long');
   return { seed, profile, only: values.only ?? '' };
 }
 
@@ -41,7 +55,7 @@ async function run({ seed, profile, only }: ReturnType<typeof readOptions>): Pro
   const began = Date.now();
   const progress = (text: string) =>
     write(`${String(Math.round((Date.now() - began) / 1_000)).padStart(4)} s  ${text}`);
-  const fleet = await TrialFleet.start({
+  const fleet = await TestFleet.start({
     replicas: 2,
     streamBytes: profile.streamBytes,
     brokerBytes: 2 * profile.streamBytes,
@@ -50,9 +64,10 @@ async function run({ seed, profile, only }: ReturnType<typeof readOptions>): Pro
   });
   const late: string[] = [];
   const problems: string[] = [];
+  let webhooks: Webhooks | undefined;
   let isEnough = false;
   const interrupted = () => {
-    progress('interrupted: what was done is looked at, and nothing more');
+    progress('interrupted: checking what was done so far');
     isEnough = true;
   };
   process.once('SIGINT', interrupted).once('SIGTERM', interrupted);
@@ -60,6 +75,7 @@ async function run({ seed, profile, only }: ReturnType<typeof readOptions>): Pro
     progress('preparing the account');
     const load = new Load(fleet, seededRandom(seed + 1));
     await load.prepare(profile.cards);
+    webhooks = await Webhooks.listen(fleet, load, seededRandom(seed + 2));
     load.start();
     const phases: Phase[] = [];
     const phase = async (name: string, work: () => Promise<void>) => {
@@ -72,8 +88,8 @@ async function run({ seed, profile, only }: ReturnType<typeof readOptions>): Pro
       } catch (error) {
         late.push(`${name}: ${(error as Error).message}`);
       }
-      const silent = await load.untilAnswered(ANSWERED_WITHIN_MS);
-      if (silent.length > 0) late.push(`after ${name} there is no answer: ${silent.join(', ')}`);
+      const silent = await load.untilResolved(ANSWERED_WITHIN_MS);
+      if (silent.length > 0) late.push(`no response after ${name}: ${silent.join(', ')}`);
       phases.push({ name, from, to: load.now });
     };
     await phase('no fault', () => sleep(2 * CALM_MS));
@@ -84,28 +100,31 @@ async function run({ seed, profile, only }: ReturnType<typeof readOptions>): Pro
           await fleet.untilWell();
           await sleep(CALM_MS);
         });
-    progress('waiting for the last answers');
+    progress('waiting for the last responses');
     await load.stop();
-    progress('comparing what was answered with what is stored');
-    const reckoning = await reckonAll(fleet, load);
+    progress('comparing acknowledged requests with stored rows');
+    const reconciliation = await reconcileAll(fleet, load);
     const broken = await checkPromises(load);
+    progress('comparing the feed and the deliveries to webhooks');
+    const undelivered = await webhooks.check();
     const audited = await audit(fleet);
 
-    write(`\n${tables(phases, load.attempts, reckoning)}\n`);
-    problems.push(...reckoning.examples, ...broken.slice(0, 20));
-    for (const [what, times] of load.wrong) problems.push(`a wrong answer, ${times} times: ${what}`);
+    write(`\n${tables(phases, load.attempts, reconciliation)}\n`);
+    problems.push(...reconciliation.examples, ...broken.slice(0, 20), ...undelivered.slice(0, 20));
+    for (const [what, times] of load.wrong) problems.push(`wrong response, ${times} times: ${what}`);
     if (!audited.passed) problems.push(`the audit failed:\n${audited.output}`);
     for (const problem of problems) write(`WRONG: ${problem}`);
-    for (const problem of late) write(`TOO LATE: ${problem}`);
+    for (const problem of late) write(`TOO SLOW: ${problem}`);
     const isWell = problems.length + late.length === 0;
     write(
       isWell
-        ? `Nothing was lost, nothing was doubled, every promise holds, and the audit passed (seed ${seed}).`
+        ? `Nothing was lost or duplicated, everything handed out still works, and the audit passed (seed ${seed}).`
         : `FAILED with seed ${seed}; the logs are in ${fleet.folder}.`,
     );
     if (isWell) return 0;
     return problems.length > 0 ? 1 : 3;
   } finally {
+    webhooks?.close();
     await fleet.stop({ keep: problems.length + late.length > 0 });
   }
 }
@@ -113,8 +132,8 @@ async function run({ seed, profile, only }: ReturnType<typeof readOptions>): Pro
 try {
   process.exitCode = await run(readOptions());
 } catch (error) {
-  process.stderr.write(`The run could not be made: ${(error as Error).stack}\n`);
+  process.stderr.write(`The run failed: ${(error as Error).stack}\n`);
   process.exitCode = 2;
 }
-// What still waits for a time limit keeps nobody.
+// Exit without waiting for pending timers.
 process.exit();

@@ -1,20 +1,20 @@
 import {
   longestSilence,
-  SURFACE_NAMES,
+  OPERATION_NAMES,
   type Attempt,
-  type Reckoning,
+  type Reconciliation,
   type Sum,
-  type Surface,
-} from '@perkway/trials';
+  type Operation,
+} from '@perkway/test-fleet';
 
 export interface Phase {
   name: string;
-  /** Milliseconds of the run. */
+  /** Milliseconds since the run began. */
   from: number;
   to: number;
 }
 
-const NOTHING: Sum = { attempted: 0, answered: 0, lost: 0, doubled: 0 };
+const NOTHING: Sum = { attempted: 0, acknowledged: 0, lost: 0, doubled: 0 };
 
 function toText(head: string[], rows: string[][]): string {
   const all = [head, ...rows];
@@ -33,29 +33,32 @@ const total = (sums: Iterable<Sum>): Sum => {
   for (const sum of sums) for (const key of Object.keys(all) as (keyof Sum)[]) all[key] += sum[key];
   return all;
 };
-const cells = ({ attempted, answered, lost, doubled }: Sum): string[] =>
-  [attempted, answered, lost, doubled].map(String);
+const cells = ({ attempted, acknowledged, lost, doubled }: Sum): string[] =>
+  [attempted, acknowledged, lost, doubled].map(String);
 
-/** By fault; then the longest time without an answer of each surface, in seconds; then by surface. */
-export function tables(phases: Phase[], attempts: Attempt[], { sums }: Reckoning): string {
-  const ofPhase = (index: number) => sums.get(index) ?? new Map<Surface, Sum>();
+/**
+ * Returns a table by fault, with the longest time without an acknowledgment of each operation in seconds, and a table
+ * by operation.
+ */
+export function tables(phases: Phase[], attempts: Attempt[], { sums }: Reconciliation): string {
+  const ofPhase = (index: number) => sums.get(index) ?? new Map<Operation, Sum>();
   const rows = phases.map(({ name, from, to }, index) => [
     name,
     ((to - from) / 1_000).toFixed(0),
     ...cells(total(ofPhase(index).values())),
-    ...SURFACE_NAMES.map((surface) => (longestSilence(attempts, surface, from, to) / 1_000).toFixed(1)),
+    ...OPERATION_NAMES.map((operation) => (longestSilence(attempts, operation, from, to) / 1_000).toFixed(1)),
   ]);
   const everything = phases.flatMap((_, index) => [...ofPhase(index)]);
-  rows.push(['all', '', ...cells(total(everything.map(([, sum]) => sum))), ...SURFACE_NAMES.map(() => '')]);
-  const bySurface = SURFACE_NAMES.map((surface) => [
-    surface,
-    ...cells(total(everything.filter(([of]) => of === surface).map(([, sum]) => sum))),
+  rows.push(['all', '', ...cells(total(everything.map(([, sum]) => sum))), ...OPERATION_NAMES.map(() => '')]);
+  const byOperation = OPERATION_NAMES.map((operation) => [
+    operation,
+    ...cells(total(everything.filter(([of]) => of === operation).map(([, sum]) => sum))),
   ]);
   return [
-    'By fault; to the right the longest time without an answer, in seconds, of each surface',
-    toText(['', 's', 'attempted', 'answered', 'lost', 'doubled', ...SURFACE_NAMES], rows),
+    'By fault; on the right the longest time without a response, in seconds, by operation',
+    toText(['', 's', 'attempted', 'answered', 'lost', 'doubled', ...OPERATION_NAMES], rows),
     '',
-    'By surface',
-    toText(['', 'attempted', 'answered', 'lost', 'doubled'], bySurface),
+    'By operation',
+    toText(['', 'attempted', 'answered', 'lost', 'doubled'], byOperation),
   ].join('\n');
 }

@@ -1,31 +1,31 @@
 import type { Manifest } from './kubectl.js';
 import { workloadsOf, type Container, type Workload } from './workloads.js';
 
-/** What the code says of itself. */
+/** Facts from the code, to compare with the manifests. */
 export interface CodeFacts {
   apps: string[];
-  /** Every variable that an app reads, and those without a default. */
+  /** All variables of each app, and those without a default. */
   variables: Map<string, string[]>;
   needed: Map<string, string[]>;
-  /** By the image, or read by Node. */
+  /** Variables set by the image, or read by Node. */
   setElsewhere: string[];
-  /** By the name of the port in the manifests. */
+  /** By port name in the manifests. */
   ports: Record<string, number>;
   healthPaths: string[];
-  /** Secrets that can be made, with their keys. */
+  /** Secrets that `perkway secrets` generates, with their keys. */
   secrets: Record<string, string[]>;
 }
 
 const SECRETS_FOLDER = '/run/secrets/perkway/';
 const ONLY_FILES = ['NATS_CA_FILE', 'NATS_CREDS_FILE'];
 
-/** `DATABASE_URL_FILE` sets `DATABASE_URL`. */
+/** Returns the variable that a variable sets: `DATABASE_URL_FILE` sets `DATABASE_URL`. */
 export const settingOf = (variable: string): string =>
   ONLY_FILES.includes(variable) ? variable : variable.replace(/_FILE$/, '');
 
 export const appOf = ({ pod }: Workload): string => /perkway\/([\w-]+):/.exec(pod.containers[0]!.image)![1]!;
 
-/** The variables of a container, those of its ConfigMaps among them. */
+/** Returns the environment of a container, including its ConfigMaps. */
 export function environmentOf(manifests: Manifest[], container: Container): Record<string, string> {
   const maps = (container.envFrom ?? []).flatMap(({ configMapRef }) =>
     Object.entries(
@@ -37,7 +37,7 @@ export function environmentOf(manifests: Manifest[], container: Container): Reco
   return Object.fromEntries([...maps, ...own]);
 }
 
-/** Where manifests and code do not speak of the same; empty if nowhere. */
+/** Lists the differences between manifests and code. */
 export function disagreements(manifests: Manifest[], code: CodeFacts): string[] {
   const apps = workloadsOf(manifests).filter(({ kind }) => kind === 'Deployment');
   const missing = code.apps.filter((app) => !apps.some((each) => appOf(each) === app));
@@ -50,12 +50,12 @@ export function disagreements(manifests: Manifest[], code: CodeFacts): string[] 
 function ofApp(workload: Workload, manifests: Manifest[], code: CodeFacts): string[] {
   const app = appOf(workload);
   const known = code.variables.get(app);
-  if (!known) return [`there is no app ${app}`];
+  if (!known) return [`unknown app ${app}`];
   const container = workload.pod.containers[0]!;
   const environment = environmentOf(manifests, container);
   const set = [...Object.keys(environment).map(settingOf), ...code.setElsewhere];
   const anybodys = new Set([...code.variables.values()].flat().concat(code.setElsewhere, 'DOMAIN'));
-  // Those of the ConfigMap are everybody's.
+  // Variables in the ConfigMap are for all apps.
   const own = (container.env ?? []).map(({ name }) => settingOf(name));
   return [
     ...code.needed
@@ -64,7 +64,7 @@ function ofApp(workload: Workload, manifests: Manifest[], code: CodeFacts): stri
       .map((name) => `${name} is not set`),
     ...Object.keys(environment)
       .filter((name) => !anybodys.has(settingOf(name)))
-      .map((name) => `nobody reads ${name}`),
+      .map((name) => `no app reads ${name}`),
     ...own
       .filter((name) => !known.includes(name) && !code.setElsewhere.includes(name))
       .map((name) => `it does not read ${name}`),
@@ -73,14 +73,14 @@ function ofApp(workload: Workload, manifests: Manifest[], code: CodeFacts): stri
   ];
 }
 
-/** Each secret that a variable names is mounted from a Secret that has it, and nobody gets one without use. */
+/** Checks that each secret variable has a mounted Secret with its value, and that no Secret is mounted without use. */
 function secretProblems(workload: Workload, environment: Record<string, string>, code: CodeFacts): string[] {
   const sources = workload.pod.volumes?.find(({ name }) => name === 'secrets')?.projected?.sources ?? [];
   const names = sources.flatMap(({ secret }) => secret?.name ?? []);
   const mounted = names.flatMap((name) => code.secrets[name] ?? []);
   const files = Object.entries(environment).filter(([name]) => name !== settingOf(name));
   return [
-    ...names.filter((name) => !code.secrets[name]).map((name) => `nobody makes the Secret ${name}`),
+    ...names.filter((name) => !code.secrets[name]).map((name) => `no command generates the Secret ${name}`),
     ...files
       .filter(([name, file]) => file !== `${SECRETS_FOLDER}${settingOf(name)}`)
       .map(([name, file]) => `${name} is not at ${file}`),
@@ -90,7 +90,7 @@ function secretProblems(workload: Workload, environment: Record<string, string>,
       .map((key) => `no mounted Secret has ${key}`),
     ...mounted
       .filter((key) => !files.some(([name]) => settingOf(name) === key))
-      .map((key) => `it gets ${key} without use`),
+      .map((key) => `${key} is mounted but not used`),
   ];
 }
 
@@ -107,9 +107,9 @@ function portProblems(container: Container, code: CodeFacts): string[] {
       .map(([name, port]) => `its port ${name} is not ${port}`),
     ...probes
       .filter(([, get]) => !get || !code.healthPaths.includes(get.path))
-      .map(([name, get]) => `its ${name} asks ${get?.path}, where nothing is`),
+      .map(([name, get]) => `its ${name} requests the unknown path ${get?.path}`),
     ...probes
       .filter(([, get]) => get && !(get.port in ports))
-      .map(([name, get]) => `its ${name} asks the port ${get!.port}, which it lacks`),
+      .map(([name, get]) => `its ${name} uses the missing port ${get!.port}`),
   ];
 }

@@ -4,7 +4,7 @@ import pg from 'pg';
 import type { ComposeStack } from './compose-stack.js';
 
 const COPY_LIMIT_MS = 120_000;
-/** In the volume of the database. */
+/** The data folder in the volume of the database. */
 const DATA = '18/docker';
 
 export async function adminUrl(stack: ComposeStack): Promise<string> {
@@ -12,27 +12,27 @@ export async function adminUrl(stack: ComposeStack): Promise<string> {
   return `postgres://postgres:${encodeURIComponent(password)}@${await stack.address('database')}:5432/perkway`;
 }
 
-/** Runs a shell script as root over volumes; paths in it are the names of the volumes. */
+/** Runs a shell script as root with volumes mounted at /<volume>. */
 async function overVolumes(stack: ComposeStack, volumes: string[], script: string): Promise<void> {
   const mounts = volumes.flatMap((volume) => ['--volume', `${volume}:/${volume}`]);
   const args = ['run', '--rm', '--network', 'none', '--user', '0', '--entrypoint', 'sh', ...mounts];
   await stack.engine.docker([...args, 'postgres:18-bookworm', '-ec', script], { timeoutMs: COPY_LIMIT_MS });
 }
 
-/** A base backup of the database of a running stack. Answers the name of the volume that holds it. */
+/** Takes a base backup of a running stack's database. Returns the name of the volume with the copy. */
 export async function backUpDatabase(stack: ComposeStack): Promise<string> {
   const [from, to] = [`${stack.options.project}_database`, `${stack.options.project}-backup-database`];
   const client = new pg.Client(await adminUrl(stack));
   await client.connect();
   try {
-    // The log of the time of the copy is copied with it.
+    // Keep the WAL written during the copy, which is copied last.
     await client.query(`alter system set wal_keep_size = '1GB'`);
     await client.query('select pg_reload_conf()');
     await client.query(`select pg_backup_start('test', fast => true)`);
     await overVolumes(
       stack,
       [from, to],
-      // Files that go away meanwhile are no matter: the log knows.
+      // Files removed meanwhile do not matter: the WAL has the change.
       `cp -a /${from}/. /${to}/ || true; cd /${to}/${DATA}; rm -rf postmaster.pid pg_wal/*; test -s global/pg_control`,
     );
     const { rows } = await client.query<{ labelfile: string }>('select labelfile from pg_backup_stop()');
@@ -48,7 +48,7 @@ export async function backUpDatabase(stack: ComposeStack): Promise<string> {
   return to;
 }
 
-/** The volume of the broker, which a loss of the database leaves as it is. Stops the broker. */
+/** Stops the broker and copies its volume, which survives the loss of the database. */
 export async function keepBroker(stack: ComposeStack): Promise<string> {
   const { project } = stack.options;
   const [broker] = await stack.containers('broker');
@@ -58,7 +58,7 @@ export async function keepBroker(stack: ComposeStack): Promise<string> {
   return to;
 }
 
-/** Fills the volumes of a stack that has not been started yet, and takes the copies away. */
+/** Restores the volumes of a stack that has not started yet, and removes the copies. */
 export async function restoreVolumes(
   stack: ComposeStack,
   copies: { database: string; broker: string },
@@ -73,7 +73,7 @@ export async function restoreVolumes(
   }
 }
 
-/** `perkway replay` with the image of the tools, as the broker's operator. Answers what it says. */
+/** Runs `perkway replay` in the tools image as the broker's operator, and returns its output. */
 export async function replay(stack: ComposeStack, from: Date): Promise<string> {
   const passwords = readFileSync(join(stack.options.secrets, 'broker/passwords.conf'), 'utf8');
   const [, password] = /^OPERATOR_PASSWORD: "(.*)"$/m.exec(passwords)!;

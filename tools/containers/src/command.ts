@@ -3,17 +3,17 @@ import { spawn } from 'node:child_process';
 export interface CommandOptions {
   cwd?: string;
   env?: NodeJS.ProcessEnv;
-  /** Written to its standard input. */
+  /** Standard input. */
   input?: string;
-  /** Default: a minute. */
+  /** Default: one minute. */
   timeoutMs?: number;
-  /** Answers its standard error too. */
+  /** Includes standard error in the returned output. */
   withErrors?: boolean;
 }
 
 const TAIL = 4_000;
 
-/** Runs a program and answers its standard output. Rejects with the end of what it said, when it fails or takes too long. */
+/** Runs a program and returns its standard output. Rejects with the end of its output if it fails or takes too long. */
 export function command(program: string, args: string[], options: CommandOptions = {}): Promise<string> {
   const { cwd, env = process.env, input, timeoutMs = 60_000, withErrors = false } = options;
   return new Promise((resolve, reject) => {
@@ -31,7 +31,9 @@ export function command(program: string, args: string[], options: CommandOptions
     child.on('error', reject);
     child.on('close', (code, signal) => {
       if (code === 0) return resolve(output);
-      const how = signal ? `was ended by ${signal} (limit ${timeoutMs / 1000} s)` : `ended with code ${code}`;
+      const how = signal
+        ? `was ended by ${signal} (limit ${timeoutMs / 1000} s)`
+        : `exited with code ${code}`;
       reject(new Error(`${program} ${args.slice(0, 4).join(' ')} ${how}: ${said.trim()}`));
     });
     child.stdin.on('error', () => undefined);

@@ -6,9 +6,11 @@ import type { Engine } from './engine.js';
 import { ROOT } from './paths.js';
 
 const COMPOSE_FILE = join(ROOT, 'docker/compose.yaml');
+const UP = join(ROOT, 'docker/up');
 const READY_LIMIT_MS = 480_000;
+const UPGRADE_LIMIT_MS = 900_000;
 
-export interface Answer {
+export interface HttpResponse {
   status: number;
   headers: IncomingHttpHeaders;
   body: string;
@@ -18,11 +20,13 @@ export interface StackOptions {
   project: string;
   /** Tag of our images. */
   version: string;
-  /** On this machine, for the proxy. */
+  /** The proxy's port on this machine. */
   port: number;
-  /** The folder of secrets. */
+  /** The folder with the secrets. */
   secrets: string;
-  /** Another compose file, on top of ours. */
+  /** Whether the apps connect through the pooler. */
+  isPooled?: boolean;
+  /** An additional compose file that overrides ours. */
   override?: string;
 }
 
@@ -30,11 +34,12 @@ interface Container {
   Id: string;
   Name: string;
   State: { Status: string; ExitCode: number; OOMKilled: boolean; Health?: { Status: string } };
+  Config: { Image: string };
   NetworkSettings: { Networks: Record<string, { IPAddress: string }> };
   Created: string;
 }
 
-/** The stack of docker/compose.yaml under a name of its own. */
+/** The stack of docker/compose.yaml under its own project name. */
 export class ComposeStack {
   readonly agent = new Agent({ keepAlive: true, maxSockets: 64 });
 
@@ -43,22 +48,27 @@ export class ComposeStack {
     readonly options: StackOptions,
   ) {}
 
-  compose(args: string[], version = this.options.version, timeoutMs = 600_000): Promise<string> {
-    const { project, port, secrets, override } = this.options;
-    const files = [COMPOSE_FILE, ...(override ? [override] : [])].flatMap((file) => ['--file', file]);
-    const env = {
+  private environment(version: string): Record<string, string> {
+    const { port, secrets, isPooled } = this.options;
+    return {
       PERKWAY_VERSION: version,
       PERKWAY_BIND: `127.0.0.1:${port}`,
       PERKWAY_DOMAIN: `perkway.localhost:8080`,
       PERKWAY_SECRETS: secrets,
+      PERKWAY_POOLED: isPooled ? 'POOLED_' : '',
     };
+  }
+
+  compose(args: string[], version = this.options.version, timeoutMs = 600_000): Promise<string> {
+    const { project, override } = this.options;
+    const files = [COMPOSE_FILE, ...(override ? [override] : [])].flatMap((file) => ['--file', file]);
     return this.engine.compose(['--project-name', project, ...files, ...args], {
-      env,
+      env: this.environment(version),
       timeoutMs,
     });
   }
 
-  /** Makes what is missing in the folder of secrets. */
+  /** Generates missing secrets in the folder. */
   async makeSecrets(): Promise<void> {
     const { secrets, version } = this.options;
     const volume = ['--user', `${process.getuid!()}`, '--volume', `${secrets}:/secrets`];
@@ -78,7 +88,7 @@ export class ComposeStack {
     return readFileSync(join(this.options.secrets, 'token-issuer/BOOTSTRAP_ADMIN_KEY'), 'utf8').trim();
   }
 
-  /** Starts services and what they need, or all; answers when all that has a health is healthy. */
+  /** Starts services with their dependencies, or all. Resolves when everything with a health check is healthy. */
   async up(services: string[] = [], version?: string): Promise<void> {
     await this.compose(['up', '--detach', '--no-build', '--quiet-pull', ...services], version);
     await this.healthy();
@@ -93,7 +103,7 @@ export class ComposeStack {
       );
       const failed = containers.find(({ State }) => State.Status === 'exited' && State.ExitCode !== 0);
       if (failed)
-        throw new Error(`${failed.Name} ended with ${failed.State.ExitCode}: ${await this.logs(failed.Id)}`);
+        throw new Error(`${failed.Name} exited with ${failed.State.ExitCode}: ${await this.logs(failed.Id)}`);
       if (waiting.length === 0) return;
       if (Date.now() > deadline)
         throw new Error(
@@ -103,7 +113,7 @@ export class ComposeStack {
     }
   }
 
-  /** Of a service or of all, the oldest first. */
+  /** Returns the containers of a service, or all, oldest first. */
   async containers(service?: string): Promise<Container[]> {
     const ids = (await this.compose(['ps', '--all', '--quiet', ...(service ? [service] : [])]))
       .trim()
@@ -118,24 +128,28 @@ export class ComposeStack {
     return this.engine.docker(['logs', '--tail', String(lines), container], { withErrors: true });
   }
 
-  /** The address of a service within its network, which this machine reaches too. */
+  /** Returns the address of a service in its network, which this machine can reach too. */
   async address(service: string): Promise<string> {
     const [container] = await this.containers(service);
     return Object.values(container!.NetworkSettings.Networks)[0]!.IPAddress;
   }
 
-  /** Makes the containers of apps anew, all at once, and answers when they are healthy. */
-  async recreate(apps: string[], version?: string): Promise<void> {
-    await this.compose(['up', '--detach', '--no-build', '--no-deps', '--force-recreate', ...apps], version);
+  /** Recreates the containers of apps, all at once, `scale` of each. Resolves when they are healthy. */
+  async recreate(apps: string[], version?: string, scale = 1): Promise<void> {
+    const scales = apps.flatMap((app) => ['--scale', `${app}=${scale}`]);
+    await this.compose(
+      ['up', '--detach', '--no-build', '--no-deps', '--force-recreate', ...scales, ...apps],
+      version,
+    );
     await this.healthy();
   }
 
-  /** Asks a host by its name through the proxy, from outside. */
-  ask(
+  /** Sends a request to a host by name through the proxy, as from outside. */
+  request(
     host: string,
     path: string,
     options: { method?: string; headers?: Record<string, string>; body?: string } = {},
-  ): Promise<Answer> {
+  ): Promise<HttpResponse> {
     const headers = { host: `${host}.perkway.localhost:8080`, ...options.headers };
     return new Promise((resolve, reject) => {
       const asked = request(
@@ -157,43 +171,22 @@ export class ComposeStack {
           response.on('error', reject);
         },
       );
-      asked.on('timeout', () => asked.destroy(new Error('no answer within 20 s')));
+      asked.on('timeout', () => asked.destroy(new Error('no response within 20 s')));
       asked.on('error', reject);
       asked.end(options.body);
     });
   }
 
-  /**
-   * Puts new replicas of services beside the old ones, two at a time, and takes each old one away when the new ones are
-   * ready; while it drains the next two start.
-   */
-  async replace(services: readonly string[], version = this.options.version): Promise<void> {
-    const old: string[] = [];
-    let leaving: Promise<unknown> = Promise.resolve();
-    for (let index = 0; index < services.length; index += 2) {
-      const both = services.slice(index, index + 2);
-      const [replaced] = await Promise.all([this.startBeside(both, version), leaving]);
-      leaving = this.engine.docker(['stop', '--time', '25', ...replaced]);
-      old.push(...replaced);
-    }
-    await leaving;
-    // Not before: compose lists containers first and asks about each then.
-    await this.engine.docker(['rm', ...old]);
+  /** Upgrades the stack as an operator does. */
+  async upgrade(version = this.options.version): Promise<void> {
+    const { project } = this.options;
+    await this.engine.script(UP, ['--no-build'], {
+      env: { ...this.environment(version), COMPOSE_PROJECT_NAME: project },
+      timeoutMs: UPGRADE_LIMIT_MS,
+    });
   }
 
-  /** Answers the containers that were there. */
-  private async startBeside(services: readonly string[], version: string): Promise<string[]> {
-    const old = await Promise.all(services.map(async (service) => (await this.containers(service))[0]!.Id));
-    const scale = services.flatMap((service) => ['--scale', `${service}=2`]);
-    await this.compose(
-      ['up', '--detach', '--no-build', '--no-deps', '--no-recreate', ...scale, ...services],
-      version,
-    );
-    await this.healthy();
-    return old;
-  }
-
-  /** Ends everything, data included. */
+  /** Removes everything, including data. */
   async down(): Promise<void> {
     this.agent.destroy();
     await this.compose([
@@ -201,6 +194,8 @@ export class ComposeStack {
       'demo',
       '--profile',
       'observability',
+      '--profile',
+      'pooler',
       'down',
       '--volumes',
       '--timeout',

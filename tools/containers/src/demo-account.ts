@@ -1,7 +1,7 @@
 import type { ComposeStack } from './compose-stack.js';
 import type { Account } from './load.js';
 
-/** Of examples/demo, which the profile `demo` applies. */
+/** From examples/demo, which the profile `demo` applies. */
 export const DEMO_ACCOUNT: Account = {
   id: 'ostervale-bank',
   key: 'demo-ostervale-bank-user-key-0001',
@@ -12,7 +12,7 @@ export const DEMO_ACCOUNT: Account = {
   currency: 'GBP',
 };
 
-/** More cards for a load, by a management call to the second port, as an operator inside makes it. */
+/** Loads more cards through the management API on the second port, as an operator inside the network does. */
 export async function loadCards(stack: ComposeStack, count: number, prefix = 'LOAD'): Promise<void> {
   const { pool, denomination, currency } = DEMO_ACCOUNT;
   const rows = Array.from(

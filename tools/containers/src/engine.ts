@@ -8,27 +8,27 @@ import { STAND_INS } from './stand-ins.js';
 
 const PULL_LIMIT_MS = 300_000;
 
-/** The client of Debian's package, if it is there: a static one may come without the builder. */
+/** Prefers the client of Debian's package, because a static one may lack the builder. */
 const client = (): string => (existsSync('/usr/bin/docker') ? '/usr/bin/docker' : 'docker');
 
-/** A Docker engine: one that runs here already, or one of our own that leaves nothing behind. */
+/** A Docker engine: one that is already running, or a separate one that leaves nothing behind. */
 export class Engine {
   private constructor(
-    /** What CI prints. */
+    /** Printed by CI. */
     readonly description: string,
-    /** By which docker finds it, here and in other processes. */
+    /** Environment with which docker finds the engine, here and in child processes. */
     readonly environment: Record<string, string>,
     readonly stop: () => Promise<void>,
   ) {}
 
-  /** @throws Error that says why there can be none. */
+  /** @throws Error that says why no engine can run */
   static async start(): Promise<Engine> {
     const running = await command(client(), ['version', '--format', '{{.Server.Version}}']).catch(() => '');
-    if (running) return new Engine(`the Docker engine ${running.trim()} that runs here`, {}, async () => {});
-    if (process.getuid?.() !== 0) throw new Error('no Docker engine runs here, and only root can start one');
+    if (running) return new Engine(`the running Docker engine ${running.trim()}`, {}, async () => {});
+    if (process.getuid?.() !== 0) throw new Error('no Docker engine is running, and only root can start one');
     await installDebian(['dockerd', 'iptables', 'docker-init'], ['docker.io', 'iptables', 'tini']);
     const { socket, stop } = await startOwnEngine();
-    const engine = new Engine('a Docker engine of its own', { DOCKER_HOST: socket }, stop);
+    const engine = new Engine('a separate Docker engine', { DOCKER_HOST: socket }, stop);
     const version = await engine.docker(['version', '--format', '{{.Server.Version}}']);
     return new Engine(`${engine.description}, ${version.trim()}`, engine.environment, stop);
   }
@@ -38,17 +38,30 @@ export class Engine {
     return command(client(), args, { ...options, env });
   }
 
-  /** Version 2 of compose. */
+  /** Runs compose version 2. */
   async compose(args: string[], options: CommandOptions = {}): Promise<string> {
     const env = { ...process.env, ...this.environment, ...options.env };
-    const plugin = await command(client(), ['compose', 'version'], { env }).catch(() => '');
-    if (plugin) return command(client(), ['compose', ...args], { ...options, env });
-    const unpacked = await unpackDebian(['docker-compose'], 'trixie');
-    const program = join(unpacked, 'usr/libexec/docker/cli-plugins/docker-compose');
-    return command(program, args, { ...options, env });
+    const folder = await this.composeFolder();
+    if (folder) return command(join(folder, 'docker-compose'), args, { ...options, env });
+    return command(client(), ['compose', ...args], { ...options, env });
   }
 
-  /** Pulls an image, or makes its stand-in where no registry is reached. Answers which of them. */
+  /** Runs a script that finds docker and compose by itself. */
+  async script(file: string, args: string[], options: CommandOptions): Promise<string> {
+    const folders = [await this.composeFolder(), process.env.PATH].filter(Boolean);
+    const env = { ...process.env, ...this.environment, PATH: folders.join(':'), ...options.env };
+    return command(file, args, { ...options, env });
+  }
+
+  /** The folder of a compose of our own; undefined where the client has the plug-in. */
+  private async composeFolder(): Promise<string | undefined> {
+    const env = { ...process.env, ...this.environment };
+    const plugin = await command(client(), ['compose', 'version'], { env }).catch(() => '');
+    if (plugin) return undefined;
+    return join(await unpackDebian(['docker-compose'], 'trixie'), 'usr/libexec/docker/cli-plugins');
+  }
+
+  /** Pulls an image, or builds its stand-in if no registry is reachable. Returns which. */
   async provide(image: string): Promise<'there already' | 'pulled' | 'a stand-in'> {
     if (await this.docker(['image', 'inspect', image]).catch(() => '')) return 'there already';
     const pull = this.docker(['pull', '--quiet', image], { timeoutMs: PULL_LIMIT_MS });
@@ -57,10 +70,10 @@ export class Engine {
     return 'a stand-in';
   }
 
-  /** Fills an image, under the name of the one that it stands in for. */
+  /** Builds a stand-in under the name of the real image. */
   async makeStandIn(image: string): Promise<void> {
     const standIn = STAND_INS[image.split(':')[0]!];
-    if (!standIn) throw new Error('cannot be pulled, and nothing can stand in for it');
+    if (!standIn) throw new Error('cannot be pulled, and has no stand-in');
     const root = mkdtempSync(join(tmpdir(), 'perkway-root-'));
     const archive = `${root}.tar`;
     try {
@@ -74,7 +87,7 @@ export class Engine {
     }
   }
 
-  /** @throws Error that says why no container runs here, though an engine does. */
+  /** @throws Error that says why the engine cannot run containers */
   async tryOut(): Promise<void> {
     const image = 'busybox:perkway-way';
     const network = `perkway-way-${process.pid}`;

@@ -12,21 +12,21 @@ import { STAND_INS } from './stand-ins.js';
 
 const BUILD_LIMIT_MS = 600_000;
 
-/** Inside a root: one of the files of a program's environment. */
+/** A file to mount into a root. */
 export interface Mount {
   from: string;
   to: string;
 }
 
 /**
- * The same images where no engine can start: built by buildah without containers, their roots run by bwrap, read-only, as
- * a user without rights, on the network of this machine.
+ * Images without an engine: buildah builds them without containers, and bwrap runs their roots read-only, as an
+ * unprivileged user, on this machine's network.
  */
 export class ImageRoots {
   private readonly folder = mkdtempSync(join(tmpdir(), 'perkway-roots-'));
   private readonly roots = new Map<string, string>();
 
-  /** @throws Error that says why not even this works here. */
+  /** @throws Error that says why even this does not work on this machine */
   static async tryOut(): Promise<void> {
     if (process.getuid?.() !== 0) throw new Error('only root can mount images');
     await installDebian(['buildah', 'bwrap'], ['buildah', 'bubblewrap']);
@@ -66,12 +66,12 @@ export class ImageRoots {
     this.roots.set(app, (await this.buildah(['mount', container])).trim());
   }
 
-  /** The folder that is the root of an app's image. */
+  /** Returns the root folder of an app's image. */
   rootOf(app: string): string {
     return this.roots.get(app)!;
   }
 
-  /** Runs `node <args>` in an image, as its process 1. It dies with this process. */
+  /** Runs `node <args>` in an image as process 1. It dies with this process. */
   launch(
     app: string,
     args: string[],
@@ -103,7 +103,7 @@ export class ImageRoots {
     const child = spawn('bwrap', [...bwrap, 'node', ...args], { stdio: ['ignore', log, log, 'pipe'] });
     closeSync(log);
     const info = text(child.stdio[3] as Readable);
-    // bwrap hands no signal on.
+    // bwrap does not forward signals.
     const signal = async (name: NodeJS.Signals) => {
       const { 'child-pid': pid } = JSON.parse(await info) as { 'child-pid': number };
       process.kill(pid, name);

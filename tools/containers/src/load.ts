@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Answer, ComposeStack } from './compose-stack.js';
+import type { HttpResponse, ComposeStack } from './compose-stack.js';
 
 const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0';
 const COUNT_LIMIT_MS = 30_000;
@@ -16,7 +16,7 @@ export interface Account {
   currency: string;
 }
 
-/** What was answered, by kind. */
+/** Number of acknowledged requests by type. */
 export interface Done {
   views: number;
   clicks: number;
@@ -25,14 +25,14 @@ export interface Done {
 }
 
 /**
- * Customers and clients who go on reading, clicking, converting and reserving cards through the proxy. Whatever is not
- * answered as it should be is a failure.
+ * Customers and clients that keep reading, clicking, converting and reserving cards through the proxy. Any unexpected
+ * response is a failure.
  */
 export class Load {
   readonly run = `load-${randomUUID().slice(0, 8)}`;
   readonly done: Done = { views: 0, clicks: 0, conversions: 0, links: 0 };
   readonly failures: string[] = [];
-  /** Tokens of links that were handed out. */
+  /** Tokens of the links that were created. */
   readonly tokens: string[] = [];
   private going = true;
   private workers: Promise<void>[] = [];
@@ -47,7 +47,7 @@ export class Load {
     return this;
   }
 
-  /** Answers when the last request was answered. */
+  /** Resolves when the last request has ended. */
   async stop(): Promise<this> {
     this.going = false;
     await Promise.all(this.workers);
@@ -92,10 +92,10 @@ export class Load {
     });
     const path = `/pool/${pool}/reward-links?idempotencyKey=${randomUUID()}`;
     const headers = { 'x-created-by': this.run };
-    const answer = await this.expect(201, 'gift', path, { method: 'POST', body, headers });
-    if (!answer) return;
+    const response = await this.expect(201, 'gift', path, { method: 'POST', body, headers });
+    if (!response) return;
     this.done.links += 1;
-    this.tokens.push((JSON.parse(answer.body) as { token: string }).token);
+    this.tokens.push((JSON.parse(response.body) as { token: string }).token);
   }
 
   private async expect(
@@ -103,15 +103,19 @@ export class Load {
     host: string,
     path: string,
     options: { method?: string; headers?: Record<string, string>; body?: string } = {},
-  ): Promise<Answer | undefined> {
+  ): Promise<HttpResponse | undefined> {
     const headers = {
       'x-api-key': this.account.key,
       ...(options.body ? { 'content-type': 'application/json' } : {}),
       ...options.headers,
     };
-    const answer = await this.stack.ask(host, path, { ...options, headers }).catch((error: Error) => error);
-    if (!(answer instanceof Error) && answer.status === status) return answer;
-    const how = answer instanceof Error ? answer.message : `${answer.status} ${answer.body.slice(0, 200)}`;
+    const response = await this.stack
+      .request(host, path, { ...options, headers })
+      .catch((error: Error) => error);
+    // Not by `instanceof Error`: errors of Node's own modules are of another realm than a test's.
+    const hasResponse = 'status' in response;
+    if (hasResponse && response.status === status) return response;
+    const how = hasResponse ? `${response.status} ${response.body.slice(0, 200)}` : response.message;
     this.failures.push(
       `${new Date().toISOString()} ${options.method ?? 'GET'} ${host}${path.split('?')[0]}: ${how}`,
     );
@@ -119,7 +123,7 @@ export class Load {
   }
 }
 
-/** What the query host has counted of a load; asked until it is `expected`, or for as long as is given. */
+/** Returns what analytics has counted of a workload. Polls until it is `expected` or time is up. */
 export async function counted(
   stack: ComposeStack,
   account: Account,
@@ -131,7 +135,7 @@ export async function counted(
   const count = async (token: string, cube: string, member: string): Promise<number> => {
     const filters = [{ member: `${cube}.${member}`, operator: 'equals', values: [run] }];
     const query = encodeURIComponent(JSON.stringify({ measures: [`${cube}.count`], filters }));
-    const { body } = await stack.ask('query', `/cubejs-api/v1/load?query=${query}`, {
+    const { body } = await stack.request('query', `/cubejs-api/v1/load?query=${query}`, {
       headers: { authorization: token },
     });
     const { data } = JSON.parse(body) as { data: Record<string, string>[] };
@@ -139,7 +143,7 @@ export async function counted(
   };
   const deadline = Date.now() + limitMs;
   for (;;) {
-    const { token } = JSON.parse((await stack.ask('token', '/cube/token', { headers })).body) as {
+    const { token } = JSON.parse((await stack.request('token', '/cube/token', { headers })).body) as {
       token: string;
     };
     const found: Done = {

@@ -25,11 +25,11 @@ interface Policy {
   egress?: Rule[];
 }
 
-/** Something that opens connections, or to which they are opened. */
+/** A source or target of connections. */
 interface Party {
   name: string;
   labels: Record<string, string>;
-  /** Labels of its namespace; absent for our own. */
+  /** Labels of its namespace; absent for parties in our own. */
   namespace?: Record<string, string>;
   ports: { name?: string; port: number; protocol?: string }[];
 }
@@ -41,7 +41,7 @@ const inNamespace = (name: string, label: string, ports: Party['ports'] = [], la
   ports,
 });
 
-/** Who is not part of the manifests. */
+/** Parties outside the manifests. */
 const OUTSIDERS: Party[] = [
   inNamespace('ingress controller', 'perkway.io/ingress=true'),
   inNamespace('Prometheus', 'perkway.io/monitoring=true'),
@@ -52,13 +52,14 @@ const OUTSIDERS: Party[] = [
   inNamespace('any other pod', 'kubernetes.io/metadata.name=other', [{ port: 8080 }]),
   { name: 'outside', labels: {}, namespace: {}, ports: [{ port: 80 }, { port: 443 }] },
 ];
-/** A person's Job that applies a catalogue. */
+/** An operator's Job that applies a catalogue. */
 const MANAGEMENT: Party = {
   name: 'management',
   labels: { 'app.kubernetes.io/component': 'management' },
   ports: [],
 };
 
+const POOLER_PORTS = [{ port: 5432 }, { port: 9127, name: 'metrics' }];
 const DATABASE_PORTS = [{ port: 5432 }, { port: 8000 }, { port: 9187, name: 'metrics' }];
 
 const matches = (
@@ -88,7 +89,10 @@ const allows = (rule: Rule, other: Party, port: Port): boolean => {
   return (!peers || peers.some((peer) => isPeer(peer, other))) && (!rule.ports || rule.ports.some(isNamed));
 };
 
-/** Whether the policies of `party` let it send to, or receive from, `other`. Nobody selected is nobody refused. */
+/**
+ * Returns whether the policies of `party` allow it to send to, or receive from, `other`. A party that no policy selects
+ * may do both.
+ */
 function lets(
   policies: Policy[],
   direction: 'Ingress' | 'Egress',
@@ -121,10 +125,19 @@ function partiesOf(manifests: Manifest[]): Party[] {
       labels: { 'cnpg.io/cluster': metadata.name },
       ports: DATABASE_PORTS,
     }));
-  return [...pods, ...clusters, MANAGEMENT, ...OUTSIDERS];
+  const poolers = manifests
+    .filter(({ kind }) => kind === 'Pooler')
+    .map(({ metadata }) => ({
+      name: metadata.name,
+      labels: { 'cnpg.io/poolerName': metadata.name },
+      ports: POOLER_PORTS,
+    }));
+  return [...pods, ...clusters, ...poolers, MANAGEMENT, ...OUTSIDERS];
 }
 
-/** By who opens connections: to whom, on which ports. Nothing between parties that are both not ours. */
+/**
+ * Returns the allowed targets and ports by source. Connections between two parties outside our namespace are left out.
+ */
 export function networkMatrix(manifests: Manifest[]): Map<string, string[]> {
   const policies = manifests.filter(({ kind }) => kind === 'NetworkPolicy').map(({ spec }) => spec as Policy);
   const parties = partiesOf(manifests);
@@ -144,12 +157,12 @@ export function networkMatrix(manifests: Manifest[]): Map<string, string[]> {
   );
 }
 
-/** As a table of Markdown; who may open the same connections shares a line. */
-export function matrixTable(manifests: Manifest[]): string {
+/** Formats the matrix as a Markdown list. Sources with the same targets share an item. */
+export function matrixList(manifests: Manifest[]): string {
   const lines = new Map<string, string[]>();
   for (const [from, to] of networkMatrix(manifests)) {
     const what = to.join(', ') || 'nothing';
     lines.set(what, [...(lines.get(what) ?? []), from]);
   }
-  return [...lines].map(([what, who]) => `| ${who.join(', ')} | ${what} |`).join('\n');
+  return [...lines].map(([what, who]) => `- **${who.join(', ')}**: ${what}`).join('\n');
 }

@@ -12,17 +12,17 @@ const STOP_LIMIT_MS = 60_000;
 const BRIDGE = 'perkway0';
 const BRIDGE_ADDRESS = '172.31.250.1/24';
 const BRIDGE_LIMIT_MS = 900_000;
-/** An engine turns it on. */
+/** An engine enables IP forwarding. */
 const FORWARDING = '/proc/sys/net/ipv4/ip_forward';
 
 export interface OwnEngine {
-  /** As DOCKER_HOST takes it. */
+  /** A value for DOCKER_HOST. */
   socket: string;
-  /** Ends it, and takes away its data, its bridges and its rules. */
+  /** Stops the engine, and removes its data, bridges and firewall rules. */
   stop: () => Promise<void>;
 }
 
-/** Starts a dockerd with data, socket, bridge of its own; needs root. @throws Error with the last line of its log */
+/** Starts a dockerd with its own data, socket and bridge; needs root. @throws Error with the last line of its log */
 export async function startOwnEngine(): Promise<OwnEngine> {
   await takeBridge();
   const folder = mkdtempSync(join(tmpdir(), 'perkway-engine-'));
@@ -39,14 +39,14 @@ export async function startOwnEngine(): Promise<OwnEngine> {
     rmSync(folder, { recursive: true, force: true });
   };
   const deadline = Date.now() + START_LIMIT_MS;
-  while (!existsSync(socket) || !(await answers(socket))) {
+  while (!existsSync(socket) || !(await responses(socket))) {
     if (daemon.exitCode === null && Date.now() < deadline) {
       await sleep(200);
       continue;
     }
     const reason = readFileSync(logFile, 'utf8').trim().split('\n').at(-1);
     await stop();
-    throw new Error(`dockerd does not start here: ${reason}`);
+    throw new Error(`dockerd does not start on this machine: ${reason}`);
   }
   return { socket: `unix://${socket}`, stop };
 }
@@ -54,7 +54,7 @@ export async function startOwnEngine(): Promise<OwnEngine> {
 function launch(folder: string, socket: string, logFile: string): ChildProcess {
   const log = openSync(logFile, 'a');
   const args = [
-    // Were this process killed, the engine would end its containers and itself.
+    // If this process is killed, the engine stops its containers and itself.
     ...['--pdeathsig', 'TERM', 'dockerd', '--host', `unix://${socket}`, '--bridge', BRIDGE],
     ...['--data-root', join(folder, 'data'), '--exec-root', join(folder, 'exec')],
     ...['--pidfile', join(folder, 'dockerd.pid')],
@@ -62,13 +62,13 @@ function launch(folder: string, socket: string, logFile: string): ChildProcess {
   return spawn('setpriv', args, { stdio: ['ignore', log, log], detached: true });
 }
 
-const answers = (socket: string): Promise<boolean> =>
+const responses = (socket: string): Promise<boolean> =>
   command('docker', ['--host', `unix://${socket}`, 'version']).then(
     () => true,
     () => false,
   );
 
-/** The bridge is the lock too: of two engines at once, each would take the other's rules away. */
+/** The bridge is also a lock: two engines at once would remove each other's firewall rules. */
 async function takeBridge(): Promise<void> {
   const deadline = Date.now() + BRIDGE_LIMIT_MS;
   const add = () =>
@@ -76,7 +76,7 @@ async function takeBridge(): Promise<void> {
       () => true,
       (error: Error) => {
         if (existsSync(`/sys/class/net/${BRIDGE}`)) return false;
-        throw new Error(`no bridge can be made here: ${error.message}`);
+        throw new Error(`cannot create a bridge on this machine: ${error.message}`);
       },
     );
   while (!(await add())) {
@@ -84,7 +84,7 @@ async function takeBridge(): Promise<void> {
     const owner = Number(alias.replace('pid ', ''));
     if (owner > 0 && !isAlive(owner)) await command('ip', ['link', 'delete', BRIDGE]);
     else if (Date.now() > deadline)
-      throw new Error(`another engine (${alias.trim()}) has the bridge ${BRIDGE}`);
+      throw new Error(`another engine (${alias.trim()}) uses the bridge ${BRIDGE}`);
     else await sleep(500);
   }
   await command('ip', ['link', 'set', BRIDGE, 'alias', `pid ${process.pid}`]);
@@ -100,13 +100,13 @@ async function end(daemon: ChildProcess): Promise<void> {
   clearTimeout(timer);
 }
 
-/** An engine leaves its chains behind when it ends. */
+/** Restores the firewall rules, because an engine leaves its chains behind. */
 async function restore(rules: string): Promise<void> {
-  // What did not exist is not in what was saved, so it would stay.
+  // Tables that did not exist are not in the saved rules, so flush them.
   for (const table of ['filter', 'nat', 'mangle', 'raw'].filter((name) => !rules.includes(`*${name}\n`)))
     for (const option of ['-F', '-X'])
       await command('iptables', ['-t', table, option]).catch(() => undefined);
-  // So would the engine's policy.
+  // The same for the policy that the engine set.
   if (!rules.includes('*filter\n')) await command('iptables', ['-P', 'FORWARD', 'ACCEPT']);
   await command('iptables-restore', [], { input: rules });
 }

@@ -3,12 +3,12 @@ import { homedir } from 'node:os';
 import { basename, join } from 'node:path';
 import { command } from './command.js';
 
-/** Downloads are kept here between runs. */
+/** Downloads are cached here between runs. */
 export const CACHE = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'perkway', 'containers');
 
 const DOWNLOAD_LIMIT_MS = 180_000;
 
-/** Makes a folder by `fill`, once: what a killed run left half done does not count. */
+/** Creates a folder with `fill` once. Incomplete folders of killed runs do not count. */
 async function once(name: string, fill: (folder: string) => Promise<void>): Promise<string> {
   const target = join(CACHE, name);
   if (existsSync(target)) return target;
@@ -23,7 +23,10 @@ async function once(name: string, fill: (folder: string) => Promise<void>): Prom
   return target;
 }
 
-/** Package lists of our own, because those of the machine may be empty and are not ours; of another release where one is asked for. */
+/**
+ * Options for separate package lists, because the machine's own may be empty and must not change. They may be of
+ * another Debian release.
+ */
 async function aptOptions(release: string | undefined, folder: string): Promise<string[]> {
   mkdirSync(join(folder, 'lists', 'partial'), { recursive: true });
   const options = ['APT::Sandbox::User=root', `Dir::State::lists=${join(folder, 'lists')}`];
@@ -33,7 +36,7 @@ async function aptOptions(release: string | undefined, folder: string): Promise<
       'cat /etc/apt/sources.list /etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources 2>/dev/null || true',
     ]);
     const address = /^(?:URIs:|deb(?: \[[^\]]*\])?)\s*(\S+)/m.exec(own)?.[1];
-    if (!address) throw new Error('apt has no sources here');
+    if (!address) throw new Error('apt has no package sources configured');
     const file = join(folder, 'sources.list');
     writeFileSync(
       file,
@@ -44,7 +47,7 @@ async function aptOptions(release: string | undefined, folder: string): Promise<
   return options.flatMap((option) => ['-o', option]);
 }
 
-/** Debian packages, unpacked into a folder and not installed. */
+/** Unpacks Debian packages into a folder without installing them. */
 export const unpackDebian = (packages: string[], release?: string): Promise<string> =>
   once([...packages, release ?? ''].join('_'), async (folder) => {
     const work = join(folder, 'work');
@@ -59,7 +62,7 @@ export const unpackDebian = (packages: string[], release?: string): Promise<stri
     rmSync(work, { recursive: true });
   });
 
-/** An npm package, unpacked into a folder and not installed. `spec` is its name, with a version or without. */
+/** Unpacks an npm package into a folder without installing it. `spec` is its name, optionally with a version. */
 export const unpackNpm = (spec: string): Promise<string> =>
   once(spec.replaceAll('/', '_'), async (folder) => {
     const printed = await command('npm', ['pack', '--silent', spec], {
@@ -71,7 +74,7 @@ export const unpackNpm = (spec: string): Promise<string> =>
     rmSync(archive);
   });
 
-/** A folder with npm packages of these versions and what they need. */
+/** Returns a folder with npm packages of these versions and their dependencies. */
 export const installNpm = (name: string, packages: Record<string, string>): Promise<string> =>
   once(`${name}-${Object.values(packages).join('-')}`, async (folder) => {
     const specs = Object.entries(packages).map(([each, version]) => `${each}@${version}`);
@@ -79,7 +82,7 @@ export const installNpm = (name: string, packages: Record<string, string>): Prom
     await command('npm', ['install', ...options, ...specs], { cwd: folder, timeoutMs: DOWNLOAD_LIMIT_MS });
   });
 
-/** Installs Debian packages where the programs are not there; needs root. */
+/** Installs Debian packages if their programs are missing; needs root. */
 export async function installDebian(programs: string[], packages: string[]): Promise<void> {
   const missing = await Promise.all(
     programs.map((program) =>

@@ -5,7 +5,7 @@ import type { Manifest } from './kubectl.js';
 import { CACHE, installNpm } from './packages.js';
 import { ROOT } from './paths.js';
 
-/** Types and validators made of the schemas of Kubernetes 1.35 and of the operators that the manifests name. */
+/** Types and validators generated from the schemas of Kubernetes 1.35 and of the operators in the manifests. */
 const PACKAGES = {
   'kubernetes-models': '5.1.0',
   '@kubernetes-models/prometheus-operator': '6.0.0',
@@ -26,12 +26,12 @@ const groupOf = ({ apiVersion }: Manifest): string =>
 const moduleOf = (manifest: Manifest): string =>
   `${LIBRARIES[groupOf(manifest)] ?? 'kubernetes-models'}/${manifest.apiVersion}`;
 
-/** The library of this operator writes names in camel case. */
+/** This operator's library uses camel case. */
 const camel = (name: string): string =>
   name
     .replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
-    .replace(/([A-Z])([A-Z]+)/g, (_, first: string, rest: string) => first + rest.toLowerCase());
-/** Maps of the user's own names, and quantities, which are classes there. */
+    .replace(/([A-Z])([A-Z]+)(?![a-z])/g, (_, first: string, rest: string) => first + rest.toLowerCase());
+/** Maps with user-defined keys, and quantities, which are classes in the library. */
 const AS_THEY_ARE = ['parameters', 'labels', 'annotations', 'requests', 'limits'];
 const camelKeys = (value: unknown): unknown =>
   Array.isArray(value)
@@ -44,13 +44,13 @@ const camelKeys = (value: unknown): unknown =>
         )
       : value;
 
-/** The compiler refuses a field that the schema does not know, and a value of another type. */
+/** The compiler rejects unknown fields and values of a wrong type. */
 const declaration = (manifest: Manifest, index: number): string =>
   `export const o${index}: import('${moduleOf(manifest)}').I${manifest.kind} = ${JSON.stringify(manifest, null, 1)};`;
 
 /**
- * What the types do not say: formats, ranges, quantities. The operator of the database has a converter instead, which
- * leaves out what its schema does not know.
+ * Checks what types cannot: formats, ranges, quantities. The database operator's library has a converter instead of a
+ * validator, which drops unknown fields.
  */
 const VALIDATE = `
 import { readFileSync } from 'node:fs';
@@ -81,7 +81,7 @@ const forValidation = (manifest: Manifest) =>
       }
     : { module: moduleOf(manifest), kind: manifest.kind, manifest };
 
-/** What the schemas have against these objects; empty if nothing. */
+/** Lists the schema violations of these objects. */
 export async function problemsOf(manifests: Manifest[]): Promise<string[]> {
   const installed = await installNpm('schemas', PACKAGES);
   const work = mkdtempSync(join(CACHE, 'check-'));
@@ -93,7 +93,7 @@ export async function problemsOf(manifests: Manifest[]): Promise<string[]> {
     const options = [
       '--strict',
       '--noEmit',
-      // Else it colours what it says, and no line is found, wherever FORCE_COLOR is set.
+      // Without this, FORCE_COLOR adds color codes, and no line matches.
       '--pretty',
       'false',
       '--skipLibCheck',
@@ -112,7 +112,7 @@ export async function problemsOf(manifests: Manifest[]): Promise<string[]> {
       (error: Error) => error.message,
     );
     const compiler = said.split('\n').filter((line) => line.includes('error TS'));
-    if (said && !compiler.length) throw new Error(`the compiler found no fault, and failed: ${said}`);
+    if (said && !compiler.length) throw new Error(`the compiler failed without an error message: ${said}`);
     const input = JSON.stringify(manifests.map(forValidation));
     const validators = await command(process.execPath, ['--input-type=module', '--eval', VALIDATE], {
       cwd: work,

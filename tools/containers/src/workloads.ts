@@ -41,7 +41,7 @@ export interface PodSpec {
 
 export interface Workload {
   kind: string;
-  /** As it is deployed; of a Job without the release. */
+  /** The deployed name; for a Job, without its hash. */
   name: string;
   labels: Record<string, string>;
   pod: PodSpec;
@@ -51,17 +51,19 @@ interface WithTemplate {
   template: { metadata: { labels: Record<string, string> }; spec: PodSpec };
 }
 
-/** Everything that runs pods of ours. */
+/** The hash that k8s/job-names appends to the names of Jobs. */
+const JOB_HASH = /-[a-z0-9]{10}$/;
+
+/** Returns all our workloads with pods. */
 export const workloadsOf = (manifests: Manifest[]): Workload[] =>
   manifests
     .filter(({ kind }) => ['Deployment', 'StatefulSet', 'Job'].includes(kind))
     .map((manifest) => {
       const { template } = manifest.spec as WithTemplate;
       const { name } = manifest.metadata;
-      const parts = name.split('.');
       return {
         kind: manifest.kind,
-        name: manifest.kind === 'Job' ? parts.slice(0, parts[0] === 'migrate' ? 2 : 1).join(' ') : name,
+        name: manifest.kind === 'Job' ? name.replace(JOB_HASH, '').replace('-', ' ') : name,
         labels: template.metadata.labels,
         pod: template.spec,
       };

@@ -13,9 +13,12 @@ const dashboard = JSON.parse(read('k8s/monitoring/dashboard.json')) as {
   panels: { targets: { expr: string }[] }[];
 };
 
-/** Names in an expression that are no function, label or word of PromQL. */
+/** Returns the metric names in a PromQL expression. */
 const metricsIn = (expression: string): string[] => [
-  ...new Set(expression.match(/\b(?:http|tracking|erasures|pixel|nodejs|process|cnpg)_[a-z0-9_]+/g) ?? []),
+  ...new Set(
+    expression.match(/\b(?:http|tracking|feed|webhooks?|erasures|pixel|nodejs|process|cnpg)_[a-z0-9_]+/g) ??
+      [],
+  ),
 ];
 
 function sources(folder: string): string {
@@ -39,14 +42,14 @@ describe('the alerts', () => {
     },
   );
 
-  it('and the dashboard ask for metrics that the apps have', () => {
+  it('and the dashboard use metrics that the apps have', () => {
     const code = sources('libs') + sources('apps');
     const asked = [
       ...rules.map(({ expr }) => expr),
       ...dashboard.panels.flatMap(({ targets }) => targets.map(({ expr }) => expr)),
     ].flatMap(metricsIn);
     expect(asked.length).toBeGreaterThan(20);
-    // Those of Node and of the database's operator are not ours.
+    // Metrics of Node and of the database operator are not ours.
     for (const name of asked.filter((each) => !/^(nodejs|process|cnpg)_/.test(each)))
       expect(code).toContain(`'${name.replace(/_(count|bucket|sum)$/, '')}'`);
   });

@@ -11,7 +11,7 @@ export const appsWithASchema = APP_FOLDERS.filter((app) =>
   existsSync(join(ROOT, 'apps', app, 'src/migrate.ts')),
 );
 
-/** What an app itself says that it reads. Not imported by name: tools know nothing of apps. */
+/** Returns the variables that an app declares. Loaded by path, because tools may not import apps. */
 export const specOf = (app: string): Record<string, ValidatorSpec<unknown>> =>
   jest.requireActual(join(ROOT, 'apps', app, 'src/env.ts')).envSpec;
 
@@ -23,5 +23,5 @@ export const neededBy = (app: string): string[] =>
 
 /** Read by Node, not by an app. */
 export const NODE_VARIABLES = ['NODE_ENV', 'NODE_OPTIONS'];
-/** What the Dockerfile sets for every app. */
+/** Variables that the Dockerfile sets for every app. */
 export const IMAGE_VARIABLES = ['HOST', 'PORT', 'METRICS_PORT', 'SHUTDOWN_DELAY_MS', 'NODE_ENV'];

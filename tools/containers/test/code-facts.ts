@@ -10,15 +10,15 @@ const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 interface SecretList {
   items: { metadata: { name: string }; stringData: Record<string, string> }[];
 }
-/** Not imported by name: tools know nothing of each other. */
+/** Loaded by path, because tools may not import each other. */
 const { kubernetesSecrets } = jest.requireActual<{
-  kubernetesSecrets: (secrets: unknown, overlay: string) => SecretList;
+  kubernetesSecrets: (secrets: unknown, overlay: string, hasPooler?: boolean) => SecretList;
 }>(join(ROOT, 'tools/perkway/src/secret-files.ts'));
 
-/** Of the Secrets that `perkway secrets --kubernetes` makes, the keys. */
-export const secretKeys = (overlay: string): Record<string, string[]> =>
+/** Returns the keys of each Secret that `perkway secrets --kubernetes` generates. */
+export const secretKeys = (overlay: string, hasPooler = false): Record<string, string[]> =>
   Object.fromEntries(
-    kubernetesSecrets(generateSecrets(), overlay).items.map(({ metadata, stringData }) => [
+    kubernetesSecrets(generateSecrets(), overlay, hasPooler).items.map(({ metadata, stringData }) => [
       metadata.name,
       Object.keys(stringData),
     ]),
@@ -27,7 +27,7 @@ export const secretKeys = (overlay: string): Record<string, string[]> =>
 const port = (variable: string): number =>
   Number(new RegExp(`^ +${variable}=(\\d+)`, 'm').exec(read('docker/Dockerfile'))![1]);
 
-/** What apps and images are, by their sources. */
+/** Returns facts about apps and images from their sources. */
 export const codeFacts = (overlay: string): CodeFacts => ({
   apps: APP_FOLDERS,
   variables: new Map(APP_FOLDERS.map((app) => [app, variablesOf(app)])),

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
@@ -31,7 +32,7 @@ const { services } = parse(read('docker/compose.yaml'), { merge: true }) as {
 };
 
 describe('docker/compose.yaml', () => {
-  it.each(APP_FOLDERS)('runs %s with what it needs and nothing that it does not know', (app) => {
+  it.each(APP_FOLDERS)('runs %s with all variables that it needs and none that it does not know', (app) => {
     const service = services[app]!;
     const set = Object.keys(service.environment!);
     const shared = new Set(APP_FOLDERS.flatMap(variablesOf));
@@ -40,7 +41,7 @@ describe('docker/compose.yaml', () => {
     expect(set.map(settingOf).filter((name) => !shared.has(name) && !NODE_VARIABLES.includes(name))).toEqual(
       [],
     );
-    // What is secret is an app's own, so it must be one that this app reads.
+    // Secrets are set per app, so this app must read them.
     const secrets = set.filter((name) => name.endsWith('_FILE')).map(settingOf);
     expect(variablesOf(app)).toEqual(expect.arrayContaining(secrets));
     expect(service.volumes).toContain(`\${PERKWAY_SECRETS:-./secrets}/${app}:/run/secrets/perkway:ro`);
@@ -58,19 +59,38 @@ describe('docker/compose.yaml', () => {
     });
   });
 
-  it.each(Object.keys(services))('%s has a read-only root, no capability and a tagged image', (name) => {
+  it('provisions the role and the schema of every app with a database', () => {
+    const files = appsWithASchema.map((app) => `${app.toUpperCase().replaceAll('-', '_')}_DATABASE_URL_FILE`);
+    expect(Object.keys(services.provision!.environment!)).toEqual(expect.arrayContaining(files));
+  });
+
+  it.each(Object.keys(services))('%s has a read-only root, no capabilities and a tagged image', (name) => {
     expect(services[name]).toMatchObject({
       read_only: true,
       cap_drop: ['ALL'],
       security_opt: ['no-new-privileges:true'],
+      logging: { options: { 'max-size': expect.any(String), 'max-file': expect.any(String) } },
       image: expect.stringMatching(/:[^:/]+$/),
     });
   });
 
-  it('publishes the proxy, and on request the tools that watch, on this machine only', () => {
+  it('publishes the proxy, and optionally the monitoring tools, on this machine only', () => {
     const published = Object.entries(services).filter(([, { ports }]) => ports);
     expect(published.map(([name]) => name).sort()).toEqual(['grafana', 'prometheus', 'proxy']);
     for (const [, { ports }] of published) expect(ports).toEqual([expect.stringContaining('127.0.0.1:')]);
+  });
+
+  it.each(['database', 'broker', ...APP_FOLDERS])('limits the memory of %s', (name) => {
+    expect(services[name]).toMatchObject({ mem_limit: expect.any(String) });
+  });
+
+  it('keeps its secrets out of git', () => {
+    for (const file of [
+      'docker/secrets/secrets.json',
+      'secrets/secrets.json',
+      'docker/secrets/perks/DATABASE_URL',
+    ])
+      expect(execFileSync('git', ['check-ignore', file], { cwd: ROOT, encoding: 'utf8' }).trim()).toBe(file);
   });
 
   it('has a host name and a backend of the proxy for each app', () => {

@@ -17,7 +17,7 @@ interface Row {
   apps: string[];
   secret: boolean;
   standard: unknown;
-  /** By what it says, for which apps. Who reads the address of another app puts it differently. */
+  /** Apps by description, because apps describe the URL of another app differently. */
   descs: Map<string, string[]>;
 }
 
@@ -27,7 +27,7 @@ function rows(): Map<string, Row> {
     for (const [name, spec] of Object.entries(specOf(app))) {
       const row = found.get(name) ?? {
         apps: [],
-        // As `confidential` of the platform marks it; tools do not import that.
+        // The marker that the platform's `confidential` sets; tools may not import the platform.
         secret: Object.getOwnPropertySymbols(spec).some(({ description }) => description === 'confidential'),
         standard: 'default' in spec ? (spec.default ?? 'none') : undefined,
         descs: new Map<string, string[]>(),
@@ -71,8 +71,8 @@ function table(): string {
   });
 }
 
-/** `UPDATE=1 npx jest tools/containers/test/configuration` writes the file anew. */
-test('docs/configuration.md has every variable of every app, with what its specification says', () => {
+/** `UPDATE=1 npx jest tools/containers/test/configuration` regenerates the file. */
+it('docs/configuration.md has every variable of every app, with its specification', () => {
   const expected = table();
   if (process.env.UPDATE) writeFileSync(FILE, expected);
   expect(readFileSync(FILE, 'utf8')).toBe(expected);

@@ -4,17 +4,17 @@ import { createPerkway, type Perkway } from '@perkway/client';
 import { DemoError, type Host, type Journey, type StackAccount } from './journey.js';
 import { masked } from './show.js';
 
-/** A tracked interaction is counted within 5 s when nothing is wrong. */
+/** A tracked event is normally counted within 5 s. */
 export const COUNT_LIMIT_MS = 10_000;
 const POLL_MS = 300;
 
 interface Count {
   what: string;
   measure: string;
-  /** Member and value that select what this run did. */
+  /** Filters that select the events of this run, by member. */
   where: Record<string, string>;
   did: number;
-  /** Whose question it is: another account's must see nothing. */
+  /** The account that asks. Another account must see nothing. */
   perkway: Perkway;
   counted?: number;
 }
@@ -28,11 +28,11 @@ const queryOf = ({ measure, where }: Count): string => {
   return JSON.stringify({ measures: [measure], filters });
 };
 
-/** Asks without being shown: the same questions go on until everything is counted. */
+/** A client that does not print its calls, because the same queries repeat until everything is counted. */
 const clientOf = ({ stack }: Journey, { userKey }: StackAccount): Perkway =>
   createPerkway({ apiKey: userKey, hosts: stack.hosts });
 
-/** What the query host must answer, for the hosts that took part. */
+/** The counts to expect from the query host, for the hosts that took part. */
 function expected(journey: Journey, perkway: Perkway): Count[] {
   const { did, run, stack, account } = journey;
   const marked = (cube: string): Record<string, string> => ({ [`${cube}.utm_campaign`]: run });
@@ -81,27 +81,27 @@ function expected(journey: Journey, perkway: Perkway): Count[] {
 }
 
 /**
- * Asks the query host until it has counted everything this run did, and prints both beside each other.
- * @throws DemoError when they still differ after the limit.
+ * Queries the query host until it has counted everything that this run did, and prints both side by side.
+ * @throws DemoError if they still differ after the time limit
  */
 export async function compareCounts(journey: Journey, limitMs: number): Promise<void> {
   const perkway = clientOf(journey, journey.account);
   const counts = expected(journey, perkway);
   const load = journey.at('query', '/cubejs-api/v1/load');
   journey.say(`GET ${load}?query=…`);
-  journey.say(`     Authorization: ${masked(await perkway.analytics.token())}   with the queries`);
+  journey.say(`     Authorization: ${masked(await perkway.analytics.token())}   with each query`);
   for (const query of new Set(counts.map(queryOf))) journey.say(`     ${query}`);
 
-  const ask = async (count: Count): Promise<void> => {
-    const answer = await count.perkway.analytics.load({ query: queryOf(count) });
-    const [row] = 'data' in answer && Array.isArray(answer.data) ? answer.data : [];
+  const sendRequest = async (count: Count): Promise<void> => {
+    const response = await count.perkway.analytics.load({ query: queryOf(count) });
+    const [row] = 'data' in response && Array.isArray(response.data) ? response.data : [];
     count.counted = Number(row?.[count.measure] ?? 0);
   };
-  journey.say(`asked until everything is counted, for at most ${limitMs / 1000} s`);
+  journey.say(`repeated until everything is counted, for at most ${limitMs / 1000} s`);
   const differs = ({ did, counted }: Count): boolean => did !== counted;
   const begun = Date.now();
   for (;;) {
-    await Promise.all(counts.map(ask));
+    await Promise.all(counts.map(sendRequest));
     if (!counts.some(differs) || Date.now() - begun > limitMs) break;
     await sleep(POLL_MS);
   }
@@ -118,10 +118,8 @@ export async function compareCounts(journey: Journey, limitMs: number): Promise<
   const wrong = counts.filter(differs);
   if (wrong.length > 0)
     throw new DemoError(
-      `After ${limitMs / 1000} s the query host still counts something else than was done: ` +
+      `After ${limitMs / 1000} s the counts still differ from what was done: ` +
         `${wrong.map(({ what, did, counted }) => `${what} ${counted} instead of ${did}`).join(', ')}.`,
     );
-  journey.print(
-    `  All counts are equal to what was done (after ${((Date.now() - begun) / 1000).toFixed(1)} s).`,
-  );
+  journey.print(`  All counts match what was done (after ${((Date.now() - begun) / 1000).toFixed(1)} s).`);
 }

@@ -1,19 +1,32 @@
-/**
- * `perkway demo --accounts FILE --host perks=URL ...`: the journey of `npm run demo` through any deployment with the
- * demo catalogue. The file is what `perkway apply --accounts` wrote.
- */
 import { readFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
+import { readCommandLine, refuseUsage } from '@perkway/command-line';
 import { runDemo } from './demo.js';
 import { DemoError, type Stack, type StackAccount } from './journey.js';
 
+const USAGE = `perkway demo --accounts <file> --host <name>=<url> ...
+
+Walks through the journey of npm run demo on any deployment with the demo catalogue.
+
+  --accounts <file>    the file that perkway apply --accounts wrote
+  --host <name>=<url>  a host, such as perks=https://perks.example; repeat for each`;
+
+function readAccounts(file: string): StackAccount[] {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as StackAccount[];
+  } catch (error) {
+    throw new DemoError(`${file} was not written by perkway apply --accounts: ${(error as Error).message}.`);
+  }
+}
+
 try {
-  const { values } = parseArgs({
+  const { values } = readCommandLine(USAGE, {
     options: { host: { type: 'string', multiple: true, default: [] }, accounts: { type: 'string' } },
   });
   if (!values.accounts || values.host.length === 0)
-    throw new DemoError('Usage: perkway demo --accounts FILE --host perks=URL --host links=URL ...');
-  const accounts = JSON.parse(readFileSync(values.accounts, 'utf8')) as StackAccount[];
+    refuseUsage('--accounts and at least one --host are required');
+  for (const text of values.host)
+    if (!/^[a-z]+=https?:\/\/./.test(text)) refuseUsage(`"${text}" must have the form <name>=<url>`);
+  const accounts = readAccounts(values.accounts);
   const hosts = Object.fromEntries(
     values.host.map((text) => text.split(/=(.*)/).slice(0, 2)),
   ) as Stack['hosts'];

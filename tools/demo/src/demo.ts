@@ -5,34 +5,34 @@ import { compareCounts, COUNT_LIMIT_MS } from './counts.js';
 import { DemoError, type Host, Journey, type Stack, STEPS, type Step } from './journey.js';
 import { MARKS } from './show.js';
 
-/** Reads what `npm start` wrote. @throws DemoError when no stack runs there. */
+/** Reads the stack file of `npm start`. @throws DemoError if no stack is running */
 export function readStack(file: string): Stack {
   let text: string;
   try {
     text = readFileSync(file, 'utf8');
   } catch {
     throw new DemoError(
-      `No stack is running: there is no ${file}. Start one with npm start (or name its file by STACK_FILE).`,
+      `No stack is running: ${file} does not exist. Start one with npm start, or set STACK_FILE to its file.`,
     );
   }
   try {
     return JSON.parse(text) as Stack;
   } catch {
-    throw new DemoError(`${file} is not the JSON that npm start writes. Start the stack again.`);
+    throw new DemoError(`${file} is not the JSON that npm start writes. Restart the stack.`);
   }
 }
 
-/** Walks one customer journey through the stack. @throws DemoError at the first step that does not work. */
+/** Walks through one customer journey. @throws DemoError at the first step that fails */
 export async function runDemo(
   stack: Stack,
   print: (line: string) => void,
   countLimitMs = COUNT_LIMIT_MS,
 ): Promise<void> {
   const account = stack.accounts[0];
-  if (!account) throw new DemoError('The stack has no demo account; was the demo data applied?');
+  if (!account) throw new DemoError('The stack has no demo account. Was the demo data applied?');
   const journey = new Journey(stack, account, print);
   print(`A customer of ${account.id}, run ${journey.run}`);
-  print(`(tracked URLs also carry ${MARKS.join(' and ')}, both with the name of the run)`);
+  print(`(tracked URLs also carry ${MARKS.join(' and ')}, both set to the name of the run)`);
 
   const count: Step = {
     title: 'The client asks what was counted',
@@ -52,7 +52,7 @@ export async function runDemo(
     } catch (error) {
       if (error instanceof DemoError) throw error;
       if (error instanceof PerkwayError) throw journey.explained(error);
-      throw new DemoError(`“${step.title}” got an answer of another shape: ${(error as Error).message}.`);
+      throw new DemoError(`“${step.title}” got an unexpected response: ${(error as Error).message}.`);
     }
   }
 }

@@ -2,9 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { createPerkway, PerkwayError, type Perkway } from '@perkway/client';
+import { Receiver } from './receiver.js';
 import { MARKS, masked, short, shownHeaders, shownUrl } from './show.js';
 
-export type Host = 'perks' | 'links' | 'boost' | 'gift' | 'rewards' | 'token' | 'query';
+export type Host = 'perks' | 'links' | 'boost' | 'gift' | 'rewards' | 'token' | 'query' | 'events';
 export interface StackAccount {
   id: string;
   userKey: string;
@@ -12,42 +13,45 @@ export interface StackAccount {
   campaigns: string[];
   pools: string[];
 }
-/** What `npm start` writes about the stack that runs, as far as the demo needs it. */
+/** The part of the stack file that the demo needs. */
 export interface Stack {
   hosts: Partial<Record<Host, string>>;
   accounts: StackAccount[];
 }
 
-/** The journey cannot go on. The message is one sentence for the person who started it. */
+/** A reason to stop the journey. The message is a sentence for the user. */
 export class DemoError extends Error {}
 
 const TIMEOUT_MS = 10_000;
-/** Customers come with a browser; anything else is counted as a bot. */
+/** Customers use a browser; anything else counts as a bot. */
 const BROWSER = {
   'User-Agent': 'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:145.0) Gecko/20100101 Firefox/145.0',
 };
 /** Teaser and reward pixels of a campaign share a budget of one view per second and source address. */
 const PIXEL_BUDGET_MS = 1_100;
+const WEBHOOK = 'demo';
+const DELIVERY_LIMIT_MS = 10_000;
+const DELIVERY_POLL_MS = 250;
 
-/** What a browser asks for. */
+/** A request of the browser. */
 export interface Call {
   method?: 'GET' | 'POST';
   url: string;
   headers?: Record<string, string>;
-  /** Statuses that let the journey go on. */
+  /** Expected statuses. */
   expect?: number[];
 }
-export interface Answer {
+export interface HttpResponse {
   status: number;
   headers: Headers;
-  // The shapes are those of the HTTP contract; a wrong one fails the step that uses it.
+  // Typed by the HTTP contract only; an unexpected shape fails the step that uses it.
   // eslint-disable-next-line @typescript-eslint/no-explicit-any
   body: any;
 }
 
-/** One run: who travels, what was learned on the way, and what must be counted in the end. */
+/** One run: the customer, what the run has learned so far, and what must be counted in the end. */
 export class Journey {
-  /** Marks everything this run does, so that it finds its own traces among those of others. */
+  /** Marks everything this run does, to tell it apart from other runs. */
   readonly run = `demo-${new Date().toISOString().replace(/\D/g, '').slice(0, 14)}-${randomUUID().slice(0, 4)}`;
   readonly did = {
     perkViews: 0,
@@ -68,10 +72,12 @@ export class Journey {
   incentive = '';
   rewardUrl = '';
   rewardToken = '';
-  /** Of the last answer that the client's service got: what the methods of the client do not answer. */
-  answerHeaders = new Headers();
+  rewardLinkId = '';
+  readonly receiver = new Receiver();
+  /** Headers of the last response to the client, which its methods do not return. */
+  responseHeaders = new Headers();
   private last = '';
-  /** The service of the client, which calls the hosts as any integrator's would; each call is shown as it goes over the wire. */
+  /** The account's own service: an ordinary client whose calls are printed as they are sent. */
   readonly perkway: Perkway;
 
   constructor(
@@ -88,17 +94,17 @@ export class Journey {
     });
   }
 
-  /** Base URL of a host; a step names the hosts it needs, so it is there. */
+  /** Returns a URL on a host. A step lists the hosts that it needs, so they exist. */
   at(host: Host, path: string): string {
     return `${this.stack.hosts[host]}${path}`;
   }
 
-  /** What marks the calls of this run, as members of an operation. */
+  /** The parameters that mark the calls of this run. */
   get marks(): { utm_campaign: string; cmeta_demo_run: string } {
     return { utm_campaign: this.run, cmeta_demo_run: this.run };
   }
 
-  /** The URL with the marks of this run. */
+  /** Returns the URL with the marks of this run. */
   marked(url: string, more: Record<string, string> = {}): string {
     const result = new URL(url);
     for (const [name, value] of Object.entries(more)) result.searchParams.set(name, value);
@@ -110,28 +116,28 @@ export class Journey {
     this.print(`      ${line}`);
   }
 
-  /** What a browser asks for, and prints it with its status. Redirects are shown, not followed. */
-  async browse({ method = 'GET', url, headers = {}, expect = [200] }: Call): Promise<Answer> {
+  /** Sends a request of the browser and prints it with its status. Redirects are shown, not followed. */
+  async browse({ method = 'GET', url, headers = {}, expect = [200] }: Call): Promise<HttpResponse> {
     const response = await this.shown(new Request(url, { method, headers, redirect: 'manual' }), TIMEOUT_MS);
     const bytes = Buffer.from(await response.arrayBuffer());
     const isJson = (response.headers.get('Content-Type') ?? '').includes('json');
-    const answer = {
+    const reply = {
       status: response.status,
       headers: response.headers,
       body: isJson ? JSON.parse(bytes.toString()) : bytes,
     };
-    if (!expect.includes(answer.status)) throw this.refused(answer);
-    return answer;
+    if (!expect.includes(reply.status)) throw this.refused(reply);
+    return reply;
   }
 
-  private refused({ status, body }: Answer): DemoError {
+  private refused({ status, body }: HttpResponse): DemoError {
     const said: unknown = Buffer.isBuffer(body)
       ? body.toString()
       : (body?.detail ?? body?.error ?? JSON.stringify(body));
     return new DemoError(`${this.last} answered ${status}: ${short(String(said), 300)}`);
   }
 
-  /** What went wrong with a call of the client, as a sentence for the person who has started the demo. */
+  /** Explains a failed call of the client as a sentence for the user. */
   explained(error: PerkwayError): DemoError {
     if (error.cause instanceof DemoError) return error.cause;
     return new DemoError(`${this.last} answered ${error.status}: ${short(error.message, 300)}`);
@@ -148,7 +154,7 @@ export class Journey {
     if (body) this.say(`     ${short(body, 150)}`);
     try {
       const response = await fetch(request, timeoutMs ? { signal: AbortSignal.timeout(timeoutMs) } : {});
-      this.answerHeaders = response.headers;
+      this.responseHeaders = response.headers;
       if (response.status < 400)
         this.say(`→ ${response.status} ${response.headers.get('Content-Type') ?? ''}`.trimEnd());
       return response;
@@ -156,7 +162,7 @@ export class Journey {
       const { message, cause } = error as Error;
       const reason = (cause as Error | undefined)?.message || message;
       throw new DemoError(
-        `${new URL(url).origin} does not answer (${reason}). Is the stack still running (npm start)?`,
+        `${new URL(url).origin} does not respond (${reason}). Is the stack still running (npm start)?`,
         { cause: error },
       );
     }
@@ -165,7 +171,7 @@ export class Journey {
 
 export interface Step {
   title: string;
-  /** Without one of these hosts the step is skipped. */
+  /** The step is skipped if one of these hosts is missing. */
   needs: Host[];
   run: (journey: Journey) => Promise<void>;
 }
@@ -206,7 +212,7 @@ const conversion = (title: string, counts: boolean): Step => ({
   },
 });
 
-/** The journey of one customer, in the order in which it happens. */
+/** The journey of one customer, in order. */
 export const STEPS: Step[] = [
   {
     title: 'The client asks which collections it has',
@@ -215,7 +221,7 @@ export const STEPS: Step[] = [
       const collections = await j.perkway.perks.listPerkCollections();
       j.collection = collections.find((id) => id === j.account.collections[0]) ?? collections[0] ?? '';
       if (!j.collection)
-        throw new DemoError(`The account ${j.account.id} has no collection; was the demo data applied?`);
+        throw new DemoError(`The account ${j.account.id} has no collection. Was the demo data applied?`);
       j.say(collections.join(', '));
     },
   },
@@ -243,7 +249,7 @@ export const STEPS: Step[] = [
         location_country: 'FR',
         acceptLanguage: 'fr-FR',
       });
-      const language = j.answerHeaders.get('Content-Language') ?? 'an unknown language';
+      const language = j.responseHeaders.get('Content-Language') ?? 'an unknown language';
       if (perks.length === 0) throw new DemoError(`The collection ${j.collection} has no perk for France.`);
       j.did.perkViews += perks.length;
       j.perkId = perks[0]!.id;
@@ -292,12 +298,12 @@ export const STEPS: Step[] = [
     },
   },
   {
-    title: 'The client reads what a campaign teases',
+    title: 'The client reads the teasers of a campaign',
     needs: ['boost'],
     run: async (j) => {
       j.campaign = j.account.campaigns[0] ?? '';
       if (!j.campaign)
-        throw new DemoError(`The account ${j.account.id} has no campaign; was the demo data applied?`);
+        throw new DemoError(`The account ${j.account.id} has no campaign. Was the demo data applied?`);
       const { incentives } = await j.perkway.boost.getTeasers({
         ...j.marks,
         campaignId: j.campaign,
@@ -331,8 +337,24 @@ export const STEPS: Step[] = [
       j.say(`Location: ${headers.get('Location')}`);
     },
   },
-  conversion('The customer has bought something: the client reports the conversion', true),
+  conversion('The customer buys something: the client reports the conversion', true),
   conversion('The client reports it again: the same externalId is counted once', false),
+  {
+    title: 'The client creates a webhook, so that its server hears of opened gifts',
+    needs: ['events', 'gift', 'rewards'],
+    run: async (j) => {
+      const url = await j.receiver.start();
+      const { events } = j.perkway;
+      // The secret of a webhook that an earlier run left behind cannot be shown again.
+      const { data } = await events.listWebhooks();
+      if (data.some(({ id }) => id === WEBHOOK)) await events.deleteWebhook({ webhookId: WEBHOOK });
+      const made = await events.putWebhook({ webhookId: WEBHOOK, url, types: ['reward_link.revealed'] });
+      if (!('secret' in made))
+        throw new DemoError(`Another demo has created the webhook ${WEBHOOK} meanwhile.`);
+      j.receiver.secret = made.secret;
+      j.say(`its secret ${masked(made.secret)} is shown only once`);
+    },
+  },
   {
     title: 'The client reserves a gift card and gets a reward link',
     needs: ['gift'],
@@ -361,6 +383,7 @@ export const STEPS: Step[] = [
       const first = await j.perkway.gift.generateRewardLink(request);
       j.did.linksGenerated += 1;
       j.rewardToken = first.token;
+      j.rewardLinkId = first.id;
       j.say(`the link ${shownUrl(first.reward_link)}`);
 
       const again = await j.perkway.gift.generateRewardLink(request);
@@ -394,11 +417,33 @@ export const STEPS: Step[] = [
     },
   },
   {
-    title: 'The client trades its key for an analytics token',
+    title: 'The server of the client hears of the opened gift',
+    needs: ['events', 'gift', 'rewards'],
+    run: async (j) => {
+      const event = await j.receiver.heard(`reward_link/${j.rewardLinkId}`, DELIVERY_LIMIT_MS);
+      if (!event)
+        throw new DemoError(
+          `The webhook delivered nothing of the opened gift within ${DELIVERY_LIMIT_MS / 1000} s.`,
+        );
+      j.say(`${event.type}, ${event.subject}, signed, under the id ${event.id}`);
+      const { events } = j.perkway;
+      // The response of the server is stored a moment after it.
+      for (let isDelivered = false; !isDelivered;) {
+        await sleep(DELIVERY_POLL_MS);
+        const { data } = await events.listWebhookDeliveries({ webhookId: WEBHOOK });
+        const { state, attempts } = data.find(({ event_id }) => event_id === event.id)!;
+        j.say(`the delivery is ${state}, attempts: ${attempts}`);
+        isDelivered = state === 'delivered';
+      }
+      await events.deleteWebhook({ webhookId: WEBHOOK });
+    },
+  },
+  {
+    title: 'The client exchanges its key for an analytics token',
     needs: ['token'],
     run: async (j) => {
       const { token, expiration } = await j.perkway.token.issueCubeToken();
-      j.say(`the token ${masked(token)}, good until ${new Date(expiration).toISOString()}`);
+      j.say(`the token ${masked(token)}, valid until ${new Date(expiration).toISOString()}`);
     },
   },
 ];

@@ -1,8 +1,16 @@
 import { resolve } from 'node:path';
 
+import { readCommandLine } from '@perkway/command-line';
 import { readStack, runDemo } from './demo.js';
 import { DemoError } from './journey.js';
 
+readCommandLine(
+  `npm run demo
+
+Walks one customer journey through the running stack, and checks that all of it was counted. STACK_FILE names the file of
+another stack than .local/stack.json.`,
+  {},
+);
 const print = (line: string): boolean => process.stdout.write(`${line}\n`);
 
 try {

@@ -1,12 +1,12 @@
-/** Enough of a secret to recognise it, too little to use it. */
+/** Shows enough of a secret to recognize it, but too little to use it. */
 export const masked = (secret: string): string => secret.replace(/^(Bearer )?(.{0,4}).*$/s, '$1$2…');
 
-/** Parameters that every tracked URL of a run carries, all with the name of the run; left out when printing. */
+/** Parameters with the run's name in every tracked URL. They are not printed. */
 export const MARKS = ['utm_campaign', 'cmeta_demo_run'];
 
 const SECRET_PARAMETERS = ['token', 'api_key'];
 
-/** A URL as it may be printed: link tokens, keys and fragments are masked, the rest is readable. */
+/** Returns a URL to print, with link tokens, keys and fragments masked. */
 export function shownUrl(url: string): string {
   const { origin, pathname, searchParams, hash } = new URL(url);
   const path = pathname.replace(/^\/c\/(.+)$/, (_, token: string) => `/c/${masked(token)}`);
@@ -20,11 +20,11 @@ export function shownUrl(url: string): string {
 const SECRET_HEADERS = ['x-api-key', 'authorization'];
 const UNSHOWN_HEADERS = ['user-agent', 'content-type'];
 
-/** As people write it: `X-API-Key`. */
+/** Returns the usual spelling, such as `X-API-Key`. */
 const headerName = (name: string): string =>
   name.replaceAll(/\b[a-z]/g, (letter) => letter.toUpperCase()).replace('-Api-', '-API-');
 
-/** The headers that a reader wants to see, in one line. */
+/** Returns the interesting headers in one line. */
 export const shownHeaders = (headers: Headers): string =>
   [...headers]
     .filter(([name]) => !UNSHOWN_HEADERS.includes(name))

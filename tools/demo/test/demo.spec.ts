@@ -4,6 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+import { newWebhookSecret, webhookHeaders } from '@perkway/signing';
+
 import { readStack, runDemo } from '../src/demo.js';
 import { DemoError, type Host, type Stack } from '../src/journey.js';
 import { shownUrl } from '../src/show.js';
@@ -17,24 +19,38 @@ const SECRETS = {
   pin: '4711',
   coupon: 'COUPON-CODE-0001',
   rewardUrl: 'signed-reward-url-token',
+  webhook: newWebhookSecret(),
 };
-const ALL_HOSTS: Host[] = ['perks', 'links', 'boost', 'gift', 'rewards', 'token', 'query'];
+const ALL_HOSTS: Host[] = ['perks', 'links', 'boost', 'gift', 'rewards', 'token', 'query', 'events'];
 
-/** Answers for every host with the shapes of the HTTP contract, and counts what it is asked to record. */
+/** Replaces every host with responses in the shapes of the HTTP contract, and counts what it records. */
 class Fleet {
   readonly seen: { method: string; url: URL; headers: Record<string, unknown>; body: string }[] = [];
   readonly counted: Record<string, number> = {};
   readonly pixelSeconds: number[] = [];
-  /** Set by a test to spoil one answer. */
+  /** Lets a test replace a response. */
   spoil?: (path: string) => { status: number; body: unknown } | undefined;
   private server: Server;
   base: string;
+  /** The webhook, while there is one. */
+  private webhook?: { id: string; url: string };
+  delivered?: Promise<Response>;
+
+  private deliver(url: string, subject: string): Promise<Response> {
+    const event = { id: 'e1', type: 'reward_link.revealed', occurred_at: '', subject, data: {} };
+    const body = JSON.stringify(event);
+    return fetch(url, {
+      method: 'POST',
+      headers: webhookHeaders([SECRETS.webhook], event.id, Date.now(), body),
+      body,
+    });
+  }
 
   private count(what: string, by = 1): void {
     this.counted[what] = (this.counted[what] ?? 0) + by;
   }
 
-  private answer(
+  private reply(
     method: string,
     url: URL,
     headers: Record<string, unknown>,
@@ -97,14 +113,29 @@ class Fleet {
         ],
       ];
     }
+    if (is(/^\/webhooks$/)) return [200, {}, { data: this.webhook ? [this.webhook] : [], next_cursor: null }];
+    if (is(/^\/webhooks\/demo$/)) {
+      const isNew = !this.webhook;
+      this.webhook =
+        method === 'PUT' ? { id: 'demo', url: (JSON.parse(body) as { url: string }).url } : undefined;
+      if (method === 'DELETE') return [204, {}, ''];
+      return isNew ? [201, {}, { ...this.webhook, secret: SECRETS.webhook }] : [200, {}, this.webhook];
+    }
+    if (is(/deliveries$/))
+      return [
+        200,
+        {},
+        { data: [{ event_id: 'e1', type: 'reward_link.revealed', state: 'delivered', attempts: 1 }] },
+      ];
     if (is(/reward-links$/)) {
       this.counted['reward_links.count generated'] = 1;
-      return [201, {}, { reward_link: `${this.base}/#${SECRETS.reward}`, token: SECRETS.reward }];
+      return [201, {}, { id: 'l1', reward_link: `${this.base}/#${SECRETS.reward}`, token: SECRETS.reward }];
     }
     if (is(/^\/api\/reward-link$/))
       return [200, {}, { state: 'RESERVED', denomination: 25, currency: 'EUR' }];
     if (is(/reveal$/)) {
       this.count('reward_links.count revealed');
+      this.delivered = this.webhook && this.deliver(this.webhook.url, 'reward_link/l1');
       return [200, {}, { state: 'REVEALED', card: { code: SECRETS.card, pin: SECRETS.pin } }];
     }
     if (is(/^\/cube\/token$/)) {
@@ -135,10 +166,10 @@ class Fleet {
         const url = new URL(request.url!, this.base);
         const body = Buffer.concat(chunks).toString();
         this.seen.push({ method: request.method!, url, headers: request.headers, body });
-        const [status, headers, answer] = this.answer(request.method!, url, request.headers, body);
+        const [status, headers, reply] = this.reply(request.method!, url, request.headers, body);
         response
           .writeHead(status, { 'Content-Type': 'application/json', ...headers })
-          .end(JSON.stringify(answer));
+          .end(JSON.stringify(reply));
       });
     });
     await new Promise<void>((resolve) => this.server.listen(0, '127.0.0.1', resolve));
@@ -182,7 +213,7 @@ describe('the demo', () => {
   });
   afterEach(() => fleet.stop());
 
-  it('walks the whole journey, ends with equal counts and prints no secret', async () => {
+  it('walks through the whole journey, ends with equal counts and prints no secret', async () => {
     await run(fleet.stack());
     for (const secret of Object.values(SECRETS)) expect(lines.join('\n')).not.toContain(secret);
     expect(lines.join('\n')).toContain('X-API-Key: user…');
@@ -200,10 +231,28 @@ describe('the demo', () => {
       ['reward links revealed', '1', '1', 'equal'],
       ['perk views that a-telecom sees', '0', '0', 'equal'],
     ]);
-    expect(lines.at(-1)).toMatch(/All counts are equal/);
+    expect(lines.at(-1)).toMatch(/All counts match/);
   });
 
-  it('marks everything that is counted with its own run, and comes to click with a browser', async () => {
+  it('makes a webhook, verifies what it delivers of the opened gift, and deletes it', async () => {
+    await run(fleet.stack());
+    expect((await fleet.delivered)!.status).toBe(204);
+    expect(lines).toContain('      reward_link.revealed, reward_link/l1, signed, under the id e1');
+    expect(lines).toContain('      the delivery is delivered, attempts: 1');
+    const calls = fleet.seen.filter(({ url }) => url.pathname === '/webhooks/demo');
+    expect(calls.map(({ method }) => method)).toEqual(['PUT', 'DELETE']);
+  });
+
+  it('replaces a webhook that a failed run has left, as nothing shows its secret again', async () => {
+    fleet.spoil = (path) => (path.endsWith('/reveal') ? { status: 500, body: {} } : undefined);
+    await failure(fleet.stack());
+    fleet.spoil = (path) => (path.endsWith('/cube/token') ? { status: 500, body: {} } : undefined);
+    await failure(fleet.stack());
+    const calls = fleet.seen.filter(({ url }) => url.pathname === '/webhooks/demo');
+    expect(calls.map(({ method }) => method)).toEqual(['PUT', 'DELETE', 'PUT', 'DELETE']);
+  });
+
+  it('marks everything that is counted with its own run, and clicks with a browser', async () => {
     await run(fleet.stack());
     const marker = /run (\S+)$/.exec(lines[0]!)![1]!;
     const tracked = fleet.seen.filter(({ url }) => /^\/(c|outreach|track)\/|\/perk\/p1$/.test(url.pathname));
@@ -217,7 +266,7 @@ describe('the demo', () => {
     for (const { url } of loads) expect(url.searchParams.get('query')).toContain(marker);
   });
 
-  it('skips what the stack does not have, and compares the rest', async () => {
+  it('skips hosts that the stack does not have, and compares the rest', async () => {
     await run(fleet.stack(['perks', 'links', 'token', 'query']));
     expect(lines.filter((line) => /skipped: this stack has no boost$/.test(line))).toHaveLength(7);
     expect(lines.filter((line) => /skipped: this stack has no gift and no rewards$/.test(line))).toHaveLength(
@@ -226,15 +275,15 @@ describe('the demo', () => {
     expect(lines.filter((line) => / equal$/.test(line))).toHaveLength(3);
   });
 
-  it('names what was counted otherwise', async () => {
+  it('names the counts that differ', async () => {
     fleet.spoil = (path) => (path.startsWith('/c/') ? { status: 302, body: '' } : undefined);
     expect(await failure(fleet.stack(['perks', 'links', 'token', 'query']))).toBe(
-      'After 1 s the query host still counts something else than was done: perk clicks 0 instead of 1.',
+      'After 1 s the counts still differ from what was done: perk clicks 0 instead of 1.',
     );
     expect(lines.find((line) => line.includes('DIFFERENT'))).toContain('perk clicks');
   });
 
-  it('stops at the first refusal with what was said', async () => {
+  it('stops at the first error response and reports it', async () => {
     fleet.spoil = (path) =>
       path.startsWith('/teasers')
         ? { status: 503, body: { code: 'DEPENDENCY_UNAVAILABLE', detail: 'not now' } }
@@ -244,14 +293,14 @@ describe('the demo', () => {
     );
   });
 
-  it('says so when an answer has another shape', async () => {
+  it('reports a response of an unexpected shape', async () => {
     fleet.spoil = (path) => (path === '/perk-collections/first' ? { status: 200, body: {} } : undefined);
-    expect(await failure(fleet.stack())).toMatch(/^“Its content sync .+” got an answer of another shape: /);
+    expect(await failure(fleet.stack())).toMatch(/^“Its content sync .+” got an unexpected response: /);
   });
 
-  it('says which host does not answer', async () => {
+  it('names the host that does not respond', async () => {
     expect(await failure({ ...fleet.stack(), hosts: { perks: 'http://127.0.0.1:1' } })).toMatch(
-      /^http:\/\/127\.0\.0\.1:1 does not answer \(.+\)\. Is the stack still running/,
+      /^http:\/\/127\.0\.0\.1:1 does not respond \(.+\)\. Is the stack still running/,
     );
   });
 
@@ -259,7 +308,7 @@ describe('the demo', () => {
     const folder = mkdtempSync(join(tmpdir(), 'perkway-demo-'));
     const file = join(folder, 'stack.json');
     try {
-      expect(() => readStack(file)).toThrow(`there is no ${file}. Start one with npm start`);
+      expect(() => readStack(file)).toThrow(`${file} does not exist. Start one with npm start`);
       writeFileSync(file, '{');
       expect(() => readStack(file)).toThrow('not the JSON');
       writeFileSync(file, JSON.stringify(fleet.stack()));

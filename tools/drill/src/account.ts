@@ -7,21 +7,21 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   audit,
-  readStored,
+  readResource,
   ROOT,
-  SURFACE_NAMES,
+  OPERATION_NAMES,
   type Load,
-  type Reckoning,
+  type Reconciliation,
   type Sum,
-  type TrialFleet,
-} from '@perkway/trials';
+  type TestFleet,
+} from '@perkway/test-fleet';
 
-/** How much is played. */
+/** The size of a drill. */
 export interface Profile {
-  /** Of each app, where Postgres fails over; a restore has one. */
+  /** Replicas per app for a failover. A restore has one. */
   replicas: number;
   cards: number;
-  /** Under load, before and after what happens. */
+  /** Time under load before and after the outage. */
   stretchMs: number;
 }
 
@@ -29,27 +29,27 @@ const REPLAYED_WITHIN_MS = 120_000;
 
 export const write = (line: string): void => void process.stdout.write(`${line}\n`);
 
-const sumsOf = ({ sums }: Reckoning): [string, Sum][] => {
-  const nothing: Sum = { attempted: 0, answered: 0, lost: 0, doubled: 0 };
-  return SURFACE_NAMES.map((surface) => [surface, sums.get(0)?.get(surface) ?? nothing]);
+const sumsOf = ({ sums }: Reconciliation): [string, Sum][] => {
+  const nothing: Sum = { attempted: 0, acknowledged: 0, lost: 0, doubled: 0 };
+  return OPERATION_NAMES.map((operation) => [operation, sums.get(0)?.get(operation) ?? nothing]);
 };
 
-export function show(title: string, reckoning: Reckoning): void {
+export function show(title: string, reconciliation: Reconciliation): void {
   write(`\n${title}`);
   write(
     `${''.padEnd(12)}${['answered', 'there', 'lost', 'doubled'].map((head) => head.padStart(10)).join('')}`,
   );
-  for (const [surface, { answered, lost, doubled }] of sumsOf(reckoning))
+  for (const [operation, { acknowledged, lost, doubled }] of sumsOf(reconciliation))
     write(
-      `${surface.padEnd(12)}${[answered, answered - lost, lost, doubled].map((n) => String(n).padStart(10)).join('')}`,
+      `${operation.padEnd(12)}${[acknowledged, acknowledged - lost, lost, doubled].map((n) => String(n).padStart(10)).join('')}`,
     );
 }
 
-export const count = (reckoning: Reckoning, what: 'lost' | 'doubled'): number =>
-  sumsOf(reckoning).reduce((sum, [, each]) => sum + each[what], 0);
+export const count = (reconciliation: Reconciliation, what: 'lost' | 'doubled'): number =>
+  sumsOf(reconciliation).reduce((sum, [, each]) => sum + each[what], 0);
 
-/** Resolves when all that the stream has since then was stored again. */
-export async function replay(fleet: TrialFleet, from: Date): Promise<void> {
+/** Replays the stream from a point in time. Resolves when everything was processed again. */
+export async function replay(fleet: TestFleet, from: Date): Promise<void> {
   const child = spawn(
     process.execPath,
     ['--import', 'tsx', join(ROOT, 'tools/perkway/src/replay.ts'), '--from', from.toISOString()],
@@ -67,7 +67,7 @@ export async function replay(fleet: TrialFleet, from: Date): Promise<void> {
       const { num_pending, num_ack_pending } = await consumers.info(TRACKING_STREAM, TRACKING_CONSUMER);
       if (num_pending + num_ack_pending === 0) return;
     }
-    throw new Error('the replay does not come to an end');
+    throw new Error('the replay did not finish in time');
   });
 }
 
@@ -77,26 +77,26 @@ export const verdict = (holds: boolean, text: string): boolean => {
 };
 
 /**
- * Whether the audit names each link that was answered and forgotten, or whose reveal or cancellation was. Their events are
- * in the stream: the apps tell what a database heard last when it goes.
+ * Checks that the audit names each acknowledged link, reveal and cancellation that the database lost. Their events are
+ * still in the stream, because apps publish pending events when the database goes away.
  */
-export async function auditNames(fleet: TrialFleet, load: Load): Promise<boolean> {
-  const { links } = await readStored(fleet.database.admin, load.run);
+export async function auditNames(fleet: TestFleet, load: Load): Promise<boolean> {
+  const { links } = await readResource(fleet.database.admin, load.run);
   const rows = new Map([...links.values()].flat().map((link) => [link.id, link]));
-  const missing = load.attempts.flatMap(({ surface, linkId, answeredAt }) => {
-    if (!linkId || answeredAt === undefined) return [];
+  const missing = load.attempts.flatMap(({ operation, linkId, acknowledgedAt }) => {
+    if (!linkId || acknowledgedAt === undefined) return [];
     const row = rows.get(linkId);
-    if (surface === 'reveal' && !row?.isRevealed) return [{ linkId, state: 'revealed' }];
-    if (surface === 'cancel' && !row?.isCancelled) return [{ linkId, state: 'cancelled' }];
-    return surface === 'generate' && !row ? [{ linkId, state: 'generated' }] : [];
+    if (operation === 'reveal' && !row?.isRevealed) return [{ linkId, state: 'revealed' }];
+    if (operation === 'cancel' && !row?.isCancelled) return [{ linkId, state: 'cancelled' }];
+    return operation === 'generate' && !row ? [{ linkId, state: 'generated' }] : [];
   });
   const { passed, output } = await audit(fleet);
   write(`\n${output.trim()}`);
   const unnamed = missing.filter(({ linkId }) => !output.includes(linkId));
-  for (const { linkId, state } of unnamed) write(`${state}, and not named: ${linkId}`);
+  for (const { linkId, state } of unnamed) write(`${state}, but not named: ${linkId}`);
   return verdict(
-    // Where nothing is missing the audit may still know of a link whose maker got no answer.
+    // If nothing acknowledged is missing, the audit may still report a link that was not acknowledged.
     unnamed.length === 0 && (!passed || missing.length === 0),
-    `${missing.length} links, reveals and cancellations were answered and are gone; the audit names ${missing.length - unnamed.length}.`,
+    `${missing.length} acknowledged links, reveals and cancellations are missing; the audit names ${missing.length - unnamed.length}.`,
   );
 }

@@ -1,13 +1,14 @@
-/**
- * Plays an outage through on a fleet of its own, and prints what was answered and what is there: `npm run drill -- failover | restore [--profile full | ci]`.
- * Ends with 0 when there is no difference but the expected one, 1 when there is, 2 when the drill could not be held.
- */
-import { parseArgs } from 'node:util';
+import { readCommandLine, refuseUsage } from '@perkway/command-line';
 import type { Profile } from './account.js';
 import { drillFailover } from './failover.js';
 import { drillRestore } from './restore.js';
 
-/** By name; each answers whether everything is as it should be. */
+const USAGE = `npm run drill -- failover|restore [--profile full|ci]
+
+Simulates an outage of a test fleet and compares acknowledged requests with stored rows. Exits with 0 if there are only the
+expected differences, 1 if there are others, 2 if the drill could not run.`;
+
+/** By name. Each returns whether all expectations hold. */
 const DRILLS: Record<string, (profile: Profile) => Promise<boolean>> = {
   failover: drillFailover,
   restore: drillRestore,
@@ -18,17 +19,17 @@ const PROFILES: Record<string, Profile> = {
 };
 
 try {
-  const { values, positionals } = parseArgs({
+  const { values, positionals } = readCommandLine(USAGE, {
     options: { profile: { type: 'string', default: 'full' } },
     allowPositionals: true,
   });
   const [drill, profile] = [DRILLS[positionals[0] ?? ''], PROFILES[values.profile]];
-  if (!drill) throw new Error(`name one: ${Object.keys(DRILLS).join(', ')}`);
-  if (!profile) throw new Error(`--profile is one of ${Object.keys(PROFILES).join(', ')}`);
+  if (!drill || positionals.length > 1) refuseUsage(`Name one drill: ${Object.keys(DRILLS).join(', ')}`);
+  if (!profile) refuseUsage(`--profile must be one of ${Object.keys(PROFILES).join(', ')}`);
   process.exitCode = (await drill(profile)) ? 0 : 1;
 } catch (error) {
-  process.stderr.write(`The drill could not be held: ${(error as Error).message}\n`);
+  process.stderr.write(`The drill could not run: ${(error as Error).message}\n`);
   process.exitCode = 2;
 }
-// What still waits for a time limit keeps nobody.
+// Exit without waiting for pending timers.
 process.exit();

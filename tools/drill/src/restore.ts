@@ -9,13 +9,13 @@ import {
   audit,
   checkPromises,
   Load,
-  readStored,
-  reckon,
-  reckonAll,
+  readResource,
+  reconcile,
+  reconcileAll,
   seededRandom,
-  type Surface,
-  TrialFleet,
-} from '@perkway/trials';
+  type Operation,
+  TestFleet,
+} from '@perkway/test-fleet';
 import { auditNames, count, replay, show, verdict, write, type Profile } from './account.js';
 
 const copy = promisify(execFile);
@@ -23,33 +23,33 @@ const copy = promisify(execFile);
 const MIB = 1024 ** 2;
 const ANSWERED_WITHIN_MS = 60_000;
 const REPLAY_BEFORE_MS = 60_000;
-/** No fewer than the cluster had that the log is of. */
+/** At least as many as the original cluster had; Postgres requires it. */
 const CONNECTIONS = '400';
 
 interface Backup {
-  /** The copy of the cluster. */
+  /** The copied data folder. */
   base: string;
-  /** Its log, segment by segment. */
+  /** The folder with the archived WAL segments. */
   archive: string;
   takenAt: Date;
 }
 
-/** Each segment of the log goes to the archive when it is full. */
+/** Settings that archive each full WAL segment. */
 const archiving = (archive: string): Record<string, string> => ({
   archive_mode: 'on',
   archive_command: `test ! -f ${archive}/%f && cp %p ${archive}/%f`,
 });
 
-/** Apps, database and brokers at once. */
-async function killAll({ replicas, postgres, brokers }: TrialFleet): Promise<void> {
+/** Kills apps, databases and brokers at once. */
+async function killAll({ replicas, postgres, brokers }: TestFleet): Promise<void> {
   const servers = [postgres.primary, postgres.standby, ...brokers.servers.values()];
   for (const replica of Object.values(replicas).flat()) replica.signal('SIGKILL');
   await Promise.all(servers.map((server) => server.kill()));
 }
 
-/** A new cluster from the copy and the log, to the end of that or up to a moment, where the dead primary was. */
+/** Restores a cluster at the old primary's port from the backup and the WAL, to its end or to a point in time. */
 async function restore(
-  fleet: TrialFleet,
+  fleet: TestFleet,
   { base, archive }: Backup,
   name: string,
   until?: Date,
@@ -67,32 +67,32 @@ async function restore(
     settings: {
       ...REPLICATING,
       max_connections: CONNECTIONS,
-      // It is alone: no commit may wait for a standby.
+      // There is no standby to wait for.
       synchronous_standby_names: '',
       restore_command: `cp ${archive}/%f %p`,
       recovery_target_action: 'promote',
-      // Postgres knows no `Z` here.
+      // Postgres does not accept `Z` here.
       ...(until ? { recovery_target_time: until.toISOString().replace('Z', '+00') } : {}),
     },
   });
 }
 
-/** Brokers with what their disks kept, then the apps. */
-async function startAgain(fleet: TrialFleet): Promise<void> {
+/** Starts the brokers with the data on their disks, then the apps. */
+async function startAgain(fleet: TestFleet): Promise<void> {
   await Promise.all([...fleet.brokers.servers.values()].map((server) => server.start()));
   const replicas = Object.values(fleet.replicas).flat();
   await Promise.all(replicas.map((replica) => fleet.restart(replica)));
 }
 
-/** @returns whether everything is as it should be */
+/** @returns whether all expectations hold */
 export async function drillRestore(profile: Profile): Promise<boolean> {
   const folder = await mkdtemp(join(tmpdir(), 'perkway-archive-'));
   const archive = join(folder, 'log');
   try {
-    // Postgres has a user of its own where this runs as root.
+    // If this runs as root, Postgres runs as another user, who must be able to write here.
     await copy('mkdir', [archive]);
     for (const each of [folder, archive]) await chmod(each, 0o777);
-    const fleet = await TrialFleet.start({
+    const fleet = await TestFleet.start({
       replicas: 1,
       streamBytes: 64 * MIB,
       brokerBytes: 256 * MIB,
@@ -110,7 +110,7 @@ export async function drillRestore(profile: Profile): Promise<boolean> {
   }
 }
 
-async function play(fleet: TrialFleet, archive: string, { cards, stretchMs }: Profile): Promise<boolean> {
+async function play(fleet: TestFleet, archive: string, { cards, stretchMs }: Profile): Promise<boolean> {
   const load = new Load(fleet, seededRandom(1));
   await load.prepare(cards);
   load.start();
@@ -124,41 +124,41 @@ async function play(fleet: TrialFleet, archive: string, { cards, stretchMs }: Pr
   await sleep(stretchMs);
   await killAll(fleet);
   write('everything was killed under load');
-  // What was not archived yet: in production it is on the standby, or on the disk of the primary.
+  // WAL that was not archived yet. In production it is on the standby or on the primary's disk.
   await copy('sh', ['-c', `cp -n ${primary}/pg_wal/0* ${archive}/ && chmod a+r ${archive}/*`]);
 
   let restored = await restore(fleet, backup, 'restored');
   try {
     await startAgain(fleet);
-    const silent = await load.untilAnswered(ANSWERED_WITHIN_MS);
-    if (silent.length > 0) throw new Error(`there is no answer: ${silent.join(', ')}`);
+    const silent = await load.untilResolved(ANSWERED_WITHIN_MS);
+    if (silent.length > 0) throw new Error(`no response: ${silent.join(', ')}`);
     await load.stop();
     await replay(fleet, new Date(backup.takenAt.getTime() - REPLAY_BEFORE_MS));
-    const whole = await reckonAll(fleet, load);
-    show('Restored with the log to its end, and a replay of the stream', whole);
+    const whole = await reconcileAll(fleet, load);
+    show('Restored to the end of the WAL, with a replay of the stream', whole);
     const broken = await checkPromises(load);
     const { passed, output } = await audit(fleet);
     for (const line of [...whole.examples, ...broken, ...(passed ? [] : [output])]) write(line);
     const isWhole = verdict(
       count(whole, 'lost') + count(whole, 'doubled') + broken.length === 0 && passed,
-      'every answered id is there once, and the audit passes.',
+      'every acknowledged id is stored once, and the audit passes.',
     );
 
     await killAll(fleet);
     await restored.kill();
     restored = await restore(fleet, backup, 'earlier', moment);
     await startAgain(fleet);
-    const look = async () => reckon(load.attempts, await readStored(fleet.database.admin, load.run));
-    show(`Restored to an earlier moment, ${stretchMs / 1_000} s before the end`, await look());
+    const look = async () => reconcile(load.attempts, await readResource(fleet.database.admin, load.run));
+    show(`Restored to a point ${stretchMs / 1_000} s before the end`, await look());
     await replay(fleet, new Date(moment.getTime() - REPLAY_BEFORE_MS));
     const earlier = await look();
     show('The same, after a replay of the stream', earlier);
     const isCounted = verdict(
-      ['read', 'click', 'pixel', 'outreach', 'conversion'].every((surface) => {
-        const sum = earlier.sums.get(0)?.get(surface as Surface);
-        return sum !== undefined && sum.answered > 0 && sum.lost + sum.doubled === 0;
+      ['read', 'click', 'pixel', 'outreach', 'conversion'].every((operation) => {
+        const sum = earlier.sums.get(0)?.get(operation as Operation);
+        return sum !== undefined && sum.acknowledged > 0 && sum.lost + sum.doubled === 0;
       }),
-      'events that were answered after that moment are counted once again.',
+      'the replay restores the events that were acknowledged after that point.',
     );
     return (await auditNames(fleet, load)) && isWhole && isCounted;
   } finally {

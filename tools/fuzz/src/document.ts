@@ -1,4 +1,4 @@
-/** The parts of an OpenAPI document that requests are made of. */
+/** The parts of an OpenAPI document that requests are generated from. */
 export interface Schema {
   $ref?: string;
   type?: string | string[];
@@ -45,15 +45,15 @@ export interface OpenApiDocument {
 }
 
 export interface Operation {
-  /** `GET /pools`. */
+  /** Method and path, such as `GET /pools`. */
   name: string;
   method: string;
   path: string;
   parameters: Parameter[];
-  /** By content type; null: it takes none. */
+  /** Bodies by content type; null if the operation takes none. */
   body: Record<string, { schema: Schema; examples: unknown[] }> | null;
   isKeyed: boolean;
-  /** The content types of each status; null: another document says. */
+  /** Content types by status; null if another document describes them. */
   responses: Map<number, string[]> | null;
 }
 

@@ -1,40 +1,40 @@
 import { connect } from 'node:net';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 
-export interface Answer {
+export interface HttpResponse {
   status: number;
-  /** Names in lower case; of a repeated one the last. */
+  /** By lower-case name; the last value of a repeated one. */
   headers: Map<string, string>;
-  /** As it was before it was compressed. */
+  /** The decompressed body. */
   body: Buffer;
-  /** Bytes that came after the answer: of what was one request the server has read two. */
+  /** Number of bytes after the response: the server read one request as two. */
   trailing: number;
 }
 
-/** Whether the server said nothing and hung up, or said nothing. */
+/** How a response is missing: the server closed the connection, or did not respond in time. */
 export type Silence = 'closed' | 'late';
 
 export interface Sending {
   bytes: Buffer;
-  /** Ends our half of the connection with the last byte, as a sender that dies does. */
+  /** Closes our half of the connection after the last byte, like a client that crashes. */
   hangsUp: boolean;
-  /** An answer to HEAD has no body. */
+  /** A response to HEAD has no body. */
   isHead: boolean;
 }
 
 const HEAD_END = Buffer.from('\r\n\r\n');
 
-/** Sends bytes over a connection of their own and reads one answer to its end. */
+/** Sends bytes over a new connection and reads one response. */
 export function exchange(
   { hostname, port }: URL,
   { bytes, hangsUp, isHead }: Sending,
   deadlineMs: number,
-): Promise<Answer | Silence> {
+): Promise<HttpResponse | Silence> {
   return new Promise((resolve) => {
     const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true, noDelay: true });
     let received: Buffer = Buffer.alloc(0);
     let isOver = false;
-    const settle = (outcome: Answer | Silence) => {
+    const settle = (outcome: HttpResponse | Silence) => {
       if (isOver) return;
       isOver = true;
       clearTimeout(timer);
@@ -43,8 +43,8 @@ export function exchange(
     };
     const timer = setTimeout(() => settle('late'), deadlineMs);
     const tryToRead = (ended: boolean) => {
-      const answer = readAnswer(received, isHead, ended);
-      if (answer) settle(answer);
+      const response = readResponse(received, isHead, ended);
+      if (response) settle(response);
       else if (ended) settle('closed');
     };
     socket.on('connect', () => (hangsUp ? socket.end(bytes) : socket.write(bytes)));
@@ -53,44 +53,44 @@ export function exchange(
       tryToRead(false);
     });
     socket.on('end', () => tryToRead(true));
-    // A server may answer and close while we still write: what it said counts.
+    // A server may respond and close while we are still writing.
     socket.on('error', () => tryToRead(true));
     socket.on('close', () => tryToRead(true));
   });
 }
 
-/** Undefined while it has not come to its end. */
-export function readAnswer(received: Buffer, isHead: boolean, ended: boolean): Answer | undefined {
+/** Returns undefined while the response is incomplete. */
+export function readResponse(received: Buffer, isHead: boolean, ended: boolean): HttpResponse | undefined {
   const end = received.indexOf(HEAD_END);
   if (end === -1) return undefined;
   const [statusLine = '', ...lines] = received.subarray(0, end).toString('latin1').split('\r\n');
   const status = Number(/^HTTP\/1\.[01] (\d{3})/.exec(statusLine)?.[1] ?? 0);
   const rest = received.subarray(end + HEAD_END.length);
-  // "Go on" is no answer yet.
-  if (status >= 100 && status < 200) return readAnswer(rest, isHead, ended);
+  // Skip informational responses such as 100 Continue.
+  if (status >= 100 && status < 200) return readResponse(rest, isHead, ended);
   const headers = new Map(
     lines.map((line) => {
       const colon = line.indexOf(':');
       return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()] as const;
     }),
   );
-  const answer = (body: Buffer, length: number): Answer => ({
+  const respond = (body: Buffer, length: number): HttpResponse => ({
     status,
     headers,
     body: body.length === 0 ? body : decompressed(body, headers.get('content-encoding')),
     trailing: rest.length - length,
   });
-  if (isHead || status === 204 || status === 304) return answer(Buffer.alloc(0), 0);
+  if (isHead || status === 204 || status === 304) return respond(Buffer.alloc(0), 0);
   if (headers.get('transfer-encoding') === 'chunked') {
     const chunked = readChunks(rest);
-    return chunked && answer(chunked.body, chunked.length);
+    return chunked && respond(chunked.body, chunked.length);
   }
   const length = headers.get('content-length');
   if (length !== undefined)
     return rest.length >= Number(length)
-      ? answer(rest.subarray(0, Number(length)), Number(length))
+      ? respond(rest.subarray(0, Number(length)), Number(length))
       : undefined;
-  return ended ? answer(rest, rest.length) : undefined;
+  return ended ? respond(rest, rest.length) : undefined;
 }
 
 function decompressed(body: Buffer, encoding: string | undefined): Buffer {

@@ -5,7 +5,7 @@ import { judge } from './judge.js';
 import { requestsFor, type FuzzRequest, type Target } from './requests.js';
 
 export interface Finding {
-  /** Operation and fault: what is counted once. */
+  /** Operation and fault. Equal ones are one finding. */
   what: string;
   request: FuzzRequest;
   times: number;
@@ -14,10 +14,10 @@ export interface Finding {
 export interface Outcome {
   app: AppName;
   sent: number;
-  /** How many answers of each hundred of statuses; 0: the connection closed, as it may for what is no HTTP. */
+  /** Number of responses by status class. 0 means a closed connection, which is allowed for invalid HTTP. */
   statuses: Map<number, number>;
   slowestMs: number;
-  /** Operations that were never answered well: nothing behind their first check was tried. */
+  /** Operations without a successful response, so only their first checks were tested. */
   neverServed: Set<string>;
   findings: Finding[];
 }
@@ -25,38 +25,38 @@ export interface Outcome {
 export interface Options {
   requests: number;
   seed: number;
-  /** Requests at a time. */
-  lanes: number;
+  /** Number of concurrent requests. */
+  concurrency: number;
   deadlineMs: number;
 }
 
-/** One host says the same of very many requests, or is down: more would tell nothing new. */
+/** Stop at this many, for example when the host is down; more would add nothing. */
 const MAX_FINDINGS = 25;
-/** Tries for a smaller request that shows the same. */
+/** Maximum attempts to shrink a failing request. */
 const MAX_SHRINKS = 150;
 
 /**
- * Sends one host generated requests and makes the request of each different finding as small as it gets. The same seed
- * sends the same, if the stack has the same in it.
+ * Sends generated requests to one host and shrinks the request of each distinct finding. The same seed sends the same
+ * requests if the stack has the same data.
  */
 export async function fuzzApp(app: AppName, url: URL, target: Target, options: Options): Promise<Outcome> {
   const neverServed = new Set(target.operations.filter(({ responses }) => responses).map(({ name }) => name));
   const outcome: Outcome = { app, sent: 0, statuses: new Map(), slowestMs: 0, neverServed, findings: [] };
   const requests = requestsFor(target);
-  const perLane = Math.ceil(options.requests / options.lanes);
+  const perWorker = Math.ceil(options.requests / options.concurrency);
   const send = async (request: FuzzRequest): Promise<string | undefined> => {
     const started = performance.now();
-    const answer = await exchange(url, request, options.deadlineMs);
+    const response = await exchange(url, request, options.deadlineMs);
     outcome.slowestMs = Math.max(outcome.slowestMs, performance.now() - started);
-    const group = typeof answer === 'string' ? 0 : Math.floor(answer.status / 100);
+    const group = typeof response === 'string' ? 0 : Math.floor(response.status / 100);
     outcome.statuses.set(group, (outcome.statuses.get(group) ?? 0) + 1);
     if (group === 2 || group === 3) neverServed.delete(request.operation?.name ?? '');
-    const fault = judge(app, request, answer);
+    const fault = judge(app, request, response);
     return fault && `${request.operation?.name ?? 'other'}: ${fault}`;
   };
 
-  const lane = async (number: number): Promise<void> => {
-    let left = perLane;
+  const worker = async (number: number): Promise<void> => {
+    let left = perWorker;
     for (let round = 0; left > 0 && outcome.findings.length < MAX_FINDINGS; round += 1) {
       let searched: string | undefined;
       let shrinks = 0;
@@ -79,7 +79,7 @@ export async function fuzzApp(app: AppName, url: URL, target: Target, options: O
         else outcome.findings.find(({ what }) => what === fault)!.request = request;
         throw new Error(fault);
       });
-      // Rounds and lanes have seeds of their own, far from those of the next run.
+      // Each round and worker has its own seed, far from those of other runs.
       await fc.check(property, {
         numRuns: left,
         seed: options.seed + number * 1_000_003 + round * 10_007,
@@ -87,6 +87,6 @@ export async function fuzzApp(app: AppName, url: URL, target: Target, options: O
       });
     }
   };
-  await Promise.all(Array.from({ length: options.lanes }, (_, number) => lane(number)));
+  await Promise.all(Array.from({ length: options.concurrency }, (_, number) => worker(number)));
   return outcome;
 }

@@ -5,10 +5,10 @@ import { operationsOf, type OpenApiDocument, type Operation } from './document.j
 import type { Credential, Target } from './requests.js';
 import type { Stack } from './stack.js';
 
-/** Things that requests may change and delete, so that none of the demo's goes. */
+/** Ids of resources that requests may change and delete, to keep those of the demo. */
 const EXPENDABLE = ['fuzz-1', 'fuzz-2', 'fuzz-3'];
 const LINKS = 20;
-/** Reports, jobs and keys of the console, most of which requests end. */
+/** Number of console reports, jobs and keys, most of which requests delete. */
 const OF_CONSOLE = 10;
 const TIMEOUT_MS = 15_000;
 
@@ -20,7 +20,7 @@ interface Call {
 
 async function call(url: string, { method = 'GET', headers = {}, body }: Call = {}): Promise<Response> {
   const isText = typeof body === 'string';
-  const answer = await fetch(url, {
+  const response = await fetch(url, {
     method,
     headers: {
       ...(body === undefined ? {} : { 'content-type': isText ? 'text/csv' : 'application/json' }),
@@ -29,18 +29,18 @@ async function call(url: string, { method = 'GET', headers = {}, body }: Call = 
     ...(body === undefined ? {} : { body: isText ? body : JSON.stringify(body) }),
     signal: AbortSignal.timeout(TIMEOUT_MS),
   });
-  if (!answer.ok) throw new Error(`${method} ${new URL(url).pathname} answered ${answer.status}`);
-  return answer;
+  if (!response.ok) throw new Error(`${method} ${new URL(url).pathname} returned ${response.status}`);
+  return response;
 }
 
 export interface World {
   targets: Map<AppName, Target>;
   urls: Map<AppName, URL>;
-  /** What must not be printed, and the word for it. */
+  /** Secrets that must not be printed, and the word to print instead. */
   secrets: Map<string, string>;
 }
 
-/** Learns what there is, makes what requests may spoil, and signs in everywhere. */
+/** Reads existing ids, creates resources that requests may destroy, and signs in everywhere. */
 export async function learn({ hosts, adminKey, accounts }: Stack): Promise<World> {
   const urls = new Map(APPS.map((app) => [app, new URL(hosts[FLEET[app].host])]));
   const at = (app: AppName, path: string) => new URL(path, urls.get(app)!).href;
@@ -83,15 +83,18 @@ export async function learn({ hosts, adminKey, accounts }: Stack): Promise<World
   const loads = await admin<{ id: string }[]>('gift-cards', 'GET', `/admin/pools/${pool}/loads`);
   const links: { id: string; token: string }[] = [];
   for (let made = 0; made < LINKS; made += 1) {
-    const answer = await call(at('gift-cards', `/pool/${pool}/reward-links?idempotencyKey=${randomUUID()}`), {
-      method: 'POST',
-      headers: { ...user, 'x-created-by': 'fuzz' },
-      body: { denomination: 25, currency: 'EUR', expires_at: Math.floor(Date.now() / 1_000) + 3_600 },
-    });
-    links.push((await answer.json()) as { id: string; token: string });
+    const response = await call(
+      at('gift-cards', `/pool/${pool}/reward-links?idempotencyKey=${randomUUID()}`),
+      {
+        method: 'POST',
+        headers: { ...user, 'x-created-by': 'fuzz' },
+        body: { denomination: 25, currency: 'EUR', expires_at: Math.floor(Date.now() / 1_000) + 3_600 },
+      },
+    );
+    links.push((await response.json()) as { id: string; token: string });
   }
 
-  // No card has ever been in these, so that they can be deleted.
+  // Pools that never had a card can be deleted.
   const emptyPools = EXPENDABLE.map(() => randomUUID());
   for (const empty of emptyPools)
     await admin('gift-cards', 'PUT', `/admin/pools/${empty}`, { owner: own.id });
@@ -120,24 +123,24 @@ export async function learn({ hosts, adminKey, accounts }: Stack): Promise<World
     cubes.flatMap((cube) => (cube[kind] ?? []).map(({ name }) => name));
   const consoleUrl = at('console', '/');
   const signIn = async (apiKey: string): Promise<string> => {
-    const answer = await call(at('console', '/api/session'), {
+    const response = await call(at('console', '/api/session'), {
       method: 'POST',
       headers: { origin: new URL(consoleUrl).origin },
       body: { apiKey },
     });
-    return answer.headers.get('set-cookie')!.split(';')[0]!;
+    return response.headers.get('set-cookie')!.split(';')[0]!;
   };
   const sessions = await Promise.all(
     [own.userKey, adminKey, ...Array<string>(30).fill(own.userKey)].map(signIn),
   );
 
   const onPage = async <T>(path: string, body: unknown): Promise<T> => {
-    const answer = await call(at('console', path), {
+    const response = await call(at('console', path), {
       method: 'POST',
       headers: { cookie: sessions[0]!, origin: new URL(consoleUrl).origin, 'idempotency-key': randomUUID() },
       body,
     });
-    return answer.json() as Promise<T>;
+    return response.json() as Promise<T>;
   };
   const jobIds: string[] = [];
   const reports: { id: string; url: string }[] = [];
@@ -221,7 +224,7 @@ export async function learn({ hosts, adminKey, accounts }: Stack): Promise<World
     ['id', [101, 102, ...EXPENDABLE]],
     ['categories', [[1], [1, 2]]],
   ]);
-  // Nothing of these: their members are lists of names, which `items` makes.
+  // These are lists of names, which `items` generates.
   for (const name of ['query', 'measures', 'key']) {
     known.delete(name);
     expendable.delete(name);
@@ -284,9 +287,9 @@ export async function learn({ hosts, adminKey, accounts }: Stack): Promise<World
         new Map<string, unknown[]>([
           ...map,
           ...(tokens ? [['token', tokens] as const] : []),
-          // Elsewhere a perk is any perk, here it is one of the campaign.
+          // In boost the perk must be one of the campaign.
           ...(app === 'boost' ? [['perkId', incentives] as const] : []),
-          // And a key is one that the account has made for itself.
+          // In the console the key must be one that the account created.
           ...(app === 'console' ? [['keyId', ownKeyIds] as const] : []),
         ]);
       return [
@@ -325,7 +328,7 @@ interface Named {
   name: string;
 }
 
-/** Calls of other hosts in the name of a session. What they answer is documented there. */
+/** Returns the operations that the console forwards for a session. Other documents describe their responses. */
 function proxied(documents: Map<AppName, OpenApiDocument>): Operation[] {
   return (['perks', 'boost', 'gift-cards', 'token-issuer', 'analytics-query'] as const).flatMap((app) =>
     operationsOf({ paths: documents.get(app)!.paths }).map((operation) => ({

@@ -1,9 +1,4 @@
-/**
- * `npm run fuzz`: sends every host requests made from its OpenAPI document, well-formed and hostile, and looks at every
- * answer. Options: `--requests 10000` (of each app), `--seed 1`, `--app perks` (repeated), `--profile ci` (1,500 each),
- * `--stack FILE` for a stack that runs; without it one is started from the built bundles. Ends with 1 on a finding.
- */
-import { parseArgs } from 'node:util';
+import { readCommandLine, refuseUsage } from '@perkway/command-line';
 import { APPS } from '@perkway/fleet';
 import type { AppName } from '@perkway/domain';
 import { fuzzApp, type Outcome } from './fuzz-app.js';
@@ -11,13 +6,24 @@ import { learn } from './known.js';
 import { givenStack, startStack } from './stack.js';
 
 const PROFILES = { full: 10_000, ci: 1_500 } as const;
-const LANES = 2;
-/** Longer than any statement or question may take. */
+const CONCURRENCY = 2;
+/** Longer than any statement or RPC timeout. */
 const DEADLINE_MS = 15_000;
 const MAX_SHOWN = 600;
 const MAX_LINES = 12;
 
-const { values } = parseArgs({
+const USAGE = `npm run fuzz -- [options]
+
+Sends every host requests generated from its OpenAPI document, well-formed and hostile, and checks every response. Exits with 1
+if there is a finding, 2 if it could not run.
+
+  --requests <number>  requests per app; default: 10000, or 1500 with --profile ci
+  --seed <number>      seed of the random numbers; default: 1
+  --app <name>         only this app; repeat for more
+  --profile full|ci    default: full
+  --stack <file>       stack file of a running stack; without it, one is started from the built bundles`;
+
+const { values } = readCommandLine(USAGE, {
   options: {
     requests: { type: 'string' },
     seed: { type: 'string', default: '1' },
@@ -27,7 +33,7 @@ const { values } = parseArgs({
   },
 });
 
-/** Readable, and without what only its owner may know. */
+/** Escapes a request for printing and masks secrets. */
 function show(bytes: Buffer, secrets: Map<string, string>): string {
   let text = bytes.toString('latin1');
   for (const [secret, word] of secrets)
@@ -65,8 +71,8 @@ async function main(): Promise<boolean> {
   const seed = Number(values.seed);
   const apps = values.app as AppName[];
   if (!Number.isInteger(requests) || !Number.isInteger(seed) || apps.some((app) => !APPS.includes(app)))
-    throw new Error(
-      `--requests and --seed are whole numbers, --profile is full or ci, --app one of ${APPS.join(', ')}`,
+    refuseUsage(
+      `--requests and --seed must be whole numbers, --profile full or ci, --app one of ${APPS.join(', ')}`,
     );
   const stack = values.stack ? givenStack(values.stack) : await startStack();
   try {
@@ -77,7 +83,7 @@ async function main(): Promise<boolean> {
         fuzzApp(app, world.urls.get(app)!, world.targets.get(app)!, {
           requests,
           seed,
-          lanes: LANES,
+          concurrency: CONCURRENCY,
           deadlineMs: DEADLINE_MS,
         }),
       ),
@@ -89,7 +95,7 @@ async function main(): Promise<boolean> {
         );
     for (const { app, neverServed } of outcomes)
       if (neverServed.size > 0)
-        process.stdout.write(`\n${app}: never answered well: ${[...neverServed].join(', ')}\n`);
+        process.stdout.write(`\n${app}: no successful response from: ${[...neverServed].join(', ')}\n`);
     const total = outcomes.reduce((sum, { sent }) => sum + sent, 0);
     process.stdout.write(
       `\n${table(outcomes)}\n\n${total} requests, seed ${seed}, ${Math.round((Date.now() - started) / 1_000)} s\n`,

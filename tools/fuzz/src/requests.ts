@@ -6,43 +6,43 @@ export interface FuzzRequest {
   bytes: Buffer;
   hangsUp: boolean;
   isHead: boolean;
-  /** The operation that it calls; undefined: its address or method is that of none, or cannot be told. */
+  /** The called operation; undefined if no operation matches the URL and method, or the request is unreadable. */
   operation?: Operation;
-  /** Whether it is HTTP at all, with a head that a server must read and a body that it must take. */
+  /** Whether it is valid HTTP that a server must read and accept. */
   isSound: boolean;
-  /** Path as it was sent. */
+  /** The path as sent. */
   path: string;
 }
 
-/** What a caller shows, as headers; an empty list is nothing. */
+/** Headers that authenticate a caller; empty for none. */
 export type Credential = readonly (readonly [name: string, value: string])[];
 
 export interface Target {
   operations: Operation[];
   schemas: Record<string, Schema>;
   known: Known;
-  /** Known values for what changes or deletes: nothing that the run needs itself. */
+  /** Known values for operations that change or delete, without those that the run needs. */
   expendable: Known;
-  /** The first fits most operations, the second those below /admin. */
+  /** The first one is for most operations, the second one for those below /admin. */
   credentials: readonly Credential[];
-  /** What is shown to operations that end the credential; absent: no operation does. */
+  /** Credentials for operations that end them; absent if no operation does. */
   spentBy?: { path: string; credentials: readonly Credential[] };
-  /** The origin of the host, which its pages send. */
+  /** The host's own origin, which its pages send. */
   origin: string;
 }
 
-/** Node's own limit, which is what the servers have. */
+/** Node's default limit, which the servers use. */
 const MAX_HEAD = 16 * 1024;
 const MAX_BODY = 1024 * 1024;
 
 type Pair = readonly [name: string, value: string];
 const utf8 = (text: string): string => Buffer.from(text).toString('latin1');
-/** Broken surrogates too. */
+/** Handles lone surrogates too. */
 const encode = (text: string): string => encodeURIComponent(text.toWellFormed());
 const asText = (value: unknown): string =>
   typeof value === 'string' ? value.replace(/^@raw:/, '') : toJson(value);
 
-/** Ways to write a name and a value into a query; all but the first are wrong in one way or another. */
+/** Encodings of a query parameter. All but the first are wrong in some way. */
 const WRITINGS: readonly ((name: string, value: string) => string)[] = [
   (name, value) => `${encode(name)}=${encode(value)}`,
   (name, value) => `${encode(name)}=${encode(value)}&${encode(name)}=${encode(value)}x`,
@@ -59,6 +59,11 @@ const WRITINGS: readonly ((name: string, value: string) => string)[] = [
   (name) => encode(name),
   (name, value) => `${encode(name)}==${encode(value)};&&&`,
   (name) => `${encode(name)}=1&`.repeat(1_500),
+  // Attribute names that anybody can make up.
+  (name, value) =>
+    [`${encode(name)}=${encode(value)}`, ...Array.from({ length: 250 }, (_, i) => `cmeta_fuzz_${i}=x`)].join(
+      '&',
+    ),
 ];
 
 const writing = (hostility: Hostility) =>
@@ -66,13 +71,13 @@ const writing = (hostility: Hostility) =>
     .nat({ max: 99 })
     .chain((chance) => (chance < hostility ? fc.nat({ max: WRITINGS.length - 1 }) : fc.constant(0)));
 
-/** Required ones are left out only where requests are hostile. */
+/** Omits required values only in hostile requests. */
 const omittable = <T>(arbitrary: Arbitrary<T>, isRequired: boolean, hostility: Hostility) =>
   isRequired && hostility <= 5
     ? arbitrary
     : fc.option(arbitrary, { nil: undefined, freq: isRequired ? 12 : 3 });
 
-/** Bytes that a header may hold. */
+/** Removes bytes that a header may not contain. */
 const headerSafe = (text: string): string => utf8(text).replace(/[^\t -~\x80-\xff]/g, '');
 
 const COMMON_HEADERS: Record<string, readonly string[]> = {
@@ -130,7 +135,7 @@ const CONTENT_TYPES = [
   'a'.repeat(2_000),
 ];
 
-/** What may happen to the text of a body on its way. */
+/** Corrupts a body: truncated, extended or changed. */
 const spoiled = (body: Buffer): Arbitrary<Buffer> =>
   fc.oneof(
     fc.nat({ max: Math.max(0, body.length - 1) }).map((at) => body.subarray(0, at)),
@@ -177,7 +182,7 @@ interface Draft {
   body: Buffer | null;
 }
 
-/** The head as it should be; a body with its length. */
+/** Returns the correct head, with the length of a body. */
 function headOf({ method, target, headers, body }: Draft): string {
   const lines = [`${method} ${target} HTTP/1.1`, ...headers.map(([name, value]) => `${name}: ${value}`)];
   if (body) lines.push(`content-length: ${body.length}`);
@@ -199,7 +204,7 @@ const afterFirstLine = (line: string) => (head: string) => head.replace('\r\n', 
 const firstLine = (of: (method: string, target: string) => string) => (head: string) =>
   head.replace(/^(\S*) (.*) HTTP\/1\.1/, (_, method: string, target: string) => of(method, target));
 
-/** What is no HTTP, or HTTP that hardly anybody speaks. All of it ends with our half of the connection. */
+/** Invalid or unusual HTTP. Each request ends with our half of the connection. */
 const BREAKAGES: readonly ((draft: Draft) => Buffer)[] = [
   (draft) => withHead(draft, afterFirstLine('host: other.example')),
   (draft) => withHead(draft, (head) => head.replace(/^host: .*\r\n/im, '')),
@@ -315,7 +320,7 @@ const OTHER_METHODS = [
   'QUERY',
 ];
 
-/** A value of a path that stands for itself and leads nowhere else. */
+/** Returns true for a path segment without special meaning. */
 const isPlain = (segment: string): boolean =>
   !/^$|^\.\.?$|%(?![0-9a-f]{2})|%2f|%5c|[/?#;]/i.test(segment) && isUtf8(segment);
 const isUtf8 = (segment: string): boolean => {
@@ -326,7 +331,7 @@ const isUtf8 = (segment: string): boolean => {
   }
 };
 
-/** Requests of one host, of which a good part gets past the first check. */
+/** Generates requests for one host, many of which pass the first check. */
 export function requestsFor(target: Target): Arbitrary<FuzzRequest> {
   const kinds = target.operations.flatMap((operation) =>
     HOSTILITIES.map((hostility) => {
@@ -431,8 +436,8 @@ function requestOf(
       ownHeaders,
       credential,
       common: hostility === 0 ? fc.constant<Pair[]>([]) : commonHeaders,
-      body: bodyOf(operation, values, hostility),
-      source: fc.ipV4(),
+      body: bodyOf(operation, values, hostility, target.schemas.Query !== undefined),
+      source: fc.oneof(fc.ipV4(), fc.ipV6()),
       hasOrigin: fc.nat({ max: 9 }).map((chance) => chance > 0),
       breakage: fc
         .nat({ max: 99 })
@@ -443,7 +448,7 @@ function requestOf(
       const written = path.replace(/\{(\w+)\}/g, (_, name: string) => drawn.segments[name] ?? '');
       const headers: Pair[] = [
         ['host', 'localhost'],
-        // Of its own, so that no limit of an address ends the run.
+        // A random address, so that limits per address do not end the run.
         ...(common.some(([name]) => name === 'x-forwarded-for') ? [] : [['x-forwarded-for', source] as Pair]),
         ...credential,
         ...(hasOrigin && !common.some(([name]) => name === 'origin')
@@ -461,7 +466,7 @@ function requestOf(
         body: drawn.body?.bytes ?? null,
       };
       const head = headOf(draft);
-      // Node takes no other bytes in an address.
+      // Node accepts no other bytes in a URL.
       const isReadable = head.length < MAX_HEAD - 512 && /^[!-~]+$/.test(draft.target);
       const isRouted =
         Object.values(drawn.segments).every(isPlain) &&
@@ -478,7 +483,35 @@ function requestOf(
     });
 }
 
-/** A parameter that holds a query of analytics as JSON is made as those in bodies are. */
+/** Analytics queries as large as the limits of the query host allow, or just past them. */
+const largestQuery = fc
+  .record({
+    values: fc.constantFrom(5_000, 19_000, 36_000),
+    member: fc.constantFrom('perk_clicks.occurred_at', 'perk_clicks.perk_id'),
+    operator: fc.constantFrom('equals', 'notEquals', 'contains', 'beforeDate'),
+    ranges: fc.constantFrom(1, 10, 50),
+  })
+  .map(({ values, member, operator, ranges }) => ({
+    measures: ['perk_clicks.count'],
+    filters: [
+      {
+        member,
+        operator,
+        values: Array.from({ length: values }, (_, second) =>
+          new Date(second * 1_000).toISOString().slice(0, 19),
+        ),
+      },
+    ],
+    timeDimensions: [
+      {
+        dimension: 'perk_clicks.occurred_at',
+        granularity: 'day',
+        compareDateRange: Array.from({ length: ranges }, (_, days) => `from ${days + 2} days ago to now`),
+      },
+    ],
+  }));
+
+/** Generates the value of a parameter. An analytics query in JSON is generated like a body. */
 function queryValue(
   values: Values,
   schemas: Record<string, Schema>,
@@ -492,17 +525,23 @@ function queryValue(
   return fc.oneof(
     { weight: 1, arbitrary: plain },
     { weight: 4, arbitrary: values.of(query, hostility, 'query').map(toJson) },
+    { weight: 1, arbitrary: largestQuery.map(toJson) },
     { weight: 1, arbitrary: fc.array(values.of(query, hostility, 'query'), { maxLength: 4 }).map(toJson) },
   );
 }
 
 interface Body {
-  /** Null: no such header. */
+  /** Null: no content-type header. */
   type: string | null;
   bytes: Buffer;
 }
 
-function bodyOf(operation: Operation, values: Values, hostility: Hostility): Arbitrary<Body | undefined> {
+function bodyOf(
+  operation: Operation,
+  values: Values,
+  hostility: Hostility,
+  takesQueries: boolean,
+): Arbitrary<Body | undefined> {
   const stray = fc.constant<Body>({ type: 'application/json', bytes: Buffer.from('{"a":1}') });
   if (!operation.body)
     return hostility < 15 ? fc.constant(undefined) : fc.option(stray, { nil: undefined, freq: 8 });
@@ -511,7 +550,12 @@ function bodyOf(operation: Operation, values: Values, hostility: Hostility): Arb
       fc
         .oneof(
           ...(type === 'application/json'
-            ? [{ weight: 8, arbitrary: values.of(schema, hostility).map(toJson) }]
+            ? [
+                { weight: 8, arbitrary: values.of(schema, hostility).map(toJson) },
+                ...(takesQueries
+                  ? [{ weight: 1, arbitrary: largestQuery.map((query) => toJson({ query })) }]
+                  : []),
+              ]
             : [{ weight: 4, arbitrary: rows(type, hostility) }]),
           ...examples.map((value) => ({
             weight: 2,
@@ -539,7 +583,7 @@ function bodyOf(operation: Operation, values: Values, hostility: Hostility): Arb
   );
 }
 
-/** Card loads: CSV with a header or a line of JSON each. */
+/** Generates card loads: CSV with a header, or NDJSON. */
 function rows(type: string, hostility: Hostility): Arbitrary<string> {
   const cell =
     hostility === 0

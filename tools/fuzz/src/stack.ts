@@ -6,9 +6,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { LAST_PORT } from '@perkway/fleet';
 import { freePorts } from '@perkway/local-servers';
 
-/** What `npm start` writes about a stack that runs, as far as it is needed here. */
+/** The part of the stack file that is needed here. */
 export interface Stack {
-  hosts: Record<'perks' | 'links' | 'boost' | 'gift' | 'rewards' | 'token' | 'query' | 'console', string>;
+  hosts: Record<
+    'perks' | 'links' | 'boost' | 'gift' | 'rewards' | 'token' | 'query' | 'console' | 'events',
+    string
+  >;
   adminKey: string;
   accounts: { id: string; userKey: string; collections: string[]; campaigns: string[]; pools: string[] }[];
   logDir: string;
@@ -23,10 +26,10 @@ const ROOT = join(import.meta.dirname, '../../..');
 
 const read = (file: string): Stack => JSON.parse(readFileSync(file, 'utf8')) as Stack;
 
-/** A stack that runs already. */
+/** Uses a running stack. */
 export const givenStack = (file: string): RunningStack => ({ ...read(file), stop: async () => undefined });
 
-/** The local stack of its own, from the built bundles, with data that goes when it stops. */
+/** Starts a separate local stack from the built bundles. Its data is removed when it stops. */
 export async function startStack(): Promise<RunningStack> {
   const folder = mkdtempSync(join(tmpdir(), 'perkway-fuzz-'));
   const stackFile = join(folder, 'stack.json');
@@ -50,7 +53,7 @@ export async function startStack(): Promise<RunningStack> {
   while (!existsSync(stackFile)) {
     if (child.exitCode !== null || Date.now() > deadline) {
       await stop();
-      throw new Error('the local stack did not come up');
+      throw new Error('the local stack did not start');
     }
     await sleep(200);
   }

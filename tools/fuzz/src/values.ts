@@ -1,14 +1,14 @@
 import fc, { type Arbitrary } from 'fast-check';
 import type { Schema } from './document.js';
 
-/** A number as it stands in a body, where JavaScript has none like it. */
+/** A number literal that JavaScript cannot represent. */
 const raw = (digits: string): string => `@raw:${digits}`;
 
-/** JSON text of a value, with its raw numbers as they are. */
+/** Returns the JSON of a value with its raw numbers unchanged. */
 export const toJson = (value: unknown): string =>
   (JSON.stringify(value) ?? '').replace(/"@raw:([^"]*)"/g, '$1');
 
-/** Nested as deep as this, without the stack that building it would take. */
+/** Returns deeply nested arrays without recursion. */
 export const nested = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)}`;
 
 const TEXTS = [
@@ -73,7 +73,7 @@ const TEXTS = [
   '(((((((((((((((((((((((((((((a)+)+)+)+)+)+',
 ];
 
-/** Texts that have broken something somewhere; long ones are rare, because they take their time. */
+/** Strings that have broken other programs. Long ones are rare because they are slow. */
 export const hostileText: Arbitrary<string> = fc.oneof(
   { weight: 12, arbitrary: fc.constantFrom(...TEXTS) },
   { weight: 4, arbitrary: fc.string({ unit: 'binary', maxLength: 40 }) },
@@ -134,10 +134,10 @@ const hostileValue: Arbitrary<unknown> = fc.oneof(
   },
 );
 
-/** What there is, by the name of a parameter or member; lists hold at least one value. */
+/** Existing values by parameter or member name; lists have at least one value. */
 export type Known = ReadonlyMap<string, readonly unknown[]>;
 
-/** How many of a hundred values are hostile. */
+/** Percentage of hostile values. */
 export type Hostility = 0 | 5 | 15 | 60;
 export const HOSTILITIES: readonly Hostility[] = [0, 5, 5, 15, 60];
 
@@ -148,17 +148,17 @@ const mixed = (good: Arbitrary<unknown>, hostility: Hostility, hostile = hostile
 
 const MAX_DEPTH = 5;
 
-/** Makes values of the schemas of one document. */
+/** Generates values for the schemas of one document. */
 export class Values {
   constructor(
     private readonly schemas: Record<string, Schema>,
     private readonly known: Known,
   ) {}
 
-  /** @param name of the parameter or member, by which known values are found */
+  /** @param name of the parameter or member, to look up known values */
   of(schema: Schema, hostility: Hostility, name = '', depth = 0): Arbitrary<unknown> {
     const known = this.known.get(name);
-    // An example is that of something that is there, and not every request may have it.
+    // An example may refer to an existing resource that not every request may use.
     const made = this.made(known ? { ...schema, example: undefined } : schema, hostility, depth);
     const good = known
       ? fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...known) }, { weight: 1, arbitrary: made })

@@ -3,7 +3,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { operationsOf } from '../src/document';
-import { readAnswer } from '../src/exchange';
+import { readResponse } from '../src/exchange';
 import { fuzzApp } from '../src/fuzz-app';
 import { requestsFor, type Target } from '../src/requests';
 
@@ -50,7 +50,7 @@ const PROBLEM = {
 const refuse = (response: Parameters<RequestListener>[1], problem: object = PROBLEM) =>
   response.writeHead(400, { 'content-type': 'application/problem+json' }).end(JSON.stringify(problem));
 
-/** Answers as documented, but for what `fault` does instead. */
+/** Responds as documented unless `fault` responds instead. */
 const listener =
   (
     fault: (url: string, body: string, response: Parameters<RequestListener>[1]) => boolean,
@@ -71,14 +71,14 @@ let server: Server;
 const fuzzed = async (fault: Parameters<typeof listener>[0], requests = 400, deadlineMs = 5_000) => {
   server = createServer({ requireHostHeader: false }, listener(fault));
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
-  // What is no HTTP is not what this server is about.
+  // Invalid HTTP is not tested here.
   server.on('clientError', (_error, socket) => socket.destroy());
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
   const { findings, sent, statuses } = await fuzzApp('perks', url, target, {
     requests,
     seed: 7,
-    lanes: 2,
+    concurrency: 2,
     deadlineMs,
   });
   return { sent, statuses, findings, faults: findings.map(({ what }) => what) };
@@ -88,7 +88,7 @@ afterEach(() => {
   server.close();
 });
 
-it('finds nothing where all is as documented', async () => {
+it('finds nothing if all responses are as documented', async () => {
   const { faults, sent, statuses } = await fuzzed(() => false);
   expect(faults).toEqual([]);
   expect(sent).toBe(400);
@@ -96,7 +96,7 @@ it('finds nothing where all is as documented', async () => {
   expect(statuses.get(4)).toBeGreaterThan(10);
 });
 
-it('finds a fault that one name in a body provokes, and shows the smallest request', async () => {
+it('finds a fault caused by one name in a body, and shows the smallest request', async () => {
   const { faults, findings } = await fuzzed((_url, body, response) => {
     if (!body.includes('__proto__')) return false;
     response.writeHead(500, { 'content-type': 'text/html' }).end('<h1>Oops</h1>');
@@ -111,37 +111,37 @@ it('finds a fault that one name in a body provokes, and shows the smallest reque
 
 it.each<[string, Parameters<typeof listener>[0], string]>([
   [
-    'a status that is not documented',
+    'an undocumented status',
     (url, _body, response) => url.includes('size=') && Boolean(response.writeHead(418).end()),
     '418',
   ],
   [
-    'a refusal in another form',
+    'an error in another format',
     (url, _body, response) =>
       url.includes('%') && Boolean(response.writeHead(400, { 'content-type': 'text/html' }).end('no')),
-    '400: the type is text/html',
+    '400: the content type is text/html',
   ],
   [
-    'a refusal with a code that is none',
+    'an error with an unknown code',
     (url, _body, response) => url.includes('%') && Boolean(refuse(response, { ...PROBLEM, code: 'NO' })),
-    'the code of the problem is not known',
+    'the problem has an unknown code',
   ],
   [
-    'what is inside',
+    'revealed internals',
     (url, _body, response) =>
       url.includes('%') && Boolean(refuse(response, { ...PROBLEM, detail: 'syntax error at or near "x"' })),
-    'it tells what is inside',
+    'it reveals internals',
   ],
 ])('finds %s', async (_, fault, expected) => {
   expect((await fuzzed(fault)).faults.join('\n')).toContain(expected);
 });
 
-it('finds a request that nobody answers', async () => {
+it('finds a request without a response', async () => {
   const { faults } = await fuzzed((url) => url.includes('size='), 10, 50);
-  expect(faults.join('\n')).toContain('no answer in time');
+  expect(faults.join('\n')).toContain('no response in time');
 });
 
-it('sends the same for the same seed, and something else for another', () => {
+it('sends the same requests for the same seed, and others for another', () => {
   const sample = (seed: number) =>
     fc.sample(requestsFor(target), { seed, numRuns: 50 }).map(({ bytes }) => bytes.toString('latin1'));
   expect(sample(3)).toEqual(sample(3));
@@ -151,8 +151,8 @@ it('sends the same for the same seed, and something else for another', () => {
 it.each([
   ['gzip', gzipSync('<!doctype html>')],
   ['br', brotliCompressSync('<!doctype html>')],
-])('reads an answer under %s', (encoding, body) => {
+])('reads a response with encoding %s', (encoding, body) => {
   const head = `HTTP/1.1 404 Not Found\r\ncontent-encoding: ${encoding}\r\ncontent-length: ${body.length}\r\n\r\n`;
-  const answer = readAnswer(Buffer.concat([Buffer.from(head), body]), false, false);
-  expect(answer!.body.toString()).toBe('<!doctype html>');
+  const reply = readResponse(Buffer.concat([Buffer.from(head), body]), false, false);
+  expect(reply!.body.toString()).toBe('<!doctype html>');
 });

@@ -17,22 +17,22 @@ import { isAlive } from '@perkway/local-servers';
 import { build, type BuildOptions } from 'rolldown';
 import { appScript, ROOT } from './paths.js';
 
-/** The apps that can run: those whose folder has an entry point. */
+/** The apps that have an entry point. */
 export const existingApps = (): AppName[] =>
   APPS.filter((app) => existsSync(join(ROOT, 'apps', app, 'src', 'main.ts')));
 
-/** When a file or anything below a folder changed last, in epoch milliseconds; 0 if it does not exist. */
+/** Returns when a file, or anything in a folder, last changed, in epoch milliseconds; 0 if it does not exist. */
 function lastChange(path: string): number {
   const stat = statSync(path, { throwIfNoEntry: false });
   if (!stat) return 0;
   if (!stat.isDirectory()) return stat.mtimeMs;
-  // A folder's own time tells of files that were removed.
+  // A removed file changes the time of its folder.
   return readdirSync(path).reduce((last, name) => Math.max(last, lastChange(join(path, name))), stat.mtimeMs);
 }
 
 const SHARED = ['libs', 'rolldown.config.mjs', 'tsconfig.base.json', 'package-lock.json'];
 
-/** Nobody builds for so long; the holder's pid must belong to another program by now. */
+/** A build never takes this long, so an older lock's pid belongs to another program by now. */
 const BUILD_LIMIT_MS = 60_000;
 
 function tryLink(from: string, to: string): boolean {
@@ -53,7 +53,7 @@ function readIfThere(file: string): string {
   }
 }
 
-/** Runs `work` while no other process of this repository does; the lock of one that was killed does not count. */
+/** Runs `work` while no other process of this repository does. The lock of a killed process does not count. */
 async function alone<T>(work: () => Promise<T>): Promise<T> {
   const lock = join(ROOT, '.local', 'build.lock');
   const mine = `${lock}.${process.pid}`;
@@ -61,7 +61,7 @@ async function alone<T>(work: () => Promise<T>): Promise<T> {
   writeFileSync(mine, String(process.pid));
   try {
     const deadline = Date.now() + BUILD_LIMIT_MS;
-    // A link appears with its contents, so nobody reads a lock without its holder.
+    // A link appears with its contents, so a lock always names its holder.
     while (!tryLink(mine, lock)) {
       const holder = Number(readIfThere(lock));
       if ((holder > 0 && !isAlive(holder)) || Date.now() > deadline) rmSync(lock, { force: true });
@@ -78,8 +78,8 @@ async function alone<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Bundles each app whose bundle is older than its sources. Answers those that were bundled. Stacks that start at the
- * same moment take turns: a build empties the folder first, from which the other would be starting.
+ * Bundles each app whose bundle is older than its sources, and returns those that it bundled. Stacks that start at the
+ * same time take turns, because a build first empties the folder that another stack may be starting from.
  */
 export async function buildApps(apps: AppName[]): Promise<AppName[]> {
   const config = pathToFileURL(join(ROOT, 'rolldown.config.mjs')).href;

@@ -15,24 +15,27 @@ import { commandLineOf, isAlive } from '@perkway/local-servers';
 import { appScript } from './paths.js';
 import { StackError, stackFileOfBase, type Settings } from './settings.js';
 
-/** Who runs on a data folder: the record by which the next start finds what a killed supervisor left behind. */
+/** The processes of a data folder. The next start finds the leftovers of a killed supervisor by it. */
 interface Running {
   supervisor: number;
   pids: Record<string, number>;
 }
 
-/** The contents of the stack file, for the demo, benches and checks. */
+/** The contents of the stack file, for the demo, benchmarks and checks. */
 export interface StackFile {
-  /** Base URLs of the apps that exist. */
+  /** Base URLs of the apps that run. */
   hosts: Partial<
-    Record<'perks' | 'links' | 'boost' | 'gift' | 'rewards' | 'token' | 'query' | 'console', string>
+    Record<
+      'perks' | 'links' | 'boost' | 'gift' | 'rewards' | 'token' | 'query' | 'console' | 'events',
+      string
+    >
   >;
   adminKey: string;
-  /** A superuser's: reads every schema. */
+  /** The superuser's URL, with access to every schema. */
   databaseUrl: string;
-  /** The operator's: may do everything on the broker. */
+  /** The operator's URL, who may do everything on the broker. */
   natsUrl: string;
-  /** By the folder name of the app, `postgres` and `nats`; only what this stack started. */
+  /** By app folder, `postgres` and `nats`; only processes that this stack started. */
   pids: Record<string, number>;
   dataDir: string;
   logDir: string;
@@ -53,7 +56,7 @@ function readJson<T>(file: string): T | undefined {
   }
 }
 
-/** A reader sees the old file or the new one, never a part. It holds keys, so only its owner may read it. */
+/** Replaces the file atomically. Only its owner may read it, because it contains keys. */
 function writeJson(file: string, value: unknown): void {
   const draft = `${file}.${process.pid}`;
   writeFileSync(draft, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });
@@ -69,17 +72,17 @@ function makeWritable(folder: string, what: string, variable: string): void {
     rmSync(probe);
   } catch (error) {
     throw new StackError(
-      `The ${what} ${folder} cannot be written (${reasonOf(error)}): set ${variable} to another place.`,
+      `Cannot write to the ${what} ${folder} (${reasonOf(error)}). Set ${variable} to another path.`,
       { cause: error },
     );
   }
 }
 
-/** True while the process is a supervisor of ours; its pid may long belong to something else. */
+/** Returns true if the process is a supervisor of this tool and not another program that got its pid. */
 const isSupervisor = async (pid: number): Promise<boolean> =>
   isAlive(pid) && /local-stack[/\\]src[/\\]main\.ts/.test(await commandLineOf(pid));
 
-/** The folder that holds all that a stack keeps, owned by one supervisor at a time. */
+/** The folder with all data of a stack, owned by one supervisor at a time. */
 export class DataFolder {
   readonly logDir: string;
   private readonly dataDir: string;
@@ -97,25 +100,25 @@ export class DataFolder {
     this.runningFile = join(this.dataDir, 'running.json');
   }
 
-  /** Takes the folder for this process and stops what a killed supervisor left behind in it. */
+  /** Claims the folder for this process and stops what a killed supervisor left running. */
   static async open(settings: Settings, print: (line: string) => void): Promise<DataFolder> {
     makeWritable(settings.dataDir, 'data folder', 'DATA_DIR');
     const folder = new DataFolder(settings, await chooseStackFile(settings));
     makeWritable(dirname(folder.stackFile), 'folder of the stack file', 'STACK_FILE');
     await folder.claim(print);
-    // What is in it was true of the last run only.
+    // Its contents were about the last run.
     rmSync(folder.stackFile, { force: true });
     return folder;
   }
 
-  /** Removes the data if asked, and refuses data that cannot be used. */
+  /** Removes the data if asked, and throws if existing data is unusable. */
   prepare({ fresh }: { fresh: boolean }): void {
     if (fresh)
-      for (const name of ['postgres', 'nats', 'logs', 'secrets.json', 'demo-state.json'])
+      for (const name of ['postgres', 'nats', 'logs', 'secrets.json', 'demo-state.json', 'demo-history.json'])
         rmSync(this.path(name), { recursive: true, force: true });
     if (existsSync(this.path('postgres')) && !existsSync(this.path('secrets.json')))
       throw new StackError(
-        `${this.dataDir} holds data but not the secrets.json that belongs to it: put it back, or start with npm start -- --fresh.`,
+        `${this.dataDir} holds data, but the secrets.json for it is missing. Put it back, or remove the data with npm start -- --fresh.`,
       );
     mkdirSync(this.logDir, { recursive: true });
   }
@@ -128,7 +131,7 @@ export class DataFolder {
     return join(this.dataDir, name);
   }
 
-  /** A log file that is appended to; a large one is put aside first. */
+  /** Returns the path of a log file to append to. A large one is renamed first. */
   logFile(name: string): string {
     const file = join(this.logDir, `${name}.log`);
     if (existsSync(file) && statSync(file).size > LOG_LIMIT_BYTES) renameSync(file, `${file}.1`);
@@ -141,10 +144,10 @@ export class DataFolder {
     if (this.published) writeJson(this.currentStackFile, { ...this.published, pids: this.running.pids });
   }
 
-  /** Writes the stack file: from now on others may use the stack. */
+  /** Writes the stack file, after which other tools may use the stack. */
   async publish(stack: Omit<StackFile, 'pids' | 'dataDir' | 'logDir'>): Promise<void> {
     const { dataDir, logDir } = this;
-    // Chosen anew, because a stack that started beside this one may have been quicker.
+    // Chosen again, because another stack may have taken the file meanwhile.
     this.currentStackFile = await chooseStackFile(this.settings);
     this.published = { ...stack, pids: this.running.pids, dataDir, logDir };
     writeJson(this.currentStackFile, this.published);
@@ -169,16 +172,16 @@ export class DataFolder {
       const former = readJson<Running>(this.runningFile);
       if (former && (await isSupervisor(former.supervisor)))
         throw new StackError(
-          `A stack runs on ${this.dataDir} already (pid ${former.supervisor}): stop it, or set DATA_DIR and PORT_BASE to start a second one.`,
+          `A stack is already running on ${this.dataDir} (pid ${former.supervisor}). Stop it, or set DATA_DIR and PORT_BASE to start a second one.`,
         );
       const stopped = await this.stopOrphans(former?.pids ?? {});
       if (stopped.length > 0)
-        print(`Stopped what a supervisor that was killed had left running: ${stopped.join(', ')}.`);
+        print(`Stopped processes that a killed supervisor had left running: ${stopped.join(', ')}.`);
       rmSync(this.runningFile, { force: true });
     }
   }
 
-  /** Answers the names of those that still ran. A pid that belongs to another program by now is left alone. */
+  /** Returns the names of those that were still running. A pid that now belongs to another program is left alone. */
   private async stopOrphans(pids: Record<string, number>): Promise<string[]> {
     const isOurs = async (name: string, pid: number): Promise<boolean> => {
       const mark = name === 'postgres' || name === 'nats' ? this.path(name) : appScript(name, 'main');
@@ -186,7 +189,7 @@ export class DataFolder {
     };
     const stop = async ([name, pid]: [string, number]): Promise<string | undefined> => {
       if (!(await isOurs(name, pid))) return undefined;
-      // SIGINT is Postgres's word for "now, but in order".
+      // For Postgres SIGINT is a fast shutdown, which does not wait for clients.
       process.kill(pid, name === 'postgres' ? 'SIGINT' : 'SIGTERM');
       const deadline = Date.now() + ORPHAN_GRACE_MS;
       while (await isOurs(name, pid)) {
@@ -203,7 +206,7 @@ export class DataFolder {
   }
 }
 
-/** The default stack file may be that of another stack that runs; then ours gets a name of its own. */
+/** Returns the stack file to use. If another running stack uses the default one, ours gets a name of its own. */
 async function chooseStackFile(settings: Settings): Promise<string> {
   const { stackFile, stackFileNamed, dataDir } = settings;
   const other = readJson<StackFile>(stackFile)?.dataDir;
@@ -212,7 +215,7 @@ async function chooseStackFile(settings: Settings): Promise<string> {
   if (!supervisor || !(await isSupervisor(supervisor))) return stackFile;
   if (stackFileNamed)
     throw new StackError(
-      `The stack file ${stackFile} belongs to a stack that runs (pid ${supervisor}): set STACK_FILE to another one.`,
+      `The stack file ${stackFile} belongs to a running stack (pid ${supervisor}). Set STACK_FILE to another path.`,
     );
   return stackFileOfBase(settings);
 }

@@ -5,15 +5,15 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * A year of believable events of one demo campaign, so that a newcomer sees figures (docs/local-stack.md). Every event says
- * that it is none of a customer: its id and journey begin with `demo-`, and it has the attribute `cmeta_demo=history`. They
- * take the way of all events. An event follows from its day and number alone, and has the same id every time: sent again
- * it counts no more.
+ * A year of plausible events of one demo campaign, so that analytics has data from the start (docs/local-stack.md).
+ * Each is marked as demo data: its id and journey begin with `demo-`, and it has the attribute `cmeta_demo=history`.
+ * The events go through the same stream as all others. They are derived from the day and their number alone, so
+ * publishing them again does not count them twice.
  */
 export const DEMO_HISTORY = {
   account: 'ostervale-bank',
   campaign: 'ostervale-spring-travel',
-  /** The better ones first. */
+  /** The most popular first. */
   perks: [
     'fernway-weekend',
     'quillon-third-night',
@@ -25,7 +25,7 @@ export const DEMO_HISTORY = {
 };
 const DAYS = 365;
 const DAY_MS = 86_400_000;
-/** On an ordinary weekday. */
+/** Journeys on an ordinary weekday. */
 const JOURNEYS_A_DAY = 16;
 const EVENTS_PER_MESSAGE = 500;
 const STREAM_TRIES = 20;
@@ -38,7 +38,7 @@ const TRAFFIC = [
 ] as const;
 const HUMAN = { class: 'human', reason: 'none' } as const;
 
-/** Numbers that look random and are the same for the same seed (mulberry32). */
+/** Returns a seeded generator of pseudo-random numbers (mulberry32). */
 function randomOf(seed: number): () => number {
   let state = seed | 0;
   return () => {
@@ -49,7 +49,10 @@ function randomOf(seed: number): () => number {
   };
 }
 
-/** More in spring and before Christmas, on weekdays, and a mailing every other Tuesday. @param day since 1970 */
+/**
+ * Returns the number of journeys on a day: more in spring, before Christmas and on weekdays, with a mailing every other
+ * Tuesday. @param day since 1970
+ */
 export function journeysOf(day: number): number {
   const date = new Date(day * DAY_MS);
   const month = date.getUTCMonth();
@@ -59,7 +62,7 @@ export function journeysOf(day: number): number {
   return Math.round(JOURNEYS_A_DAY * season * weekday * mailing * (0.85 + 0.3 * randomOf(day)()));
 }
 
-/** What happened on a day, in the order of its journeys. */
+/** Generates the events of a day, journey by journey. */
 export function* eventsOf(day: number): Generator<TrackingEvent> {
   const { account, campaign, perks } = DEMO_HISTORY;
   for (let number = 0; number < journeysOf(day); number += 1) {
@@ -67,7 +70,7 @@ export function* eventsOf(day: number): Generator<TrackingEvent> {
     const journey = `demo-${day}-${number}`;
     const traffic = random() < 0.12 ? TRAFFIC[Math.floor(random() * TRAFFIC.length)]! : HUMAN;
     const isPerson = traffic === HUMAN;
-    // Between seven in the morning and eleven at night.
+    // Begins between 07:00 and 21:00 UTC.
     let at = day * DAY_MS + (7 + 14 * random()) * 3_600_000;
     const later = () => Math.floor((at += 5_000 + random() * 600_000));
     const common = {
@@ -92,14 +95,14 @@ export function* eventsOf(day: number): Generator<TrackingEvent> {
 }
 
 interface HistoryOptions {
-  /** Of a user that may publish as an app. */
+  /** Connects as a user that may publish as any app. */
   natsUrl: string;
-  /** Remembers up to which day the history is there. */
+  /** Records the last day that was published. */
   stateFile: string;
   now?: number;
 }
 
-/** Publishes the days that are missing, up to yesterday. @returns how many events */
+/** Publishes the missing days up to yesterday. @returns the number of events */
 export async function publishDemoHistory({
   natsUrl,
   stateFile,
@@ -130,7 +133,7 @@ export async function publishDemoHistory({
   return events.length;
 }
 
-/** The store of events makes the stream when it starts, which may be a moment later. */
+/** Retries until the stream exists. The event store creates it when it starts, which may be a moment later. */
 async function untilTaken(publish: () => Promise<unknown>): Promise<void> {
   for (let attempt = 1; ; attempt += 1)
     try {

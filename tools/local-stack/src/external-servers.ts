@@ -12,7 +12,7 @@ import { StackError } from './settings.js';
 
 const TIMEOUT_MS = 5_000;
 
-/** Refuses a `DATABASE_URL` that nobody answers or whose user may not make roles. */
+/** Throws if `DATABASE_URL` is unreachable or its user is not a superuser. */
 export async function checkDatabase(url: string): Promise<void> {
   const client = new pg.Client({
     connectionString: url,
@@ -26,7 +26,7 @@ export async function checkDatabase(url: string): Promise<void> {
     isSuperuser = rows[0].rolsuper;
   } catch (error) {
     throw new StackError(
-      `DATABASE_URL cannot be used (${(error as Error).message}): give the URL of a superuser on a Postgres that runs, or leave it out.`,
+      `Cannot use DATABASE_URL (${(error as Error).message}). Give the URL of a superuser on a running Postgres, or leave it out.`,
       { cause: error },
     );
   } finally {
@@ -38,7 +38,7 @@ export async function checkDatabase(url: string): Promise<void> {
     );
 }
 
-/** Refuses a `NATS_URL` of which no server answers, that lets us not in, or that has no JetStream. */
+/** Throws if no server of `NATS_URL` responds, if it refuses the user, or if it has no JetStream. */
 export async function checkNats(url: string): Promise<void> {
   const asked = parseBrokerUrl(url).servers.map((server) => {
     const { hostname, port } = new URL(`nats://${server}`);
@@ -47,23 +47,23 @@ export async function checkNats(url: string): Promise<void> {
   const answered = (await Promise.all(asked)).filter((info) => info !== undefined);
   if (answered.length === 0)
     throw new StackError(
-      'NATS_URL cannot be used (no NATS server answers): start that server, or leave it out.',
+      'Cannot use NATS_URL (no NATS server responds). Start that server, or leave it out.',
     );
   if (!answered.every(({ jetstream }) => jetstream))
     throw new StackError(
-      'NATS_URL cannot be used (that server has no JetStream): start it with -js, or leave it out.',
+      'Cannot use NATS_URL (that server has no JetStream). Start it with -js, or leave it out.',
     );
   try {
     await withBroker(url, async () => undefined);
   } catch (error) {
     throw new StackError(
-      `NATS_URL cannot be used (${(error as Error).message}): give the URL of a user who may do everything, or leave it out.`,
+      `Cannot use NATS_URL (${(error as Error).message}). Give the URL of a user with all permissions, or leave it out.`,
       { cause: error },
     );
   }
 }
 
-/** Empties the schemas of all apps. */
+/** Drops the schemas of all apps. */
 export async function dropSchemas(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: TIMEOUT_MS });
   await client.connect();
@@ -75,7 +75,7 @@ export async function dropSchemas(url: string): Promise<void> {
   }
 }
 
-/** Removes the streams of the fleet with all that waits in them. */
+/** Deletes the fleet's streams with all their messages. */
 export async function dropStreams(url: string): Promise<void> {
   await withBroker(url, async (connection) => {
     const manager = await jetstreamManager(connection);

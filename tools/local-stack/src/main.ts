@@ -1,18 +1,31 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { readCommandLine } from '@perkway/command-line';
 import { DataFolder } from './data-folder.js';
 import { describeStack } from './report.js';
 import { readSettings, StackError } from './settings.js';
 import { Stack, type Progress } from './stack.js';
 
-/** npm and the terminal both pass a Ctrl-C on, so one keystroke arrives twice within moments. */
+const USAGE = `npm start -- [--fresh]
+
+Builds and starts all apps with their own database, broker and demo catalogue. Ctrl-C stops them.
+
+  --fresh  removes all data first
+
+Set PORT_BASE (default: 4000), DATA_DIR and STACK_FILE to run a second stack, and DATABASE_URL and NATS_URL to use running
+servers. See docs/local-stack.md.`;
+
+/** The terminal and npm both pass on Ctrl-C, so one keystroke arrives twice within moments. */
 const SAME_KEYSTROKE_MS = 500;
 const PARENT_POLL_MS = 500;
-/** A start that does not notice by then that it was stopped (a call without an answer) is left alone. */
+/**
+ * If a canceled start has not ended by then (for example during a call without a response), stop without waiting for
+ * it.
+ */
 const START_END_LIMIT_MS = 10_000;
 
 const print = (line: string) => process.stdout.write(`${line}\n`);
 
-/** On a terminal a step is one line that is written over; elsewhere a line for each tenth. */
+/** On a terminal, a step is one line that is overwritten; elsewhere it is a line for each tenth. */
 function terminalProgress(): Progress {
   let lastTenth = -1;
   let open = false;
@@ -40,7 +53,7 @@ function terminalProgress(): Progress {
   };
 }
 
-/** Under npm the parent is npm or its shell. When that was killed, nobody is left to pass a Ctrl-C on. */
+/** Calls back when npm, our parent, is gone: after that nothing passes on Ctrl-C. */
 function whenOrphaned(callback: () => void): void {
   if (!process.env.npm_lifecycle_event) return;
   const parent = process.ppid;
@@ -53,10 +66,11 @@ function whenOrphaned(callback: () => void): void {
 }
 
 async function run(): Promise<number> {
-  // A reader that went away (`npm start | head`, a closed terminal) must not end the stack half-way.
+  // A closed pipe or terminal (`npm start | head`) must not crash the stack.
   process.stdout.on('error', () => {});
   process.stderr.on('error', () => {});
-  const settings = readSettings(process.argv.slice(2), process.env, process.cwd());
+  const { values } = readCommandLine(USAGE, { options: { fresh: { type: 'boolean', default: false } } });
+  const settings = readSettings(values.fresh, process.env, process.cwd());
   const folder = await DataFolder.open(settings, print);
   const progress = terminalProgress();
   const stack = new Stack(settings, folder, progress);
@@ -66,7 +80,7 @@ async function run(): Promise<number> {
     const interrupt = () => {
       if (firstSignal === undefined) {
         firstSignal = Date.now();
-        progress.line('Stopping (again to hurry) ...');
+        progress.line('Stopping (press Ctrl-C again to stop at once) ...');
         resolve();
       } else if (Date.now() - firstSignal > SAME_KEYSTROKE_MS) void stack.supervisor.hurry();
     };
@@ -96,7 +110,7 @@ async function run(): Promise<number> {
     });
   await Promise.race([interrupted, failed, ready.then(() => (failure ? undefined : new Promise(() => {})))]);
   await stack.stop();
-  // What was just being started when the stop came.
+  // Wait for the start in progress to notice the stop.
   await Promise.race([ready, sleep(START_END_LIMIT_MS)]);
   await stack.stop();
   folder.release();

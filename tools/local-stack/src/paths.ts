@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The folder of the repository. */
+/** The root of the repository. */
 export const ROOT = fileURLToPath(new URL('../../..', import.meta.url)).replace(/[/\\]$/, '');
 
-/** The catalogue that a stack begins with. */
+/** The catalogue that a stack starts with. */
 export const DEMO = join(ROOT, 'examples', 'demo');
 
-/** What `node` runs for an app. */
+/** Returns the bundle of an app that `node` runs. */
 export const appScript = (app: string, entry: 'main' | 'migrate'): string =>
   join(ROOT, 'dist', app, `${entry}.js`);

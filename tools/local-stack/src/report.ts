@@ -12,7 +12,7 @@ const ABOUT: Record<string, string> = {
   console: 'the admin app: sign in there with a key',
 };
 
-/** Columns as wide as their widest cell. */
+/** Formats rows with aligned columns. */
 export function table(rows: string[][]): string {
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
   const line = (row: string[]) =>
@@ -26,7 +26,7 @@ export function table(rows: string[][]): string {
 
 const count = (ids: string[], what: string): string => `${ids.length} ${what}${ids.length === 1 ? '' : 's'}`;
 
-/** What a person who has just started the stack wants to know. */
+/** Describes the running stack for the user: hosts, accounts and keys. */
 export function describeStack(stack: RunningStack, files: { stackFile: string; logDir: string }): string {
   const hosts = Object.entries(stack.hosts);
   const accounts = stack.accounts.map(({ id, userKey, collections, campaigns, pools }) => [
@@ -46,8 +46,8 @@ export function describeStack(stack: RunningStack, files: { stackFile: string; l
       ...accounts,
     ]),
     '',
-    `  OpenAPI of each host at /docs (rewards: /docs-json). Logs in ${shown(files.logDir)}, all of this in ${shown(files.stackFile)}.`,
-    '  npm run demo walks one customer journey; Ctrl-C stops everything.',
+    `  OpenAPI of each host at /docs (rewards: /docs-json). Logs are in ${shown(files.logDir)}; ${shown(files.stackFile)} has all of the above.`,
+    '  npm run demo walks through one customer journey. Ctrl-C stops everything.',
     '',
   ].join('\n');
 }

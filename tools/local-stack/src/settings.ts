@@ -3,7 +3,7 @@ import { parseBrokerUrl } from '@perkway/domain';
 import { LAST_PORT } from '@perkway/fleet';
 import { ROOT } from './paths.js';
 
-/** Something that the person who ran the command can mend. The message is one sentence that says how. */
+/** A problem that the user can fix. The message is a sentence that says how. */
 export class StackError extends Error {}
 
 export interface Settings {
@@ -12,12 +12,12 @@ export interface Settings {
   dataDir: string;
   /** Absolute. */
   stackFile: string;
-  /** Whether the stack file was named; only its default may move when another stack uses it. */
+  /** Whether STACK_FILE was set. Only the default path may change if another stack uses it. */
   stackFileNamed: boolean;
   fresh: boolean;
-  /** A superuser's URL of a Postgres that runs already. */
+  /** A superuser's URL of a running Postgres. */
   databaseUrl?: string;
-  /** A nats-server with JetStream that runs already. */
+  /** The URL of a running nats-server with JetStream. */
   natsUrl?: string;
 }
 
@@ -41,38 +41,30 @@ function brokerUrlOf({ NATS_URL }: NodeJS.ProcessEnv): string | undefined {
   }
 }
 
-/** Reads the options of `npm start` from the command line and the environment. */
-export function readSettings(args: string[], env: NodeJS.ProcessEnv, cwd: string): Settings {
-  const unknown = args.find((arg) => arg !== '--fresh');
-  if (unknown !== undefined)
-    throw new StackError(
-      `"${unknown}" is not an option: the only one is --fresh, which starts with no data.`,
-    );
+/** Reads the options of `npm start` from the environment. */
+export function readSettings(fresh: boolean, env: NodeJS.ProcessEnv, cwd: string): Settings {
   const given = env.PORT_BASE || String(DEFAULT_BASE);
   const portBase = Number(given);
   if (!/^\d+$/.test(given) || portBase < 1 || portBase + LAST_PORT > 65_535)
     throw new StackError(`PORT_BASE must be a number from 1 to ${65_535 - LAST_PORT}; it is "${given}".`);
-  // Stacks beside each other have different bases, so their data must not meet either.
+  // Stacks with different port bases run side by side, so each has its own data folder.
   const dataName = portBase === DEFAULT_BASE ? 'data' : `data-${portBase}`;
   return {
     portBase,
     dataDir: env.DATA_DIR ? resolve(cwd, env.DATA_DIR) : resolve(ROOT, '.local', dataName),
     stackFile: env.STACK_FILE ? resolve(cwd, env.STACK_FILE) : resolve(ROOT, '.local', 'stack.json'),
     stackFileNamed: Boolean(env.STACK_FILE),
-    fresh: args.includes('--fresh'),
+    fresh,
     databaseUrl: urlOf(env, 'DATABASE_URL', ['postgres:', 'postgresql:']),
     natsUrl: brokerUrlOf(env),
   };
 }
 
-/** The stack file of a second stack that named none. */
+/** The stack file of a second stack without STACK_FILE. */
 export const stackFileOfBase = ({ stackFile, portBase }: Settings): string =>
   resolve(dirname(stackFile), `stack-${portBase}.json`);
 
-/**
- * The database to use on a server that runs already: the one that its URL names, except those that every server has
- * for itself.
- */
+/** Returns the database to use on an external server: the one in its URL, unless it is one that every server has. */
 export function databaseName(adminUrl: string): string {
   const name = decodeURIComponent(new URL(adminUrl).pathname.slice(1));
   return ['', 'postgres', 'template0', 'template1'].includes(name) ? 'perkway' : name;

@@ -33,9 +33,9 @@ import { databaseName, StackError, type Settings } from './settings.js';
 import { Supervisor } from './supervisor.js';
 
 export interface Progress {
-  /** One line of its own. */
+  /** Prints a line. */
   line: (text: string) => void;
-  /** Where a long step is; each call replaces the one before. */
+  /** Shows the progress of a long step and overwrites the previous call's. */
   step: (what: string, done: number, total: number) => void;
 }
 
@@ -44,13 +44,16 @@ export type RunningStack = Omit<StackFile, 'pids' | 'dataDir' | 'logDir'>;
 const MIGRATION_LIMIT_MS = 300_000;
 const READY_LIMIT_MS = 60_000;
 const READY_POLL_MS = 100;
-/** Node starts in about a second of CPU time, so more at once would only slow each other down. */
+/** Starting Node takes about a second of CPU time, so more would only slow each other down. */
 const MIGRATIONS_AT_ONCE = 2;
 
-/** The address of this machine's own clients is that of the proxy in front, as in production. */
+/** Clients on this machine count as a proxy, as in production. */
 const TRUSTED_PROXIES = '127.0.0.0/8,::1/128';
 
-/** Ours, without what the apps get from the stack: a `DATABASE_URL` of ours is the superuser's. */
+/**
+ * Returns our environment without the variables that apps get from the stack, because our `DATABASE_URL` is the
+ * superuser's.
+ */
 function inheritedEnvironment(environment: Omit<Environment, 'port'>): NodeJS.ProcessEnv {
   const theirs = new Set(
     APPS.flatMap((app) => Object.keys(appEnvironment(app, { ...environment, port: 0 }))),
@@ -74,7 +77,7 @@ export class Stack {
     this.supervisor = new Supervisor(progress.line);
   }
 
-  /** Resolves when every app is ready and has the demo data. Stop the stack when it rejects. */
+  /** Resolves when every app is ready and has the demo data. Stop the stack if it rejects. */
   async start(): Promise<RunningStack> {
     const { settings, folder, progress } = this;
     await this.checkPorts();
@@ -95,7 +98,7 @@ export class Stack {
     ]);
     this.continueOrThrow();
 
-    // Roles belong to the whole server: two stacks that use one server must give them the same passwords.
+    // Roles belong to the whole server, so two stacks on one server must set the same passwords.
     const passwordOf = rolePassword(new URL(adminUrl).password);
     const provisioning = { database: databaseName(adminUrl), passwordOf };
     if (settings.fresh && settings.databaseUrl) await dropSchemas(databaseUrls(adminUrl, provisioning).admin);
@@ -108,7 +111,7 @@ export class Stack {
     ) as Record<AppName, string>;
     const common = { urls, database, secrets, trustedProxies: TRUSTED_PROXIES };
     const inherited = inheritedEnvironment({ ...common, natsUrl });
-    // Whoever runs a broker of their own decides about its users.
+    // An external broker manages its own users.
     const natsUrlOf = (user: string) =>
       settings.natsUrl ?? natsUsersBy(secrets.natsSecret).urlOf(user, natsUrl);
     const environmentOf = (app: AppName): NodeJS.ProcessEnv => ({
@@ -146,28 +149,28 @@ export class Stack {
     };
   }
 
-  /** Figures to look at are no reason not to start. */
+  /** Publishes the demo history. A failure does not stop the start. */
   private async tellHistory(natsUrl: string): Promise<void> {
     try {
       const stateFile = this.folder.path('demo-history.json');
       const events = await publishDemoHistory({ natsUrl, stateFile });
       if (events > 0)
         this.progress.line(
-          `Published ${events.toLocaleString('en')} events of the demo's history; they are being counted.`,
+          `Published ${events.toLocaleString('en')} events of demo history; analytics is counting them.`,
         );
     } catch (error) {
-      this.progress.line(`The demo has no history: ${(error as Error).message}.`);
+      this.progress.line(`Could not publish the demo history: ${(error as Error).message}.`);
     }
   }
 
-  /** Stops all that this stack started, and a start that is under way. */
+  /** Stops everything that this stack started, and cancels a start in progress. */
   async stop(): Promise<void> {
     this.ending.abort();
     await this.supervisor.stop();
   }
 
   private continueOrThrow(): void {
-    if (this.ending.signal.aborted) throw new Error('the stack was stopped while it started');
+    if (this.ending.signal.aborted) throw new Error('the stack was stopped while it was starting');
   }
 
   private async checkPorts(): Promise<void> {
@@ -183,8 +186,8 @@ export class Stack {
     const ports = busy.map((owner) => `${portOf(portBase, owner)} (for ${owner})`).join(', ');
     throw new StackError(
       busy.length === 1
-        ? `Port ${ports} is in use: free it, or set PORT_BASE (now ${portBase}) to move all ports.`
-        : `Ports ${ports} are in use: free them, or set PORT_BASE (now ${portBase}) to move all ports.`,
+        ? `Port ${ports} is in use. Free it, or set PORT_BASE (now ${portBase}) to move all ports.`
+        : `Ports ${ports} are in use. Free them, or set PORT_BASE (now ${portBase}) to move all ports.`,
     );
   }
 
@@ -271,7 +274,7 @@ export class Stack {
         mayRetry: () => false,
         startTimeoutMs: READY_LIMIT_MS,
         onSpawn: (pid) => this.folder.recordPid(app, pid),
-        // The apps drain for at most ten seconds.
+        // Apps drain for at most ten seconds.
         stopSteps: [
           { signal: 'SIGTERM', graceMs: 11_000 },
           { signal: 'SIGKILL', graceMs: 5_000 },
@@ -310,7 +313,7 @@ async function isReady(url: string): Promise<boolean> {
     await response.body?.cancel();
     if (response.ok) return true;
   } catch {
-    // Not yet.
+    // Not ready yet.
   }
   await sleep(READY_POLL_MS);
   return false;

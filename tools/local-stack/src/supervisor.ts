@@ -3,10 +3,10 @@ import type { Exit, LocalServer } from '@perkway/local-servers';
 
 const FIRST_DELAY_MS = 100;
 const LONGEST_DELAY_MS = 5_000;
-/** Who has been up for so long starts again with the first delay. */
+/** After running this long, a server restarts with the first delay again. */
 const STEADY_MS = 10_000;
 
-/** The pause before the next start, from the pause before this one and how long it has been up. */
+/** Returns the delay before the next restart, given the previous delay and the run time. */
 export const nextDelay = (lastDelayMs: number | undefined, upMs: number): number =>
   lastDelayMs === undefined || upMs >= STEADY_MS
     ? FIRST_DELAY_MS
@@ -14,7 +14,7 @@ export const nextDelay = (lastDelayMs: number | undefined, upMs: number): number
 
 type Supervised = Pick<LocalServer, 'exited' | 'launch' | 'stop' | 'running' | 'kill'>;
 
-/** Keeps servers running, until it stops them in the opposite order of their coming. */
+/** Keeps servers running, and stops them in reverse order of starting. */
 export class Supervisor {
   private readonly groups: Supervised[][] = [];
   private readonly watches: Promise<void>[] = [];
@@ -26,24 +26,24 @@ export class Supervisor {
     return this.ending.signal.aborted;
   }
 
-  /** Those of one group stop together; a later group stops before an earlier one. Call it before they start. */
+  /** Servers of a group stop together; a later group stops before an earlier one. Call it before they start. */
   addGroup(...servers: Supervised[]): void {
     this.groups.push(servers);
   }
 
-  /** From now on starts the server again whenever it ends. */
+  /** Restarts the server whenever it exits from now on. */
   watch(name: string, server: Supervised): void {
     this.watches.push(this.keep(name, server));
   }
 
-  /** Ends everything; may be called again for what started meanwhile. */
+  /** Stops everything. May be called again for servers that started meanwhile. */
   async stop(): Promise<void> {
     this.ending.abort();
     for (const group of this.groups.toReversed()) await Promise.all(group.map((server) => server.stop()));
     await Promise.all(this.watches);
   }
 
-  /** SIGKILL to all that run; what waits in `stop` goes on at once. */
+  /** Kills all servers, so that a pending `stop` ends at once. */
   async hurry(): Promise<void> {
     await Promise.all(this.groups.flat().map((server) => server.kill()));
   }
@@ -54,7 +54,7 @@ export class Supervisor {
     let how: Exit | Error = await server.exited;
     while (!this.stopping) {
       delay = nextDelay(delay, Date.now() - since);
-      this.print(`${name} ended (${describe(how)}); starting it again in ${delay} ms.`);
+      this.print(`${name} exited (${describe(how)}); restarting it in ${delay} ms.`);
       await sleep(delay, undefined, { signal: this.ending.signal }).catch(() => {});
       if (this.stopping) return;
       since = Date.now();
@@ -62,11 +62,11 @@ export class Supervisor {
     }
   }
 
-  /** Settles when the server has ended again. */
+  /** Restarts the server and resolves when it has exited again. */
   private async runAgain(server: Supervised): Promise<Exit | Error> {
     try {
       const { exited } = await server.launch();
-      // A stop that came while it was starting found nothing to stop.
+      // A stop during the launch found no process to stop.
       if (this.stopping) await server.stop();
       return await exited;
     } catch (error) {

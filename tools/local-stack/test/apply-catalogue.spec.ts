@@ -17,19 +17,19 @@ interface Seen {
   contentType: string;
   body: string;
 }
-interface Answer {
+interface HttpResponse {
   status?: number;
   headers?: Record<string, string>;
   body?: unknown;
 }
 
-/** Answers on every host of the management API, and remembers what it was sent. */
+/** Replaces every host of the management API and records the requests. */
 class ManagementHost {
   readonly seen: Seen[] = [];
-  /** Reads of what is there, which change nothing. */
+  /** Reads of existing resources. */
   readonly looked: Seen[] = [];
-  look: (call: Seen) => Answer = () => ({ status: 404, body: { code: 'NOT_FOUND' } });
-  answer: (call: Seen) => Answer = () => ({});
+  look: (call: Seen) => HttpResponse = () => ({ status: 404, body: { code: 'NOT_FOUND' } });
+  reply: (call: Seen) => HttpResponse = () => ({});
   private server: Server;
   private busy = 0;
   mostAtOnce = 0;
@@ -50,7 +50,7 @@ class ManagementHost {
         };
         const isLook = call.method === 'GET' && call.path.startsWith('/admin/');
         (isLook ? this.looked : this.seen).push(call);
-        const { status = 200, headers = {}, body = {} } = isLook ? this.look(call) : this.answer(call);
+        const { status = 200, headers = {}, body = {} } = isLook ? this.look(call) : this.reply(call);
         setTimeout(() => {
           this.busy -= 1;
           response.writeHead(status, headers).end(typeof body === 'string' ? body : JSON.stringify(body));
@@ -103,7 +103,7 @@ describe('applyCatalogue', () => {
   const change = (file: string, edit: (text: string) => string): void =>
     writeFileSync(join(directory, file), edit(readFileSync(join(directory, file), 'utf8')));
 
-  it('sends everything once, with the ADMIN key, in the order in which the hosts need each other', async () => {
+  it("sends everything once, with the ADMIN key, in the order of the hosts' dependencies", async () => {
     const progress: { done: number; total: number }[] = [];
     const { accounts } = await apply({ onProgress: (step) => progress.push(step) });
 
@@ -166,7 +166,7 @@ describe('applyCatalogue', () => {
         { country: 'GB', region: 'Scotland', city: 'Edinburgh' },
       ],
     });
-    // Nothing of our own files goes along: no "file", no id in the body, no "banner" beside "media".
+    // The bodies contain nothing of our file format: no "file", no id, no "banner" next to "media".
     for (const { body: text, contentType } of host.seen.filter((call) => call.method === 'PUT')) {
       expect(contentType).toBe('application/json');
       expect(Object.keys(JSON.parse(text) as object)).not.toEqual(
@@ -192,15 +192,15 @@ describe('applyCatalogue', () => {
     );
   });
 
-  it('leaves out what belongs to a host that is absent', async () => {
+  it('skips resources of a missing host', async () => {
     const { accounts } = await apply({ hosts: { token: base, perks: base } });
     expect(host.seen.filter(({ path }) => /campaigns|pools/.test(path))).toEqual([]);
     expect(accounts[0]).toMatchObject({ campaigns: [], pools: [] });
     expect(accounts[0]!.collections).toHaveLength(2);
   });
 
-  it('is content with keys, codes and cards that are there already', async () => {
-    host.answer = ({ path }) => {
+  it('accepts keys, codes and cards that exist already', async () => {
+    host.reply = ({ path }) => {
       if (path.endsWith('/keys')) return { status: 409, body: { code: 'KEY_EXISTS', detail: 'exists' } };
       if (path.endsWith('/coupon-codes')) return { body: { imported: 0, duplicates: 60 } };
       if (path.endsWith('/cards')) return { body: { imported: 0, duplicates: 700, rejected: [] } };
@@ -209,20 +209,20 @@ describe('applyCatalogue', () => {
     await expect(apply()).resolves.toMatchObject({ accounts: expect.any(Array) });
   });
 
-  it('sends nothing a second time while nothing changed', async () => {
+  it('sends nothing again if nothing changed', async () => {
     const stateFile = join(folder, 'state/demo.json');
     const first = await apply({ stateFile });
     host.seen.length = 0;
     const progress: unknown[] = [];
     expect(await apply({ stateFile, onProgress: (step) => progress.push(step) })).toEqual(first);
 
-    // Only the question whether the data is really still there.
+    // Only the check that the data still exists.
     expect(host.seen.map(({ method, path }) => `${method} ${path}`)).toEqual(['GET /cube/token']);
     expect(progress).toEqual([{ done: 0, total: 0 }]);
     expect(readFileSync(stateFile, 'utf8')).not.toContain('demo-ostervale');
   });
 
-  it('sends to one host again when its part changed', async () => {
+  it('sends only to the host whose resources changed', async () => {
     const stateFile = join(folder, 'demo.json');
     await apply({ stateFile });
     host.seen.length = 0;
@@ -231,7 +231,7 @@ describe('applyCatalogue', () => {
     expect(new Set(host.paths('PUT').map((path) => path.split('/')[2]))).toEqual(new Set(['campaigns']));
   });
 
-  it('sends to a host that was absent before', async () => {
+  it('sends to a host that was missing before', async () => {
     const stateFile = join(folder, 'demo.json');
     await apply({ stateFile, hosts: { token: base, perks: base } });
     host.seen.length = 0;
@@ -241,22 +241,22 @@ describe('applyCatalogue', () => {
     );
   });
 
-  it('sends everything again when the database behind the remembered state was emptied', async () => {
+  it('sends everything again if the database was emptied', async () => {
     const stateFile = join(folder, 'demo.json');
     await apply({ stateFile });
     const calls = host.seen.length;
     host.seen.length = 0;
-    host.answer = ({ path }) => (path === '/cube/token' ? { status: 401 } : {});
+    host.reply = ({ path }) => (path === '/cube/token' ? { status: 401 } : {});
     await apply({ stateFile });
     expect(host.seen).toHaveLength(calls + 1);
   });
 
-  it('goes on after an interruption where the last finished host ended', async () => {
+  it('continues after an interruption with the first unfinished host', async () => {
     const stateFile = join(folder, 'demo.json');
-    host.answer = ({ path }) => (path.startsWith('/admin/campaigns') ? { status: 500, body: 'broken' } : {});
+    host.reply = ({ path }) => (path.startsWith('/admin/campaigns') ? { status: 500, body: 'broken' } : {});
     await failure({ stateFile });
     host.seen.length = 0;
-    host.answer = () => ({});
+    host.reply = () => ({});
     await apply({ stateFile });
     expect(new Set(host.paths('PUT').map((path) => path.split('/')[2]))).toEqual(
       new Set(['campaigns', 'pools']),
@@ -265,7 +265,7 @@ describe('applyCatalogue', () => {
 
   it('waits for a host that is not ready yet', async () => {
     let refusals = 2;
-    host.answer = ({ path }) =>
+    host.reply = ({ path }) =>
       path === '/admin/accounts/telmoor' && refusals-- > 0
         ? { status: 503, headers: { 'Retry-After': '0.01' }, body: { code: 'DEPENDENCY_UNAVAILABLE' } }
         : {};
@@ -273,8 +273,8 @@ describe('applyCatalogue', () => {
     expect(host.paths('PUT').filter((path) => path === '/admin/accounts/telmoor')).toHaveLength(3);
   });
 
-  it('stops at a refusal with the file, the entity and the problem, and sends nothing of the next stage', async () => {
-    host.answer = ({ path }) =>
+  it('stops at an error response with the file, the resource and the problem, and skips the next stage', async () => {
+    host.reply = ({ path }) =>
       path === '/admin/perks/quillon-alpine-spa'
         ? {
             status: 400,
@@ -282,29 +282,29 @@ describe('applyCatalogue', () => {
           }
         : {};
     expect(await failure()).toBe(
-      'perks/quillon.yaml, perk "quillon-alpine-spa": the host "perks" answered 400 VALIDATION_FAILED: ' +
+      'perks/quillon.yaml, perk "quillon-alpine-spa": the host "perks" returned 400 VALIDATION_FAILED: ' +
         'offer_url must be a URL',
     );
     expect(host.paths('PUT').filter((path) => path.startsWith('/admin/perk-collections'))).toEqual([]);
   });
 
-  it('tells a plain-text refusal as it came', async () => {
-    host.answer = ({ path }) => (path.startsWith('/admin/pools') ? { status: 403, body: 'FORBIDDEN' } : {});
+  it('reports a plain-text error response', async () => {
+    host.reply = ({ path }) => (path.startsWith('/admin/pools') ? { status: 403, body: 'FORBIDDEN' } : {});
     expect(await failure()).toMatch(
-      /^pools\.yaml, pool "[0-9a-f-]{36}": the host "gift" answered 403: FORBIDDEN$/,
+      /^pools\.yaml, pool "[0-9a-f-]{36}": the host "gift" returned 403: FORBIDDEN$/,
     );
   });
 
-  it('stops at a card that was rejected, naming the row', async () => {
-    host.answer = ({ path }) =>
+  it('stops at a rejected card and names its row', async () => {
+    host.reply = ({ path }) =>
       path.endsWith('/cards')
         ? { body: { imported: 1, duplicates: 0, rejected: [{ row: 7, reason: 'CURRENCY_INVALID' }] } }
         : {};
     expect(await failure()).toMatch(/^cards\/[a-z.-]+: the host "gift" rejected row 7: CURRENCY_INVALID$/);
   });
 
-  it('never repeats a key in what it complains about', async () => {
-    host.answer = ({ key, path, body }) =>
+  it('never repeats a key in a problem', async () => {
+    host.reply = ({ key, path, body }) =>
       path.endsWith('/keys') ? { status: 400, body: { detail: `no ${key} and no ${body}` } } : {};
     const sentence = await failure();
     expect(sentence).not.toContain(ADMIN_KEY);
@@ -312,13 +312,13 @@ describe('applyCatalogue', () => {
     expect(sentence).toContain('***');
   });
 
-  it('says which host does not answer', async () => {
+  it('names the host that does not respond', async () => {
     expect(await failure({ hosts: { token: base, perks: 'http://127.0.0.1:1' } })).toMatch(
-      /^categories\.yaml, category "\d": the host "perks" at http:\/\/127\.0\.0\.1:1 does not answer \(.+\)$/,
+      /^categories\.yaml, category "\d": the host "perks" at http:\/\/127\.0\.0\.1:1 does not respond \(.+\)$/,
     );
   });
 
-  it('sends nothing at all when the directory contradicts itself', async () => {
+  it('sends nothing if the directory is inconsistent', async () => {
     change('perks/fernway.yaml', (text) => text.replace('categories: [1]', 'categories: [42]'));
     expect(await failure()).toBe(
       'perks/fernway.yaml: perk "fernway-weekend" names the unknown category 42, which is neither in the files nor on the host "perks"',
@@ -327,14 +327,14 @@ describe('applyCatalogue', () => {
   });
 
   it.each([
-    ['campaigns.yaml', 'a: [', /^campaigns\.yaml is not YAML: /],
+    ['campaigns.yaml', 'a: [', /^campaigns\.yaml is not valid YAML: /],
     ['accounts.yaml', 'id: one', /^accounts\.yaml must be a list of maps$/],
-  ])('says what is wrong with %s', async (file, text, sentence) => {
+  ])('reports %s', async (file, text, sentence) => {
     change(file, () => text);
     expect(await failure()).toMatch(sentence);
   });
 
-  it('needs no file that there is nothing for', async () => {
+  it('needs no file for resources that do not exist', async () => {
     for (const file of ['accounts.yaml', 'collections', 'campaigns.yaml', 'pools.yaml', 'cards'])
       rmSync(join(directory, file), { recursive: true });
     await apply();
@@ -343,17 +343,17 @@ describe('applyCatalogue', () => {
     );
     for (const file of ['categories.yaml', 'perks', 'coupon-codes'])
       rmSync(join(directory, file), { recursive: true });
-    expect(await failure()).toMatch(/^There is nothing to apply in /);
+    expect(await failure()).toMatch(/ has nothing to apply$/);
   });
 
-  it('takes what the files refer to from the hosts', async () => {
+  it('accepts references to resources on the hosts', async () => {
     rmSync(join(directory, 'categories.yaml'));
     host.look = ({ path }) => (path.startsWith('/admin/categories/') ? {} : { status: 404 });
     await apply();
     expect(host.paths('PUT').some((path) => path.startsWith('/admin/categories/'))).toBe(false);
   });
 
-  it('names every unknown member, at any depth, before anything is sent', async () => {
+  it('names every unknown member at any depth before anything is sent', async () => {
     change('categories.yaml', (text) => text.replace('slug: travel', 'slug: travel\n  colour: red'));
     change('collections/telmoor-home.yaml', (text) => text.replace('rank: 1 }', 'rank: 1, note: x }'));
     const error = await apply().catch((thrown: unknown) => thrown);
@@ -364,9 +364,22 @@ describe('applyCatalogue', () => {
     expect(host.seen).toEqual([]);
   });
 
-  it('needs the hosts of all that there is, where that is asked for', async () => {
+  it('reports problems in several files together and sends nothing', async () => {
+    change('perks/orvane.yaml', (text) => text.replace(/offer_url: .*/, 'offer_url: javascript:alert(1)'));
+    change('campaigns.yaml', (text) => text.replace('- fernway-weekend', '- no-such-perk'));
+    const error = await apply().catch((thrown: unknown) => thrown as CatalogueError);
+    expect(error).toMatchObject({
+      problems: [
+        expect.stringContaining('needs an absolute http(s) URL without user or password as offer_url'),
+        expect.stringContaining('offers the unknown perk "no-such-perk", which is neither in the files nor'),
+      ],
+    });
+    expect(host.seen).toEqual([]);
+  });
+
+  it('requires the hosts of all resources if asked to', async () => {
     expect(await failure({ hosts: { token: base, perks: base, gift: base }, needsAllHosts: true })).toMatch(
-      /^campaigns\.yaml, campaign "[a-z-]+": no host "boost" was named$/,
+      /^campaigns\.yaml, campaign "[a-z-]+": no URL was given for the host "boost"$/,
     );
     expect(host.seen).toEqual([]);
   });
@@ -397,7 +410,17 @@ describe('applyCatalogue', () => {
     });
   });
 
-  describe('tells what became of each', () => {
+  it('does not let a CSV column reach a prototype', async () => {
+    writeFileSync(
+      join(directory, 'perks/from-a-table.csv'),
+      'id,title,offer_url,offer_slug,partner.id,partner.name,constructor.prototype.polluted,__proto__.polluted\n' +
+        'csv-perk,Two,https://x.example/,two,x,X,yes,yes\n',
+    );
+    expect(await failure()).toMatch(/"csv-perk" of perks has the unknown member constructor/);
+    expect(({} as { polluted?: string }).polluted).toBeUndefined();
+  });
+
+  describe('reports the outcome of each resource', () => {
     const outcomes = async (options: Partial<ApplyOptions> = {}): Promise<Map<string, Outcome>> => {
       const found = new Map<string, Outcome>();
       await apply({
@@ -409,12 +432,12 @@ describe('applyCatalogue', () => {
     const pool = '6f1c2a54-0b7e-4d0f-9a3b-5e8d1c7f2a10';
     const inPool = (available: number) => ({ inventories: [{ available, reserved: 0, redeemed: 0 }] });
 
-    it('by the ETag before and after, and by what hosts say of codes and cards', async () => {
+    it("from the ETag before and after, and from the hosts' counts of codes and cards", async () => {
       host.look = ({ path }) =>
         path === '/admin/categories/1' || path === '/admin/categories/2'
           ? { headers: { etag: '"before"' } }
           : { status: 404 };
-      host.answer = ({ path }) => {
+      host.reply = ({ path }) => {
         if (path.endsWith('/keys')) return { status: 409, body: { code: 'KEY_EXISTS' } };
         if (path === '/admin/categories/1') return { headers: { etag: '"before"' } };
         if (path.endsWith('/coupon-codes')) return { body: { imported: 3, duplicates: 1 } };
@@ -434,7 +457,7 @@ describe('applyCatalogue', () => {
       expect(what('cards a83f5d07-92e4-4b6c-b1d8-7c04e6f93b32')).toBe('unchanged');
     });
 
-    it('in a trial run, which writes nothing', async () => {
+    it('in a dry run, which writes nothing', async () => {
       const stateFile = join(folder, 'demo.json');
       host.look = ({ path }) => {
         if (path === '/admin/categories/1')
@@ -453,7 +476,7 @@ describe('applyCatalogue', () => {
         if (path === `/admin/pools/${pool}`) return { body: inPool(3) };
         return { status: 404 };
       };
-      const found = await outcomes({ isTrial: true, stateFile });
+      const found = await outcomes({ isDryRun: true, stateFile });
       expect(host.seen.every(({ method, path }) => method === 'GET' && path === '/cube/token')).toBe(true);
       expect(found.get('category 1')).toMatchObject({ what: 'unchanged', differences: [] });
       expect(found.get('category 2')).toMatchObject({ what: 'changed' });

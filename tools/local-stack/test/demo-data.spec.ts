@@ -14,11 +14,11 @@ const typeOf = (perk: Perk): string =>
 describe('the demo catalogue', () => {
   const data = readCatalogue(directory);
 
-  it('has no problem: references resolve, ids are legal and unique, no perk is of two types', () => {
+  it('has no problems: references resolve, ids are valid and unique, and each perk has one type', () => {
     expect(checkCatalogue(data)).toEqual({ problems: [], outside: [] });
   });
 
-  it('is as large as a newcomer needs to try everything', () => {
+  it('is large enough to try everything', () => {
     expect(data.accounts).toHaveLength(3);
     expect(data.categories).toHaveLength(8);
     expect(data.perks.length).toBeGreaterThanOrEqual(60);
@@ -30,7 +30,7 @@ describe('the demo catalogue', () => {
     );
   });
 
-  it('has perks of every type and of every precision of place', () => {
+  it('has perks of every type, with countries, regions and cities', () => {
     const types = data.perks.map(typeOf);
     for (const type of ['automatic', 'static coupon', 'single-use code'])
       expect(types.filter((each) => each === type).length).toBeGreaterThanOrEqual(10);
@@ -42,22 +42,25 @@ describe('the demo catalogue', () => {
     expect(data.perks.some((perk) => perk.locations.length === 0)).toBe(true);
   });
 
-  it.each(['fr', 'de'])('speaks %s nearly everywhere, with gaps that show the fallback', (language) => {
-    const complete = data.perks.filter((perk) =>
-      PERK_TEXTS.every((field) => perk.translations[language]?.[field]),
-    );
-    const partial = data.perks.filter(
-      (perk) =>
-        perk.translations[language] && PERK_TEXTS.some((field) => !perk.translations[language]?.[field]),
-    );
-    const absent = data.perks.filter((perk) => !perk.translations[language]);
-    expect(complete.length).toBeGreaterThanOrEqual(50);
-    expect(partial.length).toBeGreaterThanOrEqual(3);
-    expect(absent.length).toBeGreaterThanOrEqual(1);
-    for (const category of data.categories) expect(category.translations![language]?.name).toBeTruthy();
-  });
+  it.each(['fr', 'de'])(
+    'is translated to %s nearly everywhere, with gaps that show the fallback',
+    (language) => {
+      const complete = data.perks.filter((perk) =>
+        PERK_TEXTS.every((field) => perk.translations[language]?.[field]),
+      );
+      const partial = data.perks.filter(
+        (perk) =>
+          perk.translations[language] && PERK_TEXTS.some((field) => !perk.translations[language]?.[field]),
+      );
+      const absent = data.perks.filter((perk) => !perk.translations[language]);
+      expect(complete.length).toBeGreaterThanOrEqual(50);
+      expect(partial.length).toBeGreaterThanOrEqual(3);
+      expect(absent.length).toBeGreaterThanOrEqual(1);
+      for (const category of data.categories) expect(category.translations![language]?.name).toBeTruthy();
+    },
+  );
 
-  it('has texts of its own for every perk', () => {
+  it('has its own texts for every perk', () => {
     for (const field of ['title', 'callout', 'description', 'details'] as const)
       expect(distinct(data.perks.map((perk) => perk[field])).size).toBe(data.perks.length);
     for (const perk of data.perks) {
@@ -66,7 +69,7 @@ describe('the demo catalogue', () => {
     }
   });
 
-  it('tells the customer what to do, in the words of the perk type', () => {
+  it('tells customers how to redeem each type of perk', () => {
     for (const perk of data.perks) {
       const note = perk.redemption_note.toLowerCase();
       const words = { automatic: /automatic|no code|nothing to enter|include/, 'static coupon': /code/ }[
@@ -117,7 +120,7 @@ describe('the demo catalogue', () => {
     for (const campaign of data.campaigns) expect(campaign.incentives.length).toBeGreaterThanOrEqual(3);
   });
 
-  it('has pools whose cards are obviously invented, in several values, currencies and countries', () => {
+  it('has pools of obviously fictional cards in several denominations, currencies and countries', () => {
     const cards = data.pools.flatMap(readCards);
     expect(cards.length).toBeGreaterThan(1000);
     for (const { code, denomination } of cards) {
@@ -133,12 +136,12 @@ describe('the demo catalogue', () => {
     for (const pool of data.pools) expect(isUuid(pool.id)).toBe(true);
   });
 
-  it('has enough single-use codes for a queue of customers', () => {
+  it('has enough single-use codes for many customers', () => {
     for (const perk of data.perks.filter((each) => each.is_coupon_perk))
       expect(data.codes.get(perk.id)?.codes.length).toBeGreaterThanOrEqual(60);
   });
 
-  it('has only ids that the services accept', () => {
+  it('has only ids that the apps accept', () => {
     for (const { id } of [...data.accounts, ...data.perks, ...data.collections, ...data.campaigns])
       expect(isCallerId(id)).toBe(true);
   });
@@ -181,7 +184,7 @@ describe('checkCatalogue', () => {
     [
       'a slug used twice',
       (data) => (data.categories[1]!.slug = data.categories[0]!.slug),
-      'categories.yaml: category slug "travel" is taken already in categories.yaml',
+      'categories.yaml: category slug "travel" is already used in categories.yaml',
     ],
     [
       'a missing text',
@@ -189,9 +192,9 @@ describe('checkCatalogue', () => {
       'perks/carrovia.yaml: perk "carrovia-weekend" has no details',
     ],
     [
-      'a card that two pools have',
+      'a card in two pools',
       (data) => (data.pools[1]!.text = data.pools[0]!.text),
-      'cards/ostervale-thank-you.csv: row 1 has a code that cards/ostervale-welcome.csv has too',
+      'cards/ostervale-thank-you.csv: row 1 repeats a code of cards/ostervale-welcome.csv',
     ],
   ])('finds %s', (_, change, sentence) => {
     expect(broken(change)).toContain(sentence);

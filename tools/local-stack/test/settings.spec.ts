@@ -3,10 +3,10 @@ import { ROOT } from '../src/paths.js';
 import { databaseName, readSettings } from '../src/settings.js';
 import { table } from '../src/report.js';
 
-const read = (env: Record<string, string>, args: string[] = []) => readSettings(args, env, '/somewhere');
+const read = (env: Record<string, string>) => readSettings(false, env, '/somewhere');
 
 describe('readSettings', () => {
-  it('has the defaults that the documentation gives', () => {
+  it('has the documented defaults', () => {
     expect(read({})).toEqual({
       portBase: 4000,
       dataDir: resolve(ROOT, '.local/data'),
@@ -27,13 +27,13 @@ describe('readSettings', () => {
     });
   });
 
-  it.each(['0', '-1', '65526', '4000.5', 'abc', '1e3'])('refuses PORT_BASE=%s', (base) => {
+  it.each(['0', '-1', '65525', '4000.5', 'abc', '1e3'])('rejects PORT_BASE=%s', (base) => {
     expect(() => read({ PORT_BASE: base })).toThrow(
-      `PORT_BASE must be a number from 1 to 65525; it is "${base}".`,
+      `PORT_BASE must be a number from 1 to 65524; it is "${base}".`,
     );
   });
 
-  it('takes servers that run already', () => {
+  it('accepts external servers', () => {
     const [databaseUrl, natsUrl] = ['postgresql://a@b/c', 'nats://d:1'];
     expect(read({ DATABASE_URL: databaseUrl, NATS_URL: natsUrl })).toMatchObject({ databaseUrl, natsUrl });
     expect(() => read({ DATABASE_URL: 'mysql://a' })).toThrow(
@@ -42,11 +42,6 @@ describe('readSettings', () => {
     expect(() => read({ NATS_URL: 'localhost:4222' })).toThrow(
       'NATS_URL must be a nats:// or tls:// URL, or several separated by commas.',
     );
-  });
-
-  it('knows --fresh and no other option', () => {
-    expect(read({}, ['--fresh']).fresh).toBe(true);
-    expect(() => read({}, ['--frehs'])).toThrow('"--frehs" is not an option');
   });
 });
 

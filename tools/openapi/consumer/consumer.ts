@@ -3,7 +3,7 @@ import type { paths as GiftCards } from '@perkway/types/gift-cards';
 import type { paths as Perks } from '@perkway/types/perks';
 import type { components } from '@perkway/types/perks';
 
-// What an integrator writes against generated types, which test/client.spec.ts makes before it compiles this under
+// Example code of an integrator with generated types. test/client.spec.ts generates them and compiles this file under
 // `strict`.
 
 type Perk = components['schemas']['Perk'];
@@ -11,7 +11,7 @@ type Perk = components['schemas']['Perk'];
 // @ts-expect-error A region is a text.
 export const WRONG: components['schemas']['PutLocation'] = { country: 'FR', region: {} };
 
-/** Puts a perk into the catalogue. */
+/** Stores a perk in the catalogue. */
 export async function putPerk(baseUrl: string, adminKey: string, perkId: string): Promise<string> {
   const perks = createClient<Perks>({ baseUrl, headers: { 'X-API-Key': adminKey } });
   const { data, error } = await perks.PUT('/admin/perks/{perkId}', {
@@ -35,7 +35,7 @@ export async function putPerk(baseUrl: string, adminKey: string, perkId: string)
   return data.metadata;
 }
 
-/** The title of each perk of a collection and where its link leads. */
+/** Returns the title and the redirect target of each perk in a collection. */
 export async function readCollection(
   baseUrl: string,
   apiKey: string,
@@ -53,7 +53,7 @@ export async function readCollection(
   return data.perks.map(({ title, click_url, coupon = '' }: Perk) => `${title} ${coupon} ${click_url}`);
 }
 
-/** A reward link, or what a person is told who cannot have one. */
+/** Returns a reward link, or the message for a recipient who cannot get one. */
 export async function makeRewardLink(baseUrl: string, apiKey: string, poolId: string): Promise<string> {
   const gifts = createClient<GiftCards>({ baseUrl, headers: { 'X-API-Key': apiKey } });
   const { data, error } = await gifts.POST('/pool/{poolId}/reward-links', {
@@ -65,7 +65,7 @@ export async function makeRewardLink(baseUrl: string, apiKey: string, poolId: st
     body: { denomination: 25, currency: 'EUR', expires_at: Math.floor(Date.now() / 1000) + 3600 },
     parseAs: 'text',
   });
-  // The union of the codes that this operation refuses with.
+  // The union of this operation's error codes.
   if (error === 'NO_AVAILABLE_CARDS') return 'sold out';
   if (error) throw new Error(error);
   return data;

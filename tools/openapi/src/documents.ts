@@ -2,7 +2,7 @@ import type { AppName } from '@perkway/domain';
 import { appEnvironment, APPS, databaseUrls, FLEET, generateSecrets, portOf } from '@perkway/fleet';
 import type { AppDefinition, loadEnv, makeAppDocument } from '@perkway/platform';
 
-/** What the document of an app is made of; all from one build or all from the sources. */
+/** The parts of an app that its document is generated from, all from one build or all from the sources. */
 export interface AppSources {
   envSpec: Parameters<typeof loadEnv>[0];
   defineApp: (env: never) => AppDefinition;
@@ -14,10 +14,10 @@ export type OpenApiDocument = Awaited<ReturnType<typeof makeAppDocument>>;
 const urls = Object.fromEntries(
   APPS.map((app) => [app, `https://${FLEET[app].host}.perkway.example`]),
 ) as Record<AppName, string>;
-/** Nobody listens there, and nobody is asked. */
+/** An address where nothing listens. Nothing connects to it. */
 const NOWHERE = '127.0.0.1:9';
 
-/** The document of an app, without any server. Its public address is an example. */
+/** Generates the document of an app without any server. Its public URL is an example. */
 export function documentOf(
   app: AppName,
   { envSpec, defineApp, loadEnv, makeAppDocument }: AppSources,

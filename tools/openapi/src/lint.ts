@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-// Checks dist/openapi/<app>.json by the rules of redocly.yaml. A warning fails like an error.
+// Checks dist/openapi/<app>.json with the rules of redocly.yaml. Warnings fail too.
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const ROOT = join(HERE, '../../..');

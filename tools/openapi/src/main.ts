@@ -6,12 +6,12 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build, type BuildOptions } from 'rolldown';
 import { documentOf, type AppSources } from './documents.js';
 
-// Writes dist/openapi/<app>.json for every app: what its `/docs-json` answers.
+// Writes dist/openapi/<app>.json for every app, the same document as its `/docs-json`.
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../../..');
 const FOLDER = join(ROOT, 'dist/openapi');
 
-/** Bundled first, since what runs this file here emits no types of parameters, of which the documents are made. */
+/** Bundles the app first: the loader of this script emits no parameter types, which the documents need. */
 async function load(app: AppName): Promise<AppSources> {
   const { appConfig } = (await import(pathToFileURL(join(ROOT, 'rolldown.config.mjs')).href)) as {
     appConfig: (app: string) => BuildOptions & { output: object };

@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import ts from 'typescript';
 import { documentFromSources } from './sources';
 
-// Inside of the repository, so that packages are found from there.
+// Inside the repository, so that packages resolve.
 const FOLDER = join(__dirname, '../../../.cache/openapi/types');
 const GENERATOR = join(__dirname, '../../../node_modules/openapi-typescript/bin/cli.js');
 const CONSUMER = join(__dirname, '../consumer/consumer.ts');
 
-describe('clients with types made from the documents', () => {
+describe('a client with types generated from the documents', () => {
   beforeAll(async () => {
     rmSync(FOLDER, { recursive: true, force: true });
     mkdirSync(FOLDER, { recursive: true });
@@ -19,12 +19,12 @@ describe('clients with types made from the documents', () => {
       writeFileSync(join(FOLDER, `${app}.json`), JSON.stringify(await documentFromSources(app)));
       apis[app] = { root: `${app}.json`, 'x-openapi-ts': { output: `${app}.ts` } };
     }
-    // All of them by one process.
+    // One process generates all of them.
     writeFileSync(join(FOLDER, 'redocly.yaml'), JSON.stringify({ apis }));
     execFileSync(process.execPath, [GENERATOR], { cwd: FOLDER, stdio: 'pipe' });
   }, 120_000);
 
-  it('compile under strict', () => {
+  it('compiles under strict', () => {
     const program = ts.createProgram([...APPS.map((app) => join(FOLDER, `${app}.ts`)), CONSUMER], {
       strict: true,
       noUncheckedIndexedAccess: true,

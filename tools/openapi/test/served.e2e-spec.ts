@@ -20,8 +20,8 @@ import type { OpenApiDocument } from '../src/documents';
 import { APPS_FOLDER, documentFromSources, sourcesOf } from './sources';
 import { routesOf, type Route } from './walk';
 
-// What the documents say of credentials, held against what the guards of all apps do. (That answers are as documented,
-// the tests of each app check: `launchApp` does so.)
+// Compares the documented credentials with the guards of all apps. (`launchApp` compares responses with the documents
+// in each app's own tests.)
 
 async function databaseOf(app: AppName): Promise<TestDatabase | undefined> {
   const migrations = join(APPS_FOLDER, app, 'src/migrations/index.ts');
@@ -30,7 +30,7 @@ async function databaseOf(app: AppName): Promise<TestDatabase | undefined> {
   return testDatabase(app as Parameters<typeof testDatabase>[0], (url) => runMigrations(url, app, all));
 }
 
-/** What a web site may call with a key that everybody can read. Everything else refuses it. */
+/** Operations that a website may call with a public JOURNEY key. All others refuse it. */
 const FOR_BROWSERS = new Set([
   'GET /perk-collections',
   'GET /perk-collections/{collectionId}',
@@ -41,7 +41,7 @@ const FOR_BROWSERS = new Set([
   'POST /track/{campaignId}',
 ]);
 
-describe('the fleet, as its documents say', () => {
+describe('the fleet and its documents', () => {
   let nats: TestNats;
   const databases: TestDatabase[] = [];
   const apps = new Map<AppName, LaunchedApp>();
@@ -81,7 +81,7 @@ describe('the fleet, as its documents say', () => {
   const documentOf = async (app: AppName): Promise<OpenApiDocument> =>
     (await http(apps.get(app)!).get('/docs-json')).body as OpenApiDocument;
 
-  /** Sends what an operation needs by its document, but no body. */
+  /** Sends the parameters that an operation requires, but no body. */
   const send = (
     app: AppName,
     { path, method, parameters }: Route,
@@ -98,13 +98,13 @@ describe('the fleet, as its documents say', () => {
     return http(apps.get(app)!, caller)[method.toLowerCase() as 'get'](url.pathname + url.search);
   };
 
-  it.each(APPS)('%s answers the document that is made without it', async (app) => {
+  it.each(APPS)('%s serves the same document as the one generated without it', async (app) => {
     const [served, made] = await Promise.all([documentOf(app), documentFromSources(app)]);
     expect({ ...served, servers: [] }).toEqual(JSON.parse(JSON.stringify({ ...made, servers: [] })));
     expect(served.servers).toEqual([{ url: expect.stringMatching(/^https:\/\/\w+\.perkway\.test$/) }]);
   });
 
-  it.each(APPS)('%s asks for a credential where its document does', async (app) => {
+  it.each(APPS)('%s requires a credential where documented', async (app) => {
     for (const route of routesOf(await documentOf(app))) {
       const { status } = await send(app, route);
       expect([route.name, status === 401]).toEqual([route.name, route.security!.length > 0]);
@@ -113,7 +113,7 @@ describe('the fleet, as its documents say', () => {
 
   const keyed = ['perks', 'boost', 'gift-cards', 'token-issuer'] as const;
   it.each(keyed)(
-    '%s takes the key from the query, refuses roles and tells limits where its document says so',
+    '%s accepts a key in the query, refuses roles and reports limits where documented',
     async (app) => {
       for (const route of routesOf(await documentOf(app))) {
         if (route.security!.length === 0) continue;
@@ -127,7 +127,7 @@ describe('the fleet, as its documents say', () => {
     },
   );
 
-  it.each(keyed)('%s lets a key of role JOURNEY call what is for browsers, and nothing else', async (app) => {
+  it.each(keyed)('%s allows a JOURNEY key for browser operations only', async (app) => {
     for (const route of routesOf(await documentOf(app))) {
       if (route.security!.length === 0) continue;
       for (const key of [{ header: journeyKey }, { query: journeyKey }]) {

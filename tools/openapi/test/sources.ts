@@ -5,7 +5,7 @@ import { documentOf, type AppSources, type OpenApiDocument } from '../src/docume
 
 export const APPS_FOLDER = join(__dirname, '../../../apps');
 
-/** An app's own part of what it is made of. By path, since apps are nothing to be imported by name. */
+/** Loads an app's sources by path, because apps cannot be imported by name. */
 export async function sourcesOf(app: AppName): Promise<AppSources> {
   const folder = join(APPS_FOLDER, app, 'src');
   const [{ defineApp }, { envSpec }] = await Promise.all([

@@ -1,6 +1,6 @@
 import type { OpenApiDocument } from '../src/documents';
 
-// The parts of a document that tests look at; nothing in ours is a reference but schemas.
+// The parts of a document that tests read. In our documents only schemas are references.
 
 export interface Schema {
   $ref?: string;
@@ -40,7 +40,7 @@ export interface Operation {
   responses: Record<string, Response>;
 }
 export interface Route extends Operation {
-  /** `GET /pools`, to tell where something is wrong. */
+  /** Method and path, such as `GET /pools`, for messages. */
   name: string;
   method: string;
   path: string;
@@ -59,7 +59,7 @@ export const routesOf = (document: OpenApiDocument): Route[] =>
 export const schemasOf = (document: OpenApiDocument) =>
   (document.components?.schemas ?? {}) as Record<string, Schema>;
 
-/** Every body, parameter and header of a document, and where it is. */
+/** Returns every body, parameter and header of a document with its location. */
 export function valuesOf(document: OpenApiDocument): [where: string, value: Valued][] {
   return routesOf(document).flatMap(({ name, parameters, requestBody, responses }) => [
     ...parameters.map((parameter) => [`${name} ${parameter.name}`, parameter] as [string, Valued]),
@@ -74,7 +74,7 @@ export function valuesOf(document: OpenApiDocument): [where: string, value: Valu
   ]);
 }
 
-/** Every schema of a document with all that are in it, and where it is. */
+/** Returns every schema of a document, including nested ones, with its location. */
 export function* allSchemas(document: OpenApiDocument): Generator<[where: string, schema: Schema]> {
   for (const [name, schema] of Object.entries(schemasOf(document))) yield* nested(name, schema);
   for (const [where, { schema }] of valuesOf(document)) if (schema) yield* nested(where, schema);

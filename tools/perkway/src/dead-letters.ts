@@ -1,14 +1,15 @@
-/**
- * `perkway dead-letters`: what could not be stored, a line each; with a number, that one as it was put aside;
- * `perkway dead-letters replay <number>... | all` hands them to the ingest again, of a release that knows better. One that it
- * refuses again is put aside again. NATS_URL names a user who may do everything.
- */
+import { headers } from '@nats-io/transport-node';
 import { jetstream, jetstreamManager, type JetStreamManager, type StoredMsg } from '@nats-io/jetstream';
-import { TRACKING_DEAD_STREAM, trackingSubject } from '@perkway/domain';
+import { readCommandLine } from '@perkway/command-line';
+import { TRACKING_DEAD_STREAM, TRACKING_REPLAY_SUBJECT, TRACKING_SOURCE_HEADER } from '@perkway/domain';
 import { withBroker } from '@perkway/local-servers';
 import { CommandError, readOperatorUrl, runCommand } from './read-variable.js';
 
-const REPLAY_SUBJECT = trackingSubject('replay');
+const USAGE = `perkway dead-letters [<number> ... | replay <number> ... | replay all]
+
+Lists the events that could not be stored, one line each. With numbers, prints those events as received. With replay, sends
+them to the ingest again, for use after an upgrade that can store them; what still cannot be stored becomes a dead letter again.
+NATS_URL must name a user with all permissions.`;
 
 async function* lettersOf({ streams }: JetStreamManager): AsyncGenerator<StoredMsg> {
   const { state } = await streams.info(TRACKING_DEAD_STREAM);
@@ -23,12 +24,13 @@ const write = (line: object): void => void process.stdout.write(`${JSON.stringif
 function readNumbers(texts: string[]): number[] {
   const numbers = texts.map(Number);
   if (texts.length === 0 || !numbers.every((number) => Number.isInteger(number) && number > 0))
-    throw new CommandError('Which ones? Give the numbers that `perkway dead-letters` says, or all.');
+    throw new CommandError('Give the numbers that `perkway dead-letters` prints, or all.');
   return numbers;
 }
 
 await runCommand(async () => {
-  const [action, ...rest] = process.argv.slice(2);
+  const { positionals } = readCommandLine(USAGE, { allowPositionals: true });
+  const [action, ...rest] = positionals;
   const isReplay = action === 'replay';
   const wanted = isReplay
     ? rest[0] === 'all'
@@ -46,19 +48,21 @@ await runCommand(async () => {
       if (!action) write({ ...head, bytes: data.length });
       else if (!isReplay) process.stdout.write(`${Buffer.from(data).toString()}\n`);
       else if (Date.now() - time.getTime() < config.duplicate_window / 1e6)
-        // Refused again by then, it would be taken for the letter that has just been removed.
+        // If it is refused again, the broker would take the new dead letter for a duplicate of the removed one.
         write({
           ...head,
           replayed: false,
-          because: 'it is younger than the broker remembers: try again later',
+          because: 'it is too recent for the duplicate window of the broker: retry later',
         });
       else {
-        // First there, then gone here: an event that is in both is stored once.
-        await jetstream(connection).publish(REPLAY_SUBJECT, data);
+        // Publish before deleting: an event in both places is stored once.
+        const named = headers();
+        named.set(TRACKING_SOURCE_HEADER, header.get(TRACKING_SOURCE_HEADER));
+        await jetstream(connection).publish(TRACKING_REPLAY_SUBJECT, data, { headers: named });
         await manager.streams.deleteMessage(TRACKING_DEAD_STREAM, seq);
         write({ ...head, replayed: true });
       }
     }
-    if (missing.size > 0) throw new CommandError(`There is no dead letter ${[...missing].join(', ')}.`);
+    if (missing.size > 0) throw new CommandError(`No such dead letter: ${[...missing].join(', ')}.`);
   });
 });

@@ -1,12 +1,15 @@
-/**
- * `perkway distribute`: distributes the event store by account over the nodes of a Citus cluster. DATABASE_ADMIN_URL is a
- * superuser's at the coordinator, and its database that of analytics-query: provisioned, migrated, with the extension and its
- * nodes. May be run again, and has to be after a migration that adds a table.
- */
+import { readCommandLine } from '@perkway/command-line';
 import { distributeEvents } from '@perkway/local-servers';
 import { CommandError, readVariable, runCommand } from './read-variable.js';
 
+const USAGE = `perkway distribute
+
+Distributes the event store by account over the nodes of a Citus cluster. DATABASE_ADMIN_URL must connect to the coordinator as a
+superuser, and its database must be that of analytics-query: provisioned, migrated, with the extension and worker nodes. Run it
+again after a migration that adds a table.`;
+
 await runCommand(async () => {
+  readCommandLine(USAGE, {});
   const adminUrl = readVariable('DATABASE_ADMIN_URL');
   if (!adminUrl) throw new CommandError('DATABASE_ADMIN_URL is missing.');
   process.stdout.write(`${JSON.stringify({ msg: 'distributed', ...(await distributeEvents(adminUrl)) })}\n`);

@@ -1,16 +1,18 @@
-/**
- * `perkway provision`: one role and one schema for each app whose DATABASE_URL is given as `<APP>_DATABASE_URL`
- * (`GIFT_CARDS_DATABASE_URL`; from a file with `_FILE`), on the server of DATABASE_ADMIN_URL. Waits for the server; may
- * be run again, and sets the passwords of the URLs each time.
- */
+import { readCommandLine } from '@perkway/command-line';
 import { FLEET, hasDatabase, APPS, READER_ROLE, type DatabaseApp } from '@perkway/fleet';
 import { provisionDatabase } from '@perkway/local-servers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CommandError, readVariable, runCommand } from './read-variable.js';
 
+const USAGE = `perkway provision
+
+Creates a role and a schema for each app whose DATABASE_URL is given as <APP>_DATABASE_URL (such as GIFT_CARDS_DATABASE_URL, or
+in a file with the suffix _FILE), on the server of DATABASE_ADMIN_URL. Waits for the server. It may be run again, and sets the
+passwords in the URLs each time.`;
+
 const WAIT_LIMIT_MS = 300_000;
 const PAUSE_MS = 1_000;
-/** The server is not there yet, or is starting. */
+/** Errors of a server that is not running yet, or is starting. */
 const NOT_YET = [
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -44,7 +46,7 @@ function readLogin(variable: string, role: string): Login | undefined {
   return login;
 }
 
-/** Of the apps that the environment names. */
+/** Reads the logins of the apps with a URL in the environment. */
 function readLogins(): { apps: DatabaseApp[]; logins: Login[] } {
   const logins: Login[] = [];
   const apps = APPS.filter(hasDatabase).filter((app) => {
@@ -56,19 +58,23 @@ function readLogins(): { apps: DatabaseApp[]; logins: Login[] } {
     return login !== undefined;
   });
   if (apps.length === 0)
-    throw new CommandError('No app is named: set <APP>_DATABASE_URL, such as PERKS_DATABASE_URL.');
+    throw new CommandError('No app is given. Set <APP>_DATABASE_URL, such as PERKS_DATABASE_URL.');
   if (apps.includes('analytics-query')) {
     const reader = readLogin('READER_DATABASE_URL', READER_ROLE);
-    if (!reader) throw new CommandError('READER_DATABASE_URL is missing: analytics-query has a second role.');
+    if (!reader)
+      throw new CommandError('READER_DATABASE_URL is missing. analytics-query needs it for its second role.');
     logins.push(reader);
   }
   const databases = new Set(logins.map(({ database }) => database));
   if (databases.size > 1)
-    throw new CommandError(`One run makes one database, and the URLs name ${[...databases].join(' and ')}.`);
+    throw new CommandError(
+      `All URLs must name the same database, but they name ${[...databases].join(' and ')}.`,
+    );
   return { apps, logins };
 }
 
 await runCommand(async () => {
+  readCommandLine(USAGE, {});
   const adminUrl = readVariable('DATABASE_ADMIN_URL');
   if (!adminUrl) throw new CommandError('DATABASE_ADMIN_URL is missing.');
   const { apps, logins } = readLogins();

@@ -1,29 +1,32 @@
 import { readFileSync } from 'node:fs';
 
-/** Something that the person who ran the command can mend, in one sentence. */
+/** A problem that the user can fix, in one sentence. */
 export class CommandError extends Error {}
 
-/** `NAME`, or the contents of the file that `NAME_FILE` names; undefined if neither is set. */
+/** Returns `NAME`, or the contents of the file that `NAME_FILE` names; undefined if neither is set. */
 export function readVariable(name: string): string | undefined {
   const file = process.env[`${name}_FILE`];
   if (!file) return process.env[name] || undefined;
   try {
     return readFileSync(file, 'utf8').trim() || undefined;
   } catch (cause) {
-    throw new CommandError(`${name}_FILE cannot be read (${(cause as NodeJS.ErrnoException).code}).`, {
-      cause,
-    });
+    throw new CommandError(
+      `Cannot read the file of ${name}_FILE (${(cause as NodeJS.ErrnoException).code}).`,
+      {
+        cause,
+      },
+    );
   }
 }
 
-/** Of the broker, for commands that look into its streams. */
+/** Returns the operator's broker URL, for commands that read streams. */
 export function readOperatorUrl(): string {
   const url = readVariable('NATS_URL');
-  if (!url) throw new CommandError('NATS_URL is missing: the URL of a user who may do everything.');
+  if (!url) throw new CommandError('NATS_URL is missing. Set the URL of a user with all permissions.');
   return url;
 }
 
-/** Runs a command; what went wrong is one line on standard error and exit code 1. */
+/** Runs a command. An error becomes one line on standard error and exit code 1. */
 export async function runCommand(work: () => Promise<void>): Promise<void> {
   try {
     await work();

@@ -1,21 +1,22 @@
-/**
- * `perkway replay --from <time>`: everything that was tracked since then is stored again, as far back as the stream
- * reaches. For a database that was restored to an earlier state; harmless otherwise, because an event that is there
- * already is not stored twice. NATS_URL names a user who may do everything. The ingest may run meanwhile.
- */
 import { jetstreamManager, DeliverPolicy, JetStreamApiError, type ConsumerConfig } from '@nats-io/jetstream';
 import { TimeoutError } from '@nats-io/transport-node';
+import { readCommandLine } from '@perkway/command-line';
 import { TRACKING_CONSUMER, TRACKING_STREAM } from '@perkway/domain';
 import { withBroker } from '@perkway/local-servers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { CommandError, readOperatorUrl, runCommand } from './read-variable.js';
 
-/** The ingest, which misses its consumer, may have made it anew before this does: from the first event on. */
+const USAGE = `perkway replay --from <time>
+
+Stores again all events tracked since a point in time, as far back as the stream goes. Use it after restoring a database to an
+earlier state; otherwise it is harmless, because no event is stored twice. NATS_URL must name a user with all permissions. The
+ingest may run meanwhile.`;
+
+/** Retries, because the ingest may recreate its missing consumer first, from the first event on. */
 const ATTEMPTS = 10;
 
-/** Brokers that were all started a moment ago answer only when they have agreed on who leads. */
-const PATIENCE_MS = 30_000;
+/** Brokers that have just started do not respond until they have elected a leader. */
+const TIMEOUT_MS = 30_000;
 const PAUSE_MS = 500;
 
 const isApiError = (error: unknown): error is JetStreamApiError => error instanceof JetStreamApiError;
@@ -26,11 +27,11 @@ const isUnanswered = (error: unknown): boolean =>
 function readTime(text: string | undefined): Date {
   const time = new Date(text ?? '');
   if (!text || Number.isNaN(time.getTime()))
-    throw new CommandError('From when? Give --from with a time, such as 2026-01-31T09:00:00Z.');
+    throw new CommandError('--from must be a time, such as 2026-01-31T09:00:00Z.');
   return time;
 }
 
-/** Of the consumer that is made anew, which may be gone when this is tried again. */
+/** Configuration of the consumer to recreate, kept because the consumer may be gone at a retry. */
 let config: ConsumerConfig | undefined;
 
 const replayFrom = (from: Date): Promise<void> =>
@@ -62,14 +63,14 @@ const replayFrom = (from: Date): Promise<void> =>
       }
     if (state.messages > 0 && state.first_seq > 1 && from < new Date(state.first_ts))
       throw new CommandError(
-        `The stream reaches back to ${state.first_ts} only: what was tracked before is not replayed.`,
+        `The stream goes back to ${state.first_ts} only. Earlier events are not replayed.`,
       );
   });
 
 await runCommand(async () => {
-  const { values } = parseArgs({ options: { from: { type: 'string' } } });
+  const { values } = readCommandLine(USAGE, { options: { from: { type: 'string' } } });
   const from = readTime(values.from);
-  for (const deadline = Date.now() + PATIENCE_MS; ; await sleep(PAUSE_MS))
+  for (const deadline = Date.now() + TIMEOUT_MS; ; await sleep(PAUSE_MS))
     try {
       return await replayFrom(from);
     } catch (error) {

@@ -1,22 +1,29 @@
-/**
- * `perkway reporting-role <account> [--file <file>] [--drop]`: a role that a BI tool logs in as, which reads that account's
- * rows through the views of the schema `reporting` and nothing else. Called again it gives a new password. The database is
- * that of DATABASE_ADMIN_URL, provisioned and migrated; the rights that `perkway provision` needs are enough.
- */
+import { readCommandLine } from '@perkway/command-line';
 import { isCallerId, REPORTING } from '@perkway/domain';
 import { FLEET } from '@perkway/fleet';
 import { actingAs, withAdminClient } from '@perkway/local-servers';
 import { writeFileSync } from 'node:fs';
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
-import { parseArgs } from 'node:util';
 import type pg from 'pg';
 import { CommandError, readVariable, runCommand } from './read-variable.js';
 
+const USAGE = `perkway reporting-role <account> [--file <file>] [--drop]
+
+Creates the role with which a BI tool reads the account's rows through the views of the schema reporting and nothing else, and
+prints its URL. Run again, it sets a new password. DATABASE_ADMIN_URL must name the provisioned and migrated database; the rights
+that perkway provision needs are enough. In a checkout: npm run reporting-role -- <account>.
+
+  --file <file>  writes the URL to a new file instead
+  --drop         drops the role`;
+
 const OWNER = FLEET['analytics-query'].database.role;
-/** Names are seen by everybody on the server, so they say nothing of the account. */
+/** Random, because everybody on the server can see role names. */
 const newName = (): string => `reporting_${randomBytes(6).toString('hex')}`;
 
-/** What the server keeps of a password (RFC 5803), made here so that the password is in no statement and no log of it. */
+/**
+ * Computes the SCRAM verifier that the server stores (RFC 5803), so that the password is in no statement and no server
+ * log.
+ */
 function verifierOf(password: string): string {
   const iterations = 4096;
   const salt = randomBytes(16);
@@ -28,7 +35,7 @@ function verifierOf(password: string): string {
 }
 
 async function roleOf(client: pg.Client, account: string): Promise<string | undefined> {
-  // From the catalogue, because whoever provisions may not look into the schemas.
+  // Looked up in the catalogue, because the provisioning user may lack access to the schemas.
   const { rows: found } = await client.query<{ there: boolean }>(
     `select exists (select from pg_class c join pg_namespace n on n.oid = c.relnamespace
        where n.nspname || '.' || c.relname = $1) as there`,
@@ -36,7 +43,7 @@ async function roleOf(client: pg.Client, account: string): Promise<string | unde
   );
   if (!found[0]!.there)
     throw new CommandError(
-      'This database has no views for reporting yet: run `perkway provision`, then the migrations of analytics-query.',
+      'This database has no reporting views yet. Run `perkway provision`, then the migrations of analytics-query.',
     );
   return actingAs(client, OWNER, async () => {
     const { rows } = await client.query<{ role: string }>(
@@ -47,18 +54,31 @@ async function roleOf(client: pg.Client, account: string): Promise<string | unde
   });
 }
 
-/** The one thing that any role may write. Only a superuser can forbid it, and nothing here has a use for it. */
-async function forbidLargeObjects(client: pg.Client): Promise<void> {
-  const { rows } = await client.query<{ super: boolean }>(
-    'select rolsuper as super from pg_roles where rolname = current_user',
+/**
+ * Revokes what any role may write by default: large objects, and messages in the WAL. Only a superuser can, and nothing
+ * here needs them.
+ */
+async function forbidWrites(client: pg.Client): Promise<void> {
+  const { rows: functions } = await client.query<{ name: string }>(
+    `select p.oid::regprocedure as name from pg_proc p
+     where p.pronamespace = 'pg_catalog'::regnamespace
+       and p.proname in ('lo_creat', 'lo_create', 'lo_from_bytea', 'pg_logical_emit_message')
+       and (select rolsuper from pg_roles where rolname = current_user)`,
   );
-  if (rows[0]!.super)
-    await client.query(
-      'revoke execute on function lo_creat(int), lo_create(oid), lo_from_bytea(oid, bytea) from public',
-    );
+  for (const { name } of functions) await client.query(`revoke execute on function ${name} from public`);
 }
 
-/** @returns the name of the role, whose rights and settings are as they should be */
+/** Revokes the default right to connect to other databases. Only their owner can; the guard ends other connections. */
+async function closeOtherDatabases(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ name: string }>(
+    `select datname as name from pg_database
+     where datname <> current_database() and datallowconn and pg_has_role(datdba, 'usage')`,
+  );
+  for (const { name } of rows)
+    await client.query(`revoke connect, temporary on database ${client.escapeIdentifier(name)} from public`);
+}
+
+/** Creates the role, or resets the rights and settings of an existing one. @returns its name */
 async function make(client: pg.Client, account: string, password: string): Promise<string> {
   const known = await roleOf(client, account);
   const role = known ?? newName();
@@ -67,23 +87,24 @@ async function make(client: pg.Client, account: string, password: string): Promi
   await client.query(
     `alter role ${role} connection limit ${REPORTING.connections} password '${verifierOf(password)}'`,
   );
-  // Those that the role has changed for itself too.
+  // Including settings that the role changed itself.
   await client.query(`alter role ${role} reset all`);
   for (const setting of [
     `search_path = ${REPORTING.schema}`,
     `statement_timeout = ${REPORTING.statementTimeoutMs}`,
     `idle_in_transaction_session_timeout = ${REPORTING.statementTimeoutMs}`,
     'default_transaction_read_only = on',
-    // Pages of the covering index cost little out of order.
+    // Random reads of the covering index are cheap.
     'random_page_cost = 1.1',
   ])
     await client.query(`alter role ${role} set ${setting}`);
   const { rows } = await client.query<{ name: string }>('select current_database() as name');
   await client.query(`grant connect on database ${client.escapeIdentifier(rows[0]!.name)} to ${role}`);
   await client.query(`grant ${REPORTING.group} to ${role} with inherit true, set false`);
-  // So that the app may end what runs too long.
+  // Lets the app terminate queries that run too long.
   await client.query(`grant ${role} to ${OWNER} with inherit true, set false`);
-  await forbidLargeObjects(client);
+  await forbidWrites(client);
+  await closeOtherDatabases(client);
   if (!known)
     await actingAs(client, OWNER, () =>
       client.query(`insert into ${REPORTING.roles} (account_id, role) values ($1, $2)`, [account, role]),
@@ -91,7 +112,7 @@ async function make(client: pg.Client, account: string, password: string): Promi
   return role;
 }
 
-/** @returns whether there was one */
+/** @returns whether the role existed */
 async function drop(client: pg.Client, account: string): Promise<boolean> {
   const role = await roleOf(client, account);
   if (role === undefined) return false;
@@ -110,30 +131,30 @@ async function drop(client: pg.Client, account: string): Promise<boolean> {
 }
 
 await runCommand(async () => {
-  const { positionals, values } = parseArgs({
+  const { positionals, values } = readCommandLine(USAGE, {
     allowPositionals: true,
     options: { drop: { type: 'boolean', default: false }, file: { type: 'string' } },
   });
   const [account] = positionals;
   if (!account || positionals.length > 1 || !isCallerId(account))
-    throw new CommandError('Of which account? perkway reporting-role <account> [--file <file>] [--drop]');
+    throw new CommandError('Give one account: perkway reporting-role <account> [--file <file>] [--drop]');
   const adminUrl = readVariable('DATABASE_ADMIN_URL');
   if (!adminUrl) throw new CommandError('DATABASE_ADMIN_URL is missing.');
   await withAdminClient(adminUrl, async (client) => {
-    // One at a time, and all or nothing.
+    // A lock and a transaction: one run at a time, and all or nothing.
     await client.query('begin');
     await client.query(`select pg_advisory_xact_lock(hashtextextended('${REPORTING.roles}', 0))`);
     if (values.drop) {
       const dropped = await drop(client, account);
       await client.query('commit');
-      process.stdout.write(dropped ? 'The role is gone.\n' : 'There was none.\n');
+      process.stdout.write(dropped ? 'The role was dropped.\n' : 'The account has no role.\n');
       return;
     }
     const password = randomBytes(24).toString('base64url');
     const role = await make(client, account, password);
     const url = new URL(adminUrl);
     [url.username, url.password] = [role, password];
-    // Written before the role is there: a password that nobody got would be of no use.
+    // Written before the commit, because a role with a lost password is useless.
     if (values.file) writeFileSync(values.file, `${url.href}\n`, { mode: 0o600, flag: 'wx' });
     await client.query('commit');
     process.stdout.write(values.file ? `Written to ${values.file}.\n` : `${url.href}\n`);

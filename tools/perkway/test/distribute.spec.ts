@@ -1,6 +1,6 @@
 import { runNode, testDatabase, type TestDatabase } from '@perkway/testing';
 
-/** On a plain Postgres; on Citus the tests of analytics-query run over what this makes, see tools/citus. */
+/** On a plain Postgres. On Citus, the tests of analytics-query run on a distributed store, see tools/citus. */
 describe('perkway distribute', () => {
   let database: TestDatabase;
   beforeAll(async () => {
@@ -11,11 +11,10 @@ describe('perkway distribute', () => {
   const distribute = (env: Record<string, string>) =>
     runNode(['--import', 'tsx', 'tools/perkway/src/distribute.ts'], { env });
 
-  it('says plainly that a plain Postgres has nothing to distribute over, and changes nothing', async () => {
+  it('explains that a plain Postgres needs no distribution, and changes nothing', async () => {
     expect(await distribute({ DATABASE_ADMIN_URL: database.urls.admin })).toEqual({
       exitCode: 1,
-      output:
-        'This database has no extension citus: nothing to distribute over. A plain Postgres stays as it is.\n',
+      output: 'This database does not have the citus extension. A plain Postgres needs no distribution.\n',
     });
     const [role] = await database.query<{ settings: string[] }>(
       `select rolconfig as settings from pg_roles where rolname = 'analytics_reader'`,
@@ -23,7 +22,7 @@ describe('perkway distribute', () => {
     expect(role!.settings.filter((setting) => setting.startsWith('citus'))).toEqual([]);
   });
 
-  it('says what it lacks', async () => {
+  it('names the missing variable', async () => {
     expect(await distribute({})).toEqual({ exitCode: 1, output: 'DATABASE_ADMIN_URL is missing.\n' });
   });
 });

@@ -1,12 +1,16 @@
-/**
- * Fills the event store with synthetic events: `npm run seed:events -- --events 10000000 [--seed 1] [--remove]`. The
- * database is DATABASE_URL (the role analytics or a superuser), else that of the local stack (STACK_FILE), whose
- * accounts `synthetic-01` to `synthetic-20` are then made too.
- */
 import { readFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
+import { readCommandLine, refuseUsage } from '@perkway/command-line';
 import { removeSeeded, seed, SeedError } from './seed.js';
 import { accounts, HOUR_MS } from './synthetic-events.js';
+
+const USAGE = `npm run seed:events -- [--events <number>] [--seed <number>] [--remove]
+
+Fills the event store with synthetic events. Uses DATABASE_URL (the role analytics or a superuser) or else the local stack
+(STACK_FILE), in which it also creates the accounts synthetic-01 to synthetic-20.
+
+  --events <number>  default: 1000000
+  --seed <number>    seed of the random numbers; default: 1
+  --remove           removes the synthetic events instead`;
 
 interface StackFile {
   databaseUrl: string;
@@ -20,14 +24,14 @@ function readStack(): StackFile | undefined {
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as StackFile;
   } catch {
-    throw new SeedError(`set DATABASE_URL, or start the local stack first (there is no ${file})`);
+    throw new SeedError(`set DATABASE_URL, or start the local stack first (${file} does not exist)`);
   }
 }
 
 const wholeNumber = (name: string, given: string, least: number): number => {
   const value = Number(given);
   if (!Number.isSafeInteger(value) || value < least)
-    throw new SeedError(`--${name} must be a whole number from ${least} up`);
+    refuseUsage(`--${name} must be a whole number, at least ${least}`);
   return value;
 };
 
@@ -50,18 +54,18 @@ function progressBar(total: number): (events: number) => void {
 
 async function makeAccounts({ hosts, adminKey }: StackFile): Promise<void> {
   for (const id of accounts) {
-    const answer = await fetch(`${hosts.token}/admin/accounts/${id}`, {
+    const response = await fetch(`${hosts.token}/admin/accounts/${id}`, {
       method: 'PUT',
       headers: { 'x-api-key': adminKey, 'content-type': 'application/json' },
       body: JSON.stringify({ name: `Synthetic events ${id.slice(-2)}` }),
       signal: AbortSignal.timeout(10_000),
     });
-    if (!answer.ok) throw new SeedError(`the account ${id} could not be made: ${answer.status}`);
+    if (!response.ok) throw new SeedError(`creating the account ${id} returned ${response.status}`);
   }
 }
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({
+  const { values } = readCommandLine(USAGE, {
     options: {
       events: { type: 'string', default: '1000000' },
       seed: { type: 'string', default: '1' },
@@ -72,7 +76,7 @@ async function main(): Promise<void> {
   const databaseUrl = stack?.databaseUrl ?? process.env.DATABASE_URL!;
   if (values.remove) {
     await removeSeeded(databaseUrl);
-    process.stdout.write('The synthetic events are gone.\n');
+    process.stdout.write('The synthetic events were removed.\n');
     return;
   }
   const events = wholeNumber('events', values.events, 1);
@@ -86,7 +90,7 @@ async function main(): Promise<void> {
   const added = await seed({ databaseUrl, plan, onProgress: progressBar(events) });
   process.stdout.write(
     added === 0
-      ? `The ${events.toLocaleString('en')} synthetic events were there already.\n`
+      ? `The ${events.toLocaleString('en')} synthetic events exist already.\n`
       : `${added.toLocaleString('en')} synthetic events for ${accounts.length} accounts (${accounts[0]} to ${accounts.at(-1)}) in ${((Date.now() - started) / 1000).toFixed(0)} s.\n`,
   );
 }
@@ -94,10 +98,8 @@ async function main(): Promise<void> {
 try {
   await main();
 } catch (error) {
-  const isExpected =
-    error instanceof SeedError || (error as { code?: string }).code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION';
   process.stderr.write(
-    `${isExpected ? (error as Error).message : ((error as Error).stack ?? String(error))}\n`,
+    `${error instanceof SeedError ? (error as Error).message : ((error as Error).stack ?? String(error))}\n`,
   );
   process.exitCode = 1;
 }

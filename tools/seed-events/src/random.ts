@@ -1,4 +1,4 @@
-/** Numbers that look random and are the same for the same seed (xorshift with 32 bits of state). */
+/** A seeded pseudo-random generator (xorshift with 32 bits of state). */
 export class Random {
   private state: number;
 
@@ -7,7 +7,7 @@ export class Random {
     for (let warm = 0; warm < 4; warm += 1) this.bits();
   }
 
-  /** A signed 32-bit number. */
+  /** Returns a signed 32-bit integer. */
   bits(): number {
     let x = this.state;
     x ^= x << 13;
@@ -16,7 +16,7 @@ export class Random {
     return (this.state = x);
   }
 
-  /** From 0 to below `limit`. */
+  /** Returns an integer from 0 to `limit` - 1. */
   below(limit: number): number {
     return Math.floor(((this.bits() >>> 0) / 0x1_0000_0000) * limit);
   }
@@ -25,7 +25,7 @@ export class Random {
     return (this.bits() >>> 0) / 0x1_0000_0000 < probability;
   }
 
-  /** Few come up often and many seldom: the first of 100 about every tenth time. */
+  /** Returns low numbers more often: the first of 100 about every tenth time. */
   skewed(limit: number): number {
     const uniform = (this.bits() >>> 0) / 0x1_0000_0000;
     return Math.floor(limit * uniform * uniform);

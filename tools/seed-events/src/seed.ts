@@ -20,7 +20,7 @@ const WORKERS = 2;
 export class SeedError extends Error {}
 
 export interface SeedOptions {
-  /** Of the role that owns the schema, or a superuser's. */
+  /** Connects as the owner of the schema, or as a superuser. */
   databaseUrl: string;
   plan: SeedPlan;
   onProgress: (events: number) => void;
@@ -34,15 +34,15 @@ const connect = async (databaseUrl: string): Promise<pg.Client> => {
     options: '-c search_path=analytics -c synchronous_commit=off -c maintenance_work_mem=256MB',
   });
   await client.connect();
-  // What a superuser makes would not be the app's.
+  // The app must own the new partitions.
   await client.query('set role analytics');
   return client;
 };
 
 /**
- * Fills the event store of a database that has the tables. Each month is one transaction, and a month that is there
- * is left alone, so that a seeding that was broken off goes on.
- * @returns how many events were added
+ * Fills a migrated event store. Each month is one transaction, and existing months are skipped, so an interrupted run
+ * can be continued.
+ * @returns the number of events added
  */
 export async function seed({ databaseUrl, plan, onProgress }: SeedOptions): Promise<number> {
   const client = await connect(databaseUrl);
@@ -70,7 +70,7 @@ export async function seed({ databaseUrl, plan, onProgress }: SeedOptions): Prom
   }
 }
 
-/** What was seeded first stands in the database, so that the same command later finds the same hours. */
+/** Reads the stored plan of an earlier run, or stores this one, so that repeated runs produce the same hours. */
 async function agreePlan(client: pg.Client, plan: SeedPlan): Promise<SeedPlan> {
   await client.query(
     'create table if not exists synthetic_events (events bigint not null, seed bigint not null, until timestamptz not null)',
@@ -89,7 +89,7 @@ async function agreePlan(client: pg.Client, plan: SeedPlan): Promise<SeedPlan> {
   }
   if (Number(known.events) !== plan.events || Number(known.seed) !== plan.seed)
     throw new SeedError(
-      `this database has ${known.events} synthetic events of seed ${known.seed}: take them away with --remove first`,
+      `this database has ${known.events} synthetic events with seed ${known.seed}. Remove them with --remove first.`,
     );
   return { ...plan, until: known.until.getTime() };
 }
@@ -140,7 +140,7 @@ async function seedMonth(
       await client.query(`delete from tracking_events where account_id = any($1) and ${ofMonth(month)}`, [
         accounts,
       ]);
-    // A new month is filled first and gets its keys afterwards, which takes a third of the time.
+    // A new month is filled before its indexes are created, which takes a third of the time.
     else
       await client.query(`create table ${partition} (like tracking_events including all excluding indexes)`);
     await copy(client, exists ? 'tracking_events' : partition, copyLines(month, plan), month, onProgress);
@@ -190,12 +190,12 @@ async function copy(
     onProgress(lines);
     if (!stream.write(chunk)) await Promise.race([once(stream, 'drain'), failed]);
   }
-  if (told !== events) throw new Error(`${told} lines were made for ${events} events`);
+  if (told !== events) throw new Error(`generated ${told} lines for ${events} events`);
   stream.end();
   await Promise.race([once(stream, 'finish'), failed]);
 }
 
-/** Takes away what a seeding has added, and nothing else. */
+/** Removes the synthetic events, and nothing else. */
 export async function removeSeeded(databaseUrl: string): Promise<void> {
   const client = await connect(databaseUrl);
   try {

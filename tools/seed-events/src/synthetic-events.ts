@@ -1,13 +1,13 @@
 import { Random } from './random.js';
 
-/** What nobody takes for real: every account, perk and campaign of a seeding begins with it. */
+/** Prefix of every account, perk and campaign, so that nobody takes them for real. */
 export const MARK = 'synthetic';
 
 export interface SeedPlan {
-  /** In all, to the last one. */
+  /** Total number of events. */
   events: number;
   seed: number;
-  /** Epoch milliseconds of a whole hour; the last event is before it. */
+  /** Epoch milliseconds of a full hour. All events are earlier. */
   until: number;
 }
 
@@ -30,11 +30,11 @@ export const campaigns = Array.from({ length: CAMPAIGNS }, (_, index) => ({
 }));
 export const ATTRIBUTES = ['segment', 'plan'];
 
-/** The biggest account has 20 times the events of the smallest. */
+/** The largest account has 20 times the events of the smallest. */
 const SHARES = accounts.map((_, index) => 1 / (index + 1));
 const SHARE_SUM = SHARES.reduce((sum, share) => sum + share, 0);
 const CUMULATED = SHARES.map((_, index) => SHARES.slice(0, index + 1).reduce((sum, share) => sum + share, 0));
-/** An account by a table, because a search for each of millions takes longer. */
+/** A lookup table for accounts, which is faster than millions of searches. */
 const ACCOUNT_TABLE = Array.from({ length: 4_096 }, (_, index) =>
   CUMULATED.findIndex((sum) => sum >= ((index + 0.5) / 4_096) * SHARE_SUM),
 );
@@ -44,16 +44,16 @@ const monthStart = (until: number, back: number): number => {
   return Date.UTC(at.getUTCFullYear(), at.getUTCMonth() - back, 1);
 };
 export interface MonthPlan {
-  /** `2026_01`, as the partition is called. */
+  /** The name of the partition, such as `2026_01`. */
   name: string;
   from: number;
   to: number;
-  /** Events of each hour of the month, as far as it lies before `until`. */
+  /** Number of events in each hour of the month before `until`. */
   hours: number[];
   events: number;
 }
 
-/** More by day than by night, on weekdays than at weekends, and from month to month. */
+/** Returns the weight of an hour: higher by day and on weekdays, and growing over time. */
 function weightOf(at: number, since: number): number {
   const date = new Date(at);
   const byHour = 1 + 0.8 * Math.sin(((date.getUTCHours() - 7) / 24) * 2 * Math.PI);
@@ -61,7 +61,7 @@ function weightOf(at: number, since: number): number {
   return byHour * byDay * (1 + (at - since) / (420 * 24 * HOUR_MS));
 }
 
-/** How many events fall into each hour: shares of the total, rounded so that they add up. */
+/** Returns the number of events per hour, rounded so that they add up to the total. */
 export function planMonths({ events, until }: SeedPlan): MonthPlan[] {
   const since = monthStart(until, MONTHS - 1);
   const hours: number[] = [];
@@ -86,7 +86,7 @@ export function planMonths({ events, until }: SeedPlan): MonthPlan[] {
   return months;
 }
 
-/** The columns of `tracking_events` that the lines of `copyLines` hold. */
+/** The columns of `tracking_events` in the order in which `copyLines` writes them. */
 export const COPY_COLUMNS = [
   ...['account_id', 'occurred_at', 'id', 'type', 'perk_id', 'perk_ids', 'collection_id', 'campaign_id'],
   ...['journey_id', 'channel', 'traffic_class', 'traffic_reason', 'utm_source', 'utm_medium', 'utm_campaign'],
@@ -105,7 +105,7 @@ const TRAFFIC: [cls: string, reason: string][] = [
   ['mail_proxy', 'address:mail-proxy'],
 ];
 
-/** The events of one month in the order of their hours, as text that `copy ... from stdin` reads. */
+/** Generates the events of one month, hour by hour, as input for `copy ... from stdin`. */
 export function* copyLines(month: MonthPlan, { seed }: SeedPlan): Generator<string> {
   const random = new Random(seed * 100_003 + month.from / HOUR_MS);
   const id = Buffer.alloc(16);
@@ -113,7 +113,7 @@ export function* copyLines(month: MonthPlan, { seed }: SeedPlan): Generator<stri
   for (const [hour, events] of month.hours.entries()) {
     const from = month.from + hour * HOUR_MS;
     for (let nth = 0; nth < events; nth += 1) {
-      // Roughly in order of time, all accounts in between each other, as events arrive.
+      // Roughly in order of time with all accounts interleaved, as events arrive.
       const at = from + Math.floor(((nth + random.below(1_000) / 1_000) / events) * HOUR_MS);
       for (let word = 0; word < 4; word += 1) id.writeInt32LE(random.bits(), word * 4);
       chunk += line(random, new Date(at).toISOString(), id.toString('base64url'));

@@ -1,7 +1,7 @@
 /**
- * Starts the built bundles as a whole stack beside any other, walks the demo's customer journey and the quickstart, stops it, and
- * looks for what a unit test cannot see: a bundle that does not load as ESM, a package that only development
- * has, a process or port left behind, a secret in a log.
+ * Starts the built bundles as a separate stack, runs the demo and the quickstart, and stops it. It finds what unit
+ * tests cannot: a bundle that does not load as ESM, an import of a development package, a process or port left behind,
+ * a secret in a log.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -46,7 +46,7 @@ async function exitCode(child: ChildProcess, limitMs: number, what: string): Pro
   }
 }
 
-/** Bundles may import what `npm ci --omit=dev` installs, and nothing else. */
+/** Bundles may import only what `npm ci --omit=dev` installs. */
 function checkBundleImports() {
   const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as {
     dependencies: Record<string, string>;
@@ -86,9 +86,9 @@ function checkLogs(stack: Stack) {
   for (const file of readdirSync(stack.logDir)) {
     const text = readFileSync(join(stack.logDir, file), 'utf8');
     if (secrets.some((secret) => text.toLowerCase().includes(secret.toLowerCase())))
-      throw new SmokeError(`${file} holds a secret in clear`);
+      throw new SmokeError(`${file} contains a secret in plain text`);
     const found = patterns.find((pattern) => pattern.test(text));
-    if (found) throw new SmokeError(`${file} holds something like a token (${found})`);
+    if (found) throw new SmokeError(`${file} contains what looks like a token (${found})`);
   }
 }
 
@@ -109,8 +109,8 @@ async function main() {
   try {
     const started = Date.now();
     while (!existsSync(stackFile)) {
-      if (stackProcess.exitCode !== null) throw new SmokeError('npm start ended before the stack was up');
-      if (Date.now() - started > START_LIMIT_MS) throw new SmokeError('the stack did not come up in time');
+      if (stackProcess.exitCode !== null) throw new SmokeError('npm start exited before the stack was ready');
+      if (Date.now() - started > START_LIMIT_MS) throw new SmokeError('the stack did not start in time');
       await sleep(200);
     }
     const stack = JSON.parse(readFileSync(stackFile, 'utf8')) as Stack;
@@ -120,7 +120,7 @@ async function main() {
       throw new SmokeError('npm run quickstart failed');
     stackProcess.kill('SIGINT');
     const code = await exitCode(stackProcess, STOP_LIMIT_MS, 'stopping');
-    if (code !== 0) throw new SmokeError(`npm start ended with code ${code} after Ctrl-C`);
+    if (code !== 0) throw new SmokeError(`npm start exited with code ${code} after Ctrl-C`);
     const survivors = Object.entries(stack.pids).filter(([, pid]) => isAlive(pid));
     if (survivors.length > 0)
       throw new SmokeError(`still running after Ctrl-C: ${survivors.map(([name]) => name).join(', ')}`);

@@ -1,28 +1,28 @@
 import type { RewardLink } from './reward-link.js';
 
-export type Answer =
+export type ApiResult =
   | { kind: 'link'; link: RewardLink }
   | { kind: 'expired' }
   | { kind: 'unknown' }
   | { kind: 'busy' }
   | { kind: 'away' };
 
-/** A connection that takes longer than this counts as none; slow ones get their time. */
+/** Slower responses count as a failed connection. Long, because mobile connections may be slow. */
 const TIMEOUT_MS = 30_000;
 
 let clockOffset = 0;
-/** Milliseconds of the server's clock, as of its last answer: an old phone's own may be far off. */
+/** Returns the server's time in milliseconds, as of its last response, because the clock of a phone may be far off. */
 export const serverNow = (): number => Date.now() + clockOffset;
 
-/** Asks for the link. Only `reveal` changes anything, and repeating it answers the same card. */
-export function ask(token: string, operation: 'get' | 'reveal'): Promise<Answer> {
-  const timeout = new Promise<Answer>((resolve) => setTimeout(resolve, TIMEOUT_MS, { kind: 'away' }));
-  return Promise.race([send(token, operation), timeout]).catch((): Answer => ({ kind: 'away' }));
+/** Requests the link. Only `reveal` changes anything, and repeating it returns the same card. */
+export function callApi(token: string, operation: 'get' | 'reveal'): Promise<ApiResult> {
+  const timeout = new Promise<ApiResult>((resolve) => setTimeout(resolve, TIMEOUT_MS, { kind: 'away' }));
+  return Promise.race([send(token, operation), timeout]).catch((): ApiResult => ({ kind: 'away' }));
 }
 
-async function send(token: string, operation: 'get' | 'reveal'): Promise<Answer> {
+async function send(token: string, operation: 'get' | 'reveal'): Promise<ApiResult> {
   const reveal = operation === 'reveal';
-  // The language that was chosen on the page is that of the product's texts too.
+  // The language chosen on the page also applies to the product's texts.
   const chosen = /[?&]lang=([\w-]+)/.exec(location.search);
   const query = chosen ? `?lang=${chosen[1]}` : '';
   const response = await fetch((reveal ? '/api/reward-link/reveal' : '/api/reward-link') + query, {

@@ -1,9 +1,9 @@
-// By a path of its own: the rest of the lib is not for browsers as old as those of the page.
+// Imported by its path, because other modules of the library do not run in the oldest browsers that the page supports.
 import { BLACK_TEXT, contrast, WHITE_TEXT } from '@perkway/domain/contrast';
 
 /**
- * Whether white or black text reads better on the colour. When an account's colour is saved, it is checked that one
- * of them reaches 4.5:1.
+ * Returns whether white text has at least the contrast of black text on this color. An account's color is checked when
+ * it is saved: one of the two reaches 4.5:1.
  */
 export const takesWhiteText = (color: string): boolean =>
   contrast(color, WHITE_TEXT) >= contrast(color, BLACK_TEXT);

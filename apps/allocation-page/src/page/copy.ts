@@ -1,6 +1,6 @@
 import { announce, one } from './view.js';
 
-/** How long "Copied" stands on the button. */
+/** How long the button shows "Copied". */
 const FEEDBACK_MS = 2_500;
 
 function selectText(element: Element): void {
@@ -16,13 +16,13 @@ async function copy(source: Element): Promise<boolean> {
     await navigator.clipboard.writeText(source.textContent!);
     return true;
   } catch {
-    // Older browsers, and pages without https: the selection stays, so that copying by hand is one step.
+    // In older browsers and on pages without https. The text stays selected, so that copying by hand is easy.
     selectText(source);
     return document.execCommand('copy');
   }
 }
 
-/** Copies what the button belongs to and says so, on the button and to a screen reader. */
+/** Copies the value of the button, and confirms it on the button and to screen readers. */
 export function setUpCopying(button: HTMLElement): void {
   const source = one(`[data-fill="${button.getAttribute('data-copy')}"]`);
   const label = button.querySelector<HTMLElement>('[data-label]')!;

@@ -1,7 +1,7 @@
 import { one } from './view.js';
 
 type Modules = boolean[][];
-/** What drawing.ts brings, which is loaded for the first code that is to be drawn. */
+/** The functions of drawing.ts, which is loaded when the first code is drawn. */
 export interface Drawing {
   qr(text: string): Modules;
   code128(text: string): Modules;
@@ -14,20 +14,20 @@ declare global {
 
 export interface Picture {
   modules: Modules;
-  /** Empty modules around it that scanners need. */
+  /** Width of the empty border that scanners need, in modules. */
   quiet: number;
 }
-/** What is drawn now, for the picture that is saved. */
+/** The code currently drawn, which the saved picture includes. */
 export let drawn: Picture | null = null;
 
 const SVG = 'http://www.w3.org/2000/svg';
-/** A bar code is as high as this part of its width. */
+/** Height of a barcode, as a fraction of its width. */
 const BAR_HEIGHT = 0.28;
 
 export const heightOf = ({ modules, quiet }: Picture, width: number): number =>
   modules.length > 1 ? modules.length + 2 * quiet : Math.round(width * BAR_HEIGHT);
 
-/** Dark modules as rectangles, each as wide as possible. */
+/** Yields the dark modules as rectangles that are as wide as possible. */
 export function* rectangles({ modules, quiet }: Picture): Generator<[x: number, y: number, width: number]> {
   for (let y = 0; y < modules.length; y += 1) {
     const row = modules[y]!;
@@ -59,7 +59,9 @@ function show(picture: Picture): void {
   box.hidden = false;
 }
 
-/** By a copy of the script that the page came with: no text ever becomes the address of a script. */
+/**
+ * Loads the script by cloning the page's `<template>`, so that Trusted Types allow it: no string becomes a script URL.
+ */
 const load = (): Promise<Drawing> =>
   new Promise((resolve, reject) => {
     const copy = document.importNode(one<HTMLTemplateElement>('template').content, true);
@@ -69,7 +71,7 @@ const load = (): Promise<Drawing> =>
     document.body.appendChild(copy);
   });
 
-/** Draws the code as a till reads it. The text stands there anyway, so that a failure is no loss. */
+/** Draws the code for a till's scanner. The page shows it as text anyway, so a failure is harmless. */
 export async function drawCode(format: string | undefined, text: string): Promise<void> {
   one('[data-draw]').hidden = true;
   drawn = null;
@@ -79,6 +81,6 @@ export async function drawCode(format: string | undefined, text: string): Promis
     drawn = { modules: drawing[format](text), quiet: format === 'qr' ? 4 : 10 };
     show(drawn);
   } catch {
-    // Too long for it, a letter that it cannot say, or no connection.
+    // The code is too long, has a character that the format lacks, or the script did not load.
   }
 }

@@ -2,7 +2,7 @@ import code128 from 'jsbarcode/bin/barcodes/CODE128/CODE128_AUTO.js';
 import { generate } from 'lean-qr';
 import type { Drawing } from './draw.js';
 
-/** Rows of modules, true is dark, without the quiet zone around them. */
+/** Encodes a text as rows of modules (true is dark), without the quiet zone. */
 const draw: Drawing = {
   qr: (text) => {
     const code = generate(text);

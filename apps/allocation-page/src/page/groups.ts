@@ -1,8 +1,8 @@
 const GROUP = 4;
 
 /**
- * The code in groups, between which a line may break: never beside a hyphen, where nobody could tell whether it belongs
- * to the code.
+ * Splits the code into groups, so that a line breaks only between two of them. Never splits next to a hyphen, because a
+ * reader could not tell whether the hyphen belongs to the code.
  */
 export function groupsOf(code: string): string[] {
   const groups: string[] = [];

@@ -1,12 +1,12 @@
-/** The part of JsBarcode that draws nothing: the package describes only the whole. */
+/** Types the encoder of JsBarcode alone; the package has types only for the whole library. */
 declare module 'jsbarcode/bin/barcodes/CODE128/CODE128_AUTO.js' {
-  /** A CommonJS module: what it calls its default is a member of ours. */
+  /** A CommonJS module: its `default` export is a member of the default import. */
   const code128: {
     default: new (
       text: string,
       options: object,
     ) => {
-      /** Modules as a text of 0 and 1. Throws for what the code cannot say. */
+      /** Returns the modules as a string of 0 and 1. Throws for characters that Code 128 lacks. */
       encode(): { data: string };
     };
   };

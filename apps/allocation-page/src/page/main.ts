@@ -1,4 +1,4 @@
-import { ask, serverNow, type Answer } from './api.js';
+import { callApi, serverNow, type ApiResult } from './api.js';
 import { setUpCopying } from './copy.js';
 import { drawCode } from './draw.js';
 import { formatAmount, formatCountry, formatDate, formatTimeLeft, localeFor } from './format.js';
@@ -8,9 +8,9 @@ import { showCode } from './show-code.js';
 import { tokenOfAddress, tokenOfText } from './token.js';
 import { all, announce, fill, one, present, show, showBrand, showProduct, type State } from './view.js';
 
-/** After this long the page says that it is still at work. */
+/** After this long, the page says that the connection seems slow. */
 const SLOW_MS = 4_000;
-/** The longest time a timer can wait for. */
+/** The longest delay that setTimeout supports. */
 const MAX_TIMER_MS = 0x7fffffff;
 
 const locale = localeFor(document.documentElement.lang, navigator.languages || []);
@@ -18,7 +18,9 @@ const revealButton = one('[data-reveal]');
 let token: string | null = null;
 let state: State = 'loading';
 let link: RewardLink | null = null;
-/** Answers to an older question (another link was pasted meanwhile) are dropped. */
+/**
+ * Number of the latest request. Responses to older requests, for example before another link was pasted, are dropped.
+ */
 let question = 0;
 let expiryTimer = 0;
 
@@ -30,7 +32,7 @@ function enter(next: State, byAction: boolean): void {
   if (!isSame && next !== 'revealing' && next !== 'loading') present(byAction);
 }
 
-/** Long amounts are written smaller on the card. */
+/** Returns a class that makes long amounts smaller on the card. */
 const sizeOf = (amount: string): string => (amount.length > 11 ? 'longer' : amount.length > 7 ? 'long' : '');
 
 function showTimeLeft(): void {
@@ -39,7 +41,7 @@ function showTimeLeft(): void {
   const left = link.expires_at * 1000 - serverNow();
   const text = formatTimeLeft(locale, left / 1000);
   fill('left', text && `(${text})`);
-  // When time is up, the server says what has become of the link.
+  // Once the link expires, ask the server for its state.
   if (left <= 0) expiryTimer = setTimeout(load, 1_000, false, true);
   else
     expiryTimer = setTimeout(
@@ -65,49 +67,49 @@ function showLink(next: RewardLink, byAction: boolean): void {
   showTimeLeft();
 }
 
-function answered(answer: Answer, byAction: boolean): void {
-  if (answer.kind === 'link') showLink(answer.link, byAction);
-  // Too late to reveal: the link itself says since when.
-  else if (answer.kind === 'expired') void load(byAction);
-  else enter(answer.kind, byAction);
+function showResult(result: ApiResult, byAction: boolean): void {
+  if (result.kind === 'link') showLink(result.link, byAction);
+  // Too late to reveal. The link itself contains the time of its expiry.
+  else if (result.kind === 'expired') void load(byAction);
+  else enter(result.kind, byAction);
 }
 
-/** Asks what the link is. `quietly` leaves the page as it is until there is an answer. */
+/** Requests the link. With `quietly`, the page stays as it is until there is a response. */
 async function load(byAction = false, quietly = false): Promise<void> {
   const asked = ++question;
   if (!token) return enter('missing', byAction);
   if (!quietly) enter('loading', byAction);
   const slow = setTimeout(() => (one('[data-slow]').hidden = false), SLOW_MS);
-  const answer = await ask(token, 'get');
+  const result = await callApi(token, 'get');
   clearTimeout(slow);
   one('[data-slow]').hidden = true;
   if (asked !== question) return;
-  // A person who reads the page is not disturbed because a background look has failed.
-  if (quietly && answer.kind !== 'link') return;
-  answered(answer, byAction);
+  // A failed background refresh must not disturb the reader.
+  if (quietly && result.kind !== 'link') return;
+  showResult(result, byAction);
 }
 
 async function reveal(event: Event): Promise<void> {
-  // A script's click is no person's click; a second click while the first one travels asks nothing new.
+  // Ignore clicks by scripts, and further clicks while a request is in progress.
   if (!event.isTrusted || !token || state !== 'reserved') return;
   const asked = ++question;
   enter('revealing', true);
   announce(revealButton.innerText);
-  const answer = await ask(token, 'reveal');
-  if (asked === question) answered(answer, true);
+  const result = await callApi(token, 'reveal');
+  if (asked === question) showResult(result, true);
 }
 
-/** Makes `/#token` the address, whatever it was, and asks for that link. */
+/** Rewrites the URL to `/#token`, whatever it was, and requests that link. */
 function open(next: string, byAction: boolean): void {
   token = next;
   link = null;
   history.replaceState(null, '', `/${location.search}#${next}`);
-  // The switch of language keeps the link.
+  // The language links must keep the reward link.
   for (const anchor of all('nav a')) (anchor as HTMLAnchorElement).hash = next;
   void load(byAction);
 }
 
-/** What stands on the page, as a picture that needs no connection. */
+/** Saves the card as a picture that can be shown offline. */
 function savePicture(): void {
   if (!link || !link.card) return;
   const text = (selector: string) => one(selector).textContent!.trim();
@@ -157,9 +159,9 @@ one('form').addEventListener('submit', openPasted);
 all('[data-copy]').forEach(setUpCopying);
 one('[data-print]').addEventListener('click', () => print());
 one('[data-save]').addEventListener('click', savePicture);
-// The address was edited, or another link was pasted over it.
+// The URL was edited, or another link was pasted into it.
 addEventListener('hashchange', () => openAddress(true));
-// Back from the page cache, or to the tab after a while: another tab may have revealed the card.
+// The reader returns from the back/forward cache or another tab, where the card may have been revealed.
 addEventListener('pageshow', (event) => {
   if (event.persisted && state !== 'revealing') void load(false, state !== 'loading');
 });
@@ -167,6 +169,6 @@ document.addEventListener('visibilitychange', () => {
   if (!document.hidden && state === 'reserved') void load(false, true);
 });
 addEventListener('online', () => state === 'away' && void load());
-// What would have told that this script never came.
+// This note would have appeared if the script had not loaded.
 one('.stuck').remove();
 openAddress(false);

@@ -7,7 +7,7 @@ const INNER = WIDTH - 2 * MARGIN;
 const FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, Arial, sans-serif';
 const MONO = 'ui-monospace, Menlo, Consolas, monospace';
 
-/** What is written on the picture, from top to bottom. */
+/** A line of text on the picture. */
 export interface Line {
   text: string;
   size: number;
@@ -19,7 +19,7 @@ export interface Line {
 const fontOf = ({ size, weight = 400, mono }: Line, scale = 1): string =>
   `${weight} ${Math.floor(size * scale)}px ${mono ? MONO : FONT}`;
 
-/** Words of the line on as many lines as it takes; a word that is too long makes the line smaller. */
+/** Wraps the words of a line into rows. Shrinks the whole line if one word is too wide. */
 function wrap(
   context: CanvasRenderingContext2D,
   line: Line,
@@ -38,13 +38,13 @@ function wrap(
   return { font, rows, height: line.size * scale * 1.4 };
 }
 
-/** Draws it in this browser: nothing leaves the page. */
+/** Draws the picture locally; nothing is sent anywhere. */
 export function paint(lines: Line[], color: string): HTMLCanvasElement {
   const canvas = document.createElement('canvas');
   const context = canvas.getContext('2d')!;
   const wrapped = lines.map((line) => ({ line, ...wrap(context, line) }));
   const codeWidth = drawn ? drawn.modules[0]!.length + 2 * drawn.quiet : 0;
-  // Whole pixels for each module, so that scanners see sharp edges.
+  // Use whole pixels per module, so that scanners see sharp edges.
   const pixels = drawn ? Math.max(1, Math.floor((drawn.modules.length > 1 ? 640 : INNER) / codeWidth)) : 0;
   const codeHeight = drawn ? heightOf(drawn, codeWidth) * pixels + 50 : 0;
   const text = wrapped.reduce((sum, { rows, height }) => sum + rows.length * height + 18, 0);
@@ -66,7 +66,7 @@ export function paint(lines: Line[], color: string): HTMLCanvasElement {
     top += 18;
   }
   if (drawn) {
-    // On whole pixels, or there are seams between the rows.
+    // Align to whole pixels, or seams appear between the rows.
     top = Math.round(top) + 25;
     const left = Math.floor((WIDTH - codeWidth * pixels) / 2);
     const bar = drawn.modules.length > 1 ? pixels : codeHeight - 50;
@@ -77,7 +77,7 @@ export function paint(lines: Line[], color: string): HTMLCanvasElement {
   return canvas;
 }
 
-/** As a file of the person's own. */
+/** Downloads the picture as a file. */
 export function save(canvas: HTMLCanvasElement, name: string): void {
   canvas.toBlob((blob) => {
     const link = document.createElement('a');

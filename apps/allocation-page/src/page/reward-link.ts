@@ -1,4 +1,4 @@
-/** What `/api/reward-link` answers. */
+/** The response of `/api/reward-link`. */
 export interface RewardLink {
   state: 'RESERVED' | 'REVEALED' | 'EXPIRED';
   denomination: number;
@@ -18,7 +18,7 @@ export interface Brand {
   support_url?: string | null;
 }
 
-/** All but the first three only of a card that was opened. */
+/** Only a revealed card has more than the first three fields. */
 export interface Product {
   name: string;
   logo: string | null;

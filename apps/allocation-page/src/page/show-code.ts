@@ -1,10 +1,10 @@
 import { groupsOf } from './groups.js';
 
-/** Shows the code in its groups; what is copied is the code itself. */
+/** Shows the code in groups, without changing the text that is copied. */
 export function showCode(element: HTMLElement, code: string): void {
   while (element.firstChild) element.removeChild(element.firstChild);
   const groups = groupsOf(code);
-  // Groups can be seen where the code has none of its own.
+  // Add visible gaps if the code has no separators of its own.
   const isSpaced = /^[A-Za-z0-9]{7,}$/.test(code);
   element.className = isSpaced ? 'spaced' : '';
   element.style.setProperty('--length', String(code.length + (isSpaced ? groups.length : 1)));

@@ -1,9 +1,9 @@
-/** Shorter than any token and longer than a word; what a token really is, the server decides. */
+/** The minimum is shorter than any token and longer than most words; the server validates the token. */
 const TOKEN = /^[A-Za-z0-9_-]{20,512}/;
-/** `#`, or what mail programs make of it; some encode more than once (`%2523`). */
+/** `#`, also encoded once or several times (`%2523`), as some mail programs do. */
 const FRAGMENT = /(?:#|%(?:25)*23)([A-Za-z0-9_-]{20,512})/i;
 
-/** The token of the page's address, from the fragment or from a path that a mail program has mangled. */
+/** Returns the token in the page's URL, from the fragment or from a path that a mail program has mangled. */
 export function tokenOfAddress(path: string, fragment: string): string | null {
   const inFragment = TOKEN.exec(fragment.replace(/^#/, ''));
   if (inFragment) return inFragment[0];
@@ -11,9 +11,9 @@ export function tokenOfAddress(path: string, fragment: string): string | null {
   return inPath ? inPath[1]! : null;
 }
 
-/** The token of what a person has pasted: a whole link, perhaps with words around it, or the token alone. */
+/** Returns the token in pasted text: a whole link, possibly inside other text, or the token alone. */
 export function tokenOfText(text: string): string | null {
-  // A link that was wrapped over several lines.
+  // The link may be wrapped over several lines.
   const joined = text.replace(/\s+/g, '');
   const inLink = FRAGMENT.exec(text) || FRAGMENT.exec(joined);
   if (inLink) return inLink[1]!;

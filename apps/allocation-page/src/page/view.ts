@@ -11,14 +11,17 @@ export const one = <E extends HTMLElement>(selector: string): E => document.quer
 const main = one('main');
 const status = one('[data-status]');
 
-/** Shows what belongs to the state and nothing else. */
+/** Shows only the elements that belong to the state. */
 export function show(state: State): void {
   main.setAttribute('data-state', state);
   for (const element of all('[data-when]'))
     element.hidden = element.getAttribute('data-when')!.split(' ').indexOf(state) < 0;
 }
 
-/** Writes a value wherever the page names it. An empty value leaves the words that the page came with. */
+/**
+ * Writes a value into all elements that name it. An element with a template keeps its initial text if the value is
+ * empty.
+ */
 export function fill(name: string, value: string): void {
   for (const element of all(`[data-fill="${name}"]`)) {
     const template = element.getAttribute('data-template');
@@ -30,14 +33,14 @@ export function fill(name: string, value: string): void {
 
 const heading = (): HTMLElement | undefined => all('main h1').filter((element) => element.offsetParent)[0];
 
-/** Tells a screen reader. */
+/** Announces the text to screen readers. */
 export function announce(text: string): void {
-  // The same words twice in a row would not be told again.
+  // Clear it first, because screen readers ignore an unchanged text.
   status.textContent = '';
   setTimeout(() => (status.textContent = text), 50);
 }
 
-/** The heading of the state becomes the title; a screen reader is told of it, or taken to it after a person's action. */
+/** Uses the heading of the state as the title. Moves the focus to it after a user action, otherwise announces it. */
 export function present(byAction: boolean): void {
   const element = heading();
   if (!element) return;
@@ -49,7 +52,7 @@ export function present(byAction: boolean): void {
 const isColor = (color: string | null): color is string => !!color && /^#[0-9a-f]{6}$/i.test(color);
 const isImage = (url: string | null | undefined): url is string => !!url && /^data:image\//i.test(url);
 
-/** What is not plainly an address of a web site leads nowhere. */
+/** Shows a link only if the URL is http or https. */
 function lead(name: string, url: string | null | undefined): void {
   const isSite = !!url && /^https?:\/\//i.test(url);
   for (const anchor of all(`[data-link="${name}"]`) as HTMLAnchorElement[]) {
@@ -59,7 +62,7 @@ function lead(name: string, url: string | null | undefined): void {
   }
 }
 
-/** The account's own look. What is not plainly a colour or an image is left out. */
+/** Shows the account's brand. Ignores an invalid color or image. */
 export function showBrand(brand: Brand): void {
   fill('brand', brand.name);
   lead('support', brand.support_url);
@@ -72,7 +75,7 @@ export function showBrand(brand: Brand): void {
   if (isImage(brand.logo)) logo.src = brand.logo;
 }
 
-/** What the card is good for: on the card itself, among the facts and, once it is open, how to spend it. */
+/** Shows the product on the card and in the facts, and once the card is revealed also how to spend it. */
 export function showProduct(product: Product | undefined, sender: string): void {
   fill('title', product ? product.name : sender);
   fill('product', product ? product.name : '');

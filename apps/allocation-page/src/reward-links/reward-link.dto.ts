@@ -45,7 +45,8 @@ class ProductDto implements ProductView {
     type: String,
     nullable: true,
     example: 'Enter the code when you pay.',
-    description: 'How to spend the card. This and what follows only when the link is REVEALED',
+    description:
+      'How to spend the card. This and the following fields are present only if the link is REVEALED',
   })
   instructions?: string | null;
   @ApiPropertyOptional({ type: String, nullable: true, example: 'https://harbour-books.example/redeem' })
@@ -56,7 +57,7 @@ class ProductDto implements ProductView {
   code_format?: CodeFormat;
 }
 
-/** What a recipient sees of a reward link (specification sections 2 and 3). */
+/** A reward link as its recipient sees it (specification sections 2 and 3). */
 @ApiSchema({ name: 'RewardLink' })
 export class RewardLink implements RewardLinkView {
   @ApiProperty({ enum: ['RESERVED', 'REVEALED', 'EXPIRED'], example: 'REVEALED' })
@@ -69,13 +70,13 @@ export class RewardLink implements RewardLinkView {
   country!: string;
   @ApiProperty({ type: 'integer', example: 1893456000, description: 'Unix seconds' })
   expires_at!: number;
-  @ApiPropertyOptional({ type: CardDto, description: 'Only when `state` is `REVEALED`' })
+  @ApiPropertyOptional({ type: CardDto, description: 'Only if `state` is `REVEALED`' })
   card?: CardDto;
-  @ApiPropertyOptional({ type: BrandDto, description: 'Only when the account has set one' })
+  @ApiPropertyOptional({ type: BrandDto, description: 'Only if the account has set a brand' })
   brand?: BrandDto;
   @ApiPropertyOptional({
     type: ProductDto,
-    description: 'What the card is good for, in the language of the recipient; only when the pool has one',
+    description: "What the card can buy, in the recipient's language; only if the pool has a product",
   })
   product?: ProductDto;
 }

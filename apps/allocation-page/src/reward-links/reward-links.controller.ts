@@ -11,8 +11,8 @@ import {
   ApiLanguage,
   ApiProblems,
   clientIp,
-  GuessLimiter,
-  languageWishOf,
+  FailedAttemptLimiter,
+  languagePreferenceOf,
   RATE_LIMIT_HEADERS,
 } from '@perkway/platform';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -24,12 +24,15 @@ const ApiRewardLink = (examples: Record<string, { value: object }>) =>
   applyDecorators(
     ApiExtraModels(RewardLink),
     ApiOkResponse({
-      description: 'The link and, when it is revealed, its card',
+      description: 'The link, with its card if it is revealed',
       content: { 'application/json': { schema: { $ref: getSchemaPath(RewardLink) }, examples } },
     }),
   );
 
-/** The recipient operations (specification section 4.4): anonymous, the token of the link authorizes. */
+/**
+ * Serves the recipient operations (specification section 4.4). They need no API key; the token of the link authorizes
+ * them.
+ */
 @ApiTags('Reward links')
 @ApiProblems('LINK_NOT_FOUND', 'TOO_MANY_REQUESTS', 'DEPENDENCY_UNAVAILABLE')
 @ApiResponse({ status: 404, headers: RATE_LIMIT_HEADERS })
@@ -38,14 +41,14 @@ const ApiRewardLink = (examples: Record<string, { value: object }>) =>
 export class RewardLinksController {
   constructor(
     private readonly links: RewardLinksService,
-    private readonly limiter: GuessLimiter,
+    private readonly limiter: FailedAttemptLimiter,
   ) {}
 
   @Get()
   @Header('cache-control', 'no-store')
   @ApiOperation({
-    summary: 'What the link is worth and which state it is in',
-    description: 'Never reveals. A link that was revealed goes on answering its card.',
+    summary: 'Get the value and the state of the link',
+    description: 'Never reveals a card. A revealed link keeps returning its card.',
   })
   @ApiLanguage()
   @ApiRewardLink(REWARD_LINK_EXAMPLES)
@@ -54,7 +57,7 @@ export class RewardLinksController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<RewardLink> {
-    return this.answer(request, reply, () => this.links.get({ token, ...languageWishOf(request) }));
+    return this.respond(request, reply, () => this.links.get({ token, ...languagePreferenceOf(request) }));
   }
 
   @Post('reveal')
@@ -62,7 +65,7 @@ export class RewardLinksController {
   @Header('cache-control', 'no-store')
   @ApiOperation({
     summary: 'Reveal the card of the link',
-    description: 'For a click of a person. Repeating it answers the same card. No body.',
+    description: 'Call this only after a person has clicked. Repeating it returns the same card. No body.',
   })
   @ApiLanguage()
   @ApiRewardLink(REVEALED_EXAMPLE)
@@ -72,16 +75,21 @@ export class RewardLinksController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<RewardLink> {
-    return this.answer(request, reply, () => this.links.reveal({ token, ...languageWishOf(request) }));
+    return this.respond(request, reply, () => this.links.reveal({ token, ...languagePreferenceOf(request) }));
   }
 
-  private async answer(
+  private async respond(
     request: FastifyRequest,
     reply: FastifyReply,
-    ask: () => ReturnType<RewardLinksService['get']>,
+    sendRequest: () => ReturnType<RewardLinksService['get']>,
   ): Promise<RewardLink> {
     void reply.header('vary', 'Accept-Language');
-    const { link, language } = await this.limiter.attempt(clientIp(request), reply, 'LINK_NOT_FOUND', ask);
+    const { link, language } = await this.limiter.attempt(
+      clientIp(request),
+      reply,
+      'LINK_NOT_FOUND',
+      sendRequest,
+    );
     if (language) void reply.header('content-language', language);
     return link;
   }

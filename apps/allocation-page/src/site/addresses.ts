@@ -1,5 +1,5 @@
-/** `/`, and `/%23…` where a mail program has put the fragment into the path (once or more often encoded). */
+/** Matches `/`, and `/%23…` where a mail program has encoded the fragment into the path, once or several times. */
 export const isPage = (address: string): boolean => /^\/(?:$|[?#]|%(?:25)*23)/.test(address);
 
-/** False for what only programs ask for. */
+/** Returns false for paths that only programs request. */
 export const isForPerson = (address: string): boolean => !/^\/(?:api|assets)(?:[/?#]|$)/.test(address);

@@ -1,7 +1,7 @@
 import { lastOf, readWeightedList } from '@perkway/domain';
 import { LANGUAGES, type Language } from '../texts/index.js';
 
-/** `fr-CA` and `FR` are `fr`; undefined for a language the page does not speak. */
+/** Maps `fr-CA` and `FR` to `fr`; undefined for a language that the page lacks. */
 const supported = (tag: string): Language | undefined => {
   const primary = tag.toLowerCase().split('-')[0];
   return LANGUAGES.find((language) => language === primary);
@@ -9,11 +9,11 @@ const supported = (tag: string): Language | undefined => {
 
 export interface Choice {
   language: Language;
-  /** The reader wants languages, and none of them is one of ours. */
+  /** The reader prefers languages, and the page has none of them. */
   isForeign: boolean;
 }
 
-/** The language of the page: `?lang=` wins, then `Accept-Language` by its weights, then `fallback`. */
+/** Chooses the language of the page: `?lang=`, then `Accept-Language` by weight, then `fallback`. */
 export function chooseLanguage(
   asked: unknown,
   acceptLanguage: string | undefined,

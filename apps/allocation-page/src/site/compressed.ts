@@ -3,7 +3,7 @@ import { readWeightedList } from '@perkway/domain';
 
 const ENCODINGS = ['br', 'gzip'] as const;
 
-/** A body in every encoding we offer, made once at start: there are few of them and they never change. */
+/** A body in every supported encoding. Compressed once at start, since there are few bodies and they never change. */
 export class Compressed {
   private readonly bodies: Record<(typeof ENCODINGS)[number], Buffer>;
 
@@ -19,7 +19,7 @@ export class Compressed {
     };
   }
 
-  /** The smallest body that the client takes. */
+  /** Returns the smallest body that the client accepts. */
   for(acceptEncoding: string | undefined): { body: Buffer; encoding?: string } {
     const accepted = readWeightedList(acceptEncoding);
     const encoding = ENCODINGS.find((name) => accepted.includes(name));

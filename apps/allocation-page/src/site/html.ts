@@ -6,7 +6,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Markup. Everything else is text and gets escaped. */
+/** Trusted markup; any other value is text and gets escaped. */
 export class Html {
   constructor(readonly markup: string) {}
 }
@@ -17,6 +17,6 @@ const write = (value: string | Html | readonly Html[]): string => {
   return value.map(write).join('');
 };
 
-/** A template whose values are escaped, unless they are markup themselves. */
+/** Renders a template; values are escaped unless they are `Html`. */
 export const html = (parts: TemplateStringsArray, ...values: (string | Html | readonly Html[])[]): Html =>
   new Html(parts.map((part, index) => (index === 0 ? part : write(values[index - 1]!) + part)).join(''));

@@ -7,10 +7,10 @@ const TYPES: Readonly<Record<string, string>> = {
   css: 'text/css; charset=utf-8',
 };
 
-/** Written by the build: what the files of the page are called. */
+/** File names of the page, written by the build. */
 interface Manifest {
   script: string;
-  /** Draws codes; loaded where there is one to draw. */
+  /** Draws codes; loaded only if there is one to draw. */
   drawing: string;
   style: string;
   noScriptStyle: string;
@@ -21,17 +21,17 @@ export interface Asset {
   content: Compressed;
 }
 
-/** `page-Dcb7r9yQ.js` is `page.js`, whatever its content. */
+/** Returns `page.js` for `page-Dcb7r9yQ.js`. */
 const withoutHash = (name: string): string => name.replace(/-[\w-]{8}\.(?=\w+$)/, '.');
 
-/** The bundled files of the page, read once at start. Their names hold a hash of their content. */
+/** The bundled files of the page, read once at start. Their names contain a hash of their content. */
 export class PageAssets {
   private readonly files = new Map<string, Asset>();
   private readonly current = new Map<string, Asset>();
-  /** Paths on this host. */
+  /** URL paths of the files. */
   readonly paths: Readonly<Manifest>;
 
-  /** Fails when the page was not built into `folder`. */
+  /** Throws if the page was not built into `folder`. */
   constructor(folder: string) {
     const manifest = JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8')) as Manifest;
     for (const name of Object.values(manifest) as string[]) {
@@ -50,8 +50,9 @@ export class PageAssets {
   }
 
   /**
-   * `exact` is false for a file of another release: while replicas are replaced one by one, the page may come from
-   * one and its script be asked of the other. Ours does then, and must not be cached under that name.
+   * Returns a file by name. `exact` is false if the name belongs to another release: during a rolling update, the page
+   * may
+   * come from one replica and its script be requested from another. Such a response must not be cached.
    */
   find(name: string): { asset: Asset; exact: boolean } | undefined {
     const exact = this.files.get(name);

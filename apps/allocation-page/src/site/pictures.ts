@@ -1,6 +1,6 @@
 import { html, Html } from './html.js';
 
-/** A parcel with a bow. The `%23` is the `#` of a colour. */
+/** A parcel with a bow. `%23` is the encoded `#` of a color. */
 export const icon = `data:image/svg+xml,${[
   "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'>",
   "<rect width='32' height='32' rx='7' fill='%230f5c4c'/>",
@@ -8,7 +8,7 @@ export const icon = `data:image/svg+xml,${[
   '</svg>',
 ].join('')}`;
 
-/** What is printed on the card, and the ribbon around it; the colours come from the stylesheet. */
+/** Decoration of the card: rings here, and below a ribbon with a bow. The stylesheet sets the colors. */
 export const rings: Html = html`<svg class="rings" viewBox="0 0 340 214" focusable="false">
   <circle cx="262" cy="79" r="58" />
   <circle cx="262" cy="79" r="102" />

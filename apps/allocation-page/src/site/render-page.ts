@@ -23,8 +23,8 @@ interface Files {
 }
 
 /**
- * The page in one language, all its states in it: the script shows what belongs to the state (`data-when`) and fills
- * in what is known of the link (`data-fill`, with `data-template` around it). It holds no text of its own.
+ * Renders the page in one language, with all its states. The script shows the elements of the current state
+ * (`data-when`) and fills in the link's values (`data-fill`, `data-template`); it contains no texts of its own.
  */
 export const renderPage = (
   texts: Texts,
@@ -199,7 +199,7 @@ const product = (texts: Texts): Html =>
     <dd data-fill="product" data-product="name"></dd>
   </div>`;
 
-/** Where it leads, the script fills in. No address of ours travels with the click: it may have the token in it. */
+/** Renders a link whose URL the script sets. No referrer is sent, because the page's URL may contain the token. */
 const newTab = (look: string, name: string, text: string | Html, texts: Texts): Html =>
   html`<a class="${look}" data-link="${name}" target="_blank" rel="noopener noreferrer" hidden
     >${text} <span class="unseen">${texts.revealed.newTab}</span></a
@@ -213,7 +213,7 @@ const help = (texts: Texts): Html =>
     texts,
   );
 
-/** Each line in its own language: whoever reads one of them finds the page in it. */
+/** Renders one line per language, each in that language, for readers who prefer none of the page's languages. */
 const languageNote = (languages: readonly Texts[]): Html =>
   html`<nav class="languages" aria-label="${languages.map(({ endonym }) => endonym).join(', ')}">
     <ul>
@@ -224,7 +224,10 @@ const languageNote = (languages: readonly Texts[]): Html =>
     </ul>
   </nav>`;
 
-/** The name of the button contains what is written on it, so that speech input finds it. */
+/**
+ * Renders the card code or the PIN with its copy button. The accessible name of the button contains its visible text,
+ * so that voice control finds it.
+ */
 const secret = (name: 'code' | 'pin', texts: Texts): Html => {
   const { copy: label, copied, copyFailed, secrets } = texts.revealed;
   return html`<div class="secret" data-secret="${name}">

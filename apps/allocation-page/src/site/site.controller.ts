@@ -1,13 +1,13 @@
 import { Controller, Get, Param, Query, Req, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
-import { DomainError } from '@perkway/domain';
+import { ApiError } from '@perkway/domain';
 import { Public } from '@perkway/platform';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Compressed } from './compressed.js';
 import { isForPerson, isPage } from './addresses.js';
 import { SiteService } from './site.service.js';
 
-/** What a browser loads. Nothing here knows or looks at a token. */
+/** Serves the files that a browser loads. Never reads a token. */
 @ApiExcludeController()
 @Public()
 @Controller()
@@ -17,7 +17,7 @@ export class SiteController {
   @Get('assets/:name')
   asset(@Param('name') name: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply) {
     const found = this.site.assets.find(name);
-    if (!found) throw new DomainError('NOT_FOUND');
+    if (!found) throw new ApiError('NOT_FOUND');
     void reply.header('cache-control', found.exact ? 'public, max-age=31536000, immutable' : 'no-store');
     send(request, reply, found.asset.type, found.asset.content, 'accept-encoding');
   }
@@ -30,12 +30,14 @@ export class SiteController {
       .send('User-agent: *\nDisallow: /\n');
   }
 
-  /** Any other address answers the page too, as a 404: a person finds the field to paste the link into. */
+  /**
+   * Serves the page on `/`, and as a 404 on every other path, so that people find the field to paste their link into.
+   */
   @Get(['/', '*'])
   page(@Query('lang') lang: unknown, @Req() request: FastifyRequest, @Res() reply: FastifyReply) {
-    if (!isForPerson(request.url)) throw new DomainError('NOT_FOUND');
+    if (!isForPerson(request.url)) throw new ApiError('NOT_FOUND');
     const { language, content } = this.site.page(lang, request.headers['accept-language']);
-    // The address may hold the token (`/%23…`), so that no copy of the visit stays in a cache.
+    // The URL may contain the token (`/%23…`), so caches must not store the response.
     void reply
       .code(isPage(request.url) ? 200 : 404)
       .header('content-language', language)

@@ -7,12 +7,14 @@ import { Compressed } from './compressed.js';
 import { PageAssets } from './page-assets.js';
 import { renderPage } from './render-page.js';
 
-/** The page in all its languages, rendered and compressed once at start, and its files. */
+/** Holds the page in every language, rendered and compressed once at start, and the files that the page loads. */
 @Injectable()
 export class SiteService {
   readonly assets: PageAssets;
   private readonly pages: Readonly<Record<Language, Compressed>>;
-  /** For readers of none of the languages: it begins with which there are. */
+  /**
+   * The page in the default language, for readers who prefer none of its languages: starts with links to all of them.
+   */
   private readonly foreign: Compressed;
 
   constructor(@Inject(ENV) private readonly env: AllocationPageEnv) {

@@ -48,7 +48,7 @@ export const en: Texts = {
     save: 'Save as picture',
     saved: 'The picture has been saved',
     keep: 'Keep this page',
-    keepWhy: 'The link goes on showing the card. Bookmark it or keep the message it came in.',
+    keepWhy: 'The link will keep showing the card. Bookmark it or keep the message it came in.',
   },
   expired: {
     heading: 'This link has expired',
@@ -72,7 +72,7 @@ export const en: Texts = {
     retry: 'Try again',
   },
   busy: {
-    heading: 'Too many tries',
+    heading: 'Too many attempts',
     text: 'Many wrong links were tried from your network. Please wait a minute, then try again.',
   },
   paste: {

@@ -1,6 +1,6 @@
 import { LANGUAGES, TEXTS } from './index.js';
 
-/** Every text of a language by its path. */
+/** Returns every text of a language by its path. */
 const flatten = (value: object, parent = ''): [string, string][] =>
   Object.entries(value).flatMap(([name, text]: [string, unknown]) =>
     typeof text === 'string'
@@ -9,10 +9,10 @@ const flatten = (value: object, parent = ''): [string, string][] =>
   );
 const placeholders = (text: string) => (text.match(/\{\w+\}/g) ?? []).sort();
 
-describe.each(LANGUAGES)('the texts in %s', (language) => {
+describe.each(LANGUAGES)('texts in %s', (language) => {
   const texts = flatten(TEXTS[language]);
 
-  it('are complete, with the same values to fill in as in English', () => {
+  it('are complete, with the same placeholders as in English', () => {
     const english = flatten(TEXTS.en);
     expect(texts.map(([path]) => path)).toEqual(english.map(([path]) => path));
     for (const [index, [path, text]] of texts.entries()) {
@@ -21,7 +21,7 @@ describe.each(LANGUAGES)('the texts in %s', (language) => {
     }
   });
 
-  it('name each copy button so that it contains what is written on it', () => {
+  it('give each copy button a name that contains its visible text', () => {
     const { copy, secrets } = TEXTS[language].revealed;
     for (const { copy: name } of Object.values(secrets))
       expect(name.toLowerCase()).toContain(copy.toLowerCase());

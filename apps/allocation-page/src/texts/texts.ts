@@ -1,15 +1,14 @@
 /**
- * Everything the page says in one language. `{amount}`, `{brand}` and `{date}` are filled in by the browser, which
- * formats them by `Intl`.
+ * All texts of the page in one language. The browser replaces `{amount}`, `{brand}` and `{date}` with formatted values.
  */
 export interface Texts {
   /** BCP 47 tag. */
   lang: string;
   dir: 'ltr' | 'rtl';
-  /** The language's own name, for the switch. */
+  /** The language's own name, for the language links. */
   endonym: string;
   languages: string;
-  /** For readers whose language is none of ours, in each of ours. */
+  /** Shown to readers of other languages, once in each language of the page. */
   thisLanguage: string;
   title: string;
   description: string;
@@ -32,7 +31,7 @@ export interface Texts {
     copy: string;
     copied: string;
     copyFailed: string;
-    /** What is drawn beside the code. */
+    /** Accessible name of the barcode or QR code. */
     drawing: string;
     how: string;
     shop: string;

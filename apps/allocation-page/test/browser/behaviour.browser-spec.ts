@@ -20,14 +20,14 @@ afterEach(async () => {
 const REVEAL = '[data-reveal]';
 const codeOf = (page: Page) => page.innerText('[data-fill="code"]');
 const evaluated = <T>(page: Page, expression: string) => page.evaluate<T>(expression);
-/** What the person's screen reader is on, and what it was last told. */
+/** Name of the focused element, and the last text announced to screen readers. */
 const focused = (page: Page) =>
   evaluated<string>(page, 'document.activeElement.innerText || document.activeElement.tagName');
 const announced = (page: Page, text: string) =>
   page.waitForSelector(`[role="status"]:text-is("${text}")`, { state: 'attached' });
 
 describe('revealing', () => {
-  it('happens by a click, and the link goes on showing the card', async () => {
+  it('happens on a click, and the link keeps showing the card', async () => {
     const token = stage.gifts.addLink();
     const page = await stage.open(context, token, 'reserved');
     expect(stage.gifts.link(token).asked).toBe(0);
@@ -44,7 +44,7 @@ describe('revealing', () => {
     expect(page.url()).toBe(stage.linkTo(token));
   });
 
-  it.each(['Enter', 'Space'])('happens by the key %s, with the focus in sight all the way', async (key) => {
+  it.each(['Enter', 'Space'])('happens on the key %s, with a visible focus throughout', async (key) => {
     const token = stage.gifts.addLink();
     const page = await stage.open(context, token, 'reserved');
     await announced(page, 'You have a gift card worth €25');
@@ -55,7 +55,7 @@ describe('revealing', () => {
     await page.keyboard.press(key);
     await untilState(page, 'revealed');
 
-    // The heading tells where the person is now; the code and its button follow it.
+    // The focus is on the heading; the code and its button follow.
     expect(await focused(page)).toBe('Here is your €25 gift card');
     expect(await page.title()).toBe('Here is your €25 gift card');
     await page.keyboard.press('Tab');
@@ -64,7 +64,7 @@ describe('revealing', () => {
     expect(stage.gifts.link(token)).toMatchObject({ asked: 1, revealed: 1 });
   });
 
-  it('does not happen because a script clicks or presses keys', async () => {
+  it('does not happen when a script clicks or presses keys', async () => {
     const token = stage.gifts.addLink();
     const page = await stage.open(context, token, 'reserved');
     await evaluated(
@@ -82,7 +82,7 @@ describe('revealing', () => {
     expect(stage.gifts.link(token)).toMatchObject({ asked: 0, view: { state: 'RESERVED' } });
   });
 
-  it('asks once for a double click', async () => {
+  it('sends one request for a double click', async () => {
     stage.gifts.delayMs = 300;
     const token = stage.gifts.addLink();
     const page = await stage.open(context, token, 'reserved');
@@ -92,7 +92,7 @@ describe('revealing', () => {
     expect(stage.gifts.link(token)).toMatchObject({ asked: 1, revealed: 1 });
   });
 
-  it('gives two tabs the same card', async () => {
+  it('shows the same card in two tabs', async () => {
     const token = stage.gifts.addLink();
     const [one, other] = await Promise.all([
       stage.open(context, token, 'reserved'),
@@ -116,7 +116,7 @@ describe('revealing', () => {
     expect(stage.gifts.link(token)).toMatchObject({ asked: 1, revealed: 1 });
   });
 
-  it('does not happen by the back button either', async () => {
+  it('does not happen on the back button', async () => {
     const token = stage.gifts.addLink();
     const page = await stage.open(context, token, 'reserved');
     await page.goto('about:blank');
@@ -125,7 +125,7 @@ describe('revealing', () => {
     expect(stage.gifts.link(token).asked).toBe(0);
   });
 
-  it('says when it came too late', async () => {
+  it('reports that the link has expired', async () => {
     const token = stage.gifts.addLink();
     const page = await stage.open(context, token, 'reserved');
     stage.gifts.link(token).view.expires_at = 1_700_000_000;
@@ -136,7 +136,7 @@ describe('revealing', () => {
     expect(stage.gifts.link(token)).toMatchObject({ asked: 1, revealed: 0 });
   });
 
-  it('ends by itself when time is up while the page is open', async () => {
+  it('ends when the link expires while the page is open', async () => {
     const token = stage.gifts.addLink({ expires_at: Math.floor(Date.now() / 1000) + 4 });
     const page = await stage.open(context, token, 'reserved');
     expect(await page.innerText('[data-fill="left"]')).toMatch(/^\(in \d seconds?\)$/);
@@ -144,7 +144,7 @@ describe('revealing', () => {
     await announced(page, 'This link has expired');
   });
 
-  it('shows a code as the text that it is', async () => {
+  it('shows a code as text, not as markup', async () => {
     const card = { code: '<img src=x onerror="document.title=1">&amp;' };
     const page = await stage.open(context, stage.gifts.addLink({ state: 'REVEALED', card }), 'revealed');
     expect(await codeOf(page)).toBe(card.code);
@@ -155,7 +155,7 @@ describe('revealing', () => {
 describe('copying', () => {
   const revealed = async () => stage.open(context, stage.gifts.addLink({ state: 'REVEALED' }), 'revealed');
 
-  it('puts code and PIN on the clipboard, and says so to eyes and ears', async () => {
+  it('puts code and PIN on the clipboard, and confirms it visibly and to screen readers', async () => {
     await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: stage.url });
     const page = await revealed();
 
@@ -167,7 +167,7 @@ describe('copying', () => {
     await announced(page, 'The PIN has been copied');
     await page.waitForSelector('[data-copy="code"] >> text="Copy"');
 
-    // The page itself may not read the clipboard, so it is pasted elsewhere.
+    // The page itself may not read the clipboard, so paste elsewhere.
     const elsewhere = await context.newPage();
     await elsewhere.setContent('<textarea autofocus></textarea>');
     await elsewhere.focus('textarea');
@@ -175,14 +175,14 @@ describe('copying', () => {
     expect(await elsewhere.inputValue('textarea')).toBe(CARD.pin);
   });
 
-  it('works in browsers without the clipboard interface', async () => {
+  it('works in browsers without the clipboard API', async () => {
     await context.addInitScript("Object.defineProperty(navigator, 'clipboard', { value: undefined })");
     const page = await revealed();
     await page.click('[data-copy="code"]');
     await announced(page, 'The code has been copied');
   });
 
-  it('selects the text where nothing may be copied', async () => {
+  it('selects the text if copying is not allowed', async () => {
     await context.addInitScript(
       "Object.defineProperty(navigator, 'clipboard', { value: undefined }); document.execCommand = () => false;",
     );
@@ -194,18 +194,21 @@ describe('copying', () => {
   });
 });
 
-describe('links that went wrong', () => {
-  it.each(['/%23', '/%2523', '/?lang=en#', '/nowhere#'])('repairs an address with %s', async (prefix) => {
-    const token = stage.gifts.addLink();
-    const page = await context.newPage();
-    await page.goto(`${stage.url}${prefix}${token}`);
-    await untilState(page, 'reserved');
-    expect(new URL(page.url()).hash).toBe(`#${token}`);
-    expect(new URL(page.url()).pathname).toBe('/');
-    expect(await evaluated(page, 'history.length')).toBe(2);
-  });
+describe('mangled links', () => {
+  it.each(['/%23', '/%2523', '/?lang=en#', '/nowhere#'])(
+    'are repaired if the URL starts with %s',
+    async (prefix) => {
+      const token = stage.gifts.addLink();
+      const page = await context.newPage();
+      await page.goto(`${stage.url}${prefix}${token}`);
+      await untilState(page, 'reserved');
+      expect(new URL(page.url()).hash).toBe(`#${token}`);
+      expect(new URL(page.url()).pathname).toBe('/');
+      expect(await evaluated(page, 'history.length')).toBe(2);
+    },
+  );
 
-  it('opens a pasted link, after it has said what is wrong with another text', async () => {
+  it('can be pasted, with an error message for other text', async () => {
     const token = stage.gifts.addLink();
     const page = await context.newPage();
     await page.goto(stage.url);
@@ -225,7 +228,7 @@ describe('links that went wrong', () => {
     expect(await focused(page)).toBe('You have a gift card worth €25');
   });
 
-  it('opens another link that is put into the address', async () => {
+  it('are replaced when another link is put into the URL', async () => {
     const page = await stage.open(context, stage.gifts.addLink(), 'reserved');
     const other = stage.gifts.addLink({ denomination: 70 });
     await evaluated(page, `location.hash = '${other}'`);
@@ -233,8 +236,8 @@ describe('links that went wrong', () => {
   });
 });
 
-describe('when the service or the network is away', () => {
-  it('tries again by the button, without revealing anything', async () => {
+describe('while the service or the network is unavailable', () => {
+  it('retries on a click, without revealing anything', async () => {
     const token = stage.gifts.addLink();
     await stage.gifts.close();
     const page = await stage.open(context, token, 'away');
@@ -247,7 +250,7 @@ describe('when the service or the network is away', () => {
     expect(stage.gifts.link(token).asked).toBe(0);
   });
 
-  it('lets the person decide again after a reveal that got no answer', async () => {
+  it('asks the person again after a reveal without a response', async () => {
     const token = stage.gifts.addLink();
     const page = await stage.open(context, token, 'reserved');
     await stage.gifts.close();
@@ -262,7 +265,7 @@ describe('when the service or the network is away', () => {
     expect(stage.gifts.link(token).revealed).toBe(1);
   });
 
-  it('shows the card when the answer to the reveal was lost on the way', async () => {
+  it('shows the card if only the response to the reveal was lost', async () => {
     const token = stage.gifts.addLink();
     const page = await stage.open(context, token, 'reserved');
     await page.route('**/reveal', async (route) => {
@@ -276,7 +279,7 @@ describe('when the service or the network is away', () => {
     expect(stage.gifts.link(token)).toMatchObject({ asked: 1, revealed: 1 });
   });
 
-  it('comes back by itself with the network', async () => {
+  it('recovers when the network returns', async () => {
     const token = stage.gifts.addLink();
     const page = await stage.open(context, token, 'reserved');
     await context.setOffline(true);
@@ -287,17 +290,17 @@ describe('when the service or the network is away', () => {
     expect(stage.gifts.link(token).asked).toBe(0);
   });
 
-  it('says so when its script never arrives', async () => {
+  it('shows a note if its script never loads', async () => {
     const page = await context.newPage();
     await page.route('**/*.js', (route) => route.abort());
     await page.goto(stage.linkTo(stage.gifts.addLink()));
     expect(await page.isVisible('.stuck')).toBe(false);
-    // A quarter of a minute passes.
+    // Skip the 15 seconds before the note appears.
     await evaluated(page, "document.querySelector('.stuck').getAnimations()[0].finish()");
     await page.waitForSelector('.stuck', { state: 'visible' });
   });
 
-  it('works over a network that takes three seconds for everything', async () => {
+  it('works over a network with three seconds of latency', async () => {
     const token = stage.gifts.addLink();
     const page = await context.newPage();
     const network = await context.newCDPSession(page);
@@ -324,14 +327,14 @@ describe('languages', () => {
     ['de-DE', 'Sie haben eine Geschenkkarte über 49,50\u00a0€'],
     ['es-ES', 'Tiene una tarjeta regalo de 49,50\u00a0€'],
     ['ja-JP', 'You have a gift card worth €49.50'],
-  ])('speaks to a browser in %s', async (locale, heading) => {
+  ])('the page is shown to a browser in %s', async (locale, heading) => {
     const other = await stage.window({ locale });
     const page = await stage.open(other, stage.gifts.addLink({ denomination: 49.5 }), 'reserved');
     expect((await page.innerText('h1:visible')).replace(/\u202f/g, '\u00a0')).toBe(heading);
     await other.close();
   });
 
-  it('keeps link and state when the language is switched', async () => {
+  it('switching the language keeps link and state', async () => {
     const token = stage.gifts.addLink();
     const page = await stage.open(context, token, 'reserved');
     await page.click('nav >> text=Français');
@@ -351,7 +354,7 @@ describe('languages', () => {
 });
 
 describe('the brand of an account', () => {
-  it('shows name, colour and logo, with text that reads on the colour', async () => {
+  it('shows name, color and logo, with readable text on the color', async () => {
     const logo = 'data:image/svg+xml,<svg xmlns="http://www.w3.org/2000/svg" width="40" height="20"/>';
     const token = stage.gifts.addLink({}, { name: 'Sun & Co', color: '#ffd400', logo });
     const page = await stage.open(context, token, 'reserved');
@@ -365,7 +368,7 @@ describe('the brand of an account', () => {
     expect(await style('color')).toBe('rgb(20, 18, 15)');
   });
 
-  it('takes nothing that is no colour or no image of its own', async () => {
+  it('ignores an invalid color and a logo that is not a data URL', async () => {
     const brand = { name: '<b>Bad</b>', color: 'red;--page:red', logo: 'https://example.com/track.png' };
     const page = await stage.open(context, stage.gifts.addLink({}, brand), 'reserved');
     expect(await page.innerText('.name')).toBe('<b>Bad</b>');
@@ -375,6 +378,6 @@ describe('the brand of an account', () => {
   });
 });
 
-it('complained about nothing', () => {
+it('no browser reported an error', () => {
   expect(stage.complaints).toEqual([]);
 });

@@ -25,11 +25,11 @@ interface SeenRequest {
   headers: Record<string, string>;
 }
 
-/** The built app as a process of its own, a real broker, the owner of the links, and a browser. */
+/** Runs the built app as a process, a real broker, a fake gift-cards app and a browser. */
 export class BrowserStage {
-  /** Every request of every browser window, but for those that began at a mangled address. */
+  /** All requests of windows opened with `window()`. */
   readonly requests: SeenRequest[] = [];
-  /** What browsers complained about: script errors, and violations of the content security policy. */
+  /** Script errors and violations of the content security policy that browsers reported. */
   readonly complaints: string[] = [];
   private addresses = 0;
 
@@ -44,7 +44,7 @@ export class BrowserStage {
     return this.app.url;
   }
 
-  /** All that the app has written, at level debug. */
+  /** Everything that the app logged, at level debug. */
   get log(): string {
     return this.app.output;
   }
@@ -56,7 +56,7 @@ export class BrowserStage {
     const environment = testEnvironment('allocation-page', {
       nats,
       urls: { 'allocation-page': url },
-      // So that each window can have an address of its own.
+      // Lets each window have its own address.
       trustedProxies: '127.0.0.1,::1',
     });
     const [gifts, browser, app] = await Promise.all([
@@ -65,7 +65,7 @@ export class BrowserStage {
       AppProcess.spawn(MAIN, { ...environment, HOST: 'localhost', LOG_LEVEL: 'debug' }, port),
     ]);
     await app.ready();
-    // The broker is reached in the background.
+    // The app connects to the broker in the background.
     await app.until(() => app.output.includes('connected to NATS'), 'the broker');
     return new BrowserStage(nats, gifts, app, browser);
   }
@@ -77,7 +77,7 @@ export class BrowserStage {
     await this.nats.close();
   }
 
-  /** A window of its own, with an address of its own. */
+  /** Opens a browser context with its own source address. */
   async window(options: BrowserContextOptions = {}): Promise<BrowserContext> {
     this.addresses += 1;
     const context = await this.browser.newContext({
@@ -101,7 +101,7 @@ export class BrowserStage {
     return `${this.url}/${query}#${token}`;
   }
 
-  /** Opens a link and waits for the state that it should show. */
+  /** Opens a link and waits for the expected state. */
   async open(context: BrowserContext, token: string, state: State, query = ''): Promise<Page> {
     const page = await context.newPage();
     await page.goto(this.linkTo(token, query));
@@ -113,13 +113,13 @@ export class BrowserStage {
 export const untilState = (page: Page, state: State): Promise<unknown> =>
   page.waitForSelector(`main[data-state="${state}"]`);
 
-/** Waits for the end of all animations. */
+/** Waits until no animation runs. */
 export async function untilStill(page: Page): Promise<void> {
   const running = () => page.evaluate('document.getAnimations().length');
   await waitFor(async () => (await running()) === 0, 'the end of all animations');
 }
 
-/** True if something is wider than the window. */
+/** Returns whether the page is wider than the window. */
 export const scrollsSideways = (page: Page): Promise<boolean> =>
   page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth');
 

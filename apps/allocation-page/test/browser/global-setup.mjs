@@ -5,7 +5,7 @@ import startServers from '../../../../libs/testing/jest/global-setup.mjs';
 
 const root = fileURLToPath(new URL('../../../..', import.meta.url));
 
-/** Bundles the app and its page as the build does, so that no old bundle is tested. */
+/** Bundles the app and its page like the build does, so that no outdated bundle is tested. */
 export default async function globalSetup() {
   await promisify(execFile)(
     process.execPath,

@@ -7,7 +7,7 @@ beforeAll(async () => {
 });
 afterAll(() => stage?.stop());
 
-it('stays reserved however often a machine opens it, runs its scripts and follows its links', async () => {
+it('a link stays reserved however often a program opens it, runs its scripts and follows its links', async () => {
   const token = stage.gifts.addLink();
   const context = await stage.window();
   const page = await context.newPage();
@@ -24,7 +24,7 @@ it('stays reserved however often a machine opens it, runs its scripts and follow
   expect([asked, view.state]).toEqual([0, 'RESERVED']);
 }, 240_000);
 
-it('stays reserved when a machine asks for it without a browser', async () => {
+it('a link stays reserved when a program requests it without a browser', async () => {
   const token = stage.gifts.addLink();
   for (const method of ['HEAD', 'GET', 'OPTIONS'])
     for (const path of ['/', `/%23${token}`, '/api/reward-link', '/api/reward-link/reveal'])
@@ -35,7 +35,7 @@ it('stays reserved when a machine asks for it without a browser', async () => {
   expect(stage.gifts.link(token)).toMatchObject({ asked: 0, view: { state: 'RESERVED' } });
 });
 
-it('is small, and its files are asked for once', async () => {
+it('the page is small, and its files are requested once', async () => {
   const context = await stage.window();
   const page = await context.newPage();
   const network = await context.newCDPSession(page);
@@ -47,7 +47,7 @@ it('is small, and its files are asked for once', async () => {
   await page.waitForLoadState('networkidle');
   const first = sizes.splice(0);
 
-  // Page, stylesheet, script, answer; headers included.
+  // Page, stylesheet, script and API response, including headers.
   expect(first.filter((size) => size > 0)).toHaveLength(4);
   const transferred = first.reduce((sum, size) => sum + size, 0);
   process.stdout.write(`first view: ${transferred} bytes\n`);
@@ -61,7 +61,7 @@ it('is small, and its files are asked for once', async () => {
   await context.close();
 });
 
-it('tells nobody the token: not the network, not the log, not the next page', async () => {
+it('the token does not leak into the network, the log or the next page', async () => {
   const token = stage.gifts.addLink();
   const context = await stage.window();
   const page = await stage.open(context, token, 'reserved');
@@ -72,7 +72,7 @@ it('tells nobody the token: not the network, not the log, not the next page', as
   await page.reload();
   await untilState(page, 'revealed');
 
-  // Another page that the person goes on to learns nothing.
+  // The next page gets no referrer.
   await page.route('https://elsewhere.example/**', (route) =>
     route.fulfill({ contentType: 'text/html', body: '<title>elsewhere</title>' }),
   );
@@ -81,7 +81,7 @@ it('tells nobody the token: not the network, not the log, not the next page', as
   expect(await page.evaluate('document.referrer')).toBe('');
   await context.close();
 
-  // A mangled link has its token in the path; not even then is it in the log.
+  // A mangled link has its token in the path, which must not be logged.
   const mangled = stage.gifts.addLink();
   const other = await stage.browser.newContext();
   const repaired = await other.newPage();
@@ -92,7 +92,7 @@ it('tells nobody the token: not the network, not the log, not the next page', as
   const own = stage.requests.filter(({ url }) => !url.startsWith('https://elsewhere.example/'));
   expect(own.length).toBeGreaterThan(5);
   for (const { url, headers } of stage.requests) {
-    // A browser does not send the fragment, and the list has the address as typed.
+    // A browser does not send the fragment, but `url` contains it.
     expect(url.split('#')[0]).not.toContain(token);
     expect(headers.referer ?? '').toBe('');
   }
@@ -105,7 +105,7 @@ it('tells nobody the token: not the network, not the log, not the next page', as
   for (const secret of [token, mangled, CARD.code, CARD.pin]) expect(stage.log).not.toContain(secret);
 });
 
-it('keeps nothing in the browser', async () => {
+it('the page stores nothing in the browser', async () => {
   const context = await stage.window();
   const page = await stage.open(context, stage.gifts.addLink({ state: 'REVEALED' }), 'revealed');
   expect(await page.evaluate('localStorage.length + sessionStorage.length')).toBe(0);
@@ -113,6 +113,6 @@ it('keeps nothing in the browser', async () => {
   await context.close();
 });
 
-it('complained about nothing', () => {
+it('no browser reported an error', () => {
   expect(stage.complaints).toEqual([]);
 });

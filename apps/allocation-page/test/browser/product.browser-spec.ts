@@ -34,7 +34,7 @@ const revealed = (product: Partial<typeof PRODUCT> | null, card = CARD): Promise
   );
 
 describe('the product of the card', () => {
-  it('is drawn by a script that is loaded for it alone, once it is revealed', async () => {
+  it('loads the drawing script only for a revealed card that needs it', async () => {
     const page = await stage.open(context, stage.gifts.addLink({}, null, PRODUCT), 'reserved');
     expect(asked('drawing')).toBe(0);
     expect(await page.locator('[data-how], [data-link]').filter({ visible: true }).count()).toBe(0);
@@ -48,10 +48,10 @@ describe('the product of the card', () => {
     expect(asked('drawing')).toBe(1);
   });
 
-  it('draws what is written: a QR code of the right size, the bars of Code 128', async () => {
+  it('draws a QR code of the right size and the bars of Code 128', async () => {
     const qr = await revealed({});
     await qr.waitForSelector('.qr');
-    // 19 characters fit into a code of version 1, which has 21 modules, and 4 of quiet on each side.
+    // 19 characters fit into QR version 1: 21 modules, plus a quiet zone of 4 on each side.
     expect(await qr.getAttribute('.qr', 'viewBox')).toBe('0 0 29 29');
     const bars = await revealed({ code_format: 'code128' as never }, { code: 'AB-12', pin: '1' });
     await bars.waitForSelector('.bars');
@@ -75,7 +75,7 @@ describe('the product of the card', () => {
     expect(modules).toBe(`${'0'.repeat(10)}${symbols.join('')}${'0'.repeat(10)}`);
   });
 
-  it('leaves the text where it cannot be drawn', async () => {
+  it('shows only the text if the drawing script fails to load', async () => {
     await context.route('**/assets/drawing*', (route) => route.abort());
     const page = await revealed({});
     await page.waitForSelector('[data-fill="code"]');
@@ -83,7 +83,7 @@ describe('the product of the card', () => {
     expect(await page.textContent('[data-fill="code"]')).toBe(CARD.code);
   });
 
-  it('leads to the shop in a new tab that learns nothing of the link', async () => {
+  it('opens the shop in a new tab without a referrer', async () => {
     const page = await revealed({});
     const shop = page.locator('[data-link="shop"]');
     expect(
@@ -93,12 +93,12 @@ describe('the product of the card', () => {
         link.rel,
       ]),
     ).toEqual([PRODUCT.redeem_url, '_blank', 'noopener noreferrer']);
-    // What is no address of a web site is none.
+    // An invalid URL gets no link.
     expect(await page.locator('[data-link="terms"]').isVisible()).toBe(false);
     expect(await page.innerText('.instructions')).toBe(PRODUCT.instructions);
   });
 
-  it('keeps the code whole: lines end between groups, never at a hyphen, and copying gives it as it is', async () => {
+  it('breaks the code between groups, never at a hyphen, and copies it unchanged', async () => {
     for (const code of [
       CARD.code,
       'ABCD-EFGH-IJKL-MNOP-QRST-UVWX-YZ12-3456',
@@ -125,7 +125,7 @@ describe('the product of the card', () => {
     }
   });
 
-  it('is saved as a picture that is made in the browser', async () => {
+  it('can be saved as a picture that the browser creates', async () => {
     const page = await revealed({});
     await page.waitForSelector('.qr');
     const before = stage.requests.length;
@@ -138,25 +138,25 @@ describe('the product of the card', () => {
     expect(stage.requests.slice(before).filter(({ url }) => !url.startsWith('blob:'))).toEqual([]);
   });
 
-  it('is printed by the browser itself', async () => {
+  it('can be printed', async () => {
     const page = await revealed({});
     await page.evaluate('window.print = () => { window.printed = true }');
     await page.click('[data-print]');
     expect(await page.evaluate('window.printed')).toBe(true);
   });
 
-  it('has its texts in the language that was chosen on the page', async () => {
+  it('is requested in the language chosen on the page', async () => {
     const token = stage.gifts.addLink({}, null, PRODUCT);
     await stage.open(context, token, 'reserved', '?lang=fr');
-    expect(stage.gifts.link(token).wish).toMatchObject({ lang: 'fr' });
+    expect(stage.gifts.link(token).preference).toMatchObject({ lang: 'fr' });
   });
 
-  it('complained about nothing', () => {
+  it('no browser reported an error', () => {
     expect(stage.complaints).toEqual([]);
   });
 });
 
-it('a reader of none of the languages finds the page in each of them, link and all', async () => {
+it('a reader of other languages finds links to each version of the page, which keep the reward link', async () => {
   const arabic = await stage.window({ locale: 'ar' });
   const page = await arabic.newPage();
   const token = stage.gifts.addLink();

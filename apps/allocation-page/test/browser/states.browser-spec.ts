@@ -38,10 +38,10 @@ beforeAll(async () => {
 });
 afterAll(() => stage?.stop());
 
-/** Holds every request to the API: a network that does not answer. */
+/** Holds every API request without a response. */
 const hang = (page: Page) => page.route('**/api/**', () => {});
 
-/** How each state is reached, and what a person then reads. */
+/** How to reach each state, and the texts that a person then reads. */
 const STATES: Record<string, { shows: (page: Page) => Promise<unknown>; reads: RegExp[] }> = {
   loading: {
     shows: async (page) => {
@@ -107,7 +107,7 @@ const STATES: Record<string, { shows: (page: Page) => Promise<unknown>; reads: R
       await untilState(page, 'reserved');
       await page.click('[data-reveal]');
       await untilState(page, 'revealed');
-      // Its entrance is an animation of a third of a second.
+      // The card appears with an animation of a third of a second.
       await untilStill(page);
     },
     reads: [
@@ -240,7 +240,7 @@ const STATES: Record<string, { shows: (page: Page) => Promise<unknown>; reads: R
       await page.reload();
       await untilState(page, 'busy');
     },
-    reads: [/^Too many tries$/m, /^Try again$/m],
+    reads: [/^Too many attempts$/m, /^Try again$/m],
   },
 };
 
@@ -262,14 +262,14 @@ describe.each(WINDOWS)('at $name', ({ name, ...options }) => {
     await screenshot(page, `${state}-${name}`);
     expect(await violations(page)).toEqual([]);
     expect(await scrollsSideways(page)).toBe(false);
-    // One heading, one button that stands out.
+    // One heading and one primary button.
     expect(await page.locator('h1:visible').count()).toBe(1);
     expect(await page.locator('button.main:visible').count()).toBeLessThanOrEqual(1);
     if (!state.startsWith('loading') && state !== 'revealing')
       expect(await page.title()).toBe(await page.innerText('h1:visible'));
   });
 
-  it('shows why nothing happens while JavaScript is off', async () => {
+  it('explains that JavaScript is off', async () => {
     const plain = await stage.window({ ...options, javaScriptEnabled: false });
     const page = await plain.newPage();
     await page.goto(stage.linkTo(stage.gifts.addLink()));
@@ -283,7 +283,7 @@ describe.each(WINDOWS)('at $name', ({ name, ...options }) => {
   });
 });
 
-describe('in all conditions', () => {
+describe('in special conditions', () => {
   it.each(['en', 'fr', 'de', 'es'])('fits 320 px in %s, in every state', async (language) => {
     const context = await stage.window({ viewport: { width: 320, height: 568 } });
     const brand = { name: 'Donaudampfschifffahrtsgesellschaft mbH', color: '#0b4f6c', logo: LOGO };
@@ -310,7 +310,7 @@ describe('in all conditions', () => {
     await context.close();
   });
 
-  it('is ready for a language that is written from right to left', async () => {
+  it('supports right-to-left languages', async () => {
     const context = await stage.window({ viewport: { width: 360, height: 740 } });
     const page = await stage.open(context, stage.gifts.addLink(), 'reserved');
     await page.evaluate("document.documentElement.dir = 'rtl'");
@@ -323,7 +323,7 @@ describe('in all conditions', () => {
 
     await page.click('[data-reveal]');
     await untilState(page, 'revealed');
-    // The code itself stays as it is, at the side where lines begin.
+    // The code itself stays left-to-right.
     expect(
       await page.evaluate("getComputedStyle(document.querySelector('[data-fill=code]')).direction"),
     ).toBe('ltr');
@@ -333,7 +333,7 @@ describe('in all conditions', () => {
   });
 
   it.each(['light', 'dark'] as const)(
-    'is printed with what is needed to pay and nothing else (%s)',
+    'prints what is needed to pay and nothing else (%s)',
     async (colorScheme) => {
       const context = await stage.window({ viewport: { width: 794, height: 1123 }, colorScheme });
       const page = await context.newPage();
@@ -351,7 +351,7 @@ describe('in all conditions', () => {
     },
   );
 
-  it('moves nothing for those who do not want it', async () => {
+  it('shows no animations if the reader prefers reduced motion', async () => {
     const context = await stage.window({ reducedMotion: 'reduce' });
     const page = await context.newPage();
     await STATES.loading!.shows(page);
@@ -362,7 +362,7 @@ describe('in all conditions', () => {
     await context.close();
   });
 
-  it('stays readable in the high-contrast colours of a system', async () => {
+  it("stays readable in a system's high-contrast colors", async () => {
     const context = await stage.window({ forcedColors: 'active', viewport: { width: 360, height: 740 } });
     const page = await stage.open(context, stage.gifts.addLink(), 'reserved');
     await screenshot(page, 'reserved-360-forced-colors');
@@ -370,7 +370,7 @@ describe('in all conditions', () => {
     await context.close();
   });
 
-  it('complained about nothing', () => {
+  it('no browser reported an error', () => {
     expect(stage.complaints).toEqual([]);
   });
 });

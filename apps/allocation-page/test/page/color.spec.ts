@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { contrast } from '@perkway/domain';
 import { takesWhiteText } from '../../src/page/color.js';
 
-it('chooses the text that reads better on any brand colour', () => {
+it('chooses the text color with the better contrast on any brand color', () => {
   const channel = fc.integer({ min: 0, max: 255 });
   fc.assert(
     fc.property(channel, channel, channel, (...parts) => {

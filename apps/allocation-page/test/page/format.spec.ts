@@ -1,9 +1,9 @@
 import { formatAmount, formatCountry, formatDate, formatTimeLeft, localeFor } from '../../src/page/format.js';
 
-/** `Intl` writes no-break spaces of several widths. */
+/** Replaces the no-break spaces of several widths that `Intl` uses. */
 const plain = (text: string): string => text.replace(/[\u00a0\u202f]/g, ' ');
 
-it("takes the reader's own variant of the page's language", () => {
+it("uses the reader's regional variant of the page's language", () => {
   expect(localeFor('fr', ['en-US', 'fr-CA', 'fr-FR'])).toBe('fr-CA');
   expect(localeFor('de', ['en-US', 'fr-CA'])).toBe('de');
   expect(localeFor('en', ['en'])).toBe('en');
@@ -17,7 +17,7 @@ it.each([
   ['es', 25, 'JPY', '25 JPY'],
   ['de-CH', 0.05, 'CHF', 'CHF 0.05'],
   ['en', 10, 'nonsense', '10 nonsense'],
-])('writes amounts as %s does', (locale, amount, currency, text) => {
+])('formats amounts like %s', (locale, amount, currency, text) => {
   expect(plain(formatAmount(locale, amount, currency))).toBe(text);
 });
 
@@ -34,7 +34,7 @@ it('names countries, and falls back to the code', () => {
   }
 });
 
-it('writes the date with its time zone', () => {
+it('formats the date with its time zone', () => {
   expect(plain(formatDate('en-GB', 1_893_456_000))).toMatch(/^(1 January 2030|31 December 2029) at .+ \S+$/);
 });
 
@@ -47,11 +47,11 @@ it.each([
   [1, 'in 1 second'],
   [0, ''],
   [-5, ''],
-])('says how long %i seconds are', (seconds, text) => {
+])('formats %i seconds as the time left', (seconds, text) => {
   expect(formatTimeLeft('en', seconds)).toBe(text);
 });
 
-it('says nothing where the browser cannot', () => {
+it('returns an empty string if the browser cannot format it', () => {
   const { RelativeTimeFormat } = Intl;
   try {
     Reflect.deleteProperty(Intl, 'RelativeTimeFormat');

@@ -1,6 +1,6 @@
 import { groupsOf } from '../../src/page/groups';
 
-describe('the groups of a code', () => {
+describe('groupsOf', () => {
   it.each([
     ['', ['']],
     ['4071', ['4071']],
@@ -9,11 +9,11 @@ describe('the groups of a code', () => {
     ['GIFT-7K2M-93QX', ['GIFT-7', 'K2M-9', '3QX']],
     ['ABCDE--FGH', ['ABCD', 'E--F', 'GH']],
     ['ABCD--------', ['ABCD--------']],
-  ])('of %j are %j', (code, groups) => {
+  ])('splits %j into %j', (code, groups) => {
     expect(groupsOf(code)).toEqual(groups);
   });
 
-  it('are the code, and none of them begins or ends at a hyphen of it', () => {
+  it('keeps the code, and never splits next to a hyphen', () => {
     for (const code of ['A-B-C-D-E-F-G-H-I-J', '-----', 'AB12-CD34-EF56-GH78-', '-ABCDEFGH']) {
       const groups = groupsOf(code);
       expect(groups.join('')).toBe(code);

@@ -7,12 +7,12 @@ const TOKEN = '-k3vQ0b1mY9sN2xR7tLw5pC8dF4gH6jA_uE-iOaKzX-';
 describe('tokenOfAddress', () => {
   it.each([
     ['the fragment', '/', `#${TOKEN}`],
-    ['a fragment with tracking behind it', '/', `#${TOKEN}?utm_source=x`],
-    ['a fragment with a full stop behind it', '/', `#${TOKEN}.`],
-    ['a path that was encoded', `/%23${TOKEN}`, ''],
-    ['a path that was encoded twice', `/%2523${TOKEN}`, ''],
-    ['a path with rubbish behind it', `/%23${TOKEN}%20%`, ''],
-    ['a fragment of any path', '/some/where', `#${TOKEN}`],
+    ['a fragment followed by tracking parameters', '/', `#${TOKEN}?utm_source=x`],
+    ['a fragment followed by a period', '/', `#${TOKEN}.`],
+    ['an encoded path', `/%23${TOKEN}`, ''],
+    ['a path encoded twice', `/%2523${TOKEN}`, ''],
+    ['a path followed by other characters', `/%23${TOKEN}%20%`, ''],
+    ['a fragment on any path', '/some/where', `#${TOKEN}`],
   ])('finds the token in %s', (_what, path, fragment) => {
     expect(tokenOfAddress(path, fragment)).toBe(TOKEN);
   });
@@ -30,7 +30,7 @@ describe('tokenOfAddress', () => {
 describe('tokenOfText', () => {
   it.each([
     ['a link', `https://rewards.example.com/#${TOKEN}`],
-    ['a link with spaces around it', `  https://rewards.example.com/#${TOKEN} \n`],
+    ['a link surrounded by spaces', `  https://rewards.example.com/#${TOKEN} \n`],
     ['a link in a sentence', `Hello, your card: https://rewards.example.com/#${TOKEN} - have fun!`],
     ['a link with a language', `https://rewards.example.com/?lang=fr#${TOKEN}`],
     ['a mangled link', `https://rewards.example.com/%23${TOKEN}`],
@@ -51,7 +51,7 @@ describe('tokenOfText', () => {
     expect(tokenOfText(text)).toBeNull();
   });
 
-  it('finds every token that a link can carry, and never fails', () => {
+  it('finds every possible token, and never throws', () => {
     for (let tried = 0; tried < 100; tried += 1) {
       const token = aLinkToken();
       expect(tokenOfText(`https://rewards.example.com/#${token}`)).toBe(token);

@@ -1,12 +1,12 @@
 import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { DomainError, GET_ANALYTICS_KEYS, isCallerId, unavailable } from '@perkway/domain';
+import { ApiError, GET_ANALYTICS_KEYS, isCallerId, unavailable } from '@perkway/domain';
 import { LOGGER, RpcClient } from '@perkway/platform';
 import jwt from 'jsonwebtoken';
 import { createPublicKey, hash, type KeyObject } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 
-/** Who asks: the account of the token. */
+/** The claims of a verified token. */
 export interface TokenClaims {
   account: string;
   /** Epoch seconds. */
@@ -20,17 +20,17 @@ interface KeySet {
 }
 
 const REFRESH_MS = 15_000;
-/** An unknown key id asks the owner at most this often, so that made-up tokens cannot flood it. */
+/** Unknown key ids trigger at most one key fetch per interval, so forged tokens cannot flood token-issuer. */
 const MIN_ASK_INTERVAL_MS = 1_000;
 const MAX_CACHED_TOKENS = 20_000;
-/** Ours have some 400 characters. */
+/** Real tokens have about 400 characters. */
 const MAX_TOKEN_LENGTH = 4_096;
 
-export const invalidToken = (): DomainError => new DomainError('API_KEY_INVALID', 'Invalid token');
+export const invalidToken = (): ApiError => new ApiError('API_KEY_INVALID', 'Invalid token');
 
 /**
- * Verifies analytics tokens (ES256). The public keys come from token-issuer and are kept while it is away; a token that
- * was verified is known by its hash until it expires.
+ * Verifies analytics tokens (ES256). Keeps the public keys of token-issuer, so it works while token-issuer is down, and
+ * caches verified tokens by hash until they expire.
  */
 @Injectable()
 export class TokenVerifier implements OnModuleInit, OnApplicationShutdown {
@@ -46,7 +46,7 @@ export class TokenVerifier implements OnModuleInit, OnApplicationShutdown {
   ) {}
 
   onModuleInit() {
-    const refresh = () => this.ask().catch(() => undefined);
+    const refresh = () => this.request().catch(() => undefined);
     void refresh();
     this.timer = setInterval(refresh, REFRESH_MS).unref();
   }
@@ -57,7 +57,7 @@ export class TokenVerifier implements OnModuleInit, OnApplicationShutdown {
 
   /**
    * @param token the raw value of `Authorization`
-   * @throws DomainError 401 for whatever is no valid token, 503 while no keys are known
+   * @throws ApiError 401 if the token is invalid, 503 while no keys are known
    */
   async verify(token: unknown): Promise<TokenClaims> {
     if (typeof token !== 'string' || token === '' || token.length > MAX_TOKEN_LENGTH) throw invalidToken();
@@ -78,14 +78,14 @@ export class TokenVerifier implements OnModuleInit, OnApplicationShutdown {
   private async keysFor(keyId: string): Promise<KeySet> {
     if (!this.keySet?.keys.has(keyId)) {
       const isTooSoon = Date.now() - this.askedAt < MIN_ASK_INTERVAL_MS;
-      // Without any keys everybody waits for the owner; with some, an unknown id is not worth flooding it.
-      if (!this.keySet || !isTooSoon || this.asking) await this.ask().catch(() => undefined);
+      // Without any keys, every request waits for token-issuer. With some, unknown key ids are throttled.
+      if (!this.keySet || !isTooSoon || this.asking) await this.request().catch(() => undefined);
     }
     if (!this.keySet) throw unavailable(GET_ANALYTICS_KEYS.away);
     return this.keySet;
   }
 
-  private ask(): Promise<void> {
+  private request(): Promise<void> {
     return (this.asking ??= this.fetchKeys().finally(() => {
       this.asking = null;
     }));
@@ -94,13 +94,13 @@ export class TokenVerifier implements OnModuleInit, OnApplicationShutdown {
   private async fetchKeys(): Promise<void> {
     this.askedAt = Date.now();
     try {
-      const reply = await this.rpc.ask(GET_ANALYTICS_KEYS, {});
+      const reply = await this.rpc.request(GET_ANALYTICS_KEYS, {});
       const keys = new Map(
         reply.keys.map((jwk) => [jwk.kid, createPublicKey({ key: { ...jwk }, format: 'jwk' })]),
       );
       const isSame = [...(this.keySet?.keys.keys() ?? [])].every((kid) => keys.has(kid));
       this.keySet = { keys, issuer: reply.issuer, audience: reply.audience };
-      // A key was withdrawn: what it signed must be looked at again.
+      // If a key was withdrawn, forget all verified tokens, because that key may have signed some of them.
       if (!isSame) this.verified.clear();
     } catch (err) {
       this.logger.warn({ err, known: this.keySet !== null }, 'cannot get the keys of analytics tokens');

@@ -7,28 +7,33 @@ import {
 } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { lastOf, type Caller } from '@perkway/domain';
-import { IS_PUBLIC, type Credentials } from '@perkway/platform';
-import type { FastifyRequest } from 'fastify';
+import type { KeyRateLimiter } from '@perkway/auth';
+import { IS_PUBLIC, RATE_LIMIT_HEADERS, type Credentials } from '@perkway/platform';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { TokenVerifier } from './token-verifier.js';
 
-/** Who asks; the explicit first argument of whatever reads an account's data. */
+/** The caller of a query; the explicit first argument of every function that reads an account's data. */
 export type QueryCaller = Pick<Caller, 'account' | 'requestId'>;
+
+/** Injection token of the rate limiter per account. */
+export const ACCOUNT_LIMITER = Symbol('ACCOUNT_LIMITER');
 
 type Authenticated = FastifyRequest & { caller?: QueryCaller };
 
 /**
- * Lets nobody pass without a valid analytics token, sent raw: a `Bearer` prefix makes it another text. As with Cube,
- * `x-cube-authorization` decides where it is sent, for callers behind a proxy that has its own use for `Authorization`.
+ * Requires a valid analytics token, sent as it is: a `Bearer` prefix makes it invalid. As in Cube,
+ * `x-cube-authorization` wins over `Authorization`, for callers behind a proxy that uses `Authorization` itself.
  */
 @Injectable()
 export class TokenGuard implements CanActivate {
   constructor(
     @Inject(Reflector) private readonly reflector: Reflector,
     @Inject(TokenVerifier) private readonly verifier: TokenVerifier,
+    @Inject(ACCOUNT_LIMITER) private readonly limiter: Pick<KeyRateLimiter, 'count'>,
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
-    // What arrives over NATS comes from our own apps: the broker knows who may publish what.
+    // NATS messages come from our own apps: the broker's permissions decide who may publish what.
     if (context.getType() !== 'http') return true;
     if (this.reflector.getAllAndOverride<boolean>(IS_PUBLIC, [context.getHandler(), context.getClass()]))
       return true;
@@ -37,11 +42,13 @@ export class TokenGuard implements CanActivate {
       lastOf(request.headers['x-cube-authorization']) ?? request.headers.authorization,
     );
     request.caller = { account, requestId: request.id };
+    // Counted by account, because a client may have any number of tokens.
+    this.limiter.count(account, context.switchToHttp().getResponse<FastifyReply>());
     return true;
   }
 }
 
-/** What the OpenAPI document says of the guard. */
+/** Describes the guard for the OpenAPI document. */
 export const tokenCredentials: Credentials = {
   name: 'analyticsToken',
   scheme: {
@@ -50,7 +57,10 @@ export const tokenCredentials: Credentials = {
     in: 'header',
     description: 'The token as it is, without `Bearer`',
   },
-  demandsOf: () => ({ errors: ['API_KEY_INVALID', 'DEPENDENCY_UNAVAILABLE'] }),
+  demandsOf: () => ({
+    errors: ['API_KEY_INVALID', 'TOO_MANY_REQUESTS', 'DEPENDENCY_UNAVAILABLE'],
+    headers: RATE_LIMIT_HEADERS,
+  }),
 };
 
 export const CurrentCaller = createParamDecorator(

@@ -1,4 +1,4 @@
-/** Examples of the OpenAPI document. */
+/** Examples for the OpenAPI document. */
 export const QUERY_EXAMPLE = {
   measures: ['perk_clicks.count'],
   timeDimensions: [
@@ -11,7 +11,7 @@ const DRILL_MEMBERS = ['perk_clicks.occurred_at', 'perk_clicks.perk_title'];
 const COUNT = {
   title: 'Perk Clicks Count',
   shortTitle: 'Count',
-  description: 'Everything tracked',
+  description: 'Total, including bots, prefetches and mail proxies',
   type: 'number',
   drillMembers: DRILL_MEMBERS,
   drillMembersGrouped: { measures: [], dimensions: DRILL_MEMBERS },

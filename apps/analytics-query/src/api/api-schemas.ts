@@ -1,25 +1,25 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema, getSchemaPath } from '@nestjs/swagger';
 import { OPERATORS } from '../query/query.js';
 
-// Only documented here: the form of a query is checked in Cube's own words (../query/check-form.ts), and answers are
-// plain objects. Members may come to answers at any time, as in Cube.
+// For the OpenAPI document only: queries are validated with Cube's own error messages (../query/check-form.ts), and
+// responses are plain objects. Responses may gain members at any time, as in Cube.
 
 const object = { type: 'object', additionalProperties: true } as const;
 const strings = { type: 'array', items: { type: 'string' } } as const;
 const range = {
   description:
-    'From and to, one day, or words such as `today` or `from 6 days ago to now` (`last 7 days` ends yesterday)',
+    'From and to, one day, or a phrase such as `today` or `from 6 days ago to now` (`last 7 days` ends yesterday)',
   oneOf: [{ type: 'string' }, { ...strings, minItems: 1, maxItems: 2 }],
 };
 
 @ApiSchema({
   name: 'Filter',
-  description: 'Either an operator on a member, or `and` or `or` of other filters',
+  description: 'Either an operator on a member, or `and` or `or` with a list of filters',
 })
 export class FilterSchema {
   @ApiPropertyOptional()
   member: string;
-  @ApiPropertyOptional({ description: 'The older name of `member`' })
+  @ApiPropertyOptional({ description: 'Former name of `member`' })
   dimension: string;
   @ApiPropertyOptional({ enum: OPERATORS })
   operator: string;
@@ -45,7 +45,7 @@ export class TimeDimensionSchema {
   @ApiPropertyOptional({
     type: 'array',
     items: range,
-    description: 'In place of `dateRange`: a result for each',
+    description: 'Instead of `dateRange`: one result per range',
   })
   compareDateRange: unknown[];
 }
@@ -65,20 +65,20 @@ export class QuerySchema {
   @ApiPropertyOptional({ type: [TimeDimensionSchema] })
   timeDimensions: TimeDimensionSchema[];
   @ApiPropertyOptional({
-    description: 'By member, or pairs of member and direction',
+    description: 'An object of member and direction, or an array of [member, direction] pairs',
     oneOf: [
       { type: 'object', additionalProperties: direction },
       { type: 'array', items: { ...strings, minItems: 2, maxItems: 2 } },
     ],
   })
   order: unknown;
-  @ApiPropertyOptional({ type: 'integer', minimum: 0, maximum: 50_000, description: '10,000, if left out' })
+  @ApiPropertyOptional({ type: 'integer', minimum: 0, maximum: 50_000, description: 'Default: 10,000' })
   limit: number;
   @ApiPropertyOptional({ type: 'integer', minimum: 0 })
   offset: number;
-  @ApiPropertyOptional({ description: 'Also tell how many rows there are without `limit`' })
+  @ApiPropertyOptional({ description: 'Also return the number of rows without `limit`' })
   total: boolean;
-  @ApiPropertyOptional({ description: 'IANA time zone; UTC, if left out' })
+  @ApiPropertyOptional({ description: 'IANA time zone. Default: UTC' })
   timezone: string;
   @ApiPropertyOptional()
   ungrouped: boolean;
@@ -89,7 +89,7 @@ export class QuerySchema {
 @ApiSchema({ name: 'QueryRequest' })
 export class QueryRequest {
   @ApiProperty({
-    description: 'A query, a list of queries to blend, or either as JSON text',
+    description: 'A query, an array of queries to blend, or either as a JSON string',
     oneOf: [
       { $ref: getSchemaPath('Query') },
       { type: 'array', items: { $ref: getSchemaPath('Query') } },
@@ -99,18 +99,18 @@ export class QueryRequest {
   query: unknown;
   @ApiPropertyOptional({
     enum: ['multi'],
-    description: 'The client takes several results (compared date ranges, blended queries)',
+    description: 'Set if the client accepts several results (compared date ranges, blended queries)',
   })
   queryType: string;
 }
 
 @ApiSchema({ name: 'LoadResult' })
 export class LoadResult {
-  @ApiProperty({ ...object, description: 'The query with everything that was left out filled in' })
+  @ApiProperty({ ...object, description: 'The query with all defaults filled in' })
   query: object;
   @ApiProperty({ format: 'date-time' })
   lastRefreshTime: string;
-  @ApiProperty({ ...object, description: 'Titles and types of the members of the rows' })
+  @ApiProperty({ ...object, description: 'Titles and types of the members in the rows' })
   annotation: object;
   @ApiProperty()
   dataSource: string;
@@ -120,10 +120,10 @@ export class LoadResult {
   external: boolean;
   @ApiProperty()
   slowQuery: boolean;
-  @ApiPropertyOptional({ type: 'integer', description: 'Where the query asks for it' })
+  @ApiPropertyOptional({ type: 'integer', description: 'Present if the query asked for it' })
   total: number;
   @ApiProperty({
-    description: 'Rows by member, or `members` with `dataset` or `columns`, as `responseFormat` says',
+    description: 'Rows as objects, or `members` with `dataset` or `columns`, depending on `responseFormat`',
     oneOf: [{ type: 'array', items: object }, object],
   })
   data: unknown;
@@ -135,7 +135,7 @@ export class LoadResults {
   queryType: string;
   @ApiProperty({ type: [LoadResult] })
   results: LoadResult[];
-  @ApiProperty({ ...object, description: 'What a pivot of the results is made from' })
+  @ApiProperty({ ...object, description: 'The query to pivot the results by' })
   pivotQuery: object;
   @ApiProperty()
   slowQuery: boolean;
@@ -148,7 +148,11 @@ export class SqlResult {
     additionalProperties: true,
     required: ['sql'],
     properties: {
-      sql: { type: 'array', items: {}, description: 'The statement, and its parameters as a list' },
+      sql: {
+        type: 'array',
+        items: {},
+        description: 'An array of the statement and the array of its parameters',
+      },
     },
   })
   sql: object;
@@ -179,11 +183,11 @@ class MemberSchema {
   title: string;
   @ApiProperty()
   shortTitle: string;
-  @ApiPropertyOptional({ description: 'Where the name does not say it' })
+  @ApiPropertyOptional({ description: 'Left out if the name says it all' })
   description: string;
   @ApiProperty({ enum: ['string', 'number', 'time', 'boolean'] })
   type: string;
-  @ApiPropertyOptional({ ...object, description: 'Of numbers' })
+  @ApiPropertyOptional({ ...object, description: 'For numbers' })
   formatDescription: object;
   @extended({ type: 'string' })
   sql: string;
@@ -218,7 +222,7 @@ export class DimensionSchema extends MemberSchema {
   @ApiPropertyOptional({
     type: 'array',
     items: object,
-    description: 'Of times: granularities beyond `second` to `year`',
+    description: 'For times: granularities other than `second` to `year`',
   })
   granularities: object[];
   @ApiProperty()

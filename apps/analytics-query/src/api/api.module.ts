@@ -4,7 +4,7 @@ import { ReaderModule } from '../reader/reader.module.js';
 import { CubeApiController } from './cube-api.controller.js';
 import { LoadService } from './load.service.js';
 
-/** The role `query`. */
+/** The HTTP API: the role `query`. */
 @Module({
   imports: [AccessModule, ReaderModule],
   controllers: [CubeApiController],

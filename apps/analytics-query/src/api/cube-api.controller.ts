@@ -38,26 +38,26 @@ import {
   QuerySchema,
   SqlResult,
 } from './api-schemas.js';
-import { Answering, type AnsweringRequest } from './answering.decorator.js';
-import { Hangup } from './hangup.decorator.js';
+import { ReplyHeader, type RespondingRequest } from './reply-header.decorator.js';
+import { RequestSignal } from './request-signal.decorator.js';
 import { LoadService } from './load.service.js';
 import { readGet, readPost } from './request-query.js';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 const CSV_TYPE = 'text/csv; charset=utf-8; header=present';
 
-const ApiAnswer = (description: string, schema: object, example: object) =>
+const ApiResponseText = (description: string, schema: object, example: object) =>
   ApiOkResponse({ description, content: { 'application/json': { schema, example } } });
 const ref = (schema: Type) => ({ $ref: getSchemaPath(schema) });
 
 const ApiLoad = () =>
   applyDecorators(
-    ApiOperation({ summary: 'Answers a query' }),
+    ApiOperation({ summary: 'Runs a query' }),
     Header('vary', 'Accept'),
     ApiOkResponse({
       description:
-        'The rows; with `queryType=multi` a list of results. As `text/csv` (RFC 4180) where `Accept` asks for it: members as header, ' +
-        'a cell that a spreadsheet would run as a formula begins with an apostrophe',
+        'The rows; with `queryType=multi` an array of results. As `text/csv` (RFC 4180) if `Accept` asks for it: the header row names the members, ' +
+        'and a cell that a spreadsheet would run as a formula begins with an apostrophe',
       content: {
         'application/json': { schema: { oneOf: [ref(LoadResult), ref(LoadResults)] }, example: LOAD_EXAMPLE },
         'text/csv': { schema: { type: 'string' }, example: LOAD_CSV_EXAMPLE },
@@ -66,20 +66,20 @@ const ApiLoad = () =>
   );
 const ApiSql = () =>
   applyDecorators(
-    ApiOperation({ summary: 'The SQL that a query becomes' }),
-    ApiAnswer(
-      'The statement; for compared and blended queries a list',
+    ApiOperation({ summary: 'Returns the SQL of a query' }),
+    ApiResponseText(
+      'The statement; for compared and blended queries an array',
       { oneOf: [ref(SqlResult), { type: 'array', items: ref(SqlResult) }] },
       SQL_EXAMPLE,
     ),
   );
 const ApiDryRun = () =>
   applyDecorators(
-    ApiOperation({ summary: 'Checks a query without running it' }),
-    ApiAnswer('What would be asked', ref(DryRunResult), DRY_RUN_EXAMPLE),
+    ApiOperation({ summary: 'Validates a query without running it' }),
+    ApiResponseText('The normalized queries', ref(DryRunResult), DRY_RUN_EXAMPLE),
   );
 
-/** A query in the address, for those that are short enough. */
+/** Declares a GET route with the query in the URL, for queries short enough to fit. */
 const ByGet = (path: string) =>
   applyDecorators(
     Get(path),
@@ -89,7 +89,10 @@ const ByGet = (path: string) =>
       schema: { type: 'string' },
     }),
   );
-/** A query of any length in the body. It creates nothing, so it answers 200. */
+/**
+ * Declares a POST route with the query in the body, for queries of any length. Nothing is created, so the status is
+ * 200.
+ */
 const ByPost = (path: string) =>
   applyDecorators(
     Post(path),
@@ -100,7 +103,7 @@ const ApiQueryType = () =>
   ApiQuery({
     name: 'queryType',
     required: false,
-    description: 'The client takes several results (compared date ranges, blended queries)',
+    description: 'Set if the client accepts several results (compared date ranges, blended queries)',
     schema: { type: 'string', enum: ['multi'] },
   });
 
@@ -113,28 +116,29 @@ export class CubeApiController {
   constructor(@Inject(LoadService) private readonly service: LoadService) {}
 
   @Get('meta')
+  @Header('content-type', JSON_TYPE)
   @ApiOperation({
-    summary: 'The cubes and their members',
+    summary: 'Lists the cubes and their members',
     description:
-      'Lists a dimension `cmeta_<name>` for each custom attribute that the account has used, `-` written as `_`.',
+      'Lists a dimension `cmeta_<name>` for each of the first 1,000 custom attributes used in calls with a key, and for up to 50 that only clicks and pixels have used; `-` is written as `_`.',
   })
   @ApiQuery({
     name: 'onlyViews',
     required: false,
-    description: '`true`: views only, of which there are none',
+    description: '`true` lists only views. There are none.',
     schema: { type: 'string' },
   })
   @ApiQuery({
     name: 'extended',
     required: false,
-    description: 'There, whatever its value: with the SQL of cubes and members',
+    description: 'Any value except `false` adds the SQL of cubes and members',
     schema: { type: 'string' },
   })
-  @ApiAnswer('The model of the account', ref(MetaResult), META_EXAMPLE)
+  @ApiResponseText('The model of the account', ref(MetaResult), META_EXAMPLE)
   @ApiExtraModels(MetaResult)
   getMeta(
     @CurrentCaller() caller: QueryCaller,
-    @Hangup() gone: AbortSignal,
+    @RequestSignal() gone: AbortSignal,
     @Query('onlyViews') onlyViews?: unknown,
     @Query('extended') extended?: unknown,
   ) {
@@ -148,9 +152,9 @@ export class CubeApiController {
   load(
     @CurrentCaller() caller: QueryCaller,
     @Query() params: Record<string, unknown>,
-    @Answering() answering: AnsweringRequest,
+    @ReplyHeader() responding: RespondingRequest,
   ) {
-    return this.answer(caller, readGet(params), answering);
+    return this.respond(caller, readGet(params), responding);
   }
 
   @ByPost('load')
@@ -158,21 +162,21 @@ export class CubeApiController {
   loadByPost(
     @CurrentCaller() caller: QueryCaller,
     @Body() body: unknown,
-    @Answering() answering: AnsweringRequest,
+    @ReplyHeader() responding: RespondingRequest,
   ) {
-    return this.answer(caller, readPost(body), answering);
+    return this.respond(caller, readPost(body), responding);
   }
 
-  /** Over HTTP a subscription is one answer. */
+  /** Responds once, like `load`: a subscription gets no further responses over HTTP. */
   @ByGet('subscribe')
   @ApiLoad()
   @ApiQueryType()
   subscribe(
     @CurrentCaller() caller: QueryCaller,
     @Query() params: Record<string, unknown>,
-    @Answering() answering: AnsweringRequest,
+    @ReplyHeader() responding: RespondingRequest,
   ) {
-    return this.load(caller, params, answering);
+    return this.load(caller, params, responding);
   }
 
   @ByPost('subscribe')
@@ -180,9 +184,9 @@ export class CubeApiController {
   subscribeByPost(
     @CurrentCaller() caller: QueryCaller,
     @Body() body: unknown,
-    @Answering() answering: AnsweringRequest,
+    @ReplyHeader() responding: RespondingRequest,
   ) {
-    return this.loadByPost(caller, body, answering);
+    return this.loadByPost(caller, body, responding);
   }
 
   @ByGet('sql')
@@ -190,14 +194,14 @@ export class CubeApiController {
   sql(
     @CurrentCaller() caller: QueryCaller,
     @Query() params: Record<string, unknown>,
-    @Hangup() gone: AbortSignal,
+    @RequestSignal() gone: AbortSignal,
   ) {
     return this.service.sql(caller, readGet(params).query, gone);
   }
 
   @ByPost('sql')
   @ApiSql()
-  sqlByPost(@CurrentCaller() caller: QueryCaller, @Body() body: unknown, @Hangup() gone: AbortSignal) {
+  sqlByPost(@CurrentCaller() caller: QueryCaller, @Body() body: unknown, @RequestSignal() gone: AbortSignal) {
     return this.service.sql(caller, readPost(body).query, gone);
   }
 
@@ -206,22 +210,26 @@ export class CubeApiController {
   dryRun(
     @CurrentCaller() caller: QueryCaller,
     @Query() params: Record<string, unknown>,
-    @Hangup() gone: AbortSignal,
+    @RequestSignal() gone: AbortSignal,
   ) {
     return this.service.dryRun(caller, readGet(params).query, gone);
   }
 
   @ByPost('dry-run')
   @ApiDryRun()
-  dryRunByPost(@CurrentCaller() caller: QueryCaller, @Body() body: unknown, @Hangup() gone: AbortSignal) {
+  dryRunByPost(
+    @CurrentCaller() caller: QueryCaller,
+    @Body() body: unknown,
+    @RequestSignal() gone: AbortSignal,
+  ) {
     return this.service.dryRun(caller, readPost(body).query, gone);
   }
 
-  /** The bodies of answers come as bytes, small ones whole and large ones as they are made. */
-  private async answer(
+  /** Returns the body: a buffer for a small response, a stream for a large one. */
+  private async respond(
     caller: QueryCaller,
     { query, isMulti }: { query: unknown; isMulti: boolean },
-    { gone, wantsCsv, reply }: AnsweringRequest,
+    { gone, wantsCsv, reply }: RespondingRequest,
   ) {
     const format = wantsCsv ? 'csv' : isMulti ? 'multi' : 'single';
     const body = await this.service.load(caller, query, format, gone);

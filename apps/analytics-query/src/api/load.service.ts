@@ -1,15 +1,20 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { hash } from 'node:crypto';
-import type { Socket } from 'node:net';
 import type { QueryCaller } from '../access/token.guard.js';
 import { ENV } from '@perkway/platform';
 import type { AnalyticsQueryEnv } from '../env.js';
-import { metaOf } from '../model/meta.js';
-import { dataWriter, multiFrame, resultHead, type DescribedQuery, type RowWriter } from '../query/answer.js';
-import { compile, compileTogether, isOneRow, type CompiledQuery } from '../query/compile.js';
+import {
+  dataWriter,
+  multiFrame,
+  resultHead,
+  type DescribedQuery,
+  type RowWriter,
+} from '../query/response.js';
+import { compileAll } from '../query/compile-all.js';
+import { compileTogether, isOneRow, type CompiledQuery } from '../query/compile.js';
 import { checkCsv, csvHead, csvWriter } from '../query/csv.js';
-import type { Coverage } from '../query/coverage.js';
-import { dryRunAnswer, sqlAnswer } from '../query/describe.js';
+import type { RollupWatermark } from '../query/rollup-watermark.js';
+import { dryRunResponse, sqlResponse } from '../query/describe.js';
 import { normalize, type NormalizedQueries, type QueryType } from '../query/normalize.js';
 import { queryError } from '../query/query-error.js';
 import {
@@ -20,24 +25,26 @@ import {
   readAttributes,
   type Attributes,
 } from '../reader/account-models.js';
-import { Coverages, coverageOf, holds, readCoverage } from '../reader/coverages.js';
-import { QuerySlots, type Work } from '../reader/query-slots.js';
-import { Reader, type OnRow, type Patience, type Statement } from '../reader/reader.js';
+import { RollupWatermarks, watermarkOf, holds, readWatermark } from '../reader/rollup-watermarks.js';
+import { QueryScheduler, type Work } from '../reader/query-scheduler.js';
+import { Reader, type OnRow, type QueryDeadline, type RowFlow, type Statement } from '../reader/reader.js';
 import { keptFrom } from '../retention.js';
-import { AnswerBody } from './answer-body.js';
-import { SharedAnswers, type Answer } from './shared-answers.js';
+import { ResponseBody } from './response-body.js';
+import { MetaBodies } from './meta-bodies.js';
+import { SharedResponses, type Payload } from './shared-responses.js';
 
-/** Rows that the queries of one request may ask for together, by their limits. */
+/** Maximum sum of the `limit`s of all queries in one request. */
 export const MAX_REQUEST_ROWS = 250_000;
 /**
- * Hours may be closed or marked between two looks, and attributes used for the first time; then the queries are compiled
- * again, the last time for raw rows and for the attributes as they just were.
+ * Queries are compiled with a cached watermark and cached attribute names. If these prove stale, the queries are
+ * compiled and run again. The last attempt reads only raw rows and accepts the attribute names without checking them
+ * again.
  */
 const ATTEMPTS = 3;
 
 const DAY_MS = 24 * 3_600_000;
 
-/** `multi`: the client takes several results, as the Cube client says it does. */
+/** `multi`: the client accepts several results, which it announces with `queryType=multi`. */
 export type Format = 'single' | 'multi' | 'csv';
 
 interface Request {
@@ -46,19 +53,20 @@ interface Request {
   format: Format;
 }
 
-/** Answers queries: normalise, compile, read, shape. */
+/** Serves queries: normalizes, compiles, runs and formats them. */
 @Injectable()
 export class LoadService {
-  private readonly slots: QuerySlots;
-  private readonly shared = new SharedAnswers();
+  private readonly slots: QueryScheduler;
+  private readonly shared = new SharedResponses();
+  private readonly metaBodies = new MetaBodies();
 
   constructor(
     @Inject(ENV) private readonly env: AnalyticsQueryEnv,
     @Inject(Reader) private readonly reader: Reader,
     @Inject(AccountModels) private readonly models: AccountModels,
-    @Inject(Coverages) private readonly coverages: Coverages,
+    @Inject(RollupWatermarks) private readonly watermarks: RollupWatermarks,
   ) {
-    this.slots = new QuerySlots({
+    this.slots = new QueryScheduler({
       slots: env.READER_POOL_SIZE,
       perAccount: env.QUERY_CONCURRENCY,
       heavy: env.QUERY_HEAVY_CONCURRENCY,
@@ -66,30 +74,31 @@ export class LoadService {
     });
   }
 
-  meta({ account }: QueryCaller, isExtended: boolean, gone: AbortSignal) {
-    return this.inTurn({ account, signal: gone }, async (patience) =>
-      metaOf(await this.models.listed(account, patience), isExtended),
+  async meta({ account }: QueryCaller, isExtended: boolean, gone: AbortSignal): Promise<Buffer> {
+    const names = await this.inTurn({ account, signal: gone }, (queryDeadline) =>
+      this.models.listed(account, queryDeadline),
     );
+    return this.metaBodies.get(account, isExtended, names, () => this.models.modelOf(names));
   }
 
-  /** The statements that `load` would run over raw rows: one, or a list for compared and blended queries. */
+  /** Returns the statement that `load` would run over raw rows; an array of them for compared and blended queries. */
   async sql(caller: QueryCaller, input: unknown, gone: AbortSignal) {
     const normalized = normalize(input, Date.now());
     const described = await this.describe(caller, normalized, gone);
-    return normalized.queryType === 'regularQuery' ? sqlAnswer(described[0]!) : described.map(sqlAnswer);
+    return normalized.queryType === 'regularQuery' ? sqlResponse(described[0]!) : described.map(sqlResponse);
   }
 
-  /** What `load` would make of the query. */
+  /** Returns how `load` would interpret the query. */
   async dryRun(caller: QueryCaller, input: unknown, gone: AbortSignal) {
     const normalized = normalize(input, Date.now());
-    return dryRunAnswer(normalized.queryType, await this.describe(caller, normalized, gone));
+    return dryRunResponse(normalized.queryType, await this.describe(caller, normalized, gone));
   }
 
   /**
-   * The body as JSON or CSV text.
-   * @param gone comes when nobody waits for the answer any more
+   * Returns the body as JSON or CSV.
+   * @param gone aborts when the client disconnects
    */
-  async load({ account }: QueryCaller, input: unknown, format: Format, gone: AbortSignal): Promise<Answer> {
+  async load({ account }: QueryCaller, input: unknown, format: Format, gone: AbortSignal): Promise<Payload> {
     const normalized = normalize(input, Date.now());
     if (format === 'csv') checkCsv(normalized.queryType);
     if (normalized.queryType !== 'regularQuery' && format === 'single')
@@ -98,38 +107,38 @@ export class LoadService {
       );
     if (normalized.queries.reduce((rows, { limit }) => rows + limit, 0) > MAX_REQUEST_ROWS)
       throw queryError(
-        `The queries of one request may ask for at most ${MAX_REQUEST_ROWS} rows together: give them smaller limits`,
+        `The queries of one request may ask for at most ${MAX_REQUEST_ROWS} rows together: use smaller limits`,
       );
     const key = JSON.stringify([account, format, normalized]);
-    return this.shared.get(key, gone, (signal) => this.answer({ account, normalized, format }, signal));
+    return this.shared.get(key, gone, (signal) => this.respond({ account, normalized, format }, signal));
   }
 
-  /** Runs in its turn and before its deadline, which counts from now. */
+  /** Runs work in the query scheduler, with a deadline that counts from now. */
   private inTurn<T>(
     asked: Work,
-    work: (patience: Patience, hold: (isHeld: boolean) => void) => Promise<T>,
+    work: (queryDeadline: QueryDeadline, hold: (isHeld: boolean) => void) => Promise<T>,
   ): Promise<T> {
     const deadline = Date.now() + this.env.QUERY_TIMEOUT_MS;
     const signal = AbortSignal.any([asked.signal, AbortSignal.timeout(this.env.QUERY_TIMEOUT_MS)]);
     return this.slots.run({ ...asked, signal }, (isBusy, hold) => work({ deadline, signal, isBusy }, hold));
   }
 
-  private answer(request: Request, signal: AbortSignal): Promise<Answer> {
-    let socket: Socket | undefined;
+  private respond(request: Request, signal: AbortSignal): Promise<Payload> {
+    let flow: RowFlow | undefined;
     let hold: ((isHeld: boolean) => void) | undefined;
-    const body = new AnswerBody({
+    const body = new ResponseBody({
       pause: () => {
-        socket?.pause();
+        flow?.pause();
         hold?.(true);
       },
       resume: () => {
-        socket?.resume();
+        flow?.resume();
         hold?.(false);
       },
     });
-    this.inTurn({ account: request.account, kind: kindOf(request), signal }, (patience, held) => {
+    this.inTurn({ account: request.account, kind: kindOf(request), signal }, (queryDeadline, held) => {
       hold = held;
-      return this.write(request, body, patience, (from) => (socket = from));
+      return this.write(request, body, queryDeadline, (from) => (flow = from));
     }).then(
       () => body.end(),
       (error: unknown) => body.fail(error),
@@ -139,26 +148,26 @@ export class LoadService {
 
   private async write(
     { account, normalized, format }: Request,
-    body: AnswerBody,
-    patience: Patience,
-    attach: (socket: Socket | undefined) => void,
+    body: ResponseBody,
+    queryDeadline: QueryDeadline,
+    attach: (flow: RowFlow | undefined) => void,
   ): Promise<void> {
     const named = attributesIn(normalized.queries);
     for (let attempt = 1; ; attempt += 1) {
-      const supposedAttributes = await this.models.supposed(account, named, patience);
+      const supposedAttributes = await this.models.supposed(account, named, queryDeadline);
       const model = this.models.with(named, supposedAttributes);
-      const supposed = attempt < ATTEMPTS ? await this.coverage(account, patience) : undefined;
-      const described = normalized.queries.map((query) => ({
-        query,
-        compiled: compile(query, model, account, { coverage: supposed, keptFrom: this.keptFrom() }),
-      }));
-      const answer = new AnswerText(body, shapeOf(normalized, described, format));
-      // Looked at in the snapshot of the queries and before their rows, also to know better the next time.
-      let seen: Coverage | undefined;
+      const supposed = attempt < ATTEMPTS ? await this.watermark(account, queryDeadline) : undefined;
+      const described = await compileAll(normalized.queries, model, account, {
+        watermark: supposed,
+        keptFrom: this.keptFrom(),
+      });
+      const response = new ResponseText(body, shapeOf(normalized, described, format));
+      // The watermark and attributes as the queries see them: read before their rows, in the same snapshot.
+      let seen: RollupWatermark | undefined;
       let seenAttributes: Attributes | undefined;
       const looks = [
         ...(described.some(({ compiled }) => compiled.hasCells)
-          ? [{ ...coverageOf(account), onRow: (row: unknown[]) => (seen = readCoverage(row)) }]
+          ? [{ ...watermarkOf(account), onRow: (row: unknown[]) => (seen = readWatermark(row)) }]
           : []),
         ...(named.length > 0
           ? [
@@ -173,25 +182,25 @@ export class LoadService {
       const isRight = () =>
         (!needsCells || (!!supposed && !!seen && holds(supposed, seen))) &&
         (attempt === ATTEMPTS || !seenAttributes || areSame(supposedAttributes, seenAttributes));
-      const statements = answer.statements((write) => (row) => (isRight() ? write(row) : undefined));
+      const statements = response.statements((write) => (row) => (isRight() ? write(row) : undefined));
       try {
-        await this.reader.read(account, [...looks, ...statements], patience, attach);
+        await this.reader.read(account, [...looks, ...statements], queryDeadline, attach);
       } finally {
-        // It is somebody else's now: what is still to be sent must not hold it up.
+        // The connection goes back to the pool: this response must no longer pause or resume it.
         attach(undefined);
       }
-      if (seen) this.coverages.learn(account, seen);
+      if (seen) this.watermarks.learn(account, seen);
       if (seenAttributes) this.models.learn(account, named, seenAttributes);
-      if (isRight()) return answer.end();
+      if (isRight()) return response.end();
     }
   }
 
-  private async coverage(account: string, patience: Patience): Promise<Coverage> {
-    const known = this.coverages.get(account);
+  private async watermark(account: string, queryDeadline: QueryDeadline): Promise<RollupWatermark> {
+    const known = this.watermarks.get(account);
     if (known) return known;
-    const [row] = await this.reader.rows(account, coverageOf(account), patience);
-    const seen = readCoverage(row!);
-    this.coverages.learn(account, seen);
+    const [row] = await this.reader.rows(account, watermarkOf(account), queryDeadline);
+    const seen = readWatermark(row!);
+    this.watermarks.learn(account, seen);
     return seen;
   }
 
@@ -202,23 +211,17 @@ export class LoadService {
     { queries }: NormalizedQueries,
     gone: AbortSignal,
   ): Promise<DescribedQuery[]> {
-    // Only attributes are looked up in the database: in turn, as all that is asked there.
-    const model =
-      attributesIn(queries).length === 0
-        ? this.models.common
-        : await this.inTurn({ account, signal: gone }, (patience) =>
-            this.models.for(account, queries, patience),
-          );
-    return queries.map((query) => ({
-      query,
-      compiled: compile(query, model, account, { keptFrom: this.keptFrom() }),
-    }));
+    // Scheduled like a query, so that the account's concurrency limit applies: compiling takes time too.
+    return this.inTurn({ account, signal: gone }, async (queryDeadline) => {
+      const model = await this.models.for(account, queries, queryDeadline);
+      return compileAll(queries, model, account, { keptFrom: this.keptFrom() });
+    });
   }
 }
 
 /**
- * Queries of one kind read about as many rows: they differ in when their ranges begin, in the values that they filter by, and
- * in the page.
+ * Returns a key for queries of the same shape, which read about the same number of rows. They may differ only in the
+ * start of their ranges, their filter values and the page.
  */
 function kindOf({ account, normalized: { queries } }: Request): string {
   const kinds = queries.map(({ measures, dimensions, segments, timeDimensions, filters, ungrouped }) => ({
@@ -240,11 +243,11 @@ function kindOf({ account, normalized: { queries } }: Request): string {
   return hash('sha256', text, 'base64');
 }
 
-/** The texts around the rows of an answer. */
+/** The text around the rows of a response. */
 interface Shape {
   described: DescribedQuery[];
   head: string;
-  /** Before and after the rows of one query. */
+  /** Returns the text before the rows of one query; `after` is the text after them. */
   before: (index: number, total?: number) => string;
   writers: RowWriter[];
   after: string;
@@ -281,25 +284,25 @@ function shapeOf(
 const groupsOf = ({ countsDifferent }: CompiledQuery) => (countsDifferent ? 'things' : 'groups');
 
 /**
- * Two sums over raw rows, as of compared ranges: what each of them reads is worth a processor of its own. Of more than two
- * the one statement would hold the memory of all at once.
+ * Returns whether these are two queries that each return one row of sums over raw rows, such as compared ranges. One
+ * statement runs both in parallel; for more than two, it would need the memory of all at once.
  */
 const areTwoSums = (described: DescribedQuery[]): boolean =>
   described.length === 2 &&
   described.every(({ query, compiled }) => !compiled.readsCells && isOneRow(query, compiled.columns));
 
-/** Writes the results of all queries of a request into its body, in their order. */
-class AnswerText {
-  /** The query whose rows come; -1 before the first. */
+/** Writes the results of all queries of a request into its body, in order. */
+class ResponseText {
+  /** Index of the query whose rows are being written; -1 before the first. */
   private at = -1;
   private readonly totals: (number | undefined)[] = [];
 
   constructor(
-    private readonly body: AnswerBody,
+    private readonly body: ResponseBody,
     private readonly shape: Shape,
   ) {}
 
-  /** Totals come first, because they stand before the rows. */
+  /** Returns the statements of all queries. Totals come first, because they are written before the rows. */
   statements(guarded: (write: OnRow) => OnRow): (Statement & { onRow: OnRow })[] {
     const { described } = this.shape;
     return [
@@ -337,12 +340,17 @@ class AnswerText {
     this.body.write(this.shape.writers[index]!.row(row));
   }
 
-  /** Ends the results before this one, also those without rows, and begins it. */
+  /**
+   * Ends all results before this index, including empty ones, and begins the result at the index, or the tail after the
+   * last.
+   */
   private goTo(index: number): void {
     const { described, head, before, writers, after, tail } = this.shape;
     while (this.at < index) {
-      if (this.at >= 0) this.body.write(writers[this.at]!.end() + after);
-      else this.body.write(head);
+      if (this.at >= 0) {
+        for (const piece of writers[this.at]!.end()) this.body.write(piece);
+        this.body.write(after);
+      } else this.body.write(head);
       this.at += 1;
       this.body.write(this.at < described.length ? before(this.at, this.totals[this.at]) : tail);
     }

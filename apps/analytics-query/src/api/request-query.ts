@@ -1,20 +1,20 @@
 import { isRecord, lastOf } from '@perkway/domain';
 import { queryError } from '../query/query-error.js';
 
-/** What a request to the API carries, in the address of a GET or in the body of a POST. */
+/** Fields of an API request, in the query string of a GET or the body of a POST. */
 export interface RequestFields {
   query?: unknown;
   queryType?: unknown;
 }
 
-/** From a query string: `query` is JSON text. */
+/** Reads a query string: `query` is a JSON string. */
 export function readGet(params: Record<string, unknown>): { query: unknown; isMulti: boolean } {
   const text = lastOf(params.query);
   if (typeof text !== 'string' || text === '') throw queryError('Query param is required');
   return { query: parse(text), isMulti: lastOf(params.queryType) === 'multi' };
 }
 
-/** From a JSON body: `query` is an object, a list of objects, or JSON text. */
+/** Reads a JSON body: `query` is an object, an array of objects, or a JSON string. */
 export function readPost(body: unknown): { query: unknown; isMulti: boolean } {
   if (!isRecord(body)) throw queryError('Query param is required');
   const { query, queryType }: RequestFields = body;

@@ -1,15 +1,42 @@
-import { isOfSubject, isRecord, withoutPerson, type Erasure } from '@perkway/domain';
+import { isOfSubject, isRecord, withoutPerson, type Erasure, type TrackingEvent } from '@perkway/domain';
 
 type EventLike = Record<string, unknown>;
 
-/** Also where the journey has another shape than it should have. */
-const isOf = (event: EventLike, erasure: Erasure): boolean =>
-  isOfSubject(event, erasure) ||
-  (event.account === erasure.account &&
-    typeof event.journey === 'object' &&
-    JSON.stringify(event.journey).includes(JSON.stringify(erasure.value)));
+type MemberOf<Event> = Event extends unknown ? keyof Event & string : never;
+/**
+ * Expected members of events: one value, or an array or object of strings. Any other member may name a person who is
+ * not the event's subject.
+ */
+const MEMBERS: Record<MemberOf<TrackingEvent>, 'value' | 'texts'> = {
+  ...{ v: 'value', id: 'value', account: 'value', at: 'value', type: 'value' },
+  ...{
+    collection: 'value',
+    perk: 'value',
+    perks: 'texts',
+    journey: 'value',
+    campaign: 'value',
+    channel: 'value',
+  },
+  ...{
+    utm: 'texts',
+    cmeta: 'texts',
+    traffic: 'texts',
+    value: 'value',
+    currency: 'value',
+    externalId: 'value',
+  },
+  ...{ state: 'value', pool: 'value', denomination: 'value', createdBy: 'value', reference: 'value' },
+  ...{ country: 'value', createdAt: 'value', expiresAt: 'value' },
+  ...{ title: 'value', partner: 'value', name: 'value' },
+};
+const isValue = (value: unknown): boolean => typeof value !== 'object' || value === null;
+function isExpected(name: string, value: unknown): boolean {
+  if (!Object.hasOwn(MEMBERS, name)) return false;
+  if (isValue(value)) return true;
+  return MEMBERS[name as keyof typeof MEMBERS] === 'texts' && Object.values(value as object).every(isValue);
+}
 
-/** As it is, and as it stands in JSON. */
+/** The value as it is, and as it appears inside a JSON string. */
 const formsOf = (value: string): string[] => [value, JSON.stringify(value).slice(1, -1)];
 
 const WORD = /[\p{L}\p{N}]/u;
@@ -18,36 +45,71 @@ function standsIn(text: string, value: string): boolean {
     if (!WORD.test(text[at - 1] ?? ' ') && !WORD.test(text[at + value.length] ?? ' ')) return true;
   return false;
 }
+const isNamedIn = (text: string, { value }: Erasure): boolean =>
+  formsOf(value).some((form) => standsIn(text, form));
+
+/** Also matches if the journey is not a string, as it should be. */
+const isOf = (event: EventLike, erasure: Erasure): boolean =>
+  isOfSubject(event, erasure) ||
+  (event.account === erasure.account &&
+    typeof event.journey === 'object' &&
+    isNamedIn(JSON.stringify(event.journey), erasure));
 
 /**
- * A message of the streams without the persons.
+ * Returns an event of any shape without the erased persons; the same object if it does not name them. Anything but an
+ * object that names them becomes null.
  *
- * @returns undefined where it has nothing of them, null where it cannot be read and names one
+ * @throws RangeError if it is nested too deeply to be serialized
+ */
+export function eraseFromEvent(event: unknown, erasures: readonly Erasure[]): unknown {
+  if (!isRecord(event))
+    return erasures.some((erasure) => isNamedIn(JSON.stringify(event), erasure)) ? null : event;
+  return erasures.reduce<EventLike>((before, erasure) => {
+    const each = isOf(before, erasure) ? withoutPerson(before, erasure) : before;
+    if (typeof each.account === 'string' && each.account !== erasure.account) return each;
+    const members = Object.entries(each);
+    const kept = members.filter(
+      ([name, value]) => isExpected(name, value) || !isNamedIn(JSON.stringify({ [name]: value }), erasure),
+    );
+    return kept.length === members.length ? each : Object.fromEntries(kept);
+  }, event);
+}
+
+/**
+ * Returns a message of the streams without the erased persons.
+ *
+ * @returns undefined if it does not name them, null if it cannot be parsed and names one
  */
 export function eraseFromMessage(data: Uint8Array, erasures: readonly Erasure[]): string | null | undefined {
   const text = Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString();
   const named = erasures.filter(({ value }) => formsOf(value).some((form) => text.includes(form)));
   if (named.length === 0) return undefined;
-  const events = eventsIn(text);
-  if (!events)
-    return named.some(({ value }) => formsOf(value).some((form) => standsIn(text, form))) ? null : undefined;
-  let isChanged = false;
-  const left = events.map((event) => {
-    if (!isRecord(event)) return event;
-    return named.reduce<EventLike>((each, erasure) => {
-      if (!isOf(each, erasure)) return each;
-      isChanged = true;
-      return withoutPerson(each, erasure);
-    }, event);
-  });
-  return isChanged ? JSON.stringify({ events: left }) : undefined;
+  try {
+    const { events, ...more } = JSON.parse(text) as { events: unknown[] };
+    const left = events.map((event) => eraseFromEvent(event, named));
+    const isChanged =
+      left.some((event, index) => event !== events[index]) ||
+      named.some((erasure) => isNamedIn(JSON.stringify(more), erasure));
+    return isChanged ? JSON.stringify({ events: left }) : undefined;
+  } catch {
+    // Not JSON, without an array of events, or nested too deeply.
+    return named.some((erasure) => isNamedIn(text, erasure)) ? null : undefined;
+  }
 }
 
-function eventsIn(text: string): unknown[] | undefined {
-  try {
-    const body: unknown = JSON.parse(text);
-    return isRecord(body) && Array.isArray(body.events) ? (body.events as unknown[]) : undefined;
-  } catch {
-    return undefined;
+/** Longer strings cannot be journeys, and no event needs more strings than this. */
+const MAX_TEXT = 255;
+const MAX_TEXTS = 1_000;
+
+/** Returns the strings in an event of any shape; any of them may be a journey. */
+export function textsIn(event: unknown): string[] {
+  const texts = new Set<string>();
+  const waiting = [event];
+  while (waiting.length > 0 && texts.size < MAX_TEXTS) {
+    const each = waiting.pop();
+    if (typeof each === 'string' && each.length <= MAX_TEXT) texts.add(each);
+    else if (typeof each === 'object' && each !== null)
+      for (const [name, value] of Object.entries(each)) waiting.push(name, value);
   }
+  return [...texts];
 }

@@ -15,26 +15,27 @@ import { randomBytes } from 'node:crypto';
 import { DataSource, type EntityManager } from 'typeorm';
 import type { AnalyticsQueryEnv } from '../env.js';
 
-/** As much of an event as tells whose it is. */
+/** The part of an event that tells whose it is. */
 interface EventLike {
   account: string;
   journey?: unknown;
-  externalId?: unknown;
 }
 
 interface Late<Event> {
-  /** All of them, without the persons who were erased. */
+  /** All events, without the erased persons. */
   events: Event[];
-  /** Of the journeys that some of them are of. */
+  /** Erasures of the journeys that some of the events belong to. */
   erasures: Erasure[];
 }
 
+/** Prefixed so that it matches no external id and no stand-in of one. */
+export const publicKeyOf = (standIn: string): string => `public:${standIn}`;
 const randomStandIn = (): string => asStandIn(randomBytes(32).toString('base64url'));
 const journeyKey = (account: string, journey: string): string => `${account}\0${journey}`;
 
 /**
- * The journeys that were erased, as keyed hashes with what has taken their place: what is stored of them from then on
- * has it too, whenever it comes and from wherever.
+ * The erased journeys, as keyed hashes with their stand-ins. Events of an erased journey that arrive later are stored
+ * with its stand-in, wherever they come from.
  */
 @Injectable()
 export class ErasedJourneys {
@@ -43,7 +44,7 @@ export class ErasedJourneys {
     @Inject(ENV) private readonly env: AnalyticsQueryEnv,
   ) {}
 
-  /** For a customer nothing is kept, who may come again. */
+  /** Stores nothing for a customer id, because the customer may come back. */
   async begin({ account, kind, value }: ErasureSubject): Promise<StandIns> {
     const secret = this.secretOf(account, this.env.ERASURE_KEYS.current);
     if (kind !== 'journey_id') return { standIn: randomStandIn(), secret };
@@ -51,8 +52,24 @@ export class ErasedJourneys {
   }
 
   /**
-   * To be called in the transaction that stores the events, after it has taken the lock of the ingest.
-   * @param events of any account, also ones that cannot be stored
+   * Returns the keys that an external id may have in `conversion_ids`, best first: its stand-in under each key of the
+   * keyring, so that an erasure changes nothing there, and the id itself, for rows of earlier releases.
+   *
+   * @param isPublic whether the conversion came with a JOURNEY key: anyone could guess the ids that servers use, so
+   * public ones have their own keys
+   */
+  externalIdKeys(account: string, externalId: string, isPublic: boolean): string[] {
+    const standIns = this.env.ERASURE_KEYS.keyIds.map((keyId) =>
+      externalIdStandIn(this.secretOf(account, keyId), externalId),
+    );
+    if (isPublic) return standIns.map(publicKeyOf);
+    return [...new Set([...standIns, externalId])];
+  }
+
+  /**
+   * Replaces erased journeys in events. Call it in the transaction that stores the events, after it has taken the
+   * ingest lock.
+   * @param events of any account, including events that cannot be stored
    */
   async takeOut<Event extends EventLike>(
     manager: EntityManager,
@@ -68,21 +85,23 @@ export class ErasedJourneys {
     const concerned = new Set(accounts.map(({ id }) => id));
     const some = events.filter(({ account }) => concerned.has(account));
     const erasures = await this.erasuresOf(manager, some);
-    const externalIds = await this.knownExternalIds(manager, some);
     return {
       events: events.map((event) => {
         if (!concerned.has(event.account)) return event;
-        const { account, journey, externalId } = event;
+        const { account, journey } = event;
         const erasure = typeof journey === 'string' ? erasures.get(journeyKey(account, journey)) : undefined;
         const isErased =
           erasure !== undefined && isOfSubject(event as EventLike & Record<string, unknown>, erasure);
-        const known =
-          typeof externalId === 'string' ? externalIds.get(journeyKey(account, externalId)) : undefined;
-        const left = isErased ? withoutPerson(event, erasure) : event;
-        return known === undefined ? left : { ...left, externalId: known };
+        return isErased ? withoutPerson(event, erasure) : event;
       }),
       erasures: [...erasures.values()],
     };
+  }
+
+  /** Returns the erasures of those strings that were journeys of the account. */
+  async erasuresAmong(account: string, texts: readonly string[]): Promise<Erasure[]> {
+    const events = texts.map((journey) => ({ account, journey }));
+    return [...(await this.erasuresOf(this.dataSource.manager, events)).values()];
   }
 
   private async erasuresOf(
@@ -109,26 +128,6 @@ export class ErasedJourneys {
     );
   }
 
-  /** What stands for those external ids that have been counted and erased. */
-  private async knownExternalIds(
-    manager: EntityManager,
-    events: readonly EventLike[],
-  ): Promise<Map<string, string>> {
-    const standIns = new Map<string, [account: string, externalId: string]>();
-    for (const { account, externalId } of events)
-      if (typeof externalId === 'string')
-        for (const keyId of this.env.ERASURE_KEYS.keyIds)
-          standIns.set(externalIdStandIn(this.secretOf(account, keyId), externalId), [account, externalId]);
-    if (standIns.size === 0) return new Map();
-    const rows = (await manager.query(
-      'select external_id from conversion_ids where account_id = any($1) and external_id = any($2)',
-      [[...new Set([...standIns.values()].map(([account]) => account))], [...standIns.keys()]],
-    )) as { external_id: string }[];
-    return new Map(
-      rows.map(({ external_id: standIn }) => [journeyKey(...standIns.get(standIn)!), standIn] as const),
-    );
-  }
-
   private async find(account: string, journey: string): Promise<string | undefined> {
     const rows = (await this.dataSource.query(
       'select stand_in from erased_journeys where account_id = $1 and hash = any($2)',
@@ -137,7 +136,7 @@ export class ErasedJourneys {
     return rows[0]?.stand_in;
   }
 
-  /** Whoever stores events meanwhile has committed before, or sees it. */
+  /** Takes the ingest lock, so transactions that store events either commit before this or see the row. */
   private async add(account: string, journey: string): Promise<string> {
     await this.dataSource.transaction(async (manager) => {
       await manager.query(`set local lock_timeout = '2s'`);
@@ -151,7 +150,7 @@ export class ErasedJourneys {
     return (await this.find(account, journey))!;
   }
 
-  /** Under each key of the ring, that of today first. */
+  /** One hash per key of the keyring, the current key first. */
   private hashesOf(account: string, journey: string): string[] {
     return this.env.ERASURE_KEYS.keyIds.map((keyId) =>
       keyedHash(this.secretOf(account, keyId), `journey\0${journey}`),

@@ -8,7 +8,7 @@ import {
   type ErasureSubject,
   type StandIns,
 } from '@perkway/domain';
-import { Answers } from '@perkway/platform';
+import { RpcHandler } from '@perkway/platform';
 import { ErasedJourneys } from './erased-journeys.js';
 import { ErasuresService } from './erasures.service.js';
 
@@ -19,12 +19,12 @@ export class ErasuresController {
     @Inject(ErasuresService) private readonly erasures: ErasuresService,
   ) {}
 
-  @Answers(BEGIN_ERASURE)
+  @RpcHandler(BEGIN_ERASURE)
   begin(@Payload() subject: ErasureSubject): Promise<StandIns> {
     return this.erased.begin(subject);
   }
 
-  @Answers(ERASE['analytics-query'])
+  @RpcHandler(ERASE['analytics-query'])
   erase(@Payload() erasure: Erasure): Promise<ErasedPart> {
     return this.erasures.erase(erasure);
   }

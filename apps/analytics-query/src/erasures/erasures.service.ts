@@ -7,16 +7,16 @@ import type { Logger } from 'pino';
 import { EventEraser } from './event-eraser.js';
 import { StreamEraser } from './stream-eraser.js';
 
-/** Whoever asks is told by then how far it is. */
-const PATIENCE_MS = 500;
+/** Time after which the RPC responds, whether or not the erasure is done. */
+const TIMEOUT_MS = 500;
 const REMEMBERED = 10_000;
 
 const keyOf = ({ id, round }: Erasure): string => `${id}/${round}`;
 
 /**
- * Erasures that this process was asked for: those that come while others are under way are done together after them, as
- * each goes through all that is stored. Nothing is kept of it: token-issuer asks on until somebody has done it, and
- * doing it again changes nothing.
+ * Runs erasures in batches, because each run reads all stored data: erasures requested during a batch wait for the next
+ * one. Keeps no state: token-issuer repeats its request until a replica has finished, and repeating an erasure changes
+ * nothing.
  */
 @Injectable()
 export class ErasuresService {
@@ -38,7 +38,7 @@ export class ErasuresService {
       const end = new AbortController();
       await Promise.race([
         this.working,
-        sleep(PATIENCE_MS, undefined, { signal: end.signal }).catch(() => undefined),
+        sleep(TIMEOUT_MS, undefined, { signal: end.signal }).catch(() => undefined),
       ]);
       end.abort();
     }
@@ -59,7 +59,7 @@ export class ErasuresService {
       } catch (err) {
         this.logger.warn({ err }, 'cannot erase yet');
       }
-      // What has failed is asked for again.
+      // Failed erasures will be requested again.
       for (const erasure of batch) this.waiting.delete(keyOf(erasure));
     }
   }

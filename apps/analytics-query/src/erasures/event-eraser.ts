@@ -10,9 +10,10 @@ import { ENV } from '@perkway/platform';
 import type pg from 'pg';
 import type { AnalyticsQueryEnv } from '../env.js';
 import { HAS_DERIVED_JOURNEY } from '../model/cubes.js';
-import { withUpkeepClient } from '../upkeep/upkeep-connection.js';
+import { ErasedJourneys, publicKeyOf } from './erased-journeys.js';
+import { withMaintenanceClient } from '../maintenance/maintenance-connection.js';
 
-/** Changed in one transaction, which ingest may have to wait for where it waits for rollups. */
+/** Rows per transaction. It shares the ingest lock, so ingest may wait for it behind a rollup refresh. */
 const ROWS_AT_ONCE = 500;
 
 interface Key {
@@ -36,7 +37,9 @@ const NEXT = `
   select e.occurred_at, e.id from tracking_events e
   where e.account_id = $1 and (e.occurred_at, e.id) > ($5, $6) and ${IS_OF_SUBJECT}
   order by e.occurred_at, e.id limit ${ROWS_AT_ONCE}`;
-/** Read again when they are locked: another replica may have changed them, and what it took out is not to come back. */
+/**
+ * Reads the rows again under lock: another replica may have changed them, and values that it erased must not come back.
+ */
 const LOCK = `
   select e.occurred_at, e.id, e.journey_id, e.external_id from tracking_events e
   where e.account_id = $1 and (e.occurred_at, e.id) in (select * from unnest($5::timestamptz[], $6::text[]))
@@ -44,7 +47,10 @@ const LOCK = `
   order by e.occurred_at, e.id
   for update of e`;
 
-/** As whoever writes events: whoever sorts a month meanwhile finds the marks. The cells stay as they are right. */
+/**
+ * Marks the hours as dirty, as ingest does, so that a concurrent sort of the month copies them again. The rollups stay
+ * correct.
+ */
 const MARK = `
   insert into dirty_hours (account_id, hour)
   select distinct $1, date_trunc('hour', u.at, 'UTC') from unnest($2::timestamptz[]) as u (at), rollup_state s
@@ -56,6 +62,10 @@ const CHANGE = `
   from unnest($2::timestamptz[], $3::text[], $4::text[], $5::text[]) as u (occurred_at, id, journey_id, external_id)
   where e.account_id = $1 and e.occurred_at = u.occurred_at and e.id = u.id
     and e.occurred_at between $6 and $7`;
+/**
+ * Replaces stand-ins of former ERASURE_KEYS, and plain ids in rows of earlier releases: the copy in the stream has the
+ * current stand-in.
+ */
 const CHANGE_EXTERNAL_IDS = `
   with gone as (
     delete from conversion_ids c using unnest($2::text[], $3::text[]) as u (external_id, stand_in)
@@ -65,12 +75,15 @@ const CHANGE_EXTERNAL_IDS = `
   insert into conversion_ids (account_id, external_id, event_id, occurred_at)
   select * from gone on conflict do nothing`;
 
-/** Takes persons out of the events that are stored. Their number, their time and what they were about stay. */
+/** Removes persons from stored events. The events still count, with their time and subject. */
 @Injectable()
 export class EventEraser {
-  constructor(@Inject(ENV) private readonly env: AnalyticsQueryEnv) {}
+  constructor(
+    @Inject(ENV) private readonly env: AnalyticsQueryEnv,
+    @Inject(ErasedJourneys) private readonly erased: ErasedJourneys,
+  ) {}
 
-  /** @param erasures of one account. What comes after they were begun is changed before it is stored. */
+  /** @param erasures of one account. Events that arrive after an erasure began are changed before they are stored. */
   async erase(account: string, erasures: readonly Erasure[]): Promise<void> {
     const journeys = new Map(
       erasures.flatMap(({ kind, value, standIn }) => (kind === 'journey_id' ? [[value, standIn]] : [])),
@@ -78,7 +91,7 @@ export class EventEraser {
     const customers = erasures.flatMap(({ kind, value }) => (kind === 'customer_id' ? [value] : []));
     const { secret } = erasures[0]!;
     const subjects = [account, [...journeys.keys()], customers, CUSTOMER_ATTRIBUTES];
-    await withUpkeepClient(this.env.DATABASE_URL, async (client) => {
+    await withMaintenanceClient(this.env.DATABASE_URL, async (client) => {
       for (let after: [Date, string] = [new Date(0), '']; ;) {
         const { rows: keys } = await client.query<Key>(NEXT, [...subjects, ...after]);
         const last = keys.at(-1);
@@ -94,7 +107,7 @@ export class EventEraser {
             times[0],
             times.at(-1),
           ]);
-          if (rows.length > 0) await change(client, account, secret, rows, journeys);
+          if (rows.length > 0) await this.change(client, account, secret, rows, journeys);
           await client.query('commit');
         } catch (error) {
           await client.query('rollback');
@@ -104,31 +117,46 @@ export class EventEraser {
       }
     });
   }
+
+  private async change(
+    client: pg.Client,
+    account: string,
+    secret: string,
+    rows: Row[],
+    journeys: ReadonlyMap<string, string>,
+  ): Promise<void> {
+    const times = instantsOf(rows);
+    const externalIds = [...new Set(rows.flatMap(({ external_id }) => external_id ?? []))];
+    const standIns = new Map(externalIds.map((each) => [each, externalIdStandIn(secret, each)]));
+    await client.query(MARK, [account, times]);
+    await client.query(CHANGE, [
+      account,
+      times,
+      rows.map(({ id }) => id),
+      rows.map(({ journey_id: journey }) => journey && (journeys.get(journey) ?? journey)),
+      rows.map(({ external_id: each }) => each && standIns.get(each)),
+      times[0],
+      times.at(-1),
+    ]);
+    const formerKeys = externalIds
+      .flatMap((each) => {
+        const standIn = standIns.get(each)!;
+        return [
+          ...this.erased.externalIdKeys(account, each, false).map((key) => [key, standIn] as const),
+          ...this.erased
+            .externalIdKeys(account, each, true)
+            .map((key) => [key, publicKeyOf(standIn)] as const),
+        ];
+      })
+      .filter(([key, standIn]) => key !== standIn);
+    if (formerKeys.length > 0)
+      await client.query(CHANGE_EXTERNAL_IDS, [
+        account,
+        formerKeys.map(([key]) => key),
+        formerKeys.map(([, standIn]) => standIn),
+      ]);
+  }
 }
 
 const instantsOf = (keys: readonly Key[]): string[] =>
   keys.map(({ occurred_at }) => occurred_at.toISOString());
-
-async function change(
-  client: pg.Client,
-  account: string,
-  secret: string,
-  rows: Row[],
-  journeys: ReadonlyMap<string, string>,
-): Promise<void> {
-  const times = instantsOf(rows);
-  const externalIds = [...new Set(rows.flatMap(({ external_id }) => external_id ?? []))];
-  const standIns = new Map(externalIds.map((each) => [each, externalIdStandIn(secret, each)]));
-  await client.query(MARK, [account, times]);
-  await client.query(CHANGE, [
-    account,
-    times,
-    rows.map(({ id }) => id),
-    rows.map(({ journey_id: journey }) => journey && (journeys.get(journey) ?? journey)),
-    rows.map(({ external_id: each }) => each && standIns.get(each)),
-    times[0],
-    times.at(-1),
-  ]);
-  if (externalIds.length > 0)
-    await client.query(CHANGE_EXTERNAL_IDS, [account, [...standIns.keys()], [...standIns.values()]]);
-}

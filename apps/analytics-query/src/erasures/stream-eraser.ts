@@ -1,9 +1,11 @@
 import type { JetStreamManager } from '@nats-io/jetstream';
-import { headers } from '@nats-io/transport-node';
+import { headers, type MsgHdrs } from '@nats-io/transport-node';
 import { Inject, Injectable } from '@nestjs/common';
 import {
+  sourceOf,
   TRACKING_DEAD_STREAM,
   TRACKING_DEAD_SUBJECT,
+  TRACKING_SOURCE_HEADER,
   TRACKING_STREAM,
   trackingSubject,
   type Erasure,
@@ -12,20 +14,20 @@ import { NatsService } from '@perkway/platform';
 import { hash } from 'node:crypto';
 import { eraseFromMessage } from './erase-from-message.js';
 
-/** Asked for at once while a stream is gone through. */
+/** Messages read concurrently from a stream. */
 const MESSAGES_AT_ONCE = 64;
 const CALL_TIMEOUT_MS = 10_000;
 const REASON = 'Perkway-Reason';
 
 /**
- * Takes persons out of the streams. A message cannot be changed: a copy without them is put behind, then the message is
- * overwritten. An event of both is stored once.
+ * Removes persons from the streams. A message cannot be changed, so a copy without them is published first, then the
+ * original is overwritten. Ingest stores an event only once, even if it receives both messages.
  */
 @Injectable()
 export class StreamEraser {
   constructor(@Inject(NatsService) private readonly nats: NatsService) {}
 
-  /** All of both streams, up to what they hold now. */
+  /** Erases from both streams, up to their current last message. */
   async erase(erasures: readonly Erasure[]): Promise<void> {
     const manager = await this.nats.manager(CALL_TIMEOUT_MS);
     for (const stream of [TRACKING_STREAM, TRACKING_DEAD_STREAM]) {
@@ -39,7 +41,7 @@ export class StreamEraser {
     }
   }
 
-  /** One message of the kept stream. */
+  /** Erases from one message of the tracking stream. */
   async eraseMessage(sequence: number, erasures: readonly Erasure[]): Promise<void> {
     await this.eraseAt(await this.nats.manager(CALL_TIMEOUT_MS), TRACKING_STREAM, sequence, erasures);
   }
@@ -56,24 +58,26 @@ export class StreamEraser {
     if (left === undefined) return;
     if (left !== null)
       await (stream === TRACKING_DEAD_STREAM
-        ? this.bury(left, message.header.get(REASON))
-        : this.publish(left));
+        ? this.deadLetter(left, message.header)
+        : this.publish(left, sourceOf(message.subject, message.header.get(TRACKING_SOURCE_HEADER))));
     try {
       await manager.streams.deleteMessage(stream, seq, true);
     } catch (error) {
-      // Another replica was first.
+      // Another replica may have deleted it first.
       if (await manager.streams.getMessage(stream, { seq })) throw error;
     }
   }
 
-  private async publish(message: string): Promise<void> {
-    await this.nats.jetstream!.publish(trackingSubject('analytics-query'), message);
+  private async publish(message: string, source: string): Promise<void> {
+    const named = headers();
+    named.set(TRACKING_SOURCE_HEADER, source);
+    await this.nats.jetstream!.publish(trackingSubject('analytics-query'), message, { headers: named });
   }
 
-  private async bury(message: string, reason: string): Promise<void> {
-    const named = headers();
-    named.set(REASON, reason);
+  private async deadLetter(message: string, named: MsgHdrs): Promise<void> {
+    const kept = headers();
+    for (const name of [REASON, TRACKING_SOURCE_HEADER]) kept.set(name, named.get(name));
     const msgID = hash('sha256', message, 'hex');
-    await this.nats.jetstream!.publish(TRACKING_DEAD_SUBJECT, message, { headers: named, msgID });
+    await this.nats.jetstream!.publish(TRACKING_DEAD_SUBJECT, message, { headers: kept, msgID });
   }
 }

@@ -2,42 +2,48 @@ import { LRUCache } from 'lru-cache';
 import type { EntityManager } from 'typeorm';
 import type { StoredEvent } from './event-rows.js';
 
-/** Longer names stay in `cmeta` and become no dimension; an index entry has its limits. */
+/** Longer names stay in `cmeta` but become no dimension, because index entries are limited in size. */
 const MAX_ATTRIBUTE_NAME = 200;
 const MAX_KNOWN_NAMES = 100_000;
 /**
- * Rows that an account may have. Anybody can put names into a link, so those leave room for the names of calls with
- * a key; what is in no row is found by its key all the same (see model.ts).
+ * Names per account from calls without a key. Anyone can put names into a link, so the rest of the rows is reserved for
+ * calls with a key. Names without a row can still be queried (see model.ts).
  */
 export const MAX_NAMES = 2_000;
 const MAX_KEYED_NAMES = 10_000;
-/** After this time an account that was full is looked at again. */
+/** An account that reached its limit is checked again after this time. */
 const FULL_MS = 60_000;
 const MAX_FULL_ACCOUNTS = 10_000;
 
 interface AttributeName {
   account: string;
   name: string;
-  /** Whether a call with an API key used it. */
+  /** Whether a call with an API key has used it. */
   keyed: boolean;
 }
 
-/** Perk reads, `POST /track`, conversions and reward links come with a key; pixels and clicks from anybody. */
+/**
+ * Perk reads, `POST /track`, conversions and reward links need a key; pixels and clicks do not. An event with a traffic
+ * class came from a browser, so its key was a public one and does not count.
+ */
 const isKeyed = (event: StoredEvent): boolean =>
-  event.type === 'perk_view' ||
-  event.type === 'conversion' ||
-  event.type === 'reward_link' ||
-  ((event.type === 'teaser_view' || event.type === 'reward_view') && event.channel === 'journey');
+  !('traffic' in event && event.traffic) &&
+  (event.type === 'perk_view' ||
+    event.type === 'conversion' ||
+    event.type === 'reward_link' ||
+    ((event.type === 'teaser_view' || event.type === 'reward_view') && event.channel === 'journey'));
 
 const keyOf = ({ account, name, keyed }: AttributeName): string => `${account} ${keyed ? '!' : '?'}${name}`;
 
-/** Keeps the names of custom attributes that accounts have used. */
+/** Stores the names of the custom attributes that accounts have used. */
 export class AttributeNames {
-  /** Names that are in the table for sure. */
+  /** Names known to be in the table. */
   private readonly known = new LRUCache<string, true>({ max: MAX_KNOWN_NAMES });
   private readonly full = new LRUCache<string, true>({ max: MAX_FULL_ACCOUNTS, ttl: FULL_MS });
 
-  /** Names of the batch that are not known to be in the table, in one order for all writers. */
+  /**
+   * Returns the names in the batch that may not be in the table yet, sorted so that all writers insert in one order.
+   */
   newOnes(events: StoredEvent[]): AttributeName[] {
     const names = new Map<string, AttributeName>();
     const seen = new Set<string>();
@@ -57,7 +63,7 @@ export class AttributeNames {
     return [...names].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, name]) => name);
   }
 
-  /** Inside the transaction that stores the batch. */
+  /** Call it in the transaction that stores the batch. */
   async keep(manager: EntityManager, names: AttributeName[]): Promise<void> {
     if (names.length === 0) return;
     const accounts = [...new Set(names.map(({ account }) => account))];
@@ -85,7 +91,7 @@ export class AttributeNames {
     }
   }
 
-  /** After the commit. */
+  /** Call it after the commit. */
   remember(names: AttributeName[]): void {
     for (const name of names) this.known.set(keyOf(name), true);
   }

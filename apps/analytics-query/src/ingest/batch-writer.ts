@@ -1,33 +1,19 @@
-import { headers } from '@nats-io/transport-node';
 import { Inject, Injectable } from '@nestjs/common';
-import { TRACKING_DEAD_SUBJECT, type Erasure, type TrackingEvent } from '@perkway/domain';
-import { isDatabaseAway, LOGGER, NatsService } from '@perkway/platform';
-import { hash } from 'node:crypto';
+import { subjectOf, type Erasure, type TrackingEvent } from '@perkway/domain';
+import { isRowRefused, LOGGER, NatsService, sqlStateOf } from '@perkway/platform';
+import { publishDeadLetter } from '@perkway/tracking/dead-letter';
 import type { Logger } from 'pino';
 import { EventStore } from './event-store.js';
 import { IngestMetrics } from './ingest-metrics.js';
 import { Partitions } from '../partitions/partitions.js';
-import type { RejectedEvent } from './read-message.js';
+import type { RejectedEvent } from '@perkway/tracking/read-message';
 
-/** Data exceptions, broken constraints, entries too large for an index: the event is at fault, not the server. */
-const EVENTS_FAULT = /^(22|23|54)/;
 const CHECK_VIOLATION = '23514';
 
-interface DriverError {
-  code?: string;
-  message?: string;
-  driverError?: DriverError;
-}
-const codeOf = (error: unknown): string => {
-  const { code, driverError } = (error ?? {}) as DriverError;
-  return driverError?.code ?? code ?? '';
-};
-
-const isEventsFault = (error: unknown): boolean => !isDatabaseAway(error) && EVENTS_FAULT.test(codeOf(error));
 const isPartitionMissing = (error: unknown): boolean =>
-  codeOf(error) === CHECK_VIOLATION && /no partition/.test((error as Error).message);
+  sqlStateOf(error) === CHECK_VIOLATION && /no partition/.test((error as Error).message);
 
-/** Stores events; what cannot be stored is found by halving the batch and goes to the dead-letter stream. */
+/** Stores events. Halves a failed batch until it finds the events that cannot be stored, and dead-letters those. */
 @Injectable()
 export class BatchWriter {
   constructor(
@@ -39,8 +25,8 @@ export class BatchWriter {
   ) {}
 
   /**
-   * @returns the erasures that some of the events were late for
-   * @throws while the database or the broker is away; then the whole batch can be written again
+   * @returns the erasures that some of the events arrived too late for
+   * @throws while the database or the broker is down; the whole batch can then be written again
    */
   async write(events: TrackingEvent[]): Promise<Erasure[]> {
     if (events.length === 0) return [];
@@ -49,18 +35,19 @@ export class BatchWriter {
       this.metrics.stored.inc(stored);
       this.metrics.duplicates.inc(duplicates);
       this.metrics.expired.inc(expired);
-      for (const each of rejected) erasures.push(...(await this.bury(each)));
+      for (const each of rejected) erasures.push(...(await this.deadLetter(each)));
       return erasures;
     } catch (error) {
       if (isPartitionMissing(error)) {
         this.partitions.forget();
         throw error;
       }
-      if (!isEventsFault(error)) throw error;
+      if (!isRowRefused(error)) throw error;
       if (events.length === 1) {
-        return await this.bury({
+        return await this.deadLetter({
           content: { event: events[0] },
-          reason: `the database refuses it: ${codeOf(error)}`,
+          reason: `rejected by the database: ${sqlStateOf(error)}`,
+          source: subjectOf(events[0]!.type),
         });
       }
       const middle = events.length >> 1;
@@ -69,24 +56,17 @@ export class BatchWriter {
   }
 
   /**
-   * Puts an event that can never be stored aside, as a message that could be published again, or a message that holds none
-   * byte by byte. Resolves when the dead-letter stream has it.
-   * @returns the erasures that it was late for
+   * Dead-letters an event that can never be stored, as a message that can be published again; a message without a
+   * readable event is kept byte by byte. Resolves when the dead-letter stream has it.
+   * @returns the erasures that it arrived too late for
    */
-  async bury({ content: given, reason }: RejectedEvent): Promise<Erasure[]> {
+  async deadLetter({ content: given, reason, source }: RejectedEvent): Promise<Erasure[]> {
     const { jetstream } = this.nats;
-    if (!jetstream) throw new Error('NATS is away');
+    if (!jetstream) throw new Error('NATS is not connected');
     const { content, erasures } = await this.store.withoutErased(given);
-    const body = 'message' in content ? content.message : JSON.stringify({ events: [content.event] });
-    const named = headers();
-    named.set('Perkway-Reason', reason);
-    // The same message may come again before it is acknowledged.
-    await jetstream.publish(TRACKING_DEAD_SUBJECT, body, {
-      headers: named,
-      msgID: hash('sha256', body, 'hex'),
-    });
+    await publishDeadLetter(jetstream, { content, reason, source });
     this.metrics.dead.inc();
-    this.logger.error({ reason }, 'a tracking event cannot be stored');
+    this.logger.error({ reason }, 'dead-lettered a tracking event that cannot be stored');
     return erasures;
   }
 }

@@ -5,7 +5,10 @@ interface CopyConnection {
   endCopyFrom(): void;
 }
 
-/** A query of the driver, which has the rest of the protocol: what fails while the rows are on their way, too. */
+/**
+ * A query that sends its rows when the server asks for them. The driver does the rest of the protocol, including errors
+ * while rows are sent.
+ */
 class CopyIn extends pg.Query {
   constructor(
     text: string,
@@ -15,7 +18,7 @@ class CopyIn extends pg.Query {
     super(text, done);
   }
 
-  /** The driver calls it. */
+  /** Called by the driver. */
   protected handleCopyInResponse(connection: CopyConnection): void {
     connection.sendCopyFromChunk(this.content);
     connection.endCopyFrom();
@@ -23,9 +26,10 @@ class CopyIn extends pg.Query {
 }
 
 /**
+ * Copies rows into a table.
  * @param text `copy ... from stdin`
- * @param rows all of them, in its format
- * @returns how many rows they were
+ * @param rows all rows, in the format that `text` names
+ * @returns the number of rows copied
  */
 export const copyIn = (client: pg.ClientBase, text: string, rows: string): Promise<number> =>
   new Promise((resolve, reject) => {

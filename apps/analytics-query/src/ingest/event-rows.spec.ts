@@ -1,7 +1,7 @@
 import { instantOf } from './event-rows.js';
 
 describe('instantOf', () => {
-  it('says what a date says, whatever was asked before', () => {
+  it('formats like Date.toISOString, whatever it formatted before', () => {
     const edges = [0, 1, 999, 1_000, 59_999, 60_000].flatMap((ms) => [
       Date.UTC(2020, 0, 1) + ms,
       Date.UTC(2026, 11, 31, 23, 59) + ms,

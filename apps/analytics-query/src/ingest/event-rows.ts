@@ -18,7 +18,10 @@ const traffic = (event: StoredEvent) => ('traffic' in event ? event.traffic : un
 const MINUTE_MS = 60_000;
 let lastMinute = NaN;
 let startOfMinute = '';
-/** ISO 8601. The events of a batch are of few minutes, and a text of a whole date costs as much as to check an event. */
+/**
+ * Formats the time in ISO 8601. Caches the minute: events of a batch are close in time, and formatting a whole date
+ * costs as much as validating an event.
+ */
 export function instantOf({ at }: { at: number }): string {
   const ms = at % MINUTE_MS;
   if (at - ms !== lastMinute) {
@@ -33,14 +36,15 @@ const isEmpty = (value: object): boolean => {
   return true;
 };
 
-/** The columns of `tracking_events`, their types, and what an event has for them, as Postgres reads it from a text. */
+/** The columns of `tracking_events`: name, type, and the value of an event in Postgres text form. */
 const COLUMNS: [name: string, type: string, read: (event: StoredEvent) => Value][] = [
   ['account_id', 'text', ({ account }) => account],
   ['occurred_at', 'timestamptz', instantOf],
   ['id', 'text', ({ id }) => id],
   ['type', 'text', ({ type }) => type],
   ['perk_id', 'text', (event) => has(event, 'perk')],
-  // As the text of an array: Postgres arrays of arrays must all have one length. Quoted, for a perk may be called null.
+  // As the text of an array, because Postgres arrays of arrays must be rectangular. Quoted, because a perk id may be
+  // "null".
   [
     'perk_ids',
     'text[]',
@@ -86,27 +90,29 @@ const COLUMNS: [name: string, type: string, read: (event: StoredEvent) => Value]
   ['reference', 'text', (event) => has(event, 'reference')],
 ];
 
-/** In a JSON text: `\n`, `\u0007`; also where the backslash before it stands for itself, which costs time and nothing else. */
+/**
+ * A JSON escape such as `\n` or `\u0007`. Also matches after an escaped backslash, which costs time but does no harm.
+ */
 const CONTROL = /\\[^"\\]/;
 const ESCAPE = /\\(?:u[0-9a-f]{4}|.)/g;
 const written = (escape: string): string =>
   escape === '\\"' || escape === '\\\\' ? escape : (JSON.parse(`"${escape}"`) as string);
 
 /**
- * The elements of JSON lists as Postgres reads them in arrays, and as CSV with a backslash for escapes: nulls, numbers and
- * quoted strings are the same in all three, and nothing writes them as fast. Control characters JSON escapes, the others
- * have them as they are.
+ * Converts elements of JSON arrays to what Postgres reads in array literals and in CSV with backslash escapes. Nulls,
+ * numbers and quoted strings are the same in all three, and JSON.stringify is the fastest writer. Only control
+ * characters differ: JSON escapes them, the other two contain them as they are.
  */
 const asPostgresReads = (json: string): string => (CONTROL.test(json) ? json.replace(ESCAPE, written) : json);
 
-/** Without the columns that none of the events has. */
+/** Leaves out the columns that none of the events has. */
 const columnsOf = (events: StoredEvent[]) =>
   COLUMNS.filter(([, , read]) => events.some((event) => (read(event) ?? null) !== null));
 
-/** What is not cast as an array element directly travels as text. */
+/** Types whose array elements are sent as text and cast row by row. */
 const isText = (type: string): boolean => type === 'text' || type === 'text[]' || type === 'jsonb';
 
-/** One statement for a whole batch. A second arrival of an event finds its key taken and is no error. */
+/** Builds one insert for a whole batch. Skips events that are already stored. */
 export function insertOf(events: StoredEvent[]): { text: string; params: string[] } {
   const columns = columnsOf(events);
   const names = columns.map(([name]) => name).join(', ');
@@ -125,7 +131,7 @@ export function insertOf(events: StoredEvent[]): { text: string; params: string[
   };
 }
 
-/** A whole batch for `copy`, at two thirds of the cost. A second arrival of an event fails it. */
+/** Builds a `copy` for a whole batch, at two thirds of the cost of an insert. Fails if an event is already stored. */
 export function copyOf(events: StoredEvent[]): { text: string; rows: string } {
   const columns = columnsOf(events);
   const names = columns.map(([name]) => name).join(', ');
@@ -138,8 +144,8 @@ export function copyOf(events: StoredEvent[]): { text: string; rows: string } {
   };
 }
 
-const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
-/** All writers take their keys in one order, so that two of them never wait for each other in a circle. */
+export const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+/** All writers insert in this order, so that they cannot deadlock. */
 export const byKey = (a: StoredEvent, b: StoredEvent): number =>
   compareText(a.account, b.account) || a.at - b.at || compareText(a.id, b.id);
 

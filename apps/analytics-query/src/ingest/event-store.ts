@@ -1,15 +1,24 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { ADVISORY_LOCKS, isCallerId, isRecord, type Erasure, type TrackingEvent } from '@perkway/domain';
+import {
+  ADVISORY_LOCKS,
+  isCallerId,
+  isRecord,
+  subjectOf,
+  type Erasure,
+  type TrackingEvent,
+} from '@perkway/domain';
 import { ENV, isDatabaseAway } from '@perkway/platform';
 import type { PoolClient } from 'pg';
 import { DataSource, type EntityManager } from 'typeorm';
 import type { AnalyticsQueryEnv } from '../env.js';
+import { eraseFromEvent, textsIn } from '../erasures/erase-from-message.js';
 import { ErasedJourneys } from '../erasures/erased-journeys.js';
 import { keptFrom } from '../retention.js';
 import { AttributeNames } from './attribute-names.js';
 import { copyIn } from './copy-in.js';
 import {
   byKey,
+  compareText,
   copyOf,
   hasExternalId,
   insertOf,
@@ -18,29 +27,29 @@ import {
   type StoredEvent,
 } from './event-rows.js';
 import { monthOf, Partitions } from '../partitions/partitions.js';
-import type { RejectedEvent } from './read-message.js';
+import type { RejectedEvent } from '@perkway/tracking/read-message';
 
 export interface StoreResult {
-  /** Events that were new. */
+  /** New events. */
   stored: number;
-  /** Events that were there already, and conversions whose external id was counted before. */
+  /** Events already stored, and conversions whose external id was already counted. */
   duplicates: number;
   /** Events of months that are no longer kept. */
   expired: number;
-  /** Events for which there is no place. */
+  /** Events of months that cannot have a partition. */
   rejected: RejectedEvent[];
-  /** Of the journeys that some of the events were of. */
+  /** Erasures of the journeys that some of the events belong to. */
   erasures: Erasure[];
 }
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** Writes batches of events: all of a batch that has a place, or nothing. */
+/** Writes batches of events: all events of a batch that have a partition, or none. */
 @Injectable()
 export class EventStore {
   private readonly attributeNames = new AttributeNames();
-  /** False from the first event that came a second time until a batch without one. */
+  /** Set to false by a duplicate event, until a batch has none. */
   private isCopying = true;
 
   constructor(
@@ -65,14 +74,18 @@ export class EventStore {
     };
   }
 
-  /** Events come once nearly always, so they are copied; where one does not, the batch is inserted, and so are those after it. */
+  /**
+   * Copies events, because nearly all are new. A batch with duplicates is inserted instead, and so are the batches
+   * after it until one has none.
+   */
   private async storeTogether(events: StoredEvent[], batch: TrackingEvent[]) {
     if (this.isCopying)
       try {
         return await this.write(events, batch, copyEvents);
       } catch (error) {
         if (isDatabaseAway(error)) throw error;
-        // Whatever is wrong, the insert tells; not every server says by its code that a key is taken.
+        // Insert whatever the error was, and let the insert report it: not every server has an error code for duplicate
+        // keys.
         this.isCopying = false;
       }
     return this.write(events, batch, async (manager, some) => {
@@ -82,12 +95,16 @@ export class EventStore {
     });
   }
 
-  /** In one transaction. */
+  /** Writes the events in one transaction. */
   private async write(events: StoredEvent[], batch: TrackingEvent[], add: typeof copyEvents) {
     const { names, ...result } = await this.dataSource.transaction(async (manager) => {
       await markClosedHours(manager, events);
+      const isCounted = await this.countsOnce(manager, events);
       const late = await this.erased.takeOut(manager, events);
-      const stored = await add(manager, await withOwnExternalIds(manager, late.events));
+      const stored = await add(
+        manager,
+        late.events.filter((_, index) => isCounted[index]),
+      );
       const newNames = this.attributeNames.newOnes(late.events);
       await this.attributeNames.keep(manager, newNames);
       await keepPerkNames(manager, batch);
@@ -98,19 +115,47 @@ export class EventStore {
     return result;
   }
 
-  /** What cannot be stored, without the persons who were erased. */
+  /**
+   * Returns for each event whether it counts: of the conversions with one external id only the first to arrive does,
+   * whatever its time, and whether or not either has been erased.
+   */
+  private async countsOnce(manager: EntityManager, events: StoredEvent[]): Promise<boolean[]> {
+    const keysOf = new Map<StoredEvent, string[]>();
+    for (const event of events)
+      if (hasExternalId(event)) {
+        const isPublic = event.traffic !== undefined;
+        keysOf.set(event, this.erased.externalIdKeys(event.account, event.externalId, isPublic));
+      }
+    if (keysOf.size === 0) return events.map(() => true);
+    const owners = await ownersOf(manager, keysOf);
+    const ownerOf = (event: StoredEvent, keys: string[]): Owner | undefined =>
+      keys.map((key) => owners.get(`${event.account} ${key}`)).find((owner) => owner !== undefined);
+    const unknown = [...keysOf].filter(([event, keys]) => !ownerOf(event, keys));
+    if (unknown.length > 0) {
+      await addOwners(manager, unknown);
+      // Another replica may have added an owner first.
+      for (const [key, owner] of await ownersOf(manager, unknown)) owners.set(key, owner);
+    }
+    return events.map((event) => {
+      const keys = keysOf.get(event);
+      if (!keys) return true;
+      const owner = ownerOf(event, keys);
+      return owner?.event_id === event.id && owner.occurred_at.getTime() === event.at;
+    });
+  }
+
+  /** Removes erased persons from content that cannot be stored. */
   async withoutErased(
     content: RejectedEvent['content'],
   ): Promise<{ content: RejectedEvent['content']; erasures: Erasure[] }> {
-    // Nobody was erased from what is no account, and not every text can be asked for.
+    // Only valid accounts have erasures, and Postgres does not take every string as a parameter.
     if (!('event' in content) || !isRecord(content.event) || !isCallerId(content.event.account))
       return { content, erasures: [] };
-    const event = { ...content.event, account: content.event.account };
-    const { events, erasures } = await this.erased.takeOut(this.dataSource.manager, [event]);
-    return { content: { event: events[0] }, erasures };
+    const erasures = await this.erased.erasuresAmong(content.event.account, textsIn(content.event));
+    return { content: { event: eraseFromEvent(content.event, erasures) }, erasures };
   }
 
-  /** Puts the events aside whose month cannot have a partition, so that they do not hold up the others. */
+  /** Rejects events whose month cannot have a partition, so that they do not block the others. */
   private async withPartition(
     all: StoredEvent[],
   ): Promise<{ events: StoredEvent[]; rejected: RejectedEvent[] }> {
@@ -120,28 +165,28 @@ export class EventStore {
         await this.partitions.ensure(month);
       } catch (error) {
         if (isDatabaseAway(error)) throw error;
-        refused.set(month, `there is no partition ${month}: ${(error as Error).message}`);
+        refused.set(month, `cannot create the partition ${month}: ${(error as Error).message}`);
       }
     if (refused.size === 0) return { events: all, rejected: [] };
     return {
       events: all.filter(({ at }) => !refused.has(monthOf(at))),
       rejected: all.flatMap((event) => {
         const reason = refused.get(monthOf(event.at));
-        return reason === undefined ? [] : [{ content: { event }, reason }];
+        return reason === undefined ? [] : [{ content: { event }, reason, source: subjectOf(event.type) }];
       }),
     };
   }
 }
 
-/** A date is made for each day, not for each event. */
+/** Formats one date per day, not per event. */
 function monthsOf(events: StoredEvent[]): Set<string> {
   const days = new Set(events.map(({ at }) => Math.floor(at / DAY_MS)));
   return new Set([...days].map((day) => monthOf(day * DAY_MS)));
 }
 
 /**
- * Leaves a mark on each hour of the batch that has cells or is getting them. Two statements, because the second must
- * see what was committed while the first one waited.
+ * Marks the hours of the batch that have rollup rows, or are about to get them, as dirty. Two statements, because the
+ * second must see what was committed while the first one waited.
  */
 async function markClosedHours(manager: EntityManager, events: StoredEvent[]): Promise<void> {
   if (events.length === 0) return;
@@ -167,8 +212,8 @@ async function markClosedHours(manager: EntityManager, events: StoredEvent[]): P
 }
 
 /**
- * @returns how many: all of them
- * @throws where one of them is there already
+ * @returns the number of copied rows: all of them
+ * @throws if one of them is already stored
  */
 async function copyEvents(manager: EntityManager, events: StoredEvent[]): Promise<number> {
   if (events.length === 0) return 0;
@@ -176,7 +221,7 @@ async function copyEvents(manager: EntityManager, events: StoredEvent[]): Promis
   return copyIn((await manager.queryRunner!.connect()) as PoolClient, text, rows);
 }
 
-/** @returns how many were new */
+/** @returns the number of new events */
 async function insertEvents(manager: EntityManager, events: StoredEvent[]): Promise<number> {
   if (events.length === 0) return 0;
   const { text, params } = insertOf(events);
@@ -184,39 +229,50 @@ async function insertEvents(manager: EntityManager, events: StoredEvent[]): Prom
   return affected ?? 0;
 }
 
-const externalKey = (account: string, externalId: string): string => `${account} ${externalId}`;
+interface Owner {
+  account_id: string;
+  external_id: string;
+  event_id: string;
+  occurred_at: Date;
+}
 
-/**
- * The first event with an external id gets it, whatever its time; which one that was is decided here, once. Answers
- * the events without those conversions whose external id is another event's.
- */
-async function withOwnExternalIds(manager: EntityManager, events: StoredEvent[]): Promise<StoredEvent[]> {
-  const conversions = events
-    .filter(hasExternalId)
-    .sort((a, b) => byKey({ ...a, at: 0, id: a.externalId }, { ...b, at: 0, id: b.externalId }));
-  if (conversions.length === 0) return events;
-  const accounts = conversions.map(({ account }) => account);
-  const externalIds = conversions.map(({ externalId }) => externalId);
+/** Returns the event that each external id was counted for, by account and key. */
+async function ownersOf(
+  manager: EntityManager,
+  keysOf: Iterable<readonly [StoredEvent, string[]]>,
+): Promise<Map<string, Owner>> {
+  const wanted = [...keysOf];
+  const owners = (await manager.query(
+    `select account_id, external_id, event_id, occurred_at from conversion_ids
+     where account_id = any($1::text[]) and external_id = any($2::text[])`,
+    [[...new Set(wanted.map(([{ account }]) => account))], wanted.flatMap(([, keys]) => keys)],
+  )) as Owner[];
+  return new Map(owners.map((owner) => [`${owner.account_id} ${owner.external_id}`, owner]));
+}
+
+/** Makes the events the owners of their external ids, in the same order in all writers. */
+async function addOwners(
+  manager: EntityManager,
+  keysOf: readonly (readonly [StoredEvent, string[]])[],
+): Promise<void> {
+  const sorted = [...keysOf].sort(
+    ([a, [keyOfA]], [b, [keyOfB]]) =>
+      compareText(a.account, b.account) || compareText(keyOfA!, keyOfB!) || byKey(a, b),
+  );
   await manager.query(
     `insert into conversion_ids (account_id, external_id, event_id, occurred_at)
      select * from unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[])
      on conflict do nothing`,
-    [accounts, externalIds, conversions.map(({ id }) => id), conversions.map(instantOf)],
+    [
+      sorted.map(([{ account }]) => account),
+      sorted.map(([, [key]]) => key),
+      sorted.map(([{ id }]) => id),
+      sorted.map(([event]) => instantOf(event)),
+    ],
   );
-  const owners = (await manager.query(
-    `select account_id, external_id, event_id, occurred_at from conversion_ids
-     where account_id = any($1::text[]) and external_id = any($2::text[])`,
-    [accounts, externalIds],
-  )) as { account_id: string; external_id: string; event_id: string; occurred_at: Date }[];
-  const ownerOf = new Map(owners.map((owner) => [externalKey(owner.account_id, owner.external_id), owner]));
-  return events.filter((event) => {
-    if (!hasExternalId(event)) return true;
-    const owner = ownerOf.get(externalKey(event.account, event.externalId));
-    return owner?.event_id === event.id && owner.occurred_at.getTime() === event.at;
-  });
 }
 
-/** The newest of those with the same key, in the order of the keys. */
+/** Returns the newest event per key, sorted by key. */
 function newest<E extends { at: number }>(events: E[], keyOf: (event: E) => string): E[] {
   const byKey = new Map<string, E>();
   for (const event of events) {

@@ -17,22 +17,22 @@ export class IngestMetrics {
     this.stored = new Counter({ name: 'tracking_events_stored_total', help: 'Events stored', registers });
     this.duplicates = new Counter({
       name: 'tracking_events_duplicate_total',
-      help: 'Events that were stored before, and conversions whose external id was',
+      help: 'Events already stored, and conversions whose external id was already counted',
       registers,
     });
     this.expired = new Counter({
       name: 'tracking_events_expired_total',
-      help: 'Events of months that are no longer kept (RETENTION_MONTHS), not stored',
+      help: 'Events not stored because their month is no longer kept (RETENTION_MONTHS)',
       registers,
     });
     this.dead = new Counter({
       name: 'tracking_events_dead_total',
-      help: 'Events that cannot be stored and went to the stream TRACKING_DEAD',
+      help: 'Events that cannot be stored and were dead-lettered to TRACKING_DEAD',
       registers,
     });
     this.delayed = new Counter({
       name: 'tracking_messages_delayed_total',
-      help: 'Messages put back because they hold an event of an unknown version',
+      help: 'Messages postponed because they hold an event of an unknown version',
       registers,
     });
     this.lag = new Gauge({

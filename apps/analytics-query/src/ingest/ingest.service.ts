@@ -1,6 +1,6 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { TRACKING_STREAM, type Erasure } from '@perkway/domain';
+import { TRACKING_CONSUMER, TRACKING_STREAM, type Erasure } from '@perkway/domain';
 import { ENV, LOGGER, NatsService } from '@perkway/platform';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
@@ -9,30 +9,33 @@ import { eraseFromMessage } from '../erasures/erase-from-message.js';
 import { StreamEraser } from '../erasures/stream-eraser.js';
 import { BatchWriter } from './batch-writer.js';
 import { IngestMetrics } from './ingest-metrics.js';
-import { Pull, type StreamMessage } from './pull.js';
-import { readMessage, type ReadMessage } from './read-message.js';
+import { Pull, type StreamMessage } from '@perkway/tracking/pull';
+import { readMessage, type ReadMessage } from '@perkway/tracking/read-message';
 import { ACK_WAIT_MS, ensureTrackingStreams, lagOf, makeRoom } from './tracking-streams.js';
 
 const BATCH_EVENTS = 1_000;
 const BATCH_WAIT_MS = 50;
-/** Batches that are stored at once: one is prepared while Postgres works on the other. */
+/** Batches stored concurrently: one is prepared while Postgres works on the other. */
 const STORERS = 2;
-/** Bytes of messages held in memory, fetched and not yet stored; beyond that nothing more is asked for. */
+/** Limit on the bytes of messages in memory, fetched and not yet stored; fetching pauses at the limit. */
 const MAX_HELD_BYTES = 8 * 1024 * 1024;
-/** Messages and bytes that one request asks for. What the broker sends must fit between two looks at the socket, or it hangs up. */
+/**
+ * Limits of one fetch. If more arrives between two reads of the socket than it can buffer, the broker closes the
+ * connection.
+ */
 const FETCH_MESSAGES = 1_000;
 const FETCH_BYTES = 4 * 1024 * 1024;
-/** The least that the client allows. Stopping waits for one such request to run out. */
+/** The minimum that the client allows. Shutdown waits for one fetch to expire. */
 const FETCH_MS = 1_000;
 const EXTEND_MS = ACK_WAIT_MS / 3;
-/** Before a message is looked at again that an erased person could not be taken out of. */
+/** Redelivery delay of a message from which an erased person could not be removed. */
 const ERASE_AGAIN_MS = 10_000;
 const UNKNOWN_VERSION_DELAY_MS = 60_000;
 const MAX_BACKOFF_MS = 5_000;
 const STOP_LIMIT_MS = 5_000;
 const LAG_INTERVAL_MS = 5_000;
 
-/** A time limit that does not keep the process alive. */
+/** A delay that does not keep the process alive. */
 const unhurried = (ms: number): Promise<void> => sleep(ms, undefined, { ref: false });
 
 interface Held extends ReadMessage {
@@ -43,22 +46,22 @@ const eventsIn = ({ events, rejected }: ReadMessage): number => events.length + 
 
 /**
  * Moves events from the stream into the event store: fetches ahead, stores in batches, acknowledges after the commit.
- * Whatever fails is tried again until it works, and the broker is told meanwhile that the messages are in work.
+ * Failed batches are retried until they succeed; meanwhile the broker is told that their messages are in progress.
  */
 @Injectable()
 export class IngestService implements OnModuleInit, BeforeApplicationShutdown {
   private stopping = false;
   private readonly stopWaiting = new AbortController();
-  /** Fetched and not yet in a batch. */
+  /** Messages fetched and not yet in a batch. */
   private waiting: Held[] = [];
   private waitingEvents = 0;
-  /** Of the batches being stored. */
+  /** Messages of the batches being stored. */
   private readonly inWork = new Set<Held>();
   private heldBytes = 0;
   private pull?: Pull;
-  /** To read from: two as long as that of an earlier release has events. */
+  /** Streams to read; also the stream of an earlier release while it has events. */
   private streams = [TRACKING_STREAM];
-  /** Called when a batch is full, when the first message waits, and when the app stops. */
+  /** Called when a batch is full, when the first message arrives, and when the app stops. */
   private wake: () => void = () => undefined;
   private taking: Promise<unknown> = Promise.resolve();
   private fetching: Promise<void> = Promise.resolve();
@@ -83,12 +86,15 @@ export class IngestService implements OnModuleInit, BeforeApplicationShutdown {
     this.extendTimer = setInterval(() => this.extend(), EXTEND_MS).unref();
   }
 
-  /** Before the connections to broker and database close. Nothing stays pending: what is not stored is handed back. */
+  /**
+   * Runs before the connections to broker and database close. Messages that are not stored are handed back, so that
+   * none stay pending.
+   */
   async beforeApplicationShutdown() {
     this.stopping = true;
     this.wake();
     this.stopWaiting.abort();
-    // A request that the broker ends itself leaves nothing behind; without a broker nobody ends it.
+    // A fetch that the broker ends leaves nothing behind; without a broker it must be closed here.
     setTimeout(() => this.pull?.close(), FETCH_MS + 500).unref();
     await Promise.race([Promise.all([this.fetching, this.storing, this.lagging]), unhurried(STOP_LIMIT_MS)]);
     clearInterval(this.extendTimer);
@@ -115,15 +121,15 @@ export class IngestService implements OnModuleInit, BeforeApplicationShutdown {
         if (this.streams.length > 1) await this.ensureStreams();
         failures = 0;
       } catch (err) {
-        // Stream or consumer may be gone with the broker's disk: look (and make them) again.
+        // The stream or the consumer may be lost with the broker's disk: look for them, and create them, again.
         connection = null;
-        if (failures++ === 0) this.logger.warn({ err }, 'cannot fetch tracking events, trying on');
+        if (failures++ === 0) this.logger.warn({ err }, 'cannot fetch tracking events, retrying');
         await this.pause(Math.min(100 * 2 ** failures, MAX_BACKOFF_MS / 5));
       }
     }
   }
 
-  /** The connection, once the stream and the consumer are there. Null when the app stops before. */
+  /** Returns the connection once the streams and the consumer exist, or null if the app stops first. */
   private async connectToStreams(): Promise<NatsConnection | null> {
     const isStopped = new Promise<null>((resolve) => {
       if (this.stopping) resolve(null);
@@ -142,7 +148,7 @@ export class IngestService implements OnModuleInit, BeforeApplicationShutdown {
     if (this.hasWarned || major > 2 || (major === 2 && minor >= 10)) return;
     this.hasWarned = true;
     this.logger.warn(
-      `nats-server ${version} is older than 2.10: it cannot flush each event to its disk, and in a cluster leaves acknowledged messages behind when a leader dies`,
+      `nats-server ${version} is older than 2.10: it cannot sync each event to disk, and in a cluster acknowledged messages may stay on a single replica when a leader dies`,
     );
   }
 
@@ -155,11 +161,11 @@ export class IngestService implements OnModuleInit, BeforeApplicationShutdown {
   }
 
   private async fetch(connection: NatsConnection, stream: string) {
-    this.pull = new Pull(connection, stream);
+    this.pull = new Pull(connection, 'analytics-query', stream, TRACKING_CONSUMER);
     await this.pull.run(
       {
         messages: FETCH_MESSAGES,
-        // One message must fit in.
+        // At least one message must fit.
         bytes: Math.max(FETCH_BYTES, 2 * (connection.info?.max_payload ?? 0)),
         expiresMs: FETCH_MS,
       },
@@ -169,7 +175,11 @@ export class IngestService implements OnModuleInit, BeforeApplicationShutdown {
 
   private hold(message: StreamMessage) {
     if (this.stopping) return message.nak();
-    const held = { message, bytes: message.data.length, ...readMessage(message.data, Date.now()) };
+    const held = {
+      message,
+      bytes: message.data.length,
+      ...readMessage(message.data, message.source, Date.now()),
+    };
     this.waiting.push(held);
     this.heldBytes += held.bytes;
     this.waitingEvents += eventsIn(held);
@@ -193,7 +203,7 @@ export class IngestService implements OnModuleInit, BeforeApplicationShutdown {
     }
   }
 
-  /** Waits for a full batch, and for one that is not full no longer than BATCH_WAIT_MS after its first message. */
+  /** Waits for a full batch, but no longer than BATCH_WAIT_MS after its first message. */
   private async nextBatch(): Promise<Held[]> {
     if (this.waiting.length === 0) await this.woken();
     if (!this.isFull && !this.stopping) await Promise.race([this.woken(), this.pause(BATCH_WAIT_MS)]);
@@ -210,7 +220,7 @@ export class IngestService implements OnModuleInit, BeforeApplicationShutdown {
     });
   }
 
-  /** Whole messages with up to BATCH_EVENTS events; a message of more is a batch of its own. */
+  /** Takes whole messages with up to BATCH_EVENTS events; a message with more is a batch of its own. */
   private takeBatch(): Held[] {
     let events = 0;
     let size = 0;
@@ -223,20 +233,20 @@ export class IngestService implements OnModuleInit, BeforeApplicationShutdown {
     return this.waiting.splice(0, size);
   }
 
-  /** Until it works. False when the app stops before that. */
+  /** Retries until the batch is stored. Returns false if the app stops first. */
   private async storeBatch(batch: Held[]): Promise<boolean> {
     for (let attempt = 0; !this.stopping; attempt += 1) {
       const stopTimer = this.metrics.batches.startTimer();
       try {
         const erasures = await this.writer.write(batch.flatMap(({ events }) => events));
         for (const rejected of batch.flatMap((held) => held.rejected))
-          erasures.push(...(await this.writer.bury(rejected)));
+          erasures.push(...(await this.writer.deadLetter(rejected)));
         stopTimer();
         for (const { message, hasUnknownVersion } of batch) {
           if (erasures.length > 0 && !(await this.eraseFrom(message, erasures))) message.nak(ERASE_AGAIN_MS);
           else if (!hasUnknownVersion) message.ack();
           else {
-            // A newer release will understand it.
+            // A newer release will be able to read it.
             message.nak(UNKNOWN_VERSION_DELAY_MS);
             this.metrics.delayed.inc();
           }
@@ -244,26 +254,26 @@ export class IngestService implements OnModuleInit, BeforeApplicationShutdown {
         return true;
       } catch (err) {
         if (attempt === 0)
-          this.logger.error({ err, messages: batch.length }, 'cannot store events, trying on');
+          this.logger.error({ err, messages: batch.length }, 'cannot store events, retrying');
         await this.pause(Math.min(100 * 2 ** attempt, MAX_BACKOFF_MS));
       }
     }
     return false;
   }
 
-  /** Of what comes late of an erased journey the stream keeps nothing either. @returns whether that is so */
+  /** Removes late events of erased journeys from the stream too. @returns whether the message no longer has any */
   private async eraseFrom({ data, sequence }: StreamMessage, erasures: Erasure[]): Promise<boolean> {
     if (eraseFromMessage(data, erasures) === undefined) return true;
     try {
       await this.eraser.eraseMessage(sequence, erasures);
       return true;
     } catch (err) {
-      this.logger.warn({ err }, 'cannot take an erased journey out of the stream yet');
+      this.logger.warn({ err }, 'cannot remove an erased journey from the stream yet');
       return false;
     }
   }
 
-  /** Tells the broker that these messages are not forgotten. */
+  /** Tells the broker that these messages are still in progress. */
   private extend() {
     for (const { message } of [...this.waiting, ...this.inWork]) message.working();
   }
@@ -279,7 +289,7 @@ export class IngestService implements OnModuleInit, BeforeApplicationShutdown {
         this.metrics.lagAge.set(Math.max(...lags.map(({ ageMs }) => ageMs)) / 1_000);
         await makeRoom(manager);
       } catch (err) {
-        this.logger.debug({ err }, 'cannot ask for the lag');
+        this.logger.debug({ err }, 'cannot read the lag');
       }
     }
   }

@@ -10,6 +10,7 @@ import {
   type StreamConfig,
 } from '@nats-io/jetstream';
 import {
+  FEED_CONSUMER,
   FORMER_TRACKING_STREAM,
   TRACKING_CONSUMER,
   TRACKING_DEAD_STREAM,
@@ -18,12 +19,12 @@ import {
   TRACKING_SUBJECTS,
 } from '@perkway/domain';
 
-/** A message that is not acknowledged for this long is delivered again. Work that takes longer says so meanwhile. */
+/** A message that is not acknowledged for this long is redelivered. Longer work extends the timeout. */
 export const ACK_WAIT_MS = 10_000;
 
 /**
- * Raised with every change of the settings here. It stands in the description of streams and consumer, and a replica of an
- * older build leaves those of a newer one as they are.
+ * Increment with every change of the settings here. It is part of the description of streams and consumer; a replica of
+ * an older build does not change those of a newer one.
  */
 const SETTINGS = 2;
 const DESCRIPTION = `Perkway, settings ${SETTINGS}`;
@@ -33,13 +34,13 @@ const nanos = (ms: number): number => ms * 1_000_000;
 
 export interface StreamSettings {
   replicas: number;
-  /** -1 for none. */
+  /** -1 for no limit. */
   maxBytes: number;
   /** How long events are kept, stored or not. */
   maxAgeMs: number;
 }
 
-/** Keeps events for days, also when they are stored: what a restored database lacks is replayed from it. */
+/** Keeps events for days, even after they are stored, so that a restored database can replay what it lacks. */
 const trackingStream = ({ replicas, maxBytes, maxAgeMs }: StreamSettings): Partial<StreamConfig> => ({
   description: DESCRIPTION,
   subjects: [TRACKING_SUBJECTS],
@@ -51,7 +52,7 @@ const trackingStream = ({ replicas, maxBytes, maxAgeMs }: StreamSettings): Parti
   num_replicas: replicas,
 });
 
-/** Keeps what cannot be stored, for people to look at. */
+/** Keeps messages that cannot be stored, for manual inspection. */
 const deadStream = ({ replicas }: StreamSettings): Partial<StreamConfig> => ({
   description: DESCRIPTION,
   subjects: [TRACKING_DEAD_SUBJECTS],
@@ -89,14 +90,14 @@ async function ensureStream(manager: JetStreamManager, name: string, config: Par
   }
 }
 
-/** Captures nothing that an app publishes. */
+/** Matches nothing that an app publishes. */
 const NO_SUBJECT = 'tracking-before.>';
 
 /**
- * Takes the subjects away from the work queue of earlier releases, so that the stream of this one can have them. What waits
- * in it stays to be stored. Between the two nobody takes events, and the apps put theirs into their outboxes.
+ * Takes the subjects away from the work queue of earlier releases, so that the current stream can have them. Its
+ * remaining messages are still stored. Until the current stream exists, the apps keep their events in their outboxes.
  *
- * @returns whether it still has events, and so is to be read
+ * @returns whether it still has messages to read
  */
 async function retireFormerStream(manager: JetStreamManager): Promise<boolean> {
   try {
@@ -119,7 +120,7 @@ async function retireFormerStream(manager: JetStreamManager): Promise<boolean> {
 }
 
 /**
- * Creates the streams and the consumer, or brings their settings up to date.
+ * Creates the streams and the consumer, or updates their settings.
  *
  * @returns the streams to read from
  */
@@ -142,7 +143,7 @@ async function ensureConsumer(manager: JetStreamManager): Promise<void> {
       present.description === description &&
       present.ack_wait === ack_wait &&
       present.max_ack_pending === max_ack_pending;
-    // Where it began stays: after a replay that is a time.
+    // The start position stays: after a replay it is a time.
     if (!isSame && !isNewer(present.description))
       await manager.consumers.update(TRACKING_STREAM, TRACKING_CONSUMER, {
         description,
@@ -155,24 +156,39 @@ async function ensureConsumer(manager: JetStreamManager): Promise<void> {
   }
 }
 
-/** How much of the stream may be full before what is stored makes room for what comes, and how much of it then goes. */
+/**
+ * How full the stream may be before the oldest stored messages are removed, and which share of its messages then goes.
+ */
 const FULL = 0.8;
 const ROOM = 0.25;
 
-/** What waits to be stored. */
+/** Returns the last sequence up to which the event store, and the feed if it runs, have acknowledged every message. */
+async function acknowledgedByAll(manager: JetStreamManager): Promise<number> {
+  const floorOf = async (consumer: string) =>
+    (await manager.consumers.info(TRACKING_STREAM, consumer)).ack_floor.stream_seq;
+  const ofFeed = await floorOf(FEED_CONSUMER).catch((error: unknown) => {
+    if (isMissing(error)) return Infinity;
+    throw error;
+  });
+  return Math.min(ofFeed, await floorOf(TRACKING_CONSUMER));
+}
+
+/** The messages that are not stored yet. */
 export interface Lag {
   messages: number;
-  /** Age of the oldest one, in milliseconds; 0 where none waits. */
+  /** Age of the oldest one in milliseconds; 0 if there are none. */
   ageMs: number;
 }
 
-/** Drops the oldest of what is stored from a stream that is nearly full: what is not stored stays, whatever its size. */
+/**
+ * Removes the oldest acknowledged messages from a stream that is nearly full. Messages that are not stored stay,
+ * however large.
+ */
 export async function makeRoom(manager: JetStreamManager): Promise<void> {
   const { config, state } = await manager.streams.info(TRACKING_STREAM);
   if (config.max_bytes <= 0 || state.bytes < FULL * config.max_bytes) return;
-  const { ack_floor } = await manager.consumers.info(TRACKING_STREAM, TRACKING_CONSUMER);
   const wanted = state.first_seq + Math.ceil(state.messages * ROOM);
-  const seq = Math.min(wanted, ack_floor.stream_seq + 1);
+  const seq = Math.min(wanted, (await acknowledgedByAll(manager)) + 1);
   if (seq > state.first_seq) await manager.streams.purge(TRACKING_STREAM, { seq });
 }
 

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** The role of the query side: reads, sees one account at a time, owns nothing. */
+/** The role of the query side: read-only, sees one account at a time, owns nothing. */
 const READER = 'analytics_reader';
 
 /** Tables whose rows belong to an account. */
@@ -11,7 +11,7 @@ export class CreateEventStore1767225700000 implements MigrationInterface {
 
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
-      -- One wide table: what a type of event does not have is null and costs a bit. Every key is led by the account.
+      -- One wide table: columns that an event type lacks are null, which costs one bit. Every key starts with the account.
       create table tracking_events (
         account_id text not null,
         occurred_at timestamptz(3) not null,
@@ -41,11 +41,11 @@ export class CreateEventStore1767225700000 implements MigrationInterface {
         primary key (account_id, occurred_at, id)
       ) partition by range (occurred_at);
 
-      -- Answers the usual questions (counts by time, campaign and perk, people only) without the table itself.
+      -- Covers the usual queries (counts by time, campaign and perk, people only) without reading the table.
       create index tracking_events_by_type on tracking_events (account_id, type, occurred_at)
         include (campaign_id, perk_id, traffic_class);
 
-      -- The names are common to all accounts, as the perks are.
+      -- Perks, and so their names, are shared by all accounts.
       create table perk_names (
         perk_id text primary key,
         title text not null,
@@ -69,7 +69,7 @@ export class CreateEventStore1767225700000 implements MigrationInterface {
         primary key (account_id, name)
       );
 
-      -- Which event an external id was counted for, whatever the time of another one with the same id.
+      -- The event that an external id was counted for; later events with the same id do not count.
       create table conversion_ids (
         account_id text not null,
         external_id text not null,
@@ -83,7 +83,7 @@ export class CreateEventStore1767225700000 implements MigrationInterface {
     await runner.query(`grant select on ${[...OF_ACCOUNTS, 'perk_names'].join(', ')} to ${READER}`);
     for (const table of OF_ACCOUNTS) {
       await runner.query(`alter table ${table} enable row level security`);
-      // Without the setting the comparison is null, so nothing is seen.
+      // Without the setting the comparison is null, so no row is visible.
       await runner.query(`
         create policy account on ${table} for select to ${READER}
           using (account_id = current_setting('perkway.account_id', true))`);

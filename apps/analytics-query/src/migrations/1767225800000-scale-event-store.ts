@@ -5,25 +5,25 @@ const READER = 'analytics_reader';
 const OF_ACCOUNTS = ['event_hours', 'perk_days', 'campaign_days', 'dirty_hours', 'reader_probe'];
 
 /**
- * Rollups, and what the raw rows need to be read without their table. Only adds: an older release goes on writing
- * while this runs and after it, for the new column fills itself.
+ * Adds rollups, and columns for index-only scans of raw rows. Only adds, so an older release can write while this runs
+ * and after it: the new column is generated.
  */
 export class ScaleEventStore1767225800000 implements MigrationInterface {
   readonly name = 'ScaleEventStore1767225800000';
 
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
-      -- How many perks a view showed, as a number that an index can hold. Rewrites the table once.
+      -- Number of perks that a view showed, so that an index can hold it. Rewrites the table once.
       alter table tracking_events add column perk_count integer generated always as (cardinality(perk_ids)) stored;
 
       drop index tracking_events_by_type;
       create index tracking_events_by_type on tracking_events (account_id, type, occurred_at)
         include (campaign_id, perk_id, traffic_class, perk_count);
 
-      -- Finds an hour of all accounts in rows that lie as they came; costs nearly nothing.
+      -- Finds an hour of all accounts in rows stored in order of arrival, at almost no cost.
       create index tracking_events_by_time on tracking_events using brin (occurred_at) with (autosummarize = on);
 
-      -- Cells of closed hours and days (UTC). They say what the raw rows say, see ADR 14.
+      -- Rollups of closed hours and days (UTC), always equal to the raw rows; see ADR 14.
       create table event_hours (
         account_id text not null,
         type text not null,
@@ -54,8 +54,8 @@ export class ScaleEventStore1767225800000 implements MigrationInterface {
         primary key (account_id, type, day, campaign_id)
       );
 
-      -- Hours before closed_to have cells. Events of hours before closing_to leave a mark, because cells of them exist
-      -- or are being made.
+      -- Hours before closed_to have rollup rows. Events of hours before closing_to mark the hour dirty, because its
+      -- rollup rows exist or are being computed.
       create table rollup_state (
         only_row boolean primary key default true check (only_row),
         closing_to timestamptz(0) not null,
@@ -63,7 +63,7 @@ export class ScaleEventStore1767225800000 implements MigrationInterface {
       );
       insert into rollup_state (closing_to, closed_to) values ('2020-01-01Z', '2020-01-01Z');
 
-      -- Hours whose cells may be behind the raw rows. Never updated: who takes a mark away leaves those that came since.
+      -- Hours whose rollup rows may be stale. Rows are never updated, so deleting the marks that were read keeps later ones.
       create table dirty_hours (
         account_id text not null,
         hour timestamptz(0) not null,
@@ -71,16 +71,16 @@ export class ScaleEventStore1767225800000 implements MigrationInterface {
         primary key (account_id, hour, mark)
       );
 
-      -- Months whose rows have been brought into the order of account, type and time.
+      -- Months whose rows were sorted by account, type and time.
       create table sorted_months (
         month date primary key,
         sorted_at timestamptz not null default now()
       );
 
-      -- Names that a call with an API key used are listed before those that anybody can put into a link.
+      -- Names used with an API key are listed before names that anyone can put into a link.
       alter table attribute_names add column keyed boolean not null default false;
 
-      -- A row that the reader sees only if the account that its transaction names reaches the rows.
+      -- A row that the reader sees only if the account setting of its transaction takes effect on the rows.
       create table reader_probe (account_id text primary key);
       insert into reader_probe values ('reader-probe');
     `);

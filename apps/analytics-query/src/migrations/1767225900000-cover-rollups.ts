@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Cells are read from the key alone: those of one account lie in as many pages as there are hours. */
+/** Allows index-only scans of rollup rows: those of one account are spread over as many pages as there are hours. */
 const KEYS = {
   event_hours: { key: 'account_id, type, hour', include: 'events, people, perks, value' },
   perk_days: { key: 'account_id, type, day, perk_id', include: 'events, people' },

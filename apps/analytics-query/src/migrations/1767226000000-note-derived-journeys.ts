@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Instant: the rows that are there keep null, which means that nobody noted it. */
+/** Runs instantly: existing rows keep null, which means "not recorded". */
 export class NoteDerivedJourneys1767226000000 implements MigrationInterface {
   readonly name = 'NoteDerivedJourneys1767226000000';
 

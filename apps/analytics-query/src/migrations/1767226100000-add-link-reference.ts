@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** The client's own reference of a reward link. What else a link has now has its columns already. */
+/** Adds the client's own reference of a reward link. The other fields of a link already have columns. */
 export class AddLinkReference1767226100000 implements MigrationInterface {
   readonly name = 'AddLinkReference1767226100000';
 

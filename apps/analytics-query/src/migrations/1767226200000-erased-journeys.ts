@@ -7,9 +7,9 @@ export class ErasedJourneys1767226200000 implements MigrationInterface {
     await runner.query(`
       create table erased_journeys (
         account_id text not null,
-        -- Of the journey, under ERASURE_KEYS.
+        -- Keyed hash of the journey (ERASURE_KEYS).
         hash text not null,
-        -- What its events have as their journey.
+        -- Replaces the journey in its events.
         stand_in text not null,
         erased_at timestamptz not null default now(),
         primary key (account_id, hash)

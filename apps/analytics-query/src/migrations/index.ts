@@ -6,6 +6,8 @@ import { NoteDerivedJourneys1767226000000 } from './1767226000000-note-derived-j
 import { AddLinkReference1767226100000 } from './1767226100000-add-link-reference.js';
 import { ErasedJourneys1767226200000 } from './1767226200000-erased-journeys.js';
 
+import { PeopleOfPerkViews1767226400000 } from './1767226400000-people-of-perk-views.js';
+
 export const migrations: MigrationClass[] = [
   CreateEventStore1767225700000,
   ScaleEventStore1767225800000,
@@ -13,4 +15,5 @@ export const migrations: MigrationClass[] = [
   NoteDerivedJourneys1767226000000,
   AddLinkReference1767226100000,
   ErasedJourneys1767226200000,
+  PeopleOfPerkViews1767226400000,
 ];

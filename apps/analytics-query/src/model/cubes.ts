@@ -1,13 +1,13 @@
 import { DERIVED_JOURNEY_DIGITS, DERIVED_JOURNEY_PREFIX, DERIVED_JOURNEY_SALT } from '@perkway/domain';
 
 /**
- * The analytics model: one declarative table of cubes and members. `e` is the event row. Every piece of SQL in here is
- * a constant of ours; nothing that a caller sends ever becomes part of it.
+ * The analytics model: one declarative table of cubes and members. `e` is the event row. All SQL in here is constant;
+ * no caller input ever becomes part of it.
  */
 
-/** Names by id. They are joined to groups of ids rather than to rows where that says the same. */
+/** Tables of names by id. They are joined to groups of ids instead of rows where the result is the same. */
 export type NameTable = 'perk_names' | 'campaign_names';
-/** What a member needs beside the event row; `perks` spreads an event over a row for each perk that it showed. */
+/** What a member needs besides the event row; `perks` turns an event into one row per perk that it showed. */
 export type Join = 'perks' | NameTable;
 
 export const NAMES: Record<NameTable, { key: string; join: (key: string, account: string) => string }> = {
@@ -27,24 +27,24 @@ export interface Dimension {
 
 export interface Measure {
   aggType: 'count' | 'countDistinct' | 'sum' | 'number';
-  /** The aggregate over rows; of a rate, nothing. */
+  /** The aggregate over rows; empty for a rate. */
   sql: string;
-  /** One event of a view cube shows several perks; where no join has spread them over rows, this adds them up. */
+  /** An event of a view cube shows several perks; this adds them up if no join has turned them into rows. */
   sqlWithoutPerks?: string;
-  /** What `countDistinct` counts the different values of. */
+  /** The expression whose distinct values `countDistinct` counts. */
   distinct?: string;
-  /** The value on a single row, for ungrouped queries. */
+  /** The value for a single row, in ungrouped queries. */
   ungrouped: string;
-  /** The measure's own condition, which `sql` has too. */
+  /** The measure's own condition; `sql` includes it. */
   filter?: string;
-  /** The bit of the cube's `step` that says the same as `filter`. */
+  /** The bit of the cube's `step` that is equivalent to `filter`. */
   bit?: number;
-  /** A rate: the names of two measures of its cube. Null where there is nothing to divide by. */
+  /** A rate: two measures of its cube. Null if the denominator is 0. */
   rate?: readonly [numerator: string, denominator: string];
   description?: string;
 }
 
-/** A condition on rows that has a name. */
+/** A named condition on rows. */
 export interface Segment {
   sql: string;
   description: string;
@@ -54,14 +54,14 @@ export interface Cube {
   name: string;
   description: string;
   eventTypes: readonly [string, ...string[]];
-  /** What besides its type makes an event one of the cube's. */
+  /** Extra condition, besides the type, for events of the cube. */
   rows?: string;
-  /** Which of the conditions of measures a row fulfils, as bits: one look at it instead of one for each measure. */
+  /** Bits for the measure conditions that a row meets: evaluated once per row instead of once per measure. */
   step?: string;
   measures: Record<string, Measure>;
   dimensions: Record<string, Dimension>;
   segments?: Record<string, Segment>;
-  /** Dimensions that a client shows when somebody asks what a number is made of. */
+  /** Dimensions that a client shows when a user drills into a number. */
   drillMembers: readonly string[];
 }
 
@@ -78,7 +78,7 @@ const count: Measure = {
   aggType: 'count',
   sql: 'count(*)',
   ungrouped: '1',
-  description: 'Everything tracked',
+  description: 'Total, including bots, prefetches and mail proxies',
 };
 const countWhere = (condition: string, description: string): Measure => ({
   aggType: 'count',
@@ -87,7 +87,7 @@ const countWhere = (condition: string, description: string): Measure => ({
   filter: condition,
   description,
 });
-/** Everything that nothing marks as a bot, a prefetch or a mail proxy; what is not classified comes from servers for people. */
+/** Everything not marked as bot, prefetch or mail proxy. Unclassified events come from servers, on behalf of people. */
 const countPeople = countWhere(PEOPLE, 'Without bots, prefetches and mail proxies');
 const people: Record<string, Segment> = {
   people: { sql: PEOPLE, description: 'Without bots, prefetches and mail proxies' },
@@ -98,7 +98,7 @@ const journeys: Measure = {
   sql: 'count(distinct e.journey_id)',
   distinct: 'e.journey_id',
   ungrouped: '1',
-  description: 'Different journeys; all events without a journey of their own are one for each campaign',
+  description: 'Distinct journeys; all events of a campaign without a journey of their own count as one',
 };
 const rate = (numerator: string, denominator: string): Measure => ({
   aggType: 'number',
@@ -113,21 +113,24 @@ const occurred = {
 } satisfies Record<string, Dimension>;
 const perk = {
   perk_id: text('e.perk_id'),
-  perk_title: text('pn.title', 'As it is now', 'perk_names'),
-  partner_id: text('pn.partner_id', 'As it is now', 'perk_names'),
+  perk_title: text('pn.title', 'Current title', 'perk_names'),
+  partner_id: text('pn.partner_id', 'Current partner', 'perk_names'),
 };
 const collection = { collection_id: text('e.collection_id') };
 const campaign = {
   campaign_id: text('e.campaign_id'),
-  campaign_name: text('cn.name', 'As it is now', 'campaign_names'),
+  campaign_name: text('cn.name', 'Current name', 'campaign_names'),
 };
 const journey = { journey_id: text('e.journey_id') };
 const channel = {
   channel: text('e.channel', '`outreach` (pixel, outreach click) or `journey`'),
 };
 const traffic = {
-  traffic_class: text('e.traffic_class', '`human`, `bot`, `prefetch` or `mail_proxy`'),
-  traffic_reason: text('e.traffic_reason', 'The rule that gave the class'),
+  traffic_class: text(
+    'e.traffic_class',
+    '`human`, `bot`, `prefetch` or `mail_proxy`; null for events reported by servers',
+  ),
+  traffic_reason: text('e.traffic_reason', 'The rule that determined the class'),
 };
 const utm = {
   utm_source: text('e.utm_source'),
@@ -136,17 +139,17 @@ const utm = {
   utm_term: text('e.utm_term'),
   utm_content: text('e.utm_content'),
 };
-const tags = { ...utm, cmeta: text('e.cmeta::text', 'All custom attributes as one JSON text') };
+const tags = { ...utm, cmeta: text('e.cmeta::text', 'All custom attributes as one JSON string') };
 
 /**
- * Whether the event came without a journey of its own, so that it has the one of its campaign. Ingest notes it; rows that it
- * stored before it did so are looked at here.
+ * Whether the event came without a journey of its own and so got the one of its campaign. Ingest records it; for older
+ * rows it is computed here.
  */
 export const HAS_DERIVED_JOURNEY = `coalesce(e.has_derived_journey, e.journey_id like '${DERIVED_JOURNEY_PREFIX}%' and e.journey_id =
   '${DERIVED_JOURNEY_PREFIX}' || left(encode(sha256(convert_to('${DERIVED_JOURNEY_SALT}' || e.campaign_id, 'UTF8')), 'hex'), ${DERIVED_JOURNEY_DIGITS}), false)`;
-/** Null where there is none, which is counted nowhere: so it is looked at once for all measures of an event. */
+/** Null, which is not counted, if the event has none. Evaluated once per event for all measures. */
 const OWN_JOURNEY = `case when not ${HAS_DERIVED_JOURNEY} then e.journey_id end`;
-/** What a journey can do: an event is one of these things. The most frequent come first. */
+/** Steps of a journey; an event is exactly one of them. Most frequent first. */
 const STEPS = {
   teaser_view: "e.type = 'teaser_view'",
   reward_view: "e.type = 'reward_view'",
@@ -180,19 +183,25 @@ const CAMPAIGN_DRILL = ['occurred_at', 'campaign_name', 'perk_title', 'journey_i
 export const CUBES: readonly Cube[] = [
   {
     name: 'perk_views',
-    description: 'Perks shown: a view for each perk of each read',
+    description: 'Perks shown: one view for each perk of each read',
     eventTypes: ['perk_view'],
     measures: {
       count: { ...count, sqlWithoutPerks: 'coalesce(sum(e.perk_count), 0)::bigint' },
+      count_people: {
+        ...countPeople,
+        sqlWithoutPerks: `coalesce(sum(e.perk_count) filter (where ${PEOPLE}), 0)::bigint`,
+      },
     },
     dimensions: {
       ...occurred,
       perk_id: text('p.perk_id', undefined, 'perks'),
-      perk_title: text('pn.title', 'As it is now', 'perks', 'perk_names'),
-      partner_id: text('pn.partner_id', 'As it is now', 'perks', 'perk_names'),
+      perk_title: text('pn.title', 'Current title', 'perks', 'perk_names'),
+      partner_id: text('pn.partner_id', 'Current partner', 'perks', 'perk_names'),
       ...collection,
+      ...traffic,
       ...tags,
     },
+    segments: people,
     drillMembers: ['occurred_at', 'perk_title', 'collection_id', 'utm_source'],
   },
   {
@@ -239,7 +248,12 @@ export const CUBES: readonly Cube[] = [
       count,
       count_people: countPeople,
       journeys,
-      value: { aggType: 'sum', sql: 'sum(e.value)', ungrouped: 'e.value', description: 'Of all currencies' },
+      value: {
+        aggType: 'sum',
+        sql: 'sum(e.value)',
+        ungrouped: 'e.value',
+        description: 'Sum over all currencies',
+      },
     },
     dimensions: {
       ...occurred,
@@ -248,7 +262,10 @@ export const CUBES: readonly Cube[] = [
       ...journey,
       ...traffic,
       currency: text('e.currency'),
-      external_id: text('e.external_id', 'The id that the client gave; counted once per account'),
+      external_id: text(
+        'e.external_id',
+        'The id that the client gave; conversions with the same id count once per account',
+      ),
       ...tags,
     },
     segments: people,
@@ -256,7 +273,7 @@ export const CUBES: readonly Cube[] = [
   },
   {
     name: 'reward_links',
-    description: 'What became of reward links: a row for each state that one reached',
+    description: 'Reward links: one row for each state that a link reached',
     eventTypes: ['reward_link'],
     measures: { count, journeys },
     dimensions: {
@@ -276,23 +293,23 @@ export const CUBES: readonly Cube[] = [
   {
     name: 'campaign_funnel',
     description:
-      'Different journeys that did each thing, in no given order, without bots, prefetches and mail proxies',
+      'Distinct journeys that took each step, in any order, without bots, prefetches and mail proxies',
     eventTypes: ['teaser_view', 'reward_view', 'incentive_click', 'conversion', 'reward_link'],
     rows: `${PEOPLE} and e.journey_id is not null and (e.state is null or e.state in ('generated', 'revealed'))`,
     step: STEP,
     measures: {
-      journeys: ownJourneys('Did any of it'),
+      journeys: ownJourneys('Took any step'),
       teaser_viewers: ownJourneysThat('teaser_view', 'Saw a teaser'),
       reward_viewers: ownJourneysThat('reward_view', 'Saw a reward'),
       clickers: ownJourneysThat('incentive_click', 'Clicked'),
       converters: ownJourneysThat('conversion', 'Converted'),
-      gift_recipients: ownJourneysThat('generated', 'Were given a reward link'),
+      gift_recipients: ownJourneysThat('generated', 'Got a reward link'),
       gift_openers: ownJourneysThat('revealed', 'Revealed a gift card'),
       click_rate: rate('clickers', 'journeys'),
       conversion_rate: rate('converters', 'clickers'),
       events_without_journey: countWhere(
         HAS_DERIVED_JOURNEY,
-        'Events that came without a journey of their own, which are in no other measure here',
+        'Events without a journey of their own; no other measure here counts them',
       ),
     },
     dimensions: { ...occurred, ...campaign, ...utm },

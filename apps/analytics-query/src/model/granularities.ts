@@ -1,17 +1,19 @@
-/** A stretch of local time that a time dimension can be grouped by. */
+/** A unit of local time to group a time dimension by. */
 export interface Granularity {
   name: string;
   title: string;
-  /** As Cube writes it, so that its client can fill the gaps of a series. */
+  /** In Cube's notation, so that its client can fill gaps in a series. */
   interval: string;
-  /** From where the intervals are counted, and by how much they are moved. */
+  /** Where the intervals are counted from, and by how much they are shifted. */
   origin?: string;
   offset?: string;
-  /** SQL of its start, over SQL of a local time. */
+  /** SQL for the start of the interval, given SQL of a local time. */
   start: (local: string) => string;
-  /** About how long it is: orders granularities, and what is no shorter than a cell of a rollup can be added up from cells. */
+  /**
+   * Approximate length. Orders granularities; those at least as long as a rollup's grain can be summed from its rows.
+   */
   seconds: number;
-  /** Of this model, not one that every time dimension has. */
+  /** Defined by this model, not one of the standard granularities. */
   isCustom: boolean;
 }
 
@@ -36,7 +38,7 @@ const standard = Object.entries(STANDARD).map(([name, seconds]): Granularity => 
   isCustom: false,
 }));
 
-/** @param fiscalYearStart the month that a fiscal year begins with, 1 to 12; the year is named after its first day */
+/** @param fiscalYearStart first month of the fiscal year, 1 to 12; the year is named after its first day */
 const custom = (fiscalYearStart: number): Granularity[] => {
   const months = `${fiscalYearStart - 1} months`;
   return [
@@ -70,7 +72,7 @@ const custom = (fiscalYearStart: number): Granularity[] => {
   ];
 };
 
-/** All granularities by name, the finest first. */
+/** Returns all granularities by name, the finest first. */
 export const granularitiesFor = (fiscalYearStart: number): ReadonlyMap<string, Granularity> =>
   new Map(
     [...standard, ...custom(fiscalYearStart)]
@@ -78,7 +80,7 @@ export const granularitiesFor = (fiscalYearStart: number): ReadonlyMap<string, G
       .map((each) => [each.name, each]),
   );
 
-/** What Cube says of a granularity, in annotations and in `/v1/meta`. */
+/** Describes a granularity as Cube does in annotations and `/v1/meta`. */
 export const describeGranularity = ({ name, title, interval, origin, offset }: Granularity) => ({
   name,
   title,

@@ -2,7 +2,8 @@ import { describeGranularity } from './granularities.js';
 import type { Cube, Dimension, Measure, Model, Segment } from './model.js';
 
 /**
- * Titles as Cube makes them: `perk_views` -> `Perk Views`, `utm_source` -> `Utm Source`, and an id is an `ID`.
+ * Returns the title that Cube would generate: `perk_views` -> `Perk Views`, `utm_source` -> `Utm Source`, and `id`
+ * becomes `ID`.
  */
 export const titleOf = (name: string): string =>
   name
@@ -18,7 +19,7 @@ const titles = (cube: Cube, name: string) => ({
   shortTitle: titleOf(name),
 });
 
-/** What annotations and `/v1/meta` share. */
+/** The members that annotations and `/v1/meta` share. */
 const common = (cube: Cube, name: string, type: string, { description }: { description?: string }) => ({
   ...titles(cube, name),
   ...(description ? { description } : {}),
@@ -79,7 +80,7 @@ const metaSegment = (cube: Cube, name: string) => ({
   ...SHOWN,
 });
 
-/** What Cube adds with `extended`: how the model is written. */
+/** What Cube adds with `extended`: the SQL behind the model. */
 const extension = {
   cube: ({ eventTypes, rows }: Cube) => ({
     sql: `select * from tracking_events e where e.type in ('${eventTypes.join("', '")}')${rows ? ` and ${rows}` : ''}`,
@@ -96,32 +97,46 @@ const extension = {
 };
 
 /**
- * The body of `/v1/meta`. No two cubes join, so each is a connected component of its own.
- * @param isExtended with the SQL of every member
+ * Yields the JSON of `/v1/meta` in pieces, because there may be thousands of dimensions. No two cubes can be joined, so
+ * each is a connected component of its own.
+ * @param isExtended include the SQL of every member
  */
-export const metaOf = (model: Model, isExtended = false) => ({
-  cubes: model.cubes.map((cube, index) => ({
-    name: cube.name,
-    type: 'cube',
-    title: titleOf(cube.name),
-    description: cube.description,
-    ...SHOWN,
-    connectedComponent: index + 1,
-    ...(isExtended ? extension.cube(cube) : {}),
-    measures: Object.entries(cube.measures).map(([name, measure]) => ({
-      ...metaMeasure(cube, name, measure),
-      ...(isExtended ? extension.measure(measure) : {}),
-    })),
-    dimensions: Object.entries(cube.dimensions).map(([name, dimension]) => ({
-      ...metaDimension(cube, name, dimension, model),
-      ...(isExtended ? extension.member(dimension) : {}),
-    })),
-    segments: Object.entries(cube.segments ?? {}).map(([name, segment]) => ({
-      ...metaSegment(cube, name),
-      ...(isExtended ? extension.member(segment) : {}),
-    })),
-    hierarchies: [],
-    folders: [],
-    nestedFolders: [],
-  })),
-});
+export function* metaPieces(model: Model, isExtended = false): Generator<string> {
+  yield '{"cubes":[';
+  for (const [index, cube] of model.cubes.entries()) {
+    const own = {
+      name: cube.name,
+      type: 'cube',
+      title: titleOf(cube.name),
+      description: cube.description,
+      ...SHOWN,
+      connectedComponent: index + 1,
+      ...(isExtended ? extension.cube(cube) : {}),
+      measures: Object.entries(cube.measures).map(([name, measure]) => ({
+        ...metaMeasure(cube, name, measure),
+        ...(isExtended ? extension.measure(measure) : {}),
+      })),
+      segments: Object.entries(cube.segments ?? {}).map(([name, segment]) => ({
+        ...metaSegment(cube, name),
+        ...(isExtended ? extension.member(segment) : {}),
+      })),
+      hierarchies: [],
+      folders: [],
+      nestedFolders: [],
+    };
+    yield `${index > 0 ? ',' : ''}${JSON.stringify(own).slice(0, -1)},"dimensions":[`;
+    let before = '';
+    for (const [name, dimension] of Object.entries(cube.dimensions)) {
+      yield (
+        before +
+        JSON.stringify({
+          ...metaDimension(cube, name, dimension, model),
+          ...(isExtended ? extension.member(dimension) : {}),
+        })
+      );
+      before = ',';
+    }
+    yield ']}';
+  }
+  yield ']}';
+}

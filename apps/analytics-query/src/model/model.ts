@@ -9,42 +9,53 @@ export type Member = { cube: Cube; name: string } & (
   { kind: 'dimension'; definition: Dimension } | { kind: 'measure'; definition: Measure }
 );
 
-/** The model as one account sees it: the table of cubes, and a dimension for each attribute name that it has used. */
+/** The model of one account: the cubes, with a dimension for each attribute name that the account has used. */
 export interface Model {
   cubes: readonly Cube[];
-  /** Finds `cube.member`; undefined where either does not exist. */
+  /** Finds `cube.member`; undefined if either is unknown. */
   find(path: string): Member | undefined;
   cube(name: string): Cube | undefined;
-  /** Of every time dimension, by name. */
+  /** By name; the same for every time dimension. */
   granularities: ReadonlyMap<string, Granularity>;
 }
 
 const CMETA_PREFIX = 'cmeta_';
 
-/** `-` cannot stand in a member name. */
+/** A member name cannot contain `-`. */
 export const dimensionOfAttribute = (name: string): string => CMETA_PREFIX + name.replaceAll('-', '_');
 
-/** What follows `cmeta_` in a member that can only be made from an attribute name, whether or not it was ever used. */
+/** Returns the part after `cmeta_` of an attribute dimension, whether or not the attribute was ever used. */
 export const attributeOfMember = (path: string): string | undefined => {
   const name = path.split('.')[1];
   return name?.startsWith(CMETA_PREFIX) ? name.slice(CMETA_PREFIX.length) : undefined;
 };
 
-/** A name that an account has used. `isFolded`: `-` stands as `_` in it, and which it was is not known. */
+const TIME_MEMBERS: ReadonlySet<string> = new Set(
+  CUBES.flatMap(({ name: cube, dimensions }) =>
+    Object.entries(dimensions).flatMap(([name, { type }]) => (type === 'time' ? [`${cube}.${name}`] : [])),
+  ),
+);
+/** The same for all accounts, because attributes are never times. */
+export const isTimeMember = (path: string): boolean => TIME_MEMBERS.has(path);
+
+/** The name of a custom attribute. `isFolded`: `-` was replaced by `_`, and the original name is unknown. */
 export interface AttributeName {
   name: string;
   isFolded?: boolean;
 }
 
-/** Attribute names are `[A-Za-z0-9_-]+`; the check stands here because they become part of the SQL. */
+/** Attribute names are `[A-Za-z0-9_-]+`. Checked here because they become part of the SQL. */
 const ATTRIBUTE_NAME = /^[A-Za-z0-9_-]+$/;
+
+/** Up to this many names of one dimension are read one by one; more would make the SQL grow with each use. */
+const MAX_SOURCES = 4;
 
 const attributeSql = ({ name, isFolded }: AttributeName): string =>
   isFolded && name.includes('_')
     ? `(select a.value from jsonb_each_text(e.cmeta) a where replace(a.key, '-', '_') = '${name}' order by a.key limit 1)`
     : `e.cmeta->>'${name}'`;
 
-/** Several names can fold onto one dimension (`a-b`, `a_b`): it reads whichever the event carries. */
+/** Several names can fold onto one dimension (`a-b`, `a_b`), which then reads the one that the event has. */
 function attributeDimensions(names: readonly AttributeName[]): Record<string, Dimension> {
   const byDimension = new Map<string, AttributeName[]>();
   for (const attribute of [...names].sort((a, b) => (a.name < b.name ? -1 : 1))) {
@@ -54,7 +65,11 @@ function attributeDimensions(names: readonly AttributeName[]): Record<string, Di
   }
   return Object.fromEntries(
     [...byDimension].map(([dimension, sources]) => {
-      const values = sources.map(attributeSql);
+      const values = (
+        sources.length > MAX_SOURCES
+          ? [{ name: sources[0]!.name.replaceAll('-', '_'), isFolded: true }]
+          : sources
+      ).map(attributeSql);
       return [
         dimension,
         { type: 'string', sql: values.length === 1 ? `(${values[0]})` : `coalesce(${values.join(', ')})` },
@@ -63,7 +78,7 @@ function attributeDimensions(names: readonly AttributeName[]): Record<string, Di
   );
 }
 
-/** @param fiscalYearStart the month that a fiscal year begins with, 1 to 12 */
+/** @param fiscalYearStart first month of the fiscal year, 1 to 12 */
 export function modelFor(attributeNames: readonly AttributeName[], fiscalYearStart = 1): Model {
   const attributes = attributeDimensions(attributeNames);
   const cubes = CUBES.map((cube) => ({ ...cube, dimensions: { ...cube.dimensions, ...attributes } }));

@@ -1,28 +1,29 @@
 /**
- * The rollups: tables of cells that say for a closed hour or day what the raw rows say. Declared once, for the refresher that
- * fills them and for the compiler that reads them. Here are only those that were measured to pay.
+ * The rollups: tables that hold, for each closed hour or day, the same counts as the raw rows. Declared once for the
+ * refresher that fills them and the compiler that reads them. Only rollups whose benefit was measured are here.
  */
 
-/** A cell is `c`, an event row `e`. */
+/** In the SQL, `c` is a rollup row and `e` an event row. */
 export interface Rollup {
   table: string;
-  /** What its column of the same name holds the start of, in UTC. */
+  /** The column of this name holds the start of the hour or day, in UTC. */
   grain: 'hour' | 'day';
-  /** Types of events that have cells. */
+  /** Event types that the rollup covers. */
   eventTypes: readonly string[];
-  /** Dimensions (by the name of the member) that the cells still have, as SQL. */
+  /** SQL of the dimensions that rollup rows still have, by member name. */
   dimensions: Record<string, string>;
-  /** Measures that can be added up from cells, as SQL of what is added; `cube.measure` where a cube has its own. */
+  /** SQL of the values to sum for each measure; `cube.measure` where a cube has its own. */
   measures: Record<string, string>;
-  /** Columns after account, type and time: what each is called, and its SQL over the rows of a cell. */
+  /** Columns after account, type and time: name, and SQL over the event rows of one rollup row. */
   columns: Record<string, string>;
-  /** The columns among those that tell the cells of one account, type and time apart. */
+  /** The columns that distinguish the rollup rows of one account, type and time. */
   key: readonly string[];
-  /** What spreads an event over several cells. */
+  /** A join that spreads an event over several rollup rows. */
   from?: string;
 }
 
-const PEOPLE = "count(*) filter (where e.traffic_class is null or e.traffic_class = 'human')";
+const IS_PEOPLE = "(e.traffic_class is null or e.traffic_class = 'human')";
+const PEOPLE = `count(*) filter (where ${IS_PEOPLE})`;
 const CAMPAIGN_TYPES = ['teaser_view', 'reward_view', 'incentive_click', 'conversion'] as const;
 
 export const ROLLUPS: readonly Rollup[] = [
@@ -34,6 +35,8 @@ export const ROLLUPS: readonly Rollup[] = [
     measures: {
       count: 'c.events',
       'perk_views.count': 'c.perks',
+      // Null in rows of earlier releases, whose reads all came from servers.
+      'perk_views.count_people': 'coalesce(c.perks_people, c.perks)',
       count_people: 'c.people',
       value: 'c.value',
     },
@@ -41,6 +44,7 @@ export const ROLLUPS: readonly Rollup[] = [
       events: 'count(*)',
       people: PEOPLE,
       perks: 'coalesce(sum(e.perk_count), 0)',
+      perks_people: `coalesce(sum(e.perk_count) filter (where ${IS_PEOPLE}), 0)`,
       value: 'sum(e.value)',
     },
     key: [],

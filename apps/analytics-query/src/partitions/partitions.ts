@@ -2,14 +2,14 @@ import { Inject, Injectable } from '@nestjs/common';
 import { ADVISORY_LOCKS } from '@perkway/domain';
 import { DataSource } from 'typeorm';
 
-/** Rows are only ever added, so the usual share of changed rows would leave the newest out of index-only scans for days. */
+/** Rows are only ever added, so with the default scale factors the newest rows would miss index-only scans for days. */
 export const PARTITION_OPTIONS =
   'autovacuum_vacuum_insert_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02';
 
 /** `2026-01`, in UTC. */
 export const monthOf = (at: number): string => new Date(at).toISOString().slice(0, 7);
 export const partitionOf = (month: string): string => `tracking_events_${month.replace('-', '_')}`;
-/** Both ends as SQL literals, the second not included. */
+/** Returns both bounds as SQL literals; `to` is exclusive. */
 export function boundsOf(month: string): { from: string; to: string } {
   const [year, number] = month.split('-').map(Number) as [number, number];
   return { from: `'${month}-01T00:00:00Z'`, to: `'${new Date(Date.UTC(year, number, 1)).toISOString()}'` };
@@ -22,21 +22,21 @@ export class Partitions {
 
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
 
-  /** Makes the partition of a month unless it is there. */
+  /** Creates the partition of a month unless it exists. */
   async ensure(month: string): Promise<void> {
     if (this.known.has(month)) return;
     await this.create(month);
     this.known.add(month);
   }
 
-  /** Forgets which partitions exist, because one was missing. */
+  /** Clears the cache of existing partitions, because one was missing. */
   forget(): void {
     this.known.clear();
   }
 
   /**
-   * Made on its own and then attached: `create table ... partition of` would wait for every running query and keep
-   * all later ones waiting behind it. A table that somebody has detached is attached again, and what it holds is counted again.
+   * Creates the table first and then attaches it: `create table ... partition of` would wait for every running query
+   * and block all later ones. A table that was detached is attached again, and its hours are marked dirty.
    */
   private async create(month: string): Promise<void> {
     const name = partitionOf(month);

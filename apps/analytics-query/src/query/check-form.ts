@@ -3,7 +3,7 @@ import { OPERATORS, type Filter, type Query } from './query.js';
 import { queryError } from './query-error.js';
 import { canonicalTimezone } from './timezone.js';
 
-/** Checks of one value; `label` is its path as it stands in the message. */
+/** Checks one value; `label` is its path in the error message. */
 type Check = (value: unknown, label: string) => void;
 
 const refuse = (reason: string) => queryError(`Invalid query format: ${reason}`);
@@ -12,9 +12,11 @@ const shown = (value: unknown): string => (typeof value === 'string' ? value : J
 const MEMBER = /^[a-zA-Z0-9_]+\.[a-zA-Z0-9_]+$/;
 const DIMENSION = /^[a-zA-Z0-9_]+\.[a-zA-Z0-9_]+(\.[a-zA-Z0-9_]+)?$/;
 const ORDERED = /^[a-zA-Z0-9_]+(\.[a-zA-Z0-9_]+){0,2}$/;
-/** Far above what a dashboard asks, and low enough that compiling stays quick. */
+/** Far more than dashboards need; check-size.ts limits the total of all queries in a request. */
 const MAX_ITEMS = 1_000;
 const MAX_VALUES = 50_000;
+/** Maximum length of a filter value; no stored value is longer. */
+const MAX_LENGTH = 4_000;
 const MAX_DEPTH = 20;
 
 const string: Check = (value, label) => {
@@ -31,7 +33,7 @@ const matching =
       );
   };
 const boolean: Check = (value, label) => {
-  // The strings are what a query made from a URL holds.
+  // Queries built from a URL contain strings.
   if (typeof value !== 'boolean' && !(typeof value === 'string' && /^(true|false)$/i.test(value)))
     throw refuse(`"${label}" must be a boolean`);
 };
@@ -94,6 +96,8 @@ const timeDimension: Check = (value, label) => {
 const filterValue: Check = (value, label) => {
   if (value !== null && !['string', 'number', 'boolean'].includes(typeof value))
     throw refuse(`"${label}" must be one of [string, number, boolean]`);
+  if (typeof value === 'string' && value.length > MAX_LENGTH)
+    throw refuse(`"${label}" length must be less than or equal to ${MAX_LENGTH} characters long`);
 };
 
 const filterAt =
@@ -132,7 +136,10 @@ const order: Check = (value, label) => {
       direction(item[1], `${at}[1]`);
     })(value, label);
   if (!isRecord(value)) throw refuse(`"${label}" must be one of [object, array]`);
-  for (const [name, each] of Object.entries(value)) {
+  const entries = Object.entries(value);
+  if (entries.length > MAX_ITEMS)
+    throw refuse(`"${label}" must contain less than or equal to ${MAX_ITEMS} items`);
+  for (const [name, each] of entries) {
     if (!ORDERED.test(name)) throw refuse(`"${label}.${name}" is not allowed`);
     direction(each, `${label}.${name}`);
   }
@@ -161,15 +168,15 @@ const query = object({
   responseFormat: oneOf(['default', 'compact', 'columnar']),
   cache: cacheMode,
   cacheMode,
-  // Sent by older clients; answers here are never cached.
+  // Sent by older clients. Ignored: responses are never cached.
   renewQuery: boolean,
 });
 
-/** Those in groups too: each takes parameters of the statement, of which there are 65,535 at most. */
+/** Counts filters in groups too: each needs parameters, and a statement has at most 65,535. */
 const countFilters = (filters: Filter[]): number =>
   filters.reduce((sum, { and, or }) => sum + (and || or ? countFilters((and ?? or)!) : 1), 0);
 
-/** Checks the form of one query, in the words of the Cube gateway. */
+/** Validates the form of one query, with the error messages of the Cube gateway. */
 export function checkForm(value: unknown): Query {
   query(value, 'value');
   if (countFilters((value as Query).filters ?? []) > MAX_ITEMS)

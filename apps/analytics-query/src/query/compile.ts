@@ -1,12 +1,12 @@
 import type { Cube, Dimension, Granularity, Measure, Member, Model } from '../model/model.js';
-import type { Coverage } from './coverage.js';
+import type { RollupWatermark } from './rollup-watermark.js';
 import { clauseOf, membersOfFilter } from './filters.js';
 import type { NormalizedFilterTree, NormalizedQuery } from './query.js';
 import { notFound } from './not-found.js';
 import { queryError } from './query-error.js';
 import { writeStatement } from './statement.js';
 
-/** One column of the answer. */
+/** One column of the result. */
 export interface Column {
   /** `cube.member`, or `cube.time.granularity`. */
   key: string;
@@ -20,31 +20,31 @@ export interface Column {
 
 export interface CompiledQuery {
   text: string;
-  /** The same without order and limit. */
+  /** The statement without order and limit. */
   statement: string;
   params: unknown[];
   /** In the order of the selected columns. */
   columns: Column[];
-  /** Counts the rows without limit and offset; there when the query asks for `total`. */
+  /** Counts the rows without limit and offset; set if the query asks for `total`. */
   total?: { text: string; params: unknown[] };
-  /** The ordering in force, by member. */
+  /** The effective order, by member. */
   order: { id: string; desc: boolean }[];
-  /** Whether cells could answer it, as far as hours are closed. */
+  /** Whether a rollup could serve it, for closed hours. */
   hasCells: boolean;
-  /** Whether it makes a group for each different thing that it counts, such as a journey. */
+  /** Whether it makes a group for each distinct value that it counts, such as a journey. */
   countsDifferent: boolean;
-  /** Whether it reads cells, so that it is right only while the coverage that it was compiled with holds. */
+  /** Whether it reads rollups, so that it is valid only while the watermark it was compiled with holds. */
   readsCells: boolean;
 }
 
 export interface CompileOptions {
-  /** Without it only raw rows are read. */
-  coverage?: Coverage;
-  /** What happened before is in no answer; epoch milliseconds. */
+  /** Without it, only raw rows are read. */
+  watermark?: RollupWatermark;
+  /** Events before this time are excluded; epoch milliseconds. */
   keptFrom?: number;
 }
 
-/** A query whose members are known to exist and to go together. */
+/** A query whose members exist and belong to one cube. */
 export interface ResolvedQuery {
   query: NormalizedQuery;
   account: string;
@@ -53,12 +53,12 @@ export interface ResolvedQuery {
   resolve: (path: string) => Member;
   /** Names of the cube's segments. */
   segments: string[];
-  /** Filters of rows and of groups. */
+  /** Filters on rows and on groups. */
   where: NormalizedFilterTree[];
   having: NormalizedFilterTree[];
 }
 
-/** The member, or the error that Cube gives for its absence. */
+/** Returns the member, or throws Cube's error for an unknown member. */
 export function resolveMember(model: Model, path: string): Member {
   const [cubeName = '', name = ''] = path.split('.');
   const member = model.find(`${cubeName}.${name}`);
@@ -88,7 +88,7 @@ const resolveSegment = (model: Model, path: string): { cube: Cube; name: string 
   return { cube, name };
 };
 
-/** Every member that a query names, also in its filters. */
+/** Returns every member that a query names, including those in filters. */
 export const membersOf = (query: NormalizedQuery): string[] => [
   ...(query.measures ?? []),
   ...query.dimensions,
@@ -97,8 +97,9 @@ export const membersOf = (query: NormalizedQuery): string[] => [
 ];
 
 /**
- * Turns a normalised query into one SQL statement for the rows of one account. Pure: no clock, no database. Only
- * constants of the model, checked names of time zones and granularities, and parameters become part of the text.
+ * Compiles a normalized query into one SQL statement over the rows of one account. Pure: no clock, no database. The
+ * text consists only of constants of the model, validated names of time zones and granularities, and parameter
+ * placeholders.
  */
 export function compile(
   query: NormalizedQuery,
@@ -117,7 +118,7 @@ export function compile(
   } = writeStatement(resolved, options);
   const groups = columns.flatMap(({ kind }, index) => (kind === 'measure' ? [] : [index + 1]));
   const order = orderOf(query, columns);
-  // Rows that the ordering leaves equal keep one order, so that pages do not overlap.
+  // Breaks ties in a fixed order, so that pages do not overlap.
   const ordered = new Set(order.map(({ position }) => position));
   const ties = groups.filter((position) => !ordered.has(position));
   const orderBy = [
@@ -145,8 +146,8 @@ export function compile(
 }
 
 /**
- * Statements of one row each as one statement, so that one processor each can work on them at the same time. Behind the columns
- * of a row stands the number of the statement that it comes from, by which the rows are in order.
+ * Combines statements that return one row each, so that each can run on its own processor. The column after those of
+ * the row is the index of its statement; rows are sorted by it.
  */
 export function compileTogether(
   queries: readonly Pick<CompiledQuery, 'statement' | 'params'>[],
@@ -161,7 +162,7 @@ export function compileTogether(
   return { text: `select * from (\n${parts.join('\nunion all\n')}\n) u\norder by query`, params };
 }
 
-/** Whether there is no more than one row, whatever the data. */
+/** Returns whether the query returns at most one row, whatever the data. */
 export const isOneRow = (query: NormalizedQuery, columns: readonly Column[]): boolean =>
   !query.ungrouped && query.limit > 0 && !query.offset && columns.every(({ kind }) => kind === 'measure');
 
@@ -199,7 +200,12 @@ function resolveQuery(query: NormalizedQuery, model: Model, account: string): Re
       return { key: path, kind: 'measure', cube, name };
     }),
   ];
-  const resolve = (path: string) => resolveMember(model, path);
+  const members = new Map<string, Member>();
+  const resolve = (path: string) => {
+    let member = members.get(path);
+    if (!member) members.set(path, (member = resolveMember(model, path)));
+    return member;
+  };
   const clauses = query.filters.map((filter) => clauseOf(filter, { resolve }));
   return {
     query,
@@ -216,20 +222,20 @@ function resolveQuery(query: NormalizedQuery, model: Model, account: string): Re
   };
 }
 
-/** The first of those that have the same key. */
+/** Returns the first item of each key. */
 function firstOf<Item>(items: readonly Item[], keyOf: (item: Item) => string | number): Item[] {
   const firsts = new Map<string | number, Item>();
   for (const item of items) if (!firsts.has(keyOf(item))) firsts.set(keyOf(item), item);
   return [...firsts.values()];
 }
 
-/** Postgres cuts identifiers at 63 bytes; a longer name gets a short one. */
+/** Postgres truncates identifiers at 63 bytes; a longer name gets a short alias. */
 const aliasOf = (key: string, index: number): string => {
   const name = key.replace('.', '__').replaceAll('.', '_').toLowerCase();
   return name.length <= 63 ? name : `c${index}`;
 };
 
-/** Members that are not selected are ignored; a time dimension is meant with or without its granularity. */
+/** Ignores members that are not selected; a time dimension may be named with or without its granularity. */
 function orderOf(
   query: NormalizedQuery,
   columns: Column[],

@@ -44,7 +44,7 @@ describe('relative date ranges', () => {
     expect(text(given)).toEqual([from, to]);
   });
 
-  it('are those of the time zone', () => {
+  it('are relative to the time zone', () => {
     const night = Date.UTC(2026, 2, 18, 23, 30);
     expect(resolveText('today', 'Europe/Berlin', night)[0]).toBe('2026-03-19T00:00:00.000');
     expect(resolveText('today', 'America/New_York', night)[0]).toBe('2026-03-18T00:00:00.000');
@@ -60,7 +60,7 @@ describe('relative date ranges', () => {
     '32 march',
     'last 99999999999999 years',
     '2026-13-01',
-  ])('refuse %j', (given) => {
+  ])('reject %j', (given) => {
     expect(() => text(given)).toThrow(`Can't parse date: '`);
   });
 });
@@ -68,7 +68,7 @@ describe('relative date ranges', () => {
 describe('absolute date ranges', () => {
   const range = (input: string | string[], timezone = 'UTC') => resolveDateRange(input, timezone, NOW);
 
-  it('take whole days and keep times', () => {
+  it('include whole days and keep times', () => {
     expect(range(['2026-01-01', '2026-01-31'])).toEqual([
       '2026-01-01T00:00:00.000',
       '2026-01-31T23:59:59.999',
@@ -91,13 +91,13 @@ describe('absolute date ranges', () => {
     ]);
   });
 
-  it('refuse what is no date', () => {
+  it('reject an invalid date', () => {
     for (const bad of ['yesterday', '2026-02-30', '01/02/2026', '2026-01-01T25:00', "2026-01-01'; drop"])
       expect(() => range([bad, '2026-01-01'])).toThrow(`Can't parse date: '${bad}'`);
   });
 });
 
-it('are not looked for in texts of any length, which a few bytes could keep busy for minutes', () => {
+it('rejects long strings before parsing, because a few bytes could block the parser for minutes', () => {
   const spaces = ' '.repeat(2_000);
   for (const given of [`from${spaces}3 days ago to now`, `from 3 days ago${spaces}to now`])
     expect(() => text(given)).toThrow(`Can't parse date: '${given.slice(0, 100)}...'`);
@@ -111,14 +111,14 @@ describe('instants', () => {
     ['2026-01-15T00:00:00.000', 'Europe/Berlin', '2026-01-14T23:00:00.000Z'],
     ['2026-07-15T00:00:00.000', 'Europe/Berlin', '2026-07-14T22:00:00.000Z'],
     ['2026-07-15T23:59:59.999', 'America/New_York', '2026-07-16T03:59:59.999Z'],
-    // An hour that a change of the clocks leaves out moves on.
+    // An hour that daylight saving time skips moves forward.
     ['2026-03-29T02:30:00.000', 'Europe/Berlin', '2026-03-29T01:30:00.000Z'],
   ])('%s in %s', (stamp, timezone, instant) => {
     expect(toInstant(stamp, timezone)).toBe(instant);
   });
 });
 
-it('tells absolute from relative', () => {
+it('tells absolute from relative dates', () => {
   expect(
     [
       '2026-01-01',

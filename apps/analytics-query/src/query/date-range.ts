@@ -12,19 +12,19 @@ const ONE_UNIT = new RegExp(`(this|last|next)\\s+(${UNITS})`);
 const SEVERAL_UNITS = new RegExp(`(last|next)\\s+(\\d+)\\s+(${UNITS})`);
 type Unit = 'second' | 'minute' | 'hour' | 'day' | 'week' | 'month' | 'quarter' | 'year';
 
-/** No date is longer in any words; what it takes to find that out grows with the square of the length. */
+/** No valid date is longer, and parsing time grows with the square of the length. */
 const MAX_LENGTH = 100;
 
 const unparsable = (text: string) =>
   queryError(`Can't parse date: '${text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}...` : text}'`);
 const format = (at: DateTime): LocalStamp => at.toISO({ includeOffset: false })!;
 
-/** True for a date or time of the calendar, as opposed to "last week". */
+/** True for a calendar date or time, as opposed to "last week". */
 export const isAbsolute = (text: string): boolean => STAMP.test(text);
 
 /**
- * Reads a stamp as Cube does: an offset is converted to UTC, and the result is then local time of the query's zone.
- * A bare date is its midnight.
+ * Parses a timestamp as Cube does: an offset is converted to UTC, and the result is taken as local time of the query's
+ * time zone. A bare date means its midnight.
  */
 export function parseStamp(text: string): LocalStamp {
   if (text.length > MAX_LENGTH) throw unparsable(text);
@@ -42,25 +42,26 @@ const endOfStamp = (text: string): LocalStamp => {
   return BARE_DATE.test(text) ? `${at.slice(0, 10)}T23:59:59.999` : at;
 };
 
-/** Dashboards ask for the same ends of ranges again and again. */
+/** Dashboards use the same range bounds again and again. */
 const instants = new LRUCache<string, string>({ max: 2_000 });
 
-/** The instant that a local stamp of the zone stands for, as ISO text in UTC. */
-export function toInstant(local: LocalStamp, timezone: string): string {
-  const key = `${timezone} ${local}`;
+/** Converts a timestamp, parsed as `parseStamp` does, from the time zone to an ISO string in UTC. */
+export function toInstant(stamp: string, timezone: string): string {
+  if (stamp.length > MAX_LENGTH) throw unparsable(stamp);
+  const key = `${timezone} ${stamp}`;
   let instant = instants.get(key);
-  if (instant === undefined) instants.set(key, (instant = computeInstant(local, timezone)));
+  if (instant === undefined) instants.set(key, (instant = computeInstant(stamp, timezone)));
   return instant;
 }
 
-function computeInstant(local: LocalStamp, timezone: string): string {
-  const at = DateTime.fromISO(local, { zone: timezone });
-  if (!at.isValid) throw unparsable(local);
+function computeInstant(stamp: string, timezone: string): string {
+  const at = DateTime.fromISO(parseStamp(stamp), { zone: timezone });
+  if (!at.isValid) throw unparsable(stamp);
   return at.toUTC().toISO();
 }
 
 /**
- * `dateRange` of a query: a relative text, `[one]` or `[from, to]`, both ends included.
+ * Resolves the `dateRange` of a query: a relative date, `[one]` or `[from, to]`, both ends included.
  * @param now epoch milliseconds
  */
 export function resolveDateRange(
@@ -73,7 +74,7 @@ export function resolveDateRange(
   return [parseStamp(from), endOfStamp(to)];
 }
 
-/** Relative texts (`last 7 days`, `from 3 days ago to now`) and single dates, which mean their whole day. */
+/** Resolves relative dates (`last 7 days`, `from 3 days ago to now`) and single dates, which mean the whole day. */
 export function resolveText(given: string, timezone: string, now: number): LocalRange {
   if (given.length > MAX_LENGTH) throw unparsable(given);
   const text = given.toLowerCase();
@@ -101,7 +102,7 @@ function relativeRange(text: string, now: DateTime): [DateTime, DateTime] | null
   if (several) {
     const amount = Number(several[2]);
     const unit = several[3] as Unit;
-    // The current unit is in neither.
+    // Neither includes the current unit.
     return several[1] === 'last'
       ? whole(shifted(now, -amount, unit), shifted(now, -1, unit), unit)
       : whole(shifted(now, 1, unit), shifted(now, amount, unit), unit);
@@ -109,7 +110,7 @@ function relativeRange(text: string, now: DateTime): [DateTime, DateTime] | null
   const day = /today|yesterday|tomorrow/.exec(text);
   if (!day) return null;
   const at = now.plus({ days: { today: 0, yesterday: -1, tomorrow: 1 }[day[0]]! });
-  // "from yesterday to today" is a range of its own.
+  // "from yesterday to today" is handled by spelledRange.
   return /^from .* to /.test(text) ? null : whole(at, at, 'day');
 }
 
@@ -132,7 +133,7 @@ const AHEAD = new RegExp(`^(?:in\\s+(an?|\\d+)\\s+(${UNITS})s?|(an?|\\d+)\\s+(${
 const DAY_MONTH = new RegExp(`^(\\d{1,2})(?:st|nd|rd|th)?\\s+(?:of\\s+)?${MONTH}\\.?,?(?:\\s+(\\d{4}))?$`);
 const MONTH_DAY = new RegExp(`^${MONTH}\\.?\\s+(\\d{1,2})(?:st|nd|rd|th)?,?(?:\\s+(\\d{4}))?$`);
 
-/** One point in time in words or digits. */
+/** Parses one point in time, in words or digits. */
 function moment(text: string, now: DateTime): DateTime {
   const amount = (word: string) => (/^an?$/.test(word) ? 1 : Number(word));
   if (text === 'now' || text === 'today') return now;

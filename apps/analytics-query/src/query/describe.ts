@@ -1,12 +1,15 @@
 import { isTrue } from './compile.js';
-import { pivotQueryOf, type DescribedQuery } from './answer.js';
+import { pivotQueryOf, type DescribedQuery } from './response.js';
 import type { QueryType } from './normalize.js';
 import { ADDITIVE } from './statement.js';
 
 const orderOf = ({ compiled: { order } }: DescribedQuery): Record<string, 'asc' | 'desc'> =>
   Object.fromEntries(order.map(({ id, desc }) => [id, desc ? 'desc' : 'asc']));
 
-/** What a query selects, as Cube's matching of pre-aggregations sees it. There are none here. */
+/**
+ * Describes what a query selects, in the form that Cube uses to match pre-aggregations. There are no pre-aggregations
+ * here.
+ */
 function transformed({ query, compiled: { columns } }: DescribedQuery) {
   const keys = (kind: string) => columns.filter((column) => column.kind === kind).map(({ key }) => key);
   const measures = keys('measure');
@@ -32,8 +35,8 @@ function transformed({ query, compiled: { columns } }: DescribedQuery) {
   };
 }
 
-/** The body of `/v1/sql` for one query. */
-export function sqlAnswer(described: DescribedQuery) {
+/** Returns the body of `/v1/sql` for one query. */
+export function sqlResponse(described: DescribedQuery) {
   const { query, compiled } = described;
   const time = compiled.columns.find(({ kind }) => kind === 'timeDimension');
   return {
@@ -62,8 +65,8 @@ export function sqlAnswer(described: DescribedQuery) {
   };
 }
 
-/** The body of `/v1/dry-run`. */
-export function dryRunAnswer(queryType: QueryType, described: DescribedQuery[]) {
+/** Returns the body of `/v1/dry-run`. */
+export function dryRunResponse(queryType: QueryType, described: DescribedQuery[]) {
   const queries = described.map(({ query }) => query);
   return {
     queryType,

@@ -1,5 +1,5 @@
 import type { Measure, Member } from '../model/model.js';
-import { parseStamp, toInstant } from './date-range.js';
+import { toInstant } from './date-range.js';
 import type { Params } from './params.js';
 import type { NormalizedFilter, NormalizedFilterTree, Operator } from './query.js';
 import { queryError } from './query-error.js';
@@ -12,21 +12,25 @@ export interface FilterContext {
   ungrouped: boolean;
 }
 
-/** One condition for each filter; all of them must hold. */
+/** Returns one condition per filter; rows must meet all of them. */
 export const compileFilters = (filters: NormalizedFilterTree[], context: FilterContext): string[] =>
   filters.map((filter) => compileTree(filter, context));
 
-/** The members that a filter names. */
-export const membersOfFilter = (filter: NormalizedFilterTree): string[] =>
-  'and' in filter
-    ? filter.and.flatMap(membersOfFilter)
-    : 'or' in filter
-      ? filter.or.flatMap(membersOfFilter)
-      : [filter.member];
+/** Returns the members that a filter names. */
+export function membersOfFilter(filter: NormalizedFilterTree): string[] {
+  const members: string[] = [];
+  // One shared array: building one per level would copy members once per level of nesting.
+  const collect = (each: NormalizedFilterTree): void => {
+    if ('member' in each) members.push(each.member);
+    else for (const inner of 'and' in each ? each.and : each.or) collect(inner);
+  };
+  collect(filter);
+  return members;
+}
 
 type Clause = 'where' | 'having';
 
-/** Conditions on dimensions filter rows, those on measures filter groups. */
+/** Conditions on dimensions filter rows; conditions on measures filter groups. */
 export function clauseOf(filter: NormalizedFilterTree, context: Pick<FilterContext, 'resolve'>): Clause {
   if ('member' in filter) {
     const { kind } = context.resolve(filter.member);
@@ -72,12 +76,11 @@ const SQL_TYPES = { string: 'text', number: 'numeric', time: 'timestamptz' } as 
 /** A single value as a typed parameter. */
 const scalar = ({ context, type }: Operand, value: string): string =>
   `${context.params.add(type === 'time' ? instant(value, context) : value)}::${SQL_TYPES[type]}`;
-const list = ({ context, type }: Operand, values: string[]): string => {
-  const given = type === 'time' ? values.map((value) => instant(value, context)) : values;
-  return `${context.params.add(given)}::${SQL_TYPES[type]}[]`;
+const list = ({ context, type, filter }: Operand, values: string[]): string => {
+  const given = () => (type === 'time' ? values.map((value) => instant(value, context)) : values);
+  return `${context.params.addOnce(filter, given)}::${SQL_TYPES[type]}[]`;
 };
-const instant = (value: string, { timezone }: FilterContext): string =>
-  toInstant(parseStamp(value), timezone);
+const instant = (value: string, { timezone }: FilterContext): string => toInstant(value, timezone);
 
 const present = ({ values }: Operand): string[] => values.filter((value) => value !== null);
 
@@ -101,7 +104,7 @@ const notEquals: Operation = (operand) => {
   if (given.length === 0) return `${sql} is not null`;
   const isNone =
     given.length === 1 ? `${sql} <> ${scalar(operand, given[0]!)}` : `${sql} <> all(${list(operand, given)})`;
-  // With a null in the list, rows without a value are dropped as well.
+  // If null is among the values, rows without a value are excluded too.
   return given.length < values.length ? `${isNone} and ${sql} is not null` : `${isNone} or ${sql} is null`;
 };
 
@@ -111,19 +114,23 @@ const escapeLike = (value: string): string => value.replace(/[\\_%]/g, '\\$&');
 const like =
   (before: string, after: string): Operation =>
   (operand) => {
-    const { sql, values, context } = operand;
-    const given = present(operand).map((value) => before + escapeLike(value) + after);
+    const { sql, values, context, filter } = operand;
+    const given = present(operand);
+    const patterns = () => given.map((value) => before + escapeLike(value) + after);
     const matches =
-      given.length > 0 ? [`${asText(operand)} ilike any(${context.params.add(given)}::text[])`] : [];
+      given.length > 0
+        ? [`${asText(operand)} ilike any(${context.params.addOnce(filter, patterns)}::text[])`]
+        : [];
     return [...matches, ...(given.length < values.length ? [`${sql} is null`] : [])].join(' or ');
   };
 const notLike =
   (before: string, after: string): Operation =>
   (operand) => {
-    const { sql, values, context } = operand;
-    const given = present(operand).map((value) => before + escapeLike(value) + after);
+    const { sql, values, context, filter } = operand;
+    const given = present(operand);
     if (given.length === 0) return `${sql} is not null`;
-    const isNone = `${asText(operand)} not ilike all(${context.params.add(given)}::text[])`;
+    const patterns = () => given.map((value) => before + escapeLike(value) + after);
+    const isNone = `${asText(operand)} not ilike all(${context.params.addOnce(filter, patterns)}::text[])`;
     return given.length < values.length ? `${isNone} and ${sql} is not null` : `${isNone} or ${sql} is null`;
   };
 
@@ -148,7 +155,7 @@ const date =
     return compare(comparison)(operand);
   };
 
-/** `from` and `to` included; a bare date as `to` has become the end of its day. */
+/** Both ends are included; a bare date as `to` means the end of its day. */
 const dateRange =
   (write: (sql: string, from: string, to: string) => string): Operation =>
   (operand) => {

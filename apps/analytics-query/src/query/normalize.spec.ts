@@ -1,20 +1,20 @@
-import { DomainError } from '@perkway/domain';
+import { ApiError } from '@perkway/domain';
 import { normalize } from './normalize.js';
 
 const NOW = Date.UTC(2026, 2, 18, 14, 30, 15, 250);
 const one = (query: unknown) => normalize(query, NOW).queries[0]!;
-const refusal = (query: unknown): DomainError => {
+const refusal = (query: unknown): ApiError => {
   try {
     normalize(query, NOW);
   } catch (error) {
-    if (error instanceof DomainError) return error;
+    if (error instanceof ApiError) return error;
     throw error;
   }
   throw new Error(`accepted: ${JSON.stringify(query)}`);
 };
 
-describe('normalising', () => {
-  it('fills in what was left out', () => {
+describe('normalize', () => {
+  it('fills in defaults', () => {
     expect(one({ measures: ['perk_clicks.count'] })).toEqual({
       measures: ['perk_clicks.count'],
       dimensions: [],
@@ -74,7 +74,7 @@ describe('normalising', () => {
     });
   });
 
-  it('takes both forms of order, also empty ones', () => {
+  it('accepts both forms of order, including empty ones', () => {
     const order = (given: unknown) => one({ measures: ['a.b'], order: given }).order;
     expect(
       order([
@@ -94,11 +94,11 @@ describe('normalising', () => {
     ['utc', 'UTC'],
     ['Asia/Kolkata', 'Asia/Kolkata'],
     ['america/argentina/buenos_aires', 'America/Argentina/Buenos_Aires'],
-  ])('spells the time zone %s properly', (given, proper) => {
+  ])('corrects the spelling of the time zone %s', (given, proper) => {
     expect(one({ measures: ['a.b'], timezone: given }).timezone).toBe(proper);
   });
 
-  it('resolves relative dates in filters, in groups too', () => {
+  it('resolves relative dates in filters and in groups of filters', () => {
     const filter = (operator: string, ...values: string[]) => ({ member: 'c.occurred_at', operator, values });
     const { filters } = one({
       measures: ['c.count'],
@@ -128,7 +128,7 @@ describe('normalising', () => {
     ]);
   });
 
-  it('makes one query of each compared range', () => {
+  it('returns one query per compared range', () => {
     const { queryType, queries } = normalize(
       {
         measures: ['c.count'],
@@ -172,7 +172,7 @@ describe('normalising', () => {
   });
 });
 
-describe('refusals', () => {
+describe('rejected queries', () => {
   const valid = { measures: ['c.count'] };
   it.each<[unknown, string]>([
     [
@@ -287,13 +287,13 @@ describe('refusals', () => {
     expect(error.status).toBe(400);
   });
 
-  it('gives a limit that is too high the status that Cube gives it', () => {
+  it("uses Cube's status for a limit that is too high", () => {
     const error = refusal({ ...valid, limit: 50_001 });
     expect([error.status, error.detail]).toEqual([500, 'Error: The query limit has been exceeded.']);
   });
 
-  it('stops at more members than it has the time to make sense of, wherever they stand', () => {
-    const names = Array.from({ length: 900 }, (_, index) => `c.a${index}`);
+  it('rejects too many members, wherever they are', () => {
+    const names = Array.from({ length: 400 }, (_, index) => `c.a${index}`);
     const wide = {
       dimensions: names,
       order: names.map((name) => [name, 'asc']),
@@ -302,17 +302,51 @@ describe('refusals', () => {
     };
     expect(normalize(wide, NOW).queries).toHaveLength(1);
     expect(refusal([wide, wide]).detail).toBe(
-      'The queries of one request may name at most 5000 members together',
+      'The queries of one request may name at most 2000 members together',
     );
   });
 
-  it('stops at nesting that no dashboard needs', () => {
+  it.each([
+    ['values', 19_999, '1', '20000 values'],
+    ['characters', 100, 'x'.repeat(4_000), '500000 characters'],
+  ])('rejects too many %s, counting compared ranges', (_, length, text, most) => {
+    const filters = [{ member: 'c.a', operator: 'equals', values: Array.from({ length }, () => text) }];
+    const over = (ranges: string[]) => ({
+      ...valid,
+      filters,
+      timeDimensions: [{ dimension: 'c.t', granularity: 'day', compareDateRange: ranges }],
+    });
+    expect(normalize(over(['today']), NOW).queries).toHaveLength(1);
+    expect(refusal(over(['today', 'yesterday'])).detail).toContain(`at most ${most} together`);
+  });
+
+  it('rejects too many dates, wherever they are', () => {
+    const time = { dimension: 'perk_clicks.occurred_at', dateRange: ['2026-01-01', '2026-01-02'] };
+    const query = (filters: object[], times = 1) => ({
+      ...valid,
+      filters,
+      timeDimensions: Array.from({ length: times }, () => time),
+    });
+    const filter = (member: string, operator: string, length: number) => ({
+      member,
+      operator,
+      values: Array.from({ length }, () => '2026-01-01'),
+    });
+    const most = 'at most 200 dates together';
+    expect(refusal(query([], 101)).detail).toContain(most);
+    expect(refusal([query([], 60), query([], 60)]).detail).toContain(most);
+    expect(refusal(query([filter('perk_clicks.occurred_at', 'equals', 199)])).detail).toContain(most);
+    expect(refusal(query([filter('c.t', 'inDateRange', 199)])).detail).toContain(most);
+    expect(normalize(query([filter('perk_clicks.perk_id', 'equals', 199)]), NOW).queries).toHaveLength(1);
+  });
+
+  it('rejects deeply nested filters', () => {
     let filter: unknown = { member: 'c.a', operator: 'set' };
     for (let depth = 0; depth < 1_000; depth += 1) filter = { and: [filter] };
     expect(refusal({ ...valid, filters: [filter] }).detail).toContain('is nested too deeply');
   });
 
-  it('stops at nesting where no list belongs', () => {
+  it('rejects deep nesting where no array is allowed', () => {
     const total = JSON.parse(`${'['.repeat(50_000)}${']'.repeat(50_000)}`) as unknown;
     expect(refusal({ ...valid, total }).detail).toContain('"total" must be a boolean');
   });

@@ -1,4 +1,4 @@
-import { DomainError } from '@perkway/domain';
+import { ApiError } from '@perkway/domain';
 import { isAbsolute, resolveDateRange, resolveText } from './date-range.js';
 import type {
   Filter,
@@ -10,6 +10,7 @@ import type {
   TimeDimension,
 } from './query.js';
 import { checkForm } from './check-form.js';
+import { checkSize, DATE_RANGE_OPERATORS, FROM_END_OPERATORS, FROM_START_OPERATORS } from './check-size.js';
 import { queryError } from './query-error.js';
 import { canonicalTimezone } from './timezone.js';
 
@@ -21,64 +22,37 @@ export interface NormalizedQueries {
 
 export const DEFAULT_LIMIT = 10_000;
 export const MAX_LIMIT = 50_000;
-/** Queries of one request: those of a blending or of the compared ranges. */
+/** Queries per request, blended or for compared ranges. */
 const MAX_QUERIES = 50;
-/** Members that they may name together, in whatever place: as many as a request takes no time to make sense of. */
-const MAX_MEMBERS = 5_000;
-
-/** What a client sent as `query`, one or several, checked and spelled out. */
+/** Validates the `query` that a client sent, one or several, and fills in defaults. */
 export function normalize(input: unknown, now: number): NormalizedQueries {
-  const normalized = spellOut(input, now);
-  if (normalized.queries.reduce((sum, query) => sum + membersIn(query), 0) > MAX_MEMBERS)
-    throw queryError(`The queries of one request may name at most ${MAX_MEMBERS} members together`);
-  return normalized;
-}
-
-const membersIn = ({
-  measures,
-  dimensions,
-  segments,
-  timeDimensions,
-  filters,
-  order,
-}: NormalizedQuery): number =>
-  [measures, dimensions, segments, timeDimensions, order].reduce(
-    (sum, each) => sum + (each?.length ?? 0),
-    0,
-  ) + filters.reduce((sum, filter) => sum + filtersIn(filter), 0);
-const filtersIn = (filter: NormalizedFilterTree): number =>
-  'member' in filter
-    ? 1
-    : ('and' in filter ? filter.and : filter.or).reduce((sum, each) => sum + filtersIn(each), 0);
-
-function spellOut(input: unknown, now: number): NormalizedQueries {
   if (Array.isArray(input)) {
     if (input.length === 0) throw queryError('Query param is required');
     if (input.length > MAX_QUERIES) throw queryError(`At most ${MAX_QUERIES} queries can be blended`);
-    const queries = input.map((each) => normalizeOne(checkForm(each), now));
+    const blended = input.map(checkForm);
+    checkSize(blended);
+    const queries = blended.map((query) => normalizeOne(query, now));
     checkBlending(queries);
     return { queryType: 'blendingQuery', queries };
   }
   const query = checkForm(input);
+  checkSize([query]);
   const compared = query.timeDimensions?.filter((each) => each.compareDateRange) ?? [];
   if (compared.length > 1) throw queryError('compareDateRange can only exist for one timeDimension');
   const [comparing] = compared;
   if (!comparing) return { queryType: 'regularQuery', queries: [normalizeOne(query, now)] };
+  // They differ only in the compared range.
+  const shared = normalizeOne(query, now);
+  const at = query.timeDimensions!.indexOf(comparing);
   return {
     queryType: 'compareDateRangeQuery',
-    queries: comparing.compareDateRange!.map((dateRange) =>
-      normalizeOne(
-        {
-          ...query,
-          timeDimensions: query.timeDimensions!.map((each) =>
-            each === comparing
-              ? { dimension: each.dimension, granularity: each.granularity, dateRange }
-              : each,
-          ),
-        },
-        now,
-      ),
-    ),
+    queries: comparing.compareDateRange!.map((dateRange) => ({
+      ...shared,
+      timeDimensions: shared.timeDimensions.with(at, {
+        ...shared.timeDimensions[at]!,
+        dateRange: resolveDateRange(dateRange, shared.timezone, now),
+      }),
+    })),
   };
 }
 
@@ -97,8 +71,8 @@ function normalizeOne(query: Query, now: number): NormalizedQuery {
       'Query should contain either measures, dimensions or timeDimensions with granularities in order to be valid',
     );
   if (query.limit !== undefined && query.limit > MAX_LIMIT)
-    // The status that Cube gives this mistake.
-    throw new DomainError('INTERNAL_ERROR', 'Error: The query limit has been exceeded.');
+    // Cube's status for this error.
+    throw new ApiError('INTERNAL_ERROR', 'Error: The query limit has been exceeded.');
   const limit = query.limit ?? DEFAULT_LIMIT;
   const isTimed = (path: string) => path.split('.').length === 3;
   return withoutUndefined({
@@ -107,7 +81,7 @@ function normalizeOne(query: Query, now: number): NormalizedQuery {
     segments: query.segments,
     timeDimensions: [
       ...timeDimensions.map((each) => normalizeTimeDimension(each, timezone, now)),
-      // `cube.time.day` among the dimensions is the time dimension with that granularity.
+      // `cube.time.day` among the dimensions means the time dimension with that granularity.
       ...dimensions.filter(isTimed).map((path) => {
         const [cube, name, granularity] = path.split('.');
         return { dimension: `${cube}.${name}`, granularity };
@@ -147,11 +121,7 @@ const normalizeOrder = (order: Query['order']): NormalizedQuery['order'] =>
   }));
 
 const WITHOUT_VALUES = new Set<string>(['set', 'notSet', 'measureFilter']);
-const RANGES = new Set<string>(['inDateRange', 'notInDateRange', 'onTheDate']);
-const FROM_START = new Set<string>(['beforeDate', 'afterOrOnDate']);
-const FROM_END = new Set<string>(['beforeOrOnDate', 'afterDate']);
-
-/** Empty groups say nothing and are dropped. */
+/** Drops empty groups, which have no effect. */
 const normalizeFilters = (filters: Filter[], timezone: string, now: number): NormalizedFilterTree[] =>
   filters.flatMap((filter): NormalizedFilterTree[] => {
     if (filter.and || filter.or) {
@@ -176,7 +146,7 @@ function normalizeFilter(filter: MemberFilter, timezone: string, now: number): N
 
 function resolveDates(operator: string, values: (string | null)[], timezone: string, now: number) {
   const texts = values.filter((value) => value !== null);
-  if (RANGES.has(operator)) {
+  if (DATE_RANGE_OPERATORS.has(operator)) {
     if (values.length > 1 && texts.some((value) => !isAbsolute(value)))
       throw queryError(
         `Relative-date strings are only supported when \`values\` has a single element for operator \`${operator}\`. ` +
@@ -194,7 +164,7 @@ function resolveDates(operator: string, values: (string | null)[], timezone: str
   }
   const [first] = values;
   if (values.length !== 1 || typeof first !== 'string' || isAbsolute(first)) return values;
-  if (FROM_START.has(operator)) return [resolveText(first, timezone, now)[0]];
-  if (FROM_END.has(operator)) return [resolveText(first, timezone, now)[1]];
+  if (FROM_START_OPERATORS.has(operator)) return [resolveText(first, timezone, now)[0]];
+  if (FROM_END_OPERATORS.has(operator)) return [resolveText(first, timezone, now)[1]];
   return values;
 }

@@ -1,13 +1,14 @@
-import type { DomainError } from '@perkway/domain';
+import type { ApiError } from '@perkway/domain';
 import type { Member, Model } from '../model/model.js';
 import { queryError } from './query-error.js';
 
 const MAX_SUGGESTIONS = 3;
-/** Names of members are shorter; comparing costs the product of both lengths. */
-const MAX_LENGTH = 100;
+/** Limits the cost: each comparison takes time proportional to the product of both lengths. */
+const MAX_LENGTH = 60;
+const MAX_COMPARED = 500;
 
-/** Cube's words for a member that does not exist, then the nearest ones that may stand in its place. */
-export function notFound(model: Model, path: string, kind?: Member['kind']): DomainError {
+/** Returns Cube's error for an unknown member, with the nearest members that are allowed in its place. */
+export function notFound(model: Model, path: string, kind?: Member['kind']): ApiError {
   const [cubeName = '', name = ''] = path.split('.');
   const cube = model.cube(cubeName);
   if (!cube) {
@@ -25,17 +26,18 @@ export function notFound(model: Model, path: string, kind?: Member['kind']): Dom
   return refuse(`'${name}' not found for path '${path}'`, near);
 }
 
-const refuse = (words: string, near: string[]): DomainError =>
+const refuse = (words: string, near: string[]): ApiError =>
   queryError(
     near.length === 0 ? words : `${words}; did you mean ${near.map((each) => `'${each}'`).join(', ')}?`,
   );
 
-/** Those that a slip or two make of it, or that have it in them; the nearest first. */
+/** Returns names within a few edits of the given one, or that contain it, nearest first. */
 function nearest(given: string, names: string[]): string[] {
   if (given.length > MAX_LENGTH) return [];
   const wanted = given.toLowerCase();
   const limit = Math.max(2, Math.ceil(wanted.length / 3));
   return names
+    .slice(0, MAX_COMPARED)
     .map((name) => {
       const has = wanted.length > 2 && name.toLowerCase().includes(wanted);
       return { name, distance: has ? 1 : distanceOf(wanted, name.toLowerCase(), limit) };
@@ -46,7 +48,7 @@ function nearest(given: string, names: string[]): string[] {
     .map(({ name }) => name);
 }
 
-/** Letters to put in, take out or replace (Levenshtein); no less than they are apart, where that is over the limit. */
+/** Returns the Levenshtein distance, or a lower bound of it if that exceeds the limit. */
 function distanceOf(one: string, other: string, limit: number): number {
   const apart = Math.abs(one.length - other.length);
   if (apart > limit) return apart;

@@ -1,4 +1,4 @@
-import { DomainError } from '@perkway/domain';
+import { ApiError } from '@perkway/domain';
 
-/** 400 with the text that a Cube client expects for this mistake. */
-export const queryError = (message: string): DomainError => new DomainError('VALIDATION_FAILED', message);
+/** Returns a 400 with the error message that Cube clients expect. */
+export const queryError = (message: string): ApiError => new ApiError('VALIDATION_FAILED', message);

@@ -1,4 +1,4 @@
-/** A query as clients of the Cube REST API send it, its form checked. */
+/** A query as sent by clients of the Cube REST API, after validation. */
 export interface Query {
   measures?: string[];
   dimensions?: string[];
@@ -20,7 +20,7 @@ export type ResponseFormat = 'default' | 'compact' | 'columnar';
 export type Filter = MemberFilter | { and: Filter[]; or?: undefined } | { or: Filter[]; and?: undefined };
 export interface MemberFilter {
   member?: string;
-  /** The older name of `member`. */
+  /** Former name of `member`. */
   dimension?: string;
   operator: Operator;
   values?: unknown[];
@@ -63,14 +63,14 @@ export const OPERATORS = [
 ] as const;
 export type Operator = (typeof OPERATORS)[number];
 
-/** Local wall time of the query's time zone, `YYYY-MM-DDTHH:mm:ss.SSS`. */
+/** Local wall time in the query's time zone, `YYYY-MM-DDTHH:mm:ss.SSS`. */
 export type LocalStamp = string;
 export type LocalRange = [from: LocalStamp, to: LocalStamp];
 
 export interface NormalizedFilter {
   member: string;
   operator: Operator;
-  /** Stringified; dates that were relative are local stamps. */
+  /** As strings; relative dates are resolved to local timestamps. */
   values?: (string | null)[];
 }
 export type NormalizedFilterTree =
@@ -82,7 +82,7 @@ export interface NormalizedTimeDimension {
   dateRange?: LocalRange;
 }
 
-/** What `/v1/load` echoes, in this order of members. */
+/** The query that `/v1/load` echoes, with members in this order. */
 export interface NormalizedQuery {
   measures?: string[];
   dimensions: string[];

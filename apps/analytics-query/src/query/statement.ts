@@ -2,7 +2,7 @@ import { NAMES, type Cube, type Dimension, type Join, type Measure, type NameTab
 import type { Rollup } from '../model/rollups.js';
 import { chooseRollup, measureOfCell } from './choose-rollup.js';
 import type { Column, CompileOptions, ResolvedQuery } from './compile.js';
-import { GRAIN_MS, segmentsOf, type Stretch } from './coverage.js';
+import { GRAIN_MS, segmentsOf, type Stretch } from './rollup-watermark.js';
 import { toInstant } from './date-range.js';
 import { compileFilters, membersOfFilter, type FilterContext } from './filters.js';
 import { Params } from './params.js';
@@ -13,11 +13,11 @@ export interface Statement {
   params: unknown[];
   hasCells: boolean;
   readsCells: boolean;
-  /** Whether a group is made for each different thing: nearly as many as there are rows. */
+  /** Whether it makes a group per distinct value: nearly as many groups as rows. */
   countsDifferent: boolean;
 }
 
-/** The statement without order and limit. */
+/** Writes the statement without order and limit. */
 export function writeStatement(resolved: ResolvedQuery, options: CompileOptions): Statement {
   const plan = splitPlan(resolved);
   const statement = plan ? writeSplit(resolved, plan, options) : writePlain(resolved, options);
@@ -38,9 +38,9 @@ const groupsOf = (columns: Column[]): number[] =>
   columns.flatMap(({ kind }, index) => (kind === 'measure' ? [] : [index + 1]));
 const spreadsPerks = (cube: Cube): boolean =>
   Object.values(cube.measures).some(({ sqlWithoutPerks }) => sqlWithoutPerks);
-/** The names of the measures that a measure is made from: itself, or what a rate divides. */
+/** Returns the measures that a measure is computed from: itself, or both parts of a rate. */
 const partsOf = (name: string, { rate }: Measure): readonly string[] => rate ?? [name];
-/** A measure over the SQL of the measures that it is made from. */
+/** Returns the SQL of a measure, given the SQL of its parts. */
 const overParts = (name: string, { rate }: Measure, sqlOf: (part: string) => string): string =>
   rate ? `(${sqlOf(rate[0])})::numeric / nullif(${sqlOf(rate[1])}, 0)` : sqlOf(name);
 const measureSql = (cube: Cube, name: string, withPerks: boolean): string =>
@@ -54,7 +54,7 @@ const nameOf = (cube: Cube, measure: Measure): string =>
 export const PERKS = 'cross join lateral unnest(e.perk_ids) as p (perk_id)';
 const local = (sql: string, timezone: string): string => `(${sql} at time zone '${timezone}')`;
 
-/** A column that groups, over the time column and the dimensions of some row. */
+/** Returns the SQL of a group column, given the SQL of its time or dimension. */
 function groupSql({ kind, granularity, name }: Column, dimension: Dimension, timezone: string): string {
   if (kind === 'timeDimension') return granularity!.start(local(dimension.sql, timezone));
   return dimension.type === 'time' ? local(dimension.sql, timezone) : (dimension.sql ?? name);
@@ -63,7 +63,7 @@ function groupSql({ kind, granularity, name }: Column, dimension: Dimension, tim
 const clause = (word: string, conditions: string[]): string[] =>
   conditions.length > 0 ? [`${word} ${conditions.join('\n  and ')}`] : [];
 
-/** One level: what can be said of the rows as they are. */
+/** Writes a statement with one level, directly over event rows. */
 function writePlain(
   resolved: ResolvedQuery,
   { keptFrom }: CompileOptions,
@@ -71,7 +71,7 @@ function writePlain(
   const { query, account, cube, columns, resolve } = resolved;
   const joins = joinsIn(resolved);
   const ungrouped = query.ungrouped === true;
-  // A row of an ungrouped query, and the subject of measureFilter, is one view of one perk.
+  // In an ungrouped query, each row is one view of one perk.
   if (spreadsPerks(cube) && ungrouped) joins.add('perks');
   const params = new Params();
   const where = [...ofAccount(params, account, resolved), ...inRange(resolved, params, keptFrom)];
@@ -122,7 +122,7 @@ function joinsIn(resolved: ResolvedQuery): Set<Join> {
 const ofTypes = (sql: string, { eventTypes }: Cube): string =>
   eventTypes.length === 1 ? `${sql} = '${eventTypes[0]}'` : `${sql} in ('${eventTypes.join("', '")}')`;
 
-/** The rows of the cube and of the query's segments. */
+/** Returns the conditions for rows of the cube and of the query's segments. */
 export const ofCube = ({ cube, segments }: Pick<ResolvedQuery, 'cube' | 'segments'>): string[] => [
   ofTypes('e.type', cube),
   ...(cube.rows ? [cube.rows] : []),
@@ -145,18 +145,24 @@ function inRange({ query, resolve }: ResolvedQuery, params: Params, keptFrom = -
   return conditions;
 }
 
-/** Two levels: rows are grouped by ids, and names are joined to the groups; or groups come from several kinds of rows. */
+/**
+ * A statement with two levels: the inner one groups rows by ids, from raw rows and rollups; the outer one joins names
+ * to the groups and adds them up.
+ */
 interface SplitPlan {
   names: Set<NameTable>;
-  /** Filters on names, which hold for a group or do not, and the filters on rows. */
+  /** Filters that only use names, so they apply to groups, and the other filters. */
   onNames: NormalizedFilterTree[];
   onRows: NormalizedFilterTree[];
-  /** Columns that the inner groups have, by path or by the key of a time: selected ones, and ids for names. */
+  /** Columns of the inner groups, by path or by the key of a time: the selected ones, and the ids of names. */
   keys: { id: string; column: Column }[];
   measures: { name: string; definition: Measure }[];
   withPerks: boolean;
   rollup: Rollup | undefined;
-  /** What measures count the different values of, when some do so: a group is made for each value, then groups are counted. */
+  /**
+   * Expression whose distinct values are counted, if any: the inner level makes a group per value, the outer one counts
+   * groups.
+   */
   distinct: string | undefined;
 }
 
@@ -210,7 +216,7 @@ function splitPlan(resolved: ResolvedQuery): SplitPlan | null {
           timezone: query.timezone,
         })
       : undefined;
-  // Distinct things cannot be added up: groups of names may only be looked at where each is one group of ids.
+  // Distinct counts cannot be added up, so names are joined late only if each group has exactly one id.
   const counted = new Set(
     measures.flatMap(({ definition }) => (ADDITIVE.has(definition.aggType) ? [] : [definition.distinct!])),
   );
@@ -238,10 +244,10 @@ function writeSplit(
   const { query, cube, columns, resolve, account } = resolved;
   const { names, onNames, keys, measures, rollup } = plan;
   const segments =
-    rollup && options.coverage
-      ? segmentsOf(rangeOf(resolved, options.keptFrom), options.coverage, GRAIN_MS[rollup.grain])
+    rollup && options.watermark
+      ? segmentsOf(rangeOf(resolved, options.keptFrom), options.watermark, GRAIN_MS[rollup.grain])
       : null;
-  // Without names and cells there is nothing to put together.
+  // Without names, rollups and distinct counts, one level is enough.
   if (!segments?.cells && names.size === 0 && !plan.distinct) return writePlain(resolved, options);
   const params = new Params();
   const accountParam = params.add(account);
@@ -258,7 +264,7 @@ function writeSplit(
   const sumAt = (name: string): string => {
     const at = measures.findIndex((measure) => measure.name === name);
     const { aggType, filter, bit } = measures[at]!.definition;
-    // Null is nothing that could be counted.
+    // A null value is not counted.
     if (plan.distinct && aggType === 'countDistinct') {
       if (!filter) return 'count(g.d)';
       return `count(g.d) filter (where ${bit ? `g.steps & ${bit} <> 0` : `g.m${at}`})`;
@@ -294,7 +300,7 @@ function writeSplit(
   };
 }
 
-/** Raw rows of one stretch of time, added up. */
+/** Writes the groups of raw rows in one time range. */
 function rawGroups(
   resolved: ResolvedQuery,
   { keys, measures, onRows, withPerks, distinct }: SplitPlan,
@@ -331,7 +337,7 @@ function rawGroups(
   ].join('\n');
 }
 
-/** The cells of a stretch of time, without those that raw rows are read for. */
+/** Writes the rollup rows of a time range, except where raw rows are read. */
 function cellRows(
   { query, cube, segments, resolve }: ResolvedQuery,
   { keys, measures, onRows }: SplitPlan,
@@ -367,7 +373,7 @@ function cellRows(
     ...clause('where', [
       'c.account_id = $1',
       ofTypes('c.type', cube),
-      // Where nobody was, raw rows would have no group.
+      // Raw rows would have no group without people.
       ...(segments.length > 0 ? ['c.people > 0'] : []),
       ...stretchSql(time, cells, params),
       ...inside.map((stretch) => `not (${stretchSql(time, stretch, params).join(' and ')})`),
@@ -384,13 +390,13 @@ const stretchSql = (sql: string, [from, to]: Stretch, params: Params): string[] 
   ];
 };
 
-/** All time ranges of a query together. */
+/** Returns the intersection of all time ranges of a query. */
 function rangeOf({ query }: ResolvedQuery, keptFrom = -Infinity): Stretch {
   const ranges = query.timeDimensions.flatMap(({ dateRange }) => (dateRange ? [dateRange] : []));
   const at = (stamp: string) => Date.parse(toInstant(stamp, query.timezone));
   return [
     Math.max(keptFrom, ...ranges.map(([from]) => at(from))),
-    // Both ends are included, and times have no finer parts than milliseconds.
+    // Both ends are included, and times have millisecond precision.
     Math.min(Infinity, ...ranges.map(([, to]) => at(to) + 1)),
   ];
 }

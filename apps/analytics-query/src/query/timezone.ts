@@ -2,12 +2,12 @@ import { LRUCache } from 'lru-cache';
 
 const SHAPE = /^[A-Za-z][A-Za-z0-9_+-]*(\/[A-Za-z0-9_+-]+)*$/;
 
-/** Asking the platform takes as long as all the rest of reading a query. */
+/** Looking up a time zone takes as long as the rest of parsing a query. */
 const known = new LRUCache<string, { name: string | null }>({ max: 2_000 });
 
 /**
- * The proper spelling of an IANA time zone given in any case, or null. Names that the platform only knows as links
- * (`Asia/Kolkata`) keep their own name.
+ * Returns the canonical spelling of an IANA time zone given in any case, or null. Names that the platform only has as
+ * links (`Asia/Kolkata`) keep their own name.
  */
 export function canonicalTimezone(given: string): string | null {
   if (given.length > 64 || !SHAPE.test(given)) return null;

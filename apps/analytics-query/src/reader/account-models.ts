@@ -11,28 +11,29 @@ import {
 } from '../model/model.js';
 import { membersOf } from '../query/compile.js';
 import type { NormalizedQuery } from '../query/query.js';
-import { Reader, type Patience, type Statement } from './reader.js';
+import { Reader, type QueryDeadline, type Statement } from './reader.js';
 
-/** How long the names of an account are believed; new ones are in the answers within seconds anyway. */
+/** How long the listed names of an account are cached. Queries see new names within seconds either way. */
 const FRESH_MS = 1_000;
 const MAX_ACCOUNTS = 1_000;
-/** Characters of what is remembered of queries, in all and of one: a query may name thousands of attributes. */
+/** Cached characters in total and per query: a query may name thousands of attributes. */
 const MAX_REMEMBERED = 4_000_000;
 const MAX_REMEMBERED_OF_QUERY = 50_000;
-/** Names that `/v1/meta` lists. */
+/** Names that `/v1/meta` lists, and how many of those may come from calls without a key, which anyone can make. */
 const MAX_LISTED = 1_000;
-/** Names from here on may not have been kept, see attribute-names.ts. */
+const MAX_LISTED_UNKEYED = 50;
+/** With this many names, further ones may not have been stored; see attribute-names.ts. */
 const FULL = 2_000;
 
-/** What the database says of the attributes that queries name. */
+/** What the database knows about the attributes that queries name. */
 export interface Attributes {
-  /** Names that fold onto one of those; in one order, so that two of these can be compared. */
+  /** Stored names that fold onto them, sorted so that two results can be compared. */
   names: string[];
-  /** Names were left out, so that one that is not there may have been used all the same. */
+  /** The account's names are full, so a missing name may have been used after all. */
   isFull: boolean;
 }
 
-/** The attributes that queries name, `-` written as `_`; in one order. */
+/** Returns the attributes that queries name, with `-` written as `_`, sorted. */
 export const attributesIn = (queries: NormalizedQuery[]): string[] =>
   [...new Set(queries.flatMap(membersOf).flatMap((path) => attributeOfMember(path) ?? []))].sort();
 
@@ -52,55 +53,62 @@ export const readAttributes = ([names, count]: unknown[]): Attributes => ({
 export const areSame = (a: Attributes, b: Attributes): boolean =>
   a.isFull === b.isFull && a.names.join() === b.names.join();
 
-/** The model as an account sees it. */
+/** Builds the model for each account. */
 @Injectable()
 export class AccountModels {
   private readonly known = new LRUCache<string, Promise<string[]>>({ max: MAX_ACCOUNTS, ttl: FRESH_MS });
-  /** What was said of the attributes of a query the last time. */
+  /** The last known attributes per query. */
   private readonly attributes = new LRUCache<string, Attributes>({
     max: MAX_ACCOUNTS,
     maxSize: MAX_REMEMBERED,
     maxEntrySize: MAX_REMEMBERED_OF_QUERY,
     sizeCalculation: ({ names }, key) => key.length + names.reduce((sum, { length }) => sum + length, 0),
   });
-  /** Without an account's own dimensions: for queries that name none of them. */
+  /** Without attribute dimensions: for queries that name none. */
   readonly common: Model;
 
   constructor(
     @Inject(Reader) private readonly reader: Reader,
     @Inject(ENV) private readonly env: AnalyticsQueryEnv,
   ) {
-    this.common = this.modelOf([]);
+    this.common = this.modelFrom([]);
   }
 
-  /** What `/v1/meta` shows: names that calls with a key used before those that anybody put into a link. */
-  async listed(account: string, patience: Patience): Promise<Model> {
+  /**
+   * Returns the names that `/v1/meta` lists: names from calls with a key first, then a few that anyone may have put
+   * into a link.
+   */
+  async listed(account: string, queryDeadline: QueryDeadline): Promise<string[]> {
     let names = this.known.get(account);
     if (!names) {
-      names = this.list(account, patience);
+      names = this.list(account, queryDeadline);
       this.known.set(account, names);
       names.catch(() => this.known.delete(account));
     }
-    return this.modelOf((await names).map(byName));
+    return names;
   }
 
-  /** With the attribute dimensions that the queries name, whether or not they are listed. */
-  async for(account: string, queries: NormalizedQuery[], patience: Patience): Promise<Model> {
+  modelOf(names: readonly string[]): Model {
+    return this.modelFrom(names.map(byName));
+  }
+
+  /** Returns the model with the attribute dimensions that the queries name, whether or not `/v1/meta` lists them. */
+  async for(account: string, queries: NormalizedQuery[], queryDeadline: QueryDeadline): Promise<Model> {
     const named = attributesIn(queries);
-    return this.with(named, await this.read(account, named, patience));
+    return this.with(named, await this.read(account, named, queryDeadline));
   }
 
-  /** @param named as `attributesIn` says */
+  /** @param named in the form that `attributesIn` returns */
   with(named: string[], { names, isFull }: Attributes): Model {
     if (named.length === 0) return this.common;
     const found = new Set(names.map(dimensionOfAttribute));
     const folded = isFull ? named.filter((name) => !found.has(dimensionOfAttribute(name))) : [];
-    return this.modelOf([...names.map(byName), ...folded.map((name) => ({ name, isFolded: true }))]);
+    return this.modelFrom([...names.map(byName), ...folded.map((name) => ({ name, isFolded: true }))]);
   }
 
-  /** What was learnt last, which may be behind; the truth where something was missing then. */
-  async supposed(account: string, named: string[], patience: Patience): Promise<Attributes> {
-    return this.attributes.get(keyOf(account, named)) ?? this.read(account, named, patience);
+  /** Returns the cached attributes, which may be stale, or reads them if a name was missing the last time. */
+  async supposed(account: string, named: string[], queryDeadline: QueryDeadline): Promise<Attributes> {
+    return this.attributes.get(keyOf(account, named)) ?? this.read(account, named, queryDeadline);
   }
 
   learn(account: string, named: string[], attributes: Attributes): void {
@@ -110,25 +118,29 @@ export class AccountModels {
     else this.attributes.delete(keyOf(account, named));
   }
 
-  private async read(account: string, named: string[], patience: Patience): Promise<Attributes> {
+  private async read(account: string, named: string[], queryDeadline: QueryDeadline): Promise<Attributes> {
     if (named.length === 0) return { names: [], isFull: false };
-    const [row] = await this.reader.rows(account, attributesOf(account, named), patience);
+    const [row] = await this.reader.rows(account, attributesOf(account, named), queryDeadline);
     const attributes = readAttributes(row!);
     this.learn(account, named, attributes);
     return attributes;
   }
 
-  private readonly modelOf = (names: AttributeName[]): Model => modelFor(names, this.env.FISCAL_YEAR_START);
+  private readonly modelFrom = (names: AttributeName[]): Model => modelFor(names, this.env.FISCAL_YEAR_START);
 
-  private async list(account: string, patience: Patience): Promise<string[]> {
+  private async list(account: string, queryDeadline: QueryDeadline): Promise<string[]> {
     const rows = await this.reader.rows(
       account,
       {
-        text: `select name from attribute_names where account_id = $1
-          order by keyed desc, first_seen_at, name limit ${MAX_LISTED}`,
+        text: `(select name from attribute_names where account_id = $1 and keyed
+            order by first_seen_at, name limit ${MAX_LISTED})
+          union all
+          (select name from attribute_names where account_id = $1 and not keyed
+            order by first_seen_at, name limit ${MAX_LISTED_UNKEYED})
+          limit ${MAX_LISTED}`,
         params: [account],
       },
-      patience,
+      queryDeadline,
     );
     return rows.map(([name]) => name as string);
   }

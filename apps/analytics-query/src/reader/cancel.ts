@@ -5,8 +5,8 @@ const CANCEL_REQUEST = 80_877_102;
 const TIMEOUT_MS = 2_000;
 
 /**
- * Asks the server to end what a connection runs, by the request that Postgres (and a pooler) takes for that on a
- * connection of its own. Resolves when the server has done so: what the first connection is sent after that is safe.
+ * Cancels the running query of a connection, with the cancel request that Postgres (and a pooler) takes on a connection
+ * of its own. Resolves when the server has processed it, so that it cannot hit a later query.
  */
 export function cancelQuery(client: pg.Client): Promise<void> {
   const { processID, secretKey, host, port } = client as pg.Client & { processID: number; secretKey: number };

@@ -1,6 +1,6 @@
 import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { DomainError, isCallerId, unavailable } from '@perkway/domain';
-import { ENV, HealthService, isDatabaseAway, LOGGER, SteadyClient } from '@perkway/platform';
+import { ApiError, isCallerId, unavailable } from '@perkway/domain';
+import { ENV, HealthService, isDatabaseAway, LOGGER, ResilientClient } from '@perkway/platform';
 import type { Socket } from 'node:net';
 import pg from 'pg';
 import type { Logger } from 'pino';
@@ -12,24 +12,24 @@ export interface Statement {
   text: string;
   params: unknown[];
   /**
-   * What it makes of raw rows: groups of all of them, a group for each different thing (nearly as many as rows), or a list
-   * that may end early.
+   * How it reads raw rows: grouping all of them, grouping by distinct values (nearly as many groups as rows), or as a
+   * list that may end early.
    */
   reads?: 'groups' | 'things' | 'list';
 }
-/** Told the rows of a statement, each as the values of its columns. */
+/** Receives the rows of a statement, each as an array of column values. */
 export type OnRow = (row: unknown[]) => void;
 
-/** How much longer a request may take, and whether anybody still waits for it. */
-export interface Patience {
+/** The deadline of a request, and whether its client still waits. */
+export interface QueryDeadline {
   /** Epoch milliseconds. */
   deadline: number;
   signal: AbortSignal;
-  /** Others are being answered too: processors are for them, not for more than one for this. */
+  /** Other queries are waiting or running, so this one must not use more than one processor. */
   isBusy?: boolean;
 }
 
-/** Values as the Cube API writes them: whole numbers and numerics as text, times as local wall time. */
+/** Values as the Cube API writes them: integers and numerics as strings, times as local wall time. */
 const { builtins } = pg.types;
 const asIs = (text: string): string => text;
 /** `2026-01-31 10:00:00.5` -> `2026-01-31T10:00:00.500` */
@@ -46,20 +46,26 @@ const PARSERS: Record<number, (text: string) => unknown> = {
 };
 const types = { getTypeParser: (oid: number) => PARSERS[oid] ?? asIs } as unknown as pg.CustomTypesConfig;
 
-/** Connecting, and the statement that opens a transaction: neither has anything to compute. */
+/** For connecting, and for the statement that opens a transaction: neither computes anything. */
 const CONNECT_TIMEOUT_MS = 2_000;
-/** A new connection costs its first query three times what a small one takes, so it is kept between two looks at a dashboard. */
+/**
+ * The first query on a new connection takes three times as long as a small one, so connections are kept while a user
+ * looks at a dashboard.
+ */
 const IDLE_MS = 5 * 60_000;
-/** The server ends a query at its deadline; one that does not answer then is gone. */
+/** The server cancels a query at its deadline; a server that stays silent after that is gone. */
 const SILENCE_MS = 3_000;
 const QUERY_CANCELED = '57014';
-/** Data exceptions, and operators that do not fit their operands: the query asked for something senseless. */
+/** Data exceptions, and operators that do not fit their operands: the query makes no sense. */
 const CALLERS_MISTAKE = /^(22|42883|42804|42725)/;
-/** The account of the row that shows whether settings reach the rows (a transaction's setting may not reach other nodes). */
+/**
+ * The account of the row that shows whether the account setting reaches the rows (`set local` may not reach other
+ * nodes).
+ */
 const PROBE_ACCOUNT = 'reader-probe';
 
-/** With a limit of its own for connecting, because that of the pool covers waiting for the queries of others too. */
-class ReaderClient extends SteadyClient {
+/** Has its own connect timeout, because the pool's timeout includes waiting for other queries. */
+class ReaderClient extends ResilientClient {
   constructor(options?: pg.ClientConfig) {
     super({ ...options, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
   }
@@ -68,13 +74,46 @@ class ReaderClient extends SteadyClient {
 const socketOf = (client: pg.ClientBase): Socket =>
   (client as unknown as { connection: { stream: Socket } }).connection.stream;
 
+/** Pauses the socket while the client does not read, and yields to other work between chunks. */
+export class RowFlow {
+  private isPaused = false;
+  private isYielding = false;
+
+  constructor(private readonly socket: Socket) {}
+
+  pause(): void {
+    this.isPaused = true;
+    this.apply();
+  }
+
+  resume(): void {
+    this.isPaused = false;
+    this.apply();
+  }
+
+  /** Otherwise Node would read up to 2 MB, tens of thousands of rows, before other work. */
+  readonly yield = (): void => {
+    this.isYielding = true;
+    this.apply();
+    setImmediate(() => {
+      this.isYielding = false;
+      this.apply();
+    });
+  };
+
+  private apply(): void {
+    if (this.isPaused || this.isYielding) this.socket.pause();
+    else this.socket.resume();
+  }
+}
+
 /** Reads the event store as `analytics_reader`, one account at a time. */
 @Injectable()
 export class Reader implements OnModuleInit, OnApplicationShutdown {
   private readonly pool: pg.Pool;
   private readonly timeoutMs: number;
   private verified?: Promise<void>;
-  /** The account that a transaction names was seen not to arrive at the rows. */
+  /** The account setting of a transaction was found not to reach the rows. */
   private isBlind = false;
 
   constructor(
@@ -83,7 +122,8 @@ export class Reader implements OnModuleInit, OnApplicationShutdown {
     health: HealthService,
   ) {
     health.require(() => {
-      // Nobody else may ask while this gets no traffic; what is found out counts for the next probe.
+      // While not ready it gets no traffic that would check again, so the health probe does; the next probe sees the
+      // result.
       if (this.isBlind) this.ensureVerified().catch(() => undefined);
       return !this.isBlind;
     });
@@ -94,15 +134,15 @@ export class Reader implements OnModuleInit, OnApplicationShutdown {
       application_name: 'analytics-query-reader',
       max: env.READER_POOL_SIZE,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS + this.timeoutMs,
-      // Statements are sent without waiting for the answers to those before: one round trip for a transaction.
+      // Sends statements without waiting for earlier responses: one round trip per transaction.
       pipeline: true,
       keepAlive: true,
       idleTimeoutMillis: IDLE_MS,
     } as pg.PoolConfig);
-    this.pool.on('error', (err) => this.logger.warn({ err }, 'a reader connection was lost'));
+    this.pool.on('error', (err) => this.logger.warn({ err }, 'lost a reader connection'));
   }
 
-  /** Early in the log; not waited for, because the database may be away. */
+  /** Checks early so that the log shows it; not awaited, because the database may be down. */
   onModuleInit() {
     this.ensureVerified().catch(() => undefined);
   }
@@ -111,26 +151,26 @@ export class Reader implements OnModuleInit, OnApplicationShutdown {
     await this.pool.end();
   }
 
-  /** All rows of one statement, for answers that are small. */
-  async rows(account: string, statement: Statement, patience: Patience): Promise<unknown[][]> {
+  /** Returns all rows of one statement, for small results. */
+  async rows(account: string, statement: Statement, queryDeadline: QueryDeadline): Promise<unknown[][]> {
     const rows: unknown[][] = [];
-    await this.read(account, [{ ...statement, onRow: (row) => rows.push(row) }], patience);
+    await this.read(account, [{ ...statement, onRow: (row) => rows.push(row) }], queryDeadline);
     return rows;
   }
 
   /**
-   * Runs the statements in one snapshot that sees the account's rows and nobody else's.
-   * @param attach told the socket that rows come from, for whoever must hold them up
-   * @throws DomainError 400 for what the database refuses as senseless or takes too long for, 503 when it is away
+   * Runs the statements in one snapshot that sees only the account's rows.
+   * @param attach receives the flow that pauses and resumes the rows
+   * @throws ApiError 400 if the database rejects the query or it times out, 503 if the database is down
    */
   async read(
     account: string,
     statements: (Statement & { onRow: OnRow })[],
-    patience: Patience,
-    attach?: (socket: Socket) => void,
+    queryDeadline: QueryDeadline,
+    attach?: (flow: RowFlow) => void,
   ): Promise<void> {
     await this.ensureVerified();
-    await this.transaction(account, statements, patience, attach);
+    await this.transaction(account, statements, queryDeadline, attach);
   }
 
   private ensureVerified(): Promise<void> {
@@ -141,7 +181,7 @@ export class Reader implements OnModuleInit, OnApplicationShutdown {
     return this.verified;
   }
 
-  /** Refuses to serve where the account that a transaction names does not arrive: every count would be 0. */
+  /** Refuses to serve if the account setting does not reach the rows, because every count would be 0. */
   private async verify(): Promise<void> {
     const seen: unknown[][] = [];
     const { signal } = new AbortController();
@@ -163,8 +203,8 @@ export class Reader implements OnModuleInit, OnApplicationShutdown {
   private async transaction(
     account: string,
     statements: (Statement & { onRow: OnRow })[],
-    { deadline, signal, isBusy = false }: Patience,
-    attach?: (socket: Socket) => void,
+    { deadline, signal, isBusy = false }: QueryDeadline,
+    attach?: (flow: RowFlow) => void,
   ): Promise<void> {
     let client: pg.PoolClient;
     try {
@@ -173,18 +213,20 @@ export class Reader implements OnModuleInit, OnApplicationShutdown {
       throw this.translate(error);
     }
     const socket = socketOf(client);
+    const flow = new RowFlow(socket);
     let cancelling: Promise<void> | undefined;
     const cancel = () => (cancelling ??= cancelQuery(client as unknown as pg.Client));
     const leftMs = Math.max(1, deadline - Date.now());
-    // Nothing is answered in time: the way to the server is gone.
+    // No response in time: the connection to the server is lost.
     const silence = setTimeout(() => socket.destroy(), leftMs + SILENCE_MS);
     if (signal.aborted) void cancel();
     signal.addEventListener('abort', cancel, { once: true });
     let failure: unknown;
     try {
-      attach?.(socket);
+      attach?.(flow);
+      socket.on('data', flow.yield);
       const opening = setTimeout(() => socket.destroy(), CONNECT_TIMEOUT_MS);
-      // All in one write: each would wake the server up.
+      // One write for all, because each write would wake the server up.
       socket.cork();
       const sent = [
         client
@@ -201,8 +243,9 @@ export class Reader implements OnModuleInit, OnApplicationShutdown {
     } finally {
       clearTimeout(silence);
       signal.removeEventListener('abort', cancel);
-      socket.resume();
-      // A late one would hit the next query on this connection.
+      socket.off('data', flow.yield);
+      flow.resume();
+      // A late cancel request would hit the next query on this connection.
       await cancelling;
     }
     const { code } = (failure ?? {}) as { code?: string };
@@ -216,14 +259,14 @@ export class Reader implements OnModuleInit, OnApplicationShutdown {
       return queryError(
         `Error: The query took longer than ${this.timeoutMs / 1000} seconds. Ask for less, for example a shorter dateRange`,
       );
-    if (error instanceof DomainError) return error;
+    if (error instanceof ApiError) return error;
     if (isDatabaseAway(error)) return unavailable('The analytics database');
     if (typeof code === 'string' && CALLERS_MISTAKE.test(code)) return queryError(`Error: ${message}`);
     return error;
   }
 }
 
-/** A statement whose rows are passed on and not kept. Stops it when they are refused. */
+/** Runs a statement that passes its rows on without keeping them. Cancels it if `onRow` throws. */
 function runs(
   client: pg.ClientBase,
   { text, params, onRow }: Statement & { onRow: OnRow },
@@ -248,40 +291,40 @@ function runs(
   });
 }
 
-/** What the planner is told. */
+/** Planner settings for the statements. */
 function settingsFor(statements: Statement[], isBusy: boolean): string[] {
   const reads = (what: Statement['reads']) => statements.some((statement) => statement.reads === what);
   const readsAll = (reads('groups') || reads('things')) && !reads('list');
   return [
-    // Compiling the expressions of each partition takes longer than what it spares.
+    // Compiling the expressions of each partition takes longer than it saves.
     'jit = off',
     ...(readsAll
       ? [
-          // Where every row is needed, page by page takes two thirds of what row by row takes.
+          // If every row is needed, reading page by page takes two thirds of the time of reading row by row.
           'enable_indexscan = off',
-          // Pages are in memory as a rule, so work counts.
+          // Pages are usually in memory, so CPU work dominates the cost.
           'seq_page_cost = 0.1',
           'random_page_cost = 0.11',
           reads('things')
-            ? // 100,000 of them take 10 MB, and twice this much is given to them before they go to the disk. A worker would
-              // pass nearly every row on, which takes longer than to count it.
+            ? // 100,000 distinct values take 10 MB, and a hash gets twice this much before it spills. Parallel workers
+              // would pass nearly every row on, which takes longer than counting it.
               "work_mem = '16MB'"
-            : // Groups alone are passed on by workers: these are worth their start from about 80,000 rows on.
+            : // Workers pass on only groups: they are worth their start from about 80,000 rows on.
               'parallel_tuple_cost = 0.01',
         ]
-      : // Pages of the covering index cost little out of order: no reason to read whole partitions.
+      : // Random pages of the covering index cost little: no reason to read whole partitions.
         ['random_page_cost = 1.1']),
     ...(isBusy ? ['max_parallel_workers_per_gather = 0'] : []),
   ];
 }
 
 /**
- * One message. Settings that end with the transaction also work through a connection pooler, and `set local` is what
- * a distributed database passes on to its nodes.
+ * Returns one message. Settings that end with the transaction also work through a connection pooler, and a distributed
+ * database passes `set local` on to its nodes.
  */
 function beginAs(account: string, timeoutMs: number, settings: string[]): string {
-  // It becomes part of the text, because only the simple protocol takes several commands at once.
-  if (!isCallerId(account)) throw new Error('not an account id');
+  // Checked because it becomes part of the SQL: only the simple protocol takes several commands at once.
+  if (!isCallerId(account)) throw new Error('invalid account id');
   return [
     'begin transaction isolation level repeatable read read only',
     `set local statement_timeout = ${timeoutMs}`,

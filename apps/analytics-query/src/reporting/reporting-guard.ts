@@ -6,12 +6,12 @@ import type { Logger } from 'pino';
 import { DataSource } from 'typeorm';
 
 const INTERVAL_MS = 5_000;
-/** What the role's own limit would have ended is left to it. */
+/** Leaves time for the role's own statement timeout to act first. */
 const LIMIT_MS = REPORTING.statementTimeoutMs + INTERVAL_MS;
 
 /**
- * Ends what a reporting role may not do and Postgres lets it: transactions past the limit, which it can lift for itself,
- * and advisory locks, by which it could hold up the ingest.
+ * Ends sessions of reporting roles that do what Postgres cannot forbid them: transactions past the time limit, which a
+ * role can lift for itself, advisory locks, which could block ingest, and connections to other databases.
  */
 @Injectable()
 export class ReportingGuard implements OnModuleInit, BeforeApplicationShutdown {
@@ -32,14 +32,14 @@ export class ReportingGuard implements OnModuleInit, BeforeApplicationShutdown {
     await this.running;
   }
 
-  /** @returns how many sessions were ended */
+  /** @returns the number of ended sessions */
   async endSessions(limitMs = LIMIT_MS): Promise<number> {
     const [{ ended }] = (await this.dataSource.query(
-      // Only of roles whose sessions the app was given the right to end.
+      // Only roles whose sessions the app may end.
       `select count(pg_terminate_backend(s.pid))::int as ended
        from pg_stat_activity s join pg_auth_members m on m.member = s.usesysid
-       where s.datname = current_database() and m.roleid = to_regrole($1) and pg_has_role(s.usesysid, 'usage')
-         and (s.xact_start < clock_timestamp() - $2 * interval '1 ms'
+       where m.roleid = to_regrole($1) and pg_has_role(s.usesysid, 'usage')
+         and (s.datname <> current_database() or s.xact_start < clock_timestamp() - $2 * interval '1 ms'
            or exists (select from pg_locks l where l.pid = s.pid and l.locktype = 'advisory'))`,
       [REPORTING.group, limitMs],
     )) as [{ ended: number }];
@@ -52,8 +52,8 @@ export class ReportingGuard implements OnModuleInit, BeforeApplicationShutdown {
         const ended = await this.endSessions();
         if (ended > 0) this.logger.warn({ ended }, 'ended sessions of reporting roles');
       } catch (err) {
-        if (isDatabaseAway(err)) this.logger.debug({ err }, 'cannot look at the reporting roles yet');
-        else this.logger.error({ err }, 'cannot look at the reporting roles');
+        if (isDatabaseAway(err)) this.logger.debug({ err }, 'cannot check the reporting roles yet');
+        else this.logger.error({ err }, 'cannot check the reporting roles');
       }
       await sleep(INTERVAL_MS, undefined, { signal: this.stop.signal }).catch(() => undefined);
     }

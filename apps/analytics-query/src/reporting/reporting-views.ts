@@ -4,17 +4,17 @@ import type { QueryRunner } from 'typeorm';
 import { CUBES, type Cube, type Dimension, type Measure } from '../model/cubes.js';
 import { isName, joinName, keySql, ofCube, PERKS } from '../query/statement.js';
 
-/** JSON rather than its text, because a BI tool reads one attribute with `->>`. */
+/** JSON instead of its text, because a BI tool reads single attributes with `->>`. */
 const dimensionSql = (name: string, { sql }: Dimension): string => (name === 'cmeta' ? 'e.cmeta' : sql);
-/** What a row adds to the measure: a number to add up, or the thing of which the different ones are counted. */
+/** The contribution of a row to the measure: a number to sum, or the value to count distinct. */
 const measureSql = ({ aggType, distinct, filter, ungrouped }: Measure): string => {
   if (aggType !== 'countDistinct') return ungrouped;
   return filter ? `case when ${filter} then ${distinct!} end` : distinct!;
 };
 
 /**
- * A row for each row that an ungrouped query would see, of the account of whoever has logged in. The barrier keeps conditions
- * that could tell something of a row, by an error for example, from being tried on the rows of others.
+ * Returns a view with one row for each row of an ungrouped query, for the account of the session's role. The security
+ * barrier keeps a user's conditions from being evaluated on rows of other accounts, where an error could reveal data.
  */
 export function reportingView(cube: Cube): string {
   const { dimensions, measures } = cube;
@@ -38,8 +38,8 @@ export function reportingView(cube: Cube): string {
 }
 
 /**
- * Makes the views as the model says, those that are not so already. A migration that changes a column that they show drops
- * them first. Where the database was provisioned before there were any, nothing is made.
+ * Creates or updates the views so that they match the model. A migration that changes a column they use must drop them
+ * first. Does nothing if the database was provisioned without reporting.
  */
 export async function writeReportingViews(runner: QueryRunner): Promise<void> {
   const [{ provisioned }] = (await runner.query(
@@ -58,7 +58,7 @@ export async function writeReportingViews(runner: QueryRunner): Promise<void> {
       `select obj_description(to_regclass('${view}'), 'pg_class') as known`,
     )) as [{ known: string | null }];
     if (known === mark) continue;
-    // One message is one transaction: nobody finds the view gone.
+    // One message is one transaction, so the view is never missing.
     await runner.query(`
       drop view if exists ${view};
       ${text};

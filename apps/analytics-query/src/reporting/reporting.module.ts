@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { ReportingGuard } from './reporting-guard.js';
 
-/** Watches over the roles that BI tools log in as; part of the role `ingest`. */
+/** Guards the roles that BI tools log in with; part of the role `ingest`. */
 @Module({ providers: [ReportingGuard] })
 export class ReportingModule {}

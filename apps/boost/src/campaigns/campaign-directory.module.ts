@@ -3,7 +3,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { CampaignDirectory } from './campaign-directory.js';
 import { CampaignEntity } from './campaign.entity.js';
 
-/** What the management of campaigns, the outreach and the journey share. */
+/** Shared by campaign management, outreach and the journey. */
 @Module({
   imports: [TypeOrmModule.forFeature([CampaignEntity])],
   providers: [CampaignDirectory],

@@ -1,16 +1,16 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { DomainError, isCallerId, unavailable, type Caller } from '@perkway/domain';
+import { ApiError, isCallerId, unavailable, type Caller } from '@perkway/domain';
 import { LOGGER, RefreshingCache } from '@perkway/platform';
 import type { Logger } from 'pino';
 import { Any, Repository } from 'typeorm';
 import { CampaignEntity } from './campaign.entity.js';
 import type { Campaign } from './campaign.js';
 
-/** A database that hangs must not keep callers for as long as its own timeouts allow. */
+/** Shorter than the database's own timeouts, so that callers do not wait for a hanging database. */
 const LOAD_TIMEOUT_MS = 2_000;
 
-/** Campaigns, kept in this process so that clicks and pixels need the database only for what was never seen. */
+/** Caches campaigns in this process, so that clicks and pixels need the database only for campaigns it has not seen. */
 @Injectable()
 export class CampaignDirectory implements OnApplicationShutdown {
   private readonly cache: RefreshingCache<Campaign>;
@@ -27,24 +27,24 @@ export class CampaignDirectory implements OnApplicationShutdown {
     });
   }
 
-  /** The caller's campaign. @throws DomainError CAMPAIGN_NOT_FOUND, also for another account's */
+  /** Returns the caller's campaign. @throws ApiError CAMPAIGN_NOT_FOUND, also for another account's campaign */
   async ofCaller(caller: Caller, id: string): Promise<Campaign> {
     const campaign = await this.find(id);
-    if (campaign?.owner !== caller.account) throw new DomainError('CAMPAIGN_NOT_FOUND');
+    if (campaign?.owner !== caller.account) throw new ApiError('CAMPAIGN_NOT_FOUND');
     return campaign;
   }
 
-  /** A campaign of any account, if it is at hand. */
+  /** Returns a campaign of any account if it is cached. */
   peek(id: string): Campaign | undefined {
     return this.cache.peek(id);
   }
 
-  /** A campaign of any account. Fails when the database is away and it was never seen here. */
+  /** Returns a campaign of any account. Fails if it is not cached and the database is unavailable. */
   async find(id: string): Promise<Campaign | undefined> {
     return isCallerId(id) ? this.cache.get(id) : undefined;
   }
 
-  /** Forgets a campaign that this process has just written. */
+  /** Drops a campaign that this process has just written from the cache. */
   invalidate(id: string): void {
     this.cache.invalidate(id);
   }

@@ -1,6 +1,6 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { CALLER_ID_FORM, CALLER_ID_PATTERN } from '@perkway/domain';
-import { IsCallerId, IsText, ReadBack, StoredTimes } from '@perkway/platform';
+import { IsCallerId, IsText, ReadBack, ResourceTimes } from '@perkway/platform';
 import { ArrayMaxSize, ArrayUnique, IsArray } from 'class-validator';
 
 const MAX_NAME = 300;
@@ -23,18 +23,18 @@ export class PutCampaignDto {
     maxItems: MAX_INCENTIVES,
     uniqueItems: true,
     description:
-      'Existing perks, in the order in which they are shown. One that was deleted since may stay, and is shown no more',
+      'Existing perks, in display order. A perk deleted later may stay in the list, but is no longer shown',
     example: ['fernway-weekend', 'quillon-third-night'],
   })
   @IsArray()
   @ArrayMaxSize(MAX_INCENTIVES)
-  @IsCallerId({ each: true, message: `$property must be perk ids, each of which ${CALLER_ID_FORM}` })
-  @ArrayUnique({ message: 'incentives must not name a perk twice' })
+  @IsCallerId({ each: true, message: `each of $property must be a perk id, which ${CALLER_ID_FORM}` })
+  @ArrayUnique({ message: 'incentives must not contain a perk twice' })
   incentives: string[];
 }
 
 @ApiSchema({ name: 'Campaign' })
-export class CampaignResource extends StoredTimes {
+export class CampaignResource extends ResourceTimes {
   @ApiProperty({ example: 'ostervale-spring-travel' })
   id: string;
   @ApiProperty({ example: 'ostervale-bank' })
@@ -45,7 +45,7 @@ export class CampaignResource extends StoredTimes {
   incentives: string[];
 }
 
-/** As its own account sees a campaign. */
+/** A campaign as its own account sees it. */
 @ApiSchema({ name: 'OwnCampaign' })
 export class OwnCampaignResource {
   @ApiProperty({ example: 'ostervale-spring-travel' })

@@ -1,8 +1,8 @@
 export interface Campaign {
   id: string;
-  /** The account. */
+  /** Id of the account. */
   owner: string;
   name: string;
-  /** Perk ids in the order in which they are shown. */
+  /** Perk ids in display order. */
   incentives: string[];
 }

@@ -2,11 +2,11 @@ import { Body, Controller, Delete, Get, Param, Put, Query } from '@nestjs/common
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Roles } from '@perkway/auth';
 import {
-  ApiDeleteStored,
-  ApiGetStored,
+  ApiDeleteResource,
+  ApiGetResource,
   ApiOwner,
   ApiPage,
-  ApiPutStored,
+  ApiPutResource,
   ApiSearch,
   CallerIdPipe,
   IfMatch,
@@ -23,24 +23,24 @@ export class CampaignsController {
   constructor(private readonly campaigns: CampaignsService) {}
 
   @Get()
-  @ApiOperation({ summary: 'The campaigns of all accounts' })
+  @ApiOperation({ summary: 'List the campaigns of all accounts' })
   @ApiSearch('the id or name')
   @ApiOwner()
-  @ApiPage(CampaignResource, 'By id')
+  @ApiPage(CampaignResource, 'Ordered by id')
   listStoredCampaigns(@Query() query: ListQuery): Promise<Page<CampaignResource>> {
     return this.campaigns.list(query);
   }
 
   @Get(':campaignId')
-  @ApiOperation({ summary: 'A campaign of any account' })
-  @ApiGetStored(CampaignResource, 'CAMPAIGN_NOT_FOUND')
+  @ApiOperation({ summary: 'Get a campaign of any account' })
+  @ApiGetResource(CampaignResource, 'CAMPAIGN_NOT_FOUND')
   getStoredCampaign(@Param('campaignId', CallerIdPipe) campaignId: string): Promise<CampaignResource> {
     return this.campaigns.get(campaignId);
   }
 
   @Put(':campaignId')
-  @ApiOperation({ summary: 'Makes or replaces a campaign' })
-  @ApiPutStored(CampaignResource)
+  @ApiOperation({ summary: 'Create or replace a campaign' })
+  @ApiPutResource(CampaignResource)
   putCampaign(
     @Param('campaignId', CallerIdPipe) campaignId: string,
     @Body() body: PutCampaignDto,
@@ -51,10 +51,11 @@ export class CampaignsController {
 
   @Delete(':campaignId')
   @ApiOperation({
-    summary: 'Deletes a campaign',
-    description: 'Its links lead nowhere from then on, its pixels record nothing; what was tracked stays.',
+    summary: 'Delete a campaign',
+    description:
+      'From then on its pixels record nothing and no new links can be created. Tracked data stays.',
   })
-  @ApiDeleteStored('CAMPAIGN_NOT_FOUND')
+  @ApiDeleteResource('CAMPAIGN_NOT_FOUND')
   deleteCampaign(
     @Param('campaignId', CallerIdPipe) campaignId: string,
     @IfMatch() ifMatch?: string,

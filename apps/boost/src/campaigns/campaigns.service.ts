@@ -2,10 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { AccountDirectory, PerkDirectory } from '@perkway/directory';
 import { TRACKING_EVENT_VERSION } from '@perkway/domain';
 import {
-  listStored,
+  listResources,
   lockRow,
-  Pages,
-  putStored,
+  KeysetPaginator,
+  upsertResource,
   requireDeletable,
   requireFound,
   timesOf,
@@ -29,12 +29,12 @@ export class CampaignsService {
     private readonly accounts: AccountDirectory,
     private readonly perks: PerkDirectory,
     private readonly campaigns: CampaignDirectory,
-    private readonly pages: Pages,
+    private readonly pages: KeysetPaginator,
   ) {}
 
-  /** By id, as `collate "C"` orders them. @throws DomainError VALIDATION_FAILED */
+  /** Lists campaigns by id, in the order of `collate "C"`. @throws ApiError VALIDATION_FAILED */
   list(query: ListQuery): Promise<Page<CampaignResource>> {
-    return listStored<CampaignEntity, CampaignResource>(this.dataSource, this.pages, query, {
+    return listResources<CampaignEntity, CampaignResource>(this.dataSource, this.pages, query, {
       name: 'campaigns',
       select: 'select * from campaigns',
       id: 'id collate "C"',
@@ -44,15 +44,15 @@ export class CampaignsService {
     });
   }
 
-  /** @throws DomainError CAMPAIGN_NOT_FOUND */
+  /** @throws ApiError CAMPAIGN_NOT_FOUND */
   async get(id: string): Promise<CampaignResource> {
     return requireFound(await this.find(this.dataSource.manager, id), 'CAMPAIGN_NOT_FOUND');
   }
 
   /**
-   * Makes or replaces a campaign.
-   * @throws DomainError PRECONDITION_FAILED, DEPENDENCY_UNAVAILABLE; VALIDATION_FAILED naming an unknown owner or
-   * unknown perks. Those that the campaign has already may have been deleted since.
+   * Creates or replaces a campaign.
+   * @throws ApiError PRECONDITION_FAILED, DEPENDENCY_UNAVAILABLE; VALIDATION_FAILED naming an unknown owner or
+   * unknown perks. Perks that the campaign already contains may have been deleted since.
    */
   async put(
     id: string,
@@ -68,7 +68,7 @@ export class CampaignsService {
     );
     const stored = await this.dataSource.transaction(async (manager) => {
       await lockRow(manager, 'campaigns', id);
-      return putStored<CampaignResource>(
+      return upsertResource<CampaignResource>(
         ifMatch,
         wanted,
         () => this.find(manager, id),
@@ -82,7 +82,7 @@ export class CampaignsService {
     return stored;
   }
 
-  /** @throws DomainError CAMPAIGN_NOT_FOUND, PRECONDITION_FAILED */
+  /** @throws ApiError CAMPAIGN_NOT_FOUND, PRECONDITION_FAILED */
   async delete(id: string, ifMatch?: string): Promise<void> {
     await this.dataSource.transaction(async (manager) => {
       await lockRow(manager, 'campaigns', id);
@@ -92,7 +92,7 @@ export class CampaignsService {
     this.campaigns.invalidate(id);
   }
 
-  /** The analytics views show the name. */
+  /** Publishes the name, which the analytics views show. */
   private async trackName(manager: EntityManager, { id, owner, name }: Campaign): Promise<void> {
     await this.tracking.trackInTransaction(manager, [
       {

@@ -14,8 +14,8 @@ export class OwnCampaignsController {
 
   @Get()
   @Header('cache-control', 'no-store')
-  @ApiOperation({ summary: 'The campaigns of the account' })
-  @ApiPage(OwnCampaignResource, 'By id')
+  @ApiOperation({ summary: 'List the campaigns of the account' })
+  @ApiPage(OwnCampaignResource, 'Ordered by id')
   listCampaigns(
     @CurrentCaller() caller: Caller,
     @Query() query: ListQuery,
@@ -25,7 +25,7 @@ export class OwnCampaignsController {
 
   @Get(':campaignId')
   @Header('cache-control', 'no-store')
-  @ApiOperation({ summary: 'One campaign of the account' })
+  @ApiOperation({ summary: 'Get one campaign of the account' })
   @ApiResponse({ status: 200, description: 'The campaign', type: OwnCampaignResource })
   @ApiProblems('CAMPAIGN_NOT_FOUND')
   getCampaign(

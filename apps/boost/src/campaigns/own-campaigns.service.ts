@@ -1,23 +1,23 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { DomainError, type Caller } from '@perkway/domain';
-import { Conditions, Pages, type ListQuery, type Page } from '@perkway/platform';
+import { ApiError, type Caller } from '@perkway/domain';
+import { Conditions, KeysetPaginator, type ListQuery, type Page } from '@perkway/platform';
 import { DataSource, Repository } from 'typeorm';
 import type { OwnCampaignResource } from './campaign.dto.js';
 import { CampaignEntity } from './campaign.entity.js';
 
-/** What an account reads of its own campaigns. Of the database, so that it sees at once what was put. */
+/** Reads an account's own campaigns. Reads from the database, so that a PUT is visible at once. */
 @Injectable()
 export class OwnCampaignsService {
   constructor(
     private readonly dataSource: DataSource,
     @InjectRepository(CampaignEntity) private readonly campaigns: Repository<CampaignEntity>,
-    private readonly pages: Pages,
+    private readonly pages: KeysetPaginator,
   ) {}
 
-  /** By id, as `collate "C"` orders them: by their characters' codes. @throws DomainError VALIDATION_FAILED */
+  /** Lists campaigns by id, in the order of `collate "C"`: by code point. @throws ApiError VALIDATION_FAILED */
   async list({ account }: Caller, query: ListQuery): Promise<Page<OwnCampaignResource>> {
-    const page = this.pages.ask<[id: string]>({ name: 'own-campaigns' }, query, account);
+    const page = this.pages.request<[id: string]>({ name: 'own-campaigns' }, query, account);
     const where = new Conditions().and`owner = ${account}`;
     if (page.after) where.and`id collate "C" > ${page.after[0]}`;
     const rows = await this.dataSource.query<CampaignEntity[]>(
@@ -25,13 +25,13 @@ export class OwnCampaignsService {
        where ${where} order by id collate "C" limit ${where.bind(page.rows)}`,
       where.parameters,
     );
-    return page.answer(rows, ({ id }) => [id], toOwnCampaign);
+    return page.respond(rows, ({ id }) => [id], toOwnCampaign);
   }
 
-  /** @throws DomainError CAMPAIGN_NOT_FOUND, also for another account's */
+  /** @throws ApiError CAMPAIGN_NOT_FOUND, also for another account's campaign */
   async get({ account }: Caller, id: string): Promise<OwnCampaignResource> {
     const campaign = await this.campaigns.findOneBy({ id, owner: account });
-    if (!campaign) throw new DomainError('CAMPAIGN_NOT_FOUND');
+    if (!campaign) throw new ApiError('CAMPAIGN_NOT_FOUND');
     return toOwnCampaign(campaign);
   }
 }

@@ -3,7 +3,7 @@ import { PerkDirectory } from '@perkway/directory';
 import {
   asTags,
   deriveJourneyId,
-  DomainError,
+  ApiError,
   invalidField,
   isTrackingDisabled,
   lastOf,
@@ -22,7 +22,10 @@ import { LRUCache } from 'lru-cache';
 import type { BoostEnv } from '../env.js';
 
 const PURPOSES: Record<Channel, OutreachPurpose> = { outreach: 'outreach-click', journey: 'journey-click' };
-/** One reward URL goes to everybody whom a message reaches, and verifying costs more than the rest. */
+/**
+ * Verified tokens are cached, because all recipients of a message share one reward URL and verifying is the most
+ * expensive step.
+ */
 const REMEMBERED_TOKENS = 10_000;
 const MAX_REMEMBERED_LENGTH = 1_000;
 
@@ -42,17 +45,17 @@ export class ClicksService {
   ) {}
 
   /**
-   * Records the click and tells where it leads. Every click counts, there is no deduplication (specification 4.3).
+   * Records the click and returns where it leads. Every click counts, without deduplication (specification 4.3).
    * A `HEAD` request records nothing.
-   * @returns the offer URL, when the click is durable
-   * @throws DomainError VALIDATION_FAILED without a token, LINK_NOT_FOUND for one that was not signed here,
-   * PERK_NOT_FOUND when the perk is gone or leads nowhere, 503 when nobody can tell
+   * @returns the offer URL, once the click is durable
+   * @throws ApiError VALIDATION_FAILED without a token, LINK_NOT_FOUND for a token that was not signed here,
+   * PERK_NOT_FOUND if the perk was deleted or has no valid URL, 503 if the catalogue is unavailable
    */
   async follow(channel: Channel, request: FastifyRequest): Promise<string> {
     const query = request.query as Query;
     const token = this.verify(channel, lastOf(query.token));
     const target = this.perks.peekTarget(token.perk) ?? (await this.perks.findTarget(token.perk));
-    if (target === undefined) throw new DomainError('PERK_NOT_FOUND');
+    if (target === undefined) throw new ApiError('PERK_NOT_FOUND');
     const isDisabled =
       query.disableTracking === undefined ? token.disableTracking : isTrackingDisabled(query.disableTracking);
     if (!isDisabled && request.method !== 'HEAD') await this.record(channel, token, query, request);
@@ -88,7 +91,7 @@ export class ClicksService {
     const known = verified.get(text);
     if (known) return known;
     const token = verifyOutreachToken(this.env.OUTREACH_SIGNING_KEYS, PURPOSES[channel], text);
-    if (!token) throw new DomainError('LINK_NOT_FOUND');
+    if (!token) throw new ApiError('LINK_NOT_FOUND');
     if (text.length <= MAX_REMEMBERED_LENGTH) verified.set(text, token);
     return token;
   }

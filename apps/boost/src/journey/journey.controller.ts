@@ -2,7 +2,7 @@ import { Body, Controller, Get, Header, HttpCode, Param, Post, Req, Res } from '
 import { ApiOperation, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { AllowQueryKey, CurrentCaller, Roles } from '@perkway/auth';
 import type { Caller } from '@perkway/domain';
-import { ApiLanguage, ApiProblems, CallerIdPipe, languageWishOf, Public } from '@perkway/platform';
+import { ApiLanguage, ApiProblems, CallerIdPipe, languagePreferenceOf, Public } from '@perkway/platform';
 import { ApiTracked } from '@perkway/tracking';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ClicksService, type Query } from '../clicks/clicks.service.js';
@@ -24,14 +24,14 @@ export class JourneyController {
   @Get('teasers/:campaignId')
   @Header('cache-control', 'no-store')
   @ApiOperation({
-    summary: 'The incentives of a campaign, without links',
-    description: 'Records nothing: a view is a pixel load or `POST /track`.',
+    summary: 'Get the incentives of a campaign, without links',
+    description: 'Records nothing; report views with a pixel or `POST /track`.',
   })
   @ApiTracked()
   @ApiLanguage()
   @ApiResponse({
     status: 200,
-    description: 'What the campaign offers',
+    description: 'The incentives',
     type: TeasersResource,
     headers: LANGUAGE_HEADERS,
   })
@@ -43,7 +43,12 @@ export class JourneyController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<TeasersResource> {
     const query = request.query as Query;
-    const { language, body } = await this.journey.teasers(caller, campaignId, query, languageWishOf(request));
+    const { language, body } = await this.journey.teasers(
+      caller,
+      campaignId,
+      query,
+      languagePreferenceOf(request),
+    );
     sayLanguage(reply, language);
     return body;
   }
@@ -52,14 +57,14 @@ export class JourneyController {
   @Get('rewards/:campaignId')
   @Header('cache-control', 'no-store')
   @ApiOperation({
-    summary: 'The incentives of a campaign, with links',
-    description: 'Records nothing. Each `click_url` carries the journey and the attributes given here.',
+    summary: 'Get the incentives of a campaign, with links',
+    description: 'Records nothing. Each `click_url` carries the journey and the attributes of this request.',
   })
   @ApiTracked()
   @ApiLanguage()
   @ApiResponse({
     status: 200,
-    description: 'What the campaign offers, with links',
+    description: 'The incentives, with links',
     type: RewardsResource,
     headers: LANGUAGE_HEADERS,
   })
@@ -71,7 +76,12 @@ export class JourneyController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<RewardsResource> {
     const query = request.query as Query;
-    const { language, body } = await this.journey.rewards(caller, campaignId, query, languageWishOf(request));
+    const { language, body } = await this.journey.rewards(
+      caller,
+      campaignId,
+      query,
+      languagePreferenceOf(request),
+    );
     sayLanguage(reply, language);
     return body;
   }
@@ -80,9 +90,9 @@ export class JourneyController {
   @Post('track/:campaignId')
   @HttpCode(202)
   @Header('cache-control', 'no-store')
-  @ApiOperation({ summary: 'Records a view or a conversion' })
+  @ApiOperation({ summary: 'Record a view or a conversion' })
   @ApiTracked()
-  @ApiResponse({ status: 202, description: 'It is durable', type: TrackedResource })
+  @ApiResponse({ status: 202, description: 'The event is stored durably', type: TrackedResource })
   @ApiProblems('PERK_IS_NOT_IN_CAMPAIGN', 'CAMPAIGN_NOT_FOUND')
   async trackJourneyEvent(
     @CurrentCaller() caller: Caller,
@@ -90,21 +100,21 @@ export class JourneyController {
     @Req() request: FastifyRequest,
     @Body() body: TrackDto,
   ): Promise<TrackedResource> {
-    return { journeyId: await this.journey.track(caller, campaignId, request.query as Query, body) };
+    return { journeyId: await this.journey.track(caller, campaignId, request, body) };
   }
 
   @Public()
   @Get('click')
   @ApiOperation({
-    summary: 'Records the click and redirects to the offer',
+    summary: 'Record the click and redirect to the offer',
     description:
-      'Every click counts. `HEAD` answers the same headers and records nothing. Errors are a page for a browser.',
+      'Every click counts. `HEAD` returns the same headers and records nothing. A browser gets errors as an HTML page.',
   })
-  @ApiQuery({ name: 'token', required: true, description: 'From a click_url' })
+  @ApiQuery({ name: 'token', required: true, description: 'The token from a click_url' })
   @ApiTracked()
   @ApiResponse({
     status: 302,
-    description: 'To the current offer of the perk',
+    description: 'Redirect to the current offer of the perk',
     headers: {
       Location: { schema: { type: 'string', format: 'uri' }, example: 'https://shop.example/welcome' },
       'Cache-Control': { schema: { type: 'string' }, example: 'no-store' },

@@ -5,7 +5,7 @@ import { IsIn, IsNumber, Max, Min, ValidateBy, ValidateIf } from 'class-validato
 
 const EVENTS = ['teaser_view', 'reward_view', 'conversion'] as const;
 const MAX_EXTERNAL_ID = 255;
-/** Far above any order, and far below where sums of doubles lose cents. */
+/** Far above any order value, and far below where sums of doubles lose cents. */
 const MAX_VALUE = 1e12;
 
 const IsCurrencyCode = () =>
@@ -13,7 +13,7 @@ const IsCurrencyCode = () =>
     name: 'isCurrencyCode',
     validator: {
       validate: isCurrency,
-      defaultMessage: () => '$property must be an upper-case ISO 4217 code, which a value needs',
+      defaultMessage: () => '$property must be an upper-case ISO 4217 code; it is required with a value',
     },
   });
 
@@ -24,7 +24,7 @@ export class TrackDto {
   event: (typeof EVENTS)[number];
 
   @ApiProperty({
-    description: 'Without one it follows from the campaign',
+    description: 'If missing, it is derived from the campaign',
     example: 'r-4711',
   })
   @IsOmittable()
@@ -43,7 +43,7 @@ export class TrackDto {
     type: Number,
     minimum: -MAX_VALUE,
     maximum: MAX_VALUE,
-    description: 'Of a conversion',
+    description: 'Value of a conversion',
     example: 129.9,
   })
   @IsOmittable()
@@ -57,7 +57,7 @@ export class TrackDto {
     required: false,
     nullable: true,
     pattern: '^[A-Z]{3}$',
-    description: 'Of the value, ISO 4217. A conversion with a value needs it',
+    description: 'Currency of the value, ISO 4217. Required for a conversion with a value',
     example: 'EUR',
   })
   @ValidateIf(
@@ -67,8 +67,7 @@ export class TrackDto {
   currency?: string | null;
 
   @ApiProperty({
-    description:
-      "The client's own id of a conversion: within an account each counts once, however often it is sent",
+    description: "The client's own id of a conversion. Conversions with the same id count once per account",
     example: 'order-90210',
   })
   @IsOmittable()
@@ -78,7 +77,7 @@ export class TrackDto {
 
 @ApiSchema({ name: 'Tracked' })
 export class TrackedResource {
-  @ApiProperty({ description: 'As given, or the one that follows from the campaign', example: 'r-4711' })
+  @ApiProperty({ description: 'The given journey, or the one derived from the campaign', example: 'r-4711' })
   journeyId: string;
 }
 
@@ -113,7 +112,7 @@ export class RewardResource extends TeaserResource {
   coupon?: string;
   @ApiProperty({
     format: 'uri',
-    description: 'Carries the journey and the attributes given',
+    description: 'Carries the journey and the attributes of the request',
     example: 'https://boost.example.com/click?token=AQJrMVsi...',
   })
   click_url: string;
@@ -122,7 +121,7 @@ export class RewardResource extends TeaserResource {
 class JourneyResource {
   @ApiProperty({ example: 'ostervale-spring-travel' })
   campaignId: string;
-  @ApiProperty({ description: 'As given, or the one that follows from the campaign', example: 'r-4711' })
+  @ApiProperty({ description: 'The given journey, or the one derived from the campaign', example: 'r-4711' })
   journeyId: string;
 }
 
@@ -130,7 +129,7 @@ class JourneyResource {
 export class TeasersResource extends JourneyResource {
   @ApiProperty({
     type: [TeaserResource],
-    description: 'In the order of the campaign; perks that are gone are left out',
+    description: 'In the order of the campaign, without deleted perks',
   })
   incentives: TeaserResource[];
 }
@@ -139,7 +138,7 @@ export class TeasersResource extends JourneyResource {
 export class RewardsResource extends JourneyResource {
   @ApiProperty({
     type: [RewardResource],
-    description: 'In the order of the campaign; perks that are gone are left out',
+    description: 'In the order of the campaign, without deleted perks',
   })
   incentives: RewardResource[];
 }

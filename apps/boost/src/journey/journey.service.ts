@@ -3,24 +3,27 @@ import { PerkDirectory } from '@perkway/directory';
 import {
   asTags,
   deriveJourneyId,
-  DomainError,
+  ApiError,
+  invalidFields,
   isTrackingDisabled,
   negotiateLanguage,
   readCustomAttributes,
   readJourneyId,
   TRACKING_EVENT_VERSION,
   type Caller,
-  type LanguageWish,
+  type LanguagePreference,
   type ResolvedPerk,
-  type TrackingEvent,
 } from '@perkway/domain';
 import { ENV } from '@perkway/platform';
 import { signOutreachToken } from '@perkway/signing';
-import { newEventId, TrackingService } from '@perkway/tracking';
+import { classifyTraffic, newEventId, TrackingService } from '@perkway/tracking';
+import type { FastifyRequest } from 'fastify';
+import { createHmac } from 'node:crypto';
 import type { Campaign } from '../campaigns/campaign.js';
 import { CampaignDirectory } from '../campaigns/campaign-directory.js';
 import type { Query } from '../clicks/clicks.service.js';
 import type { BoostEnv } from '../env.js';
+import { CampaignViewsService, viewRequestOf } from '../views/campaign-views.service.js';
 import type {
   RewardResource,
   RewardsResource,
@@ -30,12 +33,14 @@ import type {
 } from './journey.dto.js';
 
 interface Localized<Body> {
-  /** Of the texts, in canonical form; undefined where there are none. */
+  /** Canonical language tag of the texts; undefined if there are no texts. */
   language: string | undefined;
   body: Body;
 }
 
-/** What a client's own pages show of a campaign, and what they report back. */
+const CONVERSION_ID_BYTES = 18;
+
+/** Serves what a client's own pages show of a campaign, and records what they report. */
 @Injectable()
 export class JourneyService {
   constructor(
@@ -43,21 +48,22 @@ export class JourneyService {
     private readonly campaigns: CampaignDirectory,
     private readonly perks: PerkDirectory,
     private readonly tracking: TrackingService,
+    private readonly views: CampaignViewsService,
   ) {}
 
   /**
-   * Records nothing: views are pixel loads and `track`.
+   * Returns the incentives without links. Records nothing; pixels and `track` record views.
    * @param wish the language of the texts
-   * @throws DomainError CAMPAIGN_NOT_FOUND, 503
+   * @throws ApiError CAMPAIGN_NOT_FOUND, 503
    */
   async teasers(
     caller: Caller,
     campaignId: string,
     query: Query,
-    wish: LanguageWish,
+    preference: LanguagePreference,
   ): Promise<Localized<TeasersResource>> {
     const campaign = await this.campaigns.ofCaller(caller, campaignId);
-    const { language, perks } = await this.incentives(campaign, wish);
+    const { language, perks } = await this.incentives(campaign, preference);
     return {
       language,
       body: {
@@ -68,15 +74,17 @@ export class JourneyService {
     };
   }
 
-  /** As `teasers`, with what is needed to redeem, and click URLs that carry the journey and the attributes given. */
+  /**
+   * Like `teasers`, plus redemption details and click URLs that carry the journey and the attributes of the request.
+   */
   async rewards(
     caller: Caller,
     campaignId: string,
     query: Query,
-    wish: LanguageWish,
+    preference: LanguagePreference,
   ): Promise<Localized<RewardsResource>> {
     const campaign = await this.campaigns.ofCaller(caller, campaignId);
-    const { language, perks } = await this.incentives(campaign, wish);
+    const { language, perks } = await this.incentives(campaign, preference);
     const journeyId = readJourneyId(query.journeyId) ?? deriveJourneyId(campaignId);
     const carried = {
       account: caller.account,
@@ -99,30 +107,72 @@ export class JourneyService {
   }
 
   /**
-   * Records what the client reports; there is no budget. A conversion with an `externalId` counts once per account.
-   * @returns the journey it was recorded for, when it is durable
-   * @throws DomainError CAMPAIGN_NOT_FOUND, PERK_IS_NOT_IN_CAMPAIGN
+   * Records what the client reports. Reports with a server's key are trusted and not limited. A JOURNEY key is public,
+   * so its
+   * reports are classified like pixel loads, its views share the limit of pixels, and it cannot send the value of a
+   * conversion.
+   * A conversion with an `externalId` counts once per account, separately for servers and public keys.
+   * @returns the journey it was recorded for, once the event is durable
+   * @throws ApiError VALIDATION_FAILED, CAMPAIGN_NOT_FOUND, PERK_IS_NOT_IN_CAMPAIGN
    */
-  async track(caller: Caller, campaignId: string, query: Query, body: TrackDto): Promise<string> {
+  async track(caller: Caller, campaignId: string, request: FastifyRequest, body: TrackDto): Promise<string> {
+    const isPublic = caller.role === 'JOURNEY';
+    if (isPublic) refuseWorth(body);
+    const view = viewRequestOf(request);
+    const { query } = view;
     const campaign = await this.campaigns.ofCaller(caller, campaignId);
     const perk = body.perkId ?? undefined;
     if (perk !== undefined && !campaign.incentives.includes(perk))
-      throw new DomainError('PERK_IS_NOT_IN_CAMPAIGN');
+      throw new ApiError('PERK_IS_NOT_IN_CAMPAIGN');
     const journey = body.journeyId ?? readJourneyId(query.journeyId) ?? deriveJourneyId(campaignId);
-    if (!isTrackingDisabled(query.disableTracking))
-      await this.tracking.track(toEvent(campaign, journey, query, body));
+    if (isTrackingDisabled(query.disableTracking)) return journey;
+    const { event: type } = body;
+    const externalId = type === 'conversion' ? (body.externalId ?? undefined) : undefined;
+    const common = {
+      v: TRACKING_EVENT_VERSION,
+      id: externalId === undefined ? newEventId() : this.conversionId(campaign.owner, externalId, isPublic),
+      account: campaign.owner,
+      at: view.at,
+      campaign: campaign.id,
+      journey,
+      ...(perk === undefined ? {} : { perk }),
+      ...asTags(readCustomAttributes(query)),
+    } as const;
+    if (type === 'conversion')
+      await this.tracking.track({
+        ...common,
+        type,
+        ...(body.value != null ? { value: body.value } : {}),
+        ...(body.currency != null ? { currency: body.currency } : {}),
+        ...(externalId === undefined ? {} : { externalId }),
+        ...(isPublic ? { traffic: classifyTraffic(view.headers) } : {}),
+      });
+    else if (isPublic)
+      await this.views.record(campaign, view, { type, journey, channel: 'journey', ...(perk && { perk }) });
+    else await this.tracking.track({ ...common, type, channel: 'journey' });
     return journey;
   }
 
-  /** The perks that there are, in the order of the campaign, in the first wanted language that any of them has. */
+  /**
+   * Returns the event id of a conversion with an external id. Repeated reports have the same id, so analytics and the feed
+   * store the conversion under one id, whichever report they read first. Keyed, because external ids can be guessed.
+   */
+  private conversionId(account: string, externalId: string, isPublic: boolean): string {
+    return createHmac('sha256', this.env.PIXEL_HASH_KEY)
+      .update(JSON.stringify(['conversion', account, isPublic, externalId]))
+      .digest()
+      .toString('base64url', 0, CONVERSION_ID_BYTES);
+  }
+
+  /** Returns the existing perks in the order of the campaign, in the first wanted language that any of them has. */
   private async incentives(
     { incentives }: Campaign,
-    wish: LanguageWish,
+    preference: LanguagePreference,
   ): Promise<{ language?: string; perks: [string, ResolvedPerk][] }> {
     const original = await this.find(incentives);
     const standard = original[0]?.[1].language;
     if (standard === undefined) return { perks: original };
-    const language = negotiateLanguage(wish, (tag) => languageOf(original, tag), standard);
+    const language = negotiateLanguage(preference, (tag) => languageOf(original, tag), standard);
     if (language === standard) return { language, perks: original };
     return {
       language,
@@ -141,7 +191,7 @@ export class JourneyService {
   }
 }
 
-/** The canonical form of a lower-case tag, if one of the perks is translated into it. */
+/** Returns the canonical form of a lower-case tag if one of the perks has a translation for it. */
 function languageOf(perks: [string, ResolvedPerk][], tag: string): string | undefined {
   for (const [, { languages }] of perks)
     for (const language of languages) if (language.toLowerCase() === tag) return language;
@@ -156,23 +206,11 @@ const toTeaser = (perkId: string, { title, callout, description, media }: Resolv
   media,
 });
 
-function toEvent(campaign: Campaign, journey: string, query: Query, body: TrackDto): TrackingEvent {
-  const common = {
-    v: TRACKING_EVENT_VERSION,
-    id: newEventId(),
-    account: campaign.owner,
-    at: Date.now(),
-    campaign: campaign.id,
-    journey,
-    ...(body.perkId != null ? { perk: body.perkId } : {}),
-    ...asTags(readCustomAttributes(query)),
-  } as const;
-  if (body.event !== 'conversion') return { ...common, type: body.event, channel: 'journey' };
-  return {
-    ...common,
-    type: 'conversion',
-    ...(body.value != null ? { value: body.value } : {}),
-    ...(body.currency != null ? { currency: body.currency } : {}),
-    ...(body.externalId != null ? { externalId: body.externalId } : {}),
-  };
+/** @throws ApiError VALIDATION_FAILED */
+function refuseWorth(body: TrackDto): void {
+  const given = (['value', 'currency'] as const).filter((field) => body[field] != null);
+  if (given.length === 0) return;
+  const message =
+    'requires a key of role USER, because a JOURNEY key is public and anybody could send any value';
+  throw invalidFields(given.map((field) => ({ field, message })));
 }

@@ -1,11 +1,11 @@
 import type { FastifyReply } from 'fastify';
 
 export const LANGUAGE_HEADERS = {
-  'Content-Language': { description: 'The language of the texts', schema: { type: 'string' as const } },
+  'Content-Language': { description: 'Language of the texts', schema: { type: 'string' as const } },
   Vary: { description: '`Accept-Language`', schema: { type: 'string' as const } },
 };
 
-/** An answer to a web site also depends on which one it is. */
+/** Sets Content-Language, and adds Accept-Language to a Vary that CORS may have set. */
 export function sayLanguage(reply: FastifyReply, language: string | undefined): void {
   const vary = reply.getHeader('vary');
   void reply.header('vary', vary === undefined ? 'Accept-Language' : `${String(vary)}, Accept-Language`);

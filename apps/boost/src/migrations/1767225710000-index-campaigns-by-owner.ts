@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** An account lists its own campaigns by id. */
+/** Adds the index for listing an account's own campaigns by id. */
 export class IndexCampaignsByOwner1767225710000 implements MigrationInterface {
   readonly name = 'IndexCampaignsByOwner1767225710000';
 

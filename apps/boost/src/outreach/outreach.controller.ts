@@ -13,13 +13,13 @@ import { PixelUrlsService } from './pixel-urls.service.js';
 import { PixelsService } from './pixels.service.js';
 import { RewardUrlsService } from './reward-urls.service.js';
 
-/** Not checked: a pixel of no campaign is an image like any other. */
+/** Not validated, because the pixel of an unknown campaign is an image, too. */
 const ApiCampaign = () => ApiParam({ name: 'campaignId', schema: { type: 'string' } });
 const ApiPixel = () =>
   ApiResponse({
     status: 200,
     description:
-      'The image, whatever happens. At most one view per second, campaign and source IP is counted, of both pixels together',
+      'Always the image. Both pixels together count at most one view per second, campaign and source IP',
     headers: { 'Cache-Control': { schema: { type: 'string' }, example: 'no-store' } },
     content: {
       'image/png': {
@@ -46,8 +46,8 @@ export class OutreachController {
   @AllowQueryKey()
   @Get('campaign/:campaignId/reward-url')
   @ApiOperation({
-    summary: 'A tracked URL for a perk of the campaign',
-    description: 'Parameters given here travel in the URL; the same parameters of a click win over them.',
+    summary: 'Create a tracked URL for a perk of the campaign',
+    description: 'The URL carries the parameters given here; the same parameters on a click take precedence.',
   })
   @ApiQuery({
     name: 'perkId',
@@ -83,12 +83,12 @@ export class OutreachController {
   @Get('campaign/:campaignId/pixel-urls')
   @Header('cache-control', 'no-store')
   @ApiOperation({
-    summary: 'The addresses of both pixels of the campaign',
+    summary: 'Get the URLs of both pixels of the campaign',
     description:
-      'Parameters given here stand in the addresses, ready for the `src` of an image. Records nothing.',
+      'The URLs carry the parameters given here and can be used as the `src` of an image. Records nothing.',
   })
   @ApiTracked()
-  @ApiResponse({ status: 200, description: 'The addresses', type: PixelUrlsResource })
+  @ApiResponse({ status: 200, description: 'The URLs', type: PixelUrlsResource })
   @ApiProblems('VALIDATION_FAILED', 'CAMPAIGN_NOT_FOUND')
   getPixelUrls(
     @CurrentCaller() caller: Caller,
@@ -101,15 +101,15 @@ export class OutreachController {
   @Public()
   @Get('click')
   @ApiOperation({
-    summary: 'Records the click and redirects to the offer',
+    summary: 'Record the click and redirect to the offer',
     description:
-      'Every click counts. `HEAD` answers the same headers and records nothing. Errors are a page for a browser.',
+      'Every click counts. `HEAD` returns the same headers and records nothing. A browser gets errors as an HTML page.',
   })
-  @ApiQuery({ name: 'token', required: true, description: 'From the reward URL' })
+  @ApiQuery({ name: 'token', required: true, description: 'The token from the reward URL' })
   @ApiTracked()
   @ApiResponse({
     status: 302,
-    description: 'To the current offer of the perk',
+    description: 'Redirect to the current offer of the perk',
     headers: {
       Location: { schema: { type: 'string', format: 'uri' }, example: 'https://shop.example/welcome' },
       'Cache-Control': { schema: { type: 'string' }, example: 'no-store' },
@@ -122,7 +122,7 @@ export class OutreachController {
 
   @Public()
   @Get('campaign/:campaignId/tracking-pixel/teaser')
-  @ApiOperation({ summary: 'Records a teaser view' })
+  @ApiOperation({ summary: 'Record a teaser view' })
   @ApiProduces('image/png')
   @ApiCampaign()
   @ApiTracked()
@@ -134,7 +134,7 @@ export class OutreachController {
 
   @Public()
   @Get('campaign/:campaignId/tracking-pixel/reward')
-  @ApiOperation({ summary: 'Records a reward view' })
+  @ApiOperation({ summary: 'Record a reward view' })
   @ApiProduces('image/png')
   @ApiCampaign()
   @ApiTracked()

@@ -9,5 +9,5 @@ export const PIXEL_HEADERS = {
   'cache-control': 'no-store',
 };
 
-/** The paths of both pixels, whatever stands where the campaign id should be. */
+/** Matches the paths of both pixels, whatever the campaign id. */
 export const PIXEL_PATH = /^\/outreach\/campaign\/[^/?]*\/tracking-pixel\/(?:teaser|reward)(?:\?|$)/;

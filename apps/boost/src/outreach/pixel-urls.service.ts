@@ -15,9 +15,10 @@ export class PixelUrlsService {
   ) {}
 
   /**
-   * The addresses of both pixels with the journey, the attributes and `disableTracking` as given; what a pixel would
-   * drop is dropped here. Records nothing.
-   * @throws DomainError VALIDATION_FAILED, CAMPAIGN_NOT_FOUND
+   * Returns the URLs of both pixels with the given journey, attributes and `disableTracking`, leaving out values that a
+   * pixel
+   * would ignore. Records nothing.
+   * @throws ApiError VALIDATION_FAILED, CAMPAIGN_NOT_FOUND
    */
   async make(caller: Caller, campaignId: string, query: Query): Promise<PixelUrlsResource> {
     const { id } = await this.campaigns.ofCaller(caller, campaignId);

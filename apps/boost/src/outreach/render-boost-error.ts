@@ -4,11 +4,11 @@ import { PIXEL, PIXEL_HEADERS, PIXEL_PATH } from './pixel-image.js';
 const CLICK_PATH = /^\/(?:outreach\/)?click(?:\?|$)/;
 
 /**
- * A pixel stands in somebody's message, so it is an image whatever happens. A click that leads nowhere is a page for a
- * browser. The rest is problem details.
+ * Renders errors: a pixel stays an image, because it is embedded in a message; a browser gets a page for a dead link;
+ * everything else is problem details.
  */
 export const renderBoostError: ErrorRenderer = (error, requestId, asked) => {
-  // Neither is sent anything by a message or a browser.
+  // Neither case comes from a message or a link.
   if (!asked || error.code === 'METHOD_NOT_ALLOWED') return renderProblem(error, requestId);
   const { address, accept } = asked;
   if (PIXEL_PATH.test(address))

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import {
-  DomainError,
+  ApiError,
   invalidField,
   isTrackingDisabled,
   lastOf,
@@ -10,6 +10,7 @@ import {
 } from '@perkway/domain';
 import { ENV, requireCallerId } from '@perkway/platform';
 import { signOutreachToken } from '@perkway/signing';
+import { PerkDirectory } from '@perkway/directory';
 import { CampaignDirectory } from '../campaigns/campaign-directory.js';
 import type { Query } from '../clicks/clicks.service.js';
 import type { BoostEnv } from '../env.js';
@@ -20,19 +21,22 @@ export class RewardUrlsService {
   constructor(
     @Inject(ENV) private readonly env: BoostEnv,
     private readonly campaigns: CampaignDirectory,
+    private readonly perks: PerkDirectory,
   ) {}
 
   /**
-   * The tracked URL of a perk in a campaign. Attributes, journey and `disableTracking` given here travel in it; a
-   * click's own parameters win over them.
-   * @throws DomainError VALIDATION_FAILED, CAMPAIGN_NOT_FOUND, PERK_IS_NOT_IN_CAMPAIGN
+   * Returns the tracked URL of a perk in a campaign. It carries the given attributes, journey and `disableTracking`;
+   * the
+   * parameters of a click take precedence.
+   * @throws ApiError VALIDATION_FAILED, CAMPAIGN_NOT_FOUND, PERK_IS_NOT_IN_CAMPAIGN
    */
   async make(caller: Caller, campaignId: string, query: Query): Promise<string> {
     const given = lastOf(query.perkId);
     if (given === undefined || given === '') throw invalidField('perkId', 'is missing');
     const perk = requireCallerId(given, 'perkId');
     const campaign = await this.campaigns.ofCaller(caller, campaignId);
-    if (!campaign.incentives.includes(perk)) throw new DomainError('PERK_IS_NOT_IN_CAMPAIGN');
+    if (!campaign.incentives.includes(perk) || !(await this.leadsSomewhere(perk)))
+      throw new ApiError('PERK_IS_NOT_IN_CAMPAIGN');
     const token = signOutreachToken(this.env.OUTREACH_SIGNING_KEYS, 'outreach-click', {
       account: campaign.owner,
       campaign: campaign.id,
@@ -42,5 +46,20 @@ export class RewardUrlsService {
       disableTracking: isTrackingDisabled(query.disableTracking),
     });
     return requireUsableLength(`${this.env.BOOST_URL}/outreach/click?token=${token}`);
+  }
+
+  /**
+   * Returns false for a deleted perk, which a campaign may still contain. Assumes that the perk exists while the
+   * catalogue is
+   * unavailable.
+   */
+  private async leadsSomewhere(perk: string): Promise<boolean> {
+    if (this.perks.peekTarget(perk) !== undefined) return true;
+    try {
+      return (await this.perks.findTarget(perk)) !== undefined;
+    } catch (error) {
+      if (error instanceof ApiError && error.code === 'DEPENDENCY_UNAVAILABLE') return true;
+      throw error;
+    }
   }
 }

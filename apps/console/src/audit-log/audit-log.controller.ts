@@ -13,10 +13,10 @@ export class AuditLogController {
   @Get()
   @Header('cache-control', 'no-store')
   @ApiOperation({
-    summary: 'Who changed what in the console',
-    description: 'An operator sees all of it, others what their account has changed.',
+    summary: 'Changes made through the console',
+    description: 'Operators see all changes, others those of their account.',
   })
-  @ApiPage(AuditEntry, 'The latest first')
+  @ApiPage(AuditEntry, 'Newest first')
   listAuditLog(@CurrentSession() session: Session, @Query() query: ListQuery): Promise<Page<AuditEntry>> {
     return this.log.list(session, query);
   }

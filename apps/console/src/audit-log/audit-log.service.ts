@@ -1,54 +1,63 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { LOGGER, Pages, type ListQuery, type Page } from '@perkway/platform';
+import { LOGGER, KeysetPaginator, type ListQuery, type Page } from '@perkway/platform';
 import type { Logger } from 'pino';
 import { DataSource } from 'typeorm';
 import { nameOf, type Session } from '../sessions/session.js';
 import type { AuditEntry } from './audit-entry.dto.js';
 
-/** A change that somebody is about to make. */
+/** A change about to be made. */
 export interface Change {
-  /** The method of the call. */
+  /** HTTP method of the call. */
   action: string;
-  /** The host that is called; `console` for what the console does itself. */
+  /** The called host; `console` for changes in the console itself. */
   host: string;
   path: string;
   before: unknown;
 }
 
-/** What no row may hold, whatever it is called in. */
-const SECRETS = /^(?:key|api_?key|token|reward_link|codes?|pin|pins|secret|url|coupon)$/i;
+/** Members that hold secrets, at any depth. */
+const SECRETS = /^(?:key|api_?key|token|reward_link|codes?|pin|pins|secret|coupon)$/i;
 
-/** Whom something was made for: the log is for ever, and nobody could be erased from it. */
+/** Members that identify recipients. Log rows are permanent, so an erasure could not remove them later. */
 const PERSONAL = /^(?:journey_?id|customer_?id|references?)$/i;
 
-/** Without what would let whoever reads the log do something, and without recipients. */
+/** Removes secrets and the identifiers of recipients. */
 export function withoutSecrets(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutSecrets);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
     Object.entries(value)
       .filter(([name]) => !SECRETS.test(name) && !PERSONAL.test(name))
-      .map(([name, member]) => [name, withoutSecrets(member)]),
+      .map(([name, member]) => [
+        name,
+        name.toLowerCase() === 'url' ? originOf(member) : withoutSecrets(member),
+      ]),
   );
 }
+
+/** Where a URL leads; the rest of it may be a secret. */
+const originOf = (url: unknown): string | null =>
+  typeof url === 'string' && URL.canParse(url) ? new URL(url).origin : null;
 
 interface Row extends Omit<AuditEntry, 'at'> {
   at: Date;
 }
 
 /**
- * Who changed what. An entry is written before the change and its outcome after it, both for good: the database lets nobody
- * change or delete a row. One without an outcome tells that nobody knows whether the change was made.
+ * Records changes. An entry is written before the change and its outcome after it; a trigger rejects updates and
+ * deletes. An entry without an outcome means that it is unknown whether the change was made.
  */
 @Injectable()
 export class AuditLog {
   constructor(
     private readonly dataSource: DataSource,
-    private readonly pages: Pages,
+    private readonly pages: KeysetPaginator,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** Writes down the change, makes it, and writes down what became of it. No change is made that cannot be written down. */
+  /**
+   * Writes the entry, makes the change, and writes its outcome. If the entry cannot be written, the change is not made.
+   */
   async record<T>(
     session: Session,
     { action, host, path, before }: Change,
@@ -80,23 +89,23 @@ export class AuditLog {
         JSON.stringify(withoutSecrets(after ?? null)),
       ])
       .catch((err: unknown) =>
-        this.logger.error({ err, entry: id }, 'the outcome of a change was not written down'),
+        this.logger.error({ err, entry: id }, 'could not write the outcome of a change to the audit log'),
       );
     return made;
   }
 
-  /** The latest first: all of them for an operator, those of the account for its people. */
+  /** Lists entries, newest first: all for an operator, otherwise those of the account's USER sessions. */
   async list({ account, role }: Session, query: ListQuery): Promise<Page<AuditEntry>> {
-    const page = this.pages.ask<[id: string]>({ name: 'audit-log' }, query, account);
+    const page = this.pages.request<[id: string]>({ name: 'audit-log' }, query, account);
     const rows = await this.dataSource.query<Row[]>(
       `select e.id, e.at, e.account_id, e.key_id, e.email as person, e.actor, e.action, e.host, e.path, o.status,
          e.before, o.after
        from audit_entries e left join audit_outcomes o on o.entry_id = e.id
-       where ($1::text is null or e.account_id = $1) and ($2::bigint is null or e.id < $2)
+       where ($1::text is null or (e.account_id = $1 and e.role <> 'ADMIN')) and ($2::bigint is null or e.id < $2)
        order by e.id desc limit $3`,
       [role === 'ADMIN' ? null : account, page.after?.[0] ?? null, page.rows],
     );
-    return page.answer(
+    return page.respond(
       rows,
       ({ id }) => [id],
       (row) => ({ ...row, at: row.at.toISOString() }),

@@ -1,12 +1,13 @@
 import { Controller } from '@nestjs/common';
 import { Payload } from '@nestjs/microservices';
 import { ERASE, type ErasedPart, type Erasure } from '@perkway/domain';
-import { Answers } from '@perkway/platform';
+import { RpcHandler } from '@perkway/platform';
+import { LRUCache } from 'lru-cache';
 import { DataSource } from 'typeorm';
 
 /**
- * A job knows recipients by the references that somebody gave it, and no journeys. Its digest could be guessed at, so it
- * goes with them: an empty one is that of any request.
+ * Jobs store recipients only as references. The digest goes too, because the reference could be guessed from it; an
+ * empty digest matches any request.
  */
 const ERASE_REFERENCE = `
   with rows as (
@@ -15,13 +16,34 @@ const ERASE_REFERENCE = `
   )
   update link_jobs set request_digest = '' where id in (select job_id from rows)`;
 
+/**
+ * Is a batch still running that started before the erasure? It may hold the reference in memory and create a link with
+ * it.
+ */
+const TURNS = `
+  select clock_timestamp()::text as now, exists (
+    select from link_jobs
+    where account_id = $1 and leased_until > now() and turn_at <= coalesce($2::timestamptz, clock_timestamp())
+  ) as open`;
+const REMEMBERED = 10_000;
+
 @Controller()
 export class ErasuresController {
+  /** When this process erased the references, in database time, by erasure and round. */
+  private readonly erasedAt = new LRUCache<string, string>({ max: REMEMBERED });
+
   constructor(private readonly dataSource: DataSource) {}
 
-  @Answers(ERASE.console)
-  async erase(@Payload() { account, kind, value }: Erasure): Promise<ErasedPart> {
-    if (kind === 'customer_id') await this.dataSource.query(ERASE_REFERENCE, [account, value]);
-    return { isDone: true };
+  @RpcHandler(ERASE.console)
+  async erase(@Payload() { id, round, account, kind, value }: Erasure): Promise<ErasedPart> {
+    if (kind !== 'customer_id') return { isDone: true };
+    await this.dataSource.query(ERASE_REFERENCE, [account, value]);
+    const key = `${id}/${round}`;
+    const [turns] = await this.dataSource.query<[{ now: string; open: boolean }]>(TURNS, [
+      account,
+      this.erasedAt.get(key) ?? null,
+    ]);
+    if (!this.erasedAt.has(key)) this.erasedAt.set(key, turns.now);
+    return { isDone: !turns.open };
   }
 }

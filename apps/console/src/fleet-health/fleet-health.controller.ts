@@ -12,8 +12,8 @@ export class FleetHealthController {
 
   @Get()
   @Header('cache-control', 'no-store')
-  @ApiOperation({ summary: 'How the fleet is, for operators' })
-  @ApiResponse({ status: 200, description: 'As it is now', type: FleetHealthDto })
+  @ApiOperation({ summary: 'Health of the fleet, for operators' })
+  @ApiResponse({ status: 200, description: 'The current state', type: FleetHealthDto })
   getHealth(): Promise<FleetHealthDto> {
     return this.health.look();
   }

@@ -6,11 +6,16 @@ class AppHealthDto {
   name: string;
   @ApiProperty({
     enum: ['up', 'degraded', 'down'],
-    description: 'degraded: it answers that it is not ready; down: it does not answer',
+    description: 'degraded: it responds that it is not ready; down: it does not respond',
     example: 'up',
   })
   state: 'up' | 'degraded' | 'down';
-  @ApiProperty({ type: 'integer', nullable: true, description: 'Until it said so', example: 3 })
+  @ApiProperty({
+    type: 'integer',
+    nullable: true,
+    description: 'Response time of the readiness check',
+    example: 3,
+  })
   latency_ms: number | null;
 }
 
@@ -18,9 +23,9 @@ class AppHealthDto {
 class OutboxDto {
   @ApiProperty({ example: 'links' })
   app: string;
-  @ApiProperty({ type: 'integer', description: 'Events that are in its memory only', example: 0 })
+  @ApiProperty({ type: 'integer', description: 'Events that are only in its memory', example: 0 })
   buffered: number;
-  @ApiProperty({ description: 'Age of the oldest event that waits in its outbox; 0: none does', example: 0 })
+  @ApiProperty({ description: 'Age of the oldest event in its outbox; 0 if the outbox is empty', example: 0 })
   oldest_seconds: number;
 }
 
@@ -30,9 +35,9 @@ class ConsumerDto {
   stream: string;
   @ApiProperty({ example: 'analytics-query' })
   name: string;
-  @ApiProperty({ type: 'integer', description: 'Events that it has not been given', example: 0 })
+  @ApiProperty({ type: 'integer', description: 'Events not yet delivered to it', example: 0 })
   pending: number;
-  @ApiProperty({ type: 'integer', description: 'Events that it has not stored yet', example: 0 })
+  @ApiProperty({ type: 'integer', description: 'Events delivered to it but not yet stored', example: 0 })
   ack_pending: number;
 }
 
@@ -45,7 +50,7 @@ export class FleetHealthDto {
   @ApiProperty({
     type: 'integer',
     nullable: true,
-    description: 'Events that could not be stored; null while the broker does not answer',
+    description: 'Events that could not be stored; null while the broker does not respond',
     example: 0,
   })
   dead_letters: number | null;

@@ -4,9 +4,9 @@ import { NatsService } from '@perkway/platform';
 import { FleetAddresses } from '../fleet/fleet-addresses.js';
 import type { FleetHealthDto } from './fleet-health.dto.js';
 
-const PATIENCE_MS = 2_000;
+const TIMEOUT_MS = 2_000;
 
-/** What the apps and the broker say of themselves. */
+/** Collects the health of the apps and the broker. */
 @Injectable()
 export class FleetHealthService {
   constructor(
@@ -30,8 +30,8 @@ export class FleetHealthService {
   }
 
   private async lookAtBroker(): Promise<Pick<FleetHealthDto, 'dead_letters' | 'consumers'>> {
-    if (!this.nats.current) throw new Error('no broker yet');
-    const manager = await this.nats.manager(PATIENCE_MS);
+    if (!this.nats.current) throw new Error('not connected to the broker yet');
+    const manager = await this.nats.manager(TIMEOUT_MS);
     const [dead, consumer] = await Promise.all([
       manager.streams.info(TRACKING_DEAD_STREAM),
       manager.consumers.info(TRACKING_STREAM, TRACKING_CONSUMER),
@@ -50,16 +50,17 @@ export class FleetHealthService {
   }
 }
 
-const ask = (url: string): Promise<Response> => fetch(url, { signal: AbortSignal.timeout(PATIENCE_MS) });
+const sendRequest = (url: string): Promise<Response> =>
+  fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
 
 async function lookAt({ name, url }: { name: string; url: string }) {
   const began = performance.now();
   try {
-    const ready = await ask(`${url}/readyz`);
+    const ready = await sendRequest(`${url}/readyz`);
     await ready.body?.cancel();
     const latency_ms = Math.round(performance.now() - began);
-    const metrics = await ask(`${url}/metrics`)
-      .then((answer) => (answer.ok ? answer.text() : ''))
+    const metrics = await sendRequest(`${url}/metrics`)
+      .then((response) => (response.ok ? response.text() : ''))
       .catch(() => '');
     return {
       name,
@@ -73,7 +74,7 @@ async function lookAt({ name, url }: { name: string; url: string }) {
   }
 }
 
-/** Of a gauge without labels but those of the process. */
+/** Reads a gauge that has no labels of its own. */
 function valueIn(metrics: string, name: string): number | undefined {
   const found = new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, 'm').exec(metrics);
   return found ? Number(found[1]) : undefined;

@@ -2,38 +2,39 @@ import { Inject, Injectable } from '@nestjs/common';
 import { ENV } from '@perkway/platform';
 import type { ConsoleEnv } from '../env.js';
 
-/** The hosts of the fleet that have an API, as the console calls them, and the apps that answer. */
+/** The hosts with an API, by the console's name for them, and the apps that serve them. */
 export const HOSTS = {
   perks: { app: 'perks', url: 'PERKS_URL', away: 'The perk service' },
   boost: { app: 'boost', url: 'BOOST_URL', away: 'Boost' },
   gift: { app: 'gift-cards', url: 'GIFT_URL', away: 'The gift-card service' },
   token: { app: 'token-issuer', url: 'TOKEN_URL', away: 'The token service' },
   query: { app: 'analytics-query', url: 'QUERY_URL', away: 'The query host' },
+  events: { app: 'events', url: 'EVENTS_URL', away: 'The event service' },
 } as const;
 export type Host = keyof typeof HOSTS;
 
-/** Those that are only looked after. */
+/** Apps that the console only monitors. */
 const OTHERS = { links: 'LINKS_URL', 'allocation-page': 'REWARDS_URL' } as const;
-/** A part of an app that a deployment may run by itself; the local stack has it in the app. */
+/** Part of the query app that can also be deployed on its own; the local stack runs it inside the app. */
 const INGEST = 'analytics-ingest';
 
-/** Where the console reaches the apps, which need not be where their clients do. */
+/** The URLs at which the console reaches the apps, which may differ from their public ones. */
 @Injectable()
 export class FleetAddresses {
   constructor(@Inject(ENV) private readonly env: ConsoleEnv) {}
 
-  /** Of what the host's public API is. */
+  /** URL of the host's public API. */
   of(host: Host): string {
     const { app, url } = HOSTS[host];
     return this.fill(this.env.INTERNAL_URL, app) ?? this.env[url];
   }
 
-  /** Of `/admin`. */
+  /** URL of the host's `/admin`. */
   management(host: Host): string {
     return this.fill(this.env.MANAGEMENT_URL, HOSTS[host].app) ?? this.of(host);
   }
 
-  /** Of `/readyz` and `/metrics` of every app but the console. */
+  /** URLs of `/readyz` and `/metrics` of every app except the console. */
   get apps(): { name: string; url: string }[] {
     const { MANAGEMENT_URL, INTERNAL_URL } = this.env;
     const pattern = MANAGEMENT_URL || INTERNAL_URL;

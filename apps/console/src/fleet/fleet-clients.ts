@@ -1,21 +1,21 @@
 import { Injectable } from '@nestjs/common';
 import { createPerkway, PerkwayError, type Perkway } from '@perkway/client';
-import { DomainError, unavailable } from '@perkway/domain';
+import { ApiError, unavailable } from '@perkway/domain';
 import { LRUCache } from 'lru-cache';
 import type { Session } from '../sessions/session.js';
 import { FleetAddresses, HOSTS, type Host } from './fleet-addresses.js';
 
-const PATIENCE_MS = 15_000;
+const TIMEOUT_MS = 15_000;
 const MOST_SESSIONS = 10_000;
 
-/** The fleet's API as the console itself calls it, with the typed client that integrators have. */
+/** Typed API clients for the console's own calls to the fleet. */
 @Injectable()
 export class FleetClients {
   private readonly clients = new LRUCache<string, Perkway>({ max: MOST_SESSIONS });
 
   constructor(private readonly addresses: FleetAddresses) {}
 
-  /** With the key of the session; keeps its analytics token, which no browser ever sees. */
+  /** Returns the client of the session. It caches the analytics token, which never reaches a browser. */
   of({ consoleKeyId, key }: Pick<Session, 'consoleKeyId' | 'key'>): Perkway {
     const known = this.clients.get(consoleKeyId);
     if (known) return known;
@@ -24,13 +24,13 @@ export class FleetClients {
     return made;
   }
 
-  /** With its token, which the query host has refused. */
+  /** Drops the session's client with its analytics token, after the query host rejected the token. */
   forget({ consoleKeyId }: Pick<Session, 'consoleKeyId'>): void {
     this.clients.delete(consoleKeyId);
   }
 
-  /** Tries once, if not told otherwise: whoever waits before a screen presses again, and jobs come back by themselves. */
-  withKey(apiKey: string, { timeoutMs = PATIENCE_MS, tries = 1 } = {}): Perkway {
+  /** Tries once by default: people can press the button again, and jobs retry by themselves. */
+  withKey(apiKey: string, { timeoutMs = TIMEOUT_MS, tries = 1 } = {}): Perkway {
     const hosts = Object.fromEntries(
       Object.keys(HOSTS).map((host) => [host, this.addresses.of(host as Host)]),
     );
@@ -39,16 +39,19 @@ export class FleetClients {
 }
 
 /**
- * What a host answers, to the console itself.
- * @throws DomainError SESSION_ENDED when the key is not good any more, NOT_FOUND, or DEPENDENCY_UNAVAILABLE for all else
+ * Awaits a host's response for the console itself.
+ * @throws ApiError SESSION_ENDED if the key is no longer valid, NOT_FOUND, or DEPENDENCY_UNAVAILABLE for anything else
  */
-export async function answerOf<Answer>(host: Host, asked: Promise<Answer>): Promise<Answer> {
+export async function responseOf<HttpResponse>(
+  host: Host,
+  asked: Promise<HttpResponse>,
+): Promise<HttpResponse> {
   try {
     return await asked;
   } catch (error) {
     if (!(error instanceof PerkwayError)) throw error;
-    if (error.status === 401) throw new DomainError('SESSION_ENDED');
-    if (error.status === 404) throw new DomainError('NOT_FOUND', error.code);
+    if (error.status === 401) throw new ApiError('SESSION_ENDED');
+    if (error.status === 404) throw new ApiError('NOT_FOUND', error.code);
     throw unavailable(HOSTS[host].away, error);
   }
 }

@@ -7,10 +7,10 @@ const MAX_NAME = 200;
 
 @ApiSchema({ name: 'CreateKey' })
 export class CreateKeyDto {
-  @ApiProperty({ enum: ROLES, description: 'ADMIN can be made by operators only', example: 'USER' })
+  @ApiProperty({ enum: ROLES, description: 'Only operators can create ADMIN keys', example: 'USER' })
   @IsIn(ROLES)
   role: Role;
-  @ApiProperty({ type: String, description: 'To recognise the key in the list', example: 'Web shop' })
+  @ApiProperty({ type: String, description: 'To recognize the key in the list', example: 'Web shop' })
   @IsOmittable()
   @IsText(1, MAX_NAME)
   name?: string | null;
@@ -36,6 +36,6 @@ export class KeyDto implements AccountKey {
 
 @ApiSchema({ name: 'CreatedKey' })
 export class CreatedKeyDto extends KeyDto {
-  @ApiProperty({ description: 'Shown this once', example: 'pk_mfrggzdfmztwq2lknnwg23tpobyxe43u' })
+  @ApiProperty({ description: 'Shown only once', example: 'pk_mfrggzdfmztwq2lknnwg23tpobyxe43u' })
   key: string;
 }

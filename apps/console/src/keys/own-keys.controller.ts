@@ -12,7 +12,7 @@ export class OwnKeysController {
 
   @Get()
   @Header('cache-control', 'no-store')
-  @ApiOperation({ summary: 'The keys of the account, revoked ones too' })
+  @ApiOperation({ summary: 'The keys of the account, including revoked ones' })
   @ApiResponse({ status: 200, description: 'Oldest first', type: [KeyDto] })
   listKeys(@CurrentSession() session: Session): Promise<KeyDto[]> {
     return this.keys.list(session);
@@ -20,8 +20,8 @@ export class OwnKeysController {
 
   @Post()
   @Header('cache-control', 'no-store')
-  @ApiOperation({ summary: 'Makes a key of the account' })
-  @ApiResponse({ status: 201, description: 'The key, which is shown this once', type: CreatedKeyDto })
+  @ApiOperation({ summary: 'Creates a key of the account' })
+  @ApiResponse({ status: 201, description: 'The key, which is shown only once', type: CreatedKeyDto })
   @ApiProblems('FORBIDDEN')
   createKey(@CurrentSession() session: Session, @Body() body: CreateKeyDto): Promise<CreatedKeyDto> {
     return this.keys.create(session, body);
@@ -31,7 +31,7 @@ export class OwnKeysController {
   @HttpCode(204)
   @ApiOperation({
     summary: 'Revokes a key of the account',
-    description: 'Within 5 seconds, everywhere: also the sessions that it has opened.',
+    description: 'Takes effect everywhere within 5 seconds, and also ends the sessions that the key opened.',
   })
   @ApiResponse({ status: 204, description: 'The key is revoked' })
   @ApiProblems('KEY_NOT_FOUND')

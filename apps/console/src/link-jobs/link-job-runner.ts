@@ -7,10 +7,10 @@ import { ConsoleKeys } from '../sessions/console-keys.js';
 import { inTurns, makeLink, type JobRow, type LinkRequest, type Made } from './link-requests.js';
 
 const LOOK_MS = 1_000;
-/** Between two turns of a job others have theirs. */
+/** Rows per batch. Between two batches of a job, other jobs get theirs. */
 const ROWS_OF_A_TURN = 100;
 
-/** A turn takes less; the job of a replica that has died goes on after this. */
+/** A batch takes less than the lease; another replica takes over the job of a dead one when the lease ends. */
 const TAKE = `
   update link_jobs set leased_until = now() + interval '60 seconds', turn_at = now() where id = (
     select id from link_jobs where state = 'running' and leased_until <= now()
@@ -22,7 +22,7 @@ const NOTE = `
   update link_job_rows r set link_id = n.link_id, refused = n.refused
   from unnest($2::integer[], $3::uuid[], $4::text[]) as n(row, link_id, refused)
   where r.job_id = $1 and r.row = n.row`;
-/** A job that was stopped meanwhile stays so. */
+/** A job that was stopped in the meantime stays stopped. */
 const END_TURN = `
   update link_jobs set leased_until = now() + $2::interval, refused = coalesce($3, refused),
     state = case when state <> 'running' then state when $3::text is not null then 'failed'
@@ -39,8 +39,8 @@ interface Taken {
 }
 
 /**
- * Works on the jobs, on every replica, a turn of each at a time. Whatever ends it in between, another turn makes what is
- * missing: a link that was made and not noted is answered again by its idempotency key.
+ * Runs link jobs on every replica, one batch of one job at a time. If a batch is interrupted, a later one creates the
+ * missing links; the idempotency key of a row prevents a second link.
  */
 @Injectable()
 export class LinkJobRunner implements OnModuleInit, BeforeApplicationShutdown {
@@ -59,14 +59,14 @@ export class LinkJobRunner implements OnModuleInit, BeforeApplicationShutdown {
     this.timer = setInterval(() => this.look(), LOOK_MS).unref();
   }
 
-  /** Ends the turn that is under way; it is short. */
+  /** Waits for the current batch, which is short. */
   async beforeApplicationShutdown(): Promise<void> {
     this.isClosing = true;
     clearInterval(this.timer);
     await this.working;
   }
 
-  /** Works until there is nothing to do, if it does not already. */
+  /** Starts working through the open jobs, unless already doing so. */
   look(): void {
     if (this.isClosing) return;
     this.working ??= this.work().finally(() => (this.working = undefined));
@@ -76,11 +76,11 @@ export class LinkJobRunner implements OnModuleInit, BeforeApplicationShutdown {
     try {
       while (!this.isClosing && (await this.turn()));
     } catch (err) {
-      this.logger.debug({ err }, 'jobs wait');
+      this.logger.debug({ err }, 'link jobs are delayed, retrying');
     }
   }
 
-  /** False when no job wants anything. */
+  /** Runs one batch; returns false if no job is open. */
   private async turn(): Promise<boolean> {
     const [[job]] = await this.dataSource.query<[Taken[], number]>(TAKE);
     if (!job) return false;
@@ -93,9 +93,9 @@ export class LinkJobRunner implements OnModuleInit, BeforeApplicationShutdown {
     const made = await inTurns(rows, async (row): Promise<Made | undefined> => {
       if (isAway || refused !== null) return undefined;
       try {
-        const answer = await makeLink(perkway!, job.created_by, job.id, job.request, row);
-        if ('refused' in answer) refused ??= answer.refused;
-        return answer;
+        const response = await makeLink(perkway!, job.created_by, job.id, job.request, row);
+        if ('refused' in response) refused ??= response.refused;
+        return response;
       } catch {
         isAway = true;
         return undefined;

@@ -14,7 +14,7 @@ import {
 
 export const MOST_LINKS = 10_000;
 const MAX_REFERENCE = 255;
-/** Above are milliseconds. */
+/** Larger values are probably milliseconds. */
 const MAX_SECONDS = 1e11;
 
 @ApiSchema({ name: 'CreateLinkJob' })
@@ -24,7 +24,7 @@ export class CreateLinkJobDto {
   poolId: string;
   @ApiProperty({
     type: String,
-    description: 'The campaign that the links count for',
+    description: 'The campaign that the links count toward',
     example: 'ostervale-spring-travel',
   })
   @IsOmittable()
@@ -44,7 +44,7 @@ export class CreateLinkJobDto {
   @ApiProperty({
     type: 'integer',
     minimum: 1,
-    description: 'Unix seconds; in 90 days, if left out',
+    description: 'Unix seconds; default: in 90 days',
     example: 1893456000,
   })
   @IsOmittable()
@@ -54,7 +54,7 @@ export class CreateLinkJobDto {
   expires_at?: number | null;
   @ApiProperty({
     type: [String],
-    description: 'One link for each, which carries it; in place of `count`',
+    description: 'One link per reference, which the link carries; instead of `count`',
     example: ['customer-1007', 'customer-1008'],
   })
   @IsOmittable()
@@ -65,7 +65,7 @@ export class CreateLinkJobDto {
   references?: string[] | null;
   @ApiProperty({
     type: 'integer',
-    description: 'So many links without a reference',
+    description: 'Number of links without a reference; instead of `references`',
     minimum: 1,
     maximum: MOST_LINKS,
     example: 200,
@@ -101,10 +101,10 @@ export class LinkJobDto extends LinkJobIdDto {
   made: number;
   @ApiProperty({
     type: [RefusedLinkDto],
-    description: 'The first hundred; they are made when the job goes on',
+    description: 'The first 100 failed rows; resuming the job retries them',
   })
   failed: RefusedLinkDto[];
-  @ApiProperty({ type: String, nullable: true, description: 'Why it failed', example: null })
+  @ApiProperty({ type: String, nullable: true, description: 'Error code if the job failed', example: null })
   code: string | null;
   @ApiProperty({ format: 'uuid', example: '6f1c2a54-0b7e-4d0f-9a3b-5e8d1c7f2a10' })
   pool_id: string;
@@ -118,6 +118,6 @@ export class LinkJobDto extends LinkJobIdDto {
   expires_at: number;
   @ApiProperty({ format: 'date-time', example: '2026-11-20T16:02:00.000Z' })
   created_at: string;
-  @ApiProperty({ description: 'Whose key or address it was', example: 'Marketing' })
+  @ApiProperty({ description: 'The key or e-mail address of the creator', example: 'Marketing' })
   created_by: string;
 }

@@ -6,21 +6,21 @@ import { CurrentSession, type Session } from '../sessions/session.js';
 import { CreateLinkJobDto, LinkJobDto, LinkJobIdDto } from './link-job.dto.js';
 import { LinkJobsService } from './link-jobs.service.js';
 
-@ApiTags('Many links')
+@ApiTags('Link jobs')
 @Controller('api/link-jobs')
 export class LinkJobsController {
   constructor(private readonly jobs: LinkJobsService) {}
 
   @Post()
   @HttpCode(202)
-  @ApiOperation({ summary: 'Begins to make many reward links' })
+  @ApiOperation({ summary: 'Starts a job that creates many reward links' })
   @ApiHeader({
     name: 'Idempotency-Key',
     required: true,
-    description: 'A new UUID; the same again is the same job',
+    description: 'A new UUID; repeating it returns the same job',
     schema: { type: 'string', format: 'uuid', example: '3f0d4c9e-8a11-4a57-b8c0-1f2e3d4c5b6a' },
   })
-  @ApiResponse({ status: 202, description: 'The job, which is under way', type: LinkJobIdDto })
+  @ApiResponse({ status: 202, description: 'The running job', type: LinkJobIdDto })
   @ApiProblems('POOL_NOT_FOUND', 'IDEMPOTENCY_KEY_CONFLICT')
   createLinkJob(
     @CurrentSession() session: Session,
@@ -33,14 +33,14 @@ export class LinkJobsController {
   @Get()
   @Header('cache-control', 'no-store')
   @ApiOperation({ summary: 'The jobs of the account' })
-  @ApiPage(LinkJobDto, 'The latest first')
+  @ApiPage(LinkJobDto, 'Newest first')
   listLinkJobs(@CurrentSession() session: Session, @Query() query: ListQuery): Promise<Page<LinkJobDto>> {
     return this.jobs.list(session, query);
   }
 
   @Get(':jobId')
   @Header('cache-control', 'no-store')
-  @ApiOperation({ summary: 'How far a job is' })
+  @ApiOperation({ summary: 'The progress of a job' })
   @ApiResponse({ status: 200, description: 'The job', type: LinkJobDto })
   @ApiProblems('JOB_NOT_FOUND')
   getLinkJob(@CurrentSession() session: Session, @Param('jobId') jobId: string): Promise<LinkJobDto> {
@@ -49,13 +49,14 @@ export class LinkJobsController {
 
   @Get(':jobId/csv')
   @ApiOperation({
-    summary: 'The links that a job has made',
-    description: 'To merge into a mailing: reference, link, expiry. Whoever has the file has the gifts.',
+    summary: 'The links of a job',
+    description:
+      'To merge into a mailing: reference, link, expiry. Anyone with this file can open the gifts.',
   })
   @ApiProduces('text/csv')
   @ApiResponse({
     status: 200,
-    description: 'One line for each link',
+    description: 'One line per link',
     content: {
       'text/csv': {
         schema: { type: 'string' },
@@ -80,7 +81,7 @@ export class LinkJobsController {
 
   @Post(':jobId/stop')
   @HttpCode(200)
-  @ApiOperation({ summary: 'Stops a job; what it has made stays' })
+  @ApiOperation({ summary: 'Stops a job; links already created remain valid' })
   @ApiResponse({ status: 200, description: 'The job', type: LinkJobDto })
   @ApiProblems('JOB_NOT_FOUND')
   stopLinkJob(@CurrentSession() session: Session, @Param('jobId') jobId: string): Promise<LinkJobDto> {
@@ -89,7 +90,7 @@ export class LinkJobsController {
 
   @Post(':jobId/resume')
   @HttpCode(200)
-  @ApiOperation({ summary: 'Goes on with a job that was stopped or has failed' })
+  @ApiOperation({ summary: 'Resumes a job that was stopped or has failed' })
   @ApiResponse({ status: 200, description: 'The job', type: LinkJobDto })
   @ApiProblems('JOB_NOT_FOUND')
   resumeLinkJob(@CurrentSession() session: Session, @Param('jobId') jobId: string): Promise<LinkJobDto> {

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { DomainError, invalidField, isUuid } from '@perkway/domain';
-import { exactTime, Pages, type ListQuery, type Page } from '@perkway/platform';
+import { csvCell, ApiError, invalidField, isUuid } from '@perkway/domain';
+import { exactTime, KeysetPaginator, type ListQuery, type Page } from '@perkway/platform';
 import { createHash, randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { DataSource } from 'typeorm';
 import { AuditLog } from '../audit-log/audit-log.service.js';
-import { answerOf, FleetClients } from '../fleet/fleet-clients.js';
+import { responseOf, FleetClients } from '../fleet/fleet-clients.js';
 import { createdBy } from '../sessions/created-by.js';
 import { ConsoleKeys } from '../sessions/console-keys.js';
 import type { Session } from '../sessions/session.js';
@@ -13,12 +13,12 @@ import type { CreateLinkJobDto, LinkJobDto } from './link-job.dto.js';
 import { LinkJobRunner } from './link-job-runner.js';
 import { inTurns, makeLink, type JobRow, type LinkRequest } from './link-requests.js';
 
-/** The job's key lasts longer than any job runs. */
+/** Lifetime of a job's key, longer than any job runs. */
 const KEY_MS = 24 * 60 * 60_000;
 const DEFAULT_DAYS = 90;
 const DAY_S = 24 * 60 * 60;
 const CSV_ROWS = 200;
-/** Of each link in a file: a limit of the key, or a replica that is replaced, shall not end it in the middle. */
+/** Tries per link of a CSV, so that a rate limit or a replaced replica does not cut the file short. */
 const CSV_TRIES = 4;
 
 interface Row {
@@ -67,7 +67,7 @@ const toDto = ({
   created_by: created_by.replace(/^console: /, ''),
 });
 
-/** Many links at once, made by the runner while whoever wants them may be away. */
+/** Manages link jobs: the runner creates the links while their creator may be away. */
 @Injectable()
 export class LinkJobsService {
   constructor(
@@ -76,15 +76,15 @@ export class LinkJobsService {
     private readonly clients: FleetClients,
     private readonly runner: LinkJobRunner,
     private readonly log: AuditLog,
-    private readonly pages: Pages,
+    private readonly pages: KeysetPaginator,
   ) {}
 
-  /** The same key and body again is the same job. @throws POOL_NOT_FOUND, IDEMPOTENCY_KEY_CONFLICT */
+  /** Creates a job; the same key and body return the same job. @throws POOL_NOT_FOUND, IDEMPOTENCY_KEY_CONFLICT */
   async create(session: Session, idempotencyKey: unknown, body: CreateLinkJobDto): Promise<{ id: string }> {
     if (!isUuid(idempotencyKey)) throw invalidField('Idempotency-Key', 'must be a UUID');
     const { references, count, campaign, country, poolId, denomination, currency, expires_at } = body;
     if ((references == null) === (count == null))
-      throw invalidField('references', 'is needed, or count, and not both');
+      throw invalidField('references', 'is required unless `count` is given; send exactly one of them');
     const rows: (string | null)[] = references ?? Array<null>(count!).fill(null);
     const request: LinkRequest = {
       pool_id: poolId,
@@ -135,7 +135,7 @@ export class LinkJobsService {
       (isNew) => ({ status: isNew ? 202 : 409, after: { ...request, total: rows.length } }),
     );
     if (!created) {
-      // Somebody sent the same at the same moment.
+      // A concurrent request with the same key was first.
       await this.keys.close([key.id]);
       return repeated((await this.findByKey(session, idempotencyKey))!, digest);
     }
@@ -144,14 +144,14 @@ export class LinkJobsService {
   }
 
   async list({ account }: Session, query: ListQuery): Promise<Page<LinkJobDto>> {
-    const page = this.pages.ask<[time: string, id: string]>({ name: 'link-jobs' }, query, account);
+    const page = this.pages.request<[time: string, id: string]>({ name: 'link-jobs' }, query, account);
     const rows = await this.dataSource.query<Row[]>(
       `select ${COLUMNS} from link_jobs j
        where account_id = $1 and ($2::timestamptz is null or (created_at, id) < ($2, $3::uuid))
        order by created_at desc, id desc limit $4`,
       [account, page.after?.[0] ?? null, page.after?.[1] ?? null, page.rows],
     );
-    return page.answer(rows, ({ position, id }) => [position, id], toDto);
+    return page.respond(rows, ({ position, id }) => [position, id], toDto);
   }
 
   /** @throws JOB_NOT_FOUND */
@@ -159,7 +159,7 @@ export class LinkJobsService {
     return toDto(await this.find(session, id));
   }
 
-  /** What is made stays; the rest is made when the job goes on. @throws JOB_NOT_FOUND */
+  /** Stops the job. Links already created stay; resuming creates the rest. @throws JOB_NOT_FOUND */
   async stop(session: Session, id: string): Promise<LinkJobDto> {
     const before = await this.get(session, id);
     const change = {
@@ -186,7 +186,7 @@ export class LinkJobsService {
     );
   }
 
-  /** Makes what is missing, in the name of who says so now. @throws JOB_NOT_FOUND */
+  /** Continues the job with a new key of the session that resumes it. @throws JOB_NOT_FOUND */
   async resume(session: Session, id: string): Promise<LinkJobDto> {
     const before = await this.get(session, id);
     if (before.state !== 'stopped' && before.state !== 'failed') return before;
@@ -222,8 +222,8 @@ export class LinkJobsService {
   }
 
   /**
-   * The links that were made. They are secrets and stored nowhere: the gift-card service answers each again by its
-   * idempotency key. Fails before the first line if it cannot now.
+   * Streams the links of a job. They are secrets and not stored here: the gift-card service returns each again by its
+   * idempotency key. Fails before the first line if that service is unavailable.
    */
   async csv(session: Session, id: string): Promise<Readable> {
     const job = await this.find(session, id);
@@ -251,8 +251,11 @@ export class LinkJobsService {
       for (const [index, { reference }] of rows.entries()) {
         const made = links[index]!;
         if ('refused' in made)
-          throw new DomainError('DEPENDENCY_UNAVAILABLE', `A link was refused: ${made.refused}`);
-        text += `${[reference ?? '', made.link, expiry].map(cell).join(',')}\r\n`;
+          throw new ApiError(
+            'DEPENDENCY_UNAVAILABLE',
+            `The gift-card service rejected a link: ${made.refused}`,
+          );
+        text += `${[reference ?? '', made.link, expiry].map(csvCell).join(',')}\r\n`;
       }
       yield text;
       text = '';
@@ -268,7 +271,7 @@ export class LinkJobsService {
           [id, account],
         )
       : [];
-    if (!rows[0]) throw new DomainError('JOB_NOT_FOUND');
+    if (!rows[0]) throw new ApiError('JOB_NOT_FOUND');
     return rows[0];
   }
 
@@ -280,17 +283,20 @@ export class LinkJobsService {
     return row;
   }
 
-  /** A wrong pool is told at once, not by a job that fails. */
+  /** Rejects an unknown pool at once, instead of a job that fails later. */
   private async requirePool(session: Session, poolId: string): Promise<void> {
     try {
-      await answerOf('gift', this.clients.of(session).gift.getGiftCardPool({ poolId }));
+      await responseOf('gift', this.clients.of(session).gift.getGiftCardPool({ poolId }));
     } catch (error) {
-      if (error instanceof DomainError && error.code === 'NOT_FOUND') throw new DomainError('POOL_NOT_FOUND');
+      if (error instanceof ApiError && error.code === 'NOT_FOUND') throw new ApiError('POOL_NOT_FOUND');
       throw error;
     }
   }
 
-  /** A key of the job's own: the session may end before it. It ends with the right of who signed in. */
+  /**
+   * Opens a key for the job, which may outlive the session. It still loses its validity together with the key or person
+   * that signed in.
+   */
   private async openKey(session: Session): Promise<{ id: string; secret: string; keyringId: string }> {
     const secret = randomUUID();
     const { keyringId } = this.keys;
@@ -299,7 +305,7 @@ export class LinkJobsService {
       { keyId: session.consoleKeyId },
       new Date(Date.now() + KEY_MS),
     );
-    if (reply.error) throw new DomainError('SESSION_ENDED');
+    if (reply.error) throw new ApiError('SESSION_ENDED');
     return { id, secret, keyringId };
   }
 }
@@ -310,15 +316,9 @@ interface Repeated {
 }
 
 function repeated({ id, digest }: Repeated, sent: string): { id: string } {
-  // Without one somebody was erased from it.
-  if (digest !== '' && digest !== sent) throw new DomainError('IDEMPOTENCY_KEY_CONFLICT');
+  // An erasure cleared the digest.
+  if (digest !== '' && digest !== sent) throw new ApiError('IDEMPOTENCY_KEY_CONFLICT');
   return { id };
 }
 
 const summaryOf = ({ state, total, made }: LinkJobDto) => ({ state, total, made });
-
-/** RFC 4180; what a spreadsheet would take for a formula is none. */
-function cell(text: string): string {
-  const safe = /^[=+\-@\t\r]/.test(text) && !/^-?\d+(\.\d+)?$/.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
-}

@@ -2,7 +2,7 @@ import { PerkwayError, type Perkway } from '@perkway/client';
 import { unavailable } from '@perkway/domain';
 import { v5 as uuidFrom } from 'uuid';
 
-/** What each link of a job is made with. */
+/** The settings that all links of a job share. */
 export interface LinkRequest {
   pool_id: string;
   denomination: number;
@@ -17,23 +17,23 @@ export interface JobRow {
 }
 export type Made = { id: string; link: string } | { refused: string };
 
-/** Links at once, of one job. */
+/** Links of one job created concurrently. */
 export const LINKS_AT_ONCE = 8;
 
 /**
- * Makes the link, or asks for it again: the same job and row have the same idempotency key, so that repeating one makes no
- * second. @throws DomainError DEPENDENCY_UNAVAILABLE when nobody knows
+ * Creates the link of a row, or gets it again: a row of a job always has the same idempotency key.
+ * @throws ApiError DEPENDENCY_UNAVAILABLE if the outcome is unknown
  */
 export async function makeLink(
   perkway: Perkway,
   createdBy: string,
   jobId: string,
-  { pool_id: poolId, country, campaign_id, ...wish }: LinkRequest,
+  { pool_id: poolId, country, campaign_id, ...preference }: LinkRequest,
   { row, reference }: JobRow,
 ): Promise<Made> {
   try {
     const { id, reward_link: link } = await perkway.gift.generateRewardLink({
-      ...wish,
+      ...preference,
       poolId,
       createdBy,
       idempotencyKey: uuidFrom(String(row), jobId),
@@ -50,7 +50,7 @@ export async function makeLink(
   }
 }
 
-/** Does the work for each of them, so many at once, in the order of the answers. */
+/** Runs the work on all items with limited concurrency; results are in the order of the items. */
 export async function inTurns<Item, Result>(
   items: readonly Item[],
   work: (item: Item) => Promise<Result>,

@@ -2,7 +2,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 const PERSONAL = "array['journey_id', 'journeyId', 'customer_id', 'customerId', 'reference', 'references']";
 
-/** Entries are written without recipients from now on; those that are there lose them, for the last time anything is lost. */
+/** Removes recipients from existing entries of the audit log; new entries are written without them. */
 export class RecipientsLeaveTheAuditLog1767225740000 implements MigrationInterface {
   readonly name = 'RecipientsLeaveTheAuditLog1767225740000';
 

@@ -3,32 +3,34 @@ import { unavailable } from '@perkway/domain';
 import type { Readable } from 'node:stream';
 import { FleetAddresses, HOSTS, type Host } from '../fleet/fleet-addresses.js';
 
-const PATIENCE_MS = 15_000;
-/** For what may take long to come, or to be worked out. */
-export const LONG_PATIENCE_MS = 10 * 60_000;
+const TIMEOUT_MS = 15_000;
+/** For a read of the event feed, which may wait 20 seconds for an event. */
+export const FEED_TIMEOUT_MS = 20_000 + TIMEOUT_MS;
+/** For uploads and slow queries. */
+export const LONG_TIMEOUT_MS = 10 * 60_000;
 
 export interface FleetCall {
   host: Host;
   method: string;
-  /** Path and query, as the host takes them. */
+  /** Path and query as the host expects them. */
   address: string;
   headers: Record<string, string>;
   body?: string | Readable;
-  /** Gives up; what has come of the answer ends. */
+  /** Aborts the call and the response body. */
   signal?: AbortSignal;
-  /** Until the answer begins. */
-  patienceMs?: number;
+  /** Timeout until the response headers arrive. */
+  timeoutMs?: number;
 }
 
 /**
- * Passes calls on as they are: bodies as they come, answers with their status and headers, refusals too. What the console asks
- * for itself goes by the client (`FleetClients`).
+ * Passes calls on unchanged: streamed bodies, and responses with their status and headers, including errors. The
+ * console's own calls use `FleetClients`.
  */
 @Injectable()
 export class FleetCalls {
   constructor(private readonly addresses: FleetAddresses) {}
 
-  /** The answer, whatever its status. @throws DomainError DEPENDENCY_UNAVAILABLE when there is none in time */
+  /** Returns the response, whatever its status. @throws ApiError DEPENDENCY_UNAVAILABLE if none arrives in time */
   async send({
     host,
     method,
@@ -36,13 +38,13 @@ export class FleetCalls {
     headers,
     body,
     signal,
-    patienceMs = PATIENCE_MS,
+    timeoutMs = TIMEOUT_MS,
   }: FleetCall): Promise<Response> {
     const base = /^\/admin(?:[/?]|$)/.test(address)
       ? this.addresses.management(host)
       : this.addresses.of(host);
     const late = new AbortController();
-    const timer = setTimeout(() => late.abort(), patienceMs);
+    const timer = setTimeout(() => late.abort(), timeoutMs);
     try {
       return await fetch(`${base}${address}`, {
         method,

@@ -1,11 +1,11 @@
 import { operationOf } from './operations.js';
 
-describe('an operation that the pages may call', () => {
-  it.each(['/campaigns/a', '/campaigns/a%2Fb', '/campaigns/a..b', '/campaigns/...'])('is %s', (path) => {
+describe('the operations allowed to the pages', () => {
+  it.each(['/campaigns/a', '/campaigns/a%2Fb', '/campaigns/a..b', '/campaigns/...'])('include %s', (path) => {
     expect(operationOf('boost', 'GET', path)).toBeDefined();
   });
 
-  // Each of these is read as another address by what sends it on.
+  // `fetch` would normalize each of these to another path.
   it.each([
     '/campaigns/..',
     '/campaigns/.%2E',
@@ -16,7 +16,7 @@ describe('an operation that the pages may call', () => {
     '/teasers/\t..\t',
     '//other.example/campaigns/a',
     '/campaigns/é',
-  ])('is not %j', (path) => {
+  ])('do not include %j', (path) => {
     expect(operationOf('boost', 'GET', path)).toBeUndefined();
   });
 });

@@ -2,33 +2,34 @@ import { OPERATIONS as OF_CLIENT, type HostName } from '@perkway/client';
 import type { Role } from '@perkway/domain';
 import type { Host } from '../fleet/fleet-addresses.js';
 
-/** A call of the fleet that the pages of the console may make. */
+/** A call to the fleet that the console's pages may make. */
 export interface Operation {
   host: Host;
   method: string;
   path: RegExp;
   roles: readonly Role[];
-  /** Whether it changes something, so that the audit log has it. */
+  /** Whether it changes something and belongs in the audit log. */
   isChange: boolean;
-  /** Whether the address can be read as well, so that the log knows what was there before. */
+  /** Whether a GET of the same path exists, from which the log reads the previous state. */
   isReadable: boolean;
 }
 
 const EVERYBODY: readonly Role[] = ['USER', 'ADMIN'];
 const OPERATORS: readonly Role[] = ['ADMIN'];
 
-/** As the client calls the hosts. */
+/** Host names in the client. */
 const CLIENT = {
   perks: 'perks',
   boost: 'boost',
   gift: 'gift',
   token: 'token',
   query: 'analytics',
+  events: 'events',
 } as const satisfies Record<Host, HostName>;
 
 /**
- * What there is on each host, by the name of the operation. All else is 404: tokens and links of recipients are none of a
- * browser's business, and what counts a view or a click is left to customers. An operation under `/admin` is for operators.
+ * The allowed operations of each host, by name. Everything else is 404: recipients' tokens and links do not belong in
+ * the admin's browser, and only customers may cause views and clicks. Operations under `/admin` are for operators.
  */
 const ALLOWED: { [Name in Host]: (keyof (typeof OF_CLIENT)[(typeof CLIENT)[Name]])[] } = {
   perks: [
@@ -90,6 +91,19 @@ const ALLOWED: { [Name in Host]: (keyof (typeof OF_CLIENT)[(typeof CLIENT)[Name]
     'revokeApiKey',
   ],
   query: ['getMeta', 'load', 'loadByPost', 'sql', 'sqlByPost', 'dryRun', 'dryRunByPost'],
+  events: [
+    'listEvents',
+    'getEvent',
+    'listWebhooks',
+    'getWebhook',
+    'putWebhook',
+    'deleteWebhook',
+    'rotateWebhookSecret',
+    'pingWebhook',
+    'listWebhookDeliveries',
+    'retryWebhookDelivery',
+    'replayWebhook',
+  ],
 };
 
 export const OPERATIONS: readonly Operation[] = (Object.keys(ALLOWED) as Host[]).flatMap((host) => {
@@ -109,12 +123,12 @@ export const OPERATIONS: readonly Operation[] = (Object.keys(ALLOWED) as Host[])
 });
 
 /**
- * Whether the path is asked for as it is written. One with dots, backslashes or a fragment is sent on as another, which
- * nobody has looked for in the table.
+ * Whether `fetch` sends the path unchanged. Dots, backslashes or a fragment would turn it into a path that nobody
+ * checked against the table.
  */
 const isFinal = (path: string): boolean => new URL(`http://host${path}`).pathname === path;
 
-/** @param path without its query, as it came */
+/** @param path as received, without its query */
 export const operationOf = (host: Host, method: string, path: string): Operation | undefined =>
   isFinal(path)
     ? OPERATIONS.find(

@@ -1,6 +1,6 @@
 import { All, Controller, Req, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
-import { DomainError } from '@perkway/domain';
+import { ApiError } from '@perkway/domain';
 import type { FastifyReply } from 'fastify';
 import { HOSTS, type Host } from '../fleet/fleet-addresses.js';
 import type { SignedInRequest } from '../sessions/session.js';
@@ -9,10 +9,10 @@ import { ProxyService } from './proxy.service.js';
 
 const ADDRESS = new RegExp(`^/api/(${Object.keys(HOSTS).join('|')})(/[^?]*)(?:\\?(.*))?$`);
 
-/** Its routes, of which this one takes files. */
+/** The routes of this controller; this one accepts files. */
 export const UPLOAD_ROUTE = '/api/gift/*';
 
-/** The calls of the fleet, as its own documents describe them, made in the name of who is signed in. */
+/** Passes calls on to the fleet with the session's key. The hosts' own OpenAPI documents describe them. */
 @ApiExcludeController()
 @Controller()
 export class ProxyController {
@@ -23,9 +23,9 @@ export class ProxyController {
     const [, host, path, query = ''] = ADDRESS.exec(request.url) ?? [];
     const method = request.method === 'HEAD' ? 'GET' : request.method;
     const operation = host === undefined ? undefined : operationOf(host as Host, method, path!);
-    if (!operation) throw new DomainError('NOT_FOUND');
+    if (!operation) throw new ApiError('NOT_FOUND');
     const session = request.session!;
-    if (!operation.roles.includes(session.role)) throw new DomainError('FORBIDDEN');
+    if (!operation.roles.includes(session.role)) throw new ApiError('FORBIDDEN');
     await this.proxy.pass(session, operation, { path: path!, query }, request, reply);
   }
 }

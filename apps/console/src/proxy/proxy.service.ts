@@ -1,16 +1,16 @@
 import { Injectable } from '@nestjs/common';
-import { DomainError } from '@perkway/domain';
+import { ApiError } from '@perkway/domain';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 import { AuditLog } from '../audit-log/audit-log.service.js';
-import { answerOf, FleetClients } from '../fleet/fleet-clients.js';
+import { responseOf, FleetClients } from '../fleet/fleet-clients.js';
 import { createdBy } from '../sessions/created-by.js';
 import type { Session } from '../sessions/session.js';
-import { FleetCalls, LONG_PATIENCE_MS, type FleetCall } from './fleet-calls.js';
+import { FEED_TIMEOUT_MS, FleetCalls, LONG_TIMEOUT_MS, type FleetCall } from './fleet-calls.js';
 import type { Operation } from './operations.js';
 
-/** What of a request and an answer goes through. */
+/** Request and response headers that are passed on. */
 const ASKED = ['accept', 'accept-language', 'content-type', 'if-match', 'if-none-match'];
 const ANSWERED = [
   'content-type',
@@ -38,7 +38,7 @@ export class ProxyService {
     private readonly log: AuditLog,
   ) {}
 
-  /** Makes the call for the session and passes on what is answered, as it comes. */
+  /** Makes the call for the session and streams the response back. */
   async pass(
     session: Session,
     operation: Operation,
@@ -50,15 +50,15 @@ export class ProxyService {
     reply.raw.once('close', () => gone.abort());
     const call = await this.callOf(session, operation, target, request);
     if (operation.isChange) {
-      // Goes on when the browser has left: an upload that has been sent is found again, and the log knows the outcome.
+      // Not aborted if the browser leaves: the change takes place either way, and the log gets its outcome.
       const { status, headers, body } = await this.change(session, operation, target.path, call);
-      answer(reply, status, headers);
+      respond(reply, status, headers);
       void reply.send(body);
       return;
     }
     let answered = await this.calls.send({ ...call, signal: gone.signal });
     if (answered.status === 401 && operation.host === 'query' && !(call.body instanceof Readable)) {
-      // The keys of the tokens may have changed meanwhile.
+      // The signing keys may have been rotated since the token was issued.
       this.clients.forget(session);
       const authorization = await this.tokenOf(session);
       answered = await this.calls.send({
@@ -67,15 +67,15 @@ export class ProxyService {
         signal: gone.signal,
       });
     }
-    if (answered.status === 401) throw new DomainError('SESSION_ENDED');
-    answer(reply, answered.status, answered.headers);
+    if (answered.status === 401) throw new ApiError('SESSION_ENDED');
+    respond(reply, answered.status, answered.headers);
     void reply.send(
       answered.body ? Readable.fromWeb(answered.body as ReadableStream, { signal: gone.signal }) : null,
     );
   }
 
   private tokenOf(session: Session): Promise<string> {
-    return answerOf('token', this.clients.of(session).analytics.token());
+    return responseOf('token', this.clients.of(session).analytics.token());
   }
 
   private async callOf(
@@ -91,9 +91,10 @@ export class ProxyService {
     }
     if (host === 'query') headers.authorization = await this.tokenOf(session);
     else headers['x-api-key'] = session.key;
-    // Whoever looks around in the console is no customer.
+    // Reads in the console are not customer views.
     if (host === 'perks') headers['x-disable-view-tracking'] = 'true';
-    if (host === 'gift') headers['x-created-by'] = createdBy(session);
+    // `fetch` only allows Latin-1 in headers, so each UTF-8 byte is sent as one character.
+    if (host === 'gift') headers['x-created-by'] = Buffer.from(createdBy(session)).toString('latin1');
     const hasBody = method !== 'GET' && request.body !== undefined && request.body !== null;
     if (!hasBody) delete headers['content-type'];
     const isUpload = request.body instanceof Readable;
@@ -103,11 +104,12 @@ export class ProxyService {
       address: path + withoutCredentials(query),
       headers,
       ...(hasBody ? { body: isUpload ? (request.body as Readable) : JSON.stringify(request.body) } : {}),
-      ...(isUpload || host === 'query' ? { patienceMs: LONG_PATIENCE_MS } : {}),
+      ...(isUpload || host === 'query' ? { timeoutMs: LONG_TIMEOUT_MS } : {}),
+      ...(host === 'events' && method === 'GET' ? { timeoutMs: FEED_TIMEOUT_MS } : {}),
     };
   }
 
-  /** Answers of changes are small; the log has them too. */
+  /** Makes a change and logs it. Responses to changes are small enough to buffer for the log. */
   private async change(session: Session, operation: Operation, path: string, call: FleetCall) {
     const { host, method } = operation;
     const before = await this.stateBefore(session, operation, path);
@@ -116,7 +118,7 @@ export class ProxyService {
       { action: method, host, path, before },
       async () => {
         const answered = await this.calls.send(call);
-        if (answered.status === 401) throw new DomainError('SESSION_ENDED');
+        if (answered.status === 401) throw new ApiError('SESSION_ENDED');
         return { status: answered.status, headers: answered.headers, body: await answered.text() };
       },
       ({ status, body }) => ({ status, after: status < 300 ? parse(body) : { refused: codeIn(body) } }),
@@ -140,7 +142,7 @@ export class ProxyService {
   }
 }
 
-function answer(reply: FastifyReply, status: number, headers: Headers): void {
+function respond(reply: FastifyReply, status: number, headers: Headers): void {
   void reply.code(status).header('cache-control', 'no-store');
   for (const name of ANSWERED) {
     const value = headers.get(name);
@@ -148,7 +150,7 @@ function answer(reply: FastifyReply, status: number, headers: Headers): void {
   }
 }
 
-/** The session says who is asking. */
+/** Drops `api_key`: the session determines the caller. */
 function withoutCredentials(query: string): string {
   const parameters = new URLSearchParams(query);
   parameters.delete('api_key');

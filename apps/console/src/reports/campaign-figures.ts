@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Documents, InputOf, Perkway } from '@perkway/client';
-import { DomainError } from '@perkway/domain';
-import { answerOf, FleetClients } from '../fleet/fleet-clients.js';
+import { ApiError } from '@perkway/domain';
+import { responseOf, FleetClients } from '../fleet/fleet-clients.js';
 import type { Session } from '../sessions/session.js';
 import { FUNNEL, type FrozenReportDto } from './report.dto.js';
 
@@ -13,7 +13,7 @@ interface Range {
   to: string;
 }
 
-/** The cubes of a campaign, and how a report calls their figures. */
+/** The cubes of a campaign, and the names of their figures in a report. */
 const BY_DAY = {
   teaser_views: 'teaser_views',
   reward_views: 'reward_views',
@@ -21,10 +21,10 @@ const BY_DAY = {
   conversions: 'conversions',
 } as const;
 const MOST_ROWS = 1_000;
-/** For a year of a busy campaign. */
-const PATIENCE_MS = 10 * 60_000;
+/** Long enough for a year of a busy campaign. */
+const TIMEOUT_MS = 10 * 60_000;
 
-/** The figures of a campaign as the query host counts them now: sums alone, no journeys and no attributes. */
+/** Reads the current figures of a campaign from the query host: totals only, no journeys or attributes. */
 @Injectable()
 export class CampaignFigures {
   constructor(private readonly clients: FleetClients) {}
@@ -32,17 +32,16 @@ export class CampaignFigures {
   /** @throws CAMPAIGN_NOT_FOUND */
   async nameOf(session: Session, campaignId: string): Promise<string> {
     try {
-      const { name } = await answerOf('boost', this.clients.of(session).boost.getCampaign({ campaignId }));
+      const { name } = await responseOf('boost', this.clients.of(session).boost.getCampaign({ campaignId }));
       return name;
     } catch (error) {
-      if (error instanceof DomainError && error.code === 'NOT_FOUND')
-        throw new DomainError('CAMPAIGN_NOT_FOUND');
+      if (error instanceof ApiError && error.code === 'NOT_FOUND') throw new ApiError('CAMPAIGN_NOT_FOUND');
       throw error;
     }
   }
 
   async read(session: Session, campaignId: string, range: Range): Promise<Figures> {
-    const perkway = this.clients.withKey(session.key, { timeoutMs: PATIENCE_MS });
+    const perkway = this.clients.withKey(session.key, { timeoutMs: TIMEOUT_MS });
     const load = (cube: string, measures: string[], query: Cells = {}) =>
       rowsOf(perkway, {
         measures: measures.map((measure) => `${cube}.${measure}`),
@@ -86,7 +85,7 @@ export class CampaignFigures {
     };
     for (const row of clicksOfPerks) {
       const cells = perk('incentive_clicks', row);
-      // A perk that was renamed has a row for each of its titles.
+      // A renamed perk has one row per title.
       cells.clicks += number(row['incentive_clicks.count']);
       cells.clicks_people += number(row['incentive_clicks.count_people']);
     }
@@ -115,12 +114,12 @@ export class CampaignFigures {
 }
 
 async function rowsOf(perkway: Perkway, query: Query): Promise<Cells[]> {
-  const answer = await answerOf('query', perkway.analytics.loadByPost({ query }));
-  if (!('data' in answer) || !Array.isArray(answer.data))
-    throw new Error('One question has rows for an answer');
-  return answer.data;
+  const response = await responseOf('query', perkway.analytics.loadByPost({ query }));
+  if (!('data' in response) || !Array.isArray(response.data))
+    throw new Error('Expected rows in the response to a single query');
+  return response.data;
 }
 
-/** Cube writes numbers as text. */
+/** Cube returns numbers as strings. */
 const number = (value: unknown): number => Number(value ?? 0);
 const text = (value: unknown): string | null => (typeof value === 'string' ? value : null);

@@ -11,7 +11,11 @@ export class ReportRangeDto {
   @ApiProperty({ format: 'date', example: '2026-10-01' })
   @Matches(DAY, isDay)
   from: string;
-  @ApiProperty({ format: 'date', description: 'Included; days are those of UTC', example: '2026-10-31' })
+  @ApiProperty({
+    format: 'date',
+    description: 'First day, inclusive; days are in UTC',
+    example: '2026-10-31',
+  })
   @Matches(DAY, isDay)
   to: string;
 }
@@ -22,7 +26,7 @@ export class CreateReportDto {
   @IsText(1, 100)
   campaignId: string;
   @ApiProperty({ type: ReportRangeDto })
-  // What is not there has nothing nested to be checked.
+  // @ValidateNested() skips undefined.
   @IsDefined()
   @ValidateNested()
   @Type(() => ReportRangeDto)
@@ -40,7 +44,7 @@ export class CreatedReportDto {
   @ApiProperty({ format: 'uuid', example: '0b0cdd5e-58b1-4f0c-9d9b-0d6a5fbb5a3c' })
   id: string;
   @ApiProperty({
-    description: 'Whoever has the address can read the report. It is shown this once',
+    description: 'Anyone with this URL can read the report. It is shown only once',
     example: 'https://console.perkway.example/report#VXKXSi0R3l7wPo2cCzNkXvPw2Y0lIa0c1e3Gk8Yx4uQ',
   })
   url: string;
@@ -67,14 +71,14 @@ export class ReportDto {
 @ApiSchema({ name: 'ReadReport' })
 export class ReadReportDto {
   @ApiProperty({
-    description: 'The fragment of its address',
+    description: 'The secret in the fragment of its URL',
     example: 'VXKXSi0R3l7wPo2cCzNkXvPw2Y0lIa0c1e3Gk8Yx4uQ',
   })
   @IsText(1, 200)
   secret: string;
 }
 
-/** The measures of `campaign_funnel` that a report has. */
+/** The measures of `campaign_funnel` in a report. */
 export const FUNNEL = [
   'journeys',
   'teaser_viewers',
@@ -98,7 +102,7 @@ const text = { type: 'string', nullable: true } as const;
 const row = (properties: Record<string, object>, required: string[], example: object) =>
   ({ type: 'array', items: { type: 'object', properties, required, example } }) as const;
 
-/** What was counted when it was made. */
+/** The figures at the time the report was made. */
 @ApiSchema({ name: 'FrozenReport' })
 export class FrozenReportDto {
   @ApiProperty({ example: 'Spring travel, October' })
@@ -118,7 +122,7 @@ export class FrozenReportDto {
   @ApiProperty({
     type: 'object',
     properties: Object.fromEntries(FUNNEL.map((name) => [name, { type: 'number', nullable: true }])),
-    description: 'The measures of `campaign_funnel`; null where there is nothing to divide by',
+    description: 'The measures of `campaign_funnel`; null for a ratio whose divisor is 0',
     example: { journeys: 1200, teaser_viewers: 900, clickers: 300, click_rate: 0.25 },
   })
   funnel: Partial<Record<(typeof FUNNEL)[number], number | null>>;
@@ -132,8 +136,7 @@ export class FrozenReportDto {
       ['day'],
       { day: '2026-10-01', teaser_views: 40, teaser_views_people: 36 },
     ),
-    description:
-      'Days on which nothing was counted are left out, and so are figures of which there were none',
+    description: 'Days without events are omitted, and so are figures that are 0',
   })
   by_day: ({ day: string } & Counts<DayFigure>)[];
   @ApiProperty(

@@ -16,7 +16,7 @@ import {
   ApiPage,
   ApiProblems,
   clientIp,
-  GuessLimiter,
+  FailedAttemptLimiter,
   Public,
   type ListQuery,
   type Page,
@@ -37,13 +37,13 @@ import { ReportsService } from './reports.service.js';
 export class ReportsController {
   constructor(
     private readonly reports: ReportsService,
-    private readonly limiter: GuessLimiter,
+    private readonly limiter: FailedAttemptLimiter,
   ) {}
 
   @Post()
   @Header('cache-control', 'no-store')
-  @ApiOperation({ summary: 'Freezes the figures of a campaign under a secret address' })
-  @ApiResponse({ status: 201, description: 'The address', type: CreatedReportDto })
+  @ApiOperation({ summary: 'Freezes the figures of a campaign as a report with a secret URL' })
+  @ApiResponse({ status: 201, description: 'The URL of the report', type: CreatedReportDto })
   @ApiProblems('CAMPAIGN_NOT_FOUND')
   createReport(@CurrentSession() session: Session, @Body() body: CreateReportDto): Promise<CreatedReportDto> {
     return this.reports.create(session, body);
@@ -51,15 +51,15 @@ export class ReportsController {
 
   @Get()
   @Header('cache-control', 'no-store')
-  @ApiOperation({ summary: 'The reports of the account, without their addresses' })
-  @ApiPage(ReportDto, 'The latest first')
+  @ApiOperation({ summary: 'The reports of the account, without their URLs' })
+  @ApiPage(ReportDto, 'Newest first')
   listReports(@CurrentSession() session: Session, @Query() query: ListQuery): Promise<Page<ReportDto>> {
     return this.reports.list(session, query);
   }
 
   @Delete(':reportId')
   @HttpCode(204)
-  @ApiOperation({ summary: 'Revokes a report: its address shows nothing from now on' })
+  @ApiOperation({ summary: 'Revokes a report: its URL stops working' })
   @ApiResponse({ status: 204, description: 'The report is revoked' })
   @ApiProblems('REPORT_NOT_FOUND')
   revokeReport(@CurrentSession() session: Session, @Param('reportId') reportId: string): Promise<void> {
@@ -71,10 +71,10 @@ export class ReportsController {
   @HttpCode(200)
   @Header('cache-control', 'no-store')
   @ApiOperation({
-    summary: 'What a report says',
-    description: 'For whoever has its address; no session is needed.',
+    summary: 'The content of a report',
+    description: 'For anyone with its URL; no session is needed.',
   })
-  @ApiResponse({ status: 200, description: 'The figures of then', type: FrozenReportDto })
+  @ApiResponse({ status: 200, description: 'The frozen figures', type: FrozenReportDto })
   @ApiProblems('REPORT_NOT_FOUND', 'ORIGIN_FORBIDDEN', 'TOO_MANY_REQUESTS', 'DEPENDENCY_UNAVAILABLE')
   readReport(
     @Body() { secret }: ReadReportDto,

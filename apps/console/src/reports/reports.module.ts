@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { GuessLimiter, SharedCounts } from '@perkway/platform';
+import { FailedAttemptLimiter, ReplicaCounts } from '@perkway/platform';
 import { CampaignFigures } from './campaign-figures.js';
 import { ReportsController } from './reports.controller.js';
 import { ReportsService } from './reports.service.js';
@@ -12,9 +12,10 @@ const UNKNOWN_REPORTS_PER_MINUTE = 60;
     ReportsService,
     CampaignFigures,
     {
-      provide: GuessLimiter,
-      inject: [SharedCounts],
-      useFactory: (counts: SharedCounts) => new GuessLimiter(UNKNOWN_REPORTS_PER_MINUTE, 'reports', counts),
+      provide: FailedAttemptLimiter,
+      inject: [ReplicaCounts],
+      useFactory: (counts: ReplicaCounts) =>
+        new FailedAttemptLimiter(UNKNOWN_REPORTS_PER_MINUTE, 'reports', counts),
     },
   ],
 })

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { DomainError, invalidField, isCallerId, isUuid } from '@perkway/domain';
-import { ENV, exactTime, Pages, type ListQuery, type Page } from '@perkway/platform';
+import { ApiError, invalidField, isCallerId, isUuid } from '@perkway/domain';
+import { ENV, exactTime, KeysetPaginator, type ListQuery, type Page } from '@perkway/platform';
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { DataSource } from 'typeorm';
 import { AuditLog } from '../audit-log/audit-log.service.js';
@@ -11,7 +11,7 @@ import type { CreatedReportDto, CreateReportDto, FrozenReportDto, ReportDto } fr
 
 const hashOf = (secret: string): string => createHash('sha256').update(secret).digest('hex');
 
-/** There is no year 0. */
+/** Checks a calendar day; Postgres has no year 0. */
 const isDay = (day: string): boolean => !Number.isNaN(Date.parse(day)) && day >= '0001';
 
 interface Row extends Omit<ReportDto, 'as_of' | 'expires_at' | 'revoked_at'> {
@@ -30,24 +30,27 @@ const toDto = ({ position: _, as_of, expires_at, revoked_at, ...row }: Row): Rep
   revoked_at: revoked_at?.toISOString() ?? null,
 });
 
-/** Figures of a campaign, frozen, for people who are not signed in: whoever has the address reads it until it ends. */
+/**
+ * Freezes the figures of a campaign for people who are not signed in: anyone with the URL can read the report until it
+ * expires.
+ */
 @Injectable()
 export class ReportsService {
   constructor(
     private readonly dataSource: DataSource,
     private readonly figures: CampaignFigures,
     private readonly log: AuditLog,
-    private readonly pages: Pages,
+    private readonly pages: KeysetPaginator,
     @Inject(ENV) private readonly env: ConsoleEnv,
   ) {}
 
   /** @throws CAMPAIGN_NOT_FOUND */
   async create(session: Session, body: CreateReportDto): Promise<CreatedReportDto> {
     const { campaignId, range, title } = body;
-    // Dots alone would lead to another address.
-    if (!isCallerId(campaignId) || /^\.\.?$/.test(campaignId)) throw new DomainError('CAMPAIGN_NOT_FOUND');
+    // `.` and `..` would change the path of the call to Boost.
+    if (!isCallerId(campaignId) || /^\.\.?$/.test(campaignId)) throw new ApiError('CAMPAIGN_NOT_FOUND');
     if (![range.from, range.to].every(isDay) || range.from > range.to)
-      throw invalidField('range', 'must be two days of which the first is not after the second');
+      throw invalidField('range', 'must be two days, the first not after the second');
     const expiresAt = new Date(body.expiresAt);
     const asOf = new Date();
     if (!(expiresAt > asOf)) throw invalidField('expiresAt', 'must be in the future');
@@ -89,17 +92,17 @@ export class ReportsService {
   }
 
   async list({ account }: Session, query: ListQuery): Promise<Page<ReportDto>> {
-    const page = this.pages.ask<[time: string, id: string]>({ name: 'reports' }, query, account);
+    const page = this.pages.request<[time: string, id: string]>({ name: 'reports' }, query, account);
     const rows = await this.dataSource.query<Row[]>(
       `select ${COLUMNS} from reports
        where account_id = $1 and ($2::timestamptz is null or (as_of, id) < ($2, $3::uuid))
        order by as_of desc, id desc limit $4`,
       [account, page.after?.[0] ?? null, page.after?.[1] ?? null, page.rows],
     );
-    return page.answer(rows, ({ position, id }) => [position, id], toDto);
+    return page.respond(rows, ({ position, id }) => [position, id], toDto);
   }
 
-  /** Its figures are gone then. Again: nothing changes. @throws REPORT_NOT_FOUND */
+  /** Revokes a report and deletes its figures. Idempotent. @throws REPORT_NOT_FOUND */
   async revoke(session: Session, id: string): Promise<void> {
     const [row] = isUuid(id)
       ? await this.dataSource.query<Row[]>(
@@ -107,7 +110,7 @@ export class ReportsService {
           [id, session.account],
         )
       : [];
-    if (!row) throw new DomainError('REPORT_NOT_FOUND');
+    if (!row) throw new ApiError('REPORT_NOT_FOUND');
     if (row.revoked_at) return;
     const { title, campaign_id } = row;
     await this.log.record(
@@ -122,13 +125,13 @@ export class ReportsService {
     );
   }
 
-  /** For whoever has the secret. @throws REPORT_NOT_FOUND */
+  /** Returns the report with this secret. @throws REPORT_NOT_FOUND */
   async read(secret: string): Promise<FrozenReportDto> {
     const [row] = await this.dataSource.query<{ body: FrozenReportDto }[]>(
       'select body from reports where secret_hash = $1 and revoked_at is null and expires_at > now()',
       [hashOf(secret)],
     );
-    if (!row) throw new DomainError('REPORT_NOT_FOUND');
+    if (!row) throw new ApiError('REPORT_NOT_FOUND');
     return row.body;
   }
 }

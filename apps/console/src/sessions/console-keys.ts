@@ -12,15 +12,15 @@ import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { ConsoleEnv } from '../env.js';
 
-/** Where a key follows from, with the keyring: no store holds the key, and none can show it. */
+/** The input from which a key is derived with the keyring, so that no store ever holds the key itself. */
 export interface KeySource {
   purpose: 'session' | 'job';
-  /** Of a session its id, which only the browser has. */
+  /** For a session: its id, which only the browser has. */
   secret: string;
   keyringId: string;
 }
 
-/** The keys with which the console calls the fleet for somebody (docs/adr/0025-console-sessions.md). */
+/** Manages the keys with which the console calls the fleet for a user (docs/adr/0025-console-sessions.md). */
 @Injectable()
 export class ConsoleKeys {
   constructor(
@@ -29,18 +29,18 @@ export class ConsoleKeys {
     private readonly rpc: RpcClient,
   ) {}
 
-  /** Which of the ring's keys is in use now. */
+  /** Id of the ring's current key. */
   get keyringId(): string {
     return this.env.SESSION_KEYS.current;
   }
 
-  /** Undefined when the ring has no such key any more. */
+  /** Derives the key; returns undefined if the ring no longer has its keyring key. */
   keyOf({ purpose, secret, keyringId }: KeySource): string | undefined {
     const subkey = this.env.SESSION_KEYS.subkey(`console-${purpose}`, keyringId);
     return subkey && `ck_${keyedHash(subkey, secret)}`;
   }
 
-  /** Makes the key valid. @returns its id, and for whom it is, or that they have no right to it */
+  /** Registers the key at the token issuer. @returns its id, and the holder's account or why they may not have it */
   async open(
     source: KeySource,
     holder: ConsoleKeyHolder,
@@ -48,7 +48,7 @@ export class ConsoleKeys {
   ): Promise<{ id: string; reply: ConsoleKeyReply }> {
     const id = randomUUID();
     const hash = hashApiKey(this.env.API_KEY_PEPPER, this.keyOf(source)!);
-    const reply = await this.rpc.ask(OPEN_CONSOLE_KEY, {
+    const reply = await this.rpc.request(OPEN_CONSOLE_KEY, {
       id,
       hash,
       expiresAt: expiresAt.getTime(),
@@ -57,11 +57,11 @@ export class ConsoleKeys {
     return { id, reply };
   }
 
-  /** Best effort: a key that is not closed ends when it expires. */
+  /** Revokes the keys, best effort: if this fails, they expire. */
   async close(ids: string[]): Promise<void> {
     if (ids.length === 0) return;
-    await this.rpc.ask(CLOSE_CONSOLE_KEYS, { ids }).catch((err: unknown) => {
-      this.logger.warn({ err, keys: ids.length }, 'keys of the console were not closed, they expire');
+    await this.rpc.request(CLOSE_CONSOLE_KEYS, { ids }).catch((err: unknown) => {
+      this.logger.warn({ err, keys: ids.length }, 'could not close console keys, they will expire');
     });
   }
 }

@@ -1,10 +1,7 @@
 import { parse, serialize } from 'cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-/**
- * A cookie that no script reads. Its name binds it to this very host where there is TLS, and browsers take it over TLS
- * alone then.
- */
+/** An HttpOnly cookie. With TLS it has the `__Host-` prefix, which binds it to this host and to TLS. */
 export class HostCookie {
   private readonly name: string;
   private readonly options: { path: '/'; httpOnly: true; sameSite: 'strict' | 'lax'; secure: boolean };
@@ -19,7 +16,7 @@ export class HostCookie {
     return parse(headers.cookie ?? '')[this.name];
   }
 
-  /** Goes with the browser, or before: the server knows when it ends. */
+  /** Writes a browser-session cookie; the server decides when its content expires. */
   write(reply: FastifyReply, value: string): void {
     void reply.header('set-cookie', serialize(this.name, value, this.options));
   }

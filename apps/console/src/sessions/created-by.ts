@@ -2,6 +2,6 @@ import { nameOf, type Session } from './session.js';
 
 const MAX_LENGTH = 255;
 
-/** Who has made a reward link, as a header can say it. */
+/** Returns the name under which reward links of a session are stored. A header holds no control characters. */
 export const createdBy = (session: Session): string =>
-  `console: ${nameOf(session)}`.replace(/[^ -~]/gu, '?').slice(0, MAX_LENGTH);
+  [...`console: ${nameOf(session)}`.toWellFormed().replace(/\p{Cc}/gu, '?')].slice(0, MAX_LENGTH).join('');

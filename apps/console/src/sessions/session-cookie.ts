@@ -1,6 +1,6 @@
 import { HostCookie } from './cookies.js';
 
-/** Where the id of the session is. No other site sends it. */
+/** The cookie with the session id. SameSite=Strict, so that no other site can send it. */
 export class SessionCookie extends HostCookie {
   constructor(consoleUrl: string) {
     super(consoleUrl, 'perkway_session', 'strict');

@@ -1,6 +1,6 @@
 import { Body, Controller, Delete, Get, Header, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
 import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
-import { ApiProblems, clientIp, ENV, GuessLimiter, Public } from '@perkway/platform';
+import { ApiProblems, clientIp, ENV, FailedAttemptLimiter, Public } from '@perkway/platform';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ConsoleEnv } from '../env.js';
 import { OpenIdProvider } from '../sign-in/open-id-provider.js';
@@ -15,7 +15,7 @@ export class SessionController {
   constructor(
     private readonly sessions: SessionsService,
     private readonly cookie: SessionCookie,
-    private readonly limiter: GuessLimiter,
+    private readonly limiter: FailedAttemptLimiter,
     private readonly provider: OpenIdProvider,
     @Inject(ENV) private readonly env: ConsoleEnv,
   ) {}
@@ -26,11 +26,11 @@ export class SessionController {
   @Header('cache-control', 'no-store')
   @ApiOperation({
     summary: 'Signs in with an API key',
-    description: 'Ends the session of before, if there is one.',
+    description: 'Ends the previous session, if any.',
   })
   @ApiResponse({
     status: 200,
-    description: 'Who is signed in now; the session is in a cookie',
+    description: 'The new session; its id is in a cookie',
     type: SessionDto,
   })
   @ApiProblems('API_KEY_INVALID', 'ORIGIN_FORBIDDEN', 'TOO_MANY_REQUESTS', 'DEPENDENCY_UNAVAILABLE')
@@ -51,7 +51,7 @@ export class SessionController {
 
   @Get('session')
   @Header('cache-control', 'no-store')
-  @ApiOperation({ summary: 'Who is signed in' })
+  @ApiOperation({ summary: 'The signed-in user' })
   @ApiResponse({ status: 200, description: 'The session', type: SessionDto })
   getSession(@CurrentSession() session: Session): SessionDto {
     return this.toDto(session);
@@ -72,8 +72,8 @@ export class SessionController {
   @Public()
   @Get('sign-in')
   @Header('cache-control', 'no-store')
-  @ApiOperation({ summary: 'How people can sign in besides with a key' })
-  @ApiResponse({ status: 200, description: 'The ways', type: SignInOptionsDto })
+  @ApiOperation({ summary: 'Ways to sign in other than an API key' })
+  @ApiResponse({ status: 200, description: 'The sign-in options', type: SignInOptionsDto })
   getSignInOptions(): SignInOptionsDto {
     return { oidc: this.provider.button };
   }
@@ -95,6 +95,7 @@ export class SessionController {
         rewards: env.REWARDS_URL,
         token: env.TOKEN_URL,
         query: env.QUERY_URL,
+        events: env.EVENTS_URL,
         console: env.CONSOLE_URL,
       },
       signIn: this.getSignInOptions(),

@@ -29,20 +29,22 @@ export class HostsDto {
   token: string;
   @ApiProperty({ example: 'https://query.perkway.example' })
   query: string;
+  @ApiProperty({ example: 'https://events.perkway.example' })
+  events: string;
   @ApiProperty({ example: 'https://console.perkway.example' })
   console: string;
 }
 
 @ApiSchema({ name: 'OpenIdProvider' })
 export class OpenIdProviderDto {
-  @ApiProperty({ description: 'What the button calls it', example: 'Ostervale accounts' })
+  @ApiProperty({ description: 'Name of the provider for the button', example: 'Ostervale accounts' })
   label: string;
-  @ApiProperty({ description: 'Where the button leads', example: '/api/oidc/start' })
+  @ApiProperty({ description: 'Target of the button', example: '/api/oidc/start' })
   url: string;
 }
 
 const ApiProvider = () =>
-  ApiProperty({ type: OpenIdProviderDto, nullable: true, description: 'Null where none is set up' });
+  ApiProperty({ type: OpenIdProviderDto, nullable: true, description: 'Null if no provider is configured' });
 
 @ApiSchema({ name: 'SignInOptions' })
 export class SignInOptionsDto {
@@ -61,15 +63,24 @@ export class SessionDto {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'The key that was signed in with; null for a person of the OpenID provider',
+    description: 'The key used to sign in; null for a person of the OpenID provider',
     example: '0b6f0d0c-6d3e-4c55-9d5f-2f4b8d5b8f11',
   })
   keyId: string | null;
-  @ApiProperty({ type: String, nullable: true, description: 'The address of that person', example: null })
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'The e-mail address of the person; null for a key',
+    example: null,
+  })
   person: string | null;
-  @ApiProperty({ format: 'date-time', description: 'At the latest', example: '2026-11-20T21:02:00.000Z' })
+  @ApiProperty({
+    format: 'date-time',
+    description: 'Latest possible end of the session',
+    example: '2026-11-20T21:02:00.000Z',
+  })
   expiresAt: string;
-  @ApiProperty({ type: HostsDto, description: 'The public addresses of the fleet' })
+  @ApiProperty({ type: HostsDto, description: 'Public URLs of the fleet' })
   hosts: HostsDto;
   @ApiProperty({ type: SignInOptionsDto })
   signIn: SignInOptionsDto;

@@ -1,6 +1,6 @@
 import { Inject, Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import { accessOf } from '@perkway/auth';
-import { DomainError } from '@perkway/domain';
+import { ApiError } from '@perkway/domain';
 import { ENV, type Credentials } from '@perkway/platform';
 import type { FastifyReply } from 'fastify';
 import type { ConsoleEnv } from '../env.js';
@@ -10,7 +10,7 @@ import { SessionsService } from './sessions.service.js';
 
 const READS = ['GET', 'HEAD'];
 
-/** Denies by default: 401 without a session, 403 for a change that another site asks for or a role that is not enough. */
+/** Denies by default: 401 without a session, 403 for a change requested by another site or for an insufficient role. */
 @Injectable()
 export class SessionGuard implements CanActivate {
   private readonly origin: string;
@@ -24,31 +24,31 @@ export class SessionGuard implements CanActivate {
   }
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
-    // What arrives over NATS comes from our own apps: the broker knows who may publish what.
+    // Messages over NATS come from our own apps; the broker's permissions decide who may publish.
     if (context.getType() !== 'http') return true;
     const http = context.switchToHttp();
     const request = http.getRequest<SignedInRequest & { caller?: object }>();
     const access = accessOf(context.getHandler(), context.getClass());
     const id = access.isPublic ? undefined : this.cookie.read(request);
-    // Who sends no session has none to lose.
-    if (!access.isPublic && id === undefined) throw new DomainError('SESSION_ENDED');
+    // Without a session cookie there is nothing that another site could abuse, so 401 comes before the origin check.
+    if (!access.isPublic && id === undefined) throw new ApiError('SESSION_ENDED');
     if (!READS.includes(request.method) && request.headers.origin !== this.origin)
-      throw new DomainError('ORIGIN_FORBIDDEN');
+      throw new ApiError('ORIGIN_FORBIDDEN');
     if (access.isPublic) return true;
     const session = await this.sessions.find(id!);
     if (!session) {
       this.cookie.clear(http.getResponse<FastifyReply>());
-      throw new DomainError('SESSION_ENDED');
+      throw new ApiError('SESSION_ENDED');
     }
     request.session = session;
-    // For the log line.
+    // The request log reads `caller`.
     request.caller = { account: session.account, keyId: session.keyId };
-    if (!access.roles.includes(session.role)) throw new DomainError('FORBIDDEN');
+    if (!access.roles.includes(session.role)) throw new ApiError('FORBIDDEN');
     return true;
   }
 }
 
-/** What the OpenAPI document says of it. */
+/** Describes the session in the OpenAPI document. */
 export const sessionCredentials: Credentials = {
   name: 'session',
   scheme: { type: 'apiKey', name: '__Host-perkway_session', in: 'cookie' },

@@ -2,30 +2,30 @@ import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Role } from '@perkway/domain';
 import type { FastifyRequest } from 'fastify';
 
-/** Somebody who has signed in: the explicit first argument of services. */
+/** A signed-in user; services take it as their first argument. */
 export interface Session {
-  /** The hash of its id, under which it is stored. */
+  /** Hash of the session id, under which it is stored. */
   hash: string;
-  /** The key behind it, with which the console calls the fleet. Never leaves the process but in such a call. */
+  /** The key with which the console calls the fleet. Leaves the process only in such calls. */
   key: string;
   consoleKeyId: string;
   account: string;
   accountName: string;
   role: Role;
-  /** The key that was signed in with, or the address of the person. */
+  /** The key used to sign in; null for a person, who has `email` instead. */
   keyId: string | null;
   keyName: string | null;
   email: string | null;
   expiresAt: Date;
 }
 
-/** How somebody is called in the audit log and as the maker of links. */
+/** Returns the name of the user in the audit log and as the creator of links. */
 export const nameOf = ({ email, keyName, keyId }: Pick<Session, 'email' | 'keyName' | 'keyId'>): string =>
   email ?? keyName ?? `key ${keyId}`;
 
 export type SignedInRequest = FastifyRequest & { session?: Session };
 
-/** Not for `@Public()` handlers. */
+/** Injects the session. Not for `@Public()` handlers. */
 export const CurrentSession = createParamDecorator((_: unknown, context: ExecutionContext): Session => {
   const { session } = context.switchToHttp().getRequest<SignedInRequest>();
   if (!session) throw new Error('@CurrentSession() was used on a public handler');

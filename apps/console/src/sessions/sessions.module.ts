@@ -2,7 +2,15 @@ import { Global, Module } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
 import { KeyStore } from '@perkway/auth';
 import { RESOLVE_KEYS } from '@perkway/domain';
-import { CREDENTIALS, ENV, GuessLimiter, LOGGER, Pages, RpcClient, SharedCounts } from '@perkway/platform';
+import {
+  CREDENTIALS,
+  ENV,
+  FailedAttemptLimiter,
+  LOGGER,
+  KeysetPaginator,
+  RpcClient,
+  ReplicaCounts,
+} from '@perkway/platform';
 import type { Logger } from 'pino';
 import type { ConsoleEnv } from '../env.js';
 import { SignInModule } from '../sign-in/sign-in.module.js';
@@ -11,9 +19,6 @@ import { SessionCookie } from './session-cookie.js';
 import { SessionController } from './session.controller.js';
 import { sessionCredentials, SessionGuard } from './session.guard.js';
 import { SessionsService } from './sessions.service.js';
-
-/** Between two tries of an address that has sent too many wrong keys. */
-const SIGN_IN_PACE_MS = 500;
 
 /** Guards every handler of the app. */
 @Global()
@@ -27,7 +32,7 @@ const SIGN_IN_PACE_MS = 500;
       provide: KeyStore,
       inject: [ENV, LOGGER, RpcClient],
       useFactory: ({ API_KEY_PEPPER }: ConsoleEnv, logger: Logger, rpc: RpcClient) =>
-        new KeyStore(API_KEY_PEPPER, (hashes) => rpc.ask(RESOLVE_KEYS, { ids: hashes }), logger),
+        new KeyStore(API_KEY_PEPPER, (hashes) => rpc.request(RESOLVE_KEYS, { ids: hashes }), logger),
     },
     {
       provide: SessionCookie,
@@ -35,19 +40,19 @@ const SIGN_IN_PACE_MS = 500;
       useFactory: ({ CONSOLE_URL }: ConsoleEnv) => new SessionCookie(CONSOLE_URL),
     },
     {
-      provide: GuessLimiter,
-      inject: [ENV, SharedCounts],
-      useFactory: ({ WRONG_KEYS_PER_MINUTE }: ConsoleEnv, counts: SharedCounts) =>
-        new GuessLimiter(WRONG_KEYS_PER_MINUTE, 'keys to sign in with', counts, SIGN_IN_PACE_MS),
+      provide: FailedAttemptLimiter,
+      inject: [ENV, ReplicaCounts],
+      useFactory: ({ WRONG_KEYS_PER_MINUTE }: ConsoleEnv, counts: ReplicaCounts) =>
+        new FailedAttemptLimiter(WRONG_KEYS_PER_MINUTE, 'sign-in keys', counts),
     },
     {
-      provide: Pages,
+      provide: KeysetPaginator,
       inject: [ENV],
-      useFactory: ({ API_KEY_PEPPER }: ConsoleEnv) => new Pages(API_KEY_PEPPER),
+      useFactory: ({ API_KEY_PEPPER }: ConsoleEnv) => new KeysetPaginator(API_KEY_PEPPER),
     },
     ConsoleKeys,
     SessionsService,
   ],
-  exports: [ConsoleKeys, KeyStore, Pages, SessionCookie, SessionsService],
+  exports: [ConsoleKeys, KeyStore, KeysetPaginator, SessionCookie, SessionsService],
 })
 export class SessionsModule {}

@@ -1,8 +1,8 @@
 import { Inject, Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { hashApiKey, KeyStore } from '@perkway/auth';
-import { DomainError, isApiKey, type ConsoleKeyHolder } from '@perkway/domain';
+import { ApiError, isApiKey, type ConsoleKeyHolder } from '@perkway/domain';
 import { ENV, LOGGER } from '@perkway/platform';
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Logger } from 'pino';
 import { DataSource } from 'typeorm';
 import type { ConsoleEnv } from '../env.js';
@@ -12,8 +12,9 @@ import type { Session } from './session.js';
 const LONGEST_MS = 12 * 60 * 60_000;
 const UNUSED = "interval '1 hour'";
 const SWEEP_MS = 60_000;
-/** 32 bytes as base64url. */
+/** A session id: 32 bytes as base64url, the first half random, the second half its MAC. */
 const ID = /^[\w-]{43}$/;
+const HALF = 16;
 
 const hashOf = (id: string): string => createHash('sha256').update(id).digest('hex');
 
@@ -39,7 +40,7 @@ const SWEEP = `
     limit 500 for update skip locked
   ) returning console_key_id`;
 
-/** Who is signed in. The store holds the hashes of the ids, so nobody who reads it can sign in. */
+/** Manages sessions. The store holds hashes of the ids, so reading it does not allow signing in. */
 @Injectable()
 export class SessionsService implements OnModuleInit, OnModuleDestroy {
   private timer: NodeJS.Timeout | undefined;
@@ -60,20 +61,25 @@ export class SessionsService implements OnModuleInit, OnModuleDestroy {
     clearInterval(this.timer);
   }
 
-  /** A new session, for a key of an account. @throws API_KEY_INVALID, whatever is wrong with the key */
-  signInWithKey(apiKey: string): Promise<{ id: string; session: Session }> {
-    if (!isApiKey(apiKey)) throw new DomainError('API_KEY_INVALID', WRONG_KEY);
+  /** Starts a session for an API key. @throws API_KEY_INVALID, whatever is wrong with the key */
+  async signInWithKey(apiKey: string): Promise<{ id: string; session: Session }> {
+    // Checks the key in a batched lookup first, so that a guess costs no transaction.
+    const known = isApiKey(apiKey) ? await this.keys.find(apiKey) : undefined;
+    if (!known || known.role === 'JOURNEY') throw new ApiError('API_KEY_INVALID', WRONG_KEY);
     return this.begin({ keyHash: hashApiKey(this.env.API_KEY_PEPPER, apiKey) });
   }
 
-  /** A new session, for a person. @throws API_KEY_INVALID for somebody who is none of any account, or of that one */
+  /**
+   * Starts a session for a person. @throws API_KEY_INVALID if the person belongs to no account, or not to the given one
+   */
   signInPerson(email: string, account?: string): Promise<{ id: string; session: Session }> {
     return this.begin({ email, account });
   }
 
-  /** Undefined for one that there is not, that has ended, or whose key or person has lost the right. */
+  /** Returns the session; undefined if it does not exist, has ended, or its key or person lost access. */
   async find(id: string): Promise<Session | undefined> {
-    if (!ID.test(id)) return undefined;
+    // A made-up id fails its MAC and costs no database read.
+    if (!this.isOurs(id)) return undefined;
     const [row] = await this.dataSource.query<Row[]>(FIND, [hashOf(id)]);
     if (!row) return undefined;
     const key = this.consoleKeys.keyOf({ purpose: 'session', secret: id, keyringId: row.keyring_id });
@@ -104,13 +110,30 @@ export class SessionsService implements OnModuleInit, OnModuleDestroy {
     this.keys.invalidate(hashApiKey(this.env.API_KEY_PEPPER, key));
   }
 
+  private newId(): string {
+    const random = randomBytes(HALF);
+    return Buffer.concat([random, this.macOf(random, this.consoleKeys.keyringId)]).toString('base64url');
+  }
+
+  private isOurs(id: string): boolean {
+    if (!ID.test(id)) return false;
+    const bytes = Buffer.from(id, 'base64url');
+    const [random, mac] = [bytes.subarray(0, HALF), bytes.subarray(HALF)];
+    return this.env.SESSION_KEYS.keyIds.some((keyId) => timingSafeEqual(this.macOf(random, keyId), mac));
+  }
+
+  private macOf(random: Buffer, keyId: string): Buffer {
+    const subkey = this.env.SESSION_KEYS.subkey('session-id', keyId)!;
+    return createHmac('sha256', subkey).update(random).digest().subarray(0, HALF);
+  }
+
   private async begin(holder: ConsoleKeyHolder): Promise<{ id: string; session: Session }> {
-    const id = randomBytes(32).toString('base64url');
+    const id = this.newId();
     const { keyringId } = this.consoleKeys;
     const source = { purpose: 'session', secret: id, keyringId } as const;
     const expiresAt = new Date(Date.now() + LONGEST_MS);
     const { id: consoleKeyId, reply } = await this.consoleKeys.open(source, holder, expiresAt);
-    if (reply.error) throw new DomainError(reply.error, WRONG_KEY);
+    if (reply.error) throw new ApiError(reply.error, WRONG_KEY);
     const { account, accountName, role, signedInWith, email } = reply;
     const session: Session = {
       hash: hashOf(id),
@@ -148,15 +171,15 @@ export class SessionsService implements OnModuleInit, OnModuleDestroy {
     return { id, session };
   }
 
-  /** Takes away what has ended by time. */
+  /** Deletes expired sessions. */
   async sweep(): Promise<void> {
     try {
       const [ended] = await this.dataSource.query<[{ console_key_id: string }[], number]>(SWEEP);
       await this.consoleKeys.close(ended.map(({ console_key_id }) => console_key_id));
     } catch (err) {
-      this.logger.debug({ err }, 'sessions that have ended were not taken away');
+      this.logger.debug({ err }, 'could not delete expired sessions');
     }
   }
 }
 
-const WRONG_KEY = 'This key does not let anybody in.';
+const WRONG_KEY = 'This key cannot be used to sign in.';

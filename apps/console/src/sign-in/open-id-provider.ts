@@ -1,16 +1,16 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { DomainError, unavailable } from '@perkway/domain';
+import { ApiError, unavailable } from '@perkway/domain';
 import { ENV } from '@perkway/platform';
 import { open, seal } from '@perkway/signing';
 import * as openid from 'openid-client';
 import type { ConsoleEnv } from '../env.js';
 
 const TIMEOUT_S = 5;
-/** As long as somebody may take to sign in at the provider. */
-const PATIENCE_MS = 10 * 60_000;
+/** Time to sign in at the provider. */
+const TIMEOUT_MS = 10 * 60_000;
 const PURPOSE = 'console-oidc';
 
-/** What the answer of the provider is held against; the browser keeps it, sealed. */
+/** State to check the provider's response against; the browser keeps it in a sealed cookie. */
 interface Begun {
   state: string;
   nonce: string;
@@ -19,7 +19,7 @@ interface Begun {
   endsAt: number;
 }
 
-/** Signing in through OpenID Connect: authorization code with state, nonce and PKCE. */
+/** Signs people in through OpenID Connect: authorization code flow with state, nonce and PKCE. */
 @Injectable()
 export class OpenIdProvider {
   private configuration: Promise<openid.Configuration> | undefined;
@@ -29,14 +29,17 @@ export class OpenIdProvider {
     this.redirectUri = `${env.CONSOLE_URL}/api/oidc/callback`;
   }
 
-  /** What the page of the console shows of it; null where it is not set up. */
+  /** The sign-in button of the console; null if no provider is configured. */
   get button(): { label: string; url: string } | null {
     const { OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, OIDC_LABEL } = this.env;
     const isSetUp = OIDC_ISSUER !== '' && OIDC_CLIENT_ID !== '' && OIDC_CLIENT_SECRET !== '';
     return isSetUp ? { label: OIDC_LABEL, url: '/api/oidc/start' } : null;
   }
 
-  /** Where the browser goes, and what it keeps until it comes back. @throws NOT_FOUND where it is not set up */
+  /**
+   * Starts a sign-in: the provider URL, and the sealed state for the cookie. @throws NOT_FOUND if no provider is
+   * configured
+   */
   async begin(account?: string): Promise<{ url: URL; sealed: string }> {
     const configuration = await this.discover();
     const begun: Begun = {
@@ -44,7 +47,7 @@ export class OpenIdProvider {
       nonce: openid.randomNonce(),
       verifier: openid.randomPKCECodeVerifier(),
       account,
-      endsAt: Date.now() + PATIENCE_MS,
+      endsAt: Date.now() + TIMEOUT_MS,
     };
     const url = openid.buildAuthorizationUrl(configuration, {
       redirect_uri: this.redirectUri,
@@ -59,8 +62,8 @@ export class OpenIdProvider {
   }
 
   /**
-   * Who has signed in there, by an address that the provider vouches for; undefined when anything about the answer is
-   * not as it was begun.
+   * Completes a sign-in: returns the verified e-mail address, or undefined if the response does not match the sealed
+   * state.
    */
   async finish(
     query: string,
@@ -85,7 +88,7 @@ export class OpenIdProvider {
       if (claims.email === undefined)
         claims = await openid.fetchUserInfo(configuration, tokens.access_token, tokens.claims()!.sub);
     } catch {
-      // Refused by the person or the provider, forged, or too late: the way to begin again is the same.
+      // Denied, forged or expired: in each case the person has to start again.
       return undefined;
     }
     const { email, email_verified: isVerified } = claims;
@@ -103,14 +106,14 @@ export class OpenIdProvider {
     }
   }
 
-  /** Once; a provider that is away is asked again by the next who wants to sign in. */
+  /** Discovers the provider once; after a failure, the next sign-in tries again. */
   private async discover(): Promise<openid.Configuration> {
-    if (!this.button) throw new DomainError('NOT_FOUND');
+    if (!this.button) throw new ApiError('NOT_FOUND');
     const { OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET } = this.env;
     const issuer = new URL(OIDC_ISSUER);
     this.configuration ??= openid.discovery(issuer, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, undefined, {
       timeout: TIMEOUT_S,
-      // A provider on the same machine, as tests have it.
+      // Plain http is for a provider on the same machine, as in tests.
       execute: issuer.protocol === 'http:' ? [openid.allowInsecureRequests] : [],
     });
     try {

@@ -1,6 +1,6 @@
 import { Controller, Get, Header, Inject, Query, Req, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
-import { DomainError, isCallerId, lastOf } from '@perkway/domain';
+import { ApiError, isCallerId, lastOf } from '@perkway/domain';
 import { ENV, Public } from '@perkway/platform';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ConsoleEnv } from '../env.js';
@@ -11,12 +11,12 @@ import { OpenIdProvider } from './open-id-provider.js';
 
 type Problem = 'PERSON_UNKNOWN' | 'SIGN_IN_FAILED';
 
-/** The two addresses that a browser goes to by itself; none is for programs. */
+/** The two endpoints that the browser itself navigates to. */
 @ApiExcludeController()
 @Public()
 @Controller('api/oidc')
 export class OpenIdController {
-  /** Lax: the provider, another site, sends the browser back with it. */
+  /** Lax, because the provider, another site, redirects the browser back. */
   private readonly cookie: HostCookie;
 
   constructor(
@@ -28,7 +28,7 @@ export class OpenIdController {
     this.cookie = new HostCookie(CONSOLE_URL, 'perkway_oidc', 'lax');
   }
 
-  /** `account` is for people of several accounts; they get the first by id without it. */
+  /** `account` selects one account of a person who belongs to several; the default is the first by id. */
   @Get('start')
   @Header('cache-control', 'no-store')
   async start(@Query('account') account: unknown, @Res() reply: FastifyReply): Promise<void> {
@@ -54,7 +54,7 @@ export class OpenIdController {
       if (old) await this.sessions.end(old);
       this.session.write(reply, id);
     } catch (error) {
-      if (!(error instanceof DomainError) || error.code !== 'API_KEY_INVALID') throw error;
+      if (!(error instanceof ApiError) || error.code !== 'API_KEY_INVALID') throw error;
       return goTo(reply, 'PERSON_UNKNOWN');
     }
     goTo(reply);
@@ -62,8 +62,8 @@ export class OpenIdController {
 }
 
 /**
- * A page that leads on, not a redirect: of one that another site began, browsers would not send the new cookie to where it
- * leads.
+ * Sends a page with a refresh instead of a redirect: in a redirect chain that another site started, browsers would not
+ * send the new SameSite=Strict cookie.
  */
 function goTo(reply: FastifyReply, problem?: Problem): void {
   const address = problem ? `/sign-in?error=${problem}` : '/';

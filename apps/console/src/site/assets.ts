@@ -3,7 +3,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** `/assets/*`: the files of the pages, whose names hold a hash of their content, and those compressed by the build. */
+/** Serves `/assets/*`: files with a content hash in their names, and the copies compressed at build time. */
 export async function serveAssets(app: NestFastifyApplication, folder: string): Promise<void> {
   const root = join(folder, 'assets');
   if (!existsSync(root)) return;

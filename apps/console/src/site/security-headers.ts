@@ -3,7 +3,7 @@ import type { Server } from 'node:http';
 
 export const addSecurityHeaders = (server: Server, publicUrl: string): void =>
   addSiteHeaders(server, publicUrl, [
-    // Pictures of perks are where their partners keep them, on the local stack without TLS too.
+    // Partners host the pictures of perks on their own sites, in the local stack also without TLS.
     `img-src 'self' data: https:${publicUrl.startsWith('https:') ? '' : ' http:'}`,
     "font-src 'self'",
     "form-action 'self'",

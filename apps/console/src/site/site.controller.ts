@@ -1,16 +1,16 @@
 import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
-import { DomainError } from '@perkway/domain';
+import { ApiError } from '@perkway/domain';
 import { ENV, Public } from '@perkway/platform';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ConsoleEnv } from '../env.js';
 
-/** What only programs ask for. */
+/** Paths that are never pages. */
 const NO_PAGE = /^\/(?:api|assets)(?:[/?#]|$)/;
 
-/** The one page, at every address: it shows the screen that the address names. */
+/** Serves the single page at every path; the path selects the screen. */
 @ApiExcludeController()
 @Public()
 @Controller()
@@ -19,7 +19,7 @@ export class SiteController {
 
   constructor(@Inject(ENV) { ASSETS_FOLDER }: ConsoleEnv) {
     const file = join(ASSETS_FOLDER, 'index.html');
-    // A test of the calls needs no pages.
+    // Missing in API tests, which need no pages.
     if (existsSync(file)) this.page = readFileSync(file);
   }
 
@@ -33,7 +33,7 @@ export class SiteController {
 
   @Get(['/', '*'])
   screen(@Req() request: FastifyRequest, @Res() reply: FastifyReply) {
-    if (!this.page || NO_PAGE.test(request.url)) throw new DomainError('NOT_FOUND');
+    if (!this.page || NO_PAGE.test(request.url)) throw new ApiError('NOT_FOUND');
     void reply
       .header('content-type', 'text/html; charset=utf-8')
       .header('cache-control', 'no-cache')

@@ -1,7 +1,10 @@
 import { AppProcess, BundledApp, http, testEnvironment, waitFor } from '@perkway/testing';
 import { freePort } from '@perkway/local-servers';
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { existsSync, mkdirSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import {
   chromium,
@@ -13,7 +16,7 @@ import {
 import { ADMIN_KEY, Fleet, OpenIdProvider } from '../fleet';
 
 const SCREENSHOTS = join(resolve(__dirname, '../../../..'), 'artifacts/console');
-/** Told apart from bots by its name. */
+/** A user agent that does not count as a bot. */
 const HUMAN =
   'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/150.0.0.0 Safari/537.36';
 
@@ -25,20 +28,21 @@ export interface Owner {
   campaign: string;
   pool: string;
   perks: string[];
-  /** Stands in every name of what it owns. */
+  /** Part of the names of everything it owns. */
   mark: string;
 }
 
-/** The whole fleet as it is deployed, two accounts with something to look at, and a browser. */
+/** The whole fleet as deployed, two accounts with data, and a browser. */
 export class ConsoleStage {
   readonly fleet = new Fleet();
   browser: Browser;
-  /** What browsers complained about: script errors, and violations of the content security policy. */
+  /** Complaints of the browsers: script errors and violations of the content security policy. */
   readonly complaints: string[] = [];
   mine: Owner;
   theirs: Owner;
   private pages: AppProcess;
   private provider: OpenIdProvider;
+  private receiver: Server;
 
   get url(): string {
     return this.fleet.urls.console!;
@@ -47,7 +51,7 @@ export class ConsoleStage {
   async start(): Promise<this> {
     const provider = await OpenIdProvider.reserve();
     await this.fleet.start(
-      ['token-issuer', 'perks', 'boost', 'gift-cards', 'analytics-query', 'console'],
+      ['token-issuer', 'perks', 'boost', 'gift-cards', 'analytics-query', 'events', 'console'],
       provider.variables,
     );
     this.provider = await provider.start(this.url);
@@ -58,6 +62,7 @@ export class ConsoleStage {
       testEnvironment('allocation-page', { nats: this.fleet.nats, urls: this.fleet.urls }),
       port,
     );
+    this.receiver = await startReceiver();
     [this.browser] = await Promise.all([launchChromium(), this.pages.ready()]);
     this.mine = await this.anOwner('Harbour', 40);
     this.theirs = await this.anOwner('Foreign', 5);
@@ -70,10 +75,11 @@ export class ConsoleStage {
     await this.browser?.close();
     await this.pages?.kill('SIGTERM');
     await this.provider?.stop();
+    this.receiver?.close();
     await this.fleet.close();
   }
 
-  /** An account with perks, a collection, a campaign that people have seen, and a pool with cards. */
+  /** Creates an account with perks, a collection, a campaign with traffic, and a pool with cards. */
   private async anOwner(mark: string, cards: number): Promise<Owner> {
     const { account, key, keyId } = await this.fleet.anAccount();
     canaries.add(key);
@@ -112,11 +118,24 @@ export class ConsoleStage {
       .send(cardRows(cards, mark))
       .expect(200);
     const owner = { account, key, keyId, collection, campaign, pool, perks, mark };
+    for (const [id, path] of Object.entries({ orders: '/accept', crm: '/fail', former: '/gone' } as const))
+      await this.aWebhook(owner, id, path);
     await this.visit(owner);
     return owner;
   }
 
-  /** Six journeys: all see a teaser, three click (one of them a bot too), one converts. */
+  /** A webhook of the receiver, which responds as the path says. */
+  async aWebhook({ key, mark }: Owner, id: string, path: keyof typeof RESPONSES): Promise<void> {
+    const body = { url: this.receiverUrl(path), description: `${mark} ${id}` };
+    const put = http({ url: this.fleet.urls.events! }, { key }).put(`/webhooks/${id}`);
+    canaries.add((await put.send(body).expect(201)).body.secret);
+  }
+
+  receiverUrl(path: keyof typeof RESPONSES): string {
+    return `http://127.0.0.1:${(this.receiver.address() as AddressInfo).port}${path}`;
+  }
+
+  /** Six journeys: all see a teaser, three click (a bot clicks on one of them too), one converts. */
   private async visit(owner: Owner): Promise<void> {
     const { key, campaign, perks } = owner;
     const boost = http({ url: this.fleet.urls.boost! }, { key });
@@ -150,8 +169,8 @@ export class ConsoleStage {
       .expect(202);
   }
 
-  /** What the query host itself answers the account, without the console in between. */
-  async ask({ key }: Owner, query: object): Promise<Record<string, unknown>[]> {
+  /** Asks the query host directly, without the console in between. */
+  async request({ key }: Owner, query: object): Promise<Record<string, unknown>[]> {
     const issuer = http({ url: this.fleet.urls['token-issuer']! }, { key });
     const { body } = await issuer.get('/cube/token').expect(200);
     const host = http({ url: this.fleet.urls['analytics-query']! }, { authorization: body.token });
@@ -160,7 +179,8 @@ export class ConsoleStage {
 
   async untilCounted(owner: Owner, measure: string, wanted: number, more: object = {}): Promise<void> {
     await waitFor(
-      async () => Number((await this.ask(owner, { measures: [measure], ...more }))[0]?.[measure]) === wanted,
+      async () =>
+        Number((await this.request(owner, { measures: [measure], ...more }))[0]?.[measure]) === wanted,
       `${wanted} of ${measure}`,
       30_000,
     );
@@ -184,7 +204,7 @@ export class ConsoleStage {
     return context;
   }
 
-  /** Signs in by the form, and waits for the first screen. */
+  /** Signs in with the form and waits for the first screen. */
   async signIn(context: BrowserContext, key = this.mine.key, path = '/'): Promise<Page> {
     const page = await context.newPage();
     await page.goto(this.url + path);
@@ -216,8 +236,21 @@ export const perkBody = (title: string) => ({
   categories: [7],
 });
 
-/** What no screen may show: keys, and codes of cards. */
+/** Secrets that no screen may show: keys, codes of cards, and secrets of webhooks. */
 const canaries = new Set([ADMIN_KEY]);
+export const neverShow = (secret: string) => canaries.add(secret);
+
+const RESPONSES = { '/accept': 204, '/fail': 503, '/gone': 410 } as const;
+
+/** A client's server that webhooks lead to. */
+async function startReceiver(): Promise<Server> {
+  const server = createServer((request, response) => {
+    request.resume();
+    response.writeHead(RESPONSES[request.url as keyof typeof RESPONSES]).end();
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return server;
+}
 
 export const cardRows = (count: number, mark: string) => {
   const codes = Array.from({ length: count }, () => `${mark}-${randomUUID()}`);
@@ -243,18 +276,18 @@ function launchChromium(): Promise<Browser> {
   });
 }
 
-/** A heading, and nothing that is still loading. */
+/** Waits for a heading and until nothing is loading. */
 export async function untilShown(page: Page): Promise<void> {
   await page.waitForSelector('h1');
   const busy = page.locator('.loading, .starting');
-  await waitFor(async () => (await busy.count()) === 0, 'all of it to be loaded', 20_000);
+  await waitFor(async () => (await busy.count()) === 0, 'the screen to finish loading', 20_000);
 }
 
-/** True if something is wider than the window. */
+/** Returns whether anything is wider than the window. */
 export const scrollsSideways = (page: Page): Promise<boolean> =>
   page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth');
 
-/** Keeps a picture of the page, which must hold no secret: not as its text, and nowhere in its markup. */
+/** Saves a screenshot. Fails if the page's text or markup contains a secret. */
 export async function screenshot(page: Page, name: string): Promise<void> {
   mkdirSync(SCREENSHOTS, { recursive: true });
   await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), fullPage: true });

@@ -6,7 +6,7 @@ const stage = new ConsoleStage();
 beforeAll(() => stage.start(), 300_000);
 afterAll(() => stage.stop());
 
-/** Path, and the heading that its screen has; those of the menu have the name of their entry. */
+/** Heading and path of each screen in the menu; the heading is the name of the menu entry. */
 const menu = {
   Overview: '/',
   Campaigns: '/campaigns',
@@ -28,8 +28,13 @@ const operatorMenu = {
 const deeper = () => ({
   [`/campaigns/${stage.mine.campaign}`]: 'Harbour spring',
   '/integration/hosts': 'Integration',
+  '/integration/webhooks': 'Integration',
+  '/integration/webhooks/orders': 'orders',
+  '/integration/webhooks/crm': 'crm',
+  '/integration/webhooks/former': 'former',
+  '/integration/events': 'Integration',
   '/explore?cube=incentive_clicks&dimensions=perk_title&measures=count,count_people': 'Explore',
-  '/nowhere': 'Not here',
+  '/nowhere': 'Page not found',
 });
 const deeperForOperators = () => ({
   [`/accounts/${stage.mine.account}`]: stage.mine.account,
@@ -56,7 +61,7 @@ describe.each([
   ['ADMIN', () => ADMIN_KEY, () => ({ ...headings(operatorMenu), ...deeperForOperators() })],
 ])('for the role %s', (role, keyOf, screensOf) => {
   it.each(['light', 'dark'] as const)(
-    'every screen has its heading, no fault of accessibility and fits a phone, in %s',
+    'every screen has its heading, is accessible and fits a phone, in %s',
     async (colorScheme) => {
       const context = await stage.window({ colorScheme, viewport: { width: 1280, height: 900 } });
       const page = await stage.signIn(context, keyOf());
@@ -75,7 +80,7 @@ describe.each([
     300_000,
   );
 
-  it('the menu leads to each', async () => {
+  it('the menu leads to every screen', async () => {
     const context = await stage.window();
     const page = await stage.signIn(context, keyOf());
     const navigation = page.getByRole('navigation', { name: 'Main' });
@@ -89,7 +94,7 @@ describe.each([
   }, 120_000);
 });
 
-/** Whether the window has a fault of accessibility, or is wider than a phone. */
+/** Lists accessibility violations and horizontal scrolling of the window. */
 async function faults(page: Page, name: string): Promise<string[]> {
   const found = await violations(page);
   await screenshot(page, name);
@@ -107,9 +112,12 @@ describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
     ['make-link', () => stage.mine.key, () => '/gift-cards', 'Make one link'],
     ['make-links', () => stage.mine.key, () => '/gift-cards', 'Make many links'],
     ['freeze-report', () => stage.mine.key, () => `/campaigns/${stage.mine.campaign}`, 'Freeze as a report'],
+    ['create-webhook', () => stage.mine.key, () => '/integration/webhooks', 'Create webhook'],
+    ['replay', () => stage.mine.key, () => '/integration/webhooks/orders', 'Replay…'],
+    ['rotate', () => stage.mine.key, () => '/integration/webhooks/orders', 'Rotate secret'],
     ['confirm', () => ADMIN_KEY, () => `/pools/${stage.mine.pool}`, 'Delete'],
   ])(
-    'the dialog "%s" is opened, used and left by the keyboard alone',
+    'the dialog "%s" opens, works and closes by keyboard alone',
     async (name, keyOf, pathOf, opener) => {
       const context = await stage.window({ colorScheme, viewport: { width: 1280, height: 900 } });
       const page = await stage.signIn(context, keyOf());
@@ -137,7 +145,7 @@ describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
     120_000,
   );
 
-  it('the page where people sign in has no fault, and shows both ways in', async () => {
+  it('the sign-in page is accessible and offers both ways to sign in', async () => {
     const context = await stage.window({ colorScheme, viewport: { width: 1280, height: 900 } });
     const page = await context.newPage();
     await page.goto(stage.url);
@@ -150,7 +158,7 @@ describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
     await context.close();
   }, 120_000);
 
-  it('a report has no fault for whoever has its address', async () => {
+  it('a report is accessible to anyone with its URL', async () => {
     const owner = await stage.window();
     const page = await stage.signIn(owner);
     const report = {
@@ -160,7 +168,7 @@ describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
       expiresAt: new Date(Date.now() + 86_400_000).toISOString(),
     };
     const { url } = await page.evaluate<{ url: string }>(
-      `fetch('/api/reports', { method: 'POST', headers: { 'content-type': 'application/json' }, body: ${JSON.stringify(JSON.stringify(report))} }).then((answer) => answer.json())`,
+      `fetch('/api/reports', { method: 'POST', headers: { 'content-type': 'application/json' }, body: ${JSON.stringify(JSON.stringify(report))} }).then((response) => response.json())`,
     );
     await owner.close();
     const others = await stage.window({ colorScheme, viewport: { width: 1280, height: 900 } });
@@ -177,12 +185,12 @@ describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
   }, 120_000);
 });
 
-it('operators’ screens are not there for others', async () => {
+it('operators’ screens do not exist for others', async () => {
   const context = await stage.window();
   const page = await stage.signIn(context);
   for (const path of Object.values(operatorMenu)) {
     await stage.goto(page, path);
-    expect(await headingOf(page)).toBe('Not here');
+    expect(await headingOf(page)).toBe('Page not found');
   }
   await context.close();
 }, 120_000);
@@ -190,7 +198,7 @@ it('operators’ screens are not there for others', async () => {
 describe('figures', () => {
   const range = [new Date(Date.now() - 29 * 86_400_000).toISOString().slice(0, 10), today()];
   const count = async (cube: string, measure: string, more: object = {}) => {
-    const [row] = await stage.ask(stage.mine, {
+    const [row] = await stage.request(stage.mine, {
       measures: [`${cube}.${measure}`],
       timeDimensions: [{ dimension: `${cube}.occurred_at`, dateRange: range }],
       ...more,
@@ -200,7 +208,7 @@ describe('figures', () => {
   const shown = async (page: Page, figure: string) =>
     Number((await page.innerText(`[data-figure="${figure}"]`)).replace(/\D/g, ''));
 
-  it('are those of the query host, of people and of all', async () => {
+  it('match those of the query host, for people and for all', async () => {
     const context = await stage.window();
     const page = await stage.signIn(context);
     await page.waitForSelector('[data-figure="clicks"]');
@@ -225,7 +233,7 @@ describe('figures', () => {
     await context.close();
   }, 120_000);
 
-  it('of a campaign are those of the query host too, and so is its file', async () => {
+  it('of a campaign match those of the query host too, and so does the CSV', async () => {
     const context = await stage.window({ acceptDownloads: true });
     const page = await stage.signIn(context);
     await stage.goto(page, `/campaigns/${stage.mine.campaign}`);
@@ -261,7 +269,7 @@ async function streamText(download: { createReadStream(): Promise<NodeJS.Readabl
   return text;
 }
 
-it('shows nothing of another account, whatever the address says', async () => {
+it('shows nothing of another account, whatever the URL says', async () => {
   const context = await stage.window();
   const seen: string[] = [];
   context.on('response', (response: Response) => {
@@ -294,7 +302,7 @@ it('shows nothing of another account, whatever the address says', async () => {
   await context.close();
 }, 180_000);
 
-it('counts nothing, whoever looks at whatever', async () => {
+it('counts no views or clicks, whichever screen is opened', async () => {
   const events = async () =>
     Number((await stage.fleet.database.query('select count(*) as n from analytics.tracking_events'))[0]!.n);
   const before = await events();
@@ -302,13 +310,13 @@ it('counts nothing, whoever looks at whatever', async () => {
   const page = await stage.signIn(context);
   for (const path of [...Object.values(menu), ...Object.keys(deeper())]) await stage.goto(page, path);
   await context.close();
-  // What comes after is counted, so what came before would have been.
+  // Events are stored in order: once a later one is counted, earlier ones would be too.
   await stage.track(stage.mine, { event: 'teaser_view', journeyId: 'journey-0' });
   await waitFor(async () => (await events()) > before, 'the event after the visit', 20_000);
   expect(await events()).toBe(before + 1);
 }, 180_000);
 
-it('loads little, and nothing from anywhere else', async () => {
+it('loads little, and nothing from other hosts', async () => {
   const context = await stage.window();
   const page = await context.newPage();
   const network = await context.newCDPSession(page);
@@ -336,6 +344,6 @@ it('loads little, and nothing from anywhere else', async () => {
   await context.close();
 }, 120_000);
 
-it('complained about nothing', () => {
+it('causes no browser errors', () => {
   expect(stage.complaints).toEqual([]);
 });

@@ -24,7 +24,7 @@ async function downloaded(page: Page, click: Promise<unknown>): Promise<string[]
   return text.trim().split(/\r?\n/);
 }
 
-/** What was clicked in the month before this one, straight into the store: nobody can click in the past. */
+/** Inserts clicks of the previous month directly, because tracking cannot backdate events. */
 async function clicksOfLastMonth(): Promise<void> {
   const { account, campaign, perks } = stage.mine;
   const today = new Date();
@@ -72,7 +72,7 @@ describe('a marketing manager', () => {
     ]);
   }, 120_000);
 
-  it('makes 200 links for a campaign, cancels one, and sees a gift being opened', async () => {
+  it('creates 200 links for a campaign, cancels one, and sees a gift being opened', async () => {
     await stage.fleet
       .admin('gift-cards')
       .post(`/admin/pools/${stage.mine.pool}/cards`)
@@ -86,15 +86,15 @@ describe('a marketing manager', () => {
     await dialog(page).getByLabel('How many').fill('5000');
     await dialog(page)
       .getByRole('status')
-      .filter({ hasText: /The stock lacks 4,\d{3} of these cards/ })
+      .filter({ hasText: /The stock is 4,\d{3} cards short/ })
       .waitFor();
     await dialog(page).getByLabel('Links for').selectOption('A list of references');
     await dialog(page)
       .getByLabel('References')
       .fill(Array.from({ length: 200 }, (_, nth) => `customer-${nth}`).join('\n'));
-    await dialog(page).getByText('The stock lacks').waitFor({ state: 'detached' });
+    await dialog(page).getByText('cards short').waitFor({ state: 'detached' });
     await button(page, 'Make links').click();
-    // It goes on while the person is elsewhere, and is found again.
+    // The job continues while the person is elsewhere, and can be found again.
     await dialog(page).waitFor({ state: 'detached' });
     await page.getByRole('link', { name: 'Overview', exact: true }).click();
     await page.getByRole('link', { name: 'Gift cards', exact: true }).click();
@@ -120,7 +120,7 @@ describe('a marketing manager', () => {
     await screenshot(page, 'reward-links-live');
   }, 180_000);
 
-  it('makes one link, which is shown once', async () => {
+  it('creates one link, which is shown once', async () => {
     const page = await stage.signIn(context);
     await stage.goto(page, '/gift-cards');
     await button(page, 'Make one link').click();
@@ -162,7 +162,7 @@ describe('a marketing manager', () => {
     await others.close();
   }, 120_000);
 
-  it('searches perks by what only their keywords say', async () => {
+  it('finds perks by their keywords', async () => {
     const page = await stage.signIn(context);
     await stage.goto(page, '/perks');
     await page.getByLabel('Search').fill('keyword-of-harbour-offer-2');
@@ -197,7 +197,7 @@ describe('an operator', () => {
     expect((await stage.fleet.admin('perks').get(`/admin/perks/${account}-1`)).status).toBe(404);
     await button(page, 'Write 10 changes').click();
     await notice(page, 'The import is written');
-    // Again with another title: what would change is shown, and nothing else.
+    // Import again with another title: only that difference is shown.
     await page.getByLabel('Files').setInputFiles(file('again.csv', perkRows(account, 'A third off')));
     await page.getByText('0 new, 10 changed, 0 unchanged').waitFor();
     await page.getByText('Half price 1', { exact: true }).waitFor();
@@ -220,14 +220,14 @@ describe('an operator', () => {
     await page.getByRole('link', { name: 'Pools', exact: true }).click();
     await button(page, 'New pool').click();
     await page.getByLabel('Account', { exact: true }).selectOption(account);
-    await page.getByLabel('Name of the product').fill('Book voucher');
+    await page.getByLabel('Product name').fill('Book voucher');
     await button(page, 'Save').click();
     await page.getByRole('heading', { level: 1, name: /^Pool:/ }).waitFor();
     const bad = 'broken-card,1,none,EUR,FR';
     await page.getByLabel('File').setInputFiles(file('cards.csv', `${cardRows(1_000, 'New')}\n${bad}`));
     await button(page, 'Upload').click();
     await page.waitForSelector('[data-load="finished"]', { timeout: 60_000 });
-    expect(await page.innerText('[data-load]')).toContain('1,000 imported, 0 there already, 1 rejected');
+    expect(await page.innerText('[data-load]')).toContain('1,000 imported, 0 already there, 1 rejected');
     await page.getByText('Rejected rows (1)').click();
     await page.getByRole('rowheader', { name: '1,001' }).waitFor();
     await page.getByRole('table', { name: 'Stock' }).getByRole('cell', { name: '1,000' }).waitFor();
@@ -238,7 +238,7 @@ describe('an operator', () => {
     expect(await page.content()).not.toContain(key);
     await screenshot(page, 'audit-log');
 
-    // The new client is at home at once.
+    // The new client can use the console at once.
     const clients = await stage.window();
     const client = await stage.signIn(clients, key);
     await client.getByRole('link', { name: 'Campaigns', exact: true }).click();
@@ -248,7 +248,7 @@ describe('an operator', () => {
     await clients.close();
   }, 240_000);
 
-  it('is shown what somebody else has changed meanwhile, and decides', async () => {
+  it('sees what somebody else has changed in the meantime, and decides', async () => {
     const page = await stage.signIn(context, ADMIN_KEY);
     const id = stage.mine.perks[1]!;
     const elsewhere = (title: string) =>
@@ -261,7 +261,7 @@ describe('an operator', () => {
     await elsewhere('Changed by another');
     await page.getByLabel('Title').fill('Changed here');
     await button(page, 'Save').click();
-    await page.getByRole('heading', { name: 'Somebody else has changed this meanwhile' }).waitFor();
+    await page.getByRole('heading', { name: 'Somebody else has changed this in the meantime' }).waitFor();
     expect(await page.locator('.differences').innerText()).toMatch(/Changed by another[^]*Changed here/);
     await screenshot(page, 'perk-conflict');
     await button(page, 'Take theirs').click();
@@ -283,7 +283,7 @@ const perkRows = (account: string, title: string) =>
   ].join('\n');
 
 describe('keys and sessions', () => {
-  it('are reached by the keyboard alone', async () => {
+  it('work by keyboard alone', async () => {
     const page = await context.newPage();
     await page.goto(stage.url);
     await page.getByLabel('API key').waitFor();
@@ -315,7 +315,7 @@ describe('keys and sessions', () => {
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Create key');
   }, 120_000);
 
-  it('a key is made, shown once and revoked', async () => {
+  it('a key is created, shown once and revoked', async () => {
     const page = await stage.signIn(context);
     await stage.goto(page, '/integration');
     await button(page, 'Create key').click();
@@ -333,7 +333,7 @@ describe('keys and sessions', () => {
     await page.getByRole('row', { name: /For the till.*Revoked/ }).waitFor();
   }, 120_000);
 
-  it('no key is in the browser once signed in', async () => {
+  it('no key stays in the browser after sign-in', async () => {
     const bodies: string[] = [];
     context.on('response', (response) => {
       if (response.url().includes('/api/'))
@@ -355,7 +355,7 @@ describe('keys and sessions', () => {
     expect(await page.evaluate('document.cookie')).toBe('');
   }, 120_000);
 
-  it('a wrong key is told so, and an ended session leads back to where it was', async () => {
+  it('a wrong key gets an error, and an ended session leads back to the same screen', async () => {
     const page = await context.newPage();
     await page.goto(`${stage.url}/reward-links?state=RESERVED`);
     await page.getByLabel('API key').fill('wrong-key-0123456789abcdef');
@@ -380,14 +380,14 @@ describe('keys and sessions', () => {
     await page.getByLabel('API key').waitFor();
   }, 120_000);
 
-  it('people come in through their provider, with the rights that their account gives them', async () => {
+  it('people sign in through their provider, with the role that their account gives them', async () => {
     const { account, mark } = stage.mine;
     await stage.fleet
       .admin('token-issuer')
       .put(`/admin/accounts/${account}/people/ann@bank.example`)
       .send({ role: 'USER' })
       .expect(200);
-    // Who the provider takes them for.
+    // The login that the provider reports.
     await context.setExtraHTTPHeaders({ 'x-login': 'ann@bank.example' });
     const page = await context.newPage();
     await page.goto(`${stage.url}/reward-links`);
@@ -410,7 +410,7 @@ describe('keys and sessions', () => {
     );
   }, 120_000);
 
-  it('people whom no account knows are told so by name of the matter, and not let in', async () => {
+  it('unknown people are not let in and see why', async () => {
     await context.setExtraHTTPHeaders({ 'x-login': 'stranger@bank.example' });
     const page = await context.newPage();
     await page.goto(stage.url);
@@ -420,7 +420,7 @@ describe('keys and sessions', () => {
     expect(await page.getByRole('navigation', { name: 'Main' }).count()).toBe(0);
   }, 120_000);
 
-  it('says what failed, and goes on when it is asked to', async () => {
+  it('shows what failed, and continues on retry', async () => {
     const page = await stage.signIn(context);
     let isAway = true;
     await page.route('**/api/gift/pools', (route) =>
@@ -442,6 +442,6 @@ describe('keys and sessions', () => {
   }, 120_000);
 });
 
-it('complained about nothing', () => {
+it('causes no browser errors', () => {
   expect(stage.complaints).toEqual([]);
 });

@@ -14,6 +14,7 @@ const GiftCards = lazy(() => import('./screens/gift-cards'));
 const RewardLinks = lazy(() => import('./screens/reward-links'));
 const Explore = lazy(() => import('./screens/explore'));
 const Integration = lazy(() => import('./screens/integration'));
+const Webhook = lazy(() => import('./screens/webhook'));
 const Reports = lazy(() => import('./screens/reports'));
 const Report = lazy(() => import('./screens/report'));
 const Accounts = lazy(() => import('./screens/accounts'));
@@ -66,7 +67,7 @@ function Console() {
   }
   const isOperator = session.data.role === 'ADMIN';
   return (
-    // Another account, another console: nothing of the one before stays on a screen.
+    // Remount for another account, so that no state of the previous one remains.
     <SessionProvider session={session.data} key={session.data.accountId}>
       <Shell>
         <Suspense fallback={<Loading />}>
@@ -79,6 +80,7 @@ function Console() {
             <Route path="reward-links" element={<RewardLinks />} />
             <Route path="explore" element={<Explore />} />
             <Route path="integration/:tab?" element={<Integration />} />
+            <Route path="integration/webhooks/:webhookId" element={<Webhook />} />
             <Route path="reports" element={<Reports />} />
             {isOperator && (
               <>

@@ -1,4 +1,4 @@
-/** Days as the analytics know them: YYYY-MM-DD in the person's time zone. */
+/** Days in the format of analytics, YYYY-MM-DD, in the user's time zone. */
 export const TIMEZONE = Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC';
 
 export function isoDay(date: Date): string {
@@ -6,7 +6,13 @@ export function isoDay(date: Date): string {
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
 }
 
-/** Noon, so that no change of the clock moves it to another day. */
+/** Formats a time for a `datetime-local` input. */
+export function localMinute(date: Date): string {
+  const two = (value: number) => String(value).padStart(2, '0');
+  return `${isoDay(date)}T${two(date.getHours())}:${two(date.getMinutes())}`;
+}
+
+/** Noon, so that a daylight-saving change cannot move it to another day. */
 export const dayOf = (iso: string) => new Date(`${iso.slice(0, 10)}T12:00:00`);
 
 export function daysAgo(days: number, from = new Date()): string {
@@ -17,7 +23,7 @@ export function daysAgo(days: number, from = new Date()): string {
 
 export type Range = [from: string, to: string];
 
-/** The last days, with today, and as many before them. */
+/** Returns the last days including today, and the same number of days before them. */
 export function lastDays(days: number): { now: Range; before: Range } {
   return {
     now: [daysAgo(days - 1), daysAgo(0)],

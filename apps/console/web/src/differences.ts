@@ -4,7 +4,7 @@ export interface Difference {
   after: string | null;
 }
 
-/** Set by the hosts, so no change that somebody made. */
+/** Members set by the hosts, which are not changes by a user. */
 const NOT_OURS = new Set(['id', 'created_at', 'updated_at', 'inventories']);
 
 function flatten(value: unknown, at: string, into: Map<string, string>): Map<string, string> {
@@ -18,7 +18,7 @@ function flatten(value: unknown, at: string, into: Map<string, string>): Map<str
   return into;
 }
 
-/** Member by member; what is missing, null or empty is the same. */
+/** Compares member by member; missing, null and empty are equal. */
 export function differencesOf(before: unknown, after: unknown): Difference[] {
   const [old, now] = [flatten(before, '', new Map()), flatten(after, '', new Map())];
   return [...new Set([...old.keys(), ...now.keys()])]

@@ -4,6 +4,8 @@ const percent = new Intl.NumberFormat(undefined, { style: 'percent', maximumFrac
 const day = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
 const longDay = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'long', year: 'numeric' });
 const moment = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+const exactMoment = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+const exactTime = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
 
 export const formatNumber = (value: number) => number.format(value);
 export const formatCompact = (value: number) =>
@@ -11,8 +13,14 @@ export const formatCompact = (value: number) =>
 export const formatDay = (date: Date) => day.format(date);
 export const formatLongDay = (date: Date) => longDay.format(date);
 export const formatMoment = (date: Date | string | number) => moment.format(new Date(date));
+/** With seconds, and without the date if that is today's. */
+export function formatExactMoment(moment: string): string {
+  const date = new Date(moment);
+  const isToday = date.toDateString() === new Date().toDateString();
+  return (isToday ? exactTime : exactMoment).format(date);
+}
 
-/** Null where there is nothing to divide by. */
+/** Returns null if the divisor is 0. */
 export const formatShare = (part: number, whole: number) => (whole > 0 ? percent.format(part / whole) : null);
 
 export function formatMoney(amount: number, currency: string): string {

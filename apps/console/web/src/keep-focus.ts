@@ -1,4 +1,4 @@
-/** For a change of address inside of a screen, such as of its tabs: whoever has the focus keeps it. */
+/** Navigation state for URL changes within a screen, such as its tabs: the focus stays where it is. */
 export const KEEP_FOCUS = { keepsFocus: true };
 
 export const keepsFocus = (state: unknown) =>

@@ -2,7 +2,7 @@ import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { BrowserRouter } from 'react-router';
-import { Refusal } from './api/http';
+import { ApiError } from './api/http';
 import { App } from './app';
 import { LiveProvider } from './parts/live';
 import { NoticeProvider } from './parts/notices';
@@ -16,9 +16,9 @@ const client = new QueryClient({
     queries: {
       staleTime: 30_000,
       refetchOnWindowFocus: false,
-      // What the person has to mend is not asked again.
+      // Errors that the user has to fix are not retried.
       retry: (tries, error) =>
-        tries < 2 && error instanceof Refusal && error.isPassing && error.status !== 429,
+        tries < 2 && error instanceof ApiError && error.isPassing && error.status !== 429,
     },
   },
 });

@@ -55,7 +55,7 @@ export function Shell({ children }: { children: ReactNode }) {
   const main = useRef<HTMLElement>(null);
   const shown = useRef(pathname);
 
-  // Another screen: the menu closes, and the reader begins at its top instead of behind the menu.
+  // On a new screen, close the menu and move the focus to its top, so that screen readers start there.
   useEffect(() => {
     if (shown.current === pathname) return;
     shown.current = pathname;

@@ -3,7 +3,7 @@ import { ENV } from '@perkway/platform';
 import { keyedHasher, open, seal, type Keyring } from '@perkway/signing';
 import type { GiftCardsEnv } from '../env.js';
 
-/** What a recipient gets to see. */
+/** The part of a card that the recipient sees. */
 export interface Card {
   code: string;
   pin?: string;
@@ -11,7 +11,9 @@ export interface Card {
 
 const PURPOSE = 'gift-card';
 
-/** The only place that knows card codes in clear. Rows hold them sealed, and a keyed hash to find a code again. */
+/**
+ * The only class that handles card codes in clear text. Rows store them encrypted, plus a keyed hash to look a code up.
+ */
 @Injectable()
 export class CardVault {
   private readonly keyring: Keyring;
@@ -22,7 +24,7 @@ export class CardVault {
     this.keyedHash = keyedHasher(env.CARD_HASH_KEY);
   }
 
-  /** @param id of the card's row: what is sealed for one card does not open in another */
+  /** @param id of the card's row; the ciphertext cannot be decrypted under another id */
   seal({ code, pin }: Card, id: number): Buffer {
     return seal(this.keyring, PURPOSE, JSON.stringify(pin === undefined ? [code] : [code, pin]), String(id));
   }
@@ -32,7 +34,7 @@ export class CardVault {
     return pin === undefined ? { code } : { code, pin };
   }
 
-  /** 128 bits of a keyed hash, as 32 hex digits: what Postgres keeps as a UUID, half the size of text. */
+  /** Returns 128 bits of a keyed hash as 32 hex digits. Postgres stores them as a UUID, at half the size of text. */
   hash(code: string): string {
     return this.keyedHash(code).slice(0, 32);
   }

@@ -1,13 +1,14 @@
 import { Controller } from '@nestjs/common';
 import { Payload } from '@nestjs/microservices';
 import { ERASE, type ErasedPart, type Erasure } from '@perkway/domain';
-import { Answers } from '@perkway/platform';
+import { RpcHandler } from '@perkway/platform';
 import { TrackingService } from '@perkway/tracking';
 import { DataSource } from 'typeorm';
 
 /**
- * What a link was made for is gone; link, card and idempotency key stay. The digest of the request could be guessed at,
- * so it goes too: an empty one is that of any request.
+ * Clears what the link was made for, and keeps link, card and idempotency key. The request digest is cleared too,
+ * because
+ * its input could be guessed; an empty digest matches any request.
  */
 const ERASE_JOURNEY = `
   update reward_links set journey_id = $3, reference = null, attributes = null, body_digest = ''
@@ -23,7 +24,7 @@ export class ErasuresController {
     private readonly tracking: TrackingService,
   ) {}
 
-  @Answers(ERASE['gift-cards'])
+  @RpcHandler(ERASE['gift-cards'])
   async erase(@Payload() erasure: Erasure): Promise<ErasedPart> {
     const { account, kind, value, standIn } = erasure;
     if (kind === 'journey_id') await this.dataSource.query(ERASE_JOURNEY, [account, value, standIn]);

@@ -1,12 +1,12 @@
 import { fitsCurrency, isCountry, isCurrency, isStorableText } from '@perkway/domain';
 import type { Card } from '../cards/card-vault.js';
 
-/** What a load gives for one card, before it is checked. Text where it comes from CSV. */
+/** One row of a load before validation. All values are strings if it comes from CSV. */
 export type RawRow = Partial<Record<(typeof COLUMNS)[number], unknown>>;
 export const COLUMNS = ['code', 'pin', 'denomination', 'currency', 'country'] as const;
 
 export interface CardRow extends Card {
-  /** Canonical decimal text, such as `12.5`. */
+  /** Canonical decimal string, such as `12.5`. */
   denomination: string;
   currency: string;
   country: string;
@@ -22,19 +22,20 @@ export type RowProblem =
   | 'COUNTRY_INVALID';
 
 const MAX_LENGTH = 255;
-/** At least the digits of every currency. */
+/** Allows at least as many decimals as any currency has. */
 const DENOMINATION = /^\d{1,10}(\.\d{1,4})?$/;
 
 /**
- * U+FFFD stands where bytes were no UTF-8: such a code would be another code. So would one with characters that nobody
- * sees, which no shop prints on a card.
+ * Decoding replaces invalid UTF-8 with U+FFFD, which would turn one code into another. Invisible characters are
+ * rejected
+ * too: no shop prints them on a card.
  */
 const UNSEEN = /[\p{Cc}\p{Cf}\uFFFD]/u;
 
 const isText = (value: unknown): value is string =>
   typeof value === 'string' && value.length <= MAX_LENGTH && isStorableText(value) && !UNSEEN.test(value);
 
-/** Checks one row of a load; white space around values does not belong to them. */
+/** Validates one row of a load. Trims white space around values. */
 export function readCardRow(raw: RawRow): CardRow | RowProblem {
   const code = trimmed(raw.code);
   if (!isText(code) || code === '') return 'CODE_INVALID';

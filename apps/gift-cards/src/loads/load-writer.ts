@@ -3,20 +3,24 @@ import type { CardVault } from '../cards/card-vault.js';
 import type { CardRow, RowProblem } from './card-row.js';
 import type { LoadResult, RowReport } from './load.dto.js';
 
-/** Rows of one transaction. */
+/** Rows per transaction. */
 const BATCH = 2_000;
-/** Card ids are taken in blocks of this many: they must be known before a card is sealed. */
+/** Card ids are allocated in blocks of this size, because a card's id must be known before it is encrypted. */
 const BLOCK = 65_536;
-/** Entries whose ids are remembered. A load with more than a few is a mistake, but must not fill the memory. */
+/**
+ * Maximum number of cached inventory ids. A correct load needs only a few; the limit bounds the memory for a faulty
+ * one.
+ */
 const ENTRIES = 1_000;
-/** Rows that a report names. */
+/** Maximum number of rows that a report lists. */
 const REPORTED = 1_000;
-/** Customers get a turn after this many rows, a few milliseconds. */
+/** Yields to the event loop after this many rows (a few milliseconds), so that other requests are served. */
 const ROWS_PER_TURN = 200;
 
 /**
- * Whatever of the batch is new, with its stock, its count and the progress of the load, or nothing at all. Of equal codes
- * the first row counts. The order of the hashes, then of the entries keeps two loads from waiting for each other in a circle.
+ * Inserts the new cards of a batch with their stock and counts, and updates the load's progress, all or nothing. If
+ * several rows have the same code, the first one wins. Rows are inserted in the order of their hashes, and counts in
+ * the order of their inventories, so that two loads cannot deadlock.
  */
 const INSERT = `
   with input as (
@@ -36,23 +40,23 @@ const INSERT = `
     on conflict (inventory_id, slot) do update set loaded = c.loaded + excluded.loaded
   ), duplicate as (
     select number from input where id not in (select id from fresh)
-  ), answer as (
+  ), reply as (
     select count(*)::integer as duplicates, coalesce((array_agg(number order by number))[:$7], '{}') as numbers
     from duplicate
   )
   update card_loads l set
     updated_at = clock_timestamp(),
     rows = l.rows + $8,
-    imported = l.imported + cardinality($2::bigint[]) - answer.duplicates,
-    duplicates = l.duplicates + answer.duplicates,
+    imported = l.imported + cardinality($2::bigint[]) - reply.duplicates,
+    duplicates = l.duplicates + reply.duplicates,
     rejected = l.rejected + $9,
     duplicate_rows = l.duplicate_rows || (
       select coalesce(jsonb_agg(jsonb_build_object('row', number, 'reason', 'CODE_DUPLICATE')), '[]')
-      from unnest(answer.numbers) as number
+      from unnest(reply.numbers) as number
     ),
     rejected_rows = l.rejected_rows || $10::jsonb
-  from answer where l.id = $1
-  returning answer.duplicates, cardinality(answer.numbers) as reported`;
+  from reply where l.id = $1
+  returning reply.duplicates, cardinality(reply.numbers) as reported`;
 
 interface Batch {
   rows: number;
@@ -76,10 +80,10 @@ const newBatch = (): Batch => ({
   rejectedRows: [],
 });
 
-/** Numbers, hex and base64 need no quotes in an array literal, and making it here is much cheaper than in the driver. */
+/** Builds an array literal, which is much cheaper here than in the driver. Numbers, hex and base64 need no quotes. */
 const literal = (items: readonly (string | number)[]): string => `{${items.join(',')}}`;
 
-/** One load: gathers rows and writes them in batches, one ahead of the sealing of the next. */
+/** Writes one load in batches. Encrypts the next batch while the previous one is being written. */
 export class LoadWriter {
   private batch = newBatch();
   private writing: Promise<void> = Promise.resolve();
@@ -100,7 +104,7 @@ export class LoadWriter {
     private readonly poolId: string,
   ) {}
 
-  /** Waits while the database is behind, so that no more than two batches are in memory. */
+  /** Waits while the database is behind, so that at most two batches are in memory. */
   async add(row: CardRow | RowProblem): Promise<void> {
     this.rows += 1;
     this.batch.rows += 1;
@@ -110,7 +114,7 @@ export class LoadWriter {
     else if (this.rows % ROWS_PER_TURN === 0) await new Promise((resolve) => setImmediate(resolve));
   }
 
-  /** Writes what is left. */
+  /** Writes the last batch and marks the load as finished. */
   async finish(): Promise<LoadResult> {
     await this.flush();
     await this.writing;
@@ -124,7 +128,7 @@ export class LoadWriter {
     };
   }
 
-  /** Leaves the whole batches that were written. */
+  /** Marks the load as failed. Batches already written stay. */
   async fail(): Promise<void> {
     await this.writing.catch(() => undefined);
     await this.end('failed');
@@ -184,12 +188,12 @@ export class LoadWriter {
     this.batch = newBatch();
     await this.writing;
     this.writing = this.write(batch);
-    // Awaited before the next one; until then a failure must not count as unhandled.
+    // The next flush awaits the write; until then its failure must not count as an unhandled rejection.
     this.writing.catch(() => undefined);
   }
 
   private async write(batch: Batch) {
-    const [[answer]]: [[{ duplicates: number; reported: number }]] = await this.dataSource.query(INSERT, [
+    const [[response]]: [[{ duplicates: number; reported: number }]] = await this.dataSource.query(INSERT, [
       this.loadId,
       literal(batch.ids),
       literal(batch.inventories),
@@ -201,9 +205,9 @@ export class LoadWriter {
       batch.rejected,
       JSON.stringify(batch.rejectedRows),
     ]);
-    this.imported += batch.ids.length - answer.duplicates;
-    this.duplicates += answer.duplicates;
-    this.reportedDuplicates += answer.reported;
+    this.imported += batch.ids.length - response.duplicates;
+    this.duplicates += response.duplicates;
+    this.reportedDuplicates += response.reported;
   }
 
   private async end(state: 'finished' | 'failed') {

@@ -4,7 +4,7 @@ export class RowReport {
   @ApiProperty({
     type: 'integer',
     example: 17,
-    description: 'From 1; blank lines and the CSV header are no rows',
+    description: 'Counted from 1, without blank lines and the CSV header',
   })
   row!: number;
   @ApiProperty({ example: 'CURRENCY_INVALID' })
@@ -17,15 +17,15 @@ export class LoadResult {
   @ApiProperty({
     type: 'integer',
     example: 1,
-    description: 'Codes that are in this file twice, or were loaded before, into whatever pool',
+    description: 'Rows whose code appears earlier in this file, or was loaded before into any pool',
   })
   duplicates!: number;
-  @ApiProperty({ type: [RowReport], description: 'At most the first 1,000' })
+  @ApiProperty({ type: [RowReport], description: 'The first 1,000 at most' })
   rejected!: RowReport[];
   @ApiPropertyOptional({
     type: 'integer',
     example: 2_500,
-    description: 'Present when `rejected` does not hold all',
+    description: 'Present if `rejected` does not list all rejected rows',
   })
   rejected_total?: number;
 }
@@ -36,14 +36,14 @@ export class LoadSummary {
   @ApiProperty({
     enum: ['running', 'stalled', 'finished', 'failed'],
     description:
-      '`stalled`: no batch was written for 30 s (a batch is 2,000 rows, or the last ones). `failed`: the connection was cut or the file could not be read on. What was imported stays; sending the file again loads the rest.',
+      '`stalled`: no batch was written for 30 s (a batch is 2,000 rows, the last one may be smaller). `failed`: the connection was cut or the file could not be read to its end. Imported cards stay; send the file again to load the rest.',
   })
   state!: 'running' | 'stalled' | 'finished' | 'failed';
   @ApiProperty({ format: 'date-time', example: '2026-11-03T09:12:44.218Z' })
   started_at!: string;
   @ApiProperty({ format: 'date-time', example: '2026-11-03T09:12:51.004Z' })
   updated_at!: string;
-  @ApiProperty({ type: 'integer', example: 40_000, description: 'Rows dealt with so far' })
+  @ApiProperty({ type: 'integer', example: 40_000, description: 'Rows processed so far' })
   rows!: number;
   @ApiProperty({ type: 'integer', example: 39_990 })
   imported!: number;
@@ -54,8 +54,8 @@ export class LoadSummary {
 }
 
 export class LoadReport extends LoadSummary {
-  @ApiProperty({ type: [RowReport], description: 'At most the first 1,000' })
+  @ApiProperty({ type: [RowReport], description: 'The first 1,000 at most' })
   rejected_rows!: RowReport[];
-  @ApiProperty({ type: [RowReport], description: 'At most the first 1,000' })
+  @ApiProperty({ type: [RowReport], description: 'The first 1,000 at most' })
   duplicate_rows!: RowReport[];
 }

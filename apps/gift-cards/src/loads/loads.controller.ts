@@ -9,7 +9,7 @@ import {
   ApiTags,
 } from '@nestjs/swagger';
 import { Roles } from '@perkway/auth';
-import { DomainError, invalidField, isUuid, lastOf } from '@perkway/domain';
+import { ApiError, invalidField, isUuid, lastOf } from '@perkway/domain';
 import { ApiProblems, useMediaType } from '@perkway/platform';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { randomUUID } from 'node:crypto';
@@ -18,15 +18,15 @@ import { allowSlowBody } from '../slow-bodies.js';
 import { LoadReport, LoadResult, LoadSummary } from './load.dto.js';
 import { LoadsService, type LoadFormat } from './loads.service.js';
 
-/** Bodies of these types arrive as streams, on this route only. */
+/** Only this route receives bodies of these types, as streams. */
 export const CARD_LOAD_ROUTE = '/admin/pools/:poolId/cards';
 export const CARD_LOAD_TYPES = ['application/x-ndjson', 'text/csv'];
 
-/** @throws UNSUPPORTED_MEDIA_TYPE also for a compressed body, which would be read as rows */
+/** @throws UNSUPPORTED_MEDIA_TYPE also for a compressed body, which would otherwise be parsed as rows */
 function formatOf({ body, headers }: FastifyRequest): LoadFormat {
   if (!(body instanceof Readable)) throw useMediaType(CARD_LOAD_TYPES);
   const encoding = headers['content-encoding']?.toLowerCase() ?? 'identity';
-  if (encoding !== 'identity') throw new DomainError('UNSUPPORTED_MEDIA_TYPE', 'Send the rows uncompressed');
+  if (encoding !== 'identity') throw new ApiError('UNSUPPORTED_MEDIA_TYPE', 'Send the rows uncompressed');
   return headers['content-type']!.trim().toLowerCase().startsWith('text/csv') ? 'csv' : 'ndjson';
 }
 
@@ -42,18 +42,18 @@ export class LoadsController {
   @ApiOperation({
     summary: 'Load cards into a pool',
     description:
-      'A stream of any length. Rows are written in batches as they come; when the connection breaks, whole batches stay and the file can simply be sent again, since codes that are there already count as duplicates. The progress is at `loads/{loadId}`.',
+      'A stream of any length. Rows are written in batches as they arrive. If the connection breaks, complete batches stay; send the same file again, since codes that are already stored count as duplicates. The progress is at `loads/{loadId}`.',
   })
   @ApiQuery({
     name: 'loadId',
     required: false,
     schema: { type: 'string', format: 'uuid' },
     description:
-      'Names the load, to follow it while it runs. Made here when missing; the header `X-Load-Id` answers it.',
+      'Id of the load, to follow it while it runs. Generated if missing; the response header `X-Load-Id` returns it.',
   })
   @ApiConsumes(...CARD_LOAD_TYPES)
   @ApiBody({
-    description: 'One JSON object per line, or CSV with a header. `pin` may be missing.',
+    description: 'One JSON object per line, or CSV with a header. `pin` is optional.',
     schema: { type: 'string' },
     examples: {
       ndjson: {
@@ -63,7 +63,7 @@ export class LoadsController {
     },
   })
   @ApiOkResponse({
-    description: 'What became of the rows',
+    description: 'Number of imported, duplicate and rejected rows',
     type: LoadResult,
     headers: { 'X-Load-Id': { schema: { type: 'string', format: 'uuid' } } },
   })
@@ -93,10 +93,10 @@ export class LoadsController {
 
   @Get('loads/:loadId')
   @ApiOperation({
-    summary: 'How far a load has come, and what it did not take',
+    summary: 'Progress of a load, and the rows it did not import',
   })
   @ApiParam({ name: 'loadId', format: 'uuid' })
-  @ApiOkResponse({ description: 'The load so far', type: LoadReport })
+  @ApiOkResponse({ description: 'The load', type: LoadReport })
   @ApiProblems('POOL_NOT_FOUND', 'LOAD_NOT_FOUND')
   getGiftCardLoad(@Param('poolId') poolId: string, @Param('loadId') loadId: string): Promise<LoadReport> {
     return this.loads.report(poolId, loadId);

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { DomainError, invalidField, isUuid } from '@perkway/domain';
+import { ApiError, invalidField, isUuid } from '@perkway/domain';
 import { DrainState, LOGGER } from '@perkway/platform';
 import type { Readable } from 'node:stream';
 import type { Logger } from 'pino';
@@ -13,9 +13,9 @@ import { discard, readCsv, readNdjson } from './read-rows.js';
 
 export type LoadFormat = 'csv' | 'ndjson';
 
-/** A load that runs when the app is asked to stop may go on for this long. */
+/** On shutdown, a running load may continue for this long. */
 const DRAIN_MS = 4_000;
-/** Loads of a pool that are listed, newest first. */
+/** Number of loads that the list of a pool shows, newest first. */
 const LISTED = 50;
 
 const SELECT_SUMMARY = `
@@ -36,16 +36,16 @@ export class LoadsService {
   ) {
     const stop = () =>
       this.cutOff.abort(
-        new DomainError(
+        new ApiError(
           'DEPENDENCY_UNAVAILABLE',
-          'The server is being stopped. What was imported stays: send the file again',
+          'The server is shutting down. Imported cards stay; send the file again',
         ),
       );
     drain.signal.addEventListener('abort', () => setTimeout(stop, DRAIN_MS).unref(), { once: true });
   }
 
   /**
-   * Registers a load, so that its progress can be asked for.
+   * Registers a load, so that its progress can be read.
    *
    * @param loadId a UUID that was never used
    * @throws POOL_NOT_FOUND, VALIDATION_FAILED
@@ -59,7 +59,10 @@ export class LoadsService {
     if (inserted.length === 0) throw invalidField('loadId', 'was used for another load');
   }
 
-  /** Loads the stream into the pool. When it breaks off, the batches written so far stay, and it can be sent again. */
+  /**
+   * Loads the stream into the pool. If it is interrupted, the batches written so far stay, and the file can be sent
+   * again.
+   */
   async load(poolId: string, loadId: string, format: LoadFormat, stream: Readable): Promise<LoadResult> {
     const writer = new LoadWriter(this.dataSource, this.vault, loadId, poolId);
     const { signal } = this.cutOff;
@@ -68,8 +71,10 @@ export class LoadsService {
       for await (const row of rows) await writer.add(row);
       return await writer.finish();
     } catch (error) {
-      this.logger.warn({ loadId, err: error }, 'a card load broke off');
-      await writer.fail().catch((err: unknown) => this.logger.warn({ loadId, err }, 'its end was not noted'));
+      this.logger.warn({ loadId, err: error }, 'a card load was interrupted');
+      await writer
+        .fail()
+        .catch((err: unknown) => this.logger.warn({ loadId, err }, 'could not mark the load as failed'));
       await discard(stream, signal);
       throw error;
     }
@@ -78,12 +83,12 @@ export class LoadsService {
   /** @throws POOL_NOT_FOUND, LOAD_NOT_FOUND */
   async report(poolId: string, loadId: string): Promise<LoadReport> {
     await this.requirePool(poolId);
-    if (!isUuid(loadId)) throw new DomainError('LOAD_NOT_FOUND');
+    if (!isUuid(loadId)) throw new ApiError('LOAD_NOT_FOUND');
     const [report]: LoadReport[] = await this.dataSource.query(
       `${SELECT_SUMMARY}, rejected_rows, duplicate_rows from card_loads where pool_id = $1 and id = $2`,
       [poolId, loadId],
     );
-    if (!report) throw new DomainError('LOAD_NOT_FOUND');
+    if (!report) throw new ApiError('LOAD_NOT_FOUND');
     return report;
   }
 
@@ -97,7 +102,6 @@ export class LoadsService {
   }
 
   private async requirePool(poolId: string) {
-    if (!isUuid(poolId) || !(await this.pools.existsBy({ id: poolId })))
-      throw new DomainError('POOL_NOT_FOUND');
+    if (!isUuid(poolId) || !(await this.pools.existsBy({ id: poolId }))) throw new ApiError('POOL_NOT_FOUND');
   }
 }

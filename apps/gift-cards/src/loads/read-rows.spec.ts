@@ -9,7 +9,7 @@ const collect = async (rows: Rows): Promise<(CardRow | RowProblem)[]> => {
   return all;
 };
 const streamOf = (text: string | Buffer): Readable => Readable.from([Buffer.from(text as string)]);
-/** The same bytes, cut anywhere. */
+/** A stream of the same bytes, split into chunks of these sizes. */
 const cutInto = (text: string, sizes: number[]): Readable => {
   const bytes = Buffer.from(text);
   const chunks: Buffer[] = [];
@@ -32,7 +32,7 @@ const card = (given: object = {}) => ({
 const HEADER = 'code,pin,denomination,currency,country\n';
 
 describe('NDJSON', () => {
-  it('gives a row per line, with or without a last newline, CRLF, blank lines and byte order mark', async () => {
+  it('yields a row per line, with or without a final newline, CRLF, blank lines and byte order mark', async () => {
     const text = `\uFEFF${line({ pin: '1' })}\r\n\n  \n${line({ code: ' B ', denomination: '10.50' })}`;
     expect(await collect(readNdjson(streamOf(text)))).toEqual([
       card({ pin: '1' }),
@@ -71,11 +71,11 @@ describe('NDJSON', () => {
     ],
     ['CURRENCY_INVALID', ['eur', 'ABC', undefined].map((currency) => line({ currency }))],
     ['COUNTRY_INVALID', ['fr', 'UK', undefined].map((country) => line({ country }))],
-  ])('answers %s', async (reason, lines) => {
+  ])('reports %s', async (reason, lines) => {
     expect(await collect(readNdjson(streamOf(lines.join('\n'))))).toEqual(lines.map(() => reason));
   });
 
-  it('takes the decimals that the currency has', async () => {
+  it('accepts as many decimals as the currency has', async () => {
     const rows = readNdjson(
       streamOf(
         `${line({ denomination: '500.00', currency: 'JPY' })}\n${line({ denomination: 1.125, currency: 'KWD' })}`,
@@ -87,19 +87,19 @@ describe('NDJSON', () => {
     ]);
   });
 
-  it('does not take a code whose bytes are no UTF-8', async () => {
+  it('rejects a code that is not valid UTF-8', async () => {
     const [before, after] = line({ code: '@' }).split('@');
     const bytes = Buffer.concat([Buffer.from(before!), Buffer.from([0xff]), Buffer.from(after!)]);
     expect(await collect(readNdjson(streamOf(bytes)))).toEqual(['CODE_INVALID']);
   });
 
-  it('refuses an endless line without keeping it', async () => {
+  it('rejects an endless line without buffering it', async () => {
     const endless = Array.from({ length: 100 }, () => Buffer.alloc(64 * 1024, 'x'));
     const rows = await collect(readNdjson(Readable.from([...endless, Buffer.from(`\n${line()}\n`)])));
     expect(rows).toEqual(['ROW_INVALID', card()]);
   });
 
-  it('does not take the last piece of a connection that was cut', async () => {
+  it('ignores the incomplete last row of a cut connection', async () => {
     const cut = new Readable({ read: () => undefined });
     const rows: (CardRow | RowProblem)[] = [];
     const reading = (async () => {
@@ -113,7 +113,7 @@ describe('NDJSON', () => {
 });
 
 describe('CSV', () => {
-  it('reads columns by name, quotes, CRLF and byte order mark', async () => {
+  it('finds columns by name and handles quotes, CRLF and byte order mark', async () => {
     const text = `\uFEFFCountry, code ,note,currency,denomination\r\nFR,"A ""1"", x",,EUR,25\r\n  \r\nDE, "B2" ,?,USD,0.5\n`;
     expect(await collect(readCsv(streamOf(text)))).toEqual([
       card({ code: 'A "1", x' }),
@@ -124,7 +124,7 @@ describe('CSV', () => {
     expect(await collect(readCsv(streamOf('')))).toEqual([]);
   });
 
-  it('refuses rows of another width, and goes on', async () => {
+  it('rejects rows with the wrong number of columns, and continues', async () => {
     const text = `${HEADER}A,1,25,EUR\nA,1,25,EUR,FR,x\nA,1,25,eur,FR\nA,1,25,EUR,FR\n`;
     expect(await collect(readCsv(streamOf(text)))).toEqual([
       'ROW_INVALID',
@@ -141,22 +141,22 @@ describe('CSV', () => {
     '"B,1,25,EUR,FR\n"B,1,25,EUR,FR',
     ','.repeat(100_000),
     `"${'x'.repeat(100_000)}",1,25,EUR,FR`,
-  ])('refuses %#, and no other row', async (bad) => {
+  ])('rejects bad row %#, and no other row', async (bad) => {
     const rows = await collect(readCsv(cutInto(`${HEADER}A,,25,EUR,FR\n${bad}\nA,,25,EUR,FR\n`, [10_000])));
     expect(rows).toEqual([card(), ...bad.split('\n').map(() => 'ROW_INVALID'), card()]);
   });
 
   it.each([
-    ['without a column', 'code,pin,currency,country\n'],
-    ['with a column twice', 'code,code,denomination,currency,country\n'],
-    ['that is a row', 'A,1,25,EUR,FR\n'],
-    ['with a quote too many', `"code,pin,denomination,currency,country\n`],
-    ['that does not end', 'x'.repeat(100_000)],
-  ])('cannot be read with a header %s', async (_, text) => {
+    ['that lacks a column', 'code,pin,currency,country\n'],
+    ['that repeats a column', 'code,code,denomination,currency,country\n'],
+    ['that is a data row', 'A,1,25,EUR,FR\n'],
+    ['with an unbalanced quote', `"code,pin,denomination,currency,country\n`],
+    ['that never ends', 'x'.repeat(100_000)],
+  ])('rejects a header %s', async (_, text) => {
     await expect(collect(readCsv(streamOf(text)))).rejects.toMatchObject({ code: 'VALIDATION_FAILED' });
   });
 
-  it('does not take the last piece of a connection that was cut', async () => {
+  it('ignores the incomplete last row of a cut connection', async () => {
     const cut = new Readable({ read: () => undefined });
     const rows: (CardRow | RowProblem)[] = [];
     const reading = (async () => {
@@ -169,7 +169,7 @@ describe('CSV', () => {
   });
 });
 
-it('reads the same rows wherever the bytes are cut', async () => {
+it('reads the same rows wherever the stream is split', async () => {
   const codes = ['A', 'Ünïcødé', '日本', '😀', 'B C', '-'];
   await fc.assert(
     fc.asyncProperty(

@@ -1,15 +1,15 @@
-import { DomainError, isRecord } from '@perkway/domain';
+import { ApiError, isRecord } from '@perkway/domain';
 import { parse } from 'csv-parse/sync';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { COLUMNS, readCardRow, type CardRow, type RowProblem } from './card-row.js';
 
-/** Bytes of one row; more is no row, whatever it is. */
+/** Maximum size of a row in bytes; longer rows are invalid. */
 const MAX_ROW = 64 * 1024;
 const NEWLINE = 10;
 const NEVER = new AbortController().signal;
 
-/** Rows in the order of the stream, checked. Blank lines and the CSV header are no rows. Never holds more than a chunk. */
+/** Validated rows in stream order, without blank lines and the CSV header. Buffers no more than one chunk. */
 export type Rows = AsyncIterable<CardRow | RowProblem>;
 
 /** One JSON object per line. */
@@ -19,10 +19,11 @@ export async function* readNdjson(stream: Readable, cutOff = NEVER): Rows {
 }
 
 /**
- * A header that names the columns, in any order, then a row per line, with the quotes of RFC 4180; `pin` may be missing,
- * other columns are ignored. A quoted value does not go on in the next line: a quote too many spoils its row and no other.
+ * Reads a header that names the columns in any order, then one row per line, quoted as in RFC 4180. `pin` is optional,
+ * and
+ * other columns are ignored. A quoted value must end on its line, so an unbalanced quote spoils only its own row.
  *
- * @throws VALIDATION_FAILED when the header is not understood
+ * @throws VALIDATION_FAILED if the header is invalid
  */
 export async function* readCsv(stream: Readable, cutOff = NEVER): Rows {
   let columns: number[] | undefined;
@@ -41,11 +42,11 @@ export async function* readCsv(stream: Readable, cutOff = NEVER): Rows {
     }
 }
 
-/** The lines that end in each chunk, but blank ones; null for one that is too long. */
+/** Yields the lines that end in each chunk, without blank ones; null stands for a line that is too long. */
 async function* readLines(stream: Readable, cutOff: AbortSignal): AsyncIterable<(string | null)[]> {
-  // Undefined while the rest of an overlong line is skipped.
+  // Undefined while skipping the rest of a line that is too long.
   let rest: Buffer | undefined = Buffer.alloc(0);
-  // When whoever reads the rows gives up, the connection is still to take the answer.
+  // Keep the connection open if the reader stops early, because the response still goes through it.
   const chunks: AsyncIterable<Buffer> = stream.iterator({ destroyOnReturn: false });
   for await (const chunk of until(cutOff, chunks)) {
     const lines: (string | null)[] = [];
@@ -61,7 +62,7 @@ async function* readLines(stream: Readable, cutOff: AbortSignal): AsyncIterable<
       rest = Buffer.alloc(0);
     }
     if (rest) {
-      // A copy, so that a small rest does not keep its chunk.
+      // Copied, so that a small rest does not keep its whole chunk in memory.
       rest = Buffer.concat([rest, chunk.subarray(from)]);
       if (rest.length > MAX_ROW) {
         rest = undefined;
@@ -70,12 +71,12 @@ async function* readLines(stream: Readable, cutOff: AbortSignal): AsyncIterable<
     }
     yield lines;
   }
-  // Reached only when the sender has finished: of a connection that was cut the last piece is no row.
+  // Reached only if the sender finished. A cut connection throws before, so its incomplete last line is dropped.
   const last = rest && textOf(rest);
   if (last) yield [last];
 }
 
-/** Throws the reason of the signal when that is aborted, also while it waits. */
+/** Iterates until the signal is aborted, then throws its reason, even while waiting for the next item. */
 async function* until<T>(cutOff: AbortSignal, items: AsyncIterable<T>): AsyncIterable<T> {
   const iterator = items[Symbol.asyncIterator]();
   let giveUp: () => void = () => undefined;
@@ -91,7 +92,7 @@ async function* until<T>(cutOff: AbortSignal, items: AsyncIterable<T>): AsyncIte
     }
   } finally {
     cutOff.removeEventListener('abort', giveUp);
-    // Not awaited: it would wait for what the sender has not sent.
+    // Not awaited, because it would wait for data that the sender has not sent.
     void iterator.return?.();
   }
 }
@@ -111,7 +112,7 @@ function readObject(line: string): CardRow | RowProblem {
   }
 }
 
-/** Null when the quotes are wrong. */
+/** Returns the values of a CSV line, or null if its quotes are invalid. */
 function valuesOf(line: string): string[] | null {
   if (!line.includes('"')) return line.split(',');
   try {
@@ -121,21 +122,21 @@ function valuesOf(line: string): string[] | null {
   }
 }
 
-/** Where each of COLUMNS stands; -1 for a `pin` that is not there. */
+/** Returns the index of each of COLUMNS in the header; -1 for a missing `pin`. */
 function readHeader(header: string[]): number[] {
   const names = header.map((name) => name.trim().toLowerCase());
   const columns = COLUMNS.map((column) => names.indexOf(column));
   if (columns.some((index, column) => index < 0 && COLUMNS[column] !== 'pin'))
-    throw new DomainError(
-      'VALIDATION_FAILED',
-      'The CSV header must name code, denomination, currency, country',
-    );
+    throw new ApiError('VALIDATION_FAILED', 'The CSV header must name code, denomination, currency, country');
   if (COLUMNS.some((column, index) => names.lastIndexOf(column) !== columns[index]))
-    throw new DomainError('VALIDATION_FAILED', 'The CSV header names a column twice');
+    throw new ApiError('VALIDATION_FAILED', 'The CSV header names a column twice');
   return columns;
 }
 
-/** Reads and forgets what the sender still sends, so that it gets to read the answer. Gives up when the signal is aborted. */
+/**
+ * Reads and drops the rest of the request body, so that the sender gets to read the response. Stops when the signal is
+ * aborted.
+ */
 export async function discard(stream: Readable, cutOff: AbortSignal): Promise<void> {
   if (stream.readableEnded || stream.destroyed) return;
   stream.resume();

@@ -1,11 +1,11 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Pools, cards and reward links. How they fit together is in docs/adr/0011-gift-card-reservation.md.
+ * Pools, cards and reward links. docs/adr/0011-gift-card-reservation.md explains how they fit together.
  *
- * There are no foreign keys to `inventories` and `cards`: each check would lock the referenced row, which for
- * an inventory is one row under every reservation. Rows are only written by the functions and by the loader, and
- * `npm run audit` proves the references.
+ * There are no foreign keys to `inventories` and `cards`, because each check would lock the referenced row, and
+ * all reservations of an inventory share one row. Only the SQL functions and the loader write these rows, and
+ * `npm run audit` verifies the references.
  */
 const TABLES = `
   create table pools (
@@ -21,15 +21,15 @@ const TABLES = `
     denomination numeric not null check (denomination > 0),
     currency text not null,
     country text not null,
-    -- Links with (expires_at, id) up to here are in inventory_counts.settled, later ones are counted when asked for.
+    -- The settled position: expired links with (expires_at, id) up to here are in inventory_counts.settled, later ones are
+    -- counted on each read.
     settled_until timestamptz not null default '-infinity',
     settled_link uuid not null default '00000000-0000-0000-0000-000000000000',
     unique (pool_id, denomination, currency, country)
   );
 
-  -- The numbers of an inventory are the sums over its slots. A transaction changes the slot of its own connection, so
-  -- that concurrent reservations do not queue for one row until the other's commit is on the disk. Slots 0 to 15 are for
-  -- links, 16 to 31 for loads.
+  -- The numbers of an inventory are sums over its slots. A transaction updates the slot of its own connection, so that
+  -- concurrent reservations do not wait for each other's commit. Slots 0 to 15 are for links, 16 to 31 for loads.
   create table inventory_counts (
     inventory_id integer not null,
     slot smallint not null,
@@ -37,14 +37,14 @@ const TABLES = `
     -- Unrevealed links that have a card, expired or not.
     holding bigint not null default 0,
     redeemed bigint not null default 0,
-    -- Those of "holding" that have expired, up to the mark in the inventory.
+    -- Those of "holding" that have expired, up to the settled position of the inventory.
     settled bigint not null default 0,
     primary key (inventory_id, slot)
   ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000);
 
   create sequence card_blocks;
 
-  -- Never updated: what happens to a card happens in the tables below.
+  -- Never updated; the tables below hold the state of a card.
   create table cards (
     id bigint primary key,
     inventory_id integer not null,
@@ -54,8 +54,8 @@ const TABLES = `
     sealed bytea not null
   );
 
-  -- The cards that no link has. Rows come with a load and go with a reservation. A reservation begins at a random pick, so
-  -- that concurrent ones meet different rows, and neither walks over the places of cards already taken.
+  -- Cards without a link. A load inserts rows and a reservation deletes them. A reservation starts at a random pick, so that
+  -- concurrent ones find different rows and do not scan over deleted ones.
   create table free_cards (
     inventory_id integer not null,
     pick integer not null,
@@ -64,24 +64,24 @@ const TABLES = `
   ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
 
   create table reward_links (
-    -- Follows from account and idempotency key, so the primary key is what makes a request count once.
+    -- A hash of account and idempotency key, so that the primary key detects repeated requests.
     id uuid primary key,
     inventory_id integer not null,
     card_id bigint not null,
     account text not null,
     idempotency_key uuid not null,
     body_digest bytea not null,
-    -- Which key of the ring the token was made with. The token itself is stored nowhere.
+    -- Id of the key that signed the token. The token itself is not stored.
     token_key text not null,
     created_by text not null,
     expires_at timestamptz not null,
     created_at timestamptz not null default now(),
     revealed_at timestamptz,
-    -- Expired, and its card has gone to another link.
+    -- The link has expired and its card has gone to another link.
     released boolean not null default false,
     check (not (released and revealed_at is not null))
   ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
-  -- A card is never on two live links, whatever the code above does.
+  -- Guarantees that a card is never on two live links.
   create unique index reward_links_card on reward_links (card_id) where not released;
   create index reward_links_unrevealed on reward_links (inventory_id, expires_at, id)
     where revealed_at is null and not released;
@@ -96,13 +96,13 @@ const TABLES = `
     imported bigint not null default 0,
     duplicates bigint not null default 0,
     rejected bigint not null default 0,
-    -- The first of them: [{"row", "reason"}].
+    -- The first 1,000 each: [{"row", "reason"}].
     duplicate_rows jsonb not null default '[]',
     rejected_rows jsonb not null default '[]'
   );
   create index card_loads_pool on card_loads (pool_id, started_at desc);
 
-  -- An argument of reserve_cards.
+  -- An argument of reserve_links.
   create type reservation_request as (
     link uuid,
     account text,
@@ -117,7 +117,7 @@ const TABLES = `
     -- hex
     body_digest text,
     token_key text,
-    -- for the outbox, JSON text
+    -- JSON for the outbox, from earlier releases only
     event text
   )`;
 

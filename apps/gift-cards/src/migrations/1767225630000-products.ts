@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** What the cards of a pool are good for: always read and written as a whole. */
+/** Adds the product of a pool: a JSON document that is always read and written as a whole. */
 export class Products1767225630000 implements MigrationInterface {
   readonly name = 'Products1767225630000';
 

@@ -1,12 +1,13 @@
 import { ADVISORY_LOCKS } from '@perkway/domain';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** What a client says about a link, its cancelling, and the ways in which it looks for links. */
+/** Adds the client's own fields to links, cancellation, and the indexes for listing links. */
 export class RewardLinkLife1767225640000 implements MigrationInterface {
   readonly name = 'RewardLinkLife1767225640000';
 
   async up(runner: QueryRunner): Promise<void> {
-    // As whoever changes links takes it before any row: nobody moves a mark or a card until this has committed.
+    // Taken exclusively, because everything that changes links takes it before any row: nothing changes a link until
+    // this commits.
     await runner.query(`select pg_advisory_xact_lock(${ADVISORY_LOCKS.giftCardCounting})`);
     await runner.query(`
       alter table reward_links
@@ -15,7 +16,7 @@ export class RewardLinkLife1767225640000 implements MigrationInterface {
         add column reference text,
         -- {"utm": {name: value}, "cmeta": {name: value}}, each left out when empty
         add column attributes jsonb,
-        -- Cancelling is an expiry brought forward.
+        -- Cancelling moves the expiry to now.
         add column cancelled_at timestamptz,
         add constraint reward_links_cancelled check (cancelled_at is null or (cancelled_at = expires_at and revealed_at is null));
 
@@ -31,8 +32,9 @@ export class RewardLinkLife1767225640000 implements MigrationInterface {
       create index reward_links_campaign on reward_links (account, campaign_id, created_at, id) where campaign_id is not null;
       create index reward_links_journey on reward_links (account, journey_id, created_at, id) where journey_id is not null;
       create index reward_links_reference on reward_links (account, reference, created_at, id) where reference is not null`);
-    // From now on a link's expiry is told when the mark moves past it, or its card goes to another. Those that are
-    // beyond that already are told here.
+    // From now on the expired event of a link is written when settling passes it or its card goes to another link.
+    // Links for
+    // which either happened before get their event here.
     await runner.query(`
       insert into tracking_outbox (event)
       select jsonb_build_object(

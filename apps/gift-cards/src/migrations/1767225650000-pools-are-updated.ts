@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** When the settings of a pool were changed. Of those that exist nobody knows: it is now. */
+/** Adds the time of a pool's last settings change. It is unknown for existing pools, which get the current time. */
 export class PoolsAreUpdated1767225650000 implements MigrationInterface {
   readonly name = 'PoolsAreUpdated1767225650000';
 

@@ -1,11 +1,12 @@
 /**
- * The inventory numbers (docs/adr/0012-inventory-numbers.md) and everything that changes a link. Why the reservation is
- * a function in the database is in docs/adr/0011-gift-card-reservation.md.
+ * The inventory numbers (docs/adr/0012-inventory-numbers.md) and the functions that change links.
+ * docs/adr/0011-gift-card-reservation.md explains why a reservation is a database function.
  */
 import { ADVISORY_LOCKS, TRACKING_EVENT_VERSION } from '@perkway/domain';
 import { formerly } from '@perkway/platform';
 import { hash } from 'node:crypto';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { EXPIRES_AT } from '../reward-links/link-state.js';
 
 const NUMBERS = `
   create view inventory_numbers as
@@ -27,25 +28,25 @@ const NUMBERS = `
         and expires_at >= i.settled_until and expires_at <= now()
         and (expires_at, id) > (i.settled_until, i.settled_link)
     ) - case when i.settled_until <= now() then 0 else (
-      -- The clock was set back.
+      -- Nonzero only if the clock was set back.
       select count(*) from reward_links
       where inventory_id = i.id and revealed_at is null and not released
         and expires_at > now() and expires_at <= i.settled_until
         and (expires_at, id) <= (i.settled_until, i.settled_link)
     ) end as links
-    -- Counted once, though the number is used twice.
+    -- Makes Postgres compute the number once, although it is used twice.
     offset 0
   ) expired`;
 
 /**
- * Connections keep plans for long. One that was made while the tables were empty would read them from end to end
- * when they are full; and from its guesses about arrays the planner concludes that it had better plan again every time.
+ * Connections keep plans for a long time. A plan made while the tables were empty would scan them fully once they have
+ * grown, and the planner's estimates for arrays make it replan every call.
  */
 const PLAN_ONCE = `set plan_cache_mode = force_generic_plan set enable_seqscan = off set jit = off`;
 
 const POOLS = `
-  -- Pools, with a row for each entry that has ever had cards; pool by pool. An entry has too few slots for a bitmap to be
-  -- worth its making.
+  -- Returns pools with a row for each inventory that has ever had cards, sorted by pool. An inventory has too few slots for
+  -- a bitmap scan to pay off.
   create function pools_with_numbers(p_pools uuid[])
   returns table (
     id uuid, owner text, denomination numeric, currency text, country text, available bigint, reserved bigint, redeemed bigint
@@ -58,15 +59,18 @@ const POOLS = `
       order by p.id, n.denomination, n.currency, n.country;
   end $$`;
 
-/** What the service locks beside rows. */
+/** Epoch milliseconds. */
+const milliseconds = (time: string): string => `floor(extract(epoch from ${time}) * 1000)::bigint`;
+
+/** Advisory locks that the service takes in addition to row locks. */
 const {
   giftCardSettling: SETTLING_LOCK,
   giftCardCounting: COUNTING_LOCK,
   giftCardSlot: SLOT_LOCK,
 } = ADVISORY_LOCKS;
 /**
- * Comes before any row of a link or card is touched: it keeps the settling apart from everything that changes "holding",
- * and makes one of two transactions with the same slot wait before it holds anything that the other may want.
+ * Must run before any row of a link or card is touched. It excludes the settling of expired links from everything that
+ * changes "holding", and makes transactions that share a slot wait before they hold locks that the other may need.
  */
 const TAKE_SLOT = `perform pg_advisory_xact_lock_shared(${COUNTING_LOCK}),
       pg_advisory_xact_lock(${SLOT_LOCK})`;
@@ -84,7 +88,7 @@ const COUNT = `
       settled = c.settled + excluded.settled;
   end $$;
 
-  -- 1 if a link of the inventory is among those counted in "settled", else 0.
+  -- Returns 1 if a link of the inventory is counted in "settled", else 0.
   create function settled_share(p_inventory integer, p_expires_at timestamptz, p_link uuid)
   returns integer language plpgsql as $$
   begin
@@ -92,29 +96,34 @@ const COUNT = `
     return found::integer;
   end $$`;
 
+/** The tracking event of the link `l` of the inventory `i`, as JSON. */
+const linkEvent = (state: string): string => `jsonb_strip_nulls(jsonb_build_object(
+      'v', ${TRACKING_EVENT_VERSION}, 'id', l.id || ':' || ${state}, 'account', l.account,
+      'at', ${milliseconds(`case ${state}
+        when 'generated' then l.created_at when 'revealed' then l.revealed_at when 'cancelled' then l.cancelled_at
+        else l.expires_at end`)},
+      'type', 'reward_link', 'state', ${state}, 'pool', i.pool_id, 'denomination', i.denomination,
+      'currency', i.currency, 'country', i.country, 'createdBy', l.created_by,
+      'createdAt', ${milliseconds('l.created_at')}, 'expiresAt', ${EXPIRES_AT},
+      'campaign', l.campaign_id, 'journey', l.journey_id, 'reference', l.reference,
+      'utm', l.attributes->'utm', 'cmeta', l.attributes->'cmeta'
+    ))`;
+
 const TELL = `
-  -- Puts an event into the outbox for each of these links, and answers it: that it was revealed or cancelled, or has expired.
-  -- What is told twice counts once, for id and time follow from the link.
+  -- Writes an event that these links were revealed, were cancelled or have expired to the outbox, and returns it. Events
+  -- written twice count once, because id and time depend only on the link.
   create function tell_links(p_state text, p_links uuid[]) returns setof text language plpgsql as $$
   begin
     return query insert into tracking_outbox (event)
-    select jsonb_strip_nulls(jsonb_build_object(
-      'v', ${TRACKING_EVENT_VERSION}, 'id', l.id || ':' || p_state, 'account', l.account,
-      'at', floor(extract(epoch from
-        case p_state when 'revealed' then l.revealed_at when 'cancelled' then l.cancelled_at else l.expires_at end
-      ) * 1000)::bigint,
-      'type', 'reward_link', 'state', p_state, 'pool', i.pool_id, 'denomination', i.denomination,
-      'currency', i.currency, 'createdBy', l.created_by, 'campaign', l.campaign_id, 'journey', l.journey_id,
-      'reference', l.reference, 'utm', l.attributes->'utm', 'cmeta', l.attributes->'cmeta'
-    ))
+    select ${linkEvent('p_state')}
     from reward_links l join inventories i on i.id = l.inventory_id
     where l.id = any (p_links)
     returning event;
   end $$`;
 
 const TAKE = `
-  -- Takes up to p_count cards of the inventory for new links: free ones, then those of the unrevealed links that expired
-  -- first, which thereby end for good. Passes over what other transactions are about to take.
+  -- Takes up to p_count cards of the inventory for new links: free ones, then those of unrevealed expired links, oldest
+  -- expiry first, which releases these links for good. Skips rows that other transactions have locked.
   create function take_cards(p_inventory integer, p_count integer) returns bigint[] language plpgsql as $$
   declare
     v_start integer := floor(random() * 4294967296 - 2147483648);
@@ -156,23 +165,24 @@ const TAKE = `
   end $$`;
 
 const RESERVE = `
-  -- Decides about requests for reward links: p_requests is an array of reservation_request, no two of the same link.
-  -- One row per request, in their order:
-  --   EXISTS                 the link was made before (body_digest, token_key)
+  -- Handles requests for reward links: p_requests is an array of reservation_request with distinct links.
+  -- Returns one row per request, in their order:
+  --   EXISTS                 an earlier request created the link (body_digest, token_key)
   --   EXPIRING_DATE_INVALID, POOL_NOT_FOUND, NO_AVAILABLE_CARDS
-  --   BUSY                   other transactions are about to take the last cards: ask again, alone and with p_wait
-  --   GONE                   the same, but there was nobody to wait for
-  --   RESERVED
-  -- With p_wait it waits for those transactions before it answers BUSY. It does not take what they leave: by then more
-  -- links may have expired, which only a new transaction sees.
-  create function reserve_cards(p_requests jsonb, p_wait boolean)
-  returns table (outcome text, body_digest bytea, token_key text) language plpgsql
+  --   BUSY                   other transactions hold the last cards: retry alone, with p_wait
+  --   GONE                   the same, but no row was locked by another transaction
+  --   RESERVED               with the event that was written to the outbox
+  -- With p_wait it waits for those transactions before it returns BUSY. It does not take the cards that they leave, because
+  -- more links may have expired by then, which only a new transaction sees.
+  create function reserve_links(p_requests jsonb, p_wait boolean)
+  returns table (outcome text, body_digest bytea, token_key text, event text) language plpgsql
   ${PLAN_ONCE} as $$
   declare
     v_requests reservation_request[] := array(
       select q from jsonb_populate_recordset(null::reservation_request, p_requests) q
     );
     v_outcomes text[];
+    v_events text[];
     g record;
     v_candidates integer[];
     v_settled_until timestamptz;
@@ -182,7 +192,7 @@ const RESERVE = `
     v_taken bigint[];
     v_rest text;
   begin
-    -- First the same idempotency keys in one order, before any card is held: nobody can wait in a circle.
+    -- Lock the idempotency keys first and in a fixed order, before any card, so that transactions cannot deadlock.
     perform pg_advisory_xact_lock(k) from (
       select distinct hashtextextended('reward-link ' || q.link, 0) as k from unnest(v_requests) q order by 1
     ) keys;
@@ -197,7 +207,7 @@ const RESERVE = `
     ) into v_outcomes
     from unnest(v_requests) with ordinality q;
 
-    -- Requests for the same thing are served together, in their order.
+    -- Requests for the same kind of card are handled together, in their order.
     for g in
       select q.account, q.pool, q.denomination, q.currency, q.country,
         array_agg(q.ordinality order by q.ordinality) as numbers, to_timestamp(min(q.expires_at)) as first_expiry
@@ -228,7 +238,7 @@ const RESERVE = `
         exit when cardinality(v_cards) = cardinality(g.numbers);
       end loop;
       if v_rest is null and cardinality(v_cards) < cardinality(g.numbers) then
-        -- Passing over what others hold is no proof that nothing is left: they may roll back. The numbers are.
+        -- Transactions that hold the skipped cards may roll back, so only the numbers prove that no card is left.
         perform from inventory_numbers n where n.id = any (v_candidates) and n.available > 0;
         v_rest := case when found then 'BUSY' else 'NO_AVAILABLE_CARDS' end;
         if v_rest = 'BUSY' and p_wait then
@@ -252,7 +262,7 @@ const RESERVE = `
       from unnest(g.numbers, v_inventories, v_cards) as t (number, inventory, card)
       cross join lateral (select (v_requests[t.number]).*) q
       where t.card is not null;
-      -- Only after the clock was set back is the mark ahead of a link that has not expired.
+      -- True only if the clock was set back: the settled position is ahead of a link that has not expired.
       if g.first_expiry <= v_settled_until then
         perform count_links(l.inventory_id, 0, 0, settled_share(l.inventory_id, l.expires_at, l.id))
         from reward_links l
@@ -263,21 +273,34 @@ const RESERVE = `
       end loop;
     end loop;
 
-    insert into tracking_outbox (event)
-    select q.event from unnest(v_requests) with ordinality q where v_outcomes[q.ordinality] = 'RESERVED';
+    select array_agg(told.event order by q.ordinality) into v_events
+    from unnest(v_requests) with ordinality q
+    left join lateral (
+      -- A replica of an earlier release may publish its own text too; under the same time, both count as one event.
+      select coalesce(q.event, ${linkEvent(`'generated'`)}::text) as event
+      from reward_links l join inventories i on i.id = l.inventory_id
+      where l.id = q.link and v_outcomes[q.ordinality] = 'RESERVED' limit 1
+    ) told on true;
+    insert into tracking_outbox (event) select told from unnest(v_events) told where told is not null;
     return query
-      select v_outcomes[q.ordinality], l.body_digest, l.token_key
+      select v_outcomes[q.ordinality], l.body_digest, l.token_key, v_events[q.ordinality]
       from unnest(v_requests) with ordinality q
       left join lateral (
         select r.body_digest, r.token_key from reward_links r
         where r.id = q.link and v_outcomes[q.ordinality] = 'EXISTS' limit 1
       ) l on true
       order by q.ordinality;
-  end $$`;
+  end $$;
+
+  -- Called by replicas of earlier releases. Its columns must not change, because those replicas have prepared the call.
+  create function reserve_cards(p_requests jsonb, p_wait boolean)
+  returns table (outcome text, body_digest bytea, token_key text) language sql as $$
+    select r.outcome, r.body_digest, r.token_key from reserve_links(p_requests, p_wait) r
+  $$`;
 
 const REVEAL = `
-  -- Reveals a link that has not expired by the clock of this server. Answers the event that tells it, null if this call did
-  -- not do it. (Earlier releases ask whether it is truthy.)
+  -- Reveals a link that has not expired by the clock of this server. Returns its event, or null if this call did not reveal
+  -- it. (Earlier releases only check whether the result is truthy.)
   create function reveal_link(p_link uuid) returns text language plpgsql ${PLAN_ONCE} as $$
   declare v_link reward_links;
   begin
@@ -293,8 +316,8 @@ const REVEAL = `
   end $$`;
 
 const CANCEL = `
-  -- Brings the expiry of a link forward to now, if it is neither revealed nor expired. Answers the event that tells it,
-  -- null if this call did not do it. The card stays with the link until another one takes it, like that of any expired link.
+  -- Moves the expiry of a link to now, unless it is revealed or expired. Returns its event, or null if this call did not
+  -- cancel it. The card stays with the link until another link takes it, as for any expired link.
   create function cancel_link(p_link uuid, p_account text) returns text language plpgsql ${PLAN_ONCE} as $$
   declare
     v_link reward_links;
@@ -308,7 +331,7 @@ const CANCEL = `
       return null;
     end if;
     update reward_links set expires_at = v_now, cancelled_at = v_now where id = p_link;
-    -- Only after the clock was set back is either of them behind the mark.
+    -- Nonzero only if the clock was set back and either expiry is before the settled position.
     v_settled := settled_share(v_link.inventory_id, v_now, p_link)
       - settled_share(v_link.inventory_id, v_link.expires_at, p_link);
     if v_settled <> 0 then perform count_links(v_link.inventory_id, 0, 0, v_settled); end if;
@@ -316,8 +339,9 @@ const CANCEL = `
   end $$`;
 
 const SETTLE = `
-  -- Moves the mark of inventories past links that have expired since, up to p_limit in all, and tells that they have, but
-  -- for cancelled ones; so reading the numbers never counts many. Changes no number. Answers how many links it moved past.
+  -- Moves the settled position of inventories past links that have expired since, at most p_limit in all, and writes their
+  -- expired events, except for cancelled links. Keeps the links that reading the numbers must count few. Changes no number.
+  -- Returns how many links it settled.
   create function settle_expired(p_limit integer) returns integer language plpgsql
   set lock_timeout = '250ms' ${PLAN_ONCE} as $$
   declare
@@ -338,8 +362,8 @@ const SETTLE = `
       )
     );
     if v_inventories = '{}' then return 0; end if;
-    -- From here to the commit nobody adds, reveals, cancels or reclaims a link: what is counted is all there is, and what
-    -- is told is final.
+    -- From here to the commit no other transaction adds, reveals, cancels or releases a link, so counts are complete and
+    -- events are final.
     perform pg_advisory_xact_lock(${COUNTING_LOCK});
     foreach v_inventory in array v_inventories loop
       with due as (
@@ -365,25 +389,25 @@ const SETTLE = `
 
 const DROP = `
   drop function if exists
-    settle_expired, cancel_link, reveal_link, reserve_cards, take_cards, tell_links, settled_share, count_links,
+    settle_expired, cancel_link, reveal_link, reserve_cards, reserve_links, take_cards, tell_links, settled_share, count_links,
     pools_with_numbers;
   drop view if exists inventory_numbers`;
 
 const ALL = [DROP, NUMBERS, POOLS, COUNT, TELL, TAKE, RESERVE, REVEAL, CANCEL, SETTLE].join(';\n');
 
 /**
- * Puts the view and the functions of this file in the place of those that the database has. It runs after all other
- * migrations, since the text may refer to whatever they make, and again whenever the text has changed, since its
- * name does too; a change of a table is a migration of its own that knows nothing of this. A name that is no
- * longer made stays in `DROP`, with its signature of then left out.
+ * Replaces the view and the functions of this file. It runs after all other migrations, because the SQL may refer to
+ * anything they create, and again whenever the SQL has changed, because its name contains a hash of it. Table changes
+ * are
+ * separate migrations that do not depend on this one. Keep removed names in `DROP`, without their signatures.
  */
 export class ViewsAndFunctions implements MigrationInterface {
-  /** TypeORM wants a time at the end, and goes by it. */
+  /** TypeORM requires a timestamp suffix and sorts by it. */
   readonly name = `ViewsAndFunctions${hash('sha256', ALL).slice(0, 16)}-9999999999999`;
 
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(ALL);
-    // So that going back to an earlier text installs that one again. A build of before still knows that its own was here.
+    // Rename older records, so that a rollback installs its own SQL again and older builds still find their migration.
     await runner.query('delete from migrations where name = $1', [formerly(this.name)]);
     await runner.query(`update migrations set name = $1 || name where name like 'ViewsAndFunctions%'`, [
       formerly(''),

@@ -2,11 +2,11 @@ import { Body, Controller, Delete, Get, Param, Put, Query } from '@nestjs/common
 import { ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import { Roles } from '@perkway/auth';
 import {
-  ApiDeleteStored,
-  ApiGetStored,
+  ApiDeleteResource,
+  ApiGetResource,
   ApiOwner,
   ApiPage,
-  ApiPutStored,
+  ApiPutResource,
   ApiSearch,
   IfMatch,
   type ListQuery,
@@ -24,30 +24,30 @@ export class AdminPoolsController {
   constructor(private readonly pools: PoolManagementService) {}
 
   @Get()
-  @ApiOperation({ summary: 'The pools of all accounts, with their numbers' })
+  @ApiOperation({ summary: 'List the pools of all accounts, with their numbers' })
   @ApiSearch('the id')
   @ApiOwner()
-  @ApiPage(StoredPool, 'By id')
+  @ApiPage(StoredPool, 'Ordered by id')
   listStoredGiftCardPools(@Query() query: ListQuery): Promise<Page<StoredPool>> {
     return this.pools.list(query);
   }
 
   @Get(':poolId')
-  @ApiOperation({ summary: 'A pool of any account, with its numbers' })
+  @ApiOperation({ summary: 'Get a pool of any account, with its numbers' })
   @ApiPoolId()
-  @ApiGetStored(StoredPool, 'POOL_NOT_FOUND')
+  @ApiGetResource(StoredPool, 'POOL_NOT_FOUND')
   getStoredGiftCardPool(@Param('poolId') poolId: string): Promise<StoredPool> {
     return this.pools.get(poolId);
   }
 
   @Put(':poolId')
   @ApiOperation({
-    summary: 'Make a pool or replace its settings; another owner takes it over',
+    summary: 'Create a pool or replace its settings, including its owner',
     description:
-      'Another owner takes over the pool with all its cards. Links that were given out go on working and stay with the account that made them.',
+      'A new owner takes over the pool with all its cards. Links that were already given out keep working and stay with the account that created them.',
   })
   @ApiPoolId()
-  @ApiPutStored(StoredPool)
+  @ApiPutResource(StoredPool)
   putGiftCardPool(
     @Param('poolId') poolId: string,
     @Body() body: PutPool,
@@ -57,9 +57,9 @@ export class AdminPoolsController {
   }
 
   @Delete(':poolId')
-  @ApiOperation({ summary: 'Deletes a pool that has never had cards' })
+  @ApiOperation({ summary: 'Delete a pool that has never had cards' })
   @ApiPoolId()
-  @ApiDeleteStored('POOL_NOT_FOUND', { inUse: true })
+  @ApiDeleteResource('POOL_NOT_FOUND', { inUse: true })
   deleteGiftCardPool(@Param('poolId') poolId: string, @IfMatch() ifMatch?: string): Promise<void> {
     return this.pools.delete(poolId, ifMatch);
   }

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { AccountDirectory } from '@perkway/directory';
-import { DomainError, invalidField, isUuid } from '@perkway/domain';
+import { ApiError, invalidField, isUuid } from '@perkway/domain';
 import {
-  listStored,
+  listResources,
   lockRow,
-  Pages,
-  putStored,
+  KeysetPaginator,
+  upsertResource,
   requireDeletable,
   requireFound,
   timesOf,
@@ -19,7 +19,7 @@ import { PoolEntity } from './pool.entity.js';
 import { toProduct } from './product.js';
 import { toPools, type NumbersRow } from './pools.service.js';
 
-/** What a PUT sets, without the numbers. */
+/** The settings of a pool, without its numbers. */
 type PoolSettings = Omit<StoredPool, 'inventories'>;
 const toSettings = (pool: PoolEntity): PoolSettings => ({ ...pool, ...timesOf(pool) });
 
@@ -30,18 +30,18 @@ const DELETE = [
   'delete from pools where id = $1',
 ];
 
-/** The pools of all accounts. */
+/** Manages the pools of all accounts. */
 @Injectable()
 export class PoolManagementService {
   constructor(
     private readonly dataSource: DataSource,
     private readonly accounts: AccountDirectory,
-    private readonly pages: Pages,
+    private readonly pages: KeysetPaginator,
   ) {}
 
-  /** By id. @throws DomainError VALIDATION_FAILED */
+  /** Lists pools by id. @throws ApiError VALIDATION_FAILED */
   async list(query: ListQuery): Promise<Page<StoredPool>> {
-    const { data, next_cursor } = await listStored<PoolEntity, PoolSettings>(
+    const { data, next_cursor } = await listResources<PoolEntity, PoolSettings>(
       this.dataSource,
       this.pages,
       query,
@@ -56,17 +56,18 @@ export class PoolManagementService {
     return { data: await this.withNumbers(data), next_cursor };
   }
 
-  /** @throws DomainError POOL_NOT_FOUND */
+  /** @throws ApiError POOL_NOT_FOUND */
   async get(id: string): Promise<StoredPool> {
     const pool = requireFound(await this.find(this.dataSource.manager, id), 'POOL_NOT_FOUND');
     return (await this.withNumbers([pool]))[0]!;
   }
 
   /**
-   * Makes the pool or replaces its settings. Another owner takes it over with all its cards; links that were given out go
-   * on working and stay with the account that made them.
+   * Creates the pool or replaces its settings. A new owner takes over the pool with all its cards; links that were
+   * already
+   * given out keep working and stay with the account that created them.
    *
-   * @throws DomainError PRECONDITION_FAILED; VALIDATION_FAILED when the pool is no UUID or the account does not exist
+   * @throws ApiError PRECONDITION_FAILED; VALIDATION_FAILED if the id is not a UUID or the account does not exist
    */
   async put(id: string, { owner, product }: PutPool, ifMatch?: string): Promise<StoredPool> {
     if (!isUuid(id)) throw invalidField('poolId', 'must be a UUID');
@@ -78,7 +79,7 @@ export class PoolManagementService {
     await this.accounts.require('owner', owner);
     const stored = await this.dataSource.transaction(async (manager) => {
       await lockRow(manager, 'pools', wanted.id);
-      return putStored<PoolSettings>(
+      return upsertResource<PoolSettings>(
         ifMatch,
         wanted,
         () => this.find(manager, wanted.id),
@@ -88,10 +89,10 @@ export class PoolManagementService {
     return (await this.withNumbers([stored]))[0]!;
   }
 
-  /** @throws DomainError POOL_NOT_FOUND, PRECONDITION_FAILED; IN_USE when it has ever had cards */
+  /** @throws ApiError POOL_NOT_FOUND, PRECONDITION_FAILED; IN_USE if the pool has ever had cards */
   delete(id: string, ifMatch?: string): Promise<void> {
     return this.dataSource.transaction(async (manager) => {
-      // Whoever loads cards at this moment has the row, and is waited for.
+      // A load may hold a lock on this row right now; wait for it.
       if (isUuid(id)) await manager.query('select from pools where id = $1 for update', [id]);
       requireDeletable(ifMatch, await this.find(manager, id), 'POOL_NOT_FOUND');
       const [{ cards, loads }] = await manager.query<[{ cards: boolean; loads: boolean }]>(
@@ -106,8 +107,8 @@ export class PoolManagementService {
            ) as loads`,
         [id],
       );
-      if (cards) throw new DomainError('IN_USE', 'The pool has had cards');
-      if (loads) throw new DomainError('IN_USE', 'Cards are being loaded into the pool');
+      if (cards) throw new ApiError('IN_USE', 'The pool has had cards');
+      if (loads) throw new ApiError('IN_USE', 'Cards are being loaded into the pool');
       for (const statement of DELETE) await manager.query(statement, [id]);
     });
   }

@@ -15,10 +15,10 @@ export class Inventory {
   @ApiProperty({
     type: 'integer',
     example: 812,
-    description: 'Free cards, and those whose link expired unrevealed',
+    description: 'Free cards, and cards whose link expired unrevealed',
   })
   available!: number;
-  @ApiProperty({ type: 'integer', example: 140, description: 'On links that may still be revealed' })
+  @ApiProperty({ type: 'integer', example: 140, description: 'Cards on links that can still be revealed' })
   reserved!: number;
   @ApiProperty({ type: 'integer', example: 48, description: 'Revealed' })
   redeemed!: number;
@@ -30,7 +30,7 @@ export class Pool {
   id!: string;
   @ApiProperty({ example: 'harbour-bank', description: 'The owning account' })
   owner!: string;
-  @ApiProperty({ type: Product, nullable: true, description: 'What the cards are good for' })
+  @ApiProperty({ type: Product, nullable: true, description: 'What the cards can buy' })
   product!: Product | null;
   @ApiProperty({ type: [Inventory] })
   inventories!: Inventory[];
@@ -38,11 +38,11 @@ export class Pool {
 
 @ReadBack()
 export class PutPool {
-  @ApiProperty({ example: 'harbour-bank', description: 'An account that exists' })
+  @ApiProperty({ example: 'harbour-bank', description: 'Must be an existing account' })
   @IsCallerId()
   owner!: string;
 
-  @ApiProperty({ type: PutProduct, description: 'What the cards are good for. None, if left out' })
+  @ApiProperty({ type: PutProduct, description: 'What the cards can buy. Omit it for no product' })
   @IsOmittable()
   @IsObject()
   @ValidateNested()
@@ -50,13 +50,13 @@ export class PutPool {
   product?: PutProduct | null;
 }
 
-/** A pool as those see it who manage it. */
+/** A pool in the management API. */
 export class StoredPool extends Pool implements Times {
   @ApiProperty({ format: 'date-time', example: '2026-11-05T09:30:00.000Z' })
   created_at!: string;
   @ApiProperty({
     format: 'date-time',
-    description: 'Of the last change of the settings; the numbers are no part of them',
+    description: 'Time of the last change of the settings; changes of the numbers do not count',
     example: '2026-11-05T09:30:00.000Z',
   })
   updated_at!: string;

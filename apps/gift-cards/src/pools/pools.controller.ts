@@ -13,15 +13,15 @@ export class PoolsController {
 
   @Get('pools')
   @Header('cache-control', 'no-store')
-  @ApiOperation({ summary: 'The pools of the account, with their numbers' })
-  @ApiOkResponse({ description: 'By id', type: [Pool] })
+  @ApiOperation({ summary: 'List the pools of the account, with their numbers' })
+  @ApiOkResponse({ description: 'Ordered by id', type: [Pool] })
   getGiftCardPools(@CurrentCaller() caller: Caller): Promise<Pool[]> {
     return this.pools.list(caller);
   }
 
   @Get('pool/:poolId')
   @Header('cache-control', 'no-store')
-  @ApiOperation({ summary: 'One pool, with its numbers' })
+  @ApiOperation({ summary: 'Get one pool, with its numbers' })
   @ApiParam({ name: 'poolId', format: 'uuid' })
   @ApiOkResponse({ description: 'The pool', type: Pool })
   @ApiProblems('POOL_NOT_FOUND')

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { DomainError, isUuid, type Caller } from '@perkway/domain';
+import { ApiError, isUuid, type Caller } from '@perkway/domain';
 import { DataSource } from 'typeorm';
 import type { Inventory, Pool } from './pool.dto.js';
 import type { Product } from './product.dto.js';
@@ -18,8 +18,8 @@ export interface NumbersRow {
 }
 
 /**
- * In one snapshot: the numbers of an entry always add up to the cards loaded (docs/adr/0012-inventory-numbers.md). The
- * product, which may have a picture in it, comes with the first entry of its pool only.
+ * Reads in one snapshot, so that the numbers of an entry always add up to the cards loaded
+ * (docs/adr/0012-inventory-numbers.md). Only the first entry of a pool carries its product, which may include an image.
  */
 const selectPools = (condition: string) => `
   select n.*, case when row_number() over (partition by n.id order by n.ordinality) = 1 then p.product end as product
@@ -41,12 +41,12 @@ export class PoolsService {
       ? await this.dataSource.query(selectPools('owner = $1 and id = $2'), [account, poolId])
       : [];
     const [pool] = toPools(rows);
-    if (!pool) throw new DomainError('POOL_NOT_FOUND');
+    if (!pool) throw new ApiError('POOL_NOT_FOUND');
     return pool;
   }
 }
 
-/** Rows in the order of their pools. */
+/** Groups rows, which must be sorted by pool. */
 export function toPools(rows: NumbersRow[]): Pool[] {
   const pools: Pool[] = [];
   for (const row of rows) {

@@ -11,7 +11,7 @@ import {
 } from '@perkway/platform';
 import { IsIn } from 'class-validator';
 
-/** Longest texts, in characters. */
+/** Maximum lengths in characters. */
 const TEXT_LIMITS = { name: 100, instructions: 2_000 };
 export type ProductTranslations = Record<string, { name?: string; instructions?: string }>;
 
@@ -21,7 +21,7 @@ const LOGO =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 const TRANSLATIONS = { fr: { name: 'Carte cadeau Harbour Books' } };
 
-/** What the cards of a pool are good for. */
+/** What the cards of a pool can buy. */
 @ApiSchema({ name: 'PutProduct' })
 export class PutProduct {
   @ApiProperty({ example: NAME })
@@ -33,7 +33,7 @@ export class PutProduct {
   @IsText(0, TEXT_LIMITS.instructions)
   instructions?: string | null;
 
-  @ApiProperty({ description: 'The shop', example: 'https://harbour-books.example/redeem' })
+  @ApiProperty({ description: 'Address of the shop', example: 'https://harbour-books.example/redeem' })
   @IsOmittable()
   @IsWebUrl()
   redeem_url?: string | null;
@@ -55,7 +55,7 @@ export class PutProduct {
   @ApiProperty({
     type: String,
     pattern: '^#[0-9a-fA-F]{6}$',
-    description: 'Of the card. White or black text on it must reach a contrast of 4.5:1',
+    description: 'Color of the card. White or black text on it must reach a contrast of 4.5:1',
     example: '#0b4f6c',
   })
   @IsOmittable()
@@ -64,7 +64,8 @@ export class PutProduct {
 
   @ApiProperty({
     enum: CODE_FORMATS,
-    description: 'How a till reads the code: as a picture beside the text, or as text alone (if left out)',
+    description:
+      'How a till reads the code: as a barcode or QR code shown next to the text, or as text alone (default)',
     example: 'qr',
   })
   @IsOmittable()

@@ -2,13 +2,13 @@ import {
   fallbackChain,
   localize,
   negotiateLanguage,
-  type LanguageWish,
+  type LanguagePreference,
   type ProductView,
 } from '@perkway/domain';
 import { cleanTranslations } from '@perkway/platform';
 import type { Product, PutProduct } from './product.dto.js';
 
-/** The product as it is stored, whatever was left out. */
+/** Returns the product as it is stored, with defaults for omitted fields. */
 export const toProduct = (given: PutProduct): Product => ({
   name: given.name,
   instructions: given.instructions || null,
@@ -21,18 +21,18 @@ export const toProduct = (given: PutProduct): Product => ({
 });
 
 /**
- * The product as a recipient sees it, in the language of the recipient, field by field.
- * @param isRevealed what helps to spend the card is for whoever has opened it
+ * Returns the product in the recipient's language, with a language fallback for each text.
+ * @param isRevealed includes how to spend the card, which only a recipient who has revealed it sees
  */
 export function showProduct(
   product: Product,
-  wish: LanguageWish,
+  preference: LanguagePreference,
   defaultLanguage: string,
   isRevealed: boolean,
 ): { product: ProductView; language: string } {
   const tags = new Map(Object.keys(product.translations).map((tag) => [tag.toLowerCase(), tag]));
   const texts = new Map([...tags].map(([lower, tag]) => [lower, product.translations[tag]!]));
-  const language = negotiateLanguage(wish, (tag) => tags.get(tag), defaultLanguage);
+  const language = negotiateLanguage(preference, (tag) => tags.get(tag), defaultLanguage);
   const chain = fallbackChain(language, defaultLanguage);
   const { logo, color, redeem_url, terms_url, code_format } = product;
   const text = (field: 'name' | 'instructions') => localize(field, product[field] ?? '', texts, chain);

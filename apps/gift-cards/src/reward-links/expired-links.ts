@@ -5,14 +5,16 @@ import type { Logger } from 'pino';
 import { DataSource } from 'typeorm';
 
 const INTERVAL_MS = 5_000;
-/** Nobody can reserve in the meantime, so it must be short: some milliseconds. */
+/** Links settled per transaction. Reservations wait meanwhile, so it must take only a few milliseconds. */
 const AT_ONCE = 1_000;
 const PAUSE_MS = 50;
 
 /**
- * Tells that links have expired unrevealed, within seconds of their time, and keeps reading the numbers fast where they are
- * many (docs/adr/0012-inventory-numbers.md). It changes no number and no link: without it all answers are the same,
- * only slower.
+ * Writes the expired event of unrevealed links within seconds of their expiry, and keeps reading the inventory numbers
+ * fast
+ * when many links have expired (docs/adr/0012-inventory-numbers.md). It changes no number and no link: without it,
+ * responses
+ * are the same, only slower.
  */
 @Injectable()
 export class ExpiredLinks implements OnModuleInit, OnModuleDestroy {
@@ -34,7 +36,7 @@ export class ExpiredLinks implements OnModuleInit, OnModuleDestroy {
     clearTimeout(this.timer);
   }
 
-  /** @returns how many links were settled */
+  /** @returns the number of links settled */
   async settle(atOnce = AT_ONCE): Promise<number> {
     const [{ settled }]: [{ settled: number }] = await this.dataSource.query(
       'select settle_expired($1) as settled',
@@ -54,8 +56,8 @@ export class ExpiredLinks implements OnModuleInit, OnModuleDestroy {
     try {
       if ((await this.settle()) >= AT_ONCE) pause = PAUSE_MS;
     } catch (err) {
-      // Busy or away: later.
-      this.logger.debug({ err }, 'expired links were not settled');
+      // The database is busy or unavailable; try again later.
+      this.logger.debug({ err }, 'could not settle expired links');
     }
     this.runAfter(pause);
   }

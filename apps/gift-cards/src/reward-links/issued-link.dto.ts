@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 
-/** A link as the account that made it sees it. What there is not is null. */
+/** A link as returned to the account that created it. Missing values are null. */
 export class RewardLink {
   @ApiProperty({ format: 'uuid', example: '5d0f0c7e-3f1c-8b52-9c07-6a1d2f4e8b90' })
   id!: string;
@@ -9,7 +9,7 @@ export class RewardLink {
   @ApiProperty({
     enum: ['RESERVED', 'REVEALED', 'EXPIRED'],
     example: 'RESERVED',
-    description: 'EXPIRED from `expires_at` on, if unrevealed; that is brought forward by cancelling',
+    description: 'An unrevealed link is EXPIRED from `expires_at` on; cancelling moves `expires_at` to now',
   })
   state!: string;
   @ApiProperty({ example: 25 })

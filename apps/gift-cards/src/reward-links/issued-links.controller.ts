@@ -10,7 +10,7 @@ const ApiFilter = (name: string, schema: object) => ApiQuery({ name, required: f
 const ApiLinkId = () =>
   applyDecorators(ApiParam({ name: 'linkId', format: 'uuid' }), ApiProblems('LINK_NOT_FOUND'));
 
-/** The links that an account has made, in all pools. */
+/** The links that an account has created, in all pools. */
 @ApiTags('Reward links')
 @Controller('reward-links')
 export class IssuedLinksController {
@@ -19,9 +19,9 @@ export class IssuedLinksController {
   @Get()
   @Header('cache-control', 'no-store')
   @ApiOperation({
-    summary: 'The reward links of the account',
+    summary: 'List the reward links of the account',
     description:
-      'Without their tokens. Filters are exact and apply together. With `state` or `pool_id` a page may have fewer links than `limit` and yet lead to another one: the last page is the one whose `next_cursor` is null.',
+      'Tokens are not included. Filters match exactly and combine with AND. With `state` or `pool_id`, a page may have fewer links than `limit` although more follow: the last page is the one whose `next_cursor` is null.',
   })
   @ApiFilter('state', { type: 'string', enum: LINK_STATES })
   @ApiFilter('pool_id', { type: 'string', format: 'uuid' })
@@ -37,7 +37,7 @@ export class IssuedLinksController {
 
   @Get(':linkId')
   @Header('cache-control', 'no-store')
-  @ApiOperation({ summary: 'One reward link of the account' })
+  @ApiOperation({ summary: 'Get one reward link of the account' })
   @ApiLinkId()
   @ApiOkResponse({ description: 'The link', type: RewardLink })
   getIssuedRewardLink(@CurrentCaller() caller: Caller, @Param('linkId') linkId: string): Promise<RewardLink> {
@@ -48,12 +48,12 @@ export class IssuedLinksController {
   @HttpCode(200)
   @Header('cache-control', 'no-store')
   @ApiOperation({
-    summary: 'Take back a reward link',
+    summary: 'Cancel a reward link',
     description:
-      'The link expires now, and its card is available at once. A link that has expired or was cancelled before stays as it is.',
+      'The link expires now, and its card becomes available at once. An expired or already cancelled link stays as it is.',
   })
   @ApiLinkId()
-  @ApiOkResponse({ description: 'The link as it is now', type: RewardLink })
+  @ApiOkResponse({ description: 'The link after the call', type: RewardLink })
   @ApiProblems('LINK_ALREADY_REVEALED')
   cancelRewardLink(@CurrentCaller() caller: Caller, @Param('linkId') linkId: string): Promise<RewardLink> {
     return this.links.cancel(caller, linkId);

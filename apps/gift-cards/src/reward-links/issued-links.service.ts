@@ -1,6 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import { DomainError, isUuid, lastOf, type Caller, type RewardLinkState } from '@perkway/domain';
-import { Conditions, exactTime, Pages, type Listing, type ListQuery, type Page } from '@perkway/platform';
+import { ApiError, isUuid, lastOf, type Caller, type RewardLinkState } from '@perkway/domain';
+import {
+  Conditions,
+  exactTime,
+  KeysetPaginator,
+  type Listing,
+  type ListQuery,
+  type Page,
+} from '@perkway/platform';
 import { TrackingService } from '@perkway/tracking';
 import { DataSource } from 'typeorm';
 import type { RewardLink } from './issued-link.dto.js';
@@ -14,8 +21,8 @@ export const ISSUED_LINKS: Listing = {
 
 export const LINK_STATES: readonly RewardLinkState[] = ['RESERVED', 'REVEALED', 'EXPIRED'];
 /**
- * Links that one page looks at to find those that match what no index tells. A page that has not found enough by then is
- * short, and the next one goes on from there.
+ * Links that one page may scan for filters without an index. A page that has not found enough by then is short, and the
+ * next page continues from there.
  */
 const MAX_WALK = 20_000;
 
@@ -33,9 +40,9 @@ interface LinkRow extends Record<'campaign_id' | 'journey_id' | 'reference', str
   expires_at: string;
   revealed_at: Date | null;
   cancelled_at: Date | null;
-  /** `created_at` with its microseconds. */
+  /** `created_at` with microseconds. */
   at: string;
-  /** It has expired, but its card has not gone to another one yet. */
+  /** False once the card of the expired link has gone to another link. */
   holds_card: boolean;
 }
 
@@ -45,21 +52,21 @@ const COLUMNS = `
   ${exactTime('l.created_at')} as at, not l.released as holds_card`;
 const NEWEST_FIRST = 'order by l.created_at desc, l.id desc';
 
-/** What an account sees of the links that it has made: never a token, never a code. */
+/** Lists, shows and cancels the links of an account. Never returns a token or a card code. */
 @Injectable()
 export class IssuedLinksService {
   constructor(
     private readonly dataSource: DataSource,
-    private readonly pages: Pages,
+    private readonly pages: KeysetPaginator,
     private readonly tracking: TrackingService,
   ) {}
 
-  /** Newest first. @throws STATE_INVALID, POOL_ID_INVALID, LIMIT_INVALID, CURSOR_INVALID */
+  /** Lists the newest links first. @throws STATE_INVALID, POOL_ID_INVALID, LIMIT_INVALID, CURSOR_INVALID */
   async list({ account }: Caller, query: ListQuery): Promise<Page<RewardLink>> {
     const filters = readFilters(query);
-    const page = this.pages.ask<Position>(ISSUED_LINKS, query, account);
+    const page = this.pages.request<Position>(ISSUED_LINKS, query, account);
 
-    /** The links among which it looks: what an index finds. `last` is where it stops. */
+    /** Selects the links to scan by the filters that have an index, up to and including `last`. */
     const among = (last?: Position) => {
       const where = byIndex(new Conditions().and`l.account = ${account}`, filters);
       if (page.after)
@@ -80,8 +87,8 @@ export class IssuedLinksService {
     const isWhole = filters.state === undefined && filters.pool_id === undefined;
     const rows = await read(among(), isWhole ? page.rows : MAX_WALK);
     const last = isWhole || rows.length === page.rows ? undefined : await this.endOfWalk(among());
-    // Read again, for links that have come meanwhile move the end.
-    return page.answer(
+    // Read again up to that position, because links created meanwhile have moved the end of the scan.
+    return page.respond(
       last ? await read(among(last), MAX_WALK) : rows,
       ({ at, id }) => [at, id],
       toRewardLink,
@@ -95,19 +102,19 @@ export class IssuedLinksService {
   }
 
   /**
-   * Brings the expiry of a link forward to now; leaves an expired one as it is.
+   * Moves the expiry of a link to now; leaves an expired one as it is.
    *
    * @throws LINK_NOT_FOUND, LINK_ALREADY_REVEALED
    */
   async cancel(caller: Caller, id: string): Promise<RewardLink> {
-    if (!isUuid(id)) throw new DomainError('LINK_NOT_FOUND');
+    if (!isUuid(id)) throw new ApiError('LINK_NOT_FOUND');
     const [{ event }]: [{ event: string | boolean | null }] = await this.dataSource.query(
       'select cancel_link($1, $2) as event',
       [id, caller.account],
     );
     if (typeof event === 'string') this.tracking.relaySoon([event]);
     const link = await this.find(caller, id);
-    if (link.state === 'REVEALED') throw new DomainError('LINK_ALREADY_REVEALED');
+    if (link.state === 'REVEALED') throw new ApiError('LINK_ALREADY_REVEALED');
     return toRewardLink(link);
   }
 
@@ -121,11 +128,12 @@ export class IssuedLinksService {
             [id, account],
           )
         : [];
-      if (!link) throw new DomainError('LINK_NOT_FOUND');
+      if (!link) throw new ApiError('LINK_NOT_FOUND');
       return link;
     };
     const link = await read('');
-    // A reveal that was in time may not have committed yet. EXPIRED is final, so it is not said before that is over.
+    // A reveal that was in time may still be uncommitted. EXPIRED is final, so wait for its row lock before reporting
+    // it.
     return link.state === 'EXPIRED' && link.holds_card ? read('for share of l') : link;
   }
 
@@ -155,10 +163,10 @@ function readFilters(query: ListQuery): Filters {
   };
   const state = text('state');
   if (state !== undefined && !(LINK_STATES as readonly string[]).includes(state))
-    throw new DomainError('STATE_INVALID');
+    throw new ApiError('STATE_INVALID');
   const poolId = text('pool_id');
-  if (poolId !== undefined && !isUuid(poolId)) throw new DomainError('POOL_ID_INVALID');
-  /** What cannot be stored is no link's. */
+  if (poolId !== undefined && !isUuid(poolId)) throw new ApiError('POOL_ID_INVALID');
+  /** Replaces NUL, which Postgres cannot store, so that such a filter matches no link. */
   const stored = (name: keyof Filters) => text(name)?.replaceAll('\0', '\uFFFD');
   return {
     state,
@@ -170,7 +178,10 @@ function readFilters(query: ListQuery): Filters {
   };
 }
 
-/** What has an index with the account before and the order of the list after it. One index serves, the others are looked at. */
+/**
+ * Adds the filters that have an index on (account, filter, created_at, id). Postgres uses one of them and checks the
+ * rest.
+ */
 function byIndex(
   where: Conditions,
   { state, created_by, reference, campaign_id, journey_id }: Filters,

@@ -1,7 +1,8 @@
 /**
- * SQL over a row `l` of reward_links: no state is stored (docs/adr/0011-gift-card-reservation.md).
+ * Returns SQL for the state of a row `l` of reward_links. The state is computed, not stored
+ * (docs/adr/0011-gift-card-reservation.md).
  *
- * @param clock `clock_timestamp()` where the row was waited for, else `now()`
+ * @param clock `clock_timestamp()` if the query waited for a row lock, else `now()`
  */
 export const linkState = (clock: 'clock_timestamp()' | 'now()'): string => `case
       when l.revealed_at is not null then 'REVEALED'
@@ -9,5 +10,8 @@ export const linkState = (clock: 'clock_timestamp()' | 'now()'): string => `case
       else 'RESERVED'
     end`;
 
-/** Unix seconds. The end of a cancelled link has a fraction, which must not round up into the future. */
+/**
+ * Unix seconds. Rounded down, because the expiry of a cancelled link has a fraction and must not round up into the
+ * future.
+ */
 export const EXPIRES_AT = `floor(extract(epoch from l.expires_at))::bigint`;

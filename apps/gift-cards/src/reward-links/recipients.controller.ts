@@ -3,34 +3,34 @@ import { Payload } from '@nestjs/microservices';
 import {
   GET_REWARD_LINK,
   REVEAL_REWARD_LINK,
-  type LanguageWish,
+  type LanguagePreference,
   type RewardLinkReply,
   type RewardLinkRequest,
 } from '@perkway/domain';
-import { Answers } from '@perkway/platform';
+import { RpcHandler } from '@perkway/platform';
 import { RecipientsService } from './recipients.service.js';
 
-/** What is no text leads nowhere, like any unknown token. */
+/** A token that is not a string is treated like an unknown one. */
 const tokenOf = (request: RewardLinkRequest | undefined): string =>
   typeof request?.token === 'string' ? request.token : '';
 
-const wishOf = ({ lang, acceptLanguage }: Partial<RewardLinkRequest> = {}): LanguageWish => ({
+const preferenceOf = ({ lang, acceptLanguage }: Partial<RewardLinkRequest> = {}): LanguagePreference => ({
   lang: typeof lang === 'string' ? lang : undefined,
   acceptLanguage: typeof acceptLanguage === 'string' ? acceptLanguage : undefined,
 });
 
-/** Asked by the Allocation Page over request/reply; no stream captures these subjects. */
+/** Serves the Allocation Page over request/reply. No stream captures these subjects. */
 @Controller()
 export class RecipientsController {
   constructor(private readonly recipients: RecipientsService) {}
 
-  @Answers(GET_REWARD_LINK)
+  @RpcHandler(GET_REWARD_LINK)
   get(@Payload() request: RewardLinkRequest): Promise<RewardLinkReply> {
-    return this.recipients.get(tokenOf(request), wishOf(request));
+    return this.recipients.get(tokenOf(request), preferenceOf(request));
   }
 
-  @Answers(REVEAL_REWARD_LINK)
+  @RpcHandler(REVEAL_REWARD_LINK)
   reveal(@Payload() request: RewardLinkRequest): Promise<RewardLinkReply> {
-    return this.recipients.reveal(tokenOf(request), wishOf(request));
+    return this.recipients.reveal(tokenOf(request), preferenceOf(request));
   }
 }

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { LanguageWish, RewardLinkReply, RewardLinkState, RewardLinkView } from '@perkway/domain';
+import type { LanguagePreference, RewardLinkReply, RewardLinkState, RewardLinkView } from '@perkway/domain';
 import { AccountDirectory } from '@perkway/directory';
 import { ENV } from '@perkway/platform';
 import { verifyRewardToken } from '@perkway/signing';
@@ -14,7 +14,7 @@ import { EXPIRES_AT, linkState } from './link-state.js';
 interface LinkRow {
   id: string;
   state: RewardLinkState;
-  /** The link has expired, but its card has not gone to another one yet. */
+  /** False once the card of the expired link has gone to another link. */
   holds_card: boolean;
   account: string;
   expires_at: string;
@@ -37,8 +37,9 @@ const selectLink = (locking: 'for share of l' | '') => `
   where l.id = $1 ${locking}`;
 
 /**
- * What recipients do (specification sections 3 and 4.4). The token of the link is the only credential. The clock is
- * that of the database.
+ * Shows and reveals links to recipients (specification sections 3 and 4.4). The token of the link is the only
+ * credential,
+ * and the database's clock decides about expiry.
  */
 @Injectable()
 export class RecipientsService {
@@ -50,33 +51,38 @@ export class RecipientsService {
     @Inject(ENV) private readonly env: GiftCardsEnv,
   ) {}
 
-  /** getRewardLink: never changes anything. */
-  async get(token: string, wish: LanguageWish): Promise<RewardLinkReply> {
+  /** getRewardLink: returns the link and never changes anything. */
+  async get(token: string, preference: LanguagePreference): Promise<RewardLinkReply> {
     const id = verifyRewardToken(this.env.REWARD_TOKEN_KEYS, token);
     const link = id && (await this.find(id));
     if (!link) return { error: 'LINK_NOT_FOUND' };
-    return this.reply(link, this.view(link), wish);
+    return this.reply(link, this.view(link), preference);
   }
 
-  /** revealRewardLink: reveals a link once; a revealed one answers the same card again. */
-  async reveal(token: string, wish: LanguageWish): Promise<RewardLinkReply> {
+  /** revealRewardLink: reveals a link once; a revealed link returns the same card again. */
+  async reveal(token: string, preference: LanguagePreference): Promise<RewardLinkReply> {
     const id = verifyRewardToken(this.env.REWARD_TOKEN_KEYS, token);
     let link = id && (await this.find(id));
     if (!link) return { error: 'LINK_NOT_FOUND' };
     if (link.state === 'RESERVED') {
-      // Before it is revealed: a card that cannot be shown is not.
+      // Decrypt first: a card that cannot be decrypted must not be revealed.
       const revealed = this.view({ ...link, state: 'REVEALED' });
-      if (await this.turn(link.id)) return this.reply(link, revealed, wish);
+      if (await this.turn(link.id)) return this.reply(link, revealed, preference);
       link = (await this.find(link.id)) ?? link;
     }
     if (link.state === 'EXPIRED')
       return { error: 'LINK_EXPIRED', brand: await this.accounts.brand(link.account) };
-    return this.reply(link, this.view(link), wish);
+    return this.reply(link, this.view(link), preference);
   }
 
-  /** One statement, so that nobody waits for a process that was paused in the middle. False if it was revealed or has expired. */
+  /**
+   * Reveals the link in one statement, so that a paused process holds no lock. Returns false if it was revealed before
+   * or has
+   * expired.
+   */
   private async turn(id: string): Promise<boolean> {
-    // That of an earlier release, which is there again when one goes back to it, answers a boolean; then the link is looked at.
+    // After a rollback, the previous release's function returns a boolean; treated as false, so that the link is read
+    // again.
     const [{ event }]: [{ event: string | boolean | null }] = await this.dataSource.query(
       'select reveal_link($1) as event',
       [id],
@@ -89,7 +95,8 @@ export class RecipientsService {
   private async find(id: string): Promise<LinkRow | undefined> {
     const [link]: LinkRow[] = await this.dataSource.query(selectLink(''), [id]);
     if (link?.state !== 'EXPIRED' || !link.holds_card) return link;
-    // A reveal that was in time may not have committed yet. EXPIRED is final, so it is not said before that is over.
+    // A reveal that was in time may still be uncommitted. EXPIRED is final, so wait for its row lock before reporting
+    // it.
     const [settled]: LinkRow[] = await this.dataSource.query(selectLink('for share of l'), [id]);
     return settled;
   }
@@ -97,9 +104,10 @@ export class RecipientsService {
   private async reply(
     { account, product }: LinkRow,
     link: RewardLinkView,
-    wish: LanguageWish,
+    preference: LanguagePreference,
   ): Promise<RewardLinkReply> {
-    const shown = product && showProduct(product, wish, this.env.DEFAULT_LANGUAGE, link.state === 'REVEALED');
+    const shown =
+      product && showProduct(product, preference, this.env.DEFAULT_LANGUAGE, link.state === 'REVEALED');
     const brand = await this.accounts.brand(account);
     return { link, brand, product: shown?.product ?? null, language: shown?.language ?? null };
   }

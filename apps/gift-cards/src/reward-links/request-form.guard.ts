@@ -1,30 +1,38 @@
 import { Injectable, SetMetadata, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { AuthenticatedRequest } from '@perkway/auth';
-import { characters, DomainError, isUuid, lastOf } from '@perkway/domain';
+import { characters, ApiError, isUuid, lastOf } from '@perkway/domain';
 import type { FastifyRequest } from 'fastify';
 
 const NEEDS_FORM = 'gift-cards:needs-form';
 const MAX_CREATED_BY = 255;
 
-/** The handler takes `idempotencyKey` and `X-Created-By`. */
+/** Marks a handler that requires `idempotencyKey` and `X-Created-By`. */
 export const NeedsIdempotencyKey = () => SetMetadata(NEEDS_FORM, true);
 
 export const idempotencyKeyOf = ({ query }: FastifyRequest): unknown =>
   lastOf((query as { idempotencyKey?: unknown }).idempotencyKey);
 
-/** Header bytes arrive as Latin-1; a creator's name sent as UTF-8 is read as such. */
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/**
+ * Node decodes header bytes as Latin-1. This decodes them as UTF-8 instead, or as Latin-1 if they are not valid UTF-8.
+ */
 export const createdByOf = ({ headers }: FastifyRequest): string => {
   const given = headers['x-created-by'];
-  const bytes = Buffer.from(typeof given === 'string' ? given : '', 'latin1');
-  const text = bytes.toString('utf8');
-  // Not before: half of a UTF-8 character may look like a space.
-  return (text.includes('\uFFFD') ? bytes.toString('latin1') : text).trim();
+  const latin1 = typeof given === 'string' ? given : '';
+  // Trim after decoding, because a byte of a UTF-8 character may look like a space.
+  try {
+    return UTF8.decode(Buffer.from(latin1, 'latin1')).trim();
+  } catch {
+    return latin1.trim();
+  }
 };
 
 /**
- * Key and headers are judged after the credentials and before anything about the body, even whether it is JSON. So
- * this runs as a global guard, registered after authentication; the guard that refuses bad bodies comes last.
+ * Checks key and headers after authentication and before the body, even before whether it is JSON. So this is a global
+ * guard
+ * registered after the authentication guard; the guard that rejects invalid bodies comes last.
  */
 @Injectable()
 export class RequestFormGuard implements CanActivate {
@@ -35,10 +43,10 @@ export class RequestFormGuard implements CanActivate {
       return true;
     const request = context.switchToHttp().getRequest<AuthenticatedRequest>();
     if (!request.caller) throw new Error('AppModule must import AuthModule before RewardLinksModule');
-    if (!isUuid(idempotencyKeyOf(request))) throw new DomainError('IDEMPOTENCY_KEY_INVALID');
+    if (!isUuid(idempotencyKeyOf(request))) throw new ApiError('IDEMPOTENCY_KEY_INVALID');
     const createdBy = createdByOf(request);
-    if (createdBy === '') throw new DomainError('CREATED_BY_MISSING');
-    if (characters(createdBy) > MAX_CREATED_BY) throw new DomainError('CREATED_BY_INVALID');
+    if (createdBy === '') throw new ApiError('CREATED_BY_MISSING');
+    if (characters(createdBy) > MAX_CREATED_BY) throw new ApiError('CREATED_BY_INVALID');
     return true;
   }
 }

@@ -1,10 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import {
-  TRACKING_EVENT_VERSION,
-  unavailable,
-  type CustomAttributes,
-  type RewardLinkEvent,
-} from '@perkway/domain';
+import { unavailable, type CustomAttributes } from '@perkway/domain';
 import { ENV, isDatabaseAway, LOGGER } from '@perkway/platform';
 import { TrackingService } from '@perkway/tracking';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -14,7 +9,7 @@ import { DataSource } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import type { GiftCardsEnv } from '../env.js';
 
-/** One request as the function `reserve_cards` takes it. */
+/** One request, as the SQL function `reserve_links` takes it. */
 export interface ReservationRequest {
   link: string;
   account: string;
@@ -31,25 +26,26 @@ export interface ReservationRequest {
   campaign_id: string | null;
   journey_id: string | null;
   reference: string | null;
-  /** Null for none. */
+  /** Null if there are none. */
   attributes: Partial<CustomAttributes> | null;
 }
 
-export type Refusal = 'EXPIRING_DATE_INVALID' | 'POOL_NOT_FOUND' | 'NO_AVAILABLE_CARDS';
+export type ReservationError = 'EXPIRING_DATE_INVALID' | 'POOL_NOT_FOUND' | 'NO_AVAILABLE_CARDS';
 export type ReservationOutcome =
-  | { outcome: 'RESERVED' }
-  /** The link was made before. */
+  /** `event` is in the outbox. */
+  | { outcome: 'RESERVED'; event: string }
+  /** An earlier request created the link. */
   | { outcome: 'EXISTS'; body_digest: Buffer; token_key: string }
-  | { outcome: Refusal };
-type Answer = ReservationOutcome | { outcome: 'BUSY' } | { outcome: 'GONE' };
+  | { outcome: ReservationError };
+type ReservationResult = ReservationOutcome | { outcome: 'BUSY' } | { outcome: 'GONE' };
 
 const TRANSACTIONS_AT_ONCE = 2;
 const REQUESTS_PER_TRANSACTION = 64;
-/** Beyond it the database is too far behind for another request to be answered in time. */
+/** With more requests waiting than this, the database is too far behind to serve another one in time. */
 const MAX_WAITING = 5_000;
-/** How long one request runs after the last cards, while others take or hold them. */
+/** How long one request retries for the last cards while other transactions hold them. */
 const ALONE_LIMIT_MS = 5_000;
-/** If so often nobody holds the card that is said to be there, the numbers are wrong. */
+/** The inventory numbers must be wrong if a card counts as available this often, but no row for it exists. */
 const MAX_GONE = 20;
 const GONE_PAUSE_MS = 5;
 
@@ -60,9 +56,11 @@ interface Waiting {
 }
 
 /**
- * Reserves cards. Requests that arrive while earlier ones are being decided share the next transaction: its round trips
- * and its wait for the disk cost as much for many as for one. Each is still decided on its own, and each answer
- * leaves only after the commit.
+ * Reserves cards. Requests that arrive while earlier ones are in progress share the next transaction, because one round
+ * trip
+ * and one disk flush cost the same for many as for one. Each request still gets its own outcome, and each response
+ * leaves
+ * only after the commit.
  */
 @Injectable()
 export class Reservations {
@@ -77,7 +75,7 @@ export class Reservations {
     @Inject(ENV) private readonly env: GiftCardsEnv,
   ) {}
 
-  /** Decides about the idempotency key first, then reserves. Fails only when the database does. */
+  /** Checks the idempotency key first, then reserves. Fails only if the database does. */
   decide(request: ReservationRequest): Promise<ReservationOutcome> {
     if (this.waiting.length >= MAX_WAITING) return Promise.reject(unavailable('The database'));
     return new Promise((resolve, reject) => {
@@ -89,7 +87,7 @@ export class Reservations {
   private schedule() {
     if (this.isScheduled || this.running >= TRANSACTIONS_AT_ONCE) return;
     this.isScheduled = true;
-    // An immediate runs after all requests that were read in this turn of the event loop.
+    // setImmediate runs after all requests that were read in this turn of the event loop.
     setImmediate(() => {
       this.isScheduled = false;
       if (this.waiting.length === 0) return;
@@ -103,46 +101,46 @@ export class Reservations {
   }
 
   private async run(group: Waiting[]) {
-    // Of requests with one key the first decides; what that means for the others is asked afterwards.
+    // If several requests share a key, the first one decides; the others run alone afterwards.
     const links = new Set<string>();
     const firsts = group.filter(({ request: { link } }) => !links.has(link) && links.add(link));
-    let answers: Answer[];
+    let results: ReservationResult[];
     try {
-      answers = await this.transact(
+      results = await this.transact(
         firsts.map(({ request }) => request),
         false,
       );
     } catch (error) {
-      // Those who came meanwhile would only wait as long for the same.
+      // Requests that arrived meanwhile would only wait as long to fail the same way.
       if (isDatabaseAway(error))
         return [...group, ...this.waiting.splice(0)].forEach(({ reject }) => reject(error));
       if (group.length === 1) return group[0]!.reject(error);
-      // One request that the database cannot take must not fail its neighbours.
+      // One request that the database rejects must not fail the others.
       this.logger.error(
         { err: error, requests: group.length },
-        'reserving together failed, trying one by one',
+        'could not reserve in one transaction, retrying one request at a time',
       );
-      answers = firsts.map(() => ({ outcome: 'BUSY' }));
+      results = firsts.map(() => ({ outcome: 'BUSY' }));
     }
-    const decided = new Map(firsts.map((waiting, index) => [waiting, answers[index]!]));
+    const decided = new Map(firsts.map((waiting, index) => [waiting, results[index]!]));
     for (const waiting of group) {
-      const answer = decided.get(waiting);
-      if (!answer || answer.outcome === 'BUSY' || answer.outcome === 'GONE') void this.runAlone(waiting);
-      else waiting.resolve(answer);
+      const result = decided.get(waiting);
+      if (!result || result.outcome === 'BUSY' || result.outcome === 'GONE') void this.runAlone(waiting);
+      else waiting.resolve(result);
     }
   }
 
-  /** Alone in its transactions, a request may wait for those who are about to take the last cards. */
+  /** Runs one request in its own transactions, where it may wait for other transactions that hold the last cards. */
   private async runAlone({ request, resolve, reject }: Waiting) {
     try {
       const end = Date.now() + ALONE_LIMIT_MS;
       for (let gone = 0; Date.now() < end;) {
-        const answer = (await this.transact([request], true))[0]!;
-        if (answer.outcome === 'GONE') {
+        const result = (await this.transact([request], true))[0]!;
+        if (result.outcome === 'GONE') {
           gone += 1;
           if (gone > MAX_GONE) return resolve({ outcome: 'NO_AVAILABLE_CARDS' });
           await sleep(GONE_PAUSE_MS);
-        } else if (answer.outcome !== 'BUSY') return resolve(answer);
+        } else if (result.outcome !== 'BUSY') return resolve(result);
       }
       throw unavailable('The database');
     } catch (error) {
@@ -150,38 +148,18 @@ export class Reservations {
     }
   }
 
-  /** One statement, so that the whole transaction is one round trip. By name, so that it is planned once. */
-  private async transact(requests: ReservationRequest[], mayWait: boolean): Promise<Answer[]> {
+  /**
+   * Runs one statement, so that the transaction takes one round trip. A named statement is planned once per connection.
+   */
+  private async transact(requests: ReservationRequest[], mayWait: boolean): Promise<ReservationResult[]> {
     const pool = (this.dataSource.driver as PostgresDriver).master as pg.Pool;
-    const events = requests.map((request) => JSON.stringify(toEvent(request)));
-    const { rows } = await pool.query<Answer>({
-      name: this.env.NAMED_STATEMENTS ? 'reserve-cards' : undefined,
-      text: 'select * from reserve_cards($1, $2)',
-      values: [
-        JSON.stringify(requests.map((request, index) => ({ ...request, event: events[index] }))),
-        mayWait,
-      ],
+    const { rows } = await pool.query<ReservationResult>({
+      name: this.env.NAMED_STATEMENTS ? 'reserve-links' : undefined,
+      text: 'select * from reserve_links($1, $2)',
+      values: [JSON.stringify(requests), mayWait],
     });
-    this.tracking.relaySoon(events.filter((_, index) => rows[index]!.outcome === 'RESERVED'));
+    const events = rows.flatMap((row) => (row.outcome === 'RESERVED' ? [row.event] : []));
+    if (events.length > 0) this.tracking.relaySoon(events);
     return rows;
   }
 }
-
-const toEvent = (request: ReservationRequest): RewardLinkEvent => ({
-  v: TRACKING_EVENT_VERSION,
-  id: `${request.link}:generated`,
-  account: request.account,
-  at: Date.now(),
-  type: 'reward_link',
-  state: 'generated',
-  // Used only when a card was reserved, so there is a pool.
-  pool: request.pool!,
-  denomination: request.denomination,
-  currency: request.currency,
-  createdBy: request.created_by,
-  // What is undefined is left out.
-  campaign: request.campaign_id ?? undefined,
-  journey: request.journey_id ?? undefined,
-  reference: request.reference ?? undefined,
-  ...request.attributes,
-});

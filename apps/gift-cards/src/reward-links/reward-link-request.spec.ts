@@ -1,4 +1,4 @@
-import { DomainError } from '@perkway/domain';
+import { ApiError } from '@perkway/domain';
 import fc from 'fast-check';
 import { parseBody, requestDigest, rewardLinkId } from './reward-link-request.js';
 
@@ -6,7 +6,7 @@ const POOL = '6f1c2a54-0b7e-4d0f-9a3b-5e8d1c7f2a10';
 const KEY = '3f0d4c9e-8a11-4a57-b8c0-1f2e3d4c5b6a';
 
 describe('the id of a reward link', () => {
-  it('is a UUID that follows from account and key, whatever the case of the key', () => {
+  it('is a UUID derived from account and key, ignoring the case of the key', () => {
     const id = rewardLinkId('bank', KEY);
     expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     expect(rewardLinkId('bank', KEY.toUpperCase())).toBe(id);
@@ -26,7 +26,7 @@ describe('the digest of a request', () => {
     );
   };
 
-  it('does not depend on the order of members, at any depth', () => {
+  it('ignores the order of members, at any depth', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 5 }), (body) => {
         expect(requestDigest(POOL, shuffled(body))).toBe(requestDigest(POOL, body));
@@ -34,7 +34,7 @@ describe('the digest of a request', () => {
     );
   });
 
-  it('is that of the value, not of how it is written', () => {
+  it('depends on the value, not on how it is written', () => {
     expect(requestDigest(POOL, JSON.parse('{"a":10.0,"b":1e1,"c":"\\u0041"}'))).toBe(
       requestDigest(POOL.toUpperCase(), JSON.parse('{ "b": 10, "c": "A", "a": 10 }')),
     );
@@ -42,19 +42,19 @@ describe('the digest of a request', () => {
 
   it.each([
     ['another value', { denomination: 25 }, { denomination: 26 }],
-    ['another type', { denomination: 25 }, { denomination: '25' }],
-    ['a member more', { denomination: 25 }, { denomination: 25, note: 'x' }],
-    ['null for nothing', {}, { country: null }],
+    ['a different type', { denomination: 25 }, { denomination: '25' }],
+    ['an additional member', { denomination: 25 }, { denomination: 25, note: 'x' }],
+    ['null instead of a missing member', {}, { country: null }],
     ['a reference', {}, { reference: 'a' }],
-    ['a campaign that is a journey', { campaign_id: 'a' }, { journey_id: 'a' }],
-    ['values moved', { a: '1', b: '2' }, { a: '2', b: '1' }],
-    ['order in a list', { a: [1, 2] }, { a: [2, 1] }],
-    ['text with quotes', { a: '1","b":"2' }, { a: '1', b: '2' }],
-  ])('tells %s', (_, one, other) => {
+    ['a campaign id sent as journey id', { campaign_id: 'a' }, { journey_id: 'a' }],
+    ['swapped values', { a: '1', b: '2' }, { a: '2', b: '1' }],
+    ['a different order in an array', { a: [1, 2] }, { a: [2, 1] }],
+    ['a string that contains quotes', { a: '1","b":"2' }, { a: '1', b: '2' }],
+  ])('differs for %s', (_, one, other) => {
     expect(requestDigest(POOL, one)).not.toBe(requestDigest(POOL, other));
   });
 
-  it("takes null for a text of the client's own as none", () => {
+  it('treats null for a client-defined field as missing', () => {
     const nulls = { campaign_id: null, journey_id: null, reference: null };
     expect(requestDigest(POOL, { denomination: 25, ...nulls })).toBe(
       requestDigest(POOL, { denomination: 25 }),
@@ -62,20 +62,20 @@ describe('the digest of a request', () => {
     expect(requestDigest(POOL, { a: nulls })).not.toBe(requestDigest(POOL, { a: {} }));
   });
 
-  it('tells pools apart', () => {
+  it('differs between pools', () => {
     expect(requestDigest(POOL, {})).not.toBe(requestDigest(POOL.replace('6', '7'), {}));
   });
 
-  it('refuses depth beyond all sense', () => {
+  it('rejects a body that is nested too deeply', () => {
     const deep: unknown = JSON.parse('['.repeat(2_000) + ']'.repeat(2_000));
-    expect(() => requestDigest(POOL, deep)).toThrow(DomainError);
+    expect(() => requestDigest(POOL, deep)).toThrow(ApiError);
   });
 });
 
-describe('the body', () => {
+describe('parseBody', () => {
   const good = { denomination: 12.5, currency: 'EUR', expires_at: 1_900_000_000 };
 
-  it('is taken without what it does not know', () => {
+  it('ignores unknown members', () => {
     expect(parseBody({ ...good, note: 'x' })).toEqual(good);
     expect(parseBody({ ...good, country: 'FR' })).toEqual({ ...good, country: 'FR' });
     const own = { campaign_id: 'c', journey_id: ' ', reference: '🌷'.repeat(255) };
@@ -108,11 +108,11 @@ describe('the body', () => {
       ['', 7, {}, ['a'], 'x'.repeat(256), 'a\0', '\ud800'].map((value) => ({ ...good, [name]: value })),
     ]),
     ['COUNTRY_INVALID', [null, 'fr', 'FRA', 'UK', 1, ''].map((country) => ({ ...good, country }))],
-  ])('is refused with %s', (code, bodies) => {
+  ])('rejects invalid values with %s', (code, bodies) => {
     for (const body of bodies) expect(parseBody(body)).toMatchObject({ code });
   });
 
-  it('is refused for more decimals than the currency has', () => {
+  it('rejects more decimals than the currency has', () => {
     for (const [denomination, currency] of [
       [12.505, 'EUR'],
       [0.5, 'JPY'],
@@ -126,7 +126,7 @@ describe('the body', () => {
     });
   });
 
-  it('is refused for its first wrong field', () => {
+  it('reports the first invalid field', () => {
     expect(parseBody({})).toMatchObject({ code: 'DENOMINATION_INVALID' });
     expect(parseBody({ denomination: 1, country: 1 })).toMatchObject({ code: 'CURRENCY_INVALID' });
     expect(parseBody({ ...good, expires_at: 0, country: 1 })).toMatchObject({

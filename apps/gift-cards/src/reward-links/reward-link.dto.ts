@@ -2,9 +2,9 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 
 const OWN_TEXT = { type: 'string', nullable: true, minLength: 1, maxLength: 255 } as const;
 
-/** Only documented here: the order of its checks is given, so the handler reads the body itself. */
+/** For documentation only: the specification fixes the order of the checks, so the handler parses the body itself. */
 export class GenerateRewardLink {
-  @ApiProperty({ example: 25, description: 'Above 0; must match an inventory entry of the pool' })
+  @ApiProperty({ example: 25, description: 'Greater than 0; must match an inventory entry of the pool' })
   denomination!: number;
   @ApiProperty({ example: 'EUR', description: 'ISO 4217; must match the same inventory entry' })
   currency!: string;
@@ -16,28 +16,32 @@ export class GenerateRewardLink {
   expires_at!: number;
   @ApiPropertyOptional({
     example: 'FR',
-    description: 'ISO 3166-1 alpha-2. Without it the first country, in alphabetical order, that has a card.',
+    description: 'ISO 3166-1 alpha-2. If missing: the first country, in alphabetical order, that has a card.',
   })
   country?: string;
   @ApiPropertyOptional({
     ...OWN_TEXT,
     example: 'spring',
     description:
-      "The client's own, not checked to exist, like the next two. Every event of the link has them",
+      'Client-defined, like `journey_id` and `reference`; not checked to exist. Every event of the link carries them',
   })
   campaign_id?: string | null;
-  @ApiPropertyOptional({ ...OWN_TEXT, example: 'j-81f3', description: 'The journey that the link ends' })
+  @ApiPropertyOptional({
+    ...OWN_TEXT,
+    example: 'j-81f3',
+    description: 'The journey that ends with this link',
+  })
   journey_id?: string | null;
   @ApiPropertyOptional({ ...OWN_TEXT, example: 'order-1007' })
   reference?: string | null;
 }
 
-/** Bearer credentials: whoever has them gets the card. */
+/** Bearer credentials: anyone who has them can get the card. */
 export class RewardLinkCreated {
   @ApiProperty({
     format: 'uuid',
     example: '5d0f0c7e-3f1c-8b52-9c07-6a1d2f4e8b90',
-    description: 'No credential',
+    description: 'Not a credential',
   })
   id!: string;
   @ApiProperty({ example: 'https://rewards.example.com/#AQJrMQ-MOlJ9HktknC9aGzxNXm8PFSzLdYg9dOMzQ2UlJ9Oo1A' })

@@ -27,9 +27,9 @@ export class RewardLinksController {
   @Header('cache-control', 'no-store')
   @NeedsIdempotencyKey()
   @ApiOperation({
-    summary: 'Reserve a card and get the link that reveals it',
+    summary: 'Reserve a card and create the link that reveals it',
     description:
-      'Sending the same idempotencyKey with the same pool and body again answers the same link and reserves nothing, whatever has become of the link since. The same body means the same JSON value, members in any order. A refused request leaves the key free. Custom attributes are no part of that; those of the first request stay with the link, and every event of it carries them.',
+      'A repeated request with the same idempotencyKey, pool and body returns the same link and reserves nothing, even if the link has been revealed or has expired since. Bodies are the same if their JSON values are equal; the order of members does not matter. A rejected request does not use up the key. Custom attributes are not compared; those of the first request stay with the link, and every event of the link carries them.',
   })
   @ApiParam({ name: 'poolId', format: 'uuid' })
   @ApiQuery({
@@ -37,22 +37,22 @@ export class RewardLinksController {
     required: true,
     schema: { type: 'string', format: 'uuid' },
     example: '3f0d4c9e-8a11-4a57-b8c0-1f2e3d4c5b6a',
-    description: 'Chosen by the caller, matched without case, within the account',
+    description: 'Chosen by the caller; case-insensitive and unique within the account',
   })
   @ApiHeader({
     name: 'X-Created-By',
     required: true,
-    description: 'Who makes the link, up to 255 characters',
+    description: 'Who creates the link: UTF-8, up to 255 characters, stored as sent',
     example: 'crm-campaign-42',
   })
   @ApiAttributes()
   @ApiBody({ type: GenerateRewardLink })
   @ApiCreatedResponse({
-    description: 'The link, made now or by an earlier request with the same key',
+    description: 'The link, created now or by an earlier request with the same key',
     type: RewardLinkCreated,
     headers: {
       'Idempotent-Replayed': {
-        description: '`true` when the link was made by an earlier request',
+        description: '`true` if an earlier request created the link',
         schema: { type: 'string' },
       },
     },

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { asTags, DomainError, isUuid, type Caller, type CustomAttributes } from '@perkway/domain';
+import { asTags, ApiError, isUuid, type Caller, type CustomAttributes } from '@perkway/domain';
 import { ENV } from '@perkway/platform';
 import { signRewardToken } from '@perkway/signing';
 import { DataSource } from 'typeorm';
@@ -14,7 +14,7 @@ export interface GeneratedLink {
   isReplay: boolean;
 }
 
-/** In one header. */
+/** Maximum number of entries listed in the detail header. */
 const MAX_ENTRIES_SHOWN = 20;
 interface Entry {
   denomination: number;
@@ -35,12 +35,13 @@ export class RewardLinksService {
   ) {}
 
   /**
-   * Reserves one card for a new link, or answers the link that this account made with the same key and the same request.
+   * Reserves one card for a new link, or returns the link that this account created with the same key and the same
+   * request.
    *
    * @param idempotencyKey a UUID, in any case
-   * @param attributes those of the first request stay
-   * @throws IDEMPOTENCY_KEY_CONFLICT, then the codes of the body's fields, POOL_NOT_FOUND, NO_AVAILABLE_CARDS; in
-   * all but the first case the key stays free
+   * @param attributes a replay keeps those of the first request
+   * @throws checked in this order: IDEMPOTENCY_KEY_CONFLICT, the error codes of the body's fields, POOL_NOT_FOUND,
+   * NO_AVAILABLE_CARDS. After all but the first, the key is still unused.
    */
   async generate(
     caller: Caller,
@@ -53,9 +54,9 @@ export class RewardLinksService {
     const link = rewardLinkId(caller.account, idempotencyKey);
     const digest = requestDigest(poolId, body);
     const fields = parseBody(body);
-    if (fields instanceof DomainError) {
-      // No link was ever made from such a body, so a link with this key is another request's.
-      if (await this.exists(link)) throw new DomainError('IDEMPOTENCY_KEY_CONFLICT');
+    if (fields instanceof ApiError) {
+      // An invalid body never created a link, so a link with this key belongs to a different request.
+      if (await this.exists(link)) throw new ApiError('IDEMPOTENCY_KEY_CONFLICT');
       throw fields;
     }
     const tags = asTags(attributes);
@@ -74,13 +75,13 @@ export class RewardLinksService {
       body_digest: digest,
       token_key: this.env.REWARD_TOKEN_KEYS.current,
     });
-    if (decided.outcome === 'RESERVED') return this.answer(link, this.env.REWARD_TOKEN_KEYS.current, false);
+    if (decided.outcome === 'RESERVED') return this.respond(link, this.env.REWARD_TOKEN_KEYS.current, false);
     if (decided.outcome === 'NO_AVAILABLE_CARDS') throw await this.noCards(caller, poolId, fields);
-    if (decided.outcome !== 'EXISTS') throw new DomainError(decided.outcome);
-    // Without one somebody was erased from it.
+    if (decided.outcome !== 'EXISTS') throw new ApiError(decided.outcome);
+    // The digest is empty after an erasure; then any body matches.
     const isSame = decided.body_digest.length === 0 || decided.body_digest.toString('hex') === digest;
-    if (!isSame) throw new DomainError('IDEMPOTENCY_KEY_CONFLICT');
-    return this.answer(link, decided.token_key, true);
+    if (!isSame) throw new ApiError('IDEMPOTENCY_KEY_CONFLICT');
+    return this.respond(link, decided.token_key, true);
   }
 
   private async exists(link: string): Promise<boolean> {
@@ -88,12 +89,12 @@ export class RewardLinksService {
     return rows.length > 0;
   }
 
-  /** Says what the pool has, to whoever asked for something that it never had. */
+  /** Returns NO_AVAILABLE_CARDS. Its detail lists the pool's inventory entries if none of them matches the request. */
   private async noCards(
     { account }: Caller,
     poolId: string,
     { denomination, currency, country }: RewardLinkBody,
-  ): Promise<DomainError> {
+  ): Promise<ApiError> {
     const entries: Entry[] = await this.dataSource.query(SELECT_ENTRIES, [poolId, account]);
     const isKnown = entries.some(
       (entry) =>
@@ -103,20 +104,20 @@ export class RewardLinksService {
     );
     const list = entries.slice(0, MAX_ENTRIES_SHOWN).map((entry) => Object.values(entry).join(' '));
     if (entries.length > list.length) list.push('and others');
-    return new DomainError(
+    return new ApiError(
       'NO_AVAILABLE_CARDS',
       isKnown
-        ? `No card is left of ${denomination} ${currency}`
+        ? `No ${denomination} ${currency} card is available`
         : entries.length > 0
-          ? `The pool has no such entry. It has ${list.join(', ')}`
+          ? `The pool has no such inventory entry. It has ${list.join(', ')}`
           : 'The pool has no cards',
     );
   }
 
-  private answer(link: string, keyId: string, isReplay: boolean): GeneratedLink {
+  private respond(link: string, keyId: string, isReplay: boolean): GeneratedLink {
     const token = signRewardToken(this.env.REWARD_TOKEN_KEYS, link, keyId);
     if (token === undefined)
-      throw new Error(`the key "${keyId}" of this link is no longer in REWARD_TOKEN_KEYS`);
+      throw new Error(`The key "${keyId}" of this link is missing in REWARD_TOKEN_KEYS`);
     return { id: link, reward_link: `${this.env.REWARDS_URL}/#${token}`, token, isReplay };
   }
 }

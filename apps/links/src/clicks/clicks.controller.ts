@@ -15,13 +15,13 @@ export class ClicksController {
   @ApiOperation({
     summary: 'Records the click and redirects to the offer',
     description:
-      'The `click_url` of a perk, used verbatim. Every use is a click, whatever traffic it is. A `HEAD` request answers the same headers and records nothing.',
+      'The `click_url` of a perk, used verbatim. Every use is recorded as a click, whatever its traffic class. A `HEAD` request gets the same headers and records nothing.',
   })
-  @ApiParam({ name: 'token', description: 'As it stands in the click_url' })
+  @ApiParam({ name: 'token', description: 'The token of the click_url' })
   @ApiTracked()
   @ApiResponse({
     status: 302,
-    description: 'To the current offer of the perk',
+    description: 'Redirects to the current offer of the perk',
     headers: {
       Location: { schema: { type: 'string', format: 'uri' }, example: 'https://shop.example/welcome' },
       'Cache-Control': { schema: { type: 'string' }, example: 'no-store' },

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { PerkDirectory } from '@perkway/directory';
 import {
   asTags,
-  DomainError,
+  ApiError,
   isTrackingDisabled,
   readCustomAttributes,
   readJourneyId,
@@ -15,7 +15,10 @@ import { classifyTraffic, newEventId, TrackingService, type RequestHeaders } fro
 import { LRUCache } from 'lru-cache';
 import type { LinksEnv } from '../env.js';
 
-/** A page or message that is shown often has the same link each time, and verifying costs more than all the rest. */
+/**
+ * Verified links to remember: popular pages show the same link many times, and verifying costs more than the rest of a
+ * request.
+ */
 const REMEMBERED_LINKS = 10_000;
 
 export type ClickQuery = Readonly<Record<string, unknown>>;
@@ -31,13 +34,14 @@ export class ClicksService {
   ) {}
 
   /**
-   * @throws DomainError LINK_NOT_FOUND for a token that was not signed here, PERK_NOT_FOUND when its perk is gone or
-   * leads nowhere, 503 when nobody can tell
+   * Verifies the token and returns the offer's URL.
+   * @throws ApiError LINK_NOT_FOUND for a token that was not signed here, PERK_NOT_FOUND if the perk is deleted or has
+   * no valid target, DEPENDENCY_UNAVAILABLE if the target cannot be looked up
    */
   async resolve(token: string): Promise<{ link: VerifiedLink; target: string }> {
     const link = this.verify(token);
     const target = this.perks.peekTarget(link.perk) ?? (await this.perks.findTarget(link.perk));
-    if (target === undefined) throw new DomainError('PERK_NOT_FOUND');
+    if (target === undefined) throw new ApiError('PERK_NOT_FOUND');
     return { link, target };
   }
 
@@ -45,12 +49,12 @@ export class ClicksService {
     const known = this.verified.get(token);
     if (known) return known;
     const link = verifyLink(this.env.LINK_SIGNING_KEYS, token);
-    if (!link) throw new DomainError('LINK_NOT_FOUND');
+    if (!link) throw new ApiError('LINK_NOT_FOUND');
     this.verified.set(token, link);
     return link;
   }
 
-  /** Every use is a click; there is no deduplication. Resolves when it is durable. */
+  /** Records a click; every use counts, without deduplication. Resolves when the click is durable. */
   record(link: VerifiedLink, query: ClickQuery, headers: RequestHeaders): Promise<void> {
     if (isTrackingDisabled(query.disableTracking)) return Promise.resolve();
     const event: PerkClickEvent = {

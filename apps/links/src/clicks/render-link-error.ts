@@ -1,8 +1,8 @@
 import { renderLinkPage, renderProblem, type ErrorRenderer } from '@perkway/platform';
 
 /**
- * A person opens a click_url, so whatever is wrong with one is a page: 404, or 503 when it is not known where it leads.
- * Elsewhere on this host, and to what no person sends, it is problem details.
+ * Renders errors of click_urls as a page for people: 404, or 503 if the target cannot be looked up. Other paths and
+ * methods get problem details.
  */
 export const renderLinkError: ErrorRenderer = (error, requestId, asked) =>
   asked && /^\/c(?:[/?]|$)/.test(asked.address) && error.code !== 'METHOD_NOT_ALLOWED'

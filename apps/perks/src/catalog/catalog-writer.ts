@@ -3,17 +3,17 @@ import { ADVISORY_LOCKS, unavailable } from '@perkway/domain';
 import { DataSource, type EntityManager } from 'typeorm';
 import { CollectionStore } from './collection-store.js';
 
-/** A change that has to wait longer for those before it is refused, so that nobody hangs. */
+/** Rejects a write that has waited longer than this for earlier writes. */
 const MAX_WAIT_MS = 10_000;
 
 /**
- * Every change of categories, perks and collections is one transaction under one lock. The change of a perk must reach
- * every collection that shows it, also one that takes it up at the same moment; one writer at a time makes that
- * plain (docs/adr/0009-prepared-answers.md), and nobody edits a catalogue a thousand times a second.
+ * Runs every change of categories, perks and collections in one transaction under one lock. A changed perk must reach
+ * every collection that shows it, including one that adds it at the same moment; a single writer guarantees that
+ * (docs/adr/0009-prepared-responses.md), and catalogue edits are rare.
  */
 @Injectable()
 export class CatalogWriter {
-  /** Those that wait in this process wait here, and not each with a connection that the reads may need. */
+  /** Writes queue here in the process, so that each does not hold a connection that reads may need. */
   private last: Promise<unknown> = Promise.resolve();
 
   constructor(
@@ -21,7 +21,7 @@ export class CatalogWriter {
     private readonly store: CollectionStore,
   ) {}
 
-  /** After the commit this process already reads what was written; the other replicas follow within seconds. */
+  /** Once this resolves, this process reads the new state; other replicas follow within seconds. */
   async write<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
     const deadline = Date.now() + MAX_WAIT_MS;
     const turn = this.last.then(() => {

@@ -2,6 +2,6 @@ import { Module } from '@nestjs/common';
 import { CatalogWriter } from './catalog-writer.js';
 import { CollectionStore } from './collection-store.js';
 
-/** What the feature folders share: the catalogue in memory, and the way to change it. */
+/** Shared by the feature folders: the in-memory catalogue and its writer. */
 @Module({ providers: [CollectionStore, CatalogWriter], exports: [CollectionStore, CatalogWriter] })
 export class CatalogModule {}

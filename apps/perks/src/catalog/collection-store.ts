@@ -1,5 +1,5 @@
 import { Inject, Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
-import { DomainError, type Caller } from '@perkway/domain';
+import { ApiError, type Caller } from '@perkway/domain';
 import { LOGGER, RefreshingCache } from '@perkway/platform';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
@@ -7,9 +7,9 @@ import { DataSource } from 'typeorm';
 import type { Collection } from './collection.js';
 import { loadCollection } from './load-collection.js';
 
-/** An edit made through another replica is seen after this time and that of one load. */
+/** An edit made through another replica becomes visible after this interval plus one load. */
 const WATCH_MS = 1_000;
-/** Perks kept in memory, counted in each collection that has them. */
+/** Most perks kept in memory; a perk counts once for each collection that contains it. */
 const MAX_PERKS = 200_000;
 
 const OWNED = `
@@ -17,14 +17,16 @@ const OWNED = `
 
 interface Known {
   collection: Collection;
-  /** An edit of this process has changed it: it is loaded again before it is read, unless the database is away. */
+  /**
+   * An edit in this process changed the collection: reload it before the next read, unless the database is unavailable.
+   */
   isOutdated: boolean;
 }
 
 /**
- * The collections that are being read, as they are in the database now or were a moment ago. One small statement a
- * second asks for the revisions of all of them; what has changed is loaded again while the old one goes on being
- * served. Without the database everything that is known is served for as long as it takes.
+ * Keeps the collections that clients read in memory. Once a second, one small query compares their revisions; changed
+ * collections are reloaded while the old version is still served. While the database is unavailable, every known
+ * collection stays readable.
  */
 @Injectable()
 export class CollectionStore implements OnModuleInit, OnModuleDestroy {
@@ -34,7 +36,7 @@ export class CollectionStore implements OnModuleInit, OnModuleDestroy {
   });
   private readonly loading = new Map<string, Promise<Collection | undefined>>();
   private readonly listeners: ((id: string) => void)[] = [];
-  /** The ids of an account's collections. */
+  /** Collection ids by account. */
   private readonly owned: RefreshingCache<string[]>;
   private watching: Promise<void> = Promise.resolve();
   private isWatching = false;
@@ -54,7 +56,7 @@ export class CollectionStore implements OnModuleInit, OnModuleDestroy {
   }
 
   onModuleInit() {
-    // A database that hangs must not make the turns pile up.
+    // Skip this tick if the last check still runs, so that checks do not pile up while the database hangs.
     this.timer = setInterval(() => {
       if (!this.isWatching) void this.enqueue((changed) => this.reload(changed));
     }, WATCH_MS).unref();
@@ -66,28 +68,28 @@ export class CollectionStore implements OnModuleInit, OnModuleDestroy {
     await this.watching;
   }
 
-  /** Called with the id of a collection that has changed. */
+  /** Registers a listener that gets the id of each changed collection. */
   onChange(listener: (id: string) => void): void {
     this.listeners.push(listener);
   }
 
-  /** The caller's collection. @throws DomainError COLLECTION_NOT_FOUND, also for another account's */
+  /** Returns the caller's collection. @throws ApiError COLLECTION_NOT_FOUND, also if it belongs to another account */
   ofCaller({ account }: Caller, id: string): Collection | Promise<Collection> {
     const own = (collection: Collection | undefined): Collection => {
-      if (collection?.owner !== account) throw new DomainError('COLLECTION_NOT_FOUND');
+      if (collection?.owner !== account) throw new ApiError('COLLECTION_NOT_FOUND');
       return collection;
     };
     const known = this.peek(id);
     return known ? own(known) : this.find(id).then(own);
   }
 
-  /** Without waiting; undefined says "ask with find". */
+  /** Returns the collection if it is in memory and current; otherwise use `find`. */
   private peek(id: string): Collection | undefined {
     const known = this.known.get(id);
     return known?.isOutdated ? undefined : known?.collection;
   }
 
-  /** The collection, whoever owns it. Fails only when it is not known and the database is away. */
+  /** Returns the collection of any account. Fails only if it is not in memory and the database is unavailable. */
   async find(id: string): Promise<Collection | undefined> {
     const known = this.known.get(id);
     if (known && !known.isOutdated) return known.collection;
@@ -95,19 +97,19 @@ export class CollectionStore implements OnModuleInit, OnModuleDestroy {
     return known ? loading.catch(() => known.collection) : loading;
   }
 
-  /** Ascending. */
+  /** Returns the ids of the account's collections, ascending. */
   async idsOwnedBy(account: string): Promise<string[]> {
     return (await this.owned.get(account)) ?? [];
   }
 
-  /** The account has got or lost a collection through this process. */
+  /** Call after this process gave a collection to the account or took one away. */
   forgetIdsOwnedBy(account: string): void {
     this.owned.invalidate(account);
   }
 
-  /** After this, everything that was committed before the call is what is read here. Never rejects. */
+  /** Once this resolves, reads see everything that was committed before the call. Never rejects. */
   noticeEdit(): Promise<void> {
-    // Not loaded here: whoever edits two thousand perks would have their collection loaded two thousand times.
+    // Only mark them: reloading here would load a collection of 2,000 perks 2,000 times when all its perks are edited.
     return this.enqueue((changed) => {
       for (const known of changed) known.isOutdated = true;
     });
@@ -141,16 +143,16 @@ export class CollectionStore implements OnModuleInit, OnModuleDestroy {
       this.remember(collection.id, await loadCollection(this.dataSource, collection.id));
   }
 
-  /** One look after the other, so that none is overtaken by what an earlier one has read. */
+  /** Runs the checks one after the other, so that an older result never overwrites a newer one. */
   private enqueue(work: (changed: Known[]) => void | Promise<void>): Promise<void> {
     this.watching = this.watching.then(() => this.look(work));
     return this.watching;
   }
 
-  /** Asks for the revisions of everything that is known and works on what has changed. */
+  /** Finds the known collections whose revision has changed and passes them to `work`. */
   private async look(work: (changed: Known[]) => void | Promise<void>): Promise<void> {
     this.isWatching = true;
-    // A load under way may have read the time before; once it is done, its revision tells.
+    // A load under way may have read the old state. Wait for it, so that its revision takes part in the comparison.
     await Promise.allSettled(this.loading.values());
     try {
       const known = [...this.known.values()];
@@ -161,10 +163,10 @@ export class CollectionStore implements OnModuleInit, OnModuleDestroy {
       );
       const revisions = new Map(rows.map(({ id, revision }) => [id, revision]));
       await work(known.filter(({ collection: { id, revision } }) => revisions.get(id) !== revision));
-      if (this.isDatabaseAway) this.logger.info('the catalogue can be read again');
+      if (this.isDatabaseAway) this.logger.info('the catalogue is readable again');
       this.isDatabaseAway = false;
     } catch (err) {
-      if (!this.isDatabaseAway) this.logger.warn({ err }, 'cannot read the catalogue, serving what is known');
+      if (!this.isDatabaseAway) this.logger.warn({ err }, 'cannot read the catalogue, serving from memory');
       this.isDatabaseAway = true;
     } finally {
       this.isWatching = false;

@@ -1,4 +1,4 @@
-import { DomainError, type Translations } from '@perkway/domain';
+import { ApiError, type Translations } from '@perkway/domain';
 
 export type PerkText = 'title' | 'description' | 'callout' | 'redemption_note' | 'details';
 export const PERK_TEXTS: readonly PerkText[] = [
@@ -22,7 +22,7 @@ export interface Category {
   translations: Translations<'name'>;
 }
 
-/** A perk as a collection shows it. */
+/** A perk as shown in a collection. */
 export interface CollectionPerk extends Record<PerkText, string> {
   id: string;
   offer_slug: string;
@@ -32,7 +32,7 @@ export interface CollectionPerk extends Record<PerkText, string> {
   partner: { id: string; name: string };
   media: { banner: string | null; logo: string | null };
   locations: PerkLocation[];
-  /** By id. */
+  /** Sorted by id. */
   categories: Category[];
   translations: Translations<PerkText>;
 }
@@ -47,29 +47,29 @@ export interface CollectionGroup {
   name: string;
   rank: number;
   translations: Translations<'name'>;
-  /** By rank. */
+  /** Sorted by rank. */
   perks: PlacedPerk[];
 }
 
-/** A collection in memory, in the order in which it is shown. Never changed; an edit makes a new one. */
+/** A collection in memory, in display order. Immutable; an edit creates a new one. */
 export interface Collection {
   id: string;
   /** The owning account. */
   owner: string;
   revision: string;
   groups: CollectionGroup[];
-  /** Each perk once, under the lowest of its ranks, by rank. */
+  /** Each perk once with its lowest rank, sorted by rank. */
   perks: PlacedPerk[];
   perksById: ReadonlyMap<string, PlacedPerk>;
-  /** Those of all perks, by id. */
+  /** The categories of all perks, sorted by id. */
   categories: Category[];
-  /** Of everything in it: lower-case tags to canonical ones. */
+  /** All languages with a translation here: lower-case tag to canonical tag. */
   languages: ReadonlyMap<string, string>;
 }
 
-/** @throws DomainError PERK_NOT_FOUND */
+/** @throws ApiError PERK_NOT_FOUND */
 export function perkIn(collection: Collection, perkId: string): PlacedPerk {
   const placed = collection.perksById.get(perkId);
-  if (!placed) throw new DomainError('PERK_NOT_FOUND');
+  if (!placed) throw new ApiError('PERK_NOT_FOUND');
   return placed;
 }

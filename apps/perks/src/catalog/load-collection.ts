@@ -37,7 +37,7 @@ interface StoredCollection {
   categories: { id: number; slug: string; name: string; translations: StoredTranslations }[];
 }
 
-/** One statement, so that everything is of one moment. */
+/** One statement, so that all parts come from one snapshot. */
 const LOAD = `
   with wanted as (select id, owner, revision from collections where id = $1),
   placed as (select * from group_perks where collection_id = $1),
@@ -77,7 +77,7 @@ const LOAD = `
     ), '[]') as categories
   from wanted w`;
 
-/** The collection as it is stored now, or undefined. */
+/** Loads the collection from the database; returns undefined if it does not exist. */
 export async function loadCollection(dataSource: DataSource, id: string): Promise<Collection | undefined> {
   const [row] = await dataSource.query<StoredCollection[]>(LOAD, [id]);
   return row && toCollection(row);
@@ -127,7 +127,7 @@ export function toCollection(stored: StoredCollection): Collection {
     owner,
     revision,
     groups,
-    // The sort is stable: equal ranks stay in the order of their groups.
+    // The sort is stable: perks of equal rank stay in the order of their groups.
     perks: [...lowest.values()].sort((a, b) => a.rank - b.rank),
     perksById: lowest,
     categories,

@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 
-/** Gives the collections a new revision, in the transaction that changes what they show. */
+/** Gives the collections a new revision. Call it in the transaction that changes what they show. */
 export async function touchCollections(
   manager: EntityManager,
   where: string,

@@ -2,11 +2,11 @@ import { applyDecorators, Body, Controller, Delete, Get, Param, Put, Query } fro
 import { ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import { Roles } from '@perkway/auth';
 import {
-  ApiDeleteStored,
-  ApiGetStored,
+  ApiDeleteResource,
+  ApiGetResource,
   ApiPage,
   ApiProblems,
-  ApiPutStored,
+  ApiPutResource,
   ApiSearch,
   IfMatch,
   type ListQuery,
@@ -31,7 +31,7 @@ export class AdminCategoriesController {
   @Get()
   @ApiOperation({ summary: 'All categories' })
   @ApiSearch('the id or name')
-  @ApiPage(CategoryResource, 'By id')
+  @ApiPage(CategoryResource, 'Sorted by id')
   listStoredCategories(@Query() query: ListQuery): Promise<Page<CategoryResource>> {
     return this.categories.list(query);
   }
@@ -39,16 +39,16 @@ export class AdminCategoriesController {
   @Get(':id')
   @ApiOperation({ summary: 'A category' })
   @ApiCategoryId()
-  @ApiGetStored(CategoryResource, 'CATEGORY_NOT_FOUND')
-  // As text: made a number by Nest, 1e1 would be 10.
+  @ApiGetResource(CategoryResource, 'CATEGORY_NOT_FOUND')
+  // A string, because Nest would parse 1e1 as 10.
   async getStoredCategory(@Param('id') id: string): Promise<CategoryResource> {
     return this.categories.get(requireCategoryId(id));
   }
 
   @Put(':id')
-  @ApiOperation({ summary: 'Makes or replaces a category' })
+  @ApiOperation({ summary: 'Creates or replaces a category' })
   @ApiCategoryId()
-  @ApiPutStored(CategoryResource)
+  @ApiPutResource(CategoryResource)
   async putCategory(
     @Param('id') id: string,
     @Body() body: PutCategoryDto,
@@ -58,9 +58,9 @@ export class AdminCategoriesController {
   }
 
   @Delete(':id')
-  @ApiOperation({ summary: 'Deletes a category that no perk has' })
+  @ApiOperation({ summary: 'Deletes a category that no perk uses' })
   @ApiCategoryId()
-  @ApiDeleteStored('CATEGORY_NOT_FOUND', { inUse: true })
+  @ApiDeleteResource('CATEGORY_NOT_FOUND', { inUse: true })
   async deleteCategory(@Param('id') id: string, @IfMatch() ifMatch?: string): Promise<void> {
     return this.categories.delete(requireCategoryId(id), ifMatch);
   }

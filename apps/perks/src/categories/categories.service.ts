@@ -3,9 +3,9 @@ import { InjectRepository } from '@nestjs/typeorm';
 import { inUse, invalidField } from '@perkway/domain';
 import {
   cleanTranslations,
-  listStored,
-  Pages,
-  putStored,
+  listResources,
+  KeysetPaginator,
+  upsertResource,
   requireDeletable,
   requireFound,
   timesOf,
@@ -21,19 +21,19 @@ import { CategoryEntity } from './category.entity.js';
 
 const toResource = (category: CategoryEntity): CategoryResource => ({ ...category, ...timesOf(category) });
 
-/** Categories, which are common to all accounts. */
+/** Manages categories, which all accounts share. */
 @Injectable()
 export class CategoriesService {
   constructor(
     private readonly dataSource: DataSource,
     @InjectRepository(CategoryEntity) private readonly categories: Repository<CategoryEntity>,
     private readonly writer: CatalogWriter,
-    private readonly pages: Pages,
+    private readonly pages: KeysetPaginator,
   ) {}
 
-  /** By id. @throws DomainError VALIDATION_FAILED */
+  /** Returns a page sorted by id. @throws ApiError VALIDATION_FAILED */
   list(query: ListQuery): Promise<Page<CategoryResource>> {
-    return listStored<CategoryEntity, CategoryResource>(this.dataSource, this.pages, query, {
+    return listResources<CategoryEntity, CategoryResource>(this.dataSource, this.pages, query, {
       name: 'categories',
       select: 'select * from categories',
       search: ['id::text', 'name'],
@@ -41,14 +41,14 @@ export class CategoriesService {
     });
   }
 
-  /** @throws DomainError CATEGORY_NOT_FOUND */
+  /** @throws ApiError CATEGORY_NOT_FOUND */
   async get(id: number): Promise<CategoryResource> {
     return requireFound(await this.find(this.categories, id), 'CATEGORY_NOT_FOUND');
   }
 
   /**
-   * Makes or replaces a category.
-   * @throws DomainError PRECONDITION_FAILED; VALIDATION_FAILED when another category has the slug
+   * Creates or replaces a category.
+   * @throws ApiError PRECONDITION_FAILED; VALIDATION_FAILED if another category has the slug
    */
   put(id: number, body: PutCategoryDto, ifMatch?: string): Promise<CategoryResource> {
     const { slug, name } = body;
@@ -60,13 +60,13 @@ export class CategoriesService {
     };
     return this.writer.write((manager) => {
       const categories = manager.getRepository(CategoryEntity);
-      return putStored<CategoryResource>(
+      return upsertResource<CategoryResource>(
         ifMatch,
         wanted,
         () => this.find(categories, id),
         async (times) => {
           const other = await categories.findOneBy({ slug });
-          if (other && other.id !== id) throw invalidField('slug', `is that of category ${other.id}`);
+          if (other && other.id !== id) throw invalidField('slug', `is already used by category ${other.id}`);
           await categories.upsert({ ...wanted, ...times }, ['id']);
           await touchCollections(
             manager,
@@ -78,7 +78,7 @@ export class CategoriesService {
     });
   }
 
-  /** @throws DomainError CATEGORY_NOT_FOUND, PRECONDITION_FAILED; IN_USE naming the perks that have it */
+  /** @throws ApiError CATEGORY_NOT_FOUND, PRECONDITION_FAILED; IN_USE naming the perks that have it */
   delete(id: number, ifMatch?: string): Promise<void> {
     return this.writer.write(async (manager) => {
       const categories = manager.getRepository(CategoryEntity);

@@ -5,7 +5,7 @@ import {
   IsText,
   IsTranslations,
   ReadBack,
-  StoredTimes,
+  ResourceTimes,
 } from '@perkway/platform';
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import type { CategoryTranslations } from './category.entity.js';
@@ -32,9 +32,9 @@ export class PutCategoryDto {
   translations?: CategoryTranslations | null;
 }
 
-/** A category as it is stored. */
+/** A stored category. */
 @ApiSchema({ name: 'StoredCategory' })
-export class CategoryResource extends StoredTimes {
+export class CategoryResource extends ResourceTimes {
   @ApiProperty({ type: 'integer', example: 1 })
   id: number;
   @ApiProperty({ example: 'travel' })

@@ -2,11 +2,11 @@ import { Body, Controller, Delete, Get, Param, Put, Query } from '@nestjs/common
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Roles } from '@perkway/auth';
 import {
-  ApiDeleteStored,
-  ApiGetStored,
+  ApiDeleteResource,
+  ApiGetResource,
   ApiOwner,
   ApiPage,
-  ApiPutStored,
+  ApiPutResource,
   ApiSearch,
   CallerIdPipe,
   IfMatch,
@@ -26,14 +26,14 @@ export class CollectionManagementController {
   @ApiOperation({ summary: 'The collections of all accounts' })
   @ApiSearch('the id')
   @ApiOwner()
-  @ApiPage(CollectionResource, 'By id')
+  @ApiPage(CollectionResource, 'Sorted by id')
   listStoredPerkCollections(@Query() query: ListQuery): Promise<Page<CollectionResource>> {
     return this.collections.list(query);
   }
 
   @Get(':collectionId')
   @ApiOperation({ summary: 'A collection with the ids of its perks' })
-  @ApiGetStored(CollectionResource, 'COLLECTION_NOT_FOUND')
+  @ApiGetResource(CollectionResource, 'COLLECTION_NOT_FOUND')
   getStoredPerkCollection(
     @Param('collectionId', CallerIdPipe) collectionId: string,
   ): Promise<CollectionResource> {
@@ -42,9 +42,9 @@ export class CollectionManagementController {
 
   @Put(':collectionId')
   @ApiOperation({
-    summary: 'Makes or replaces a collection as a whole; every replica shows the change within seconds',
+    summary: 'Creates or replaces a whole collection; every replica shows the change within seconds',
   })
-  @ApiPutStored(CollectionResource)
+  @ApiPutResource(CollectionResource)
   async putPerkCollection(
     @Param('collectionId', CallerIdPipe) collectionId: string,
     @Body() body: PutCollectionDto,
@@ -54,8 +54,8 @@ export class CollectionManagementController {
   }
 
   @Delete(':collectionId')
-  @ApiOperation({ summary: 'Deletes a collection; its perks stay' })
-  @ApiDeleteStored('COLLECTION_NOT_FOUND')
+  @ApiOperation({ summary: 'Deletes a collection, but not its perks' })
+  @ApiDeleteResource('COLLECTION_NOT_FOUND')
   deletePerkCollection(
     @Param('collectionId', CallerIdPipe) collectionId: string,
     @IfMatch() ifMatch?: string,

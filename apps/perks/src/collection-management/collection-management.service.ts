@@ -2,9 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { AccountDirectory } from '@perkway/directory';
 import { invalidField } from '@perkway/domain';
 import {
-  listStored,
-  Pages,
-  putStored,
+  listResources,
+  KeysetPaginator,
+  upsertResource,
   requireDeletable,
   requireFound,
   timesOf,
@@ -58,12 +58,12 @@ export class CollectionManagementService {
     private readonly writer: CatalogWriter,
     private readonly store: CollectionStore,
     private readonly accounts: AccountDirectory,
-    private readonly pages: Pages,
+    private readonly pages: KeysetPaginator,
   ) {}
 
-  /** By id. @throws DomainError VALIDATION_FAILED */
+  /** Returns a page sorted by id. @throws ApiError VALIDATION_FAILED */
   list(query: ListQuery): Promise<Page<CollectionResource>> {
-    return listStored<CollectionRow, CollectionResource>(this.dataSource, this.pages, query, {
+    return listResources<CollectionRow, CollectionResource>(this.dataSource, this.pages, query, {
       name: 'perk-collections',
       select: SELECT,
       id: 'c.id',
@@ -73,15 +73,15 @@ export class CollectionManagementService {
     });
   }
 
-  /** @throws DomainError COLLECTION_NOT_FOUND */
+  /** @throws ApiError COLLECTION_NOT_FOUND */
   async get(id: string): Promise<CollectionResource> {
     return requireFound(await this.find(this.dataSource, id), 'COLLECTION_NOT_FOUND');
   }
 
   /**
-   * Makes or replaces a collection, as a whole.
-   * @throws DomainError PRECONDITION_FAILED, DEPENDENCY_UNAVAILABLE; VALIDATION_FAILED naming an unknown owner or
-   * unknown perks
+   * Creates or replaces a whole collection.
+   * @throws ApiError PRECONDITION_FAILED, DEPENDENCY_UNAVAILABLE; VALIDATION_FAILED naming an unknown owner or unknown
+   * perks
    */
   async put(id: string, body: PutCollectionDto, ifMatch?: string): Promise<CollectionResource> {
     const wanted = toCollectionResource(id, body);
@@ -89,7 +89,7 @@ export class CollectionManagementService {
     let formerOwner: string | undefined = wanted.owner;
     const stored = await this.writer.write(async (manager) => {
       await this.requirePerks(manager, wanted);
-      return putStored<CollectionResource>(
+      return upsertResource<CollectionResource>(
         ifMatch,
         wanted,
         () => this.find(manager, id),
@@ -106,7 +106,7 @@ export class CollectionManagementService {
     return stored;
   }
 
-  /** @throws DomainError COLLECTION_NOT_FOUND, PRECONDITION_FAILED */
+  /** @throws ApiError COLLECTION_NOT_FOUND, PRECONDITION_FAILED */
   async delete(id: string, ifMatch?: string): Promise<void> {
     const { owner } = await this.writer.write(async (manager) => {
       const current = requireDeletable(ifMatch, await this.find(manager, id), 'COLLECTION_NOT_FOUND');
@@ -157,7 +157,7 @@ export class CollectionManagementService {
     if (rows.length > 0)
       throw invalidField(
         'groups',
-        `must name existing perks: ${rows.map((row) => row.id).join(', ')} is unknown`,
+        `must name existing perks; unknown: ${rows.map((row) => row.id).join(', ')}`,
       );
   }
 }

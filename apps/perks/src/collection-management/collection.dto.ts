@@ -5,7 +5,7 @@ import {
   IsText,
   IsTranslations,
   ReadBack,
-  StoredTimes,
+  ResourceTimes,
 } from '@perkway/platform';
 import { applyDecorators } from '@nestjs/common';
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
@@ -23,7 +23,7 @@ const IsRank = () =>
       type: 'integer',
       minimum: -MAX_INT,
       maximum: MAX_INT,
-      description: 'Lower shows first',
+      description: 'The lowest rank shows first',
       example: 1,
     }),
     IsInt(),
@@ -58,7 +58,7 @@ export class GroupDto {
   @ApiProperty({
     type: String,
     format: 'uuid',
-    description: 'Without one, the group gets a UUID that follows from the collection and the name',
+    description: 'If omitted, the group gets a UUID derived from the collection id and its name',
     example: '5a0c7f5e-3d1b-4b55-9a57-0c2f4f0a1b01',
   })
   @IsOmittable()
@@ -84,7 +84,7 @@ export class GroupDto {
 @ReadBack()
 @ApiSchema({ name: 'PutPerkCollection' })
 export class PutCollectionDto {
-  @ApiProperty({ description: 'An existing account', example: 'ostervale-bank' })
+  @ApiProperty({ description: 'Id of an existing account', example: 'ostervale-bank' })
   @IsCallerId()
   owner: string;
 
@@ -103,17 +103,17 @@ export class GroupResource {
   @ApiPropertyOptional({ example: { fr: { name: 'Bien dormir' } } })
   @ApiTranslations({ name: MAX_NAME })
   translations?: GroupTranslations;
-  @ApiProperty({ type: [GroupPerkDto], description: 'By rank' })
+  @ApiProperty({ type: [GroupPerkDto], description: 'Sorted by rank' })
   perks: { id: string; rank: number }[];
 }
 
-/** A collection as it is stored. */
+/** A stored collection. */
 @ApiSchema({ name: 'StoredPerkCollection' })
-export class CollectionResource extends StoredTimes {
+export class CollectionResource extends ResourceTimes {
   @ApiProperty({ example: 'ostervale-travel' })
   id: string;
   @ApiProperty({ example: 'ostervale-bank' })
   owner: string;
-  @ApiProperty({ type: [GroupResource], description: 'By rank' })
+  @ApiProperty({ type: [GroupResource], description: 'Sorted by rank' })
   groups: GroupResource[];
 }

@@ -6,7 +6,7 @@ export class CollectionEntity {
   id: string;
   @Column('text')
   owner: string;
-  /** Changes with everything that a read of the collection shows. */
+  /** Changes whenever anything that a read of the collection shows changes. */
   @Column('uuid')
   revision: string;
   @Column('timestamptz')

@@ -1,4 +1,4 @@
-import { DomainError } from '@perkway/domain';
+import { ApiError } from '@perkway/domain';
 import type { GroupDto } from './collection.dto.js';
 import { toCollectionResource } from './to-collection-resource.js';
 
@@ -14,13 +14,13 @@ const problems = (...groups: GroupDto[]) => {
     resource(...groups);
     return [];
   } catch (error) {
-    return (error as DomainError).fields;
+    return (error as ApiError).fields;
   }
 };
 const UUID = '5a0c7f5e-3d1b-4b55-9a57-0c2f4f0a1b01';
 
 describe('toCollectionResource', () => {
-  it('sorts groups and perks by rank, equal ranks as given', () => {
+  it('sorts groups and perks by rank and keeps the given order of equal ranks', () => {
     const { groups } = resource(
       group('c', 2),
       group('a', 1, {
@@ -36,10 +36,10 @@ describe('toCollectionResource', () => {
     expect(groups[0]!.perks.map(({ id }) => id)).toEqual(['z', 'y', 'x']);
   });
 
-  it('gives a group without id the same UUID every time, wherever it stands', () => {
+  it('gives a group without an id the same UUID each time, wherever it is placed', () => {
     const [id] = resource(group('Travel', 1)).groups.map((each) => each.id);
     expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
-    // Part of the contract with clients that keep these ids: it must never change.
+    // Clients store these ids, so this value must never change.
     expect(id).toBe('5c266547-9461-5f30-92ae-22eb722ebb88');
     const moved = resource(group('Food', 1), group('Travel', 9, { id: null })).groups;
     expect(moved.find(({ name }) => name === 'Travel')!.id).toBe(id);
@@ -47,13 +47,13 @@ describe('toCollectionResource', () => {
     expect(elsewhere.groups[0]!.id).not.toBe(id);
   });
 
-  it('tells groups of the same name apart by their order', () => {
+  it('distinguishes groups of the same name by their order', () => {
     const ids = resource(group('Travel', 2), group('Travel', 1)).groups.map((each) => each.id);
     expect(new Set(ids).size).toBe(2);
     expect(ids[0]).toBe(resource(group('Travel', 1)).groups[0]!.id);
   });
 
-  it('keeps a given id, in lower case, and the translations that say something', () => {
+  it('keeps a given id in lower case, and drops empty translations', () => {
     const [only] = resource(
       group('Travel', 1, { id: UUID.toUpperCase(), translations: { FR: { name: 'Voyages' }, de: {} } }),
     ).groups;
@@ -61,7 +61,7 @@ describe('toCollectionResource', () => {
     expect(resource(group('Travel', 1, { translations: {} })).groups[0]).not.toHaveProperty('translations');
   });
 
-  it('refuses what is given twice, by the place in the body', () => {
+  it('rejects duplicates and names their position in the body', () => {
     expect(problems(group('b', 2, { id: UUID }), group('a', 1, { id: UUID.toUpperCase() }))).toEqual([
       { field: 'groups.0.id', message: expect.any(String) },
     ]);
@@ -75,7 +75,7 @@ describe('toCollectionResource', () => {
     ).toEqual([{ field: 'groups.0.perks.2.id', message: expect.stringContaining('x twice') }]);
   });
 
-  it('refuses more perks than one view can name', () => {
+  it('rejects more perks than one view event can name', () => {
     const many = (from: number, count: number) =>
       Array.from({ length: count }, (_, index) => ({ id: `perk-${from + index}`, rank: index }));
     expect(

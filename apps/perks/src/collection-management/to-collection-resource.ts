@@ -3,24 +3,24 @@ import { cleanTranslations, type Settings } from '@perkway/platform';
 import { v5 as uuidV5 } from 'uuid';
 import type { CollectionResource, GroupResource, PutCollectionDto } from './collection.dto.js';
 
-/** A random UUID, fixed for ever: the namespace of the ids that groups get. */
+/** UUIDv5 namespace of derived group ids. It must never change. */
 const GROUP_NAMESPACE = '0b6c5b1e-6f0e-4a53-9d5e-3d4f1c8e7a21';
 
 /**
- * The id of a group that was given without one: it follows from the collection and the group's name, so that it stays
- * when groups are moved, added or removed. Of several groups with one name each has its number among them.
+ * Derives the id of a group that was given without one from the collection id and the group's name, so that it stays
+ * the same when groups are moved, added or removed. `occurrence` tells groups of the same name apart.
  */
 export const derivedGroupId = (collectionId: string, name: string, occurrence: number): string =>
   uuidV5(JSON.stringify([collectionId, name, occurrence]), GROUP_NAMESPACE);
 
 const byRank = (a: { rank: number }, b: { rank: number }): number => a.rank - b.rank;
 const MAX_PROBLEMS = 20;
-/** One view names all perks of a collection, and must fit into one message. */
+/** One view event names all perks of a collection and must fit into one NATS message. */
 export const MAX_PERKS_IN_COLLECTION = 5_000;
 
 /**
- * The body of a PUT as it is stored: in the order in which it is shown, every group with its id.
- * @throws DomainError VALIDATION_FAILED for a group id or, within a group, a perk that is given twice
+ * Converts the body of a PUT to the stored form: in display order, with an id for every group.
+ * @throws ApiError VALIDATION_FAILED for a duplicate group id, or a perk that appears twice in a group
  */
 export function toCollectionResource(
   id: string,
@@ -30,7 +30,7 @@ export function toCollectionResource(
   const occurrences = new Map<string, number>();
   const ids = new Set<string>();
   const perkIds = new Set<string>();
-  // Sorting is stable: equal ranks keep the order in which they were given.
+  // The sort is stable: groups of equal rank stay in the given order.
   const inOrder = given.map((group, index) => ({ group, index, rank: group.rank })).sort(byRank);
   const groups = inOrder.map(({ group, index }): GroupResource => {
     const { name, rank } = group;
@@ -40,7 +40,8 @@ export function toCollectionResource(
       occurrences.set(name, occurrence + 1);
       groupId = derivedGroupId(id, name, occurrence);
     }
-    if (ids.has(groupId)) problems.push({ field: `groups.${index}.id`, message: 'is that of another group' });
+    if (ids.has(groupId))
+      problems.push({ field: `groups.${index}.id`, message: 'is already used by another group' });
     ids.add(groupId);
     const inGroup = new Set<string>();
     for (const [at, perk] of group.perks.entries()) {

@@ -67,12 +67,12 @@ export const COLLECTION_EXAMPLE = {
 export const CATEGORY_EXAMPLES = [travel, { id: 2, name: 'Food & Drink', slug: 'food-drink' }];
 
 const CONTENT_HEADERS = {
-  ETag: { description: 'Of the content without its click_urls', schema: { type: 'string' as const } },
-  'Content-Language': { description: 'The language of the answer', schema: { type: 'string' as const } },
+  ETag: { description: 'Covers the content without its click_urls', schema: { type: 'string' as const } },
+  'Content-Language': { description: 'The language of the response', schema: { type: 'string' as const } },
   Vary: { description: '`Accept-Language`', schema: { type: 'string' as const } },
 };
 
-/** A 200 with JSON of this schema, and the conditional read. */
+/** Documents a 200 response with this JSON schema, and the 304 response to a conditional request. */
 export const ApiContent = (
   schema: object,
   examples: Record<string, { summary?: string; value: unknown }>,
@@ -82,7 +82,7 @@ export const ApiContent = (
     ApiHeader({
       name: 'If-None-Match',
       required: false,
-      description: 'An ETag of an earlier answer: 304 without a body if the content is still the same',
+      description: 'An ETag of an earlier response: 304 without a body if the content has not changed',
       schema: { type: 'string' },
     }),
     ApiResponse({
@@ -93,7 +93,7 @@ export const ApiContent = (
     }),
     ApiResponse({
       status: 304,
-      description: 'The content is unchanged. The links of the earlier answer stay valid.',
+      description: 'The content is unchanged. The links of the earlier response remain valid.',
       headers: CONTENT_HEADERS,
     }),
   );
@@ -107,7 +107,8 @@ export const ApiViewTracking = () =>
   ApiHeader({
     name: 'X-Disable-View-Tracking',
     required: false,
-    description: '`true` or `1`: the read is no customer view (content sync and other background jobs)',
+    description:
+      '`true` or `1`: do not count this read as a customer view (for content sync and other background jobs)',
     schema: { type: 'string', enum: ['true', '1'] },
   });
 
@@ -115,7 +116,7 @@ const place = (name: string, what: string) =>
   ApiQuery({
     name,
     required: false,
-    description: `Only perks eligible in that ${what}, without regard to case`,
+    description: `Only perks eligible in that ${what}, case-insensitive`,
     schema: { type: 'string', minLength: 1, maxLength: 100 },
   });
 

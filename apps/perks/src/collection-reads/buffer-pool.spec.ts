@@ -1,7 +1,7 @@
 import { BufferPool } from './buffer-pool.js';
 
 describe('BufferPool', () => {
-  it('gives what was given back, to whoever needs about as much', () => {
+  it('reuses a returned buffer for a request of about the same size', () => {
     const pool = new BufferPool(1_000_000);
     const buffer = pool.take(97_853);
     expect(buffer.length).toBeGreaterThanOrEqual(97_853);
@@ -13,7 +13,7 @@ describe('BufferPool', () => {
     expect(pool.take(97_000)).not.toBe(buffer);
   });
 
-  it('never gives too little', () => {
+  it('never returns a buffer that is too small', () => {
     const pool = new BufferPool(1_000_000_000);
     for (let length = 1; length < 300_000; length = Math.ceil(length * 1.01) + 1) {
       const buffer = pool.take(length);
@@ -22,7 +22,7 @@ describe('BufferPool', () => {
     }
   });
 
-  it('keeps no more than it may', () => {
+  it('keeps at most the allowed memory', () => {
     const pool = new BufferPool(250_000);
     for (const buffer of Array.from({ length: 10 }, () => pool.take(100_000))) pool.give(buffer);
     expect(pool.waitingBytes).toBeLessThanOrEqual(250_000);

@@ -1,22 +1,22 @@
-/** Below this, memory comes fast enough from Node's own slabs. */
+/** Smaller buffers come fast enough from Node's own slabs. */
 export const MIN_POOLED_LENGTH = 4 * 1024;
 
 /**
- * Memory that is used again for the next answer. Getting fresh memory for an answer of a hundred kilobytes costs several
- * times as much as filling it, and it leaves the garbage collector behind to find out.
+ * Reuses the memory of responses. Allocating 100 KB costs several times as much as filling it, and leaves garbage to
+ * collect.
  */
 export class BufferPool {
   private readonly free = new Map<number, Buffer[]>();
   private bytes = 0;
 
-  /** @param maxBytes of memory that waits for its next use */
+  /** @param maxBytes of unused memory to keep */
   constructor(private readonly maxBytes: number) {}
 
   get waitingBytes(): number {
     return this.bytes;
   }
 
-  /** At least so many bytes of any content. */
+  /** Returns a buffer of at least this length with arbitrary content. */
   take(length: number): Buffer {
     const size = sizeFor(length);
     const buffer = this.free.get(size)?.pop();
@@ -25,7 +25,7 @@ export class BufferPool {
     return buffer;
   }
 
-  /** Only what was taken, and only when nobody reads it any more. */
+  /** Returns a buffer that came from `take`, after its last reader is done. */
   give(buffer: Buffer): void {
     const { length } = buffer;
     if (this.bytes + length > this.maxBytes) return;
@@ -36,7 +36,7 @@ export class BufferPool {
   }
 }
 
-/** Few sizes, so that what one answer leaves fits another: eight steps between powers of two. */
+/** Rounds up to one of eight sizes between powers of two, so that buffers fit later responses. */
 function sizeFor(length: number): number {
   const step = 2 ** Math.max(0, Math.floor(Math.log2(length)) - 3);
   return Math.ceil(length / step) * step;

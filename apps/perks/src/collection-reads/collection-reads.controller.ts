@@ -7,7 +7,7 @@ import { ApiAttributes } from '@perkway/tracking';
 import type { FastifyReply } from 'fastify';
 import { CollectionStore } from '../catalog/collection-store.js';
 import { perkIn, type Collection } from '../catalog/collection.js';
-import type { AnswerTemplate } from './answer-template.js';
+import type { ResponseTemplate } from './response-template.js';
 import {
   ApiCollectionId,
   ApiContent,
@@ -21,8 +21,8 @@ import {
 import { CategoryResponse, PerkCollectionResponse, PerkResponse } from './collection-reads.dto.js';
 import { CollectionReadsService } from './collection-reads.service.js';
 import { readFilters } from './perk-filters.js';
-import { requireIds, wishOf, type ReadRequest } from './read-request.js';
-import { sendAnswer } from './send-answer.js';
+import { requireIds, preferenceOf, type ReadRequest } from './read-request.js';
+import { sendResponse } from './send-response.js';
 import { ViewsService } from './views.service.js';
 
 @ApiTags('Perk collections')
@@ -73,8 +73,8 @@ export class CollectionReadsController {
   async getPerkCollection(@Req() request: ReadRequest, @Res() reply: FastifyReply): Promise<void> {
     const filters = readFilters(request.query);
     const collection = await this.find(request);
-    const template = this.reads.collection(collection, filters, wishOf(request));
-    await this.answer(request, reply, collection, template);
+    const template = this.reads.collection(collection, filters, preferenceOf(request));
+    await this.respond(request, reply, collection, template);
   }
 
   @Get(':collectionId/perk/:perkId')
@@ -91,12 +91,17 @@ export class CollectionReadsController {
   async getPerkOfCollection(@Req() request: ReadRequest, @Res() reply: FastifyReply): Promise<void> {
     const collection = await this.find(request);
     const placed = perkIn(collection, request.params.perkId);
-    await this.answer(request, reply, collection, this.reads.perk(collection, placed, wishOf(request)));
+    await this.respond(
+      request,
+      reply,
+      collection,
+      this.reads.perk(collection, placed, preferenceOf(request)),
+    );
   }
 
   @Get(':collectionId/categories')
   @ApiOperation({
-    summary: 'The categories of all perks of a collection, by id; no view',
+    summary: 'The categories of all perks of a collection, sorted by id; does not count as a view',
   })
   @ApiCollectionId()
   @ApiLanguage()
@@ -108,7 +113,7 @@ export class CollectionReadsController {
   @ApiProblems('VALIDATION_FAILED', 'COLLECTION_NOT_FOUND')
   async getPerkCollectionCategories(@Req() request: ReadRequest, @Res() reply: FastifyReply): Promise<void> {
     const collection = await this.find(request);
-    await this.answer(request, reply, collection, this.reads.categories(collection, wishOf(request)));
+    await this.respond(request, reply, collection, this.reads.categories(collection, preferenceOf(request)));
   }
 
   private find({ caller, params }: ReadRequest): Collection | Promise<Collection> {
@@ -116,15 +121,15 @@ export class CollectionReadsController {
     return this.collections.ofCaller(caller!, params.collectionId);
   }
 
-  private async answer(
+  private async respond(
     request: ReadRequest,
     reply: FastifyReply,
     collection: Collection,
-    template: AnswerTemplate,
+    template: ResponseTemplate,
   ): Promise<void> {
     const view = this.views.record(request, collection, template.shownPerks);
-    // Before the answer leaves, the view is durable.
+    // The view must be durable before the response is sent.
     if (view) await view;
-    sendAnswer(request, reply, template, this.reads);
+    sendResponse(request, reply, template, this.reads);
   }
 }

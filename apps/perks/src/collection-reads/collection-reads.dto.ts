@@ -1,14 +1,14 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { LocationResource, MediaResource, PartnerDto } from '../perks/perk.dto.js';
 
-/** What the reads answer (specification section 2). Written by the templates; these classes describe it. */
+/** The responses of the reads (specification section 2). The templates write them; these classes only document them. */
 @ApiSchema({ name: 'Category' })
 export class CategoryResponse {
   @ApiProperty({ type: 'integer' })
   id: number;
-  @ApiProperty({ description: 'Display label in the language of the answer. Never a key.' })
+  @ApiProperty({ description: 'Display label in the language of the response. Do not use it as a key.' })
   name: string;
-  @ApiProperty({ description: 'Stable text id that does not change on rename' })
+  @ApiProperty({ description: 'Stable text id that survives a rename' })
   slug: string;
 }
 
@@ -16,11 +16,14 @@ export class CategoryResponse {
 export class RelationsResponse {
   @ApiProperty()
   partner: PartnerDto;
-  @ApiProperty({ type: [CategoryResponse], description: 'By id' })
+  @ApiProperty({ type: [CategoryResponse], description: 'Sorted by id' })
   categories: CategoryResponse[];
   @ApiProperty()
   media: MediaResource;
-  @ApiProperty({ type: [LocationResource], description: 'Where the perk is redeemable; empty: everywhere' })
+  @ApiProperty({
+    type: [LocationResource],
+    description: 'Where the perk can be redeemed; everywhere if empty',
+  })
   locations: LocationResource[];
 }
 
@@ -40,18 +43,18 @@ export class PerkResponse {
   details: string;
   @ApiProperty({
     format: 'uri',
-    description: 'The Redeem link. Use it verbatim. Fresh on each fetch; earlier ones stay valid.',
+    description: 'The Redeem link. Use it verbatim. Fresh on each fetch; earlier links remain valid.',
   })
   click_url: string;
   @ApiProperty()
   offer_slug: string;
-  @ApiProperty({ type: 'integer', description: 'Lower shows first' })
+  @ApiProperty({ type: 'integer', description: 'The lowest rank shows first' })
   rank: number;
-  @ApiPropertyOptional({ description: 'Only on static-coupon perks: the shared code' })
+  @ApiPropertyOptional({ description: 'The shared code; only on static-coupon perks' })
   coupon?: string;
-  @ApiPropertyOptional({ description: 'True on single-use-code perks, else absent' })
+  @ApiPropertyOptional({ description: 'True on single-use-code perks, otherwise absent' })
   is_coupon_perk?: boolean;
-  @ApiProperty({ description: 'Keywords for on-page search, as free text' })
+  @ApiProperty({ description: 'Free-text keywords for on-page search' })
   metadata: string;
   @ApiProperty()
   relations: RelationsResponse;
@@ -61,11 +64,11 @@ export class PerkResponse {
 export class GroupResponse {
   @ApiProperty({ format: 'uuid' })
   id: string;
-  @ApiProperty({ description: 'In the language of the answer' })
+  @ApiProperty({ description: 'In the language of the response' })
   name: string;
   @ApiProperty({ type: 'integer' })
   rank: number;
-  @ApiProperty({ type: [PerkResponse], description: 'By rank within the group' })
+  @ApiProperty({ type: [PerkResponse], description: 'Sorted by rank within the group' })
   perks: PerkResponse[];
 }
 
@@ -75,11 +78,14 @@ export class PerkCollectionResponse {
   id: string;
   @ApiProperty({ description: 'The owning account' })
   owner: string;
-  @ApiProperty({ type: [GroupResponse], description: 'By rank; a group stays even when a filter empties it' })
+  @ApiProperty({
+    type: [GroupResponse],
+    description: 'Sorted by rank; a group that a filter empties stays in the list',
+  })
   groups: GroupResponse[];
   @ApiProperty({
     type: [PerkResponse],
-    description: 'Every perk once, by rank: the lowest of its ranks in the groups',
+    description: 'Every perk once with its lowest rank of all groups, sorted by rank',
   })
   perks: PerkResponse[];
 }

@@ -8,7 +8,7 @@ import { NO_FILTERS } from './perk-filters.js';
 const aCollection = (id: string) =>
   toCollection({ id, owner: 'acme', revision: '1', groups: [], perks: [], categories: [] });
 
-describe('prepared answers', () => {
+describe('the template cache', () => {
   let hasChanged: (id: string) => void;
   const reads = (TEMPLATE_CACHE_MB: number) => {
     const service = new CollectionReadsService(
@@ -23,7 +23,7 @@ describe('prepared answers', () => {
     return (id: string) => service.collection(aCollection(id), NO_FILTERS, {});
   };
 
-  it('are kept until their collection changes', () => {
+  it('keeps templates until their collection changes', () => {
     const read = reads(1);
     const [first, other] = [read('first'), read('other')];
     expect(read('first')).toBe(first);
@@ -33,7 +33,7 @@ describe('prepared answers', () => {
     expect(read('other')).toBe(other);
   });
 
-  it('that are heavier than all that is allowed are kept until the next one comes', () => {
+  it('keeps a template larger than the whole limit until the next one comes', () => {
     const read = reads(0.0001);
     const first = read('first');
     expect(read('first')).toBe(first);

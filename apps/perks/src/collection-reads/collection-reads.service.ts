@@ -1,4 +1,4 @@
-import { type LanguageWish, negotiateLanguage } from '@perkway/domain';
+import { type LanguagePreference, negotiateLanguage } from '@perkway/domain';
 import { Inject, Injectable } from '@nestjs/common';
 import { ENV } from '@perkway/platform';
 import { createLinkSigner, MAX_LINKS_IN_BATCH, type LinkBatch, type LinkSigner } from '@perkway/signing';
@@ -6,22 +6,22 @@ import { LRUCache } from 'lru-cache';
 import { CollectionStore } from '../catalog/collection-store.js';
 import type { Collection, PlacedPerk } from '../catalog/collection.js';
 import type { PerksEnv } from '../env.js';
-import type { AnswerTemplate } from './answer-template.js';
+import type { ResponseTemplate } from './response-template.js';
 import { BufferPool, MIN_POOLED_LENGTH } from './buffer-pool.js';
 import { filtersKey, NO_FILTERS, type PerkFilters } from './perk-filters.js';
 import { renderCategories, renderCollection, renderPerk, type RenderSettings } from './render.js';
 
-/** Memory of answers that have been sent, waiting for the next ones. */
+/** Unused memory of sent responses to keep for reuse. */
 const MAX_WAITING_BYTES = 32 * 1024 * 1024;
-/** A link says when it was made, to this precision. */
+/** Precision of the creation time in a link. */
 const BATCH_MS = 20;
 
-/** The reads of specification section 4.2, each answered from a prepared template. */
+/** Serves the reads of specification section 4.2 from prepared templates. */
 @Injectable()
 export class CollectionReadsService {
   private readonly signer: LinkSigner;
   private readonly settings: RenderSettings;
-  private readonly templates: LRUCache<string, AnswerTemplate>;
+  private readonly templates: LRUCache<string, ResponseTemplate>;
   private readonly memory = new BufferPool(MAX_WAITING_BYTES);
   private batch: LinkBatch;
   private batchFrom = 0;
@@ -40,8 +40,8 @@ export class CollectionReadsService {
     const maxSize = Math.max(1, Math.round(env.TEMPLATE_CACHE_MB * 1024 * 1024));
     this.templates = new LRUCache({
       maxSize,
-      // Links and places of holes weigh about as much as the text of a link. What is heavier than all that is allowed
-      // has the cache to itself until the next one comes.
+      // Link objects and offsets take about as much memory as the text of the links. A template larger than the whole
+      // limit evicts all others, instead of being rejected.
       sizeCalculation: ({ length }) => Math.min(length + 1_024, maxSize),
     });
     store.onChange((id) => {
@@ -49,17 +49,17 @@ export class CollectionReadsService {
     });
   }
 
-  collection(collection: Collection, filters: PerkFilters, wish: LanguageWish): AnswerTemplate {
-    const language = this.language(wish, (tag) => collection.languages.get(tag));
+  collection(collection: Collection, filters: PerkFilters, preference: LanguagePreference): ResponseTemplate {
+    const language = this.language(preference, (tag) => collection.languages.get(tag));
     const filtered = filters === NO_FILTERS ? '' : filtersKey(filters);
     return this.prepared(`${collection.id} ${collection.revision} c ${language} ${filtered}`, () =>
       renderCollection(this.settings, collection, language, filters),
     );
   }
 
-  perk(collection: Collection, placed: PlacedPerk, wish: LanguageWish): AnswerTemplate {
+  perk(collection: Collection, placed: PlacedPerk, preference: LanguagePreference): ResponseTemplate {
     const { translations, categories } = placed.perk;
-    const language = this.language(wish, (tag) =>
+    const language = this.language(preference, (tag) =>
       translations.has(tag) || categories.some((category) => category.translations.has(tag))
         ? collection.languages.get(tag)
         : undefined,
@@ -69,8 +69,8 @@ export class CollectionReadsService {
     );
   }
 
-  categories(collection: Collection, wish: LanguageWish): AnswerTemplate {
-    const language = this.language(wish, (tag) =>
+  categories(collection: Collection, preference: LanguagePreference): ResponseTemplate {
+    const language = this.language(preference, (tag) =>
       collection.categories.some((category) => category.translations.has(tag))
         ? collection.languages.get(tag)
         : undefined,
@@ -80,8 +80,8 @@ export class CollectionReadsService {
     );
   }
 
-  /** One fetch of an answer, with fresh links. Call `release`, if there is one, when nobody reads the body any more. */
-  fetch(template: AnswerTemplate): { body: Buffer; release?: () => void } {
+  /** Renders a response with fresh links. Call `release`, if present, after the last read of the body. */
+  fetch(template: ResponseTemplate): { body: Buffer; release?: () => void } {
     const batch = this.batchFor(template.links);
     if (template.length < MIN_POOLED_LENGTH) {
       const body = Buffer.allocUnsafe(template.length);
@@ -94,8 +94,8 @@ export class CollectionReadsService {
   }
 
   /**
-   * A batch for so many links. Fetches of the same moment share one, because its key costs as much as fifty links;
-   * every link is another one all the same.
+   * Returns a batch with room for this many links. Fetches within `BATCH_MS` share a batch, because its key costs as
+   * much as fifty links; every link is still unique.
    */
   private batchFor(links: number): LinkBatch {
     const now = Date.now();
@@ -108,11 +108,11 @@ export class CollectionReadsService {
     return this.batch;
   }
 
-  private language(wish: LanguageWish, available: (tag: string) => string | undefined): string {
-    return negotiateLanguage(wish, available, this.env.DEFAULT_LANGUAGE);
+  private language(preference: LanguagePreference, available: (tag: string) => string | undefined): string {
+    return negotiateLanguage(preference, available, this.env.DEFAULT_LANGUAGE);
   }
 
-  private prepared(key: string, render: () => AnswerTemplate): AnswerTemplate {
+  private prepared(key: string, render: () => ResponseTemplate): ResponseTemplate {
     let template = this.templates.get(key);
     if (!template) {
       template = render();

@@ -1,16 +1,16 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { allowListedOrigins, KeyStore } from '@perkway/auth';
+import { allowListedOrigins } from '@perkway/auth';
 import { AccountDirectory } from '@perkway/directory';
 import { isCallerId } from '@perkway/domain';
 import { CollectionStore } from '../catalog/collection-store.js';
 
 const READ_PATH = /^\/perk-collections\/([^/?]+)(?:\/categories|\/perk\/[^/?]+)?(?:\?|$)/;
 
-/** Pages of the web sites of a collection's account may read it with a key of role JOURNEY. */
+/** Allows the web sites of a collection's account to read it with a JOURNEY key. */
 export function allowReadersOrigins(app: NestFastifyApplication): void {
   const accounts = app.get(AccountDirectory, { strict: false });
   const collections = app.get(CollectionStore, { strict: false });
-  allowListedOrigins(app.getHttpAdapter().getInstance(), app.get(KeyStore, { strict: false }), {
+  allowListedOrigins(app.getHttpAdapter().getInstance(), {
     accountOf: (url) => {
       const id = READ_PATH.exec(url)?.[1];
       return id === undefined || !isCallerId(id)
@@ -18,6 +18,7 @@ export function allowReadersOrigins(app: NestFastifyApplication): void {
         : collections.find(id).then((collection) => collection?.owner);
     },
     originsOf: (account) => accounts.allowedOrigins(account),
+    isListedByAny: (origin) => accounts.isListedOrigin(origin),
     allowMethods: 'GET, HEAD',
     allowHeaders: 'if-none-match, x-api-key, x-disable-view-tracking',
     exposeHeaders: 'etag',

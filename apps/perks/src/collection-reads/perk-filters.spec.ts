@@ -1,4 +1,4 @@
-import type { DomainError } from '@perkway/domain';
+import type { ApiError } from '@perkway/domain';
 import { filtersKey, NO_FILTERS, readFilters } from './perk-filters.js';
 
 const fieldsOf = (query: Parameters<typeof readFilters>[0]) => {
@@ -7,12 +7,12 @@ const fieldsOf = (query: Parameters<typeof readFilters>[0]) => {
     return [];
   } catch (error) {
     expect(error).toMatchObject({ code: 'VALIDATION_FAILED' });
-    return (error as DomainError).fields.map(({ field }) => field);
+    return (error as ApiError).fields.map(({ field }) => field);
   }
 };
 
 describe('readFilters', () => {
-  it('reads every parameter and ignores others', () => {
+  it('reads every filter and ignores other parameters', () => {
     expect(readFilters({})).toEqual(NO_FILTERS);
     expect(readFilters({ lang: 'fr', unknown: 'x', 'location_city[]': 'Paris' })).toEqual(NO_FILTERS);
     expect(
@@ -32,13 +32,13 @@ describe('readFilters', () => {
     });
   });
 
-  it('takes a list with brackets at its name, as some clients write it, for the same', () => {
+  it('accepts a list with brackets after its name, as some clients write it', () => {
     expect(readFilters({ 'categories[]': '7' }).categories).toEqual([7]);
     expect(readFilters({ 'categories[]': ['7', '2'], categories: '3' }).categories).toEqual([2, 3, 7]);
     expect(fieldsOf({ 'categories[]': ['7', 'x'] })).toEqual(['categories']);
   });
 
-  it('takes the last of a repeated single value', () => {
+  it('uses the last value of a repeated single-value parameter', () => {
     expect(readFilters({ location_country: ['FR', 'DE'], show_coupon_perks: ['true', '0'] })).toEqual({
       ...NO_FILTERS,
       country: 'de',
@@ -60,28 +60,28 @@ describe('readFilters', () => {
     '9'.repeat(10_240),
     '1\0',
     '١',
-  ])('refuses %j as a category', (categories) => {
+  ])('rejects %j as a category', (categories) => {
     expect(fieldsOf({ categories })).toEqual(['categories']);
     expect(fieldsOf({ categories: ['1', categories] })).toEqual(['categories']);
   });
 
-  it.each(['', 'yes', '2', 'truee', ' true', '\0'])('refuses %j as a boolean', (show_coupon_perks) => {
+  it.each(['', 'yes', '2', 'truee', ' true', '\0'])('rejects %j as a boolean', (show_coupon_perks) => {
     expect(fieldsOf({ show_coupon_perks })).toEqual(['show_coupon_perks']);
   });
 
-  it.each(['', 'x'.repeat(101), 'x'.repeat(10_240), 'FR\0', '\ud800'])('refuses %j as a place', (place) => {
+  it.each(['', 'x'.repeat(101), 'x'.repeat(10_240), 'FR\0', '\ud800'])('rejects %j as a place', (place) => {
     expect(fieldsOf({ location_country: place })).toEqual(['location_country']);
     expect(fieldsOf({ location_region: place })).toEqual(['location_region']);
     expect(fieldsOf({ location_city: place })).toEqual(['location_city']);
   });
 
-  it('names everything that is wrong', () => {
+  it('names every invalid parameter', () => {
     expect(
       fieldsOf({ categories: 'x', location_city: '', show_coupon_perks: 'y', location_country: 'FR' }),
     ).toEqual(['categories', 'location_city', 'show_coupon_perks']);
   });
 
-  it('knows the same filters again, however they were written', () => {
+  it('gives equal filters the same key, however they are written', () => {
     const key = (query: Parameters<typeof readFilters>[0]) => filtersKey(readFilters(query));
     expect(key({ categories: ['2', '1', '2'], location_city: 'Zürich' })).toBe(
       key({ categories: ['1', '2'], location_city: 'ZU\u0308RICH', lang: 'de' }),

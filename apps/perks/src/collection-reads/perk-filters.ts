@@ -3,9 +3,9 @@ import { invalidFields, lastOf, type FieldProblem } from '@perkway/domain';
 import type { CollectionPerk, PerkLocation } from '../catalog/collection.js';
 import { MAX_CATEGORY_ID, readCategoryId } from '../categories/category-id.js';
 
-/** The filters of getPerkCollection. They narrow together. Places are folded for comparison. */
+/** The filters of getPerkCollection; a perk must match all of them. Places are case-folded for comparison. */
 export interface PerkFilters {
-  /** Any of them; ascending and without duplicates. */
+  /** Matches any of them; ascending, without duplicates. */
   categories: number[] | undefined;
   country: string | undefined;
   region: string | undefined;
@@ -25,14 +25,14 @@ const MAX_PLACE_LENGTH = 100;
 
 type Query = Readonly<Record<string, string | string[] | undefined>>;
 
-/** A list as it is documented (`name=1&name=2`), and as axios and others write it (`name[]=1&name[]=2`). */
+/** Reads a list as documented (`name=1&name=2`) or as axios and others write it (`name[]=1&name[]=2`). */
 const listOf = (query: Query, name: string): string[] | undefined => {
   const plain = query[name];
   const bracketed = query[`${name}[]`];
   return plain === undefined && bracketed === undefined ? undefined : [plain ?? [], bracketed ?? []].flat();
 };
 
-/** Composed and decomposed letters are the same place. */
+/** NFC makes composed and decomposed letters compare equal. */
 const fold = (place: string): string => place.normalize('NFC').toLowerCase();
 
 function readCategories(query: Query, problems: FieldProblem[]): number[] | undefined {
@@ -63,7 +63,7 @@ const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
   ['0', false],
 ]);
 
-/** @throws DomainError VALIDATION_FAILED naming every parameter that is wrong */
+/** @throws ApiError VALIDATION_FAILED naming every invalid parameter */
 export function readFilters(query: Query): PerkFilters {
   const problems: FieldProblem[] = [];
   const categories = readCategories(query, problems);
@@ -78,11 +78,11 @@ export function readFilters(query: Query): PerkFilters {
   return { categories, country, region, city, showCouponPerks: showCouponPerks! };
 }
 
-/** The same for the same filters, however they were written. */
+/** Returns a cache key that is the same for equal filters, however they were written. */
 export const filtersKey = ({ categories, country, region, city, showCouponPerks }: PerkFilters): string =>
   JSON.stringify([categories, country, region, city, showCouponPerks]);
 
-/** A location covers everything below the level to which it is given. */
+/** A location without a region or city covers all of them. */
 const covers = (given: string | undefined, wanted: string | undefined): boolean =>
   wanted === undefined || given === undefined || fold(given) === wanted;
 

@@ -1,19 +1,19 @@
-import { TRACKING_EVENT_VERSION, type CustomAttributes } from '@perkway/domain';
+import { TRACKING_EVENT_VERSION, type CustomAttributes, type Traffic } from '@perkway/domain';
 import type { Collection } from '../catalog/collection.js';
 
 /**
- * The JSON text of a PerkViewEvent. `shownPerks` is JSON text already, so that a read of two thousand perks does not
- * serialise their ids again.
+ * Returns the JSON of a PerkViewEvent. `shownPerks` is already JSON, so that a read of 2,000 perks does not serialize
+ * their ids again.
  */
 export function perkView(
   id: string,
   collection: Pick<Collection, 'id' | 'owner'>,
   shownPerks: string,
-  attributes?: CustomAttributes,
+  { attributes, traffic }: { attributes?: CustomAttributes; traffic?: Traffic } = {},
   at: number = Date.now(),
 ): string {
-  // Ids have no character that JSON escapes.
-  const event = `{"v":${TRACKING_EVENT_VERSION},"id":"${id}","account":"${collection.owner}","at":${at},"type":"perk_view","collection":"${collection.id}","perks":${shownPerks}`;
+  // Ids contain no character that JSON escapes.
+  const event = `{"v":${TRACKING_EVENT_VERSION},"id":"${id}","account":"${collection.owner}","at":${at},"type":"perk_view","collection":"${collection.id}","perks":${shownPerks}${traffic ? `,"traffic":${JSON.stringify(traffic)}` : ''}`;
   if (!attributes) return `${event}}`;
   const { utm, cmeta } = attributes;
   const tags = {

@@ -1,23 +1,23 @@
 import type { AuthenticatedRequest } from '@perkway/auth';
-import { type LanguageWish, lastOf } from '@perkway/domain';
+import { type LanguagePreference, lastOf } from '@perkway/domain';
 import { requireCallerId } from '@perkway/platform';
 
 /**
- * The reads take what they need from the request themselves: each decorated parameter sends its value through the
- * pipes of the application, which together cost as much as the reading.
+ * The reads use the raw request: Nest sends each decorated parameter through the app's pipes, and together those cost
+ * as much as the read itself.
  */
 export type ReadRequest = AuthenticatedRequest & {
   params: { collectionId: string; perkId: string };
   query: Record<string, string | string[] | undefined>;
 };
 
-/** @throws DomainError VALIDATION_FAILED for an id in the address that cannot be one */
+/** @throws ApiError VALIDATION_FAILED for a malformed id in the path */
 export function requireIds(ids: Partial<ReadRequest['params']>): void {
   for (const name of ['collectionId', 'perkId'] as const)
     if (ids[name] !== undefined) requireCallerId(ids[name], name);
 }
 
-export const wishOf = ({ query, headers }: ReadRequest): LanguageWish => ({
+export const preferenceOf = ({ query, headers }: ReadRequest): LanguagePreference => ({
   lang: lastOf(query.lang),
   acceptLanguage: headers['accept-language'],
 });

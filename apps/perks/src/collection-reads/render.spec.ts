@@ -1,7 +1,7 @@
 import { createLinkSigner, parseKeyring, verifyLink } from '@perkway/signing';
 import fc from 'fast-check';
 import { toCollection } from '../catalog/load-collection.js';
-import type { AnswerTemplate } from './answer-template.js';
+import type { ResponseTemplate } from './response-template.js';
 import { readFilters, NO_FILTERS } from './perk-filters.js';
 import { renderCategories, renderCollection, renderPerk } from './render.js';
 import type { PerkCollectionResponse, PerkResponse } from './collection-reads.dto.js';
@@ -49,7 +49,7 @@ const group = (perks: [string, number][], fields: Partial<Stored['groups'][numbe
   ...fields,
 });
 
-const fetched = <Body>(template: AnswerTemplate): Body => {
+const fetched = <Body>(template: ResponseTemplate): Body => {
   const memory = Buffer.alloc(template.length, '?');
   template.fill(memory, signer.begin());
   return JSON.parse(memory.toString()) as Body;
@@ -60,7 +60,7 @@ const read = (collection: Stored, query: Parameters<typeof readFilters>[0] = {},
   );
 
 describe('a rendered collection', () => {
-  it('is valid JSON whatever the texts hold', () => {
+  it('is valid JSON for any text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), fc.string({ unit: 'binary' }), (title, name) => {
         const collection = stored({
@@ -75,7 +75,7 @@ describe('a rendered collection', () => {
     );
   });
 
-  it('has a valid link of its own for each perk, the same wherever the perk stands, fresh on each fetch', () => {
+  it('has one valid link per perk, the same at each appearance, fresh on each fetch', () => {
     const collection = toCollection(
       stored({
         groups: [
@@ -112,7 +112,7 @@ describe('a rendered collection', () => {
     expect(links.size).toBe(6);
   });
 
-  it('has an ETag of its content alone', () => {
+  it('has an ETag that depends on the content alone', () => {
     const etag = (fields: Partial<StoredPerk>, language = 'en') =>
       renderCollection(
         settings,
@@ -133,7 +133,7 @@ describe('a rendered collection', () => {
     expect(etag({})).toMatch(/^W\/"[\w-]{27}"$/);
   });
 
-  it('is localized field by field, categories and groups too', () => {
+  it('is localized field by field, including categories and groups', () => {
     const collection = stored({
       groups: [group([['perk', 1]], { translations: { fr: { name: 'Groupe' } } })],
       perks: [
@@ -157,7 +157,7 @@ describe('a rendered collection', () => {
     ]);
   });
 
-  it('names the perks that it shows, each once', () => {
+  it('lists each perk shown once', () => {
     const collection = toCollection(
       stored({
         groups: [
@@ -223,7 +223,7 @@ describe('filters', () => {
     { requiredKeys: [] },
   );
 
-  /** What the contract says, in the plainest words. */
+  /** The filter rules of the contract, as a plain reference implementation. */
   function isShown(
     candidate: StoredPerk,
     asked: typeof query extends fc.Arbitrary<infer T> ? T : never,
@@ -248,12 +248,12 @@ describe('filters', () => {
     return false;
   }
 
-  it('show what a plain reference shows, in the flat list and in the groups alike', () => {
+  it('give the same result as a plain reference, in the flat list and in the groups', () => {
     fc.assert(
       fc.property(catalogue, query, ({ perks, groups }, asked) => {
         const collection = stored({
           perks,
-          // The database gives them in order.
+          // Sorted, because the database returns them in order.
           groups: groups.map((placed, index) =>
             group(
               placed.map(([at, rank]): [string, number] => [`p${at}`, rank]).sort((a, b) => a[1] - b[1]),
@@ -262,7 +262,7 @@ describe('filters', () => {
           ),
           categories: [1, 2, 3, 4].map((id) => ({ id, slug: `s${id}`, name: `n${id}`, translations: {} })),
         });
-        const answer = read(collection, {
+        const response = read(collection, {
           ...asked,
           categories: asked.categories?.map(String),
           show_coupon_perks:
@@ -271,24 +271,24 @@ describe('filters', () => {
 
         const visible = new Set(perks.filter((each) => isShown(each, asked)).map(({ id }) => id));
         // Every group keeps its place, with its visible perks and their ranks there.
-        expect(answer.groups.map(({ id }) => id)).toEqual(groups.map((_, index) => `g${index}`));
-        for (const [index, { perks: inGroup }] of answer.groups.entries())
+        expect(response.groups.map(({ id }) => id)).toEqual(groups.map((_, index) => `g${index}`));
+        for (const [index, { perks: inGroup }] of response.groups.entries())
           expect(inGroup.map(({ id, rank }) => [id, rank]).sort()).toEqual(
             groups[index]!.map(([at, rank]) => [`p${at}`, rank])
               .filter(([id]) => visible.has(id as string))
               .sort(),
           );
-        // The flat list has each of them once, under its lowest rank.
+        // The flat list has each perk once, with its lowest rank.
         const lowest = new Map<string, number>();
         for (const [at, rank] of groups.flat())
           if (visible.has(`p${at}`)) lowest.set(`p${at}`, Math.min(rank, lowest.get(`p${at}`) ?? Infinity));
-        const flat = answer.perks.map(({ id, rank }): [string, number] => [id, rank]);
+        const flat = response.perks.map(({ id, rank }): [string, number] => [id, rank]);
         expect(new Map(flat)).toEqual(lowest);
         expect(flat.length).toBe(lowest.size);
         const ascends = (list: PerkResponse[]) =>
           expect(list.map(({ rank }) => rank)).toEqual(list.map(({ rank }) => rank).sort((a, b) => a - b));
-        for (const { perks: inGroup } of answer.groups) ascends(inGroup);
-        ascends(answer.perks);
+        for (const { perks: inGroup } of response.groups) ascends(inGroup);
+        ascends(response.perks);
       }),
       { numRuns: 300 },
     );

@@ -1,12 +1,12 @@
 import { fallbackChain, localize } from '@perkway/domain';
 import type { LinkSigner, PreparedLink } from '@perkway/signing';
 import type { Category, Collection, CollectionPerk, PlacedPerk } from '../catalog/collection.js';
-import { TemplateBuilder, type AnswerTemplate } from './answer-template.js';
+import { TemplateBuilder, type ResponseTemplate } from './response-template.js';
 import { matches, type PerkFilters } from './perk-filters.js';
 
 export interface RenderSettings {
   signer: LinkSigner;
-  /** What stands before the token of a click_url. */
+  /** The part of a click_url before its token. */
   linkPrefix: string;
   defaultLanguage: string;
 }
@@ -17,12 +17,12 @@ const localizedCategory = ({ id, name, slug, translations }: Category, chain: re
   slug,
 });
 
-/** JSON of one collection in one language. Member names and their meaning: specification section 2. */
+/** Renders a collection in one language as JSON. Specification section 2 defines the members. */
 class Renderer {
   private readonly template = new TemplateBuilder();
   private readonly chain: string[];
   private readonly links = new Map<CollectionPerk, PreparedLink>();
-  /** What stands before the link, and after it up to the rank, and after the rank. */
+  /** The JSON of a perk in three parts: before the link, from the link to the rank, and after the rank. */
   private readonly texts = new Map<CollectionPerk, [string, string, string]>();
 
   constructor(
@@ -61,7 +61,7 @@ class Renderer {
     return localize('name', name, translations, this.chain);
   }
 
-  build(shown: readonly PlacedPerk[]): AnswerTemplate {
+  build(shown: readonly PlacedPerk[]): ResponseTemplate {
     return this.template.build(
       this.language,
       shown.map(({ perk }) => perk.id),
@@ -82,7 +82,7 @@ class Renderer {
         details: local('details'),
       });
       const after = JSON.stringify({
-        // Absent unless they say something: that is how the types of perk are told apart.
+        // Omitted when they do not apply: clients tell the types of perk apart by their presence.
         ...(perk.coupon === null ? {} : { coupon: perk.coupon }),
         ...(perk.is_coupon_perk ? { is_coupon_perk: true } : {}),
         metadata: perk.metadata,
@@ -120,7 +120,7 @@ export function renderCollection(
   collection: Collection,
   language: string,
   filters: PerkFilters,
-): AnswerTemplate {
+): ResponseTemplate {
   const out = new Renderer(settings, collection, language);
   const isShown = ({ perk }: PlacedPerk) => matches(perk, filters);
   const shown = collection.perks.filter(isShown);
@@ -142,7 +142,7 @@ export function renderPerk(
   collection: Collection,
   placed: PlacedPerk,
   language: string,
-): AnswerTemplate {
+): ResponseTemplate {
   const out = new Renderer(settings, collection, language);
   out.perk(placed);
   return out.build([placed]);
@@ -152,9 +152,9 @@ export function renderCategories(
   settings: RenderSettings,
   collection: Collection,
   language: string,
-): AnswerTemplate {
+): ResponseTemplate {
   const out = new Renderer(settings, collection, language);
   out.categories(collection.categories);
-  // Reading the categories is no view of a perk.
+  // Reading the categories does not count as a view.
   return out.build([]);
 }

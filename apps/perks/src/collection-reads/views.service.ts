@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { readCustomAttributes } from '@perkway/domain';
-import { newEventId, TrackingService } from '@perkway/tracking';
+import { classifyTraffic, newEventId, TrackingService } from '@perkway/tracking';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Collection } from '../catalog/collection.js';
 import { perkView } from './perk-view.js';
@@ -21,18 +21,21 @@ export class ViewsService {
   constructor(private readonly tracking: TrackingService) {}
 
   /**
-   * Records that a customer saw the perks of an answer, unless the read says that nobody did. A 304 is a view as well:
-   * the customers of a client that revalidates its copy see the perks just the same, and a content sync suppresses the
-   * view by its header in both cases (docs/adr/0010-conditional-reads.md).
-   * @returns resolves when it is durable; undefined if there is nothing to record
+   * Records that a customer saw the perks of a response, unless the read suppresses it by header. A 304 counts as a
+   * view too: the customers of a client that revalidates its copy still see the perks
+   * (docs/adr/0010-conditional-reads.md).
+   * @returns a promise that resolves when the view is durable; undefined if there is nothing to record
    */
   record(
-    { headers, method, query }: ReadRequest,
+    { caller, headers, method, query }: ReadRequest,
     collection: Collection,
     shownPerks: string | undefined,
   ): Promise<void> | undefined {
     if (method === 'HEAD' || shownPerks === undefined || isSuppressed(headers)) return undefined;
     const attributes = hasAny(query) ? readCustomAttributes(query) : undefined;
-    return this.tracking.trackSerialized(perkView(newEventId(), collection, shownPerks, attributes));
+    // A server reads on behalf of people. A JOURNEY key is public, so its reads are classified like pixel loads.
+    const traffic = caller?.role === 'JOURNEY' ? classifyTraffic(headers) : undefined;
+    const view = perkView(newEventId(), collection, shownPerks, { attributes, traffic });
+    return this.tracking.trackSerialized(view);
   }
 }

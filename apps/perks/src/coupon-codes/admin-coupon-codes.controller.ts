@@ -14,7 +14,7 @@ export class AdminCouponCodesController {
   @Post()
   @HttpCode(200)
   @ApiOperation({ summary: 'Adds single-use codes to the stock of a perk' })
-  @ApiResponse({ status: 200, description: 'How many are new', type: LoadedCouponCodes })
+  @ApiResponse({ status: 200, description: 'Number of new codes', type: LoadedCouponCodes })
   @ApiProblems('PERK_HAS_NO_CODES', 'PERK_NOT_FOUND')
   async loadCouponCodes(
     @Param('perkId', CallerIdPipe) perkId: string,
@@ -25,7 +25,7 @@ export class AdminCouponCodesController {
 
   @Get()
   @ApiOperation({
-    summary: 'How many codes a perk has, and how many are left',
+    summary: 'Counts of the codes that a perk has and has left',
   })
   @ApiResponse({ status: 200, description: 'The stock', type: CouponCodeStock })
   @ApiProblems('PERK_HAS_NO_CODES', 'PERK_NOT_FOUND')

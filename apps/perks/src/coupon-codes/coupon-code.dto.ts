@@ -22,11 +22,11 @@ export class LoadCouponCodesDto {
 }
 
 export class LoadedCouponCodes {
-  @ApiProperty({ type: 'integer', description: 'Codes that are new', example: 2 })
+  @ApiProperty({ type: 'integer', description: 'Number of new codes', example: 2 })
   imported: number;
   @ApiProperty({
     type: 'integer',
-    description: 'Codes that the perk has already, or that came twice in this request',
+    description: 'Number of codes that the perk already has or that appear twice in this request',
     example: 0,
   })
   duplicates: number;
@@ -44,7 +44,7 @@ export class CouponCodeStock {
 @ApiSchema({ name: 'AllocateCouponCode' })
 export class AllocateCouponCodeDto {
   @ApiProperty({
-    description: 'How the account knows the customer; asking again gives the same code',
+    description: "The account's own id of the customer; the same id always gets the same code",
     example: 'customer-4711',
   })
   @IsText(1, 255)

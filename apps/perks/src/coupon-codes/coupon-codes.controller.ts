@@ -1,7 +1,7 @@
 import { Body, Controller, Param, Post, Res } from '@nestjs/common';
 import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { CurrentCaller } from '@perkway/auth';
-import { DomainError, type Caller } from '@perkway/domain';
+import { ApiError, type Caller } from '@perkway/domain';
 import { ApiProblems, CallerIdPipe } from '@perkway/platform';
 import type { FastifyReply } from 'fastify';
 import { CollectionStore } from '../catalog/collection-store.js';
@@ -19,12 +19,12 @@ export class CouponCodesController {
 
   @Post()
   @ApiOperation({
-    summary: "A customer's own code of a single-use perk; asking again gives the same code",
+    summary: 'Allocates a single-use code to a customer, or returns the one already allocated',
   })
   @ApiResponse({ status: 201, description: 'A code was allocated', type: AllocatedCouponCode })
   @ApiResponse({
     status: 200,
-    description: 'The code that the customer has already',
+    description: 'The code already allocated to this customer',
     type: AllocatedCouponCode,
   })
   @ApiProblems('PERK_HAS_NO_CODES', 'COLLECTION_NOT_FOUND', 'PERK_NOT_FOUND', 'NO_AVAILABLE_CODES')
@@ -37,7 +37,7 @@ export class CouponCodesController {
   ): Promise<AllocatedCouponCode> {
     const collection = await this.collections.ofCaller(caller, collectionId);
     const { perk } = perkIn(collection, perkId);
-    if (!perk.is_coupon_perk) throw new DomainError('PERK_HAS_NO_CODES');
+    if (!perk.is_coupon_perk) throw new ApiError('PERK_HAS_NO_CODES');
     const { allocated, isNew } = await this.codes.allocate(caller, perkId, customer_id);
     void reply.code(isNew ? 201 : 200).header('cache-control', 'no-store');
     return allocated;

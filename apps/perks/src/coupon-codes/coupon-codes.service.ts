@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { DomainError, type Caller } from '@perkway/domain';
-import { DataSource, Repository } from 'typeorm';
+import { ADVISORY_LOCKS, ApiError, type Caller } from '@perkway/domain';
+import { DataSource, Repository, type EntityManager } from 'typeorm';
 import { PerkEntity } from '../perks/perk.entity.js';
 import type { AllocatedCouponCode, CouponCodeStock, LoadedCouponCodes } from './coupon-code.dto.js';
 
-/** In one order, so that two loads of the same codes wait for each other and not in a circle. */
+/** Inserts in a fixed order, so that two loads of the same codes cannot deadlock. */
 const LOAD = `
   with loaded as (
     insert into coupon_codes (perk_id, code)
@@ -20,8 +20,8 @@ const STOCK = `
   from coupon_codes where perk_id = $1`;
 
 /**
- * Finds the customer's code or takes a free one, in one statement: whatever happens in the middle, it is taken as a
- * whole or not at all. `locking` says what to do about codes that others are taking at this moment.
+ * Finds the customer's code or takes a free one in one statement, so that an interruption never leaves a code half
+ * taken. `locking` decides whether to skip or wait for codes that other transactions hold.
  */
 const allocation = (locking: 'for update skip locked' | 'for update') => `
   with own as (
@@ -47,11 +47,21 @@ const allocation = (locking: 'for update skip locked' | 'for update') => `
   union all
   select code, allocated_at, false from own`;
 const TAKE_ANY = allocation('for update skip locked');
-/** Waits for codes that may come free again because their taker fails. */
+/** Serializes allocations of one perk and account, so that concurrent ones never exceed the quota. */
+const LOCK_QUOTA = `select pg_advisory_xact_lock(${ADVISORY_LOCKS.couponQuota}, hashtext($1 || ' ' || $2))`;
+/** Null without a quota. A customer who has a code keeps it, even beyond the quota. */
+const IS_PAST_QUOTA = `
+  select (select codes_per_account from perks where id = $1) <= count(*) as is_past
+  from (
+    select customer_id from coupon_codes where perk_id = $1 and account = $2 and customer_id is not null
+    limit (select codes_per_account from perks where id = $1)
+  ) as allocated
+  where not exists (select from coupon_codes where perk_id = $1 and account = $2 and customer_id = $3)`;
+/** Waits for codes that other transactions hold: they become free again if those roll back. */
 const TAKE_LAST = allocation('for update');
 
 const UNIQUE_VIOLATION = '23505';
-/** Only the same customer's other requests can come first, and after one of them the code is there to be found. */
+/** Only other requests of the same customer can win the race, and afterwards their code is found. */
 const ATTEMPTS = 3;
 
 interface Allocation {
@@ -67,14 +77,14 @@ export class CouponCodesService {
     @InjectRepository(PerkEntity) private readonly perks: Repository<PerkEntity>,
   ) {}
 
-  /** Adds codes to a perk's stock. @throws DomainError PERK_NOT_FOUND, PERK_HAS_NO_CODES */
+  /** Adds codes to a perk's stock. @throws ApiError PERK_NOT_FOUND, PERK_HAS_NO_CODES */
   async load(perkId: string, codes: string[]): Promise<LoadedCouponCodes> {
     await this.requireCouponPerk(perkId);
     const [{ imported }] = await this.dataSource.query<[{ imported: number }]>(LOAD, [perkId, codes]);
     return { imported, duplicates: codes.length - imported };
   }
 
-  /** @throws DomainError PERK_NOT_FOUND, PERK_HAS_NO_CODES */
+  /** @throws ApiError PERK_NOT_FOUND, PERK_HAS_NO_CODES */
   async stock(perkId: string): Promise<CouponCodeStock> {
     await this.requireCouponPerk(perkId);
     const [stock] = await this.dataSource.query<[CouponCodeStock]>(STOCK, [perkId]);
@@ -82,19 +92,17 @@ export class CouponCodesService {
   }
 
   /**
-   * The customer's own code. A customer is known by account and perk: asking again gives the same code.
-   * @returns `isNew` is false when the customer had it already
-   * @throws DomainError NO_AVAILABLE_CODES
+   * Returns the customer's code, allocating one if needed. Each customer of an account has one code per perk.
+   * @returns `isNew` is false if the customer already had the code
+   * @throws ApiError NO_AVAILABLE_CODES, also if the account has used up its quota
    */
   async allocate(
     caller: Caller,
     perkId: string,
     customerId: string,
   ): Promise<{ allocated: AllocatedCouponCode; isNew: boolean }> {
-    const found =
-      (await this.take(TAKE_ANY, caller, perkId, customerId)) ??
-      (await this.take(TAKE_LAST, caller, perkId, customerId));
-    if (!found) throw new DomainError('NO_AVAILABLE_CODES');
+    const found = await this.find(caller, perkId, customerId);
+    if (!found) throw new ApiError('NO_AVAILABLE_CODES');
     const { code, allocated_at, is_new: isNew } = found;
     return {
       allocated: { code, perk_id: perkId, customer_id: customerId, allocated_at: allocated_at.toISOString() },
@@ -105,24 +113,54 @@ export class CouponCodesService {
   private async requireCouponPerk(id: string): Promise<void> {
     const select = { id: true, is_coupon_perk: true };
     const perk = await this.perks.findOne({ select, where: { id } });
-    if (!perk) throw new DomainError('PERK_NOT_FOUND');
-    if (!perk.is_coupon_perk) throw new DomainError('PERK_HAS_NO_CODES');
+    if (!perk) throw new ApiError('PERK_NOT_FOUND');
+    if (!perk.is_coupon_perk) throw new ApiError('PERK_HAS_NO_CODES');
   }
 
-  private async take(
-    statement: string,
+  private async find(
     { account }: Caller,
     perkId: string,
     customerId: string,
   ): Promise<Allocation | undefined> {
+    const perk = await this.perks.findOne({
+      select: { id: true, codes_per_account: true },
+      where: { id: perkId },
+    });
+    const hasQuota = perk?.codes_per_account != null;
     for (let attempt = 1; ; attempt += 1)
       try {
-        const parameters = [perkId, account, customerId, Math.random()];
-        const [found] = await this.dataSource.query<Allocation[]>(statement, parameters);
-        return found;
+        if (!hasQuota) return await take(this.dataSource, account, perkId, customerId);
+        return await this.dataSource.transaction(async (manager) => {
+          await manager.query(LOCK_QUOTA, [perkId, account]);
+          const [quota] = await manager.query<{ is_past: boolean | null }[]>(IS_PAST_QUOTA, [
+            perkId,
+            account,
+            customerId,
+          ]);
+          if (quota?.is_past)
+            throw new ApiError(
+              'NO_AVAILABLE_CODES',
+              'The account has used up its codes_per_account of this perk',
+            );
+          return take(manager, account, perkId, customerId);
+        });
       } catch (error) {
-        // Another request of the same customer was first; its code is found now.
+        // Another request of the same customer was first; retry and find its code.
         if ((error as { code?: string }).code !== UNIQUE_VIOLATION || attempt === ATTEMPTS) throw error;
       }
   }
+}
+
+async function take(
+  connection: Pick<EntityManager, 'query'>,
+  account: string,
+  perkId: string,
+  customerId: string,
+): Promise<Allocation | undefined> {
+  for (const statement of [TAKE_ANY, TAKE_LAST]) {
+    const parameters = [perkId, account, customerId, Math.random()];
+    const [found] = await connection.query<Allocation[]>(statement, parameters);
+    if (found) return found;
+  }
+  return undefined;
 }

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** When categories, perks and collections were made and changed. Of those that exist nobody knows: they are of now. */
+/** Adds creation and update times to categories, perks and collections. Existing rows get the time of the migration. */
 export class TimesOfWhatIsManaged1767225900000 implements MigrationInterface {
   readonly name = 'TimesOfWhatIsManaged1767225900000';
 
@@ -10,7 +10,7 @@ export class TimesOfWhatIsManaged1767225900000 implements MigrationInterface {
         alter table ${table}
           add created_at timestamptz not null default now(),
           add updated_at timestamptz not null default now()`);
-    // A code that was given to a customer outlives its perk: put again, the perk must not give it to another one.
+    // A customer's code outlives its perk: if the perk is created again, it must not give that code to somebody else.
     await runner.query('alter table coupon_codes drop constraint coupon_codes_perk_id_fkey');
   }
 

@@ -2,10 +2,10 @@ import { Body, Controller, Delete, Get, Param, Put, Query } from '@nestjs/common
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Roles } from '@perkway/auth';
 import {
-  ApiDeleteStored,
-  ApiGetStored,
+  ApiDeleteResource,
+  ApiGetResource,
   ApiPage,
-  ApiPutStored,
+  ApiPutResource,
   ApiSearch,
   CallerIdPipe,
   IfMatch,
@@ -24,23 +24,23 @@ export class AdminPerksController {
   @Get()
   @ApiOperation({ summary: 'All perks' })
   @ApiSearch('the id or title')
-  @ApiPage(PerkResource, 'By id')
+  @ApiPage(PerkResource, 'Sorted by id')
   listStoredPerks(@Query() query: ListQuery): Promise<Page<PerkResource>> {
     return this.perks.list(query);
   }
 
   @Get(':perkId')
   @ApiOperation({ summary: 'A perk with all its texts' })
-  @ApiGetStored(PerkResource, 'PERK_NOT_FOUND')
+  @ApiGetResource(PerkResource, 'PERK_NOT_FOUND')
   getStoredPerk(@Param('perkId', CallerIdPipe) perkId: string): Promise<PerkResource> {
     return this.perks.get(perkId);
   }
 
   @Put(':perkId')
   @ApiOperation({
-    summary: 'Makes or replaces a perk; collections that have it show the change within seconds',
+    summary: 'Creates or replaces a perk; collections that contain it show the change within seconds',
   })
-  @ApiPutStored(PerkResource)
+  @ApiPutResource(PerkResource)
   async putPerk(
     @Param('perkId', CallerIdPipe) perkId: string,
     @Body() body: PutPerkDto,
@@ -51,11 +51,11 @@ export class AdminPerksController {
 
   @Delete(':perkId')
   @ApiOperation({
-    summary: 'Deletes a perk that no collection has',
+    summary: 'Deletes a perk that no collection contains',
     description:
-      'Campaigns that name it go on without it. Its free single-use codes go with it; those given to customers stay theirs.',
+      'Campaigns that name it continue without it. Its free single-use codes are deleted; customers keep theirs.',
   })
-  @ApiDeleteStored('PERK_NOT_FOUND', { inUse: true })
+  @ApiDeleteResource('PERK_NOT_FOUND', { inUse: true })
   deletePerk(@Param('perkId', CallerIdPipe) perkId: string, @IfMatch() ifMatch?: string): Promise<void> {
     return this.perks.delete(perkId, ifMatch);
   }

@@ -6,7 +6,7 @@ import {
   IsTranslations,
   IsWebUrl,
   ReadBack,
-  StoredTimes,
+  ResourceTimes,
 } from '@perkway/platform';
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
@@ -25,7 +25,7 @@ import {
 import { MAX_CATEGORY_ID } from '../categories/category-id.js';
 import type { PerkTranslations } from './perk.entity.js';
 
-/** Longest texts, in characters. */
+/** Maximum text lengths in characters. */
 const TEXT_LIMITS = {
   title: 300,
   description: 20_000,
@@ -36,6 +36,7 @@ const TEXT_LIMITS = {
 const MAX_NAME = 300;
 const MAX_METADATA = 5_000;
 const MAX_COUPON = 255;
+const MAX_CODES_PER_ACCOUNT = 1_000_000_000;
 const MAX_PLACE = 100;
 const MAX_LOCATIONS = 1_000;
 const MAX_CATEGORIES = 100;
@@ -105,7 +106,7 @@ export class PutPerkDto {
   details: string;
 
   @ApiProperty({
-    description: 'Where the customer is sent: absolute http(s), without user or password',
+    description: 'Where the customer is redirected: an absolute http(s) URL without user or password',
     example: 'https://quillon.example/three-for-two',
   })
   @IsWebUrl()
@@ -119,7 +120,7 @@ export class PutPerkDto {
   offer_slug: string;
 
   @ApiProperty({
-    description: 'The shared code of a static-coupon perk; not together with is_coupon_perk',
+    description: 'The shared code of a static-coupon perk; not allowed together with is_coupon_perk',
     example: 'SLOWMORNING',
   })
   @IsOmittable()
@@ -128,14 +129,28 @@ export class PutPerkDto {
 
   @ApiProperty({
     type: Boolean,
-    description: 'True: each customer gets a code of their own. False, if left out',
+    description: 'If true, each customer gets a code of their own. Default: false',
   })
   @IsOmittable()
   @IsBoolean()
   is_coupon_perk?: boolean | null;
 
   @ApiProperty({
-    description: 'Keywords for on-page search, as free text',
+    type: 'integer',
+    minimum: 1,
+    maximum: MAX_CODES_PER_ACCOUNT,
+    description:
+      'Maximum number of single-use codes for the customers of one account. If omitted, accounts share the stock',
+    example: 500,
+  })
+  @IsOmittable()
+  @IsInt()
+  @Min(1)
+  @Max(MAX_CODES_PER_ACCOUNT)
+  codes_per_account?: number | null;
+
+  @ApiProperty({
+    description: 'Free-text keywords for on-page search',
     example: 'hotel city break boutique',
   })
   @IsOmittable()
@@ -175,7 +190,7 @@ export class PutPerkDto {
   @ApiProperty({
     type: [LocationDto],
     maxItems: MAX_LOCATIONS,
-    description: 'Where it is redeemable; empty: everywhere',
+    description: 'Where the perk can be redeemed; everywhere if empty',
   })
   @IsOmittable()
   @IsArray()
@@ -203,15 +218,15 @@ export class MediaResource {
 export class LocationResource {
   @ApiProperty({ example: 'FR' })
   country: string;
-  @ApiPropertyOptional({ description: 'Absent: the whole country', example: 'Île-de-France' })
+  @ApiPropertyOptional({ description: 'If absent, the whole country', example: 'Île-de-France' })
   region?: string;
-  @ApiPropertyOptional({ description: 'Absent: the whole region', example: 'Paris' })
+  @ApiPropertyOptional({ description: 'If absent, the whole region', example: 'Paris' })
   city?: string;
 }
 
-/** A perk as it is stored: the body of the PUT with everything that was left out filled in. */
+/** A stored perk: the body of the PUT with its defaults filled in. */
 @ApiSchema({ name: 'StoredPerk' })
-export class PerkResource extends StoredTimes {
+export class PerkResource extends ResourceTimes {
   @ApiProperty({ example: 'quillon-third-night' })
   id: string;
   @ApiProperty({ example: 'Stay three nights, pay for two' })
@@ -228,10 +243,16 @@ export class PerkResource extends StoredTimes {
   offer_url: string;
   @ApiProperty({ example: 'quillon-third-night-free' })
   offer_slug: string;
-  @ApiPropertyOptional({ description: 'Absent if there is none', example: 'SLOWMORNING' })
+  @ApiPropertyOptional({ description: 'Absent if the perk has no shared code', example: 'SLOWMORNING' })
   coupon?: string;
   @ApiProperty({ example: false })
   is_coupon_perk: boolean;
+  @ApiPropertyOptional({
+    type: 'integer',
+    description: 'If absent, accounts share the stock of single-use codes',
+    example: 500,
+  })
+  codes_per_account?: number;
   @ApiProperty({ example: 'hotel city break boutique' })
   metadata: string;
   @ApiProperty({ type: PartnerDto })

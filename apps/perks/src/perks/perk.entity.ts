@@ -25,6 +25,8 @@ export class PerkEntity {
   coupon: string | null;
   @Column('boolean')
   is_coupon_perk: boolean;
+  @Column('integer', { nullable: true })
+  codes_per_account: number | null;
   @Column('text')
   metadata: string;
   @Column('jsonb')

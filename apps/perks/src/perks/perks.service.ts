@@ -2,9 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { inUse, invalidField, TRACKING_EVENT_VERSION } from '@perkway/domain';
 import {
   cleanTranslations,
-  listStored,
-  Pages,
-  putStored,
+  listResources,
+  KeysetPaginator,
+  upsertResource,
   requireDeletable,
   requireFound,
   timesOf,
@@ -32,6 +32,7 @@ function readBody(id: string, body: PutPerkDto): Settings<PerkResource> {
     offer_slug: body.offer_slug,
     ...(body.coupon == null ? {} : { coupon: body.coupon }),
     is_coupon_perk: body.is_coupon_perk ?? false,
+    ...(body.codes_per_account == null ? {} : { codes_per_account: body.codes_per_account }),
     metadata: body.metadata ?? '',
     partner: { id: body.partner.id, name: body.partner.name },
     categories: [...body.categories].sort((a, b) => a - b),
@@ -45,31 +46,32 @@ function readBody(id: string, body: PutPerkDto): Settings<PerkResource> {
   };
 }
 
-/** With the ids of its categories, ascending. */
+/** Selects perks with the ids of their categories, ascending. */
 type PerkRow = PerkEntity & { categories: number[] };
 const SELECT = `
   select p.*, array(select category_id from perk_categories where perk_id = p.id order by category_id) as categories
   from perks p`;
 
-const toResource = ({ coupon, ...perk }: PerkRow): PerkResource => ({
+const toResource = ({ coupon, codes_per_account: quota, ...perk }: PerkRow): PerkResource => ({
   ...perk,
   ...(coupon === null ? {} : { coupon }),
+  ...(quota === null ? {} : { codes_per_account: quota }),
   ...timesOf(perk),
 });
 
-/** Perks, which are common to all accounts. */
+/** Manages perks, which all accounts share. */
 @Injectable()
 export class PerksService {
   constructor(
     private readonly dataSource: DataSource,
     private readonly writer: CatalogWriter,
     private readonly tracking: TrackingService,
-    private readonly pages: Pages,
+    private readonly pages: KeysetPaginator,
   ) {}
 
-  /** By id. @throws DomainError VALIDATION_FAILED */
+  /** Returns a page sorted by id. @throws ApiError VALIDATION_FAILED */
   list(query: ListQuery): Promise<Page<PerkResource>> {
-    return listStored<PerkRow, PerkResource>(this.dataSource, this.pages, query, {
+    return listResources<PerkRow, PerkResource>(this.dataSource, this.pages, query, {
       name: 'perks',
       select: SELECT,
       search: ['id', 'title'],
@@ -77,28 +79,36 @@ export class PerksService {
     });
   }
 
-  /** @throws DomainError PERK_NOT_FOUND */
+  /** @throws ApiError PERK_NOT_FOUND */
   async get(id: string): Promise<PerkResource> {
     return requireFound(await this.find(this.dataSource, id), 'PERK_NOT_FOUND');
   }
 
   /**
-   * Makes or replaces a perk.
-   * @throws DomainError PRECONDITION_FAILED; VALIDATION_FAILED naming an unknown category, or a coupon on a single-use perk
+   * Creates or replaces a perk.
+   * @throws ApiError PRECONDITION_FAILED; VALIDATION_FAILED naming an unknown category, or a coupon on a single-use
+   * perk
    */
   put(id: string, body: PutPerkDto, ifMatch?: string): Promise<PerkResource> {
     const wanted = readBody(id, body);
     if (wanted.coupon !== undefined && wanted.is_coupon_perk)
-      throw invalidField('coupon', 'must be absent on a perk that is redeemed by single-use codes');
+      throw invalidField('coupon', 'must be absent on a perk with single-use codes');
+    if (wanted.codes_per_account !== undefined && !wanted.is_coupon_perk)
+      throw invalidField('codes_per_account', 'is only allowed on a perk with single-use codes');
     return this.writer.write(async (manager) => {
       await this.requireCategories(manager, wanted.categories);
-      return putStored<PerkResource>(
+      return upsertResource<PerkResource>(
         ifMatch,
         wanted,
         () => this.find(manager, id),
         async (times, current) => {
           const { categories, ...columns } = wanted;
-          const row = { ...columns, ...times, coupon: columns.coupon ?? null };
+          const row = {
+            ...columns,
+            ...times,
+            coupon: columns.coupon ?? null,
+            codes_per_account: columns.codes_per_account ?? null,
+          };
           await manager.getRepository(PerkEntity).upsert(row, ['id']);
           await manager.query('delete from perk_categories where perk_id = $1', [id]);
           await manager.query(
@@ -114,7 +124,7 @@ export class PerksService {
     });
   }
 
-  /** @throws DomainError PERK_NOT_FOUND, PRECONDITION_FAILED; IN_USE naming the collections that have it */
+  /** @throws ApiError PERK_NOT_FOUND, PRECONDITION_FAILED; IN_USE naming the collections that contain it */
   delete(id: string, ifMatch?: string): Promise<void> {
     return this.writer.write(async (manager) => {
       requireDeletable(ifMatch, await this.find(manager, id), 'PERK_NOT_FOUND');
@@ -132,7 +142,7 @@ export class PerksService {
     });
   }
 
-  /** The analytics views show the title and group by the partner. */
+  /** Analytics shows the title and groups by partner. */
   private async trackName(
     manager: EntityManager,
     { id, title, partner }: Settings<PerkResource>,
@@ -162,6 +172,9 @@ export class PerksService {
       [wanted],
     );
     if (rows.length > 0)
-      throw invalidField('categories', `must exist: ${rows.map(({ id }) => id).join(', ')} is unknown`);
+      throw invalidField(
+        'categories',
+        `must name existing categories; unknown: ${rows.map(({ id }) => id).join(', ')}`,
+      );
   }
 }

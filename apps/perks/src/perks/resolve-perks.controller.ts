@@ -9,11 +9,11 @@ import {
   type ResolvedPerk,
   type ResolvePerksOptions,
 } from '@perkway/domain';
-import { Answers, ENV } from '@perkway/platform';
+import { RpcHandler, ENV } from '@perkway/platform';
 import type { PerksEnv } from '../env.js';
 import { ResolvePerksService } from './resolve-perks.service.js';
 
-/** Answers the other apps over NATS. */
+/** Serves the RPCs of other apps over NATS. */
 @Controller()
 export class ResolvePerksController {
   constructor(
@@ -21,12 +21,12 @@ export class ResolvePerksController {
     @Inject(ENV) private readonly env: PerksEnv,
   ) {}
 
-  @Answers(RESOLVE_OFFERS)
+  @RpcHandler(RESOLVE_OFFERS)
   offers(@Payload() { ids }: LookupRequest): Promise<Record<string, string>> {
     return this.perks.offers(ids.filter(isCallerId));
   }
 
-  @Answers(RESOLVE_PERKS)
+  @RpcHandler(RESOLVE_PERKS)
   resolve(
     @Payload() { ids, language = '' }: LookupRequest & ResolvePerksOptions,
   ): Promise<Record<string, ResolvedPerk>> {

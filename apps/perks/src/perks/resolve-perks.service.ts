@@ -8,7 +8,7 @@ interface PerkRow extends Omit<ResolvedPerk, 'redemptionNote' | 'language'> {
   redemption_note: string;
 }
 
-/** What other apps show of perks and where these lead. Ids that are none of a perk are absent. */
+/** Looks up the texts and offer URLs of perks for other apps. Unknown ids are absent from the result. */
 @Injectable()
 export class ResolvePerksService {
   constructor(private readonly dataSource: DataSource) {}
@@ -21,7 +21,7 @@ export class ResolvePerksService {
     return Object.fromEntries(rows.map(({ id, offer_url }) => [id, redirectTarget(offer_url)!]));
   }
 
-  /** @param language and `defaultLanguage` in canonical form, as translations are stored */
+  /** @param language like `defaultLanguage` in canonical form, as translations are stored */
   async resolve(
     ids: string[],
     language: string,

@@ -8,7 +8,7 @@ import {
   IsText,
   IsWebUrl,
   ReadBack,
-  StoredTimes,
+  ResourceTimes,
 } from '@perkway/platform';
 import { AreOrigins } from './origin.js';
 
@@ -28,7 +28,7 @@ export class BrandDto {
   @ApiProperty({
     type: String,
     pattern: '^#[0-9a-fA-F]{6}$',
-    description: 'Of buttons. White or black text on it must reach a contrast of 4.5:1',
+    description: 'Color of buttons. White or black text on it must reach a contrast of 4.5:1',
     example: EXAMPLE_COLOR,
   })
   @IsOmittable()
@@ -45,7 +45,7 @@ export class BrandDto {
   logo?: string | null;
 
   @ApiProperty({
-    description: 'Where recipients of gift cards get help',
+    description: 'Page where recipients of gift cards get help',
     example: 'https://www.ostervale-bank.example/help',
   })
   @IsOmittable()
@@ -63,7 +63,7 @@ export class PutAccountDto {
   @ApiProperty({
     type: [String],
     maxItems: MAX_ORIGINS,
-    description: 'Web sites whose pages may call the customer-journey endpoints of Boost. None, if left out',
+    description: 'Web sites whose pages may call the customer-journey endpoints of Boost. Default: none',
     example: ['https://app.ostervale-bank.example'],
   })
   @IsOmittable()
@@ -74,7 +74,7 @@ export class PutAccountDto {
 
   @ApiProperty({
     type: BrandDto,
-    description: 'How the account shows itself to recipients of gift cards. None, if left out',
+    description: "The account's brand for recipients of gift cards. Default: none",
   })
   @IsOmittable()
   @IsObject()
@@ -84,7 +84,7 @@ export class PutAccountDto {
 }
 
 @ApiSchema({ name: 'Account' })
-export class AccountResource extends StoredTimes {
+export class AccountResource extends ResourceTimes {
   @ApiProperty({ example: 'ostervale-bank' })
   id: string;
 

@@ -5,15 +5,16 @@ import { Roles } from '@perkway/auth';
 import {
   RESOLVE_ACCOUNTS,
   RESOLVE_BRANDS,
+  RESOLVE_ORIGINS,
   type Brand,
   type LookupRequest,
   type ResolvedAccount,
 } from '@perkway/domain';
 import {
-  Answers,
-  ApiGetStored,
+  RpcHandler,
+  ApiGetResource,
   ApiPage,
-  ApiPutStored,
+  ApiPutResource,
   ApiSearch,
   CallerIdPipe,
   IfMatch,
@@ -32,23 +33,23 @@ export class AccountsController {
   @Get()
   @ApiOperation({ summary: 'All accounts' })
   @ApiSearch('the id or name')
-  @ApiPage(AccountResource, 'By id')
+  @ApiPage(AccountResource, 'Sorted by id')
   listAccounts(@Query() query: ListQuery): Promise<Page<AccountResource>> {
     return this.accounts.list(query);
   }
 
   @Get(':accountId')
   @ApiOperation({ summary: 'An account' })
-  @ApiGetStored(AccountResource, 'ACCOUNT_NOT_FOUND')
+  @ApiGetResource(AccountResource, 'ACCOUNT_NOT_FOUND')
   getAccount(@Param('accountId', CallerIdPipe) accountId: string): Promise<AccountResource> {
     return this.accounts.get(accountId);
   }
 
   @Put(':accountId')
   @ApiOperation({
-    summary: 'Makes an account or replaces what is known of it; its keys and people stay',
+    summary: 'Creates an account or replaces its settings; its keys and people stay',
   })
-  @ApiPutStored(AccountResource)
+  @ApiPutResource(AccountResource)
   putAccount(
     @Param('accountId', CallerIdPipe) accountId: string,
     @Body() body: PutAccountDto,
@@ -57,12 +58,17 @@ export class AccountsController {
     return this.accounts.put(accountId, body, ifMatch);
   }
 
-  @Answers(RESOLVE_ACCOUNTS)
+  @RpcHandler(RESOLVE_ACCOUNTS)
   resolveAccounts(@Payload() { ids }: LookupRequest): Promise<Record<string, ResolvedAccount>> {
     return this.accounts.resolve(ids);
   }
 
-  @Answers(RESOLVE_BRANDS)
+  @RpcHandler(RESOLVE_ORIGINS)
+  resolveOrigins(@Payload() { ids }: LookupRequest): Promise<Record<string, true>> {
+    return this.accounts.listedOrigins(ids);
+  }
+
+  @RpcHandler(RESOLVE_BRANDS)
   resolveBrands(@Payload() { ids }: LookupRequest): Promise<Record<string, Brand | null>> {
     return this.accounts.brands(ids);
   }

@@ -2,10 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { type Brand, type ResolvedAccount } from '@perkway/domain';
 import {
-  listStored,
+  listResources,
   lockRow,
-  Pages,
-  putStored,
+  KeysetPaginator,
+  upsertResource,
   requireFound,
   timesOf,
   type ListQuery,
@@ -24,12 +24,12 @@ export class AccountsService {
   constructor(
     private readonly dataSource: DataSource,
     @InjectRepository(AccountEntity) private readonly accounts: Repository<AccountEntity>,
-    private readonly pages: Pages,
+    private readonly pages: KeysetPaginator,
   ) {}
 
-  /** By id. @throws DomainError VALIDATION_FAILED */
+  /** Returns a page sorted by id. @throws ApiError VALIDATION_FAILED */
   list(query: ListQuery): Promise<Page<AccountResource>> {
-    return listStored<AccountEntity, AccountResource>(this.dataSource, this.pages, query, {
+    return listResources<AccountEntity, AccountResource>(this.dataSource, this.pages, query, {
       name: 'accounts',
       select: 'select * from accounts',
       search: ['id', 'name'],
@@ -37,14 +37,14 @@ export class AccountsService {
     });
   }
 
-  /** @throws DomainError ACCOUNT_NOT_FOUND */
+  /** @throws ApiError ACCOUNT_NOT_FOUND */
   async get(id: string): Promise<AccountResource> {
     return requireFound(await this.find(this.accounts, id), 'ACCOUNT_NOT_FOUND');
   }
 
   /**
-   * Makes the account, or replaces what is known of it; its keys and people stay.
-   * @throws DomainError PRECONDITION_FAILED
+   * Creates the account or replaces its settings; its keys and people stay.
+   * @throws ApiError PRECONDITION_FAILED
    */
   put(
     id: string,
@@ -64,7 +64,7 @@ export class AccountsService {
     return this.dataSource.transaction(async (manager) => {
       await lockRow(manager, 'accounts', id);
       const accounts = manager.getRepository(AccountEntity);
-      return putStored<AccountResource>(
+      return upsertResource<AccountResource>(
         ifMatch,
         wanted,
         () => this.find(accounts, id),
@@ -73,7 +73,7 @@ export class AccountsService {
     });
   }
 
-  /** Those that exist, by id. */
+  /** Returns the existing accounts, by id. */
   async resolve(ids: string[]): Promise<Record<string, ResolvedAccount>> {
     const accounts = await this.accounts.find({
       select: { id: true, name: true, allowed_origins: true },
@@ -84,7 +84,17 @@ export class AccountsService {
     );
   }
 
-  /** Those of the accounts that exist, by id. */
+  /** Returns those of the origins that any account lists. */
+  async listedOrigins(origins: string[]): Promise<Record<string, true>> {
+    const rows = await this.accounts.query<{ origin: string }[]>(
+      `select origin from unnest($1::text[]) as origin
+       where exists (select from accounts where allowed_origins @> array[origin])`,
+      [origins],
+    );
+    return Object.fromEntries(rows.map(({ origin }) => [origin, true]));
+  }
+
+  /** Returns the brands of the existing accounts, by id. */
   async brands(ids: string[]): Promise<Record<string, Brand | null>> {
     const accounts = await this.accounts.find({ select: { id: true, brand: true }, where: { id: Any(ids) } });
     return Object.fromEntries(accounts.map(({ id, brand }) => [id, brand]));

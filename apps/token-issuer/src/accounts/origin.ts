@@ -1,8 +1,8 @@
 import { buildMessage, ValidateBy } from 'class-validator';
 
 /**
- * An origin as browsers send it (RFC 6454): scheme, host and a port that is not the default one, in lower case. Undefined
- * for anything else, such as a URL with a path, `*` or `null`.
+ * Normalizes an origin to the form that browsers send (RFC 6454): lower-case scheme and host, and a port unless it is
+ * the default. Returns undefined for anything else, such as a URL with a path, `*` or `null`.
  */
 export function normalizeOrigin(value: unknown): string | undefined {
   if (typeof value !== 'string' || !/^https?:\/\/[^/?#@\\\s]+$/i.test(value) || !URL.canParse(value))
@@ -10,7 +10,7 @@ export function normalizeOrigin(value: unknown): string | undefined {
   return new URL(value).origin;
 }
 
-/** A list of origins. */
+/** Validates a list of origins. */
 export const AreOrigins = () =>
   ValidateBy(
     {

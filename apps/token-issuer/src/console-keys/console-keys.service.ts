@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { KeyStore } from '@perkway/auth';
-import type { ConsoleKeyHolder, ConsoleKeyReply, OpenConsoleKey, Role } from '@perkway/domain';
+import type { AddAccountKey, ConsoleKeyHolder, ConsoleKeyReply, OpenConsoleKey, Role } from '@perkway/domain';
 import { Any, IsNull, Repository, type EntityManager, type FindOptionsWhere } from 'typeorm';
 import { ApiKeyEntity } from '../keys/api-key.entity.js';
 import { foldEmail } from '../people/fold-email.js';
-import { Turns } from './turns.js';
+import { KeyedMutex } from './keyed-mutex.js';
 
-/** Who a key of the console stands for. */
+/** The account and role that a console key gets. */
 interface Holder {
   account_id: string;
   role: Role;
@@ -25,7 +25,10 @@ const BY_CONSOLE_KEY = `
   select account_id, role, parent_id, person_email from api_keys
   where id = $1 and is_console and revoked_at is null and expires_at > now()`;
 
-/** The locks let nobody take the right away before the new key is there to be found by whoever takes it. */
+/**
+ * Locks the key or person, so that a concurrent revocation waits until the new console key is visible and then revokes
+ * it too.
+ */
 const KEY_HOLDS = 'select 1 from api_keys where id = $1 and revoked_at is null for no key update';
 const PERSON_HOLDS = 'select 1 from people where account_id = $1 and email = $2 and role = $3 for share';
 
@@ -33,7 +36,13 @@ const INSERT = `
   insert into api_keys (id, account_id, role, name, hash, is_console, expires_at, parent_id, person_email)
   values ($1, $2, $3, 'console', $4, true, to_timestamp($5 / 1000.0), $6, $7) on conflict (id) do nothing`;
 
-/** A use of the key in this minute; those who write it more often take the lock of its row for nothing. */
+/** A key made with another key that a person made belongs to that person too. */
+const INSERT_OWN = `
+  insert into api_keys (id, account_id, role, name, hash, last4, person_email)
+  values ($1, $2, $3, $4, $5, $6, coalesce($7, (select person_email from api_keys where id = $8)))
+  on conflict do nothing`;
+
+/** Records the use, at most once a minute, to avoid needless row locks. */
 const USED = `
   update api_keys set last_used_at = date_trunc('minute', now())
   where id = $1 and (last_used_at is null or last_used_at < date_trunc('minute', now()))`;
@@ -41,22 +50,27 @@ const USED = `
 const DESCRIBE = `
   select a.name as "accountName", k.name, k.last4 from accounts a left join api_keys k on k.id = $2 where a.id = $1`;
 
-/** Nobody asks about a key that ended so long ago. */
+/** Deletes console keys that expired more than a day ago. */
 const FORGET = `
   delete from api_keys where id in (
     select id from api_keys where is_console and expires_at < now() - interval '1 day' limit 100 for update skip locked)`;
 
-/** The keys behind the sessions and jobs of the console. Their right is that of a key or of a person, and ends with it. */
+/**
+ * Manages the keys behind the console's sessions and jobs. Each has the rights of an API key or a person, and ends with
+ * it.
+ */
 @Injectable()
 export class ConsoleKeysService {
-  private readonly turns = new Turns();
+  private readonly turns = new KeyedMutex();
 
   constructor(
     @InjectRepository(ApiKeyEntity) private readonly keys: Repository<ApiKeyEntity>,
     private readonly store: KeyStore,
   ) {}
 
-  /** The lock of a key is taken by one sign-in at a time anyway. */
+  /**
+   * Opens a key. Sign-ins with the same API key run one after the other, because they need the same row lock anyway.
+   */
   open(request: OpenConsoleKey): Promise<ConsoleKeyReply> {
     return this.turns.take(JSON.stringify(request.for), () => this.openNow(request));
   }
@@ -82,17 +96,49 @@ export class ConsoleKeysService {
     return reply;
   }
 
+  /** Adds a key that a console session created for its account. @returns whether the session's rights allow it */
+  addFor({ account, consoleKeyId, id, hash, last4, role, name }: AddAccountKey): Promise<boolean> {
+    return this.keys.manager.transaction(async (manager) => {
+      const holder = await holderOf(manager, { keyId: consoleKeyId });
+      if (holder?.account_id !== account || (role === 'ADMIN' && holder.role !== 'ADMIN')) return false;
+      const { parent_id, person_email } = holder;
+      await manager.query(INSERT_OWN, [id, account, role, name, hash, last4, person_email, parent_id]);
+      return true;
+    });
+  }
+
   async close(ids: string[]): Promise<void> {
     await this.revokeFor({ id: Any(ids) });
   }
 
-  /** Ends those that these say: at once here, within 5 s in every app. */
+  /** Revokes the matching keys: at once here, within 5 s in every app. */
   async revokeFor(which: FindOptionsWhere<ApiKeyEntity>): Promise<void> {
-    const valid = { ...which, is_console: true, revoked_at: IsNull() };
-    const ended = await this.keys.find({ select: { id: true, hash: true }, where: valid });
-    if (ended.length === 0) return;
-    await this.keys.update({ id: Any(ended.map(({ id }) => id)) }, { revoked_at: () => 'now()' });
-    for (const { hash } of ended) this.store.invalidate(hash);
+    await this.revoke({ ...which, is_console: true });
+  }
+
+  /**
+   * Revokes the keys of these roles that a person made in the console, and ends the sessions that those keys opened.
+   */
+  async revokeMadeBy(account: string, email: string, roles: Role[]): Promise<void> {
+    const made = { account_id: account, person_email: email, role: Any(roles), is_console: false };
+    // Repeat: a revocation waits for keys that are being made with the revoked ones, and only the next lookup finds
+    // them.
+    let revoked: string[];
+    do {
+      revoked = await this.revoke(made);
+      // Also of keys that an interrupted call has revoked.
+      const all = await this.keys.find({ select: { id: true }, where: made });
+      await this.revokeFor({ parent_id: Any(all.map(({ id }) => id)) });
+    } while (revoked.length > 0);
+  }
+
+  private async revoke(which: FindOptionsWhere<ApiKeyEntity>): Promise<string[]> {
+    const valid = { ...which, revoked_at: IsNull() };
+    const found = await this.keys.find({ select: { id: true, hash: true }, where: valid });
+    const ids = found.map(({ id }) => id);
+    if (ids.length > 0) await this.keys.update({ id: Any(ids) }, { revoked_at: () => 'now()' });
+    for (const { hash } of found) this.store.invalidate(hash);
+    return ids;
   }
 }
 

@@ -5,15 +5,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { Gauge, Registry } from 'prom-client';
 import { DataSource } from 'typeorm';
-import { BETWEEN_ROUNDS, LAST_ROUND } from './rounds.js';
+import { BETWEEN_ROUNDS } from './rounds.js';
 
 const LOOK_MS = 1_000;
 const STOP_LIMIT_MS = 2_000;
-/** Asked for together, since the event store goes through everything once for all that it was asked for. */
+/** Erasures per batch: the event store scans its data once for all that it gets together. */
 const AT_ONCE = 50;
-/** An app has that long to go through what it keeps; it is asked again after it. */
-const ASK_TIMEOUT_MS = 10_000;
-/** What a replica that has died was at goes on after this. Two at the same do no harm. */
+/** Time for an app to erase; afterwards it is asked again. */
+const REQUEST_TIMEOUT_MS = 10_000;
+/**
+ * After this time, another replica takes over the erasures of a dead one. Two replicas on the same erasure do no harm.
+ */
 const LEASE = '30 seconds';
 const TRY_AGAIN = '1 second';
 
@@ -26,8 +28,8 @@ const TAKE = `
   update erasures set due_at = now() + interval '${LEASE}' where id in (
     select id from erasures where completed_at is null and due_at <= now()
     order by due_at limit ${AT_ONCE} for update skip locked
-  ) returning id, account_id, kind, subject, round, done`;
-/** Another replica that was taken for dead may be at the same: what is done stays so. */
+  ) returning id, account_id, kind, subject, round, last_round, done`;
+/** Adds to `done` instead of replacing it, because another replica may work on the same erasure. */
 const NOTE = `
   update erasures set done = array(select distinct unnest(done || $3::text[])), due_at = now() + interval '${TRY_AGAIN}'
   where id = $1 and round = $2 and completed_at is null`;
@@ -44,12 +46,13 @@ interface Taken {
   kind: ErasureKind;
   subject: string;
   round: number;
+  last_round: number;
   done: string[];
 }
 
 /**
- * Has the apps erase what was asked for, on every replica, until each of them has: any may be away for days. Whatever
- * is asked twice changes nothing.
+ * Runs erasures on every replica until every app has finished, even if one is down for days. Asking an app twice is
+ * harmless.
  */
 @Injectable()
 export class ErasureRunner implements OnModuleInit, BeforeApplicationShutdown {
@@ -66,7 +69,7 @@ export class ErasureRunner implements OnModuleInit, BeforeApplicationShutdown {
   ) {
     this.oldest = new Gauge({
       name: 'erasures_oldest_seconds',
-      help: 'How long the oldest erasure that is not done has waited, at the last look',
+      help: 'Age of the oldest unfinished erasure at the last check',
       registers: [registry],
     });
   }
@@ -78,11 +81,11 @@ export class ErasureRunner implements OnModuleInit, BeforeApplicationShutdown {
   async beforeApplicationShutdown(): Promise<void> {
     this.isClosing = true;
     clearInterval(this.timer);
-    // An app that is away is waited for elsewhere.
+    // Do not wait long for an unavailable app; another replica continues.
     await Promise.race([this.working, sleep(STOP_LIMIT_MS, undefined, { ref: false })]);
   }
 
-  /** Works until there is nothing to do, if it does not already. */
+  /** Starts working through the open erasures, unless already doing so. */
   look(): void {
     if (this.isClosing) return;
     this.working ??= this.work().finally(() => (this.working = undefined));
@@ -98,7 +101,7 @@ export class ErasureRunner implements OnModuleInit, BeforeApplicationShutdown {
         await Promise.all(taken.map((erasure) => this.advance(erasure)));
       }
     } catch (err) {
-      this.logger.debug({ err }, 'erasures wait');
+      this.logger.debug({ err }, 'cannot read the erasures, retrying');
     }
   }
 
@@ -108,29 +111,30 @@ export class ErasureRunner implements OnModuleInit, BeforeApplicationShutdown {
     kind,
     subject: value,
     round,
+    last_round: lastRound,
     done,
   }: Taken): Promise<void> {
     const finished = new Set(done);
-    const ask = async (app: keyof typeof ERASE, erasure: Erasure): Promise<void> => {
+    const sendRequest = async (app: keyof typeof ERASE, erasure: Erasure): Promise<void> => {
       if (finished.has(app) || this.isClosing) return;
       try {
-        if ((await this.rpc.ask(ERASE[app], erasure, ASK_TIMEOUT_MS)).isDone) finished.add(app);
+        if ((await this.rpc.request(ERASE[app], erasure, REQUEST_TIMEOUT_MS)).isDone) finished.add(app);
       } catch (err) {
-        // At every look; whether an erasure takes too long is told by a metric.
-        this.logger.debug({ err, erasure: id, app }, 'an erasure waits');
+        // Debug only, because it repeats every second; a metric shows erasures that take too long.
+        this.logger.debug({ err, erasure: id, app }, 'an erasure is delayed, retrying');
       }
     };
     try {
-      const standIns = await this.rpc.ask(BEGIN_ERASURE, { account, kind, value }, ASK_TIMEOUT_MS);
+      const standIns = await this.rpc.request(BEGIN_ERASURE, { account, kind, value }, REQUEST_TIMEOUT_MS);
       const erasure: Erasure = { id, account, kind, value, round, ...standIns };
-      await Promise.all(OTHERS.map((app) => ask(app, erasure)));
-      await ask(EVENT_STORE, erasure);
+      await Promise.all(OTHERS.map((app) => sendRequest(app, erasure)));
+      await sendRequest(EVENT_STORE, erasure);
     } catch (err) {
-      this.logger.debug({ err, erasure: id }, 'an erasure waits');
+      this.logger.debug({ err, erasure: id }, 'an erasure is delayed, retrying');
     }
     const isWhole = finished.size === OTHERS.length + 1;
     if (!isWhole) await this.dataSource.query(NOTE, [id, round, [...finished]]);
-    else if (round < LAST_ROUND) await this.dataSource.query(NEXT_ROUND, [id, round]);
+    else if (round < lastRound) await this.dataSource.query(NEXT_ROUND, [id, round]);
     else await this.dataSource.query(COMPLETE, [id, round]);
   }
 }

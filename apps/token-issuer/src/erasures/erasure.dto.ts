@@ -9,7 +9,7 @@ const MAX_ID = 255;
 export class RequestErasureDto {
   @ApiProperty({
     type: String,
-    description: 'A journey, as clicks and pixels were given it',
+    description: 'A journey id, as sent with clicks and pixels. Send either this or `customer_id`',
     example: 'journey-81f0',
   })
   @IsOmittable()
@@ -19,7 +19,7 @@ export class RequestErasureDto {
   @ApiProperty({
     type: String,
     description:
-      'A customer, as coupon codes and references of reward links were given it. This one or the other',
+      'A customer id, as sent with coupon codes and as the reference of reward links. Send either this or `journey_id`',
   })
   @IsOmittable()
   @IsText(1, MAX_ID)
@@ -29,7 +29,7 @@ export class RequestErasureDto {
 export const PART_STATES = ['waiting', 'done'] as const;
 export type PartState = (typeof PART_STATES)[number];
 
-/** What is known of an erasure. It does not say whose. */
+/** The state of an erasure. It does not say whose data is erased. */
 @ApiSchema({ name: 'Erasure' })
 export class ErasureResource {
   @ApiProperty({ format: 'uuid', example: '7a3c1f0e-2b64-4a0e-9d0c-5f6a7b8c9d10' })
@@ -47,7 +47,7 @@ export class ErasureResource {
   @ApiProperty({
     type: 'object',
     additionalProperties: { type: 'string', enum: [...PART_STATES] },
-    description: 'How far each app is',
+    description: 'Progress of each app',
     example: Object.fromEntries(Object.keys(ERASE).map((app) => [app, 'waiting'])),
   })
   parts: Record<string, PartState>;

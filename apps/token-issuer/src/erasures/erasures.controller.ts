@@ -14,10 +14,10 @@ export class ErasuresController {
   @Post()
   @HttpCode(202)
   @ApiOperation({
-    summary: 'Takes a person out of everything that is kept for the account',
+    summary: "Erases a person's data of the account in every app",
     description:
-      'Counts stay: a journey goes on to count as one, under a name that leads nowhere, without attributes and references. ' +
-      'What comes of it later is made the same. A customer keeps the coupon code, and is a new one from then on.',
+      'Counts stay: a journey still counts as one, under a random id, without attributes and references. ' +
+      'Events of it that arrive later are treated the same. A customer keeps the coupon code, and counts as a new customer from then on.',
   })
   @ApiResponse({ status: 202, description: 'The receipt', type: ErasureResource })
   @ApiProblems('ACCOUNT_NOT_FOUND')
@@ -30,7 +30,7 @@ export class ErasuresController {
 
   @Get()
   @ApiOperation({ summary: 'The erasures of an account' })
-  @ApiPage(ErasureResource, 'The latest first')
+  @ApiPage(ErasureResource, 'Newest first')
   @ApiProblems('ACCOUNT_NOT_FOUND')
   listErasures(
     @Param('accountId', CallerIdPipe) accountId: string,
@@ -40,7 +40,7 @@ export class ErasuresController {
   }
 
   @Get(':erasureId')
-  @ApiOperation({ summary: 'How far an erasure is' })
+  @ApiOperation({ summary: 'The progress of an erasure' })
   @ApiParam({ name: 'erasureId', schema: { type: 'string', format: 'uuid' } })
   @ApiOkResponse({ description: 'The receipt', type: ErasureResource })
   @ApiProblems('ACCOUNT_NOT_FOUND', 'ERASURE_NOT_FOUND')

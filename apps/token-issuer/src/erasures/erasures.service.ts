@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { DomainError, ERASE, invalidField, isUuid, type ErasureKind } from '@perkway/domain';
-import { exactTime, Pages, type ListQuery, type Page } from '@perkway/platform';
+import { ApiError, ERASE, invalidField, isUuid, type ErasureKind } from '@perkway/domain';
+import { exactTime, KeysetPaginator, type ListQuery, type Page } from '@perkway/platform';
 import { randomUUID } from 'node:crypto';
 import { DataSource, Repository } from 'typeorm';
 import { AccountEntity } from '../accounts/account.entity.js';
 import type { ErasureResource, RequestErasureDto } from './erasure.dto.js';
 import { ErasureRunner } from './erasure-runner.js';
-import { LAST_ROUND } from './rounds.js';
+import { ROUNDS } from './rounds.js';
 
 interface Row {
   id: string;
@@ -16,33 +16,38 @@ interface Row {
   requested_at: Date;
   completed_at: Date | null;
   round: number;
+  last_round: number;
   done: string[];
   position: string;
 }
 
 const COLUMNS = `
-  id, account_id, kind, requested_at, completed_at, round, done, ${exactTime('requested_at')} as position`;
-/** The row that is there is answered too, which `do nothing` would not. */
+  id, account_id, kind, requested_at, completed_at, round, last_round, done, ${exactTime('requested_at')} as position`;
+/** A repeated request restarts a running erasure: data that arrived since may be where an app has already erased. */
 const ADD = `
   insert into erasures (id, account_id, kind, subject) values ($1, $2, $3, $4)
-  on conflict (account_id, kind, subject) where subject is not null do update set kind = excluded.kind
+  on conflict (account_id, kind, subject) where subject is not null do update
+    set round = erasures.round + 1, last_round = erasures.round + ${ROUNDS}, done = '{}', due_at = now()
   returning ${COLUMNS}`;
 
-/** What personal data an account wants gone, and how far that is. */
+/** Stores the erasure requests of accounts and their progress. */
 @Injectable()
 export class ErasuresService {
   constructor(
     private readonly dataSource: DataSource,
     @InjectRepository(AccountEntity) private readonly accounts: Repository<AccountEntity>,
-    private readonly pages: Pages,
+    private readonly pages: KeysetPaginator,
     private readonly runner: ErasureRunner,
   ) {}
 
-  /** One that is under way already is answered by its own receipt. @throws DomainError VALIDATION_FAILED, ACCOUNT_NOT_FOUND */
+  /**
+   * Starts an erasure; a running one for the same subject starts again and keeps its receipt.
+   * @throws ApiError VALIDATION_FAILED, ACCOUNT_NOT_FOUND
+   */
   async request(account: string, { journey_id, customer_id }: RequestErasureDto): Promise<ErasureResource> {
     const [journey, customer] = [journey_id ?? undefined, customer_id ?? undefined];
     if ((journey === undefined) === (customer === undefined))
-      throw invalidField('journey_id', 'is needed, or customer_id, and not both');
+      throw invalidField('journey_id', 'is required unless `customer_id` is given; send exactly one of them');
     await this.requireAccount(account);
     const kind: ErasureKind = journey === undefined ? 'customer_id' : 'journey_id';
     const [row] = await this.dataSource.query<Row[]>(ADD, [randomUUID(), account, kind, journey ?? customer]);
@@ -50,9 +55,9 @@ export class ErasuresService {
     return toResource(row!);
   }
 
-  /** The latest first. @throws DomainError ACCOUNT_NOT_FOUND, VALIDATION_FAILED */
+  /** Lists erasures, newest first. @throws ApiError ACCOUNT_NOT_FOUND, VALIDATION_FAILED */
   async list(account: string, query: ListQuery): Promise<Page<ErasureResource>> {
-    const page = this.pages.ask<[time: string, id: string]>({ name: 'erasures' }, query, account);
+    const page = this.pages.request<[time: string, id: string]>({ name: 'erasures' }, query, account);
     await this.requireAccount(account);
     const rows = await this.dataSource.query<Row[]>(
       `select ${COLUMNS} from erasures
@@ -60,10 +65,10 @@ export class ErasuresService {
        order by requested_at desc, id desc limit $4`,
       [account, page.after?.[0] ?? null, page.after?.[1] ?? null, page.rows],
     );
-    return page.answer(rows, ({ position, id }) => [position, id], toResource);
+    return page.respond(rows, ({ position, id }) => [position, id], toResource);
   }
 
-  /** @throws DomainError ACCOUNT_NOT_FOUND, ERASURE_NOT_FOUND */
+  /** @throws ApiError ACCOUNT_NOT_FOUND, ERASURE_NOT_FOUND */
   async get(account: string, id: string): Promise<ErasureResource> {
     await this.requireAccount(account);
     const [row] = isUuid(id)
@@ -72,12 +77,12 @@ export class ErasuresService {
           [id, account],
         )
       : [];
-    if (!row) throw new DomainError('ERASURE_NOT_FOUND');
+    if (!row) throw new ApiError('ERASURE_NOT_FOUND');
     return toResource(row);
   }
 
   private async requireAccount(id: string): Promise<void> {
-    if (!(await this.accounts.existsBy({ id }))) throw new DomainError('ACCOUNT_NOT_FOUND');
+    if (!(await this.accounts.existsBy({ id }))) throw new ApiError('ACCOUNT_NOT_FOUND');
   }
 }
 
@@ -88,6 +93,7 @@ const toResource = ({
   requested_at,
   completed_at,
   round,
+  last_round: lastRound,
   done,
 }: Row): ErasureResource => ({
   id,
@@ -99,7 +105,7 @@ const toResource = ({
   parts: Object.fromEntries(
     Object.keys(ERASE).map((app) => [
       app,
-      completed_at || (round === LAST_ROUND && done.includes(app)) ? 'done' : 'waiting',
+      completed_at || (round === lastRound && done.includes(app)) ? 'done' : 'waiting',
     ]),
   ),
 });

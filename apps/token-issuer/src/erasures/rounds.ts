@@ -1,4 +1,4 @@
-/** What was on its way while everything was gone through is found the next time. */
-export const LAST_ROUND = 2;
-/** After this time nothing is on its way but what waits in an outbox, and is caught where it arrives. */
+/** The second round catches data that was in transit during the first. */
+export const ROUNDS = 2;
+/** By then, nothing is in transit except in outboxes, and events from those are handled where they arrive. */
 export const BETWEEN_ROUNDS = '5 seconds';

@@ -12,14 +12,14 @@ export class CreateApiKeyDto {
   @ApiProperty({
     enum: ROLES,
     description:
-      'USER: for servers of the account. ADMIN: management calls too. JOURNEY: for its web site, in browsers; may call the customer journey of Boost and the reads of perks alone',
+      "USER: for the account's servers. ADMIN: also for the management API. JOURNEY: for browsers on the account's web sites; may only call the customer journey of Boost and read perks",
     example: 'USER',
   })
   @IsIn(ROLES)
   role: Role;
 
   @ApiProperty({
-    description: 'To recognise the key in the list',
+    description: 'To recognize the key in the list',
     example: EXAMPLE_NAME,
   })
   @IsOmittable()
@@ -29,7 +29,7 @@ export class CreateApiKeyDto {
   @ApiProperty({
     type: String,
     pattern: API_KEY_PATTERN,
-    description: 'An existing key to import; case does not matter. Made here, if left out',
+    description: 'An existing key to import; case does not matter. If omitted, a key is generated',
     example: 'demo-ostervale-bank-user-key-0001',
   })
   @IsOmittable()
@@ -53,7 +53,8 @@ export class ApiKeyResource {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'The end of the key, to recognise it by; null for keys from before it was kept',
+    description:
+      'The last characters of the key, to recognize it; null for keys created before these were stored',
     example: 'xe43',
   })
   last4: string | null;
@@ -65,7 +66,7 @@ export class ApiKeyResource {
     type: String,
     nullable: true,
     format: 'date-time',
-    description: 'To the minute, and known seconds after the use; null if it was never used',
+    description: 'Time of the last use, to the minute and with a delay of seconds; null if never used',
     example: '2026-11-20T16:02:00.000Z',
   })
   last_used_at: string | null;
@@ -83,7 +84,7 @@ export class ApiKeyResource {
 @ApiSchema({ name: 'CreatedApiKey' })
 export class CreatedApiKey extends ApiKeyResource {
   @ApiProperty({
-    description: 'Shown this once: only a keyed hash of it is stored',
+    description: 'Shown only once: only a keyed hash of it is stored',
     example: 'pk_mfrggzdfmztwq2lknnwg23tpobyxe43u',
   })
   key: string;

@@ -1,7 +1,7 @@
 import type { Role } from '@perkway/domain';
 import { Column, CreateDateColumn, Entity, PrimaryColumn } from 'typeorm';
 
-/** Stays when the key is revoked, to tell that there was such a key. */
+/** The row stays after the key is revoked, as a record. */
 @Entity('api_keys')
 export class ApiKeyEntity {
   @PrimaryColumn('uuid')
@@ -12,10 +12,10 @@ export class ApiKeyEntity {
   role: Role;
   @Column('text', { nullable: true })
   name: string | null;
-  /** Keyed, over the folded key; unique among the valid ones. */
+  /** Keyed hash of the lower-case key; unique among valid keys. */
   @Column('text')
   hash: string;
-  /** The end of the key as it was given; null for keys that are older than this column. */
+  /** The last characters of the key as given; null for keys older than this column. */
   @Column('text', { nullable: true })
   last4: string | null;
   @CreateDateColumn({ type: 'timestamptz' })
@@ -25,16 +25,16 @@ export class ApiKeyEntity {
   /** To the minute. */
   @Column('timestamptz', { nullable: true })
   last_used_at: Date | null;
-  /** Whether the console made it for a session or a job of its own: none of the keys that an account has. */
+  /** Whether the key belongs to a session or job of the console, and is hidden from the account's keys. */
   @Column('boolean', { default: false })
   is_console: boolean;
-  /** Of a key of the console: until when it is valid. */
+  /** Expiry of a console key. */
   @Column('timestamptz', { nullable: true })
   expires_at: Date | null;
-  /** Of a key of the console: with which key somebody signed in. */
+  /** The API key that signed in, for a console key. */
   @Column('uuid', { nullable: true })
   parent_id: string | null;
-  /** Of a key of the console: which person of the account signed in. */
+  /** The person who signed in, for a console key; the person who made it in the console, for any other key. */
   @Column('text', { nullable: true })
   person_email: string | null;
 }

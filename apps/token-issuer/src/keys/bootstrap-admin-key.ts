@@ -9,10 +9,13 @@ import { AccountEntity } from '../accounts/account.entity.js';
 import type { TokenIssuerEnv } from '../env.js';
 import { ApiKeyEntity } from './api-key.entity.js';
 
-/** The account of those who run the platform. */
+/** The account of the platform's operators. */
 const PLATFORM = { id: 'platform', name: 'Platform' };
 
-/** Stores the first ADMIN key, while there has never been one. A revoked one counts, so it cannot come back this way. */
+/**
+ * Stores the first ADMIN key if no ADMIN key has ever existed. Revoked keys count too, so a revoked key cannot come
+ * back this way.
+ */
 @Injectable()
 export class BootstrapAdminKey implements OnApplicationBootstrap {
   constructor(
@@ -28,7 +31,9 @@ export class BootstrapAdminKey implements OnApplicationBootstrap {
     if (this.database.hasBeenCurrent) return this.store(key);
     this.database.whenCurrent
       .then(() => this.store(key))
-      .catch((err: unknown) => this.logger.error({ err }, 'the first ADMIN key was not stored, start again'));
+      .catch((err: unknown) =>
+        this.logger.error({ err }, 'could not store the first ADMIN key, restart the app'),
+      );
   }
 
   private async store(key: string) {

@@ -6,7 +6,7 @@ import { ApiKeyEntity } from './api-key.entity.js';
 import { keyResolver } from './key-resolver.js';
 import { keyUseRecorder } from './key-use-recorder.js';
 
-/** The owner of the keys asks nobody else about them, and tells nobody else of their uses. */
+/** Lets the owner of the keys resolve keys and record their uses directly, instead of over NATS. */
 @Global()
 @Module({
   imports: [TypeOrmModule.forFeature([ApiKeyEntity])],

@@ -2,7 +2,7 @@ import type { KeyResolver } from '@perkway/auth';
 import { Any, IsNull, Raw, type Repository } from 'typeorm';
 import type { ApiKeyEntity } from './api-key.entity.js';
 
-/** Whose keys these are, by hash; what is unknown or revoked is absent. */
+/** Resolves key hashes; unknown and revoked keys are absent from the result. */
 export const keyResolver =
   (keys: Repository<ApiKeyEntity>): KeyResolver =>
   async (hashes) => {

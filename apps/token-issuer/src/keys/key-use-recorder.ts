@@ -2,7 +2,7 @@ import type { KeyUseRecorder } from '@perkway/auth';
 import { isUuid } from '@perkway/domain';
 import type { DataSource } from 'typeorm';
 
-/** Locked in one order, so that the reports of two apps wait for each other and not in a circle. */
+/** Locks rows in a fixed order, so that the reports of two apps cannot deadlock. */
 const RECORD = `
   with used as (
     select id, to_timestamp(minute * 60) as at from unnest($1::uuid[], $2::bigint[]) as u(id, minute)
@@ -14,7 +14,7 @@ const RECORD = `
   )
   update api_keys k set last_used_at = news.at from news where k.id = news.id`;
 
-/** Writes a key at most once a minute, however many apps tell of it. */
+/** Records the use of a key at most once a minute, however many apps report it. */
 export const keyUseRecorder =
   (dataSource: DataSource): KeyUseRecorder =>
   async ({ minutes }) => {

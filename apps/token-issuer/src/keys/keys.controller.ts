@@ -4,7 +4,7 @@ import { ApiOperation, ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { KEY_RESOLVER, KEY_USE_RECORDER, Roles, type KeyResolver, type KeyUseRecorder } from '@perkway/auth';
 import {
   ADD_ACCOUNT_KEY,
-  DomainError,
+  ApiError,
   LIST_ACCOUNT_KEYS,
   REPORT_KEY_USES,
   RESOLVE_KEYS,
@@ -15,7 +15,7 @@ import {
   type LookupRequest,
   type ResolvedKey,
 } from '@perkway/domain';
-import { Answers, ApiProblems, CallerIdPipe } from '@perkway/platform';
+import { RpcHandler, ApiProblems, CallerIdPipe } from '@perkway/platform';
 import { ApiKeyResource, CreateApiKeyDto, CreatedApiKey } from './api-key.dto.js';
 import { KeysService } from './keys.service.js';
 
@@ -32,9 +32,9 @@ export class KeysController {
   @Post()
   @Header('Cache-Control', 'no-store')
   @ApiOperation({
-    summary: 'Makes a key for the account, or imports an existing one',
+    summary: 'Creates a key for the account, or imports an existing one',
   })
-  @ApiResponse({ status: 201, description: 'The key, which is shown this once', type: CreatedApiKey })
+  @ApiResponse({ status: 201, description: 'The key, which is shown only once', type: CreatedApiKey })
   @ApiProblems('ACCOUNT_NOT_FOUND', 'KEY_EXISTS')
   createApiKey(
     @Param('accountId', CallerIdPipe) accountId: string,
@@ -45,7 +45,7 @@ export class KeysController {
 
   @Get()
   @ApiOperation({
-    summary: 'The keys of the account, revoked ones too, without the keys themselves',
+    summary: 'The keys of the account, including revoked ones, without the keys themselves',
   })
   @ApiResponse({ status: 200, description: 'Oldest first', type: [ApiKeyResource] })
   @ApiProblems('ACCOUNT_NOT_FOUND')
@@ -57,7 +57,7 @@ export class KeysController {
   @HttpCode(204)
   @ApiParam({ name: 'keyId', format: 'uuid', example: '0b6f0d0c-6d3e-4c55-9d5f-2f4b8d5b8f11' })
   @ApiOperation({
-    summary: 'Revokes a key; refused everywhere within 5 seconds',
+    summary: 'Revokes a key; it is rejected everywhere within 5 seconds',
   })
   @ApiResponse({ status: 204, description: 'The key is revoked' })
   @ApiProblems('ACCOUNT_NOT_FOUND', 'KEY_NOT_FOUND')
@@ -68,34 +68,37 @@ export class KeysController {
     await this.keys.revoke(accountId, keyId);
   }
 
-  @Answers(LIST_ACCOUNT_KEYS)
+  @RpcHandler(LIST_ACCOUNT_KEYS)
   async listAccountKeys(@Payload() { account }: { account: string }): Promise<{ keys: AccountKey[] }> {
     return { keys: await this.keys.list(account) };
   }
 
-  @Answers(ADD_ACCOUNT_KEY)
-  async addAccountKey(@Payload() request: AddAccountKey): Promise<{ key: AccountKey }> {
-    return { key: await this.keys.add(request) };
+  @RpcHandler(ADD_ACCOUNT_KEY)
+  async addAccountKey(
+    @Payload() request: AddAccountKey,
+  ): Promise<{ key: AccountKey } | { error: 'FORBIDDEN' }> {
+    const key = await this.keys.add(request);
+    return key ? { key } : { error: 'FORBIDDEN' };
   }
 
-  @Answers(REVOKE_ACCOUNT_KEY)
+  @RpcHandler(REVOKE_ACCOUNT_KEY)
   async revokeAccountKey(
     @Payload() { account, keyId }: { account: string; keyId: string },
   ): Promise<{ key: AccountKey } | { error: 'KEY_NOT_FOUND' }> {
     try {
       return { key: await this.keys.revoke(account, keyId) };
     } catch (error) {
-      if (error instanceof DomainError && error.code === 'KEY_NOT_FOUND') return { error: error.code };
+      if (error instanceof ApiError && error.code === 'KEY_NOT_FOUND') return { error: error.code };
       throw error;
     }
   }
 
-  @Answers(RESOLVE_KEYS)
+  @RpcHandler(RESOLVE_KEYS)
   resolveKeys(@Payload() { ids }: LookupRequest): Promise<Record<string, ResolvedKey>> {
     return this.resolve(ids);
   }
 
-  @Answers(REPORT_KEY_USES)
+  @RpcHandler(REPORT_KEY_USES)
   async reportKeyUses(@Payload() uses: KeyUses): Promise<object> {
     await this.record(uses);
     return {};

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { generateApiKey, hashApiKey, KeyStore } from '@perkway/auth';
-import { DomainError, isUuid, type AddAccountKey } from '@perkway/domain';
+import { ApiError, isUuid, unavailable, type AddAccountKey } from '@perkway/domain';
 import { ENV } from '@perkway/platform';
 import { randomUUID } from 'node:crypto';
 import { IsNull, Repository } from 'typeorm';
@@ -42,10 +42,10 @@ export class KeysService {
   ) {}
 
   /**
-   * Makes a key, or imports a given one, which is then known by its keyed hash alone.
+   * Creates a key or imports a given one. Only its keyed hash is stored.
    *
    * @throws ACCOUNT_NOT_FOUND
-   * @throws KEY_EXISTS when a valid key differs from this one at most by case, whatever account it belongs to
+   * @throws KEY_EXISTS if a valid key of any account equals this one, ignoring case
    */
   async create(account: string, { role, name, key: imported }: CreateApiKeyDto): Promise<CreatedApiKey> {
     await this.requireAccount(account);
@@ -65,15 +65,15 @@ export class KeysService {
     try {
       await this.keys.insert(row);
     } catch (error) {
-      if ((error as { code?: string }).code === UNIQUE_VIOLATION) throw new DomainError('KEY_EXISTS');
+      if ((error as { code?: string }).code === UNIQUE_VIOLATION) throw new ApiError('KEY_EXISTS');
       throw error;
     }
-    // It may have been tried before, and be known here as no key.
+    // The key may be cached here as unknown from an earlier attempt.
     this.store.invalidate(hash);
     return { ...toResource(row), key };
   }
 
-  /** The keys of an account, revoked ones too, oldest first. */
+  /** Returns the keys of an account, including revoked ones, oldest first. */
   async list(account: string): Promise<ApiKeyResource[]> {
     await this.requireAccount(account);
     const keys = await this.keys.find({
@@ -84,7 +84,7 @@ export class KeysService {
   }
 
   /**
-   * Revokes a key, and with it the sessions of the console that it opened: at once here, within 5 s in every app.
+   * Revokes a key and the console sessions that it opened: at once here, within 5 s in every app.
    *
    * @throws ACCOUNT_NOT_FOUND, KEY_NOT_FOUND
    */
@@ -92,28 +92,25 @@ export class KeysService {
     await this.requireAccount(account);
     const valid = { id: keyId, account_id: account, revoked_at: IsNull(), is_console: false };
     const key = isUuid(keyId) ? await this.keys.findOneBy(valid) : null;
-    // Of two that revoke it at the same moment one finds it gone.
+    // Of two concurrent revocations, only one succeeds.
     if (!key || !(await this.keys.update(valid, { revoked_at: () => 'now()' })).affected)
-      throw new DomainError('KEY_NOT_FOUND');
+      throw new ApiError('KEY_NOT_FOUND');
     this.store.invalidate(key.hash);
     await this.consoleKeys.revokeFor({ parent_id: keyId });
     return toResource({ ...key, revoked_at: new Date() });
   }
 
-  /** Adds a key of which only the hash is told; the same again answers the same. */
-  async add({ account, id, hash, last4, role, name }: AddAccountKey): Promise<ApiKeyResource> {
-    await this.requireAccount(account);
-    await this.keys
-      .createQueryBuilder()
-      .insert()
-      .values({ id, account_id: account, role, name, hash, last4 })
-      .orIgnore()
-      .execute();
+  /** Adds a key by its hash alone, for a console session. Idempotent. Returns undefined if the session may not make it. */
+  async add(request: AddAccountKey): Promise<ApiKeyResource | undefined> {
+    const { account, id, hash } = request;
+    // A console of the earlier release does not send it, and would show a key that was not stored.
+    if (!request.consoleKeyId) throw unavailable('The console');
+    if (!(await this.consoleKeys.addFor(request))) return undefined;
     this.store.invalidate(hash);
     return toResource(await this.keys.findOneByOrFail({ id, account_id: account }));
   }
 
   private async requireAccount(account: string): Promise<void> {
-    if (!(await this.accounts.existsBy({ id: account }))) throw new DomainError('ACCOUNT_NOT_FOUND');
+    if (!(await this.accounts.existsBy({ id: account }))) throw new ApiError('ACCOUNT_NOT_FOUND');
   }
 }

@@ -13,7 +13,7 @@ export class CreateAccounts1767225600000 implements MigrationInterface {
         created_at timestamptz not null default now(),
         updated_at timestamptz not null default now()
       )`);
-    // "hash" is hex of HMAC-SHA-256 over the folded key; the key itself is stored nowhere.
+    // "hash" is the hex of an HMAC-SHA-256 over the lower-case key; the key itself is not stored.
     await runner.query(`
       create table api_keys (
         id uuid primary key,
@@ -24,7 +24,7 @@ export class CreateAccounts1767225600000 implements MigrationInterface {
         created_at timestamptz not null default now(),
         revoked_at timestamptz
       )`);
-    // A revoked key may be imported again, on purpose, as a new one.
+    // Partial on purpose: a revoked key may be imported again as a new one.
     await runner.query('create unique index api_keys_valid_hash on api_keys (hash) where revoked_at is null');
     await runner.query('create index api_keys_account on api_keys (account_id, created_at)');
     await runner.query(`create index api_keys_admin on api_keys (role) where role = 'ADMIN'`);

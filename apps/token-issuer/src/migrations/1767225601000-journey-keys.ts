@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** A third kind of key, for browsers. */
+/** Adds the role JOURNEY, for keys in browsers. */
 export class JourneyKeys1767225601000 implements MigrationInterface {
   readonly name = 'JourneyKeys1767225601000';
 

@@ -4,7 +4,7 @@ export class PeopleAndUsesOfKeys1767225700000 implements MigrationInterface {
   readonly name = 'PeopleAndUsesOfKeys1767225700000';
 
   async up(runner: QueryRunner): Promise<void> {
-    // "last4" is the end of the key, to recognise it by; of older keys nobody knows it.
+    // "last4" is the end of the key, to recognize it; unknown for older keys.
     await runner.query('alter table api_keys add last4 text, add last_used_at timestamptz');
     await runner.query(`
       create table people (

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Keys that stand behind the sessions and jobs of the console. */
+/** Adds the keys behind the console's sessions and jobs. */
 export class ConsoleKeys1767225800000 implements MigrationInterface {
   readonly name = 'ConsoleKeys1767225800000';
 

@@ -20,7 +20,7 @@ export class Erasures1767225900000 implements MigrationInterface {
         due_at timestamptz not null default now(),
         check ((subject is null) = (completed_at is not null))
       )`);
-    // One that is asked for again while it is under way is the same.
+    // At most one running erasure per subject.
     await runner.query(
       'create unique index erasures_open on erasures (account_id, kind, subject) where subject is not null',
     );

@@ -3,7 +3,9 @@ import { CreateAccounts1767225600000 } from './1767225600000-create-accounts.js'
 import { JourneyKeys1767225601000 } from './1767225601000-journey-keys.js';
 import { ConsoleKeys1767225800000 } from './1767225800000-console-keys.js';
 import { PeopleAndUsesOfKeys1767225700000 } from './1767225700000-people-and-uses-of-keys.js';
+import { ErasuresAskedAgain1767226050000 } from './1767226050000-erasures-asked-again.js';
 import { Erasures1767225900000 } from './1767225900000-erasures.js';
+import { IndexOrigins1767226070000 } from './1767226070000-index-origins.js';
 
 export const migrations: MigrationClass[] = [
   CreateAccounts1767225600000,
@@ -11,4 +13,6 @@ export const migrations: MigrationClass[] = [
   PeopleAndUsesOfKeys1767225700000,
   ConsoleKeys1767225800000,
   Erasures1767225900000,
+  ErasuresAskedAgain1767226050000,
+  IndexOrigins1767226070000,
 ];

@@ -1,6 +1,6 @@
 /**
- * An address as it is compared, without case. A letter beyond ASCII whose small form is ASCII (the Kelvin sign becomes `k`)
- * stays as it is: that is another address, and may be another's.
+ * Lower-cases an address for comparison. A non-ASCII letter whose lower-case form is ASCII (the Kelvin sign becomes
+ * `k`) is kept, because that is a different address and may belong to somebody else.
  */
 export const foldEmail = (email: string): string =>
   Array.from(email, (letter) => {

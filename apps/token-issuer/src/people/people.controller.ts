@@ -6,7 +6,7 @@ import { PeopleService } from './people.service.js';
 import { PersonResource, PutPersonDto } from './person.dto.js';
 
 const ApiEmail = () =>
-  ApiParam({ name: 'email', description: 'In any case', schema: { type: 'string', format: 'email' } });
+  ApiParam({ name: 'email', description: 'Case-insensitive', schema: { type: 'string', format: 'email' } });
 
 @ApiTags('Management')
 @Roles('ADMIN')
@@ -15,9 +15,9 @@ export class PeopleController {
   constructor(private readonly people: PeopleService) {}
 
   @Get()
-  @ApiOperation({ summary: 'Who may sign in for the account' })
+  @ApiOperation({ summary: 'People who may sign in for the account' })
   @ApiSearch('the address')
-  @ApiPage(PersonResource, 'By address')
+  @ApiPage(PersonResource, 'Sorted by address')
   @ApiProblems('ACCOUNT_NOT_FOUND')
   listPeople(
     @Param('accountId', CallerIdPipe) accountId: string,
@@ -39,7 +39,10 @@ export class PeopleController {
   }
 
   @Put(':email')
-  @ApiOperation({ summary: 'Lets a person sign in for the account, or gives one another role' })
+  @ApiOperation({
+    summary: "Lets a person sign in for the account, or changes the person's role",
+    description: 'Setting the role USER revokes the ADMIN keys that the person made in the console.',
+  })
   @ApiEmail()
   @ApiOkResponse({ description: 'The person', type: PersonResource })
   @ApiProblems('ACCOUNT_NOT_FOUND')
@@ -53,9 +56,13 @@ export class PeopleController {
 
   @Delete(':email')
   @HttpCode(204)
-  @ApiOperation({ summary: 'Takes a person from the account' })
+  @ApiOperation({
+    summary: 'Removes a person from the account',
+    description:
+      "Within 5 seconds, the person's sessions end, and the USER and ADMIN keys that the person made for the account under Integration in the console are revoked. A repeated call completes an interrupted one.",
+  })
   @ApiEmail()
-  @ApiResponse({ status: 204, description: 'The person is none of the account any more' })
+  @ApiResponse({ status: 204, description: 'The person no longer belongs to the account' })
   @ApiProblems('ACCOUNT_NOT_FOUND', 'PERSON_NOT_FOUND')
   deletePerson(
     @Param('accountId', CallerIdPipe) accountId: string,

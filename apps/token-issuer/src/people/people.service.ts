@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { DomainError, invalidField } from '@perkway/domain';
-import { Conditions, Pages, searchOf, type ListQuery, type Page } from '@perkway/platform';
+import { ApiError, invalidField } from '@perkway/domain';
+import { Conditions, KeysetPaginator, searchOf, type ListQuery, type Page } from '@perkway/platform';
 import { isEmail } from 'class-validator';
 import { DataSource, Not, Repository } from 'typeorm';
 import { AccountEntity } from '../accounts/account.entity.js';
@@ -12,20 +12,20 @@ import { PersonEntity, type PersonRole } from './person.entity.js';
 
 const toResource = ({ email, role }: PersonEntity): PersonResource => ({ email, role });
 
-/** The people of accounts. Their addresses are compared without case, and kept in lower case. */
+/** Manages the people of accounts. Addresses are case-insensitive and stored in lower case. */
 @Injectable()
 export class PeopleService {
   constructor(
     private readonly dataSource: DataSource,
     @InjectRepository(PersonEntity) private readonly people: Repository<PersonEntity>,
     @InjectRepository(AccountEntity) private readonly accounts: Repository<AccountEntity>,
-    private readonly pages: Pages,
+    private readonly pages: KeysetPaginator,
     private readonly consoleKeys: ConsoleKeysService,
   ) {}
 
-  /** By address. @throws DomainError ACCOUNT_NOT_FOUND, VALIDATION_FAILED */
+  /** Returns a page sorted by address. @throws ApiError ACCOUNT_NOT_FOUND, VALIDATION_FAILED */
   async list(account: string, query: ListQuery): Promise<Page<PersonResource>> {
-    const page = this.pages.ask<[email: string]>({ name: 'people' }, query, account);
+    const page = this.pages.request<[email: string]>({ name: 'people' }, query, account);
     const where = new Conditions().and`account_id = ${account}`.search(searchOf(query), 'email');
     if (page.after) where.and`email > ${page.after[0]}`;
     await this.requireAccount(account);
@@ -33,38 +33,44 @@ export class PeopleService {
       `select email, role from people where ${where} order by email limit ${where.bind(page.rows)}`,
       where.parameters,
     );
-    return page.answer(rows, ({ email }) => [email], toResource);
+    return page.respond(rows, ({ email }) => [email], toResource);
   }
 
-  /** @throws DomainError ACCOUNT_NOT_FOUND, PERSON_NOT_FOUND */
+  /** @throws ApiError ACCOUNT_NOT_FOUND, PERSON_NOT_FOUND */
   async get(account: string, email: string): Promise<PersonResource> {
     await this.requireAccount(account);
     const person = isEmail(email)
       ? await this.people.findOneBy({ account_id: account, email: foldEmail(email) })
       : null;
-    if (!person) throw new DomainError('PERSON_NOT_FOUND');
+    if (!person) throw new ApiError('PERSON_NOT_FOUND');
     return toResource(person);
   }
 
-  /** @throws DomainError VALIDATION_FAILED for what is no address, ACCOUNT_NOT_FOUND */
+  /** @throws ApiError VALIDATION_FAILED for an invalid address, ACCOUNT_NOT_FOUND */
   async put(account: string, email: string, role: PersonRole): Promise<PersonResource> {
     if (!isEmail(email)) throw invalidField('email', 'must be an e-mail address');
     await this.requireAccount(account);
     const person = { account_id: account, email: foldEmail(email), role };
     await this.people.upsert({ ...person, updated_at: () => 'now()' }, ['account_id', 'email']);
     await this.consoleKeys.revokeFor({ account_id: account, person_email: person.email, role: Not(role) });
+    if (role === 'USER') await this.consoleKeys.revokeMadeBy(account, person.email, ['ADMIN']);
     return { email: person.email, role };
   }
 
-  /** @throws DomainError ACCOUNT_NOT_FOUND, PERSON_NOT_FOUND */
+  /** @throws ApiError ACCOUNT_NOT_FOUND, PERSON_NOT_FOUND */
   async delete(account: string, email: string): Promise<void> {
     await this.requireAccount(account);
-    const known = isEmail(email) && { account_id: account, email: foldEmail(email) };
-    if (!known || !(await this.people.delete(known)).affected) throw new DomainError('PERSON_NOT_FOUND');
+    if (!isEmail(email)) throw new ApiError('PERSON_NOT_FOUND');
+    const known = { account_id: account, email: foldEmail(email) };
+    const { affected } = await this.people.delete(known);
+    // Also for a person who is already gone, so that a retry completes a removal that a crash interrupted.
     await this.consoleKeys.revokeFor({ account_id: account, person_email: known.email });
+    // A JOURNEY key is public, so the person knows no more of it than anybody.
+    await this.consoleKeys.revokeMadeBy(account, known.email, ['USER', 'ADMIN']);
+    if (!affected) throw new ApiError('PERSON_NOT_FOUND');
   }
 
   private async requireAccount(id: string): Promise<void> {
-    if (!(await this.accounts.existsBy({ id }))) throw new DomainError('ACCOUNT_NOT_FOUND');
+    if (!(await this.accounts.existsBy({ id }))) throw new ApiError('ACCOUNT_NOT_FOUND');
   }
 }

@@ -2,7 +2,7 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 export type PersonRole = 'USER' | 'ADMIN';
 
-/** Somebody who may sign in for an account. */
+/** A person who may sign in for an account. */
 @Entity('people')
 export class PersonEntity {
   @PrimaryColumn('text')

@@ -9,11 +9,11 @@ class ServerTime {
   epoch_timestamp: number;
 }
 
-/** Specification section 2, "Analytics token response". */
+/** The "Analytics token response" of specification section 2. */
 @ApiSchema({ name: 'CubeToken' })
 export class CubeToken {
   @ApiProperty({
-    description: 'To be sent raw in `Authorization` to the query host, without `Bearer`',
+    description: 'Send it raw in the `Authorization` header to the query host, without `Bearer`',
     example: 'eyJhbGciOiJFUzI1NiIsImtpZCI6ImsxIn0.eyJzdWIiOiJvc3RlcnZhbGUtYmFuayJ9.c2lnbmF0dXJl',
   })
   token: string;
@@ -21,7 +21,7 @@ export class CubeToken {
   @ApiProperty({ description: 'Expiry in epoch milliseconds', type: 'integer', example: 1793871300000 })
   expiration: number;
 
-  @ApiProperty({ description: "The server's clock when the token was made", type: ServerTime })
+  @ApiProperty({ description: 'The server time at which the token was issued', type: ServerTime })
   serverTime: ServerTime;
 }
 

@@ -11,7 +11,7 @@ const jwk = (more: object = {}) => ({
 const parse = (...keys: unknown[]) => parseTokenKeys(JSON.stringify(keys));
 
 describe('ANALYTICS_TOKEN_KEYS', () => {
-  it('holds private keys, of which only the public half is published', () => {
+  it('holds private keys, and only their public halves are published', () => {
     const given = jwk({ alg: 'ES256', use: 'sig', key_ops: ['sign'], use_from: 5 });
     const [key] = parse(given);
     expect(key).toMatchObject({ kid: 'k1', useFrom: 5 });
@@ -26,7 +26,7 @@ describe('ANALYTICS_TOKEN_KEYS', () => {
     });
   });
 
-  it('signs with the key whose use_from passed last, the first of equals', () => {
+  it('signs with the latest key whose use_from has passed, or the first of equals', () => {
     const keys = parse(
       jwk({ kid: 'future', use_from: 2_000 }),
       jwk({ kid: 'past', use_from: 1_000 }),
@@ -40,10 +40,10 @@ describe('ANALYTICS_TOKEN_KEYS', () => {
 
   const halves = [jwk(), jwk()] as const;
   it.each<[string, string]>([
-    ['no JSON', 'se1cret-se1cret'],
-    ['no array', JSON.stringify(jwk({ d: 'se1cret' }))],
+    ['invalid JSON', 'se1cret-se1cret'],
+    ['an object instead of an array', JSON.stringify(jwk({ d: 'se1cret' }))],
     ['an empty array', '[]'],
-    ['no object', '["se1cret"]'],
+    ['an entry that is not an object', '["se1cret"]'],
     ['null', '[null]'],
     ['no kid', JSON.stringify([jwk({ kid: undefined })])],
     ['a long kid', JSON.stringify([jwk({ kid: 'se1cret'.repeat(10) })])],
@@ -52,12 +52,12 @@ describe('ANALYTICS_TOKEN_KEYS', () => {
     ['another curve', JSON.stringify([jwk({ crv: 'P-384' })])],
     ['only the public half', JSON.stringify([jwk({ d: undefined })])],
     ['no public half', JSON.stringify([jwk({ x: undefined })])],
-    ['a private half that is no number', JSON.stringify([jwk({ d: 'se1cret' })])],
+    ['a private half that is not a number', JSON.stringify([jwk({ d: 'se1cret' })])],
     ['halves of two keys', JSON.stringify([{ ...halves[0], d: halves[1].d }])],
     ['use_from as text', JSON.stringify([jwk({ use_from: '5' })])],
     ['use_from in milliseconds', JSON.stringify([jwk({ use_from: 1_700_000_000_000 })])],
-    ['only keys of the future', JSON.stringify([jwk({ use_from: 9_999_999_999 })])],
-  ])('is refused with %s, in one sentence without any part of a key', (_, text) => {
+    ['only future keys', JSON.stringify([jwk({ use_from: 9_999_999_999 })])],
+  ])('rejects %s in one sentence without any part of a key', (_, text) => {
     const environment = {
       PORT: '1',
       NATS_URL: 'nats://127.0.0.1',
@@ -73,7 +73,7 @@ describe('ANALYTICS_TOKEN_KEYS', () => {
     } catch (error) {
       ({ message } = error as Error);
     }
-    expect(message).toMatch(/^Wrong environment: ANALYTICS_TOKEN_KEYS is wrong \(must [^\n]+\)\.$/);
+    expect(message).toMatch(/^Invalid environment: ANALYTICS_TOKEN_KEYS is invalid \(must [^\n]+\)\.$/);
     expect(message).not.toContain('se1cret');
     for (const { x, y, d } of halves) for (const part of [x!, y!, d!]) expect(message).not.toContain(part);
   });
@@ -97,9 +97,9 @@ describe('the environment of token-issuer', () => {
     });
   });
 
-  it('refuses a malformed BOOTSTRAP_ADMIN_KEY without repeating it', () => {
+  it('rejects a malformed BOOTSTRAP_ADMIN_KEY without repeating it', () => {
     expect(() => loadEnv(envSpec, { ...complete, BOOTSTRAP_ADMIN_KEY: 'se1cret' })).toThrow(
-      'Wrong environment: BOOTSTRAP_ADMIN_KEY is wrong (must have 16 to 128 characters of A-Z a-z 0-9 _ -).',
+      'Invalid environment: BOOTSTRAP_ADMIN_KEY is invalid (must have 16 to 128 characters of A-Z a-z 0-9 _ -).',
     );
   });
 });

@@ -10,32 +10,32 @@ import type { PublicJwk } from '@perkway/domain';
 
 export interface TokenKey {
   kid: string;
-  /** Epoch seconds from which on the key may sign; 0 for "always". */
+  /** Epoch seconds from which the key may sign; 0 means always. */
   useFrom: number;
   privateKey: KeyObject;
   publicJwk: PublicJwk;
 }
 
 const KID = /^[A-Za-z0-9._-]{1,64}$/;
-/** From here on a number is milliseconds, written by mistake. */
+/** Larger values are milliseconds, given by mistake. */
 const MILLISECONDS = 1e11;
 
 /**
- * Reads ANALYTICS_TOKEN_KEYS: a JSON array of private EC P-256 JWKs (RFC 7517), each with a `kid` and optionally
- * `use_from` in epoch seconds. An error names the position of the key and no part of it.
+ * Parses ANALYTICS_TOKEN_KEYS: a JSON array of private EC P-256 JWKs (RFC 7517), each with a `kid` and optionally
+ * `use_from` in epoch seconds. Errors name the position of a key, but no part of it.
  */
 export function parseTokenKeys(text: string): TokenKey[] {
   const keys = parseArray(text).map(parseKey);
   const kids = keys.map(({ kid }) => kid);
   const twice = kids.findIndex((kid, index) => kids.indexOf(kid) !== index);
-  if (twice >= 0) throw new Error(`must have a different kid in each key, key ${twice + 1} repeats one`);
+  if (twice >= 0) throw new Error(`must have a different kid for each key; key ${twice + 1} repeats one`);
   if (!signingKey(keys, Date.now())) throw new Error('must have a key whose use_from has passed');
   return keys;
 }
 
 /**
- * The key that signs: the one whose `use_from` passed last, the first of several. So a new key is published before it
- * signs, and an old one goes on being published until it is removed.
+ * Returns the signing key: the one with the latest `use_from` that has passed, or the first of several. A new key is
+ * thus published before it signs, and an old one until it is removed.
  */
 export function signingKey(keys: readonly TokenKey[], nowMs: number): TokenKey | undefined {
   let newest: TokenKey | undefined;
@@ -57,7 +57,7 @@ function parseArray(text: string): unknown[] {
 }
 
 function parseKey(entry: unknown, index: number): TokenKey {
-  const must = (what: string) => new Error(`must be a JSON array of JWKs, and key ${index + 1} ${what}`);
+  const must = (what: string) => new Error(`must be a JSON array of JWKs, but key ${index + 1} ${what}`);
   if (typeof entry !== 'object' || entry === null) throw must('is not an object');
   const { kid, use_from: useFrom = 0, kty, crv, x, y, d } = entry as JsonWebKey & { [name: string]: unknown };
   if (typeof kid !== 'string' || !KID.test(kid))
@@ -68,7 +68,7 @@ function parseKey(entry: unknown, index: number): TokenKey {
   const publicJwk = { kty, crv, x, y } as { kty: string; crv: string; x: string; y: string };
   try {
     const privateKey = createPrivateKey({ key: { ...publicJwk, d }, format: 'jwk' });
-    // The two halves are not compared by the import.
+    // The import does not check that the two halves match.
     const sample = Buffer.from('sample');
     const publicKey = createPublicKey({ key: publicJwk, format: 'jwk' });
     if (!verify('sha256', sample, publicKey, sign('sha256', sample, privateKey)))

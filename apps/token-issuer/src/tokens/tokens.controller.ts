@@ -2,7 +2,7 @@ import { Controller, Get, Header, Query } from '@nestjs/common';
 import { ApiExcludeEndpoint, ApiOperation, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { CurrentCaller } from '@perkway/auth';
 import { CALLER_ID_PATTERN, GET_ANALYTICS_KEYS, type AnalyticsKeys, type Caller } from '@perkway/domain';
-import { Answers, ApiProblems, Public } from '@perkway/platform';
+import { RpcHandler, ApiProblems, Public } from '@perkway/platform';
 import { CubeToken, JsonWebKeySet } from './cube-token.dto.js';
 import { TokensService } from './tokens.service.js';
 
@@ -19,10 +19,10 @@ export class TokensController {
   @ApiQuery({
     name: 'clientId',
     required: false,
-    description: 'Reserved for ADMIN keys: the account that the token is for. A USER key gets 403',
+    description: 'The account that the token is for. Only for ADMIN keys; a USER key gets 403',
     schema: { type: 'string', pattern: CALLER_ID_PATTERN },
   })
-  @ApiResponse({ status: 200, description: 'The token and when it expires', type: CubeToken })
+  @ApiResponse({ status: 200, description: 'The token and its expiry', type: CubeToken })
   @ApiProblems('VALIDATION_FAILED', 'FORBIDDEN', 'ACCOUNT_NOT_FOUND')
   issueCubeToken(@CurrentCaller() caller: Caller, @Query('clientId') clientId?: unknown): Promise<CubeToken> {
     return this.tokens.issue(caller, clientId);
@@ -32,15 +32,15 @@ export class TokensController {
   @Get('.well-known/jwks.json')
   @Header('Cache-Control', 'public, max-age=60')
   @ApiOperation({
-    summary: 'The public keys with which tokens can be checked (RFC 7517)',
+    summary: 'The public keys that verify tokens (RFC 7517)',
   })
-  @ApiResponse({ status: 200, description: 'Every key whose tokens are accepted', type: JsonWebKeySet })
+  @ApiResponse({ status: 200, description: 'All keys whose tokens are accepted', type: JsonWebKeySet })
   getAnalyticsJwks(): Pick<AnalyticsKeys, 'keys'> {
     return { keys: this.tokens.published().keys };
   }
 
   @ApiExcludeEndpoint()
-  @Answers(GET_ANALYTICS_KEYS)
+  @RpcHandler(GET_ANALYTICS_KEYS)
   analyticsKeys(): AnalyticsKeys {
     return this.tokens.published();
   }

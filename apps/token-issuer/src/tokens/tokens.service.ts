@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { DomainError, lastOf, type AnalyticsKeys, type Caller } from '@perkway/domain';
+import { ApiError, lastOf, type AnalyticsKeys, type Caller } from '@perkway/domain';
 import { ENV, requireCallerId } from '@perkway/platform';
 import jwt from 'jsonwebtoken';
 import { Repository } from 'typeorm';
@@ -20,10 +20,10 @@ export class TokensService {
   ) {}
 
   /**
-   * A token for the query host, scoped to the caller's account (specification section 4.1).
+   * Issues a token for the query host, scoped to the caller's account (specification section 4.1).
    *
    * @param clientId as given; an ADMIN key gets a token for that account
-   * @throws FORBIDDEN when a USER key gives one, even its own account
+   * @throws FORBIDDEN if a USER key gives a clientId, even that of its own account
    * @throws VALIDATION_FAILED, ACCOUNT_NOT_FOUND
    */
   async issue(caller: Caller, clientId: unknown): Promise<CubeToken> {
@@ -45,17 +45,19 @@ export class TokensService {
     };
   }
 
-  /** What the query host needs to check tokens: the public half of every key, also of those that do not sign. */
+  /**
+   * Returns what the query host needs to verify tokens: the public halves of all keys, including those that do not
+   * sign.
+   */
   published(): AnalyticsKeys {
     const { ANALYTICS_TOKEN_KEYS: keys, TOKEN_URL: issuer, QUERY_URL: audience } = this.env;
     return { keys: keys.map(({ publicJwk }) => publicJwk), issuer, audience };
   }
 
   private async accountOf(caller: Caller, clientId: unknown): Promise<string> {
-    if (caller.role !== 'ADMIN')
-      throw new DomainError('FORBIDDEN', 'clientId is reserved for administrators');
+    if (caller.role !== 'ADMIN') throw new ApiError('FORBIDDEN', 'clientId is reserved for administrators');
     const account = requireCallerId(lastOf(clientId), 'clientId');
-    if (!(await this.accounts.existsBy({ id: account }))) throw new DomainError('ACCOUNT_NOT_FOUND');
+    if (!(await this.accounts.existsBy({ id: account }))) throw new ApiError('ACCOUNT_NOT_FOUND');
     return account;
   }
 }

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { createLogger } from '../logging/logger.js';
 import { RefreshingCache, type RefreshingCacheOptions } from './refreshing-cache.js';
 
@@ -19,26 +18,35 @@ describe('RefreshingCache', () => {
       staleForMs: Infinity,
       load: async (keys) => {
         asked.push(keys);
-        if (owner === 'hanging') await sleep(700);
+        if (owner === 'hanging') await new Promise((resolve) => setTimeout(resolve, 700));
         if (owner !== 'there') throw new Error('away');
         return Object.fromEntries(keys.filter((key) => key in known).map((key) => [key, known[key]!]));
       },
       ...options,
     }));
-  const timed = async (work: Promise<unknown>) => {
-    const from = performance.now();
-    await work;
-    return performance.now() - from;
+  /** Lets the test decide when each load returns. */
+  const makeWithHeldLoads = (options: Partial<RefreshingCacheOptions<string>> = {}) => {
+    const loads: ((found: Record<string, string>) => void)[] = [];
+    make({ load: () => new Promise((resolve) => loads.push(resolve)), ...options });
+    return loads;
   };
+  const pass = (ms: number) => jest.advanceTimersByTimeAsync(ms);
+  /** Returns the result if it needs no time to pass, else `waits`. */
+  const atOnce = async <T>(work: Promise<T>): Promise<T | 'waits'> =>
+    Promise.race([work, pass(0).then(() => 'waits' as const)]);
 
   beforeEach(() => {
+    jest.useFakeTimers();
     owner = 'there';
     known = { a: '1', b: '2' };
     asked = [];
   });
-  afterEach(() => cache.stop());
+  afterEach(() => {
+    cache.stop();
+    jest.useRealTimers();
+  });
 
-  test('misses of one moment share one request; a known value is not asked for again', async () => {
+  it('concurrent misses share one request; a cached value is not requested again', async () => {
     make();
     expect(await Promise.all([cache.get('a'), cache.get('b'), cache.get('a'), cache.get('c')])).toEqual([
       '1',
@@ -52,9 +60,9 @@ describe('RefreshingCache', () => {
     expect(asked).toHaveLength(1);
   });
 
-  test('misses while the owner is being asked go with the next request', async () => {
-    let answer = () => {};
-    const free = new Promise<void>((resolve) => (answer = resolve));
+  it('misses during a request share the next one', async () => {
+    let reply = () => {};
+    const free = new Promise<void>((resolve) => (reply = resolve));
     make({
       load: async (keys) => {
         asked.push(keys);
@@ -65,58 +73,74 @@ describe('RefreshingCache', () => {
     const flood: Promise<unknown>[] = [];
     for (let index = 0; index < 200; index += 1) {
       flood.push(cache.get(`unknown-${index}`));
-      // Each at a moment of its own.
+      // Let the event loop advance, so that the misses do not coincide.
       await Promise.resolve();
       await Promise.resolve();
     }
-    answer();
+    reply();
     await Promise.all(flood);
     expect(asked.flat()).toHaveLength(200);
-    // One for each would be a flood for the owner too.
+    // One request per miss would flood the owner, too.
     expect(asked.length).toBeLessThanOrEqual(5);
   });
 
-  test('a change arrives by itself, also one to nothing', async () => {
+  it('a changed or deleted value is refreshed in the background', async () => {
     make();
     await Promise.all([cache.get('a'), cache.get('b')]);
     known = { a: 'changed' };
-    await sleep(150);
+    await pass(60);
     expect(cache.peek('a')).toBe('changed');
     expect(await cache.get('b')).toBeUndefined();
   });
 
-  test('an owner that is away or hangs is not noticed by those who ask for what is known', async () => {
+  it('readers of cached values do not notice an owner that is unavailable or hangs', async () => {
     make();
     await cache.get('a');
     for (owner of ['hanging', 'away'] as const)
-      for (let i = 0; i < 15; i += 1) {
-        expect(await timed(cache.get('a'))).toBeLessThan(30);
-        await sleep(20);
+      for (let ms = 0; ms < 2_000; ms += 20) {
+        expect(await atOnce(cache.get('a'))).toBe('1');
+        await pass(20);
       }
   });
 
-  test('an entry that nobody has asked for in a while is served after a short patience', async () => {
+  it('a stale entry that nobody has read for a while is served after a short wait', async () => {
     make({ idleAfterMs: 1 });
     await cache.get('a');
-    await sleep(200);
+    await pass(200);
     owner = 'hanging';
-    const ms = await timed(cache.get('a').then((value) => expect(value).toBe('1')));
-    expect(ms).toBeGreaterThan(200);
-    expect(ms).toBeLessThan(500);
+    const asking = cache.get('a');
+    await pass(249);
+    expect(await atOnce(asking)).toBe('waits');
+    await pass(1);
+    expect(await atOnce(asking)).toBe('1');
   });
 
-  test('past the time for stale values it fails as the owner does, and recovers', async () => {
+  it.each([61_000, 100_000, 119_000])(
+    'a value revoked while nobody read it for %i ms is not served on its next use',
+    async (idleMs) => {
+      make({ refreshMs: 2_000, staleForMs: 60_000 });
+      await cache.get('a');
+      await pass(idleMs);
+      known = {};
+      // Past the last refresh of an idle entry.
+      await pass(5_000);
+      expect(cache.peek('a')).toBeUndefined();
+      expect(await cache.get('a')).toBeUndefined();
+    },
+  );
+
+  it('entries older than staleForMs fail like the owner, and recover', async () => {
     make({ staleForMs: 100 });
     await cache.get('a');
     owner = 'away';
-    await sleep(250);
+    await pass(250);
     await expect(cache.get('a')).rejects.toThrow('away');
     await expect(cache.get('never-seen')).rejects.toThrow('away');
     owner = 'there';
     expect(await cache.get('a')).toBe('1');
   });
 
-  test('an invalidated entry is asked for anew, and an answer under way does not bring it back', async () => {
+  it('an invalidated entry is loaded again', async () => {
     make({ refreshMs: 10_000 });
     await cache.get('a');
     known.a = 'changed';
@@ -124,7 +148,53 @@ describe('RefreshingCache', () => {
     expect(await cache.get('a')).toBe('changed');
   });
 
-  test('the number of entries is bounded', async () => {
+  it.each(['invalidate', 'clear'] as const)(
+    'a load that was running at `%s` serves only the callers that wait for it',
+    async (change) => {
+      const loads = makeWithHeldLoads({ refreshMs: 10_000 });
+      const before = cache.get('a');
+      await pass(0);
+      cache[change]('a');
+      const after = cache.get('a');
+      loads[0]!({ a: 'old' });
+      expect(await atOnce(before)).toBe('old');
+      expect(cache.peek('a')).toBeUndefined();
+      loads[1]!({ a: 'new' });
+      expect(await atOnce(after)).toBe('new');
+      expect(cache.peek('a')).toBe('new');
+    },
+  );
+
+  it('a load that was running at an invalidation does not replace what was loaded since', async () => {
+    const loads = makeWithHeldLoads({ refreshMs: 10_000 });
+    const before = cache.get('a');
+    await pass(0);
+    cache.invalidate('a');
+    const after = cache.get('a');
+    // A miss waits so long for the running load, to join the next one.
+    await pass(100);
+    loads[1]!({ a: 'new' });
+    expect(await atOnce(after)).toBe('new');
+    loads[0]!({ a: 'old' });
+    expect(await atOnce(before)).toBe('old');
+    expect(cache.peek('a')).toBe('new');
+  });
+
+  it('a refresh that was running at an invalidation does not bring the entry back', async () => {
+    const loads = makeWithHeldLoads();
+    const first = cache.get('a');
+    await pass(0);
+    loads[0]!({ a: 'old' });
+    expect(await first).toBe('old');
+    await pass(60);
+    expect(loads).toHaveLength(2);
+    cache.invalidate('a');
+    loads[1]!({ a: 'old' });
+    await pass(0);
+    expect(cache.peek('a')).toBeUndefined();
+  });
+
+  it('the number of entries is bounded', async () => {
     make({ maxEntries: 1, refreshMs: 10_000 });
     await cache.get('a');
     await cache.get('b');

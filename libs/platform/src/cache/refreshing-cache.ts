@@ -1,52 +1,54 @@
 import type { ErrorCode } from '@perkway/domain';
 import type { Logger } from 'pino';
-import { toDomainError } from '../errors/to-domain-error.js';
+import { toApiError } from '../errors/to-api-error.js';
 
 export interface RefreshingCacheOptions<V> {
-  /** For logs and errors. */
+  /** Name used in logs and errors. */
   name: string;
   logger: Logger;
-  /** Asks the owner; a key that the owner does not know is absent from the answer. Must have a timeout. */
+  /**
+   * Loads values from the owner. Keys that the owner does not know are absent from the result. Must have a timeout.
+   */
   load: (keys: string[]) => Promise<Record<string, V>>;
-  /** All active entries are asked for again, in one request, this often. */
+  /** Interval at which all active entries are refreshed, in one request. */
   refreshMs?: number;
-  /** How long an entry is served while the owner is away; after that `get` fails as `load` does. */
+  /** How long an entry is served while the owner is away. After that, `get` fails as `load` does. */
   staleForMs: number;
-  /** How long "the owner does not know it" is believed. */
+  /** How long an unknown key stays cached as unknown. */
   missingForMs?: number;
-  /** An entry nobody has asked for during this time is no longer refreshed. */
+  /** Entries that were not read for this long are no longer refreshed. */
   idleAfterMs?: number;
   maxEntries?: number;
 }
 
 interface Entry<V> {
   value: V | undefined;
-  /** When the owner last confirmed it. */
+  /** When the owner last confirmed the entry. */
   confirmedAt: number;
   usedAt: number;
-  /** True while a background refresh asks about it: nobody else needs to wait for that answer. */
+  /** True while a background refresh covers this entry, so readers need not wait for it. */
   isBeingRefreshed?: boolean;
 }
 
-/** How long a caller waits for a fresher value than one that may be served. */
-const PATIENCE_MS = 250;
-/** How long a miss waits for the question that is under way, to go with the next one. */
+/** How long a reader waits for a fresher value when a stale one may be served. */
+const TIMEOUT_MS = 250;
+/** How long a miss waits for the running load, to join the next one. */
 const SHARE_MS = 100;
-/** Most keys in one call of `load`. */
+/** Maximum keys per call of `load`. */
 const BATCH = 500;
 
 /**
- * Answers of another app, or of the database, kept in this process and refreshed in the background, so that no
- * customer waits for a refresh, a change is in force within seconds, and an owner that is away is not noticed.
+ * Caches values of another app or of the database and refreshes them in the background. No request waits for a
+ * refresh, a change takes effect within seconds, and a short outage of the owner goes unnoticed.
  */
 export class RefreshingCache<V> {
   private readonly entries = new Map<string, Entry<V>>();
   private readonly loading = new Map<string, Promise<V | undefined>>();
   private queued: string[] = [];
   private queue: Promise<Record<string, V>> | null = null;
-  /** The last question to the owner that has no answer yet. */
+  /** The latest load that has not finished. */
   private underWay: Promise<unknown> | undefined;
-  /** Why the owner did not answer the last time. */
+  /** Why the last load failed. */
   private failure: ErrorCode | undefined;
   private isRefreshing = false;
   private readonly timer: NodeJS.Timeout;
@@ -63,7 +65,7 @@ export class RefreshingCache<V> {
     this.timer = setInterval(() => void this.refresh(), this.refreshMs).unref();
   }
 
-  /** The value without waiting, if the entry is fresh; undefined says "ask with get". */
+  /** Returns a fresh value without waiting. If it returns undefined, call `get`. */
   peek(key: string): V | undefined {
     const entry = this.entries.get(key);
     if (!entry || entry.value === undefined) return undefined;
@@ -73,13 +75,13 @@ export class RefreshingCache<V> {
     return entry.value;
   }
 
-  /** Values that somebody has asked for since then, and when that was. */
+  /** Returns the values that were read since the given time, with the time of the last read. */
   *usedSince(time: number): Iterable<{ value: V; usedAt: number }> {
     for (const { value, usedAt } of this.entries.values())
       if (value !== undefined && usedAt >= time) yield { value, usedAt };
   }
 
-  /** The value, or undefined where the owner does not know the key. Fails only when there is nothing to serve. */
+  /** Returns the value, or undefined if the owner does not know the key. Fails only if there is nothing to serve. */
   async get(key: string): Promise<V | undefined> {
     const now = Date.now();
     const entry = this.entries.get(key);
@@ -90,12 +92,12 @@ export class RefreshingCache<V> {
       if (age <= (isMissing ? this.missingForMs : this.refreshMs * 2)) return entry.value;
       const mayServeStale = !isMissing && age <= this.options.staleForMs;
       if (mayServeStale && (this.failure || entry.isBeingRefreshed)) return entry.value;
-      if (mayServeStale) return this.withinPatience(this.load(key), entry.value);
+      if (mayServeStale) return this.withinTimeout(this.load(key), entry.value);
     }
     return this.load(key);
   }
 
-  /** Forgets an entry that this process has just changed. */
+  /** Drops an entry that this process has just changed. */
   invalidate(key: string): void {
     this.entries.delete(key);
     this.loading.delete(key);
@@ -110,9 +112,9 @@ export class RefreshingCache<V> {
     clearInterval(this.timer);
   }
 
-  private withinPatience(loading: Promise<V | undefined>, stale: V | undefined): Promise<V | undefined> {
+  private withinTimeout(loading: Promise<V | undefined>, stale: V | undefined): Promise<V | undefined> {
     return new Promise((resolve) => {
-      const timer = setTimeout(() => resolve(stale), PATIENCE_MS);
+      const timer = setTimeout(() => resolve(stale), TIMEOUT_MS);
       void loading
         .catch(() => stale)
         .then((value) => {
@@ -123,18 +125,18 @@ export class RefreshingCache<V> {
   }
 
   /**
-   * Callers that miss at the same moment share one request to the owner, and so do those that miss while it is being asked: a
-   * flood of unknown keys asks it a few times a second, with many keys each, and not once for each of them.
+   * Batches misses: those of the same moment share one load, and those that come during a load share the next one. A
+   * flood of unknown keys causes a few loads per second with many keys each.
    */
   private load(key: string): Promise<V | undefined> {
     const running = this.loading.get(key);
     if (running) return running;
     this.queued.push(key);
-    this.queue ??= this.untilAnswered().then(() => {
+    this.queue ??= this.untilResolved().then(() => {
       const keys = this.queued;
       this.queued = [];
       this.queue = null;
-      const asking = this.ask(keys);
+      const asking = this.request(keys);
       this.underWay = asking;
       const settle = () => {
         if (this.underWay === asking) this.underWay = undefined;
@@ -144,7 +146,7 @@ export class RefreshingCache<V> {
     });
     const loading: Promise<V | undefined> = this.queue
       .then((found) => {
-        // An invalidation in the meantime makes this answer one for its waiting callers only.
+        // After an invalidation during the load, the result goes to the waiting callers only.
         if (this.loading.get(key) === loading) this.store(key, found[key], Date.now());
         return found[key];
       })
@@ -155,7 +157,7 @@ export class RefreshingCache<V> {
     return loading;
   }
 
-  private untilAnswered(): Promise<void> {
+  private untilResolved(): Promise<void> {
     const { underWay } = this;
     if (!underWay) return Promise.resolve();
     return new Promise((resolve) => {
@@ -168,12 +170,12 @@ export class RefreshingCache<V> {
     });
   }
 
-  private async ask(keys: string[]): Promise<Record<string, V>> {
+  private async request(keys: string[]): Promise<Record<string, V>> {
     try {
       const found: Record<string, V> = Object.create(null);
       for (let from = 0; from < keys.length; from += BATCH)
         Object.assign(found, await this.options.load(keys.slice(from, from + BATCH)));
-      if (this.failure) this.options.logger.info({ cache: this.options.name }, 'owner is back');
+      if (this.failure) this.options.logger.info({ cache: this.options.name }, 'owner is available again');
       this.failure = undefined;
       return found;
     } catch (err) {
@@ -182,19 +184,19 @@ export class RefreshingCache<V> {
     }
   }
 
-  /** Says it once. */
+  /** Logs the failure once. */
   private noteFailure(err: unknown) {
-    const { code } = toDomainError(err);
+    const { code } = toApiError(err);
     if (code === this.failure) return;
     this.failure = code;
     const { logger, name: cache } = this.options;
     if (code === 'DEPENDENCY_UNAVAILABLE')
-      logger.warn({ cache, err }, 'owner is away, serving what is known');
-    else logger.error({ cache, err }, 'owner fails to answer, serving what is known');
+      logger.warn({ cache, err }, 'owner is unavailable, serving cached values');
+    else logger.error({ cache, err }, 'owner fails to respond, serving cached values');
   }
 
   private store(key: string, value: V | undefined, usedAt: number) {
-    // Re-inserting keeps the map in order of confirmation, so the first entries are the ones to drop.
+    // Re-inserting keeps the map ordered by confirmation, so the oldest entries come first.
     this.entries.delete(key);
     this.entries.set(key, { value, confirmedAt: Date.now(), usedAt });
     while (this.entries.size > this.maxEntries) this.entries.delete(this.entries.keys().next().value!);
@@ -212,7 +214,7 @@ export class RefreshingCache<V> {
         } else if (now - entry.usedAt <= this.idleAfterMs) active.push(key);
         else if (now - entry.confirmedAt > this.options.staleForMs) this.entries.delete(key);
       }
-      // While the owner is away one key is enough to find out that it is back.
+      // While the owner is away, one key is enough to detect its return.
       const keys = this.failure && active.length > 0 ? active.slice(0, 1) : active;
       if (keys.length === 0) {
         this.failure = undefined;
@@ -220,16 +222,16 @@ export class RefreshingCache<V> {
       }
       const before = new Map(keys.map((key) => [key, this.entries.get(key)]));
       for (const entry of before.values()) entry!.isBeingRefreshed = true;
-      const found = await this.ask(keys).finally(() => {
+      const found = await this.request(keys).finally(() => {
         for (const entry of before.values()) entry!.isBeingRefreshed = false;
       });
       for (const key of keys) {
         const entry = this.entries.get(key);
-        // Changed or forgotten meanwhile: the newer knowledge stands.
+        // The entry was changed or dropped meanwhile, and that is newer.
         if (entry && entry === before.get(key)) this.store(key, found[key], entry.usedAt);
       }
     } catch {
-      // Said once by `ask`; the next turn tries again.
+      // `ask` has logged it; the next round retries.
     } finally {
       this.isRefreshing = false;
     }

@@ -22,7 +22,7 @@ const messageFor = (change: Record<string, string | undefined>): string => {
 };
 
 describe('loadEnv', () => {
-  it('gives every value its type and every omission its default', () => {
+  it('converts every value to its type and fills in defaults', () => {
     expect(loadEnv(spec, complete)).toMatchObject({
       PORT: 4001,
       HOST: '127.0.0.1',
@@ -35,7 +35,7 @@ describe('loadEnv', () => {
     });
   });
 
-  it('is a plain object, without the rest of the environment', () => {
+  it('returns a plain object without other variables', () => {
     const env = loadEnv(spec, { ...complete, OTHER: 'x' }) as Record<string, unknown>;
     expect(env.OTHER).toBeUndefined();
     expect(env.constructor).toBe(Object);
@@ -49,9 +49,9 @@ describe('loadEnv', () => {
     expect(TRUSTED_PROXIES).toEqual(['10.0.0.0/8', '::1', 'fd00::/8']);
   });
 
-  it('names everything that is wrong or missing in one sentence', () => {
+  it('names all invalid or missing variables in one sentence', () => {
     expect(messageFor({ PORT: undefined, NATS_URL: undefined, PEPPER: 'short' })).toBe(
-      'Wrong environment: PORT is missing; NATS_URL is missing; PEPPER is wrong (must have at least 32 characters).',
+      'Invalid environment: PORT is missing; NATS_URL is missing; PEPPER is invalid (must have at least 32 characters).',
     );
   });
 
@@ -69,9 +69,9 @@ describe('loadEnv', () => {
     ['PERKS_URL', 'perks.example'],
     ['PERKS_URL', 'https://'],
     ['PEPPER', ''],
-  ])('refuses %s=%s', (name, value) => {
+  ])('rejects %s=%s', (name, value) => {
     expect(messageFor({ [name]: value })).toMatch(
-      new RegExp(`^Wrong environment: ${name} is (wrong|missing)[^;]*\\.$`),
+      new RegExp(`^Invalid environment: ${name} is (invalid|missing)[^;]*\\.$`),
     );
   });
 
@@ -85,25 +85,25 @@ describe('loadEnv', () => {
     beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'perkway-env-'))));
     afterEach(() => rmSync(folder, { recursive: true }));
 
-    it('are read, and the line end that editors leave is no part of them', () => {
+    it('are read without the final line break', () => {
       const change = { PEPPER: undefined, PEPPER_FILE: file(`${complete.PEPPER}\n`) };
       expect(loadEnv(spec, { ...complete, ...change }).PEPPER).toBe(complete.PEPPER);
     });
 
-    it('are checked as any other', () => {
+    it('are validated like other values', () => {
       expect(messageFor({ PEPPER: undefined, PEPPER_FILE: file('hunter2') })).toBe(
-        'Wrong environment: PEPPER is wrong (must have at least 32 characters).',
+        'Invalid environment: PEPPER is invalid (must have at least 32 characters).',
       );
     });
 
-    it('are refused where nobody can know which one counts, and where there is none', () => {
+    it('are rejected if the variable is set, too, or the file is missing', () => {
       expect(messageFor({ PEPPER_FILE: file('x') })).toContain('PEPPER and PEPPER_FILE exclude each other');
       expect(messageFor({ PEPPER: undefined, PEPPER_FILE: join(folder, 'none') })).toBe(
-        'Wrong environment: PEPPER_FILE cannot be read (ENOENT).',
+        'Invalid environment: PEPPER_FILE cannot be read (ENOENT).',
       );
     });
 
-    it('are the only variables that come from files', () => {
+    it('are the only variables that can come from files', () => {
       expect(messageFor({ PORT: undefined, PORT_FILE: file('4001') })).toContain('PORT is missing');
     });
   });

@@ -4,37 +4,40 @@ import ipaddr from 'ipaddr.js';
 import { readFileSync } from 'node:fs';
 
 /** A comma-separated list of addresses or CIDR ranges. */
-const cidrList = makeValidator((input: string) => {
+export const cidrList = makeValidator((input: string) => {
   const ranges = input
     .split(',')
     .map((range) => range.trim())
     .filter(Boolean);
   for (const range of ranges) {
     const isValid = range.includes('/') ? ipaddr.isValidCIDR(range) : ipaddr.isValid(range);
-    if (!isValid) throw new Error(`"${range}" is no address or CIDR range`);
+    if (!isValid) throw new Error(`"${range}" is not an address or CIDR range`);
   }
   return ranges;
 });
 
-/** Marks a variable as secret: it may come from the file that `<NAME>_FILE` names, and docs and deployments know it. */
+/**
+ * Marks a variable as a secret. It may be read from the file that `<NAME>_FILE` names; docs and deployments list it
+ * as a secret.
+ */
 export const confidential = <S extends ValidatorSpec<unknown>>(spec: S): S =>
   Object.assign(spec, { [CONFIDENTIAL]: true });
 const CONFIDENTIAL = Symbol('confidential');
 export const isConfidential = (spec: ValidatorSpec<unknown>): boolean => CONFIDENTIAL in spec;
 
-/** A secret of at least 32 characters. Its value never appears in a message. */
+/** Accepts a secret of at least 32 characters. Its value never appears in a message. */
 export const secret = makeValidator((input: string) => {
   if (input.length < 32) throw new Error('must have at least 32 characters');
   return input;
 });
 
-/** An absolute http(s) URL without a trailing slash. */
+/** Accepts an absolute http(s) URL without a trailing slash. */
 export const baseUrl = makeValidator((input: string) => {
   if (!/^https?:\/\//.test(input) || !URL.canParse(input)) throw new Error('must be an absolute http(s) URL');
   return input.replace(/\/+$/, '');
 });
 
-/** BCP 47, in canonical form. */
+/** Accepts a BCP 47 language tag in canonical form. */
 export const language = makeValidator((input: string) => {
   const tag = canonicalLanguage(input);
   if (!tag) throw new Error('must be a language tag such as en');
@@ -47,69 +50,78 @@ const connectionUrl = (scheme: RegExp, what: string) =>
     return input;
   });
 export const postgresUrl = connectionUrl(/^postgres(ql)?:\/\//, 'postgres://');
-/** One or more comma-separated `nats://` or `tls://` servers. */
+/** Accepts one or more comma-separated `nats://` or `tls://` servers. */
 export const natsUrl = makeValidator((input: string) => {
   parseBrokerUrl(input);
   return input;
 });
 
-/** Read by every app. */
+/** Variables that every app reads. */
 export const platformEnv = {
   NODE_ENV: str({
     choices: ['development', 'test', 'production'],
     default: 'production',
-    desc: 'As Node and its libraries understand it',
+    desc: 'Environment name for Node.js and its libraries',
   }),
   HOST: str({ default: '127.0.0.1', desc: 'Address to listen on' }),
   PORT: port({ desc: 'Port to listen on' }),
   METRICS_PORT: port({
     default: undefined,
-    desc: 'A port of its own for /metrics, which then is nowhere else; /livez and /readyz are on both',
+    desc: 'Separate port for /metrics, which PORT then does not serve; both serve /livez and /readyz',
   }),
-  EXPOSE_ADMIN: bool({ default: true, desc: 'false: /admin is on METRICS_PORT only' }),
-  EXPOSE_DOCS: bool({
+  EXPOSE_ADMIN: bool({
     default: true,
-    desc: 'false: /docs, /docs-json and /docs-yaml are on METRICS_PORT only',
+    desc: 'false: only METRICS_PORT serves /admin and documents it in /docs-json',
   }),
+  EXPOSE_DOCS: bool({ default: true, desc: 'false: only METRICS_PORT serves /docs and /docs-yaml' }),
   LOG_LEVEL: str({
     choices: ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
     default: 'info',
-    desc: 'From which level on lines go into the log; debug has a line for every request',
+    desc: 'Minimum level of log lines; debug logs every request',
   }),
-  TRUSTED_PROXIES: cidrList({ default: [], desc: 'Proxies whose X-Forwarded-For is believed' }),
+  TRUSTED_PROXIES: cidrList({ default: [], desc: 'Proxies whose X-Forwarded-For is trusted' }),
   NATS_URL: confidential(
     natsUrl({
-      desc: 'NATS servers, separated by commas, with or without a user. `tls://` refuses a connection in clear',
+      desc: 'Comma-separated NATS servers, with or without a user. `tls://` rejects unencrypted connections',
     }),
   ),
   NATS_PASSWORD: confidential(
-    str({ default: '', desc: 'Password of the NATS user that is called as the app' }),
+    str({ default: '', desc: 'Password of the NATS user that has the name of the app' }),
   ),
   NATS_CREDS_FILE: str({ default: '', desc: 'File with the credentials of a NATS user (JWT and seed)' }),
-  NATS_CA_FILE: str({ default: '', desc: 'File with the certificates that sign those of the NATS servers' }),
-  SHUTDOWN_DELAY_MS: num({ default: 0, desc: 'Time between "not ready" and closing, for load balancers' }),
+  NATS_CA_FILE: str({ default: '', desc: 'File with the CA certificates of the NATS servers' }),
+  SHUTDOWN_DELAY_MS: num({
+    default: 0,
+    desc: 'Milliseconds between "not ready" and closing, in which load balancers react',
+  }),
 };
-/** Read by every app that owns a schema. */
+/** Variables that every app with a schema reads. */
 export const databaseEnv = {
   DATABASE_URL: confidential(
-    postgresUrl({ desc: "The app's own role; its search_path is the app's schema" }),
+    postgresUrl({ desc: "Postgres URL with the app's own role, whose search_path is the app's schema" }),
+  ),
+  MIGRATION_DATABASE_URL: confidential(
+    postgresUrl({
+      default: undefined,
+      desc: 'The same role for migrations, past a pooler. Without it they use `DATABASE_URL`',
+    }),
   ),
   DATABASE_POOL_SIZE: num({
     default: 10,
-    desc: 'Connections of one replica at most, beside those of its outbox',
+    desc: 'Maximum connections per replica, in addition to those of its outbox',
   }),
 };
 
 export type PlatformEnv = CleanedEnv<typeof platformEnv>;
 export type DatabaseEnv = CleanedEnv<typeof databaseEnv>;
 
-/** The environment is wrong: one sentence that names every wrong or missing variable and no value. */
+/** Thrown for an invalid environment. The message names every invalid or missing variable and no value. */
 export class ConfigError extends Error {}
 
-/** What is wrong with some variables, by name. */
+/** Problems by variable name. */
 type Problems = Record<string, string>;
 
-/** The environment with the secrets that are in files, without the white space at their ends. */
+/** Returns the environment with secrets read from their files, trimmed at the end. */
 function withSecretFiles(
   spec: Record<string, ValidatorSpec<unknown>>,
   source: NodeJS.ProcessEnv,
@@ -139,10 +151,10 @@ export function loadEnv<S extends Record<string, ValidatorSpec<unknown>>>(
     reporter: ({ errors }) => {
       for (const [name, error] of Object.entries(errors)) {
         const isMissing = error?.constructor.name === 'EnvMissingError';
-        problems[name] ??= isMissing ? `${name} is missing` : `${name} is wrong (${reasonOf(error)})`;
+        problems[name] ??= isMissing ? `${name} is missing` : `${name} is invalid (${reasonOf(error)})`;
       }
       const sentences = Object.values(problems);
-      if (sentences.length > 0) throw new ConfigError(`Wrong environment: ${sentences.join('; ')}.`);
+      if (sentences.length > 0) throw new ConfigError(`Invalid environment: ${sentences.join('; ')}.`);
     },
   });
   // A plain copy: envalid's proxy throws on names it does not know, and Nest asks every provider for `constructor`.

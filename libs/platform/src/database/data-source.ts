@@ -1,16 +1,16 @@
 import pg from 'pg';
 import { DataSource, type DataSourceOptions, type MigrationInterface } from 'typeorm';
-import { SteadyClient } from './steady-client.js';
+import { ResilientClient } from './resilient-client.js';
 
 export type MigrationClass = new () => MigrationInterface;
 
-/** The name under which a migration stays known that another one has taken the place of. */
+/** Returns the recorded name of a migration that another one has replaced. */
 export const formerly = (name: string): string => `Former${name}`;
 
 const CONNECT_TIMEOUT_MS = 2_000;
 /**
- * No statement may outlive this; a caller gets 503 instead of a hang. The server ends it before, by the settings of the
- * role (libs/local-servers/src/provision-database.ts): as a parameter of the connection a pooler would refuse it.
+ * No statement may run longer; the caller gets 503 instead of a hang. The server's own timeout is shorter and set on
+ * the role (libs/local-servers/src/provision-database.ts), because poolers reject it as a startup parameter.
  */
 const QUERY_TIMEOUT_MS = 6_000;
 
@@ -23,10 +23,10 @@ export const dataSourceOptions = (url: string, app: string, poolSize: number): D
   applicationName: app,
   poolSize,
   connectTimeoutMS: CONNECT_TIMEOUT_MS,
-  extra: { Client: SteadyClient, query_timeout: QUERY_TIMEOUT_MS, keepAlive: true },
+  extra: { Client: ResilientClient, query_timeout: QUERY_TIMEOUT_MS, keepAlive: true },
 });
 
-/** Knows its entities before it is connected, so that whatever is asked of it fails as one that is away. */
+/** Builds its metadata before it is connected, so that early queries fail like queries during an outage. */
 export class EarlyDataSource extends DataSource {
   static async make(options: DataSourceOptions): Promise<DataSource> {
     const dataSource = new EarlyDataSource(options);

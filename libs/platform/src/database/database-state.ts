@@ -7,10 +7,13 @@ import { LOGGER } from '../logging/logger.js';
 import { reasonOf } from '../logging/reason-of.js';
 import { formerly, type MigrationClass } from './data-source.js';
 
-/** `behind`: it lacks a migration that this build knows. `away`: it does not answer, or refuses to. */
+/**
+ * `behind`: the schema lacks a migration of this build. `away`: the database does not respond or rejects the
+ * connection.
+ */
 export type SchemaState = 'current' | 'behind' | 'away';
 
-/** Shorter than the second after which a Kubernetes probe gives up, so that the answer is always ours. */
+/** Below the one-second timeout of Kubernetes probes, so that the probe gets our response. */
 const PING_TIMEOUT_MS = 800;
 const RETRY_MS = 1_000;
 const UNDEFINED_TABLE = '42P01';
@@ -19,8 +22,8 @@ const namesOf = (migrations: MigrationClass[]): string[] =>
   migrations.map((Migration) => new Migration().name ?? Migration.name);
 
 /**
- * Connects the app to its database in the background, for as long as that takes, and knows whether the schema is one
- * that this build can work with. The app listens meanwhile; statements fail as they do while the database is away.
+ * Connects the app to its database in the background and tells whether the schema fits this build. The app listens
+ * meanwhile, and statements fail as they do during an outage.
  */
 @Injectable()
 export class DatabaseState implements OnModuleInit, OnApplicationShutdown {
@@ -30,7 +33,7 @@ export class DatabaseState implements OnModuleInit, OnApplicationShutdown {
   private reported = '';
   private settle: () => void = () => undefined;
 
-  /** Resolves when the schema is current for the first time; never, if the app is closed before. */
+  /** Resolves when the schema is current for the first time; never if the app closes before. */
   readonly whenCurrent = new Promise<void>((resolve) => (this.settle = resolve));
 
   constructor(
@@ -41,7 +44,7 @@ export class DatabaseState implements OnModuleInit, OnApplicationShutdown {
     this.migrations = namesOf(migrations);
   }
 
-  /** Waits for the first attempt only, which has a time limit. */
+  /** Waits for the first attempt only, which has a timeout. */
   async onModuleInit() {
     const isConnected = await this.connect();
     if (!isConnected || (await this.check()) !== 'current') void this.tryOn(isConnected);
@@ -51,24 +54,24 @@ export class DatabaseState implements OnModuleInit, OnApplicationShutdown {
     this.isClosed = true;
   }
 
-  /** True once the schema has been current. */
+  /** True once the schema was current. */
   get hasBeenCurrent(): boolean {
     return this.wasCurrent;
   }
 
-  /** Asks the database, within less than a second. */
+  /** Checks the database, within one second. */
   async check(): Promise<SchemaState> {
     if (!this.dataSource.isInitialized) return 'away';
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<SchemaState>((resolve) => {
-      timer = setTimeout(() => resolve(this.note('away', 'no answer in time')), PING_TIMEOUT_MS);
+      timer = setTimeout(() => resolve(this.note('away', 'no response in time')), PING_TIMEOUT_MS);
     });
-    const state = await Promise.race([this.ask(), late]);
+    const state = await Promise.race([this.request(), late]);
     clearTimeout(timer);
     return state;
   }
 
-  private async ask(): Promise<SchemaState> {
+  private async request(): Promise<SchemaState> {
     try {
       if (this.wasCurrent) await this.dataSource.query('select 1');
       const missing = this.wasCurrent ? [] : await this.missing();
@@ -81,7 +84,7 @@ export class DatabaseState implements OnModuleInit, OnApplicationShutdown {
     }
   }
 
-  /** A migration that a later one has taken the place of was there, and the schema is newer than this build. */
+  /** A migration that was since replaced has run here, so the schema is newer than this build. */
   private async missing(): Promise<string[]> {
     const done: { name: string }[] = await this.dataSource.query('select name from migrations');
     const names = new Set(done.map(({ name }) => name));
@@ -108,7 +111,7 @@ export class DatabaseState implements OnModuleInit, OnApplicationShutdown {
     }
   }
 
-  /** Says in the log what has changed. */
+  /** Logs changes of the state. */
   private note(state: SchemaState, reason = ''): SchemaState {
     if (state === 'current' && !this.wasCurrent) {
       this.wasCurrent = true;
@@ -117,11 +120,11 @@ export class DatabaseState implements OnModuleInit, OnApplicationShutdown {
     const said = {
       current: '',
       behind: `not ready: the schema is behind (${reason}), run the migrations of this release`,
-      away: `not ready: the database is away (${reason})`,
+      away: `not ready: the database is unavailable (${reason})`,
     }[state];
     if (said !== this.reported) {
       if (said) this.logger.warn(said);
-      else this.logger.info('the database is there');
+      else this.logger.info('the database is available');
       this.reported = said;
     }
     return state;

@@ -6,8 +6,8 @@ import { dataSourceOptions, EarlyDataSource } from './data-source.js';
 import { DatabaseState } from './database-state.js';
 
 /**
- * The app's one data source, in its own schema and role. The app starts while Postgres is away. Each feature's module
- * names its entities with `TypeOrmModule.forFeature`.
+ * Provides the app's one data source, in its own schema and role. The app starts without Postgres. Feature modules
+ * register their entities with `TypeOrmModule.forFeature`.
  */
 @Global()
 @Module({
@@ -17,7 +17,7 @@ import { DatabaseState } from './database-state.js';
       useFactory: (env: DatabaseEnv, app: string) => ({
         ...dataSourceOptions(env.DATABASE_URL, app, env.DATABASE_POOL_SIZE),
         autoLoadEntities: true,
-        // By DatabaseState, which does not keep the app from listening.
+        // DatabaseState connects, so that the app listens meanwhile.
         manualInitialization: true,
       }),
       dataSourceFactory: (options) => EarlyDataSource.make(options!),

@@ -7,10 +7,12 @@ import { dataSourceOptions, type MigrationClass } from './data-source.js';
 
 /** Migrations may build indexes on large tables. */
 const MIGRATION_TIMEOUT_MS = 30 * 60_000;
-/** What a shell reports of a process that SIGTERM has ended: not done. */
+/** A migration runs once per release, so it can wait for a database that is busy. */
+const CONNECT_TIMEOUT_MS = 30_000;
+/** Exit code that shells report for a process ended by SIGTERM. */
 const TERMINATED = 143;
 
-/** What follows from the code of the app rather than from a history, made after the migrations if it is not there yet. */
+/** Creates what follows from the code rather than from history, such as views. Runs after the migrations. */
 export type Finish = (runner: QueryRunner) => Promise<void>;
 
 /** Runs the app's pending migrations, each in its own transaction; concurrent runs wait for each other. */
@@ -22,13 +24,14 @@ export async function runMigrations(
 ): Promise<string[]> {
   const dataSource = new DataSource({
     ...dataSourceOptions(url, `${app}-migrate`, 2),
+    connectTimeoutMS: CONNECT_TIMEOUT_MS,
     migrations,
     migrationsTableName: 'migrations',
     migrationsTransactionMode: 'each',
     extra: {
       statement_timeout: MIGRATION_TIMEOUT_MS,
       query_timeout: MIGRATION_TIMEOUT_MS,
-      // The server notices when this process has been ended, and does not go on alone.
+      // The server cancels the migration when this process dies.
       options: '-c client_connection_check_interval=1s',
     },
   } as ConstructorParameters<typeof DataSource>[0]);
@@ -49,17 +52,19 @@ export async function runMigrations(
   }
 }
 
-/** The whole of an app's `migrate.ts`: a job of its own that ends with exit code 0 or 1. */
+/** Runs an app's `migrate.ts`: a job that exits with 0 or 1. */
 export async function migrateFromEnvironment(
   app: string,
   migrations: MigrationClass[],
   finish?: Finish,
 ): Promise<void> {
-  // At any moment: what has not been committed is rolled back.
+  // Safe at any moment: uncommitted work is rolled back.
   onStopSignal(() => process.exit(TERMINATED));
   try {
-    const { DATABASE_URL } = loadEnv({ DATABASE_URL: databaseEnv.DATABASE_URL });
-    const done = await runMigrations(DATABASE_URL, app, migrations, finish);
+    const { MIGRATION_DATABASE_URL, DATABASE_URL } = databaseEnv;
+    const url =
+      loadEnv({ MIGRATION_DATABASE_URL }).MIGRATION_DATABASE_URL ?? loadEnv({ DATABASE_URL }).DATABASE_URL;
+    const done = await runMigrations(url, app, migrations, finish);
     process.stdout.write(`${JSON.stringify({ app, msg: 'migrations applied', migrations: done })}\n`);
   } catch (error) {
     const isConfig = error instanceof ConfigError;

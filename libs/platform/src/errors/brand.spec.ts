@@ -1,6 +1,6 @@
 import { isBrandColor, isLogo } from './brand.js';
 
-describe('the colour of a brand', () => {
+describe('a brand color', () => {
   it.each(['#000000', '#ffffff', '#FFD400', '#0f5c4c', '#e4002b', '#767676', '#7f7f7f'])(
     'may be %s',
     (color) => {
@@ -36,14 +36,14 @@ describe('a logo', () => {
 
   it.each([
     ['of another type', dataUrl('gif', 'GIF89a')],
-    ['whose content is of another type', dataUrl('png', jpeg)],
-    ['that is a page', dataUrl('svg+xml', '<html><svg/></html>')],
+    ['whose content has another type', dataUrl('png', jpeg)],
+    ['that is an HTML page', dataUrl('svg+xml', '<html><svg/></html>')],
     ['that is empty', 'data:image/png;base64,'],
     ['that is not base64', 'data:image/png;base64,!!!!'],
     ['with parameters', dataUrl('png', png).replace(';base64', ';charset=x;base64')],
     ['with a line break', `${dataUrl('png', png)}\n`],
     ['that is too large', dataUrl('png', Buffer.concat([png, Buffer.alloc(64 * 1024)]))],
-    ['at an address', 'https://shop.example/logo.png'],
+    ['at a URL', 'https://shop.example/logo.png'],
   ])('may not be one %s', (_, value) => {
     expect(isLogo(value)).toBe(false);
   });

@@ -10,7 +10,7 @@ export const isBrandColor = (value: unknown): boolean =>
   COLOR.test(value) &&
   [WHITE_TEXT, BLACK_TEXT].some((text) => contrast(value, text) >= MIN_CONTRAST);
 
-/** `#rrggbb` on which the text of a button can be read. */
+/** Accepts `#rrggbb` with enough contrast for the text of a button. */
 export const IsBrandColor = () =>
   ValidateBy({
     name: 'isBrandColor',
@@ -26,7 +26,7 @@ export const IsBrandColor = () =>
 export const MAX_LOGO_BYTES = 64 * 1024;
 const LOGO = /^data:image\/(png|svg\+xml|webp|jpeg);base64,([A-Za-z0-9+/]+={0,2})$/;
 
-/** What the content of each type begins with, so that a page never shows a broken image in place of a logo. */
+/** Magic bytes by content type, so that a page never shows a broken image as a logo. */
 const LOOKS_LIKE: Record<string, (content: Buffer) => boolean> = {
   png: (content) => content.subarray(0, 8).equals(Buffer.from('\x89PNG\r\n\x1a\n', 'latin1')),
   jpeg: (content) => content.subarray(0, 3).equals(Buffer.from('\xff\xd8\xff', 'latin1')),
@@ -35,7 +35,7 @@ const LOOKS_LIKE: Record<string, (content: Buffer) => boolean> = {
   'svg+xml': (content) => /^\ufeff?\s*<(\?xml|!--|!DOCTYPE|svg)/i.test(content.toString('utf8', 0, 200)),
 };
 
-/** Longest data URL that can hold MAX_LOGO_BYTES. */
+/** Length of the longest data URL that holds MAX_LOGO_BYTES. */
 const MAX_LOGO_LENGTH = 'data:image/svg+xml;base64,'.length + Math.ceil(MAX_LOGO_BYTES / 3) * 4;
 
 export const isLogo = (value: unknown): boolean => {
@@ -46,7 +46,7 @@ export const isLogo = (value: unknown): boolean => {
   return content.length <= MAX_LOGO_BYTES && LOOKS_LIKE[type]!(content);
 };
 
-/** A small image as a data URL, so that the page asks no other host. */
+/** Accepts a small image as a data URL, so that pages load nothing from other hosts. */
 export const IsLogo = () =>
   ValidateBy({
     name: 'isLogo',

@@ -3,13 +3,13 @@ import { ApiProperty } from '@nestjs/swagger';
 import { CALLER_ID_FORM, CALLER_ID_PATTERN, invalidField, isCallerId } from '@perkway/domain';
 import { Matches, type ValidationOptions } from 'class-validator';
 
-/** @throws DomainError VALIDATION_FAILED naming `field` unless the value is an id as callers give them */
+/** @throws ApiError VALIDATION_FAILED naming `field` unless the value is a valid caller-given id */
 export function requireCallerId(value: unknown, field: string): string {
   if (!isCallerId(value)) throw invalidField(field, CALLER_ID_FORM);
   return value;
 }
 
-/** A path parameter that holds an id given by a caller: `@Param('perkId', CallerIdPipe)`. */
+/** Validates a path parameter that holds a caller-given id: `@Param('perkId', CallerIdPipe)`. */
 @Injectable()
 export class CallerIdPipe implements PipeTransform<unknown, string> {
   transform(value: unknown, { data }: { data?: string }): string {
@@ -17,7 +17,7 @@ export class CallerIdPipe implements PipeTransform<unknown, string> {
   }
 }
 
-/** A member of a body that holds such an id, or a text of the same form. Documents itself, but for `each`. */
+/** Validates a body member that holds a caller-given id. Adds itself to the OpenAPI document, except with `each`. */
 export const IsCallerId = (options?: ValidationOptions) =>
   applyDecorators(
     ...(options?.each ? [] : [ApiProperty({ type: String, pattern: CALLER_ID_PATTERN })]),

@@ -1,32 +1,32 @@
-import { ERROR_CODES, type DomainError } from '@perkway/domain';
+import { ERROR_CODES, type ApiError } from '@perkway/domain';
 
 export interface RenderedError {
   contentType: string;
   body: string;
-  /** In place of the body, where that is no text. */
+  /** Replaces the body if the body is not a string. */
   bytes?: Buffer;
-  /** In place of the error's own status. */
+  /** Replaces the error's own status. */
   status?: number;
   headers?: Readonly<Record<string, string>>;
 }
 
-/** What a refused request asked for, for hosts that also answer with pages. */
+/** The rejected request, for hosts that also respond with pages. */
 export interface Asked {
-  /** Path and query as they came. */
+  /** Path and query, as received. */
   address: string;
-  /** The headers. */
+  /** The request headers. */
   accept?: string;
   acceptLanguage?: string;
 }
 
-/** How a host writes its errors. Nothing is known of what never became a request. */
-export type ErrorRenderer = (error: DomainError, requestId: string, asked?: Asked) => RenderedError;
+/** Formats the errors of a host. `request` is absent if the input was not a valid request. */
+export type ErrorRenderer = (error: ApiError, requestId: string, asked?: Asked) => RenderedError;
 
-/** RFC 9457. */
+/** Renders RFC 9457 problem details. */
 export const renderProblem: ErrorRenderer = (error, requestId) => ({
   contentType: 'application/problem+json; charset=utf-8',
   body: JSON.stringify({
-    // Where every host explains it.
+    // Every host documents its codes there.
     type: `/errors#${error.code}`,
     title: ERROR_CODES[error.code].title,
     status: error.status,
@@ -37,22 +37,20 @@ export const renderProblem: ErrorRenderer = (error, requestId) => ({
   }),
 });
 
-/** Longer ones help nobody. */
+/** Longer details help nobody. */
 const MAX_DETAIL = 1_000;
 
 /**
- * The code alone, as the specification has it for gift cards (section 7). What there is to say besides is in the header
- * `Perkway-Detail`.
+ * Renders the code alone, as the specification requires for gift cards (section 7). The header `Perkway-Detail`
+ * explains it.
  */
 export const renderPlainCode: ErrorRenderer = ({ code, detail }) => ({
   contentType: 'text/plain; charset=utf-8',
   body: code,
-  ...(detail === ERROR_CODES[code].title
-    ? {}
-    : { headers: { 'perkway-detail': detail.slice(0, MAX_DETAIL).replace(/[^ -~]/gu, '?') } }),
+  headers: { 'perkway-detail': detail.slice(0, MAX_DETAIL).replace(/[^ -~]/gu, '?') },
 });
 
-/** `{"error": string}`, as Cube clients expect it. */
+/** Renders `{"error": string}`, which Cube clients expect. */
 export const renderCubeError: ErrorRenderer = (error) => ({
   contentType: 'application/json; charset=utf-8',
   body: JSON.stringify({ error: error.detail }),

@@ -1,22 +1,22 @@
 import { Catch, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
-import { DomainError } from '@perkway/domain';
+import { ApiError } from '@perkway/domain';
 import type { FastifyReply } from 'fastify';
 import type { Logger } from 'pino';
 import { throwError } from 'rxjs';
 import type { AllowedMethods } from '../http/allowed-methods.js';
 import { hasUnreadBody } from '../http/deferred-body.guard.js';
-import { logFailure, noteRefusal } from '../logging/request-log.js';
+import { logFailure, noteRefusedRequest } from '../logging/request-log.js';
 import { refusal } from '../nats/rpc-failure.js';
 import type { ErrorRenderer } from './error-renderer.js';
-import { toDomainError } from './to-domain-error.js';
+import { toApiError } from './to-api-error.js';
 
-/** Seconds after which a client may try again while a dependency is away. */
+/** `Retry-After` of a 503, in seconds. */
 const RETRY_AFTER_S = '2';
 
-/** Writes a refusal in the host's format. */
-export function sendError(reply: FastifyReply, error: DomainError, render: ErrorRenderer): void {
+/** Writes an error response in the host's format. */
+export function sendError(reply: FastifyReply, error: ApiError, render: ErrorRenderer): void {
   const { request } = reply;
-  noteRefusal(request, error);
+  noteRefusedRequest(request, error);
   const { accept, 'accept-language': acceptLanguage } = request.headers;
   const asked = { address: request.url, accept, acceptLanguage };
   const { contentType, body, bytes, status, headers } = render(error, request.id, asked);
@@ -31,7 +31,7 @@ export function sendError(reply: FastifyReply, error: DomainError, render: Error
     .send(bytes ?? body);
 }
 
-/** The only exception filter of an app: turns everything thrown into the host's error format. */
+/** The only exception filter of an app: renders every exception in the host's error format. */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
   constructor(
@@ -41,7 +41,7 @@ export class ErrorFilter implements ExceptionFilter {
   ) {}
 
   catch(thrown: unknown, host: ArgumentsHost) {
-    const error = toDomainError(thrown);
+    const error = toApiError(thrown);
     if (host.getType() !== 'http') {
       this.logger.error({ err: thrown, code: error.code }, 'request over NATS failed');
       return throwError(() => refusal(error.code));
@@ -52,12 +52,12 @@ export class ErrorFilter implements ExceptionFilter {
     return undefined;
   }
 
-  /** What there is to say where no handler was found, but would be for another method. */
-  private wrongMethod(reply: FastifyReply): DomainError | undefined {
+  /** Returns the 405 if another method of this path has a handler. */
+  private wrongMethod(reply: FastifyReply): ApiError | undefined {
     const { is404, method, url } = reply.request;
     const allowed = is404 ? this.methods.of(url).join(', ') : '';
     if (allowed === '') return undefined;
     void reply.header('allow', allowed);
-    return new DomainError('METHOD_NOT_ALLOWED', `${method} is not allowed here, only ${allowed}`);
+    return new ApiError('METHOD_NOT_ALLOWED', `${method} is not allowed here, only ${allowed}`);
   }
 }

@@ -9,7 +9,7 @@ export const isText = (value: unknown, min: number, max: number): value is strin
   return length >= min && length <= max;
 };
 
-/** A text of `min` to `max` characters that can be stored. Documents itself, but for `each`. */
+/** Accepts a storable string of `min` to `max` characters. Adds itself to the OpenAPI document, except with `each`. */
 export const IsText = (min: number, max: number, options?: ValidationOptions) =>
   applyDecorators(
     ...(options?.each ? [] : [ApiProperty({ type: String, minLength: min || undefined, maxLength: max })]),
@@ -19,7 +19,7 @@ export const IsText = (min: number, max: number, options?: ValidationOptions) =>
         validator: {
           validate: (value) => isText(value, min, max),
           defaultMessage: buildMessage(
-            (each) => `${each}$property must be a text of ${min} to ${max} characters without NUL`,
+            (each) => `${each}$property must be a string of ${min} to ${max} characters without NUL`,
             options,
           ),
         },

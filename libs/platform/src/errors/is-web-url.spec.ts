@@ -16,7 +16,7 @@ describe('IsWebUrl', () => {
     'http://shop.example:8080/a?b=c&d=%20#e',
     'HTTPS://Shop.example/ü?q=ü',
     'https://[::1]/',
-  ])('takes %s', (url) => expect(isValid(url)).toBe(true));
+  ])('accepts %s', (url) => expect(isValid(url)).toBe(true));
 
   it.each([
     'shop.example',
@@ -35,5 +35,5 @@ describe('IsWebUrl', () => {
     7,
     null,
     ['https://shop.example'],
-  ])('refuses %j', (url) => expect(isValid(url)).toBe(false));
+  ])('rejects %j', (url) => expect(isValid(url)).toBe(false));
 });

@@ -7,10 +7,10 @@ import { isText } from './is-text.js';
 const MAX_URL_LENGTH = 2_048;
 
 const isWebUrl = (value: unknown): value is string =>
-  // Parsers drop white space and control characters silently; a browser and we must mean the same address.
+  // Parsers silently drop white space and control characters, so a browser might open another address.
   isText(value, 1, MAX_URL_LENGTH) && !/[\s\p{Cc}]/u.test(value) && redirectTarget(value) !== undefined;
 
-/** Absolute http(s), no user or password in it: what a customer may be sent to. Documents itself. */
+/** Accepts an absolute http(s) URL without user or password. Adds itself to the OpenAPI document. */
 export const IsWebUrl = () =>
   applyDecorators(
     ApiProperty({ type: String, maxLength: MAX_URL_LENGTH }),

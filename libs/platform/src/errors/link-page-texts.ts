@@ -2,13 +2,13 @@ interface Text {
   title: string;
   text: string;
 }
-/** What a person is told who opens a link that leads nowhere, or nobody knows where at the moment. */
+/** Texts of the page for a link that is unknown or cannot be resolved now. */
 interface LinkPageTexts {
   broken: Text;
   away: Text;
 }
 
-/** By language; the first one where the reader's is none of them. */
+/** Texts by language. The first language is the default. */
 export const LINK_PAGE_TEXTS: Readonly<Record<string, LinkPageTexts>> = {
   en: {
     broken: {

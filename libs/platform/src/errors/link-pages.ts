@@ -1,4 +1,4 @@
-import { readWeightedList, type DomainError } from '@perkway/domain';
+import { readWeightedList, type ApiError } from '@perkway/domain';
 import { pageSecurity } from '../http/page-security.js';
 import type { Asked, RenderedError } from './error-renderer.js';
 import { LINK_PAGE_TEXTS } from './link-page-texts.js';
@@ -22,7 +22,7 @@ const PAGES = new Map(
 );
 const [DEFAULT_PAGES] = PAGES.values();
 
-/** `fr-CA` is answered in `fr`. */
+/** `fr-CA` falls back to `fr`. */
 const pagesFor = (acceptLanguage: string | undefined) => {
   for (const tag of readWeightedList(acceptLanguage)) {
     const pages = tag === '*' ? DEFAULT_PAGES : PAGES.get(tag.split('-', 1)[0]!);
@@ -33,9 +33,9 @@ const pagesFor = (acceptLanguage: string | undefined) => {
 
 const HEADERS = { ...pageSecurity(STYLE), 'x-robots-tag': 'noindex' };
 
-/** A refusal of a link as a small page in the reader's language. What the person typed or clicked never stands in it. */
+/** Renders a link error as a small page in the reader's language. It never echoes the request. */
 export const renderLinkPage = (
-  { status }: Pick<DomainError, 'status'>,
+  { status }: Pick<ApiError, 'status'>,
   { acceptLanguage }: Partial<Asked> = {},
 ): RenderedError => {
   const { language, broken, away } = pagesFor(acceptLanguage);

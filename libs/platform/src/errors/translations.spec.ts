@@ -11,7 +11,7 @@ const messages = (object: object) =>
 describe('IsTranslations', () => {
   const problem = (translations: unknown) => messages(Object.assign(new Texts(), { translations }));
 
-  it('takes texts by language', () => {
+  it('accepts texts by language', () => {
     expect(problem({})).toEqual([]);
     expect(problem({ fr: { name: 'Un' }, 'de-AT': { name: '' }, it: {} })).toEqual([]);
   });
@@ -33,11 +33,11 @@ describe('IsTranslations', () => {
       ),
       /at most 100/,
     ],
-  ])('refuses %j', (translations, message) => {
+  ])('rejects %j', (translations, message) => {
     expect(problem(translations)).toEqual([expect.stringMatching(message)]);
   });
 
-  it('are cleaned to canonical tags and known fields', () => {
+  it('reduces translations to canonical tags and known fields', () => {
     const given = { 'FR-ca': { name: 'Un', other: 'x' }, de: {}, it: { other: 'y' } };
     expect(cleanTranslations(given as Record<string, { name?: string }>, ['name'])).toEqual({
       'fr-CA': { name: 'Un' },

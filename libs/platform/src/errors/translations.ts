@@ -8,11 +8,11 @@ const MAX_TRANSLATIONS = 100;
 const MAX_NAME_SHOWN = 100;
 
 /**
- * `{"fr": {"name": "..."}}`: texts by language and field. `limits` names the fields and their longest text. Documents
- * itself.
+ * Accepts `{"fr": {"name": "..."}}`: strings by language and field. `limits` names the fields and their maximum
+ * length. Adds itself to the OpenAPI document.
  */
 export const IsTranslations = (limits: Record<string, number>) => {
-  /** What follows the name of the member. */
+  /** The message after the member's name. */
   const problem = (value: unknown): string | undefined => {
     const wrong = wrongIn(value);
     return wrong && (wrong.startsWith('.') ? wrong : ` ${wrong}`);
@@ -33,7 +33,7 @@ export const IsTranslations = (limits: Record<string, number>) => {
       if (unknown !== undefined) return `.${tag}.${unknown.slice(0, MAX_NAME_SHOWN)} is unknown`;
       for (const [field, max] of Object.entries(limits))
         if (texts[field] !== undefined && !isText(texts[field], 0, max))
-          return `must have under ${canonical}.${field} a text of at most ${max} characters without NUL`;
+          return `must have under ${canonical}.${field} a string of at most ${max} characters without NUL`;
     }
     return undefined;
   };
@@ -62,7 +62,7 @@ export const ApiTranslations = (limits: Record<string, number>) =>
     },
   });
 
-/** The translations with canonical tags and only the fields that exist; languages without any text are dropped. */
+/** Returns the translations with canonical tags and existing fields only. Languages without a string are dropped. */
 export function cleanTranslations<Field extends string>(
   given: Record<string, Partial<Record<Field, string>>> | null | undefined,
   fields: readonly Field[],

@@ -1,14 +1,16 @@
 import { ValidationPipe, type ArgumentMetadata, type ValidationError } from '@nestjs/common';
-import { DomainError, invalidFields, isRecord, type FieldProblem } from '@perkway/domain';
+import { ApiError, invalidFields, isRecord, type FieldProblem } from '@perkway/domain';
+import { namedProto } from '../http/deferred-body.guard.js';
 import { readOnlyOf } from '../resources/read-back.js';
 
-/** More than anybody reads, and less than a body can have. */
+/** More than anybody reads, but fewer than a body may contain. */
 const MAX_PROBLEMS = 50;
 const MAX_NAME_SHOWN = 100;
 
 /**
- * One problem for each field: of all that a value breaks, the decorator that stands first, because that is the one that
- * says what the value is at all. (Decorators are applied, and their constraints listed, from the last to the first.)
+ * Returns one problem per field. If several constraints fail, the decorator that stands first wins, because it checks
+ * the
+ * type. (Decorators are applied, and their constraints listed, from the last to the first.)
  */
 const flatten = (errors: ValidationError[], parent = ''): FieldProblem[] =>
   errors.flatMap((error) => {
@@ -19,13 +21,28 @@ const flatten = (errors: ValidationError[], parent = ''): FieldProblem[] =>
     const message = Object.values(constraints).at(-1) ?? nestedValidation;
     if (message === undefined) return flatten(error.children ?? [], field);
     const property = escapeRegExp(error.property);
-    // A validator of a whole object may name what is wrong inside it: "translations.fr.name is ...".
+    // An object validator may name the inner field: "translations.fr.name is ...".
     const [, inside = ''] = new RegExp(`^${property}(\\.\\S+) `).exec(message) ?? [];
     const own = message.replace(new RegExp(`^(each value )in ${property} |^${property}(?:\\.\\S+)? `), '$1');
     return [{ field: field + inside, message: own }];
   });
 
 const escapeRegExp = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+
+/** Finds members that class-transformer drops silently, so that `forbidNonWhitelisted` never sees them. */
+function droppedMembers(value: unknown, path = ''): FieldProblem[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const found = [
+    ...(namedProto(value) ? ['__proto__'] : []),
+    ...(Object.hasOwn(value, 'constructor') ? ['constructor'] : []),
+  ].map((name) => ({ field: path + name, message: 'is unknown' }));
+  return [
+    ...found,
+    ...Object.entries(value).flatMap(([name, part]) =>
+      droppedMembers(part, `${path}${name.slice(0, MAX_NAME_SHOWN)}.`),
+    ),
+  ];
+}
 
 const OPTIONS = {
   transform: true,
@@ -35,17 +52,19 @@ const OPTIONS = {
     const fields = flatten(errors);
     return fields.length > 0
       ? invalidFields(fields.slice(0, MAX_PROBLEMS))
-      : new DomainError('VALIDATION_FAILED', 'The body must be a JSON object');
+      : new ApiError('VALIDATION_FAILED', 'The body must be a JSON object');
   },
 };
 
-/** Bodies against their DTO classes; members that the DTO does not name are ignored, or refused by `@ReadBack` ones. */
+/** Validates bodies against their DTO classes. Unknown members are ignored, or rejected for `@ReadBack` classes. */
 class BodyPipe extends ValidationPipe {
   private readonly strict = new ValidationPipe({ ...OPTIONS, forbidNonWhitelisted: true });
 
   override transform(value: unknown, metadata: ArgumentMetadata): Promise<unknown> {
     const readOnly = readOnlyOf(metadata.metatype);
     if (!readOnly) return super.transform(value, metadata);
+    const dropped = droppedMembers(value);
+    if (dropped.length > 0) throw invalidFields(dropped.slice(0, MAX_PROBLEMS));
     const given = isRecord(value)
       ? Object.fromEntries(Object.entries(value).filter(([name]) => !readOnly.includes(name)))
       : value;

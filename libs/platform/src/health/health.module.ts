@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify';
 import { DatabaseState } from '../database/database-state.js';
 import { Public } from '../http/public.decorator.js';
 
-/** Set when the process has been asked to stop: it answers what it has, and gets no new traffic. */
+/** Set when the process is asked to stop: it finishes its requests and gets no new ones. */
 @Injectable()
 export class DrainState {
   private readonly controller = new AbortController();
@@ -21,11 +21,11 @@ export class DrainState {
 
 export interface HealthOptions {
   /**
-   * Whether the app can work without its database: `false` if it can (its outbox only), `once` if it can after it has
-   * read it. Default true. None is ready while the database is there and its schema lacks a migration.
+   * Whether readiness needs the database: `false` if the app works without it, `once` if it must have been read once.
+   * Default: true. No app is ready if the schema lacks a migration.
    */
   needsDatabase?: boolean | 'once';
-  /** The body of the answer. */
+  /** The response body. */
   body?: (healthy: boolean) => object;
 }
 export const HEALTH_OPTIONS = Symbol('HEALTH_OPTIONS');
@@ -45,19 +45,19 @@ export class HealthService {
     @Optional() private readonly database?: DatabaseState,
   ) {}
 
-  /** Something of the app's own without which it must get no traffic; asked at every probe. */
+  /** An app's own readiness condition, checked by every probe. */
   require(condition: () => boolean): void {
     this.conditions.push(condition);
   }
 
   live(): Health {
-    return this.answer(true);
+    return this.respond(true);
   }
 
-  /** Readiness depends on the app's own database and conditions only: not on NATS, not on other apps. */
+  /** Readiness depends on the app's own database and conditions, not on NATS or other apps. */
   async ready(): Promise<Health> {
     const isAble = !this.drain.signal.aborted && this.conditions.every((condition) => condition());
-    return this.answer(isAble && (await this.isDatabaseReady()));
+    return this.respond(isAble && (await this.isDatabaseReady()));
   }
 
   private async isDatabaseReady(): Promise<boolean> {
@@ -68,7 +68,7 @@ export class HealthService {
     return state === 'current' || (state === 'away' && needsDatabase === false);
   }
 
-  private answer(healthy: boolean): Health {
+  private respond(healthy: boolean): Health {
     const body = this.options.body ?? ((ok: boolean) => ({ status: ok ? 'ok' : 'unavailable' }));
     const notReady = this.options.body ? 500 : 503;
     return { status: healthy ? 200 : notReady, body: body(healthy) };
@@ -95,7 +95,7 @@ class HealthController {
   }
 }
 
-/** `/livez` and `/readyz`. */
+/** Serves `/livez` and `/readyz`. */
 @Module({
   controllers: [HealthController],
   providers: [DrainState, HealthService],

@@ -5,12 +5,12 @@ import type { FastifyReply } from 'fastify';
 import { Public } from '../http/public.decorator.js';
 import { escapeHtml, HTML_PAGE_HEADERS, htmlPage } from './html-page.js';
 
-/** What a caller can do about it. */
+/** What a caller can do about it, by status. */
 function adviceFor(status: number): string {
-  if (status === 429 || status === 503) return 'Try again after Retry-After seconds.';
-  if (status >= 500) return 'Try again later; name the request id when you ask us.';
-  if (status === 412) return 'Read it again, then decide.';
-  return 'The same request will get the same answer.';
+  if (status === 429 || status === 503) return 'Retry after the number of seconds in Retry-After.';
+  if (status >= 500) return 'Retry later; include the request id when you contact us.';
+  if (status === 412) return 'Read the resource again, then decide.';
+  return 'Do not retry: the same request will fail again.';
 }
 
 const rows = Object.entries(ERROR_CODES).map(
@@ -22,7 +22,7 @@ const PAGE = htmlPage(
   `<table><thead><tr><th scope="col">Status</th><th scope="col">Code</th><th scope="col">Meaning</th></tr></thead><tbody>${rows.join('')}</tbody></table>`,
 );
 
-/** Where the `type` of a problem leads: all codes, from the one table. */
+/** Serves the page that the `type` of a problem links to: all codes of the error table. */
 @ApiExcludeController()
 @Public()
 @Controller('errors')

@@ -2,32 +2,37 @@ import { Controller, Get, Headers, Inject, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import { readWeightedList } from '@perkway/domain';
 import type { FastifyReply } from 'fastify';
-import { HOME } from '../config/app-tokens.js';
+import { ENV, HOME } from '../config/app-tokens.js';
+import type { PlatformEnv } from '../config/load-env.js';
 import { Public } from '../http/public.decorator.js';
 import { escapeHtml, HTML_PAGE_HEADERS, htmlPage } from './html-page.js';
 
-/** What a host is, for whoever opens its address. */
+/** Serves the home page of a host, which says what the host does. */
 export interface Home {
   title: string;
   description: string;
 }
 
-const LINKS = { docs: '/docs', openapi: '/docs-json', errors: '/errors' };
+const LINKS = { openapi: '/docs-json', errors: '/errors' };
 
 @ApiExcludeController()
 @Public()
 @Controller()
 export class HomeController {
-  constructor(@Inject(HOME) private readonly home: Home) {}
+  constructor(
+    @Inject(HOME) private readonly home: Home,
+    @Inject(ENV) private readonly env: PlatformEnv,
+  ) {}
 
   @Get()
   show(@Headers('accept') accept: string | undefined, @Res() reply: FastifyReply) {
     const { title, description } = this.home;
+    const { EXPOSE_DOCS } = this.env;
     void reply.header('vary', 'Accept');
     if (!readWeightedList(accept).includes('text/html'))
-      return void reply.send({ title, description, ...LINKS });
+      return void reply.send({ title, description, ...(EXPOSE_DOCS ? { docs: '/docs' } : {}), ...LINKS });
     const content =
-      `<p>${escapeHtml(description)}</p><ul><li><a href="${LINKS.docs}">The operations, to read and to try</a></li>` +
+      `<p>${escapeHtml(description)}</p><ul>${EXPOSE_DOCS ? '<li><a href="/docs">The operations, to read and to try</a></li>' : ''}` +
       `<li><a href="${LINKS.openapi}">The OpenAPI document</a></li><li><a href="${LINKS.errors}">Error codes</a></li></ul>`;
     void reply.headers(HTML_PAGE_HEADERS).send(htmlPage(title, content));
   }

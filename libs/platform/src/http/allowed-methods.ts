@@ -9,13 +9,13 @@ const toRegExp = (pattern: string): RegExp =>
       .join('/')}$`,
   );
 
-/** Which methods an address answers: what a request with another one is told. Made before the first route. */
+/** Knows the methods of every path, for 405 responses. Create it before the first route. */
 export class AllowedMethods {
   private readonly routes = new Map<string, { path: RegExp; methods: string[] }>();
 
   constructor(fastify: FastifyInstance) {
     fastify.addHook('onRoute', ({ url, method }) => {
-      // What answers every address says of none that it exists.
+      // Catch-all routes say nothing about whether a path exists.
       if (url === '*' || url === '/*') return;
       const route = this.routes.get(url) ?? { path: toRegExp(url), methods: [] };
       this.routes.set(url, route);
@@ -23,7 +23,10 @@ export class AllowedMethods {
     });
   }
 
-  /** Empty where there is nothing. @param address path and query */
+  /**
+   * Returns an empty list for an unknown path.
+   * @param address path and query
+   */
   of(address: string): string[] {
     const [path] = address.split('?', 1);
     const matching = [...this.routes.values()].filter((route) => route.path.test(path!));

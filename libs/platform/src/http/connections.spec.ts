@@ -10,11 +10,11 @@ import { createApp } from '../create-app.js';
 import { createLogger } from '../logging/logger.js';
 import type { ConnectionLimits } from './connections.js';
 
-/** More than the system holds for a reader. */
+/** More than the system buffers for a reader. */
 const LARGE = 24 * 1024 ** 2;
 
 @Controller()
-class AnswersController {
+class ResponsesController {
   @Get('large')
   large(@Res() reply: FastifyReply) {
     void reply.type('text/plain').send(Buffer.alloc(LARGE, 'x'));
@@ -38,8 +38,8 @@ class AnswersController {
     return new Promise((resolve) => setTimeout(() => resolve({ done: true }), 1_500));
   }
 }
-@Module({ controllers: [AnswersController] })
-class AnswersModule {}
+@Module({ controllers: [ResponsesController] })
+class ResponsesModule {}
 
 describe('connections', () => {
   const apps: NestFastifyApplication[] = [];
@@ -49,7 +49,7 @@ describe('connections', () => {
   const launch = async (connections: Partial<ConnectionLimits>) => {
     app = await createApp({
       name: 'probe',
-      module: AnswersModule,
+      module: ResponsesModule,
       env: loadEnv(platformEnv, { PORT: '1', NATS_URL: 'nats://127.0.0.1:1' }),
       logger: createLogger('probe', 'silent'),
       connections,
@@ -70,7 +70,7 @@ describe('connections', () => {
     socket.write(text);
     return socket;
   };
-  const ask = (path: string) => open(`GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`);
+  const sendRequest = (path: string) => open(`GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`);
   const count = () =>
     new Promise<number>((resolve) =>
       app.getHttpServer().getConnections((_: unknown, open: number) => resolve(open)),
@@ -78,7 +78,7 @@ describe('connections', () => {
   const until = async (holds: () => Promise<boolean> | boolean) => {
     while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 20));
   };
-  /** @returns how many bytes came until the connection ended or `enough` of them were there */
+  /** @returns how many bytes had arrived when the connection ended or `enough` was reached */
   const read = async (socket: Socket, enough = Infinity) => {
     let bytes = 0;
     for await (const chunk of socket) if ((bytes += (chunk as Buffer).length) >= enough) break;
@@ -89,29 +89,29 @@ describe('connections', () => {
     return metric.values.find(({ labels }) => labels.reason === reason)!.value;
   };
 
-  it('end where nothing is said, or a head does not come as a whole', async () => {
+  it('close if no complete request head arrives', async () => {
     await launch({ headWithinMs: 200 });
     const silent = await open();
     const dribbling = await open('GET /slow HTTP/1.1\r\nhost: x\r\nx-one: 1\r\n');
-    const busy = await ask('/slow');
+    const busy = await sendRequest('/slow');
     const [, said] = await Promise.all([
       read(silent),
       (async () => {
-        let answer = '';
-        for await (const text of dribbling.setEncoding('latin1')) answer += String(text);
-        return answer;
+        let response = '';
+        for await (const text of dribbling.setEncoding('latin1')) response += String(text);
+        return response;
       })(),
     ]);
-    expect(said).toMatch(/^HTTP\/1.1 400 [^]*did not come in time/);
-    // Who waits for an answer is nobody who says nothing.
+    expect(said).toMatch(/^HTTP\/1.1 400 [^]*did not arrive in time/);
+    // A connection that waits for a response is not idle.
     expect(await read(busy, 20)).toBeGreaterThanOrEqual(20);
   }, 20_000);
 
   it.each(['/large', '/streamed'])(
-    'end where the answer is not read (%s)',
+    'close if the response is not read (%s)',
     async (path) => {
       await launch({ unreadForMs: 100, slowestBytes: Infinity });
-      await ask(path);
+      await sendRequest(path);
       await until(async () => (await count()) === 1);
       await until(async () => (await count()) === 0);
       expect(await cutFor('unread')).toBe(1);
@@ -119,34 +119,38 @@ describe('connections', () => {
     20_000,
   );
 
-  it('stay where the answer is read, and where the handler is slow', async () => {
+  it('stay open if the response is read, and if the handler is slow', async () => {
     await launch({ unreadForMs: 10_000, slowestBytes: Infinity });
-    const [large, streamed, slow] = await Promise.all([ask('/large'), ask('/streamed'), ask('/slow')]);
+    const [large, streamed, slow] = await Promise.all([
+      sendRequest('/large'),
+      sendRequest('/streamed'),
+      sendRequest('/slow'),
+    ]);
     expect(await read(large!, LARGE)).toBeGreaterThanOrEqual(LARGE);
     expect(await read(streamed!, LARGE)).toBeGreaterThanOrEqual(LARGE);
     expect(await read(slow!, 20)).toBeGreaterThanOrEqual(20);
     expect(await cutFor('unread')).toBe(0);
   }, 20_000);
 
-  it('hold no more of unread answers than they may together: who waits longest goes', async () => {
+  it('limit the bytes of unread responses: the longest-waiting connection is closed', async () => {
     await launch({ unreadBytes: 1.5 * LARGE });
-    const first = await ask('/large');
+    const first = await sendRequest('/large');
     await once(first, 'readable');
     await new Promise((resolve) => setTimeout(resolve, 600));
-    const second = await ask('/large');
+    const second = await sendRequest('/large');
     await until(async () => (await cutFor('unread')) === 1);
     expect(await read(second, LARGE)).toBeGreaterThanOrEqual(LARGE);
     expect(await read(first).catch(() => 0)).toBeLessThan(LARGE);
   }, 20_000);
 
-  it('stay where an answer in one piece is read, though slowly, while too much waits for others', async () => {
+  it('stay open if a single-chunk response is read slowly while others exceed the limit', async () => {
     await launch({ unreadBytes: LARGE / 2 });
-    const [slow, unread] = await Promise.all([ask('/large'), ask('/large')]);
+    const [slow, unread] = await Promise.all([sendRequest('/large'), sendRequest('/large')]);
     let bytes = 0;
     for await (const chunk of slow) {
       const { length } = chunk as Buffer;
-      // 10 MB a second: some looks of the server long.
-      await new Promise((resolve) => setTimeout(resolve, length / 10_000));
+      // At 20 MB per second, reading spans several checks of the server.
+      await new Promise((resolve) => setTimeout(resolve, length / 20_000));
       if ((bytes += length) >= LARGE) break;
     }
     expect(bytes).toBeGreaterThanOrEqual(LARGE);
@@ -154,16 +158,16 @@ describe('connections', () => {
     expect(await read(unread).catch(() => 0)).toBeLessThan(LARGE);
   }, 20_000);
 
-  it('make room for who comes when all places are taken by who does nothing', async () => {
+  it('make room for new ones by closing idle ones when the process is full', async () => {
     await launch({ most: 10 });
-    const idle = await Promise.all(Array.from({ length: 5 }, () => ask('/livez')));
+    const idle = await Promise.all(Array.from({ length: 5 }, () => sendRequest('/livez')));
     for (const socket of idle) await once(socket, 'data');
     await Promise.all(Array.from({ length: 5 }, () => open()));
     await new Promise((resolve) => setTimeout(resolve, 1_100));
-    // Refused, but for it the others go.
+    // This connection is rejected, but closes the idle ones.
     await open().then((late) => once(late.resume(), 'close'));
     await until(async () => (await count()) === 0);
-    expect(await read(await ask('/livez'), 20)).toBeGreaterThanOrEqual(20);
+    expect(await read(await sendRequest('/livez'), 20)).toBeGreaterThanOrEqual(20);
     expect(await cutFor('room')).toBe(1);
   }, 20_000);
 });

@@ -3,15 +3,15 @@ import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { Counter, type Registry } from 'prom-client';
 
-/** What the connections of one process may cost. */
+/** Limits of the connections of one process. */
 export interface ConnectionLimits {
-  /** Connections at once. */
+  /** Maximum open connections. */
   most: number;
-  /** A connection has said this long after it was opened what it wants, and a head has come as a whole. */
+  /** Deadline for the first byte, and for a complete request head, after a connection opens. */
   headWithinMs: number;
-  /** Bytes of answers that may wait for their readers, all together. */
+  /** Maximum bytes of unread responses, of all connections together. */
   unreadBytes: number;
-  /** How long they may wait, and a second more for each `slowestBytes` of them. */
+  /** How long a response may stay unread, plus one second per `slowestBytes`. */
   unreadForMs: number;
   slowestBytes: number;
 }
@@ -24,23 +24,23 @@ export const CONNECTION_LIMITS: ConnectionLimits = {
   slowestBytes: 16 * 1024,
 };
 
-/** After it begins to close, or when there is no more room, a connection on which nothing was ever said is dropped. */
+/** Grace period for connections that never sent anything, while closing or when the process is full. */
 const SILENCE_LIMIT_MS = 1_000;
 const CLOSE_IDLE_EVERY_MS = 50;
 const LOOK_EVERY_MS = 500;
 
-/** How an answer goes: what its reader has taken, and since when it is no more. */
+/** Progress of a response: bytes that the reader has taken, and when it last took any. */
 interface Unread {
   taken: number;
   inPiece: number;
   since: number;
 }
 
-/** Bytes of the piece that is being written which the system has not taken. Node itself tells of whole pieces only. */
+/** Bytes of the current chunk that the system has not taken. Node reports whole chunks only. */
 const leftInPiece = (socket: Socket): number =>
   (socket as { _handle?: { writeQueueSize?: number } })._handle?.writeQueueSize ?? 0;
 
-/** Holds a server to its limits, and lets it close while clients would keep their connections. */
+/** Enforces the connection limits, and lets the server close although clients keep their connections alive. */
 export function limitConnections(
   fastify: FastifyInstance,
   registry: Registry,
@@ -54,7 +54,7 @@ export function limitConnections(
   });
   const cut = new Counter({
     name: 'http_connections_cut_total',
-    help: 'Connections that were closed because answers were not read, or because there was no room for another one',
+    help: 'Connections closed because responses were not read, or because there was no room for another one',
     labelNames: ['reason'] as const,
     registers: [registry],
   });
@@ -71,18 +71,18 @@ export function limitConnections(
   });
   closeConnectionsAsTheyBecomeIdle(fastify, dropSilent);
 
-  const unread = new UnreadAnswers(limits);
+  const unread = new UnreadResponses(limits);
   const looking = setInterval(() => {
     for (const socket of unread.overdue(opened.keys(), Date.now())) {
       cut.inc({ reason: 'unread' });
-      // What the system holds for the reader goes with it.
+      // Also drops what the system has buffered for the reader.
       socket.resetAndDestroy();
     }
   }, LOOK_EVERY_MS).unref();
   server.once('close', () => clearInterval(looking));
 }
 
-/** Whoever comes when all places are taken is refused; what uses its place for nothing goes then. */
+/** Rejects new connections when the process is full, after it has dropped idle ones. */
 function makeRoom(server: Server, most: number, closeUnused: () => void) {
   server.maxConnections = most;
   let at = 0;
@@ -94,9 +94,9 @@ function makeRoom(server: Server, most: number, closeUnused: () => void) {
 }
 
 /**
- * A closing server drops the connections that are idle at that moment only; one that is still answering would stay
- * open for as long as its client likes, and the drain would wait for it. One that was opened ahead of any request counts
- * as busy for Node: it gets a moment to say what it came for.
+ * A closing server drops only the connections that are idle at that moment. One that is responding would stay open as
+ * long as its client likes and block the drain. Node counts a connection without a request as busy, so it gets a
+ * grace period.
  */
 function closeConnectionsAsTheyBecomeIdle(fastify: FastifyInstance, dropSilent: () => void) {
   const { server } = fastify;
@@ -112,15 +112,18 @@ function closeConnectionsAsTheyBecomeIdle(fastify: FastifyInstance, dropSilent: 
 }
 
 /**
- * An answer that nobody reads stays in memory, and so does what it is made from. Node has a limit for connections on
- * which nothing happens at all, which would end slow handlers too; this looks only at what waits for a reader.
+ * An unread response stays in memory with its source. Node's own timeout would also end slow handlers; this check
+ * counts only time spent waiting for the reader.
  */
-class UnreadAnswers {
+class UnreadResponses {
   private readonly waiting = new Map<Socket, Unread>();
 
   constructor(private readonly limits: ConnectionLimits) {}
 
-  /** @returns those to cut off: for too long, or, when there is too much of it, those that wait longest */
+  /**
+   * @returns connections to close: those past their deadline, or the longest-waiting ones when too many bytes are
+   * unread
+   */
   overdue(sockets: Iterable<Socket>, now: number): Socket[] {
     const stuck: { socket: Socket; length: number; since: number }[] = [];
     let all = 0;

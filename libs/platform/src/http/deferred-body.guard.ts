@@ -1,8 +1,8 @@
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
-import { DomainError } from '@perkway/domain';
+import { ApiError } from '@perkway/domain';
 import type { FastifyContentTypeParser, FastifyInstance, FastifyRequest } from 'fastify';
 import type { IncomingMessage } from 'node:http';
-import { BodyRoom } from './body-room.js';
+import { BodyMemoryBudget } from './body-memory-budget.js';
 import { networkOf, normalizeIp } from './client-ip.js';
 
 const BODY_TEXT = Symbol('bodyText');
@@ -10,49 +10,44 @@ const BODY_ERROR = Symbol('bodyError');
 const IS_UNREAD = Symbol('isUnread');
 const STREAMS = Symbol('streams');
 const ROOM = Symbol('room');
-const LEAVE_ROOM = Symbol('leaveRoom');
-/** The types that each route takes as streams, by its pattern. */
-type Server = FastifyInstance & { [STREAMS]?: Map<string, string[]>; [ROOM]?: BodyRoom };
+const RELEASE_BUDGET = Symbol('leaveRoom');
+/** Content types that each route takes as a stream, by route pattern. */
+type Server = FastifyInstance & { [STREAMS]?: Map<string, string[]>; [ROOM]?: BodyMemoryBudget };
 type Deferred = FastifyRequest & {
   [BODY_TEXT]?: string;
-  [BODY_ERROR]?: DomainError;
+  [BODY_ERROR]?: ApiError;
   [IS_UNREAD]?: true;
-  [LEAVE_ROOM]?: () => void;
+  [RELEASE_BUDGET]?: () => void;
 };
 
-/** What Fastify can read: a type, a subtype, and perhaps parameters. */
+/** A content type that Fastify can parse: type, subtype, optional parameters. */
 const MEDIA_TYPE = /^\s*[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+\s*(?:;|$)/;
 const UNKNOWN_TYPE = 'application/octet-stream';
 
-/** Of all bodies that have more than the first so many of these bytes, and of those from one address. */
+/** Budgets for bodies above this size: of all together, and per address. */
 const ROOM_BYTES = 16 * 1024 * 1024;
-const ROOM_OF_ADDRESS = ROOM_BYTES / 4;
+const BUDGET_PER_ADDRESS = ROOM_BYTES / 4;
 const SMALL_BODY = 16 * 1024;
 
-/** Levels of lists and objects in one another. No body of ours has half as many. */
+/** Maximum nesting of JSON. No body of the API has half as much. */
 const MAX_DEPTH = 100;
 
 /**
- * Fastify reads the body before any guard runs. So that credentials are judged first (401, 403, then 400), the text is kept
- * here and made sense of, or refused, by the guard below, which runs after authentication: nobody unknown makes an app
+ * Fastify reads bodies before any guard runs. Credentials must be checked first (401, 403, then 400), so the raw text
+ * is kept here and parsed or rejected by the guard below, after authentication. An unknown caller cannot make an app
  * parse megabytes.
  */
 export function deferBodyErrors(fastify: FastifyInstance): void {
   fastify.removeAllContentTypeParsers();
-  fastify.addContentTypeParser('application/json', (request: Deferred, payload, done) =>
-    readText(request, payload, (text) => {
-      request[BODY_TEXT] = text;
-      done(null, undefined);
-    }),
-  );
+  fastify.addContentTypeParser('application/json', readJson);
   fastify.addContentTypeParser('*', refuseMediaType);
-  (fastify as Server)[ROOM] = new BodyRoom(ROOM_BYTES, ROOM_OF_ADDRESS);
+  (fastify as Server)[ROOM] = new BodyMemoryBudget(ROOM_BYTES, BUDGET_PER_ADDRESS);
   fastify.addHook('onResponse', (request: Deferred, _reply, done) => {
-    request[LEAVE_ROOM]?.();
+    request[RELEASE_BUDGET]?.();
     done();
   });
   fastify.addHook('onRequest', ({ headers }, _reply, done) => {
-    // Fastify refuses what it cannot read by itself, before any guard; this one it hands to the parser above.
+    // Fastify would reject unknown types before any guard; this parser takes them.
     if (headers['content-type'] !== undefined && !MEDIA_TYPE.test(headers['content-type']))
       headers['content-type'] = UNKNOWN_TYPE;
     done();
@@ -60,8 +55,21 @@ export function deferBodyErrors(fastify: FastifyInstance): void {
 }
 
 /**
- * Gives one route bodies of these types as a `Readable` that nobody has read yet, of any length, so that credentials
- * are judged first. Other routes refuse them like any unknown type.
+ * Lets one route take JSON that is sent as `text/plain`: the only type with which `navigator.sendBeacon` may send it to
+ * another host.
+ *
+ * @param route its pattern, such as `/track/:campaignId`
+ */
+export function acceptPlainJson(fastify: FastifyInstance, route: string): void {
+  fastify.addContentTypeParser('text/plain', (request: Deferred, payload, done) => {
+    if (request.routeOptions.url === route) readJson(request, payload, done);
+    else refuseMediaType(request, payload, done);
+  });
+}
+
+/**
+ * Gives one route the bodies of these types as an unread `Readable` of any length, so that credentials are checked
+ * first. Other routes reject them like any unknown type.
  *
  * @param route its pattern, such as `/admin/pools/:poolId/cards`
  */
@@ -73,16 +81,22 @@ export function acceptStreams(fastify: FastifyInstance, contentTypes: string[], 
   });
 }
 
-/** True if the answer leaves before the body has come, so that the connection is good for nothing else. */
+/** Returns true if the response is sent before the body has arrived, so the connection cannot be reused. */
 export const hasUnreadBody = (request: FastifyRequest): boolean => IS_UNREAD in request;
 
-export const useMediaType = (types: string[]): DomainError =>
-  new DomainError('UNSUPPORTED_MEDIA_TYPE', `Use the content type ${types.join(' or ')}`);
+export const useMediaType = (types: string[]): ApiError =>
+  new ApiError('UNSUPPORTED_MEDIA_TYPE', `Use the content type ${types.join(' or ')}`);
 
-/** The first error stands. */
-function refuse(request: Deferred, error: DomainError): void {
+/** The first error wins. */
+function refuse(request: Deferred, error: ApiError): void {
   request[BODY_ERROR] ??= error;
 }
+
+const readJson: FastifyContentTypeParser = (request: Deferred, payload, done) =>
+  readText(request, payload, (text) => {
+    request[BODY_TEXT] = text;
+    done(null, undefined);
+  });
 
 const refuseMediaType: FastifyContentTypeParser = (request, payload, done) => {
   const streams = (request.server as Server)[STREAMS]?.get(request.routeOptions.url ?? '');
@@ -90,59 +104,63 @@ const refuseMediaType: FastifyContentTypeParser = (request, payload, done) => {
   readText(request, payload, () => done(null, undefined));
 };
 
-/** Calls back once: with the text, or without one as soon as it has more bytes than the limit or cannot come any more. */
+/** Calls back once: with the text, or without it once the body exceeds the limit or breaks off. */
 function readText(request: Deferred, payload: IncomingMessage, done: (text?: string) => void): void {
   const limit = request.server.initialConfig.bodyLimit!;
   const room = (request.server as Server)[ROOM]!;
-  // Of a sender who has hung up it is gone.
+  // The address is gone once the sender has disconnected.
   const source = networkOf(normalizeIp(request.ip ?? ''));
   const chunks: Buffer[] = [];
   let length = 0;
-  const giveUp = (error: DomainError) => {
+  const giveUp = (error: ApiError) => {
     refuse(request, error);
     request[IS_UNREAD] = true;
-    // What still comes is not kept.
-    request[LEAVE_ROOM]?.();
+    // The rest is discarded.
+    request[RELEASE_BUDGET]?.();
     payload.off('data', onData).off('end', onEnd).off('error', onError).resume();
     done();
   };
   const onData = (chunk: Buffer) => {
     chunks.push(chunk);
     length += chunk.length;
-    if (length > limit) giveUp(new DomainError('PAYLOAD_TOO_LARGE'));
-    else if (length > SMALL_BODY && !request[LEAVE_ROOM]) {
+    if (length > limit) giveUp(new ApiError('PAYLOAD_TOO_LARGE'));
+    else if (length > SMALL_BODY && !request[RELEASE_BUDGET]) {
       payload.pause();
       const whole = Number(request.headers['content-length'] ?? limit);
-      request[LEAVE_ROOM] = room.ask(source, whole, () => payload.resume());
+      request[RELEASE_BUDGET] = room.request(source, whole, () => payload.resume());
     }
   };
   const onEnd = () => done((chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)).toString());
-  const onError = () => giveUp(new DomainError('VALIDATION_FAILED', 'The body did not arrive'));
-  if (Number(request.headers['content-length']) > limit) giveUp(new DomainError('PAYLOAD_TOO_LARGE'));
+  const onError = () => giveUp(new ApiError('VALIDATION_FAILED', 'The body did not arrive'));
+  if (Number(request.headers['content-length']) > limit) giveUp(new ApiError('PAYLOAD_TOO_LARGE'));
   else payload.on('data', onData).on('end', onEnd).on('error', onError);
 }
 
-/** `__proto__`, also with escaped underscores. */
+const NAMED_PROTO = new WeakSet<object>();
+/** Returns whether a part of a body came with a member named `__proto__`, which the guard deletes. */
+export const namedProto = (part: object): boolean => NAMED_PROTO.has(part);
+
+/** Matches `__proto__`, also with escaped underscores. */
 const MAY_NAME_PROTO = /__proto__|\\u005f/i;
 
 function parse(request: FastifyRequest, text: string): unknown {
-  // Some clients name the type of a body that they do not send; where one is needed its fields are missing.
+  // Some clients send a content type without a body. Where a body is required, its fields are missing.
   if (text === '') return undefined;
   try {
     const value: unknown = JSON.parse(text);
     if (text.length <= 2 * MAX_DEPTH && !MAY_NAME_PROTO.test(text)) return value;
-    // Whatever looks at all of it, such as class-transformer, would run out of stack.
+    // Recursive code such as class-transformer would overflow the stack.
     if (!isDeeper(value, MAX_DEPTH)) return value;
-    refuse(request, new DomainError('VALIDATION_FAILED', `The body has more than ${MAX_DEPTH} levels`));
+    refuse(request, new ApiError('VALIDATION_FAILED', `The body has more than ${MAX_DEPTH} levels`));
   } catch {
-    refuse(request, new DomainError('VALIDATION_FAILED', 'The body is not valid JSON'));
+    refuse(request, new ApiError('VALIDATION_FAILED', 'The body is not valid JSON'));
   }
   return undefined;
 }
 
 /**
- * Whether it is nested deeper than that. On the way it takes members called `__proto__` away, which later code would copy onto
- * objects; a reviver would take ten times as long.
+ * Returns whether a value is nested deeper than the limit. Also deletes members named `__proto__`, which later code
+ * would copy onto objects; a reviver would take ten times as long.
  */
 function isDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
@@ -152,7 +170,10 @@ function isDeeper(value: unknown, levels: number): boolean {
     return false;
   }
   const members = value as Record<string, unknown>;
-  if (Object.hasOwn(members, '__proto__')) delete members['__proto__'];
+  if (Object.hasOwn(members, '__proto__')) {
+    delete members['__proto__'];
+    NAMED_PROTO.add(members);
+  }
   for (const name in members) if (isDeeper(members[name], levels - 1)) return true;
   return false;
 }

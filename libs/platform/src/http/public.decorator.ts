@@ -2,5 +2,5 @@ import { SetMetadata } from '@nestjs/common';
 
 export const IS_PUBLIC = 'perkway:public';
 
-/** The only opening in the deny-by-default guard: the handler (or controller) needs no API key. */
+/** Opens a handler or controller to callers without an API key. All other routes are denied by default. */
 export const Public = () => SetMetadata(IS_PUBLIC, true);

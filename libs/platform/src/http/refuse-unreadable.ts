@@ -1,4 +1,4 @@
-import { DomainError } from '@perkway/domain';
+import { ApiError } from '@perkway/domain';
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
@@ -7,18 +7,18 @@ import type { ErrorRenderer } from '../errors/error-renderer.js';
 import { sendError } from '../errors/error.filter.js';
 
 /**
- * Answers, in the host's format, what never became a request: a head of over 16 KB, bytes that are no HTTP. The connection
- * ends, for nobody knows where the next request would begin.
+ * Responds in the host's format to input that is not a request: heads over 16 KB, bytes that are not HTTP. It closes
+ * the connection, because the next request cannot be found.
  */
 export const refuseUnreadable =
   (render: ErrorRenderer) =>
   (error: Error & { code?: string }, socket: Socket): void => {
     if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
-    const refusal = new DomainError(
+    const refusal = new ApiError(
       'VALIDATION_FAILED',
       error.code === 'HPE_HEADER_OVERFLOW'
-        ? 'The address or the headers are too long'
-        : 'The request cannot be read, or did not come in time',
+        ? 'The URL or the headers are too long'
+        : 'The request is not valid HTTP, or did not arrive in time',
     );
     const id = randomUUID();
     const { contentType, body, bytes, status = refusal.status, headers = {} } = render(refusal, id);
@@ -35,14 +35,14 @@ export const refuseUnreadable =
     for (const [name, value] of Object.entries(head)) socket.write(`${name}: ${value}\r\n`);
     socket.write('\r\n');
     socket.write(payload);
-    // Not `end`: a handler that still reads this request would wait for the sender to hang up.
+    // `end` would make a handler that still reads this request wait for the sender.
     socket.destroySoon();
   };
 
-/** HTTP/1.1 demands a refusal (RFC 9112, 3.2). */
+/** HTTP/1.1 requires a 400 without a Host header (RFC 9112, 3.2). */
 export function refuseHostless(fastify: FastifyInstance, render: ErrorRenderer): void {
   fastify.addHook('onRequest', (request, reply, done) => {
     if (request.raw.httpVersion !== '1.1' || request.headers.host !== undefined) return done();
-    sendError(reply, new DomainError('VALIDATION_FAILED', 'The header Host is missing'), render);
+    sendError(reply, new ApiError('VALIDATION_FAILED', 'The Host header is missing'), render);
   });
 }

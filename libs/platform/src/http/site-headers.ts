@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 
-/** Our pages use none of these but the clipboard, and only to write. */
+/** Our pages use none of these, except writing to the clipboard. */
 const PERMISSIONS_POLICY = [
   'clipboard-write=(self)',
   ...[
@@ -19,7 +19,7 @@ const PERMISSIONS_POLICY = [
   ].map((feature) => `${feature}=()`),
 ].join(', ');
 
-/** What every page of ours is held to; a site says besides what its pages load. */
+/** Applies to every page. A site adds the sources that its pages load. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -32,9 +32,9 @@ const CONTENT_SECURITY_POLICY = [
 const ONE_YEAR_S = 31_536_000;
 
 /**
- * Puts the headers of a site with pages on every answer of its host. On the server itself, because an address that the router
- * cannot read is refused before any hook of the framework runs.
- * @param policy what the content security policy of these pages has besides
+ * Adds security headers to every response of a site. On the server itself, because Fastify rejects unreadable paths
+ * before any hook runs.
+ * @param policy additions to the content security policy
  */
 export function addSiteHeaders(server: Server, publicUrl: string, policy: readonly string[]): void {
   const isHttps = publicUrl.startsWith('https:');
@@ -46,10 +46,10 @@ export function addSiteHeaders(server: Server, publicUrl: string, policy: readon
     ['cross-origin-opener-policy', 'same-origin'],
     ['cross-origin-resource-policy', 'same-origin'],
     ['permissions-policy', PERMISSIONS_POLICY],
-    // Pictures and links of others do not learn where they are shown.
+    // Images and links of others do not learn where they are shown.
     ['referrer-policy', 'no-referrer'],
     ['x-content-type-options', 'nosniff'],
-    // For browsers that do not know frame-ancestors.
+    // For browsers without frame-ancestors.
     ['x-frame-options', 'DENY'],
     ['x-robots-tag', 'noindex, nofollow, noarchive'],
     ...(isHttps ? [['strict-transport-security', `max-age=${ONE_YEAR_S}`] as const] : []),

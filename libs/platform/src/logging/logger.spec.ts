@@ -33,7 +33,7 @@ describe('redact', () => {
     expect(clean).toContain('[redacted]');
   });
 
-  it('hides tokens and generated keys wherever they stand', () => {
+  it('hides tokens and generated keys anywhere', () => {
     const jwt = 'eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhIn0.c2lnbmF0dXJl';
     const key = `pk_${'abcd2345'.repeat(4)}`;
     expect(redact(`odd ${jwt} and ${key} and ${key.toUpperCase()}.`)).toBe(
@@ -41,7 +41,7 @@ describe('redact', () => {
     );
   });
 
-  it('keeps what helps', () => {
+  it('keeps what is not secret', () => {
     for (const text of [
       '{"level":"info","app":"token-issuer","route":"/cube/token","status":401,"code":"API_KEY_INVALID"}',
       '{"requestId":"8d1c3c2e-5d5b-4f9e-9a53-0f6d3d1c2b7a","account":"ostervale-bank","ms":3}',
@@ -77,7 +77,7 @@ describe('the logger', () => {
     const lines = logged((logger) => {
       logger.info({ headers: { authorization: `Bearer ${SECRET}`, 'x-api-key': SECRET } }, 'x');
       logger.info(`called with ?api_key=${SECRET}`);
-      logger.error({ err: new Error(`no answer to {"token":"${SECRET}"}`) }, 'x');
+      logger.error({ err: new Error(`no reply to {"token":"${SECRET}"}`) }, 'x');
     });
     for (const line of lines) {
       expect(line).not.toContain(SECRET);
@@ -85,7 +85,7 @@ describe('the logger', () => {
     }
   });
 
-  it('tells of an error what helps, and not the values that the driver holds', () => {
+  it('logs the useful parts of an error, but not the values that drivers attach', () => {
     const err = Object.assign(new TypeError('it failed'), {
       code: '23505',
       detail: `Key (code)=(${SECRET}) already exists.`,
@@ -104,7 +104,7 @@ describe('the logger', () => {
     });
   });
 
-  it("takes Nest's messages with their context, and its start-up talk as debug", () => {
+  it("logs Nest's messages with their context, and its startup messages at debug", () => {
     const lines = logged((logger) => {
       const nest = new NestLogger(logger);
       nest.log('Mapped {/x, GET} route', 'RouterExplorer');

@@ -2,25 +2,25 @@ import type { LoggerService } from '@nestjs/common';
 import { pino, type DestinationStream, type Logger } from 'pino';
 
 /**
- * What must never be readable in a log line, whatever put it there: keys and tokens in headers or query
- * strings, the token in the path of a click_url, the fragment of a reward link.
+ * Secrets that no log line may show, wherever they come from: keys and tokens in headers or query strings, the token
+ * in the path of a click_url, the fragment of a reward link.
  */
 const SECRETS: readonly [RegExp, string][] = [
-  // A member, header or parameter by its name; quotes may be escaped, as JSON inside a text has them.
+  // A member, header or parameter by name. Quotes may be escaped, as in JSON inside a string.
   [
     /((?:x-)?api[_-]?key|token|authorization|reward_link|card_?code|\bpin|password)(\\*["']?\s*(?:[=:]|%3D)\s*\\*["']?(?:(?:Bearer|Basic)\s+)?)[^\s"'&,}\\]+/gi,
     '$1$2[redacted]',
   ],
   [/\b(Bearer|Basic)\s+(?!\[redacted\])[^\s"',}\\]+/gi, '$1 [redacted]'],
-  // JSON Web Tokens and generated API keys, wherever they stand.
+  // JSON Web Tokens and generated API keys, anywhere.
   [/\beyJ[\w-]+\.[\w-]+\.[\w-]+/g, '[redacted]'],
   [/\bpk_[a-z2-7]{32}\b/gi, '[redacted]'],
-  // Those behind the sessions and jobs of the console.
+  // Keys of console sessions and jobs.
   [/\bck_[0-9a-f]{64}\b/gi, '[redacted]'],
   [/\/c\/[\w-]{16,}/g, '/c/[redacted]'],
   [/(#|%23)[\w.-]{16,}/gi, '$1[redacted]'],
   [/((?:postgres(?:ql)?|nats|tls):\/\/[^:@/\s]+):[^@\s]+@/gi, '$1:[redacted]@'],
-  // Postgres repeats the value that it could not read.
+  // Postgres repeats the value that it could not parse.
   [/(invalid input [^:"\\]+: \\?")[^"\\]*/g, '$1[redacted]'],
 ];
 
@@ -28,7 +28,7 @@ const SECRETS: readonly [RegExp, string][] = [
 export const redact = (text: string): string =>
   SECRETS.reduce((clean, [pattern, replacement]) => clean.replace(pattern, replacement), text);
 
-/** Only what helps to find a fault: driver errors carry statement parameters, which may be secrets. */
+/** Keeps what helps to find a fault. Driver errors carry statement parameters, which may be secrets. */
 const serializeError = (error: unknown): object => {
   if (!(error instanceof Error)) return { message: String(error) };
   const { code, cause } = error as { code?: unknown; cause?: unknown };
@@ -41,7 +41,7 @@ const serializeError = (error: unknown): object => {
   };
 };
 
-/** JSON lines on standard output. */
+/** Writes JSON lines to standard output. */
 export const createLogger = (app: string, level: string, destination?: DestinationStream): Logger =>
   pino(
     {
@@ -55,7 +55,7 @@ export const createLogger = (app: string, level: string, destination?: Destinati
     destination ?? pino.destination({ sync: level !== 'silent' }),
   );
 
-/** Sends Nest's own messages through the same logger. */
+/** Sends Nest's own messages through the app's logger. */
 export class NestLogger implements LoggerService {
   constructor(private readonly logger: Logger) {}
   log = (message: unknown, ...rest: unknown[]) => this.write('debug', message, rest);

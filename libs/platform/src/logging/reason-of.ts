@@ -1,4 +1,4 @@
-/** Why something could not be reached, in a few words: a failure at several addresses has no message of its own. */
+/** Returns a short reason for a connection failure. A failure at several addresses has no message of its own. */
 export function reasonOf(error: unknown): string {
   const { message, code, errors } = error as NodeJS.ErrnoException & { errors?: unknown[] };
   if (message) return message;

@@ -1,31 +1,31 @@
-import type { Caller, DomainError, ErrorCode } from '@perkway/domain';
+import type { Caller, ApiError, ErrorCode } from '@perkway/domain';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 
 const CODE = Symbol('code');
 const IS_LOGGED = Symbol('isLogged');
 const TOO_MANY = 429;
-/** Of refusals that are alike the first in such a time has a line of its own, and the others one together. */
+/** Of similar rejections within this time, the first is logged in full and the others as one summary line. */
 const ALIKE_FOR_MS = 1_000;
-/** `caller` is there as soon as it is known who asks, also of a request that is refused then. */
+/** `caller` is set once the caller is known, also for requests that are rejected later. */
 type Logged = FastifyRequest & { [CODE]?: ErrorCode; [IS_LOGGED]?: true; caller?: Partial<Caller> };
 
-/** Keeps why a request is refused for its log line. */
-export function noteRefusal(request: Logged, { code }: DomainError): void {
+/** Keeps the reason of a rejection for its log line. */
+export function noteRefusedRequest(request: Logged, { code }: ApiError): void {
   request[CODE] = code;
 }
 
-/** The line of a request that failed, written at once: of one whose sender has hung up nobody hears an end. */
-export function logFailure(logger: Logger, reply: FastifyReply, error: DomainError, thrown: unknown): void {
+/** Writes the line of a failed request at once: if the sender has disconnected, no end event follows. */
+export function logFailure(logger: Logger, reply: FastifyReply, error: ApiError, thrown: unknown): void {
   const request = reply.request as Logged;
-  noteRefusal(request, error);
+  noteRefusedRequest(request, error);
   logger.error({ ...fieldsOf(request, reply, error.status), err: thrown }, 'request failed');
   request[IS_LOGGED] = true;
 }
 
-/** The lines of any other requests. */
+/** Writes the lines of all other requests. */
 export class RequestLog {
-  /** Refusals of this second that are like one which has its line, by what they have in common. */
+  /** Rejections of this second that are summarized, by what they have in common. */
   private readonly alike = new Map<string, { more: number }>();
 
   constructor(private readonly logger: Logger) {}
@@ -33,14 +33,14 @@ export class RequestLog {
   write(reply: FastifyReply): void {
     const request = reply.request as Logged;
     const status = reply.statusCode;
-    // What failed has its line: a 5xx that nobody threw is meant, as that of a probe while the process stops.
+    // A thrown failure was logged already. A 5xx that nobody threw is intended, such as a probe during shutdown.
     const level = status >= 500 ? 'warn' : status >= 400 ? 'info' : 'debug';
     if (request[IS_LOGGED] || !this.logger.isLevelEnabled(level)) return;
     const fields = fieldsOf(request, reply, status);
     if (status !== TOO_MANY || this.isFirst(fields)) this.logger[level](fields, 'request');
   }
 
-  /** A flood is thousands a second, and a line of each would cost more than to refuse it. */
+  /** A flood is thousands of requests per second, and logging each would cost more than rejecting it. */
   private isFirst({ method, route, status, code, account, keyId }: Fields): boolean {
     const common = { method, route, status, code, account, keyId };
     const key = JSON.stringify(common);
@@ -59,7 +59,7 @@ export class RequestLog {
   }
 }
 
-/** The route is the pattern, never the address itself: it may hold a token. */
+/** The route is the pattern, never the path, which may hold a token. */
 export const routeOf = (request: FastifyRequest): string => request.routeOptions.url ?? '(none)';
 
 type Fields = ReturnType<typeof fieldsOf>;

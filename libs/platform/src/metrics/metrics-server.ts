@@ -13,12 +13,9 @@ import { Registry } from 'prom-client';
 import { ENV } from '../config/app-tokens.js';
 import type { PlatformEnv } from '../config/load-env.js';
 import { HealthService, sendHealth } from '../health/health.module.js';
-import { isHidden } from '../http/hidden-addresses.js';
+import { isInside } from '../http/internal-routes.js';
 
-/**
- * `/metrics` on a port that is not published, with `/livez` and `/readyz` beside it and whatever else the public port
- * does not show, where METRICS_PORT is set.
- */
+/** Serves `/metrics`, `/livez`, `/readyz` and the internal routes on METRICS_PORT, which is not published. */
 @Injectable()
 export class MetricsServer
   implements OnApplicationBootstrap, BeforeApplicationShutdown, OnApplicationShutdown
@@ -41,7 +38,7 @@ export class MetricsServer
       forceCloseConnections: true,
       serverFactory: (own) =>
         createServer((request, response) => {
-          if (!isHidden(request.url!, this.env)) return own(request, response);
+          if (!isInside(request.url!, this.env)) return own(request, response);
           this.underWay.add(response);
           response.once('close', () => this.underWay.delete(response));
           app.routing(request, response);
@@ -55,12 +52,12 @@ export class MetricsServer
     await server.listen({ port: this.env.METRICS_PORT, host: this.env.HOST });
   }
 
-  /** While everything that they need is there; the whole drain has a limit. */
+  /** Waits while requests run; the whole drain has a deadline. */
   async beforeApplicationShutdown(): Promise<void> {
     await Promise.all([...this.underWay].map((response) => once(response, 'close')));
   }
 
-  /** After the app has drained: until then there is something to see. */
+  /** Closed after the app has drained, so that metrics stay visible until then. */
   async onApplicationShutdown(): Promise<void> {
     await this.server?.close();
   }

@@ -7,7 +7,7 @@ import { HealthModule } from '../health/health.module.js';
 import { Public } from '../http/public.decorator.js';
 import { MetricsServer } from './metrics-server.js';
 
-/** Where the metrics have no port of their own. */
+/** Serves the metrics on the public port if METRICS_PORT is not set. */
 @ApiExcludeController()
 @Controller()
 export class MetricsController {
@@ -21,7 +21,7 @@ export class MetricsController {
   }
 }
 
-/** The app's own `Registry` for injection, and its server where METRICS_PORT is set. */
+/** Provides the app's `Registry`, and its server where METRICS_PORT is set. */
 @Global()
 @Module({
   imports: [HealthModule],

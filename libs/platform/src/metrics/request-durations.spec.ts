@@ -6,7 +6,7 @@ const newRegistry = () => {
   registry.setDefaultLabels({ app: 'test' });
   return registry;
 };
-/** The order of lines and labels says nothing. */
+/** Sorted, because the order of lines and labels does not matter. */
 const linesOf = async (registry: Registry) =>
   (await registry.metrics())
     .trim()
@@ -15,12 +15,12 @@ const linesOf = async (registry: Registry) =>
     .sort();
 
 describe('RequestDurations', () => {
-  it("writes what prom-client's histogram writes", async () => {
+  it("writes the same text as prom-client's histogram", async () => {
     const [mine, theirs] = [newRegistry(), newRegistry()];
     const durations = new RequestDurations(mine);
     const reference = new Histogram({
       name: 'http_request_duration_seconds',
-      help: 'Time to answer, by route pattern',
+      help: 'Response time, by route pattern',
       labelNames: ['method', 'route', 'status'] as const,
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
       registers: [theirs],
@@ -38,11 +38,11 @@ describe('RequestDurations', () => {
     );
   });
 
-  it('has nothing to say before the first request', async () => {
+  it('writes no series before the first request', async () => {
     const registry = newRegistry();
     new RequestDurations(registry);
     expect(await linesOf(registry)).toEqual([
-      '# HELP http_request_duration_seconds Time to answer, by route pattern',
+      '# HELP http_request_duration_seconds Response time, by route pattern',
       '# TYPE http_request_duration_seconds histogram',
     ]);
   });

@@ -4,25 +4,27 @@ const NAME = 'http_request_duration_seconds';
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
 interface Counts {
-  /** Of each bucket alone; the last one is beyond them all. */
+  /** Observations per bucket, not cumulative; the last bucket is +Inf. */
   buckets: number[];
   sum: number;
 }
 
 /**
- * The histogram `http_request_duration_seconds` by method, route pattern and status. It counts for itself and speaks to
- * prom-client at the scrape only: that one sorts and joins the labels at each observation, which is the most expensive
- * single thing in answering a small request.
+ * The histogram `http_request_duration_seconds` by method, route pattern and status. Counts on its own and uses
+ * prom-client
+ * only for the scrape, because prom-client sorts and joins the labels on each observation, the most expensive single
+ * step of
+ * a small request.
  */
 export class RequestDurations {
   readonly name = NAME;
-  readonly help = 'Time to answer, by route pattern';
+  readonly help = 'Response time, by route pattern';
   readonly type = 'histogram';
   readonly aggregator = 'sum';
   private readonly counts = new Map<string, Map<string, Map<number, Counts>>>();
 
   constructor(registry: Registry) {
-    // All that a registry asks of a metric is its name and `get`.
+    // A registry only uses a metric's name and `get`.
     registry.registerMetric(this as unknown as Histogram);
   }
 
@@ -34,7 +36,7 @@ export class RequestDurations {
     counts.sum += seconds;
   }
 
-  /** What prom-client's own histogram answers here. */
+  /** Returns what prom-client's own histogram would. */
   async get() {
     const values: { metricName: string; labels: Record<string, string | number>; value: number }[] = [];
     for (const [route, byMethod] of this.counts)

@@ -5,23 +5,28 @@ import type { PlatformEnv } from '../config/load-env.js';
 
 export type NatsEnv = Pick<PlatformEnv, 'NATS_URL' | 'NATS_PASSWORD' | 'NATS_CREDS_FILE' | 'NATS_CA_FILE'>;
 
-/** A refusal that only a person can end: whoever starts with it should stop. The message is one sentence without secrets. */
-export class NatsRefusal extends Error {}
+/**
+ * A rejection that only a person can fix, so an app that starts with it should exit. The message is one sentence
+ * without
+ * secrets.
+ */
+export class NatsError extends Error {}
 
 function read(file: string, variable: string): Buffer {
   try {
     return readFileSync(file);
   } catch (cause) {
-    throw new NatsRefusal(`${variable} cannot be read (${(cause as NodeJS.ErrnoException).code}).`, {
+    throw new NatsError(`${variable} cannot be read (${(cause as NodeJS.ErrnoException).code}).`, {
       cause,
     });
   }
 }
 
 /**
- * Where and as whom an app connects: the user that `NATS_URL` names or, with `NATS_PASSWORD`, the one that is called as
- * the app. Once connected, a client reconnects for ever, and reads the files anew each time.
- * @throws NatsRefusal when a file cannot be read
+ * Returns how an app connects: as the user in `NATS_URL` or, with `NATS_PASSWORD`, as the user with the app's name.
+ * Once
+ * connected, a client reconnects forever, and reads the files again each time.
+ * @throws NatsError if a file cannot be read
  */
 export function natsConnectOptions(env: NatsEnv, app: string): ConnectionOptions {
   const { servers, tls, user, password, token } = parseBrokerUrl(env.NATS_URL);
@@ -35,7 +40,7 @@ export function natsConnectOptions(env: NatsEnv, app: string): ConnectionOptions
     ...(NATS_CREDS_FILE
       ? { authenticator: credsAuthenticator(() => read(NATS_CREDS_FILE, 'NATS_CREDS_FILE')) }
       : {}),
-    // An object, even an empty one, is what refuses a server without TLS.
+    // Any object, even an empty one, makes the client reject a server without TLS.
     ...(tls || NATS_CA_FILE ? { tls: { caFile: NATS_CA_FILE } } : {}),
     name: app,
     inboxPrefix: inboxPrefix(app),
@@ -52,17 +57,17 @@ export function natsConnectOptions(env: NatsEnv, app: string): ConnectionOptions
 const BAD_CERTIFICATE =
   /^(ERR_TLS_|CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|HOSTNAME_MISMATCH|INVALID_(CA|PURPOSE)|PATH_LENGTH_)/;
 
-/** What the error of an attempt to connect means, or undefined for one that may pass by itself. */
-export function asNatsRefusal(error: unknown): NatsRefusal | undefined {
-  if (error instanceof NatsRefusal) return error;
+/** Explains a failed connection attempt; undefined for an error that may be temporary. */
+export function asNatsError(error: unknown): NatsError | undefined {
+  if (error instanceof NatsError) return error;
   const { code = '', message } = error as NodeJS.ErrnoException;
-  const refusal = (text: string) => new NatsRefusal(text, { cause: error });
+  const refusal = (text: string) => new NatsError(text, { cause: error });
   if (/authorization violation/i.test(message))
-    return refusal('NATS refuses the user: look at NATS_URL, NATS_PASSWORD or NATS_CREDS_FILE.');
-  if (/unable to parse credentials/.test(message)) return refusal('NATS_CREDS_FILE holds no credentials.');
+    return refusal('NATS rejects the user; check NATS_URL, NATS_PASSWORD or NATS_CREDS_FILE.');
+  if (/unable to parse credentials/.test(message)) return refusal('NATS_CREDS_FILE contains no credentials.');
   if (/does not support 'tls'/.test(message))
-    return refusal('NATS_URL or NATS_CA_FILE asks for TLS, and the server has none.');
+    return refusal('NATS_URL or NATS_CA_FILE requires TLS, but the server does not support it.');
   if (BAD_CERTIFICATE.test(code))
-    return refusal(`The certificate of the NATS server is not trusted (${code}): look at NATS_CA_FILE.`);
+    return refusal(`The certificate of the NATS server is not trusted (${code}); check NATS_CA_FILE.`);
   return undefined;
 }

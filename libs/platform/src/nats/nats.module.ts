@@ -1,11 +1,11 @@
 import { Global, Module } from '@nestjs/common';
-import { SharedCounts } from '../http/shared-counts.js';
+import { ReplicaCounts } from '../http/replica-counts.js';
 import { NatsService } from './nats.service.js';
 import { RpcClient } from './rpc-client.js';
 
 @Global()
 @Module({
-  providers: [NatsService, RpcClient, SharedCounts],
-  exports: [NatsService, RpcClient, SharedCounts],
+  providers: [NatsService, RpcClient, ReplicaCounts],
+  exports: [NatsService, RpcClient, ReplicaCounts],
 })
 export class NatsModule {}

@@ -5,14 +5,13 @@ import type { Logger } from 'pino';
 import { APP_NAME, ENV } from '../config/app-tokens.js';
 import type { PlatformEnv } from '../config/load-env.js';
 import { LOGGER } from '../logging/logger.js';
-import { asNatsRefusal, natsConnectOptions, type NatsRefusal } from './connect-options.js';
+import { asNatsError, natsConnectOptions, type NatsError } from './connect-options.js';
 
 const FIRST_CONNECT_RETRY_MS = 500;
 
 /**
- * The app's one connection, for JetStream and for request/reply. The app starts and stays up without a broker:
- * `current` is null until the broker has been reached for the first time. A broker that refuses it then is another
- * matter: `refused` tells.
+ * The app's one connection, for JetStream and for request/reply. The app starts and keeps running without a broker:
+ * `current` is null until the first connection. If the broker rejects that connection, `refused` resolves.
  */
 @Injectable()
 export class NatsService implements OnModuleInit, OnApplicationShutdown {
@@ -21,10 +20,10 @@ export class NatsService implements OnModuleInit, OnApplicationShutdown {
   private closed = false;
   private readonly waiting: ((connection: NatsConnection) => void)[] = [];
   private readonly lastWork: (() => Promise<void>)[] = [];
-  private refuse: (refusal: NatsRefusal) => void = () => undefined;
+  private refuse: (refusal: NatsError) => void = () => undefined;
 
-  /** Resolves if the broker refuses the app before it was ever connected: nothing but a new start helps. */
-  readonly refused = new Promise<NatsRefusal>((resolve) => (this.refuse = resolve));
+  /** Resolves if the broker rejects the app's first connection; only a restart with other settings helps. */
+  readonly refused = new Promise<NatsError>((resolve) => (this.refuse = resolve));
 
   constructor(
     @Inject(ENV) private readonly env: PlatformEnv,
@@ -44,7 +43,7 @@ export class NatsService implements OnModuleInit, OnApplicationShutdown {
     return this.client;
   }
 
-  /** Resolves once the broker has been reached; never, if the app is closed before. */
+  /** Resolves once connected; never if the app closes before. */
   connected(): Promise<NatsConnection> {
     if (this.connection) return Promise.resolve(this.connection);
     return new Promise((resolve) => this.waiting.push(resolve));
@@ -55,14 +54,15 @@ export class NatsService implements OnModuleInit, OnApplicationShutdown {
   }
 
   /**
-   * Work to finish after the last request was answered and before the connection closes, such as publishing what is
-   * pending. Must have a time limit.
+   * Registers work for after the last response and before the connection closes, such as publishing pending events.
+   * Must have
+   * a timeout.
    */
   beforeClose(work: () => Promise<void>) {
     this.lastWork.push(work);
   }
 
-  /** After the HTTP server has answered what it had: those answers may need the broker. */
+  /** Runs after the HTTP server has finished its requests, which may need the broker. */
   async onApplicationShutdown() {
     await Promise.allSettled(this.lastWork.map((work) => work()));
     this.closed = true;
@@ -80,9 +80,9 @@ export class NatsService implements OnModuleInit, OnApplicationShutdown {
         for (const resolve of this.waiting.splice(0)) resolve(connection);
         return void this.logStatus(connection);
       } catch (err) {
-        const refusal = asNatsRefusal(err);
+        const refusal = asNatsError(err);
         if (refusal) return this.refuse(refusal);
-        if (attempt === 1) this.logger.warn({ err }, 'cannot connect to NATS yet, trying on');
+        if (attempt === 1) this.logger.warn({ err }, 'cannot connect to NATS yet, retrying');
       }
       await new Promise((resolve) => setTimeout(resolve, FIRST_CONNECT_RETRY_MS).unref());
     }
@@ -93,8 +93,8 @@ export class NatsService implements OnModuleInit, OnApplicationShutdown {
     for await (const status of connection.status())
       if (status.type === 'disconnect') this.logger.warn('NATS connection lost');
       else if (status.type === 'error') {
-        const refusal = asNatsRefusal(status.error);
-        // One that asks again and again is refused again and again.
+        const refusal = asNatsError(status.error);
+        // Log repeated rejections once.
         if (refusal && isRefused) continue;
         isRefused = refusal !== undefined;
         this.logger.error(refusal?.message ?? `NATS: ${status.error.message}`);

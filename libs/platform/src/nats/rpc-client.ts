@@ -1,14 +1,14 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { ClientNats } from '@nestjs/microservices';
 import {
-  answersPrefix,
-  DomainError,
+  replyPrefix,
+  ApiError,
   ERROR_CODES,
   unavailable,
   type AppName,
-  type LookupAnswer,
+  type LookupReply,
   type LookupRequest,
-  type Question,
+  type RpcContract,
 } from '@perkway/domain';
 import { firstValueFrom, timeout } from 'rxjs';
 import { APP_NAME } from '../config/app-tokens.js';
@@ -17,7 +17,7 @@ import { failureOf } from './rpc-failure.js';
 
 const REQUEST_TIMEOUT_MS = 1_000;
 
-/** Nest's NATS client over the app's own connection, which looks after itself. */
+/** Nest's NATS client over the app's own connection, which handles reconnects itself. */
 class SharedConnectionClient extends ClientNats {
   constructor(
     private readonly nats: NatsService,
@@ -32,10 +32,10 @@ class SharedConnectionClient extends ClientNats {
   }
 }
 
-/** Asks other apps over NATS. */
+/** Sends requests to other apps over NATS. */
 @Injectable()
 export class RpcClient implements OnApplicationShutdown {
-  /** By the prefix of the inboxes that answers come to. */
+  /** Clients by the prefix of their reply inboxes. */
   private readonly clients = new Map<string, SharedConnectionClient>();
 
   constructor(
@@ -44,17 +44,18 @@ export class RpcClient implements OnApplicationShutdown {
   ) {}
 
   /**
-   * @param question one of `QUESTIONS` of the domain library
-   * @param timeoutMs for each message; one that nobody answers is sent once more
-   * @throws DomainError DEPENDENCY_UNAVAILABLE while the owner is away, INTERNAL_ERROR when it fails to answer this;
-   * either has what happened as its cause
+   * @param question one of `RPC_CONTRACTS` of the domain library
+   * @param timeoutMs per message; a message without a reply is sent once more
+   * @throws ApiError DEPENDENCY_UNAVAILABLE if the owner is unavailable, INTERNAL_ERROR if it fails to handle the
+   * request;
+   * both have a cause
    */
-  ask<Request extends object, Reply extends object>(
-    question: Question<Request, Reply>,
+  request<Request extends object, Reply extends object>(
+    question: RpcContract<Request, Reply>,
     request: NoInfer<Request>,
     timeoutMs = REQUEST_TIMEOUT_MS,
   ): Promise<Reply> {
-    const send = <Answer>(part: object) => this.send<Answer>(question, part, timeoutMs);
+    const send = <HttpResponse>(part: object) => this.send<HttpResponse>(question, part, timeoutMs);
     const { atOnce } = question;
     return atOnce === undefined
       ? send<Reply>(request)
@@ -66,7 +67,7 @@ export class RpcClient implements OnApplicationShutdown {
   }
 
   private clientFor(owner: AppName): SharedConnectionClient {
-    const prefix = answersPrefix(this.app, owner);
+    const prefix = replyPrefix(this.app, owner);
     let client = this.clients.get(prefix);
     if (!client) {
       client = new SharedConnectionClient(this.nats, prefix);
@@ -86,26 +87,26 @@ export class RpcClient implements OnApplicationShutdown {
         return await firstValueFrom(client.send<Reply>(subject, request).pipe(timeout(timeoutMs)));
       } catch (error) {
         const { isAway, cause } = failureOf(error, subject);
-        if (!isAway) throw new DomainError('INTERNAL_ERROR', ERROR_CODES.INTERNAL_ERROR.title, [], { cause });
+        if (!isAway) throw new ApiError('INTERNAL_ERROR', ERROR_CODES.INTERNAL_ERROR.title, [], { cause });
         if (attempt === 2) throw unavailable(away, cause);
       }
   }
 }
 
-/** As many ids in one message as may be, and again for those that the answer had no room for. */
+/** Sends as many ids per message as allowed, and again those that did not fit into the reply. */
 async function lookUp(
   request: LookupRequest,
   atOnce: number,
-  send: (part: LookupRequest) => Promise<LookupAnswer<unknown>>,
+  send: (part: LookupRequest) => Promise<LookupReply<unknown>>,
 ): Promise<Record<string, unknown>> {
   const found: Record<string, unknown> = Object.create(null);
   let size = atOnce;
   for (let from = 0; from < request.ids.length;) {
-    const answer = await send({ ...request, ids: request.ids.slice(from, from + size) });
-    Object.assign(found, answer.found);
-    from += answer.answered;
-    // About as many will fit the next time.
-    size = answer.answered;
+    const response = await send({ ...request, ids: request.ids.slice(from, from + size) });
+    Object.assign(found, response.found);
+    from += response.answered;
+    // About as many values will fit next time.
+    size = response.answered;
   }
   return found;
 }

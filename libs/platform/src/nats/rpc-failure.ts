@@ -2,32 +2,32 @@ import { EmptyResponseException } from '@nestjs/microservices/errors/empty-respo
 import { TimeoutError } from 'rxjs';
 
 interface Failure {
-  /** Nobody could answer now; else the owner answered that it cannot. */
+  /** True if nobody could respond; false if the owner responded with an error. */
   isAway: boolean;
-  /** For the log: holds neither request nor reply. */
+  /** For the log; contains neither request nor reply. */
   cause: Error;
 }
 
-/** What the filter of the owner answers in place of a reply: a code of ERROR_CODES. */
+/** Builds the error reply of the owner: a code of ERROR_CODES. */
 export const refusal = (code: string) => ({ status: 'error', message: code });
 
 const codeOf = (error: unknown): string | undefined =>
   typeof error === 'string' ? error : (error as Partial<ReturnType<typeof refusal>> | null)?.message;
 
-/** True for what the broker's client throws when a message is larger than the broker takes. */
+/** Returns true if the NATS client rejected a message that is larger than the broker accepts. */
 export const isTooLarge = (error: unknown): boolean =>
   error instanceof Error && error.message.includes('max_payload');
 
-/** Why a question has no reply, from whatever Nest's client has thrown. */
+/** Explains why a request has no reply, from the value that Nest's client has thrown. */
 export function failureOf(error: unknown, subject: string): Failure {
   const failure = (isAway: boolean, message: string): Failure => ({
     isAway,
     cause: new Error(`${subject}: ${message}`),
   });
-  if (error instanceof TimeoutError) return failure(true, 'no answer in time');
-  if (error instanceof EmptyResponseException) return failure(true, 'nobody is there to answer');
-  if (isTooLarge(error)) return failure(false, 'the request is larger than a message may be');
+  if (error instanceof TimeoutError) return failure(true, 'no response in time');
+  if (error instanceof EmptyResponseException) return failure(true, 'no responders');
+  if (isTooLarge(error)) return failure(false, 'the request is too large for a message');
   if (error instanceof Error) return { isAway: true, cause: error };
   const code = codeOf(error);
-  return failure(code === 'DEPENDENCY_UNAVAILABLE', `its owner answered ${code}`);
+  return failure(code === 'DEPENDENCY_UNAVAILABLE', `its owner responded with ${code}`);
 }

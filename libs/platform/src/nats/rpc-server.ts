@@ -4,8 +4,9 @@ import type { NatsService } from './nats.service.js';
 import { isTooLarge, refusal } from './rpc-failure.js';
 
 /**
- * Nest's NATS server over the app's own connection. Replicas of an app share its requests (queue group). It begins to
- * answer when the broker has been reached, and stops before the app closes.
+ * Nest's NATS server over the app's own connection. Replicas of an app share its requests (queue group). Subscribes
+ * once the
+ * broker is connected, and unsubscribes before the app closes.
  */
 export class RpcServer extends ServerNats {
   private readonly answering: Subscription[] = [];
@@ -32,12 +33,16 @@ export class RpcServer extends ServerNats {
     });
   }
 
-  /** An answer that is too large for a message is a fault of this app: without any, its asker would take it for away. */
+  /**
+   * Reports a reply that is too large for a message as an error of this app; without a reply, the caller would consider
+   * the app
+   * unavailable.
+   */
   override getPublisher(...args: Parameters<ServerNats['getPublisher']>) {
     const publish = super.getPublisher(...args);
-    return (answer: object) => {
+    return (response: object) => {
       try {
-        publish(answer);
+        publish(response);
       } catch (error) {
         if (!isTooLarge(error)) throw error;
         this.logger.error(error);

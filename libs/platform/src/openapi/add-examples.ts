@@ -1,6 +1,6 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 
-/** The parts of a schema that examples are made of. */
+/** The parts of a schema that examples are built from. */
 interface Schema {
   $ref?: string;
   example?: unknown;
@@ -17,11 +17,11 @@ interface Content {
   examples?: unknown;
 }
 
-/** Gives each body that has no example of its own the one that follows from the examples of its members. */
+/** Gives each body without an example one that is built from the examples of its members. */
 export function addExamples(document: OpenAPIObject): OpenAPIObject {
   const schemas = (document.components?.schemas ?? {}) as Record<string, Schema>;
 
-  /** @param inside the schemas that this one is in: one that holds itself ends there */
+  /** @param inside the enclosing schemas; recursion stops at a schema that contains itself */
   const exampleOf = (schema: Schema, inside: Schema[] = []): unknown => {
     if (schema.example !== undefined) return schema.example;
     const named = schema.$ref && schemas[schema.$ref.split('/').at(-1)!];

@@ -1,20 +1,21 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiHeader, ApiQuery } from '@nestjs/swagger';
 
-/** The texts of the answer are in the language of the reader. */
+/** Documents that the response has texts in the reader's language. */
 export const ApiLanguage = () =>
   applyDecorators(
     ApiQuery({
       name: 'lang',
       required: false,
-      description: 'Language tag; wins over Accept-Language. An unknown one gives the default language.',
+      description:
+        'Language tag; takes precedence over Accept-Language. An unknown one selects the default language.',
       schema: { type: 'string' },
     }),
     ApiHeader({
       name: 'Accept-Language',
       required: false,
       description:
-        'As browsers send it. `fr-CA` falls back to `fr`, then to the default language, field by field.',
+        'As browsers send it. `fr-CA` falls back to `fr`, then to the default language, for each field.',
       schema: { type: 'string' },
     }),
   );

@@ -5,8 +5,8 @@ const PROBLEMS = Symbol('perkway:problems');
 type Target = { [PROBLEMS]?: ErrorCode[] };
 
 /**
- * Names the refusals of a handler, or of all handlers of a controller, that nothing else tells of. What guards, roles,
- * bodies and ids refuse is in the document by itself.
+ * Documents error codes of a handler, or of all handlers of a controller. Errors of guards, roles, bodies and ids are
+ * documented automatically.
  */
 export const ApiProblems =
   (...codes: ErrorCode[]): MethodDecorator & ClassDecorator =>

@@ -2,25 +2,25 @@ import type { Type } from '@nestjs/common';
 import type { ErrorCode } from '@perkway/domain';
 import type { Header, Parameter, SecurityScheme } from './types.js';
 
-/** A handler and its controller: where decorators leave what they say, in the order that Nest's Reflector takes. */
+/** A handler and its controller, which carry the decorators' metadata, in the order that Nest's Reflector expects. */
 export type Route = [handler: (...args: never[]) => unknown, controller: Type];
 
-/** What a guard asks of the callers of one handler. */
+/** What a guard requires of the callers of one handler. */
 export interface Demands {
-  /** What the guard itself refuses with. */
+  /** Error codes of the guard itself. */
   errors: ErrorCode[];
-  /** What the guard reads besides the credential. */
+  /** Parameters that the guard reads besides the credential. */
   parameters?: Parameter[];
-  /** What answers carry that the guard has counted. */
+  /** Response headers that the guard sets, such as those of rate limits. */
   headers?: Record<string, Header>;
 }
 
-/** What the OpenAPI document says of a guard. The module that registers the guard provides it as `CREDENTIALS`. */
+/** Describes a guard for the OpenAPI document. The module that registers the guard provides it as `CREDENTIALS`. */
 export interface Credentials {
   /** Name of the security scheme in the document. */
   name: string;
   scheme: SecurityScheme;
-  /** Undefined where the guard lets everybody in. */
+  /** Returns undefined if the guard admits everybody. */
   demandsOf(route: Route): Demands | undefined;
 }
 export const CREDENTIALS = Symbol('CREDENTIALS');

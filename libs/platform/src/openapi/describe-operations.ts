@@ -11,8 +11,9 @@ import { describeProblems, ERROR_SCHEMAS } from './describe-problems.js';
 import type { Operation, Parameter, RequestBody, Response, Schema, SchemaObject } from './types.js';
 
 /**
- * Adds to the operations of a document what their guards, bodies and ids bring with them, so that no handler repeats
- * it: credentials with their parameters and headers, refusals in the host's format, the form of ids.
+ * Adds what guards, bodies and ids imply to the operations of a document, so that no handler repeats it: credentials
+ * with
+ * their parameters and headers, errors in the host's format, the pattern of ids.
  *
  * @param examples of path and required query parameters, by name
  */
@@ -30,7 +31,7 @@ export function describeOperations(
   for (const [path, methods] of Object.entries(document.paths))
     for (const [method, operation] of Object.entries(methods) as [string, Operation][]) {
       const route = routes.get(operation.operationId!);
-      if (!route) throw new Error(`No handler has the name of the operation ${operation.operationId}`);
+      if (!route) throw new Error(`No handler is named like the operation ${operation.operationId}`);
       const demands = credentials?.demandsOf(route);
       operation.security = demands ? [{ [credentials!.name]: [] }] : [];
 
@@ -62,7 +63,7 @@ export function describeOperations(
       schemas[name] = ERROR_SCHEMAS[name]!;
 }
 
-/** The handlers by name, and the guard. The document has nothing that leads back to the classes it was made from. */
+/** Returns the handlers by name, and the guard. The document itself has no reference to the classes behind it. */
 function explore(app: INestApplication) {
   const routes = new Map<string, Route>();
   let credentials: Credentials | undefined;
@@ -74,10 +75,10 @@ function explore(app: INestApplication) {
       for (const [name, { value }] of Object.entries(
         Object.getOwnPropertyDescriptors(controller.prototype),
       )) {
-        // A class has a path too.
+        // Skip the constructor, which has path metadata, too.
         if (value === controller || typeof value !== 'function') continue;
         if (Reflect.getMetadata(PATH_METADATA, value) === undefined) continue;
-        if (routes.has(name)) throw new Error(`Two handlers are called ${name}: one must have another name`);
+        if (routes.has(name)) throw new Error(`Two handlers are named ${name}; rename one of them`);
         routes.set(name, [value as Route[0], controller]);
       }
     }
@@ -85,7 +86,7 @@ function explore(app: INestApplication) {
   return { routes, credentials };
 }
 
-/** Names of the path parameters that are ids given by callers. */
+/** Returns the names of path parameters that are caller-given ids. */
 function callerIdsOf([handler, controller]: Route): string[] {
   const args = (Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, handler.name) ?? {}) as Record<
     string,
@@ -101,12 +102,12 @@ const JSON_TYPE = 'application/json';
 function refusalsOfBody(method: string, { requestBody }: Operation): ErrorCode[] {
   if (method === 'get' || method === 'delete') return [];
   const codes: ErrorCode[] = ['VALIDATION_FAILED', 'UNSUPPORTED_MEDIA_TYPE'];
-  // A body is read where none is needed, too. One of another type is a stream of any length.
+  // A body is read even if none is needed. A body that is not JSON is a stream of any length.
   const isStream = requestBody && !(JSON_TYPE in (requestBody as RequestBody).content);
   return isStream ? codes : [...codes, 'PAYLOAD_TOO_LARGE'];
 }
 
-/** The first field that could be wrong, for an example. */
+/** Returns the first field that could be invalid, for an example. */
 function wrongField(
   { requestBody, parameters }: Operation,
   ids: string[],
@@ -122,5 +123,5 @@ function wrongField(
   }
   if (ids[0]) return { field: ids[0], message: 'must have 1 to 100 characters of A-Z a-z 0-9 . _ -' };
   const parameter = (parameters as Parameter[]).find(({ required }) => required);
-  return parameter && { field: parameter.name, message: 'is missing or wrong' };
+  return parameter && { field: parameter.name, message: 'is missing or invalid' };
 }

@@ -1,28 +1,31 @@
-import { DomainError, ERROR_CODES, type ErrorCode, type FieldProblem } from '@perkway/domain';
+import { ApiError, ERROR_CODES, type ErrorCode, type FieldProblem } from '@perkway/domain';
 import type { ErrorRenderer } from '../errors/error-renderer.js';
 import type { Response, Schema } from './types.js';
 
-/** The bodies of refusals, for `components.schemas`. */
+/** Schemas of error bodies, for `components.schemas`. */
 export const ERROR_SCHEMAS: Record<string, Schema> = {
   Problem: {
     type: 'object',
-    description: 'A refusal (RFC 9457)',
+    description: 'An error (RFC 9457)',
     required: ['type', 'title', 'status', 'detail', 'code', 'requestId'],
     properties: {
-      type: { type: 'string', format: 'uri-reference', description: 'Where the host explains the code' },
+      type: { type: 'string', format: 'uri-reference', description: 'URL of the explanation of the code' },
       title: { type: 'string', description: 'What the code means' },
       status: { type: 'integer' },
       detail: { type: 'string', description: 'What is wrong with this request' },
-      code: { type: 'string', enum: Object.keys(ERROR_CODES), description: 'What programs go by' },
-      requestId: { type: 'string', description: 'The `X-Request-Id` of the answer' },
+      code: { type: 'string', enum: Object.keys(ERROR_CODES), description: 'Stable identifier for programs' },
+      requestId: { type: 'string', description: 'The `X-Request-Id` of the response' },
       errors: {
         type: 'array',
-        description: 'Only where fields are wrong',
+        description: 'Present if fields are invalid',
         items: {
           type: 'object',
           required: ['field', 'message'],
           properties: {
-            field: { type: 'string', description: 'As the caller wrote it; `groups.0.name` inside others' },
+            field: {
+              type: 'string',
+              description: 'Name as in the request; nested fields are written like `groups.0.name`',
+            },
             message: { type: 'string' },
           },
         },
@@ -31,7 +34,7 @@ export const ERROR_SCHEMAS: Record<string, Schema> = {
   },
   QueryError: {
     type: 'object',
-    description: 'A refusal, as Cube clients expect it',
+    description: 'An error, as Cube clients expect it',
     required: ['error'],
     properties: { error: { type: 'string' } },
   },
@@ -46,17 +49,17 @@ const bodySchema = (mediaType: string, codes: string[]): Schema => {
 const EXAMPLE_REQUEST_ID = '8d1c3c2e-5d5b-4f9e-9a53-0f6d3d1c2b7a';
 const RETRY_AFTER = { description: 'Seconds', schema: { type: 'integer' }, example: 2 };
 const DETAIL = {
-  description: 'What is wrong, where the code does not say it all',
+  description: 'What is wrong, unless the code says it all',
   schema: { type: 'string' },
 };
-/** What programs and browsers send: some refusals are a page for the one and data for the other. */
+/** What programs and browsers send: some errors are data for the former and a page for the latter. */
 const ACCEPTS = ['*/*', 'text/html'];
 
 /**
- * The refusals of one operation by status, written by the host's own renderer.
+ * Returns the error responses of one operation by status, written by the host's own renderer.
  *
- * @param address of the operation, by which some hosts choose the format
- * @param wrong the wrong field in the example of `VALIDATION_FAILED`
+ * @param address path of the operation, by which some hosts choose the format
+ * @param wrong the invalid field in the example of `VALIDATION_FAILED`
  */
 export function describeProblems(
   codes: Iterable<ErrorCode>,
@@ -69,8 +72,8 @@ export function describeProblems(
     const { title } = ERROR_CODES[code];
     const error =
       code === 'VALIDATION_FAILED' && wrong
-        ? new DomainError(code, `${wrong.field} ${wrong.message}`, [wrong])
-        : new DomainError(code);
+        ? new ApiError(code, `${wrong.field} ${wrong.message}`, [wrong])
+        : new ApiError(code);
     for (const accept of ACCEPTS) {
       const {
         status = error.status,

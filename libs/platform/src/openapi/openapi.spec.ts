@@ -38,7 +38,7 @@ const OPEN = 'open';
 @Controller('things')
 class ThingsController {
   @Post()
-  @ApiOperation({ summary: 'Makes a thing' })
+  @ApiOperation({ summary: 'Create a thing' })
   @ApiProblems('PERK_IS_NOT_IN_CAMPAIGN')
   makeThing(@Body() body: ThingDto) {
     return body;
@@ -57,7 +57,7 @@ class ThingsController {
   getOpen() {}
 }
 
-/** What a guard would say that leaves some handlers open. */
+/** Describes a guard that leaves some handlers open. */
 const credentials: Credentials = {
   name: 'ticket',
   scheme: { type: 'apiKey', in: 'header', name: 'X-Ticket' },
@@ -91,13 +91,13 @@ async function documentOf(errors?: ErrorRenderer, module: object = ThingsModule)
   return document as any;
 }
 
-describe('a document', () => {
-  it('calls operations as their handlers are called', async () => {
+describe('an OpenAPI document', () => {
+  it('names operations after their handlers', async () => {
     const { paths } = await documentOf();
     expect(paths['/things'].post.operationId).toBe('makeThing');
   });
 
-  it('tells what the guard asks, adds to the answers and leaves open', async () => {
+  it('documents credentials, headers and public handlers of the guard', async () => {
     const { components, paths } = await documentOf();
     expect(components.securitySchemes).toEqual({ ticket: credentials.scheme });
     const { security, parameters, responses } = paths['/things'].post;
@@ -111,7 +111,7 @@ describe('a document', () => {
     expect(Object.keys(paths['/things/open'].get.responses)).toEqual(['200', '409']);
   });
 
-  it('tells what bodies and ids are refused with', async () => {
+  it('documents the errors of bodies and ids', async () => {
     const { paths } = await documentOf();
     expect(Object.keys(paths['/things'].post.responses)).toEqual([
       '201',
@@ -131,7 +131,7 @@ describe('a document', () => {
     expect(Object.keys(responses)).toEqual(['200', '400', '401', '409', '429']);
   });
 
-  it('shows ids and needed parameters with an example, others without one', async () => {
+  it('has examples for ids and required parameters only', async () => {
     const { paths } = await documentOf();
     const { parameters } = paths['/things/{thingId}/parts/{number}'].get;
     expect(
@@ -156,7 +156,7 @@ describe('a document', () => {
     ['problems', renderProblem, 'application/problem+json', { $ref: '#/components/schemas/Problem' }],
     ['codes', renderPlainCode, 'text/plain', { type: 'string', enum: ['KEY_EXISTS'] }],
     ['Cube errors', renderCubeError, 'application/json', { $ref: '#/components/schemas/QueryError' }],
-  ])('shows refusals as the host writes them: %s', async (_, render, type, schema) => {
+  ])("documents errors in the host's format: %s", async (_, render, type, schema) => {
     const { paths } = await documentOf(render);
     const refusal = paths['/things/open'].get.responses['409'];
     expect(refusal.description).toBe('`KEY_EXISTS`: The API key exists already');
@@ -164,7 +164,7 @@ describe('a document', () => {
     expect(refusal.content).toEqual({ [type]: { schema, examples: { KEY_EXISTS: expect.any(Object) } } });
   });
 
-  it('shows a page for a browser beside data for a program', async () => {
+  it('documents a page for browsers next to data for programs', async () => {
     const { paths } = await documentOf((error, id, asked) =>
       asked?.accept === 'text/html' && asked.address === '/things/open'
         ? { contentType: 'text/html; charset=utf-8', body: '<p>', status: 404 }
@@ -180,34 +180,32 @@ describe('a document', () => {
     });
   });
 
-  it('says of what may be null that it may', async () => {
+  it('documents nullable members as nullable', async () => {
     const { components } = await documentOf();
-    expect(components.schemas.ThingDto).toEqual({
+    const thing = {
       type: 'object',
       required: ['name'],
       properties: {
         name: { type: 'string', minLength: 1, maxLength: 10, example: 'A thing' },
         rank: { type: 'integer', nullable: true },
         size: { type: 'string', nullable: true, enum: ['big', 'small', null] },
-        part: {
-          anyOf: [
-            { $ref: '#/components/schemas/ThingDto' },
-            { type: 'object', nullable: true, enum: [null] },
-          ],
-        },
+        part: { allOf: [{ $ref: '#/components/schemas/ThingDtoOrNull' }] },
       },
-    });
+    };
+    expect(components.schemas.ThingDto).toEqual(thing);
+    expect(components.schemas.ThingDtoOrNull).toEqual({ ...thing, nullable: true });
   });
 
-  it('makes an example of a body from those of its members', async () => {
+  it('builds an example of a body from those of its members', async () => {
     const { paths } = await documentOf();
     expect(paths['/things'].post.requestBody.content['application/json'].example).toEqual({
       name: 'A thing',
       size: 'big',
+      part: { name: 'A thing', size: 'big' },
     });
   });
 
-  it('cannot be made of two handlers with one name', async () => {
+  it('cannot be built if two handlers share a name', async () => {
     @Controller('others')
     class OthersController {
       @Get()

@@ -1,9 +1,13 @@
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
+import type { FastifyRequest } from 'fastify';
+import { version } from '../../../../package.json';
+import type { PlatformEnv } from '../config/load-env.js';
 import type { ErrorRenderer } from '../errors/error-renderer.js';
 import { addExamples } from './add-examples.js';
 import { describeOperations } from './describe-operations.js';
 import { trueNulls } from './true-nulls.js';
+import { withoutAdmin } from './without-admin.js';
 
 export interface OpenApiOptions {
   title: string;
@@ -12,11 +16,11 @@ export interface OpenApiOptions {
   url: string;
   /** Examples of path and required query parameters, by name. */
   examples?: Record<string, unknown>;
-  /** False leaves out `/docs`, whose page needs inline styles; its data is served all the same. */
+  /** False leaves out the page `/docs`, which needs inline styles; the documents are still served. */
   withPage?: boolean;
 }
 
-/** The document of an app, whose operations are called as their handlers are. Works in Nest's preview mode too. */
+/** Returns the document of an app; operations are named after their handlers. Also works in Nest's preview mode. */
 export function makeDocument(
   app: INestApplication,
   { title, description, url, examples = {} }: OpenApiOptions,
@@ -25,7 +29,7 @@ export function makeDocument(
   const config = new DocumentBuilder()
     .setTitle(title)
     .setDescription(description)
-    .setVersion('1.0')
+    .setVersion(version)
     .addServer(url)
     .build();
   const document = SwaggerModule.createDocument(app, config, {
@@ -35,11 +39,21 @@ export function makeDocument(
   return addExamples(trueNulls(document));
 }
 
-/** `/docs`, `/docs-json` and `/docs-yaml`. The document is made at the first look, not at start. */
-export function setupOpenApi(app: INestApplication, options: OpenApiOptions, render: ErrorRenderer): void {
+/** Serves `/docs`, `/docs-json` and `/docs-yaml`. Builds the document at the first request, not at start. */
+export function setupOpenApi(
+  app: INestApplication,
+  options: OpenApiOptions,
+  render: ErrorRenderer,
+  { EXPOSE_ADMIN, METRICS_PORT }: PlatformEnv,
+): void {
   SwaggerModule.setup('docs', app, () => makeDocument(app, options, render), {
     ui: options.withPage ?? true,
     jsonDocumentUrl: 'docs-json',
     yamlDocumentUrl: 'docs-yaml',
+    // METRICS_PORT serves the complete document.
+    patchDocumentOnRequest: <Request>(request: Request, _reply: unknown, document: OpenAPIObject) =>
+      EXPOSE_ADMIN || (request as FastifyRequest).socket.localPort === METRICS_PORT
+        ? document
+        : withoutAdmin(document),
   });
 }

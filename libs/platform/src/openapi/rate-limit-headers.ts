@@ -2,9 +2,9 @@ const integer = (description: string) => ({ description, schema: { type: 'intege
 
 /** Documents the headers of a limit. */
 export const RATE_LIMIT_HEADERS = {
-  'RateLimit-Limit': integer('Requests that are allowed in one window'),
-  'RateLimit-Remaining': integer('How many of them are left'),
+  'RateLimit-Limit': integer('Requests allowed per window'),
+  'RateLimit-Remaining': integer('Requests left in the window'),
   'RateLimit-Reset': integer(
-    'Seconds until the next window, or if nothing is left until one more is admitted',
+    'Seconds until the next window or, with no request left, until the next one is allowed',
   ),
 };

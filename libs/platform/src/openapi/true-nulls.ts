@@ -1,20 +1,33 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import type { Schema, SchemaObject } from './types.js';
 
+type Schemas = Record<string, SchemaObject>;
+
 /**
- * Says of what may be null that it may, where `nullable: true` alone does not: an enumeration needs null among its
- * values, and a reference next to it still refuses null (OpenAPI 3.0.3, "nullable").
+ * Says that a value may be null where `nullable: true` alone does not: an enumeration needs null among its values, and a
+ * reference next to it still refuses null (OpenAPI 3.0.3, "nullable"). A nullable object is a schema of its own, `<Name>OrNull`,
+ * because some generators of clients cannot compile a union with null.
  */
 export function trueNulls(document: OpenAPIObject): OpenAPIObject {
-  for (const schema of Object.values(document.components?.schemas ?? {}) as SchemaObject[])
+  const schemas = (document.components?.schemas ?? {}) as Schemas;
+  for (const schema of Object.values(schemas))
     for (const [name, property] of Object.entries(schema.properties ?? {}))
-      schema.properties![name] = trueNull(property);
+      schema.properties![name] = trueNull(property, schemas);
+  const text = JSON.stringify(document);
+  for (const name of Object.keys(schemas))
+    if (schemas[`${name}OrNull`] && !text.includes(`"#/components/schemas/${name}"`)) delete schemas[name];
   return document;
 }
 
-function trueNull(schema: Schema): Schema {
+function trueNull(schema: Schema, schemas: Schemas): Schema {
   if ('$ref' in schema || !schema.nullable) return schema;
   const { allOf, type: _, nullable: __, ...rest } = schema;
-  if (allOf) return { ...rest, anyOf: [...allOf, { type: 'object', nullable: true, enum: [null] }] };
+  const [reference] = allOf ?? [];
+  if (reference && '$ref' in reference) {
+    const $ref = `${reference.$ref}OrNull`;
+    const name = reference.$ref.split('/').at(-1)!;
+    schemas[`${name}OrNull`] = { ...schemas[name], nullable: true };
+    return { ...rest, allOf: [{ $ref }] };
+  }
   return schema.enum && !schema.enum.includes(null) ? { ...schema, enum: [...schema.enum, null] } : schema;
 }

@@ -1,6 +1,6 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 
-// @nestjs/swagger exports no more than the type of the whole document.
+// @nestjs/swagger exports only the type of the whole document.
 type Components = Required<NonNullable<OpenAPIObject['components']>>;
 type Component<Kind extends keyof Components> = Exclude<Components[Kind][string], { $ref: string }>;
 

@@ -1,4 +1,4 @@
-import { DomainError, isRecord } from '@perkway/domain';
+import { ApiError, isRecord } from '@perkway/domain';
 import { createHash } from 'node:crypto';
 
 const inOrder = (_name: string, value: unknown): unknown =>
@@ -7,23 +7,29 @@ const inOrder = (_name: string, value: unknown): unknown =>
     : value;
 
 /**
- * A strong entity tag (RFC 9110, section 8.8.3) of what is stored. The numbers of a pool are no part of it: they change
- * with every card that is given away, and nobody who edits the pool means those.
+ * Returns a strong entity tag (RFC 9110, section 8.8.3). Ignores a secret, which is shown only once, and the numbers of
+ * a
+ * pool, which change with every card and are not what an editor changes.
  */
-export function etagOf({ inventories: _, ...stored }: object & { inventories?: unknown }): string {
+export function etagOf({
+  inventories: _,
+  secret: _secret,
+  ...stored
+}: object & { inventories?: unknown; secret?: unknown }): string {
   const digest = createHash('sha256').update(JSON.stringify(stored, inOrder)).digest('base64url');
   return `"${digest.slice(0, 27)}"`;
 }
 
 /**
- * Judges the header `If-Match` (RFC 9110, section 13.1.1). Without one everything matches.
- * @param current undefined for what does not exist
- * @throws DomainError PRECONDITION_FAILED
+ * Checks the header `If-Match` (RFC 9110, section 13.1.1). Without the header everything matches.
+ * @param current undefined if the resource does not exist
+ * @throws ApiError PRECONDITION_FAILED
  */
 export function requireMatch(ifMatch: string | undefined, current: object | undefined): void {
   if (ifMatch === undefined) return;
-  if (!current) throw new DomainError('PRECONDITION_FAILED', 'If-Match was sent, and it does not exist');
+  if (!current)
+    throw new ApiError('PRECONDITION_FAILED', 'If-Match was sent, but the resource does not exist');
   const wanted = ifMatch.split(',').map((tag) => tag.trim());
   if (!wanted.includes('*') && !wanted.includes(etagOf(current)))
-    throw new DomainError('PRECONDITION_FAILED', 'It was changed meanwhile: read it again');
+    throw new ApiError('PRECONDITION_FAILED', 'The resource has changed since you read it. Read it again');
 }

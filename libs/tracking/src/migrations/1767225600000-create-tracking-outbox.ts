@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * The app's own `tracking_outbox`: events that the stream has not acknowledged yet, as JSON text (jsonb would
- * refuse an escaped NUL and cost a parse). Belongs into the migrations list of every app that tracks.
+ * Creates the app's `tracking_outbox`: events that the stream has not acknowledged yet, as JSON text (jsonb would
+ * reject an escaped NUL and cost a parse). Every app that tracks needs it in its migrations.
  */
 export class CreateTrackingOutbox1767225600000 implements MigrationInterface {
   readonly name = 'CreateTrackingOutbox1767225600000';

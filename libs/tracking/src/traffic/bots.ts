@@ -1,6 +1,6 @@
 /**
- * Names for the bots that are seen most, so that their share can be read; the rule that finds bots is the package
- * isbot. A name becomes part of the traffic reason, so it never changes once used.
+ * Names for the most frequent bots, so that their share can be reported; the package isbot detects bots. Names become
+ * part of the traffic reason, so they never change once used.
  */
 export const NAMED_BOTS: readonly string[] = [
   'googlebot',

@@ -4,7 +4,7 @@ const CHROME =
   'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36';
 
 describe('classifyTraffic', () => {
-  test.each([
+  it.each([
     [{ 'user-agent': CHROME }, 'human', 'none'],
     [
       {
@@ -51,15 +51,24 @@ describe('classifyTraffic', () => {
     [{ 'user-agent': `${CHROME} BingPreview/1.0b` }, 'mail_proxy', 'user-agent:bing-preview'],
   ])('%j is %s (%s)', (headers, expected, reason) => {
     expect(classifyTraffic(headers)).toEqual({ class: expected, reason });
-    // From the cache as well.
+    // Again, from the cache.
     expect(classifyTraffic(headers)).toEqual({ class: expected, reason });
   });
 
-  test('the reason never holds the user agent, whatever its length and number', () => {
+  it('never puts the user agent into the reason, however long it is and however many there are', () => {
     for (let i = 0; i < 12_000; i += 1) classifyTraffic({ 'user-agent': `secret-${i}-bot` });
     expect(classifyTraffic({ 'user-agent': `${'x'.repeat(10_000)} secret-bot` }).reason).not.toContain(
       'secret',
     );
     expect(classifyTraffic({ 'user-agent': CHROME }).class).toBe('human');
+  });
+
+  it('a long user agent is judged by its beginning', () => {
+    const filler = ` ${CHROME}`.repeat(10);
+    expect(classifyTraffic({ 'user-agent': `Googlebot/2.1${filler}` })).toEqual({
+      class: 'bot',
+      reason: 'user-agent:googlebot',
+    });
+    expect(classifyTraffic({ 'user-agent': `${CHROME}${filler} Googlebot/2.1` }).class).toBe('human');
   });
 });

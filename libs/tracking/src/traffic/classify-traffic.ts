@@ -16,14 +16,15 @@ const BY_HEADER = Object.fromEntries(
   PREFETCH_HEADERS.map((name) => [name, Object.freeze({ class: 'prefetch', reason: `header:${name}` })]),
 ) as Record<(typeof PREFETCH_HEADERS)[number], Traffic>;
 
-/** A longer user agent is judged by its beginning. */
+/** Only the beginning of a longer user agent is examined. */
 const USER_AGENT_LENGTH = 512;
 const REMEMBERED = 5_000;
 const known = new LRUCache<string, Traffic>({ max: REMEMBERED });
 
 /**
- * Who caused a load: a person, a bot, a prefetch of the browser or a mail proxy. It is recorded with the event for the
- * measure `count_people`, and never a reason to refuse or not to count. `reason` is one of a fixed set of names.
+ * Classifies who caused a request: a person, a bot, a browser prefetch or a mail proxy. The class is stored with the
+ * event for the measure `count_people`; no request is rejected or left out because of it. `reason` is one of a fixed
+ * set of names.
  */
 export function classifyTraffic(headers: RequestHeaders): Traffic {
   for (const name of PREFETCH_HEADERS) {

@@ -1,12 +1,12 @@
 /**
- * Programs that fetch the pictures and links of a message in place of the person: image proxies of mail services
- * and scanners of mail gateways. Kept by hand: `name` becomes the traffic reason, so it never changes once used.
- * Mail programs that people run (Outlook, Thunderbird, Apple Mail without privacy protection) do not belong here.
+ * Programs that fetch the images and links of a message instead of the person: image proxies of mail services and
+ * scanners of mail gateways. Maintained by hand: `name` becomes the traffic reason, so it never changes once used. Mail
+ * programs that people run (Outlook, Thunderbird, Apple Mail without privacy protection) do not belong here.
  */
 export const MAIL_PROXIES: readonly { name: string; pattern: RegExp }[] = [
   { name: 'google-image-proxy', pattern: /GoogleImageProxy|ggpht\.com/i },
   { name: 'yahoo-mail-proxy', pattern: /YahooMailProxy|YahooMobileMailProxy/i },
-  // Apple's Mail Privacy Protection sends this and nothing else, which no browser does.
+  // Apple's Mail Privacy Protection sends exactly this, which no browser does.
   { name: 'apple-mail-privacy', pattern: /^Mozilla\/5\.0$/ },
   { name: 'seznam-email-proxy', pattern: /SeznamEmailProxy/i },
   { name: 'zoho-mail-proxy', pattern: /ZohoMail(?:Image)?Proxy/i },

@@ -1,19 +1,19 @@
 import pg from 'pg';
 import { median } from '../compare.js';
 import type { Fleet } from '../fleet.js';
-import { asker, ms, timed, write, type Asker } from './asker.js';
+import { rpcCaller, ms, timed, write, type RpcCaller } from './rpc-caller.js';
 import { DASHBOARDS, LIVE_LIMIT_MS, type Dashboard } from './dashboards.js';
 
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 7);
-/** Times that each query is asked before: a process that has just started compiles its own code as it goes. */
+/** Warm-up runs of each query, because a new process still compiles its code. */
 const WARM_UP = 25;
 const RATIO_TARGET = 1.3;
-/** For the biggest account, on two idle cores. */
+/** For the largest account, on two idle cores. */
 const LIMIT_MS = 100;
-/** Milliseconds of each round. */
+/** Milliseconds per round. */
 type Samples = number[];
 
-/** The queries of a dashboard by HTTP and by the best SQL by hand, for the biggest and the smallest account. */
+/** Compares dashboard queries over HTTP with the best handwritten SQL, for the largest and the smallest account. */
 export async function compareWithSql(fleet: Fleet): Promise<number> {
   const client = new pg.Client({
     connectionString: fleet.databaseUrl,
@@ -27,10 +27,10 @@ export async function compareWithSql(fleet: Fleet): Promise<number> {
       ['synthetic-20', false],
     ] as const) {
       write(
-        `\n${account}, ${isBiggest ? 'the biggest' : 'the smallest'} account: median of ${ROUNDS} alternating rounds`,
+        `\n${account}, ${isBiggest ? 'the largest' : 'the smallest'} account: median of ${ROUNDS} alternating rounds`,
       );
       write(`${''.padEnd(54)}HTTP ms  best SQL ms  HTTP / SQL`);
-      const analytics = await asker(fleet, account);
+      const analytics = await rpcCaller(fleet, account);
       for (let time = 0; time < WARM_UP; time += 1)
         for (const { query } of DASHBOARDS) await analytics.load(query);
       for (const dashboard of DASHBOARDS)
@@ -44,7 +44,7 @@ export async function compareWithSql(fleet: Fleet): Promise<number> {
 
 async function measure(
   { name, query, best, limitMs = LIMIT_MS }: Dashboard,
-  analytics: Asker,
+  analytics: RpcCaller,
   client: pg.Client,
   account: string,
   isBiggest: boolean,
@@ -53,7 +53,7 @@ async function measure(
   const sql: Samples[] = best.map(() => []);
   for (let round = -1; round < ROUNDS; round += 1) {
     const first = await timed(() => analytics.load(query));
-    // The first round warms up.
+    // The first round is a warm-up.
     if (round >= 0) http.push(first);
     for (const [way, text] of best.entries()) {
       const took = await timed(async () => {
@@ -65,7 +65,7 @@ async function measure(
   const fastest = Math.min(...sql.map(median));
   const ratio = median(http) / fastest;
   const isSlow = isBiggest && median(http) > limitMs;
-  // Below a few milliseconds the request itself is what takes the time.
+  // Below a few milliseconds the HTTP request itself dominates.
   const isBehind = ratio > RATIO_TARGET && median(http) > LIVE_LIMIT_MS;
   write(
     `${name.padEnd(52)}${ms(median(http))} ${ms(fastest)}     ${ratio.toFixed(2).padStart(6)}  ${isSlow || isBehind ? 'MISSED' : 'held'}`,

@@ -1,10 +1,10 @@
-/** Of a query of live figures, in milliseconds. */
+/** Limit of a query for live figures, in milliseconds. */
 export const LIVE_LIMIT_MS = 5;
 
 export interface Dashboard {
   name: string;
   query: object | object[];
-  /** The best statements found by hand over the raw rows; the fastest counts. `$1` is the account. */
+  /** The best handwritten statements over the raw rows; the fastest one counts. `$1` is the account. */
   best: string[];
   limitMs?: number;
 }
@@ -30,7 +30,7 @@ const PEOPLE = "filter (where e.traffic_class is null or e.traffic_class = 'huma
 
 const grouped = (type: string, granularity: string, days: number, measure = 'count(*)') =>
   `select date_trunc('${granularity}', e.occurred_at at time zone 'UTC') as t, ${measure} from ${rows(type, days)} group by 1 order by 1`;
-/** One count per bucket of time. */
+/** One count per time bucket. */
 const bucketed = (type: string, granularity: string, days: number, measure = 'count(*)') => {
   const [from, to] = since(days);
   return `select b.t, n from generate_series(date_trunc('${granularity}', '${from}'::timestamp), '${to}'::timestamp, interval '1 ${granularity}') as b (t)

@@ -7,28 +7,31 @@ import pg from 'pg';
 import { median } from '../compare.js';
 import type { Fleet } from '../fleet.js';
 import { residentMiB } from '../process-usage.js';
-import { judge, timed, write } from './asker.js';
+import { judge, timed, write } from './rpc-caller.js';
 
 const ROUNDS = Number(process.env.BENCH_INGEST_ROUNDS ?? 3);
 const BURST = Number(process.env.BENCH_BURST ?? 200_000);
 const BATCH = 1_000;
-/** As many as ingest stores batches at once. */
+/** As many as the ingest's concurrent batches. */
 const WRITERS = 2;
 const LIMIT_MS = 120_000;
-/** How much a burst may add to the memory of the process. */
+/** Maximum growth of the process's memory during a burst. */
 const GROWTH_MIB = 150;
 const ACCOUNTS = ['bench-plain', 'bench-ingest'] as const;
 type Account = (typeof ACCOUNTS)[number];
-/** Messages whose acknowledgement is waited for at the same time. */
+/** Maximum number of unacknowledged messages. */
 const UNACKED = 256;
 
 export interface Sent {
   events: number;
   perMessage: number;
+  /** Age of the oldest event. */
+  spreadMs?: number;
 }
+const SPREAD_MS = 5_000;
 
 let made = 0;
-function someEvents(account: Account, count: number) {
+function someEvents(account: Account, count: number, spreadMs = SPREAD_MS) {
   const now = Date.now();
   return Array.from({ length: count }, () => {
     made += 1;
@@ -36,7 +39,7 @@ function someEvents(account: Account, count: number) {
       v: TRACKING_EVENT_VERSION,
       id: randomUUID(),
       account,
-      at: now - (made % 5_000),
+      at: now - (made % spreadMs),
       type: 'teaser_view',
       campaign: `campaign-${made % 10}`,
       journey: `journey-${made % 5_000}`,
@@ -54,7 +57,7 @@ const chunks = <T>(items: T[], size: number): T[][] =>
     items.slice(index * size, (index + 1) * size),
   );
 
-/** Columns of an event, what they are cast to, and what these events have in them. */
+/** Column, SQL type and value of each field of an event. */
 const COLUMNS: [name: string, type: string, read: (event: SomeEvent) => unknown][] = [
   ['account_id', 'text', ({ account }) => account],
   ['occurred_at', 'timestamptz', ({ at }) => new Date(at).toISOString()],
@@ -78,14 +81,15 @@ function empty(type: string) {
 }
 
 const NAMES = COLUMNS.map(([name]) => name).join(', ');
-/** What no ingest can beat: the bare statement for a whole event. */
+/** The lower bound: a plain INSERT of whole events. */
 const PLAIN = `
   insert into tracking_events (${NAMES})
   select ${COLUMNS.map(([name, type]) => `u.${name}::${type}`).join(', ')}
   from unnest(${COLUMNS.map((_, index) => `$${index + 1}::text[]`).join(', ')}) as u (${NAMES})
   on conflict do nothing`;
 
-async function plain(clients: pg.Client[], events: number): Promise<number> {
+/** Inserts whole events in batches. @returns milliseconds */
+export async function plain(clients: pg.Client[], events: number): Promise<number> {
   const batches = chunks(someEvents('bench-plain', events), BATCH);
   return timed(() =>
     Promise.all(
@@ -110,13 +114,13 @@ export class Publisher {
 
   static async connect(url: string): Promise<Publisher> {
     const { servers, user, password } = parseBrokerUrl(url);
-    // Two errors with their stacks are made for each message otherwise, which the publisher of the apps does not do either.
+    // Otherwise each message creates two errors with stack traces, which the apps' publisher avoids too.
     return new Publisher(await connect({ servers, user, pass: password, noAsyncTraces: true }));
   }
 
   async publish(messages: string[]): Promise<void> {
     const stream = jetstream(this.connection, { timeout: 20_000 });
-    const subject = trackingSubject('bench');
+    const subject = trackingSubject('boost');
     const waiting = [...messages];
     await Promise.all(
       Array.from({ length: UNACKED }, async () => {
@@ -131,20 +135,24 @@ export class Publisher {
   }
 }
 
-const messagesOf = ({ events, perMessage }: Sent): string[] =>
-  chunks(someEvents('bench-ingest', events), perMessage).map((some) => JSON.stringify({ events: some }));
+export const messagesOf = ({ events, perMessage, spreadMs }: Sent): string[] =>
+  chunks(someEvents('bench-ingest', events, spreadMs), perMessage).map((some) =>
+    JSON.stringify({ events: some }),
+  );
 
 async function untilStored(fleet: Fleet, total: number): Promise<void> {
   const deadline = Date.now() + LIMIT_MS;
   while ((await storedBy(fleet)) < total) {
     if (Date.now() > deadline)
-      throw new Error(`${total - (await storedBy(fleet))} events are not stored after ${LIMIT_MS / 1000} s`);
-    // To be asked costs the process more than a millisecond.
+      throw new Error(
+        `${total - (await storedBy(fleet))} events are still not stored after ${LIMIT_MS / 1000} s`,
+      );
+    // Each poll costs the process more than a millisecond.
     await sleep(50);
   }
 }
 
-/** Published as fast as the stream takes it, and stored at the same time. */
+/** Publishes as fast as the stream accepts it, while the ingest stores. */
 export async function endToEnd(fleet: Fleet, publisher: Publisher, sent: Sent): Promise<number> {
   const messages = messagesOf(sent);
   const before = await storedBy(fleet);
@@ -154,7 +162,7 @@ export async function endToEnd(fleet: Fleet, publisher: Publisher, sent: Sent): 
   });
 }
 
-/** All of it is in the stream before the first event is taken. */
+/** Publishes everything before the ingest starts. */
 export async function burst(fleet: Fleet, publisher: Publisher, sent: Sent): Promise<number> {
   const messages = messagesOf(sent);
   const before = await storedBy(fleet);
@@ -168,18 +176,18 @@ export async function burst(fleet: Fleet, publisher: Publisher, sent: Sent): Pro
   return timed(() => untilStored(fleet, before + sent.events));
 }
 
-/** The most that a process held while something was done. */
-async function peakOf<T>(pid: number, work: () => Promise<T>): Promise<{ peak: number; answer: T }> {
+/** Returns the peak memory of a process during `work`. */
+async function peakOf<T>(pid: number, work: () => Promise<T>): Promise<{ peak: number; response: T }> {
   let peak = 0;
   const timer = setInterval(() => (peak = Math.max(peak, residentMiB(pid) ?? 0)), 20);
   try {
-    return { answer: await work(), peak: Math.max(peak, residentMiB(pid) ?? 0) };
+    return { response: await work(), peak: Math.max(peak, residentMiB(pid) ?? 0) };
   } finally {
     clearInterval(timer);
   }
 }
 
-/** Ingest against the bare statement, in turn. */
+/** Compares the ingest with plain INSERTs in alternating rounds. */
 export async function ingest(fleet: Fleet): Promise<number> {
   const clients = Array.from(
     { length: WRITERS },
@@ -189,16 +197,14 @@ export async function ingest(fleet: Fleet): Promise<number> {
   const publisher = await Publisher.connect(fleet.natsUrl);
   const pid = fleet.pid('analytics-query');
   let missed = 0;
-  write(
-    '\ningest, ratio to the bare statement in batches of 1,000 on two connections; medians of rounds in turn',
-  );
+  write('\ningest, ratio to plain INSERTs of 1,000 events on two connections; medians of alternating rounds');
   try {
     const compare = async (sent: Sent, work: typeof endToEnd) => {
       const rounds: { ratio: number; rate: number; bare: number }[] = [];
       for (let round = -1; round < ROUNDS; round += 1) {
         const bare = await plain(clients, sent.events);
         const took = await work(fleet, publisher, sent);
-        // The first round warms up.
+        // The first round is a warm-up.
         if (round >= 0)
           rounds.push({
             ratio: bare / took,
@@ -218,26 +224,26 @@ export async function ingest(fleet: Fleet): Promise<number> {
       [1_000, 60_000, 0.75, burst, 'from the stream'],
     ] as const) {
       const { ratio, text } = await compare({ events, perMessage }, work);
-      missed += judge(`${perMessage} events a message, ${how}: ${text}; target ${target}`, ratio >= target);
+      missed += judge(`${perMessage} events per message, ${how}: ${text}; target ${target}`, ratio >= target);
     }
     const start = residentMiB(pid) ?? 0;
-    const { answer, peak } = await peakOf(pid, () => compare({ events: BURST, perMessage: 1_000 }, burst));
+    const { response, peak } = await peakOf(pid, () => compare({ events: BURST, perMessage: 1_000 }, burst));
     missed += judge(
-      `a burst of ${BURST}: ${answer.text}, ${(1 / answer.ratio).toFixed(2)} of the bare time; target 1.20`,
-      1 / answer.ratio <= 1.2,
+      `a burst of ${BURST}: ${response.text}, ${(1 / response.ratio).toFixed(2)} of the time of plain INSERTs; target 1.20`,
+      1 / response.ratio <= 1.2,
     );
     missed += judge(
-      `its memory: ${start.toFixed(0)} MiB before, at most ${peak.toFixed(0)}; target ${GROWTH_MIB} more`,
+      `memory: ${start.toFixed(0)} MiB before, ${peak.toFixed(0)} MiB at most; target ${GROWTH_MIB} more`,
       peak - start <= GROWTH_MIB,
     );
     const cuts = fleet.brokerLog.match(/slow consumer/gi)?.length ?? 0;
-    missed += judge(`connections that the broker cut as too slow: ${cuts}; target 0`, cuts === 0);
+    missed += judge(`connections that the broker closed as slow consumers: ${cuts}; target 0`, cuts === 0);
     const { rows } = await clients[0]!.query<{ account: string; n: string }>(
       'select account_id as account, count(*) as n from tracking_events where account_id = any($1) group by 1',
       [ACCOUNTS],
     );
     const counts = new Set(rows.map(({ n }) => n));
-    missed += judge(`stored of both kinds: ${[...counts].join(' and ')}`, counts.size === 1);
+    missed += judge(`stored by either method: ${[...counts].join(' and ')}`, counts.size === 1);
   } finally {
     for (const table of ['tracking_events', 'attribute_names'])
       await clients[0]!.query(`delete from ${table} where account_id = any($1)`, [ACCOUNTS]);

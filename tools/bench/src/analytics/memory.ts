@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Fleet } from '../fleet.js';
 import { residentMiB } from '../process-usage.js';
-import { asker, judge, timed, write } from './asker.js';
+import { rpcCaller, judge, timed, write } from './rpc-caller.js';
 
 const ROWS = 50_000;
 const LARGE = 32;
 const HOSTILE = 200;
-/** As they lie: neither grouped nor sorted, so that sending them is what takes the time. */
+/** Raw rows, neither grouped nor sorted, so that sending them dominates. */
 const ROWS_OF = {
   dimensions: ['teaser_views.journey_id', 'teaser_views.occurred_at'],
   ungrouped: true,
@@ -14,7 +14,7 @@ const ROWS_OF = {
   limit: ROWS,
 };
 
-/** The most that the process held, and the slowest answer of /livez, while something was done. */
+/** Returns the peak memory and the slowest /livez response during `work`. */
 async function watched(fleet: Fleet, work: () => Promise<unknown>) {
   const pid = fleet.pid('analytics-query');
   const url = `${fleet.urls['analytics-query']}/livez`;
@@ -37,9 +37,9 @@ async function watched(fleet: Fleet, work: () => Promise<unknown>) {
   return { peak, livez };
 }
 
-/** Many large answers at once, and requests that ask for more than there may be. */
+/** Sends many large queries at once, and queries beyond the limits. */
 export async function memory(fleet: Fleet): Promise<number> {
-  const analytics = await asker(fleet, 'synthetic-01');
+  const analytics = await rpcCaller(fleet, 'synthetic-01');
   write('\nmemory of the query host');
   let bytes = 0;
   const large = await watched(fleet, () =>
@@ -52,7 +52,7 @@ export async function memory(fleet: Fleet): Promise<number> {
     ),
   );
   let missed = judge(
-    `${LARGE} answers of ${ROWS} rows at once, ${(bytes / 1024 / 1024).toFixed(0)} MiB together: at most ${large.peak.toFixed(0)} MiB, /livez within ${large.livez.toFixed(0)} ms; target 300 MiB, 1000 ms`,
+    `${LARGE} responses of ${ROWS} rows at once, ${(bytes / 1024 / 1024).toFixed(0)} MiB together: at most ${large.peak.toFixed(0)} MiB, /livez within ${large.livez.toFixed(0)} ms; target 300 MiB, 1000 ms`,
     large.peak < 300 && large.livez < 1_000,
   );
 
@@ -60,7 +60,7 @@ export async function memory(fleet: Fleet): Promise<number> {
   const hostile = await watched(fleet, () =>
     Promise.all(
       Array.from({ length: HOSTILE }, async (_, index) => {
-        // Every second one keeps to the limit.
+        // Every second request stays within the limit.
         const queries = Array.from({ length: index % 2 ? 5 : 50 }, (__, offset) => ({
           measures: ['teaser_views.count'],
           timeDimensions: [{ dimension: 'teaser_views.occurred_at', granularity: 'second' }],
@@ -73,7 +73,7 @@ export async function memory(fleet: Fleet): Promise<number> {
       }),
     ),
   );
-  write([...answered].map(([answer, times]) => `  ${times} x ${answer}`).join('\n'));
+  write([...answered].map(([response, times]) => `  ${times} x ${response}`).join('\n'));
   missed += judge(
     `${HOSTILE} hostile requests: at most ${hostile.peak.toFixed(0)} MiB, /livez within ${hostile.livez.toFixed(0)} ms; target 512 MiB`,
     hostile.peak < 512,

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import type { Fleet } from '../fleet.js';
 
-/** As upkeep has it: months that are over, and of others those that are large enough for their order to matter. */
+/** The maintenance job's rule: it sorts past months, and others that are larger than this. */
 const LARGE_BYTES = 32 * 1024 ** 2;
 const IS_FRESH = `
   select closed_to = closing_to and closed_to > now() - interval '2 hours'
@@ -17,8 +17,13 @@ const IS_FRESH = `
     ) as fresh
   from rollup_state`;
 
-/** Until all hours have cells, all months are in order that upkeep brings into it, and nothing is waiting. */
+/**
+ * Waits until all hours have rollup rows, all months are sorted and nothing is dirty. Restarts analytics-query first: it
+ * maintains the partitions when it starts, and then every ten minutes.
+ */
 export async function rollupsAreFresh(fleet: Fleet): Promise<void> {
+  await fleet.halt('analytics-query');
+  await fleet.startApp('analytics-query');
   const client = new pg.Client({ connectionString: fleet.databaseUrl, options: '-c search_path=analytics' });
   await client.connect();
   try {

@@ -4,5 +4,5 @@ import { Engine } from '../../src/engine.js';
 export const VERSION = 'test';
 
 let started: Promise<Engine> | undefined;
-/** The engine that the global set-up has started or found. */
+/** Returns the engine that the global set-up started or found. */
 export const engine = (): Promise<Engine> => (started ??= Engine.start());

@@ -1,6 +1,6 @@
 import { register } from 'tsx/esm/api';
 
-/** Jest loads this file as it is, so TypeScript needs a loader of its own here. */
+/** Jest loads this file without a transform, so TypeScript needs a loader here. */
 export default async function globalSetup() {
   const unregister = register();
   try {

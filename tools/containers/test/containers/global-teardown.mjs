@@ -1,4 +1,4 @@
-/** `set-up.ts` has left it there. */
+/** `set-up.ts` sets `stopEngine`. */
 export default async function globalTeardown() {
   await globalThis.stopEngine?.();
 }

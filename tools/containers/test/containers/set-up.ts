@@ -11,18 +11,18 @@ async function timed<T>(what: string, work: () => Promise<T>): Promise<T> {
   return result;
 }
 
-/** An engine, the images that ours start from, and ours. */
+/** Provides an engine, the base images, and our images. */
 export default async function setUp(): Promise<void> {
   const engine = await Engine.start();
   say(engine.description);
   Object.assign(globalThis, { stopEngine: () => engine.stop() });
-  // The tests find it as an engine that runs here already.
+  // The tests find it as a running engine.
   Object.assign(process.env, engine.environment);
   const provide = async (image: string) => {
     const how = await engine.provide(image).catch((error: Error) => error.message);
     say(`${image}: ${how}`);
   };
-  // Ours start from the first one; much of both is waiting for downloads.
+  // Our images start from the first one. In parallel, because most of it is waiting for downloads.
   const [base, ...others] = new Set(foreignImages());
   await provide(base!);
   await Promise.all([

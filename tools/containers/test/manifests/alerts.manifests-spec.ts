@@ -9,7 +9,7 @@ const promtool = async (...args: string[]): Promise<string> =>
   });
 
 describe('the alerts', () => {
-  it('are rules that Prometheus reads, in a configuration that it reads', async () => {
+  it('are valid rules in a valid Prometheus configuration', async () => {
     expect(await promtool('check', 'config', 'prometheus.yaml')).toMatch(/SUCCESS: \d+ rules found/);
   });
 

@@ -1,21 +1,19 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { render } from '../../src/kubectl.js';
-import { matrixTable, networkMatrix } from '../../src/network-matrix.js';
+import { matrixList, networkMatrix } from '../../src/network-matrix.js';
 import { ROOT } from '../../src/paths.js';
 import { appOfHost, publicPaths } from '../public-paths.js';
-import { renderRoutes } from './overlays.js';
+import { renderPooler, renderRoutes } from './overlays.js';
 
-describe('who may talk to whom', () => {
-  it('is the table in docs/deploy.md', async () => {
-    const docs = readFileSync(join(ROOT, 'docs/deploy.md'), 'utf8')
-      .replace(/ +\|/g, ' |')
-      .replace(/\| +/g, '| ');
-    for (const line of matrixTable(await render('k8s/overlays/production')).split('\n'))
+describe('the network matrix', () => {
+  it('is the list in docs/deployment-reference.md', async () => {
+    const docs = readFileSync(join(ROOT, 'docs/deployment-reference.md'), 'utf8');
+    for (const line of matrixList(await render('k8s/overlays/production')).split('\n'))
       expect(docs).toContain(line);
   });
 
-  it('is the same in all overlays, but for what runs in one only', async () => {
+  it('is the same in all overlays, except for parts that only one of them has', async () => {
     const [production, local] = [
       networkMatrix(await render('k8s/overlays/production')),
       networkMatrix(await render('k8s/overlays/local')),
@@ -23,7 +21,16 @@ describe('who may talk to whom', () => {
     for (const app of appOfHost.values()) expect(local.get(app)).toEqual(production.get(app));
   });
 
-  it('lets no app but the console reach another, and nobody else the broker or the database', async () => {
+  it('lets every app with a database, and nothing else, reach the pooler', async () => {
+    const matrix = networkMatrix(await renderPooler());
+    const reaches = (party: string) => matrix.get(party)!.includes('pooler 5432');
+    const apps = [...appOfHost.values(), 'analytics-ingest'].filter((app) => app !== 'allocation-page');
+    expect([...matrix.keys()].filter(reaches).sort()).toEqual(apps.sort());
+    expect(matrix.get('pooler')).toEqual(expect.arrayContaining(['database 5432']));
+    expect(matrix.get('migrate perks')).toEqual(['database 5432', 'names 53']);
+  });
+
+  it('lets only the console reach other apps, and only our own pods reach the broker and the database', async () => {
     const matrix = networkMatrix(await render('k8s/overlays/production'));
     const apps = [...appOfHost.values(), 'analytics-ingest'];
     for (const app of apps.filter((each) => each !== 'console'))
@@ -49,29 +56,36 @@ interface RouteSpec {
 describe('the routes', () => {
   const hosts = [...appOfHost.keys()].map((host) => `${host}.example.org`).sort();
 
-  it('of the Ingress are the list of docker/proxy/public-paths.lst', async () => {
+  /** A host with only public paths needs no further routes. */
+  const routesOf = (app: string): string[] => {
+    const prefixes = publicPaths.get(app)!;
+    const about = prefixes.includes('/') ? [] : ['/', '/errors', '/docs-json'];
+    return [...prefixes.map((path) => `Prefix ${path}`), ...about.map((path) => `Exact ${path}`)].sort();
+  };
+
+  it('of the Ingress match docker/proxy/public-paths.lst', async () => {
     const ingress = (await renderRoutes('ingress')).find(({ kind }) => kind === 'Ingress')!;
     const { rules, tls } = ingress.spec as unknown as IngressSpec;
     expect(rules.map(({ host }) => host).sort()).toEqual(hosts);
     expect([...tls[0]!.hosts].sort()).toEqual(hosts);
     for (const { host, http } of rules) {
       const app = appOfHost.get(host.split('.')[0]!)!;
-      expect(http.paths.map(({ path }) => path).sort()).toEqual([...publicPaths.get(app)!].sort());
-      for (const { backend, pathType } of http.paths)
-        expect([backend.service.name, pathType]).toEqual([app, 'Prefix']);
+      expect(http.paths.map(({ path, pathType }) => `${pathType} ${path}`).sort()).toEqual(routesOf(app));
+      for (const { backend } of http.paths) expect(backend.service.name).toBe(app);
     }
     expect(ingress.metadata.annotations).toBeUndefined();
   });
 
-  it('of the gateway are the same', async () => {
+  it('of the Gateway are the same', async () => {
     const routes = (await renderRoutes('gateway')).filter(({ kind }) => kind === 'HTTPRoute');
     expect(routes.flatMap(({ spec }) => (spec as unknown as RouteSpec).hostnames).sort()).toEqual(hosts);
     for (const { spec } of routes) {
       const { hostnames, rules } = spec as unknown as RouteSpec;
       const app = appOfHost.get(hostnames[0]!.split('.')[0]!)!;
-      expect(rules[0]!.matches.map(({ path }) => path.value).sort()).toEqual(
-        [...publicPaths.get(app)!].sort(),
+      const matches = rules[0]!.matches.map(
+        ({ path }) => `${path.type === 'PathPrefix' ? 'Prefix' : path.type} ${path.value}`,
       );
+      expect(matches.sort()).toEqual(routesOf(app));
       expect(rules[0]!.backendRefs.map(({ name }) => name)).toEqual([app]);
     }
   });

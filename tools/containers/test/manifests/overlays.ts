@@ -3,7 +3,7 @@ import { join, relative } from 'node:path';
 import { render, type Manifest } from '../../src/kubectl.js';
 import { ROOT } from '../../src/paths.js';
 
-/** Renders a kustomization that exists for this moment only. It finds the manifests at `../../k8s`. */
+/** Renders a temporary kustomization, which refers to the manifests as `../../k8s`. */
 export async function renderText(text: string): Promise<Manifest[]> {
   const parent = join(ROOT, '.local');
   mkdirSync(parent, { recursive: true });
@@ -16,7 +16,17 @@ export async function renderText(text: string): Promise<Manifest[]> {
   }
 }
 
-/** Production as it is, but with the other kind of routes. */
+/** Renders production with the pooler. */
+export const renderPooler = (): Promise<Manifest[]> =>
+  renderText(`
+apiVersion: kustomize.config.k8s.io/v1beta1
+kind: Kustomization
+namespace: perkway
+resources: [../../k8s/overlays/production]
+components: [../../k8s/pooler]
+`);
+
+/** Renders production with one kind of routes. */
 export const renderRoutes = (kind: 'ingress' | 'gateway'): Promise<Manifest[]> =>
   renderText(`
 apiVersion: kustomize.config.k8s.io/v1beta1

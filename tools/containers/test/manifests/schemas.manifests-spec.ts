@@ -1,6 +1,6 @@
 import { render, type Manifest } from '../../src/kubectl.js';
 import { problemsOf } from '../../src/schemas.js';
-import { renderRoutes } from './overlays.js';
+import { renderPooler, renderRoutes } from './overlays.js';
 
 const deployment = (change: (container: Record<string, unknown>) => void): Manifest => {
   const container: Record<string, unknown> = { name: 'app', image: 'perkway/perks:1' };
@@ -17,17 +17,26 @@ const deployment = (change: (container: Record<string, unknown>) => void): Manif
 };
 
 describe('the schemas', () => {
-  it.each(['production', 'local'])('have nothing against the overlay %s', async (overlay) => {
+  it.each(['production', 'local'])('accept the overlay %s', async (overlay) => {
     expect(await problemsOf(await render(`k8s/overlays/${overlay}`))).toEqual([]);
   });
 
-  it('have nothing against the routes of a gateway', async () => {
+  it('accept the changes for the pooler', async () => {
+    const manifests = await renderPooler();
+    expect(manifests.map(({ kind }) => kind)).toContain('Pooler');
+    // No library has the schema of the Pooler.
+    expect(await problemsOf(manifests.filter(({ kind }) => /Cluster|Job|NetworkPolicy/.test(kind)))).toEqual(
+      [],
+    );
+  });
+
+  it('accept the routes of a Gateway', async () => {
     const routes = (await renderRoutes('gateway')).filter(({ kind }) => kind === 'HTTPRoute');
     expect(routes.length).toBeGreaterThan(6);
     expect(await problemsOf(routes)).toEqual([]);
   });
 
-  it('find an unknown field, a wrong type and a wrong quantity', async () => {
+  it('reject an unknown field, a wrong type and a wrong quantity', async () => {
     const found = await problemsOf([
       deployment((container) => (container.imagePullPolice = 'Always')),
       deployment(

@@ -6,33 +6,33 @@ import type { Catalogue } from './catalogue.js';
 import { CatalogueError } from './catalogue-error.js';
 import { checkCatalogue, type OutsideReference } from './check-catalogue.js';
 import { differences } from './differences.js';
-import { ManagementClient, type Answer } from './management-client.js';
+import { ManagementClient, type HttpResponse } from './management-client.js';
 import { planCatalogue, type Call, type ManagedHost, type Stage } from './plan.js';
 import { readCatalogue } from './read-catalogue.js';
 
-/** Base URLs by the names of the stack file. */
+/** Base URLs by host name in the stack file. */
 export type Hosts = Partial<Record<string, string>>;
 
 export interface Outcome {
   what: 'created' | 'changed' | 'unchanged';
   kind: Call['kind'];
   id: string;
-  /** Of a trial run. */
+  /** Filled by a dry run. */
   differences: string[];
 }
 
 export interface ApplyOptions {
   directory: string;
-  /** What belongs to an absent host is left out, if that is allowed. */
+  /** Resources of a missing host are skipped, unless `needsAllHosts` is set. */
   hosts: Hosts;
   needsAllHosts?: boolean;
-  /** A key of role ADMIN. */
+  /** A key with role ADMIN. */
   adminKey: string;
-  /** Looks, and writes nothing. */
-  isTrial?: boolean;
-  /** Remembers what was applied to which host, so that nothing is sent again. Keep it with the databases' data. */
+  /** Dry run: reads, and writes nothing. */
+  isDryRun?: boolean;
+  /** Records what was applied to each host, so that it is not sent again. Keep it with the data of the databases. */
   stateFile?: string;
-  /** `total` counts what there is to do; it is 0, without an outcome, when nothing has changed. */
+  /** `total` is the number of calls to make. If nothing has changed it is 0, and there is no outcome. */
   onProgress?: (progress: { done: number; total: number; outcome?: Outcome }) => void;
 }
 
@@ -44,14 +44,14 @@ const PARALLEL_CALLS = 8;
 const LOOK_TIMEOUT_MS = 15_000;
 
 /**
- * Applies a directory through the management API. Safe to repeat: PUTs are idempotent, an imported key that is there
- * already is fine, codes and cards that are there already are reported by the host and stay as they are.
+ * Applies a directory through the management API. It is safe to repeat: PUTs are idempotent, existing imported keys are
+ * accepted, and hosts keep existing codes and cards and report them.
  *
- * @throws CatalogueError naming file and entity, and what the host said about it; before anything is written for what
- * can be found out before
+ * @throws CatalogueError with the file, the resource and the host's response. Problems that can be found beforehand are
+ * reported before anything is written.
  */
 export async function applyCatalogue(options: ApplyOptions): Promise<Applied> {
-  const { hosts, adminKey, directory, isTrial = false, stateFile, onProgress } = options;
+  const { hosts, adminKey, directory, isDryRun = false, stateFile, onProgress } = options;
   const data = readCatalogue(directory);
   const { problems, outside } = checkCatalogue(data);
   const clients = Object.fromEntries(
@@ -61,8 +61,13 @@ export async function applyCatalogue(options: ApplyOptions): Promise<Applied> {
   if (options.needsAllHosts)
     for (const [host, stages] of plan)
       if (!clients[host] && stages.flat().length > 0)
-        problems.push(`${stages.flat()[0]!.what}: no host "${host}" was named`);
-  if (problems.length === 0) problems.push(...(await missing(outside, clients)));
+        problems.push(`${stages.flat()[0]!.what}: no URL was given for the host "${host}"`);
+  try {
+    problems.push(...(await missing(outside, clients)));
+  } catch (error) {
+    // A host that does not respond must not hide problems in the files.
+    if (problems.length === 0) throw error;
+  }
   const [first, ...others] = problems;
   if (first !== undefined) throw new CatalogueError([first, ...others]);
   const secrets = [adminKey, ...data.accounts.flatMap((account) => account.user_key ?? [])];
@@ -77,12 +82,12 @@ export async function applyCatalogue(options: ApplyOptions): Promise<Applied> {
   for (const { host, stages, hash } of todo) {
     for (const stage of stages)
       await inParallel(stage, async (call) => {
-        const outcome = await (isTrial ? tryCall : makeCall)(clients[host]!, call, secrets);
+        const outcome = await (isDryRun ? tryCall : makeCall)(clients[host]!, call, secrets);
         done += 1;
         onProgress?.({ done, total, outcome });
       });
     applied[host] = hash;
-    if (!isTrial) writeState(stateFile, applied);
+    if (!isDryRun) writeState(stateFile, applied);
   }
   if (total === 0) onProgress?.({ done, total });
 
@@ -105,7 +110,7 @@ const PLACES: Record<OutsideReference['kind'], [ManagedHost, string]> = {
   perk: ['perks', 'perks'],
 };
 
-/** What the files name, and neither they nor the hosts have. */
+/** Returns problems for references that neither the files nor the hosts have. */
 async function missing(
   references: OutsideReference[],
   clients: Partial<Record<ManagedHost, ManagementClient>>,
@@ -134,23 +139,25 @@ async function makeCall(client: ManagementClient, call: Call, secrets: string[])
     call.method === 'PUT'
       ? await client.send(call.what, { method: 'GET', path: call.look.path, timeoutMs: LOOK_TIMEOUT_MS })
       : undefined;
-  const answer = await client.send(call.what, call);
+  const response = await client.send(call.what, call);
   const outcome = (what: Outcome['what']): Outcome => ({
     what,
     kind: call.kind,
     id: call.id,
     differences: [],
   });
-  if (call.kind === 'key' && answer.body['code'] === 'KEY_EXISTS') return outcome('unchanged');
-  if (answer.status >= 300) throw refusal(client.host, call, answer, secrets);
+  if (call.kind === 'key' && response.body['code'] === 'KEY_EXISTS') return outcome('unchanged');
+  if (response.status >= 300) throw refusal(client.host, call, response, secrets);
   if (before) {
     if (before.status === 404) return outcome('created');
     const isSame =
-      before.etag === null ? differences(before.body, answer.body).length === 0 : before.etag === answer.etag;
+      before.etag === null
+        ? differences(before.body, response.body).length === 0
+        : before.etag === response.etag;
     return outcome(isSame ? 'unchanged' : 'changed');
   }
   if (call.kind === 'key') return outcome('created');
-  const { imported, duplicates, rejected } = answer.body as {
+  const { imported, duplicates, rejected } = response.body as {
     imported?: number;
     duplicates?: number;
     rejected?: { row: number; reason: string }[];
@@ -163,7 +170,7 @@ async function makeCall(client: ManagementClient, call: Call, secrets: string[])
   return outcome(duplicates ? 'changed' : 'created');
 }
 
-/** What a call would do, as far as that can be seen without making it. */
+/** Predicts the outcome of a call by reading, without making it. */
 async function tryCall(client: ManagementClient, call: Call, secrets: string[]): Promise<Outcome> {
   const { path, key, count } = call.look;
   const seen = await client.send(call.what, { method: 'GET', path, key, timeoutMs: LOOK_TIMEOUT_MS });
@@ -182,10 +189,10 @@ async function tryCall(client: ManagementClient, call: Call, secrets: string[]):
   }
   const loaded = loadedIn(seen.body);
   if (loaded >= count) return outcome('unchanged');
-  return outcome(loaded === 0 ? 'created' : 'changed', [`${count} in the file, ${loaded} there`]);
+  return outcome(loaded === 0 ? 'created' : 'changed', [`${count} in the file, ${loaded} on the host`]);
 }
 
-/** Codes of a perk, or cards of a pool. */
+/** Returns the number of loaded codes of a perk, or cards of a pool. */
 function loadedIn(body: Record<string, unknown>): number {
   if (typeof body['loaded'] === 'number') return body['loaded'];
   const inventories = (body['inventories'] ?? []) as {
@@ -202,12 +209,12 @@ function loadedIn(body: Record<string, unknown>): number {
 function refusal(
   host: string,
   call: Call,
-  { status, body, text }: Answer,
+  { status, body, text }: HttpResponse,
   secrets: string[],
 ): CatalogueError {
   const { code, title, detail } = body as { code?: string; title?: string; detail?: string };
   const said = detail ?? title ?? text.slice(0, 200);
-  const sentence = `${call.what}: the host "${host}" answered ${status}${code ? ` ${code}` : ''}: ${said}`;
+  const sentence = `${call.what}: the host "${host}" returned ${status}${code ? ` ${code}` : ''}: ${said}`;
   return new CatalogueError([secrets.reduce((shown, secret) => shown.replaceAll(secret, '***'), sentence)]);
 }
 
@@ -232,8 +239,8 @@ type State = Partial<Record<ManagedHost, string>>;
 const hashOf = (stages: Stage[]): string => createHash('sha256').update(JSON.stringify(stages)).digest('hex');
 
 /**
- * What was applied before. Believed only while the first key still opens the token host: a database that was
- * emptied or exchanged meanwhile gets everything again.
+ * Reads what was applied before. It is trusted only if the first imported key still works: if the database was emptied
+ * or replaced, everything is sent again.
  */
 async function readState(file: string | undefined, hosts: Hosts, data: Catalogue): Promise<State> {
   if (!file || !hosts.token) return {};

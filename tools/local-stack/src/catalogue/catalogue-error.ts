@@ -1,8 +1,8 @@
-/** What stops a catalogue from being applied, in sentences for the person who started it. Never holds a key. */
+/** Problems that keep a catalogue from being applied, as sentences for the user. They never contain a key. */
 export class CatalogueError extends Error {
   override readonly name = 'CatalogueError';
 
-  /** @param problems all that was found; the message is the first of them */
+  /** @param problems all problems; the message is the first one */
   constructor(readonly problems: readonly [string, ...string[]]) {
     const more = problems.length - 1;
     super(`${problems[0]}${more > 0 ? ` (and ${more} more)` : ''}`);

@@ -1,4 +1,4 @@
-/** Texts of a perk that may differ by language; a missing one falls back to English, field by field. */
+/** Translatable texts of a perk. A missing translation falls back to English, field by field. */
 export const PERK_TEXTS = ['title', 'callout', 'description', 'redemption_note', 'details'] as const;
 export type PerkText = (typeof PERK_TEXTS)[number];
 type Named = Record<string, { name: string }>;
@@ -6,10 +6,10 @@ type Named = Record<string, { name: string }>;
 export interface Account {
   id: string;
   name: string;
-  /** A key to import. That of a demo is published, so good for a demo and for nothing else. */
+  /** A key to import. The demo's keys are public, so use them for the demo only. */
   user_key?: string;
   allowed_origins?: string[];
-  /** `logo` names a picture in the file, and is a data URL once it is read. */
+  /** `logo` is the name of an image in the file, and a data URL once read. */
   brand?: { name: string; color?: string; logo?: string; support_url?: string };
   people?: { email: string; role: string }[];
 }
@@ -30,6 +30,8 @@ export interface Perk extends Record<PerkText, string> {
   offer_url: string;
   coupon?: string;
   is_coupon_perk?: boolean;
+  /** Maximum number of codes for the customers of one account. */
+  codes_per_account?: number;
   metadata?: string;
   partner: { id: string; name: string };
   categories: number[];
@@ -65,20 +67,20 @@ export interface Card {
 export interface Pool {
   id: string;
   owner: string;
-  /** A file of the folder `cards`: CSV with a header, or NDJSON. */
+  /** A file in the folder `cards`: CSV with a header, or NDJSON. */
   cards?: string;
-  /** What the cards are good for, as gift-cards takes it; `logo` as that of a brand. */
+  /** The product that the cards are for, as gift-cards accepts it; `logo` as in `brand`. */
   product?: { logo?: string };
 }
 
-/** Something read from a file; `file` is relative to the directory and starts every complaint about it. */
+/** A resource read from a file. `file` is relative to the directory, and each problem begins with it. */
 export type InFile<T> = T & { file: string };
 
 export interface Catalogue {
   accounts: InFile<Account>[];
   categories: InFile<Category>[];
   perks: InFile<Perk>[];
-  /** Single-use codes by the id of their perk. */
+  /** Single-use codes by perk id. */
   codes: Map<string, InFile<{ codes: string[] }>>;
   collections: InFile<Collection>[];
   campaigns: InFile<Campaign>[];

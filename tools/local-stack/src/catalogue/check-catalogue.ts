@@ -1,9 +1,9 @@
-import { isApiKey, isCallerId, isRecord, isUuid } from '@perkway/domain';
+import { isApiKey, isCallerId, isRecord, isUuid, redirectTarget } from '@perkway/domain';
 
 import { PERK_TEXTS, type Catalogue, type InFile } from './catalogue.js';
 import { readCards } from './read-catalogue.js';
 
-/** The members that something may have: `true` for a value, a list for each of several, `*` for any name. */
+/** The members that a resource may have: `true` for any value, an array for lists, `*` for any name. */
 type Shape = true | readonly [Shape] | { readonly [member: string]: Shape };
 
 const texts = (...names: string[]): Shape => ({ '*': Object.fromEntries(names.map((name) => [name, true])) });
@@ -26,6 +26,7 @@ const SHAPES = {
     offer_slug: true,
     coupon: true,
     is_coupon_perk: true,
+    codes_per_account: true,
     metadata: true,
     partner: { id: true, name: true },
     categories: true,
@@ -67,7 +68,7 @@ const SHAPES = {
   },
 } as const satisfies Partial<Record<keyof Catalogue, Shape>>;
 
-/** The names of members that a value has and its shape has not. */
+/** Returns the paths of members that the shape does not allow. */
 function unknownMembers(value: unknown, shape: Shape, path = ''): string[] {
   if (shape === true) return [];
   if (Array.isArray(shape))
@@ -83,17 +84,15 @@ function unknownMembers(value: unknown, shape: Shape, path = ''): string[] {
   });
 }
 
-/** What the files name and do not have: it must be there already. */
+/** A resource that the files refer to but do not define, so it must exist on its host. */
 export interface OutsideReference {
   kind: 'account' | 'category' | 'perk';
   id: string;
-  /** The sentence about it if it is not there. */
+  /** The problem to report if it does not exist. */
   problem: string;
 }
 
-/**
- * Everything wrong with the files, each in one sentence that begins with the file, as far as files can tell.
- */
+/** Finds problems in the files without asking the hosts, one sentence each, beginning with the file. */
 export function checkCatalogue(data: Catalogue): { problems: string[]; outside: OutsideReference[] } {
   const problems: string[] = [];
   const outside: OutsideReference[] = [];
@@ -107,12 +106,12 @@ export function checkCatalogue(data: Catalogue): { problems: string[]; outside: 
     const seen = new Map<unknown, string>();
     for (const entry of entries) {
       const own = value(entry);
-      if (seen.has(own)) complain(entry, `${what} "${own}" is taken already in ${seen.get(own)}`);
+      if (seen.has(own)) complain(entry, `${what} "${own}" is already used in ${seen.get(own)}`);
       else seen.set(own, entry.file);
     }
   };
   const legal = (entry: { file: string; id: string }, what: string): void => {
-    if (!isCallerId(entry.id)) complain(entry, `${what} "${entry.id}" is no legal id`);
+    if (!isCallerId(entry.id)) complain(entry, `${what} "${entry.id}" is not a valid id`);
   };
 
   const accounts = new Set(data.accounts.map((account) => account.id));
@@ -151,21 +150,25 @@ export function checkCatalogue(data: Catalogue): { problems: string[]; outside: 
   for (const account of data.accounts) {
     legal(account, 'account');
     if (account.user_key !== undefined && !isApiKey(account.user_key))
-      complain(account, `the user key of account "${account.id}" has no legal form`);
+      complain(account, `the user key of account "${account.id}" has an invalid format`);
   }
   for (const category of data.categories)
-    if (!Number.isSafeInteger(category.id)) complain(category, `category id "${category.id}" is no integer`);
+    if (!Number.isSafeInteger(category.id))
+      complain(category, `category id "${category.id}" is not an integer`);
 
   for (const perk of data.perks) {
     legal(perk, 'perk');
     for (const field of [...PERK_TEXTS, 'offer_slug', 'offer_url'] as const)
       if (typeof perk[field] !== 'string') complain(perk, `perk "${perk.id}" has no ${field}`);
     if (perk.title === '') complain(perk, `perk "${perk.id}" has no title`);
-    if (!URL.canParse(perk.offer_url)) complain(perk, `the offer_url of perk "${perk.id}" is no URL`);
+    if (typeof perk.offer_url === 'string' && redirectTarget(perk.offer_url) === undefined)
+      complain(perk, `perk "${perk.id}" needs an absolute http(s) URL without user or password as offer_url`);
     if (!perk.partner?.id || !perk.partner.name)
       complain(perk, `perk "${perk.id}" has no partner with id and name`);
     if (perk.coupon && perk.is_coupon_perk)
       complain(perk, `perk "${perk.id}" has a coupon and is_coupon_perk; only one of them may be given`);
+    if (perk.codes_per_account != null && !perk.is_coupon_perk)
+      complain(perk, `perk "${perk.id}" has codes_per_account but no single-use codes (is_coupon_perk)`);
     if (!Array.isArray(perk.categories)) complain(perk, `perk "${perk.id}" has no list of categories`);
     else
       for (const id of perk.categories)
@@ -176,8 +179,9 @@ export function checkCatalogue(data: Catalogue): { problems: string[]; outside: 
   }
   for (const [id, entry] of data.codes) {
     const perk = perks.get(id);
-    if (!perk) needs(entry, 'perk', id, `there is no perk "${id}" for these codes`);
-    else if (!perk.is_coupon_perk) complain(entry, `perk "${id}" is not redeemed by single-use codes`);
+    if (!perk) needs(entry, 'perk', id, `the perk "${id}" of these codes does not exist`);
+    else if (!perk.is_coupon_perk)
+      complain(entry, `perk "${id}" does not use single-use codes (is_coupon_perk)`);
     if (new Set(entry.codes).size < entry.codes.length) complain(entry, 'a code occurs twice');
   }
 
@@ -188,7 +192,7 @@ export function checkCatalogue(data: Catalogue): { problems: string[]; outside: 
       complain(collection, `collection "${collection.id}" has no list of groups`);
     for (const group of collection.groups ?? []) {
       if (group.id !== undefined && !isUuid(group.id))
-        complain(collection, `group id "${group.id}" is no UUID`);
+        complain(collection, `group id "${group.id}" is not a UUID`);
       if (!Number.isSafeInteger(group.rank))
         complain(collection, `group "${group.name}" has no integer rank`);
       const listed = new Set<string>();
@@ -215,13 +219,12 @@ export function checkCatalogue(data: Catalogue): { problems: string[]; outside: 
 
   const cards = new Map<string, string>();
   for (const pool of data.pools) {
-    if (!isUuid(pool.id)) complain(pool, `pool id "${pool.id}" is no UUID`);
+    if (!isUuid(pool.id)) complain(pool, `pool id "${pool.id}" is not a UUID`);
     knownOwner(pool, `pool "${pool.id}"`);
     for (const [index, card] of readCards(pool).entries()) {
       const row = { file: `cards/${pool.cards}` };
       if (!card.code) complain(row, `row ${index + 1} has no code`);
-      if (cards.has(card.code))
-        complain(row, `row ${index + 1} has a code that ${cards.get(card.code)} has too`);
+      if (cards.has(card.code)) complain(row, `row ${index + 1} repeats a code of ${cards.get(card.code)}`);
       if (!(card.denomination > 0)) complain(row, `row ${index + 1} has no denomination above 0`);
       if (!/^[A-Z]{3}$/.test(card.currency)) complain(row, `row ${index + 1} has no ISO 4217 currency`);
       if (!/^[A-Z]{2}$/.test(card.country)) complain(row, `row ${index + 1} has no ISO 3166 country`);

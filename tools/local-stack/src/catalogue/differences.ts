@@ -1,17 +1,17 @@
 import { isRecord } from '@perkway/domain';
 
 const SHOWN = 60;
-/** What the API reads in any order, or puts into its own. */
+/** Lists whose order does not matter, or which the API sorts. */
 const ORDERS: Record<string, (a: unknown, b: unknown) => number> = {
   categories: (a, b) => Number(a) - Number(b),
   groups: (a, b) => rankOf(a) - rankOf(b),
   perks: (a, b) => rankOf(a) - rankOf(b),
 };
 const rankOf = (value: unknown): number => Number((value as { rank?: unknown }).rank);
-/** What no file has. */
+/** Members of responses that files do not have. */
 const READ_ONLY = ['id', 'created_at', 'updated_at', 'inventories', 'email'];
 
-/** How what is stored differs from a body, a line each: `title: "Old" -> "New"`. */
+/** Returns the differences between a stored resource and a body, one line each: `title: "Old" -> "New"`. */
 export function differences(stored: Record<string, unknown>, wanted: Record<string, unknown>): string[] {
   const before = Object.fromEntries(Object.entries(stored).filter(([name]) => !READ_ONLY.includes(name)));
   return compare(before, wanted, '');
@@ -26,7 +26,7 @@ function compare(stored: unknown, wanted: unknown, path: string): string[] {
   }
   if (isRecord(stored) && isRecord(wanted))
     return [...new Set([...Object.keys(stored), ...Object.keys(wanted)])].flatMap((name) => {
-      // A group that is given without an id gets one.
+      // A group without an id gets one.
       if (name === 'id' && wanted[name] === undefined) return [];
       return compare(stored[name], wanted[name], path ? `${path}.${name}` : name);
     });
@@ -34,7 +34,7 @@ function compare(stored: unknown, wanted: unknown, path: string): string[] {
   return [`${path}: ${show(stored)} -> ${show(wanted)}`];
 }
 
-/** What is left out is stored as one of these. */
+/** Missing members are stored as one of these values. */
 const isEmpty = (value: unknown): boolean =>
   value === undefined ||
   value === null ||
@@ -42,7 +42,7 @@ const isEmpty = (value: unknown): boolean =>
   value === false ||
   (Array.isArray(value) && value.length === 0) ||
   (isRecord(value) && Object.values(value).every(isEmpty)) ||
-  // Of a product.
+  // The default barcode of a product.
   value === 'text';
 
 const inOrder = (values: unknown[], path: string): unknown[] => {
@@ -50,7 +50,7 @@ const inOrder = (values: unknown[], path: string): unknown[] => {
   return order ? [...values].sort(order) : values;
 };
 
-/** Ids of groups and pools and colours are kept in lower case. */
+/** Group and pool ids, colors and origins are stored in lower case. */
 const sameText = (stored: unknown, wanted: unknown, path: string): boolean =>
   stored === wanted ||
   (/(^|\.)(id|color|allowed_origins\.\d+)$/.test(path) &&

@@ -1,14 +1,15 @@
 import { writeFileSync } from 'node:fs';
 
+import { readCommandLine } from '@perkway/command-line';
 import { applyCatalogue, type Outcome } from './apply-catalogue.js';
 import { CatalogueError } from './catalogue-error.js';
-import { readSettings } from './settings.js';
+import { COMMAND_LINE, readSettings, USAGE } from './settings.js';
 
 const counts: Record<Outcome['what'], number> = { created: 0, changed: 0, unchanged: 0 };
 const { stdout, stderr } = process;
 
 try {
-  const settings = readSettings(process.argv.slice(2), process.env, process.cwd());
+  const settings = readSettings(readCommandLine(USAGE, COMMAND_LINE), process.env, process.cwd());
   const { accounts } = await applyCatalogue({
     ...settings,
     needsAllHosts: true,
@@ -25,7 +26,7 @@ try {
   if (settings.accountsFile) writeFileSync(settings.accountsFile, JSON.stringify(accounts, null, 2));
   const { created, changed, unchanged } = counts;
   stderr.write(
-    `${created} created, ${changed} changed, ${unchanged} unchanged${settings.isTrial ? '; nothing was written' : ''}\n`,
+    `${created} created, ${changed} changed, ${unchanged} unchanged${settings.isDryRun ? '; nothing was written' : ''}\n`,
   );
 } catch (error) {
   if (!(error instanceof CatalogueError)) throw error;

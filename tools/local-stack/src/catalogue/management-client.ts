@@ -11,18 +11,18 @@ export interface Request {
   contentType?: string;
   body?: string;
   timeoutMs: number;
-  /** In place of the ADMIN key. */
+  /** Replaces the ADMIN key. */
   key?: string;
 }
-export interface Answer {
+export interface HttpResponse {
   status: number;
   etag: string | null;
-  /** Empty where it is no JSON. */
+  /** Empty if the response is not JSON. */
   body: Record<string, unknown>;
   text: string;
 }
 
-/** Calls one host of the management API. */
+/** A client for one host of the management API. */
 export class ManagementClient {
   constructor(
     readonly host: string,
@@ -30,8 +30,11 @@ export class ManagementClient {
     private readonly adminKey: string,
   ) {}
 
-  /** Whatever the host says, unless it goes on having no time. @throws CatalogueError when it does not answer */
-  async send(what: string, { method, path, contentType, body, timeoutMs, key }: Request): Promise<Answer> {
+  /** Returns the response of any status, after retrying 503 and 429. @throws CatalogueError if there is no response */
+  async send(
+    what: string,
+    { method, path, contentType, body, timeoutMs, key }: Request,
+  ): Promise<HttpResponse> {
     for (let attempt = 1; ; attempt += 1) {
       let response: Response;
       let text: string;
@@ -47,14 +50,14 @@ export class ManagementClient {
         const { name, message, cause } = error as Error;
         const reason =
           name === 'TimeoutError'
-            ? `no answer within ${timeoutMs / 1000} s`
+            ? `no response within ${timeoutMs / 1000} s`
             : ((cause as Error)?.message ?? message);
         throw new CatalogueError([
-          `${what}: the host "${this.host}" at ${this.base} does not answer (${reason})`,
+          `${what}: the host "${this.host}" at ${this.base} does not respond (${reason})`,
         ]);
       }
       const { status, headers } = response;
-      // A host that has just started may still be waiting for the one it asks about keys or accounts.
+      // A host that has just started may not reach the app that knows keys and accounts yet.
       if ((status === 503 || status === 429) && attempt < ATTEMPTS) {
         const pause = Number(headers.get('Retry-After')) || 1;
         await sleep(Math.min(pause, LONGEST_PAUSE_S) * 1000);

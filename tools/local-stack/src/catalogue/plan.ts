@@ -3,7 +3,7 @@ import type { Catalogue, InFile } from './catalogue.js';
 
 export type ManagedHost = 'token' | 'perks' | 'boost' | 'gift';
 
-/** One thing that a host is given. */
+/** One management API call. */
 export interface Call {
   kind:
     | 'account'
@@ -17,21 +17,21 @@ export interface Call {
     | 'pool'
     | 'cards';
   id: string;
-  /** Names the file and the entity in a complaint. */
+  /** Names the file and the resource in problems. */
   what: string;
   method: 'PUT' | 'POST';
   path: string;
   contentType: string;
   body: string;
   timeoutMs: number;
-  /** Where a trial run sees what is there already. */
+  /** Where a dry run reads the current state. */
   look: { path: string; key?: string; count?: number };
 }
-/** Calls of one stage need nothing from each other; a stage begins when the one before has ended. */
+/** Independent calls. A stage begins when the one before has ended. */
 export type Stage = Call[];
 
 const CALL_TIMEOUT_MS = 15_000;
-/** Loading cards streams a file, and each is encrypted. */
+/** Loading cards takes long: it streams a file and encrypts each card. */
 const LOAD_TIMEOUT_MS = 30 * 60_000;
 const NAMES: Record<Call['kind'], string> = {
   account: 'account',
@@ -69,7 +69,7 @@ const put = <T extends { id: string | number }>(
     json({ kind, id: String(id), method: 'PUT', path: `/admin/${list}/${segment(id)}` }, { file }, body),
   );
 
-/** The calls that bring a catalogue into each host, in the order in which the hosts need each other. */
+/** Returns the calls that apply a catalogue to each host, with the hosts in order of their dependencies. */
 export function planCatalogue(data: Catalogue): Record<ManagedHost, Stage[]> {
   return {
     token: [

@@ -28,16 +28,16 @@ const PICTURES: Record<string, string> = {
 };
 
 /**
- * Reads a directory (its layout is in examples/demo/README.md) without checking what refers to what. A file or folder
- * that is not there has nothing in it.
- * @throws CatalogueError for what cannot be read, and for a directory with nothing
+ * Reads a directory (see examples/demo/README.md for its layout) without checking references. Missing files and folders
+ * count as empty.
+ * @throws CatalogueError if a file cannot be read, or the whole directory is empty
  */
 export function readCatalogue(directory: string): Catalogue {
   const bytes = (file: string): Buffer => {
     try {
       return readFileSync(join(directory, file));
     } catch (error) {
-      throw new CatalogueError([`${file} cannot be read: ${(error as Error).message}`]);
+      throw new CatalogueError([`cannot read ${file}: ${(error as Error).message}`]);
     }
   };
   const text = (file: string): string => bytes(file).toString();
@@ -46,7 +46,9 @@ export function readCatalogue(directory: string): Catalogue {
       return parse(text(file));
     } catch (error) {
       if (error instanceof CatalogueError) throw error;
-      throw new CatalogueError([`${file} is not ${format}: ${(error as Error).message.split('\n')[0]}`]);
+      throw new CatalogueError([
+        `${file} is not valid ${format}: ${(error as Error).message.split('\n')[0]}`,
+      ]);
     }
   };
   const yaml = (file: string): unknown => parsed(file, 'YAML', (given) => parseYaml(given) as unknown);
@@ -106,7 +108,7 @@ export function readCatalogue(directory: string): Catalogue {
   };
   const { codes, ...lists } = catalogue;
   if (codes.size === 0 && Object.values(lists).every((entries) => entries.length === 0))
-    throw new CatalogueError([`There is nothing to apply in ${directory}`]);
+    throw new CatalogueError([`${directory} has nothing to apply`]);
   return catalogue;
 }
 
@@ -116,7 +118,7 @@ interface PartnerFile {
   perks: unknown;
 }
 
-/** The file of a partner says once what its perks have in common. */
+/** Adds the members that a partner's file states once for all its perks. */
 function perksOfPartner(
   file: string,
   { partner, logo, perks }: PartnerFile,
@@ -133,7 +135,7 @@ function perksOfPartner(
 
 export const isCsv = (pool: Pool): boolean => pool.cards?.endsWith('.csv') ?? false;
 
-/** The cards of a pool's file, values as the gift-card host would read them. */
+/** Parses a pool's card file the way gift-cards does. */
 export function readCards(pool: Pool & { text?: string }): Card[] {
   const { text = '' } = pool;
   try {
@@ -149,6 +151,6 @@ export function readCards(pool: Pool & { text?: string }): Card[] {
           .filter((line) => line.trim() !== '')
           .map((line) => JSON.parse(line) as Card);
   } catch (error) {
-    throw new CatalogueError([`cards/${pool.cards} cannot be read: ${(error as Error).message}`]);
+    throw new CatalogueError([`cannot read cards/${pool.cards}: ${(error as Error).message}`]);
   }
 }

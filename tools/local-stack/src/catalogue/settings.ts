@@ -1,63 +1,63 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { parseArgs } from 'node:util';
+import type { ParseArgsConfig, parseArgs } from 'node:util';
 
 import { CatalogueError } from './catalogue-error.js';
 import type { Hosts } from './apply-catalogue.js';
 
-export const USAGE = `npm run apply -- <directory> [--dry-run] [--stack FILE | --host name=URL ... [--key KEY]]
+export const USAGE = `npm run apply -- <directory> [options], or perkway apply <directory> [options]
 
-  --dry-run        prints what would change, and writes nothing
-  --stack FILE     the stack file of the running stack (default: STACK_FILE or .local/stack.json)
-  --host name=URL  a host that runs elsewhere: token, perks, boost or gift; repeat it for each
-  --key KEY        an ADMIN key; better in the environment, as ADMIN_KEY or the file ADMIN_KEY_FILE
-  --accounts FILE  writes there what belongs to each account, as the demo needs it`;
+Applies a folder with a catalogue through the management API (see docs/catalogue.md).
+
+  --dry-run        prints what would change and writes nothing
+  --stack FILE     stack file of the running stack (default: STACK_FILE or .local/stack.json)
+  --host name=URL  URL of a host that runs elsewhere: token, perks, boost or gift; repeat for each
+  --key KEY        ADMIN key; it is safer in ADMIN_KEY or in the file that ADMIN_KEY_FILE names
+  --accounts FILE  writes the accounts with their keys and resources to FILE, for perkway demo`;
+
+export const COMMAND_LINE = {
+  allowPositionals: true,
+  options: {
+    'dry-run': { type: 'boolean', default: false },
+    stack: { type: 'string' },
+    host: { type: 'string', multiple: true },
+    key: { type: 'string' },
+    accounts: { type: 'string' },
+  },
+} as const satisfies ParseArgsConfig;
 
 export interface Settings {
   directory: string;
   hosts: Hosts;
   adminKey: string;
-  isTrial: boolean;
-  /** Where to write what belongs to each account. */
+  isDryRun: boolean;
+  /** The file to write the accounts with their keys and resources to. */
   accountsFile?: string;
 }
 
-/** Reads the command line. @throws CatalogueError that says how it is written */
-export function readSettings(args: string[], env: NodeJS.ProcessEnv, cwd: string): Settings {
-  const wrong = (problem: string): CatalogueError => new CatalogueError([`${problem}\n\n${USAGE}`]);
-  let parsed;
-  try {
-    parsed = parseArgs({
-      args,
-      allowPositionals: true,
-      options: {
-        'dry-run': { type: 'boolean', default: false },
-        stack: { type: 'string' },
-        host: { type: 'string', multiple: true },
-        key: { type: 'string' },
-        accounts: { type: 'string' },
-      },
-    });
-  } catch (error) {
-    throw wrong((error as Error).message);
-  }
-  const { values, positionals } = parsed;
+/** @throws CatalogueError that says what is wrong with the command line */
+export function readSettings(
+  { values, positionals }: ReturnType<typeof parseArgs<typeof COMMAND_LINE>>,
+  env: NodeJS.ProcessEnv,
+  cwd: string,
+): Settings {
+  const wrong = (problem: string): CatalogueError => new CatalogueError([problem]);
   const [directory, ...more] = positionals;
-  if (directory === undefined || more.length > 0) throw wrong('Name one directory.');
+  if (directory === undefined || more.length > 0) throw wrong('Give exactly one directory.');
   const key = values.key ?? keyOf(env);
   const common = {
     directory: resolve(cwd, directory),
-    isTrial: values['dry-run'],
+    isDryRun: values['dry-run'],
     ...(values.accounts !== undefined && { accountsFile: resolve(cwd, values.accounts) }),
   };
 
   if (values.host) {
-    if (values.stack !== undefined) throw wrong('Name the stack or its hosts, not both.');
-    if (!key) throw wrong('An ADMIN key is needed: as ADMIN_KEY in the environment, or by --key.');
+    if (values.stack !== undefined) throw wrong('Use either --stack or --host, not both.');
+    if (!key) throw wrong('--host needs an ADMIN key: set ADMIN_KEY or ADMIN_KEY_FILE, or use --key.');
     const hosts: Hosts = {};
     for (const given of values.host) {
       const [, name, url] = /^([a-z]+)=(https?:\/\/.+)$/.exec(given) ?? [];
-      if (!name || !url || !URL.canParse(url)) throw wrong(`"${given}" is not name=URL.`);
+      if (!name || !url || !URL.canParse(url)) throw wrong(`"${given}" must have the form name=URL.`);
       hosts[name] = url;
     }
     return { ...common, hosts, adminKey: key };
@@ -67,7 +67,7 @@ export function readSettings(args: string[], env: NodeJS.ProcessEnv, cwd: string
     const { hosts, adminKey } = JSON.parse(readFileSync(file, 'utf8')) as { hosts: Hosts; adminKey: string };
     return { ...common, hosts, adminKey: key ?? adminKey };
   } catch (error) {
-    throw wrong(`There is no running stack: ${file} cannot be read (${(error as Error).message}).`);
+    throw wrong(`No stack is running: cannot read ${file} (${(error as Error).message}).`);
   }
 }
 
@@ -76,6 +76,6 @@ function keyOf({ ADMIN_KEY, ADMIN_KEY_FILE }: NodeJS.ProcessEnv): string | undef
   try {
     return readFileSync(ADMIN_KEY_FILE, 'utf8').trim();
   } catch (error) {
-    throw new CatalogueError([`ADMIN_KEY_FILE cannot be read: ${(error as Error).message}`]);
+    throw new CatalogueError([`cannot read ADMIN_KEY_FILE: ${(error as Error).message}`]);
   }
 }

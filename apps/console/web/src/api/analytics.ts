@@ -1,11 +1,11 @@
 import cube, { type Query, type ResultSet } from '@cubejs-client/core';
 import { texts } from '../texts';
 import { TIMEZONE, type Range } from '../dates';
-import { download, get, Refusal, reportSignedOut } from './http';
+import { download, get, ApiError, reportSignedOut } from './http';
 import type { Cube } from './types';
 
 const API = '/api/query/cubejs-api/v1';
-/** Who asks is known by the session: the console puts the token on the call. */
+/** Sends no token: the console adds the one of the session. */
 const client = cube('', {
   apiUrl: new URL(API, location.origin).href,
   networkErrorRetries: 2,
@@ -15,29 +15,29 @@ const client = cube('', {
 export type Row = Record<string, string | number | null>;
 export type { Query };
 
-/** The rows of each part of the answer: one, or one for each of the compared ranges. */
+/** Returns the rows of each part of the result: one part, or one per compared date range. */
 export async function loadParts(query: Query): Promise<Row[][]> {
   try {
-    // Rows without the names of their members are a third of the size.
-    const answer: ResultSet<Row> = await client.load(
+    // Rows in compact format are a third of the size.
+    const response: ResultSet<Row> = await client.load(
       { timezone: TIMEZONE, ...query },
       {},
       undefined,
       'compact',
     );
-    return answer.decompose().map((part) => part.rawData() as Row[]);
+    return response.decompose().map((part) => part.rawData() as Row[]);
   } catch (error) {
-    throw toRefusal(error);
+    throw toApiError(error);
   }
 }
 
 export const loadRows = async (query: Query): Promise<Row[]> => (await loadParts(query))[0] ?? [];
 
-function toRefusal(error: unknown): Refusal {
+function toApiError(error: unknown): ApiError {
   const { status = 0, message = '' } = error as { status?: number; message?: string };
   if (status === 401) reportSignedOut();
-  if (status === 0) return new Refusal(0, 'NO_ANSWER', texts.errors.noAnswer);
-  return new Refusal(status, status === 429 ? 'TOO_MANY_REQUESTS' : 'QUERY_REFUSED', message);
+  if (status === 0) return new ApiError(0, 'NO_ANSWER', texts.errors.noResponse);
+  return new ApiError(status, status === 429 ? 'TOO_MANY_REQUESTS' : 'QUERY_REFUSED', message);
 }
 
 export const downloadCsv = (query: Query, name: string): Promise<void> =>
@@ -57,7 +57,7 @@ export const within = (cubeName: string, dateRange: Range, granularity?: 'day' |
   timeDimensions: [{ dimension: `${cubeName}.occurred_at`, dateRange, ...(granularity && { granularity }) }],
 });
 
-/** Values by day, with zero for the days that no row tells of. */
+/** Returns values by day, with zero for days without a row. */
 export function byDay(rows: Row[], cubeName: string, member: string, days: string[]): number[] {
   const values = new Map<string, number>();
   for (const row of rows) {

@@ -4,7 +4,7 @@ import type { PerkCollection } from './types';
 
 export const collectionPath = (id: string) => `/api/perks/perk-collections/${encodeURIComponent(id)}`;
 
-/** A collection as customers see it; the console asks so that nothing is counted. */
+/** Reads a collection as customers see it; the console suppresses the view. */
 export const readCollection = (id: string, signal?: AbortSignal) =>
   get<PerkCollection>(collectionPath(id), { show_coupon_perks: 'true' }, signal);
 

@@ -1,3 +1,3 @@
-/** In place of the types that the target `types` of this app makes, where nobody has made them: everything goes. */
+/** Placeholder that allows any type, for when the target `types` of this app has not been run. */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
 export type operations = any;

@@ -1,7 +1,7 @@
 import { texts } from '../texts';
 
-/** An answer that is none of the 2xx, or no answer at all (status 0). */
-export class Refusal extends Error {
+/** A response other than 2xx, or no response at all (status 0). */
+export class ApiError extends Error {
   constructor(
     readonly status: number,
     readonly code: string,
@@ -13,7 +13,7 @@ export class Refusal extends Error {
     super(message);
   }
 
-  /** Worth another try without a change by the person. */
+  /** Whether a retry may succeed without any change by the user. */
   get isPassing(): boolean {
     return this.status === 0 || this.status === 429 || this.status >= 500;
   }
@@ -31,15 +31,15 @@ interface Problem {
 export interface Call {
   method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
   query?: Record<string, string | number | undefined>;
-  /** An object goes as JSON, a file as what it is. */
+  /** An object is sent as JSON, a file as is. */
   body?: object | Blob;
   headers?: Record<string, string>;
   signal?: AbortSignal;
-  /** Until all of the answer is there. */
+  /** Timeout for the complete response. */
   timeoutMs?: number;
 }
 
-export interface Answer<T> {
+export interface HttpResponse<T> {
   body: T;
   etag: string | null;
   headers: Headers;
@@ -47,14 +47,14 @@ export interface Answer<T> {
 
 type Listener = () => void;
 let onSignedOut: Listener = () => undefined;
-/** Called whenever the console says that there is no session (any more). */
+/** Registers the listener for responses that say the session does not exist or has ended. */
 export function whenSignedOut(listener: Listener): void {
   onSignedOut = listener;
 }
 export const reportSignedOut = () => onSignedOut();
 
 const TIMEOUT_MS = 60_000;
-/** For files, which may be large and come over slow lines. */
+/** For files, which may be large and use slow connections. */
 const FILE_TIMEOUT_MS = 30 * 60_000;
 
 export async function send(path: string, call: Call = {}): Promise<Response> {
@@ -75,16 +75,16 @@ export async function send(path: string, call: Call = {}): Promise<Response> {
     });
   } catch (error) {
     if (call.signal?.aborted) throw error;
-    throw new Refusal(0, 'NO_ANSWER', texts.errors.noAnswer);
+    throw new ApiError(0, 'NO_ANSWER', texts.errors.noResponse);
   }
   if (response.ok) return response;
-  const refusal = await readRefusal(response);
+  const refusal = await readApiError(response);
   if (refusal.status === 401 && path !== '/api/session') reportSignedOut();
   throw refusal;
 }
 
-/** Problems of most hosts, `{"error"}` of the query host, or the code alone (gift cards). */
-async function readRefusal(response: Response): Promise<Refusal> {
+/** Reads an error: a problem document of most hosts, `{"error"}` of the query host, or a bare code (gift cards). */
+async function readApiError(response: Response): Promise<ApiError> {
   const text = await response.text().catch(() => '');
   let problem: Problem = {};
   if (/^[A-Z_]{3,60}$/.test(text)) problem = { code: text };
@@ -92,11 +92,11 @@ async function readRefusal(response: Response): Promise<Refusal> {
     try {
       problem = JSON.parse(text) as Problem;
     } catch {
-      // An answer of something in between, which has nothing for people.
+      // An error of an intermediary, whose text is not for users.
     }
   const code = problem.code ?? 'UNEXPECTED_ANSWER';
   const known: Record<string, string> = texts.errors.byCode;
-  return new Refusal(
+  return new ApiError(
     response.status,
     code,
     known[code] ??
@@ -110,22 +110,23 @@ async function readRefusal(response: Response): Promise<Refusal> {
   );
 }
 
-export async function ask<T>(path: string, call?: Call): Promise<Answer<T>> {
+export async function sendRequest<T>(path: string, call?: Call): Promise<HttpResponse<T>> {
   const response = await send(path, call);
-  const body = response.status === 204 ? undefined : await response.json();
+  const text = await response.text();
+  const body: unknown = text === '' ? undefined : JSON.parse(text);
   return { body: body as T, etag: response.headers.get('etag'), headers: response.headers };
 }
 
-/** The body alone, for what needs no more. */
+/** Returns the body alone. */
 export const get = async <T>(path: string, query?: Call['query'], signal?: AbortSignal): Promise<T> =>
-  (await ask<T>(path, { query, signal })).body;
+  (await sendRequest<T>(path, { query, signal })).body;
 
 export interface Page<T> {
   data: T[];
   next_cursor: string | null;
 }
 
-/** All pages of a list, up to a number of items that a screen can still show. */
+/** Reads all pages of a list, up to as many items as a screen can show. */
 export async function all<T>(path: string, query: Call['query'] = {}, atMost = 2_000): Promise<T[]> {
   const items: T[] = [];
   let cursor: string | undefined;
@@ -137,7 +138,7 @@ export async function all<T>(path: string, query: Call['query'] = {}, atMost = 2
   return items;
 }
 
-/** Saves what the console made, under a name. */
+/** Saves a blob as a file. */
 export function saveFile(name: string, content: Blob): void {
   const link = document.createElement('a');
   link.href = URL.createObjectURL(content);

@@ -5,7 +5,7 @@ import type { Perk, Teasers } from './types';
 
 const TEN_MINUTES = 600_000;
 
-/** Where a perk can be looked up: whole collections would be far more than a few pictures are worth. */
+/** Paths to look up a single perk: reading whole collections for a few pictures would be too much. */
 export interface PerkPlace {
   perkId: string;
   campaignId?: string;
@@ -32,7 +32,7 @@ async function ofCollection(
   return [perkId, pictureOf((await get<Perk>(path, undefined, signal)).relations.media)];
 }
 
-/** The pictures of a few perks by id. Numbers do without them if a perk is there no more. */
+/** Loads the pictures of a few perks by id. A perk that no longer exists has none. */
 export function usePictures(places: PerkPlace[]): Map<string, string | null> {
   const { data } = useQuery<Map<string, string | null>>({
     queryKey: ['pictures', places],

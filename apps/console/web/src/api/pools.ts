@@ -10,5 +10,5 @@ export const usePools = () =>
     ...useLiveInterval(),
   });
 
-/** A pool has no name of its own: that of its product, else its id. */
+/** Returns the name of the pool's product, or else the pool's id. */
 export const poolName = ({ id, product }: Pick<Pool, 'id' | 'product'>) => product?.name ?? id.slice(0, 8);

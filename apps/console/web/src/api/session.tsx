@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient, type QueryClient } from '@tanstack/react-query';
 import { createContext, useContext, useEffect, type ReactNode } from 'react';
-import { ask, get, Refusal, whenSignedOut } from './http';
+import { sendRequest, get, ApiError, whenSignedOut } from './http';
 import type { Session } from './types';
 
 const KEY = ['session'];
@@ -10,19 +10,19 @@ async function readSession(): Promise<Session | null> {
   try {
     return await get<Session>('/api/session');
   } catch (error) {
-    if (error instanceof Refusal && error.status === 401) return null;
+    if (error instanceof ApiError && error.status === 401) return null;
     throw error;
   }
 }
 
-/** Nothing that was read in the session before stays for the next person at this window. */
+/** Clears all cached data, so that the next person in this window sees none of it. */
 function begin(client: QueryClient, session: Session | null): void {
   client.setQueryData(KEY, session);
   client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== KEY[0] });
 }
 
 export const useSessionQuery = () =>
-  // A session ends by itself: a look every minute finds it out while nobody does anything.
+  // Poll every minute, to notice that the session has ended while the user is idle.
   useQuery({ queryKey: KEY, queryFn: readSession, staleTime: 60_000, refetchOnWindowFocus: true });
 
 export function SessionProvider({ session, children }: { session: Session; children: ReactNode }) {
@@ -43,12 +43,12 @@ export function useSigning() {
   const client = useQueryClient();
   return {
     async signIn(apiKey: string): Promise<void> {
-      const { body } = await ask<Session>('/api/session', { method: 'POST', body: { apiKey } });
+      const { body } = await sendRequest<Session>('/api/session', { method: 'POST', body: { apiKey } });
       begin(client, body);
     },
     async signOut(): Promise<void> {
-      await ask('/api/session', { method: 'DELETE' }).catch((error: unknown) => {
-        if (!(error instanceof Refusal && error.status === 401)) throw error;
+      await sendRequest('/api/session', { method: 'DELETE' }).catch((error: unknown) => {
+        if (!(error instanceof ApiError && error.status === 401)) throw error;
       });
       begin(client, null);
     },

@@ -1,11 +1,11 @@
 import type { AnswerOf, Documents, InputOf } from '@perkway/client';
 import type { operations as Own } from '@perkway/console/documents';
 
-// What the hosts and the console answer, by the types of their documents: an answer that changes fails the check of types
-// where a screen shows it.
+// Types of the hosts' and the console's responses, from their OpenAPI documents: the type check fails where a screen
+// uses something that changed.
 
 type Item<Page> = Page extends { data: (infer Entry)[] } ? Entry : never;
-/** What is written, without what names it. */
+/** The body of a PUT, without the id in its path. */
 type Body<Operation, Ids extends string> = Omit<InputOf<Operation>, Ids | 'ifMatch'>;
 
 type Perks = Documents['perks'];
@@ -45,6 +45,17 @@ export type PutAccount = Body<Token['putAccount'], 'accountId'>;
 export type ApiKey = AnswerOf<Token['listApiKeys']>[number];
 export type CreatedKey = AnswerOf<Token['createApiKey']>;
 export type KeyRole = ApiKey['role'];
+
+type Feed = Documents['events'];
+export type FeedPage = AnswerOf<Feed['listEvents']>;
+export type FeedEvent = FeedPage['data'][number];
+export type FeedEventType = FeedEvent['type'];
+export type Webhook = AnswerOf<Feed['getWebhook']>;
+export type PutWebhook = Body<Feed['putWebhook'], 'webhookId'>;
+export type WebhookSecret = AnswerOf<Feed['rotateWebhookSecret']>;
+export type Replay = AnswerOf<Feed['replayWebhook']>;
+export type Delivery = Item<AnswerOf<Feed['listWebhookDeliveries']>>;
+export type DeliveryState = Delivery['state'];
 
 export type Cube = AnswerOf<Documents['analytics']['getMeta']>['cubes'][number];
 export type Member = Cube['measures'][number] | Cube['dimensions'][number] | Cube['segments'][number];

@@ -6,12 +6,12 @@ export interface Bar {
   key: string;
   label: ReactNode;
   value: number;
-  /** Beside the number: a share, or what it is out of. */
+  /** Shown beside the number: a share or a total. */
   note?: string | null;
   picture?: ReactNode;
 }
 
-/** A list that can be read as it is; the bars are drawn beside the numbers. */
+/** A list that is readable as text; the bars are drawn beside the numbers. */
 export function Bars({ label, bars }: { label: string; bars: Bar[] }) {
   const top = Math.max(1, max(bars, ({ value }) => value) ?? 0);
   return (

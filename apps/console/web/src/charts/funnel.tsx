@@ -7,7 +7,10 @@ export interface Step {
   value: number;
 }
 
-/** Each step against all journeys. Steps are in no given order in time: a pixel may be blocked and the click real. */
+/**
+ * Shows each step as a share of all journeys. Steps need not follow each other: a pixel may be blocked while the click
+ * is tracked.
+ */
 export function Funnel({ label, total, steps }: { label: string; total: number; steps: Step[] }) {
   return (
     <ol className="funnel" aria-label={label}>

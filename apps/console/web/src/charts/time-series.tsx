@@ -11,7 +11,7 @@ import { useWidth } from './use-width';
 export interface Series {
   name: string;
   values: number[];
-  /** Drawn behind the others, dashed: what it is compared with. */
+  /** The comparison period, drawn dashed behind the others. */
   isBefore?: boolean;
 }
 interface Props {

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 
-/** The width that an element has, so that text in a chart keeps its size on a phone. */
+/** Returns the current width of an element, so that text in a chart keeps its size on a phone. */
 export function useWidth(initial = 640) {
   const ref = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(initial);

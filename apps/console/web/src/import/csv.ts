@@ -6,15 +6,15 @@ type Cells = Record<string, string>;
 const rowsOf = (text: string): Cells[] =>
   parse(text, { columns: true, bom: true, skip_empty_lines: true, trim: true }) as unknown as Cells[];
 
-/** The column `id`, else the first one. */
+/** Reads the column `id`, or else the first column. */
 export const idsFromCsv = (text: string): string[] =>
   rowsOf(text)
     .map((row) => row.id ?? Object.values(row)[0] ?? '')
     .filter(Boolean);
 
 /**
- * Perks out of a table with one row each, as `npm run apply` reads them: columns are the members of a perk, inner ones
- * with dots (`partner.id`); `categories` is `1;2`, `locations` is `FR;DE/Berlin/Berlin`; what is empty is left out.
+ * Reads perks from a table with one row each, in the format of `npm run apply`: columns are members of a perk, nested
+ * ones with dots (`partner.id`); `categories` is `1;2`, `locations` is `FR;DE/Berlin/Berlin`; empty cells are omitted.
  */
 export function perksFromCsv(text: string): Record<string, unknown>[] {
   return rowsOf(text).map((row) => {
@@ -41,13 +41,21 @@ export const placesOf = (text: string, between: string | RegExp) =>
 
 function valueOf(column: string, cell: string): unknown {
   if (column === 'categories') return cell.split(';').map(Number);
+  if (column === 'codes_per_account') return Number(cell);
   if (column === 'is_coupon_perk') return cell.toLowerCase() === 'true';
   if (column === 'locations') return placesOf(cell, ';');
   return cell;
 }
 
 function set(target: Record<string, unknown>, [name, ...inside]: string[], value: unknown): void {
-  if (name === undefined || name === '__proto__') return;
-  if (inside.length === 0) target[name] = value;
-  else set((target[name] ??= {}) as Record<string, unknown>, inside, value);
+  if (name === undefined) return;
+  // Own members only, so that a column such as `constructor.prototype.x` cannot reach a prototype.
+  if (inside.length === 0 || !Object.hasOwn(target, name) || typeof target[name] !== 'object')
+    Object.defineProperty(target, name, {
+      value: inside.length === 0 ? value : {},
+      enumerable: true,
+      configurable: true,
+      writable: true,
+    });
+  if (inside.length > 0) set(target[name] as Record<string, unknown>, inside, value);
 }

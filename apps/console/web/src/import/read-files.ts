@@ -11,13 +11,13 @@ export interface Item {
 }
 type Members = Record<string, unknown>;
 
-/** In the order in which they can be written: what is named before what names it. */
+/** The order of writing: referenced resources before those that reference them. */
 const ORDER: Kind[] = ['categories', 'perks', 'perk-collections'];
 
 const isMembers = (value: unknown): value is Members =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** @throws an Error for the person, naming the file */
+/** @throws an Error for the user, naming the file */
 export async function readFiles(files: File[]): Promise<Item[]> {
   const items = (await Promise.all(files.map(itemsOf))).flat();
   return items.sort((one, other) => ORDER.indexOf(one.kind) - ORDER.indexOf(other.kind));
@@ -55,7 +55,9 @@ function itemOf(file: string, kind: Kind, { id, ...body }: Members): Item {
   return { kind, id: String(id), body };
 }
 
-/** `partner` and `logo` may stand above the perks once for all; `banner` and `logo` belong into `media`. */
+/**
+ * Applies shorthands: `partner` and `logo` may be given once for all perks; `banner` and `logo` belong into `media`.
+ */
 function withShared(file: Members, { banner, logo = file.logo, ...perk }: Members): Members {
   const media = {
     ...(isMembers(perk.media) && perk.media),

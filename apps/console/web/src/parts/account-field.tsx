@@ -1,9 +1,9 @@
-import { useAll } from '../api/stored';
+import { useAll } from '../api/resources';
 import type { Account } from '../api/types';
 import { texts } from '../texts';
 import { SelectField } from './fields';
 
-/** Which account something belongs to. */
+/** Selects the owning account. */
 export function AccountField({ value, onValue }: { value: string; onValue: (id: string) => void }) {
   const accounts = useAll<Account>('/api/token/admin/accounts');
   const known = accounts.data ?? [];

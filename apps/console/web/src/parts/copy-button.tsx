@@ -5,7 +5,7 @@ import { useNotices } from './notices';
 interface Props {
   text: string;
   label?: string;
-  /** Which of several it is, for those who hear it. */
+  /** Distinguishes several buttons for screen readers. */
   of?: string;
 }
 

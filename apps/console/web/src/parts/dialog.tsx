@@ -6,7 +6,7 @@ interface Props {
   title: string;
   isOpen: boolean;
   onClose: () => void;
-  /** Closes only by its buttons. */
+  /** If set, the dialog closes only by its buttons. */
   isHeld?: boolean;
   isAlert?: boolean;
   children: ReactNode;
@@ -42,7 +42,7 @@ interface ConfirmProps {
   onConfirm: () => Promise<unknown>;
 }
 
-/** Asks before what cannot be taken back; a refusal stays in sight. */
+/** Asks before an irreversible action; an error stays visible. */
 export function Confirm({ title, text, action, isOpen, onClose, onConfirm }: ConfirmProps) {
   const [error, setError] = useState<string | null>(null);
   const [isBusy, setBusy] = useState(false);

@@ -13,7 +13,7 @@ interface Around {
   className?: string;
 }
 
-/** Label, control, hint and error, tied together for screen readers. */
+/** Label, control, hint and error, linked for screen readers. */
 function Field({
   label,
   hint,
@@ -135,7 +135,7 @@ export const CheckField = ({
   checked,
   onValue,
 }: {
-  label: string;
+  label: ReactNode;
   checked: boolean;
   onValue: (value: boolean) => void;
 }) => (

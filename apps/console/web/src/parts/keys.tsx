@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState, type FormEvent } from 'react';
-import { ask, get } from '../api/http';
+import { sendRequest, get } from '../api/http';
 import type { ApiKey, CreatedKey, KeyRole } from '../api/types';
 import { formatMoment } from '../format';
 import { texts } from '../texts';
@@ -15,7 +15,7 @@ import { Table } from './table';
 const t = texts.integration;
 
 interface Props {
-  /** Where the keys are: of the own account, or for operators of any. */
+  /** Path of the keys: of the user's own account, or for operators of any account. */
   path: string;
   roles: KeyRole[];
   ownKeyId: string | null;
@@ -46,7 +46,7 @@ export function Keys({ path, roles, ownKeyId }: Props) {
         {(keys) => (
           <Table
             caption={t.keys}
-            // Those in force first, each part newest first.
+            // Active keys first, newest first within each part.
             rows={[...keys].sort(
               (one, other) =>
                 Number(one.revoked_at !== null) - Number(other.revoked_at !== null) ||
@@ -106,7 +106,7 @@ export function Keys({ path, roles, ownKeyId }: Props) {
         isOpen={revoking !== null}
         onClose={() => setRevoking(null)}
         onConfirm={async () => {
-          await ask(`${path}/${revoking!.id}`, { method: 'DELETE' });
+          await sendRequest(`${path}/${revoking!.id}`, { method: 'DELETE' });
           say(t.revokedNotice);
           await refresh();
         }}
@@ -140,7 +140,7 @@ function CreateKey({ path, roles, isOpen, onClose }: CreateProps) {
     setBusy(true);
     setError(null);
     try {
-      const { body } = await ask<CreatedKey>(path, {
+      const { body } = await sendRequest<CreatedKey>(path, {
         method: 'POST',
         body: { role, ...(name.trim() && { name: name.trim() }) },
       });

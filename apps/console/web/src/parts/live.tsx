@@ -11,11 +11,12 @@ export function LiveProvider({ children }: { children: ReactNode }) {
   return <LiveContext value={value}>{children}</LiveContext>;
 }
 
-/** For the queries of figures: asked again every five seconds while "Live" is on and the window is in sight. */
+/** Refreshes figures every five seconds while "Live" is on and the window is visible. */
 export function useLiveInterval(): { refetchInterval: number | false; staleTime?: number } {
-  const { isLive } = useContext(LiveContext);
-  return isLive ? { refetchInterval: LIVE_MS, staleTime: 0 } : { refetchInterval: false };
+  return useLive() ? { refetchInterval: LIVE_MS, staleTime: 0 } : { refetchInterval: false };
 }
+
+export const useLive = (): boolean => useContext(LiveContext).isLive;
 
 export function LiveSwitch() {
   const { isLive, setLive } = useContext(LiveContext);

@@ -1,11 +1,11 @@
 import type { UseQueryResult } from '@tanstack/react-query';
 import { useEffect, useState, type ReactNode } from 'react';
-import { Refusal } from '../api/http';
+import { ApiError } from '../api/http';
 import { texts } from '../texts';
 
 const SLOW_MS = 4_000;
 
-/** Says after a while that it is still at it. */
+/** After a while, says that loading continues. */
 export function Loading({ lines = 3 }: { lines?: number }) {
   const [isSlow, setSlow] = useState(false);
   useEffect(() => {
@@ -24,7 +24,7 @@ export function Loading({ lines = 3 }: { lines?: number }) {
 }
 
 export function Failed({ error, retry }: { error: unknown; retry?: () => void }) {
-  const refusal = error instanceof Refusal ? error : null;
+  const refusal = error instanceof ApiError ? error : null;
   return (
     <div className="failed" role="alert">
       <p>
@@ -49,14 +49,14 @@ export const Empty = ({ title, children }: { title: string; children?: ReactNode
 
 interface Props<T> {
   query: UseQueryResult<T>;
-  /** True if there is nothing to show. */
+  /** Returns true if there is nothing to show. */
   isEmpty?: (data: T) => boolean;
   empty?: ReactNode;
   lines?: number;
   children: (data: T) => ReactNode;
 }
 
-/** What came first stays in sight when a later refresh fails; the failure is said above it. */
+/** Keeps showing the last data if a refresh fails, with the error above it. */
 export function Loaded<T>({ query, isEmpty, empty, lines, children }: Props<T>) {
   if (query.data === undefined)
     return query.isError ? (

@@ -4,7 +4,7 @@ import { FileField } from './fields';
 
 const t = texts.logo;
 const TYPES = ['image/png', 'image/svg+xml', 'image/webp', 'image/jpeg'];
-/** The hosts take no more. */
+/** Size limit of the hosts. */
 const MOST_BYTES = 64 * 1024;
 
 const asDataUrl = (file: File) =>
@@ -17,15 +17,15 @@ const asDataUrl = (file: File) =>
 
 interface Props {
   label: string;
-  /** A data URL: recipients' pages load nothing from other hosts. */
+  /** A data URL, because recipients' pages load nothing from other hosts. */
   value: string | null;
   onValue: (value: string | null) => void;
 }
 
-/** A small picture that is kept with what it belongs to: chosen from a file, seen, and taken away again. */
+/** Chooses, previews and removes a small picture that is stored inside its resource. */
 export function LogoField({ label, value, onValue }: Props) {
   const [error, setError] = useState<string | null>(null);
-  // Another key empties the control, so that the same file can be chosen again.
+  // A new React key resets the input, so that the same file can be chosen again.
   const [round, setRound] = useState(0);
   const choose = async (file: File | null) => {
     if (!file) return;

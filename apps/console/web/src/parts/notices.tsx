@@ -9,7 +9,7 @@ export const useNotices = () => useContext(NoticeContext);
 
 const SHOWN_MS = 8_000;
 
-/** One line at the foot of the window, read out too: what became of what the person did. */
+/** Shows the result of an action in one line at the bottom, also for screen readers. */
 export function NoticeProvider({ children }: { children: ReactNode }) {
   const [notice, setNotice] = useState<{ text: string; tone: Tone } | null>(null);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);

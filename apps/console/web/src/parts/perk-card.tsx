@@ -21,7 +21,10 @@ interface Props {
   metadata: string;
 }
 
-/** A perk as a customer would see it, and below what only the account sees. No link leads to the offer: that would be a click. */
+/**
+ * Shows a perk as a customer would see it, and below it what only the account sees. It does not link to the offer,
+ * because that would count a click.
+ */
 export function PerkCard(perk: Props) {
   return (
     <article className="perk-card">

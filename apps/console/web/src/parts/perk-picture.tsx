@@ -1,7 +1,7 @@
 import { useState } from 'react';
 
 interface Props {
-  /** The address of the picture; until it has come, and if it never does, the first letter stands in. */
+  /** URL of the picture; the first letter of the name stands in until it has loaded, or if it fails. */
   src: string | null | undefined;
   name: string;
   size?: 'small' | 'wide';
@@ -10,7 +10,7 @@ interface Props {
 const HUES = 6;
 const hueOf = (name: string) => [...name].reduce((sum, letter) => sum + letter.codePointAt(0)!, 0) % HUES;
 
-/** Decoration: the name of the perk always stands beside it. */
+/** Decorative: the name of the perk always stands beside it. */
 export function PerkPicture({ src, name, size = 'small' }: Props) {
   const [loaded, setLoaded] = useState<string | null>(null);
   return (

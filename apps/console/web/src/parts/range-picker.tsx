@@ -13,7 +13,7 @@ const PRESETS: Record<string, () => Range> = {
 };
 const DEFAULT = '30';
 
-/** The dates of a screen are part of its address, so that it can be sent to somebody and found again. */
+/** Keeps the dates in the URL, so that a screen can be shared and bookmarked. */
 export function useRange(): {
   range: Range;
   preset: string;

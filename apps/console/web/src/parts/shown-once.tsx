@@ -8,11 +8,11 @@ interface Props {
   copy: string;
   close?: string;
   onClose: () => void;
-  /** Beside the buttons. */
+  /** Shown beside the buttons. */
   children?: ReactNode;
 }
 
-/** A secret in a dialog: nothing can show it again. */
+/** Shows a secret in a dialog, the only time that it is visible. */
 export const ShownOnce = ({ text, secret, copy, close = texts.close, onClose, children }: Props) => (
   <>
     <p>{text}</p>

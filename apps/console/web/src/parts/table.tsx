@@ -2,7 +2,7 @@ import type { Key, ReactNode } from 'react';
 
 export interface Column<T> {
   name: string;
-  /** Numbers stand at the right, so that they can be compared. */
+  /** Right-aligns numbers, so that they can be compared. */
   isNumber?: boolean;
   isHead?: boolean;
   cell: (row: T) => ReactNode;
@@ -13,13 +13,13 @@ interface Props<T> {
   columns: Column<T>[];
   rows: readonly T[];
   keyOf: (row: T, index: number) => Key;
-  /** A long one scrolls on its own. */
+  /** A long table scrolls within its own region. */
   isTall?: boolean;
 }
 
 /**
- * Wide ones scroll inside of their own region, which the keyboard reaches too. On a phone each row is a block of its own with the
- * names of the columns beside the values, unless it is a tall one; the roles are written out because such a layout loses them.
+ * A wide table scrolls within its own region, which is reachable by keyboard. On a phone, each row becomes a block with
+ * column names beside the values, unless the table is `tall`; roles are explicit because that layout drops them.
  */
 export const Table = <T,>({ caption, columns, rows, keyOf, isTall }: Props<T>) => (
   <div

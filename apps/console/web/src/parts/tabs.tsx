@@ -8,7 +8,7 @@ interface Props {
   tabs: { id: string; label: string; content: () => ReactNode }[];
 }
 
-/** Only the panel in sight is drawn, so that only it asks for anything. */
+/** Renders only the selected panel, so that hidden ones send no requests. */
 export const Tabs = ({ label, selected, onSelect, tabs }: Props) => (
   <AriaTabs className="tabs" selectedKey={selected} onSelectionChange={(key) => onSelect(String(key))}>
     <TabList aria-label={label} className="tab-list">

@@ -4,7 +4,7 @@ import { texts } from '../texts';
 const isEmpty = (value: unknown) =>
   value === null || value === undefined || (typeof value === 'object' && Object.keys(value).length === 0);
 
-/** Inner structure that people edit as text: as the files of the catalogue have it. */
+/** Converts nested structure to and from the YAML that people edit, in the format of the catalogue files. */
 export const toYaml = (value: unknown) => (isEmpty(value) ? '' : stringify(value, { lineWidth: 0 }));
 
 export function fromYaml<T>(field: string, text: string, ifEmpty: T): T {

@@ -5,7 +5,7 @@ import { TextArea, TextField } from '../parts/fields';
 import { Keys } from '../parts/keys';
 import { LogoField } from '../parts/logo-field';
 import { Screen } from '../parts/screen';
-import { StoredEditor } from '../parts/stored-editor';
+import { ResourceEditor } from '../parts/resource-editor';
 import { texts } from '../texts';
 import { People } from './people';
 
@@ -29,7 +29,7 @@ export default function AccountScreen() {
   const id = accountId === 'new' ? null : accountId;
   return (
     <Screen title={id ?? t.create} back={{ to: '/accounts', label: texts.nav.accounts }}>
-      <StoredEditor<Account, Draft, PutAccount>
+      <ResourceEditor<Account, Draft, PutAccount>
         key={accountId}
         path={ACCOUNTS}
         id={id}

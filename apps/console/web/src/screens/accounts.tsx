@@ -1,7 +1,7 @@
 import { Link, useNavigate } from 'react-router';
 import type { Account } from '../api/types';
 import { Screen } from '../parts/screen';
-import { StoredList } from '../parts/stored-list';
+import { ResourceList } from '../parts/resource-list';
 import { texts } from '../texts';
 
 const t = texts.accounts;
@@ -19,7 +19,7 @@ export default function Accounts() {
         </button>
       }
     >
-      <StoredList<Account>
+      <ResourceList<Account>
         path={ACCOUNTS}
         caption={texts.nav.accounts}
         searchHint={t.searchHint}

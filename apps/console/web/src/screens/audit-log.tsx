@@ -12,7 +12,7 @@ import { texts } from '../texts';
 const t = texts.auditLog;
 const SHOWN = 40;
 
-/** As people say it; undefined for a call that the texts do not know. */
+/** Describes a change in words; returns undefined for a call without a text. */
 function sentenceOf({ action, path }: AuditEntry): string | undefined {
   const call = `${action} ${path.replaceAll('%40', '@')}`;
   const [pattern, sentence] = t.done.find(([known]) => known.test(call)) ?? [];

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { Link, useNavigate, useParams } from 'react-router';
-import { useFound } from '../api/stored';
+import { useFound } from '../api/resources';
 import type { PutCampaign, StoredCampaign, StoredPerk } from '../api/types';
 import { AccountField } from '../parts/account-field';
 import { FileField, TextArea, TextField } from '../parts/fields';
@@ -8,8 +8,8 @@ import { Loaded } from '../parts/loaded';
 import { useNotices } from '../parts/notices';
 import { PerkPicture } from '../parts/perk-picture';
 import { Screen } from '../parts/screen';
-import { StoredEditor } from '../parts/stored-editor';
-import { StoredList } from '../parts/stored-list';
+import { ResourceEditor } from '../parts/resource-editor';
+import { ResourceList } from '../parts/resource-list';
 import { texts } from '../texts';
 
 const t = texts.campaignEditor;
@@ -39,7 +39,7 @@ function List() {
         </button>
       }
     >
-      <StoredList<StoredCampaign>
+      <ResourceList<StoredCampaign>
         path={CAMPAIGNS}
         caption={texts.nav.campaignEditor}
         columns={[
@@ -62,7 +62,7 @@ function Editor({ campaignId }: { campaignId: string }) {
   const id = campaignId === 'new' ? null : campaignId;
   return (
     <Screen title={id ?? t.create} back={{ to: '/campaign-editor', label: texts.nav.campaignEditor }}>
-      <StoredEditor<StoredCampaign, Draft, PutCampaign>
+      <ResourceEditor<StoredCampaign, Draft, PutCampaign>
         path={CAMPAIGNS}
         id={id}
         canDelete
@@ -88,7 +88,7 @@ function Editor({ campaignId }: { campaignId: string }) {
   );
 }
 
-/** Chosen by looking for them, from the first column of a file, or written by hand; in this order. */
+/** Selects perks in order: by search, from the first column of a file, or as typed ids. */
 function Perks({ perks, onPerks }: { perks: string; onPerks: (perks: string) => void }) {
   const { say } = useNotices();
   const [q, setQ] = useState('');

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useState } from 'react';
 import { useParams } from 'react-router';
 import { byDay, downloadCsv, loadRows, numberOf, sumOf, within, type Query } from '../api/analytics';
-import { get, Refusal } from '../api/http';
+import { get, ApiError } from '../api/http';
 import { usePictures } from '../api/pictures';
 import type { Campaign } from '../api/types';
 import { Bars } from '../charts/bars';
@@ -60,7 +60,7 @@ export default function CampaignScreen() {
       get<Campaign>(`/api/boost/campaigns/${encodeURIComponent(campaignId)}`, undefined, signal),
   });
   if (campaign.data) return <Found campaign={campaign.data} />;
-  if (campaign.error instanceof Refusal && [400, 404].includes(campaign.error.status)) return <NotFound />;
+  if (campaign.error instanceof ApiError && [400, 404].includes(campaign.error.status)) return <NotFound />;
   return (
     <Screen title={texts.nav.campaigns}>
       {campaign.isError ? (
@@ -96,7 +96,7 @@ function Found({ campaign }: { campaign: Campaign }) {
         ['incentive_clicks', 'count_people'],
         ['conversions', 'count_people'],
       ] as const;
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         cubes.map(([cube, measure]) =>
           loadRows({
             measures: [`${cube}.${measure}`, `${cube}.count`],
@@ -107,9 +107,9 @@ function Found({ campaign }: { campaign: Campaign }) {
       );
       const all = daysIn(range);
       const [teasers, rewards, clicks, conversions] = cubes.map(([cube, measure], index) =>
-        byDay(answers[index]!, cube, `${cube}.${measure}`, all),
+        byDay(responses[index]!, cube, `${cube}.${measure}`, all),
       ) as [number[], number[], number[], number[]];
-      const events = cubes.reduce((sum, [cube], index) => sum + sumOf(answers[index]!, `${cube}.count`), 0);
+      const events = cubes.reduce((sum, [cube], index) => sum + sumOf(responses[index]!, `${cube}.count`), 0);
       return { all, views: teasers.map((value, day) => value + rewards[day]!), clicks, conversions, events };
     },
     ...live,

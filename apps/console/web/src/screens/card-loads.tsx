@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
-import { ask, get } from '../api/http';
+import { sendRequest, get } from '../api/http';
 import type { CardLoad, CardLoadReport } from '../api/types';
 import { formatMoment, formatNumber } from '../format';
 import { FileField } from '../parts/fields';
@@ -14,10 +14,10 @@ import { POOLS } from './pools';
 const t = texts.pools;
 const WATCH_MS = 1_000;
 
-/** Rows of the files that this window sends: the host cannot know how many are still to come. */
+/** Total rows of the files sent from this window, because the host does not know how many are still to come. */
 const totals = new Map<string, number>();
 
-/** Lines after the header of a CSV, without those that are empty. */
+/** Counts the non-empty lines, without the header of a CSV. */
 async function countRows(file: File, isCsv: boolean): Promise<number> {
   let lines = 0;
   let rest = '';
@@ -32,7 +32,7 @@ async function countRows(file: File, isCsv: boolean): Promise<number> {
 
 const warn = (event: BeforeUnloadEvent) => event.preventDefault();
 
-/** The host keeps how far each upload has come, so it is found here again by whoever comes back. */
+/** Shows the uploads of a pool. The host stores their progress, so they are visible from any window. */
 export function CardLoads({ poolId }: { poolId: string }) {
   const client = useQueryClient();
   const { say } = useNotices();
@@ -46,7 +46,7 @@ export function CardLoads({ poolId }: { poolId: string }) {
       sending || state.data?.some((load) => load.state === 'running') ? WATCH_MS : false,
   });
 
-  // The rest of the file is in this window alone.
+  // Warn before closing: only this window has the rest of the file.
   useEffect(() => {
     if (sending === null) return undefined;
     window.addEventListener('beforeunload', warn);
@@ -61,7 +61,7 @@ export function CardLoads({ poolId }: { poolId: string }) {
       const isCsv = !/\.(nd)?jsonl?$/i.test(file.name);
       const type = isCsv ? 'text/csv' : 'application/x-ndjson';
       totals.set(loadId, await countRows(file, isCsv));
-      const { body } = await ask<CardLoadReport>(`${POOLS}/${poolId}/cards`, {
+      const { body } = await sendRequest<CardLoadReport>(`${POOLS}/${poolId}/cards`, {
         method: 'POST',
         query: { loadId },
         body: file,

@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useId, useState } from 'react';
-import { putStored, readIfStored } from '../api/stored';
+import { upsertResource, readResourceIfFound } from '../api/resources';
 import { differencesOf, type Difference } from '../differences';
 import type { Item } from '../import/read-files';
 import { Differences } from '../parts/differences';
@@ -21,7 +21,7 @@ interface Compared extends Item {
 }
 const pathOf = ({ kind, id }: Item) => `${CATALOGUE}/${kind}/${encodeURIComponent(id)}`;
 
-/** A group that is given without an id has got one; kept in order of rank by the host. */
+/** Makes a file comparable with what the host stores: groups sorted by rank, with the ids that the host derived. */
 function comparable(item: Item, stored: unknown): unknown {
   if (item.kind !== 'perk-collections') return item.body;
   const ids = (stored as { groups?: { id: string }[] } | undefined)?.groups ?? [];
@@ -38,8 +38,8 @@ function comparable(item: Item, stored: unknown): unknown {
 }
 
 async function compare(item: Item): Promise<Compared> {
-  const stored = await readIfStored(pathOf(item));
-  // False and an empty list are what is stored for what a file leaves out.
+  const stored = await readResourceIfFound(pathOf(item));
+  // The host stores false where a file omits `is_coupon_perk`.
   const differences = differencesOf(stored?.body, comparable(item, stored?.body)).filter(
     ({ at, before, after }) => !(at === 'is_coupon_perk' && before === 'false' && after === null),
   );
@@ -84,7 +84,7 @@ export default function CatalogueImport() {
     for (const [index, item] of list.entries()) {
       if (item.state !== 'new' && item.state !== 'changed') continue;
       try {
-        await putStored(pathOf(item), item.body, item.etag);
+        await upsertResource(pathOf(item), item.body, item.etag);
         results[index] = { ...item, state: 'done' };
       } catch (refusal) {
         results[index] = { ...item, state: 'failed', error: (refusal as Error).message };

@@ -4,7 +4,7 @@ import type { Category, StoredCollection, StoredPerk } from '../api/types';
 import { Loading } from '../parts/loaded';
 import { PerkPicture } from '../parts/perk-picture';
 import { Screen } from '../parts/screen';
-import { StoredList } from '../parts/stored-list';
+import { ResourceList } from '../parts/resource-list';
 import { texts } from '../texts';
 
 const t = texts.catalogue;
@@ -102,7 +102,7 @@ function Frame({ create, children }: { create?: { to: string; label: string }; c
 
 const Perks = () => (
   <Frame create={{ to: '/catalogue/perks/new', label: t.newPerk }}>
-    <StoredList<StoredPerk>
+    <ResourceList<StoredPerk>
       path={`${CATALOGUE}/perks`}
       caption={t.perks}
       columns={[
@@ -127,7 +127,7 @@ const Perks = () => (
 
 const Categories = () => (
   <Frame create={{ to: '/catalogue/categories/new', label: t.newCategory }}>
-    <StoredList<Category>
+    <ResourceList<Category>
       path={`${CATALOGUE}/categories`}
       caption={t.categories}
       columns={[
@@ -145,7 +145,7 @@ const Categories = () => (
 
 const Collections = () => (
   <Frame create={{ to: '/catalogue/collections/new', label: t.newCollection }}>
-    <StoredList<StoredCollection>
+    <ResourceList<StoredCollection>
       path={`${CATALOGUE}/perk-collections`}
       caption={t.collections}
       columns={[

@@ -1,6 +1,6 @@
 import type { Category, PutCategory } from '../api/types';
 import { TextArea, TextField } from '../parts/fields';
-import { StoredEditor } from '../parts/stored-editor';
+import { ResourceEditor } from '../parts/resource-editor';
 import { fromYaml, toYaml } from '../parts/yaml-text';
 import { texts } from '../texts';
 import { CATALOGUE, type EditorProps } from './catalogue';
@@ -9,7 +9,7 @@ const t = texts.catalogue;
 
 export default function CategoryEditor({ id, onSaved, onDeleted }: EditorProps) {
   return (
-    <StoredEditor<Category, { name: string; slug: string; translations: string }, PutCategory>
+    <ResourceEditor<Category, { name: string; slug: string; translations: string }, PutCategory>
       path={`${CATALOGUE}/categories`}
       id={id}
       idHint={t.categoryId}

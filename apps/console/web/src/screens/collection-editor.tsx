@@ -2,7 +2,7 @@ import type { PutCollection, StoredCollection } from '../api/types';
 import { AccountField } from '../parts/account-field';
 import { TextArea } from '../parts/fields';
 import { Card } from '../parts/screen';
-import { StoredEditor } from '../parts/stored-editor';
+import { ResourceEditor } from '../parts/resource-editor';
 import { fromYaml, toYaml } from '../parts/yaml-text';
 import { texts } from '../texts';
 import { CATALOGUE, type EditorProps } from './catalogue';
@@ -10,13 +10,13 @@ import { CATALOGUE, type EditorProps } from './catalogue';
 const t = texts.catalogue;
 type Groups = PutCollection['groups'];
 
-/** What the person has written, whatever it is: the host says what is wrong with it. */
+/** The user's input, unchecked: the host validates it. */
 function groupsOf(text: string): Groups {
   const groups = fromYaml<unknown>(t.groups, text, []);
   return Array.isArray(groups) ? (groups as Groups) : [];
 }
 
-/** While it is being written it may be no YAML: then there is nothing to show. */
+/** Shows nothing while the input is not valid YAML. */
 function previewOf(text: string): Partial<Groups[number]>[] {
   try {
     return groupsOf(text);
@@ -27,7 +27,7 @@ function previewOf(text: string): Partial<Groups[number]>[] {
 
 export default function CollectionEditor({ id, onSaved, onDeleted }: EditorProps) {
   return (
-    <StoredEditor<StoredCollection, { owner: string; groups: string }, PutCollection>
+    <ResourceEditor<StoredCollection, { owner: string; groups: string }, PutCollection>
       path={`${CATALOGUE}/perk-collections`}
       id={id}
       blank={{ owner: '', groups: '' }}

@@ -32,7 +32,7 @@ const SHOWN_BARS = 12;
 const SHOWN_SERIES = 5;
 type Steps = keyof typeof t.granularities;
 
-/** What is asked is part of the address, so that a question can be sent to somebody. */
+/** Keeps the query in the URL, so that it can be shared. */
 function useQuestion(cubes: Cube[]) {
   const [params, setParams] = useSearchParams();
   const cube = cubes.find(({ name }) => name === params.get('cube')) ?? cubes[0];
@@ -207,7 +207,7 @@ interface ResultsProps {
 function Results({ query, cube, range, steps, titleOf }: ResultsProps) {
   const { say } = useNotices();
   const [isSaving, setSaving] = useState(false);
-  const answer = useQuery({
+  const response = useQuery({
     queryKey: ['explore', query],
     queryFn: () => loadRows(query),
     placeholderData: (before) => before,
@@ -228,7 +228,7 @@ function Results({ query, cube, range, steps, titleOf }: ResultsProps) {
   return (
     <>
       <Card title={t.chart} note={texts.counting.zone(TIMEZONE)}>
-        <Loaded query={answer} lines={6} isEmpty={(rows) => rows.length === 0} empty={<p>{t.empty}</p>}>
+        <Loaded query={response} lines={6} isEmpty={(rows) => rows.length === 0} empty={<p>{t.empty}</p>}>
           {(rows) => <Drawing {...{ rows, measures, dimensions, cube, range, steps, titleOf }} />}
         </Loaded>
       </Card>
@@ -240,7 +240,7 @@ function Results({ query, cube, range, steps, titleOf }: ResultsProps) {
           </button>
         }
       >
-        <Loaded query={answer} isEmpty={(rows) => rows.length === 0} empty={<p>{t.empty}</p>}>
+        <Loaded query={response} isEmpty={(rows) => rows.length === 0} empty={<p>{t.empty}</p>}>
           {(rows) => (
             <div className="stack">
               <p className="hint" role="status">
@@ -283,7 +283,10 @@ function Results({ query, cube, range, steps, titleOf }: ResultsProps) {
 
 type DrawingProps = Omit<ResultsProps, 'query'> & { rows: Row[]; measures: string[]; dimensions: string[] };
 
-/** Lines over days; bars for parts. A line for each of the biggest parts of the first measure, if there are both. */
+/**
+ * Draws lines over days and bars for dimensions; with both, one line for each of the largest values of the first
+ * measure.
+ */
 function Drawing({ rows, measures, dimensions, cube, range, steps, titleOf }: DrawingProps) {
   const partOf = (row: Row) => dimensions.map((member) => row[member] ?? t.noValue).join(' · ');
   const first = measures[0]!;

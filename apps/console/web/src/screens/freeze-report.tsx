@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useState, type FormEvent } from 'react';
-import { ask } from '../api/http';
+import { sendRequest } from '../api/http';
 import type { Campaign, MadeReport } from '../api/types';
 import { dayOf, daysAgo, type Range } from '../dates';
 import { formatLongDay } from '../format';
@@ -33,7 +33,7 @@ export default function FreezeReport({ campaign, range, onClose }: Props) {
     try {
       const expires = dayOf(until);
       expires.setHours(23, 59, 59, 0);
-      const { body } = await ask<MadeReport>('/api/reports', {
+      const { body } = await sendRequest<MadeReport>('/api/reports', {
         method: 'POST',
         body: {
           campaignId: campaign.id,

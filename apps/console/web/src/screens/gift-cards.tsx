@@ -16,7 +16,7 @@ const t = texts.giftCards;
 const MakeLinks = lazy(() => import('./make-links'));
 const DAYS = 30;
 
-/** Links made less those that gave their card back, of each value of each pool. */
+/** Links created minus those that gave their card back, by pool, value and currency. */
 function usePace() {
   const { now } = lastDays(DAYS);
   return useQuery({
@@ -49,7 +49,9 @@ function usePace() {
   });
 }
 
-/** The pace is known by value and currency; entries of several countries share it as they share the stock. */
+/**
+ * The usage is known by value and currency only, so entries of several countries share it, and their stock is added up.
+ */
 function daysLeft(pool: Pool, { denomination, currency }: Inventory, pace: Map<string, number> | undefined) {
   const used = pace?.get([pool.id, denomination, currency].join()) ?? 0;
   if (used <= 0) return null;

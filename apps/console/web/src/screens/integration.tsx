@@ -7,8 +7,11 @@ import { Card, Screen } from '../parts/screen';
 import { Table } from '../parts/table';
 import { Tabs } from '../parts/tabs';
 import { texts } from '../texts';
+import { Events } from './events';
+import { Webhooks } from './webhooks';
 
 const t = texts.integration;
+const TABS = ['api', 'hosts', 'webhooks', 'events'];
 
 export default function Integration() {
   const { tab = 'api' } = useParams();
@@ -18,7 +21,7 @@ export default function Integration() {
     <Screen title={texts.nav.integration} intro={t.intro}>
       <Tabs
         label={texts.nav.integration}
-        selected={tab === 'hosts' ? 'hosts' : 'api'}
+        selected={TABS.includes(tab) ? tab : 'api'}
         onSelect={(id) =>
           void navigate(id === 'api' ? '/integration' : `/integration/${id}`, { state: KEEP_FOCUS })
         }
@@ -29,6 +32,8 @@ export default function Integration() {
             content: () => <Keys path="/api/keys" roles={['USER', 'JOURNEY']} ownKeyId={keyId} />,
           },
           { id: 'hosts', label: t.hosts, content: () => <Hosts /> },
+          { id: 'webhooks', label: texts.webhooks.webhooks, content: () => <Webhooks /> },
+          { id: 'events', label: texts.events.events, content: () => <Events /> },
         ]}
       />
     </Screen>
@@ -44,6 +49,7 @@ function Hosts() {
     { name: t.curl.perks, line: `curl -H "X-API-Key: $API_KEY" ${hosts.perks}/perk-collections` },
     { name: t.curl.boost, line: `curl -H "X-API-Key: $API_KEY" ${hosts.boost}/campaigns` },
     { name: t.curl.gift, line: `curl -H "X-API-Key: $API_KEY" ${hosts.gift}/pools` },
+    { name: t.curl.events, line: `curl -H "X-API-Key: $API_KEY" ${hosts.events}/events` },
     {
       name: t.curl.query,
       line: [

@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { useCampaigns } from '../api/campaigns';
-import { ask, download, get, type Page } from '../api/http';
+import { sendRequest, download, get, type Page } from '../api/http';
 import type { LinkJob } from '../api/types';
 import { formatMoment, formatMoney, formatNumber } from '../format';
 import { Icon } from '../parts/icon';
@@ -15,7 +15,7 @@ export const JOBS_KEY = ['link-jobs'];
 const WATCH_MS = 1_000;
 const SHOWN_FAILURES = 20;
 
-/** A job belongs to the account, not to the window that began it: whoever comes back finds it here. */
+/** Lists the jobs of the account, whichever window started them. */
 export function LinkJobs() {
   const client = useQueryClient();
   const { say } = useNotices();
@@ -30,7 +30,7 @@ export function LinkJobs() {
   const campaigns = useCampaigns();
   const nameOf = (id: string) => campaigns.data?.find((campaign) => campaign.id === id)?.name ?? id;
   const made = jobs.data?.reduce((sum, job) => sum + job.made, 0);
-  // What a job makes leaves the stock: the figures above follow it.
+  // Jobs use up stock, so refresh the figures above.
   useEffect(() => {
     if (made === undefined) return;
     void client.invalidateQueries({ queryKey: ['pools'] });
@@ -68,7 +68,9 @@ export function LinkJobs() {
                       <button
                         type="button"
                         className="button small"
-                        onClick={() => void act(ask(`/api/link-jobs/${job.id}/stop`, { method: 'POST' }))}
+                        onClick={() =>
+                          void act(sendRequest(`/api/link-jobs/${job.id}/stop`, { method: 'POST' }))
+                        }
                       >
                         {t.stop}
                       </button>
@@ -77,7 +79,9 @@ export function LinkJobs() {
                       <button
                         type="button"
                         className="button small"
-                        onClick={() => void act(ask(`/api/link-jobs/${job.id}/resume`, { method: 'POST' }))}
+                        onClick={() =>
+                          void act(sendRequest(`/api/link-jobs/${job.id}/resume`, { method: 'POST' }))
+                        }
                       >
                         {t.resume}
                       </button>

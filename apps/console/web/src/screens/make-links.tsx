@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useRef, useState, type FormEvent } from 'react';
 import { useCampaigns } from '../api/campaigns';
-import { ask } from '../api/http';
+import { sendRequest } from '../api/http';
 import { poolName } from '../api/pools';
 import type { MadeLink, Pool } from '../api/types';
 import { dayOf, daysAgo } from '../dates';
@@ -25,7 +25,7 @@ interface Props {
 export default function MakeLinks({ kind, pools, onClose }: Props) {
   const client = useQueryClient();
   const { say } = useNotices();
-  // Most in stock first: it is the likeliest to be enough.
+  // Largest stock first, as the most likely choice.
   const options = pools
     .flatMap((pool) =>
       pool.inventories
@@ -48,7 +48,7 @@ export default function MakeLinks({ kind, pools, onClose }: Props) {
   const [error, setError] = useState<string | null>(null);
   const [made, setMade] = useState<string | null>(null);
   const [isBusy, setBusy] = useState(false);
-  // Of this attempt: pressing the button again after a lost answer makes no second link or job.
+  // Idempotency key of this attempt: pressing the button again after a lost response creates nothing twice.
   const attempt = useRef(crypto.randomUUID());
 
   const references = list
@@ -72,7 +72,7 @@ export default function MakeLinks({ kind, pools, onClose }: Props) {
     setError(null);
     try {
       if (kind === 'one') {
-        const { body } = await ask<MadeLink>(`/api/gift/pool/${chosen.pool.id}/reward-links`, {
+        const { body } = await sendRequest<MadeLink>(`/api/gift/pool/${chosen.pool.id}/reward-links`, {
           method: 'POST',
           query: { idempotencyKey: attempt.current },
           body: {
@@ -83,7 +83,7 @@ export default function MakeLinks({ kind, pools, onClose }: Props) {
         });
         setMade(body.reward_link);
       } else {
-        await ask('/api/link-jobs', {
+        await sendRequest('/api/link-jobs', {
           method: 'POST',
           headers: { 'idempotency-key': attempt.current },
           body: {
@@ -113,7 +113,7 @@ export default function MakeLinks({ kind, pools, onClose }: Props) {
       </Dialog>
     );
 
-  /** Another wish is another attempt. */
+  /** Any change of the form starts a new attempt. */
   const changed =
     <T,>(set: (value: T) => void) =>
     (value: T) => {

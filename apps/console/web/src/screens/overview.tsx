@@ -19,7 +19,7 @@ const t = texts.overview;
 type FigureName = keyof typeof t.figures;
 const FIGURES = Object.keys(t.figures) as FigureName[];
 
-/** What each figure adds up, and whether the cube tells people from the rest. */
+/** The cubes that each figure adds up, and whether a cube distinguishes people from bots. */
 const SOURCES: Record<FigureName, { cube: string; hasPeople: boolean; state?: string }[]> = {
   views: [
     { cube: 'perk_views', hasPeople: false },
@@ -45,7 +45,7 @@ interface Figure {
 async function loadFigure(name: FigureName, now: Range, before: Range): Promise<Figure> {
   const figure: Figure = { people: 0, all: 0, peopleBefore: 0, days: [], daysBefore: [] };
   const add = (into: number[], values: number[]) => values.map((value, index) => value + (into[index] ?? 0));
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     SOURCES[name].map(({ cube, hasPeople, state }) =>
       loadParts({
         measures: [`${cube}.count`, ...(hasPeople ? [`${cube}.count_people`] : [])],
@@ -57,7 +57,7 @@ async function loadFigure(name: FigureName, now: Range, before: Range): Promise<
     ),
   );
   SOURCES[name].forEach(({ cube, hasPeople }, index) => {
-    const [rows = [], rowsBefore = []] = answers[index]!;
+    const [rows = [], rowsBefore = []] = responses[index]!;
     const people = `${cube}.${hasPeople ? 'count_people' : 'count'}`;
     figure.people += sumOf(rows, people);
     figure.all += sumOf(rows, `${cube}.count`);
@@ -101,7 +101,7 @@ export default function Overview() {
     >
       <Card title={t.question}>
         <Loaded query={funnel} lines={2}>
-          {({ current, earlier }) => <Answer row={current} before={earlier} />}
+          {({ current, earlier }) => <Verdict row={current} before={earlier} />}
         </Loaded>
       </Card>
 
@@ -177,11 +177,11 @@ export const WithoutJourney = ({ events, of }: { events: number; of: number }) =
     ? texts.counting.withoutJourney(formatNumber(events), formatShare(events, of))
     : texts.counting.noneWithoutJourney;
 
-function Answer({ row, before }: { row: Row | undefined; before: Row | undefined }) {
+function Verdict({ row, before }: { row: Row | undefined; before: Row | undefined }) {
   const [journeys, clickers, converters] = ['journeys', 'clickers', 'converters'].map((name) =>
     numberOf(row, `campaign_funnel.${name}`),
   ) as [number, number, number];
-  const a = t.answer;
+  const a = t.response;
   if (journeys === 0) return <p className="headline">{a.none}</p>;
   const shareBefore = formatShare(
     numberOf(before, 'campaign_funnel.clickers'),
@@ -232,14 +232,14 @@ function FigureCard({ name, figure }: { name: FigureName; figure: Figure }) {
 }
 
 const BEST = 5;
-/** Where perks are clicked, and what tells in which place. */
+/** The cubes of perk clicks, and the dimension that names the place of the click. */
 const CLICKS = [
   { cube: 'incentive_clicks', place: 'campaign_id', name: 'campaignId' },
   { cube: 'perk_clicks', place: 'collection_id', name: 'collectionId' },
 ] as const;
 
 async function loadBestPerks(range: Range) {
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     CLICKS.map(({ cube, place }) =>
       loadRows({
         measures: [`${cube}.count_people`],
@@ -252,7 +252,7 @@ async function loadBestPerks(range: Range) {
   );
   const perks = new Map<string, PerkPlace & { title: string; clicks: number }>();
   CLICKS.forEach(({ cube, place, name }, index) => {
-    for (const row of answers[index]!) {
+    for (const row of responses[index]!) {
       const perkId = String(row[`${cube}.perk_id`]);
       const known = perks.get(perkId) ?? { perkId, title: perkId, clicks: 0 };
       perks.set(perkId, {

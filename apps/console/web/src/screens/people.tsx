@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState, type FormEvent } from 'react';
-import { all, ask } from '../api/http';
+import { all, sendRequest } from '../api/http';
 import type { Person } from '../api/types';
 import { Confirm } from '../parts/dialog';
 import { SelectField, TextField } from '../parts/fields';
@@ -13,7 +13,7 @@ import { texts } from '../texts';
 const t = texts.accounts;
 const ROLES = ['USER', 'ADMIN'] as const;
 
-/** Who may sign in for an account with OpenID Connect. */
+/** Lists who may sign in for an account with OpenID Connect. */
 export function People({ accountId }: { accountId: string }) {
   const path = `/api/token/admin/accounts/${encodeURIComponent(accountId)}/people`;
   const client = useQueryClient();
@@ -25,7 +25,7 @@ export function People({ accountId }: { accountId: string }) {
   const refresh = () => client.invalidateQueries({ queryKey: ['people', path] });
   const put = async (person: Person) => {
     try {
-      await ask(`${path}/${encodeURIComponent(person.email)}`, {
+      await sendRequest(`${path}/${encodeURIComponent(person.email)}`, {
         method: 'PUT',
         body: { role: person.role },
       });
@@ -92,7 +92,7 @@ export function People({ accountId }: { accountId: string }) {
         isOpen={leaving !== null}
         onClose={() => setLeaving(null)}
         onConfirm={async () => {
-          await ask(`${path}/${encodeURIComponent(leaving!.email)}`, { method: 'DELETE' });
+          await sendRequest(`${path}/${encodeURIComponent(leaving!.email)}`, { method: 'DELETE' });
           await refresh();
         }}
       />

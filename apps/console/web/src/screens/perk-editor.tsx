@@ -1,9 +1,9 @@
-import { useAll } from '../api/stored';
+import { useAll } from '../api/resources';
 import type { Category, PutPerk, StoredPerk } from '../api/types';
 import { placesOf } from '../import/csv';
 import { CheckField, SelectField, TextArea, TextField } from '../parts/fields';
 import { PerkCard } from '../parts/perk-card';
-import { StoredEditor } from '../parts/stored-editor';
+import { ResourceEditor } from '../parts/resource-editor';
 import { fromYaml, toYaml } from '../parts/yaml-text';
 import { texts } from '../texts';
 import { CATALOGUE, type EditorProps } from './catalogue';
@@ -21,6 +21,7 @@ interface Draft {
   offer_slug: string;
   kind: Kind;
   coupon: string;
+  codesPerAccount: string;
   metadata: string;
   partnerId: string;
   partnerName: string;
@@ -40,6 +41,7 @@ const BLANK: Draft = {
   offer_slug: '',
   kind: 'auto',
   coupon: '',
+  codesPerAccount: '',
   metadata: '',
   partnerId: '',
   partnerName: '',
@@ -61,6 +63,7 @@ const toDraft = (perk: StoredPerk): Draft => ({
   offer_slug: perk.offer_slug,
   kind: perk.coupon ? 'coupon' : perk.is_coupon_perk ? 'single' : 'auto',
   coupon: perk.coupon ?? '',
+  codesPerAccount: String(perk.codes_per_account ?? ''),
   metadata: perk.metadata,
   partnerId: perk.partner.id,
   partnerName: perk.partner.name,
@@ -88,6 +91,8 @@ const toBody = (draft: Draft) => ({
   offer_slug: draft.offer_slug,
   ...(draft.kind === 'coupon' && { coupon: draft.coupon }),
   is_coupon_perk: draft.kind === 'single',
+  ...(draft.kind === 'single' &&
+    draft.codesPerAccount !== '' && { codes_per_account: Number(draft.codesPerAccount) }),
   metadata: draft.metadata,
   partner: { id: draft.partnerId, name: draft.partnerName },
   categories: draft.categories,
@@ -101,7 +106,7 @@ export default function PerkEditor({ id, onSaved, onDeleted }: EditorProps) {
   const nameOf = (categoryId: number) =>
     categories.data?.find((one) => one.id === categoryId)?.name ?? String(categoryId);
   return (
-    <StoredEditor<StoredPerk, Draft, PutPerk>
+    <ResourceEditor<StoredPerk, Draft, PutPerk>
       path={`${CATALOGUE}/perks`}
       id={id}
       blank={BLANK}
@@ -179,6 +184,13 @@ export default function PerkEditor({ id, onSaved, onDeleted }: EditorProps) {
               required
               value={draft.coupon}
               onValue={(coupon) => change({ coupon })}
+            />
+          )}
+          {draft.kind === 'single' && (
+            <TextField
+              label={t.codesPerAccount}
+              value={draft.codesPerAccount}
+              onValue={(codesPerAccount) => change({ codesPerAccount })}
             />
           )}
           <TextField

@@ -9,7 +9,7 @@ import { SelectField, TextArea, TextField } from '../parts/fields';
 import { Loaded } from '../parts/loaded';
 import { LogoField } from '../parts/logo-field';
 import { Card, Screen } from '../parts/screen';
-import { StoredEditor } from '../parts/stored-editor';
+import { ResourceEditor } from '../parts/resource-editor';
 import { Table } from '../parts/table';
 import { texts } from '../texts';
 import { CardLoads } from './card-loads';
@@ -26,7 +26,7 @@ interface Draft {
   logo: string | null;
   color: string;
   code_format: CodeFormat;
-  /** What this form does not show stays as it is. */
+  /** Settings that this form does not show stay unchanged. */
   rest: Pick<Product, 'translations'>;
 }
 const BLANK: Draft = {
@@ -51,7 +51,7 @@ function Pool({ id }: { id: string | null }) {
   const [suggestedId] = useState(() => crypto.randomUUID());
   return (
     <Screen title={id ? t.of(id.slice(0, 8)) : t.create} back={{ to: '/pools', label: texts.nav.pools }}>
-      <StoredEditor<StoredPool, Draft, PutPool>
+      <ResourceEditor<StoredPool, Draft, PutPool>
         path={POOLS}
         id={id}
         suggestedId={suggestedId}

@@ -3,7 +3,7 @@ import { poolName } from '../api/pools';
 import type { StoredPool } from '../api/types';
 import { formatNumber } from '../format';
 import { Screen } from '../parts/screen';
-import { StoredList } from '../parts/stored-list';
+import { ResourceList } from '../parts/resource-list';
 import { texts } from '../texts';
 
 const t = texts.pools;
@@ -21,7 +21,7 @@ export default function Pools() {
         </button>
       }
     >
-      <StoredList<StoredPool>
+      <ResourceList<StoredPool>
         path={POOLS}
         caption={texts.nav.pools}
         columns={[

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { useLocation } from 'react-router';
-import { ask, Refusal } from '../api/http';
+import { sendRequest, ApiError } from '../api/http';
 import type { FrozenReport } from '../api/types';
 import { Bars } from '../charts/bars';
 import { Funnel } from '../charts/funnel';
@@ -19,7 +19,7 @@ type StepName = keyof typeof texts.funnel.steps;
 
 type DayFigure = 'teaser_views_people' | 'reward_views_people' | 'clicks_people' | 'conversions_people';
 
-/** For people without a key. The secret is in the fragment, which no server and no log ever sees. */
+/** A report for people without a key. The secret is in the URL fragment, which browsers send to no server. */
 export default function ReportScreen() {
   const { hash } = useLocation();
   const secret = hash.slice(1);
@@ -27,10 +27,10 @@ export default function ReportScreen() {
     queryKey: ['report', secret],
     staleTime: Infinity,
     queryFn: async () =>
-      (await ask<FrozenReport>('/api/reports/read', { method: 'POST', body: { secret } })).body,
+      (await sendRequest<FrozenReport>('/api/reports/read', { method: 'POST', body: { secret } })).body,
   });
   const isGone =
-    !secret || (report.error instanceof Refusal && report.error.status >= 400 && report.error.status < 429);
+    !secret || (report.error instanceof ApiError && report.error.status >= 400 && report.error.status < 429);
   useEffect(() => {
     document.title = `${report.data?.title ?? texts.nav.reports} · ${texts.product}`;
   }, [report.data]);

@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { ask, get, type Page } from '../api/http';
+import { sendRequest, get, type Page } from '../api/http';
 import type { ReportSummary } from '../api/types';
 import { formatMoment } from '../format';
 import { Confirm } from '../parts/dialog';
@@ -81,7 +81,7 @@ export default function Reports() {
         isOpen={revoking !== null}
         onClose={() => setRevoking(null)}
         onConfirm={async () => {
-          await ask(`/api/reports/${revoking!.id}`, { method: 'DELETE' });
+          await sendRequest(`/api/reports/${revoking!.id}`, { method: 'DELETE' });
           say(t.revokedNotice);
           await client.invalidateQueries({ queryKey: ['reports'] });
         }}

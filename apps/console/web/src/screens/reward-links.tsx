@@ -2,7 +2,7 @@ import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useSearchParams } from 'react-router';
 import { useCampaigns } from '../api/campaigns';
-import { ask, get, type Page } from '../api/http';
+import { sendRequest, get, type Page } from '../api/http';
 import { poolName, usePools } from '../api/pools';
 import type { RewardLink } from '../api/types';
 import { formatMoment, formatMoney } from '../format';
@@ -162,7 +162,7 @@ export default function RewardLinks() {
         isOpen={cancelling !== null}
         onClose={() => setCancelling(null)}
         onConfirm={async () => {
-          await ask(`/api/gift/reward-links/${cancelling!.id}/cancel`, { method: 'POST' });
+          await sendRequest(`/api/gift/reward-links/${cancelling!.id}/cancel`, { method: 'POST' });
           say(t.cancelledNotice);
           await client.invalidateQueries({ queryKey: ['reward-links'] });
           void client.invalidateQueries({ queryKey: ['pools'] });

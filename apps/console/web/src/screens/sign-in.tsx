@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState, type FormEvent } from 'react';
 import { Navigate, useSearchParams } from 'react-router';
-import { get, Refusal } from '../api/http';
+import { get, ApiError } from '../api/http';
 import { useSigning } from '../api/session';
 import type { Session, SignInWays } from '../api/types';
 import { TextField } from '../parts/fields';
@@ -9,11 +9,11 @@ import { texts } from '../texts';
 
 const t = texts.signIn;
 
-/** Why the way through OpenID Connect led back here. */
+/** Error codes of a failed OpenID Connect sign-in. */
 const refusedFor = (code: string | null) =>
   code === null ? null : code === 'PERSON_UNKNOWN' ? t.personUnknown : t.failed;
 
-/** Only a path of this console: never another site. */
+/** Accepts only paths of this console, never another site. */
 const safeNext = (next: string | null) => (next && /^\/(?![/\\])/.test(next) ? next : '/');
 
 export function SignIn({ session }: { session: Session | null }) {
@@ -82,7 +82,7 @@ export function SignIn({ session }: { session: Session | null }) {
 }
 
 function messageOf(refusal: unknown): string {
-  if (!(refusal instanceof Refusal)) return texts.errors.noAnswer;
+  if (!(refusal instanceof ApiError)) return texts.errors.noResponse;
   if (refusal.status === 429) return t.slowDown(refusal.retryAfterSeconds ?? 60);
   return refusal.status === 401 || refusal.status === 400 ? t.wrong : refusal.message;
 }

@@ -1,0 +1,52 @@
+// Fails where code or prose says a word that docs/glossary.md replaces by another one. Part of `npm run lint`.
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+
+/** Words that are not used here, and what to write instead. Inflections and parts of identifiers count too. */
+const INSTEAD = {
+  'answers?\\b': 'response, reply, respond',
+  asker: 'caller',
+  'bury|buried': 'dead-letter',
+  'guess(?:er|limit)': 'failed attempt',
+  'hang-?up': 'abort, request signal',
+  'lanes?\\b': 'queue',
+  'patien(?:t\\b|ce)': 'timeout, deadline',
+  reckon: 'reconcile',
+  'trials?\\b': 'test fleet, dry run',
+  'trying on': 'retrying',
+  upkeep: 'maintenance',
+  '(?:^|[.:*#/] )Whoever': 'the subject',
+};
+/** Files and lines that may say one of them. */
+const EXCEPTIONS = [
+  // Names of files, which are immutable: migrations, decisions, environment variables of the contract.
+  /\/migrations\//,
+  /UPKEEP_INTERVAL_MS/,
+  /adr\/\d{4}-[\w-]*\.md/,
+  // Members of foreign protocols and formats.
+  /dns-server\.ts/,
+  /AnswerOf|UNEXPECTED_ANSWER|NO_ANSWER|examples\/demo/,
+  /docs\/glossary\.md|check-words\.mjs/,
+];
+
+const FILES = ['*.ts', '*.tsx', '*.mjs', '*.md', '*.yaml', '*.sh', '*.css', '*.html'];
+const found = execFileSync('git', ['ls-files', ...FILES], { encoding: 'utf8' })
+  .trim()
+  .split('\n')
+  .flatMap((file) =>
+    readFileSync(file, 'utf8')
+      .split('\n')
+      .flatMap((line, index) =>
+        EXCEPTIONS.some((exception) => exception.test(`${file}: ${line}`))
+          ? []
+          : Object.entries(INSTEAD)
+              .filter(([word]) =>
+                new RegExp(`(?<![a-z_])(?:${word})`, word.includes('Whoever') ? '' : 'i').test(
+                  line.replace(/([a-z])([A-Z])/g, '$1 $2'),
+                ),
+              )
+              .map(([, instead]) => `${file}:${index + 1}: say ${instead}: ${line.trim().slice(0, 120)}`),
+      ),
+  );
+for (const line of found) process.stderr.write(`${line}\n`);
+process.exitCode = found.length ? 1 : 0;

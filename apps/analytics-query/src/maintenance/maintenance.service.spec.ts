@@ -1,0 +1,19 @@
+import { isUnsorted } from './maintenance.service.js';
+
+const at = (text: string): number => Date.parse(`${text}T12:00Z`);
+
+describe('a month is due for sorting', () => {
+  it.each([
+    ['not in its first days', '2026-03-05', undefined, false],
+    ['after a week', '2026-03-09', undefined, true],
+    ['not again right after a sort', '2026-03-15', '2026-03-09', false],
+    ['again a week later', '2026-03-17', '2026-03-09', true],
+    ['just after its end, if a week has passed since the last sort', '2026-04-01', '2026-03-24', true],
+    ['finally, three days after its end', '2026-04-05', '2026-04-01', true],
+    ['not again after the final sort', '2026-12-05', '2026-04-05', false],
+    ['however late, if it was never sorted', '2026-12-05', undefined, true],
+    ['not before it begins', '2026-02-20', undefined, false],
+  ])('%s', (_, now, sortedAt, expected) => {
+    expect(isUnsorted('2026-03', sortedAt === undefined ? undefined : at(sortedAt), at(now))).toBe(expected);
+  });
+});

@@ -1,0 +1,136 @@
+import { Inject, Injectable, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { ADVISORY_LOCKS } from '@perkway/domain';
+import { ENV, isDatabaseAway, LOGGER } from '@perkway/platform';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type pg from 'pg';
+import type { Logger } from 'pino';
+import type { AnalyticsQueryEnv } from '../env.js';
+import { monthOf, partitionOf, Partitions } from '../partitions/partitions.js';
+import { keptFrom } from '../retention.js';
+import { dropExpired } from './drop-expired.js';
+import { RollupRefresher } from './rollup-refresher.js';
+import { sortMonth } from './sort-month.js';
+import { isDistributed, partitionedMonths, withMaintenanceClient } from './maintenance-connection.js';
+
+/** Partitions created ahead of their first event. */
+const MONTHS_AHEAD = 2;
+const DAY_MS = 24 * 3_600_000;
+/** A month gets its final sort this long after its end, because late events would undo the order. */
+const SORT_AFTER_MS = 3 * DAY_MS;
+/** Interval between sorts before the final one. */
+const UNSORTED_MS = 7 * DAY_MS;
+/** An unfinished month smaller than this is not sorted: it fits in memory anyway. */
+const SMALL_BYTES = 32 * 1024 * 1024;
+const STOP_LIMIT_MS = 2_000;
+
+/**
+ * Maintains the event store while ingest runs: refreshes rollups, creates partitions ahead, sorts months, applies
+ * retention.
+ */
+@Injectable()
+export class MaintenanceService implements OnModuleInit, BeforeApplicationShutdown {
+  private readonly stop = new AbortController();
+  private running: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    @Inject(ENV) private readonly env: AnalyticsQueryEnv,
+    @Inject(RollupRefresher) private readonly refresher: RollupRefresher,
+    @Inject(Partitions) private readonly partitions: Partitions,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  onModuleInit() {
+    this.running = this.runForEver();
+  }
+
+  async beforeApplicationShutdown() {
+    this.stop.abort();
+    await Promise.race([this.running, sleep(STOP_LIMIT_MS, undefined, { ref: false })]);
+  }
+
+  /** Runs the tasks one after the other: dirty marks must not be cleared while a month is being sorted. */
+  private async runForEver() {
+    let nextMaintenance = 0;
+    while (!this.stop.signal.aborted) {
+      await this.attempt('refresh the rollups', () => this.refresher.refresh(Date.now()));
+      if (Date.now() >= nextMaintenance && !this.stop.signal.aborted) {
+        nextMaintenance = Date.now() + this.env.UPKEEP_INTERVAL_MS;
+        await this.attempt('maintain the partitions', async () => {
+          // One month at a time, so that the rollups need not wait for all of them.
+          if (await this.keepMonths(Date.now())) nextMaintenance = 0;
+        });
+      }
+      await sleep(this.env.ROLLUP_INTERVAL_MS, undefined, { signal: this.stop.signal }).catch(
+        () => undefined,
+      );
+    }
+  }
+
+  /** Creates partitions ahead, applies retention and sorts one month. @returns whether a month was sorted */
+  async keepMonths(now: number): Promise<boolean> {
+    const today = new Date(now);
+    for (let ahead = 0; ahead <= MONTHS_AHEAD; ahead += 1)
+      await this.partitions.ensure(monthOf(Date.UTC(today.getUTCFullYear(), today.getUTCMonth() + ahead, 1)));
+    return withMaintenanceClient(this.env.DATABASE_URL, async (client) => {
+      // A session lock, because neither sorting nor detaching fits into one transaction.
+      const { rows } = await client.query<{ mine: boolean }>(
+        `select pg_try_advisory_lock(${ADVISORY_LOCKS.months}) as mine`,
+      );
+      if (!rows[0]!.mine) return false;
+      const dropped = await dropExpired(client, keptFrom(this.env.RETENTION_MONTHS, now));
+      if (dropped.length > 0) this.logger.info({ months: dropped }, 'dropped months that are no longer kept');
+      return this.sortNext(client, now);
+    });
+  }
+
+  private async sortNext(client: pg.Client, now: number): Promise<boolean> {
+    if (await isDistributed(client)) return false;
+    const { rows } = await client.query<{ month: string; sorted_at: Date }>(
+      `select to_char(month, 'YYYY-MM') as month, sorted_at from sorted_months`,
+    );
+    const sorted = new Map(rows.map((each) => [each.month, each.sorted_at.getTime()]));
+    const { rows: state } = await client.query<{ closed_to: Date }>('select closed_to from rollup_state');
+    // Open hours are copied while writers wait, so there must be few of them.
+    if (state[0]!.closed_to.getTime() < now - DAY_MS) return false;
+    const unsorted = (await partitionedMonths(client)).filter((each) =>
+      isUnsorted(each, sorted.get(each), now),
+    );
+    const [month] = await largeOrOver(client, unsorted, now);
+    if (month === undefined) return false;
+    // Held until the session ends, so that dirty marks stay and show what arrives meanwhile.
+    await client.query(`select pg_advisory_lock(${ADVISORY_LOCKS.rollups})`);
+    const done = await sortMonth(client, month);
+    this.logger.info({ month }, done ? 'sorted a month' : 'could not sort a month yet');
+    return done;
+  }
+
+  private async attempt(what: string, work: () => Promise<void>) {
+    try {
+      await work();
+    } catch (err) {
+      if (isDatabaseAway(err)) this.logger.debug({ err }, `cannot ${what} yet`);
+      else this.logger.error({ err }, `cannot ${what}`);
+    }
+  }
+}
+
+/** The time of a month's final sort. */
+const finalSort = (month: string): number =>
+  Date.UTC(Number(month.slice(0, 4)), Number(month.slice(5)), 1) + SORT_AFTER_MS;
+
+/** @param sortedAt when it was last sorted */
+export function isUnsorted(month: string, sortedAt: number | undefined, now: number): boolean {
+  const final = finalSort(month);
+  const start = Date.parse(`${month}-01T00:00:00Z`);
+  return now >= final ? !(sortedAt! >= final) : now - Math.max(start, sortedAt ?? start) >= UNSORTED_MS;
+}
+
+/** Leaves out unfinished months that are too small for their order to matter. */
+async function largeOrOver(client: pg.Client, months: string[], now: number): Promise<string[]> {
+  const { rows } = await client.query<{ month: string }>(
+    `select month from unnest($1::text[], $2::text[]) as u (month, partition)
+     where month = any($3) or pg_relation_size(partition::regclass) >= $4 order by month`,
+    [months, months.map(partitionOf), months.filter((each) => now >= finalSort(each)), SMALL_BYTES],
+  );
+  return rows.map(({ month }) => month);
+}

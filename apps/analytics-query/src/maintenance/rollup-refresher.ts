@@ -1,0 +1,153 @@
+import { Inject, Injectable } from '@nestjs/common';
+import pg from 'pg';
+import { ADVISORY_LOCKS } from '@perkway/domain';
+import { ENV } from '@perkway/platform';
+import type { AnalyticsQueryEnv } from '../env.js';
+import { monthOf } from '../partitions/partitions.js';
+import { ROLLUPS, type Rollup } from '../model/rollups.js';
+import {
+  inMaintenanceTransaction,
+  partitionedMonths,
+  withMaintenanceClient,
+} from './maintenance-connection.js';
+
+const HOUR_MS = 3_600_000;
+/** An hour is closed this long after its end; most late events have arrived by then. */
+const GRACE_MS = 5 * 60_000;
+/** Dirty hours recomputed in one transaction. */
+const DIRTY_AT_ONCE = 500;
+
+/**
+ * Keeps the rollups equal to the raw rows. An hour is closed in two steps: first `closing_to` announces it, under a
+ * lock that every writer shares, so that each later event marks the hour dirty; then its rollup rows are computed.
+ * Queries read raw rows for dirty hours until they are recomputed.
+ */
+@Injectable()
+export class RollupRefresher {
+  constructor(@Inject(ENV) private readonly env: AnalyticsQueryEnv) {}
+
+  /**
+   * Closes all hours that are due at `now` (epoch milliseconds) and recomputes all dirty hours. Safe to run in any
+   * number of processes at once.
+   */
+  async refresh(now: number): Promise<void> {
+    await withMaintenanceClient(this.env.DATABASE_URL, async (client) => {
+      await this.announce(client, Math.floor((now - GRACE_MS) / HOUR_MS) * HOUR_MS);
+      while (await inMaintenanceTransaction(client, ADVISORY_LOCKS.rollups, closeNext));
+      while (await inMaintenanceTransaction(client, ADVISORY_LOCKS.rollups, clearMarks));
+    });
+  }
+
+  /** Holds the lock only for this one update, so writers wait no longer than for each other's commits. */
+  private async announce(client: pg.Client, to: number): Promise<void> {
+    const { rows } = await client.query<{ due: boolean }>('select closing_to < $1 as due from rollup_state', [
+      new Date(to),
+    ]);
+    if (!rows[0]?.due) return;
+    await client.query('begin');
+    try {
+      await client.query(`set local lock_timeout = '2s'`);
+      await client.query(`select pg_advisory_xact_lock(${ADVISORY_LOCKS.ingest})`);
+      await client.query('update rollup_state set closing_to = $1 where closing_to < $1', [new Date(to)]);
+      await client.query('commit');
+    } catch (error) {
+      await client.query('rollback');
+      throw error;
+    }
+  }
+}
+
+/** Computes the next announced hours, at most a month. @returns whether there is more to do */
+async function closeNext(client: pg.Client): Promise<boolean> {
+  const { rows } = await client.query<{ closed_to: Date; closing_to: Date }>(
+    'select closed_to, closing_to from rollup_state where closed_to < closing_to',
+  );
+  const [state] = rows;
+  if (!state) return false;
+  const { closed_to: from, closing_to: limit } = state;
+  const to = endOfStretch(from, limit, await partitionedMonths(client));
+  for (const rollup of ROLLUPS) {
+    const [first, last] = [startOf(from, rollup), startOf(to, rollup)];
+    if (first < last)
+      await client.query(
+        insertCells(rollup, 'tracking_events e', 'e.occurred_at >= $1 and e.occurred_at < $2'),
+        [first, last],
+      );
+  }
+  await client.query('update rollup_state set closed_to = $1', [to]);
+  return true;
+}
+
+/** Ends at the end of the month, or skips all months without a partition, which have nothing to add up. */
+function endOfStretch(from: Date, limit: Date, months: string[]): Date {
+  const month = monthOf(from.getTime());
+  const next = months.includes(month)
+    ? Date.UTC(from.getUTCFullYear(), from.getUTCMonth() + 1, 1)
+    : Math.min(...months.filter((each) => each > month).map((each) => Date.parse(`${each}-01T00:00:00Z`)));
+  return new Date(Math.min(next, limit.getTime()));
+}
+
+const startOf = (at: Date, { grain }: Rollup): Date => {
+  const ms = grain === 'hour' ? HOUR_MS : 24 * HOUR_MS;
+  return new Date(Math.floor(at.getTime() / ms) * ms);
+};
+
+/**
+ * Deletes dirty marks and recomputes their rollup rows. Rows are read after the marks: an event that is not seen here
+ * has a mark that was not seen either, so that mark stays. @returns whether there is more to do
+ */
+async function clearMarks(client: pg.Client): Promise<boolean> {
+  const { rows } = await client.query<{ account_id: string; hour: Date }>(`
+    with dirty as (
+      select distinct account_id, hour from dirty_hours
+      where hour < (select closed_to from rollup_state) order by account_id, hour limit ${DIRTY_AT_ONCE})
+    delete from dirty_hours d using dirty where d.account_id = dirty.account_id and d.hour = dirty.hour
+    returning d.account_id, d.hour`);
+  if (rows.length === 0) return false;
+  const { rows: state } = await client.query<{ closed_to: Date }>('select closed_to from rollup_state');
+  // Force nested loops: with any other join the planner would read all months to find a few hours.
+  await client.query('set local enable_hashjoin = off; set local enable_mergejoin = off');
+  for (const rollup of ROLLUPS) {
+    const closed = startOf(state[0]!.closed_to, rollup);
+    const stretches = new Map<string, [account: string, start: Date]>();
+    for (const { account_id: account, hour } of rows) {
+      const start = startOf(hour, rollup);
+      if (start < closed) stretches.set(`${account} ${start.getTime()}`, [account, start]);
+    }
+    if (stretches.size === 0) continue;
+    const params = [
+      [...stretches.values()].map(([account]) => account),
+      [...stretches.values()].map(([, start]) => start.toISOString()),
+    ];
+    const { table, grain } = rollup;
+    await client.query(
+      `delete from ${table} c using unnest($1::text[], $2::timestamptz[]) as u (account_id, start)
+       where c.account_id = u.account_id and c.${grain} = u.start`,
+      params,
+    );
+    await client.query(
+      insertCells(
+        rollup,
+        'unnest($1::text[], $2::timestamptz[]) as u (account_id, start), tracking_events e',
+        `e.account_id = u.account_id and e.occurred_at >= u.start and e.occurred_at < u.start + interval '1 ${grain}'`,
+      ),
+      params,
+    );
+  }
+  return true;
+}
+
+const typesOf = ({ eventTypes }: Rollup): string => eventTypes.map((type) => `'${type}'`).join(', ');
+
+/** @param source SQL that provides the event rows as `e` */
+const insertCells = (rollup: Rollup, source: string, where = 'true'): string => {
+  const { table, grain, columns, key, from = '' } = rollup;
+  const groups = [1, 2, 3, ...key.map((name) => Object.keys(columns).indexOf(name) + 4)];
+  return `
+    insert into ${table} (account_id, type, ${grain}, ${Object.keys(columns).join(', ')})
+    select e.account_id, e.type, date_trunc('${grain}', e.occurred_at, 'UTC'), ${Object.values(columns).join(', ')}
+    from ${source} ${from}
+    where ${where} and e.type in (${typesOf(rollup)})
+    group by ${groups.join(', ')}
+    order by 1, 2, 3`;
+};

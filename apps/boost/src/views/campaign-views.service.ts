@@ -1,0 +1,81 @@
+import { Inject, Injectable } from '@nestjs/common';
+import {
+  asTags,
+  readCustomAttributes,
+  TRACKING_EVENT_VERSION,
+  type CampaignViewEvent,
+} from '@perkway/domain';
+import { clientIp, ENV, networkOf } from '@perkway/platform';
+import { classifyTraffic, TrackingService, type RequestHeaders } from '@perkway/tracking';
+import type { FastifyRequest } from 'fastify';
+import { createHmac } from 'node:crypto';
+import type { Campaign } from '../campaigns/campaign.js';
+import type { Query } from '../clicks/clicks.service.js';
+import type { BoostEnv } from '../env.js';
+import { ViewBudget } from './view-budget.js';
+
+const ID_BYTES = 18;
+
+/** The parts of a request that a view needs. Copied, because the connection may be gone once the campaign is known. */
+export interface ViewRequest {
+  /** The source address; for IPv6 its /64, because a customer usually owns the whole /64. */
+  network: string;
+  query: Query;
+  headers: RequestHeaders;
+  /** Arrival time in epoch milliseconds. */
+  at: number;
+}
+
+/** Must be called before the first await. */
+export const viewRequestOf = (request: FastifyRequest): ViewRequest => ({
+  network: networkOf(clientIp(request)),
+  query: request.query as Query,
+  headers: request.headers,
+  at: Date.now(),
+});
+
+type View = Pick<CampaignViewEvent, 'type' | 'journey' | 'channel' | 'perk'>;
+
+/**
+ * Records views that anybody can send: pixel loads, and `/track` with a JOURNEY key. Counts at most one view, teaser or
+ * reward, per second, campaign and source network (specification section 8).
+ */
+@Injectable()
+export class CampaignViewsService {
+  private readonly budget = new ViewBudget();
+
+  constructor(
+    @Inject(ENV) private readonly env: BoostEnv,
+    private readonly tracking: TrackingService,
+  ) {}
+
+  /** Resolves once this view, or the one already counted in this second, is durable. */
+  record(campaign: Campaign, { network, query, headers, at }: ViewRequest, view: View): Promise<void> {
+    const second = Math.floor(at / 1_000);
+    return this.budget.once(second, `${campaign.id} ${network}`, () =>
+      this.tracking.track({
+        v: TRACKING_EVENT_VERSION,
+        ...view,
+        id: this.viewId(campaign.id, network, second),
+        account: campaign.owner,
+        // Id and time are the event's primary key, so this is the start of the second, not the moment.
+        at: second * 1_000,
+        campaign: campaign.id,
+        traffic: classifyTraffic(headers),
+        ...asTags(readCustomAttributes(query)),
+      }),
+    );
+  }
+
+  /**
+   * Returns the id of a view. It is the same on every replica and retry, so that the store counts the view once. Uses
+   * an HMAC,
+   * because there are so few addresses that a plain hash could be reversed by guessing.
+   */
+  private viewId(campaignId: string, network: string, second: number): string {
+    return createHmac('sha256', this.env.PIXEL_HASH_KEY)
+      .update(`${campaignId}\n${network}\n${second}`)
+      .digest()
+      .toString('base64url', 0, ID_BYTES);
+  }
+}

@@ -1,0 +1,72 @@
+import { get } from './http';
+import type { FeedEvent, FeedPage } from './types';
+
+const EVENTS = '/api/events/events';
+/** Events that a screen begins with. */
+const SHOWN = 100;
+/** Events that it keeps while newer ones come. */
+const MOST_SHOWN = 500;
+const PAGE = 1_000;
+const MAX_PAGES = 20;
+const MINUTE_MS = 60_000;
+/** The feed is read forward: the latest events are looked for in ever longer times, and at last in all that is stored. */
+const WINDOWS_MS = [1, 15, 120, 1_440, 10_080].map((minutes) => minutes * MINUTE_MS);
+const WAIT_S = 20;
+
+export interface Filter {
+  type: string;
+  subject: string;
+}
+
+export interface Latest {
+  /** Newest first. */
+  events: FeedEvent[];
+  /** For what comes after. */
+  cursor: string;
+  /** Since when all events that match are here; null: all that are stored. */
+  since: string | null;
+}
+
+const readPage = (query: Record<string, string | number | undefined>, signal: AbortSignal) =>
+  get<FeedPage>(EVENTS, query, signal);
+
+const matching = ({ data }: FeedPage, { subject }: Filter) =>
+  data.filter((event) => subject === '' || event.subject === subject).reverse();
+
+/** Returns the latest events of one time; `isWhole` is false where they are too many to read. */
+async function readSince(since: string | undefined, filter: Filter, signal: AbortSignal) {
+  let events: FeedEvent[] = [];
+  let cursor: string | undefined;
+  for (let pages = 0; pages < MAX_PAGES; pages += 1) {
+    const from = cursor === undefined ? since : undefined;
+    const page = await readPage({ cursor, from, types: filter.type, limit: PAGE }, signal);
+    events = [...matching(page, filter), ...events].slice(0, SHOWN);
+    cursor = page.next_cursor;
+    if (!page.has_more) return { events, cursor, isWhole: true };
+  }
+  return { events, cursor: cursor!, isWhole: false };
+}
+
+export async function readLatest(filter: Filter, signal: AbortSignal): Promise<Latest> {
+  let latest: Latest | undefined;
+  for (const time of [...WINDOWS_MS, undefined]) {
+    const since = time === undefined ? undefined : new Date(Date.now() - time).toISOString();
+    const { isWhole, ...found } = await readSince(since, filter, signal);
+    if (!isWhole && latest) break;
+    latest = { ...found, since: since ?? null };
+    if (!isWhole || found.events.length >= SHOWN) break;
+  }
+  return latest!;
+}
+
+/** Waits for what comes after, up to 20 seconds. */
+export async function readNewer({ cursor }: Latest, filter: Filter, signal: AbortSignal) {
+  const page = await readPage({ cursor, types: filter.type, limit: PAGE, wait: WAIT_S }, signal);
+  return { events: matching(page, filter), cursor: page.next_cursor };
+}
+
+export const withNewer = (latest: Latest, newer: Pick<Latest, 'events' | 'cursor'>): Latest => ({
+  ...latest,
+  cursor: newer.cursor,
+  events: [...newer.events, ...latest.events].slice(0, MOST_SHOWN),
+});

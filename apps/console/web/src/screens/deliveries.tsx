@@ -1,0 +1,324 @@
+import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
+import { useState, type FormEvent } from 'react';
+import { sendRequest, get, ApiError, type Page } from '../api/http';
+import type { Delivery, Replay, Webhook } from '../api/types';
+import { deliveryPathOf, pathOf, WEBHOOKS_KEY } from '../api/webhooks';
+import { localMinute } from '../dates';
+import { formatExactMoment, formatMoment, formatNumber } from '../format';
+import { Dialog } from '../parts/dialog';
+import { SelectField, TextField } from '../parts/fields';
+import { useLiveInterval } from '../parts/live';
+import { Empty, Failed, Loading } from '../parts/loaded';
+import { useNotices } from '../parts/notices';
+import { Card } from '../parts/screen';
+import { Table } from '../parts/table';
+import { texts } from '../texts';
+import { EventDialog } from './event-dialog';
+
+const t = texts.deliveries;
+/** Is in no feed. */
+const PING = 'webhook.ping';
+const WATCH_MS = 1_000;
+/** A delivery that is due this soon is watched, as is one that is being attempted: that puts its next attempt off by 30 seconds. */
+const SOON_MS = 35_000;
+const TONES = { pending: 'warn', delivered: '', failed: 'bad' } as const;
+
+const isSoon = ({ next_attempt_at }: Delivery) =>
+  next_attempt_at !== null && Date.parse(next_attempt_at) < Date.now() + SOON_MS;
+/** For those who hear it. */
+const nameOf = ({ type, event_id }: Delivery) => `${type} ${event_id}`;
+
+export function Deliveries({ webhook: { id, enabled } }: { webhook: Webhook }) {
+  const client = useQueryClient();
+  const { say } = useNotices();
+  const [state, setState] = useState('');
+  const [isReplaying, setReplaying] = useState(false);
+  const [shown, setShown] = useState<string | null>(null);
+  const live = useLiveInterval();
+  const deliveries = useInfiniteQuery({
+    queryKey: [...WEBHOOKS_KEY, 'deliveries', id, state],
+    initialPageParam: '',
+    queryFn: ({ pageParam, signal }) =>
+      get<Page<Delivery>>(`${pathOf(id)}/deliveries`, { state, cursor: pageParam, limit: 25 }, signal),
+    getNextPageParam: ({ next_cursor }) => next_cursor,
+    placeholderData: (before) => before,
+    ...live,
+    refetchInterval: (query) =>
+      query.state.data?.pages.some(({ data }) => data.some(isSoon)) ? WATCH_MS : live.refetchInterval,
+  });
+  const rows = deliveries.data?.pages.flatMap(({ data }) => data) ?? [];
+  const refresh = () => client.invalidateQueries({ queryKey: WEBHOOKS_KEY });
+  const retry = async ({ event_id }: Delivery) => {
+    try {
+      await sendRequest(`${deliveryPathOf(id, event_id)}/retry`, { method: 'POST' });
+      say(t.retried);
+    } catch (error) {
+      say((error as Error).message, 'bad');
+    }
+    await refresh();
+  };
+
+  return (
+    <Card
+      title={t.deliveries}
+      actions={
+        <button type="button" className="button" disabled={!enabled} onClick={() => setReplaying(true)}>
+          {t.replay}
+        </button>
+      }
+    >
+      <div className="stack">
+        <div className="form one-filter" role="search">
+          <SelectField
+            label={t.state}
+            value={state}
+            options={[
+              { value: '', label: t.anyState },
+              ...Object.entries(t.states).map(([value, label]) => ({ value, label })),
+            ]}
+            onValue={setState}
+          />
+        </div>
+        {deliveries.isPending && <Loading lines={4} />}
+        {deliveries.isError && <Failed error={deliveries.error} retry={() => void deliveries.refetch()} />}
+        {deliveries.isSuccess && rows.length === 0 && (
+          <Empty title={state ? t.noneInState : t.emptyTitle}>{!state && <p>{t.emptyText}</p>}</Empty>
+        )}
+        {rows.length > 0 && (
+          <Table
+            caption={t.deliveries}
+            rows={rows}
+            keyOf={({ event_id }) => event_id}
+            columns={[
+              {
+                name: t.event,
+                isHead: true,
+                cell: (delivery) => (
+                  <span className="event-name">
+                    <code>{delivery.type}</code>
+                    {delivery.type === PING ? (
+                      <code className="hint">{delivery.event_id}</code>
+                    ) : (
+                      <button
+                        type="button"
+                        className="link-button hint"
+                        aria-label={texts.events.jsonOf(nameOf(delivery))}
+                        onClick={() => setShown(delivery.event_id)}
+                      >
+                        <code>{delivery.event_id}</code>
+                      </button>
+                    )}
+                  </span>
+                ),
+              },
+              {
+                name: t.state,
+                cell: (delivery) => (
+                  <span className={`badge ${TONES[delivery.state]}`}>{t.states[delivery.state]}</span>
+                ),
+              },
+              { name: t.attempts, isNumber: true, cell: ({ attempts }) => formatNumber(attempts) },
+              { name: t.response, cell: (delivery) => <Response delivery={delivery} /> },
+              { name: t.when, cell: (delivery) => <When delivery={delivery} /> },
+              {
+                name: t.action,
+                cell: (delivery) =>
+                  enabled && (
+                    <button
+                      type="button"
+                      className="button small"
+                      aria-label={t.actOn(actionOf(delivery), nameOf(delivery))}
+                      onClick={() => void retry(delivery)}
+                    >
+                      {actionOf(delivery)}
+                    </button>
+                  ),
+              },
+            ]}
+          />
+        )}
+        {deliveries.hasNextPage && (
+          <button
+            type="button"
+            className="button"
+            disabled={deliveries.isFetchingNextPage}
+            onClick={() => void deliveries.fetchNextPage()}
+          >
+            {texts.more}
+          </button>
+        )}
+      </div>
+      <EventDialog eventId={shown} onClose={() => setShown(null)} />
+      <ReplayDialog
+        webhookId={id}
+        isOpen={isReplaying}
+        onClose={() => setReplaying(false)}
+        onDone={({ events }) => {
+          say(events === 0 ? t.nothingToReplay : t.replayed(formatNumber(events), events === 1));
+          void refresh();
+        }}
+      />
+    </Card>
+  );
+}
+
+const actionOf = ({ state }: Delivery) => (state === 'delivered' ? t.again : t.retry);
+
+function Response({ delivery: { attempts, last_status, last_error } }: { delivery: Delivery }) {
+  if (attempts === 0) return <span className="hint">{t.none}</span>;
+  return (
+    <>
+      {last_status === null ? t.noResponse : <code>{last_status}</code>}
+      {last_error && last_error !== `Status ${last_status}` && (
+        <span className="hint response-error"> {last_error}</span>
+      )}
+    </>
+  );
+}
+
+function When({ delivery }: { delivery: Delivery }) {
+  const { delivered_at, next_attempt_at } = delivery;
+  if (delivered_at) return formatExactMoment(delivered_at);
+  if (!next_attempt_at) return texts.none;
+  return Date.parse(next_attempt_at) <= Date.now() ? t.due : t.next(formatExactMoment(next_attempt_at));
+}
+
+interface ReplayProps {
+  webhookId: string;
+  isOpen: boolean;
+  onClose: () => void;
+  onDone: (replay: Replay) => void;
+}
+
+function ReplayDialog({ webhookId, isOpen, onClose, onDone }: ReplayProps) {
+  const [time, setTime] = useState<Time | null>(null);
+  const close = () => {
+    setTime(null);
+    onClose();
+  };
+  return (
+    <Dialog title={time ? t.confirmTitle : t.replayTitle} isOpen={isOpen} onClose={close}>
+      <ReplayForm
+        webhookId={webhookId}
+        time={time}
+        setTime={setTime}
+        onClose={close}
+        onDone={(replay) => {
+          close();
+          onDone(replay);
+        }}
+      />
+    </Dialog>
+  );
+}
+
+interface Time {
+  from: string;
+  to?: string;
+}
+interface ReplayFormProps extends Omit<ReplayProps, 'isOpen'> {
+  /** To be confirmed. */
+  time: Time | null;
+  setTime: (time: Time | null) => void;
+}
+
+const HOUR_MS = 3_600_000;
+/** Up to the end of the minute that was chosen. */
+const REST_OF_MINUTE_MS = 59_999;
+
+function ReplayForm({ webhookId, time, setTime, onClose, onDone }: ReplayFormProps) {
+  const [range, setRange] = useState<keyof typeof t.ranges>('1');
+  const [from, setFrom] = useState(() => localMinute(new Date(Date.now() - 24 * HOUR_MS)));
+  const [to, setTo] = useState('');
+  const [error, setError] = useState<Error | null>(null);
+  const [isBusy, setBusy] = useState(false);
+  const errorOf = (name: string) =>
+    error instanceof ApiError ? error.fields.find(({ field }) => field === name)?.message : undefined;
+
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    setError(null);
+    if (range === 'own')
+      setTime({
+        from: new Date(from).toISOString(),
+        ...(to && { to: new Date(Date.parse(to) + REST_OF_MINUTE_MS).toISOString() }),
+      });
+    else setTime({ from: new Date(Date.now() - Number(range) * HOUR_MS).toISOString() });
+  };
+  const replay = async () => {
+    setBusy(true);
+    try {
+      const { body } = await sendRequest<Replay>(`${pathOf(webhookId)}/replay`, {
+        method: 'POST',
+        body: time!,
+      });
+      onDone(body);
+    } catch (refusal) {
+      setTime(null);
+      setError(refusal as Error);
+    } finally {
+      setBusy(false);
+    }
+  };
+
+  if (time)
+    return (
+      <>
+        <p>{t.confirm(webhookId, formatMoment(time.from), time.to ? formatMoment(time.to) : null)}</p>
+        <div className="dialog-actions">
+          <button type="button" className="button" onClick={() => setTime(null)}>
+            {texts.keepIt}
+          </button>
+          <button type="button" className="button main" disabled={isBusy} onClick={() => void replay()}>
+            {t.confirmAction}
+          </button>
+        </div>
+      </>
+    );
+  return (
+    <form className="stack" onSubmit={submit}>
+      <p>{t.replayText}</p>
+      <SelectField
+        label={t.range}
+        value={range}
+        // Numbers come first among the names of an object.
+        options={Object.entries(t.ranges).map(([value, label]) => ({ value, label }))}
+        onValue={(value) => setRange(value as keyof typeof t.ranges)}
+      />
+      {range === 'own' && (
+        <div className="form">
+          <TextField
+            label={t.from}
+            type="datetime-local"
+            required
+            value={from}
+            onValue={setFrom}
+            error={errorOf('from')}
+          />
+          <TextField
+            label={t.to}
+            type="datetime-local"
+            min={from}
+            hint={t.toHint}
+            value={to}
+            onValue={setTo}
+            error={errorOf('to')}
+          />
+        </div>
+      )}
+      {error && !errorOf('from') && !errorOf('to') && (
+        <p className="field-error" role="alert">
+          {error.message}
+        </p>
+      )}
+      <div className="dialog-actions">
+        <button type="button" className="button" onClick={onClose}>
+          {texts.cancel}
+        </button>
+        <button type="submit" className="button main">
+          {t.continue}
+        </button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,273 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useEffect, useRef, useState, useSyncExternalStore, type FormEvent } from 'react';
+import { Link, useSearchParams } from 'react-router';
+import { readLatest, readNewer, withNewer, type Latest } from '../api/events';
+import { sendRequest, ApiError } from '../api/http';
+import type { FeedEvent } from '../api/types';
+import { deliveryPathOf, useWebhooks } from '../api/webhooks';
+import { formatExactMoment, formatMoment, formatNumber } from '../format';
+import { Dialog } from '../parts/dialog';
+import { SelectField, TextField } from '../parts/fields';
+import { useLive } from '../parts/live';
+import { Empty, Failed, Loaded, Loading } from '../parts/loaded';
+import { useNotices } from '../parts/notices';
+import { Card } from '../parts/screen';
+import { Table } from '../parts/table';
+import { texts } from '../texts';
+import { EventDialog } from './event-dialog';
+import '../styles/webhooks.css';
+
+const t = texts.events;
+const RETRY_MS = 5_000;
+const nameOf = ({ type, subject }: FeedEvent) => `${t.types[type] ?? type}, ${subject}`;
+
+const useInSight = () =>
+  useSyncExternalStore(
+    (listener) => {
+      document.addEventListener('visibilitychange', listener);
+      return () => document.removeEventListener('visibilitychange', listener);
+    },
+    () => document.visibilityState === 'visible',
+  );
+
+export function Events() {
+  const client = useQueryClient();
+  const { say } = useNotices();
+  const isInSight = useInSight();
+  const isFollowing = useLive() && isInSight;
+  const [params, setParams] = useSearchParams();
+  const [shown, setShown] = useState<string | null>(null);
+  const [sending, setSending] = useState<FeedEvent | null>(null);
+  const [isLooking, setLooking] = useState(false);
+  const filter = { type: params.get('type') ?? '', subject: (params.get('subject') ?? '').trim() };
+  const { type, subject } = filter;
+  const set = (name: 'type' | 'subject') => (value: string) =>
+    setParams(
+      (before) => {
+        if (value) before.set(name, value);
+        else before.delete(name);
+        return before;
+      },
+      { replace: true },
+    );
+  const key = ['events', type, subject];
+  const latest = useQuery({
+    queryKey: key,
+    queryFn: ({ signal }) => readLatest(filter, signal),
+    placeholderData: (before) => before,
+  });
+  const isRead = latest.isSuccess && !latest.isPlaceholderData;
+
+  /** Adds the events that have arrived since the last read. Returns their number. */
+  const addNewer = async (signal: AbortSignal): Promise<number> => {
+    const before = client.getQueryData<Latest>(key)!;
+    const newer = await readNewer(before, filter, signal);
+    client.setQueryData<Latest>(key, withNewer(before, newer));
+    return newer.events.length;
+  };
+  const looking = useRef<AbortController>(null);
+  const look = async () => {
+    looking.current = new AbortController();
+    setLooking(true);
+    try {
+      if ((await addNewer(looking.current.signal)) === 0) say(t.nothingNewer);
+    } catch (error) {
+      if (!looking.current.signal.aborted) say((error as Error).message, 'bad');
+    } finally {
+      setLooking(false);
+    }
+  };
+  // Stop waiting for events of the previous filter.
+  useEffect(() => () => looking.current?.abort(), [type, subject]);
+
+  useEffect(() => {
+    if (!isFollowing || !isRead) return;
+    const stop = new AbortController();
+    const follow = async () => {
+      while (!stop.signal.aborted)
+        try {
+          await addNewer(stop.signal);
+        } catch {
+          if (!stop.signal.aborted) await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+        }
+    };
+    void follow();
+    return () => stop.abort();
+  }, [isFollowing, isRead, type, subject]);
+
+  return (
+    <Card
+      title={t.events}
+      note={t.liveNote}
+      actions={
+        <button
+          type="button"
+          className="button"
+          disabled={!isRead || isLooking || isFollowing}
+          onClick={() => void look()}
+        >
+          {isLooking || isFollowing ? t.waiting : t.newer}
+        </button>
+      }
+    >
+      <div className="stack">
+        <p className="hint">{t.intro}</p>
+        <div className="form filters" role="search">
+          <SelectField
+            label={t.type}
+            value={type}
+            options={[
+              { value: '', label: t.anyType },
+              ...Object.entries(t.types).map(([value, label]) => ({ value, label: `${label} (${value})` })),
+            ]}
+            onValue={set('type')}
+          />
+          <TextField
+            label={t.subject}
+            type="search"
+            hint={t.subjectHint}
+            value={params.get('subject') ?? ''}
+            onValue={set('subject')}
+          />
+        </div>
+        {latest.isPending && <Loading lines={6} />}
+        {latest.isError && <Failed error={latest.error} retry={() => void latest.refetch()} />}
+        {latest.isSuccess && latest.data.events.length === 0 && (
+          <Empty title={t.emptyTitle}>
+            <p>{latest.data.since ? t.emptySince(formatMoment(latest.data.since)) : t.emptyText}</p>
+          </Empty>
+        )}
+        {latest.isSuccess && latest.data.events.length > 0 && (
+          <>
+            <Table
+              caption={t.events}
+              rows={latest.data.events}
+              keyOf={({ id }) => id}
+              columns={[
+                {
+                  name: t.event,
+                  isHead: true,
+                  cell: (event) => (
+                    <span className="event-name">
+                      <span>
+                        {t.types[event.type] ?? event.type}{' '}
+                        {event.erased && <span className="badge plain">{t.erased}</span>}
+                      </span>
+                      <code className="hint">{event.type}</code>
+                    </span>
+                  ),
+                },
+                {
+                  name: t.subject,
+                  cell: (event) => (
+                    <button
+                      type="button"
+                      className="link-button"
+                      title={t.filterBy(event.subject)}
+                      onClick={() => set('subject')(event.subject)}
+                    >
+                      <code>{event.subject}</code>
+                    </button>
+                  ),
+                },
+                { name: t.when, cell: ({ occurred_at }) => formatExactMoment(occurred_at) },
+                {
+                  name: t.action,
+                  cell: (event) => (
+                    <span className="actions">
+                      <button
+                        type="button"
+                        className="button small"
+                        aria-label={t.jsonOf(nameOf(event))}
+                        onClick={() => setShown(event.id)}
+                      >
+                        {t.json}
+                      </button>
+                      <button
+                        type="button"
+                        className="button small"
+                        aria-label={t.sendOf(nameOf(event))}
+                        onClick={() => setSending(event)}
+                      >
+                        {t.send}
+                      </button>
+                    </span>
+                  ),
+                },
+              ]}
+            />
+            <p className="hint">
+              {t.since(
+                formatNumber(latest.data.events.length),
+                latest.data.since && formatMoment(latest.data.since),
+              )}
+            </p>
+          </>
+        )}
+      </div>
+      <EventDialog eventId={shown} onClose={() => setShown(null)} />
+      <Dialog title={t.sendTitle} isOpen={sending !== null} onClose={() => setSending(null)}>
+        {sending && <SendAgain event={sending} onClose={() => setSending(null)} />}
+      </Dialog>
+    </Card>
+  );
+}
+
+function SendAgain({ event, onClose }: { event: FeedEvent; onClose: () => void }) {
+  const { say } = useNotices();
+  const webhooks = useWebhooks();
+  const [chosen, setChosen] = useState('');
+  const [error, setError] = useState<string | null>(null);
+  const [isBusy, setBusy] = useState(false);
+  const takers = (webhooks.data ?? []).filter(
+    ({ enabled, types }) => enabled && (types === null || types.includes(event.type)),
+  );
+  const webhookId = chosen || takers[0]?.id || '';
+  const send = async (submitted: FormEvent) => {
+    submitted.preventDefault();
+    setBusy(true);
+    setError(null);
+    try {
+      await sendRequest(`${deliveryPathOf(webhookId, event.id)}/retry`, { method: 'POST' });
+      say(t.sent(webhookId));
+      onClose();
+    } catch (refusal) {
+      const isUnknown = refusal instanceof ApiError && refusal.code === 'EVENT_NOT_FOUND';
+      setError(isUnknown ? t.notDelivered : (refusal as Error).message);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <Loaded
+      query={webhooks}
+      isEmpty={() => takers.length === 0}
+      empty={
+        <Empty title={t.noWebhook}>
+          <Link to="/integration/webhooks">{t.toWebhooks}</Link>
+        </Empty>
+      }
+    >
+      {() => (
+        <form className="stack" onSubmit={(submitted) => void send(submitted)}>
+          <p>{t.sendText(nameOf(event))}</p>
+          <SelectField
+            label={t.webhook}
+            value={webhookId}
+            options={takers.map(({ id, url }) => ({ value: id, label: `${id} (${url})` }))}
+            onValue={setChosen}
+            error={error}
+          />
+          <div className="dialog-actions">
+            <button type="button" className="button" onClick={onClose}>
+              {texts.cancel}
+            </button>
+            <button type="submit" className="button main" disabled={isBusy}>
+              {t.send}
+            </button>
+          </div>
+        </form>
+      )}
+    </Loaded>
+  );
+}

@@ -1,0 +1,232 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useEffect, useId, useRef, useState, type FormEvent } from 'react';
+import { useNavigate } from 'react-router';
+import { sendRequest, ApiError, type HttpResponse } from '../api/http';
+import { readResourceIfFound } from '../api/resources';
+import type { FeedEventType, PutWebhook, Webhook, WebhookSecret } from '../api/types';
+import { changeWebhook, pathOf, WEBHOOKS_KEY } from '../api/webhooks';
+import { Dialog } from '../parts/dialog';
+import { CheckField, TextField } from '../parts/fields';
+import { useNotices } from '../parts/notices';
+import { ShownOnce } from '../parts/shown-once';
+import { texts } from '../texts';
+
+const t = texts.webhooks;
+const GROUPS: { name: string; types: FeedEventType[] }[] = [
+  {
+    name: t.groups.journeys,
+    types: ['perk.clicked', 'teaser.viewed', 'reward.viewed', 'incentive.clicked', 'conversion.recorded'],
+  },
+  {
+    name: t.groups.links,
+    types: ['reward_link.generated', 'reward_link.revealed', 'reward_link.cancelled', 'reward_link.expired'],
+  },
+  { name: t.groups.stock, types: ['pool.low', 'pool.recovered', 'limit.reached', 'cards.withdrawn'] },
+];
+
+const MAX_URL = 2_048;
+const MAX_DESCRIPTION = 300;
+
+const madeId = () => `webhook-${crypto.randomUUID().slice(0, 8)}`;
+const sentence = (message: string) => message.charAt(0).toUpperCase() + message.slice(1);
+
+interface Props {
+  isOpen: boolean;
+  onClose: () => void;
+}
+
+/** The secret of a new webhook is shown in place of the form; the page of the webhook comes after it. */
+export function CreateWebhook({ isOpen, onClose }: Props) {
+  const navigate = useNavigate();
+  const [made, setMade] = useState<(Webhook & WebhookSecret) | null>(null);
+  const close = () => {
+    setMade(null);
+    onClose();
+    if (made) void navigate(`/integration/webhooks/${encodeURIComponent(made.id)}`);
+  };
+  return (
+    <Dialog
+      title={made ? t.secretTitle : t.createTitle}
+      isOpen={isOpen}
+      onClose={close}
+      isHeld={made !== null}
+    >
+      {made ? (
+        <ShownOnce
+          text={t.secretOnce(made.id)}
+          secret={made.secret}
+          copy={t.copySecret}
+          close={t.done}
+          onClose={close}
+        />
+      ) : (
+        <WebhookForm
+          stored={null}
+          onCancel={close}
+          onSaved={(saved) => setMade(saved as Webhook & WebhookSecret)}
+        />
+      )}
+    </Dialog>
+  );
+}
+
+export function EditWebhook({ stored, isOpen, onClose }: Props & { stored: HttpResponse<Webhook> }) {
+  const { say } = useNotices();
+  return (
+    <Dialog title={t.editTitle(stored.body.id)} isOpen={isOpen} onClose={onClose}>
+      <WebhookForm
+        stored={stored}
+        onCancel={onClose}
+        onSaved={() => {
+          say(texts.saved);
+          onClose();
+        }}
+      />
+    </Dialog>
+  );
+}
+
+interface FormProps {
+  stored: HttpResponse<Webhook> | null;
+  onCancel: () => void;
+  onSaved: (saved: Webhook) => void;
+}
+
+function WebhookForm({ stored, onCancel, onSaved }: FormProps) {
+  const client = useQueryClient();
+  const before = stored?.body;
+  const [id, setId] = useState(madeId);
+  const [url, setUrl] = useState(before?.url ?? '');
+  const [description, setDescription] = useState(before?.description ?? '');
+  const [isAll, setAll] = useState(!before?.types);
+  const [types, setTypes] = useState<Webhook['types'] & object>(before?.types ?? []);
+  const [ordered, setOrdered] = useState(before?.ordered ?? false);
+  const [error, setError] = useState<Error | null>(null);
+  const [isBusy, setBusy] = useState(false);
+  const errorId = useId();
+  const form = useRef<HTMLFormElement>(null);
+  // The field may be out of sight.
+  useEffect(() => form.current?.querySelector<HTMLElement>('[aria-invalid]')?.focus(), [error]);
+
+  const fieldErrors = error instanceof ApiError ? error.fields : [];
+  const errorOf = (name: string) => {
+    const found = fieldErrors.find(({ field }) => field.split('.')[0] === name);
+    return found ? sentence(found.message) : null;
+  };
+  const hasNoType = !isAll && types.length === 0;
+
+  const save = async () => {
+    const body = { url: url.trim(), description: description.trim(), types: isAll ? null : types, ordered };
+    if (stored) return changeWebhook(stored, body);
+    const path = pathOf(id.trim());
+    // A PUT would replace it.
+    if (await readResourceIfFound<Webhook>(path)) throw new Error(texts.editor.exists(id.trim()));
+    return sendRequest<Webhook>(path, { method: 'PUT', body: body satisfies PutWebhook });
+  };
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    if (hasNoType) return;
+    setBusy(true);
+    setError(null);
+    try {
+      const { body } = await save();
+      void client.invalidateQueries({ queryKey: WEBHOOKS_KEY });
+      onSaved(body);
+    } catch (refusal) {
+      setError(refusal as Error);
+    } finally {
+      setBusy(false);
+    }
+  };
+
+  return (
+    <form ref={form} className="stack" onSubmit={(event) => void submit(event)}>
+      <TextField
+        label={t.url}
+        type="url"
+        inputMode="url"
+        required
+        maxLength={MAX_URL}
+        placeholder={t.urlPlaceholder}
+        hint={t.urlHint}
+        value={url}
+        onValue={setUrl}
+        error={errorOf('url')}
+      />
+      {!stored && (
+        <TextField
+          label={t.id}
+          required
+          hint={t.idHint}
+          value={id}
+          onValue={setId}
+          error={errorOf('webhookId')}
+        />
+      )}
+      <TextField
+        label={t.description}
+        maxLength={MAX_DESCRIPTION}
+        hint={t.descriptionHint}
+        value={description}
+        onValue={setDescription}
+        error={errorOf('description')}
+      />
+      <fieldset aria-describedby={hasNoType ? errorId : undefined}>
+        <legend className="legend-label">{t.types}</legend>
+        <CheckField
+          label={
+            <span>
+              {t.allTypes} <span className="hint">{t.allTypesHint}</span>
+            </span>
+          }
+          checked={isAll}
+          onValue={setAll}
+        />
+        {!isAll &&
+          GROUPS.map((group) => (
+            <fieldset key={group.name} className="type-group">
+              <legend className="hint">{group.name}</legend>
+              <div className="checks">
+                {group.types.map((type) => (
+                  <CheckField
+                    key={type}
+                    label={
+                      <span className="event-type">
+                        {texts.events.types[type]} <code className="hint">{type}</code>
+                      </span>
+                    }
+                    checked={types.includes(type)}
+                    onValue={(isChosen) =>
+                      setTypes(isChosen ? [...types, type] : types.filter((other) => other !== type))
+                    }
+                  />
+                ))}
+              </div>
+            </fieldset>
+          ))}
+        {(hasNoType || errorOf('types')) && (
+          <p className="field-error" id={errorId}>
+            {errorOf('types') ?? t.noType}
+          </p>
+        )}
+      </fieldset>
+      <div>
+        <CheckField label={t.ordered} checked={ordered} onValue={setOrdered} />
+        <p className="hint check-hint">{t.orderedHint}</p>
+      </div>
+      {error && fieldErrors.length === 0 && (
+        <p className="field-error" role="alert">
+          {error.message}
+        </p>
+      )}
+      <div className="dialog-actions">
+        <button type="button" className="button" onClick={onCancel}>
+          {texts.cancel}
+        </button>
+        <button type="submit" className="button main" disabled={isBusy || hasNoType}>
+          {stored ? texts.save : t.create}
+        </button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,80 @@
+import { useState } from 'react';
+import { Link } from 'react-router';
+import type { Webhook } from '../api/types';
+import { useWebhooks } from '../api/webhooks';
+import { Empty, Loaded } from '../parts/loaded';
+import { Card } from '../parts/screen';
+import { Table } from '../parts/table';
+import { texts } from '../texts';
+import { CreateWebhook } from './webhook-form';
+import '../styles/webhooks.css';
+
+const t = texts.webhooks;
+
+export function Webhooks() {
+  const webhooks = useWebhooks();
+  const [isCreating, setCreating] = useState(false);
+  return (
+    <Card
+      title={t.webhooks}
+      note={t.limitNote}
+      actions={
+        <button type="button" className="button main" onClick={() => setCreating(true)}>
+          {t.create}
+        </button>
+      }
+    >
+      <Loaded
+        query={webhooks}
+        isEmpty={(list) => list.length === 0}
+        empty={
+          <Empty title={t.emptyTitle}>
+            <p>{t.emptyText}</p>
+          </Empty>
+        }
+      >
+        {(list) => (
+          <Table
+            caption={t.webhooks}
+            rows={list}
+            keyOf={({ id }) => id}
+            columns={[
+              {
+                name: t.webhook,
+                isHead: true,
+                cell: ({ id, url, description }) => (
+                  <>
+                    <Link to={`/integration/webhooks/${encodeURIComponent(id)}`}>{id}</Link>
+                    {description && <span className="hint"> {description}</span>}
+                    <br />
+                    <code className="hint">{url}</code>
+                  </>
+                ),
+              },
+              {
+                name: t.types,
+                cell: ({ types }) =>
+                  types === null ? (
+                    t.allTypes
+                  ) : types.length === 1 ? (
+                    <code>{types[0]}</code>
+                  ) : (
+                    <span title={types.join(', ')}>{t.typeCount(types.length)}</span>
+                  ),
+              },
+              { name: t.order, cell: ({ ordered }) => (ordered ? t.orderedShort : t.unordered) },
+              { name: t.state, cell: (webhook) => <State webhook={webhook} /> },
+            ]}
+          />
+        )}
+      </Loaded>
+      <CreateWebhook isOpen={isCreating} onClose={() => setCreating(false)} />
+    </Card>
+  );
+}
+
+const State = ({ webhook: { enabled, disabled_at } }: { webhook: Webhook }) => (
+  <span className={`badge ${enabled ? '' : disabled_at ? 'bad' : 'plain'}`}>
+    {enabled ? t.enabled : disabled_at ? t.disabledByUs : t.disabled}
+  </span>
+);

@@ -1,0 +1,366 @@
+import { Injectable } from '@nestjs/common';
+import type { EventType } from '@perkway/domain';
+import { DataSource, type EntityManager } from 'typeorm';
+import type { EventRow } from '../feed/feed-rows.js';
+import type { Backlog } from './delivery-metrics.js';
+
+/**
+ * Pending deliveries of one webhook at most. Later events wait in the feed, which keeps the queue of a webhook that fails
+ * for days small enough to be ended in one statement.
+ */
+export const MAX_PENDING = 5_000;
+/** Feed rows that one statement reads. */
+const FEED_BATCH = 1_000;
+/** Longer than an attempt takes. A replica that dies is replaced after this time. */
+const LEASE_MS = 30_000;
+const FAILING_LIMIT_MS = 5 * 86_400_000;
+/** Attempts that every webhook may make, whatever the others of its account do: 60 more per account at most. */
+const RESERVED_ATTEMPTS = 3;
+const RETENTION_BATCH = 5_000;
+/** Pending deliveries that the metric counts at most. */
+const MAX_COUNTED = 100_000;
+
+export const GONE = 'The receiver responded with 410 Gone';
+const FAILED_FOR_DAYS = 'No delivery succeeded for five days';
+
+/** What a claim needs to know of the replica that makes it. */
+export interface ClaimLimits {
+  /** Deliveries to claim at most. */
+  total: number;
+  /** Of one webhook, where `room` has no other number. */
+  perWebhook: number;
+  /** Attempts of one account at once, running ones included, beside those reserved for each webhook. */
+  perAccount: number;
+  /** By the key of the webhook: how many more. */
+  room: ReadonlyMap<string, number>;
+  /** By account: attempts that run now. Accounts with fewer of them go first. */
+  running: ReadonlyMap<string, number>;
+}
+
+/** A delivery with its webhook and its event. */
+export interface ClaimedDelivery extends Omit<EventRow, 'id' | 'position'> {
+  id: string;
+  event_id: string;
+  type: EventType;
+  attempts: number;
+  /** End of the lease, which proves the claim. */
+  lease: Date;
+  webhook: string;
+  account_id: string;
+  webhook_id: string;
+  url: string;
+  secret: Buffer;
+  previous_secret: Buffer | null;
+  previous_secret_until: Date | null;
+  /** False for an event that retention has deleted. */
+  is_stored: boolean;
+}
+
+export interface DeliveryResult {
+  delivery: ClaimedDelivery;
+  isSuccess: boolean;
+  status: number | null;
+  error: string | null;
+  /** Null: no further attempt. */
+  nextAttemptAt: Date | null;
+}
+
+export interface DisabledWebhook {
+  account_id: string;
+  id: string;
+  disabled_reason: string;
+}
+
+/** Inserts deliveries of the feed rows in `fresh`, up to `on conflict`. */
+const INSERT = (condition: string) => `
+  insert into deliveries (webhook, event_id, position, type, subject_hash, next_attempt_at, created_at)
+  select w.key, f.id, f.position, f.type, case when w.ordered then hashtextextended(f.subject, 0) end, $3, $3
+  from fresh f cross join target w
+  where (w.types is null or f.type = any(w.types)) and ${condition}
+  order by f.position
+  on conflict (webhook, event_id)`;
+
+/** Feed rows after the position in `from_position`, as many as the queue of the webhook $1 has room for. */
+const FRESH = (until: string) => `
+  select e.position, e.id, e.type, e.subject, e.occurred_at
+  from target t cross join lateral (
+    select * from events
+    where account_id = t.account_id and position > t.from_position and position <= ${until}
+    order by position
+    limit least(${FEED_BATCH}, greatest(0, $2::int - (
+      select count(*) from deliveries where webhook = $1 and state = 'pending')))
+  ) e`;
+
+/** The table `deliveries`: a durable queue per webhook (docs/adr/0040-webhook-deliveries.md). */
+@Injectable()
+export class DeliveryQueue {
+  constructor(private readonly dataSource: DataSource) {}
+
+  /**
+   * Makes the deliveries of new events and of replays. The position advances in the statement that makes them, so a crash
+   * neither loses nor repeats any.
+   *
+   * @returns true if there may be more
+   */
+  async fanOut(now: Date): Promise<boolean> {
+    const behind: { key: string }[] = await this.dataSource.query(
+      `select w.key from webhooks w join feeds f using (account_id)
+       where w.enabled and w.position < f.last_position`,
+    );
+    let hasMore = false;
+    for (const { key } of behind) {
+      const [{ read }] = await this.dataSource.query(
+        `with target as (
+           select *, position as from_position from webhooks where key = $1 and enabled for update skip locked
+         ), fresh as (${FRESH('9223372036854775807')}),
+         made as (${INSERT('f.occurred_at >= w.enabled_at')} do nothing),
+         moved as (
+           update webhooks set position = (select max(position) from fresh)
+           where key = $1 and exists (select from fresh)
+         )
+         select count(*)::int as read from fresh`,
+        [key, MAX_PENDING, now],
+      );
+      hasMore ||= read === FEED_BATCH;
+    }
+    return (await this.fanOutReplays(now)) || hasMore;
+  }
+
+  private async fanOutReplays(now: Date): Promise<boolean> {
+    const replays: { id: string; webhook: string }[] = await this.dataSource.query(
+      'select id, webhook from webhook_replays order by id',
+    );
+    let hasMore = false;
+    for (const { id, webhook } of replays) {
+      const [{ read }] = await this.dataSource.query(
+        `with target as (
+           select w.*, r.position as from_position, r.until_position, r.from_time, r.to_time
+           from webhooks w join webhook_replays r on r.webhook = w.key
+           where w.key = $1 and r.id = $4 for update skip locked
+         ), fresh as (${FRESH('t.until_position')}),
+         made as (
+           ${INSERT('f.occurred_at between w.from_time and w.to_time')} do update
+           set state = 'pending', attempts = 0, next_attempt_at = $3, delivered_at = null,
+             last_status = null, last_error = null
+           where deliveries.state <> 'pending'
+         ), moved as (
+           update webhook_replays set position = (select max(position) from fresh)
+           where id = $4 and exists (select from fresh)
+         )
+         select count(*)::int as read from fresh`,
+        [webhook, MAX_PENDING, now, id],
+      );
+      if (read === 0)
+        await this.dataSource.query(
+          `delete from webhook_replays r using webhooks w
+           where r.id = $1 and w.key = r.webhook and not exists (
+             select from events e
+             where e.account_id = w.account_id and e.position > r.position and e.position <= r.until_position)`,
+          [id],
+        );
+      hasMore ||= read > 0;
+    }
+    return hasMore;
+  }
+
+  /**
+   * Claims deliveries that are due: of every webhook that has some, its first ones within the limits. A lease keeps other
+   * replicas away. Of one subject of an ordered webhook only the earliest pending delivery can be claimed.
+   */
+  async claim(
+    now: Date,
+    { total, perWebhook, perAccount, room, running }: ClaimLimits,
+  ): Promise<ClaimedDelivery[]> {
+    const lease = new Date(now.getTime() + LEASE_MS);
+    return this.dataSource.query(
+      `with recursive busy as (
+         (select webhook from deliveries where state = 'pending' order by webhook limit 1)
+         union all
+         select (
+           select d.webhook from deliveries d
+           where d.state = 'pending' and d.webhook > busy.webhook order by d.webhook limit 1)
+         from busy where busy.webhook is not null
+       ), due as materialized (
+         select d.id, w.account_id, d.rank + $3 - coalesce(r.room, $3) as webhook_rank
+         from busy join webhooks w on w.key = busy.webhook
+         left join unnest($4::bigint[], $5::int[]) as r (key, room) on r.key = w.key
+         cross join lateral (
+           select locked.id, row_number() over () as rank from (
+             select id from deliveries d
+             where webhook = w.key and state = 'pending' and next_attempt_at <= $1
+               and (subject_hash is null or not exists (
+                 select from deliveries e
+                 where e.webhook = d.webhook and e.subject_hash = d.subject_hash and e.state = 'pending'
+                   and e.position < d.position))
+             order by next_attempt_at, id
+             limit coalesce(r.room, $3)
+             for update skip locked
+           ) locked
+         ) d
+       ), picked as (
+         select id from (
+           select due.*, row_number() over (partition by account_id order by webhook_rank) as account_rank
+           from due
+         ) ranked
+         left join unnest($6::text[], $7::int[]) as a (account, running) on a.account = account_id
+         where coalesce(running, 0) + account_rank <= $9 or webhook_rank <= ${RESERVED_ATTEMPTS}
+         order by coalesce(running, 0) + account_rank
+         limit $8
+       ), claimed as (
+         update deliveries d set next_attempt_at = $2 from picked where d.id = picked.id returning d.*
+       )
+       select c.id, c.event_id, c.type, c.attempts, c.next_attempt_at as lease, c.webhook, w.account_id,
+         w.id as webhook_id, w.url, w.secret, w.previous_secret, w.previous_secret_until,
+         c.position is null or e.position is not null as is_stored,
+         coalesce(e.occurred_at, c.created_at) as occurred_at,
+         coalesce(e.subject, 'webhook/' || w.id) as subject,
+         coalesce(e.data, jsonb_build_object('webhook_id', w.id)) as data,
+         coalesce(e.erased, false) as erased
+       from claimed c join webhooks w on w.key = c.webhook
+       left join events e on e.account_id = w.account_id and e.position = c.position
+       order by c.id`,
+      [
+        now,
+        lease,
+        perWebhook,
+        [...room.keys()],
+        [...room.values()],
+        [...running.keys()],
+        [...running.values()],
+        total,
+        perAccount,
+      ],
+    );
+  }
+
+  /**
+   * Stores what came of attempts. A claim whose lease ended counts no failure: another attempt was made since.
+   *
+   * @returns the webhooks that were disabled by it
+   */
+  record(results: readonly DeliveryResult[], now: Date): Promise<DisabledWebhook[]> {
+    const keysOf = (chosen: readonly DeliveryResult[]) => [
+      ...new Set(chosen.map(({ delivery }) => delivery.webhook)),
+    ];
+    const succeeded = keysOf(results.filter(({ isSuccess }) => isSuccess));
+    const failed = keysOf(results.filter(({ isSuccess }) => !isSuccess)).filter(
+      (key) => !succeeded.includes(key),
+    );
+    const gone = results.filter(({ status }) => status === 410);
+    return this.dataSource.transaction(async (manager) => {
+      await manager.query(
+        `update deliveries d
+         set attempts = d.attempts + 1, last_status = r.status,
+           last_error = case when not exists (
+             select from events e where e.account_id = r.account and e.position = d.position and e.erased) then r.error end,
+           state = case when r.success then 'delivered' when r.next is null then 'failed' else 'pending' end,
+           next_attempt_at = coalesce(r.next, d.next_attempt_at),
+           delivered_at = case when r.success then $7::timestamptz end
+         from unnest(
+             $1::bigint[], $2::timestamptz[], $3::boolean[], $4::int[], $5::text[], $6::timestamptz[], $8::text[])
+           as r (id, lease, success, status, error, next, account)
+         where d.id = r.id and d.state <> 'delivered'
+           and (r.success or d.state = 'pending' and d.next_attempt_at = r.lease)`,
+        [
+          results.map(({ delivery }) => delivery.id),
+          results.map(({ delivery }) => delivery.lease),
+          results.map(({ isSuccess }) => isSuccess),
+          results.map(({ status }) => status),
+          results.map(({ error }) => error),
+          results.map(({ nextAttemptAt }) => nextAttemptAt),
+          now,
+          results.map(({ delivery }) => delivery.account_id),
+        ],
+      );
+      if (succeeded.length > 0)
+        await manager.query(
+          'update webhooks set failing_since = null where key = any($1::bigint[]) and failing_since is not null',
+          [succeeded],
+        );
+      if (failed.length === 0 && gone.length === 0) return [];
+      await manager.query(
+        'update webhooks set failing_since = $2 where key = any($1::bigint[]) and failing_since is null',
+        [failed, now],
+      );
+      const disabled: DisabledWebhook[] = [];
+      for (const { delivery } of gone)
+        disabled.push(
+          ...(await this.disable(manager, delivery.webhook, GONE, now, 'url = $4', delivery.url)),
+        );
+      const since = new Date(now.getTime() - FAILING_LIMIT_MS);
+      for (const key of failed)
+        disabled.push(
+          ...(await this.disable(manager, key, FAILED_FOR_DAYS, now, 'failing_since <= $4', since)),
+        );
+      return disabled;
+    });
+  }
+
+  /** Ends the pending deliveries of a webhook that was disabled or deleted. The caller has its row locked. */
+  async endPending(manager: EntityManager, webhook: string): Promise<void> {
+    await manager.query('delete from webhook_replays where webhook = $1', [webhook]);
+    await manager.query(`update deliveries set state = 'failed' where webhook = $1 and state = 'pending'`, [
+      webhook,
+    ]);
+  }
+
+  /** Ends the deliveries of a webhook that is deleted. Nobody can find them to erase a person from their errors. */
+  async endAll(manager: EntityManager, webhook: string): Promise<void> {
+    await this.endPending(manager, webhook);
+    await manager.query(
+      `update deliveries set last_error = null
+       where webhook = $1 and state <> 'delivered' and last_error is not null`,
+      [webhook],
+    );
+  }
+
+  private async disable(
+    manager: EntityManager,
+    key: string,
+    reason: string,
+    now: Date,
+    condition: string,
+    value: unknown,
+  ): Promise<DisabledWebhook[]> {
+    const [disabled]: [DisabledWebhook[], number] = await manager.query(
+      `update webhooks
+       set enabled = false, disabled_at = $2, disabled_reason = $3,
+         updated_at = greatest($2, updated_at + interval '1 millisecond')
+       where key = $1 and enabled and ${condition}
+       returning account_id, id, disabled_reason`,
+      [key, now, reason, value],
+    );
+    if (disabled.length > 0) await this.endPending(manager, key);
+    return disabled;
+  }
+
+  async backlog(now: Date): Promise<Backlog> {
+    const [backlog]: [Backlog] = await this.dataSource.query(
+      `select
+         (select count(*) from (
+           select from deliveries where state = 'pending' limit ${MAX_COUNTED}) p)::int as pending,
+         (select count(*) from webhooks where enabled and failing_since is not null)::int as failing,
+         greatest(0, coalesce((
+           select max(extract(epoch from $1 - d.next_attempt_at))
+           from webhooks w cross join lateral (
+             select next_attempt_at from deliveries where webhook = w.key and state = 'pending'
+             order by next_attempt_at limit 1) d
+           where w.enabled and w.failing_since is null), 0))::float8 as "overdueS"`,
+      [now],
+    );
+    return backlog;
+  }
+
+  /** Deletes deliveries that are older than the events of the feed. */
+  async deleteBefore(time: Date): Promise<void> {
+    for (;;) {
+      const [, count]: [unknown, number] = await this.dataSource.query(
+        `delete from deliveries where id in (
+           select id from (select id, created_at from deliveries order by id limit ${RETENTION_BATCH}) oldest
+           where created_at < $1)`,
+        [time],
+      );
+      if (count < RETENTION_BATCH) return;
+    }
+  }
+}

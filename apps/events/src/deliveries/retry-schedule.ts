@@ -1,0 +1,40 @@
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+
+const DELAYS = [
+  5 * SECOND,
+  30 * SECOND,
+  2 * MINUTE,
+  10 * MINUTE,
+  30 * MINUTE,
+  2 * HOUR,
+  5 * HOUR,
+  10 * HOUR,
+  10 * HOUR,
+];
+const JITTER = 0.2;
+const MAX_RETRY_AFTER = 24 * HOUR;
+
+/** Attempts of one delivery at most. */
+export const MAX_ATTEMPTS = DELAYS.length + 1;
+
+/**
+ * How long to wait after a failed attempt, in milliseconds; undefined after the last one.
+ *
+ * @param attempts made so far, 1 or more
+ * @param retryAfter what the receiver asked for, in milliseconds
+ * @param random from 0 to below 1
+ */
+export function retryDelay(attempts: number, retryAfter: number, random: number): number | undefined {
+  const delay = DELAYS[attempts - 1];
+  if (delay === undefined) return undefined;
+  return Math.max(Math.round(delay * (1 + JITTER * random)), Math.min(retryAfter, MAX_RETRY_AFTER));
+}
+
+/** The header `Retry-After`, seconds or an HTTP date, in milliseconds from now; 0 for anything else. */
+export function parseRetryAfter(header: string | undefined, nowMs: number): number {
+  if (header === undefined) return 0;
+  const delay = /^\s*\d{1,9}\s*$/.test(header) ? Number(header) * SECOND : Date.parse(header) - nowMs;
+  return delay > 0 ? delay : 0;
+}

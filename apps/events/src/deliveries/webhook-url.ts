@@ -1,0 +1,59 @@
+import ipaddr from 'ipaddr.js';
+import { isMetadataName, isPrivateName, type NetworkPolicy } from './network-policy.js';
+import type { Resolve } from './resolver.js';
+
+const MAX_URL_LENGTH = 2_048;
+
+/** The URL is not one that webhooks are delivered to. The message says why, in words for the caller. */
+export class ForbiddenUrlError extends Error {}
+
+/** The host of a parsed URL without brackets and trailing dots: an address in canonical form, or a name. */
+export const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, '').replace(/\.+$/, '');
+
+/**
+ * Parses a URL and checks all that can be checked without DNS. `URL` has by then turned decimal, octal and hexadecimal
+ * addresses into dotted ones, and full-width letters into ASCII.
+ *
+ * @throws ForbiddenUrlError
+ */
+export function parseWebhookUrl(text: string, policy: NetworkPolicy): URL {
+  if (text.length > MAX_URL_LENGTH) throw new ForbiddenUrlError(`has more than ${MAX_URL_LENGTH} characters`);
+  // Parsers drop white space and control characters, and read backslashes as slashes.
+  if (/[\s\p{Cc}\\]/u.test(text) || !/^https?:\/\//i.test(text) || !URL.canParse(text))
+    throw new ForbiddenUrlError('must be an absolute https URL');
+  const url = new URL(text);
+  if (url.username !== '' || url.password !== '' || /^https?:\/\/[^/?#]*@/i.test(text))
+    throw new ForbiddenUrlError('must not contain a user name or a password');
+  const host = hostOf(url);
+  if (isMetadataName(host)) throw new ForbiddenUrlError('must not lead to a metadata service');
+  if (ipaddr.isValid(host)) requirePermitted(url, [host], policy);
+  return url;
+}
+
+/**
+ * Checks a URL when it is stored. A name that does not resolve yet is accepted if only its address could be wrong:
+ * every connection checks the address again.
+ *
+ * @throws ForbiddenUrlError
+ */
+export async function checkWebhookUrl(text: string, policy: NetworkPolicy, resolve: Resolve): Promise<void> {
+  const url = parseWebhookUrl(text, policy);
+  const host = hostOf(url);
+  if (ipaddr.isValid(host)) return;
+  const addresses = await resolve(host).catch(() => []);
+  requirePermitted(url, addresses, policy);
+  if (addresses.length === 0 && isPrivateName(host))
+    throw new ForbiddenUrlError('must have a public host name');
+}
+
+/**
+ * Checks the addresses that a URL leads to: none may be private, and http needs every one of them opened.
+ *
+ * @throws ForbiddenUrlError
+ */
+export function requirePermitted(url: URL, addresses: readonly string[], policy: NetworkPolicy): void {
+  if (!addresses.every((address) => policy.permits(address)))
+    throw new ForbiddenUrlError('must not lead to a private, loopback, link-local or reserved address');
+  if (url.protocol !== 'https:' && !(addresses.length > 0 && addresses.every((each) => policy.opens(each))))
+    throw new ForbiddenUrlError('must be an absolute https URL');
+}

@@ -1,0 +1,103 @@
+import { Injectable } from '@nestjs/common';
+import { isOfSubject, type Erasure } from '@perkway/domain';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DataSource } from 'typeorm';
+import { PERSON_MEMBERS } from '../feed/feed-store.js';
+import { PersonKeys } from '../feed/person-keys.js';
+
+/** Positions per statement, so that none runs long. */
+const STEP = 20_000;
+/** The caller's request times out after a second, so an erasure that takes longer goes on in the background. */
+const RESPONSE_TIMEOUT_MS = 700;
+
+/** Events that may name the person; `isOfSubject` decides. */
+const CANDIDATES = `
+  select position, data from events
+  where account_id = $1 and position > $2 and position <= $3 and not erased
+    and (data ->> 'journey_id' = $4 or data ->> 'reference' = $4
+      or exists (select from jsonb_each_text(coalesce(data -> 'cmeta', '{}')) where value = $4))`;
+/** The event stays, without the person. A journey is its own subject, so a stand-in takes its place. */
+const ERASE = `
+  update events set erased = true,
+    data = data - $4::text[],
+    subject = case when subject like 'journey/%' then 'journey/' || $3 else subject end
+  where account_id = $1 and position = any ($2)`;
+
+/** A receiver may have repeated what it was sent. */
+const FORGET_ERRORS = `
+  update deliveries d set last_error = null
+  from events e join webhooks w using (account_id)
+  where e.account_id = $1 and e.position = any ($2) and d.webhook = w.key and d.event_id = e.id`;
+
+/** Takes a person out of the feed (docs/adr/0031-erasure.md). Deliveries read the feed when they are sent. */
+@Injectable()
+export class FeedEraser {
+  private readonly running = new Map<string, Promise<boolean>>();
+
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly keys: PersonKeys,
+  ) {}
+
+  /** @returns whether everything is erased; if not, ask again */
+  async erase(erasure: Erasure): Promise<boolean> {
+    const key = `${erasure.id}/${erasure.round}`;
+    let run = this.running.get(key);
+    if (!run) {
+      run = this.eraseAll(erasure)
+        .then(() => true)
+        .finally(() => setTimeout(() => this.running.delete(key), 60_000).unref());
+      // The next request gets the failure.
+      run.catch(() => this.running.delete(key));
+      this.running.set(key, run);
+    }
+    return Promise.race([run, sleep(RESPONSE_TIMEOUT_MS, false, { ref: false })]);
+  }
+
+  /** Under the lock of the feed, so that an event is either stored before and erased below, or stored without the person. */
+  private remember(account: string, journey: string, standIn: string): Promise<unknown> {
+    return this.dataSource.transaction(async (manager) => {
+      await manager.query('insert into feeds (account_id) values ($1) on conflict do nothing', [account]);
+      await manager.query('select from feeds where account_id = $1 for update', [account]);
+      await manager.query(
+        'insert into erased_journeys (account_id, hash, stand_in) values ($1, $2, $3) on conflict do nothing',
+        [account, this.keys.journey(account, journey), standIn],
+      );
+    });
+  }
+
+  private async eraseAll(erasure: Erasure) {
+    const { account, value, standIn, kind } = erasure;
+    if (kind === 'journey_id') await this.remember(account, value, standIn);
+    const [feed] = await this.dataSource.query<{ first: number; last: number }[]>(
+      `select last_position::float8 as last,
+         coalesce((select position from events where account_id = $1 order by position limit 1), 1)::float8 as first
+       from feeds where account_id = $1`,
+      [account],
+    );
+    if (!feed) return;
+    for (let before = feed.first - 1; before < feed.last; before += STEP) {
+      const candidates = await this.dataSource.query<{ position: string; data: Record<string, unknown> }[]>(
+        CANDIDATES,
+        [account, before, before + STEP, value],
+      );
+      const found = candidates.filter(({ data }) =>
+        isOfSubject(
+          {
+            account,
+            journey: data.journey_id,
+            campaign: data.campaign_id,
+            reference: data.reference,
+            cmeta: data.cmeta,
+          },
+          erasure,
+        ),
+      );
+      if (found.length === 0) continue;
+      const positions = found.map(({ position }) => position);
+      await this.dataSource.query(ERASE, [account, positions, standIn, PERSON_MEMBERS]);
+      // After the commit: an attempt that ends later stores no error of an erased event.
+      await this.dataSource.query(FORGET_ERRORS, [account, positions]);
+    }
+  }
+}

@@ -1,0 +1,72 @@
+import {
+  Inject,
+  Injectable,
+  type BeforeApplicationShutdown,
+  type OnApplicationBootstrap,
+} from '@nestjs/common';
+import { ADVISORY_LOCKS } from '@perkway/domain';
+import { DatabaseState, ENV, LOGGER } from '@perkway/platform';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { DataSource } from 'typeorm';
+import type { EventsEnv } from '../env.js';
+
+const INTERVAL_MS = 10 * 60_000;
+const BATCH = 5_000;
+const DAY_MS = 86_400_000;
+
+/**
+ * Deletes the first positions of each account: what is kept has no gaps at any time. An event has no older `stored_at` than
+ * the one before it, so all of them are due.
+ */
+const DELETE = `
+  with due as (
+    select account_id, position from events where stored_at < $1 order by stored_at, account_id, position limit ${BATCH}
+  ), ends as (select account_id, max(position) as position from due group by account_id)
+  delete from events e using ends where e.account_id = ends.account_id and e.position <= ends.position`;
+
+/** Deletes events that are older than EVENTS_RETENTION_DAYS. */
+@Injectable()
+export class FeedRetention implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  private readonly stopping = new AbortController();
+
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly database: DatabaseState,
+    @Inject(ENV) private readonly env: EventsEnv,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  onApplicationBootstrap() {
+    void this.database.whenCurrent.then(() => this.run());
+  }
+
+  beforeApplicationShutdown() {
+    this.stopping.abort();
+  }
+
+  /** Deletes what is too old at this time, in batches. */
+  async deleteExpired(now: number): Promise<void> {
+    const before = new Date(now - this.env.EVENTS_RETENTION_DAYS * DAY_MS);
+    for (let deleted = BATCH; deleted >= BATCH && !this.stopping.signal.aborted;)
+      deleted = await this.dataSource.transaction(async (manager) => {
+        const [{ isMine }]: [{ isMine: boolean }] = await manager.query(
+          `select pg_try_advisory_xact_lock(${ADVISORY_LOCKS.feedRetention}) as "isMine"`,
+        );
+        if (!isMine) return 0;
+        const [, count] = await manager.query<[unknown, number]>(DELETE, [before]);
+        return count;
+      });
+  }
+
+  private async run() {
+    while (!this.stopping.signal.aborted) {
+      await this.deleteExpired(Date.now()).catch((err: unknown) =>
+        this.logger.warn({ err }, 'cannot delete old events, retrying'),
+      );
+      await sleep(INTERVAL_MS, undefined, { signal: this.stopping.signal, ref: false }).catch(
+        () => undefined,
+      );
+    }
+  }
+}

@@ -1,0 +1,72 @@
+import { Controller, Get, Header, Param, Query, Res } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
+import { CurrentCaller } from '@perkway/auth';
+import { EVENT_TYPES, type Caller, type FeedEvent } from '@perkway/domain';
+import { ApiProblems, type ListQuery } from '@perkway/platform';
+import type { FastifyReply } from 'fastify';
+import { Event, FeedPageDto } from './event.dto.js';
+import { FeedService, type FeedPage } from './feed.service.js';
+
+@ApiTags('Events')
+@Controller('events')
+export class FeedController {
+  constructor(private readonly feed: FeedService) {}
+
+  @Get()
+  @Header('cache-control', 'no-store')
+  @ApiOperation({
+    summary: 'The events of the account, in stored order',
+    description:
+      'Following `next_cursor` never skips and never repeats an event. Keep it and come back with it. Without a cursor the list begins with the oldest event that is kept.',
+  })
+  @ApiQuery({
+    name: 'cursor',
+    required: false,
+    schema: { type: 'string' },
+    description: 'The `next_cursor` of an earlier response',
+  })
+  @ApiQuery({
+    name: 'from',
+    required: false,
+    schema: { type: 'string', format: 'date-time' },
+    description: 'Only events stored at or after this time. Not together with `cursor`',
+  })
+  @ApiQuery({
+    name: 'types',
+    required: false,
+    schema: { type: 'string' },
+    description: `Comma-separated: ${EVENT_TYPES.join(', ')}`,
+    example: 'reward_link.revealed,conversion.recorded',
+  })
+  @ApiQuery({
+    name: 'limit',
+    required: false,
+    schema: { type: 'integer', minimum: 1, maximum: 1000, default: 100 },
+  })
+  @ApiQuery({
+    name: 'wait',
+    required: false,
+    schema: { type: 'integer', minimum: 0, maximum: 20, default: 0 },
+    description: 'Seconds to wait for an event if there is none',
+  })
+  @ApiOkResponse({ description: 'A page of events', type: FeedPageDto })
+  @ApiProblems('VALIDATION_FAILED', 'CURSOR_EXPIRED')
+  listEvents(
+    @CurrentCaller() caller: Caller,
+    @Query() query: ListQuery,
+    @Res({ passthrough: true }) { raw }: FastifyReply,
+  ): Promise<FeedPage> {
+    const gone = new AbortController();
+    raw.once('close', () => gone.abort());
+    return this.feed.list(caller, query, gone.signal);
+  }
+
+  @Get(':eventId')
+  @Header('cache-control', 'no-store')
+  @ApiOperation({ summary: 'One event of the account' })
+  @ApiOkResponse({ description: 'The event', type: Event })
+  @ApiProblems('EVENT_NOT_FOUND')
+  getEvent(@CurrentCaller() caller: Caller, @Param('eventId') eventId: string): Promise<FeedEvent> {
+    return this.feed.get(caller, eventId);
+  }
+}

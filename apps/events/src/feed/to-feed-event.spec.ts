@@ -1,0 +1,57 @@
+import type { TrackingEvent } from '@perkway/domain';
+import { toFeedEvent } from './to-feed-event.js';
+
+const head = { v: 1, id: 'e1', account: 'acme', at: Date.UTC(2026, 0, 1) } as const;
+const tags = { utm: { utm_source: 'mail' }, cmeta: { plan: 'gold' } };
+const traffic = { class: 'human', reason: 'none' } as const;
+const campaign = { campaign: 'spring', journey: 'j-1' };
+const map = (event: object) => toFeedEvent({ ...head, ...event } as TrackingEvent);
+
+it.each([
+  [
+    { type: 'perk_click', collection: 'autumn', perk: 'coffee', journey: 'j-1', traffic, ...tags },
+    'perk.clicked',
+    'perk/coffee',
+    { perk_id: 'coffee', collection_id: 'autumn', journey_id: 'j-1', traffic_class: 'human', ...tags },
+  ],
+  [
+    { type: 'teaser_view', ...campaign, channel: 'outreach', traffic, ...tags },
+    'teaser.viewed',
+    'journey/j-1',
+    { campaign_id: 'spring', journey_id: 'j-1', channel: 'outreach', traffic_class: 'human', ...tags },
+  ],
+  [
+    { type: 'reward_view', ...campaign, channel: 'journey', perk: 'coffee' },
+    'reward.viewed',
+    'journey/j-1',
+    { campaign_id: 'spring', journey_id: 'j-1', perk_id: 'coffee', channel: 'journey' },
+  ],
+  [
+    { type: 'incentive_click', ...campaign, channel: 'journey', perk: 'coffee' },
+    'incentive.clicked',
+    'journey/j-1',
+    { campaign_id: 'spring', journey_id: 'j-1', perk_id: 'coffee', channel: 'journey' },
+  ],
+  [
+    { type: 'conversion', ...campaign, value: 12.5, currency: 'EUR', externalId: 'order-1' },
+    'conversion.recorded',
+    'journey/j-1',
+    { campaign_id: 'spring', journey_id: 'j-1', value: 12.5, currency: 'EUR', external_id: 'order-1' },
+  ],
+])('maps %j', (event, type, subject, data) => {
+  expect(map(event)).toStrictEqual({
+    id: 'e1',
+    type,
+    occurred_at: '2026-01-01T00:00:00.000Z',
+    subject,
+    data,
+  });
+});
+
+it.each([
+  { type: 'perk_view', collection: 'autumn', perks: ['coffee'] },
+  { type: 'perk_named', perk: 'coffee', title: 'Coffee', partner: 'cafe' },
+  { type: 'campaign_named', campaign: 'spring', name: 'Spring' },
+])('leaves %j out of the feed', (event) => {
+  expect(map(event)).toBeUndefined();
+});

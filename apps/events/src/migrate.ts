@@ -1,0 +1,4 @@
+import { migrateFromEnvironment } from '@perkway/platform';
+import { migrations } from './migrations/index.js';
+
+await migrateFromEnvironment('events', migrations);

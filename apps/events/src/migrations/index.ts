@@ -1,0 +1,5 @@
+import type { MigrationClass } from '@perkway/platform';
+import { CreateFeed1767225700000 } from './1767225700000-create-feed.js';
+import { CreateWebhooks1767225800000 } from './1767225800000-create-webhooks.js';
+
+export const migrations: MigrationClass[] = [CreateFeed1767225700000, CreateWebhooks1767225800000];

@@ -1,0 +1,482 @@
+import type { FeedEvent } from '@perkway/domain';
+import { dataSourceOptions } from '@perkway/platform';
+import { anAccountId, type TestDatabase } from '@perkway/testing';
+import { newWebhookSecret, parseKeyring, seal } from '@perkway/signing';
+import { randomUUID } from 'node:crypto';
+import pino from 'pino';
+import { Registry } from 'prom-client';
+import { DataSource } from 'typeorm';
+import { DeliveryEngine, secretContext, WEBHOOK_SECRET } from '../src/deliveries/delivery-engine.js';
+import { DeliveryMetrics } from '../src/deliveries/delivery-metrics.js';
+import { DeliveryQueue, MAX_PENDING } from '../src/deliveries/delivery-queue.js';
+import type { AttemptResult } from '../src/deliveries/sender.js';
+import type { EventsEnv } from '../src/env.js';
+import { FeedEraser } from '../src/erasures/feed-eraser.js';
+import { PersonKeys } from '../src/feed/person-keys.js';
+import { anEvent, storeEvents } from './stored-events.js';
+import { testFeedDatabase } from './webhooks-world.js';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+const keys = parseKeyring(`k1:${Buffer.alloc(32, 1).toString('base64url')}`);
+
+let database: TestDatabase;
+let dataSource: DataSource;
+let queue: DeliveryQueue;
+let now = Date.parse('2026-11-05T09:30:00Z');
+const clock = { now: () => now };
+
+beforeAll(async () => {
+  database = await testFeedDatabase();
+  dataSource = await new DataSource(dataSourceOptions(database.url, 'events', 8)).initialize();
+  queue = new DeliveryQueue(dataSource);
+});
+beforeEach(() => database.query('truncate webhooks, webhook_replays, deliveries, events, feeds'));
+afterAll(async () => {
+  await dataSource.destroy();
+  await database.close();
+});
+
+interface Sent {
+  url: string;
+  event: FeedEvent;
+  at: number;
+  signatures: number;
+}
+
+const SUCCESS: AttemptResult = { isSuccess: true, status: 204, error: null };
+const FAILURE: AttemptResult = { isSuccess: false, status: 500, error: 'no' };
+
+/** A replica whose attempts do not leave the process. */
+function replica(reply: (sent: Sent) => AttemptResult | Promise<AttemptResult> = () => SUCCESS) {
+  const sent: Sent[] = [];
+  const post = async (url: string, headers: Record<string, string>, body: string) => {
+    const signatures = headers['webhook-signature']!.split(' ').length;
+    const one = { url, event: JSON.parse(body) as FeedEvent, at: now, signatures };
+    sent.push(one);
+    return reply(one);
+  };
+  const metrics = new DeliveryMetrics(new Registry());
+  const engine = new DeliveryEngine(queue, { post }, keys, clock, metrics, pino({ level: 'silent' }));
+  /** Delivers everything that is due at this moment. */
+  const deliver = async () => {
+    for (
+      let hasMore = true;
+      hasMore;
+      hasMore = (await queue.fanOut(new Date(now))) || (await claimAll()) > 0
+    );
+  };
+  const claimAll = async () => {
+    const started = await engine.start();
+    await engine.whenIdle();
+    return started;
+  };
+  return {
+    sent,
+    engine,
+    deliver,
+    urls: () => sent.map(({ url }) => url),
+    ids: () => sent.map(({ event }) => event.id),
+  };
+}
+
+async function aWebhook(account: string, given: Record<string, unknown> = {}): Promise<string> {
+  const id = String(given['id'] ?? 'a');
+  const secret = seal(keys, WEBHOOK_SECRET, newWebhookSecret(), secretContext(account, id));
+  const row = {
+    account_id: account,
+    id,
+    url: `https://${id}.example/`,
+    ordered: false,
+    enabled: true,
+    secret,
+    position: 0,
+    ...Object.fromEntries(['enabled_at', 'created_at', 'updated_at'].map((name) => [name, new Date(now)])),
+    ...given,
+  };
+  const [{ key }] = (await database.query(
+    `insert into webhooks (${Object.keys(row).join(', ')})
+     values (${Object.keys(row).map((_, index) => `$${index + 1}`)}) returning key`,
+    Object.values(row),
+  )) as [{ key: string }];
+  return key;
+}
+const event = (given: Partial<FeedEvent> = {}) =>
+  anEvent({ occurred_at: new Date(now).toISOString(), ...given });
+const states = async () =>
+  Object.fromEntries(
+    (await database.query(`select state, count(*)::int as n from deliveries group by state`)).map((row) => [
+      row['state'],
+      row['n'],
+    ]),
+  );
+const webhook = async (key: string) =>
+  (await database.query('select * from webhooks where key = $1', [key]))[0]!;
+
+describe('an event', () => {
+  it('is attempted ten times, as the schedule says', async () => {
+    const account = anAccountId();
+    await aWebhook(account);
+    await storeEvents(database, account, event());
+    const { sent, deliver } = replica(() => FAILURE);
+    await deliver();
+    for (;;) {
+      const [due] = await database.query(`select next_attempt_at from deliveries where state = 'pending'`);
+      if (!due) break;
+      now = due['next_attempt_at'].getTime() - 1;
+      await deliver();
+      now += 1;
+      await deliver();
+    }
+    const waits = sent.slice(1).map(({ at }, index) => (at - sent[index]!.at) / SECOND);
+    expect(waits).toHaveLength(9);
+    [5, 30, 120, 600, 1_800, 7_200, 18_000, 36_000, 36_000].forEach((wait, index) => {
+      expect(waits[index]).toBeGreaterThanOrEqual(wait);
+      expect(waits[index]).toBeLessThanOrEqual(wait * 1.2);
+    });
+    expect(await states()).toEqual({ failed: 1 });
+  });
+
+  it('waits as long as Retry-After says', async () => {
+    const account = anAccountId();
+    await aWebhook(account);
+    await storeEvents(database, account, event());
+    const { sent, deliver } = replica(() => ({ ...FAILURE, retryAfter: '3600' }));
+    await deliver();
+    now += HOUR - 1;
+    await deliver();
+    expect(sent).toHaveLength(1);
+    now += 1;
+    await deliver();
+    expect(sent).toHaveLength(2);
+  });
+
+  it('has no personal data in a later attempt once it is erased', async () => {
+    const account = anAccountId();
+    await aWebhook(account);
+    await storeEvents(
+      database,
+      account,
+      event({ subject: 'journey/j1', data: { journey_id: 'j1', perk_id: 'p' } }),
+    );
+    const { sent, deliver } = replica(() => FAILURE);
+    await deliver();
+    await database.query(
+      `update events set data = data - 'journey_id', subject = 'journey/x', erased = true`,
+    );
+    now += 7 * SECOND;
+    await deliver();
+    expect(sent).toHaveLength(2);
+    expect(sent[1]!.event).toMatchObject({ erased: true, subject: 'journey/x', data: { perk_id: 'p' } });
+    expect(JSON.stringify(await database.query('select * from deliveries'))).not.toContain('j1');
+  });
+
+  it('that is erased keeps no error of its receiver, of earlier and of running attempts', async () => {
+    const account = anAccountId();
+    await aWebhook(account);
+    const stored = event({ subject: 'journey/j1', data: { journey_id: 'j1' } });
+    await storeEvents(database, account, stored);
+    let onAttempt: () => unknown = () => undefined;
+    const { engine, deliver } = replica(async () => {
+      await onAttempt();
+      return { ...FAILURE, error: 'unknown journey j1' };
+    });
+    await deliver();
+    const lastError = async () =>
+      (await database.query('select last_error from deliveries'))[0]!['last_error'];
+    expect(await lastError()).toBe('unknown journey j1');
+    const env = { API_KEY_PEPPER: 'x'.repeat(32) } as EventsEnv;
+    const eraser = new FeedEraser(dataSource, new PersonKeys(env));
+    const erase = (round: number) =>
+      eraser.erase({
+        ...{ id: randomUUID(), account, kind: 'journey_id', value: 'j1', round },
+        ...{ standIn: 'erased-aaaaaaaaaaaaaaaaaaaaaa', secret: '00' },
+      });
+    onAttempt = () => erase(1);
+    now += 7 * SECOND;
+    await engine.start();
+    await engine.whenIdle();
+    expect(await lastError()).toBeNull();
+    expect(JSON.stringify(await database.query('select * from deliveries'))).not.toContain('j1');
+  });
+
+  it('fails when it is no longer stored', async () => {
+    const account = anAccountId();
+    await aWebhook(account);
+    await storeEvents(database, account, event());
+    await queue.fanOut(new Date(now));
+    await database.query('delete from events');
+    const { sent, deliver } = replica();
+    await deliver();
+    expect(sent).toEqual([]);
+    expect(await states()).toEqual({ failed: 1 });
+  });
+
+  it('is delivered by another replica after the lease of one that died', async () => {
+    const account = anAccountId();
+    await aWebhook(account);
+    await storeEvents(database, account, event(), event());
+    const hanging: ((result: AttemptResult) => void)[] = [];
+    const died = replica(() => new Promise((resolve) => hanging.push(resolve)));
+    await queue.fanOut(new Date(now));
+    expect(await died.engine.start()).toBe(2);
+    const { sent, deliver } = replica();
+    await deliver();
+    expect(sent).toEqual([]);
+    now += 31 * SECOND;
+    await deliver();
+    expect(sent).toHaveLength(2);
+    expect(await states()).toEqual({ delivered: 2 });
+    for (const end of hanging) end(FAILURE);
+    await died.engine.whenIdle();
+    expect(await states()).toEqual({ delivered: 2 });
+  });
+
+  it('counts no failure of a replica that lost its lease, and every success', async () => {
+    const account = anAccountId();
+    await aWebhook(account);
+    await storeEvents(database, account, event());
+    const late: ((result: AttemptResult) => void)[] = [];
+    const slow = [1, 2].map(() => replica(() => new Promise((resolve) => late.push(resolve))));
+    await queue.fanOut(new Date(now));
+    for (const { engine } of slow) {
+      await engine.start();
+      now += 31 * SECOND;
+    }
+    await replica(() => FAILURE).deliver();
+    const attempts = async () => (await database.query('select state, attempts from deliveries'))[0];
+    late[0]!(FAILURE);
+    await slow[0]!.engine.whenIdle();
+    expect(await attempts()).toEqual({ state: 'pending', attempts: 1 });
+    late[1]!(SUCCESS);
+    await slow[1]!.engine.whenIdle();
+    expect(await attempts()).toEqual({ state: 'delivered', attempts: 2 });
+  });
+
+  it('comes once to a receiver that was away for an hour, from two replicas', async () => {
+    const account = anAccountId();
+    await aWebhook(account, { id: 'away' });
+    const start = now;
+    const receiver = () => (now < start + HOUR ? FAILURE : SUCCESS);
+    const delivered: string[] = [];
+    const replicas = [1, 2].map(() =>
+      replica((sent) => {
+        if (receiver().isSuccess) delivered.push(sent.event.id);
+        return receiver();
+      }),
+    );
+    const events: FeedEvent[] = [];
+    for (; now < start + 4 * HOUR; now += 2 * MINUTE) {
+      if (now < start + 80 * MINUTE) {
+        events.push(event(), event());
+        await storeEvents(database, account, ...events.slice(-2));
+      }
+      await Promise.all(replicas.map(({ deliver }) => deliver()));
+    }
+    expect([...delivered].sort()).toEqual(events.map(({ id }) => id).sort());
+    expect(await states()).toEqual({ delivered: events.length });
+  });
+});
+
+describe('a webhook', () => {
+  it('is disabled after five days without a success, and not before', async () => {
+    const account = anAccountId();
+    const key = await aWebhook(account);
+    const { deliver } = replica(() => FAILURE);
+    for (const [wait, enabled] of [
+      [0, true],
+      [4 * DAY, true],
+      [DAY - SECOND, true],
+      [SECOND, false],
+    ] as const) {
+      now += wait;
+      await storeEvents(database, account, event());
+      await deliver();
+      expect((await webhook(key))['enabled']).toBe(enabled);
+    }
+    expect((await webhook(key))['disabled_reason']).toBe('No delivery succeeded for five days');
+    expect(await states()).toEqual({ failed: 4 });
+    await storeEvents(database, account, event());
+    await deliver();
+    expect(await states()).toEqual({ failed: 4 });
+  });
+
+  it('is not disabled when one delivery succeeds between failures', async () => {
+    const account = anAccountId();
+    const key = await aWebhook(account);
+    let result = FAILURE;
+    const { deliver } = replica(() => result);
+    for (let day = 0; day < 8; day++) {
+      result = day === 3 ? SUCCESS : FAILURE;
+      await storeEvents(database, account, event());
+      await deliver();
+      now += DAY;
+    }
+    expect((await webhook(key))['enabled']).toBe(true);
+  });
+
+  it('that is ordered holds back only the subject whose delivery fails', async () => {
+    const account = anAccountId();
+    await aWebhook(account, { ordered: true });
+    const events = ['one', 'two', 'one', 'two', 'one'].map((id) => event({ subject: `perk/${id}` }));
+    await storeEvents(database, account, ...events);
+    let isFailing = true;
+    const { ids, deliver } = replica(({ event }) =>
+      event.subject === 'perk/one' && isFailing ? FAILURE : SUCCESS,
+    );
+    await deliver();
+    const [a, b, c, d, e] = events.map(({ id }) => id);
+    expect(ids().sort()).toEqual([a, b, d].sort());
+    isFailing = false;
+    now += 7 * SECOND;
+    const other = replica();
+    await Promise.all([deliver(), other.deliver()]);
+    await deliver();
+    const later = [...ids().slice(3), ...other.ids()];
+    expect(later.sort()).toEqual([a, c, e].sort());
+    const order = await database.query(
+      `select event_id from deliveries where event_id = any($1) order by delivered_at, position`,
+      [[a, c, e]],
+    );
+    expect(order.map(({ event_id }) => event_id)).toEqual([a, c, e]);
+  });
+
+  it('that is ordered gets the events of each subject in order from two replicas, whatever fails', async () => {
+    const account = anAccountId();
+    await aWebhook(account, { ordered: true });
+    const events = Array.from({ length: 120 }, (_, index) => event({ subject: `perk/${index % 6}` }));
+    await storeEvents(database, account, ...events);
+    const accepted: FeedEvent[] = [];
+    let attempts = 0;
+    const replicas = [1, 2].map(() =>
+      replica(async ({ event }) => {
+        attempts += 1;
+        const isFailing = attempts % 5 === 0;
+        // Later attempts can end before earlier ones.
+        await new Promise((resolve) => setTimeout(resolve, attempts % 7));
+        if (!isFailing) accepted.push(event);
+        return isFailing ? FAILURE : SUCCESS;
+      }),
+    );
+    while (accepted.length < events.length) {
+      await Promise.all(replicas.map(({ deliver }) => deliver()));
+      now += 7 * SECOND;
+    }
+    for (let subject = 0; subject < 6; subject++) {
+      const idsOf = (all: FeedEvent[]) =>
+        all.filter((each) => each.subject === `perk/${subject}`).map(({ id }) => id);
+      expect(idsOf(accepted)).toEqual(idsOf(events));
+    }
+    expect(replicas.every(({ sent }) => sent.length > 0)).toBe(true);
+  });
+
+  it('has a bounded queue, and the rest of its events wait in the feed', async () => {
+    const account = anAccountId();
+    await aWebhook(account);
+    for (let batch = 0; batch < 7; batch++)
+      await storeEvents(database, account, ...Array.from({ length: 1_000 }, () => event()));
+    while (await queue.fanOut(new Date(now)));
+    expect(await states()).toEqual({ pending: MAX_PENDING });
+    await database.query(
+      `update deliveries set state = 'delivered' where id in (select id from deliveries limit 3000)`,
+    );
+    while (await queue.fanOut(new Date(now)));
+    expect(await states()).toEqual({ pending: 4_000, delivered: 3_000 });
+    expect(await database.query('select from deliveries where position <= 7000')).toHaveLength(7_000);
+  });
+
+  it('that fails gets one attempt at a time, and takes no room from others', async () => {
+    const [one, other] = [anAccountId(), anAccountId()];
+    await aWebhook(one, { id: 'bad' });
+    await aWebhook(other, { id: 'good' });
+    const open = new Set<() => void>();
+    const { engine, urls, sent } = replica(({ url }) =>
+      url.includes('bad') ? new Promise((resolve) => open.add(() => resolve(FAILURE))) : SUCCESS,
+    );
+    await storeEvents(database, one, ...Array.from({ length: 100 }, () => event()));
+    await queue.fanOut(new Date(now));
+    await engine.start();
+    expect(urls()).toHaveLength(16);
+    for (const fail of open) fail();
+    open.clear();
+    await engine.whenIdle();
+    await engine.start();
+    expect(open.size).toBe(1);
+    await storeEvents(database, other, ...Array.from({ length: 50 }, () => event()));
+    await queue.fanOut(new Date(now));
+    while (sent.filter(({ url }) => url.includes('good')).length < 50) await engine.start();
+    for (const fail of open) fail();
+    await engine.whenIdle();
+  });
+});
+
+it('shares the room of a replica between accounts', async () => {
+  const [large, small] = [anAccountId(), anAccountId()];
+  for (let index = 0; index < 8; index++) await aWebhook(large, { id: `l${index}` });
+  await aWebhook(small, { id: 's' });
+  await storeEvents(database, large, ...Array.from({ length: 100 }, () => event()));
+  await storeEvents(database, small, event());
+  await queue.fanOut(new Date(now));
+  const claimed = await queue.claim(new Date(now), {
+    total: 9,
+    perWebhook: 16,
+    perAccount: 64,
+    room: new Map(),
+    running: new Map([[large, 3]]),
+  });
+  expect(claimed.filter(({ account_id }) => account_id === small)).toHaveLength(1);
+  expect(claimed).toHaveLength(9);
+  const keys = await database.query<{ key: string }>('select key from webhooks where account_id = $1', [
+    large,
+  ]);
+  const more = await queue.claim(new Date(now), {
+    total: 1_000,
+    perWebhook: 16,
+    perAccount: 64,
+    // One webhook has two running attempts, so one of its three reserved ones is free.
+    room: new Map(keys.map(({ key }, index) => [key, index === 0 ? 14 : 8])),
+    running: new Map([[large, 64]]),
+  });
+  expect(more).toHaveLength(1);
+});
+
+it('measures what is pending, late and failing', async () => {
+  const account = anAccountId();
+  await aWebhook(account, { id: 'works' });
+  await aWebhook(account, { id: 'fails', failing_since: new Date(now - DAY) });
+  await aWebhook(account, { id: 'disabled', enabled: false, failing_since: new Date(now - DAY) });
+  expect(await queue.backlog(new Date(now))).toEqual({ pending: 0, overdueS: 0, failing: 1 });
+  await storeEvents(database, account, event(), event());
+  await queue.fanOut(new Date(now));
+  expect(await queue.backlog(new Date(now + MINUTE))).toEqual({ pending: 4, overdueS: 60, failing: 1 });
+  await database.query(`update webhooks set failing_since = now()`);
+  expect(await queue.backlog(new Date(now + MINUTE))).toEqual({ pending: 4, overdueS: 0, failing: 2 });
+});
+
+it('signs with the previous secret for 24 hours after a rotation', async () => {
+  const account = anAccountId();
+  const previous = seal(keys, WEBHOOK_SECRET, newWebhookSecret(), secretContext(account, 'a'));
+  await aWebhook(account, { previous_secret: previous, previous_secret_until: new Date(now + DAY) });
+  const { sent, deliver } = replica();
+  for (const wait of [0, DAY - SECOND, SECOND]) {
+    now += wait;
+    await storeEvents(database, account, event());
+    await deliver();
+  }
+  expect(sent.map(({ signatures }) => signatures)).toEqual([2, 2, 1]);
+});
+
+it('deletes deliveries that are older than the feed', async () => {
+  const account = anAccountId();
+  await aWebhook(account);
+  await storeEvents(database, account, event());
+  await replica().deliver();
+  const old = now;
+  now += DAY;
+  await storeEvents(database, account, event());
+  await replica().deliver();
+  await queue.deleteBefore(new Date(old + 1));
+  expect(await states()).toEqual({ delivered: 1 });
+});

@@ -1,0 +1,71 @@
+import { waitFor, type TestKey } from '@perkway/testing';
+import { anEvent, storeEvents } from './stored-events.js';
+import { WebhooksWorld } from './webhooks-world.js';
+
+const ACCOUNTS = 10;
+const WEBHOOKS = 10;
+const EVENTS = 20;
+
+describe('a hundred webhooks of ten accounts', () => {
+  const world = new WebhooksWorld();
+  beforeAll(() => world.start());
+  afterAll(() => world.stop());
+
+  it('of which some hang, fail or are slow delay no other', async () => {
+    const good = await world.receiver();
+    const hanging = await world.receiver(() => undefined);
+    const failing = await world.receiver((response) => void response.writeHead(500).end());
+    const slow = await world.receiver(
+      (response) => void setTimeout(() => response.writeHead(204).end(), 3_000),
+    );
+    const accounts: TestKey[] = [];
+    let healthy = 0;
+    for (let account = 0; account < ACCOUNTS; account++) {
+      const key = world.key();
+      accounts.push(key);
+      await Promise.all(
+        Array.from({ length: WEBHOOKS }, (_, index) => {
+          // Every second account has one of each kind.
+          const bad = account % 2 === 0 ? [hanging, failing, slow][index] : undefined;
+          if (!bad) healthy += 1;
+          return world.put(key, `w${index}`, { url: `${(bad ?? good).url}/${key.account}/w${index}` });
+        }),
+      );
+    }
+    for (const { account } of accounts)
+      await storeEvents(world.database, account, ...Array.from({ length: EVENTS }, () => anEvent()));
+    const wanted = healthy * EVENTS;
+    // A hanging attempt ends after 15 s: what waited for one could not be here before.
+    const started = Date.now();
+    await waitFor(() => good.received.length >= wanted, 'the deliveries to healthy receivers', 100_000);
+    const [{ hung }] = (await world.database.query(
+      `select count(*)::int as hung from deliveries where last_error like 'No response within%'`,
+    )) as [{ hung: number }];
+    if (Date.now() - started < 15_000) expect(hung).toBe(0);
+    expect(new Set(good.received.map(({ id, path }) => `${path} ${id}`)).size).toBe(wanted);
+    expect(good.received).toHaveLength(wanted);
+    // Everything arrives again promptly while the bad ones go on.
+    const event = anEvent();
+    await storeEvents(world.database, accounts[0]!.account, event);
+    await waitFor(
+      () => good.ids().filter((id) => id === event.id).length === WEBHOOKS - 3,
+      'one more event at the healthy receivers of an account with bad ones',
+    );
+  }, 120_000);
+
+  it('of which the hanging ones could use every attempt of their account delay no other', async () => {
+    const key = world.key();
+    const good = await world.receiver();
+    const hanging = await world.receiver(() => undefined);
+    for (let index = 0; index < 5; index++)
+      await world.put(key, `h${index}`, { url: `${hanging.url}/h${index}` });
+    await world.put(key, 'healthy', { url: good.url });
+    await storeEvents(world.database, key.account, ...Array.from({ length: EVENTS }, () => anEvent()));
+    await waitFor(() => good.received.length >= EVENTS, 'the deliveries to the healthy receiver');
+    const hung = await world.database.query(
+      `select from deliveries d join webhooks w on w.key = d.webhook where w.account_id = $1 and d.attempts > 0 and d.state = 'pending'`,
+      [key.account],
+    );
+    expect(hung).toEqual([]);
+  });
+});

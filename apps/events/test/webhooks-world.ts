@@ -1,0 +1,71 @@
+import { loadEnv, runMigrations } from '@perkway/platform';
+import {
+  aKey,
+  closeAll,
+  fakeAccounts,
+  http,
+  launchApp,
+  testDatabase,
+  testEnvironment,
+  testNats,
+  type FakeAccounts,
+  type LaunchedApp,
+  type TestDatabase,
+  type TestKey,
+  type TestNats,
+} from '@perkway/testing';
+import { defineApp } from '../src/app.js';
+import { envSpec } from '../src/env.js';
+import { migrations } from '../src/migrations/index.js';
+import { startReceiver, type Receiver } from './receiver.js';
+
+export const testFeedDatabase = (): Promise<TestDatabase> =>
+  testDatabase('events', (url) => runMigrations(url, 'events', migrations));
+
+/** The app with real servers around it, and receivers. */
+export class WebhooksWorld {
+  nats: TestNats;
+  database: TestDatabase;
+  accounts: FakeAccounts;
+  events: LaunchedApp;
+  private readonly receivers: Receiver[] = [];
+
+  async start() {
+    [this.nats, this.database] = await Promise.all([testNats(), testFeedDatabase()]);
+    this.accounts = await fakeAccounts(this.nats.url);
+    this.events = await this.launch();
+  }
+
+  async stop() {
+    await closeAll(this.events, ...this.receivers, this.accounts, this.nats, this.database);
+  }
+
+  /** Another replica. */
+  launch(): Promise<LaunchedApp> {
+    const environment = testEnvironment('events', { database: this.database, nats: this.nats });
+    return launchApp(defineApp(loadEnv(envSpec, environment)));
+  }
+
+  /** A key of an account that nobody else uses. */
+  key(...given: Parameters<typeof aKey>): TestKey {
+    const key = aKey(...given);
+    this.accounts.add(key);
+    return key;
+  }
+
+  as(key: TestKey) {
+    return http(this.events, key);
+  }
+
+  async receiver(...given: Parameters<typeof startReceiver>): Promise<Receiver> {
+    const receiver = await startReceiver(...given);
+    this.receivers.push(receiver);
+    return receiver;
+  }
+
+  /** Makes a webhook. Returns its secret. */
+  async put(key: TestKey, id: string, body: object): Promise<string> {
+    const response = await this.as(key).put(`/webhooks/${id}`).send(body).expect(201);
+    return response.body.secret;
+  }
+}

@@ -1,0 +1,366 @@
+import { EVENT_TYPES } from '@perkway/domain';
+import { waitFor, type TestKey } from '@perkway/testing';
+import { Webhook } from 'standardwebhooks';
+import { anEvent, storeEvents } from './stored-events.js';
+import { WebhooksWorld } from './webhooks-world.js';
+
+const world = new WebhooksWorld();
+beforeAll(() => world.start());
+afterAll(() => world.stop());
+
+const deliveriesOf = async (key: TestKey, id: string, query = '') =>
+  (await world.as(key).get(`/webhooks/${id}/deliveries${query}`).expect(200)).body.data;
+
+describe('a webhook', () => {
+  const url = 'https://93.184.216.34/hook';
+
+  it('is created with a secret that is shown once, and reads as it was put', async () => {
+    const key = world.key();
+    const put = { url, types: ['perk.clicked'], ordered: true, enabled: true, description: 'Orders' };
+    const created = await world.as(key).put('/webhooks/orders').send(put).expect(201);
+    const { secret, ...webhook } = created.body;
+    expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+    expect(webhook).toMatchObject({ id: 'orders', ...put, disabled_at: null, disabled_reason: null });
+    const read = await world.as(key).get('/webhooks/orders').expect(200);
+    expect(read.body).toEqual(webhook);
+    expect(read.headers['etag']).toBe(created.headers['etag']);
+    const again = await world.as(key).put('/webhooks/orders').send(read.body).expect(200);
+    expect(again.body).toEqual(webhook);
+    expect((await world.as(key).get('/webhooks').expect(200)).body).toEqual({
+      data: [webhook],
+      next_cursor: null,
+    });
+    const [row] = await world.database.query('select secret from webhooks where account_id = $1', [
+      key.account,
+    ]);
+    expect(row!['secret'].includes(Buffer.from(secret.slice(6), 'base64'))).toBe(false);
+    expect(row!['secret'].includes(secret)).toBe(false);
+  });
+
+  it('has defaults', async () => {
+    const key = world.key();
+    const { body } = await world.as(key).put('/webhooks/a').send({ url }).expect(201);
+    expect(body).toMatchObject({ types: null, ordered: false, enabled: true, description: null });
+    for (const type of EVENT_TYPES)
+      await world
+        .as(key)
+        .put('/webhooks/a')
+        .send({ url, types: [type] })
+        .expect(200);
+  });
+
+  it('is replaced only where it is what If-Match says', async () => {
+    const key = world.key();
+    await world.as(key).put('/webhooks/a').set('If-Match', '*').send({ url }).expect(412);
+    const { headers } = await world.as(key).put('/webhooks/a').send({ url }).expect(201);
+    const changed = { url, description: 'x' };
+    await world.as(key).put('/webhooks/a').set('If-Match', '"x"').send(changed).expect(412);
+    await world.as(key).put('/webhooks/a').set('If-Match', headers['etag']!).send(changed).expect(200);
+    await world.as(key).put('/webhooks/a').set('If-Match', headers['etag']!).send(changed).expect(412);
+    await world.as(key).delete('/webhooks/a').set('If-Match', headers['etag']!).expect(412);
+  });
+
+  it.each([
+    [{}, 'url'],
+    [{ url: 7 }, 'url'],
+    [{ url, types: [] }, 'types'],
+    [{ url, types: ['perk.viewed'] }, 'types'],
+    [{ url, types: 'perk.clicked' }, 'types'],
+    [{ url, types: ['perk.clicked', 'perk.clicked'] }, 'types'],
+    [{ url, ordered: 'yes' }, 'ordered'],
+    [{ url, enabled: 1 }, 'enabled'],
+    [{ url, description: 'x'.repeat(301) }, 'description'],
+    [{ url, secret: 'whsec_x' }, 'secret'],
+    [{ url, filter: {} }, 'filter'],
+  ])('cannot be %j', async (body, field) => {
+    const response = await world.as(world.key()).put('/webhooks/a').send(body).expect(400);
+    expect(response.body).toMatchObject({ code: 'VALIDATION_FAILED', errors: [{ field }] });
+  });
+
+  it.each([
+    'http://93.184.216.34/',
+    'https://10.0.0.1/',
+    'https://[fd00:ec2::254]/',
+    'https://[::ffff:10.0.0.1]/',
+    'https://metadata.google.internal/',
+    'https://user:password@93.184.216.34/',
+    'https://0xa9fea9fe/',
+    'ftp://93.184.216.34/',
+    'not a URL',
+  ])('cannot lead to %s', async (forbidden) => {
+    const key = world.key();
+    const { body } = await world.as(key).put('/webhooks/a').send({ url: forbidden }).expect(400);
+    expect(body.code).toBe('URL_FORBIDDEN');
+    await world.as(key).get('/webhooks/a').expect(404);
+  });
+
+  it('belongs to its account', async () => {
+    const [owner, other] = [world.key(), world.key()];
+    await world.put(owner, 'mine', { url });
+    expect((await world.as(other).get('/webhooks').expect(200)).body.data).toEqual([]);
+    for (const [method, path] of [
+      ['get', ''],
+      ['delete', ''],
+      ['post', '/rotate'],
+      ['post', '/ping'],
+      ['get', '/deliveries'],
+      ['post', '/deliveries/e1/retry'],
+    ] as const) {
+      const { body } = await world.as(other)[method](`/webhooks/mine${path}`).expect(404);
+      expect(body.code).toBe('WEBHOOK_NOT_FOUND');
+    }
+    await world.as(other).post('/webhooks/mine/replay').send({ from: '2026-01-01T00:00:00Z' }).expect(404);
+    const journey = world.key(owner.account, 'JOURNEY');
+    await world.as(journey).get('/webhooks').expect(403);
+    await world.as(journey).put('/webhooks/mine').send({ url }).expect(403);
+  });
+
+  it('is one of at most 20, however many are put at once', async () => {
+    const key = world.key();
+    const statuses = await Promise.all(
+      Array.from({ length: 25 }, async (_, index) => {
+        for (;;) {
+          const { status, body } = await world.as(key).put(`/webhooks/w${index}`).send({ url });
+          // On a busy machine some wait too long for the others.
+          if (status !== 503) return status === 409 ? body.code : status;
+        }
+      }),
+    );
+    expect(statuses.filter((status) => status === 201)).toHaveLength(20);
+    expect(statuses.filter((status) => status === 'TOO_MANY_WEBHOOKS')).toHaveLength(5);
+    const first = await world.as(key).get('/webhooks?limit=15').expect(200);
+    const second = await world.as(key).get(`/webhooks?limit=15&cursor=${first.body.next_cursor}`).expect(200);
+    const ids = [...first.body.data, ...second.body.data].map(({ id }) => id);
+    expect(new Set(ids).size).toBe(20);
+    await world.as(key).delete(`/webhooks/${ids[0]}`).expect(204);
+    await world.put(key, 'one-more', { url });
+  });
+});
+
+describe('deliveries', () => {
+  it('are signed events of the types of the webhook that occur after it was made', async () => {
+    const [key, receiver] = [world.key(), await world.receiver()];
+    const before = anEvent();
+    await storeEvents(world.database, key.account, before);
+    const secret = await world.put(key, 'a', { url: `${receiver.url}/hook`, types: ['perk.clicked'] });
+    const late = anEvent({ occurred_at: new Date(Date.now() - 60_000).toISOString() });
+    const event = anEvent({ data: { perk_id: 'coffee', utm: { utm_source: 'é' } } });
+    await storeEvents(world.database, key.account, late, anEvent({ type: 'teaser.viewed' }), event);
+    await waitFor(() => receiver.received.length > 0, 'the delivery');
+    const [{ body, headers }] = receiver.received as [(typeof receiver.received)[0]];
+    expect(new Webhook(secret).verify(body, headers as Record<string, string>)).toEqual(event);
+    await waitFor(async () => {
+      expect(await deliveriesOf(key, 'a')).toEqual([
+        {
+          event_id: event.id,
+          type: 'perk.clicked',
+          state: 'delivered',
+          attempts: 1,
+          last_status: 204,
+          last_error: null,
+          next_attempt_at: null,
+          delivered_at: expect.any(String),
+        },
+      ]);
+    }, 'the record of it');
+    expect(receiver.ids()).toEqual([event.id]);
+    expect(await deliveriesOf(key, 'a', '?state=pending')).toEqual([]);
+    expect(await deliveriesOf(key, 'a', '?state=delivered')).toHaveLength(1);
+    await world.as(key).get('/webhooks/a/deliveries?state=x').expect(400);
+  });
+
+  it('are signed with both secrets after a rotation, and with the last two after two', async () => {
+    const [key, receiver] = [world.key(), await world.receiver()];
+    const first = await world.put(key, 'a', { url: receiver.url });
+    const rotate = async () =>
+      (await world.as(key).post('/webhooks/a/rotate').expect(200)).body.secret as string;
+    const verifies = async (...secrets: string[]) => {
+      const count = receiver.received.length;
+      await storeEvents(world.database, key.account, anEvent());
+      await waitFor(() => receiver.received.length > count, 'the delivery');
+      const { body, headers } = receiver.received.at(-1)!;
+      expect(String(headers['webhook-signature']).split(' ')).toHaveLength(2);
+      return secrets.map((secret) => {
+        try {
+          return Boolean(new Webhook(secret).verify(body, headers as Record<string, string>));
+        } catch {
+          return false;
+        }
+      });
+    };
+    const second = await rotate();
+    expect(await verifies(first, second)).toEqual([true, true]);
+    const third = await rotate();
+    expect(await verifies(first, second, third)).toEqual([false, true, true]);
+  });
+
+  it('of a ping go to its webhook alone, even while it is disabled', async () => {
+    const [key, receiver] = [world.key(), await world.receiver()];
+    const secret = await world.put(key, 'a', {
+      url: `${receiver.url}/a`,
+      types: ['perk.clicked'],
+      enabled: false,
+    });
+    await world.put(key, 'b', { url: `${receiver.url}/b` });
+    await storeEvents(world.database, key.account, anEvent());
+    await world.as(key).post('/webhooks/a/ping').expect(202);
+    await waitFor(() => receiver.ids('/a').length > 0 && receiver.ids('/b').length > 0, 'the ping');
+    const { body, headers, id } = receiver.received.find(({ path }) => path === '/a')!;
+    expect(new Webhook(secret).verify(body, headers as Record<string, string>)).toEqual({
+      id,
+      type: 'webhook.ping',
+      occurred_at: expect.stringMatching(/Z$/),
+      subject: 'webhook/a',
+      data: { webhook_id: 'a' },
+    });
+    expect(receiver.ids('/b')).not.toContain(id);
+    await world.as(key).get(`/events/${id}`).expect(404);
+  });
+
+  it('end when the receiver is gone, which disables the webhook', async () => {
+    const key = world.key();
+    let status = 410;
+    const receiver = await world.receiver((response) => response.writeHead(status).end('no more'));
+    await world.put(key, 'a', { url: receiver.url });
+    const event = anEvent();
+    await storeEvents(world.database, key.account, event);
+    await waitFor(async () => {
+      const { body } = await world.as(key).get('/webhooks/a').expect(200);
+      expect(body).toMatchObject({ enabled: false, disabled_reason: 'The receiver responded with 410 Gone' });
+      expect(Date.parse(body.disabled_at)).toBeGreaterThan(Date.now() - 60_000);
+      expect(Date.parse(body.updated_at)).toBeGreaterThan(Date.parse(body.created_at));
+    }, 'the end');
+    const [delivery] = await deliveriesOf(key, 'a', '?state=failed');
+    expect(delivery).toMatchObject({
+      attempts: 1,
+      last_status: 410,
+      last_error: 'no more',
+      next_attempt_at: null,
+    });
+    const retry = await world.as(key).post(`/webhooks/a/deliveries/${event.id}/retry`).expect(409);
+    expect(retry.body.code).toBe('WEBHOOK_DISABLED');
+    await world.as(key).post('/webhooks/a/replay').send({ from: event.occurred_at }).expect(409);
+
+    status = 200;
+    const missed = anEvent();
+    await storeEvents(world.database, key.account, missed);
+    const { body } = await world
+      .as(key)
+      .put('/webhooks/a')
+      .send({ url: receiver.url, enabled: true })
+      .expect(200);
+    expect(body).toMatchObject({ enabled: true, disabled_at: null, disabled_reason: null });
+    await world.as(key).post(`/webhooks/a/deliveries/${event.id}/retry`).expect(202);
+    const next = anEvent();
+    await storeEvents(world.database, key.account, next);
+    await waitFor(() => receiver.ids().length === 3, 'the later deliveries');
+    expect(receiver.ids().slice(1).sort()).toEqual([event.id, next.id].sort());
+  });
+
+  it('that are pending end when the webhook is disabled', async () => {
+    const key = world.key();
+    const receiver = await world.receiver((response) => response.writeHead(500).end());
+    await world.put(key, 'a', { url: receiver.url });
+    await storeEvents(world.database, key.account, anEvent(), anEvent());
+    await waitFor(async () => expect(await deliveriesOf(key, 'a', '?state=pending')).toHaveLength(2), 'both');
+    await world.as(key).put('/webhooks/a').send({ url: receiver.url, enabled: false }).expect(200);
+    expect(await deliveriesOf(key, 'a', '?state=pending')).toEqual([]);
+    expect(await deliveriesOf(key, 'a', '?state=failed')).toHaveLength(2);
+    await world.as(key).delete('/webhooks/a').expect(204);
+    await world.as(key).get('/webhooks/a/deliveries').expect(404);
+    await world.put(key, 'a', { url: receiver.url });
+    expect(await deliveriesOf(key, 'a')).toEqual([]);
+  });
+
+  it('leave at once when they are retried', async () => {
+    const key = world.key();
+    let status = 500;
+    const receiver = await world.receiver((response) => response.writeHead(status).end());
+    await world.put(key, 'a', { url: receiver.url });
+    const event = anEvent();
+    await storeEvents(world.database, key.account, event);
+    await waitFor(
+      async () => expect((await deliveriesOf(key, 'a'))[0]).toMatchObject({ attempts: 1 }),
+      'the failure',
+    );
+    status = 200;
+    await world.as(key).post(`/webhooks/a/deliveries/${event.id}/retry`).expect(202);
+    await waitFor(
+      async () =>
+        expect((await deliveriesOf(key, 'a'))[0]).toMatchObject({ attempts: 2, state: 'delivered' }),
+      'the success',
+      4_000,
+    );
+    const { body } = await world.as(key).post('/webhooks/a/deliveries/none/retry').expect(404);
+    expect(body.code).toBe('EVENT_NOT_FOUND');
+    await world.as(key).post('/webhooks/a/deliveries/%00/retry').expect(400);
+  });
+
+  it('of an ordered webhook follow one after the other for one subject', async () => {
+    const [key, receiver] = [world.key(), await world.receiver()];
+    await world.put(key, 'a', { url: receiver.url, ordered: true });
+    const events = Array.from({ length: 60 }, () => anEvent());
+    await storeEvents(world.database, key.account, ...events);
+    await waitFor(() => receiver.ids().length >= events.length, 'all of them', 30_000);
+    expect(receiver.ids()).toEqual(events.map(({ id }) => id));
+  });
+
+  it('of more than ten replays that run are refused', async () => {
+    const key = world.key();
+    const receiver = await world.receiver((response) => response.writeHead(500).end());
+    await world.put(key, 'a', { url: receiver.url });
+    const event = anEvent();
+    await storeEvents(world.database, key.account, event);
+    // Its queue is full, so that no replay ends.
+    const [{ key: webhook }] = (await world.database.query('select key from webhooks where account_id = $1', [
+      key.account,
+    ])) as [{ key: string }];
+    await world.database.query(
+      `insert into deliveries (webhook, event_id, type, next_attempt_at, created_at)
+       select $1, 'full-' || n, 'perk.clicked', now() + interval '1 day', now() from generate_series(1, 5000) n`,
+      [webhook],
+    );
+    const replay = () => world.as(key).post('/webhooks/a/replay').send({ from: event.occurred_at });
+    for (let running = 0; running < 10; running += 1) await replay().expect(202, { events: 1 });
+    expect((await replay().expect(429)).body.code).toBe('TOO_MANY_REQUESTS');
+    await world.as(key).put('/webhooks/a').send({ url: receiver.url, enabled: false }).expect(200);
+  });
+
+  it('of a replay have the same ids', async () => {
+    const [key, receiver] = [world.key(), await world.receiver()];
+    const at = (second: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString();
+    const events = [1, 2, 3, 4].map((second) => anEvent({ occurred_at: at(second) }));
+    await storeEvents(
+      world.database,
+      key.account,
+      ...events,
+      anEvent({ occurred_at: at(2), type: 'teaser.viewed' }),
+    );
+    await world.put(key, 'a', { url: receiver.url, types: ['perk.clicked'] });
+    const replay = (body: object) => world.as(key).post('/webhooks/a/replay').send(body);
+    expect((await replay({ from: at(2), to: at(3) }).expect(202)).body).toEqual({ events: 2 });
+    const [, second, third] = events.map(({ id }) => id);
+    await waitFor(() => receiver.ids().length === 2, 'the replay');
+    expect(receiver.ids().sort()).toEqual([second, third].sort());
+    await waitFor(
+      async () => expect(await deliveriesOf(key, 'a', '?state=delivered')).toHaveLength(2),
+      'the record',
+    );
+    expect((await replay({ from: at(0) }).expect(202)).body).toEqual({ events: 4 });
+    await waitFor(() => receiver.ids().length === 6, 'the second replay');
+    expect(receiver.ids().slice(2).sort()).toEqual(events.map(({ id }) => id).sort());
+    expect((await replay({ from: at(30) }).expect(202)).body).toEqual({ events: 0 });
+    for (const body of [
+      {},
+      { from: 'yesterday' },
+      { from: at(2), to: at(1) },
+      { from: at(1), until: at(2) },
+      { from: '2026-01-01T00:00:00' },
+    ])
+      await replay(body).expect(400);
+    await waitFor(
+      async () => expect(await world.database.query('select from webhook_replays')).toHaveLength(0),
+      'the end of the replays',
+    );
+  });
+});

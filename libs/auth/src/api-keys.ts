@@ -1,0 +1,3 @@
+/** Entry point to generate and hash keys without loading Nest. */
+export { generateApiKey } from './generate-api-key.js';
+export { hashApiKey } from './hash-api-key.js';

@@ -1,0 +1,68 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+
+/** An event of the feed, as in `listEvents` and webhooks. */
+export interface WebhookEvent {
+  /** The same in every delivery of the event; use it to ignore repeated deliveries. */
+  id: string;
+  /** For example `reward_link.revealed`. A newer service may add types. */
+  type: string;
+  /** ISO 8601, UTC. */
+  occurred_at: string;
+  /** `<kind>/<id>` of the object that the event is about. */
+  subject: string;
+  data: Record<string, unknown>;
+  /** Present if a person was erased from the event. */
+  erased?: true;
+}
+
+/** Request headers: of `node:http`, of Fetch, or a plain object. */
+export type WebhookHeaders = Headers | Record<string, string | string[] | undefined>;
+
+/** Thrown if the request is not a delivery that was recently signed with the secret. */
+export class WebhookVerificationError extends Error {
+  override readonly name = 'WebhookVerificationError';
+}
+
+const PREFIX = 'whsec_';
+const TOLERANCE_S = 5 * 60;
+
+/**
+ * Verifies a delivery (Standard Webhooks) and returns its event.
+ *
+ * @param body as received, before parsing
+ * @param secret of the webhook; an array during a rotation
+ * @throws WebhookVerificationError
+ */
+export function verifyWebhook(
+  body: string | Uint8Array,
+  headers: WebhookHeaders,
+  secret: string | readonly string[],
+): WebhookEvent {
+  const header = readerOf(headers);
+  const [id, timestamp, signatures] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map(header);
+  if (!id || !timestamp || !signatures)
+    throw new WebhookVerificationError(
+      'The headers webhook-id, webhook-timestamp or webhook-signature are missing',
+    );
+  if (!/^\d{1,12}$/.test(timestamp) || Math.abs(Date.now() / 1_000 - Number(timestamp)) > TOLERANCE_S)
+    throw new WebhookVerificationError('`webhook-timestamp` is more than five minutes away from now');
+  const text = typeof body === 'string' ? body : Buffer.from(body).toString();
+  const given = signatures
+    .split(' ')
+    .filter((signature) => signature.startsWith('v1,'))
+    .map((signature) => Buffer.from(signature.slice(3), 'base64'));
+  const isSigned = [secret].flat().some((each) => {
+    const key = Buffer.from(each.startsWith(PREFIX) ? each.slice(PREFIX.length) : each, 'base64');
+    if (key.length === 0) throw new TypeError('`secret` is not a webhook secret');
+    const wanted = createHmac('sha256', key).update(`${id}.${timestamp}.${text}`).digest();
+    return given.some((bytes) => bytes.length === wanted.length && timingSafeEqual(bytes, wanted));
+  });
+  if (!isSigned) throw new WebhookVerificationError('No signature matches the body and the secret');
+  return JSON.parse(text) as WebhookEvent;
+}
+
+function readerOf(headers: WebhookHeaders): (name: string) => string | undefined {
+  if (headers instanceof Headers) return (name) => headers.get(name) ?? undefined;
+  const byName = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+  return (name) => [byName.get(name)].flat()[0];
+}

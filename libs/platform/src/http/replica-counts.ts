@@ -1,0 +1,179 @@
+import type { OnModuleInit } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
+import { limitsSubject } from '@perkway/domain';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { LRUCache } from 'lru-cache';
+import { randomUUID } from 'node:crypto';
+import { APP_NAME } from '../config/app-tokens.js';
+import { NatsService } from '../nats/nats.service.js';
+
+/** Bounds memory: past this number the least recently used count is dropped. */
+const MAX_COUNTS = 50_000;
+/** A replica publishes its count each time it grows by this share of the limit. */
+const STEPS = 50;
+
+/** A count that one replica publishes. */
+interface PublishedCount {
+  counter: string;
+  window: number;
+  id: string;
+  count: number;
+}
+
+interface Count {
+  own: number;
+  others: Map<string, number>;
+  ofOthers: number;
+}
+
+export interface Windows {
+  ms: number;
+  /**
+   * Adds the share of the previous window that still overlaps a sliding window, so that nobody gets twice the limit
+   * around a window's end. `waitMs` gives Retry-After.
+   */
+  slide?: boolean;
+}
+
+/**
+ * Counts by id in windows that all replicas of an app share, together with the counts that other replicas publish. A
+ * wrong clock shifts a window but adds none. Without the broker each replica counts alone.
+ */
+export class SharedCounter {
+  private readonly counts = new LRUCache<string, Count>({ max: MAX_COUNTS });
+  private readonly step: number;
+
+  constructor(
+    private readonly windows: Windows,
+    private readonly limit: number,
+    private readonly tell: (told: Omit<PublishedCount, 'counter'>) => void,
+  ) {
+    this.step = Math.ceil(limit / STEPS);
+  }
+
+  /** @returns the count over all replicas, this one included; past the limit it is not counted */
+  add(id: string, now: number): number {
+    const window = this.windowOf(now);
+    const count = this.countOf(window, id);
+    const all = Math.ceil(count.own + count.ofOthers + this.leftOver(id, now)) + 1;
+    if (all > this.limit) return all;
+    count.own += 1;
+    if (count.own % this.step === 0) this.tell({ window, id, count: count.own });
+    return all;
+  }
+
+  /** Returns milliseconds until one more is admitted. */
+  waitMs(id: string, now: number): number {
+    const { ms, slide } = this.windows;
+    const passed = now % ms;
+    const counted = this.countedIn(this.windowOf(now), id);
+    const room = this.limit - counted - 1;
+    // In the next window, once enough of this one has faded.
+    if (room < 0) return ms - passed + (slide ? ms / this.limit : 0);
+    const before = this.before(id, now);
+    return before <= room ? 0 : Math.max(0, (ms * (before - room)) / before - passed);
+  }
+
+  /** Returns milliseconds until the next window. */
+  remainingMs(now: number): number {
+    return this.windows.ms - (now % this.windows.ms);
+  }
+
+  hear(replica: string, { window, id, count }: PublishedCount): void {
+    const known = this.countOf(window, id);
+    const before = known.others.get(replica) ?? 0;
+    if (count <= before) return;
+    known.others.set(replica, count);
+    known.ofOthers += count - before;
+  }
+
+  private windowOf(now: number): number {
+    return Math.floor(now / this.windows.ms);
+  }
+
+  private countOf(window: number, id: string): Count {
+    const key = `${window}:${id}`;
+    let count = this.counts.get(key);
+    if (!count) this.counts.set(key, (count = { own: 0, others: new Map(), ofOthers: 0 }));
+    return count;
+  }
+
+  private countedIn(window: number, id: string): number {
+    const count = this.counts.get(`${window}:${id}`);
+    return count ? count.own + count.ofOthers : 0;
+  }
+
+  /** Of the previous window. What replicas admitted beyond the limit is not held against the caller. */
+  private before(id: string, now: number): number {
+    return this.windows.slide ? Math.min(this.limit, this.countedIn(this.windowOf(now) - 1, id)) : 0;
+  }
+
+  private leftOver(id: string, now: number): number {
+    return (this.before(id, now) * this.remainingMs(now)) / this.windows.ms;
+  }
+}
+
+const isPublishedCount = (value: unknown): value is PublishedCount & { replica: string } => {
+  const { replica, counter, window, id, count } = (value ?? {}) as Record<string, unknown>;
+  return (
+    [replica, counter, id].every((text) => typeof text === 'string') &&
+    [window, count].every((number) => Number.isSafeInteger(number))
+  );
+};
+
+/** Creates the counters that the replicas of an app share (docs/adr/0032-limits-over-replicas.md). */
+@Injectable()
+export class ReplicaCounts implements OnModuleInit {
+  private readonly replica = randomUUID();
+  private readonly counters = new Map<string, SharedCounter>();
+  private readonly subject: string;
+  private connection?: NatsConnection;
+
+  constructor(
+    @Inject(NatsService) private readonly nats: Pick<NatsService, 'connected'>,
+    @Inject(APP_NAME) app: string,
+  ) {
+    this.subject = limitsSubject(app);
+  }
+
+  /** @param name unique within the app */
+  counter(name: string, windows: Windows, limit: number): SharedCounter {
+    const counter = new SharedCounter(windows, limit, (told) => this.tell({ counter: name, ...told }));
+    this.counters.set(name, counter);
+    return counter;
+  }
+
+  onModuleInit(): void {
+    // Counters are created before, by the classes that use them.
+    if (this.counters.size > 0) void this.nats.connected().then((connection) => this.listen(connection));
+  }
+
+  private listen(connection: NatsConnection): void {
+    this.connection = connection;
+    void this.followState(connection);
+    connection.subscribe(this.subject, {
+      callback: (error, message) => {
+        if (error) return;
+        try {
+          const told = message.json();
+          if (isPublishedCount(told) && told.replica !== this.replica)
+            this.counters.get(told.counter)?.hear(told.replica, told);
+        } catch {
+          // Sent by another version.
+        }
+      },
+    });
+  }
+
+  /** The client would buffer it during an outage, when it is soon worthless. */
+  private async followState(connection: NatsConnection): Promise<void> {
+    for await (const { type } of connection.status())
+      if (type === 'disconnect') this.connection = undefined;
+      else if (type === 'reconnect') this.connection = connection;
+  }
+
+  private tell(told: PublishedCount): void {
+    if (!this.connection || this.connection.isClosed()) return;
+    this.connection.publish(this.subject, JSON.stringify({ replica: this.replica, ...told }));
+  }
+}

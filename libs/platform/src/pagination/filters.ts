@@ -1,0 +1,39 @@
+import { ApiQuery } from '@nestjs/swagger';
+import { CALLER_ID_PATTERN, invalidField, lastOf } from '@perkway/domain';
+import { requireCallerId } from '../errors/caller-id.js';
+import { isText } from '../errors/is-text.js';
+import type { ListQuery } from './keyset-paginator.js';
+
+const MAX_SEARCH = 200;
+
+/** Returns the `q` of a list, for `Conditions.search`; undefined matches all. @throws ApiError VALIDATION_FAILED */
+export function searchOf(query: ListQuery): string | undefined {
+  const given = lastOf(query['q']);
+  if (given === undefined || given === '') return undefined;
+  if (!isText(given, 1, MAX_SEARCH))
+    throw invalidField('q', `must be a string of at most ${MAX_SEARCH} characters`);
+  return given;
+}
+
+/** Returns the `owner` of a list. @throws ApiError VALIDATION_FAILED */
+export function ownerOf(query: ListQuery): string | undefined {
+  const given = lastOf(query['owner']);
+  return given === undefined ? undefined : requireCallerId(given, 'owner');
+}
+
+/** @param where the searched columns: "the id or name" */
+export const ApiSearch = (where: string) =>
+  ApiQuery({
+    name: 'q',
+    required: false,
+    description: `Only items with this text in ${where}, ignoring case`,
+    schema: { type: 'string', maxLength: MAX_SEARCH },
+  });
+
+export const ApiOwner = () =>
+  ApiQuery({
+    name: 'owner',
+    required: false,
+    description: 'Only items of this account',
+    schema: { type: 'string', pattern: CALLER_ID_PATTERN },
+  });

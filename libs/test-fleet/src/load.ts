@@ -1,0 +1,451 @@
+import { randomUUID } from 'node:crypto';
+import { request } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { TestFleet } from './test-fleet.js';
+import { pick } from './random.js';
+
+/** A browser's headers, so that the visit counts as human. */
+const BROWSER = { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0' };
+const RESPONSE_TIMEOUT_MS = 5_000;
+/** Limit per operation. Attempts beyond it are skipped. */
+const MOST_AT_ONCE = 40;
+const RETRY_AFTER_MS = 250;
+const GIVE_UP_AFTER_MS = 60_000;
+
+export const OPERATIONS = {
+  read: { perSecond: 20, retries: false },
+  click: { perSecond: 20, retries: false },
+  pixel: { perSecond: 10, retries: false },
+  outreach: { perSecond: 10, retries: false },
+  // The contract allows retries of these with the same externalId, idempotencyKey or link.
+  conversion: { perSecond: 8, retries: true },
+  generate: { perSecond: 10, retries: true },
+  reveal: { perSecond: 5, retries: true },
+  cancel: { perSecond: 2, retries: true },
+  session: { perSecond: 3, retries: false },
+  token: { perSecond: 1, retries: false },
+  query: { perSecond: 3, retries: false },
+} as const satisfies Record<string, { perSecond: number; retries: boolean }>;
+export type Operation = keyof typeof OPERATIONS;
+export const OPERATION_NAMES = Object.keys(OPERATIONS) as Operation[];
+
+/** One attempt at an operation. With retries it may take several requests. */
+export interface Attempt {
+  operation: Operation;
+  /** Sent with the request and stored, to find the attempt in the databases. */
+  id: string;
+  /** The phase of the run in which it began. */
+  phase: number;
+  /** Milliseconds since the run began. */
+  begunAt: number;
+  /** When it was acknowledged, in milliseconds since the run began. Absent if it was refused or got no response. */
+  acknowledgedAt?: number;
+  /** Its requests that got 503 or no response. */
+  refusals: number;
+  /** Id of the reward link, if it has one. */
+  linkId?: string;
+  /** The same in each retry. */
+  idempotencyKey?: string;
+}
+
+/** URLs, tokens, cards and sessions that were handed out and must work at the end. */
+export interface Promised {
+  clickUrls: string[];
+  outreachUrls: string[];
+  /** By link id. */
+  tokens: Map<string, string>;
+  cards: Map<string, string>;
+  sessions: string[];
+}
+
+export interface HttpResponse {
+  status: number;
+  headers: Record<string, string | string[] | undefined>;
+  text: string;
+}
+interface Request {
+  method?: string;
+  headers?: Record<string, string>;
+  body?: object;
+}
+
+/** Sends a request over a new connection, so that the load balancer picks a replica each time. */
+export const sendRequest = (
+  url: string,
+  { method = 'GET', headers = {}, body }: Request = {},
+): Promise<HttpResponse> =>
+  new Promise((resolve, reject) => {
+    const text = body && JSON.stringify(body);
+    const sent = request(url, {
+      method,
+      agent: false,
+      headers: { ...(text ? { 'content-type': 'application/json' } : {}), ...headers },
+      signal: AbortSignal.timeout(RESPONSE_TIMEOUT_MS),
+    });
+    sent.on('error', reject);
+    sent.on('response', (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('error', reject);
+      response.on('end', () =>
+        resolve({
+          status: response.statusCode!,
+          headers: response.headers,
+          text: Buffer.concat(chunks).toString(),
+        }),
+      );
+    });
+    sent.end(text);
+  });
+
+/** A documented temporary refusal, or no response. */
+class Refused extends Error {}
+
+export const ACCOUNT = 'workload';
+const COLLECTION = 'main';
+const CAMPAIGN = 'campaign';
+const PERKS = ['one', 'two', 'three'];
+const OFFER = 'https://partner.example/offer';
+
+/** Customers, recipients and client servers that keep sending requests, and a record of what was acknowledged. */
+export class Load {
+  readonly run = `run-${randomUUID().slice(0, 8)}`;
+  readonly attempts: Attempt[] = [];
+  readonly promised: Promised = {
+    clickUrls: [],
+    outreachUrls: [],
+    tokens: new Map(),
+    cards: new Map(),
+    sessions: [],
+  };
+  /** Responses that no fault excuses, with their counts. */
+  readonly wrong = new Map<string, number>();
+  phase = 0;
+  private readonly began = performance.now();
+  private readonly timers: NodeJS.Timeout[] = [];
+  private readonly busy = new Map<Operation, number>();
+  private readonly work = new Set<Promise<void>>();
+  private readonly fresh: string[] = [];
+  private readonly lastResponse = new Map<Operation, number>();
+  private isGoing = false;
+  private isSigningIn = false;
+  private key = '';
+  private pool = randomUUID();
+  private analyticsToken = '';
+
+  constructor(
+    private readonly fleet: TestFleet,
+    private readonly random: () => number,
+    /** Multiplies the rates of the operations. */
+    private readonly pace = 1,
+  ) {}
+
+  /** Milliseconds since the run began. */
+  get now(): number {
+    return performance.now() - this.began;
+  }
+
+  /** Creates an account with perks, a campaign and gift cards. */
+  async prepare(cards: number): Promise<void> {
+    const { fleet } = this;
+    await fleet.admin('token-issuer', 'PUT', `/admin/accounts/${ACCOUNT}`, { name: 'Workload' });
+    const made = await fleet.admin<{ key: string }>(
+      'token-issuer',
+      'POST',
+      `/admin/accounts/${ACCOUNT}/keys`,
+      {
+        role: 'USER',
+      },
+    );
+    this.key = made.key;
+    await fleet.admin('perks', 'PUT', '/admin/categories/1', { slug: 'travel', name: 'Travel' });
+    for (const perk of PERKS)
+      await fleet.admin('perks', 'PUT', `/admin/perks/${perk}`, {
+        title: `Perk ${perk}`,
+        description: 'A description.',
+        callout: '20 % off',
+        redemption_note: '',
+        details: '',
+        offer_url: `${OFFER}/${perk}`,
+        offer_slug: perk,
+        partner: { id: 'partner', name: 'Partner' },
+        categories: [1],
+      });
+    await fleet.admin('perks', 'PUT', `/admin/perk-collections/${COLLECTION}`, {
+      owner: ACCOUNT,
+      groups: [{ name: 'All', rank: 0, perks: PERKS.map((id, rank) => ({ id, rank })) }],
+    });
+    await fleet.admin('boost', 'PUT', `/admin/campaigns/${CAMPAIGN}`, {
+      owner: ACCOUNT,
+      name: 'Workload',
+      incentives: PERKS,
+    });
+    await fleet.admin('gift-cards', 'PUT', `/admin/pools/${this.pool}`, { owner: ACCOUNT });
+    const rows = Array.from({ length: cards }, (_, index) => `CARD-${this.run}-${index},1234,25,EUR,FR`);
+    await fleet.admin(
+      'gift-cards',
+      'POST',
+      `/admin/pools/${this.pool}/cards`,
+      `code,pin,denomination,currency,country\n${rows.join('\n')}\n`,
+      'text/csv',
+    );
+    // Other operations need these from the start: URLs to follow, a token, a session.
+    for (let tries = 0; tries < 100; tries += 1) {
+      await this.attempt('read').catch(() => undefined);
+      await this.attempt('token').catch(() => undefined);
+      if (this.promised.outreachUrls.length === 0) await this.makeOutreachUrl().catch(() => undefined);
+      if (this.promised.sessions.length === 0) await this.signIn().catch(() => undefined);
+      const { clickUrls, outreachUrls, sessions } = this.promised;
+      if ([clickUrls, outreachUrls, sessions].every(({ length }) => length > 0) && this.analyticsToken) break;
+      await sleep(200);
+    }
+    this.wrong.clear();
+  }
+
+  start(): void {
+    this.isGoing = true;
+    for (const operation of OPERATION_NAMES) {
+      const every = 1_000 / (OPERATIONS[operation].perSecond * this.pace);
+      this.timers.push(setInterval(() => this.begin(operation), every));
+    }
+  }
+
+  /** Stops the workload. Resolves when all attempts have ended. */
+  async stop(): Promise<void> {
+    this.isGoing = false;
+    for (const timer of this.timers.splice(0)) clearInterval(timer);
+    await Promise.all(this.work);
+  }
+
+  /** Waits until each operation has acknowledged a request sent after this call. @returns those that have not */
+  async untilResolved(withinMs: number): Promise<Operation[]> {
+    const since = this.now;
+    const silent = () =>
+      OPERATION_NAMES.filter((operation) => (this.lastResponse.get(operation) ?? 0) < since);
+    const deadline = Date.now() + withinMs;
+    while (silent().length > 0 && Date.now() < deadline) await sleep(100);
+    return silent();
+  }
+
+  private begin(operation: Operation): void {
+    const busy = this.busy.get(operation) ?? 0;
+    if (busy >= MOST_AT_ONCE) return;
+    this.busy.set(operation, busy + 1);
+    const done = this.attempt(operation).finally(() => {
+      this.busy.set(operation, this.busy.get(operation)! - 1);
+      this.work.delete(done);
+    });
+    this.work.add(done);
+  }
+
+  private async attempt(operation: Operation): Promise<void> {
+    const attempt: Attempt = {
+      operation,
+      id: `${this.run}-${this.attempts.length}`,
+      phase: this.phase,
+      begunAt: this.now,
+      refusals: 0,
+    };
+    if (operation === 'reveal' || operation === 'cancel') {
+      attempt.linkId = this.fresh.shift();
+      if (!attempt.linkId) return;
+    }
+    this.attempts.push(attempt);
+    const deadline = this.now + GIVE_UP_AFTER_MS;
+    for (;;) {
+      const began = this.now;
+      try {
+        await this[operation](attempt);
+        attempt.acknowledgedAt = this.now;
+        this.lastResponse.set(operation, began);
+        return;
+      } catch (error) {
+        if (error instanceof Refused) attempt.refusals += 1;
+        else {
+          const what = `${operation}: ${(error as Error).message}`;
+          this.wrong.set(what, (this.wrong.get(what) ?? 0) + 1);
+        }
+      }
+      // Retry operations that a client would retry, for a shorter time after `stop`.
+      if (
+        !OPERATIONS[operation].retries ||
+        this.now > deadline ||
+        (!this.isGoing && this.now > deadline - 30_000)
+      )
+        return;
+      await sleep(RETRY_AFTER_MS);
+    }
+  }
+
+  /** @throws Refused on 503 or no response; an Error on any other unexpected status */
+  private async expect(status: number, url: string, options: Request): Promise<HttpResponse> {
+    let response: HttpResponse;
+    try {
+      // Each request has a random client address, so that limits per address do not apply.
+      const from = Array.from({ length: 3 }, () => 1 + Math.floor(this.random() * 254)).join('.');
+      const headers = { 'x-forwarded-for': `10.${from}`, ...options.headers };
+      response = await sendRequest(url, { ...options, headers });
+    } catch (error) {
+      throw new Refused((error as Error).message);
+    }
+    if (response.status === status) return response;
+    if (response.status === 503) throw new Refused('503');
+    throw new Error(`expected ${status}, got ${response.status}: ${response.text.slice(0, 160)}`);
+  }
+
+  /** The key of the account, as a header. */
+  get client(): { 'x-api-key': string } {
+    return { 'x-api-key': this.key };
+  }
+
+  private async read({ id }: Attempt): Promise<void> {
+    const url = `${this.fleet.urls.perks}/perk-collections/${COLLECTION}?utm_content=${id}`;
+    const { text } = await this.expect(200, url, { headers: this.client });
+    const { perks } = JSON.parse(text) as { perks: { click_url: string }[] };
+    if (this.promised.clickUrls.length < 1_000)
+      this.promised.clickUrls.push(...perks.map((perk) => perk.click_url));
+  }
+
+  private async makeOutreachUrl(): Promise<void> {
+    const url = `${this.fleet.urls.boost}/outreach/campaign/${CAMPAIGN}/reward-url?perkId=${pick(PERKS, this.random)}`;
+    const { text } = await this.expect(200, url, { headers: this.client });
+    this.promised.outreachUrls.push(JSON.parse(text) as string);
+  }
+
+  private async follow(link: string, id: string): Promise<void> {
+    const url = new URL(link);
+    url.searchParams.set('utm_content', id);
+    url.searchParams.set('journeyId', id);
+    const { headers } = await this.expect(302, url.href, { headers: BROWSER });
+    if (!String(headers.location).startsWith(OFFER))
+      throw new Error(`redirected to ${String(headers.location)}`);
+  }
+
+  private click({ id }: Attempt): Promise<void> {
+    return this.follow(pick(this.promised.clickUrls, this.random), id);
+  }
+
+  private async outreach({ id }: Attempt): Promise<void> {
+    if (this.promised.outreachUrls.length < 200 && this.random() < 0.1)
+      await this.makeOutreachUrl().catch(() => undefined);
+    await this.follow(pick(this.promised.outreachUrls, this.random), id);
+  }
+
+  private async pixel({ id }: Attempt): Promise<void> {
+    const kind = this.random() < 0.5 ? 'teaser' : 'reward';
+    const path = `/outreach/campaign/${CAMPAIGN}/tracking-pixel/${kind}?utm_content=${id}&journeyId=${id}`;
+    await this.expect(200, this.fleet.urls.boost + path, { headers: BROWSER });
+  }
+
+  private async conversion({ id }: Attempt): Promise<void> {
+    await this.expect(202, `${this.fleet.urls.boost}/track/${CAMPAIGN}?utm_content=${id}`, {
+      method: 'POST',
+      headers: this.client,
+      body: { event: 'conversion', journeyId: id, externalId: id, value: 10, currency: 'EUR' },
+    });
+  }
+
+  private async generate(attempt: Attempt): Promise<void> {
+    const key = (attempt.idempotencyKey ??= randomUUID());
+    const { text } = await this.expect(
+      201,
+      `${this.fleet.urls['gift-cards']}/pool/${this.pool}/reward-links?idempotencyKey=${key}`,
+      {
+        method: 'POST',
+        headers: { ...this.client, 'x-created-by': attempt.id },
+        body: {
+          denomination: 25,
+          currency: 'EUR',
+          country: 'FR',
+          expires_at: EXPIRES,
+        },
+      },
+    );
+    const link = JSON.parse(text) as { id: string; token: string };
+    attempt.linkId = link.id;
+    this.promised.tokens.set(link.id, link.token);
+    this.fresh.push(link.id);
+  }
+
+  private async reveal({ linkId }: Attempt): Promise<void> {
+    const card = await this.cardOf(linkId!);
+    const before = this.promised.cards.get(linkId!);
+    if (before !== undefined && before !== card) throw new Error('a different card than before');
+    this.promised.cards.set(linkId!, card);
+  }
+
+  /** Reveals a link, for the first time or again. @returns the code of its card */
+  async cardOf(linkId: string): Promise<string> {
+    const { text } = await this.expect(200, `${this.fleet.urls['allocation-page']}/api/reward-link/reveal`, {
+      method: 'POST',
+      headers: { ...BROWSER, authorization: `Bearer ${this.promised.tokens.get(linkId)}` },
+    });
+    const { card } = JSON.parse(text) as { card?: { code: string } };
+    if (!card) throw new Error('revealed without a card');
+    return card.code;
+  }
+
+  /** Returns the state of a link as the Allocation Page shows it. */
+  async stateOf(linkId: string): Promise<string> {
+    const { text } = await this.expect(200, `${this.fleet.urls['allocation-page']}/api/reward-link`, {
+      headers: { ...BROWSER, authorization: `Bearer ${this.promised.tokens.get(linkId)}` },
+    });
+    return (JSON.parse(text) as { state: string }).state;
+  }
+
+  private async cancel({ linkId }: Attempt): Promise<void> {
+    await this.expect(200, `${this.fleet.urls['gift-cards']}/reward-links/${linkId}/cancel`, {
+      method: 'POST',
+      headers: this.client,
+    });
+  }
+
+  private session(): Promise<void> {
+    const { sessions } = this.promised;
+    // Signs in rarely, one at a time: each sign-in takes a lock on the key, so concurrent ones would wait for each
+    // other.
+    if (this.isSigningIn || this.random() > 0.1) return this.useSession(pick(sessions, this.random));
+    return this.signIn();
+  }
+
+  private async signIn(): Promise<void> {
+    this.isSigningIn = true;
+    const url = this.fleet.urls.console;
+    try {
+      const { headers } = await this.expect(200, `${url}/api/session`, {
+        method: 'POST',
+        headers: { ...BROWSER, origin: url },
+        body: { apiKey: this.key },
+      });
+      this.promised.sessions.push(headers['set-cookie']![0]!.split(';')[0]!);
+    } finally {
+      this.isSigningIn = false;
+    }
+  }
+
+  async useSession(cookie: string): Promise<void> {
+    const url = this.fleet.urls.console;
+    await this.expect(200, `${url}/api/session`, { headers: { ...BROWSER, origin: url, cookie } });
+  }
+
+  private async token(): Promise<void> {
+    const { text } = await this.expect(200, `${this.fleet.urls['token-issuer']}/cube/token`, {
+      headers: this.client,
+    });
+    this.analyticsToken = (JSON.parse(text) as { token: string }).token;
+  }
+
+  private async query(): Promise<void> {
+    const query = encodeURIComponent(JSON.stringify({ measures: ['perk_clicks.count'] }));
+    const { text } = await this.expect(
+      200,
+      `${this.fleet.urls['analytics-query']}/cubejs-api/v1/load?query=${query}`,
+      { headers: { authorization: this.analyticsToken } },
+    );
+    // A slow query responds with this error, and the client retries.
+    if ((JSON.parse(text) as { error?: string }).error) throw new Refused('Continue wait');
+  }
+}
+
+/** Fixed, because a retry must send the same body. */
+const EXPIRES = Math.round(Date.now() / 1_000) + 30 * 86_400;

@@ -1,0 +1,99 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sendRequest, type Load } from './load.js';
+import { readResource } from './read-resource.js';
+import { reconcile, type Reconciliation } from './reconciliation.js';
+import { ROOT, type TestFleet } from './test-fleet.js';
+
+const COUNTED_WITHIN_MS = 120_000;
+/** Extra wait before the last comparison, because duplicates may arrive late. */
+const LAST_LOOK_AFTER_MS = 4_000;
+/** Number of URLs, tokens, cards and sessions checked, each. */
+const SAMPLE = 150;
+
+const lostIn = ({ sums }: Reconciliation): number =>
+  [...sums.values()].flatMap((ofPhase) => [...ofPhase.values()]).reduce((all, { lost }) => all + lost, 0);
+
+/** Waits until nothing acknowledged is missing or time is up, then reconciles one last time. */
+export async function reconcileAll(
+  fleet: TestFleet,
+  load: Load,
+  withinMs = COUNTED_WITHIN_MS,
+): Promise<Reconciliation> {
+  const look = async () => reconcile(load.attempts, await readResource(fleet.database.admin, load.run));
+  const deadline = Date.now() + withinMs;
+  while (lostIn(await look()) > 0 && Date.now() < deadline) await sleep(1_000);
+  await sleep(LAST_LOOK_AFTER_MS);
+  return look();
+}
+
+/** Takes a sample spread over the whole run. */
+function sample<T>(all: readonly T[]): T[] {
+  const step = Math.max(1, Math.floor(all.length / SAMPLE));
+  return all.filter((_, index) => index % step === 0);
+}
+
+/** Checks that URLs still redirect, tokens work, cards are the same and sessions last. @returns the failures */
+export async function checkPromises(load: Load): Promise<string[]> {
+  const broken: string[] = [];
+  const { clickUrls, outreachUrls, tokens, cards, sessions } = load.promised;
+  const hold = async (what: string, work: () => Promise<unknown>) => {
+    for (let tries = 1; ; tries += 1)
+      try {
+        return void (await work());
+      } catch (error) {
+        if (tries === 3) return void broken.push(`${what}: ${(error as Error).message}`);
+        await sleep(500);
+      }
+  };
+  for (const url of sample([...clickUrls, ...outreachUrls]))
+    await hold('a URL', async () => {
+      const { status } = await sendRequest(url);
+      if (status !== 302) throw new Error(`status ${status}`);
+    });
+  const ended = new Map(
+    load.attempts
+      .filter(({ operation, linkId }) => (operation === 'reveal' || operation === 'cancel') && linkId)
+      .map(({ operation, linkId, acknowledgedAt }) => [
+        linkId!,
+        acknowledgedAt === undefined ? '' : operation,
+      ]),
+  );
+  const expected: Record<string, string> = { reveal: 'REVEALED', cancel: 'EXPIRED' };
+  for (const id of sample([...tokens.keys()])) {
+    const end = ended.get(id);
+    // The reveal or cancellation was not acknowledged, so either state is correct.
+    if (end === '') continue;
+    const wanted = end === undefined ? 'RESERVED' : expected[end]!;
+    await hold(`the token of ${id}`, async () => {
+      const state = await load.stateOf(id);
+      if (state !== wanted) throw new Error(`is ${state}, not ${wanted}`);
+    });
+  }
+  for (const [id, code] of sample([...cards]))
+    await hold(`the card of ${id}`, async () => {
+      if ((await load.cardOf(id)) !== code) throw new Error('is a different one');
+    });
+  for (const cookie of sample(sessions)) await hold('a session', () => load.useSession(cookie));
+  return broken;
+}
+
+/** Runs `npm run audit` on the idle fleet. @returns whether it passed, and its output */
+export async function audit(fleet: TestFleet): Promise<{ passed: boolean; output: string }> {
+  const child = spawn(
+    process.execPath,
+    ['--import', 'tsx', join(ROOT, 'tools/audit/src/main.ts'), '--grace', '5'],
+    {
+      cwd: ROOT,
+      env: { ...process.env, DATABASE_URL: fleet.database.admin, NATS_URL: fleet.brokerUrl },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
+  let output = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (output += text));
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { passed: code === 0, output };
+}

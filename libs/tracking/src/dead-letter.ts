@@ -1,0 +1,24 @@
+import type { JetStreamClient } from '@nats-io/jetstream';
+import { headers } from '@nats-io/transport-node';
+import { TRACKING_DEAD_SUBJECT, TRACKING_SOURCE_HEADER } from '@perkway/domain';
+import { hash } from 'node:crypto';
+import type { RejectedEvent } from './read-message.js';
+
+/**
+ * Publishes what cannot be stored to the dead-letter stream: an event as a message that can be published again, a message
+ * that holds none byte by byte. Resolves when the stream has it.
+ */
+export async function publishDeadLetter(
+  jetstream: JetStreamClient,
+  { content, reason, source }: RejectedEvent,
+): Promise<void> {
+  const body = 'message' in content ? content.message : JSON.stringify({ events: [content.event] });
+  const named = headers();
+  named.set('Perkway-Reason', reason);
+  named.set(TRACKING_SOURCE_HEADER, source);
+  // The same message may be delivered again before it is acknowledged.
+  await jetstream.publish(TRACKING_DEAD_SUBJECT, body, {
+    headers: named,
+    msgID: hash('sha256', body, 'hex'),
+  });
+}

@@ -1,0 +1,105 @@
+import { createLogger } from '@perkway/platform';
+import { Registry } from 'prom-client';
+import { AtRiskBuffer } from './at-risk-buffer.js';
+import type { Outbox } from './outbox.js';
+import { Relay } from './relay.js';
+import type { StreamBreaker } from './stream-breaker.js';
+import type { StreamPublisher } from './stream-publisher.js';
+import { CHARACTERS_PER_MESSAGE } from './tracking-messages.js';
+import { TrackingMetrics } from './tracking-metrics.js';
+
+interface Around {
+  publish?: StreamPublisher['publish'];
+  relay?: Outbox['relay'];
+  write?: Outbox['write'];
+  isAway?: boolean;
+}
+
+const NOTHING: Outbox['relay'] = async () => ({ taken: 0, delivered: true, oldestAge: 0 });
+
+function aRelay({ publish, relay = NOTHING, write, isAway = false }: Around) {
+  const reportAway = jest.fn();
+  const metrics = new TrackingMetrics(new Registry(), {
+    bufferedEvents: () => 0,
+    isStreamAway: () => isAway,
+  });
+  const made = new Relay(
+    { publish } as StreamPublisher,
+    { isAway, reportAway } as unknown as StreamBreaker,
+    { relay, write } as Outbox,
+    new AtRiskBuffer(10, 1_000),
+    metrics,
+    createLogger('test', 'silent'),
+  );
+  return { relay: made, reportAway, metrics };
+}
+
+describe('a batch of the outbox that takes several messages', () => {
+  const batch = Array.from({ length: 3 }, () => 'x'.repeat(CHARACTERS_PER_MESSAGE - 1));
+  /** Relays it to a stream that takes the messages for which this says true. */
+  const relayBatch = async (takes: boolean[]) => {
+    let messages = 0;
+    let isDeleted: boolean | undefined;
+    let looked = () => {};
+    const hasLooked = new Promise<void>((resolve) => (looked = resolve));
+    const { relay, reportAway, metrics } = aRelay({
+      publish: async () => takes[messages++]!,
+      relay: async (limit, deliver) => {
+        if (isDeleted !== undefined) return NOTHING(limit, deliver);
+        isDeleted = await deliver(batch);
+        looked();
+        return { taken: batch.length, delivered: isDeleted, oldestAge: 0 };
+      },
+    });
+    relay.start();
+    await hasLooked;
+    await relay.stop(() => true);
+    const relayed = (await metrics.relayed.get()).values[0]!.value;
+    return { messages, isDeleted, isAway: reportAway.mock.calls.length > 0, relayed };
+  };
+
+  it('is deleted when the stream took all messages', async () => {
+    expect(await relayBatch([true, true, true])).toEqual({
+      messages: 3,
+      isDeleted: true,
+      isAway: false,
+      relayed: 3,
+    });
+  });
+
+  it.each([
+    [true, true, false],
+    [false, true, true],
+    [false, false, false],
+  ])('is kept when the stream refused one (%s, %s, %s)', async (...takes) => {
+    expect(await relayBatch(takes)).toEqual({ messages: 3, isDeleted: false, isAway: true, relayed: 0 });
+  });
+});
+
+it('events that went from memory to the outbox are told again when the database goes away', async () => {
+  const written: string[][] = [];
+  let next = () => {};
+  const nextWrite = () => new Promise<void>((resolve) => (next = resolve));
+  const { relay } = aRelay({
+    isAway: true,
+    write: async (events) => {
+      written.push([...events]);
+      next();
+      return true;
+    },
+  });
+  relay.start();
+  let writing = nextWrite();
+  relay.keepInMemory(['one', 'two']);
+  await writing;
+  // The relay goes on once it knows that they are written.
+  await new Promise((resolve) => setImmediate(resolve));
+  writing = nextWrite();
+  relay.databaseIsLost();
+  await writing;
+  await relay.stop(() => true);
+  expect(written).toEqual([
+    ['one', 'two'],
+    ['one', 'two'],
+  ]);
+});

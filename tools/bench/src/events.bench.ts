@@ -1,0 +1,210 @@
+import type { FeedEvent } from '@perkway/domain';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { judge, timed, write } from './analytics/rpc-caller.js';
+import { messagesOf, plain, Publisher } from './analytics/ingest.js';
+import { LoadGenerator } from './children.js';
+import { median } from './compare.js';
+import type { Fleet } from './fleet.js';
+import type { Scenario } from './scenario.js';
+import type { Posts } from './webhook-client.js';
+import type { Received } from './webhook-receiver.js';
+
+const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 3);
+const FEED_EVENTS = 40_000;
+const FEED_TARGET = 0.5;
+/** Of `messagesOf`. */
+const ACCOUNT = 'bench-ingest';
+const WEBHOOKS = 4;
+/** Attempts that one replica makes at once for one webhook. */
+const PER_WEBHOOK = 16;
+const DELIVERED_EVENTS = 4_000;
+const DELIVERY_TARGET = 0.4;
+const PER_SECOND = 500;
+const LATENCY_SECONDS = 20;
+const LATENCY_TARGET_MS = 5_000;
+const LIMIT_MS = 120_000;
+const POLL_MS = 20;
+
+async function until(isDone: () => Promise<boolean>, what: string): Promise<void> {
+  const deadline = Date.now() + LIMIT_MS;
+  while (!(await isDone())) {
+    if (Date.now() > deadline) throw new Error(`${what} took longer than ${LIMIT_MS / 1_000} s`);
+    await sleep(POLL_MS);
+  }
+}
+
+class Bench {
+  private readonly receiver = new LoadGenerator<object, Received>('webhook-receiver.ts');
+  private readonly client = new LoadGenerator<Posts, { ms: number }>('webhook-client.ts');
+  private readonly database: pg.Client[];
+  private publisher?: Publisher;
+  private key: string;
+  private receiverUrl: string;
+
+  constructor(private readonly fleet: Fleet) {
+    this.database = [1, 2].map(
+      () => new pg.Client({ connectionString: fleet.databaseUrl, options: '-c search_path=analytics' }),
+    );
+  }
+
+  async run(): Promise<number> {
+    for (const client of this.database) await client.connect();
+    try {
+      await this.prepare();
+      return (await this.feed()) + (await this.deliveries()) + (await this.latency());
+    } finally {
+      this.receiver.stop();
+      this.client.stop();
+      await this.publisher?.close();
+      for (const client of this.database) await client.end();
+    }
+  }
+
+  private async prepare(): Promise<void> {
+    this.publisher = await Publisher.connect(this.fleet.natsUrl);
+    this.key = await this.fleet.account(ACCOUNT);
+    // It has created the stream and the partitions. It reads the stream too, and would take CPU from the feed.
+    await this.fleet.halt('analytics-query');
+    await sleep(500);
+    const { port } = await this.receiver.run({});
+    this.receiverUrl = `http://127.0.0.1:${port}`;
+  }
+
+  /** Publishes while the app is stopped, then waits until the feed has everything. */
+  private async feed(): Promise<number> {
+    let missed = 0;
+    write('\nfeed, ratio to plain INSERTs of 1,000 events on two connections; medians of alternating rounds');
+    for (const perMessage of [20, 1_000]) {
+      const rounds: { ratio: number; rate: number }[] = [];
+      for (let round = -1; round < ROUNDS; round += 1) {
+        const bare = await plain(this.database, FEED_EVENTS);
+        const before = await this.lastPosition();
+        const pid = this.fleet.pid('events');
+        process.kill(pid, 'SIGSTOP');
+        try {
+          await this.publisher!.publish(messagesOf({ events: FEED_EVENTS, perMessage }));
+        } finally {
+          process.kill(pid, 'SIGCONT');
+        }
+        const took = await timed(() =>
+          until(async () => (await this.lastPosition()) === before + FEED_EVENTS, 'storing the feed'),
+        );
+        // The first round is a warm-up.
+        if (round >= 0) rounds.push({ ratio: bare / took, rate: (FEED_EVENTS * 1_000) / took });
+      }
+      const ratio = median(rounds.map((each) => each.ratio));
+      const rate = median(rounds.map((each) => each.rate)).toFixed(0);
+      missed += judge(
+        `${perMessage} events per message: ${rate} events/s, ratio ${ratio.toFixed(2)}; target ${FEED_TARGET}`,
+        ratio >= FEED_TARGET,
+      );
+    }
+    return missed;
+  }
+
+  /** Replays stored events to several webhooks, and posts the same bodies from a bare client. */
+  private async deliveries(): Promise<number> {
+    write(
+      '\ndeliveries, ratio to a bare client that signs and posts the same bytes; medians of alternating rounds',
+    );
+    const ids = Array.from({ length: WEBHOOKS }, (_, index) => `w${index}`);
+    for (const id of ids) await this.call('PUT', `/webhooks/${id}`, { url: this.receiverUrl });
+    const from = new Date().toISOString();
+    await this.publisher!.publish(messagesOf({ events: DELIVERED_EVENTS, perMessage: 100, spreadMs: 1 }));
+    const bodies = await this.bodies(from);
+    await this.received(DELIVERED_EVENTS * WEBHOOKS);
+    const rounds: { ratio: number; rate: number }[] = [];
+    const all = Array.from({ length: WEBHOOKS }, () => bodies).flat();
+    for (let round = -1; round < ROUNDS; round += 1) {
+      const { ms: bare } = await this.client.run({
+        url: this.receiverUrl,
+        bodies: all,
+        connections: WEBHOOKS * PER_WEBHOOK,
+      });
+      await this.received(all.length);
+      const took = await timed(async () => {
+        for (const id of ids) await this.call('POST', `/webhooks/${id}/replay`, { from });
+        await this.received(all.length);
+      });
+      if (round >= 0) rounds.push({ ratio: bare / took, rate: (all.length * 1_000) / took });
+    }
+    for (const id of ids) await this.call('DELETE', `/webhooks/${id}`);
+    const ratio = median(rounds.map((each) => each.ratio));
+    const rate = median(rounds.map((each) => each.rate)).toFixed(0);
+    return judge(
+      `${WEBHOOKS} webhooks: ${rate} deliveries/s, ratio ${ratio.toFixed(2)}; target ${DELIVERY_TARGET}`,
+      ratio >= DELIVERY_TARGET,
+    );
+  }
+
+  /** Publishes at a fixed rate, one event per message. */
+  private async latency(): Promise<number> {
+    await this.call('PUT', '/webhooks/latency', { url: this.receiverUrl });
+    const latencies: number[] = [];
+    for (let second = 0; second < LATENCY_SECONDS; second += 1) {
+      const next = sleep(1_000);
+      await this.publisher!.publish(messagesOf({ events: PER_SECOND, perMessage: 1, spreadMs: 1 }));
+      await next;
+      latencies.push(...(await this.receiver.run({})).latencies);
+    }
+    await until(async () => {
+      latencies.push(...(await this.receiver.run({})).latencies);
+      return latencies.length >= PER_SECOND * LATENCY_SECONDS;
+    }, 'delivering');
+    const sorted = latencies.sort((a, b) => a - b);
+    const at = (share: number) => sorted[Math.floor(sorted.length * share)]!;
+    write(`\nfrom the interaction to the receiver, at ${PER_SECOND} interactions a second`);
+    return judge(
+      `p50 ${at(0.5)} ms, p99 ${at(0.99)} ms; target ${LATENCY_TARGET_MS} ms`,
+      at(0.99) <= LATENCY_TARGET_MS,
+    );
+  }
+
+  private async received(count: number): Promise<void> {
+    let total = 0;
+    await until(async () => (total += (await this.receiver.run({})).count) >= count, 'delivering');
+  }
+
+  private async lastPosition(): Promise<number> {
+    const { rows } = await this.database[0]!.query<{ last: number }>(
+      'select last_position::float8 as last from events.feeds where account_id = $1',
+      [ACCOUNT],
+    );
+    return rows[0]?.last ?? 0;
+  }
+
+  /** Returns the deliveries' bodies of the events stored since `from`. */
+  private async bodies(from: string): Promise<string[]> {
+    const events: FeedEvent[] = [];
+    let query = `from=${from}`;
+    await until(async () => {
+      const page = await this.call<{ data: FeedEvent[]; next_cursor: string }>(
+        'GET',
+        `/events?limit=1000&${query}`,
+      );
+      events.push(...page.data);
+      query = `cursor=${page.next_cursor}`;
+      return events.length >= DELIVERED_EVENTS;
+    }, 'storing the feed');
+    return events.map((event) => JSON.stringify(event));
+  }
+
+  private async call<Body>(method: string, path: string, body?: object): Promise<Body> {
+    const response = await fetch(this.fleet.urls.events + path, {
+      method,
+      headers: { 'x-api-key': this.key, ...(body && { 'content-type': 'application/json' }) },
+      body: body && JSON.stringify(body),
+      signal: AbortSignal.timeout(30_000),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} ${path} returned ${response.status}: ${text}`);
+    return (text && JSON.parse(text)) as Body;
+  }
+}
+
+export const scenario: Scenario = {
+  title: 'The feed and webhooks, against plain INSERTs and a bare client',
+  apps: ['token-issuer', 'analytics-query', 'events'],
+  run: (fleet) => new Bench(fleet).run(),
+};

@@ -1,0 +1,347 @@
+/** A small change that breaks a guarantee, and the spec that must fail because of it. */
+export interface Fault {
+  file: string;
+  /** Occurs exactly once in the file. */
+  search: string;
+  replacement: string;
+  spec: string;
+  /** Runs only the tests whose names contain this. */
+  test?: string;
+}
+
+const CACHE = 'libs/platform/src/cache/refreshing-cache.ts';
+const CACHE_SPEC = 'libs/platform/src/cache/refreshing-cache.spec.ts';
+const CONSOLE_KEYS = 'apps/token-issuer/src/console-keys/console-keys.service.ts';
+const CONSOLE_KEYS_SPEC = 'apps/token-issuer/test/console-keys.e2e-spec.ts';
+const SEND = 'libs/client/src/send.ts';
+const SEND_SPEC = 'libs/client/test/send.spec.ts';
+const CLIENT_SPEC = 'libs/client/test/client.spec.ts';
+const CREATE_PERKWAY = 'libs/client/src/create-perkway.ts';
+const ROLLUPS = 'apps/analytics-query/src/maintenance/rollup-refresher.ts';
+const ROLLUPS_SPEC = 'apps/analytics-query/test/rollups.e2e-spec.ts';
+const RELAY_SPEC = 'libs/tracking/src/relay.spec.ts';
+const TRACKING_SPEC = 'libs/tracking/test/tracking.e2e-spec.ts';
+
+export const FAULTS: readonly Fault[] = [
+  // Keys and sessions
+  {
+    file: CACHE,
+    search: 'if (now - entry.confirmedAt > this.refreshMs * 2) return undefined;',
+    replacement: 'if (now - entry.confirmedAt > this.options.staleForMs) return undefined;',
+    spec: CACHE_SPEC,
+  },
+  {
+    file: CACHE,
+    search: 'this.entries.delete(key);\n    this.loading.delete(key);',
+    replacement: 'this.entries.delete(key);',
+    spec: CACHE_SPEC,
+  },
+  {
+    file: CACHE,
+    search: 'this.entries.clear();\n    this.loading.clear();',
+    replacement: 'this.entries.clear();',
+    spec: CACHE_SPEC,
+  },
+  {
+    file: CACHE,
+    search: 'if (this.loading.get(key) === loading) this.store(',
+    replacement: 'this.store(',
+    spec: CACHE_SPEC,
+  },
+  {
+    file: 'apps/token-issuer/src/keys/key-resolver.ts',
+    search: '(${column} is null or ${column} > now())',
+    replacement: '(${column} is null or true)',
+    spec: CONSOLE_KEYS_SPEC,
+  },
+  {
+    file: CONSOLE_KEYS,
+    search: '} while (revoked.length > 0);',
+    replacement: '} while (false);',
+    spec: CONSOLE_KEYS_SPEC,
+  },
+  {
+    file: CONSOLE_KEYS,
+    search: 'coalesce($7, (select person_email from api_keys where id = $8))',
+    replacement: 'coalesce($7, (select null::text where $8::uuid is null))',
+    spec: CONSOLE_KEYS_SPEC,
+  },
+  {
+    file: 'apps/token-issuer/src/people/people.service.ts',
+    search: "known.email, ['USER', 'ADMIN']",
+    replacement: "known.email, ['ADMIN']",
+    spec: CONSOLE_KEYS_SPEC,
+  },
+  {
+    file: 'libs/auth/src/listed-origins.ts',
+    search: 'if (!isOfServer || allowsServerKeys)',
+    replacement: 'if (allowed)',
+    spec: 'apps/boost/test/journey.e2e-spec.ts',
+  },
+
+  // Lists
+  {
+    file: 'apps/boost/src/campaigns/own-campaigns.service.ts',
+    search: 'id collate "C" > ${page.after[0]}',
+    replacement: 'id collate "C" >= ${page.after[0]}',
+    spec: 'apps/boost/test/campaign-reads.e2e-spec.ts',
+  },
+
+  // Perks
+  {
+    file: 'apps/perks/src/erasures/erasures.controller.ts',
+    search: 'where account = $1 and customer_id = $2',
+    replacement: 'where $1::text is not null and customer_id = $2',
+    spec: 'apps/perks/test/coupon-codes.e2e-spec.ts',
+  },
+  {
+    file: 'apps/perks/src/coupon-codes/coupon-codes.service.ts',
+    search: 'of [TAKE_ANY, TAKE_LAST]',
+    replacement: 'of [TAKE_ANY, TAKE_ANY]',
+    spec: 'apps/perks/test/coupon-codes.e2e-spec.ts',
+  },
+  {
+    file: 'apps/perks/src/collection-reads/collection-reads.controller.ts',
+    search: 'if (view) await view;',
+    replacement: 'if (view) void view;',
+    spec: 'apps/perks/test/views.e2e-spec.ts',
+  },
+
+  // Tracking events
+  {
+    file: 'libs/tracking/src/relay.ts',
+    search: 'stored.every(Boolean)',
+    replacement: 'stored.some(Boolean)',
+    spec: RELAY_SPEC,
+  },
+  {
+    file: 'libs/tracking/src/relay.ts',
+    search: '      this.remember(events);\n',
+    replacement: '',
+    spec: RELAY_SPEC,
+  },
+  {
+    file: 'libs/tracking/src/tracking.service.ts',
+    search: '      this.relay.remember(batch.events);\n',
+    replacement: '',
+    spec: TRACKING_SPEC,
+  },
+  {
+    file: 'libs/tracking/src/traffic/classify-traffic.ts',
+    search: 'userAgent.slice(0, USER_AGENT_LENGTH)',
+    replacement: 'userAgent.slice(-USER_AGENT_LENGTH)',
+    spec: 'libs/tracking/src/traffic/classify-traffic.spec.ts',
+  },
+
+  {
+    file: 'apps/links/src/erasures/erasures.controller.ts',
+    search: '    await this.tracking.erase(erasure);\n',
+    replacement: '',
+    spec: 'apps/links/test/erasures.e2e-spec.ts',
+  },
+
+  {
+    file: 'apps/boost/src/erasures/erasures.controller.ts',
+    search: '    await this.tracking.erase(erasure);\n',
+    replacement: '',
+    spec: 'apps/boost/test/erasures.e2e-spec.ts',
+  },
+
+  // Gift cards
+  {
+    file: 'apps/gift-cards/src/erasures/erasures.controller.ts',
+    search: 'where account = $1 and reference = $2',
+    replacement: 'where $1::text is not null and reference = $2',
+    spec: 'apps/gift-cards/test/erasures.e2e-spec.ts',
+  },
+  {
+    file: 'apps/gift-cards/src/erasures/erasures.controller.ts',
+    search: 'where account = $1 and journey_id = $2',
+    replacement: 'where $1::text is not null and journey_id = $2',
+    spec: 'apps/gift-cards/test/erasures.e2e-spec.ts',
+  },
+  {
+    file: 'apps/gift-cards/src/migrations/1767225610000-create-gift-cards.ts',
+    search: 'create unique index reward_links_card ',
+    replacement: 'create index reward_links_card ',
+    spec: 'apps/gift-cards/test/migrations.e2e-spec.ts',
+  },
+
+  // Analytics
+  {
+    file: ROLLUPS,
+    search: 'if (first < last)',
+    replacement: 'if (first <= last)',
+    spec: ROLLUPS_SPEC,
+  },
+  {
+    file: ROLLUPS,
+    search: 'if (start < closed)',
+    replacement: 'if (start <= closed)',
+    spec: ROLLUPS_SPEC,
+  },
+
+  // CSV files
+  {
+    file: 'libs/domain/src/csv-cell.ts',
+    search: '/^[=+\\-@\\t\\r\\n',
+    replacement: '/^[=+@\\t\\r\\n',
+    spec: 'libs/domain/src/csv-cell.spec.ts',
+  },
+
+  // Client library
+  {
+    file: SEND,
+    search: 'Number(given) * 1000',
+    replacement: 'Number(given)',
+    spec: SEND_SPEC,
+  },
+  {
+    file: SEND,
+    search: 'Date.parse(given) - now',
+    replacement: 'Date.parse(given)',
+    spec: SEND_SPEC,
+  },
+  {
+    file: SEND,
+    search: 'Math.max(0, ms)',
+    replacement: 'ms',
+    spec: SEND_SPEC,
+  },
+  {
+    file: SEND,
+    search: 'wait > LONGEST_PAUSE_MS',
+    replacement: 'wait >= LONGEST_PAUSE_MS',
+    spec: SEND_SPEC,
+  },
+  {
+    file: SEND,
+    search: 'response.status === 429 || ',
+    replacement: '',
+    spec: SEND_SPEC,
+  },
+  {
+    file: SEND,
+    search: 'attempt === tries',
+    replacement: 'attempt > tries',
+    spec: SEND_SPEC,
+  },
+  {
+    file: SEND,
+    search: '2 ** (attempt - 1)',
+    replacement: '1',
+    spec: SEND_SPEC,
+  },
+  {
+    file: SEND,
+    search: 'if (!isConnectionFailure(error))',
+    replacement: 'if (false)',
+    spec: CLIENT_SPEC,
+  },
+  {
+    file: SEND,
+    search: 'return cause !== undefined &&',
+    replacement: 'return cause === undefined ||',
+    spec: CLIENT_SPEC,
+  },
+  {
+    file: SEND,
+    search: '= utf8(value);',
+    replacement: '= String(value);',
+    spec: CLIENT_SPEC,
+  },
+  {
+    file: SEND,
+    search: 'signal ? AbortSignal.any([signal, timeout]) : timeout',
+    replacement: 'timeout',
+    spec: CLIENT_SPEC,
+  },
+  {
+    file: SEND,
+    search: 'clock.sleep(wait, signal)',
+    replacement: 'clock.sleep(wait)',
+    spec: CLIENT_SPEC,
+  },
+  {
+    file: 'libs/client/src/call.ts',
+    search: 'await send(page.next_cursor)',
+    replacement: 'await send()',
+    spec: CLIENT_SPEC,
+  },
+  {
+    file: 'libs/client/src/call.ts',
+    search: '(sent ??= send())',
+    replacement: 'send()',
+    spec: CLIENT_SPEC,
+  },
+  {
+    file: CREATE_PERKWAY,
+    search: 'input.idempotencyKey ?? crypto.randomUUID()',
+    replacement: 'crypto.randomUUID()',
+    spec: CLIENT_SPEC,
+  },
+  {
+    file: CREATE_PERKWAY,
+    search: 'return input.externalId !== undefined;',
+    replacement: 'return true;',
+    spec: CLIENT_SPEC,
+  },
+  {
+    file: CREATE_PERKWAY,
+    search: "if (method !== 'POST') return true;",
+    replacement: "if (method === 'GET') return true;",
+    spec: CLIENT_SPEC,
+  },
+  {
+    file: 'libs/client/src/analytics-token.ts',
+    search: ' - MARGIN_MS',
+    replacement: '',
+    spec: SEND_SPEC,
+  },
+  {
+    file: 'libs/client/src/analytics-token.ts',
+    search: 'known.renewAt > clock.now()',
+    replacement: 'known.renewAt >= clock.now()',
+    spec: SEND_SPEC,
+  },
+  {
+    file: 'libs/client/src/analytics-token.ts',
+    search: 'expiration - serverTime.epoch_timestamp * 1000',
+    replacement: 'expiration - clock.now()',
+    spec: SEND_SPEC,
+  },
+  {
+    file: 'libs/client/src/analytics-token.ts',
+    search: 'if (current === asked) current = undefined;\n    });',
+    replacement: '});',
+    spec: CLIENT_SPEC,
+  },
+
+  // OpenAPI documents
+  {
+    file: 'libs/platform/src/openapi/without-admin.ts',
+    search: "path.split('/')[1] !== 'admin'",
+    replacement: "!path.startsWith('/admin')",
+    spec: 'libs/platform/src/openapi/without-admin.spec.ts',
+  },
+  {
+    file: 'libs/platform/src/openapi/without-admin.ts',
+    search: 'collect(all[name!]);',
+    replacement: '',
+    spec: 'libs/platform/src/openapi/without-admin.spec.ts',
+  },
+  {
+    file: 'libs/platform/src/openapi/openapi.ts',
+    search: 'EXPOSE_ADMIN || ',
+    replacement: 'true || ',
+    spec: 'libs/platform/src/create-app.spec.ts',
+    test: 'internal routes only on METRICS_PORT',
+  },
+  {
+    file: 'libs/platform/src/http/internal-routes.ts',
+    search: "['docs', 'docs-yaml']",
+    replacement: "['docs']",
+    spec: 'libs/platform/src/create-app.spec.ts',
+    test: 'internal routes only on METRICS_PORT',
+  },
+];

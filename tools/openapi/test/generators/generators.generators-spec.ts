@@ -1,0 +1,74 @@
+import { APPS } from '@perkway/fleet';
+import { execFileSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import ts from 'typescript';
+
+const ROOT = join(__dirname, '../../../..');
+const FOLDER = join(ROOT, '.cache/openapi/generators');
+const PACKAGES = join(__dirname, '../../generators');
+const INSTALLED = join(FOLDER, 'installed');
+const DOCUMENTS = join(ROOT, 'dist/openapi');
+
+const run = (command: string, ...args: string[]) =>
+  execFileSync(command, args, { cwd: FOLDER, stdio: 'pipe', env: { ...process.env, NX_DAEMON: 'false' } });
+const installed = (name: string) => join(INSTALLED, 'node_modules/.bin', name);
+
+/** By generator: makes a client of a document below a folder, in index.ts or `<app>.ts`. */
+const GENERATORS: Record<string, (document: string, folder: string, app: string) => void> = {
+  'openapi-typescript': (document, folder, app) =>
+    run(join(ROOT, 'node_modules/.bin/openapi-typescript'), document, '-o', join(folder, `${app}.ts`)),
+  '@hey-api/openapi-ts': (document, folder, app) =>
+    run(installed('openapi-ts'), '-i', document, '-o', join(folder, app), '-c', '@hey-api/client-fetch'),
+  orval: (document, folder, app) =>
+    run(installed('orval'), '--input', document, '--output', join(folder, `${app}.ts`), '--client', 'fetch'),
+  'swagger-typescript-api': (document, folder, app) =>
+    run(
+      installed('swagger-typescript-api'),
+      ...['generate', '-p', document, '-o', folder, '-n', `${app}.ts`],
+    ),
+};
+
+function problemsIn(files: string[]): string[] {
+  const program = ts.createProgram(files, {
+    strict: true,
+    skipLibCheck: true,
+    noEmit: true,
+    target: ts.ScriptTarget.ES2022,
+    lib: ['lib.es2022.d.ts', 'lib.dom.d.ts', 'lib.dom.iterable.d.ts'],
+    module: ts.ModuleKind.ESNext,
+    moduleResolution: ts.ModuleResolutionKind.Bundler,
+    types: [],
+  });
+  return ts
+    .getPreEmitDiagnostics(program)
+    .map(
+      ({ file, messageText }) => `${file?.fileName}: ${ts.flattenDiagnosticMessageText(messageText, ' ')}`,
+    );
+}
+
+beforeAll(() => {
+  const lock = join(PACKAGES, 'package-lock.json');
+  const isInstalled =
+    existsSync(join(INSTALLED, 'node_modules')) &&
+    readFileSync(join(INSTALLED, 'package-lock.json'), 'utf8') === readFileSync(lock, 'utf8');
+  mkdirSync(INSTALLED, { recursive: true });
+  if (!isInstalled) {
+    for (const name of readdirSync(PACKAGES)) cpSync(join(PACKAGES, name), join(INSTALLED, name));
+    run('npm', 'ci', '--prefix', INSTALLED, '--ignore-scripts', '--no-audit', '--no-fund');
+  }
+  execFileSync('npx', ['nx', 'run', 'openapi:documents'], { cwd: ROOT, stdio: 'pipe' });
+});
+
+describe('a client of every document, made by', () => {
+  it.each(Object.entries(GENERATORS))('%s, compiles under strict', (name, generate) => {
+    const folder = join(FOLDER, name.replace('/', '-'));
+    rmSync(folder, { recursive: true, force: true });
+    mkdirSync(folder, { recursive: true });
+    for (const app of APPS) generate(join(DOCUMENTS, `${app}.json`), folder, app);
+    const files = APPS.map((app) =>
+      existsSync(join(folder, app)) ? join(folder, app, 'index.ts') : join(folder, `${app}.ts`),
+    );
+    expect(problemsIn(files)).toEqual([]);
+  });
+});

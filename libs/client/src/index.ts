@@ -7,6 +7,7 @@ export type { AnswerOf, Call, HostClient, HostName, InputOf, Paged, WithResponse
 export {
   verifyWebhook,
   WebhookVerificationError,
+  type EventData,
   type WebhookEvent,
   type WebhookHeaders,
 } from './verify-webhook.js';

@@ -1,19 +1,81 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** An event of the feed, as in `listEvents` and webhooks. */
-export interface WebhookEvent {
+interface Tagged {
+  traffic_class?: string;
+  utm?: Record<string, string>;
+  cmeta?: Record<string, string>;
+}
+/** Members that name a person are missing once the person was erased. */
+interface JourneyData extends Tagged {
+  campaign_id: string;
+  journey_id?: string;
+  perk_id?: string;
+  channel?: string;
+}
+interface RewardLinkData extends Tagged {
+  id: string;
+  pool_id: string;
+  state: 'RESERVED' | 'REVEALED' | 'EXPIRED';
+  denomination?: number;
+  currency?: string;
+  country?: string;
+  created_by?: string;
+  created_at?: string;
+  expires_at?: number;
+  revealed_at: string | null;
+  cancelled_at: string | null;
+  campaign_id: string | null;
+  journey_id?: string | null;
+  reference?: string | null;
+}
+interface StockData {
+  alert_id: string;
+  pool_id: string;
+  denomination: number;
+  currency: string;
+  country: string;
+  available: number;
+}
+
+/** The `data` of each type of event. */
+export interface EventData {
+  'perk.clicked': Tagged & { perk_id: string; collection_id: string; journey_id?: string };
+  'teaser.viewed': JourneyData;
+  'reward.viewed': JourneyData;
+  'incentive.clicked': JourneyData;
+  'conversion.recorded': JourneyData & { value?: number; currency?: string; external_id?: string };
+  'reward_link.generated': RewardLinkData;
+  'reward_link.revealed': RewardLinkData;
+  'reward_link.cancelled': RewardLinkData;
+  'reward_link.expired': RewardLinkData;
+  'pool.low': StockData;
+  'pool.recovered': StockData;
+  'limit.reached': { limit_id: string; value: string; period_start: string; resets_at: string | null };
+  'cards.withdrawn': {
+    withdrawal_id: string;
+    pool_id: string;
+    withdrawn: number;
+    cancelled: number;
+    redeemed: number;
+  };
+  'webhook.ping': { webhook_id: string };
+}
+
+interface EventOf<Type extends keyof EventData> {
   /** The same in every delivery of the event; use it to ignore repeated deliveries. */
   id: string;
-  /** For example `reward_link.revealed`. A newer service may add types. */
-  type: string;
+  type: Type;
   /** ISO 8601, UTC. */
   occurred_at: string;
   /** `<kind>/<id>` of the object that the event is about. */
   subject: string;
-  data: Record<string, unknown>;
+  data: EventData[Type];
   /** Present if a person was erased from the event. */
   erased?: true;
 }
+
+/** An event of the feed, as in `listEvents` and webhooks. `type` tells which `data` it has; a newer service may add types. */
+export type WebhookEvent = { [Type in keyof EventData]: EventOf<Type> }[keyof EventData];
 
 /** Request headers: of `node:http`, of Fetch, or a plain object. */
 export type WebhookHeaders = Headers | Record<string, string | string[] | undefined>;

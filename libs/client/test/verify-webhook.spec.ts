@@ -8,7 +8,7 @@ const event = {
   type: 'reward_link.revealed',
   occurred_at: '2026-11-05T09:30:00.000Z',
   subject: 'reward_link/é',
-  data: {},
+  data: { revealed_at: '2026-11-05T09:30:00.000Z' },
 };
 const body = JSON.stringify(event);
 const headersOf = (at = new Date(), by = secret) => ({
@@ -24,6 +24,18 @@ describe('verifyWebhook', () => {
       expect(verifyWebhook(body, given, secret)).toEqual(event);
     expect(verifyWebhook(Buffer.from(body), headers, secret)).toEqual(event);
     expect(verifyWebhook(body, headers, [other, secret])).toEqual(event);
+  });
+
+  it('returns a union whose type tells which data the event has', () => {
+    const read = verifyWebhook(body, headersOf(), secret);
+    if (read.type !== 'reward_link.revealed') throw new Error(read.type);
+    const revealedAt: string | null = read.data.revealed_at;
+    expect(revealedAt).toBe('2026-11-05T09:30:00.000Z');
+    // @ts-expect-error A reward link has no value.
+    expect(read.data.value).toBeUndefined();
+    const types: (typeof read)['type'][] = ['reward_link.revealed'];
+    // @ts-expect-error No event has this type.
+    types.push('perk.viewed');
   });
 
   it('accepts any of several signatures', () => {

@@ -2,7 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RewardLinkEvent } from '@perkway/domain';
 import { trackedEvents, waitFor } from '@perkway/testing';
-import { aBody, GiftCards, tomorrow, type GenerateOptions, type Link, type Reply } from './support.js';
+import {
+  aBody,
+  GiftCards,
+  inSeconds,
+  tomorrow,
+  type GenerateOptions,
+  type Link,
+  type Reply,
+} from './support.js';
 
 describe('idempotency keys', () => {
   let gift: GiftCards;
@@ -82,9 +90,10 @@ describe('idempotency keys', () => {
 
   it('replay after the expiry in the body has passed', async () => {
     const pool = await gift.aPool(2);
-    const options = { key: randomUUID(), body: aBody({ expires_at: Math.floor(Date.now() / 1000) + 1 }) };
+    const body = aBody({ expires_at: inSeconds(2) });
+    const options = { key: randomUUID(), body };
     const link = await gift.aLink(pool, options);
-    await sleep(1_100);
+    await sleep(body.expires_at * 1000 - Date.now() + 100);
     expectReplay(await gift.generate(pool, options), link);
     expect(await gift.reveal(link.token)).toMatchObject({ error: 'LINK_EXPIRED' });
   });

@@ -3,6 +3,7 @@ import { AuthModule } from '@perkway/auth';
 import { DatabaseModule } from '@perkway/platform';
 import { TrackingModule } from '@perkway/tracking';
 import { ErasuresModule } from './erasures/erasures.module.js';
+import { LimitsModule } from './limits/limits.module.js';
 import { LoadsModule } from './loads/loads.module.js';
 import { PoolsModule } from './pools/pools.module.js';
 import { RewardLinksModule } from './reward-links/reward-links.module.js';
@@ -15,6 +16,7 @@ import { RewardLinksModule } from './reward-links/reward-links.module.js';
     TrackingModule,
     PoolsModule,
     LoadsModule,
+    LimitsModule,
     RewardLinksModule,
     ErasuresModule,
   ],

@@ -30,6 +30,8 @@ export const ADVISORY_LOCKS = {
   giftCardCounting: '727105, 1',
   /** One settlement of expired links at a time. */
   giftCardSettling: '727105, 2',
+  /** One settlement of an account's limits at a time; combined with the hash of the account. */
+  giftCardLimits: '727107',
   /** Sixteen locks from 100 on: the slots in which gift cards are counted, chosen by connection. */
   giftCardSlot: '727105, 100 + pg_backend_pid() % 16',
 } as const;

@@ -13,6 +13,7 @@ it('only the subject of the publishing app may carry a type', () => {
     conversion: 'boost',
     campaign_named: 'boost',
     reward_link: 'gift-cards',
+    limit_reached: 'gift-cards',
   };
   for (const [type, owner] of Object.entries(owners) as [TrackingEventType, string][]) {
     expect(subjectOf(type)).toBe(trackingSubject(owner));

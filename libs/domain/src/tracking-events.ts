@@ -114,6 +114,17 @@ export interface RewardLinkEvent extends EventHead, Tagged {
   journey?: string;
   reference?: string;
 }
+/** A limit was used up, or refused a link, for the first time in its period. Only in the feed. */
+export interface LimitReachedEvent extends EventHead {
+  type: 'limit_reached';
+  limit: string;
+  /** What the limit counts by: an account, a pool, a person, … */
+  value: string;
+  /** Epoch milliseconds. */
+  periodStart: number;
+  /** Epoch milliseconds; null if it never resets. */
+  resetsAt: number | null;
+}
 /** Names that the analytics views show next to ids. The highest `at` wins. `account` is the owner, or '' for perks. */
 export interface PerkNamedEvent extends EventHead {
   type: 'perk_named';
@@ -134,6 +145,7 @@ export type TrackingEvent =
   | IncentiveClickEvent
   | ConversionEvent
   | RewardLinkEvent
+  | LimitReachedEvent
   | PerkNamedEvent
   | CampaignNamedEvent;
 export type TrackingEventType = TrackingEvent['type'];
@@ -149,6 +161,7 @@ const OWNERS: Record<TrackingEventType, AppName> = {
   conversion: 'boost',
   campaign_named: 'boost',
   reward_link: 'gift-cards',
+  limit_reached: 'gift-cards',
 };
 
 /** Returns the only subject that may carry events of this type. */

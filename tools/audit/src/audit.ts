@@ -55,6 +55,26 @@ const ENTRIES = `
   ) l on l.inventory_id = i.id
   order by 1, 2, 3, 4`;
 
+/** Every counter of a limit, counted again from the links. */
+const LIMITS = `
+  select l.id || ' of ' || l.owner as id
+  from limit_counts c join limits l on l.id = c.limit_id
+  cross join lateral (
+    select count(*) as links, coalesce(sum(i.denomination) filter (where i.currency = l.currency), 0) as amount
+    from reward_links r join inventories i on i.id = r.inventory_id
+    where r.account = l.owner and r.created_at >= c.period_start and (c.resets_at is null or r.created_at < c.resets_at)
+      and (l.only_pool is null or i.pool_id = l.only_pool)
+      and (l.only_campaign is null or r.campaign_id = l.only_campaign)
+      and (r.revealed_at is not null or r.expires_at > c.settled_until)
+      and c.value = case l.per
+        when 'account' then r.account when 'pool_id' then i.pool_id::text when 'campaign_id' then r.campaign_id
+        when 'journey_id' then r.journey_id when 'created_by' then r.created_by when 'reference' then r.reference
+        when 'key_id' then r.key_id end
+  ) n
+  where (c.links, c.amount) is distinct from (n.links, n.amount)
+  union all
+  select 'limit ' || c.limit_id from limit_counts c left join limits l on l.id = c.limit_id where l.id is null`;
+
 /** Queries for states that must not exist. Each returns the number of violations and some ids. */
 const FORBIDDEN: Record<string, string> = {
   'a card on two live links': `
@@ -97,6 +117,7 @@ const FORBIDDEN: Record<string, string> = {
         and not l.released and (l.expires_at, l.id) <= (i.settled_until, i.settled_link)
     ) l on true
     where c.n <> l.n`,
+  'a wrong count of a limit': LIMITS,
 };
 
 interface EntryRow extends Omit<AuditedEntry, 'shown' | 'holds'> {

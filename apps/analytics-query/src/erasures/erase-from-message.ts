@@ -27,6 +27,7 @@ const MEMBERS: Record<MemberOf<TrackingEvent>, 'value' | 'texts'> = {
   },
   ...{ state: 'value', pool: 'value', denomination: 'value', createdBy: 'value', reference: 'value' },
   ...{ country: 'value', createdAt: 'value', expiresAt: 'value' },
+  ...{ limit: 'value', periodStart: 'value', resetsAt: 'value' },
   ...{ title: 'value', partner: 'value', name: 'value' },
 };
 const isValue = (value: unknown): boolean => typeof value !== 'object' || value === null;

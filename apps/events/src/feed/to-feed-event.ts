@@ -89,6 +89,17 @@ function map(event: TrackingEvent): Mapped | undefined {
         },
       };
     }
+    case 'limit_reached':
+      return {
+        type: 'limit.reached',
+        subject: `limit/${event.limit}`,
+        data: {
+          limit_id: event.limit,
+          value: event.value,
+          period_start: toTime(event.periodStart),
+          resets_at: event.resetsAt === null ? null : toTime(event.resetsAt),
+        },
+      };
     default:
       return undefined;
   }

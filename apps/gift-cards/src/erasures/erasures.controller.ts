@@ -1,6 +1,6 @@
 import { Controller } from '@nestjs/common';
 import { Payload } from '@nestjs/microservices';
-import { ERASE, type ErasedPart, type Erasure } from '@perkway/domain';
+import { ADVISORY_LOCKS, ERASE, type ErasedPart, type Erasure } from '@perkway/domain';
 import { RpcHandler } from '@perkway/platform';
 import { TrackingService } from '@perkway/tracking';
 import { DataSource } from 'typeorm';
@@ -16,6 +16,10 @@ const ERASE_JOURNEY = `
 const ERASE_CUSTOMER = `
   update reward_links set reference = null, attributes = null, body_digest = ''
   where account = $1 and reference = $2`;
+/** They are made again from the links, which no longer name the person. */
+const FORGET_COUNTERS = `
+  delete from limit_counts c using limits l
+  where l.id = c.limit_id and l.owner = $1 and l.per in ('journey_id', 'reference')`;
 
 @Controller()
 export class ErasuresController {
@@ -27,8 +31,13 @@ export class ErasuresController {
   @RpcHandler(ERASE['gift-cards'])
   async erase(@Payload() erasure: Erasure): Promise<ErasedPart> {
     const { account, kind, value, standIn } = erasure;
-    if (kind === 'journey_id') await this.dataSource.query(ERASE_JOURNEY, [account, value, standIn]);
-    else await this.dataSource.query(ERASE_CUSTOMER, [account, value]);
+    await this.dataSource.transaction(async (manager) => {
+      // No reservation counts links meanwhile.
+      await manager.query(`select pg_advisory_xact_lock(${ADVISORY_LOCKS.giftCardCounting})`);
+      if (kind === 'journey_id') await manager.query(ERASE_JOURNEY, [account, value, standIn]);
+      else await manager.query(ERASE_CUSTOMER, [account, value]);
+      await manager.query(FORGET_COUNTERS, [account]);
+    });
     await this.tracking.erase(erasure);
     return { isDone: true };
   }

@@ -4,6 +4,7 @@ import { CreateGiftCards1767225610000 } from './1767225610000-create-gift-cards.
 import { Products1767225630000 } from './1767225630000-products.js';
 import { RewardLinkLife1767225640000 } from './1767225640000-reward-link-life.js';
 import { PoolsAreUpdated1767225650000 } from './1767225650000-pools-are-updated.js';
+import { Limits1767225660000 } from './1767225660000-limits.js';
 import { ViewsAndFunctions } from './views-and-functions.js';
 
 export const migrations: MigrationClass[] = [
@@ -12,5 +13,6 @@ export const migrations: MigrationClass[] = [
   Products1767225630000,
   RewardLinkLife1767225640000,
   PoolsAreUpdated1767225650000,
+  Limits1767225660000,
   ViewsAndFunctions,
 ];

@@ -7,6 +7,7 @@ import { formerly } from '@perkway/platform';
 import { hash } from 'node:crypto';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { EXPIRES_AT } from '../reward-links/link-state.js';
+import { DROP_LIMITS, limitFunctions } from './limit-functions.js';
 
 const NUMBERS = `
   create view inventory_numbers as
@@ -169,6 +170,8 @@ const RESERVE = `
   -- Returns one row per request, in their order:
   --   EXISTS                 an earlier request created the link (body_digest, token_key)
   --   EXPIRING_DATE_INVALID, POOL_NOT_FOUND, NO_AVAILABLE_CARDS
+  --   LIMIT_REACHED          with the limit and the seconds until it resets, as JSON
+  --   UNSETTLED              links have ended that a limit still counts: call settle_limits and retry
   --   BUSY                   other transactions hold the last cards: retry alone, with p_wait
   --   GONE                   the same, but no row was locked by another transaction
   --   RESERVED               with the event that was written to the outbox
@@ -191,6 +194,9 @@ const RESERVE = `
     v_cards bigint[];
     v_taken bigint[];
     v_rest text;
+    v_shares limit_share[];
+    v_refusals bigint[];
+    v_hits bigint[];
   begin
     -- Lock the idempotency keys first and in a fixed order, before any card, so that transactions cannot deadlock.
     perform pg_advisory_xact_lock(k) from (
@@ -206,6 +212,16 @@ const RESERVE = `
       order by q.ordinality
     ) into v_outcomes
     from unnest(v_requests) with ordinality q;
+
+    -- Counters are locked before any card, so that transactions cannot deadlock.
+    perform from limits l where l.owner = any (array(select q.account from unnest(v_requests) q));
+    if found then
+      v_shares := limit_shares(v_requests, v_outcomes);
+      if v_shares <> '{}' then
+        select a.outcomes, a.refusals, a.hits into v_outcomes, v_refusals, v_hits
+        from admit_links(v_shares, v_outcomes) a;
+      end if;
+    end if;
 
     -- Requests for the same kind of card are handled together, in their order.
     for g in
@@ -255,10 +271,10 @@ const RESERVE = `
 
       insert into reward_links (
         id, inventory_id, card_id, account, idempotency_key, body_digest, token_key, created_by, expires_at,
-        campaign_id, journey_id, reference, attributes
+        campaign_id, journey_id, reference, attributes, key_id
       )
       select q.link, t.inventory, t.card, q.account, q.idempotency_key, decode(q.body_digest, 'hex'), q.token_key,
-        q.created_by, to_timestamp(q.expires_at), q.campaign_id, q.journey_id, q.reference, q.attributes
+        q.created_by, to_timestamp(q.expires_at), q.campaign_id, q.journey_id, q.reference, q.attributes, q.key_id
       from unnest(g.numbers, v_inventories, v_cards) as t (number, inventory, card)
       cross join lateral (select (v_requests[t.number]).*) q
       where t.card is not null;
@@ -273,6 +289,17 @@ const RESERVE = `
       end loop;
     end loop;
 
+    if v_shares <> '{}' then
+      -- A request without a card gives back what it took from the limits, so those refused meanwhile are decided again.
+      if exists (
+        select from unnest(v_shares) s where v_outcomes[s.number] not in ('RESERVED', 'LIMIT_REACHED', 'UNSETTLED')
+      ) then
+        v_outcomes := array_replace(v_outcomes, 'LIMIT_REACHED', 'BUSY');
+        v_hits := '{}';
+      end if;
+      perform count_limits(v_shares, v_outcomes, v_hits);
+    end if;
+
     select array_agg(told.event order by q.ordinality) into v_events
     from unnest(v_requests) with ordinality q
     left join lateral (
@@ -283,7 +310,15 @@ const RESERVE = `
     ) told on true;
     insert into tracking_outbox (event) select told from unnest(v_events) told where told is not null;
     return query
-      select v_outcomes[q.ordinality], l.body_digest, l.token_key, v_events[q.ordinality]
+      select v_outcomes[q.ordinality], l.body_digest, l.token_key, case v_outcomes[q.ordinality]
+          when 'LIMIT_REACHED' then (
+            select jsonb_build_object(
+              'limit', s.limit_id, 'resetsIn', ceil(extract(epoch from s.resets_at - now()))
+            )::text
+            from unnest(v_shares) s where s.counter = v_refusals[q.ordinality] limit 1
+          )
+          else v_events[q.ordinality]
+        end
       from unnest(v_requests) with ordinality q
       left join lateral (
         select r.body_digest, r.token_key from reward_links r
@@ -387,13 +422,25 @@ const SETTLE = `
     return v_total;
   end $$`;
 
-const DROP = `
+const DROP = `${DROP_LIMITS};
   drop function if exists
     settle_expired, cancel_link, reveal_link, reserve_cards, reserve_links, take_cards, tell_links, settled_share, count_links,
     pools_with_numbers;
   drop view if exists inventory_numbers`;
 
-const ALL = [DROP, NUMBERS, POOLS, COUNT, TELL, TAKE, RESERVE, REVEAL, CANCEL, SETTLE].join(';\n');
+const ALL = [
+  DROP,
+  NUMBERS,
+  POOLS,
+  COUNT,
+  TELL,
+  TAKE,
+  limitFunctions(PLAN_ONCE),
+  RESERVE,
+  REVEAL,
+  CANCEL,
+  SETTLE,
+].join(';\n');
 
 /**
  * Replaces the view and the functions of this file. It runs after all other migrations, because the SQL may refer to

@@ -8,6 +8,8 @@ const INTERVAL_MS = 5_000;
 /** Links settled per transaction. Reservations wait meanwhile, so it must take only a few milliseconds. */
 const AT_ONCE = 1_000;
 const PAUSE_MS = 50;
+/** Nothing reads the counters of a period that is over. They stay for a day, because transactions may still be running. */
+const FORGET_COUNTERS = `delete from limit_counts where resets_at < now() - interval '1 day'`;
 
 /**
  * Writes the expired event of unrevealed links within seconds of their expiry, and keeps reading the inventory numbers
@@ -55,6 +57,7 @@ export class ExpiredLinks implements OnModuleInit, OnModuleDestroy {
     let pause = INTERVAL_MS;
     try {
       if ((await this.settle()) >= AT_ONCE) pause = PAUSE_MS;
+      else await this.dataSource.query(FORGET_COUNTERS);
     } catch (err) {
       // The database is busy or unavailable; try again later.
       this.logger.debug({ err }, 'could not settle expired links');

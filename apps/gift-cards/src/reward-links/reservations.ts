@@ -23,6 +23,7 @@ export interface ReservationRequest {
   /** Hex. */
   body_digest: string;
   token_key: string;
+  key_id: string;
   campaign_id: string | null;
   journey_id: string | null;
   reference: string | null;
@@ -36,8 +37,21 @@ export type ReservationOutcome =
   | { outcome: 'RESERVED'; event: string }
   /** An earlier request created the link. */
   | { outcome: 'EXISTS'; body_digest: Buffer; token_key: string }
+  /** `event` is a `Refusal` as JSON. */
+  | { outcome: 'LIMIT_REACHED'; event: string }
   | { outcome: ReservationError };
-type ReservationResult = ReservationOutcome | { outcome: 'BUSY' } | { outcome: 'GONE' };
+type Undecided = { outcome: 'BUSY' } | { outcome: 'GONE' } | { outcome: 'UNSETTLED' };
+type ReservationResult = ReservationOutcome | Undecided;
+
+const isDecided = (result: ReservationResult): result is ReservationOutcome =>
+  result.outcome !== 'BUSY' && result.outcome !== 'GONE' && result.outcome !== 'UNSETTLED';
+
+/** The limit that refuses a link. */
+export interface Refusal {
+  limit: string;
+  /** Seconds; null if it never resets. */
+  resetsIn: number | null;
+}
 
 const TRANSACTIONS_AT_ONCE = 2;
 const REQUESTS_PER_TRANSACTION = 64;
@@ -125,12 +139,15 @@ export class Reservations {
     const decided = new Map(firsts.map((waiting, index) => [waiting, results[index]!]));
     for (const waiting of group) {
       const result = decided.get(waiting);
-      if (!result || result.outcome === 'BUSY' || result.outcome === 'GONE') void this.runAlone(waiting);
-      else waiting.resolve(result);
+      if (result && isDecided(result)) waiting.resolve(result);
+      else void this.runAlone(waiting);
     }
   }
 
-  /** Runs one request in its own transactions, where it may wait for other transactions that hold the last cards. */
+  /**
+   * Runs one request in its own transactions, where it may wait for other transactions that hold the last cards, and
+   * settles its limits.
+   */
   private async runAlone({ request, resolve, reject }: Waiting) {
     try {
       const end = Date.now() + ALONE_LIMIT_MS;
@@ -140,7 +157,9 @@ export class Reservations {
           gone += 1;
           if (gone > MAX_GONE) return resolve({ outcome: 'NO_AVAILABLE_CARDS' });
           await sleep(GONE_PAUSE_MS);
-        } else if (result.outcome !== 'BUSY') return resolve(result);
+        } else if (result.outcome === 'UNSETTLED') {
+          await this.dataSource.query('select settle_limits($1)', [JSON.stringify(request)]);
+        } else if (isDecided(result)) return resolve(result);
       }
       throw unavailable('The database');
     } catch (error) {
@@ -159,7 +178,8 @@ export class Reservations {
       values: [JSON.stringify(requests), mayWait],
     });
     const events = rows.flatMap((row) => (row.outcome === 'RESERVED' ? [row.event] : []));
-    if (events.length > 0) this.tracking.relaySoon(events);
+    if (events.length > 0 || rows.some(({ outcome }) => outcome === 'LIMIT_REACHED'))
+      this.tracking.relaySoon(events);
     return rows;
   }
 }

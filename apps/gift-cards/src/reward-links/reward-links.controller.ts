@@ -15,7 +15,7 @@ import { ApiAttributes } from '@perkway/tracking';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { createdByOf, idempotencyKeyOf, NeedsIdempotencyKey } from './request-form.guard.js';
 import { GenerateRewardLink, RewardLinkCreated } from './reward-link.dto.js';
-import { RewardLinksService } from './reward-links.service.js';
+import { LimitReached, RewardLinksService } from './reward-links.service.js';
 
 @ApiTags('Reward links')
 @Controller('pool/:poolId/reward-links')
@@ -70,6 +70,7 @@ export class RewardLinksController {
     'REFERENCE_INVALID',
     'POOL_NOT_FOUND',
     'IDEMPOTENCY_KEY_CONFLICT',
+    'LIMIT_REACHED',
     'NO_AVAILABLE_CARDS',
   )
   async generateRewardLink(
@@ -79,15 +80,29 @@ export class RewardLinksController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<RewardLinkCreated> {
-    const { isReplay, ...link } = await this.links.generate(
-      caller,
-      poolId,
-      idempotencyKeyOf(request) as string,
-      createdByOf(request),
-      readCustomAttributes(request.query as object),
-      body,
-    );
+    const { isReplay, ...link } = await this.links
+      .generate(
+        caller,
+        poolId,
+        idempotencyKeyOf(request) as string,
+        createdByOf(request),
+        readCustomAttributes(request.query as object),
+        body,
+      )
+      .catch((error: unknown) => {
+        if (error instanceof LimitReached) nameLimit(error, reply);
+        throw error;
+      });
     if (isReplay) void reply.header('idempotent-replayed', 'true');
     return link;
   }
+}
+
+/** A limit that resets later than this is nothing to wait for. */
+const MAX_RETRY_AFTER_S = 86_400;
+
+function nameLimit({ refusal: { limit, resetsIn } }: LimitReached, reply: FastifyReply): void {
+  void reply.header('perkway-limit', limit);
+  if (resetsIn !== null && resetsIn <= MAX_RETRY_AFTER_S)
+    void reply.header('retry-after', String(Math.max(1, resetsIn)));
 }

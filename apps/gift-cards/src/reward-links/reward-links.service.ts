@@ -4,7 +4,7 @@ import { ENV } from '@perkway/platform';
 import { signRewardToken } from '@perkway/signing';
 import { DataSource } from 'typeorm';
 import type { GiftCardsEnv } from '../env.js';
-import { Reservations } from './reservations.js';
+import { Reservations, type Refusal } from './reservations.js';
 import { parseBody, requestDigest, rewardLinkId, type RewardLinkBody } from './reward-link-request.js';
 
 export interface GeneratedLink {
@@ -12,6 +12,13 @@ export interface GeneratedLink {
   reward_link: string;
   token: string;
   isReplay: boolean;
+}
+
+/** The pool and the request are fine, but the link would exceed a limit of the account. */
+export class LimitReached extends ApiError {
+  constructor(readonly refusal: Refusal) {
+    super('LIMIT_REACHED', `The limit ${refusal.limit} is reached`);
+  }
 }
 
 /** Maximum number of entries listed in the detail header. */
@@ -41,7 +48,7 @@ export class RewardLinksService {
    * @param idempotencyKey a UUID, in any case
    * @param attributes a replay keeps those of the first request
    * @throws checked in this order: IDEMPOTENCY_KEY_CONFLICT, the error codes of the body's fields, POOL_NOT_FOUND,
-   * NO_AVAILABLE_CARDS. After all but the first, the key is still unused.
+   * LIMIT_REACHED, NO_AVAILABLE_CARDS. After all but the first, the key is still unused.
    */
   async generate(
     caller: Caller,
@@ -74,9 +81,11 @@ export class RewardLinksService {
       idempotency_key: idempotencyKey,
       body_digest: digest,
       token_key: this.env.REWARD_TOKEN_KEYS.current,
+      key_id: caller.keyId,
     });
     if (decided.outcome === 'RESERVED') return this.respond(link, this.env.REWARD_TOKEN_KEYS.current, false);
     if (decided.outcome === 'NO_AVAILABLE_CARDS') throw await this.noCards(caller, poolId, fields);
+    if (decided.outcome === 'LIMIT_REACHED') throw new LimitReached(JSON.parse(decided.event) as Refusal);
     if (decided.outcome !== 'EXISTS') throw new ApiError(decided.outcome);
     // The digest is empty after an erasure; then any body matches.
     const isSame = decided.body_digest.length === 0 || decided.body_digest.toString('hex') === digest;

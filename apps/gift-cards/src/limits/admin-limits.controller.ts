@@ -1,0 +1,61 @@
+import { Body, Controller, Delete, Get, Param, Put, Query } from '@nestjs/common';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { Roles } from '@perkway/auth';
+import {
+  ApiDeleteResource,
+  ApiGetResource,
+  ApiOwner,
+  ApiPage,
+  ApiPutResource,
+  ApiSearch,
+  CallerIdPipe,
+  IfMatch,
+  type ListQuery,
+  type Page,
+} from '@perkway/platform';
+import { LimitResource, PutLimit } from './limit.dto.js';
+import { LimitsService } from './limits.service.js';
+
+@ApiTags('Management')
+@Roles('ADMIN')
+@Controller('admin/limits')
+export class AdminLimitsController {
+  constructor(private readonly limits: LimitsService) {}
+
+  @Get()
+  @ApiOperation({ summary: 'List the limits of all accounts' })
+  @ApiSearch('the id')
+  @ApiOwner()
+  @ApiPage(LimitResource, 'Ordered by id')
+  listStoredLimits(@Query() query: ListQuery): Promise<Page<LimitResource>> {
+    return this.limits.listStored(query);
+  }
+
+  @Get(':limitId')
+  @ApiOperation({ summary: 'Get a limit of any account' })
+  @ApiGetResource(LimitResource, 'LIMIT_NOT_FOUND')
+  getStoredLimit(@Param('limitId', CallerIdPipe) limitId: string): Promise<LimitResource> {
+    return this.limits.getStored(limitId);
+  }
+
+  @Put(':limitId')
+  @ApiOperation({
+    summary: 'Create or replace a limit',
+    description: 'It counts the links of its current period that were made before, too.',
+  })
+  @ApiPutResource(LimitResource)
+  putLimit(
+    @Param('limitId', CallerIdPipe) limitId: string,
+    @Body() body: PutLimit,
+    @IfMatch() ifMatch?: string,
+  ): Promise<LimitResource> {
+    return this.limits.put(limitId, body, ifMatch);
+  }
+
+  @Delete(':limitId')
+  @ApiOperation({ summary: 'Delete a limit' })
+  @ApiDeleteResource('LIMIT_NOT_FOUND')
+  deleteLimit(@Param('limitId', CallerIdPipe) limitId: string, @IfMatch() ifMatch?: string): Promise<void> {
+    return this.limits.delete(limitId, ifMatch);
+  }
+}

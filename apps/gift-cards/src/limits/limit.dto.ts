@@ -1,0 +1,164 @@
+import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
+import { IsCallerId, IsOmittable, IsText, ReadBack, ResourceTimes } from '@perkway/platform';
+import { Type } from 'class-transformer';
+import { IsIn, IsInt, IsNumber, IsObject, IsUUID, Max, Min, ValidateNested } from 'class-validator';
+
+export const PERIODS = ['day', 'week', 'month', 'year', 'total'] as const;
+export type Period = (typeof PERIODS)[number];
+export const PERS = [
+  'account',
+  'pool_id',
+  'campaign_id',
+  'journey_id',
+  'created_by',
+  'reference',
+  'key_id',
+] as const;
+export type Per = (typeof PERS)[number];
+
+const MAX_LINKS = 1_000_000_000;
+/** Exact to the cent as a JSON number. */
+const MAX_AMOUNT = 1_000_000_000_000;
+
+@ApiSchema({ name: 'LimitOnly' })
+export class LimitOnly {
+  @ApiProperty({ type: String, format: 'uuid', example: '6f1c2a54-0b7e-4d0f-9a3b-5e8d1c7f2a10' })
+  @IsOmittable()
+  @IsUUID(undefined, { message: '$property must be a UUID' })
+  pool_id?: string | null;
+
+  @ApiProperty({ example: 'spring' })
+  @IsOmittable()
+  @IsText(1, 255)
+  campaign_id?: string | null;
+}
+
+@ReadBack()
+export class PutLimit {
+  @ApiProperty({ example: 'harbour-bank', description: 'Must be an existing account' })
+  @IsCallerId()
+  owner!: string;
+
+  @ApiProperty({
+    type: 'integer',
+    minimum: 1,
+    maximum: MAX_LINKS,
+    example: 1000,
+    description: 'Links in every currency. Send `links`, or `amount` with `currency`, or both',
+  })
+  @IsOmittable()
+  @IsInt()
+  @Min(1)
+  @Max(MAX_LINKS)
+  links?: number | null;
+
+  @ApiProperty({
+    type: Number,
+    exclusiveMinimum: true,
+    minimum: 0,
+    maximum: MAX_AMOUNT,
+    example: 2500.5,
+    description: 'Sum of the denominations of links in `currency`',
+  })
+  @IsOmittable()
+  @IsNumber({}, { message: '$property must be a number' })
+  @Max(MAX_AMOUNT)
+  amount?: number | null;
+
+  @ApiProperty({ type: String, example: 'EUR', description: 'ISO 4217; needed with `amount`' })
+  @IsOmittable()
+  currency?: string | null;
+
+  @ApiProperty({ enum: PERIODS, example: 'month', description: 'Weeks begin on Monday' })
+  @IsIn(PERIODS)
+  period!: Period;
+
+  @ApiProperty({
+    type: String,
+    example: 'Europe/Paris',
+    description: 'IANA time zone in whose midnight periods begin. Default: `UTC`',
+  })
+  @IsOmittable()
+  @IsText(1, 64)
+  timezone?: string | null;
+
+  @ApiProperty({
+    enum: PERS,
+    example: 'account',
+    description:
+      'Each value of this has the limit for itself. Links without it are not limited. Default: `account`',
+  })
+  @IsOmittable()
+  @IsIn(PERS)
+  per?: Per | null;
+
+  @ApiProperty({ type: LimitOnly, description: 'Counts only these links. Omit it to count all' })
+  @IsOmittable()
+  @IsObject()
+  @ValidateNested()
+  @Type(() => LimitOnly)
+  only?: LimitOnly | null;
+}
+
+/** A limit as stored. Missing values are null. */
+@ApiSchema({ name: 'Limit' })
+export class LimitResource extends ResourceTimes {
+  @ApiProperty({ example: 'monthly-budget' })
+  id!: string;
+  @ApiProperty({ example: 'harbour-bank' })
+  owner!: string;
+  @ApiProperty({ type: 'integer', nullable: true, example: 1000 })
+  links!: number | null;
+  @ApiProperty({ type: Number, nullable: true, example: 2500.5 })
+  amount!: number | null;
+  @ApiProperty({ type: String, nullable: true, example: 'EUR' })
+  currency!: string | null;
+  @ApiProperty({ enum: PERIODS, example: 'month' })
+  period!: Period;
+  @ApiProperty({ example: 'Europe/Paris' })
+  timezone!: string;
+  @ApiProperty({ enum: PERS, example: 'account' })
+  per!: Per;
+  @ApiProperty({ type: LimitOnly, nullable: true, description: 'Counts only these links' })
+  only!: LimitOnly | null;
+}
+
+@ApiSchema({ name: 'LinksUsage' })
+export class LinksUsage {
+  @ApiProperty({ type: 'integer', example: 1000 })
+  limit!: number;
+  @ApiProperty({ type: 'integer', example: 412 })
+  used!: number;
+}
+@ApiSchema({ name: 'AmountUsage' })
+export class AmountUsage {
+  @ApiProperty({ example: 2500.5 })
+  limit!: number;
+  @ApiProperty({ example: 1030 })
+  used!: number;
+  @ApiProperty({ example: 'EUR' })
+  currency!: string;
+}
+@ApiSchema({ name: 'LimitUsage' })
+export class LimitUsage {
+  @ApiProperty({ example: 'harbour-bank', description: 'The account, or the `value` that was asked for' })
+  value!: string;
+  @ApiProperty({
+    format: 'date-time',
+    example: '2026-11-01T00:00:00.000Z',
+    description: '1970 if the period is `total`',
+  })
+  period_start!: string;
+  @ApiProperty({
+    type: String,
+    format: 'date-time',
+    nullable: true,
+    example: '2026-12-01T00:00:00.000Z',
+    description: 'Null if the period is `total`',
+  })
+  resets_at!: string | null;
+  @ApiPropertyOptional({ type: LinksUsage })
+  links?: LinksUsage;
+  @ApiPropertyOptional({ type: AmountUsage })
+  amount?: AmountUsage;
+}

@@ -1,0 +1,55 @@
+import { Controller, Get, Header, Param, Query } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
+import { CurrentCaller } from '@perkway/auth';
+import type { Caller } from '@perkway/domain';
+import { ApiPage, ApiProblems, CallerIdPipe, type ListQuery, type Page } from '@perkway/platform';
+import { LimitResource, LimitUsage } from './limit.dto.js';
+import { LimitsService } from './limits.service.js';
+
+@ApiTags('Limits')
+@Controller('limits')
+export class LimitsController {
+  constructor(private readonly limits: LimitsService) {}
+
+  @Get()
+  @Header('cache-control', 'no-store')
+  @ApiOperation({ summary: 'List the limits of the account' })
+  @ApiPage(LimitResource, 'Ordered by id')
+  listLimits(@CurrentCaller() caller: Caller, @Query() query: ListQuery): Promise<Page<LimitResource>> {
+    return this.limits.list(caller, query);
+  }
+
+  @Get(':limitId')
+  @Header('cache-control', 'no-store')
+  @ApiOperation({ summary: 'Get one limit of the account' })
+  @ApiOkResponse({ description: 'The limit', type: LimitResource })
+  @ApiProblems('LIMIT_NOT_FOUND')
+  getLimit(
+    @CurrentCaller() caller: Caller,
+    @Param('limitId', CallerIdPipe) limitId: string,
+  ): Promise<LimitResource> {
+    return this.limits.get(caller, limitId);
+  }
+
+  @Get(':limitId/usage')
+  @Header('cache-control', 'no-store')
+  @ApiOperation({
+    summary: 'Get what is used of a limit in the current period',
+    description: 'Links that were cancelled or expired unrevealed do not count.',
+  })
+  @ApiQuery({
+    name: 'value',
+    required: false,
+    description: 'The value of `per`, such as a pool id. Needed unless `per` is `account`',
+    schema: { type: 'string', maxLength: 255 },
+  })
+  @ApiOkResponse({ description: 'What is used', type: LimitUsage })
+  @ApiProblems('LIMIT_NOT_FOUND', 'VALIDATION_FAILED')
+  getLimitUsage(
+    @CurrentCaller() caller: Caller,
+    @Param('limitId', CallerIdPipe) limitId: string,
+    @Query() query: ListQuery,
+  ): Promise<LimitUsage> {
+    return this.limits.usage(caller, limitId, query['value']);
+  }
+}

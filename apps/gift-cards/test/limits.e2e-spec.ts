@@ -1,0 +1,389 @@
+import { http, trackedEvents, waitFor } from '@perkway/testing';
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import type { LimitUsage } from '../src/limits/limit.dto.js';
+import { audit } from './audit.js';
+import { aBody, EUR_25, GiftCards, type Link, type Reply } from './support.js';
+
+/** A full run takes 1,000 rounds; the default is smaller to keep tests fast. */
+const ROUNDS = Number(process.env.GIFT_LIMIT_ROUNDS ?? 6);
+
+describe('limits', () => {
+  let gift: GiftCards;
+  beforeAll(async () => {
+    gift = await GiftCards.start();
+  });
+  afterAll(() => gift?.close());
+
+  const put = (id: string, body: object, owner = gift.user.account) =>
+    http(gift.app, gift.admin)
+      .put(`/admin/limits/${id}`)
+      .send({ owner, ...body });
+  const aLimit = async (body: object, owner = gift.user.account): Promise<string> => {
+    const id = `limit-${randomUUID()}`;
+    await put(id, { period: 'day', ...body }, owner).expect(200);
+    return id;
+  };
+  const drop = (id: string) => http(gift.app, gift.admin).delete(`/admin/limits/${id}`).expect(204);
+  const usageOf = async (id: string, value?: string, key = gift.user.key) =>
+    (
+      await gift.get<LimitUsage>(
+        `/limits/${id}/usage${value === undefined ? '' : `?value=${encodeURIComponent(value)}`}`,
+        key,
+      )
+    ).body;
+  const cancel = ({ id }: Link, key = gift.user.key) =>
+    http(gift.app, { key }).post(`/reward-links/${id}/cancel`).expect(200);
+  const codesOf = (replies: Reply<unknown>[]) =>
+    replies.map(({ status, body }) => (status === 201 ? '201' : String(body))).sort();
+  const expectAudit = async () => {
+    const report = await audit(gift.database.urls.admin);
+    expect(report.output).toContain('Every card is in exactly one place');
+    expect(report.exitCode).toBe(0);
+  };
+  /** An account of its own, so that the limits of other tests do not count. */
+  const someone = async (cards = 40) => {
+    const user = gift.newKey();
+    const pool = await gift.aPool(cards, EUR_25, user.account);
+    return {
+      ...user,
+      pool,
+      link: (given: object = {}, key?: string) =>
+        gift.generate<Link>(pool, { apiKey: user.key, body: aBody(given), ...(key ? { key } : {}) }),
+    };
+  };
+
+  describe('as resources', () => {
+    it('are created, replaced, listed and deleted with ETags, and read by their account alone', async () => {
+      const other = gift.newKey();
+      const id = `limit-${randomUUID()}`;
+      const created = await put(id, { links: 5, period: 'week', timezone: 'Europe/Paris' }).expect(200);
+      expect(created.body).toEqual({
+        ...{ id, owner: gift.user.account, links: 5, amount: null, currency: null, period: 'week' },
+        ...{ timezone: 'Europe/Paris', per: 'account', only: null },
+        ...{ created_at: expect.any(String), updated_at: expect.any(String) },
+      });
+      await put(id, { links: 6, period: 'week' }).set('if-match', '"other"').expect(412);
+      await put(id, created.body).expect(200, created.body);
+      const changed = await put(id, { amount: 10.55, currency: 'EUR', period: 'total', per: 'pool_id' })
+        .set('if-match', created.headers['etag']!)
+        .expect(200);
+      expect(changed.body).toMatchObject({ links: null, amount: 10.55, currency: 'EUR', timezone: 'UTC' });
+      expect((await gift.get(`/limits/${id}`)).body).toEqual(changed.body);
+      expect((await gift.get<{ data: object[] }>('/limits')).body.data).toContainEqual(changed.body);
+      expect((await gift.get<{ data: object[] }>('/limits', other.key)).body.data).toEqual([]);
+      for (const path of [`/limits/${id}`, `/limits/${id}/usage?value=x`])
+        expect(await gift.get(path, other.key)).toMatchObject({ status: 404, body: 'LIMIT_NOT_FOUND' });
+      const stored = await gift.get<{ data: object[] }>(
+        `/admin/limits?owner=${gift.user.account}`,
+        gift.admin.key,
+      );
+      expect(stored.body.data).toContainEqual(changed.body);
+      expect((await gift.get('/admin/limits', gift.user.key)).status).toBe(403);
+      expect(await gift.get(`/limits/${id}/usage`)).toMatchObject({ status: 400, body: 'VALIDATION_FAILED' });
+      await drop(id);
+      expect((await gift.get(`/admin/limits/${id}`, gift.admin.key)).status).toBe(404);
+    });
+
+    it.each([
+      ['links', { period: 'day' }],
+      ['links', { period: 'day', links: 0 }],
+      ['links', { period: 'day', links: 1.5 }],
+      ['amount', { period: 'day', amount: 0, currency: 'EUR' }],
+      ['amount', { period: 'day', amount: 1.234, currency: 'EUR' }],
+      ['amount', { period: 'day', amount: '1', currency: 'EUR' }],
+      ['amount', { period: 'day', links: 1, currency: 'EUR' }],
+      ['currency', { period: 'day', amount: 1 }],
+      ['currency', { period: 'day', amount: 1, currency: 'eur' }],
+      ['period', { links: 1, period: 'hour' }],
+      ['period', { links: 1 }],
+      ['timezone', { links: 1, period: 'day', timezone: 'Mars/Base' }],
+      ['timezone', { links: 1, period: 'day', timezone: '+02:00' }],
+      ['per', { links: 1, period: 'day', per: 'country' }],
+      ['only.pool_id', { links: 1, period: 'day', only: { pool_id: 'x' } }],
+      ['only.other', { links: 1, period: 'day', only: { other: 'x' } }],
+      ['extra', { links: 1, period: 'day', extra: 1 }],
+      ['owner', { links: 1, period: 'day', owner: 'nobody-known' }],
+    ])('reject a wrong %s: %j', async (field, body) => {
+      const { body: problem } = await put('wrong', body).expect(400);
+      expect(problem).toMatchObject({ code: 'VALIDATION_FAILED', errors: [{ field }] });
+    });
+  });
+
+  describe('refuse links', () => {
+    it('beyond a number, name the limit, and leave the key and the stock alone', async () => {
+      const { account, key, pool, link } = await someone();
+      const id = await aLimit({ links: 2 }, account);
+      const first = randomUUID();
+      const body = aBody();
+      const made = await gift.aLink(pool, { apiKey: key, key: first, body });
+      await link();
+      const replay = await gift.generate<Link>(pool, { apiKey: key, key: first, body });
+      expect(replay.body).toEqual(made);
+      const refused = randomUUID();
+      const reply = await link({}, refused);
+      expect(reply).toMatchObject({
+        ...{ status: 409, body: 'LIMIT_REACHED' },
+        headers: { 'perkway-limit': id, 'content-type': expect.stringContaining('text/plain') },
+      });
+      expect(Number(reply.headers['retry-after'])).toBeGreaterThan(0);
+      expect(Number(reply.headers['retry-after'])).toBeLessThanOrEqual(86_400);
+      expect(
+        (await gift.get<{ inventories: object[] }>(`/pool/${pool}`, key)).body.inventories,
+      ).toMatchObject([{ available: 38, reserved: 2 }]);
+      expect(await usageOf(id, undefined, key)).toMatchObject({
+        value: account,
+        links: { limit: 2, used: 2 },
+      });
+      await cancel(made, key);
+      expect(await usageOf(id, undefined, key)).toMatchObject({ links: { used: 1 } });
+      expect((await link({}, refused)).status).toBe(201);
+      expect((await gift.generate(randomUUID(), { apiKey: key })).body).toBe('POOL_NOT_FOUND');
+      expect((await link({ denomination: 3 })).body).toBe('LIMIT_REACHED');
+    });
+
+    it('have no Retry-After if they never reset', async () => {
+      const { account, link, key } = await someone();
+      const id = await aLimit({ links: 1, period: 'total' }, account);
+      await link();
+      const reply = await link();
+      expect(reply).toMatchObject({ status: 409, headers: { 'perkway-limit': id } });
+      expect(reply.headers['retry-after']).toBeUndefined();
+      expect(await usageOf(id, undefined, key)).toMatchObject({ resets_at: null });
+    });
+
+    it('beyond an amount in their own currency, exactly', async () => {
+      const { account, key, pool, link } = await someone(0);
+      await gift.addCards(pool, 9, { denomination: 0.1, currency: 'EUR', country: 'FR' });
+      await gift.addCards(pool, 2, { denomination: 50, currency: 'USD', country: 'US' });
+      const id = await aLimit({ amount: 0.3, currency: 'EUR' }, account);
+      for (let made = 0; made < 3; made += 1) expect((await link({ denomination: 0.1 })).status).toBe(201);
+      expect((await link({ denomination: 0.1 })).body).toBe('LIMIT_REACHED');
+      expect((await link({ denomination: 50, currency: 'USD' })).status).toBe(201);
+      expect((await usageOf(id, undefined, key)).amount).toEqual({ limit: 0.3, used: 0.3, currency: 'EUR' });
+    });
+
+    it('by value, only where they apply, and together or not at all', async () => {
+      const { account, key, pool, link } = await someone();
+      const perCampaign = await aLimit({ links: 1, per: 'campaign_id' }, account);
+      const perPool = await aLimit({ links: 3, per: 'pool_id', only: { pool_id: pool } }, account);
+      const elsewhere = await aLimit({ links: 1, only: { campaign_id: 'other' } }, account);
+      expect((await link({ campaign_id: 'a' })).status).toBe(201);
+      expect((await link({ campaign_id: 'a' })).headers['perkway-limit']).toBe(perCampaign);
+      expect((await link({ campaign_id: 'b' })).status).toBe(201);
+      expect((await link()).status).toBe(201);
+      expect((await link()).headers['perkway-limit']).toBe(perPool);
+      // Refused by the pool's limit, so it takes nothing from the campaign's.
+      expect((await link({ campaign_id: 'c' })).headers['perkway-limit']).toBe(perPool);
+      expect(await usageOf(perCampaign, 'c', key)).toMatchObject({ value: 'c', links: { used: 0 } });
+      expect(await usageOf(perPool, pool.toUpperCase(), key)).toMatchObject({
+        value: pool,
+        links: { used: 3 },
+      });
+      expect(await usageOf(elsewhere, undefined, key)).toMatchObject({ links: { used: 0 } });
+    });
+
+    it.each(['journey_id', 'reference', 'created_by', 'key_id'] as const)('by %s', async (per) => {
+      const { account, key, link } = await someone();
+      const id = await aLimit({ links: 1, per }, account);
+      const made = await link({ journey_id: 'j-1', reference: 'r-1' });
+      expect(made.status).toBe(201);
+      expect((await link({ journey_id: 'j-1', reference: 'r-1' })).body).toBe('LIMIT_REACHED');
+      const [row] = await gift.database.query<Record<string, string>>(
+        'select journey_id, reference, created_by, key_id from reward_links where id = $1',
+        [made.body.id],
+      );
+      expect(await usageOf(id, row![per], key)).toMatchObject({ links: { limit: 1, used: 1 } });
+      await cancel(made.body, key);
+      expect((await link({ journey_id: 'j-1', reference: 'r-1' })).status).toBe(201);
+    });
+
+    it('that were made before the limit was put', async () => {
+      const { account, key, pool, link } = await someone();
+      const made = (await link()).body;
+      await link();
+      const id = await aLimit({ links: 2, amount: 1000, currency: 'EUR' }, account);
+      expect(await usageOf(id, undefined, key)).toMatchObject({ links: { used: 2 }, amount: { used: 50 } });
+      expect((await link()).body).toBe('LIMIT_REACHED');
+      await put(id, { links: 2, period: 'day', per: 'pool_id' }, account).expect(200);
+      expect(await usageOf(id, pool, key)).toMatchObject({ links: { used: 2 } });
+      await gift.expire(made.token);
+      expect(await usageOf(id, pool, key)).toMatchObject({ links: { used: 1 } });
+      expect((await link()).status).toBe(201);
+    });
+
+    it('until an earlier one expires, and again after it was revealed', async () => {
+      const { account, key, link } = await someone();
+      const id = await aLimit({ links: 2 }, account);
+      const [kept, ended] = [(await link()).body, (await link()).body];
+      await gift.reveal(kept.token);
+      await gift.expire(kept.token);
+      expect((await link()).body).toBe('LIMIT_REACHED');
+      await gift.expire(ended.token);
+      expect(await usageOf(id, undefined, key)).toMatchObject({ links: { used: 1 } });
+      expect((await link()).status).toBe(201);
+      expect((await link()).body).toBe('LIMIT_REACHED');
+      expect(await usageOf(id, undefined, key)).toMatchObject({ links: { used: 2 } });
+    });
+
+    it('while a reveal that was in time is still to be committed', async () => {
+      const { account, link } = await someone();
+      await aLimit({ links: 1 }, account);
+      const made = (await link()).body;
+      await gift.database.query(
+        `update reward_links set expires_at = clock_timestamp() + interval '1 second' where id = $1`,
+        [made.id],
+      );
+      const session = new pg.Client(gift.database.url);
+      await session.connect();
+      try {
+        await session.query('begin');
+        const { rows } = await session.query('select reveal_link($1) as event', [made.id]);
+        expect(JSON.parse(rows[0].event)).toMatchObject({ state: 'revealed' });
+        const exists = async (sql: string, ...values: string[]) =>
+          (await gift.database.query(sql, values)).length > 0;
+        await waitFor(
+          () => exists('select from reward_links where id = $1 and expires_at <= now()', made.id),
+          'its expiry',
+        );
+        const asked = link();
+        await waitFor(
+          () =>
+            exists(`select from pg_stat_activity where wait_event = 'advisory' and query like '%settle_limits%'
+              and datname = current_database() and pid <> pg_backend_pid()`),
+          'the settling to wait',
+        );
+        await session.query('commit');
+        expect((await asked).body).toBe('LIMIT_REACHED');
+      } finally {
+        await session.end();
+      }
+    });
+  });
+
+  it('publish one event for each limit, value and period', async () => {
+    const { account, key, link } = await someone();
+    const id = await aLimit({ links: 1 }, account);
+    const made = (await link()).body;
+    await link();
+    await link();
+    await cancel(made, key);
+    await link();
+    await link();
+    const { period_start, resets_at } = await usageOf(id, undefined, key);
+    const told = async () =>
+      (await trackedEvents(gift.nats.url)).filter(
+        (event) => event.type === 'limit_reached' && event.limit === id,
+      );
+    await waitFor(async () => (await told()).length > 0, 'the event');
+    await waitFor(
+      async () => (await gift.database.query('select from tracking_outbox')).length === 0,
+      'an empty outbox',
+    );
+    expect(await told()).toEqual([
+      {
+        ...{ v: 1, type: 'limit_reached', account, limit: id, value: account },
+        ...{ id: expect.stringMatching(/^[0-9a-f]{32}:limit_reached$/), at: expect.any(Number) },
+        periodStart: Date.parse(period_start),
+        resetsAt: Date.parse(resets_at!),
+      },
+    ]);
+  });
+
+  it('hold for many requests at once over two replicas, whatever is cancelled and expires', async () => {
+    const replica = await gift.launch();
+    try {
+      const { account, key, pool } = await someone(80);
+      const links = await aLimit({ links: 10 }, account);
+      const amount = await aLimit({ amount: 250, currency: 'EUR', per: 'pool_id' }, account);
+      await aLimit({ links: 1000, period: 'year', per: 'created_by' }, account);
+      let live: Link[] = [];
+      const used = async () => ({
+        links: (await usageOf(links, undefined, key)).links!.used,
+        amount: (await usageOf(amount, pool, key)).amount!.used,
+      });
+      for (let round = 0; round < ROUNDS; round += 1) {
+        const replies = await Promise.all(
+          Array.from({ length: 40 }, (_, index) =>
+            gift.generate<Link>(pool, { apiKey: key, url: index % 2 ? replica.url : gift.app.url }),
+          ),
+        );
+        const made = replies.filter(({ status }) => status === 201).map(({ body }) => body);
+        expect(codesOf(replies).filter((code) => code !== '201' && code !== 'LIMIT_REACHED')).toEqual([]);
+        live.push(...made);
+        expect(live).toHaveLength(10);
+        expect(await used()).toEqual({ links: 10, amount: 250 });
+        const [cancelled, expired, ...rest] = live;
+        // Ends race with new requests, which may or may not get what they give back.
+        const [, , ...raced] = await Promise.all([
+          cancel(cancelled!, key),
+          gift.expire(expired!.token),
+          ...Array.from({ length: 6 }, () => gift.generate<Link>(pool, { apiKey: key, url: replica.url })),
+        ]);
+        live = [...rest, ...raced.filter(({ status }) => status === 201).map(({ body }) => body as Link)];
+        expect(live.length).toBeLessThanOrEqual(10);
+        expect(await used()).toEqual({ links: live.length, amount: 25 * live.length });
+      }
+      await expectAudit();
+    } finally {
+      await replica.close();
+    }
+  }, 600_000);
+
+  it('are not refused by a request that then gets no card', async () => {
+    const { account, pool, key } = await someone(3);
+    await aLimit({ links: 3 }, account);
+    const none = aBody({ denomination: 99 });
+    const replies = await Promise.all(
+      Array.from({ length: 12 }, (_, index) =>
+        gift.generate(pool, { apiKey: key, ...(index % 2 ? { body: none } : {}) }),
+      ),
+    );
+    expect(replies.filter(({ status }) => status === 201)).toHaveLength(3);
+  });
+
+  it('are counted again by the audit', async () => {
+    const { account, link } = await someone();
+    const id = await aLimit({ links: 5 }, account);
+    await link();
+    await gift.database.query('update limit_counts set links = links + 1 where limit_id = $1', [id]);
+    const report = await audit(gift.database.urls.admin);
+    expect(report.output).toContain(`a wrong count of a limit: 1, ${id}`);
+    expect(report.exitCode).toBe(1);
+    await gift.database.query('update limit_counts set links = links - 1 where limit_id = $1', [id]);
+    await expectAudit();
+  });
+
+  it.each([
+    ['day', 'UTC', '2026-11-23T12:00:00Z', '2026-11-23T00:00:00.000Z', '2026-11-24T00:00:00.000Z'],
+    ['week', 'UTC', '2026-11-22T23:59:59Z', '2026-11-16T00:00:00.000Z', '2026-11-23T00:00:00.000Z'],
+    // 25 and 23 hours.
+    ['day', 'Europe/Paris', '2026-10-25T12:00:00Z', '2026-10-24T22:00:00.000Z', '2026-10-25T23:00:00.000Z'],
+    ['day', 'Europe/Paris', '2026-03-29T12:00:00Z', '2026-03-28T23:00:00.000Z', '2026-03-29T22:00:00.000Z'],
+    [
+      'month',
+      'America/New_York',
+      '2026-03-01T04:00:00Z',
+      '2026-02-01T05:00:00.000Z',
+      '2026-03-01T05:00:00.000Z',
+    ],
+    [
+      'year',
+      'Pacific/Auckland',
+      '2026-12-31T11:00:00Z',
+      '2026-12-31T11:00:00.000Z',
+      '2027-12-31T11:00:00.000Z',
+    ],
+    // Midnight occurs twice, then not at all.
+    ['day', 'America/Havana', '2025-11-02T04:30:00Z', '2025-11-02T04:00:00.000Z', '2025-11-03T05:00:00.000Z'],
+    ['day', 'America/Havana', '2025-03-09T12:00:00Z', '2025-03-09T05:00:00.000Z', '2025-03-10T04:00:00.000Z'],
+    ['total', 'UTC', '2026-11-23T12:00:00Z', '1970-01-01T00:00:00.000Z', null],
+  ])('have periods by local midnight: a %s in %s at %s', async (period, timezone, at, start, end) => {
+    const [row] = await gift.database.query<{ period_start: Date; resets_at: Date | null }>(
+      'select * from limit_period($1, $2, $3)',
+      [at, period, timezone],
+    );
+    expect(row!.period_start.toISOString()).toBe(start);
+    expect(row!.resets_at && row!.resets_at.toISOString()).toBe(end);
+  });
+});

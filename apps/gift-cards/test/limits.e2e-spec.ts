@@ -261,6 +261,30 @@ describe('limits', () => {
     });
   });
 
+  it('hold even if the clock was set back before the settled position', async () => {
+    const { account, key, link } = await someone();
+    const id = await aLimit({ links: 2 }, account);
+    const [revealed] = [(await link()).body, (await link()).body];
+    // As if both had expired and were settled, and the clock were set back two days then.
+    const setBack = async () => {
+      await gift.database.query(
+        `update limit_counts set links = 0, amount = 0, settled_until = now() + interval '2 days' where limit_id = $1`,
+        [id],
+      );
+      await gift.database.query(`update limits set settled_until = now() + interval '2 days' where id = $1`, [
+        id,
+      ]);
+    };
+    await setBack();
+    expect(await usageOf(id, undefined, key)).toMatchObject({ links: { used: 2 } });
+    expect((await link()).body).toBe('LIMIT_REACHED');
+    await expectAudit();
+    await setBack();
+    await gift.reveal(revealed.token);
+    await expectAudit();
+    expect((await link()).body).toBe('LIMIT_REACHED');
+  });
+
   it('publish one event for each limit, value and period', async () => {
     const { account, key, link } = await someone();
     const id = await aLimit({ links: 1 }, account);

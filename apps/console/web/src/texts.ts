@@ -60,6 +60,7 @@ export const texts = {
     byCode: {
       TOO_MANY_REQUESTS: 'Too many requests at once. Wait a moment and try again.',
       NO_AVAILABLE_CARDS: 'The pool has no card left of this value and currency.',
+      LIMIT_REACHED: 'A limit of your account does not allow another link now.',
       EXPIRING_DATE_INVALID: 'The expiry must be in the future.',
       POOL_NOT_FOUND: 'There is no such pool.',
       CAMPAIGN_NOT_FOUND: 'There is no such campaign.',

@@ -54,11 +54,9 @@ export class PutLimit {
 
   @ApiProperty({
     type: Number,
-    exclusiveMinimum: true,
-    minimum: 0,
     maximum: MAX_AMOUNT,
     example: 2500.5,
-    description: 'Sum of the denominations of links in `currency`',
+    description: 'Above 0: the sum of the denominations of links in `currency`',
   })
   @IsOmittable()
   @IsNumber({}, { message: '$property must be a number' })

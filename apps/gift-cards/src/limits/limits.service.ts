@@ -32,7 +32,7 @@ const MAX_VALUE = 255;
 /** Postgres also accepts offsets and POSIX rules, which are not IANA names. */
 const TIMEZONE = /^[A-Za-z][A-Za-z0-9_+-]*(\/[A-Za-z0-9_+-]+)*$/;
 
-/** Manages the limits of all accounts, and shows an account its own (docs/adr/0043-limits.md). */
+/** Manages the limits of all accounts, and shows an account its own (docs/adr/0041-limits.md). */
 @Injectable()
 export class LimitsService {
   constructor(
@@ -206,10 +206,15 @@ const toOnly = (pool?: string | null, campaign?: string | null): LimitResource['
     ? { ...(pool ? { pool_id: pool } : {}), ...(campaign ? { campaign_id: campaign } : {}) }
     : null;
 
-const toLimit = ({ only_pool, only_campaign, ...limit }: LimitEntity): LimitResource => ({
-  ...limit,
+const toLimit = (limit: LimitEntity): LimitResource => ({
+  id: limit.id,
+  owner: limit.owner,
   links: limit.links === null ? null : Number(limit.links),
   amount: limit.amount === null ? null : Number(limit.amount),
-  only: toOnly(only_pool, only_campaign),
+  currency: limit.currency,
+  period: limit.period,
+  timezone: limit.timezone,
+  per: limit.per,
+  only: toOnly(limit.only_pool, limit.only_campaign),
   ...timesOf(limit),
 });

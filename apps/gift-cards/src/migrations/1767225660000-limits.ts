@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Adds limits and their counters (docs/adr/0043-limits.md), and the key that created a link. */
+/** Adds limits and their counters (docs/adr/0041-limits.md), and the key that created a link. */
 export class Limits1767225660000 implements MigrationInterface {
   readonly name = 'Limits1767225660000';
 
@@ -18,6 +18,8 @@ export class Limits1767225660000 implements MigrationInterface {
           ('account', 'pool_id', 'campaign_id', 'journey_id', 'created_by', 'reference', 'key_id')),
         only_pool uuid,
         only_campaign text,
+        -- The latest of its counters, which an unrevealed link can only have passed if the clock was set back.
+        settled_until timestamptz not null default to_timestamp(0),
         created_at timestamptz not null,
         updated_at timestamptz not null,
         check ((amount is null) = (currency is null)),

@@ -1,4 +1,4 @@
-/** The functions that count links for limits (docs/adr/0043-limits.md). */
+/** The functions that count links for limits (docs/adr/0041-limits.md). */
 import { ADVISORY_LOCKS, TRACKING_EVENT_VERSION } from '@perkway/domain';
 
 const { giftCardCounting: COUNTING_LOCK, giftCardLimits: LIMITS_LOCK } = ADVISORY_LOCKS;
@@ -11,24 +11,20 @@ const PERIOD = `
   -- Returns the first instant of a local day. If the clocks go back at midnight, the local time occurs twice.
   create function local_midnight(p_local timestamp, p_timezone text) returns timestamptz language sql stable as $$
     select case
-      when (m.at - interval '1 hour') at time zone p_timezone >= p_local then m.at - interval '1 hour' else m.at
-    end from (select p_local at time zone p_timezone as at) m
+      when ((p_local at time zone p_timezone) - interval '1 hour') at time zone p_timezone >= p_local
+      then (p_local at time zone p_timezone) - interval '1 hour'
+      else p_local at time zone p_timezone
+    end
   $$;
 
-  -- Returns the period that contains p_at. "total" starts in 1970 and has no end.
+  -- Returns the period that contains p_at. "total" starts in 1970 and has no end. Written so that Postgres inlines it.
   create function limit_period(p_at timestamptz, p_period text, p_timezone text)
-  returns table (period_start timestamptz, resets_at timestamptz) language plpgsql stable as $$
-  declare v_local timestamp;
-  begin
-    if p_period = 'total' then
-      return query select to_timestamp(0), null::timestamptz;
-    else
-      v_local := date_trunc(p_period, p_at at time zone p_timezone);
-      return query select
-        local_midnight(v_local, p_timezone),
-        local_midnight(v_local + ('1 ' || p_period)::interval, p_timezone);
-    end if;
-  end $$`;
+  returns table (period_start timestamptz, resets_at timestamptz) language sql stable as $$
+    select
+      case when p_period = 'total' then to_timestamp(0) else local_midnight(d.day, p_timezone) end,
+      case when p_period <> 'total' then local_midnight(d.day + ('1 ' || p_period)::interval, p_timezone) end
+    from (select date_trunc(case p_period when 'total' then 'year' else p_period end, p_at at time zone p_timezone) as day) d
+  $$`;
 
 const COLUMN = {
   account: 'l.account',
@@ -63,7 +59,7 @@ const ofPeriod = (per: Per): string => `select * from reward_links l
 const COUNT = (plan: string): string => `
   -- Counts the links of a period, ended or not.
   create function limit_made(p_limit limits, p_value text, p_start timestamptz, p_end timestamptz)
-  returns table (links bigint, amount numeric) language plpgsql stable ${plan} as $$
+  returns table (links bigint, amount numeric) language plpgsql stable as $$
   begin
     ${branches(ofPeriod)}
   end $$;
@@ -71,7 +67,7 @@ const COUNT = (plan: string): string => `
   -- Counts the unrevealed links of a period that ended after p_settled, now included.
   create function limit_ended(
     p_limit limits, p_value text, p_start timestamptz, p_end timestamptz, p_settled timestamptz
-  ) returns table (links bigint, amount numeric) language plpgsql stable ${plan} as $$
+  ) returns table (links bigint, amount numeric) language plpgsql stable as $$
   begin
     ${branches((per) =>
       SMALL.includes(per)
@@ -92,6 +88,8 @@ const COUNT = (plan: string): string => `
     from limits l
     cross join lateral limit_period(now(), l.period, l.timezone) p
     left join limit_counts c on c.limit_id = l.id and c.value = p_value and c.period_start = p.period_start
+      -- Not if the clock was set back.
+      and c.settled_until <= now()
     cross join lateral (
       select c.links, c.amount where c.limit_id is not null
       union all
@@ -103,50 +101,63 @@ const COUNT = (plan: string): string => `
     where l.id = p_limit;
   end $$`;
 
-const SHARES = (plan: string): string => `
+const SHARES = `
   -- Returns what the requests without an outcome count for. In each request, the limit that resets last comes first.
   create function limit_shares(p_requests reservation_request[], p_outcomes text[])
-  returns limit_share[] language plpgsql stable ${plan} as $$
+  returns limit_share[] language plpgsql stable as $$
+  declare v_accounts text[] := array(select distinct q.account from unnest(p_requests) q);
   begin
     return array(
+      -- Materialized, so that each period is computed once and not for each request.
+      with l as materialized (
+        select m.*, p.period_start, p.resets_at
+        from limits m cross join lateral limit_period(now(), m.period, m.timezone) p
+        where m.owner = any (v_accounts)
+      ), applied as (
+        select q.ordinality, l.id, l.period_start, l.resets_at, l.links, l.amount,
+          case when l.currency = q.currency then q.denomination else 0 end as given,
+          case l.per
+            when 'account' then q.account
+            when 'pool_id' then q.pool::text
+            when 'campaign_id' then q.campaign_id
+            when 'journey_id' then q.journey_id
+            when 'created_by' then q.created_by
+            when 'reference' then q.reference
+            when 'key_id' then q.key_id
+          end as value
+        from unnest(p_requests) with ordinality q
+        join l on l.owner = q.account
+          and (l.only_pool is null or l.only_pool = q.pool)
+          and (l.only_campaign is null or l.only_campaign = q.campaign_id)
+        where p_outcomes[q.ordinality] is null
+          and exists (select from pools o where o.id = q.pool and o.owner = q.account)
+      )
       select row(
-        q.ordinality, dense_rank() over (order by l.id, v.value, p.period_start), l.id, v.value, p.period_start,
-        p.resets_at, l.links, l.amount, case when l.currency = q.currency then q.denomination else 0 end
+        a.ordinality, dense_rank() over (order by a.id, a.value, a.period_start), a.id, a.value, a.period_start,
+        a.resets_at, a.links, a.amount, a.given
       )::limit_share
-      from unnest(p_requests) with ordinality q
-      join pools o on o.id = q.pool and o.owner = q.account
-      join limits l on l.owner = q.account
-      cross join lateral (
-        select case l.per
-          when 'account' then q.account
-          when 'pool_id' then q.pool::text
-          when 'campaign_id' then q.campaign_id
-          when 'journey_id' then q.journey_id
-          when 'created_by' then q.created_by
-          when 'reference' then q.reference
-          when 'key_id' then q.key_id
-        end as value
-      ) v
-      cross join lateral limit_period(now(), l.period, l.timezone) p
-      where p_outcomes[q.ordinality] is null and v.value is not null
-        and (l.only_pool is null or l.only_pool = q.pool)
-        and (l.only_campaign is null or l.only_campaign = q.campaign_id)
-      order by q.ordinality, p.resets_at desc nulls first, l.id
+      from applied a where a.value is not null
+      order by a.ordinality, a.resets_at desc nulls first, a.id
     );
   end $$`;
 
-const ADMIT = (plan: string): string => `
+const ADMIT = `
   -- Locks the counters of the requests until the commit, in a fixed order and before any card, and decides which requests
   -- are within their limits. The outcome of the others is LIMIT_REACHED, or UNSETTLED if links have ended that a counter
   -- still includes. Also returns, per request, the counter to report, and all counters that refused a link.
   create function admit_links(
     p_shares limit_share[], p_outcomes text[], out outcomes text[], out refusals bigint[], out hits bigint[]
-  ) language plpgsql ${plan} as $$
+  ) language plpgsql as $$
   declare
+    -- One share of each counter, by counter.
+    v_counters limit_share[] := array(select distinct on (s.counter) s from unnest(p_shares) s order by s.counter);
     v_links bigint[];
     v_amounts numeric[];
+    v_ahead boolean;
     v_stale boolean[];
-    r record;
+    s limit_share;
+    v_place integer := 1;
+    v_end integer;
     v_over bigint[];
   begin
     outcomes := p_outcomes;
@@ -154,70 +165,79 @@ const ADMIT = (plan: string): string => `
     hits := '{}';
     insert into limit_counts (limit_id, value, period_start, resets_at, links, amount, settled_until)
     select n.limit_id, n.value, n.period_start, n.resets_at, m.links, m.amount, n.period_start
-    from (
-      select distinct s.limit_id, s.value, s.period_start, s.resets_at from unnest(p_shares) s
-      where not exists (
-        select from limit_counts c
-        where c.limit_id = s.limit_id and c.value = s.value and c.period_start = s.period_start
-      )
-      order by 1, 2, 3
-    ) n
+    from unnest(v_counters) n
     join limits l on l.id = n.limit_id
     cross join lateral limit_made(l, n.value, n.period_start, n.resets_at) m
-    order by 1, 2, 3
+    where not exists (
+      select from limit_counts c
+      where c.limit_id = n.limit_id and c.value = n.value and c.period_start = n.period_start
+    )
+    order by n.counter
     on conflict do nothing;
 
-    select array_agg(c.links order by c.counter), array_agg(c.amount order by c.counter)
-    into v_links, v_amounts
+    select array_agg(c.links order by c.counter), array_agg(c.amount order by c.counter), bool_or(c.settled_until > now())
+    into v_links, v_amounts, v_ahead
     from (
-      select n.counter, c.links, c.amount
-      from (select distinct s.counter, s.limit_id, s.value, s.period_start from unnest(p_shares) s) n
+      select n.counter, c.links, c.amount, c.settled_until from unnest(v_counters) n
       join limit_counts c on c.limit_id = n.limit_id and c.value = n.value and c.period_start = n.period_start
       order by n.counter
       for update of c
     ) c;
 
-    for r in
-      select s.number, array_agg(s.counter order by s.place) as counters, array_agg(s.max_links order by s.place) as links,
-        array_agg(s.max_amount order by s.place) as amounts, array_agg(s.amount order by s.place) as given
-      from unnest(p_shares) with ordinality s (
-        number, counter, limit_id, value, period_start, resets_at, max_links, max_amount, amount, place
-      ) group by s.number order by s.number
-    loop
+    if v_ahead then
+      -- The clock was set back, so links that were given back may still be revealed.
+      with counted as (
+        update limit_counts c set links = m.links, amount = m.amount, settled_until = c.period_start
+        from unnest(v_counters) n
+        join limits l on l.id = n.limit_id
+        cross join lateral limit_made(l, n.value, n.period_start, n.resets_at) m
+        where c.limit_id = n.limit_id and c.value = n.value and c.period_start = n.period_start
+        returning n.counter, c.links, c.amount
+      )
+      select array_agg(links order by counter), array_agg(amount order by counter) into v_links, v_amounts from counted;
+    end if;
+
+    while v_place <= cardinality(p_shares) loop
+      s := p_shares[v_place];
+      v_end := v_place;
+      while p_shares[v_end + 1].number = s.number loop v_end := v_end + 1; end loop;
       v_over := '{}';
-      for i in 1 .. cardinality(r.counters) loop
-        if v_links[r.counters[i]] + 1 > r.links[i]
-          or (r.given[i] > 0 and v_amounts[r.counters[i]] + r.given[i] > r.amounts[i])
-        then v_over := v_over || r.counters[i]; end if;
+      for i in v_place .. v_end loop
+        s := p_shares[i];
+        if v_links[s.counter] + 1 > s.max_links
+          or (s.amount > 0 and v_amounts[s.counter] + s.amount > s.max_amount)
+        then v_over := v_over || s.counter; end if;
       end loop;
       if v_over = '{}' then
-        for i in 1 .. cardinality(r.counters) loop
-          v_links[r.counters[i]] := v_links[r.counters[i]] + 1;
-          v_amounts[r.counters[i]] := v_amounts[r.counters[i]] + r.given[i];
+        for i in v_place .. v_end loop
+          s := p_shares[i];
+          v_links[s.counter] := v_links[s.counter] + 1;
+          v_amounts[s.counter] := v_amounts[s.counter] + s.amount;
         end loop;
       else
         if v_stale is null then
-          -- Only the settling knows that no reveal of these links is still to be committed.
+          -- Only settle_limits may give them back: a reveal of such a link may still have to be committed.
           select array_agg(e.links > 0 order by n.counter) into v_stale
-          from (select distinct s.counter, s.limit_id, s.value, s.period_start from unnest(p_shares) s) n
+          from unnest(v_counters) n
           join limit_counts c on c.limit_id = n.limit_id and c.value = n.value and c.period_start = n.period_start
           join limits l on l.id = n.limit_id
           cross join lateral limit_ended(l, c.value, c.period_start, c.resets_at, c.settled_until) e;
         end if;
         if exists (select from unnest(v_over) o where v_stale[o]) then
-          outcomes[r.number] := 'UNSETTLED';
+          outcomes[s.number] := 'UNSETTLED';
         else
-          outcomes[r.number] := 'LIMIT_REACHED';
-          refusals[r.number] := v_over[1];
+          outcomes[s.number] := 'LIMIT_REACHED';
+          refusals[s.number] := v_over[1];
           hits := hits || v_over;
         end if;
       end if;
+      v_place := v_end + 1;
     end loop;
   end $$;
 
   -- Adds the reserved links to their counters, and writes the event of each limit that they reach.
   create function count_limits(p_shares limit_share[], p_outcomes text[], p_hits bigint[])
-  returns void language plpgsql ${plan} as $$
+  returns void language plpgsql as $$
   begin
     with given as (
       select s.counter, s.limit_id, s.value, s.period_start, s.max_links, s.max_amount,
@@ -272,12 +292,13 @@ const SETTLE = (plan: string): string => `
     cross join lateral limit_ended(l, o.value, o.period_start, o.resets_at, o.settled_until) e
     where c.limit_id = o.limit_id and c.value = o.value and c.period_start = o.period_start
       and o.settled_until < now();
+    update limits set settled_until = now() where id in (select s.limit_id from unnest(v_shares) s);
   end $$`;
 
 export const DROP_LIMITS = `
   drop function if exists
     settle_limits, count_limits, admit_links, limit_shares, limit_usage, limit_ended, limit_made, limit_period, local_midnight`;
 
-/** @param plan settings of each function that reads large tables */
+/** @param plan settings of each function that an app calls; those that it calls inherit them */
 export const limitFunctions = (plan: string): string =>
-  [RECOUNT, PERIOD, COUNT(plan), SHARES(plan), ADMIT(plan), SETTLE(plan)].join(';\n');
+  [RECOUNT, PERIOD, COUNT(plan), SHARES, ADMIT, SETTLE(plan)].join(';\n');

@@ -344,6 +344,13 @@ const REVEAL = `
     where id = p_link and revealed_at is null and not released and expires_at > clock_timestamp()
     returning * into v_link;
     if not found then return null; end if;
+    -- True only if the clock was set back: a limit has given the link back. Its counters are made again from the links.
+    perform from limits where owner = v_link.account and settled_until >= v_link.expires_at;
+    if found then
+      delete from limit_counts where limit_id in (
+        select id from limits where owner = v_link.account and settled_until >= v_link.expires_at
+      );
+    end if;
     perform count_links(
       v_link.inventory_id, -1, 1, -settled_share(v_link.inventory_id, v_link.expires_at, v_link.id)
     );

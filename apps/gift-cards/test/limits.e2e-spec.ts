@@ -322,6 +322,18 @@ describe('limits', () => {
     ]);
   });
 
+  it('publish no value that names a person', async () => {
+    const { account, link } = await someone();
+    const id = await aLimit({ links: 1, per: 'reference' }, account);
+    await link({ reference: 'a-person' });
+    const find = async () =>
+      (await trackedEvents(gift.nats.url)).find(
+        (event) => event.type === 'limit_reached' && event.limit === id,
+      );
+    await waitFor(async () => (await find()) !== undefined, 'the event');
+    expect(JSON.stringify(await find())).not.toContain('a-person');
+  });
+
   it('hold for many requests at once over two replicas, whatever is cancelled and expires', async () => {
     const replica = await gift.launch();
     try {

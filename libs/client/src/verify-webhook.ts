@@ -50,7 +50,7 @@ export interface EventData {
   'reward_link.expired': RewardLinkData;
   'pool.low': StockData;
   'pool.recovered': StockData;
-  'limit.reached': { limit_id: string; value: string; period_start: string; resets_at: string | null };
+  'limit.reached': { limit_id: string; value?: string; period_start: string; resets_at: string | null };
   'cards.withdrawn': {
     withdrawal_id: string;
     pool_id: string;

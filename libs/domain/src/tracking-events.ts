@@ -118,8 +118,8 @@ export interface RewardLinkEvent extends EventHead, Tagged {
 export interface LimitReachedEvent extends EventHead {
   type: 'limit_reached';
   limit: string;
-  /** What the limit counts by: an account, a pool, a person, … */
-  value: string;
+  /** What the limit counts by: an account, a pool, … Missing if it names a person: a journey or a reference. */
+  value?: string;
   /** Epoch milliseconds. */
   periodStart: number;
   /** Epoch milliseconds; null if it never resets. */

@@ -126,12 +126,10 @@ const SHAPES: Record<TrackingEventType, Shape> = {
       ...TAGS,
     },
   ),
-  limit_reached: shape({
-    limit: id,
-    value: text(255),
-    periodStart: number,
-    resetsAt: (value) => (value === null ? null : time(value)),
-  }),
+  limit_reached: shape(
+    { limit: id, periodStart: number, resetsAt: (value) => (value === null ? null : time(value)) },
+    { value: text(255) },
+  ),
   perk_named: shape({ perk: id, title: text(10_000, 0), partner: text(1_000, 0) }),
   campaign_named: shape({ campaign: id, name: text(10_000, 0) }),
 };

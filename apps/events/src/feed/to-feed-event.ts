@@ -95,7 +95,7 @@ function map(event: TrackingEvent): Mapped | undefined {
         subject: `limit/${event.limit}`,
         data: {
           limit_id: event.limit,
-          value: event.value,
+          ...(event.value !== undefined && { value: event.value }),
           period_start: toTime(event.periodStart),
           resets_at: event.resetsAt === null ? null : toTime(event.resetsAt),
         },

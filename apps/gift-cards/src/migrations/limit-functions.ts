@@ -262,9 +262,12 @@ const ADMIT = `
       -- The same for every replica and after a recount, so that the event counts once.
       'id', md5(concat_ws(E'\\n', l.id, extract(epoch from l.created_at), c.value, extract(epoch from c.period_start))) || ':limit_reached',
       'account', l.owner, 'at', floor(extract(epoch from now()) * 1000)::bigint,
-      'limit', l.id, 'value', c.value, 'periodStart', floor(extract(epoch from c.period_start) * 1000)::bigint,
+      'limit', l.id, 'periodStart', floor(extract(epoch from c.period_start) * 1000)::bigint,
       'resetsAt', floor(extract(epoch from c.resets_at) * 1000)::bigint
-    )
+    ) || case
+      -- A person's id would have to be erased from the event.
+      when l.per in ('journey_id', 'reference') then '{}' else jsonb_build_object('value', c.value)
+    end
     from counted c join limits l on l.id = c.limit_id
     where c.reached_at = now();
   end $$`;

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /** Prepended to the campaign id before hashing; the query host derives the same ids in SQL. */
 export const DERIVED_JOURNEY_SALT = 'perkway/journey/';
@@ -9,10 +9,7 @@ export const DERIVED_JOURNEY_DIGITS = 32;
 /** Returns the journey of all events of a campaign that came without one; always the same (specification section 2). */
 export const deriveJourneyId = (campaignId: string): string =>
   DERIVED_JOURNEY_PREFIX +
-  createHash('sha256')
-    .update(DERIVED_JOURNEY_SALT + campaignId)
-    .digest('hex')
-    .slice(0, DERIVED_JOURNEY_DIGITS);
+  hash('sha256', DERIVED_JOURNEY_SALT + campaignId, 'hex').slice(0, DERIVED_JOURNEY_DIGITS);
 
 /** Returns whether a journey is the one derived from the campaign. */
 export const isDerivedJourneyId = (journeyId: string, campaignId: string): boolean =>

@@ -21,6 +21,7 @@ import { AllowedMethods } from './http/allowed-methods.js';
 import { trustedHops } from './http/client-ip.js';
 import { CONNECTION_LIMITS, limitConnections, type ConnectionLimits } from './http/connections.js';
 import { deferBodyErrors, DeferredBodyGuard } from './http/deferred-body.guard.js';
+import { callDirectly } from './http/direct.js';
 import { hideInternalRoutes } from './http/internal-routes.js';
 import { refuseHostless, refuseUnreadable } from './http/refuse-unreadable.js';
 import { createLogger, LOGGER, NestLogger } from './logging/logger.js';
@@ -136,9 +137,11 @@ export async function createApp(definition: AppDefinition): Promise<NestFastifyA
     bodyParser: false,
     abortOnError: false,
   });
-  app.useGlobalFilters(new ErrorFilter(errors, logger, methods));
+  const filter = new ErrorFilter(errors, logger, methods);
+  app.useGlobalFilters(filter);
   app.useGlobalGuards(new DeferredBodyGuard());
   app.useGlobalPipes(createValidationPipe());
+  callDirectly(app, filter);
   observeRequests(app, logger);
   limitConnections(adapter.getInstance(), app.get(Registry), connections);
   hideInternalRoutes(adapter.getInstance(), env, errors);

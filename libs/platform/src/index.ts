@@ -22,6 +22,7 @@ export * from './errors/validation.pipe.js';
 export * from './health/health.module.js';
 export * from './http/client-ip.js';
 export { acceptPlainJson, acceptStreams, useMediaType } from './http/deferred-body.guard.js';
+export { Direct } from './http/direct.js';
 export * from './http/failed-attempt-limiter.js';
 export * from './http/language-preference.js';
 export * from './http/public.decorator.js';

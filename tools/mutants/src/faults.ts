@@ -102,8 +102,8 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     file: 'apps/perks/src/collection-reads/collection-reads.controller.ts',
-    search: 'if (view) await view;',
-    replacement: 'if (view) void view;',
+    search: 'if (view) return view.then(() => sendResponse(request, reply, template, this.reads));\n',
+    replacement: 'void view;\n',
     spec: 'apps/perks/test/views.e2e-spec.ts',
   },
 

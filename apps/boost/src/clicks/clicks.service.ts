@@ -12,14 +12,20 @@ import {
   readJourneyId,
   TRACKING_EVENT_VERSION,
   type Channel,
-  type IncentiveClickEvent,
 } from '@perkway/domain';
 import { ENV } from '@perkway/platform';
 import { verifyOutreachToken, type OutreachPurpose, type OutreachToken } from '@perkway/signing';
-import { classifyTraffic, newEventId, TrackingService } from '@perkway/tracking';
-import type { FastifyRequest } from 'fastify';
+import {
+  classifyTraffic,
+  completeEvent,
+  prepareEvent,
+  TrackingService,
+  type PreparedEvent,
+} from '@perkway/tracking';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import type { BoostEnv } from '../env.js';
+import { redirect } from './redirect.js';
 
 const PURPOSES: Record<Channel, OutreachPurpose> = { outreach: 'outreach-click', journey: 'journey-click' };
 /**
@@ -31,9 +37,16 @@ const MAX_REMEMBERED_LENGTH = 1_000;
 
 export type Query = Readonly<Record<string, unknown>>;
 
+/** A verified token, and what all its clicks have in common. */
+interface ClickToken extends OutreachToken {
+  /** Of clicks that name no journey themselves. */
+  journey: string;
+  click: PreparedEvent;
+}
+
 @Injectable()
 export class ClicksService {
-  private readonly verified: Record<Channel, LRUCache<string, OutreachToken>> = {
+  private readonly verified: Record<Channel, LRUCache<string, ClickToken>> = {
     outreach: new LRUCache({ max: REMEMBERED_TOKENS }),
     journey: new LRUCache({ max: REMEMBERED_TOKENS }),
   };
@@ -45,53 +58,58 @@ export class ClicksService {
   ) {}
 
   /**
-   * Records the click and returns where it leads. Every click counts, without deduplication (specification 4.3).
-   * A `HEAD` request records nothing.
-   * @returns the offer URL, once the click is durable
+   * Redirects to the offer once the click is durable. Every click counts, without deduplication (specification 4.3). A
+   * `HEAD` request records nothing. Returns a promise only if something must be waited for.
    * @throws ApiError VALIDATION_FAILED without a token, LINK_NOT_FOUND for a token that was not signed here,
    * PERK_NOT_FOUND if the perk was deleted or has no valid URL, 503 if the catalogue is unavailable
    */
-  async follow(channel: Channel, request: FastifyRequest): Promise<string> {
-    const query = request.query as Query;
-    const token = this.verify(channel, lastOf(query.token));
-    const target = this.perks.peekTarget(token.perk) ?? (await this.perks.findTarget(token.perk));
+  follow(channel: Channel, request: FastifyRequest, reply: FastifyReply): Promise<void> | void {
+    const token = this.verify(channel, lastOf((request.query as Query).token));
+    const target = this.perks.peekTarget(token.perk);
+    return target === undefined
+      ? this.findTarget(token.perk).then((found) => this.redirect(token, found, request, reply))
+      : this.redirect(token, target, request, reply);
+  }
+
+  private async findTarget(perk: string): Promise<string> {
+    const target = await this.perks.findTarget(perk);
     if (target === undefined) throw new ApiError('PERK_NOT_FOUND');
-    const isDisabled =
-      query.disableTracking === undefined ? token.disableTracking : isTrackingDisabled(query.disableTracking);
-    if (!isDisabled && request.method !== 'HEAD') await this.record(channel, token, query, request);
     return target;
   }
 
-  private record(
-    channel: Channel,
-    token: OutreachToken,
-    query: Query,
+  private redirect(
+    token: ClickToken,
+    target: string,
     request: FastifyRequest,
-  ): Promise<void> {
-    const own = readCustomAttributes(query);
-    const event: IncentiveClickEvent = {
-      v: TRACKING_EVENT_VERSION,
-      type: 'incentive_click',
-      id: newEventId(),
-      account: token.account,
-      at: Date.now(),
-      campaign: token.campaign,
-      journey: readJourneyId(query.journeyId) ?? token.journey ?? deriveJourneyId(token.campaign),
-      channel,
-      perk: token.perk,
-      traffic: classifyTraffic(request.headers),
-      ...asTags(token.attributes ? mergeAttributes(token.attributes, own) : own),
-    };
-    return this.tracking.track(event);
+    reply: FastifyReply,
+  ): Promise<void> | void {
+    const query = request.query as Query;
+    const isDisabled =
+      query.disableTracking === undefined ? token.disableTracking : isTrackingDisabled(query.disableTracking);
+    if (isDisabled || request.method === 'HEAD') return redirect(reply, target);
+    return this.record(token, query, request).then(() => redirect(reply, target));
   }
 
-  private verify(channel: Channel, text: unknown): OutreachToken {
+  private record(token: ClickToken, query: Query, { headers }: FastifyRequest): Promise<void> {
+    const own = readCustomAttributes(query);
+    const details = {
+      journey: readJourneyId(query.journeyId) ?? token.journey,
+      ...asTags(token.attributes ? mergeAttributes(token.attributes, own) : own),
+    };
+    return this.tracking.trackSerialized(completeEvent(token.click, classifyTraffic(headers), details));
+  }
+
+  private verify(channel: Channel, text: unknown): ClickToken {
     if (typeof text !== 'string' || text === '') throw invalidField('token', 'is missing');
     const verified = this.verified[channel];
     const known = verified.get(text);
     if (known) return known;
-    const token = verifyOutreachToken(this.env.OUTREACH_SIGNING_KEYS, PURPOSES[channel], text);
-    if (!token) throw new ApiError('LINK_NOT_FOUND');
+    const outreach = verifyOutreachToken(this.env.OUTREACH_SIGNING_KEYS, PURPOSES[channel], text);
+    if (!outreach) throw new ApiError('LINK_NOT_FOUND');
+    const { account, campaign, perk } = outreach;
+    const type = 'incentive_click';
+    const click = prepareEvent({ v: TRACKING_EVENT_VERSION, type, account, campaign, channel, perk });
+    const token = { ...outreach, journey: outreach.journey ?? deriveJourneyId(campaign), click };
     if (text.length <= MAX_REMEMBERED_LENGTH) verified.set(text, token);
     return token;
   }

@@ -2,11 +2,17 @@ import { Body, Controller, Get, Header, HttpCode, Param, Post, Req, Res } from '
 import { ApiOperation, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { AllowQueryKey, CurrentCaller, Roles } from '@perkway/auth';
 import type { Caller } from '@perkway/domain';
-import { ApiLanguage, ApiProblems, CallerIdPipe, languagePreferenceOf, Public } from '@perkway/platform';
+import {
+  ApiLanguage,
+  ApiProblems,
+  CallerIdPipe,
+  Direct,
+  languagePreferenceOf,
+  Public,
+} from '@perkway/platform';
 import { ApiTracked } from '@perkway/tracking';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ClicksService, type Query } from '../clicks/clicks.service.js';
-import { redirect } from '../clicks/redirect.js';
 import { RewardsResource, TeasersResource, TrackDto, TrackedResource } from './journey.dto.js';
 import { JourneyService } from './journey.service.js';
 import { LANGUAGE_HEADERS, sayLanguage } from './language.js';
@@ -104,6 +110,7 @@ export class JourneyController {
   }
 
   @Public()
+  @Direct()
   @Get('click')
   @ApiOperation({
     summary: 'Record the click and redirect to the offer',
@@ -121,7 +128,7 @@ export class JourneyController {
     },
   })
   @ApiProblems('VALIDATION_FAILED', 'LINK_NOT_FOUND', 'PERK_NOT_FOUND', 'DEPENDENCY_UNAVAILABLE')
-  async followJourneyClick(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    redirect(reply, await this.clicks.follow('journey', request));
+  followJourneyClick(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> | void {
+    return this.clicks.follow('journey', request, reply);
   }
 }

@@ -2,11 +2,10 @@ import { Controller, Get, Header, Param, Req, Res } from '@nestjs/common';
 import { ApiOperation, ApiParam, ApiProduces, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { AllowQueryKey, CurrentCaller } from '@perkway/auth';
 import { CALLER_ID_PATTERN, type Caller } from '@perkway/domain';
-import { ApiProblems, CallerIdPipe, Public } from '@perkway/platform';
+import { ApiProblems, CallerIdPipe, Direct, Public } from '@perkway/platform';
 import { ApiTracked } from '@perkway/tracking';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ClicksService, type Query } from '../clicks/clicks.service.js';
-import { redirect } from '../clicks/redirect.js';
 import { PIXEL, PIXEL_HEADERS } from './pixel-image.js';
 import { PixelUrlsResource } from './pixel-urls.dto.js';
 import { PixelUrlsService } from './pixel-urls.service.js';
@@ -99,6 +98,7 @@ export class OutreachController {
   }
 
   @Public()
+  @Direct()
   @Get('click')
   @ApiOperation({
     summary: 'Record the click and redirect to the offer',
@@ -116,31 +116,41 @@ export class OutreachController {
     },
   })
   @ApiProblems('VALIDATION_FAILED', 'LINK_NOT_FOUND', 'PERK_NOT_FOUND', 'DEPENDENCY_UNAVAILABLE')
-  async registerOutreachClick(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    redirect(reply, await this.clicks.follow('outreach', request));
+  registerOutreachClick(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> | void {
+    return this.clicks.follow('outreach', request, reply);
   }
 
   @Public()
+  @Direct()
   @Get('campaign/:campaignId/tracking-pixel/teaser')
   @ApiOperation({ summary: 'Record a teaser view' })
   @ApiProduces('image/png')
   @ApiCampaign()
   @ApiTracked()
   @ApiPixel()
-  async trackOutreachTeaserView(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    await this.pixels.record('teaser_view', (request.params as PixelParams).campaignId, request);
-    void reply.headers(PIXEL_HEADERS).send(PIXEL);
+  trackOutreachTeaserView(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    return this.pixel('teaser_view', request, reply);
   }
 
   @Public()
+  @Direct()
   @Get('campaign/:campaignId/tracking-pixel/reward')
   @ApiOperation({ summary: 'Record a reward view' })
   @ApiProduces('image/png')
   @ApiCampaign()
   @ApiTracked()
   @ApiPixel()
-  async trackOutreachRewardView(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    await this.pixels.record('reward_view', (request.params as PixelParams).campaignId, request);
-    void reply.headers(PIXEL_HEADERS).send(PIXEL);
+  trackOutreachRewardView(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    return this.pixel('reward_view', request, reply);
+  }
+
+  private pixel(
+    view: 'teaser_view' | 'reward_view',
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<void> {
+    return this.pixels
+      .record(view, (request.params as PixelParams).campaignId, request)
+      .then(() => void reply.headers(PIXEL_HEADERS).send(PIXEL));
   }
 }

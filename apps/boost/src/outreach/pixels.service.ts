@@ -27,14 +27,21 @@ export class PixelsService {
 
   /**
    * Records a view unless this second's view is already counted, the campaign is unknown or tracking is disabled. Never
-   * fails,
-   * and resolves well within a second, so that the image is always sent.
+   * fails, and resolves well within a second, so that the image is always sent.
    */
-  async record(type: CampaignViewEvent['type'], campaignId: string, request: FastifyRequest): Promise<void> {
-    if (request.method === 'HEAD' || isTrackingDisabled((request.query as Query).disableTracking)) return;
+  record(type: CampaignViewEvent['type'], campaignId: string, request: FastifyRequest): Promise<void> {
+    if (request.method === 'HEAD' || isTrackingDisabled((request.query as Query).disableTracking))
+      return Promise.resolve();
     const load = viewRequestOf(request);
     const known = this.campaigns.peek(campaignId);
-    if (known) return this.view(type, known, load);
+    return known ? this.view(type, known, load) : this.findAndView(type, campaignId, load);
+  }
+
+  private async findAndView(
+    type: CampaignViewEvent['type'],
+    campaignId: string,
+    load: ViewRequest,
+  ): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const timeout = new Promise<void>((resolve) => (timer = setTimeout(resolve, CAMPAIGN_TIMEOUT_MS)));
     // Continues in the background if the image has to be sent first.

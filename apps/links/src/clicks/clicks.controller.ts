@@ -1,9 +1,9 @@
 import { Controller, Get, Req, Res } from '@nestjs/common';
 import { ApiOperation, ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
-import { ApiProblems, Public } from '@perkway/platform';
+import { ApiProblems, Direct, Public } from '@perkway/platform';
 import { ApiTracked } from '@perkway/tracking';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ClicksService, type ClickQuery } from './clicks.service.js';
+import { ClicksService, type ClickLink, type ClickQuery } from './clicks.service.js';
 
 @ApiTags('Clicks')
 @Controller()
@@ -11,6 +11,7 @@ export class ClicksController {
   constructor(private readonly clicks: ClicksService) {}
 
   @Public()
+  @Direct()
   @Get('c/:token')
   @ApiOperation({
     summary: 'Records the click and redirects to the offer',
@@ -28,10 +29,23 @@ export class ClicksController {
     },
   })
   @ApiProblems('LINK_NOT_FOUND', 'PERK_NOT_FOUND', 'DEPENDENCY_UNAVAILABLE')
-  async followClickUrl(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    const { link, target } = await this.clicks.resolve((request.params as { token: string }).token);
-    if (request.method === 'GET')
-      await this.clicks.record(link, request.query as ClickQuery, request.headers);
-    void reply.code(302).headers({ location: target, 'cache-control': 'no-store' }).send();
+  followClickUrl(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> | void {
+    const link = this.clicks.verify((request.params as { token: string }).token);
+    const target = this.clicks.targetOf(link);
+    return typeof target === 'string'
+      ? this.redirect(link, target, request, reply)
+      : target.then((found) => this.redirect(link, found, request, reply));
+  }
+
+  private redirect(
+    link: ClickLink,
+    target: string,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<void> | void {
+    const send = () => void reply.code(302).headers({ location: target, 'cache-control': 'no-store' }).send();
+    if (request.method !== 'GET') return send();
+    // The click must be durable before the response is sent.
+    return this.clicks.record(link, request.query as ClickQuery, request.headers).then(send);
   }
 }

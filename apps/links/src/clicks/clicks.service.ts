@@ -7,11 +7,17 @@ import {
   readCustomAttributes,
   readJourneyId,
   TRACKING_EVENT_VERSION,
-  type PerkClickEvent,
 } from '@perkway/domain';
 import { ENV } from '@perkway/platform';
-import { verifyLink, type VerifiedLink } from '@perkway/signing';
-import { classifyTraffic, newEventId, TrackingService, type RequestHeaders } from '@perkway/tracking';
+import { verifyLink } from '@perkway/signing';
+import {
+  classifyTraffic,
+  completeEvent,
+  prepareEvent,
+  TrackingService,
+  type PreparedEvent,
+  type RequestHeaders,
+} from '@perkway/tracking';
 import { LRUCache } from 'lru-cache';
 import type { LinksEnv } from '../env.js';
 
@@ -23,9 +29,15 @@ const REMEMBERED_LINKS = 10_000;
 
 export type ClickQuery = Readonly<Record<string, unknown>>;
 
+/** A verified link: the perk it leads to, and what all its clicks have in common. */
+export interface ClickLink {
+  perk: string;
+  click: PreparedEvent;
+}
+
 @Injectable()
 export class ClicksService {
-  private readonly verified = new LRUCache<string, VerifiedLink>({ max: REMEMBERED_LINKS });
+  private readonly verified = new LRUCache<string, ClickLink>({ max: REMEMBERED_LINKS });
 
   constructor(
     @Inject(ENV) private readonly env: LinksEnv,
@@ -33,43 +45,38 @@ export class ClicksService {
     private readonly tracking: TrackingService,
   ) {}
 
-  /**
-   * Verifies the token and returns the offer's URL.
-   * @throws ApiError LINK_NOT_FOUND for a token that was not signed here, PERK_NOT_FOUND if the perk is deleted or has
-   * no valid target, DEPENDENCY_UNAVAILABLE if the target cannot be looked up
-   */
-  async resolve(token: string): Promise<{ link: VerifiedLink; target: string }> {
-    const link = this.verify(token);
-    const target = this.perks.peekTarget(link.perk) ?? (await this.perks.findTarget(link.perk));
-    if (target === undefined) throw new ApiError('PERK_NOT_FOUND');
-    return { link, target };
-  }
-
-  private verify(token: string): VerifiedLink {
+  /** @throws ApiError LINK_NOT_FOUND for a token that was not signed here */
+  verify(token: string): ClickLink {
     const known = this.verified.get(token);
     if (known) return known;
-    const link = verifyLink(this.env.LINK_SIGNING_KEYS, token);
-    if (!link) throw new ApiError('LINK_NOT_FOUND');
+    const verified = verifyLink(this.env.LINK_SIGNING_KEYS, token);
+    if (!verified) throw new ApiError('LINK_NOT_FOUND');
+    const { account, collection, perk } = verified;
+    const click = prepareEvent({ v: TRACKING_EVENT_VERSION, type: 'perk_click', account, collection, perk });
+    const link = { perk, click };
     this.verified.set(token, link);
     return link;
   }
 
+  /**
+   * Returns the offer's URL; a promise only if it is not in memory.
+   * @throws ApiError PERK_NOT_FOUND if the perk is deleted or has no valid target, DEPENDENCY_UNAVAILABLE if the target
+   * cannot be looked up
+   */
+  targetOf({ perk }: ClickLink): string | Promise<string> {
+    return this.perks.peekTarget(perk) ?? this.findTarget(perk);
+  }
+
+  private async findTarget(perk: string): Promise<string> {
+    const target = await this.perks.findTarget(perk);
+    if (target === undefined) throw new ApiError('PERK_NOT_FOUND');
+    return target;
+  }
+
   /** Records a click; every use counts, without deduplication. Resolves when the click is durable. */
-  record(link: VerifiedLink, query: ClickQuery, headers: RequestHeaders): Promise<void> {
+  record({ click }: ClickLink, query: ClickQuery, headers: RequestHeaders): Promise<void> {
     if (isTrackingDisabled(query.disableTracking)) return Promise.resolve();
-    const event: PerkClickEvent = {
-      v: TRACKING_EVENT_VERSION,
-      type: 'perk_click',
-      id: newEventId(),
-      account: link.account,
-      at: Date.now(),
-      collection: link.collection,
-      perk: link.perk,
-      traffic: classifyTraffic(headers),
-      ...asTags(readCustomAttributes(query)),
-    };
-    const journey = readJourneyId(query.journeyId);
-    if (journey !== undefined) event.journey = journey;
-    return this.tracking.track(event);
+    const details = { journey: readJourneyId(query.journeyId), ...asTags(readCustomAttributes(query)) };
+    return this.tracking.trackSerialized(completeEvent(click, classifyTraffic(headers), details));
   }
 }

@@ -2,7 +2,7 @@ import { Controller, Get, Req, Res } from '@nestjs/common';
 import { ApiExtraModels, ApiOperation, ApiResponse, ApiTags, getSchemaPath } from '@nestjs/swagger';
 import { AllowQueryKey, CurrentCaller, Roles } from '@perkway/auth';
 import type { Caller } from '@perkway/domain';
-import { ApiLanguage, ApiProblems } from '@perkway/platform';
+import { ApiLanguage, ApiProblems, Direct } from '@perkway/platform';
 import { ApiAttributes } from '@perkway/tracking';
 import type { FastifyReply } from 'fastify';
 import { CollectionStore } from '../catalog/collection-store.js';
@@ -55,6 +55,7 @@ export class CollectionReadsController {
     return this.collections.idsOwnedBy(caller.account);
   }
 
+  @Direct()
   @Get(':collectionId')
   @ApiOperation({
     summary: 'A collection with its groups and perks; counts as a view of the perks shown',
@@ -70,13 +71,14 @@ export class CollectionReadsController {
     'The collection',
   )
   @ApiProblems('VALIDATION_FAILED', 'COLLECTION_NOT_FOUND')
-  async getPerkCollection(@Req() request: ReadRequest, @Res() reply: FastifyReply): Promise<void> {
+  getPerkCollection(@Req() request: ReadRequest, @Res() reply: FastifyReply): Promise<void> | void {
     const filters = readFilters(request.query);
-    const collection = await this.find(request);
-    const template = this.reads.collection(collection, filters, preferenceOf(request));
-    await this.respond(request, reply, collection, template);
+    return this.respond(request, reply, (collection) =>
+      this.reads.collection(collection, filters, preferenceOf(request)),
+    );
   }
 
+  @Direct()
   @Get(':collectionId/perk/:perkId')
   @ApiOperation({
     summary: 'One perk of a collection with a fresh click_url; counts as a view of it',
@@ -88,17 +90,13 @@ export class CollectionReadsController {
   @ApiAttributes()
   @ApiContent({ $ref: getSchemaPath(PerkResponse) }, PERK_EXAMPLES, 'The perk')
   @ApiProblems('VALIDATION_FAILED', 'COLLECTION_NOT_FOUND', 'PERK_NOT_FOUND')
-  async getPerkOfCollection(@Req() request: ReadRequest, @Res() reply: FastifyReply): Promise<void> {
-    const collection = await this.find(request);
-    const placed = perkIn(collection, request.params.perkId);
-    await this.respond(
-      request,
-      reply,
-      collection,
-      this.reads.perk(collection, placed, preferenceOf(request)),
+  getPerkOfCollection(@Req() request: ReadRequest, @Res() reply: FastifyReply): Promise<void> | void {
+    return this.respond(request, reply, (collection) =>
+      this.reads.perk(collection, perkIn(collection, request.params.perkId), preferenceOf(request)),
     );
   }
 
+  @Direct()
   @Get(':collectionId/categories')
   @ApiOperation({
     summary: 'The categories of all perks of a collection, sorted by id; does not count as a view',
@@ -111,25 +109,28 @@ export class CollectionReadsController {
     'The categories',
   )
   @ApiProblems('VALIDATION_FAILED', 'COLLECTION_NOT_FOUND')
-  async getPerkCollectionCategories(@Req() request: ReadRequest, @Res() reply: FastifyReply): Promise<void> {
-    const collection = await this.find(request);
-    await this.respond(request, reply, collection, this.reads.categories(collection, preferenceOf(request)));
+  getPerkCollectionCategories(@Req() request: ReadRequest, @Res() reply: FastifyReply): Promise<void> | void {
+    return this.respond(request, reply, (collection) =>
+      this.reads.categories(collection, preferenceOf(request)),
+    );
   }
 
-  private find({ caller, params }: ReadRequest): Collection | Promise<Collection> {
-    requireIds(params);
-    return this.collections.ofCaller(caller!, params.collectionId);
-  }
-
-  private async respond(
+  /** Finds the collection of the request, records the view and sends the template. Waits only for what is not in memory. */
+  private respond(
     request: ReadRequest,
     reply: FastifyReply,
-    collection: Collection,
-    template: ResponseTemplate,
-  ): Promise<void> {
-    const view = this.views.record(request, collection, template.shownPerks);
-    // The view must be durable before the response is sent.
-    if (view) await view;
-    sendResponse(request, reply, template, this.reads);
+    templateOf: (collection: Collection) => ResponseTemplate,
+  ): Promise<void> | void {
+    const { caller, params } = request;
+    requireIds(params);
+    const send = (collection: Collection) => {
+      const template = templateOf(collection);
+      const view = this.views.record(request, collection, template.shownPerks);
+      // The view must be durable before the response is sent.
+      if (view) return view.then(() => sendResponse(request, reply, template, this.reads));
+      return sendResponse(request, reply, template, this.reads);
+    };
+    const found = this.collections.ofCaller(caller!, params.collectionId);
+    return found instanceof Promise ? found.then(send) : send(found);
   }
 }

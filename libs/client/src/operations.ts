@@ -1,7 +1,6 @@
 /**
  * Every operation by `operationId`, as `METHOD path`. After `?`: members that go into the query although the request
- * has a
- * body. `*`: the body is a string or a stream. A test compares this with the OpenAPI documents.
+ * has a body. `*`: the body is a string or a stream. A test compares this with the OpenAPI documents.
  */
 export const OPERATIONS = {
   perks: {
@@ -51,7 +50,7 @@ export const OPERATIONS = {
     cancelRewardLink: 'POST /reward-links/{linkId}/cancel',
     listLimits: 'GET /limits',
     getLimit: 'GET /limits/{limitId}',
-    getLimitUsage: 'GET /limits/{limitId}/usage?value*',
+    getLimitUsage: 'GET /limits/{limitId}/usage',
     listStoredLimits: 'GET /admin/limits',
     getStoredLimit: 'GET /admin/limits/{limitId}',
     putLimit: 'PUT /admin/limits/{limitId}',

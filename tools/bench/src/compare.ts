@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LoadGenerator } from './children.js';
 import type { Load } from './load-generator.js';
-import { cpuSeconds } from './process-usage.js';
+import { cpuSeconds, machineTicks } from './process-usage.js';
 
 /** One thing to measure. */
 export interface Contender {
@@ -9,8 +9,8 @@ export interface Contender {
   load: Omit<Load, 'seconds' | 'requests'>;
   /** The server's process, for its CPU time per request. */
   pid: number;
-  /** The contender to compare with, and the minimum ratio of requests per second. */
-  against?: { name: string; target: number; aim?: number };
+  /** The contender to compare with, and the minimum ratio of requests per second and by CPU time of the server. */
+  against?: { name: string; target: number; cpuTarget?: number };
 }
 
 export interface CompareOptions {
@@ -32,19 +32,35 @@ export const median = (values: number[]): number => {
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 };
 
+/** The share of the machine's CPU that other processes may use. Above it, ratios mean too little for a verdict. */
+const MAX_OTHER_LOAD = 0.2;
+
 const cell = (text: string | number, width: number): string => String(text).padStart(width);
 const write = (line: string): void => void process.stdout.write(`${line}\n`);
+
+export class TooBusy extends Error {}
 
 /**
  * Measures all contenders in alternating rounds, so that other load on the machine affects all of them, and prints the
  * medians. A ratio is the median of the ratios within each round.
  * @returns the number of missed targets
+ * @throws TooBusy after the report, if other processes used too much of the machine
  */
 export async function compare(contenders: Contender[], options: CompareOptions = {}): Promise<number> {
   const rounds = Number(process.env.BENCH_ROUNDS ?? options.rounds ?? 9);
   const seconds = Number(process.env.BENCH_SECONDS ?? options.seconds ?? 2);
   const generator = new LoadGenerator();
   const samples = new Map<string, Sample[]>(contenders.map(({ name }) => [name, []]));
+  const others = { busy: 0, total: 0 };
+  // Between two contenders only other processes are busy. Also lets pending events of one not affect the next.
+  const pause = async () => {
+    const before = machineTicks();
+    await sleep(200);
+    const after = machineTicks();
+    if (!before || !after) return;
+    others.busy += after.busy - before.busy;
+    others.total += after.total - before.total;
+  };
   const measure = async ({ name, load, pid }: Contender, duration: number): Promise<Sample> => {
     const cpuBefore = cpuSeconds(pid);
     const result = await generator.run({ ...load, seconds: duration });
@@ -66,16 +82,20 @@ export async function compare(contenders: Contender[], options: CompareOptions =
     for (let round = 1; round <= rounds; round += 1)
       for (const contender of contenders) {
         samples.get(contender.name)!.push(await measure(contender, seconds));
-        // Pause, so that pending events of one contender do not affect the next.
-        await sleep(200);
+        await pause();
       }
   } finally {
     generator.stop();
   }
-  return report(contenders, samples, rounds);
+  return report(contenders, samples, rounds, others.total > 0 ? others.busy / others.total : 0);
 }
 
-function report(contenders: Contender[], samples: Map<string, Sample[]>, rounds: number): number {
+function report(
+  contenders: Contender[],
+  samples: Map<string, Sample[]>,
+  rounds: number,
+  otherLoad: number,
+): number {
   const width = Math.max(...contenders.map(({ name }) => name.length));
   const of = (name: string, read: (sample: Sample) => number) => median(samples.get(name)!.map(read));
   write(
@@ -98,17 +118,21 @@ function report(contenders: Contender[], samples: Map<string, Sample[]>, rounds:
       samples.get(name)!.map((sample, round) => read(sample) / read(reference[round]!));
     const rate = median(ratios(({ rate }) => rate));
     const cpu = 1 / median(ratios(({ cpuMicros }) => cpuMicros));
-    const aim = against.aim === undefined ? '' : `, aim ${against.aim.toFixed(2)}`;
-    const verdict = rate >= against.target ? 'held' : 'MISSED';
-    if (rate < against.target) missed += 1;
+    const { target, cpuTarget } = against;
+    // Without /proc there is no CPU time.
+    const holds = rate >= target && (cpuTarget === undefined || Number.isNaN(cpu) || cpu >= cpuTarget);
+    if (!holds) missed += 1;
+    const verdict = otherLoad > MAX_OTHER_LOAD ? 'too busy to judge' : holds ? 'held' : 'MISSED';
     write(
-      `${name} / ${against.name}: ${rate.toFixed(3)} of its requests/s (by server CPU ${cpu.toFixed(3)}); ` +
-        `target ${against.target.toFixed(2)}${aim}: ${verdict}`,
+      `${name} / ${against.name}: ${rate.toFixed(2)} by requests/s, target ${target.toFixed(2)}; ` +
+        `${cpu.toFixed(2)} by CPU${cpuTarget === undefined ? '' : `, target ${cpuTarget.toFixed(2)}`}: ${verdict}`,
     );
     if (of(against.name, ({ generatorCpu }) => generatorCpu) > 0.95)
       write(
         `  the load generator was saturated with ${against.name}: the ratio by server CPU is more accurate`,
       );
   }
+  write(`other processes used ${Math.round(otherLoad * 100)} % of the machine`);
+  if (otherLoad > MAX_OTHER_LOAD) throw new TooBusy();
   return missed;
 }

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { readCommandLine, refuseUsage } from '@perkway/command-line';
+import { TooBusy } from './compare.js';
 import { Fleet } from './fleet.js';
 import type { Scenario } from './scenario.js';
 
@@ -14,7 +15,9 @@ const known = readdirSync(here)
 const USAGE = `npm run bench -- <name> ...
 
 Measures built apps in alternating rounds against a bare server or database. Only the ratios are meaningful, and only on an
-otherwise idle machine. Names: ${known.join(', ')}.`;
+otherwise idle machine. Names: ${known.join(', ')}.
+
+Exits with 1 if a target was missed, and with 3 if other processes used too much of the machine to judge.`;
 
 const { positionals: wanted } = readCommandLine(USAGE, { allowPositionals: true });
 const unknown = wanted.filter((name) => !existsSync(join(here, name + SUFFIX)));
@@ -22,6 +25,7 @@ if (wanted.length === 0 || unknown.length > 0)
   refuseUsage(`Unknown or missing name. Names: ${known.join(', ')}`);
 
 let missed = 0;
+let tooBusy = false;
 for (const name of wanted) {
   const { scenario } = (await import(`./${name}${SUFFIX}`)) as { scenario: Scenario };
   process.stdout.write(`\n# ${scenario.title}\n`);
@@ -31,9 +35,12 @@ for (const name of wanted) {
   process.once('SIGINT', stop).once('SIGTERM', stop);
   try {
     missed += await scenario.run(fleet);
+  } catch (error) {
+    if (!(error instanceof TooBusy)) throw error;
+    tooBusy = true;
   } finally {
     process.off('SIGINT', stop).off('SIGTERM', stop);
     await fleet.stop();
   }
 }
-process.exit(missed > 0 ? 1 : 0);
+process.exit(missed > 0 ? 1 : tooBusy ? 3 : 0);

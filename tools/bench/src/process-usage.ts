@@ -17,6 +17,21 @@ export function cpuSeconds(pid: number): number | undefined {
   }
 }
 
+/** CPU time of the whole machine since it started, in clock ticks of all cores; undefined without /proc. */
+export function machineTicks(): { busy: number; total: number } | undefined {
+  try {
+    const [user, nice, system, idle, iowait, ...interrupts] = readFileSync('/proc/stat', 'utf8')
+      .split('\n', 1)[0]!
+      .split(/\s+/)
+      .slice(1, 9)
+      .map(Number) as [number, number, number, number, number, ...number[]];
+    const busy = interrupts.reduce((sum, ticks) => sum + ticks, user + nice + system);
+    return { busy, total: busy + idle + iowait };
+  } catch {
+    return undefined;
+  }
+}
+
 /** Returns the resident memory in MiB; undefined without /proc. */
 export function residentMiB(pid: number): number | undefined {
   try {

@@ -1,0 +1,27 @@
+import { BareServer } from './children.js';
+import { compare } from './compare.js';
+import type { Scenario } from './scenario.js';
+
+export const scenario: Scenario = {
+  title: 'Analytics tokens: one for each request, compared with a bare server that signs the same claims',
+  apps: ['token-issuer'],
+  async run(fleet) {
+    const headers = { 'x-api-key': await fleet.account('bench-account') };
+    const noStore = { 'cache-control': 'no-store' };
+    const bare = await BareServer.start({ path: '/t', status: 200, headers: noStore, bytes: 0, signs: true });
+    const load = { headers, connections: 64 };
+    try {
+      return await compare([
+        { name: 'bare signature', pid: bare.pid, load: { ...load, url: `${bare.url}/t` } },
+        {
+          name: 'token',
+          pid: fleet.pid('token-issuer'),
+          load: { ...load, url: `${fleet.urls['token-issuer']}/cube/token` },
+          against: { name: 'bare signature', target: 0.5, cpuTarget: 0.5 },
+        },
+      ]);
+    } finally {
+      bare.stop();
+    }
+  },
+};

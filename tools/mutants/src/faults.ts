@@ -166,6 +166,18 @@ export const FAULTS: readonly Fault[] = [
     replacement: 'create index reward_links_card ',
     spec: 'apps/gift-cards/test/migrations.e2e-spec.ts',
   },
+  {
+    file: 'apps/gift-cards/src/migrations/views-and-functions.ts',
+    search: 'v_time := clock_timestamp();',
+    replacement: 'v_time := now();',
+    spec: 'apps/gift-cards/test/expired-meanwhile.e2e-spec.ts',
+  },
+  {
+    file: 'apps/gift-cards/src/migrations/limit-functions.ts',
+    search: 'c.settled_until, clock_timestamp()',
+    replacement: 'c.settled_until, now()',
+    spec: 'apps/gift-cards/test/expired-meanwhile.e2e-spec.ts',
+  },
 
   // Analytics
   {

@@ -64,17 +64,17 @@ const COUNT = (plan: string): string => `
     ${branches(ofPeriod)}
   end $$;
 
-  -- Counts the unrevealed links of a period that ended after p_settled, now included.
+  -- Counts the unrevealed links of a period that ended after p_settled, p_until included.
   create function limit_ended(
-    p_limit limits, p_value text, p_start timestamptz, p_end timestamptz, p_settled timestamptz
+    p_limit limits, p_value text, p_start timestamptz, p_end timestamptz, p_settled timestamptz, p_until timestamptz
   ) returns table (links bigint, amount numeric) language plpgsql stable as $$
   begin
     ${branches((per) =>
       SMALL.includes(per)
-        ? `${ofPeriod(per)} and l.revealed_at is null and l.expires_at > p_settled and l.expires_at <= now()`
+        ? `${ofPeriod(per)} and l.revealed_at is null and l.expires_at > p_settled and l.expires_at <= p_until`
         : `select * from reward_links l
         where l.account = p_limit.owner and l.revealed_at is null
-          and l.expires_at > greatest(p_settled, p_start) and l.expires_at <= now()`,
+          and l.expires_at > greatest(p_settled, p_start) and l.expires_at <= p_until`,
     )}
   end $$;
 
@@ -96,7 +96,7 @@ const COUNT = (plan: string): string => `
       select t.links, t.amount from limit_made(l, p_value, p.period_start, p.resets_at) t where c.limit_id is null
     ) m
     cross join lateral limit_ended(
-      l, p_value, p.period_start, p.resets_at, coalesce(c.settled_until, p.period_start)
+      l, p_value, p.period_start, p.resets_at, coalesce(c.settled_until, p.period_start), now()
     ) e
     where l.id = p_limit;
   end $$`;
@@ -216,12 +216,15 @@ const ADMIT = `
         end loop;
       else
         if v_stale is null then
-          -- Only settle_limits may give them back: a reveal of such a link may still have to be committed.
+          -- Only settle_limits may give them back: a reveal of such a link may still have to be committed. Includes links
+          -- that ended while this transaction waited.
           select array_agg(e.links > 0 order by n.counter) into v_stale
           from unnest(v_counters) n
           join limit_counts c on c.limit_id = n.limit_id and c.value = n.value and c.period_start = n.period_start
           join limits l on l.id = n.limit_id
-          cross join lateral limit_ended(l, c.value, c.period_start, c.resets_at, c.settled_until) e;
+          cross join lateral limit_ended(
+            l, c.value, c.period_start, c.resets_at, c.settled_until, clock_timestamp()
+          ) e;
         end if;
         if exists (select from unnest(v_over) o where v_stale[o]) then
           outcomes[s.number] := 'UNSETTLED';
@@ -285,14 +288,14 @@ const SETTLE = (plan: string): string => `
     v_shares := limit_shares(v_requests, array[null::text]);
     perform from unnest(v_shares) s join limits l on l.id = s.limit_id
     join limit_counts c on c.limit_id = s.limit_id and c.value = s.value and c.period_start = s.period_start
-    cross join lateral limit_ended(l, c.value, c.period_start, c.resets_at, c.settled_until) e
+    cross join lateral limit_ended(l, c.value, c.period_start, c.resets_at, c.settled_until, now()) e
     where e.links > 0;
     if not found then return; end if;
     perform pg_advisory_xact_lock(${COUNTING_LOCK});
     update limit_counts c set links = c.links - e.links, amount = c.amount - e.amount, settled_until = now()
     from unnest(v_shares) s join limits l on l.id = s.limit_id
     join limit_counts o on o.limit_id = s.limit_id and o.value = s.value and o.period_start = s.period_start
-    cross join lateral limit_ended(l, o.value, o.period_start, o.resets_at, o.settled_until) e
+    cross join lateral limit_ended(l, o.value, o.period_start, o.resets_at, o.settled_until, now()) e
     where c.limit_id = o.limit_id and c.value = o.value and c.period_start = o.period_start
       and o.settled_until < now();
     update limits set settled_until = now() where id in (select s.limit_id from unnest(v_shares) s);

@@ -172,7 +172,7 @@ const RESERVE = `
   --   EXPIRING_DATE_INVALID, POOL_NOT_FOUND, NO_AVAILABLE_CARDS
   --   LIMIT_REACHED          with the limit and the seconds until it resets, as JSON
   --   UNSETTLED              links have ended that a limit still counts: call settle_limits and retry
-  --   BUSY                   other transactions hold the last cards: retry alone, with p_wait
+  --   BUSY                   other transactions hold the last cards, or links expired meanwhile: retry alone, with p_wait
   --   GONE                   the same, but no row was locked by another transaction
   --   RESERVED               with the event that was written to the outbox
   -- With p_wait it waits for those transactions before it returns BUSY. It does not take the cards that they leave, because
@@ -194,6 +194,7 @@ const RESERVE = `
     v_cards bigint[];
     v_taken bigint[];
     v_rest text;
+    v_time timestamptz;
     v_shares limit_share[];
     v_refusals bigint[];
     v_hits bigint[];
@@ -266,6 +267,14 @@ const RESERVE = `
             limit 1 for update;
           end if;
           if not found then v_rest := 'GONE'; end if;
+        end if;
+        if v_rest = 'NO_AVAILABLE_CARDS' then
+          -- Links that expired while this transaction waited, whose cards only a new transaction takes.
+          v_time := clock_timestamp();
+          perform from reward_links l
+          where l.inventory_id = any (v_candidates) and l.revealed_at is null and not l.released
+            and l.expires_at > now() and l.expires_at <= v_time;
+          if found then v_rest := 'BUSY'; end if;
         end if;
       end if;
 

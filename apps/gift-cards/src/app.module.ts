@@ -7,6 +7,7 @@ import { LimitsModule } from './limits/limits.module.js';
 import { LoadsModule } from './loads/loads.module.js';
 import { PoolsModule } from './pools/pools.module.js';
 import { RewardLinksModule } from './reward-links/reward-links.module.js';
+import { StatementsModule } from './statements/statements.module.js';
 
 @Module({
   imports: [
@@ -18,6 +19,7 @@ import { RewardLinksModule } from './reward-links/reward-links.module.js';
     LoadsModule,
     LimitsModule,
     RewardLinksModule,
+    StatementsModule,
     ErasuresModule,
   ],
 })

@@ -51,6 +51,7 @@ export const OPERATIONS = {
     listLimits: 'GET /limits',
     getLimit: 'GET /limits/{limitId}',
     getLimitUsage: 'GET /limits/{limitId}/usage',
+    getStatement: 'GET /statements',
     listStoredLimits: 'GET /admin/limits',
     getStoredLimit: 'GET /admin/limits/{limitId}',
     putLimit: 'PUT /admin/limits/{limitId}',

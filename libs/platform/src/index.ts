@@ -28,6 +28,7 @@ export * from './http/language-preference.js';
 export * from './http/public.decorator.js';
 export * from './http/replica-counts.js';
 export { addSiteHeaders } from './http/site-headers.js';
+export { wantsCsv } from './http/wants-csv.js';
 export * from './logging/logger.js';
 export * from './nats/rpc-handler.js';
 export * from './nats/nats.service.js';

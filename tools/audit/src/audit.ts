@@ -75,6 +75,26 @@ const LIMITS = `
   union all
   select 'limit ' || c.limit_id from limit_counts c left join limits l on l.id = c.limit_id where l.id is null`;
 
+const BEFORE_ITS_END = `< (m.month + interval '1 month') at time zone 'UTC'`;
+/** The totals of closed months, counted again from the cards and links. */
+const CLOSED_MONTHS = `
+  select to_char(month, 'YYYY-MM') || ' of entry ' || inventory_id as id
+  from (
+    select m.month, c.inventory_id, count(*) as loaded
+    from closed_months m join cards c on c.loaded_at ${BEFORE_ITS_END} group by 1, 2
+  ) c
+  left join (
+    select m.month, l.inventory_id, count(*) as generated,
+      count(*) filter (where revealed_at ${BEFORE_ITS_END}) as revealed,
+      count(*) filter (where cancelled_at ${BEFORE_ITS_END}) as cancelled,
+      count(*) filter (where revealed_at is null and cancelled_at is null and expires_at ${BEFORE_ITS_END}) as expired
+    from closed_months m join reward_links l on l.created_at ${BEFORE_ITS_END} group by 1, 2
+  ) l using (month, inventory_id)
+  full join month_totals t using (month, inventory_id)
+  where (
+    c.loaded, coalesce(l.revealed, 0), coalesce(l.generated, 0), coalesce(l.cancelled, 0), coalesce(l.expired, 0)
+  ) is distinct from (t.loaded, t.revealed, t.generated, t.cancelled, t.expired)`;
+
 /** Queries for states that must not exist. Each returns the number of violations and some ids. */
 const FORBIDDEN: Record<string, string> = {
   'a card on two live links': `
@@ -118,6 +138,7 @@ const FORBIDDEN: Record<string, string> = {
     ) l on true
     where c.n <> l.n`,
   'a wrong count of a limit': LIMITS,
+  'a wrong total of a closed month': CLOSED_MONTHS,
 };
 
 interface EntryRow extends Omit<AuditedEntry, 'shown' | 'holds'> {

@@ -56,6 +56,7 @@ const OPERATIONS: Record<AppName, Record<string, string>> = {
     'GET /limits': 'listLimits',
     'GET /limits/{limitId}': 'getLimit',
     'GET /limits/{limitId}/usage': 'getLimitUsage',
+    'GET /statements': 'getStatement',
     'GET /admin/limits': 'listStoredLimits',
     'GET /admin/limits/{limitId}': 'getStoredLimit',
     'PUT /admin/limits/{limitId}': 'putLimit',

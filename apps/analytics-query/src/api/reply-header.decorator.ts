@@ -1,5 +1,5 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
-import { readWeightedList } from '@perkway/domain';
+import { wantsCsv } from '@perkway/platform';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { requestSignalOf } from './request-signal.decorator.js';
 
@@ -9,13 +9,6 @@ export interface RespondingRequest {
   /** The client prefers CSV to JSON. */
   wantsCsv: boolean;
   reply: FastifyReply;
-}
-
-const TYPES = ['application/json', 'application/*', '*/*', 'text/csv', 'text/*'];
-
-function wantsCsv(accept: string | undefined): boolean {
-  const best = readWeightedList(accept).find((type) => TYPES.includes(type));
-  return best === 'text/csv' || best === 'text/*';
 }
 
 export const ReplyHeader = createParamDecorator(

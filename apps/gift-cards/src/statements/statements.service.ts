@@ -1,0 +1,114 @@
+import { Injectable } from '@nestjs/common';
+import { ApiError, csvCell, unavailable, type Caller } from '@perkway/domain';
+import { DataSource } from 'typeorm';
+import { MonthCloser, startOf } from './month-closer.js';
+import type { Statement, StatementRow } from './statement.dto.js';
+
+const MONTH = /^[1-9]\d{3}-(?:0[1-9]|1[0-2])$/;
+
+const FIGURES = [
+  'opening',
+  'loaded',
+  'revealed',
+  'withdrawn',
+  'closing',
+  'generated',
+  'cancelled',
+  'expired',
+] as const satisfies (keyof StatementRow)[];
+
+const BEFORE = `($2::date - interval '1 month')::date`;
+const CLOSED_TOTALS = 'select * from month_totals where month = $2::date';
+
+/** The totals of the account's inventories at this moment: those at the end of the month before, and what came since. */
+const CURRENT_TOTALS = `
+  select i.id as inventory_id, p.owner as account, n.loaded, n.redeemed as revealed, 0 as withdrawn,
+    coalesce(b.generated, 0) + coalesce(made.links, 0) as generated,
+    coalesce(b.cancelled, 0) + coalesce(ended.cancelled, 0) as cancelled,
+    coalesce(b.expired, 0) + coalesce(ended.expired, 0) as expired
+  from pools p
+  join inventories i on i.pool_id = p.id
+  join inventory_numbers n on n.id = i.id
+  left join month_totals b on b.inventory_id = i.id and b.month = ${BEFORE}
+  left join (
+    select inventory_id, count(*) as links from reward_links
+    where account in (select account from owners) and created_at >= ${startOf('$2::date')}
+    group by 1
+  ) made on made.inventory_id = i.id
+  left join (
+    select inventory_id, count(cancelled_at) as cancelled, count(*) - count(cancelled_at) as expired from reward_links
+    where account in (select account from owners)
+      and revealed_at is null and expires_at >= ${startOf('$2::date')} and expires_at <= now()
+    group by 1
+  ) ended on ended.inventory_id = i.id
+  where p.owner = $1 or b.account = $1`;
+
+const since = (total: string): string =>
+  `case when t.account = $1 then t.${total} - coalesce(b.${total}, 0) else 0 end as ${total}`;
+
+/**
+ * The statement from the totals at the end of two months. The pool may have moved to another account in between: what the
+ * account got or gave with it is in "loaded".
+ */
+const selectRows = (totals: string): string => `
+  with owners as (
+    -- The accounts that may have made links in the account's pools this month.
+    select $1 as account
+    union select p.owner from month_totals b join inventories i on i.id = b.inventory_id join pools p on p.id = i.pool_id
+      where b.month = ${BEFORE} and b.account = $1
+    union select b.account from pools p join inventories i on i.pool_id = p.id join month_totals b on b.inventory_id = i.id
+      where b.month = ${BEFORE} and p.owner = $1
+  ), figures as (
+    select i.pool_id, i.currency, i.country, i.denomination, stock.opening,
+      stock.closing - stock.opening + changed.revealed + changed.withdrawn as loaded, stock.closing, changed.*
+    from (${totals}) t
+    left join month_totals b on b.inventory_id = t.inventory_id and b.month = ${BEFORE}
+    join inventories i on i.id = t.inventory_id
+    cross join lateral (
+      select case when b.account = $1 then b.loaded - b.revealed - b.withdrawn else 0 end as opening,
+        case when t.account = $1 then t.loaded - t.revealed - t.withdrawn else 0 end as closing
+    ) stock
+    cross join lateral (
+      select ${['revealed', 'withdrawn', 'generated', 'cancelled', 'expired'].map(since).join(', ')}
+    ) changed
+    where $1 in (t.account, b.account)
+  )
+  select pool_id, currency, country, denomination::float8,
+    ${FIGURES.map((name) => `jsonb_build_object('cards', ${name}, 'amount', ${name} * denomination) as ${name}`).join(', ')}
+  from figures
+  where ${FIGURES.map((name) => `${name} <> 0`).join(' or ')}
+  order by 1, 2, 3, 4`;
+
+@Injectable()
+export class StatementsService {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly months: MonthCloser,
+  ) {}
+
+  /** @throws ApiError MONTH_INVALID; DEPENDENCY_UNAVAILABLE while transactions of an earlier month still run */
+  async get({ account }: Caller, month: unknown): Promise<Statement> {
+    if (typeof month !== 'string' || !MONTH.test(month)) throw new ApiError('MONTH_INVALID');
+    const { open, current } = await this.months.close();
+    if (month > current) throw new ApiError('MONTH_INVALID');
+    const closed = month < open;
+    if (!closed && open < current) throw unavailable('The statement');
+    const rows: StatementRow[] = await this.dataSource.query(
+      selectRows(closed ? CLOSED_TOTALS : CURRENT_TOTALS),
+      [account, `${month}-01`],
+    );
+    return { month, closed, rows };
+  }
+}
+
+const COLUMNS = ['pool_id', 'currency', 'country', 'denomination'] as const;
+const HEADER = [...COLUMNS, ...FIGURES.flatMap((figure) => [`${figure}_cards`, `${figure}_amount`])];
+
+/** Returns the rows of a statement as RFC 4180. */
+export function toCsv({ rows }: Statement): string {
+  const cells = (row: StatementRow) => [
+    ...COLUMNS.map((name) => row[name]),
+    ...FIGURES.flatMap((figure) => [row[figure].cards, row[figure].amount]),
+  ];
+  return [HEADER, ...rows.map(cells)].map((line) => `${line.map(csvCell).join(',')}\r\n`).join('');
+}

@@ -1,0 +1,197 @@
+import { http } from '@perkway/testing';
+import { MonthCloser } from '../src/statements/month-closer.js';
+import type { Statement, StatementRow } from '../src/statements/statement.dto.js';
+import { audit } from './audit.js';
+import { aBody, EUR_25, GiftCards, linkIdOf } from './support.js';
+
+const FIGURES = [
+  'opening',
+  'loaded',
+  'revealed',
+  'withdrawn',
+  'closing',
+  'generated',
+  'cancelled',
+  'expired',
+] as const;
+
+/** Returns the month that lies so many months before this one, as YYYY-MM. */
+const monthsAgo = (count: number): string => {
+  const now = new Date();
+  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - count, 1)).toISOString().slice(0, 7);
+};
+const cardsOf = (row: StatementRow | undefined) =>
+  row && Object.fromEntries(FIGURES.map((figure) => [figure, row[figure].cards]));
+
+describe('GET /statements', () => {
+  let gift: GiftCards;
+  beforeEach(async () => {
+    gift = await GiftCards.start();
+  });
+  afterEach(() => gift?.close());
+
+  const statement = async (month: string, apiKey = gift.user.key): Promise<Statement> => {
+    const { status, body } = await gift.get<Statement>(`/statements?month=${month}`, apiKey);
+    expect(status).toBe(200);
+    return body;
+  };
+  const move = (table: string, column: string, at: string, ids: (string | number)[], key = 'id') =>
+    gift.database.query(`update ${table} set ${column} = $1 where ${key}::text = any ($2)`, [
+      at,
+      ids.map(String),
+    ]);
+  const createdIn = (pool: string, month: string) =>
+    move('pools', 'created_at', `${month}-01T00:00:00Z`, [pool]);
+  /** Loads cards as if it had happened at that time. */
+  const loadAt = async (pool: string, count: number, at: string, entry = EUR_25) => {
+    const before = await gift.database.query('select coalesce(max(id), 0) as id from cards');
+    await gift.addCards(pool, count, entry);
+    await gift.database.query('update cards set loaded_at = $1 where id > $2', [at, before[0]!['id']]);
+  };
+  /** Creates a link that was created, and revealed, cancelled or expired, at these times. */
+  const linkAt = async (
+    pool: string,
+    created: string,
+    end?: { state: string; at: string },
+    entry = EUR_25,
+  ) => {
+    const link = await gift.aLink(pool, { body: aBody({ denomination: entry.denomination }) });
+    if (end?.state === 'revealed') await gift.reveal(link.token);
+    if (end?.state === 'cancelled')
+      await gift.database.query('select cancel_link($1, $2)', [link.id, gift.user.account]);
+    await gift.database.query(
+      `update reward_links set created_at = $2,
+         revealed_at = case when revealed_at is not null then $3::timestamptz end,
+         cancelled_at = case when cancelled_at is not null then $3::timestamptz end,
+         expires_at = case when cancelled_at is not null or $4 = 'expired' then $3::timestamptz else expires_at end
+       where id = $1`,
+      [linkIdOf(link.token), created, end?.at ?? null, end?.state ?? null],
+    );
+    return link;
+  };
+
+  it('adds up over twelve months of history, to the month that is open', async () => {
+    const entries = [EUR_25, { ...EUR_25, denomination: 10.1 }];
+    const pool = await gift.aPool(0);
+    await createdIn(pool, monthsAgo(12));
+    const expected: Record<string, Record<string, number>> = {};
+    for (let ago = 12; ago >= 0; ago -= 1)
+      for (const [index, entry] of entries.entries()) {
+        const month = monthsAgo(ago);
+        const at = (second: number) => `${month}-01T00:00:0${second}Z`;
+        const counts = {
+          loaded: 3 + ((ago * 7 + index) % 4),
+          revealed: (ago + index) % 3,
+          cancelled: (ago + 1 + index) % 2,
+          expired: ago % 2,
+        };
+        await loadAt(pool, counts.loaded, at(0), entry);
+        for (const state of ['revealed', 'cancelled', 'expired'] as const)
+          for (let link = 0; link < counts[state]; link += 1)
+            await linkAt(pool, at(1), { state, at: at(2) }, entry);
+        expected[`${month} ${entry.denomination}`] = {
+          ...counts,
+          withdrawn: 0,
+          generated: counts.revealed + counts.cancelled + counts.expired,
+        };
+      }
+
+    let before: Statement | undefined;
+    for (let ago = 13; ago >= 0; ago -= 1) {
+      const month = monthsAgo(ago);
+      const read = await statement(month);
+      expect(read).toMatchObject({ month, closed: ago > 0 });
+      expect(read.rows).toHaveLength(ago === 13 ? 0 : 2);
+      for (const row of read.rows) {
+        const { opening, loaded, revealed, withdrawn, closing } = row;
+        expect(cardsOf(row)).toMatchObject(expected[`${month} ${row.denomination}`]!);
+        expect(closing.cards).toBe(opening.cards + loaded.cards - revealed.cards - withdrawn.cards);
+        for (const figure of FIGURES)
+          expect(row[figure].amount).toBe(Number((row[figure].cards * row.denomination).toFixed(2)));
+        const last = before?.rows.find(({ denomination }) => denomination === row.denomination);
+        expect(opening).toEqual(last?.closing ?? { cards: 0, amount: 0 });
+      }
+      before = read;
+    }
+    expect(await audit(gift.database.urls.admin)).toMatchObject({ exitCode: 0 });
+  });
+
+  it('never changes a closed month, whatever happens later', async () => {
+    const pool = await gift.aPool(0);
+    const [last, earlier] = [monthsAgo(1), monthsAgo(2)];
+    await createdIn(pool, earlier);
+    await loadAt(pool, 10, `${earlier}-05T00:00:00Z`);
+    await linkAt(pool, `${earlier}-06T00:00:00Z`, { state: 'revealed', at: `${last}-01T00:00:00Z` });
+    const waiting = await linkAt(pool, `${last}-06T00:00:00Z`);
+    const closed = [await statement(earlier), await statement(last)];
+    expect(closed.map(({ rows }) => cardsOf(rows[0]))).toMatchObject([
+      { opening: 0, loaded: 10, revealed: 0, closing: 10, generated: 1 },
+      { opening: 10, loaded: 0, revealed: 1, closing: 9, generated: 1 },
+    ]);
+
+    await gift.addCards(pool, 5);
+    await gift.reveal(waiting.token);
+    const other = gift.newKey();
+    await gift.putPool(pool, other.account);
+    expect([await statement(earlier), await statement(last)]).toEqual(closed);
+
+    // The pool leaves one account and comes to the other with its cards.
+    expect(cardsOf((await statement(monthsAgo(0))).rows[0])).toMatchObject({
+      opening: 9,
+      loaded: -9,
+      closing: 0,
+    });
+    expect(cardsOf((await statement(monthsAgo(0), other.key)).rows[0])).toMatchObject({
+      opening: 0,
+      loaded: 14,
+      revealed: 1,
+      closing: 13,
+    });
+    expect((await statement(last, other.key)).rows).toEqual([]);
+  });
+
+  it('shows an account nothing of another', async () => {
+    await gift.aPool(3);
+    expect((await statement(monthsAgo(0))).rows).toHaveLength(1);
+    expect((await statement(monthsAgo(0), gift.newKey().key)).rows).toEqual([]);
+  });
+
+  it('stores a month once if two replicas close it, and the audit counts it again', async () => {
+    const pool = await gift.aPool(0);
+    await createdIn(pool, monthsAgo(1));
+    await loadAt(pool, 3, `${monthsAgo(1)}-05T00:00:00Z`);
+    const closer = gift.app.app.get(MonthCloser, { strict: false });
+    await Promise.all([closer.close(), closer.close()]);
+    expect(await gift.database.query('select loaded from month_totals')).toEqual([{ loaded: '3' }]);
+    expect(await audit(gift.database.urls.admin)).toMatchObject({ exitCode: 0 });
+
+    await gift.database.query('update month_totals set loaded = 4');
+    const report = await audit(gift.database.urls.admin);
+    expect(report.output).toContain(`WRONG: a wrong total of a closed month: 1, ${monthsAgo(1)} of entry`);
+    expect(report.exitCode).toBe(1);
+  });
+
+  it('returns CSV with cards and amounts in columns of their own', async () => {
+    const pool = await gift.aPool(2);
+    const month = monthsAgo(0);
+    const reply = await http(gift.app, { key: gift.user.key })
+      .get(`/statements?month=${month}`)
+      .set('accept', 'text/csv');
+    expect(reply.headers['content-type']).toBe('text/csv; charset=utf-8; header=present');
+    expect(reply.text).toBe(
+      `pool_id,currency,country,denomination,${FIGURES.map((name) => `${name}_cards,${name}_amount`).join(',')}\r\n` +
+        `${pool},EUR,FR,25,0,0,2,50,0,0,0,0,2,50,0,0,0,0,0,0\r\n`,
+    );
+  });
+
+  it('rejects a month that is malformed or in the future', async () => {
+    const months = ['2026-13', '2026-1', '10000-01', '0000-01', '', monthsAgo(-1)];
+    const queries = ['', '?month=2026-01&month=2026-02', ...months.map((month) => `?month=${month}`)];
+    for (const query of queries)
+      expect(await gift.get(`/statements${query}`)).toMatchObject({ status: 400, body: 'MONTH_INVALID' });
+  });
+
+  it('is empty for a month before the first pool', async () => {
+    expect(await statement('1999-12')).toEqual({ month: '1999-12', closed: true, rows: [] });
+  });
+});

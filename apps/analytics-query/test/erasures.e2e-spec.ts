@@ -129,6 +129,32 @@ const totalsOf = async (account: string) => {
   };
 };
 
+it('erases rows that were copied by the swap of a month for which it waited', async () => {
+  const account = anAccountId();
+  await stack.publisher.events(event({ type: 'perk_click', account, collection: 'main', perk: 'coffee' }));
+  await untilStored(account, 1);
+  const swap = new pg.Client(stack.database.urls.admin);
+  await swap.connect();
+  try {
+    await swap.query(`begin; lock table only analytics.tracking_events in access exclusive mode;
+      insert into analytics.tracking_events (account_id, occurred_at, id, type, journey_id)
+      values ('${account}', now(), 'copied', 'perk_click', 'mina')`);
+    const erased = erase(journeyOf(account, 'mina'));
+    await waitFor(async () => {
+      const rows = await stack.database.query(
+        `select from pg_stat_activity where datname = current_database()
+           and application_name = 'analytics-query-maintenance' and wait_event_type = 'Lock' and query like '%e.journey_id%'`,
+      );
+      expect(rows).toHaveLength(1);
+    }, 'the waiting erasure');
+    await swap.query('commit');
+    await erased;
+    expect((await stored(account)).map(({ journey_id: journey }) => journey)).not.toContain('mina');
+  } finally {
+    await swap.end();
+  }
+});
+
 it('erases a journey from rows and streams, and keeps every count', async () => {
   const [account, other] = [anAccountId(), anAccountId()];
   await stack.publisher.events(...eventsOf(account, NAME), ...eventsOf(account, 'somebody-else').slice(0, 2));

@@ -1,7 +1,7 @@
 import { request as httpRequest } from 'node:http';
 import { waitFor } from '@perkway/testing';
 import pg from 'pg';
-import { anAccountId, analyticsStack, click, event, type Stack } from './support.js';
+import { anAccountId, analyticsStack, click, event, onOnePostgres, type Stack } from './support.js';
 
 let stack: Stack;
 beforeAll(async () => {
@@ -107,6 +107,31 @@ describe('equal concurrent queries', () => {
       new Set([JSON.stringify([{ 'perk_clicks.count': '1' }])]),
     );
     expect(new Set(responses.map(({ body }) => body.lastRefreshTime as string)).size).toBe(1);
+  });
+});
+
+describe('a query that waits for the swap of a month', () => {
+  onOnePostgres('counts the rows that were copied in the transaction of the swap', async () => {
+    const account = anAccountId();
+    await stack.publisher.events(click(account));
+    await waitFor(async () => expect(await stack.as(account).count('perk_clicks.count')).toBe(1), '1 event');
+    const swap = new pg.Client(stack.database.urls.admin);
+    await swap.connect();
+    try {
+      await swap.query(`begin; lock table only analytics.tracking_events in access exclusive mode;
+        insert into analytics.tracking_events (account_id, occurred_at, id, type) values ('${account}', now(), 'copied', 'perk_click')`);
+      const asked = stack.as(account).count('perk_clicks.count');
+      await waitFor(async () => {
+        const rows = await stack.database.query(
+          `select from pg_stat_activity where datname = current_database() and application_name = 'analytics-query-reader' and wait_event_type = 'Lock'`,
+        );
+        expect(rows).toHaveLength(1);
+      }, 'the waiting query');
+      await swap.query('commit');
+      expect(await asked).toBe(2);
+    } finally {
+      await swap.end();
+    }
   });
 });
 

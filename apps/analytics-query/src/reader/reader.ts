@@ -63,6 +63,12 @@ const CALLERS_MISTAKE = /^(22|42883|42804|42725)/;
  * nodes).
  */
 const PROBE_ACCOUNT = 'reader-probe';
+const PROBE = `select account_id, to_regclass('pg_catalog.pg_dist_partition') is null from reader_probe`;
+/**
+ * Waits for the swap of a month (see sort-month.ts) before the transaction has a snapshot: an older snapshot does not
+ * see all rows of the new table.
+ */
+const WAIT_FOR_SWAP = 'lock table only tracking_events in access share mode';
 
 /** Has its own connect timeout, because the pool's timeout includes waiting for other queries. */
 class ReaderClient extends ResilientClient {
@@ -115,6 +121,8 @@ export class Reader implements OnModuleInit, OnApplicationShutdown {
   private verified?: Promise<void>;
   /** The account setting of a transaction was found not to reach the rows. */
   private isBlind = false;
+  /** Months are swapped only in a store that is not distributed. */
+  private isSwapped = false;
 
   constructor(
     @Inject(ENV) env: AnalyticsQueryEnv,
@@ -185,13 +193,13 @@ export class Reader implements OnModuleInit, OnApplicationShutdown {
   private async verify(): Promise<void> {
     const seen: unknown[][] = [];
     const { signal } = new AbortController();
-    await this.transaction(
-      PROBE_ACCOUNT,
-      [{ text: 'select account_id from reader_probe', params: [], onRow: (row) => seen.push(row) }],
-      { signal, deadline: Date.now() + this.timeoutMs },
-    );
+    await this.transaction(PROBE_ACCOUNT, [{ text: PROBE, params: [], onRow: (row) => seen.push(row) }], {
+      signal,
+      deadline: Date.now() + this.timeoutMs,
+    });
     const wasBlind = this.isBlind;
     this.isBlind = seen.length !== 1 || seen[0]![0] !== PROBE_ACCOUNT;
+    this.isSwapped = seen[0]?.[1] === 't';
     if (!this.isBlind) return;
     if (!wasBlind)
       this.logger.fatal(
@@ -232,6 +240,8 @@ export class Reader implements OnModuleInit, OnApplicationShutdown {
         client
           .query(beginAs(account, leftMs, settingsFor(statements, isBusy)))
           .finally(() => clearTimeout(opening)),
+        // A message of its own, because the statement timeout applies from the next message on.
+        ...(this.isSwapped ? [client.query(WAIT_FOR_SWAP)] : []),
         ...statements.map((statement) => runs(client, statement, cancel)),
         client.query('commit'),
       ];

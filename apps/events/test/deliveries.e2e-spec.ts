@@ -1,4 +1,4 @@
-import type { FeedEvent } from '@perkway/domain';
+import type { ApiError, Caller, FeedEvent } from '@perkway/domain';
 import { dataSourceOptions } from '@perkway/platform';
 import { anAccountId, type TestDatabase } from '@perkway/testing';
 import { newWebhookSecret, parseKeyring, seal } from '@perkway/signing';
@@ -13,6 +13,8 @@ import type { AttemptResult } from '../src/deliveries/sender.js';
 import type { EventsEnv } from '../src/env.js';
 import { FeedEraser } from '../src/erasures/feed-eraser.js';
 import { PersonKeys } from '../src/feed/person-keys.js';
+import { DeliveriesService } from '../src/webhooks/deliveries.service.js';
+import { WebhookEntity } from '../src/webhooks/webhook.entity.js';
 import { anEvent, storeEvents } from './stored-events.js';
 import { testFeedDatabase } from './webhooks-world.js';
 
@@ -30,7 +32,10 @@ const clock = { now: () => now };
 
 beforeAll(async () => {
   database = await testFeedDatabase();
-  dataSource = await new DataSource(dataSourceOptions(database.url, 'events', 8)).initialize();
+  dataSource = await new DataSource({
+    ...dataSourceOptions(database.url, 'events', 8),
+    entities: [WebhookEntity],
+  }).initialize();
   queue = new DeliveryQueue(dataSource);
 });
 beforeEach(() => database.query('truncate webhooks, webhook_replays, deliveries, events, feeds'));
@@ -114,6 +119,40 @@ const states = async () =>
   );
 const webhook = async (key: string) =>
   (await database.query('select * from webhooks where key = $1', [key]))[0]!;
+
+/** Returns how many rows a claim at this moment reads. */
+async function rowsOfClaim(): Promise<number> {
+  let rows = Infinity;
+  const explained = new DeliveryQueue({
+    query: async (statement: string, parameters: unknown[]) => {
+      const [{ 'QUERY PLAN': plans }] = await dataSource.query(
+        `explain (analyze, format json) ${statement}`,
+        parameters,
+      );
+      rows = rowsOfScans(plans[0].Plan);
+      await database.query('update deliveries set lease_until = null');
+    },
+  } as never);
+  await explained.claim(new Date(now), {
+    ...{ total: 1_000, perWebhook: 16, perAccount: 64 },
+    ...{ room: new Map(), running: new Map() },
+  });
+  return rows;
+}
+
+interface Plan {
+  'Node Type': string;
+  'Actual Rows': number;
+  'Actual Loops': number;
+  'Rows Removed by Filter'?: number;
+  Plans?: Plan[];
+}
+
+function rowsOfScans(plan: Plan): number {
+  const isScan = /(Seq|Index|Heap|Index Only) Scan$/.test(plan['Node Type']);
+  const read = (plan['Actual Rows'] + (plan['Rows Removed by Filter'] ?? 0)) * plan['Actual Loops'];
+  return (isScan ? read : 0) + (plan.Plans ?? []).reduce((sum, each) => sum + rowsOfScans(each), 0);
+}
 
 describe('an event', () => {
   it('is attempted ten times, as the schedule says', async () => {
@@ -372,6 +411,62 @@ describe('a webhook', () => {
     expect(replicas.every(({ sent }) => sent.length > 0)).toBe(true);
   });
 
+  it('that is ordered goes on with other subjects at no cost beside thousands that are held back', async () => {
+    const account = anAccountId();
+    const key = await aWebhook(account, { ordered: true });
+    const blocked = Array.from({ length: 3_000 }, () => event({ subject: 'perk/blocked' }));
+    await storeEvents(database, account, ...blocked);
+    const { ids, deliver } = replica(({ event }) => (event.subject === 'perk/blocked' ? FAILURE : SUCCESS));
+    await deliver();
+    expect(ids()).toEqual([blocked[0]!.id]);
+    const others = Array.from({ length: 5 }, (_, index) => event({ subject: `perk/${index}` }));
+    await storeEvents(database, account, ...others);
+    await queue.fanOut(new Date(now));
+    expect(await rowsOfClaim()).toBeLessThan(100);
+    await deliver();
+    expect(ids().slice(1).sort()).toEqual(others.map(({ id }) => id).sort());
+    // Given up: the next of the subject is attempted.
+    await database.query(`update deliveries set attempts = 9 where event_id = $1`, [blocked[0]!.id]);
+    now += 7 * SECOND;
+    await deliver();
+    expect(ids().at(-1)).toBe(blocked[1]!.id);
+    // A replica of an earlier release ends a delivery and releases nothing.
+    await database.query(`update deliveries set state = 'delivered' where event_id = $1`, [blocked[1]!.id]);
+    await queue.releaseForgotten();
+    await deliver();
+    expect(ids().at(-1)).toBe(blocked[2]!.id);
+    expect(await database.query('select from deliveries where webhook = $1 and held', [key])).toHaveLength(
+      2_997,
+    );
+  });
+
+  it('that is ordered gets what a replay repeats in order, also of a subject that was delivered before', async () => {
+    const account = anAccountId();
+    const key = await aWebhook(account, { ordered: true });
+    const events = Array.from({ length: 6 }, (_, index) => event({ subject: `perk/${index % 2}` }));
+    await storeEvents(database, account, ...events);
+    const { ids, deliver } = replica();
+    await deliver();
+    await database.query('update webhooks set position = 2 where key = $1', [key]);
+    await storeEvents(database, account, event({ subject: 'perk/0' }));
+    await deliver();
+    expect(ids()).toHaveLength(7);
+    await database.query(
+      `insert into webhook_replays (webhook, position, until_position, from_time, to_time) values ($1, 0, 6, $2, $2)`,
+      [key, new Date(now)],
+    );
+    await deliver();
+    for (const subject of ['perk/0', 'perk/1']) {
+      const idsOf = events.filter((each) => each.subject === subject).map(({ id }) => id);
+      expect(
+        ids()
+          .slice(7)
+          .filter((id) => idsOf.includes(id)),
+      ).toEqual(idsOf);
+    }
+    expect(await states()).toEqual({ delivered: 7 });
+  });
+
   it('has a bounded queue, and the rest of its events wait in the feed', async () => {
     const account = anAccountId();
     await aWebhook(account);
@@ -440,6 +535,57 @@ it('shares the room of a replica between accounts', async () => {
     running: new Map([[large, 64]]),
   });
   expect(more).toHaveLength(1);
+});
+
+it('is claimed, ended, retried, replayed and erased at the same time without a deadlock', async () => {
+  const account = anAccountId();
+  const keys = await Promise.all(['a', 'b', 'c'].map((id) => aWebhook(account, { id, ordered: id !== 'a' })));
+  const events = Array.from({ length: 200 }, (_, index) => event({ subject: `perk/${index % 5}` }));
+  await storeEvents(database, account, ...events);
+  let attempts = 0;
+  const replicas = [1, 2].map(() => replica(() => (attempts++ % 3 === 0 ? FAILURE : SUCCESS)));
+  const service = new DeliveriesService(dataSource, undefined as never, clock);
+  const eraser = new FeedEraser(dataSource, new PersonKeys({ API_KEY_PEPPER: 'x'.repeat(32) } as EventsEnv));
+  const any = <Item>(items: readonly Item[]) => items[Math.floor(Math.random() * items.length)]!;
+  const caller = { account } as Caller;
+  const rounds = (work: () => Promise<unknown>) => async () => {
+    for (let round = 0; round < 60; round++) await work();
+  };
+  const ignoringUnknown = (error: ApiError) => {
+    if (error.code !== 'EVENT_NOT_FOUND') throw error;
+  };
+  await Promise.all(
+    [
+      ...replicas.map(({ deliver }) => rounds(deliver)),
+      rounds(() => service.retry(caller, any(['a', 'b', 'c']), any(events).id).catch(ignoringUnknown)),
+      rounds(() => service.retry(caller, any(['a', 'b', 'c']), any(events).id).catch(ignoringUnknown)),
+      rounds(() =>
+        dataSource.transaction(async (manager) => {
+          const key = any(keys);
+          await manager.query('select from webhooks where key = $1 for update', [key]);
+          await queue.setOrdered(manager, key, account, Math.random() < 0.5);
+          if (Math.random() < 0.2) await queue.endPending(manager, key);
+        }),
+      ),
+      rounds(() =>
+        eraser.erase({
+          ...{ id: randomUUID(), account, kind: 'journey_id', value: 'nobody', round: 1 },
+          ...{ standIn: 'erased-aaaaaaaaaaaaaaaaaaaaaa', secret: '00' },
+        }),
+      ),
+      rounds(() => queue.releaseForgotten()),
+    ].map((start) => start()),
+  );
+  now += MINUTE;
+  for (let round = 0; round < 40; round++) {
+    await replicas[0]!.deliver();
+    now += 11 * HOUR;
+  }
+  expect(await states()).not.toHaveProperty('pending');
+  const [{ deadlocks }] = (await database.query(
+    'select deadlocks::int from pg_stat_database where datname = current_database()',
+  )) as [{ deadlocks: number }];
+  expect(deadlocks).toBe(0);
 });
 
 it('measures what is pending, late and failing', async () => {

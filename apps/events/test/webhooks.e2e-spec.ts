@@ -296,6 +296,57 @@ describe('deliveries', () => {
     await world.as(key).post('/webhooks/a/deliveries/%00/retry').expect(400);
   });
 
+  it('leave at once when they are retried or pinged, whatever waits for the webhook', async () => {
+    const [key, hanging] = [world.key(), await world.receiver(() => undefined)];
+    await world.put(key, 'a', { url: hanging.url });
+    const events = Array.from({ length: 60 }, () => anEvent());
+    await storeEvents(world.database, key.account, ...events);
+    await waitFor(() => hanging.ids().length === 16, 'as many attempts as a webhook may have');
+    const attempted = hanging.ids();
+    // While an attempt runs, the list has the time at which it was due, and not the end of its lease.
+    for (const { event_id, next_attempt_at } of await deliveriesOf(key, 'a', '?state=pending'))
+      if (attempted.includes(event_id)) expect(Date.parse(next_attempt_at)).toBeLessThan(Date.now());
+    const waiting = events.find(({ id }) => !attempted.includes(id))!;
+    await world.as(key).post(`/webhooks/a/deliveries/${waiting.id}/retry`).expect(202);
+    await world.as(key).post('/webhooks/a/ping').expect(202);
+    await waitFor(() => hanging.ids().length === 18, 'the retry and the ping', 4_000);
+    const types = hanging.received.slice(16).map(({ body }) => JSON.parse(body).type);
+    expect(types.sort()).toEqual(['perk.clicked', 'webhook.ping']);
+    expect(hanging.ids().slice(16)).toContain(waiting.id);
+    // More of them wait for the first ones.
+    for (let ping = 0; ping < 6; ping++) await world.as(key).post('/webhooks/a/ping').expect(202);
+    await waitFor(() => hanging.ids().length === 20, 'two more');
+    const [delivery] = await deliveriesOf(key, 'a');
+    expect(delivery).toMatchObject({ type: 'webhook.ping', state: 'pending', attempts: 0 });
+    await world.as(key).delete('/webhooks/a').expect(204);
+  });
+
+  it('keep their order when ordered is switched on while they wait, and lose it when it is switched off', async () => {
+    const key = world.key();
+    const replies: (() => void)[] = [];
+    const receiver = await world.receiver(
+      (response) => void replies.push(() => void response.writeHead(204).end()),
+    );
+    const put = (ordered: boolean) => world.as(key).put('/webhooks/a').send({ url: receiver.url, ordered });
+    await put(false).expect(201);
+    const events = Array.from({ length: 40 }, () => anEvent());
+    await storeEvents(world.database, key.account, ...events);
+    await waitFor(() => replies.length === 16, 'as many attempts as a webhook may have');
+    await put(true).expect(200);
+    for (const reply of replies.splice(0)) reply();
+    for (let next = 16; next < 30; next++) {
+      await waitFor(() => replies.length > 0, `event ${next}`);
+      expect(receiver.ids()).toHaveLength(next + 1);
+      for (const reply of replies.splice(0)) reply();
+    }
+    await waitFor(() => replies.length === 1, 'one more');
+    await put(false).expect(200);
+    await waitFor(() => replies.length === 10, 'all others');
+    for (const reply of replies) reply();
+    expect(receiver.ids().slice(16, 31)).toEqual(events.slice(16, 31).map(({ id }) => id));
+    expect(receiver.ids().sort()).toEqual(events.map(({ id }) => id).sort());
+  });
+
   it('of an ordered webhook follow one after the other for one subject', async () => {
     const [key, receiver] = [world.key(), await world.receiver()];
     await world.put(key, 'a', { url: receiver.url, ordered: true });

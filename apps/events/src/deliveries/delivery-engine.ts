@@ -72,7 +72,8 @@ export class DeliveryEngine {
   }
 
   private limits(): Omit<ClaimLimits, 'total'> {
-    const ofWebhook = countBy(this.running, ({ webhook }) => webhook);
+    const running = [...this.running].filter(({ requested }) => !requested);
+    const ofWebhook = countBy(running, ({ webhook }) => webhook);
     const room = new Map<string, number>();
     for (const webhook of new Set([...ofWebhook.keys(), ...this.failures.keys()])) {
       // One that fails again and again gets one attempt at a time, so that it holds no others up.
@@ -83,7 +84,7 @@ export class DeliveryEngine {
       perWebhook: MAX_RUNNING_PER_WEBHOOK,
       perAccount: MAX_RUNNING_PER_ACCOUNT,
       room,
-      running: countBy(this.running, ({ account_id }) => account_id),
+      running: countBy(running, ({ account_id }) => account_id),
     };
   }
 

@@ -16,6 +16,8 @@ const LEASE_MS = 30_000;
 const FAILING_LIMIT_MS = 5 * 86_400_000;
 /** Attempts that every webhook may make, whatever the others of its account do: 60 more per account at most. */
 const RESERVED_ATTEMPTS = 3;
+/** Attempts of pings and single retries of one webhook at once, beside all limits. */
+const REQUESTED_ATTEMPTS = 4;
 const RETENTION_BATCH = 5_000;
 /** Pending deliveries that the metric counts at most. */
 const MAX_COUNTED = 100_000;
@@ -43,6 +45,10 @@ export interface ClaimedDelivery extends Omit<EventRow, 'id' | 'position'> {
   event_id: string;
   type: EventType;
   attempts: number;
+  /** A client asked for it: a ping or a single retry. */
+  requested: boolean;
+  /** A bigint; null where the webhook is not ordered. */
+  subject_hash: string | null;
   /** End of the lease, which proves the claim. */
   lease: Date;
   webhook: string;
@@ -65,19 +71,39 @@ export interface DeliveryResult {
   nextAttemptAt: Date | null;
 }
 
+interface Subject {
+  webhook: string;
+  hash: string | null;
+}
+
 export interface DisabledWebhook {
   account_id: string;
   id: string;
   disabled_reason: string;
 }
 
+/**
+ * True if an earlier delivery of the same subject as that of the row named `d` is pending, else null. A join could read every
+ * delivery of the webhook.
+ */
+export const EARLIER = `(
+  select true from deliveries e
+  where e.webhook = d.webhook and e.subject_hash = d.subject_hash and e.state = 'pending' and e.position < d.position
+  order by e.position limit 1)`;
+
 /** Inserts deliveries of the feed rows in `fresh`, up to `on conflict`. */
 const INSERT = (condition: string) => `
-  insert into deliveries (webhook, event_id, position, type, subject_hash, next_attempt_at, created_at)
-  select w.key, f.id, f.position, f.type, case when w.ordered then hashtextextended(f.subject, 0) end, $3, $3
-  from fresh f cross join target w
-  where (w.types is null or f.type = any(w.types)) and ${condition}
-  order by f.position
+  insert into deliveries (webhook, event_id, position, type, subject_hash, held, next_attempt_at, created_at)
+  select webhook, event_id, position, type, subject_hash,
+    subject_hash is not null and (
+      row_number() over (partition by subject_hash order by position) > 1 or ${EARLIER} is true), $3, $3
+  from (
+    select w.key as webhook, f.id as event_id, f.position, f.type,
+      case when w.ordered then hashtextextended(f.subject, 0) end as subject_hash
+    from fresh f cross join target w
+    where (w.types is null or f.type = any(w.types)) and ${condition}
+  ) d
+  order by position
   on conflict (webhook, event_id)`;
 
 /** Feed rows after the position in `from_position`, as many as the queue of the webhook $1 has room for. */
@@ -109,12 +135,15 @@ export class DeliveryQueue {
     );
     let hasMore = false;
     for (const { key } of behind) {
-      const [{ read }] = await this.dataSource.query(
-        `with target as (
-           select *, position as from_position from webhooks where key = $1 and enabled for update skip locked
-         ), fresh as (${FRESH('9223372036854775807')}),
-         made as (${INSERT('f.occurred_at >= w.enabled_at')} do nothing),
-         moved as (
+      const read = await this.fanOutTo(
+        key,
+        `with target as (select *, position as from_position from webhooks where key = $1),
+         fresh as (${FRESH('9223372036854775807')}),
+         made as (
+           -- What a replay has made before may be delivered, and then holds nothing back.
+           ${INSERT(`f.occurred_at >= w.enabled_at and not (w.ordered and exists (
+             select from deliveries x where x.webhook = w.key and x.event_id = f.id))`)} do nothing
+         ), moved as (
            update webhooks set position = (select max(position) from fresh)
            where key = $1 and exists (select from fresh)
          )
@@ -132,16 +161,17 @@ export class DeliveryQueue {
     );
     let hasMore = false;
     for (const { id, webhook } of replays) {
-      const [{ read }] = await this.dataSource.query(
+      const read = await this.fanOutTo(
+        webhook,
         `with target as (
            select w.*, r.position as from_position, r.until_position, r.from_time, r.to_time
            from webhooks w join webhook_replays r on r.webhook = w.key
-           where w.key = $1 and r.id = $4 for update skip locked
+           where w.key = $1 and r.id = $4
          ), fresh as (${FRESH('t.until_position')}),
          made as (
            ${INSERT('f.occurred_at between w.from_time and w.to_time')} do update
            set state = 'pending', attempts = 0, next_attempt_at = $3, delivered_at = null,
-             last_status = null, last_error = null
+             last_status = null, last_error = null, subject_hash = excluded.subject_hash, held = excluded.held
            where deliveries.state <> 'pending'
          ), moved as (
            update webhook_replays set position = (select max(position) from fresh)
@@ -164,14 +194,35 @@ export class DeliveryQueue {
   }
 
   /**
-   * Claims deliveries that are due: of every webhook that has some, its first ones within the limits. A lease keeps other
-   * replicas away. Of one subject of an ordered webhook only the earliest pending delivery can be claimed.
+   * Runs a statement for an enabled webhook that no other transaction has locked. The lock comes first, in a statement of its
+   * own: what the second one sees as pending stays pending until the commit, or `record` releases what it holds back.
+   */
+  private fanOutTo(webhook: string, statement: string, parameters: unknown[]): Promise<number> {
+    return this.dataSource.transaction(async (manager) => {
+      const locked: unknown[] = await manager.query(
+        'select from webhooks where key = $1 and enabled for update skip locked',
+        [webhook],
+      );
+      if (locked.length === 0) return 0;
+      const [{ read }]: [{ read: number }] = await manager.query(statement, parameters);
+      return read;
+    });
+  }
+
+  /**
+   * Claims deliveries that are due: of every webhook that has some, its first ones within the limits, and what clients asked
+   * for. A lease keeps other replicas away. Of one subject of an ordered webhook only the earliest pending delivery can be
+   * claimed; `held` skips most others, and the condition decides.
    */
   async claim(
     now: Date,
     { total, perWebhook, perAccount, room, running }: ClaimLimits,
   ): Promise<ClaimedDelivery[]> {
     const lease = new Date(now.getTime() + LEASE_MS);
+    const claimable = (requested: boolean) => `
+      d.webhook = w.key and d.state = 'pending' and not d.held and ${requested ? '' : 'not'} d.requested
+        and d.next_attempt_at <= $1`;
+    const isFree = `(d.lease_until is null or d.lease_until <= $1) and ${EARLIER} is null`;
     return this.dataSource.query(
       `with recursive busy as (
          (select webhook from deliveries where state = 'pending' order by webhook limit 1)
@@ -181,43 +232,48 @@ export class DeliveryQueue {
            where d.state = 'pending' and d.webhook > busy.webhook order by d.webhook limit 1)
          from busy where busy.webhook is not null
        ), due as materialized (
-         select d.id, w.account_id, d.rank + $3 - coalesce(r.room, $3) as webhook_rank
+         select w.account_id, d.ctid, d.requested, d.rank + $3 - coalesce(r.room, $3) as webhook_rank
          from busy join webhooks w on w.key = busy.webhook
          left join unnest($4::bigint[], $5::int[]) as r (key, room) on r.key = w.key
          cross join lateral (
-           select locked.id, row_number() over () as rank from (
-             select id from deliveries d
-             where webhook = w.key and state = 'pending' and next_attempt_at <= $1
-               and (subject_hash is null or not exists (
-                 select from deliveries e
-                 where e.webhook = d.webhook and e.subject_hash = d.subject_hash and e.state = 'pending'
-                   and e.position < d.position))
+           select first.ctid, false as requested, row_number() over () as rank from (
+             select ctid from deliveries d where ${claimable(false)} and ${isFree}
              order by next_attempt_at, id
              limit coalesce(r.room, $3)
              for update skip locked
-           ) locked
+           ) first
+           union all
+           select asked.ctid, true, 0 from (
+             select ctid from deliveries d
+             where webhook = w.key and ${isFree} and id = any(array(
+               select id from deliveries d where ${claimable(true)}
+               order by next_attempt_at, id limit ${REQUESTED_ATTEMPTS}))
+             for update skip locked
+           ) asked
          ) d
        ), picked as (
-         select id from (
+         select ctid from (
            select due.*, row_number() over (partition by account_id order by webhook_rank) as account_rank
            from due
          ) ranked
          left join unnest($6::text[], $7::int[]) as a (account, running) on a.account = account_id
-         where coalesce(running, 0) + account_rank <= $9 or webhook_rank <= ${RESERVED_ATTEMPTS}
-         order by coalesce(running, 0) + account_rank
+         where requested or coalesce(running, 0) + account_rank <= $9 or webhook_rank <= ${RESERVED_ATTEMPTS}
+         order by requested desc, coalesce(running, 0) + account_rank
          limit $8
        ), claimed as (
-         update deliveries d set next_attempt_at = $2 from picked where d.id = picked.id returning d.*
+         update deliveries set lease_until = $2 where ctid = any(array(select ctid from picked)) returning *
        )
-       select c.id, c.event_id, c.type, c.attempts, c.next_attempt_at as lease, c.webhook, w.account_id,
-         w.id as webhook_id, w.url, w.secret, w.previous_secret, w.previous_secret_until,
+       select c.id, c.event_id, c.type, c.attempts, c.requested, c.subject_hash, c.lease_until as lease, c.webhook,
+         w.account_id, w.id as webhook_id, w.url, w.secret, w.previous_secret, w.previous_secret_until,
          c.position is null or e.position is not null as is_stored,
          coalesce(e.occurred_at, c.created_at) as occurred_at,
          coalesce(e.subject, 'webhook/' || w.id) as subject,
          coalesce(e.data, jsonb_build_object('webhook_id', w.id)) as data,
          coalesce(e.erased, false) as erased
        from claimed c join webhooks w on w.key = c.webhook
-       left join events e on e.account_id = w.account_id and e.position = c.position
+       left join lateral (
+         select * from events where account_id = w.account_id and position = c.position limit 1
+       ) e on true
        order by c.id`,
       [
         now,
@@ -238,29 +294,49 @@ export class DeliveryQueue {
    *
    * @returns the webhooks that were disabled by it
    */
-  record(results: readonly DeliveryResult[], now: Date): Promise<DisabledWebhook[]> {
+  async record(results: readonly DeliveryResult[], now: Date): Promise<DisabledWebhook[]> {
     const keysOf = (chosen: readonly DeliveryResult[]) => [
       ...new Set(chosen.map(({ delivery }) => delivery.webhook)),
     ];
     const succeeded = keysOf(results.filter(({ isSuccess }) => isSuccess));
-    const failed = keysOf(results.filter(({ isSuccess }) => !isSuccess)).filter(
-      (key) => !succeeded.includes(key),
+    const failed = keysOf(results).filter((key) => !succeeded.includes(key));
+    const gone = new Map(
+      results.filter(({ status }) => status === 410).map(({ delivery }) => [delivery.webhook, delivery.url]),
     );
-    const gone = results.filter(({ status }) => status === 410);
-    return this.dataSource.transaction(async (manager) => {
-      await manager.query(
-        `update deliveries d
+    const ordered = keysOf(results.filter(({ delivery }) => delivery.subject_hash !== null));
+    const since = new Date(now.getTime() - FAILING_LIMIT_MS);
+    const unreleased: Subject[] = [];
+    const disabled = await this.dataSource.transaction(async (manager) => {
+      // Every transaction locks webhooks before deliveries, both in the order of their keys.
+      const locked: { key: string }[] = await manager.query(
+        `select key from webhooks
+         where key = any($1::bigint[]) and (
+           key = any($2::bigint[]) or key = any($3::bigint[]) and failing_since is not null
+           or key = any($4::bigint[]) and (failing_since is null or failing_since <= $5))
+         order by key for update`,
+        [keysOf(results), [...ordered, ...gone.keys()], succeeded, failed, since],
+      );
+      const [ended] = await manager.query<[Subject[], number]>(
+        `with r as (
+           select * from unnest(
+             $1::bigint[], $2::timestamptz[], $3::boolean[], $4::int[], $5::text[], $6::timestamptz[], $8::text[], $9::bigint[])
+             as r (id, lease, success, status, error, next, account, webhook)
+         ), locked as materialized (
+           select d.webhook, d.id from deliveries d join r using (webhook, id)
+           order by d.webhook, d.id for update of d
+         )
+         update deliveries d
          set attempts = d.attempts + 1, last_status = r.status,
            last_error = case when not exists (
              select from events e where e.account_id = r.account and e.position = d.position and e.erased) then r.error end,
            state = case when r.success then 'delivered' when r.next is null then 'failed' else 'pending' end,
            next_attempt_at = coalesce(r.next, d.next_attempt_at),
+           lease_until = null, requested = false,
            delivered_at = case when r.success then $7::timestamptz end
-         from unnest(
-             $1::bigint[], $2::timestamptz[], $3::boolean[], $4::int[], $5::text[], $6::timestamptz[], $8::text[])
-           as r (id, lease, success, status, error, next, account)
-         where d.id = r.id and d.state <> 'delivered'
-           and (r.success or d.state = 'pending' and d.next_attempt_at = r.lease)`,
+         from r join locked using (webhook, id)
+         where d.webhook = r.webhook and d.id = r.id and d.state <> 'delivered'
+           and (r.success or d.state = 'pending' and d.lease_until = r.lease)
+         returning d.webhook, d.subject_hash as hash`,
         [
           results.map(({ delivery }) => delivery.id),
           results.map(({ delivery }) => delivery.lease),
@@ -270,35 +346,96 @@ export class DeliveryQueue {
           results.map(({ nextAttemptAt }) => nextAttemptAt),
           now,
           results.map(({ delivery }) => delivery.account_id),
+          results.map(({ delivery }) => delivery.webhook),
         ],
       );
-      if (succeeded.length > 0)
-        await manager.query(
-          'update webhooks set failing_since = null where key = any($1::bigint[]) and failing_since is not null',
-          [succeeded],
-        );
-      if (failed.length === 0 && gone.length === 0) return [];
-      await manager.query(
-        'update webhooks set failing_since = $2 where key = any($1::bigint[]) and failing_since is null',
-        [failed, now],
+      const keys = new Set(locked.map(({ key }) => key));
+      const subjects = ended.filter(({ hash }) => hash !== null);
+      await this.release(
+        manager,
+        subjects.filter(({ webhook }) => keys.has(webhook)),
       );
-      const disabled: DisabledWebhook[] = [];
-      for (const { delivery } of gone)
-        disabled.push(
-          ...(await this.disable(manager, delivery.webhook, GONE, now, 'url = $4', delivery.url)),
-        );
-      const since = new Date(now.getTime() - FAILING_LIMIT_MS);
-      for (const key of failed)
-        disabled.push(
-          ...(await this.disable(manager, key, FAILED_FOR_DAYS, now, 'failing_since <= $4', since)),
-        );
-      return disabled;
+      unreleased.push(...subjects.filter(({ webhook }) => !keys.has(webhook)));
+      if (keys.size === 0) return [];
+      await manager.query(
+        `update webhooks set failing_since = case when key = any($3::bigint[]) then $2::timestamptz end
+         where key = any($1::bigint[]) and (failing_since is null) = (key = any($3::bigint[]))`,
+        [[...keys], now, failed],
+      );
+      const ends: DisabledWebhook[] = [];
+      for (const key of keys) {
+        const url = gone.get(key);
+        if (url !== undefined) ends.push(...(await this.disable(manager, key, GONE, now, 'url = $4', url)));
+        if (failed.includes(key))
+          ends.push(
+            ...(await this.disable(manager, key, FAILED_FOR_DAYS, now, 'failing_since <= $4', since)),
+          );
+      }
+      return ends;
     });
+    // Their webhook became ordered during the attempts.
+    if (unreleased.length > 0)
+      await this.dataSource.transaction(async (manager) => {
+        await manager.query('select from webhooks where key = any($1::bigint[]) order by key for update', [
+          unreleased.map(({ webhook }) => webhook),
+        ]);
+        await this.release(manager, unreleased);
+      });
+    return disabled;
+  }
+
+  /** Makes the first pending delivery of each subject claimable. The caller has the rows of the webhooks locked. */
+  private async release(manager: EntityManager, subjects: readonly Subject[]): Promise<void> {
+    if (subjects.length === 0) return;
+    await manager.query(
+      `update deliveries d set held = false
+       from (select distinct webhook, hash from unnest($1::bigint[], $2::bigint[]) as s (webhook, hash)) s
+       cross join lateral (
+         select h.id, h.held from deliveries h
+         where h.webhook = s.webhook and h.subject_hash = s.hash and h.state = 'pending'
+         order by h.position limit 1
+       ) head
+       where d.webhook = s.webhook and d.id = head.id and head.held`,
+      [subjects.map(({ webhook }) => webhook), subjects.map(({ hash }) => hash)],
+    );
+  }
+
+  /** Releases what a replica of an earlier release has ended the wait of. */
+  async releaseForgotten(): Promise<void> {
+    await this.dataSource.query(
+      `update deliveries set held = false where (webhook, id) in (
+         select d.webhook, d.id from deliveries d where d.state = 'pending' and d.held and ${EARLIER} is null
+         for update skip locked)`,
+    );
+  }
+
+  /** Applies a changed `ordered` to pending deliveries. The caller has the row of the webhook locked. */
+  async setOrdered(
+    manager: EntityManager,
+    webhook: string,
+    account: string,
+    ordered: boolean,
+  ): Promise<void> {
+    await this.lockPending(manager, webhook);
+    await manager.query(
+      `update deliveries d set subject_hash = n.hash, held = n.hash is not null and n.place > 1
+       from (
+         select id, hash, row_number() over (partition by hash order by position) as place
+         from (
+           select p.id, p.position, case when $3 then hashtextextended(e.subject, 0) end as hash
+           from deliveries p left join events e on e.account_id = $2 and e.position = p.position
+           where p.webhook = $1 and p.state = 'pending'
+         ) pending
+       ) n
+       where d.webhook = $1 and d.id = n.id`,
+      [webhook, account, ordered],
+    );
   }
 
   /** Ends the pending deliveries of a webhook that was disabled or deleted. The caller has its row locked. */
   async endPending(manager: EntityManager, webhook: string): Promise<void> {
     await manager.query('delete from webhook_replays where webhook = $1', [webhook]);
+    await this.lockPending(manager, webhook);
     await manager.query(`update deliveries set state = 'failed' where webhook = $1 and state = 'pending'`, [
       webhook,
     ]);
@@ -309,7 +446,15 @@ export class DeliveryQueue {
     await this.endPending(manager, webhook);
     await manager.query(
       `update deliveries set last_error = null
-       where webhook = $1 and state <> 'delivered' and last_error is not null`,
+       where webhook = $1 and state = 'failed' and last_error is not null`,
+      [webhook],
+    );
+  }
+
+  /** In the order in which `record` locks them. What it has ended meanwhile is not pending for the next statement. */
+  private async lockPending(manager: EntityManager, webhook: string): Promise<void> {
+    await manager.query(
+      `select from deliveries where webhook = $1 and state = 'pending' order by id for update`,
       [webhook],
     );
   }
@@ -343,7 +488,9 @@ export class DeliveryQueue {
          greatest(0, coalesce((
            select max(extract(epoch from $1 - d.next_attempt_at))
            from webhooks w cross join lateral (
-             select next_attempt_at from deliveries where webhook = w.key and state = 'pending'
+             select next_attempt_at from deliveries
+             where webhook = w.key and state = 'pending' and not held and not requested
+               and (lease_until is null or lease_until <= $1)
              order by next_attempt_at limit 1) d
            where w.enabled and w.failing_since is null), 0))::float8 as "overdueS"`,
       [now],
@@ -351,16 +498,25 @@ export class DeliveryQueue {
     return backlog;
   }
 
-  /** Deletes deliveries that are older than the events of the feed. */
+  /** Deletes deliveries that have ended and are older than the events of the feed. */
   async deleteBefore(time: Date): Promise<void> {
-    for (;;) {
-      const [, count]: [unknown, number] = await this.dataSource.query(
-        `delete from deliveries where id in (
-           select id from (select id, created_at from deliveries order by id limit ${RETENTION_BATCH}) oldest
-           where created_at < $1)`,
+    for (let deleted = 1; deleted > 0;)
+      [, deleted] = await this.dataSource.query<[unknown, number]>(
+        `with recursive known as (
+           (select webhook from deliveries order by webhook limit 1)
+           union all
+           select (select d.webhook from deliveries d where d.webhook > known.webhook order by d.webhook limit 1)
+           from known where known.webhook is not null
+         ), old as (
+           select d.webhook, d.id from known cross join lateral (
+             select * from deliveries where webhook = known.webhook and state <> 'pending'
+             order by id limit ${RETENTION_BATCH}
+           ) d
+           where d.created_at < $1 limit ${RETENTION_BATCH}
+         )
+         delete from deliveries where (webhook, id) in (
+           select d.webhook, d.id from deliveries d join old using (webhook, id) for update of d skip locked)`,
         [time],
       );
-      if (count < RETENTION_BATCH) return;
-    }
   }
 }

@@ -68,6 +68,7 @@ export class DeliveryWorker implements OnApplicationBootstrap, BeforeApplication
           await this.rest(MEASURE_MS);
         }),
         this.loop('delete old deliveries', async () => {
+          await this.queue.releaseForgotten();
           const retention = this.env.EVENTS_RETENTION_DAYS * DAY_MS;
           await this.queue.deleteBefore(new Date(this.clock.now() - retention));
           await this.rest(RETENTION_MS);

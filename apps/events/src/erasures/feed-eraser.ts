@@ -25,9 +25,12 @@ const ERASE = `
 
 /** A receiver may have repeated what it was sent. */
 const FORGET_ERRORS = `
-  update deliveries d set last_error = null
-  from events e join webhooks w using (account_id)
-  where e.account_id = $1 and e.position = any ($2) and d.webhook = w.key and d.event_id = e.id`;
+  with named as materialized (
+    select d.webhook, d.id from events e join webhooks w using (account_id)
+    join deliveries d on d.webhook = w.key and d.event_id = e.id
+    where e.account_id = $1 and e.position = any ($2) order by d.webhook, d.id for update of d
+  )
+  update deliveries d set last_error = null from named where d.webhook = named.webhook and d.id = named.id`;
 
 /** Takes a person out of the feed (docs/adr/0031-erasure.md). Deliveries read the feed when they are sent. */
 @Injectable()

@@ -4,6 +4,7 @@ import { ApiError, invalidField, lastOf, type Caller } from '@perkway/domain';
 import { Conditions, KeysetPaginator, type ListQuery, type Page } from '@perkway/platform';
 import { DataSource, type EntityManager } from 'typeorm';
 import { Clock } from '../deliveries/clock.js';
+import { EARLIER } from '../deliveries/delivery-queue.js';
 import { DELIVERY_STATES, type Delivery, type DeliveryState, type ReplayWebhookDto } from './webhook.dto.js';
 import { WebhookEntity } from './webhook.entity.js';
 
@@ -36,8 +37,9 @@ export class DeliveriesService {
     const { key } = await this.find(this.dataSource.manager, account, webhookId);
     const page = this.pages.request<[id: string]>({ name: 'deliveries' }, query, `${account}/${key}`);
     const where = new Conditions().and`webhook = ${key}`;
-    if (state) where.and`state = ${state}`;
-    if (state && state !== 'delivered') where.and`state <> 'delivered'`;
+    if (state === 'failed') where.and`state = 'failed'`;
+    else if (state === 'pending') where.and`state = 'pending'`;
+    else if (state) where.and`state = 'delivered'`;
     if (page.after) where.and`id < ${page.after[0]}`;
     const rows = await this.dataSource.query<DeliveryRow[]>(
       `select id, event_id, type, state, attempts, last_status, last_error, next_attempt_at, delivered_at
@@ -52,21 +54,28 @@ export class DeliveriesService {
     await this.dataSource.transaction(async (manager) => {
       const { key } = await this.find(manager, account, webhookId, true);
       await manager.query(
-        `insert into deliveries (webhook, event_id, type, next_attempt_at, created_at)
-         values ($1, $2, 'webhook.ping', $3, $3)`,
+        `insert into deliveries (webhook, event_id, type, requested, next_attempt_at, created_at)
+         values ($1, $2, 'webhook.ping', true, $3, $3)`,
         [key, randomBytes(PING_ID_BYTES).toString('base64url'), new Date(this.clock.now())],
       );
     });
   }
 
-  /** Makes one delivery due now, whatever its state. @throws ApiError WEBHOOK_NOT_FOUND, EVENT_NOT_FOUND, WEBHOOK_DISABLED */
+  /** Makes one delivery leave at once, whatever its state. @throws ApiError WEBHOOK_NOT_FOUND, EVENT_NOT_FOUND, WEBHOOK_DISABLED */
   async retry({ account }: Caller, webhookId: string, eventId: string): Promise<void> {
     await this.dataSource.transaction(async (manager) => {
       const webhook = await this.find(manager, account, webhookId, true);
       const [, count]: [unknown, number] = await manager.query(
-        `update deliveries set state = 'pending', next_attempt_at = $3, delivered_at = null
-         where webhook = $1 and event_id = $2`,
-        [webhook.key, eventId, new Date(this.clock.now())],
+        `update deliveries r
+         set state = 'pending', requested = true, next_attempt_at = $3, lease_until = null, delivered_at = null,
+           subject_hash = d.subject_hash, held = ${EARLIER} is true
+         from (
+           select p.webhook, p.id, p.position, case when $4 then hashtextextended(e.subject, 0) end as subject_hash
+           from deliveries p left join events e on e.account_id = $5 and e.position = p.position
+           where p.webhook = $1 and p.event_id = $2
+         ) d
+         where r.webhook = d.webhook and r.id = d.id`,
+        [webhook.key, eventId, new Date(this.clock.now()), webhook.ordered, account],
       );
       if (count === 0) throw new ApiError('EVENT_NOT_FOUND', 'The webhook has no delivery of this event');
       requireEnabled(webhook);

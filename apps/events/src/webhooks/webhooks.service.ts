@@ -91,6 +91,8 @@ export class WebhooksService {
             ...(row?.url === settings.url ? {} : { failing_since: null }),
           };
           if (row?.enabled && !settings.enabled) await this.queue.endPending(manager, row.key);
+          else if (row && row.ordered !== settings.ordered)
+            await this.queue.setOrdered(manager, row.key, account, settings.ordered);
           if (row) return void (await manager.update(WebhookEntity, { key: row.key }, changes));
           await this.requireRoom(manager, account);
           isNew = true;

@@ -26,6 +26,7 @@ export default tseslint.config(
           depConstraints: [
             lib('domain'),
             lib('client'),
+            lib('catalogue', 'domain'),
             lib('command-line'),
             lib('fleet', 'domain'),
             lib('local-servers', 'domain', 'fleet'),
@@ -45,6 +46,7 @@ export default tseslint.config(
               onlyDependOnLibsWithTags: only(
                 'domain',
                 'auth',
+                'catalogue',
                 'client',
                 'command-line',
                 'signing',

@@ -24,6 +24,11 @@ const compressed = (): Plugin => ({
 
 export default defineConfig({
   plugins: [react(), compressed()],
+  resolve: {
+    tsconfigPaths: true,
+    // The parser's build without Node's Buffer.
+    alias: { 'csv-parse/sync': 'csv-parse/browser/esm/sync' },
+  },
   build: {
     target: 'es2022',
     // Inline nothing: the content security policy allows no inline script or style, and no data: fonts.

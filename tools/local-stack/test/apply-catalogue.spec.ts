@@ -327,8 +327,8 @@ describe('applyCatalogue', () => {
   });
 
   it.each([
-    ['campaigns.yaml', 'a: [', /^campaigns\.yaml is not valid YAML: /],
-    ['accounts.yaml', 'id: one', /^accounts\.yaml must be a list of maps$/],
+    ['campaigns.yaml', 'a: [', /^campaigns\.yaml, row 1: not valid YAML \(/],
+    ['accounts.yaml', 'id: one', /^accounts\.yaml: must be a list of maps$/],
   ])('reports %s', async (file, text, sentence) => {
     change(file, () => text);
     expect(await failure()).toMatch(sentence);
@@ -413,11 +413,12 @@ describe('applyCatalogue', () => {
   it('does not let a CSV column reach a prototype', async () => {
     writeFileSync(
       join(directory, 'perks/from-a-table.csv'),
-      'id,title,offer_url,offer_slug,partner.id,partner.name,constructor.prototype.polluted,__proto__.polluted\n' +
+      'id,title,offer_url,offer_slug,partner.id,partner.name,constructor.prototype.polluted,translations.__proto__.title\n' +
         'csv-perk,Two,https://x.example/,two,x,X,yes,yes\n',
     );
-    expect(await failure()).toMatch(/"csv-perk" of perks has the unknown member constructor/);
+    expect(await failure()).toMatch(/row 1: unknown column "constructor\.prototype\.polluted"/);
     expect(({} as { polluted?: string }).polluted).toBeUndefined();
+    expect(({} as { title?: string }).title).toBeUndefined();
   });
 
   describe('reports the outcome of each resource', () => {
@@ -483,8 +484,8 @@ describe('applyCatalogue', () => {
       expect(found.get('category 2')!.differences).toEqual(
         expect.arrayContaining([
           'slug: "food" -> "food-drink"',
-          'translations.it: {"name":"Cibo"} -> nothing',
-          'translations.de: nothing -> {"name":"Essen & Trinken"}',
+          'translations.it.name: "Cibo" -> nothing',
+          'translations.de.name: nothing -> "Essen & Trinken"',
         ]),
       );
       expect(found.get('category 3')).toMatchObject({ what: 'created' });

@@ -2,9 +2,16 @@ import { join } from 'node:path';
 
 import { isCallerId, isUuid } from '@perkway/domain';
 
-import { PERK_TEXTS, type Catalogue, type Perk } from '../src/catalogue/catalogue.js';
-import { checkCatalogue } from '../src/catalogue/check-catalogue.js';
-import { readCards, readCatalogue } from '../src/catalogue/read-catalogue.js';
+import {
+  checkCatalogue,
+  PERK_TEXTS,
+  problemLine,
+  readCards,
+  type Catalogue,
+  type Perk,
+} from '@perkway/catalogue';
+
+import { readCatalogue } from '../src/catalogue/read-catalogue.js';
 
 const directory = join(__dirname, '../../../examples/demo');
 const distinct = <T>(values: T[]): Set<T> => new Set(values);
@@ -152,7 +159,7 @@ describe('checkCatalogue', () => {
     const data = readCatalogue(directory);
     change(data);
     const { problems, outside } = checkCatalogue(data);
-    return [...problems, ...outside.map(({ problem }) => problem)];
+    return [...problems, ...outside.map(({ problem }) => problem)].map(problemLine);
   };
 
   it.each<[string, (data: Catalogue) => void, string]>([
@@ -194,7 +201,7 @@ describe('checkCatalogue', () => {
     [
       'a card in two pools',
       (data) => (data.pools[1]!.text = data.pools[0]!.text),
-      'cards/ostervale-thank-you.csv: row 1 repeats a code of cards/ostervale-welcome.csv',
+      'cards/ostervale-thank-you.csv, row 1: repeats a code of cards/ostervale-welcome.csv',
     ],
   ])('finds %s', (_, change, sentence) => {
     expect(broken(change)).toContain(sentence);

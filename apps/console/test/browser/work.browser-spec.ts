@@ -248,6 +248,56 @@ describe('an operator', () => {
     await clients.close();
   }, 240_000);
 
+  it('sees what is wrong in a file by row and column before anything is written, and writes the rest', async () => {
+    const mark = `import-${randomUUID().slice(0, 8)}`;
+    const page = await stage.signIn(context, ADMIN_KEY, '/catalogue/import');
+    const choose = (...rows: string[]) =>
+      page.getByLabel('Files', { exact: true }).setInputFiles({
+        name: 'perks.csv',
+        mimeType: 'text/csv',
+        buffer: Buffer.from(rows.join('\n')),
+      });
+    const header = 'id,title,offer_url,offer_slug,partner.id,partner.name,categories,coupon,is_coupon_perk';
+    const url = 'https://fernway.example/offer';
+
+    await choose(
+      header,
+      `${mark}-good,Good,${url},good,fernway,Fernway,7,CODE,false`,
+      `${mark}-url,Bad URL,fernway.example,bad,fernway,Fernway,7,,`,
+      `${mark}-title,,${url},no-title,fernway,Fernway,7,,`,
+      `${mark}-category,Category,${url},category,fernway,Fernway,7;99,,`,
+      // Only the host knows that this title is too long.
+      `${mark}-long,${'long '.repeat(2_000)},${url},long,fernway,Fernway,7,,`,
+    );
+    await page.getByText('2 new, 0 changed, 0 unchanged · 3 problems').waitFor();
+    const lines = await downloaded(page, button(page, 'Download problems').click());
+    expect(lines.map((line) => line.split(',').slice(0, 3).join())).toEqual([
+      'file,row,column',
+      'perks.csv,3,offer_url',
+      'perks.csv,4,title',
+      'perks.csv,5,categories',
+    ]);
+    const problems = page.getByRole('table', { name: 'Problems in the files' });
+    await problems.getByRole('row', { name: /5 categories .*unknown category 99/ }).waitFor();
+    await screenshot(page, 'catalogue-import-problems');
+
+    await button(page, 'Write 2 changes').click();
+    await page.getByText('1 of 2 written · 1 refused').waitFor();
+    const perks = stage.fleet.admin('perks');
+    await perks.get(`/admin/perks/${mark}-good`).expect(200);
+    for (const name of ['url', 'title', 'category', 'long'])
+      await perks.get(`/admin/perks/${mark}-${name}`).expect(404);
+    await choose(header, `${mark}-good,Good,${url},good,fernway,Fernway,7,CODE,false`);
+    await page.getByText('0 new, 0 changed, 1 unchanged').waitFor();
+
+    await choose(`${header},colour`, `${mark}-two,Two,${url},two,fernway,Fernway,7,,,red`);
+    await page.getByText('0 new, 0 changed, 0 unchanged · 1 problem').waitFor();
+    await problems.getByRole('row', { name: /1 colour unknown column/ }).waitFor();
+    expect(await downloaded(page, button(page, 'CSV template').click())).toEqual([
+      expect.stringMatching(/^id,title,.*,locations$/),
+    ]);
+  }, 240_000);
+
   it('sees what somebody else has changed in the meantime, and decides', async () => {
     const page = await stage.signIn(context, ADMIN_KEY);
     const id = stage.mine.perks[1]!;

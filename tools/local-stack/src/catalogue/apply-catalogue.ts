@@ -2,10 +2,16 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-import type { Catalogue } from './catalogue.js';
+import {
+  checkCatalogue,
+  differences,
+  problemLine,
+  type Catalogue,
+  type Difference,
+  type OutsideReference,
+} from '@perkway/catalogue';
+
 import { CatalogueError } from './catalogue-error.js';
-import { checkCatalogue, type OutsideReference } from './check-catalogue.js';
-import { differences } from './differences.js';
 import { ManagementClient, type HttpResponse } from './management-client.js';
 import { planCatalogue, type Call, type ManagedHost, type Stage } from './plan.js';
 import { readCatalogue } from './read-catalogue.js';
@@ -42,6 +48,7 @@ export interface Applied {
 
 const PARALLEL_CALLS = 8;
 const LOOK_TIMEOUT_MS = 15_000;
+const LONGEST_VALUE = 60;
 
 /**
  * Applies a directory through the management API. It is safe to repeat: PUTs are idempotent, existing imported keys are
@@ -53,7 +60,8 @@ const LOOK_TIMEOUT_MS = 15_000;
 export async function applyCatalogue(options: ApplyOptions): Promise<Applied> {
   const { hosts, adminKey, directory, isDryRun = false, stateFile, onProgress } = options;
   const data = readCatalogue(directory);
-  const { problems, outside } = checkCatalogue(data);
+  const { problems: found, outside } = checkCatalogue(data);
+  const problems = found.map(problemLine);
   const clients = Object.fromEntries(
     Object.entries(hosts).map(([host, base]) => [host, new ManagementClient(host, base!, adminKey)]),
   ) as Partial<Record<ManagedHost, ManagementClient>>;
@@ -125,11 +133,11 @@ async function missing(
       known.set(
         path,
         client
-          .send(problem, { method: 'GET', path, timeoutMs: LOOK_TIMEOUT_MS })
+          .send(problemLine(problem), { method: 'GET', path, timeoutMs: LOOK_TIMEOUT_MS })
           .then(({ status }) => status < 300),
       );
     if (!(await known.get(path)))
-      problems.push(`${problem}, which is neither in the files nor on the host "${host}"`);
+      problems.push(`${problemLine(problem)}, which is neither in the files nor on the host "${host}"`);
   });
   return problems.sort();
 }
@@ -184,12 +192,21 @@ async function tryCall(client: ManagementClient, call: Call, secrets: string[]):
   if (seen.status === 404 || seen.body['code'] === 'PERK_HAS_NO_CODES') return outcome('created');
   if (seen.status >= 300) throw refusal(client.host, call, seen, secrets);
   if (count === undefined) {
-    const found = differences(seen.body, JSON.parse(call.body) as Record<string, unknown>);
-    return outcome(found.length > 0 ? 'changed' : 'unchanged', found);
+    const found = differences(seen.body, JSON.parse(call.body));
+    return outcome(found.length > 0 ? 'changed' : 'unchanged', found.map(differenceLine));
   }
   const loaded = loadedIn(seen.body);
   if (loaded >= count) return outcome('unchanged');
   return outcome(loaded === 0 ? 'created' : 'changed', [`${count} in the file, ${loaded} on the host`]);
+}
+
+/** Returns one line such as `title: "Old" -> "New"`. */
+const differenceLine = ({ at, before, after }: Difference): string =>
+  `${at}: ${show(before)} -> ${show(after)}`;
+
+function show(value: unknown): string {
+  const text = value == null || value === '' ? 'nothing' : JSON.stringify(value);
+  return text.length > LONGEST_VALUE ? `${text.slice(0, LONGEST_VALUE)}…` : text;
 }
 
 /** Returns the number of loaded codes of a perk, or cards of a pool. */

@@ -1,5 +1,4 @@
-import { isCsv, readCards } from './read-catalogue.js';
-import type { Catalogue, InFile } from './catalogue.js';
+import { isCsv, readCards, type Catalogue, type InFile } from '@perkway/catalogue';
 
 export type ManagedHost = 'token' | 'perks' | 'boost' | 'gift';
 
@@ -65,7 +64,7 @@ const put = <T extends { id: string | number }>(
   list: string,
   entries: InFile<T>[],
 ): Stage =>
-  entries.map(({ file, id, ...body }) =>
+  entries.map(({ file, row: _row, id, ...body }) =>
     json({ kind, id: String(id), method: 'PUT', path: `/admin/${list}/${segment(id)}` }, { file }, body),
   );
 

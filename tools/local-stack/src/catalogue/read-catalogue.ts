@@ -1,23 +1,24 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, extname, join } from 'node:path';
 
-import { isRecord } from '@perkway/domain';
-import { parse as parseCsv } from 'csv-parse/sync';
-import { parse as parseYaml } from 'yaml';
+import {
+  entriesOf,
+  entryOf,
+  parseYaml,
+  perksFromCsv,
+  perksOf,
+  problemLine,
+  type Account,
+  type Campaign,
+  type Catalogue,
+  type Category,
+  type Collection,
+  type InFile,
+  type Pool,
+  type Problem,
+} from '@perkway/catalogue';
 
-import type {
-  Account,
-  Card,
-  Catalogue,
-  Category,
-  Campaign,
-  Collection,
-  InFile,
-  Perk,
-  Pool,
-} from './catalogue.js';
 import { CatalogueError } from './catalogue-error.js';
-import { perksFromCsv } from './perks-from-csv.js';
 
 const PICTURES: Record<string, string> = {
   '.svg': 'image/svg+xml',
@@ -41,29 +42,10 @@ export function readCatalogue(directory: string): Catalogue {
     }
   };
   const text = (file: string): string => bytes(file).toString();
-  const parsed = <T>(file: string, format: string, parse: (text: string) => T): T => {
-    try {
-      return parse(text(file));
-    } catch (error) {
-      if (error instanceof CatalogueError) throw error;
-      throw new CatalogueError([
-        `${file} is not valid ${format}: ${(error as Error).message.split('\n')[0]}`,
-      ]);
-    }
-  };
-  const yaml = (file: string): unknown => parsed(file, 'YAML', (given) => parseYaml(given) as unknown);
-  const record = <T>(file: string): T => {
-    const found = yaml(file);
-    if (!isRecord(found)) throw new CatalogueError([`${file} must be a map`]);
-    return found as T;
-  };
-  const listIn = <T extends object>(file: string, found: unknown): InFile<T>[] => {
-    if (!Array.isArray(found) || !found.every(isRecord))
-      throw new CatalogueError([`${file} must be a list of maps`]);
-    return (found as T[]).map((entry) => ({ ...entry, file }));
-  };
+  const problems: Problem[] = [];
+  const yaml = (file: string): unknown => parseYaml(file, text(file), problems);
   const list = <T extends object>(file: string): InFile<T>[] =>
-    existsSync(join(directory, file)) ? listIn(file, yaml(file)) : [];
+    existsSync(join(directory, file)) ? entriesOf(file, yaml(file), problems) : [];
   const files = (folder: string, ...suffixes: string[]): string[] =>
     existsSync(join(directory, folder))
       ? readdirSync(join(directory, folder))
@@ -87,10 +69,8 @@ export function readCatalogue(directory: string): Catalogue {
     })),
     categories: list<Category>('categories.yaml'),
     perks: [
-      ...files('perks', '.yaml').flatMap((file) => perksOfPartner(file, record(file), listIn)),
-      ...files('perks', '.csv').flatMap((file) =>
-        parsed(file, 'CSV', perksFromCsv).map((perk) => ({ ...perk, file })),
-      ),
+      ...files('perks', '.yaml').flatMap((file) => perksOf(file, yaml(file), problems)),
+      ...files('perks', '.csv').flatMap((file) => perksFromCsv(file, text(file), problems)),
     ],
     codes: new Map(
       files('coupon-codes', '.txt').map((file) => [
@@ -98,7 +78,9 @@ export function readCatalogue(directory: string): Catalogue {
         { file, codes: text(file).split(/\r?\n/).filter(Boolean) },
       ]),
     ),
-    collections: files('collections', '.yaml').map((file) => ({ ...record<Collection>(file), file })),
+    collections: files('collections', '.yaml').flatMap((file) =>
+      entryOf<Collection>(file, yaml(file), problems),
+    ),
     campaigns: list<Campaign>('campaigns.yaml'),
     pools: list<Pool>('pools.yaml').map(({ product, ...pool }) => ({
       ...pool,
@@ -106,51 +88,10 @@ export function readCatalogue(directory: string): Catalogue {
       ...(pool.cards && { text: text(`cards/${pool.cards}`) }),
     })),
   };
+  const [first, ...others] = problems.map(problemLine);
+  if (first !== undefined) throw new CatalogueError([first, ...others]);
   const { codes, ...lists } = catalogue;
   if (codes.size === 0 && Object.values(lists).every((entries) => entries.length === 0))
     throw new CatalogueError([`${directory} has nothing to apply`]);
   return catalogue;
-}
-
-interface PartnerFile {
-  partner?: Perk['partner'];
-  logo?: string;
-  perks: unknown;
-}
-
-/** Adds the members that a partner's file states once for all its perks. */
-function perksOfPartner(
-  file: string,
-  { partner, logo, perks }: PartnerFile,
-  listIn: <T extends object>(file: string, found: unknown) => InFile<T>[],
-): InFile<Perk>[] {
-  return listIn<Perk & { banner?: string }>(file, perks).map(({ banner, ...perk }) => ({
-    ...perk,
-    partner: perk.partner ?? partner,
-    media: perk.media ?? { ...(banner && { banner }), ...(logo && { logo }) },
-    locations: perk.locations ?? [],
-    translations: perk.translations ?? {},
-  }));
-}
-
-export const isCsv = (pool: Pool): boolean => pool.cards?.endsWith('.csv') ?? false;
-
-/** Parses a pool's card file the way gift-cards does. */
-export function readCards(pool: Pool & { text?: string }): Card[] {
-  const { text = '' } = pool;
-  try {
-    return isCsv(pool)
-      ? parseCsv(text, {
-          columns: true,
-          bom: true,
-          skip_empty_lines: true,
-          cast: (value, { header, column }) => (!header && column === 'denomination' ? Number(value) : value),
-        })
-      : text
-          .split('\n')
-          .filter((line) => line.trim() !== '')
-          .map((line) => JSON.parse(line) as Card);
-  } catch (error) {
-    throw new CatalogueError([`cannot read cards/${pool.cards}: ${(error as Error).message}`]);
-  }
 }

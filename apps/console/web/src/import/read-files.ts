@@ -1,68 +1,85 @@
-import { parse } from 'yaml';
+import {
+  checkCatalogue,
+  emptyCatalogue,
+  entriesOf,
+  entryOf,
+  parseYaml,
+  perksFromCsv,
+  perksOf,
+  type Catalogue,
+  type InFile,
+  type OutsideReference,
+  type Problem,
+} from '@perkway/catalogue';
+import { isRecord } from '@perkway/domain/is-record';
 import { texts } from '../texts';
-import { perksFromCsv } from './csv';
 
-const t = texts.catalogue;
-export type Kind = 'categories' | 'perks' | 'perk-collections';
+export { PERK_COLUMNS } from '@perkway/catalogue';
+
+/** Kinds by their lists in a catalogue, in the order of writing: referenced resources before those that reference them. */
+const KINDS = { categories: 'categories', perks: 'perks', collections: 'perk-collections' } as const;
+type List = keyof typeof KINDS;
+const LISTS = Object.keys(KINDS) as List[];
+export type Kind = (typeof KINDS)[List];
+
+/** A resource without problems. */
 export interface Item {
   kind: Kind;
   id: string;
   body: Record<string, unknown>;
 }
-type Members = Record<string, unknown>;
 
-/** The order of writing: referenced resources before those that reference them. */
-const ORDER: Kind[] = ['categories', 'perks', 'perk-collections'];
-
-const isMembers = (value: unknown): value is Members =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-/** @throws an Error for the user, naming the file */
-export async function readFiles(files: File[]): Promise<Item[]> {
-  const items = (await Promise.all(files.map(itemsOf))).flat();
-  return items.sort((one, other) => ORDER.indexOf(one.kind) - ORDER.indexOf(other.kind));
+/** Reads and checks files. `missing` returns the references that no host has. */
+export async function readFiles(
+  files: File[],
+  missing: (references: OutsideReference[]) => Promise<OutsideReference[]>,
+): Promise<{ items: Item[]; problems: Problem[] }> {
+  const problems: Problem[] = [];
+  let data = emptyCatalogue();
+  for (const file of files) add(data, file.name, await file.text(), problems);
+  let found = problems;
+  do {
+    data = without(data, found);
+    // A resource that refers to one with a problem has a problem too, unless the host has that one already.
+    const checked = checkCatalogue(data);
+    found = [...checked.problems, ...(await missing(checked.outside)).map(({ problem }) => problem)];
+    problems.push(...found);
+  } while (found.length > 0);
+  const items = LISTS.flatMap((list) =>
+    (data[list] as InFile<{ id: string | number }>[]).map(({ file: _file, row: _row, id, ...body }) => ({
+      kind: KINDS[list],
+      id: String(id),
+      body,
+    })),
+  );
+  return { items, problems };
 }
 
-async function itemsOf(file: File): Promise<Item[]> {
-  const text = await file.text();
-  if (/\.csv$/i.test(file.name)) return perksFromCsv(text).map((perk) => itemOf(file.name, 'perks', perk));
-  let content: unknown;
-  try {
-    content = parse(text);
-  } catch (error) {
-    throw new Error(t.notYaml(file.name, (error as Error).message.split('\n')[0]!), { cause: error });
-  }
-  if (isMembers(content) && Array.isArray(content.groups))
-    return [itemOf(file.name, 'perk-collections', content)];
-  if (isMembers(content) && Array.isArray(content.perks))
-    return content.perks
-      .filter(isMembers)
-      .map((perk) => itemOf(file.name, 'perks', withShared(content, perk)));
-  if (Array.isArray(content)) {
-    const list = content.filter(isMembers);
-    if (list.length > 0 && list.every((one) => 'groups' in one))
-      return list.map((one) => itemOf(file.name, 'perk-collections', one));
-    if (list.length > 0 && list.every((one) => 'offer_url' in one))
-      return list.map((one) => itemOf(file.name, 'perks', withShared({}, one)));
-    if (list.length > 0 && list.every((one) => 'slug' in one))
-      return list.map((one) => itemOf(file.name, 'categories', one));
-  }
-  throw new Error(t.unknownFile(file.name));
-}
-
-function itemOf(file: string, kind: Kind, { id, ...body }: Members): Item {
-  if (id === undefined || id === null || id === '') throw new Error(t.noId(file));
-  return { kind, id: String(id), body };
-}
-
-/**
- * Applies shorthands: `partner` and `logo` may be given once for all perks; `banner` and `logo` belong into `media`.
- */
-function withShared(file: Members, { banner, logo = file.logo, ...perk }: Members): Members {
-  const media = {
-    ...(isMembers(perk.media) && perk.media),
-    ...(banner ? { banner } : {}),
-    ...(logo ? { logo } : {}),
+/** Removes resources with a problem, and those of files that cannot be used as a whole. */
+function without(data: Catalogue, problems: Problem[]): Catalogue {
+  const entries = new Set(problems.map(({ entry }) => entry));
+  const files = new Set(problems.flatMap(({ entry, file }) => (entry ? [] : [file])));
+  const isSound = (entry: InFile<object>) => !entries.has(entry) && !files.has(entry.file);
+  return {
+    ...data,
+    categories: data.categories.filter(isSound),
+    perks: data.perks.filter(isSound),
+    collections: data.collections.filter(isSound),
   };
-  return { ...(file.partner ? { partner: file.partner } : {}), ...perk, media };
+}
+
+/** Adds the resources of a file, whose kind shows in its members. */
+function add(data: Catalogue, file: string, text: string, problems: Problem[]): void {
+  if (/\.csv$/i.test(file)) return void data.perks.push(...perksFromCsv(file, text, problems));
+  const content = parseYaml(file, text, problems);
+  // Invalid YAML has its problem already.
+  if (content === undefined) return;
+  const has = (value: unknown, member: string) => isRecord(value) && member in value;
+  const first: unknown = Array.isArray(content) ? content[0] : undefined;
+  if (has(content, 'groups')) data.collections.push(...entryOf<never>(file, content, problems));
+  else if (has(first, 'groups')) data.collections.push(...entriesOf<never>(file, content, problems));
+  else if (has(content, 'perks') || has(first, 'offer_url'))
+    data.perks.push(...perksOf(file, content, problems));
+  else if (has(first, 'slug')) data.categories.push(...entriesOf<never>(file, content, problems));
+  else problems.push({ file, message: texts.catalogue.unknownFile });
 }

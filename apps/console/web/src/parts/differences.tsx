@@ -1,9 +1,26 @@
+import type { Difference } from '@perkway/catalogue/differences';
 import '../styles/editor.css';
-import type { Difference } from '../differences';
 import { texts } from '../texts';
 
 const LONGEST = 160;
-const cut = (text: string) => (text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text);
+/** Returns null for a missing value. */
+function shown(value: unknown): string | null {
+  if (value === undefined || value === null || value === '') return null;
+  const text = Array.isArray(value) ? value.join(', ') : String(value);
+  return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
+}
+
+const Value = ({ value, label, as: As }: { value: unknown; label: string; as: 'del' | 'ins' }) => {
+  const text = shown(value);
+  return (
+    text !== null && (
+      <>
+        <span className="sr">{label}</span>
+        <As>{text}</As>{' '}
+      </>
+    )
+  );
+};
 
 export const Differences = ({ of }: { of: Difference[] }) => (
   <dl className="facts differences">
@@ -13,18 +30,8 @@ export const Differences = ({ of }: { of: Difference[] }) => (
           <code>{at}</code>
         </dt>
         <dd>
-          {before !== null && (
-            <>
-              <span className="sr">{texts.differences.before}</span>
-              <del>{cut(before)}</del>{' '}
-            </>
-          )}
-          {after !== null && (
-            <>
-              <span className="sr">{texts.differences.after}</span>
-              <ins>{cut(after)}</ins>
-            </>
-          )}
+          <Value as="del" value={before} label={texts.differences.before} />
+          <Value as="ins" value={after} label={texts.differences.after} />
         </dd>
       </div>
     ))}

@@ -1,8 +1,8 @@
+import { differences } from '@perkway/catalogue/differences';
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState, type FormEvent, type ReactNode } from 'react';
 import { ApiError, type HttpResponse } from '../api/http';
 import { deleteResource, upsertResource, readResourceIfFound, readResource } from '../api/resources';
-import { differencesOf } from '../differences';
 import { texts } from '../texts';
 import { Confirm } from './dialog';
 import { Differences } from './differences';
@@ -106,7 +106,7 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
             <div className="wide conflict" role="alert">
               <h2>{t.conflict}</h2>
               <p>{t.conflictText}</p>
-              <Differences of={differencesOf(conflict.body, toBody(draft))} />
+              <Differences of={differences(conflict.body, toBody(draft))} />
               <div className="actions">
                 <button type="button" className="button" onClick={() => take(conflict)}>
                   {t.takeTheirs}

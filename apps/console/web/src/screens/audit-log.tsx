@@ -1,7 +1,7 @@
+import { differences } from '@perkway/catalogue/differences';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { get, type Page } from '../api/http';
 import type { AuditEntry } from '../api/types';
-import { differencesOf } from '../differences';
 import { formatMoment } from '../format';
 import { Differences } from '../parts/differences';
 import { Empty, Failed, Loading } from '../parts/loaded';
@@ -73,7 +73,7 @@ export default function AuditLog() {
                 {
                   name: t.changes,
                   cell: ({ before, after }) => {
-                    const all = differencesOf(before, after);
+                    const all = differences(before, after);
                     return all.length === 0 ? (
                       <span className="hint">{t.noChanges}</span>
                     ) : (

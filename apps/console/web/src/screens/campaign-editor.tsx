@@ -97,7 +97,7 @@ function Perks({ perks, onPerks }: { perks: string; onPerks: (perks: string) => 
   const read = async (file: File | null) => {
     if (!file) return;
     try {
-      const { idsFromCsv } = await import('../import/csv');
+      const { idsFromCsv } = await import('../import/ids-from-csv');
       onPerks(idsFromCsv(await file.text()).join('\n'));
     } catch (error) {
       say((error as Error).message, 'bad');

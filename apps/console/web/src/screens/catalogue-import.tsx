@@ -1,13 +1,18 @@
+import type { OutsideReference, Problem } from '@perkway/catalogue';
+import { differences, type Difference } from '@perkway/catalogue/differences';
 import { useQueryClient } from '@tanstack/react-query';
 import { useId, useState } from 'react';
-import { upsertResource, readResourceIfFound } from '../api/resources';
-import { differencesOf, type Difference } from '../differences';
+import { ApiError, saveFile } from '../api/http';
+import { readResource, readResourceIfFound, upsertResource } from '../api/resources';
 import type { Item } from '../import/read-files';
 import { Differences } from '../parts/differences';
+import { Icon } from '../parts/icon';
 import { Failed, Loading } from '../parts/loaded';
 import { useNotices } from '../parts/notices';
 import { Card } from '../parts/screen';
 import { texts } from '../texts';
+import { ImportProblems } from './import-problems';
+import { ACCOUNTS } from './account';
 import { CATALOGUE } from './catalogue';
 
 const t = texts.catalogue;
@@ -21,30 +26,40 @@ interface Compared extends Item {
 }
 const pathOf = ({ kind, id }: Item) => `${CATALOGUE}/${kind}/${encodeURIComponent(id)}`;
 
-/** Makes a file comparable with what the host stores: groups sorted by rank, with the ids that the host derived. */
-function comparable(item: Item, stored: unknown): unknown {
-  if (item.kind !== 'perk-collections') return item.body;
-  const ids = (stored as { groups?: { id: string }[] } | undefined)?.groups ?? [];
-  const byRank = <T extends { rank?: number }>(list: unknown) =>
-    Array.isArray(list) ? (list as T[]).toSorted((one, other) => Number(one.rank) - Number(other.rank)) : [];
-  return {
-    ...item.body,
-    groups: byRank<{ rank?: number; perks?: unknown }>(item.body.groups).map((group, index) => ({
-      id: ids[index]?.id,
-      ...group,
-      perks: byRank(group.perks),
-    })),
-  };
-}
-
 async function compare(item: Item): Promise<Compared> {
   const stored = await readResourceIfFound(pathOf(item));
-  // The host stores false where a file omits `is_coupon_perk`.
-  const differences = differencesOf(stored?.body, comparable(item, stored?.body)).filter(
-    ({ at, before, after }) => !(at === 'is_coupon_perk' && before === 'false' && after === null),
+  const found = differences(stored?.body, item.body);
+  const state = !stored ? 'new' : found.length > 0 ? 'changed' : 'same';
+  return { ...item, state, differences: found, etag: stored?.etag ?? null };
+}
+
+const PLACES: Record<OutsideReference['kind'], string> = {
+  account: ACCOUNTS,
+  category: `${CATALOGUE}/categories`,
+  perk: `${CATALOGUE}/perks`,
+};
+
+/** Returns the references to resources that do not exist. */
+async function missing(references: OutsideReference[]): Promise<OutsideReference[]> {
+  const pathTo = ({ kind, id }: OutsideReference) => `${PLACES[kind]}/${encodeURIComponent(id)}`;
+  const paths = [...new Set(references.map(pathTo))];
+  const found = await inTurns(paths, (path) =>
+    readResource(path).then(
+      () => true,
+      (error: unknown) => {
+        // 400: an id that no resource can have.
+        if (error instanceof ApiError && [400, 404].includes(error.status)) return false;
+        throw error;
+      },
+    ),
   );
-  const state = !stored ? 'new' : differences.length > 0 ? 'changed' : 'same';
-  return { ...item, state, differences, etag: stored?.etag ?? null };
+  const unknown = new Set(paths.filter((_, index) => !found[index]));
+  return references.filter((reference) => unknown.has(pathTo(reference)));
+}
+
+async function saveTemplate(): Promise<void> {
+  const { PERK_COLUMNS } = await import('../import/read-files');
+  saveFile('perks.csv', new Blob([`${PERK_COLUMNS.join(',')}\r\n`], { type: 'text/csv' }));
 }
 
 async function inTurns<T, R>(items: T[], work: (item: T) => Promise<R>): Promise<R[]> {
@@ -59,18 +74,22 @@ export default function CatalogueImport() {
   const { say } = useNotices();
   const inputId = useId();
   const [items, setItems] = useState<Compared[] | null>(null);
+  const [problems, setProblems] = useState<Problem[]>([]);
   const [error, setError] = useState<Error | null>(null);
   const [isReading, setReading] = useState(false);
   const [isWriting, setWriting] = useState(false);
 
   const read = async (files: File[]) => {
     setItems(null);
+    setProblems([]);
     setError(null);
     if (files.length === 0) return;
     setReading(true);
     try {
       const { readFiles } = await import('../import/read-files');
-      setItems(await inTurns(await readFiles(files), compare));
+      const read = await readFiles(files, missing);
+      setItems(await inTurns(read.items, compare));
+      setProblems(read.problems);
     } catch (reason) {
       setError(reason as Error);
     } finally {
@@ -101,7 +120,8 @@ export default function CatalogueImport() {
   const count = (...states: Compared['state'][]) =>
     items?.filter(({ state }) => states.includes(state)).length ?? 0;
   const toWrite = count('new', 'changed');
-  const written = count('done', 'failed');
+  const [written, refused] = [count('done'), count('failed')];
+  const started = written + refused;
 
   return (
     <Card title={t.import}>
@@ -117,7 +137,12 @@ export default function CatalogueImport() {
             disabled={isWriting}
             onChange={({ target }) => void read([...(target.files ?? [])])}
           />
-          <p className="hint">{t.fileHint}</p>
+          <p className="hint">
+            {t.fileHint}{' '}
+            <button type="button" className="button small" onClick={() => void saveTemplate()}>
+              <Icon name="download" /> {t.template}
+            </button>
+          </p>
         </div>
         {error && <Failed error={error} />}
         {isReading && (
@@ -130,9 +155,12 @@ export default function CatalogueImport() {
           <>
             <p role="status">
               <strong>{t.summary(count('new'), count('changed'), count('same'))}</strong>
-              {written > 0 && ` · ${t.writing(written, written + toWrite)}`}
+              {problems.length > 0 && ` · ${t.problems(problems.length)}`}
+              {started > 0 && ` · ${t.writing(written, started + toWrite)}`}
+              {refused > 0 && ` · ${t.refused(refused)}`}
             </p>
-            {isWriting && <progress max={written + toWrite} value={written} aria-label={t.import} />}
+            {problems.length > 0 && <ImportProblems problems={problems} />}
+            {isWriting && <progress max={started + toWrite} value={started} aria-label={t.import} />}
             <ul>
               {items.map((item) => (
                 <li key={`${item.kind}/${item.id}`} className="import-item stack" data-state={item.state}>
@@ -165,7 +193,7 @@ export default function CatalogueImport() {
                 {t.write(toWrite)}
               </button>
             ) : (
-              written === 0 && <p>{t.nothingToWrite}</p>
+              started === 0 && problems.length === 0 && <p>{t.nothingToWrite}</p>
             )}
           </>
         )}

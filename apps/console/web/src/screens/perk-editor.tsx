@@ -1,6 +1,6 @@
+import { placesOf } from '@perkway/catalogue/places';
 import { useAll } from '../api/resources';
 import type { Category, PutPerk, StoredPerk } from '../api/types';
-import { placesOf } from '../import/csv';
 import { CheckField, SelectField, TextArea, TextField } from '../parts/fields';
 import { PerkCard } from '../parts/perk-card';
 import { ResourceEditor } from '../parts/resource-editor';

@@ -73,8 +73,8 @@ export interface Pool {
   product?: { logo?: string };
 }
 
-/** A resource read from a file. `file` is relative to the directory, and each problem begins with it. */
-export type InFile<T> = T & { file: string };
+/** A resource read from a file. `file` is relative to the directory, `row` counts as a spreadsheet does. */
+export type InFile<T> = T & { file: string; row?: number };
 
 export interface Catalogue {
   accounts: InFile<Account>[];
@@ -86,3 +86,13 @@ export interface Catalogue {
   campaigns: InFile<Campaign>[];
   pools: InFile<Pool & { text?: string }>[];
 }
+
+export const emptyCatalogue = (): Catalogue => ({
+  accounts: [],
+  categories: [],
+  perks: [],
+  codes: new Map(),
+  collections: [],
+  campaigns: [],
+  pools: [],
+});

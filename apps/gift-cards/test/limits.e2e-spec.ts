@@ -1,5 +1,5 @@
 import { ADVISORY_LOCKS } from '@perkway/domain';
-import { http, trackedEvents, waitFor } from '@perkway/testing';
+import { aKey, http, trackedEvents, waitFor } from '@perkway/testing';
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import type { LimitUsage } from '../src/limits/limit.dto.js';
@@ -204,6 +204,20 @@ describe('limits', () => {
       expect(await usageOf(id, row![per], key)).toMatchObject({ links: { limit: 1, used: 1 } });
       await cancel(made.body, key);
       expect((await link({ journey_id: 'j-1', reference: 'r-1' })).status).toBe(201);
+    });
+
+    it('by key_id, over the rotations of a key', async () => {
+      const { account, key, keyId, pool } = await someone();
+      const link = (apiKey: string) => gift.generate<Link>(pool, { apiKey, body: aBody() });
+      const id = await aLimit({ links: 2, per: 'key_id' }, account);
+      expect((await link(key)).status).toBe(201);
+      const next = { ...aKey(account), countedAs: keyId };
+      gift.accounts.add(next);
+      expect((await link(next.key)).status).toBe(201);
+      for (const either of [key, next.key]) expect((await link(either)).body).toBe('LIMIT_REACHED');
+      const usage = { links: { limit: 2, used: 2 } };
+      expect(await usageOf(id, keyId, key)).toMatchObject({ value: keyId, ...usage });
+      expect(await usageOf(id, next.keyId, next.key)).toMatchObject({ value: next.keyId, ...usage });
     });
 
     it('that were made before the limit was put', async () => {

@@ -3,6 +3,7 @@ import {
   ADD_ACCOUNT_KEY,
   CLOSE_CONSOLE_KEYS,
   OPEN_CONSOLE_KEY,
+  RESOLVE_KEYS,
   type ConsoleKeyHolder,
   type Role,
 } from '@perkway/domain';
@@ -110,6 +111,43 @@ describe('console keys', () => {
     await http(issuer, { key: keys.session }).get('/cube/token').expect(200);
     expect(await openFor({ keyId: ended })).toEqual({ error: 'API_KEY_INVALID' });
     expect(await openFor({ keyId: session })).toMatchObject({ account });
+  });
+
+  it('are refused to a key with scopes, because a session can create keys without', async () => {
+    const { account } = await aKey();
+    const { body } = await http(issuer, { key: ADMIN_KEY })
+      .post(`/admin/accounts/${account}/keys`)
+      .send({ role: 'USER', scopes: ['links:create'] })
+      .expect(201);
+    expect(await openFor({ keyHash: hashApiKey(pepper, body.key) })).toEqual({ error: 'API_KEY_INVALID' });
+  });
+
+  it.each(['session', 'job'] as const)('of a %s end with a key that expires or is rotated', async (kind) => {
+    const { account, id, hash } = await aKey();
+    const [session, opened] = [randomUUID(), randomUUID()];
+    const secret = `console-${opened}`;
+    await openFor({ keyHash: hash }, session);
+    await openFor(kind === 'job' ? { keyId: session } : { keyHash: hash }, opened, secret);
+    const resolve = async () => {
+      const found = await console.rpc.request(RESOLVE_KEYS, { ids: [hashApiKey(pepper, secret)] });
+      return Object.values(found)[0]!;
+    };
+    expect(await resolve()).toMatchObject({ keyId: opened, countedAs: id });
+    await http(issuer, { key: ADMIN_KEY })
+      .post(`/admin/accounts/${account}/keys/${id}/rotate`)
+      .send({ overlap_seconds: 20 })
+      .expect(201);
+    const [old] = await database.query<{ expires_at: Date }>(
+      'select expires_at from api_keys where id = $1',
+      [id],
+    );
+    expect((await resolve()).expiresAt).toBe(old!.expires_at.getTime());
+    // A session that begins during the overlap ends with it, too.
+    const late = randomUUID();
+    await openFor(kind === 'job' ? { keyId: session } : { keyHash: hash }, late);
+    expect(await database.query('select expires_at from api_keys where id = $1', [late])).toEqual([old]);
+    await database.query(`update api_keys set expires_at = now() where id = $1`, [id]);
+    expect(await openFor({ keyHash: hash })).toEqual({ error: 'API_KEY_INVALID' });
   });
 
   describe('keys that a person makes in the console', () => {

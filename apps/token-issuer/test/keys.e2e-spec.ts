@@ -13,6 +13,7 @@ import {
   type TestNats,
 } from '@perkway/testing';
 import { randomBytes, randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ADMIN_KEY, launchTokenIssuer, tokenIssuerDatabase } from './launch';
 
 const aKeyText = () => `Some-Key_${randomBytes(8).toString('hex')}`;
@@ -70,6 +71,10 @@ describe('API keys', () => {
         created_at,
         last_used_at: null,
         revoked_at: null,
+        scopes: null,
+        expires_at: null,
+        rotated_to: null,
+        counted_as: id,
       },
     ]);
     expect(list.text).not.toContain(key.slice(0, -4));
@@ -132,6 +137,17 @@ describe('API keys', () => {
     ['key', { role: 'USER', key: 1234567890123456 }],
     ['key', { role: 'USER', key: '' }],
     ['key', { role: 'USER', key: 'secret-0123456789\n' }],
+    ['scopes', { role: 'USER', scopes: [] }],
+    ['scopes', { role: 'USER', scopes: 'links:create' }],
+    ['scopes', { role: 'USER', scopes: ['links:create', 's3cret:read'] }],
+    ['scopes', { role: 'USER', scopes: ['links:create', 'links:create'] }],
+    ['scopes', { role: 'USER', scopes: [null] }],
+    ['expires_at', { role: 'USER', expires_at: '2026-01-01T00:00:00Z' }],
+    ['expires_at', { role: 'USER', expires_at: '2099-02-30T00:00:00Z' }],
+    ['expires_at', { role: 'USER', expires_at: '2099-W01-1T00:00:00Z' }],
+    ['expires_at', { role: 'USER', expires_at: '2099-01-01T00:00:00' }],
+    ['expires_at', { role: 'USER', expires_at: '+275760-09-13T00:00:00Z' }],
+    ['expires_at', { role: 'USER', expires_at: 4_102_444_800 }],
   ])('are rejected with an invalid %s, without repeating it', async (field, body) => {
     const { body: problem, text } = await create(await anAccount(), body).expect(400);
     expect(problem).toMatchObject({ code: 'VALIDATION_FAILED', errors: [{ field }] });
@@ -223,10 +239,27 @@ describe('API keys', () => {
       ['post', path],
       ['get', path],
       ['delete', `${path}/${body.id}`],
+      ['post', `${path}/${body.id}/rotate`],
     ] as const) {
       expect((await http(issuer, body)[method](address).expect(403)).body.code).toBe('FORBIDDEN');
       expect((await http(issuer)[method](address).expect(401)).body.code).toBe('API_KEY_INVALID');
       await http(issuer)[method](`${address}?api_key=${ADMIN_KEY}`).expect(401);
+    }
+  });
+
+  it('of a chain of rotations are counted as the first one', async () => {
+    const account = await anAccount();
+    const { body: first } = await create(account, { role: 'USER', scopes: ['links:create'] }).expect(201);
+    const { body: second } = await rotate(account, first.id).expect(201);
+    const { body: third } = await rotate(account, second.id).expect(201);
+    const hash = hashApiKey(testSecrets().apiKeyPepper, third.key);
+    const other = await rpcCaller(nats.url);
+    try {
+      expect(await other.rpc.request(RESOLVE_KEYS, { ids: [hash] })).toEqual({
+        [hash]: { keyId: third.id, account, role: 'USER', scopes: ['links:create'], countedAs: first.id },
+      });
+    } finally {
+      await other.close();
     }
   });
 
@@ -243,18 +276,133 @@ describe('API keys', () => {
     await other.close();
   });
 
+  it('with scopes may only do what these name, and make no management calls', async () => {
+    const account = await anAccount();
+    const scopes = ['links:create', 'analytics:read'];
+    const { body } = await create(account, { role: 'ADMIN', scopes }).expect(201);
+    expect(body.scopes).toEqual(scopes);
+    expect((await admin.get(`/admin/accounts/${account}/keys`)).body).toMatchObject([{ scopes }]);
+    await token(body.key).expect(200);
+    const refused = await http(issuer, body).get(`/admin/accounts/${account}/keys`).expect(403);
+    expect(refused.body.code).toBe('SCOPE_MISSING');
+
+    const other = await create(account, { role: 'USER', scopes: ['links:create'] }).expect(201);
+    expect((await token(other.body.key).expect(403)).body).toMatchObject({
+      code: 'SCOPE_MISSING',
+      detail: 'The key does not have the scope analytics:read.',
+    });
+  });
+
+  it('expire at the given time, in every app', async () => {
+    const account = await anAccount();
+    const expiresAt = Date.now() + 2_000;
+    const expires_at = new Date(expiresAt).toISOString();
+    const { body } = await create(account, { role: 'USER', expires_at }).expect(201);
+    expect(body.expires_at).toBe(expires_at);
+    await token(body.key).expect(200);
+    await token(body.key, replica).expect(200);
+    await sleep(expiresAt - Date.now());
+    for (const app of [issuer, replica])
+      expect((await token(body.key, app).expect(401)).body.detail).toMatch(/expired/);
+    expect((await rotate(account, body.id).expect(409)).body.code).toBe('KEY_EXPIRED');
+  });
+
+  const rotate = (account: string, id: string, body: object = {}) =>
+    admin.post(`/admin/accounts/${account}/keys/${id}/rotate`).send(body);
+
+  it('are rotated: the new one is of the same kind, the old one ends after the overlap', async () => {
+    const account = await anAccount();
+    const expires_at = '2099-01-01T00:00:00.000Z';
+    const wanted = { role: 'USER', name: 'Web shop', scopes: ['analytics:read'], expires_at };
+    const { body: old } = await create(account, wanted).expect(201);
+    await token(old.key).expect(200);
+    await token(old.key, replica).expect(200);
+
+    const endsAt = Date.now() + 8_000;
+    const response = await rotate(account, old.id, { overlap_seconds: 8 }).expect(201);
+    expect(response.headers['cache-control']).toBe('no-store');
+    const next = response.body;
+    expect(next).toMatchObject({
+      ...wanted,
+      last4: next.key.slice(-4),
+      counted_as: old.id,
+      rotated_to: null,
+    });
+    const [first, second] = (await admin.get(`/admin/accounts/${account}/keys`).expect(200)).body;
+    expect(first).toMatchObject({ id: old.id, rotated_to: next.id, revoked_at: null });
+    expect(Math.abs(Date.parse(first.expires_at) - endsAt)).toBeLessThan(2_000);
+    expect(second).toMatchObject({ id: next.id, expires_at });
+
+    for (const app of [issuer, replica])
+      for (const key of [old.key, next.key]) await token(key, app).expect(200);
+    await sleep(Date.parse(first.expires_at) - Date.now());
+    for (const app of [issuer, replica]) {
+      expect((await token(old.key, app).expect(401)).body.detail).toMatch(/expired/);
+      await token(next.key, app).expect(200);
+    }
+  });
+
+  it('are rotated with an overlap of a day unless another one is given, and at once with none', async () => {
+    const account = await anAccount();
+    const { body: first } = await create(account, { role: 'USER' }).expect(201);
+    // A body is optional.
+    const { body: second } = await admin
+      .post(`/admin/accounts/${account}/keys/${first.id}/rotate`)
+      .expect(201);
+    const { body: third } = await rotate(account, second.id, { overlap_seconds: 0 }).expect(201);
+    expect(third).toMatchObject({ counted_as: first.id, expires_at: null });
+    const [{ expires_at }] = (await admin.get(`/admin/accounts/${account}/keys`).expect(200)).body;
+    expect(Math.abs(Date.parse(expires_at) - Date.now() - 86_400_000)).toBeLessThan(60_000);
+    await token(first.key).expect(200);
+    await token(second.key).expect(401);
+    await token(third.key).expect(200);
+  });
+
+  it('do not live longer by rotation', async () => {
+    const account = await anAccount();
+    const expires_at = new Date(Date.now() + 3_600_000).toISOString();
+    const { body: old } = await create(account, { role: 'USER', expires_at }).expect(201);
+    expect((await rotate(account, old.id).expect(201)).body.expires_at).toBe(expires_at);
+    const list = (await admin.get(`/admin/accounts/${account}/keys`).expect(200)).body;
+    expect(list).toMatchObject([{ expires_at }, { expires_at }]);
+  });
+
+  it('are rotated once, while they are valid, by their own id under their own account', async () => {
+    const [account, another] = [await anAccount(), await anAccount()];
+    const { body } = await create(account, { role: 'USER' }).expect(201);
+    for (const [owner, id] of [
+      [account, randomUUID()],
+      [account, 'no-uuid'],
+      [account, '%00'],
+      [another, body.id],
+    ] as const)
+      expect((await rotate(owner, id).expect(404)).body.code).toBe('KEY_NOT_FOUND');
+    expect((await rotate('nobody', body.id).expect(404)).body.code).toBe('ACCOUNT_NOT_FOUND');
+    for (const overlap_seconds of [-1, 604_801, 1.5, '60', true])
+      expect((await rotate(account, body.id, { overlap_seconds }).expect(400)).body).toMatchObject({
+        errors: [{ field: 'overlap_seconds' }],
+      });
+    const responses = await Promise.all(Array.from({ length: 6 }, () => rotate(account, body.id)));
+    expect(responses.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409, 409, 409]);
+    expect(responses.find(({ status }) => status === 409)!.body.code).toBe('KEY_ROTATED');
+    const { body: revoked } = await create(account, { role: 'USER' }).expect(201);
+    await admin.delete(`/admin/accounts/${account}/keys/${revoked.id}`).expect(204);
+    expect((await rotate(account, revoked.id).expect(404)).body.code).toBe('KEY_NOT_FOUND');
+  });
+
   it('appear in no log line', async () => {
     const account = await anAccount();
     const key = aKeyText();
     await create(account, { role: 'USER', key }).expect(201);
     await create(account, { role: 'USER', key }).expect(409);
     const { body } = await create(account, { role: 'USER' }).expect(201);
+    const rotated = await rotate(account, body.id).expect(201);
     const issued = await token(body.key).expect(200);
     await http(issuer).get(`/cube/token?api_key=${key}&clientId=${key}`).expect(401);
     await http(issuer).get(`/no/such/place?api_key=${key}`).expect(404);
     const logs = issuer.logs.join('').toLowerCase();
     expect(logs).toContain('/admin/accounts/:accountid/keys');
-    for (const secret of [key, body.key, ADMIN_KEY, issued.body.token])
+    for (const secret of [key, body.key, rotated.body.key, ADMIN_KEY, issued.body.token])
       expect(logs).not.toContain(secret.toLowerCase());
   });
 });

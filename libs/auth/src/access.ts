@@ -1,13 +1,15 @@
 import { Reflector } from '@nestjs/core';
-import type { Role } from '@perkway/domain';
+import type { Role, Scope } from '@perkway/domain';
 import { IS_PUBLIC } from '@perkway/platform';
-import { ALLOW_QUERY_KEY, ROLES } from './decorators.js';
+import { ALLOW_QUERY_KEY, REQUIRED_SCOPE, ROLES } from './decorators.js';
 
 /** Who may call a handler. */
 export interface Access {
   isPublic: boolean;
   allowsQueryKey: boolean;
   roles: readonly Role[];
+  /** Undefined for management, which no key with scopes may call. */
+  scope: Scope | undefined;
 }
 
 /** Default roles: keys in browsers need an explicit permission. */
@@ -21,5 +23,6 @@ export function accessOf(...targets: Parameters<Reflector['getAllAndOverride']>[
     isPublic: reflector.getAllAndOverride<boolean>(IS_PUBLIC, targets) ?? false,
     allowsQueryKey: reflector.getAllAndOverride<boolean>(ALLOW_QUERY_KEY, targets) ?? false,
     roles: reflector.getAllAndOverride<Role[]>(ROLES, targets) ?? SERVER_ROLES,
+    scope: reflector.getAllAndOverride<Scope | undefined>(REQUIRED_SCOPE, targets),
   };
 }

@@ -7,12 +7,14 @@ export const apiKeyCredentials: Credentials = {
   name: 'apiKey',
   scheme: { type: 'apiKey', name: 'X-API-Key', in: 'header' },
   demandsOf: (route) => {
-    const { isPublic, allowsQueryKey, roles } = accessOf(...route);
+    const { isPublic, allowsQueryKey, roles, scope } = accessOf(...route);
     if (isPublic) return undefined;
     return {
+      scope,
       errors: [
         'API_KEY_INVALID',
         ...(ROLES.every((role) => roles.includes(role)) ? [] : (['FORBIDDEN'] as const)),
+        'SCOPE_MISSING',
         'TOO_MANY_REQUESTS',
         'DEPENDENCY_UNAVAILABLE',
       ],

@@ -14,6 +14,7 @@ import {
   hashApiKey,
   KEY_RESOLVER,
   KeyStore,
+  RequiredScope,
   Roles,
 } from './index.js';
 
@@ -56,6 +57,21 @@ class ProbeController {
   @Get('misused')
   misused(@CurrentCaller() caller: Caller) {
     return caller;
+  }
+}
+
+@RequiredScope('links:read')
+@Controller('links')
+class LinksController {
+  @Get()
+  list() {
+    return [];
+  }
+
+  @RequiredScope('links:create')
+  @Post()
+  make() {
+    return {};
   }
 }
 
@@ -127,7 +143,7 @@ async function startApp(owner: Owner, given: Record<string, string> = {}, logs?:
   class OwnerModule {}
   @Module({
     imports: [OwnerModule, AuthModule],
-    controllers: [ProbeController, OperatorsController],
+    controllers: [ProbeController, LinksController, OperatorsController],
   })
   class ProbeModule {}
   const logger = logs && createLogger('probe', 'info', { write: (line) => void logs.push(line) });
@@ -321,9 +337,57 @@ describe('the API key guard', () => {
     for (const key of [USER_KEY, USER_KEY.toUpperCase(), USER_KEY]) {
       const response = await get('/mine', { 'x-api-key': key, 'x-request-id': 'r-1' });
       expect(response.status).toBe(200);
-      expect(response.body).toEqual({ account: 'acme', role: 'USER', keyId: 'k1', requestId: 'r-1' });
+      expect(response.body).toEqual({
+        ...{ account: 'acme', role: 'USER', keyId: 'k1', countedAs: 'k1', requestId: 'r-1' },
+      });
     }
     expect(owner.asked).toEqual([[hashApiKey(PEPPER, USER_KEY)]]);
+  });
+
+  it('limits a key with scopes to the operations that name one of them', async () => {
+    const [maker, operator] = ['maker-key-0123456789', 'operator-key-0123456789'];
+    owner.add(maker, { keyId: 'k5', account: 'acme', role: 'USER', scopes: ['links:create', 'pools:read'] });
+    owner.add(operator, { keyId: 'k6', account: 'acme', role: 'ADMIN', scopes: ['links:read'] });
+    const links = (key: string) => as({ 'x-api-key': key }).get('/links');
+    // The first request asks the owner of the keys, the second one finds the key in memory.
+    for (let time = 0; time < 2; time += 1) {
+      await as({ 'x-api-key': maker }).post('/links').expect(201);
+      expect((await links(maker).expect(403)).body).toMatchObject({
+        code: 'SCOPE_MISSING',
+        detail: 'The key does not have the scope links:read.',
+      });
+      await links(operator).expect(200);
+      await links(USER_KEY).expect(200);
+      for (const path of ['/mine', '/operators/things'])
+        expect((await as({ 'x-api-key': operator }).get(path).expect(403)).body).toMatchObject({
+          code: 'SCOPE_MISSING',
+          detail: 'A key with scopes cannot make management calls.',
+        });
+      // A scope does not widen the role.
+      const refused = await as({ 'x-api-key': maker }).get('/operators/things').expect(403);
+      expect(refused.body.code).toBe('FORBIDDEN');
+    }
+  });
+
+  it('rejects a key from its expiry on, although it is in memory and its owner is away', async () => {
+    const key = 'ending-key-0123456789';
+    const expiresAt = Date.now() + 500;
+    owner.add(key, { keyId: 'k7', account: 'acme', role: 'USER', expiresAt });
+    expect((await get('/mine', { 'x-api-key': key })).status).toBe(200);
+    owner.isAway = true;
+    await sleep(expiresAt - Date.now());
+    const response = await get('/mine', { 'x-api-key': key });
+    expect([response.status, response.body]).toEqual([
+      401,
+      expect.objectContaining({ code: 'API_KEY_INVALID', detail: 'The API key has expired.' }),
+    ]);
+  });
+
+  it('tells an expired key from an unknown one', async () => {
+    const key = 'expired-key-0123456789';
+    owner.add(key, { keyId: 'k8', account: 'acme', role: 'USER', expiresAt: Date.now() - 1 });
+    for (let time = 0; time < 2; time += 1)
+      expect((await get('/mine', { 'x-api-key': key })).body.detail).toBe('The API key has expired.');
   });
 
   it('gives concurrent callers each their own account', async () => {

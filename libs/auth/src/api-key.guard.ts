@@ -12,10 +12,14 @@ import type { KeyStore } from './key-store.js';
 const JOURNEY_ONLY =
   'A key of role JOURNEY may call the customer journey and read perks. What runs on a server has a key of role USER.';
 
+const EXPIRED = 'The API key has expired.';
+const NO_MANAGEMENT = 'A key with scopes cannot make management calls.';
+
 let applications = 0;
 
 /**
- * Denies by default: 401 `API_KEY_INVALID` without a valid key, then 403 `FORBIDDEN` for an insufficient role. Passport
+ * Denies by default: 401 `API_KEY_INVALID` without a valid key, then 403 `FORBIDDEN` for an insufficient role and 403
+ * `SCOPE_MISSING` for a missing scope. Passport
  * authenticates a key that is not in memory yet. Known keys bypass it, because its work would cost as much as the rest
  * of a request (docs/adr/0006-api-keys-in-memory.md).
  */
@@ -69,16 +73,23 @@ export class ApiKeyGuard extends AuthGuard() implements CanActivate {
     return key;
   }
 
-  /** Creates the caller of this request, counts the request and checks the role. */
-  private admit(context: ExecutionContext, { account, role, keyId }: ResolvedKey, access: Access): void {
+  /** Creates the caller of this request, counts the request and checks expiry, role and scope. */
+  private admit(context: ExecutionContext, key: ResolvedKey, access: Access): void {
+    const { account, role, keyId, scopes, expiresAt, countedAs = keyId } = key;
     const http = context.switchToHttp();
     const request = http.getRequest<AuthenticatedRequest>();
-    const caller: Caller = { account, role, keyId, requestId: request.id };
+    const caller: Caller = { account, role, keyId, countedAs, requestId: request.id };
     // Set before the checks, so that the log line of a rejected request has its caller too.
     request.caller = caller;
     this.limiter.count(keyId, http.getResponse<FastifyReply>());
-    if (access.roles.includes(role)) return;
-    throw new ApiError('FORBIDDEN', role === 'JOURNEY' ? JOURNEY_ONLY : undefined);
+    // The cache may have resolved the key before it expired.
+    if (expiresAt !== undefined && expiresAt <= Date.now()) throw new ApiError('API_KEY_INVALID', EXPIRED);
+    if (!access.roles.includes(role))
+      throw new ApiError('FORBIDDEN', role === 'JOURNEY' ? JOURNEY_ONLY : undefined);
+    if (!scopes) return;
+    if (!access.scope) throw new ApiError('SCOPE_MISSING', NO_MANAGEMENT);
+    if (!scopes.includes(access.scope))
+      throw new ApiError('SCOPE_MISSING', `The key does not have the scope ${access.scope}.`);
   }
 
   private accessOf(context: ExecutionContext): Access {

@@ -1,8 +1,9 @@
 import { createParamDecorator, SetMetadata, type ExecutionContext } from '@nestjs/common';
-import type { Caller, Role } from '@perkway/domain';
+import type { Caller, Role, Scope } from '@perkway/domain';
 import type { FastifyRequest } from 'fastify';
 
 export const ROLES = 'perkway:roles';
+export const REQUIRED_SCOPE = 'perkway:required-scope';
 export const ALLOW_QUERY_KEY = 'perkway:allow-query-key';
 
 /** A request whose key has been checked. */
@@ -13,6 +14,13 @@ export type AuthenticatedRequest = FastifyRequest & { caller?: Caller };
  * are allowed.
  */
 export const Roles = (...roles: [Role, ...Role[]]) => SetMetadata(ROLES, roles);
+
+/**
+ * Names the scope that a key with scopes needs for this handler or controller; without it the key gets 403
+ * `SCOPE_MISSING`. A handler that names no scope rejects every key with scopes. The OpenAPI document shows it as
+ * `x-required-scope`.
+ */
+export const RequiredScope = (scope: Scope) => SetMetadata(REQUIRED_SCOPE, scope);
 
 /**
  * Also accepts the key in the query parameter `api_key`, for clients that cannot set a header (specification section

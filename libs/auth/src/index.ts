@@ -1,7 +1,13 @@
 export { accessOf } from './access.js';
 export * from './api-keys.js';
 export * from './auth.module.js';
-export { AllowQueryKey, CurrentCaller, Roles, type AuthenticatedRequest } from './decorators.js';
+export {
+  AllowQueryKey,
+  CurrentCaller,
+  RequiredScope,
+  Roles,
+  type AuthenticatedRequest,
+} from './decorators.js';
 export { KeyRateLimiter } from './key-rate-limiter.js';
 export { allowListedOrigins } from './listed-origins.js';
 export { KeyStore, type KeyResolver } from './key-store.js';

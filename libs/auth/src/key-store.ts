@@ -47,7 +47,7 @@ export class KeyStore implements OnModuleDestroy {
     return hash === undefined ? undefined : this.cache.peek(hash);
   }
 
-  /** Resolves the key; returns undefined if it is unknown or revoked. Fails with 503 if it cannot be looked up. */
+  /** Resolves the key; returns undefined if it is unknown or revoked. It may have expired. Fails with 503 if it cannot be looked up. */
   async find(key: string): Promise<ResolvedKey | undefined> {
     const hash = hashApiKey(this.pepper, key);
     const found = await this.cache.get(hash);

@@ -40,6 +40,12 @@ describe('KeyUseReporter', () => {
     expect(told).toEqual([{ k: NOON / MINUTE }, { k: NOON / MINUTE + 1 }]);
   });
 
+  it('does not report a request with an expired key', async () => {
+    used.push({ value: { keyId: 'k', account: 'a', role: 'USER', expiresAt: NOON }, usedAt: NOON });
+    await reporter.report();
+    expect(told).toEqual([]);
+  });
+
   it('reports nothing if no key was used', async () => {
     await reporter.report();
     use('k', NOON);

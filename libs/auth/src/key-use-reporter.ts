@@ -47,6 +47,8 @@ export class KeyUseReporter implements OnModuleInit, OnModuleDestroy {
       const news = new Map<string, number>();
       const told = new Map<string, number>();
       for (const { value, usedAt } of this.keys.usedSince(this.since)) {
+        // A request with an expired key was rejected.
+        if (value.expiresAt !== undefined && value.expiresAt <= usedAt) continue;
         const minute = Math.floor(usedAt / MINUTE_MS);
         const known = this.told.get(value.keyId);
         if (known === undefined || known < minute) news.set(value.keyId, minute);

@@ -80,6 +80,7 @@ export const OPERATIONS = {
     createApiKey: 'POST /admin/accounts/{accountId}/keys',
     listApiKeys: 'GET /admin/accounts/{accountId}/keys',
     revokeApiKey: 'DELETE /admin/accounts/{accountId}/keys/{keyId}',
+    rotateApiKey: 'POST /admin/accounts/{accountId}/keys/{keyId}/rotate',
   },
   analytics: {
     getMeta: 'GET /cubejs-api/v1/meta',

@@ -5,6 +5,20 @@
 export const ROLES = ['USER', 'ADMIN', 'JOURNEY'] as const;
 export type Role = (typeof ROLES)[number];
 
+/** What a key with scopes may do. Scopes narrow a role and never widen it. */
+export const SCOPES = [
+  'perks:read',
+  'journeys:write',
+  'links:create',
+  'links:read',
+  'links:cancel',
+  'pools:read',
+  'analytics:read',
+  'events:read',
+  'webhooks:write',
+] as const;
+export type Scope = (typeof SCOPES)[number];
+
 /**
  * The caller of a request. The explicit first argument of every service method that reads or writes an account's data.
  */
@@ -13,5 +27,7 @@ export interface Caller {
   account: string;
   role: Role;
   keyId: string;
+  /** The first key of a chain of rotations, under which limits count; `keyId` for a key that was not rotated. */
+  countedAs: string;
   requestId: string;
 }

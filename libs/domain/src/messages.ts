@@ -1,5 +1,5 @@
 import type { AppName } from './apps.js';
-import type { Role } from './caller.js';
+import type { Role, Scope } from './caller.js';
 import type { Erasure, ErasureSubject, StandIns } from './erasure.js';
 import type { LanguagePreference } from './language.js';
 import type { Lookup, RpcContract } from './rpc-contract.js';
@@ -16,6 +16,12 @@ export interface ResolvedKey {
   keyId: string;
   account: string;
   role: Role;
+  /** The key may do nothing else. If missing, it may do all that its role may. */
+  scopes?: readonly Scope[];
+  /** Epoch milliseconds. Expired keys are resolved, so that they can be told from unknown ones. */
+  expiresAt?: number;
+  /** The first key of a chain of rotations, if this is a later one, or the key that opened a console session. */
+  countedAs?: string;
 }
 
 /** Reports when keys were last used, by key id, in epoch minutes. Sent periodically; repeating it changes nothing. */

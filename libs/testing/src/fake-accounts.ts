@@ -7,18 +7,16 @@ import {
   RESOLVE_ORIGINS,
   type Brand,
   type ResolvedAccount,
+  type ResolvedKey,
   type Role,
 } from '@perkway/domain';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { respond } from './rpc-responder.js';
 import { testSecrets } from './test-environment.js';
 
-export interface TestKey {
+export interface TestKey extends ResolvedKey {
   /** The key as a caller sends it. */
   key: string;
-  keyId: string;
-  account: string;
-  role: Role;
 }
 
 /** Returns an account id that no other test uses. */
@@ -70,7 +68,7 @@ export async function fakeAccounts(natsUrl: string, ...known: TestKey[]): Promis
   const responders = await Promise.all([
     respond(natsUrl, RESOLVE_KEYS, ({ ids }) => {
       asked += ids.length;
-      return pick(keys, ids, ({ keyId, account, role }) => ({ keyId, account, role }));
+      return pick(keys, ids, ({ key: _, ...resolved }) => resolved);
     }),
     respond(natsUrl, RESOLVE_ACCOUNTS, ({ ids }) =>
       pick(accounts, ids, ({ name, allowedOrigins }) => ({ name, allowedOrigins })),

@@ -50,8 +50,8 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     file: 'apps/token-issuer/src/keys/key-resolver.ts',
-    search: '(${column} is null or ${column} > now())',
-    replacement: '(${column} is null or true)',
+    search: '${column} > now() or not is_console)',
+    replacement: 'true)',
     spec: CONSOLE_KEYS_SPEC,
   },
   {

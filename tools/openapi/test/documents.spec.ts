@@ -1,4 +1,4 @@
-import type { AppName } from '@perkway/domain';
+import { SCOPES, type AppName } from '@perkway/domain';
 import { APPS } from '@perkway/fleet';
 import { schemaChecker } from '@perkway/testing';
 import type { OpenApiDocument } from '../src/documents';
@@ -89,6 +89,7 @@ const OPERATIONS: Record<AppName, Record<string, string>> = {
     'POST /admin/accounts/{accountId}/keys': 'createApiKey',
     'GET /admin/accounts/{accountId}/keys': 'listApiKeys',
     'DELETE /admin/accounts/{accountId}/keys/{keyId}': 'revokeApiKey',
+    'POST /admin/accounts/{accountId}/keys/{keyId}/rotate': 'rotateApiKey',
   },
   'analytics-query': {
     'GET /cubejs-api/v1/meta': 'getMeta',
@@ -229,6 +230,18 @@ describe.each(APPS)('the OpenAPI document of %s', (app) => {
           errors: { items: { properties: { field: { type: 'string' }, message: { type: 'string' } } } },
         },
       });
+  });
+
+  it('names the scope of every operation that a key may call, but of none of the management', () => {
+    for (const route of routesOf(document)) {
+      const takesKey = route.security!.some((scheme) => 'apiKey' in scheme);
+      const hasScope = takesKey && !route.path.startsWith('/admin');
+      const known: unknown[] = hasScope ? [...SCOPES] : [undefined];
+      expect({ name: route.name, scope: known.includes(route['x-required-scope']) }).toEqual({
+        name: route.name,
+        scope: true,
+      });
+    }
   });
 
   it('documents retries and limits where they apply', () => {

@@ -35,6 +35,7 @@ export interface Operation {
   operationId: string;
   summary?: string;
   security?: Record<string, string[]>[];
+  'x-required-scope'?: string;
   parameters: Parameter[];
   requestBody?: { content: Record<string, Valued> };
   responses: Record<string, Response>;

@@ -1,6 +1,6 @@
 import { Controller, Get, Header, Param, Query } from '@nestjs/common';
 import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
-import { AllowQueryKey, CurrentCaller } from '@perkway/auth';
+import { AllowQueryKey, CurrentCaller, RequiredScope } from '@perkway/auth';
 import type { Caller } from '@perkway/domain';
 import { ApiPage, ApiProblems, CallerIdPipe, type ListQuery, type Page } from '@perkway/platform';
 import { OwnCampaignResource } from './campaign.dto.js';
@@ -8,6 +8,7 @@ import { OwnCampaignsService } from './own-campaigns.service.js';
 
 @ApiTags('Campaigns')
 @AllowQueryKey()
+@RequiredScope('journeys:write')
 @Controller('campaigns')
 export class OwnCampaignsController {
   constructor(private readonly campaigns: OwnCampaignsService) {}

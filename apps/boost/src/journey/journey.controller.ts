@@ -1,6 +1,6 @@
 import { Body, Controller, Get, Header, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
 import { ApiOperation, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
-import { AllowQueryKey, CurrentCaller, Roles } from '@perkway/auth';
+import { AllowQueryKey, CurrentCaller, RequiredScope, Roles } from '@perkway/auth';
 import type { Caller } from '@perkway/domain';
 import {
   ApiLanguage,
@@ -19,6 +19,7 @@ import { LANGUAGE_HEADERS, sayLanguage } from './language.js';
 
 @ApiTags('Customer journey')
 @Roles('USER', 'ADMIN', 'JOURNEY')
+@RequiredScope('journeys:write')
 @Controller()
 export class JourneyController {
   constructor(

@@ -1,6 +1,6 @@
 import { Controller, Get, Header, Param, Req, Res } from '@nestjs/common';
 import { ApiOperation, ApiParam, ApiProduces, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
-import { AllowQueryKey, CurrentCaller } from '@perkway/auth';
+import { AllowQueryKey, CurrentCaller, RequiredScope } from '@perkway/auth';
 import { CALLER_ID_PATTERN, type Caller } from '@perkway/domain';
 import { ApiProblems, CallerIdPipe, Direct, Public } from '@perkway/platform';
 import { ApiTracked } from '@perkway/tracking';
@@ -33,6 +33,7 @@ interface PixelParams {
 }
 
 @ApiTags('Outreach')
+@RequiredScope('journeys:write')
 @Controller('outreach')
 export class OutreachController {
   constructor(

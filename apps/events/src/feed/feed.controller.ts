@@ -1,6 +1,6 @@
 import { Controller, Get, Header, Param, Query, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
-import { CurrentCaller } from '@perkway/auth';
+import { CurrentCaller, RequiredScope } from '@perkway/auth';
 import { EVENT_TYPES, type Caller, type FeedEvent } from '@perkway/domain';
 import { ApiProblems, type ListQuery } from '@perkway/platform';
 import type { FastifyReply } from 'fastify';
@@ -8,6 +8,7 @@ import { Event, FeedPageDto } from './event.dto.js';
 import { FeedService, type FeedPage } from './feed.service.js';
 
 @ApiTags('Events')
+@RequiredScope('events:read')
 @Controller('events')
 export class FeedController {
   constructor(private readonly feed: FeedService) {}

@@ -1,7 +1,7 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { EVENT_TYPES, type EventType } from '@perkway/domain';
-import { IsOmittable, IsText, ReadBack, ResourceTimes } from '@perkway/platform';
-import { ArrayMinSize, ArrayUnique, IsArray, IsBoolean, IsIn, IsISO8601, Matches } from 'class-validator';
+import { IsInstant, IsOmittable, IsText, ReadBack, ResourceTimes } from '@perkway/platform';
+import { ArrayMinSize, ArrayUnique, IsArray, IsBoolean, IsIn } from 'class-validator';
 
 export const MAX_WEBHOOKS = 20;
 const MAX_DESCRIPTION = 300;
@@ -150,31 +150,22 @@ export class Delivery {
   delivered_at: string | null;
 }
 
-/** A local time would mean another time on another server. */
-const HasZone = () =>
-  Matches(/(?:Z|[+-]\d\d:\d\d)$/, { message: '$property must have a time zone: Z or an offset' });
-
 @ReadBack()
 @ApiSchema({ name: 'ReplayWebhook' })
 export class ReplayWebhookDto {
   @ApiProperty({
-    format: 'date-time',
     description: 'Events that occurred at or after this time',
     example: '2026-11-05T00:00:00Z',
   })
-  @IsISO8601({ strict: true, strictSeparator: true })
-  @HasZone()
+  @IsInstant()
   from: string;
 
   @ApiProperty({
-    type: String,
-    format: 'date-time',
     description: 'Events that occurred at or before this time. Default: now',
     example: '2026-11-05T23:59:59Z',
   })
   @IsOmittable()
-  @IsISO8601({ strict: true, strictSeparator: true })
-  @HasZone()
+  @IsInstant()
   to?: string | null;
 }
 

@@ -1,6 +1,6 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put, Query, Res } from '@nestjs/common';
 import { ApiOperation, ApiParam, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
-import { CurrentCaller } from '@perkway/auth';
+import { CurrentCaller, RequiredScope } from '@perkway/auth';
 import type { Caller } from '@perkway/domain';
 import {
   ApiDeleteResource,
@@ -30,6 +30,7 @@ import { WebhooksService } from './webhooks.service.js';
 const WebhookId = () => Param('webhookId', CallerIdPipe);
 
 @ApiTags('Webhooks')
+@RequiredScope('webhooks:write')
 @Controller('webhooks')
 export class WebhooksController {
   constructor(

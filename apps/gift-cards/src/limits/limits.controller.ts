@@ -1,12 +1,13 @@
 import { Controller, Get, Header, Param, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
-import { CurrentCaller } from '@perkway/auth';
+import { CurrentCaller, RequiredScope } from '@perkway/auth';
 import type { Caller } from '@perkway/domain';
 import { ApiPage, ApiProblems, CallerIdPipe, type ListQuery, type Page } from '@perkway/platform';
 import { LimitResource, LimitUsage } from './limit.dto.js';
 import { LimitsService } from './limits.service.js';
 
 @ApiTags('Limits')
+@RequiredScope('links:read')
 @Controller('limits')
 export class LimitsController {
   constructor(private readonly limits: LimitsService) {}

@@ -121,8 +121,10 @@ export class LimitsService {
   async usage(caller: Caller, id: string, given: unknown): Promise<LimitUsage> {
     const limit = await this.get(caller, id);
     const value = limit.per === 'account' ? limit.owner : readValue(limit, lastOf(given));
+    // Links of a rotated key are counted under the first one.
+    const counted = limit.per === 'key_id' && value === caller.keyId ? caller.countedAs : value;
     const [used]: { period_start: Date; resets_at: Date | null; links: string; amount: string }[] =
-      await this.dataSource.query('select * from limit_usage($1, $2)', [id, value]);
+      await this.dataSource.query('select * from limit_usage($1, $2)', [id, counted]);
     if (!used) throw new ApiError('LIMIT_NOT_FOUND');
     const { links, amount, currency } = limit;
     return {

@@ -1,12 +1,13 @@
 import { Controller, Get, Header, Param } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
-import { CurrentCaller } from '@perkway/auth';
+import { CurrentCaller, RequiredScope } from '@perkway/auth';
 import type { Caller } from '@perkway/domain';
 import { ApiProblems } from '@perkway/platform';
 import { Pool } from './pool.dto.js';
 import { PoolsService } from './pools.service.js';
 
 @ApiTags('Pools')
+@RequiredScope('pools:read')
 @Controller()
 export class PoolsController {
   constructor(private readonly pools: PoolsService) {}

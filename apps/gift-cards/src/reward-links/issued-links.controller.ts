@@ -1,6 +1,6 @@
 import { applyDecorators, Controller, Get, Header, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam, ApiQuery, ApiTags } from '@nestjs/swagger';
-import { CurrentCaller } from '@perkway/auth';
+import { CurrentCaller, RequiredScope } from '@perkway/auth';
 import type { Caller } from '@perkway/domain';
 import { ApiPage, ApiProblems, type ListQuery, type Page } from '@perkway/platform';
 import { RewardLink } from './issued-link.dto.js';
@@ -12,6 +12,7 @@ const ApiLinkId = () =>
 
 /** The links that an account has created, in all pools. */
 @ApiTags('Reward links')
+@RequiredScope('links:read')
 @Controller('reward-links')
 export class IssuedLinksController {
   constructor(private readonly links: IssuedLinksService) {}
@@ -44,6 +45,7 @@ export class IssuedLinksController {
     return this.links.get(caller, linkId);
   }
 
+  @RequiredScope('links:cancel')
   @Post(':linkId/cancel')
   @HttpCode(200)
   @Header('cache-control', 'no-store')

@@ -8,7 +8,7 @@ import {
   ApiQuery,
   ApiTags,
 } from '@nestjs/swagger';
-import { CurrentCaller } from '@perkway/auth';
+import { CurrentCaller, RequiredScope } from '@perkway/auth';
 import { readCustomAttributes, type Caller } from '@perkway/domain';
 import { ApiProblems } from '@perkway/platform';
 import { ApiAttributes } from '@perkway/tracking';
@@ -18,6 +18,7 @@ import { GenerateRewardLink, RewardLinkCreated } from './reward-link.dto.js';
 import { LimitReached, RewardLinksService } from './reward-links.service.js';
 
 @ApiTags('Reward links')
+@RequiredScope('links:create')
 @Controller('pool/:poolId/reward-links')
 export class RewardLinksController {
   constructor(private readonly links: RewardLinksService) {}

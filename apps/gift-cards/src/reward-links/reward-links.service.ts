@@ -81,7 +81,7 @@ export class RewardLinksService {
       idempotency_key: idempotencyKey,
       body_digest: digest,
       token_key: this.env.REWARD_TOKEN_KEYS.current,
-      key_id: caller.keyId,
+      key_id: caller.countedAs,
     });
     if (decided.outcome === 'RESERVED') return this.respond(link, this.env.REWARD_TOKEN_KEYS.current, false);
     if (decided.outcome === 'NO_AVAILABLE_CARDS') throw await this.noCards(caller, poolId, fields);

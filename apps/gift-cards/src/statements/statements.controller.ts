@@ -7,7 +7,7 @@ import {
   ApiTags,
   getSchemaPath,
 } from '@nestjs/swagger';
-import { CurrentCaller } from '@perkway/auth';
+import { CurrentCaller, RequiredScope } from '@perkway/auth';
 import type { Caller } from '@perkway/domain';
 import { ApiProblems, wantsCsv } from '@perkway/platform';
 import type { FastifyReply } from 'fastify';
@@ -19,6 +19,7 @@ const CSV_EXAMPLE =
   '6f1c2a54-0b7e-4d0f-9a3b-5e8d1c7f2a10,EUR,FR,25,400,10000,100,2500,80,2000,0,0,420,10500,95,2375,5,125,3,75\r\n';
 
 @ApiTags('Statements')
+@RequiredScope('links:read')
 @Controller('statements')
 export class StatementsController {
   constructor(private readonly statements: StatementsService) {}

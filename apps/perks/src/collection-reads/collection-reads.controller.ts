@@ -1,6 +1,6 @@
 import { Controller, Get, Req, Res } from '@nestjs/common';
 import { ApiExtraModels, ApiOperation, ApiResponse, ApiTags, getSchemaPath } from '@nestjs/swagger';
-import { AllowQueryKey, CurrentCaller, Roles } from '@perkway/auth';
+import { AllowQueryKey, CurrentCaller, RequiredScope, Roles } from '@perkway/auth';
 import type { Caller } from '@perkway/domain';
 import { ApiLanguage, ApiProblems, Direct } from '@perkway/platform';
 import { ApiAttributes } from '@perkway/tracking';
@@ -29,6 +29,7 @@ import { ViewsService } from './views.service.js';
 @ApiExtraModels(PerkCollectionResponse, PerkResponse, CategoryResponse)
 @AllowQueryKey()
 @Roles('USER', 'ADMIN', 'JOURNEY')
+@RequiredScope('perks:read')
 @Controller('perk-collections')
 export class CollectionReadsController {
   constructor(

@@ -1,6 +1,6 @@
 import { Body, Controller, Param, Post, Res } from '@nestjs/common';
 import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
-import { CurrentCaller } from '@perkway/auth';
+import { CurrentCaller, RequiredScope } from '@perkway/auth';
 import { ApiError, type Caller } from '@perkway/domain';
 import { ApiProblems, CallerIdPipe } from '@perkway/platform';
 import type { FastifyReply } from 'fastify';
@@ -10,6 +10,7 @@ import { AllocateCouponCodeDto, AllocatedCouponCode } from './coupon-code.dto.js
 import { CouponCodesService } from './coupon-codes.service.js';
 
 @ApiTags('Perk collections')
+@RequiredScope('perks:read')
 @Controller('perk-collections/:collectionId/perk/:perkId/coupon')
 export class CouponCodesController {
   constructor(

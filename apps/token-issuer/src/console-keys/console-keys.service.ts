@@ -13,28 +13,33 @@ interface Holder {
   role: Role;
   parent_id: string | null;
   person_email: string | null;
+  counted_as: string | null;
 }
 
+/** A key with scopes may not sign in, because a session can create keys without scopes. */
 const BY_KEY = `
-  select account_id, role, id as parent_id, null as person_email from api_keys
-  where hash = $1 and revoked_at is null and not is_console and role <> 'JOURNEY'`;
+  select account_id, role, id as parent_id, null as person_email, coalesce(counted_as, id) as counted_as from api_keys
+  where hash = $1 and revoked_at is null and not is_console and role <> 'JOURNEY' and scopes is null`;
 const BY_PERSON = `
-  select account_id, role, null as parent_id, email as person_email from people
+  select account_id, role, null as parent_id, email as person_email, null as counted_as from people
   where email = $1 and ($2::text is null or account_id = $2) order by account_id limit 1`;
 const BY_CONSOLE_KEY = `
-  select account_id, role, parent_id, person_email from api_keys
+  select account_id, role, parent_id, person_email, counted_as from api_keys
   where id = $1 and is_console and revoked_at is null and expires_at > now()`;
 
 /**
  * Locks the key or person, so that a concurrent revocation waits until the new console key is visible and then revokes
  * it too.
  */
-const KEY_HOLDS = 'select 1 from api_keys where id = $1 and revoked_at is null for no key update';
-const PERSON_HOLDS = 'select 1 from people where account_id = $1 and email = $2 and role = $3 for share';
+const KEY_HOLDS = `
+  select expires_at from api_keys
+  where id = $1 and revoked_at is null and (expires_at is null or expires_at > now()) for no key update`;
+const PERSON_HOLDS =
+  'select null as expires_at from people where account_id = $1 and email = $2 and role = $3 for share';
 
 const INSERT = `
-  insert into api_keys (id, account_id, role, name, hash, is_console, expires_at, parent_id, person_email)
-  values ($1, $2, $3, 'console', $4, true, to_timestamp($5 / 1000.0), $6, $7) on conflict (id) do nothing`;
+  insert into api_keys (id, account_id, role, name, hash, is_console, expires_at, parent_id, person_email, counted_as)
+  values ($1, $2, $3, 'console', $4, true, least(to_timestamp($5 / 1000.0), $6), $7, $8, $9) on conflict (id) do nothing`;
 
 /** A key made with another key that a person made belongs to that person too. */
 const INSERT_OWN = `
@@ -80,8 +85,11 @@ export class ConsoleKeysService {
       await manager.query(FORGET);
       const holder = await holderOf(manager, wanted);
       if (!holder) return { error: 'API_KEY_INVALID' };
-      const { account_id: account, role, parent_id, person_email: email } = holder;
-      await manager.query(INSERT, [id, account, role, hash, expiresAt, parent_id, email]);
+      const { account_id: account, role, parent_id, person_email: email, expires_at, counted_as } = holder;
+      await manager.query(INSERT, [
+        ...[id, account, role, hash],
+        ...[expiresAt, expires_at, parent_id, email, counted_as],
+      ]);
       if (parent_id) await manager.query(USED, [parent_id]);
       const [{ accountName, name, last4 }] = await manager.query(DESCRIBE, [account, parent_id]);
       return {
@@ -142,7 +150,10 @@ export class ConsoleKeysService {
   }
 }
 
-async function holderOf(manager: EntityManager, wanted: ConsoleKeyHolder): Promise<Holder | undefined> {
+async function holderOf(
+  manager: EntityManager,
+  wanted: ConsoleKeyHolder,
+): Promise<(Holder & { expires_at: Date | null }) | undefined> {
   const rows: Holder[] =
     'keyHash' in wanted
       ? await manager.query(BY_KEY, [wanted.keyHash])
@@ -152,8 +163,8 @@ async function holderOf(manager: EntityManager, wanted: ConsoleKeyHolder): Promi
   const [holder] = rows;
   if (!holder) return undefined;
   const { account_id, role, parent_id, person_email } = holder;
-  const holds: unknown[] = parent_id
+  const [held]: { expires_at: Date | null }[] = parent_id
     ? await manager.query(KEY_HOLDS, [parent_id])
     : await manager.query(PERSON_HOLDS, [account_id, person_email, role]);
-  return holds.length > 0 ? holder : undefined;
+  return held && { ...holder, ...held };
 }

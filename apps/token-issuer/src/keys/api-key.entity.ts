@@ -1,4 +1,4 @@
-import type { Role } from '@perkway/domain';
+import type { Role, Scope } from '@perkway/domain';
 import { Column, CreateDateColumn, Entity, PrimaryColumn } from 'typeorm';
 
 /** The row stays after the key is revoked, as a record. */
@@ -28,9 +28,18 @@ export class ApiKeyEntity {
   /** Whether the key belongs to a session or job of the console, and is hidden from the account's keys. */
   @Column('boolean', { default: false })
   is_console: boolean;
-  /** Expiry of a console key. */
+  /** Every console key has one. */
   @Column('timestamptz', { nullable: true })
   expires_at: Date | null;
+  /** Null for a key that may do all that its role may. */
+  @Column('text', { array: true, nullable: true })
+  scopes: Scope[] | null;
+  /** The key that replaces this one. */
+  @Column('uuid', { nullable: true })
+  rotated_to: string | null;
+  /** The first key of a chain of rotations, for a later one and for the console keys that it opened. */
+  @Column('uuid', { nullable: true })
+  counted_as: string | null;
   /** The API key that signed in, for a console key. */
   @Column('uuid', { nullable: true })
   parent_id: string | null;

@@ -16,7 +16,7 @@ import {
   type ResolvedKey,
 } from '@perkway/domain';
 import { RpcHandler, ApiProblems, CallerIdPipe } from '@perkway/platform';
-import { ApiKeyResource, CreateApiKeyDto, CreatedApiKey } from './api-key.dto.js';
+import { ApiKeyResource, CreateApiKeyDto, CreatedApiKey, RotateApiKeyDto } from './api-key.dto.js';
 import { KeysService } from './keys.service.js';
 
 @ApiTags('Management')
@@ -66,6 +66,24 @@ export class KeysController {
     @Param('keyId') keyId: string,
   ): Promise<void> {
     await this.keys.revoke(accountId, keyId);
+  }
+
+  @Post(':keyId/rotate')
+  @Header('Cache-Control', 'no-store')
+  @ApiParam({ name: 'keyId', format: 'uuid', example: '0b6f0d0c-6d3e-4c55-9d5f-2f4b8d5b8f11' })
+  @ApiOperation({
+    summary: 'Replaces a key by a new one; the old one still works for a while',
+    description:
+      'The new key has the role, scopes, name and `expires_at` of the old one, and limits go on counting. If the response was lost, rotate the key that `rotated_to` of the old one names.',
+  })
+  @ApiResponse({ status: 201, description: 'The new key, which is shown only once', type: CreatedApiKey })
+  @ApiProblems('ACCOUNT_NOT_FOUND', 'KEY_NOT_FOUND', 'KEY_ROTATED', 'KEY_EXPIRED')
+  rotateApiKey(
+    @Param('accountId', CallerIdPipe) accountId: string,
+    @Param('keyId') keyId: string,
+    @Body() body: RotateApiKeyDto,
+  ): Promise<CreatedApiKey> {
+    return this.keys.rotate(accountId, keyId, body);
   }
 
   @RpcHandler(LIST_ACCOUNT_KEYS)

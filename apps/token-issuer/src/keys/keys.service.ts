@@ -1,17 +1,30 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { generateApiKey, hashApiKey, KeyStore } from '@perkway/auth';
-import { ApiError, isUuid, unavailable, type AddAccountKey } from '@perkway/domain';
+import { ApiError, invalidField, isUuid, unavailable, type AddAccountKey } from '@perkway/domain';
 import { ENV } from '@perkway/platform';
 import { randomUUID } from 'node:crypto';
 import { IsNull, Repository } from 'typeorm';
 import { AccountEntity } from '../accounts/account.entity.js';
 import type { TokenIssuerEnv } from '../env.js';
 import { ConsoleKeysService } from '../console-keys/console-keys.service.js';
-import type { ApiKeyResource, CreateApiKeyDto, CreatedApiKey } from './api-key.dto.js';
+import {
+  DEFAULT_OVERLAP_S,
+  type ApiKeyResource,
+  type CreateApiKeyDto,
+  type CreatedApiKey,
+  type RotateApiKeyDto,
+} from './api-key.dto.js';
 import { ApiKeyEntity } from './api-key.entity.js';
 
 const UNIQUE_VIOLATION = '23505';
+
+/** Also ends the console keys that the old key opened. */
+const END_AFTER_OVERLAP = `
+  update api_keys set
+    expires_at = least(expires_at, now() + make_interval(secs => $3)),
+    rotated_to = case when id = $1 then $2::uuid end
+  where id = $1 or (parent_id = $1 and is_console)`;
 
 const toResource = ({
   id,
@@ -21,6 +34,10 @@ const toResource = ({
   created_at,
   last_used_at,
   revoked_at,
+  scopes,
+  expires_at,
+  rotated_to,
+  counted_as,
 }: ApiKeyEntity): ApiKeyResource => ({
   id,
   role,
@@ -29,6 +46,10 @@ const toResource = ({
   created_at: created_at.toISOString(),
   last_used_at: last_used_at?.toISOString() ?? null,
   revoked_at: revoked_at?.toISOString() ?? null,
+  scopes,
+  expires_at: expires_at?.toISOString() ?? null,
+  rotated_to,
+  counted_as: counted_as ?? id,
 });
 
 @Injectable()
@@ -45,9 +66,13 @@ export class KeysService {
    * Creates a key or imports a given one. Only its keyed hash is stored.
    *
    * @throws ACCOUNT_NOT_FOUND
-   * @throws KEY_EXISTS if a valid key of any account equals this one, ignoring case
+   * @throws KEY_EXISTS if a key of any account that was not revoked equals this one, ignoring case
+   * @throws VALIDATION_FAILED if `expires_at` has passed
    */
-  async create(account: string, { role, name, key: imported }: CreateApiKeyDto): Promise<CreatedApiKey> {
+  async create(account: string, body: CreateApiKeyDto): Promise<CreatedApiKey> {
+    const { role, name, key: imported, scopes, expires_at } = body;
+    if (expires_at && Date.parse(expires_at) <= Date.now())
+      throw invalidField('expires_at', 'must be in the future');
     await this.requireAccount(account);
     const key = imported ?? generateApiKey();
     const hash = hashApiKey(this.env.API_KEY_PEPPER, key);
@@ -61,6 +86,10 @@ export class KeysService {
       last_used_at: null,
       revoked_at: null,
       is_console: false,
+      scopes: scopes ?? null,
+      expires_at: expires_at ? new Date(expires_at) : null,
+      rotated_to: null,
+      counted_as: null,
     });
     try {
       await this.keys.insert(row);
@@ -98,6 +127,42 @@ export class KeysService {
     this.store.invalidate(key.hash);
     await this.consoleKeys.revokeFor({ parent_id: keyId });
     return toResource({ ...key, revoked_at: new Date() });
+  }
+
+  /**
+   * Replaces a key by a new one of the same role, scopes, name and expiry. The old one, and the console sessions that it
+   * opened, end after the overlap.
+   *
+   * @throws ACCOUNT_NOT_FOUND, KEY_NOT_FOUND, KEY_ROTATED, KEY_EXPIRED
+   */
+  async rotate(account: string, keyId: string, { overlap_seconds }: RotateApiKeyDto): Promise<CreatedApiKey> {
+    await this.requireAccount(account);
+    const key = generateApiKey();
+    const hash = hashApiKey(this.env.API_KEY_PEPPER, key);
+    const overlap = overlap_seconds ?? DEFAULT_OVERLAP_S;
+    const [old, row] = await this.keys.manager.transaction(async (manager) => {
+      const keys = manager.getRepository(ApiKeyEntity);
+      const old = isUuid(keyId)
+        ? await keys.findOne({
+            where: { id: keyId, account_id: account, revoked_at: IsNull(), is_console: false },
+            lock: { mode: 'for_no_key_update' },
+          })
+        : null;
+      if (!old) throw new ApiError('KEY_NOT_FOUND');
+      if (old.rotated_to) throw new ApiError('KEY_ROTATED', `It was replaced by the key ${old.rotated_to}`);
+      if (old.expires_at && old.expires_at.getTime() <= Date.now()) throw new ApiError('KEY_EXPIRED');
+      const { role, name, scopes, expires_at, person_email, counted_as } = old;
+      const row = keys.create({
+        ...{ id: randomUUID(), account_id: account, role, name, scopes, expires_at, person_email },
+        ...{ hash, last4: key.slice(-4), last_used_at: null, revoked_at: null, is_console: false },
+        ...{ rotated_to: null, counted_as: counted_as ?? old.id },
+      });
+      await keys.insert(row);
+      await manager.query(END_AFTER_OVERLAP, [old.id, row.id, overlap]);
+      return [old, row];
+    });
+    this.store.invalidate(old.hash);
+    return { ...toResource(row), key };
   }
 
   /** Adds a key by its hash alone, for a console session. Idempotent. Returns undefined if the session may not make it. */

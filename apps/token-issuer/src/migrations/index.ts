@@ -6,6 +6,7 @@ import { PeopleAndUsesOfKeys1767225700000 } from './1767225700000-people-and-use
 import { ErasuresAskedAgain1767226050000 } from './1767226050000-erasures-asked-again.js';
 import { Erasures1767225900000 } from './1767225900000-erasures.js';
 import { IndexOrigins1767226070000 } from './1767226070000-index-origins.js';
+import { KeyScopesAndRotation1767226080000 } from './1767226080000-key-scopes-and-rotation.js';
 
 export const migrations: MigrationClass[] = [
   CreateAccounts1767225600000,
@@ -15,4 +16,5 @@ export const migrations: MigrationClass[] = [
   Erasures1767225900000,
   ErasuresAskedAgain1767226050000,
   IndexOrigins1767226070000,
+  KeyScopesAndRotation1767226080000,
 ];

@@ -1,6 +1,6 @@
 import { Controller, Get, Header, Query } from '@nestjs/common';
 import { ApiExcludeEndpoint, ApiOperation, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
-import { CurrentCaller } from '@perkway/auth';
+import { CurrentCaller, RequiredScope } from '@perkway/auth';
 import { CALLER_ID_PATTERN, GET_ANALYTICS_KEYS, type AnalyticsKeys, type Caller } from '@perkway/domain';
 import { RpcHandler, ApiProblems, Public } from '@perkway/platform';
 import { CubeToken, JsonWebKeySet } from './cube-token.dto.js';
@@ -11,6 +11,7 @@ import { TokensService } from './tokens.service.js';
 export class TokensController {
   constructor(private readonly tokens: TokensService) {}
 
+  @RequiredScope('analytics:read')
   @Get('cube/token')
   @Header('Cache-Control', 'no-store')
   @ApiOperation({

@@ -7,6 +7,8 @@ export type Route = [handler: (...args: never[]) => unknown, controller: Type];
 
 /** What a guard requires of the callers of one handler. */
 export interface Demands {
+  /** The scope that a key with scopes must have; shown as `x-required-scope`. */
+  scope?: string | undefined;
   /** Error codes of the guard itself. */
   errors: ErrorCode[];
   /** Parameters that the guard reads besides the credential. */

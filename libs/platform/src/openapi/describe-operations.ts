@@ -34,6 +34,7 @@ export function describeOperations(
       if (!route) throw new Error(`No handler is named like the operation ${operation.operationId}`);
       const demands = credentials?.demandsOf(route);
       operation.security = demands ? [{ [credentials!.name]: [] }] : [];
+      if (demands?.scope) Object.assign(operation, { 'x-required-scope': demands.scope });
 
       const parameters = (operation.parameters ?? []) as Parameter[];
       const ids = callerIdsOf(route);

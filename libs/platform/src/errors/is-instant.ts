@@ -1,0 +1,27 @@
+import { applyDecorators } from '@nestjs/common';
+import { ApiProperty } from '@nestjs/swagger';
+import { buildMessage, isISO8601, ValidateBy } from 'class-validator';
+
+/** A local time would mean another time on another server. ISO 8601 also has week dates, which `Date` cannot read. */
+const FORM = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)$/;
+
+const isInstant = (value: unknown): value is string =>
+  typeof value === 'string' &&
+  FORM.test(value) &&
+  isISO8601(value, { strict: true }) &&
+  !Number.isNaN(Date.parse(value));
+
+/** Accepts a date and time with a time zone. Adds itself to the OpenAPI document. */
+export const IsInstant = () =>
+  applyDecorators(
+    ApiProperty({ type: String, format: 'date-time' }),
+    ValidateBy({
+      name: 'isInstant',
+      validator: {
+        validate: isInstant,
+        defaultMessage: buildMessage(
+          (each) => `${each}$property must be an ISO 8601 time with a time zone: Z or an offset`,
+        ),
+      },
+    }),
+  );

@@ -47,7 +47,8 @@ describe('a job of many links', () => {
       await fleet.console.close();
       const idempotencyKey = randomUUID();
       const references = Array.from({ length: LINKS }, (_, nth) => `customer-${nth + 1}`);
-      const body = { poolId, denomination: 25, currency: 'EUR', references, expires_at: 1893456000 };
+      const tomorrow = Math.floor(Date.now() / 1000) + 86_400;
+      const body = { poolId, denomination: 25, currency: 'EUR', references, expires_at: tomorrow };
 
       const cookie = async (console: AppProcess) => fleet.page(await fleet.signIn(key, console), console);
       const start = async () => {

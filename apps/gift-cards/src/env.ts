@@ -1,7 +1,14 @@
 import { authEnv } from '@perkway/auth';
 import { baseUrl, confidential, databaseEnv, language, platformEnv, secret } from '@perkway/platform';
 import { keyringVariable } from '@perkway/signing';
-import { bool, type CleanedEnv } from 'envalid';
+import { bool, makeValidator, type CleanedEnv } from 'envalid';
+
+const days = makeValidator((input: string) => {
+  const value = Number(input);
+  if (!Number.isInteger(value) || value < 1 || value > 3650)
+    throw new Error('must be a whole number of days from 1 to 3650');
+  return value;
+});
 
 export const envSpec = {
   ...platformEnv,
@@ -25,6 +32,10 @@ export const envSpec = {
       desc: 'Detects card codes that were loaded before. Must never change, or duplicates go unnoticed',
     }),
   ),
+  MAX_LINK_DAYS: days({
+    default: 366,
+    desc: 'Reward links may expire at most this many days from now',
+  }),
   NAMED_STATEMENTS: bool({
     default: true,
     desc: 'Use prepared statements for reservations. Set to false behind a transaction-mode pooler without support for them (PgBouncer before 1.21)',

@@ -37,7 +37,7 @@ describe('gift cards', () => {
     const reserved = { link: { state: 'RESERVED', ...link }, ...none };
     expect(await gift.open(made.body.token)).toEqual(reserved);
     expect(await gift.open(made.body.token)).toEqual(reserved);
-    expect(await gift.numbers(own)).toEqual([{ ...EUR_25, available: 2, reserved: 1, redeemed: 0 }]);
+    expect(await gift.numbers(own)).toMatchObject([{ ...EUR_25, available: 2, reserved: 1, redeemed: 0 }]);
 
     const revealed = await gift.reveal(made.body.token);
     expect(revealed).toEqual({
@@ -46,7 +46,7 @@ describe('gift cards', () => {
     });
     expect(await gift.reveal(made.body.token)).toEqual(revealed);
     expect(await gift.open(made.body.token)).toEqual(revealed);
-    expect(await gift.numbers(own)).toEqual([{ ...EUR_25, available: 2, reserved: 0, redeemed: 1 }]);
+    expect(await gift.numbers(own)).toMatchObject([{ ...EUR_25, available: 2, reserved: 0, redeemed: 1 }]);
   });
 
   describe('pools', () => {
@@ -56,7 +56,7 @@ describe('gift cards', () => {
       await gift.addCards(one, 1, { denomination: 12.5, currency: 'EUR', country: 'DE' });
       await gift.addCards(one, 3, { ...EUR_25, country: 'DE' });
       const two = await gift.aPool(0, EUR_25, key.account);
-      const entry = { reserved: 0, redeemed: 0, currency: 'EUR' };
+      const entry = { reserved: 0, redeemed: 0, withdrawn: 0, lapsed: 0, currency: 'EUR' };
       const full: Pool = {
         id: one,
         owner: key.account,

@@ -115,18 +115,18 @@ describe('the inventory numbers', () => {
     await gift.reveal(early[0]!.token);
     await sleep(body.expires_at * 1000 - Date.now() + 300);
     const numbers = [{ ...EUR_25, available: 28, reserved: 1, redeemed: 1 }];
-    expect(await gift.numbers(pool)).toEqual(numbers);
+    expect(await gift.numbers(pool)).toMatchObject(numbers);
     // Settle in batches, although all links expire in the same second.
     const pieces = [];
     for (let moved = await settled().settle(8); moved > 0; moved = await settled().settle(8))
       pieces.push(moved);
     expect(pieces).toEqual([8, 8, 3]);
-    expect(await gift.numbers(pool)).toEqual(numbers);
+    expect(await gift.numbers(pool)).toMatchObject(numbers);
     expect((await gift.open(early[1]!.token)).link?.state).toBe('EXPIRED');
     expect((await gift.reveal(late.token)).link?.state).toBe('REVEALED');
     // Nine free cards go first, then those of settled links, whose count must shrink.
     await Promise.all(Array.from({ length: 12 }, () => gift.aLink(pool)));
-    expect(await gift.numbers(pool)).toEqual([{ ...EUR_25, available: 16, reserved: 12, redeemed: 2 }]);
+    expect(await gift.numbers(pool)).toMatchObject([{ ...EUR_25, available: 16, reserved: 12, redeemed: 2 }]);
     await expectAudit();
   }, 30_000);
 

@@ -1,18 +1,19 @@
 import type pg from 'pg';
 import { inSnapshots } from './snapshot.js';
 
-/** One entry of a pool, counted card by card. */
-export interface AuditedEntry {
+const NUMBERS = ['loaded', 'available', 'reserved', 'redeemed', 'withdrawn', 'lapsed'] as const;
+type Numbers = Record<(typeof NUMBERS)[number], number>;
+
+/** The cards of an entry of a pool that are valid until the same day, or that are withdrawn; counted card by card. */
+export interface AuditedEntry extends Numbers {
   pool: string;
   denomination: number;
   currency: string;
   country: string;
-  loaded: number;
-  available: number;
-  reserved: number;
-  redeemed: number;
+  /** `YYYY-MM-DD`. */
+  valid_until: string | null;
   /** The numbers that clients see, from counters. */
-  shown: { loaded: number; available: number; reserved: number; redeemed: number };
+  shown: Numbers;
   holds: boolean;
 }
 
@@ -35,13 +36,15 @@ const EXAMPLES = 5;
 
 /** Per pool entry: counted rows, and the sums of the counters. */
 const ENTRIES = `
-  select i.pool_id as pool, i.denomination::float8, i.currency, i.country,
+  select i.pool_id as pool, i.denomination::float8, i.currency, i.country, i.valid_until::text,
     coalesce(c.n, 0)::float8 as loaded,
-    (coalesce(f.n, 0) + coalesce(l.expired, 0))::float8 as available,
+    (case when d.is_over then 0 else u.n end)::float8 as available,
     coalesce(l.reserved, 0)::float8 as reserved,
     coalesce(l.redeemed, 0)::float8 as redeemed,
-    n.loaded::float8 as shown_loaded, n.available::float8 as shown_available,
-    n.reserved::float8 as shown_reserved, n.redeemed::float8 as shown_redeemed
+    (coalesce(w.n, 0) + coalesce(l.recalled, 0))::float8 as withdrawn,
+    (case when d.is_over then u.n else 0 end)::float8 as lapsed,
+    jsonb_build_object('loaded', n.loaded, 'available', n.available, 'reserved', n.reserved, 'redeemed', n.redeemed,
+      'withdrawn', n.withdrawn, 'lapsed', n.lapsed) as shown
   from inventories i
   join inventory_numbers n on n.id = i.id
   left join (select inventory_id, count(*) as n from cards group by 1) c on c.inventory_id = i.id
@@ -50,10 +53,16 @@ const ENTRIES = `
     select inventory_id,
       count(*) filter (where revealed_at is not null) as redeemed,
       count(*) filter (where revealed_at is null and expires_at > now()) as reserved,
-      count(*) filter (where revealed_at is null and expires_at <= now()) as expired
+      count(*) filter (where revealed_at is null and expires_at <= now() and recalled_by is null) as expired,
+      count(*) filter (where revealed_at is null and expires_at <= now() and recalled_by is not null) as recalled
     from reward_links where not released group by 1
   ) l on l.inventory_id = i.id
-  order by 1, 2, 3, 4`;
+  left join (select inventory_id, count(*) as n from withdrawn_cards group by 1) w on w.inventory_id = i.id
+  cross join lateral (select coalesce(f.n, 0) + coalesce(l.expired, 0) as n) u
+  cross join lateral (
+    select coalesce(i.valid_until < (now() at time zone 'UTC')::date, false) as is_over
+  ) d
+  order by 1, 2, 3, 4, 5`;
 
 /** Every counter of a limit, counted again from the links. */
 const LIMITS = `
@@ -114,7 +123,17 @@ const FORBIDDEN: Record<string, string> = {
   'a card that is neither free nor on a link': `
     select id::text from cards
     except all (select card_id::text from free_cards
-      union all select card_id::text from reward_links where not released)`,
+      union all select card_id::text from reward_links where not released
+      union all select card_id::text from withdrawn_cards)`,
+  'a withdrawn card that is free, on a live link or of another entry': `
+    select w.card_id::text as id from withdrawn_cards w
+    left join cards c on c.id = w.card_id and c.inventory_id = w.inventory_id
+    left join reward_links l on l.card_id = w.card_id and not l.released
+    where c.id is null or l.id is not null
+      or w.card_id in (select f.card_id from free_cards f where f.inventory_id = w.inventory_id)`,
+  'a link that outlives its card': `
+    select l.id::text from reward_links l join inventories i on i.id = l.inventory_id
+    where l.expires_at >= (i.valid_until + 1) at time zone 'UTC' and l.cancelled_at is null`,
   'a card that is free and on a live link': `
     select f.card_id::text as id from free_cards f join reward_links l on l.card_id = f.card_id and not l.released`,
   'a card that is free twice': `
@@ -141,30 +160,12 @@ const FORBIDDEN: Record<string, string> = {
   'a wrong total of a closed month': CLOSED_MONTHS,
 };
 
-interface EntryRow extends Omit<AuditedEntry, 'shown' | 'holds'> {
-  shown_loaded: number;
-  shown_available: number;
-  shown_reserved: number;
-  shown_redeemed: number;
-}
+type EntryRow = Omit<AuditedEntry, 'holds'>;
 
 const toEntry = (row: EntryRow): AuditedEntry => {
-  const { shown_loaded, shown_available, shown_reserved, shown_redeemed, ...counted } = row;
-  const shown = {
-    loaded: shown_loaded,
-    available: shown_available,
-    reserved: shown_reserved,
-    redeemed: shown_redeemed,
-  };
-  const { loaded, available, reserved, redeemed } = counted;
-  const isComplete =
-    available + reserved + redeemed === loaded && Math.min(available, reserved, redeemed) >= 0;
-  const isShownRight =
-    shown.loaded === loaded &&
-    shown.available === available &&
-    shown.reserved === reserved &&
-    shown.redeemed === redeemed;
-  return { ...counted, shown, holds: isComplete && isShownRight };
+  const places = [row.available, row.reserved, row.redeemed, row.withdrawn, row.lapsed];
+  const isComplete = places.reduce((sum, cards) => sum + cards, 0) === row.loaded && Math.min(...places) >= 0;
+  return { ...row, holds: isComplete && NUMBERS.every((name) => row.shown[name] === row[name]) };
 };
 
 /**

@@ -38,7 +38,7 @@ function findServers(): Servers {
   }
 }
 
-const HEAD = ['pool', 'entry', 'loaded', 'available', 'reserved', 'redeemed', ''];
+const HEAD = ['pool', 'entry', 'loaded', 'available', 'reserved', 'redeemed', 'withdrawn', 'lapsed', ''];
 
 const toCells = (entry: AuditedEntry): string[] => {
   const { shown } = entry;
@@ -46,11 +46,13 @@ const toCells = (entry: AuditedEntry): string[] => {
     entry[name] === shown[name] ? String(entry[name]) : `${entry[name]} (shown: ${shown[name]})`;
   return [
     entry.pool,
-    `${entry.denomination} ${entry.currency} ${entry.country}`,
+    [entry.denomination, entry.currency, entry.country, entry.valid_until].filter(Boolean).join(' '),
     cell('loaded'),
     cell('available'),
     cell('reserved'),
     cell('redeemed'),
+    cell('withdrawn'),
+    cell('lapsed'),
     entry.holds ? 'ok' : 'WRONG',
   ];
 };

@@ -45,7 +45,7 @@ export class CreateLinkJobDto {
     type: 'integer',
     minimum: 1,
     description: 'Unix seconds; default: in 90 days',
-    example: 1893456000,
+    example: 1811808000,
   })
   @IsOmittable()
   @IsInt()
@@ -114,7 +114,7 @@ export class LinkJobDto extends LinkJobIdDto {
   denomination: number;
   @ApiProperty({ example: 'EUR' })
   currency: string;
-  @ApiProperty({ type: 'integer', example: 1893456000 })
+  @ApiProperty({ type: 'integer', example: 1811808000 })
   expires_at: number;
   @ApiProperty({ format: 'date-time', example: '2026-11-20T16:02:00.000Z' })
   created_at: string;

@@ -24,11 +24,11 @@ const ROWS_PER_TURN = 200;
  */
 const INSERT = `
   with input as (
-    select * from unnest($2::bigint[], $3::integer[], $4::uuid[], $5::text[], $6::integer[])
-      as input (id, inventory_id, code_hash, sealed, number)
+    select * from unnest($2::bigint[], $3::integer[], $4::uuid[], $5::text[], $6::integer[], $11::text[])
+      as input (id, inventory_id, code_hash, sealed, number, batch)
   ), fresh as (
-    insert into cards (id, inventory_id, code_hash, sealed)
-    select id, inventory_id, code_hash, decode(sealed, 'base64') from input order by code_hash, number
+    insert into cards (id, inventory_id, code_hash, sealed, load_id, batch)
+    select id, inventory_id, code_hash, decode(sealed, 'base64'), $1, batch from input order by code_hash, number
     on conflict (code_hash) do nothing
     returning id, inventory_id
   ), stocked as (
@@ -65,6 +65,8 @@ interface Batch {
   hashes: string[];
   sealed: string[];
   numbers: number[];
+  /** Batches of the issuer, if any row names one. */
+  batches: (string | null)[] | null;
   rejected: number;
   rejectedRows: RowReport[];
 }
@@ -76,6 +78,7 @@ const newBatch = (): Batch => ({
   hashes: [],
   sealed: [],
   numbers: [],
+  batches: null,
   rejected: 0,
   rejectedRows: [],
 });
@@ -121,6 +124,7 @@ export class LoadWriter {
     await this.end('finished');
     const { imported, duplicates, rejectedRows, rejected } = this;
     return {
+      load_id: this.loadId,
       imported,
       duplicates,
       rejected: rejectedRows,
@@ -145,7 +149,7 @@ export class LoadWriter {
 
   private async prepare(row: CardRow) {
     const { batch } = this;
-    const inventory = `${row.denomination} ${row.currency} ${row.country}`;
+    const inventory = `${row.denomination} ${row.currency} ${row.country} ${row.valid_until ?? ''}`;
     const inventoryId = this.inventories.get(inventory) ?? (await this.findInventory(inventory, row));
     if (this.nextId === this.blockEnd) await this.takeBlock();
     const id = this.nextId;
@@ -155,16 +159,23 @@ export class LoadWriter {
     batch.hashes.push(this.vault.hash(row.code));
     batch.sealed.push(this.vault.seal(row, id).toString('base64'));
     batch.numbers.push(this.rows);
+    if (row.batch !== undefined) (batch.batches ??= [])[batch.ids.length - 1] = row.batch;
   }
 
-  private async findInventory(name: string, { denomination, currency, country }: CardRow): Promise<number> {
-    const values = [this.poolId, denomination, currency, country];
-    const select =
-      'select id from inventories where pool_id = $1 and denomination = $2 and currency = $3 and country = $4';
+  private async findInventory(
+    name: string,
+    { denomination, currency, country, valid_until }: CardRow,
+  ): Promise<number> {
+    const values = [this.poolId, denomination, currency, country, valid_until ?? null];
+    const select = `
+      select id from inventories
+      where pool_id = $1 and denomination = $2 and currency = $3 and country = $4
+        and valid_until is not distinct from $5::date`;
     let [found]: { id: number }[] = await this.dataSource.query(select, values);
     if (!found) {
       await this.dataSource.query(
-        'insert into inventories (pool_id, denomination, currency, country) values ($1, $2, $3, $4) on conflict do nothing',
+        `insert into inventories (pool_id, denomination, currency, country, valid_until)
+         values ($1, $2, $3, $4, $5) on conflict do nothing`,
         values,
       );
       [found] = await this.dataSource.query(select, values);
@@ -204,6 +215,7 @@ export class LoadWriter {
       batch.rows,
       batch.rejected,
       JSON.stringify(batch.rejectedRows),
+      batch.batches,
     ]);
     this.imported += batch.ids.length - response.duplicates;
     this.duplicates += response.duplicates;

@@ -12,6 +12,8 @@ export class RowReport {
 }
 
 export class LoadResult {
+  @ApiProperty({ format: 'uuid', example: '0b0cdd5e-58b1-4f0c-9d9b-0d6a5fbb5a3c' })
+  load_id!: string;
   @ApiProperty({ type: 'integer', example: 99_998 })
   imported!: number;
   @ApiProperty({

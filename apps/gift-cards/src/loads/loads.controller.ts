@@ -53,7 +53,8 @@ export class LoadsController {
   })
   @ApiConsumes(...CARD_LOAD_TYPES)
   @ApiBody({
-    description: 'One JSON object per line, or CSV with a header. `pin` is optional.',
+    description:
+      'One JSON object per line, or CSV with a header. `pin`, `valid_until` (the card is given out only for links that expire by the end of that day, UTC) and `batch` (up to 100 characters) are optional.',
     schema: { type: 'string' },
     examples: {
       ndjson: {

@@ -19,9 +19,8 @@ export async function* readNdjson(stream: Readable, cutOff = NEVER): Rows {
 }
 
 /**
- * Reads a header that names the columns in any order, then one row per line, quoted as in RFC 4180. `pin` is optional,
- * and
- * other columns are ignored. A quoted value must end on its line, so an unbalanced quote spoils only its own row.
+ * Reads a header that names the columns in any order, then one row per line, quoted as in RFC 4180. `pin`,
+ * `valid_until` and `batch` are optional, and other columns are ignored. A quoted value must end on its line, so an unbalanced quote spoils only its own row.
  *
  * @throws VALIDATION_FAILED if the header is invalid
  */
@@ -36,8 +35,9 @@ export async function* readCsv(stream: Readable, cutOff = NEVER): Rows {
         width = values!.length;
       } else if (values?.length !== width) yield 'ROW_INVALID';
       else {
-        const [code, pin, denomination, currency, country] = columns.map((index) => values[index]);
-        yield readCardRow({ code, pin, denomination, currency, country });
+        yield readCardRow(
+          Object.fromEntries(COLUMNS.map((column, place) => [column, values[columns![place]!]])),
+        );
       }
     }
 }
@@ -122,11 +122,13 @@ function valuesOf(line: string): string[] | null {
   }
 }
 
-/** Returns the index of each of COLUMNS in the header; -1 for a missing `pin`. */
+const REQUIRED: readonly string[] = ['code', 'denomination', 'currency', 'country'];
+
+/** Returns the index of each of COLUMNS in the header; -1 for a missing optional one. */
 function readHeader(header: string[]): number[] {
   const names = header.map((name) => name.trim().toLowerCase());
   const columns = COLUMNS.map((column) => names.indexOf(column));
-  if (columns.some((index, column) => index < 0 && COLUMNS[column] !== 'pin'))
+  if (columns.some((index, column) => index < 0 && REQUIRED.includes(COLUMNS[column]!)))
     throw new ApiError('VALIDATION_FAILED', 'The CSV header must name code, denomination, currency, country');
   if (COLUMNS.some((column, index) => names.lastIndexOf(column) !== columns[index]))
     throw new ApiError('VALIDATION_FAILED', 'The CSV header names a column twice');

@@ -5,6 +5,7 @@ import { Products1767225630000 } from './1767225630000-products.js';
 import { RewardLinkLife1767225640000 } from './1767225640000-reward-link-life.js';
 import { PoolsAreUpdated1767225650000 } from './1767225650000-pools-are-updated.js';
 import { Limits1767225660000 } from './1767225660000-limits.js';
+import { LifeOfACard1767225670000 } from './1767225670000-life-of-a-card.js';
 import { Statements1767225690000 } from './1767225690000-statements.js';
 import { ViewsAndFunctions } from './views-and-functions.js';
 
@@ -15,6 +16,7 @@ export const migrations: MigrationClass[] = [
   RewardLinkLife1767225640000,
   PoolsAreUpdated1767225650000,
   Limits1767225660000,
+  LifeOfACard1767225670000,
   Statements1767225690000,
   ViewsAndFunctions,
 ];

@@ -11,15 +11,18 @@ import { DROP_LIMITS, limitFunctions } from './limit-functions.js';
 
 const NUMBERS = `
   create view inventory_numbers as
-  select i.id, i.pool_id, i.denomination, i.currency, i.country,
+  select i.id, i.pool_id, i.denomination, i.currency, i.country, i.valid_until,
     counts.loaded,
-    counts.loaded - counts.redeemed - counts.holding + expired.links as available,
+    case when lapse.is_over then 0 else unlinked.cards end as available,
     counts.holding - expired.links as reserved,
-    counts.redeemed
+    counts.redeemed,
+    counts.withdrawn + recalled.cards as withdrawn,
+    case when lapse.is_over then unlinked.cards else 0 end as lapsed
   from inventories i
   cross join lateral (
     select coalesce(sum(loaded), 0)::bigint as loaded, coalesce(sum(holding), 0)::bigint as holding,
-      coalesce(sum(redeemed), 0)::bigint as redeemed, coalesce(sum(settled), 0)::bigint as settled
+      coalesce(sum(redeemed), 0)::bigint as redeemed, coalesce(sum(settled), 0)::bigint as settled,
+      coalesce(sum(withdrawn), 0)::bigint as withdrawn
     from inventory_counts where inventory_id = i.id
   ) counts
   cross join lateral (
@@ -37,7 +40,20 @@ const NUMBERS = `
     ) end as links
     -- Makes Postgres compute the number once, although it is used twice.
     offset 0
-  ) expired`;
+  ) expired
+  -- Withdrawn cards whose link has ended, until settle_recalled counts them in "withdrawn".
+  cross join lateral (
+    select count(*) as cards from reward_links
+    where inventory_id = i.id and recalled_by is not null and revealed_at is null and not released
+      and expires_at <= now()
+    offset 0
+  ) recalled
+  cross join lateral (
+    select counts.loaded - counts.redeemed - counts.holding + expired.links - counts.withdrawn - recalled.cards as cards
+  ) unlinked
+  cross join lateral (
+    select coalesce(i.valid_until < (now() at time zone 'UTC')::date, false) as is_over
+  ) lapse`;
 
 /**
  * Connections keep plans for a long time. A plan made while the tables were empty would scan them fully once they have
@@ -46,17 +62,20 @@ const NUMBERS = `
 const PLAN_ONCE = `set plan_cache_mode = force_generic_plan set enable_seqscan = off set jit = off`;
 
 const POOLS = `
-  -- Returns pools with a row for each inventory that has ever had cards, sorted by pool. An inventory has too few slots for
-  -- a bitmap scan to pay off.
+  -- Returns pools with a row for each entry that has ever had cards, sorted by pool. An inventory has too few slots for a
+  -- bitmap scan to pay off.
   create function pools_with_numbers(p_pools uuid[])
   returns table (
-    id uuid, owner text, denomination numeric, currency text, country text, available bigint, reserved bigint, redeemed bigint
+    id uuid, owner text, denomination numeric, currency text, country text, available bigint, reserved bigint,
+    redeemed bigint, withdrawn bigint, lapsed bigint
   ) language plpgsql stable ${PLAN_ONCE} set enable_bitmapscan = off as $$
   begin
     return query
-      select p.id, p.owner, n.denomination, n.currency, n.country, n.available, n.reserved, n.redeemed
+      select p.id, p.owner, n.denomination, n.currency, n.country, sum(n.available)::bigint, sum(n.reserved)::bigint,
+        sum(n.redeemed)::bigint, sum(n.withdrawn)::bigint, sum(n.lapsed)::bigint
       from pools p left join inventory_numbers n on n.pool_id = p.id and n.loaded > 0
       where p.id = any (p_pools)
+      group by p.id, n.denomination, n.currency, n.country
       order by p.id, n.denomination, n.currency, n.country;
   end $$`;
 
@@ -154,6 +173,7 @@ const TAKE = `
       update reward_links set released = true where id = any (array(
         select id from reward_links
         where inventory_id = p_inventory and revealed_at is null and not released and expires_at <= now()
+          and recalled_by is null
         order by expires_at, id limit p_count - cardinality(v_cards) for update skip locked
       )) returning id, card_id, cancelled_at, settled_share(p_inventory, expires_at, id) as settled
     )
@@ -186,6 +206,8 @@ const RESERVE = `
     );
     v_outcomes text[];
     v_events text[];
+    -- Whether any of the pools has cards with an end of validity.
+    v_dated boolean;
     g record;
     v_candidates integer[];
     v_settled_until timestamptz;
@@ -224,20 +246,28 @@ const RESERVE = `
       end if;
     end if;
 
+    v_dated := exists (
+      select from inventories i
+      where i.pool_id = any (array(select q.pool from unnest(v_requests) q)) and i.valid_until is not null
+    );
+
     -- Requests for the same kind of card are handled together, in their order.
     for g in
       select q.account, q.pool, q.denomination, q.currency, q.country,
+        case when v_dated then (to_timestamp(q.expires_at) at time zone 'UTC')::date end as last_day,
         array_agg(q.ordinality order by q.ordinality) as numbers, to_timestamp(min(q.expires_at)) as first_expiry
       from unnest(v_requests) with ordinality q where v_outcomes[q.ordinality] is null
-      group by 1, 2, 3, 4, 5
+      group by 1, 2, 3, 4, 5, 6
     loop
       perform from pools p where p.id = g.pool and p.owner = g.account;
       if found then
-        select coalesce(array_agg(i.id order by i.country), '{}'), max(i.settled_until)
+        -- Cards that lapse first are given first.
+        select coalesce(array_agg(i.id order by i.country, i.valid_until), '{}'), max(i.settled_until)
         into v_candidates, v_settled_until
         from inventories i
         where i.pool_id = g.pool and i.denomination = g.denomination and i.currency = g.currency
-          and (g.country is null or i.country = g.country);
+          and (g.country is null or i.country = g.country)
+          and (i.valid_until is null or i.valid_until >= g.last_day);
         v_rest := null;
       else
         v_candidates := '{}';
@@ -263,7 +293,7 @@ const RESERVE = `
           if not found then
             perform from reward_links l
             where l.inventory_id = any (v_candidates) and l.revealed_at is null and not l.released
-              and l.expires_at <= now()
+              and l.expires_at <= now() and l.recalled_by is null
             limit 1 for update;
           end if;
           if not found then v_rest := 'GONE'; end if;
@@ -280,10 +310,11 @@ const RESERVE = `
 
       insert into reward_links (
         id, inventory_id, card_id, account, idempotency_key, body_digest, token_key, created_by, expires_at,
-        campaign_id, journey_id, reference, attributes, key_id
+        campaign_id, journey_id, reference, attributes, key_id, replaces, replacement_reason
       )
       select q.link, t.inventory, t.card, q.account, q.idempotency_key, decode(q.body_digest, 'hex'), q.token_key,
-        q.created_by, to_timestamp(q.expires_at), q.campaign_id, q.journey_id, q.reference, q.attributes, q.key_id
+        q.created_by, to_timestamp(q.expires_at), q.campaign_id, q.journey_id, q.reference, q.attributes, q.key_id,
+        q.replaces, q.replacement_reason
       from unnest(g.numbers, v_inventories, v_cards) as t (number, inventory, card)
       cross join lateral (select (v_requests[t.number]).*) q
       where t.card is not null;

@@ -15,13 +15,21 @@ export class Inventory {
   @ApiProperty({
     type: 'integer',
     example: 812,
-    description: 'Free cards, and cards whose link expired unrevealed',
+    description: 'Free cards, and cards whose link expired unrevealed, that can still be given out',
   })
   available!: number;
   @ApiProperty({ type: 'integer', example: 140, description: 'Cards on links that can still be revealed' })
   reserved!: number;
   @ApiProperty({ type: 'integer', example: 48, description: 'Revealed' })
   redeemed!: number;
+  @ApiProperty({
+    type: 'integer',
+    example: 0,
+    description: 'Withdrawn cards, which are never given out again',
+  })
+  withdrawn!: number;
+  @ApiProperty({ type: 'integer', example: 0, description: 'Unrevealed cards past their `valid_until`' })
+  lapsed!: number;
 }
 
 /** A gift-card pool (specification section 2). */

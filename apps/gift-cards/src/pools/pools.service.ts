@@ -15,6 +15,8 @@ export interface NumbersRow {
   available: string;
   reserved: string;
   redeemed: string;
+  withdrawn: string;
+  lapsed: string;
 }
 
 /**
@@ -64,4 +66,6 @@ const toInventory = (row: NumbersRow): Inventory => ({
   available: Number(row.available),
   reserved: Number(row.reserved),
   redeemed: Number(row.redeemed),
+  withdrawn: Number(row.withdrawn),
+  lapsed: Number(row.lapsed),
 });

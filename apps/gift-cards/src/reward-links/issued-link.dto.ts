@@ -22,7 +22,7 @@ export class RewardLink {
   created_by!: string;
   @ApiProperty({ format: 'date-time', example: '2026-03-01T09:30:00.000Z' })
   created_at!: string;
-  @ApiProperty({ type: 'integer', example: 1924992000, description: 'Unix seconds' })
+  @ApiProperty({ type: 'integer', example: 1811808000, description: 'Unix seconds' })
   expires_at!: number;
   @ApiProperty({ type: 'string', format: 'date-time', nullable: true, example: null })
   revealed_at!: string | null;

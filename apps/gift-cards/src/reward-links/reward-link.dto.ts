@@ -10,8 +10,9 @@ export class GenerateRewardLink {
   currency!: string;
   @ApiProperty({
     type: 'integer',
-    example: 1924992000,
-    description: 'Unix seconds, in the future. The link stops working at this time if unrevealed.',
+    example: 1811808000,
+    description:
+      'Unix seconds, in the future, by default at most 366 days from now. The link stops working at this time if unrevealed.',
   })
   expires_at!: number;
   @ApiPropertyOptional({

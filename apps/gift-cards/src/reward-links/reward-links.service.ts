@@ -21,6 +21,7 @@ export class LimitReached extends ApiError {
   }
 }
 
+const DAY_S = 86_400;
 /** Maximum number of entries listed in the detail header. */
 const MAX_ENTRIES_SHOWN = 20;
 interface Entry {
@@ -66,6 +67,8 @@ export class RewardLinksService {
       if (await this.exists(link)) throw new ApiError('IDEMPOTENCY_KEY_CONFLICT');
       throw fields;
     }
+    if (fields.expires_at > this.latestExpiry() && !(await this.exists(link)))
+      throw new ApiError('EXPIRING_DATE_INVALID', `expires_at must be within ${this.env.MAX_LINK_DAYS} days`);
     const tags = asTags(attributes);
     const decided = await this.reservations.decide({
       ...fields,
@@ -91,6 +94,11 @@ export class RewardLinksService {
     const isSame = decided.body_digest.length === 0 || decided.body_digest.toString('hex') === digest;
     if (!isSame) throw new ApiError('IDEMPOTENCY_KEY_CONFLICT');
     return this.respond(link, decided.token_key, true);
+  }
+
+  /** Returns the last `expires_at` that a new link may have. */
+  private latestExpiry(): number {
+    return Math.floor(Date.now() / 1000) + this.env.MAX_LINK_DAYS * DAY_S;
   }
 
   private async exists(link: string): Promise<boolean> {

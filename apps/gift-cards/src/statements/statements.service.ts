@@ -72,10 +72,14 @@ const selectRows = (totals: string): string => `
       select ${['revealed', 'withdrawn', 'generated', 'cancelled', 'expired'].map(since).join(', ')}
     ) changed
     where $1 in (t.account, b.account)
+  ), entries as (
+    -- An entry has an inventory for each date until which its cards are valid.
+    select pool_id, currency, country, denomination, ${FIGURES.map((name) => `sum(${name}) as ${name}`).join(', ')}
+    from figures group by 1, 2, 3, 4
   )
   select pool_id, currency, country, denomination::float8,
     ${FIGURES.map((name) => `jsonb_build_object('cards', ${name}, 'amount', ${name} * denomination) as ${name}`).join(', ')}
-  from figures
+  from entries
   where ${FIGURES.map((name) => `${name} <> 0`).join(' or ')}
   order by 1, 2, 3, 4`;
 

@@ -112,6 +112,10 @@ export class Fleet {
     await this.running.get(app)?.stop(STOP);
   }
 
+  async stopBroker(): Promise<void> {
+    await this.nats.stop();
+  }
+
   async stop(): Promise<void> {
     await Promise.all([...this.running.values()].map((app) => app.stop(STOP)));
     await this.nats?.stop();

@@ -1,4 +1,5 @@
-import { BareServer } from './children.js';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { BareServer, LoadGenerator } from './children.js';
 import type { Contender } from './compare.js';
 import type { Fleet } from './fleet.js';
 import { ACCOUNT, BROWSER, OFFER, onePerk } from './one-perk.js';
@@ -6,6 +7,7 @@ import type { Scenario } from './scenario.js';
 import { compareTracked } from './tracked.js';
 
 const CONNECTIONS = 64;
+const MAX_P99_WITHOUT_BROKER_MS = 50;
 
 /** @returns the click_url of the only perk of a collection */
 async function prepare(fleet: Fleet): Promise<string> {
@@ -43,13 +45,37 @@ export async function clicks(fleet: Fleet): Promise<{ bare: BareServer; contende
   };
 }
 
+/** @returns 1 if clicks take too long while events go to the outbox */
+async function withoutBroker(fleet: Fleet, { load }: Contender): Promise<number> {
+  const generator = new LoadGenerator();
+  try {
+    await fleet.stopBroker();
+    // The app notices, and the first events wait for their acknowledgements until then.
+    await sleep(3_000);
+    const { p50, p99, requests, seconds, errors, unexpected } = await generator.run({
+      ...load,
+      connections: 16,
+      seconds: 5,
+    });
+    const isFine = p99 <= MAX_P99_WITHOUT_BROKER_MS && errors === 0 && Object.keys(unexpected).length === 0;
+    process.stdout.write(
+      `broker stopped: ${Math.round(requests / seconds)} clicks/s, p50 ${p50} ms, p99 ${p99} ms, ${errors} errors; ` +
+        `at most ${MAX_P99_WITHOUT_BROKER_MS} ms: ${isFine ? 'held' : 'MISSED'}\n`,
+    );
+    return isFine ? 0 : 1;
+  } finally {
+    generator.stop();
+  }
+}
+
 export const scenario: Scenario = {
   title: 'Click URLs: a durable click and a redirect, compared with a bare 302 of the same bytes',
   apps: ['token-issuer', 'analytics-query', 'perks', 'links'],
   async run(fleet) {
     const { bare, contenders } = await clicks(fleet);
     try {
-      return await compareTracked(fleet, ['links'], contenders);
+      const missed = await compareTracked(fleet, ['links'], contenders);
+      return missed + (await withoutBroker(fleet, contenders[1]!));
     } finally {
       bare.stop();
     }

@@ -7,6 +7,7 @@ import { PoolsAreUpdated1767225650000 } from './1767225650000-pools-are-updated.
 import { Limits1767225660000 } from './1767225660000-limits.js';
 import { LifeOfACard1767225670000 } from './1767225670000-life-of-a-card.js';
 import { Statements1767225690000 } from './1767225690000-statements.js';
+import { LoadTimes1767225691000 } from './1767225691000-load-times.js';
 import { ViewsAndFunctions } from './views-and-functions.js';
 
 export const migrations: MigrationClass[] = [
@@ -18,5 +19,6 @@ export const migrations: MigrationClass[] = [
   Limits1767225660000,
   LifeOfACard1767225670000,
   Statements1767225690000,
+  LoadTimes1767225691000,
   ViewsAndFunctions,
 ];

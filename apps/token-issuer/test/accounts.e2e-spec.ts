@@ -56,6 +56,54 @@ describe('accounts', () => {
     ).toEqual([{ name: 'Ostervale', allowed_origins: [], brand: null }]);
   });
 
+  it('have thresholds for approvals, which are replaced as a whole', async () => {
+    const id = anAccountId();
+    const amount = [
+      { currency: 'EUR', amount: 5000.5 },
+      { currency: 'JPY', amount: 0 },
+    ];
+    for (const [approvals, stored] of [
+      [
+        { links: 500, amount },
+        { links: 500, amount },
+      ],
+      [{ links: 0 }, { links: 0 }],
+      [{ amount }, { amount }],
+      [{ links: null, amount: [] }, null],
+      [undefined, null],
+    ]) {
+      const { body } = await put(id, { name: 'Bank', approvals }).expect(200);
+      expect(body.approvals).toEqual(stored);
+      const read = await admin.get(`/admin/accounts/${id}`).expect(200);
+      expect(read.body).toEqual(body);
+      expect((await put(id, read.body).expect(200)).headers.etag).toBe(read.headers.etag);
+    }
+  });
+
+  it('reject invalid thresholds for approvals', async () => {
+    const euro = { currency: 'EUR', amount: 1 };
+    for (const [field, approvals] of [
+      ['approvals', 5],
+      ['approvals.links', { links: -1 }],
+      ['approvals.links', { links: 1.5 }],
+      ['approvals.links', { links: 1e12 }],
+      ['approvals.amount', { amount: euro }],
+      ['approvals.amount', { amount: Array(51).fill(euro) }],
+      ['approvals.amount.0', { amount: [null] }],
+      ['approvals.amount.0.currency', { amount: [{ amount: 1 }] }],
+      ['approvals.amount.0.currency', { amount: [{ currency: 'eur', amount: 1 }] }],
+      ['approvals.amount.1.currency', { amount: [euro, euro] }],
+      ['approvals.amount.0.amount', { amount: [{ currency: 'EUR', amount: -1 }] }],
+      ['approvals.amount.0.amount', { amount: [{ currency: 'EUR', amount: 1e13 }] }],
+      ['approvals.amount.0.amount', { amount: [{ currency: 'EUR', amount: 1.005 }] }],
+      ['approvals.amount.0.amount', { amount: [{ currency: 'JPY', amount: 0.5 }] }],
+      ['approvals.people', { people: 2 }],
+    ] as const) {
+      const { body } = await put(anAccountId(), { name: 'Bank', approvals }).expect(400);
+      expect([approvals, body.errors[0].field]).toEqual([approvals, field]);
+    }
+  });
+
   describe('as managed resources', () => {
     let user: TestKey;
     beforeAll(async () => {
@@ -76,6 +124,7 @@ describe('accounts', () => {
         name: `Account ${number}`,
         allowed_origins: ['https://app.ostervale.example'],
         brand: { name: 'Ostervale', color: '#0f5c4c', logo: PIXEL },
+        approvals: { links: 500 },
       }),
       unknownMembers: {
         title: (body) => ({ ...body, title: 'x' }),

@@ -67,9 +67,19 @@ export type ConsoleKeyReply =
       /** Name and last four characters of the key that signed in, and its id; null if a person signed in. */
       signedInWith: { keyId: string; name: string | null; last4: string | null } | null;
       email: string | null;
+      /** The person who made the key that signed in, if a person made it in the console. */
+      keyMaker: string | null;
+      approvals: Approvals | null;
       error?: undefined;
     }
   | { error: 'API_KEY_INVALID' };
+
+/** Sizes beyond which a link job of the account waits for an approval. Null means omitted. */
+export interface Approvals {
+  links?: number | null;
+  /** Each currency once. */
+  amount?: { currency: string; amount: number }[] | null;
+}
 
 /** Closes console keys that are no longer needed. */
 export const CLOSE_CONSOLE_KEYS: RpcContract<{ ids: string[] }, object> = {

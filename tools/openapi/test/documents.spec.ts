@@ -117,6 +117,8 @@ const OPERATIONS: Record<AppName, Record<string, string>> = {
     'GET /api/link-jobs/{jobId}/csv': 'getLinkJobCsv',
     'POST /api/link-jobs/{jobId}/stop': 'stopLinkJob',
     'POST /api/link-jobs/{jobId}/resume': 'resumeLinkJob',
+    'POST /api/link-jobs/{jobId}/approve': 'approveLinkJob',
+    'POST /api/link-jobs/{jobId}/reject': 'rejectLinkJob',
     'POST /api/reports': 'createReport',
     'GET /api/reports': 'listReports',
     'DELETE /api/reports/{reportId}': 'revokeReport',

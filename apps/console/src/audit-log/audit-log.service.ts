@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { LOGGER, KeysetPaginator, type ListQuery, type Page } from '@perkway/platform';
 import type { Logger } from 'pino';
-import { DataSource } from 'typeorm';
+import { DataSource, type EntityManager } from 'typeorm';
 import { nameOf, type Session } from '../sessions/session.js';
 import type { AuditEntry } from './audit-entry.dto.js';
 
@@ -92,6 +92,23 @@ export class AuditLog {
         this.logger.error({ err, entry: id }, 'could not write the outcome of a change to the audit log'),
       );
     return made;
+  }
+
+  /** Records a change that the console made by itself, in the transaction of the change. */
+  async recordOwn(
+    manager: EntityManager,
+    account: string,
+    { action, host, path, before }: Change,
+    after: unknown,
+  ): Promise<void> {
+    await manager.query(
+      `with entry as (
+         insert into audit_entries (account_id, role, actor, action, host, path, before)
+         values ($1, 'USER', 'console', $2, $3, $4, $5) returning id
+       )
+       insert into audit_outcomes (entry_id, status, after) select id, 200, $6 from entry`,
+      [account, action, host, path, JSON.stringify(before), JSON.stringify(after)],
+    );
   }
 
   /** Lists entries, newest first: all for an operator, otherwise those of the account's USER sessions. */

@@ -14,6 +14,7 @@ import {
 
 export const MOST_LINKS = 10_000;
 const MAX_REFERENCE = 255;
+const MAX_COMMENT = 1_000;
 /** Larger values are probably milliseconds. */
 const MAX_SECONDS = 1e11;
 
@@ -77,10 +78,60 @@ export class CreateLinkJobDto {
   count?: number | null;
 }
 
-@ApiSchema({ name: 'LinkJobId' })
-export class LinkJobIdDto {
+@ApiSchema({ name: 'DecideLinkJob' })
+export class DecideLinkJobDto {
+  @ApiProperty({ description: 'The reason, for the creator and the audit log', example: 'Within the budget' })
+  @IsText(1, MAX_COMMENT)
+  comment: string;
+}
+
+const JOB_STATES = [
+  'awaiting_approval',
+  'rejected',
+  'lapsed',
+  'running',
+  'stopped',
+  'done',
+  'failed',
+] as const;
+export type LinkJobState = (typeof JOB_STATES)[number];
+
+@ApiSchema({ name: 'CreatedLinkJob' })
+export class CreatedLinkJobDto {
   @ApiProperty({ format: 'uuid', example: '0b0cdd5e-58b1-4f0c-9d9b-0d6a5fbb5a3c' })
   id: string;
+  @ApiProperty({
+    enum: JOB_STATES,
+    description: '`awaiting_approval` if the job is larger than the account allows without an approval',
+    example: 'running',
+  })
+  state: LinkJobState;
+}
+
+@ApiSchema({ name: 'LinkJobApproval' })
+export class LinkJobApprovalDto {
+  @ApiProperty({
+    format: 'date-time',
+    description: 'Until then the job can be approved',
+    example: '2026-11-27T16:02:00.000Z',
+  })
+  lapses_at: string;
+  @ApiProperty({
+    description: 'Whether the signed-in person may approve or reject the job now',
+    example: true,
+  })
+  may_decide: boolean;
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'Who approved or rejected the job',
+    example: null,
+  })
+  decided_by: string | null;
+  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null })
+  decided_at: string | null;
+  @ApiProperty({ type: String, nullable: true, example: null })
+  comment: string | null;
 }
 
 @ApiSchema({ name: 'RefusedLink' })
@@ -92,9 +143,7 @@ class RefusedLinkDto {
 }
 
 @ApiSchema({ name: 'LinkJob' })
-export class LinkJobDto extends LinkJobIdDto {
-  @ApiProperty({ enum: ['running', 'stopped', 'done', 'failed'], example: 'running' })
-  state: string;
+export class LinkJobDto extends CreatedLinkJobDto {
   @ApiProperty({ type: 'integer', example: 200 })
   total: number;
   @ApiProperty({ type: 'integer', example: 120 })
@@ -120,4 +169,11 @@ export class LinkJobDto extends LinkJobIdDto {
   created_at: string;
   @ApiProperty({ description: 'The key or e-mail address of the creator', example: 'Marketing' })
   created_by: string;
+  @ApiProperty({
+    type: LinkJobApprovalDto,
+    nullable: true,
+    description: 'Null for a job that needs no approval',
+    example: null,
+  })
+  approval: LinkJobApprovalDto | null;
 }

@@ -3,30 +3,46 @@ import { ApiHeader, ApiOperation, ApiProduces, ApiResponse, ApiTags } from '@nes
 import { ApiPage, ApiProblems, type ListQuery, type Page } from '@perkway/platform';
 import type { FastifyReply } from 'fastify';
 import { CurrentSession, type Session } from '../sessions/session.js';
-import { CreateLinkJobDto, LinkJobDto, LinkJobIdDto } from './link-job.dto.js';
+import { CreatedLinkJobDto, CreateLinkJobDto, DecideLinkJobDto, LinkJobDto } from './link-job.dto.js';
+import { LinkJobApprovals } from './link-job-approvals.js';
 import { LinkJobsService } from './link-jobs.service.js';
+
+const DECISION_PROBLEMS = [
+  'JOB_NOT_FOUND',
+  'APPROVAL_BY_KEY',
+  'APPROVAL_OWN_JOB',
+  'NOT_AWAITING_APPROVAL',
+  'APPROVAL_LAPSED',
+] as const;
 
 @ApiTags('Link jobs')
 @Controller('api/link-jobs')
 export class LinkJobsController {
-  constructor(private readonly jobs: LinkJobsService) {}
+  constructor(
+    private readonly jobs: LinkJobsService,
+    private readonly approvals: LinkJobApprovals,
+  ) {}
 
   @Post()
   @HttpCode(202)
-  @ApiOperation({ summary: 'Starts a job that creates many reward links' })
+  @ApiOperation({
+    summary: 'Starts a job that creates many reward links',
+    description:
+      'A job beyond the `approvals` of the account creates nothing until another person of the account approves it.',
+  })
   @ApiHeader({
     name: 'Idempotency-Key',
     required: true,
     description: 'A new UUID; repeating it returns the same job',
     schema: { type: 'string', format: 'uuid', example: '3f0d4c9e-8a11-4a57-b8c0-1f2e3d4c5b6a' },
   })
-  @ApiResponse({ status: 202, description: 'The running job', type: LinkJobIdDto })
+  @ApiResponse({ status: 202, description: 'The job', type: CreatedLinkJobDto })
   @ApiProblems('POOL_NOT_FOUND', 'IDEMPOTENCY_KEY_CONFLICT')
   createLinkJob(
     @CurrentSession() session: Session,
     @Headers('idempotency-key') idempotencyKey: unknown,
     @Body() body: CreateLinkJobDto,
-  ): Promise<LinkJobIdDto> {
+  ): Promise<CreatedLinkJobDto> {
     return this.jobs.create(session, idempotencyKey, body);
   }
 
@@ -95,5 +111,38 @@ export class LinkJobsController {
   @ApiProblems('JOB_NOT_FOUND')
   resumeLinkJob(@CurrentSession() session: Session, @Param('jobId') jobId: string): Promise<LinkJobDto> {
     return this.jobs.resume(session, jobId);
+  }
+
+  @Post(':jobId/approve')
+  @HttpCode(200)
+  @ApiOperation({
+    summary: 'Approves a job of another person, which then runs',
+    description:
+      'Only for people, not for sessions of API keys. Refused if the job cannot fit into a limit of the account.',
+  })
+  @ApiResponse({ status: 200, description: 'The job', type: LinkJobDto })
+  @ApiProblems(...DECISION_PROBLEMS, 'LIMIT_REACHED')
+  approveLinkJob(
+    @CurrentSession() session: Session,
+    @Param('jobId') jobId: string,
+    @Body() { comment }: DecideLinkJobDto,
+  ): Promise<LinkJobDto> {
+    return this.approvals.approve(session, jobId, comment);
+  }
+
+  @Post(':jobId/reject')
+  @HttpCode(200)
+  @ApiOperation({
+    summary: 'Rejects a job of another person, for good',
+    description: 'Only for people, not for sessions of API keys.',
+  })
+  @ApiResponse({ status: 200, description: 'The job', type: LinkJobDto })
+  @ApiProblems(...DECISION_PROBLEMS)
+  rejectLinkJob(
+    @CurrentSession() session: Session,
+    @Param('jobId') jobId: string,
+    @Body() { comment }: DecideLinkJobDto,
+  ): Promise<LinkJobDto> {
+    return this.approvals.reject(session, jobId, comment);
   }
 }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { csvCell, ApiError, invalidField, isUuid } from '@perkway/domain';
-import { exactTime, KeysetPaginator, type ListQuery, type Page } from '@perkway/platform';
+import { csvCell, ApiError, invalidField, isUuid, type Approvals } from '@perkway/domain';
+import { Clock, exactTime, KeysetPaginator, type ListQuery, type Page } from '@perkway/platform';
 import { createHash, randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { DataSource } from 'typeorm';
@@ -9,63 +9,61 @@ import { responseOf, FleetClients } from '../fleet/fleet-clients.js';
 import { createdBy } from '../sessions/created-by.js';
 import { ConsoleKeys } from '../sessions/console-keys.js';
 import type { Session } from '../sessions/session.js';
-import type { CreateLinkJobDto, LinkJobDto } from './link-job.dto.js';
+import type { CreatedLinkJobDto, CreateLinkJobDto, LinkJobDto, LinkJobState } from './link-job.dto.js';
 import { LinkJobRunner } from './link-job-runner.js';
 import { inTurns, makeLink, type JobRow, type LinkRequest } from './link-requests.js';
 
 /** Lifetime of a job's key, longer than any job runs. */
 const KEY_MS = 24 * 60 * 60_000;
 const DEFAULT_DAYS = 90;
+const APPROVAL_DAYS = 7;
 const DAY_S = 24 * 60 * 60;
 const CSV_ROWS = 200;
+/** The most that a currency has. */
+const DECIMALS = 4;
 /** Tries per link of a CSV, so that a rate limit or a replaced replica does not cut the file short. */
 const CSV_TRIES = 4;
 
-interface Row {
+export interface LinkJobRow {
   id: string;
   request: LinkRequest;
   total: number;
   made: number;
   failed: { row: number; code: string }[] | null;
-  state: string;
+  state: LinkJobState;
   refused: string | null;
   created_by: string;
   created_at: Date;
+  creator_email: string | null;
+  lapses_at: Date | null;
+  decided_by: string | null;
+  decided_at: Date | null;
+  decision_comment: string | null;
   position: string;
 }
 
 const COLUMNS = `
-  j.id, j.request, j.total, j.state, j.refused, j.created_by, j.created_at, ${exactTime('j.created_at')} as position,
+  j.id, j.request, j.total, j.state, j.refused, j.created_by, j.created_at, j.creator_email, j.lapses_at, j.decided_by,
+  j.decided_at, j.decision_comment, ${exactTime('j.created_at')} as position,
   (select count(*)::integer from link_job_rows r where r.job_id = j.id and r.link_id is not null) as made,
   (select json_agg(json_build_object('row', f.row, 'code', f.refused)) from (
     select row, refused from link_job_rows r where r.job_id = j.id and r.refused is not null order by row limit 100
   ) f) as failed`;
 
-const toDto = ({
-  id,
-  request,
-  total,
-  made,
-  failed,
-  state,
-  refused,
-  created_by,
-  created_at,
-}: Row): LinkJobDto => ({
-  id,
-  state,
-  total,
-  made,
-  failed: failed ?? [],
-  code: state === 'failed' ? refused : null,
-  pool_id: request.pool_id,
-  campaign_id: request.campaign_id,
-  denomination: request.denomination,
-  currency: request.currency,
-  expires_at: request.expires_at,
-  created_at: created_at.toISOString(),
-  created_by: created_by.replace(/^console: /, ''),
-});
+/** Says why this session may not decide on the job; undefined if it may, while the job waits. */
+export function refusedDecision({ email }: Session, { creator_email }: LinkJobRow) {
+  if (email === null) return 'APPROVAL_BY_KEY';
+  return email === creator_email ? 'APPROVAL_OWN_JOB' : undefined;
+}
+
+/** Whether the account lets a job of this size run without an approval. */
+function needsApproval(approvals: Approvals | null, { denomination, currency }: LinkRequest, total: number) {
+  const { links, amount } = approvals ?? {};
+  const highest = amount?.find((of) => of.currency === currency)?.amount;
+  // Without the noise of floating-point numbers: 3 * 0.1 is not beyond 0.3.
+  const value = Number((total * denomination).toFixed(DECIMALS));
+  return total > (links ?? Infinity) || value > (highest ?? Infinity);
+}
 
 /** Manages link jobs: the runner creates the links while their creator may be away. */
 @Injectable()
@@ -77,10 +75,15 @@ export class LinkJobsService {
     private readonly runner: LinkJobRunner,
     private readonly log: AuditLog,
     private readonly pages: KeysetPaginator,
+    private readonly clock: Clock,
   ) {}
 
   /** Creates a job; the same key and body return the same job. @throws POOL_NOT_FOUND, IDEMPOTENCY_KEY_CONFLICT */
-  async create(session: Session, idempotencyKey: unknown, body: CreateLinkJobDto): Promise<{ id: string }> {
+  async create(
+    session: Session,
+    idempotencyKey: unknown,
+    body: CreateLinkJobDto,
+  ): Promise<CreatedLinkJobDto> {
     if (!isUuid(idempotencyKey)) throw invalidField('Idempotency-Key', 'must be a UUID');
     const { references, count, campaign, country, poolId, denomination, currency, expires_at } = body;
     if ((references == null) === (count == null))
@@ -92,7 +95,7 @@ export class LinkJobsService {
       currency,
       country: country ?? null,
       campaign_id: campaign ?? null,
-      expires_at: expires_at ?? Math.floor(Date.now() / 1000) + DEFAULT_DAYS * DAY_S,
+      expires_at: expires_at ?? Math.floor(this.clock.now() / 1000) + DEFAULT_DAYS * DAY_S,
     };
     const digest = createHash('sha256').update(JSON.stringify(body)).digest('hex');
     const known = await this.findByKey(session, idempotencyKey);
@@ -100,6 +103,11 @@ export class LinkJobsService {
     await this.requirePool(session, poolId);
     const id = randomUUID();
     const key = await this.openKey(session);
+    const isWaiting = needsApproval(key.approvals, request, rows.length);
+    const state = isWaiting ? 'awaiting_approval' : 'running';
+    const lapsesAt = isWaiting ? new Date(this.clock.now() + APPROVAL_DAYS * DAY_S * 1000) : null;
+    // The approval opens another key.
+    if (isWaiting) await this.keys.close([key.id]);
     const change = { action: 'POST', host: 'console', path: `/link-jobs/${id}`, before: null };
     const created = await this.log.record(
       session,
@@ -108,9 +116,9 @@ export class LinkJobsService {
         this.dataSource.transaction(async (manager) => {
           const inserted = await manager.query<unknown[]>(
             `insert into link_jobs
-               (id, account_id, idempotency_key, request, request_digest, total, created_by, state, key_secret,
-                keyring_id, console_key_id)
-             values ($1, $2, $3, $4, $5, $6, $7, 'running', $8, $9, $10) on conflict do nothing returning id`,
+               (id, account_id, idempotency_key, request, request_digest, total, created_by, creator_email, state,
+                lapses_at, key_secret, keyring_id, console_key_id)
+             values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) on conflict do nothing returning id`,
             [
               id,
               session.account,
@@ -119,6 +127,9 @@ export class LinkJobsService {
               digest,
               rows.length,
               createdBy(session),
+              session.email ?? key.maker,
+              state,
+              lapsesAt,
               key.secret,
               key.keyringId,
               key.id,
@@ -132,7 +143,7 @@ export class LinkJobsService {
           );
           return true;
         }),
-      (isNew) => ({ status: isNew ? 202 : 409, after: { ...request, total: rows.length } }),
+      (isNew) => ({ status: isNew ? 202 : 409, after: { ...request, total: rows.length, state } }),
     );
     if (!created) {
       // A concurrent request with the same key was first.
@@ -140,23 +151,28 @@ export class LinkJobsService {
       return repeated((await this.findByKey(session, idempotencyKey))!, digest);
     }
     this.runner.look();
-    return { id };
+    return { id, state };
   }
 
-  async list({ account }: Session, query: ListQuery): Promise<Page<LinkJobDto>> {
+  async list(session: Session, query: ListQuery): Promise<Page<LinkJobDto>> {
+    const { account } = session;
     const page = this.pages.request<[time: string, id: string]>({ name: 'link-jobs' }, query, account);
-    const rows = await this.dataSource.query<Row[]>(
+    const rows = await this.dataSource.query<LinkJobRow[]>(
       `select ${COLUMNS} from link_jobs j
        where account_id = $1 and ($2::timestamptz is null or (created_at, id) < ($2, $3::uuid))
        order by created_at desc, id desc limit $4`,
       [account, page.after?.[0] ?? null, page.after?.[1] ?? null, page.rows],
     );
-    return page.respond(rows, ({ position, id }) => [position, id], toDto);
+    return page.respond(
+      rows,
+      ({ position, id }) => [position, id],
+      (row) => this.toDto(session, row),
+    );
   }
 
   /** @throws JOB_NOT_FOUND */
   async get(session: Session, id: string): Promise<LinkJobDto> {
-    return toDto(await this.find(session, id));
+    return this.toDto(session, await this.find(session, id));
   }
 
   /** Stops the job. Links already created stay; resuming creates the rest. @throws JOB_NOT_FOUND */
@@ -237,7 +253,7 @@ export class LinkJobsService {
     );
   }
 
-  private async *csvLines(session: Session, { id, request, created_by }: Row): AsyncGenerator<string> {
+  private async *csvLines(session: Session, { id, request, created_by }: LinkJobRow): AsyncGenerator<string> {
     const perkway = this.clients.withKey(session.key, { tries: CSV_TRIES });
     const expiry = new Date(request.expires_at * 1000).toISOString();
     let text = 'reference,link,expiry\r\n';
@@ -264,9 +280,10 @@ export class LinkJobsService {
     }
   }
 
-  private async find({ account }: Session, id: string): Promise<Row> {
+  /** @throws JOB_NOT_FOUND */
+  async find({ account }: Session, id: string): Promise<LinkJobRow> {
     const rows = isUuid(id)
-      ? await this.dataSource.query<Row[]>(
+      ? await this.dataSource.query<LinkJobRow[]>(
           `select ${COLUMNS} from link_jobs j where id = $1 and account_id = $2`,
           [id, account],
         )
@@ -277,7 +294,7 @@ export class LinkJobsService {
 
   private async findByKey({ account }: Session, key: string): Promise<Repeated | undefined> {
     const [row] = await this.dataSource.query<Repeated[]>(
-      `select id, request_digest as digest from link_jobs where account_id = $1 and idempotency_key = $2`,
+      `select id, state, request_digest as digest from link_jobs where account_id = $1 and idempotency_key = $2`,
       [account, key],
     );
     return row;
@@ -297,28 +314,69 @@ export class LinkJobsService {
    * Opens a key for the job, which may outlive the session. It still loses its validity together with the key or person
    * that signed in.
    */
-  private async openKey(session: Session): Promise<{ id: string; secret: string; keyringId: string }> {
+  async openKey(session: Session): Promise<JobKey> {
     const secret = randomUUID();
     const { keyringId } = this.keys;
     const { id, reply } = await this.keys.open(
       { purpose: 'job', secret, keyringId },
       { keyId: session.consoleKeyId },
-      new Date(Date.now() + KEY_MS),
+      new Date(this.clock.now() + KEY_MS),
     );
     if (reply.error) throw new ApiError('SESSION_ENDED');
-    return { id, secret, keyringId };
+    return { id, secret, keyringId, maker: reply.keyMaker, approvals: reply.approvals };
+  }
+
+  private toDto(session: Session, row: LinkJobRow): LinkJobDto {
+    const { id, state, total, made, failed, request, created_at, created_by, lapses_at } = row;
+    return {
+      id,
+      state,
+      total,
+      made,
+      failed: failed ?? [],
+      code: state === 'failed' ? row.refused : null,
+      pool_id: request.pool_id,
+      campaign_id: request.campaign_id,
+      denomination: request.denomination,
+      currency: request.currency,
+      expires_at: request.expires_at,
+      created_at: created_at.toISOString(),
+      created_by: created_by.replace(/^console: /, ''),
+      approval: lapses_at && {
+        lapses_at: lapses_at.toISOString(),
+        may_decide:
+          state === 'awaiting_approval' &&
+          lapses_at.getTime() > this.clock.now() &&
+          !refusedDecision(session, row),
+        decided_by: row.decided_by,
+        decided_at: row.decided_at && row.decided_at.toISOString(),
+        comment: row.decision_comment,
+      },
+    };
   }
 }
 
-interface Repeated {
+export interface JobKey {
   id: string;
+  secret: string;
+  keyringId: string;
+  /** The person who made the API key of the session, if there is one. */
+  maker: string | null;
+  approvals: Approvals | null;
+}
+
+interface Repeated extends CreatedLinkJobDto {
   digest: string;
 }
 
-function repeated({ id, digest }: Repeated, sent: string): { id: string } {
+function repeated({ id, state, digest }: Repeated, sent: string): CreatedLinkJobDto {
   // An erasure cleared the digest.
   if (digest !== '' && digest !== sent) throw new ApiError('IDEMPOTENCY_KEY_CONFLICT');
-  return { id };
+  return { id, state };
 }
 
-const summaryOf = ({ state, total, made }: LinkJobDto) => ({ state, total, made });
+export const summaryOf = ({ state, total, made }: Pick<LinkJobDto, 'state' | 'total' | 'made'>) => ({
+  state,
+  total,
+  made,
+});

@@ -4,6 +4,7 @@ import { CreateAuditLog1767225710000 } from './1767225710000-create-audit-log.js
 import { CreateLinkJobs1767225720000 } from './1767225720000-create-link-jobs.js';
 import { CreateReports1767225730000 } from './1767225730000-create-reports.js';
 import { RecipientsLeaveTheAuditLog1767225740000 } from './1767225740000-recipients-leave-the-audit-log.js';
+import { LinkJobApprovals1767225752000 } from './1767225752000-link-job-approvals.js';
 
 export const migrations: MigrationClass[] = [
   CreateSessions1767225700000,
@@ -11,4 +12,5 @@ export const migrations: MigrationClass[] = [
   CreateLinkJobs1767225720000,
   CreateReports1767225730000,
   RecipientsLeaveTheAuditLog1767225740000,
+  LinkJobApprovals1767225752000,
 ];

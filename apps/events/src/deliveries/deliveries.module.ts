@@ -1,7 +1,6 @@
 import { Module } from '@nestjs/common';
-import { ENV } from '@perkway/platform';
+import { Clock, ENV, SystemClock } from '@perkway/platform';
 import type { EventsEnv } from '../env.js';
-import { Clock, SystemClock } from './clock.js';
 import { DeliveryMetrics } from './delivery-metrics.js';
 import { DeliveryQueue } from './delivery-queue.js';
 import { DeliveryWorker } from './delivery-worker.js';

@@ -3,7 +3,7 @@ import { open, webhookHeaders, type Keyring } from '@perkway/signing';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import { toEvent } from '../feed/feed-rows.js';
-import type { Clock } from './clock.js';
+import type { Clock } from '@perkway/platform';
 import type { DeliveryMetrics } from './delivery-metrics.js';
 import type { ClaimedDelivery, ClaimLimits, DeliveryQueue, DeliveryResult } from './delivery-queue.js';
 import { parseRetryAfter, retryDelay } from './retry-schedule.js';

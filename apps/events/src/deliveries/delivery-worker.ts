@@ -5,10 +5,9 @@ import {
   type BeforeApplicationShutdown,
   type OnApplicationBootstrap,
 } from '@nestjs/common';
-import { DatabaseState, ENV, LOGGER } from '@perkway/platform';
+import { Clock, DatabaseState, ENV, LOGGER } from '@perkway/platform';
 import type { Logger } from 'pino';
 import type { EventsEnv } from '../env.js';
-import { Clock } from './clock.js';
 import { DeliveryEngine } from './delivery-engine.js';
 import { DeliveryMetrics } from './delivery-metrics.js';
 import { DeliveryQueue } from './delivery-queue.js';

@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { ApiError, invalidField, lastOf, type Caller } from '@perkway/domain';
-import { Conditions, KeysetPaginator, type ListQuery, type Page } from '@perkway/platform';
+import { Clock, Conditions, KeysetPaginator, type ListQuery, type Page } from '@perkway/platform';
 import { DataSource, type EntityManager } from 'typeorm';
-import { Clock } from '../deliveries/clock.js';
 import { EARLIER } from '../deliveries/delivery-queue.js';
 import { DELIVERY_STATES, type Delivery, type DeliveryState, type ReplayWebhookDto } from './webhook.dto.js';
 import { WebhookEntity } from './webhook.entity.js';

@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { ApiError, type Caller } from '@perkway/domain';
 import {
+  Clock,
   Conditions,
   ENV,
   lockRow,
@@ -15,7 +16,6 @@ import {
 } from '@perkway/platform';
 import { newWebhookSecret, seal } from '@perkway/signing';
 import { DataSource, type EntityManager } from 'typeorm';
-import { Clock } from '../deliveries/clock.js';
 import { secretContext, WEBHOOK_SECRET } from '../deliveries/delivery-engine.js';
 import { DeliveryQueue } from '../deliveries/delivery-queue.js';
 import { NetworkPolicy } from '../deliveries/network-policy.js';

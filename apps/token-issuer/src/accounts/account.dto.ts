@@ -1,6 +1,6 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
-import { ArrayMaxSize, IsArray, IsObject, ValidateNested } from 'class-validator';
+import { ArrayMaxSize, IsArray, IsInt, IsNumber, IsObject, Max, Min, ValidateNested } from 'class-validator';
 import {
   IsBrandColor,
   IsLogo,
@@ -14,6 +14,10 @@ import { AreOrigins } from './origin.js';
 
 const MAX_NAME = 200;
 const MAX_ORIGINS = 100;
+const MAX_CURRENCIES = 50;
+const MAX_LINKS = 1_000_000_000;
+/** Exact to the cent as a JSON number. */
+const MAX_AMOUNT = 1_000_000_000_000;
 
 const EXAMPLE_COLOR = '#0f5c4c';
 const EXAMPLE_LOGO =
@@ -53,6 +57,47 @@ export class BrandDto {
   support_url?: string | null;
 }
 
+@ApiSchema({ name: 'ApprovalAmount' })
+class ApprovalAmountDto {
+  @ApiProperty({ example: 'EUR', description: 'ISO 4217' })
+  @IsText(3, 3)
+  currency: string;
+
+  @ApiProperty({ minimum: 0, maximum: MAX_AMOUNT, example: 5000 })
+  @IsNumber()
+  @Min(0)
+  @Max(MAX_AMOUNT)
+  amount: number;
+}
+
+@ApiSchema({ name: 'Approvals' })
+export class ApprovalsDto {
+  @ApiProperty({
+    type: 'integer',
+    minimum: 0,
+    maximum: MAX_LINKS,
+    description: 'A job of more links waits for an approval. Default: any number runs at once',
+    example: 500,
+  })
+  @IsOmittable()
+  @IsInt()
+  @Min(0)
+  @Max(MAX_LINKS)
+  links?: number | null;
+
+  @ApiProperty({
+    type: [ApprovalAmountDto],
+    maxItems: MAX_CURRENCIES,
+    description: 'So does a job of a higher value in one of these currencies. Each currency once',
+  })
+  @IsOmittable()
+  @IsArray()
+  @ArrayMaxSize(MAX_CURRENCIES)
+  @ValidateNested({ each: true })
+  @Type(() => ApprovalAmountDto)
+  amount?: ApprovalAmountDto[] | null;
+}
+
 @ReadBack()
 @ApiSchema({ name: 'PutAccount' })
 export class PutAccountDto {
@@ -81,6 +126,17 @@ export class PutAccountDto {
   @ValidateNested()
   @Type(() => BrandDto)
   brand?: BrandDto | null;
+
+  @ApiProperty({
+    type: ApprovalsDto,
+    description:
+      'Sizes beyond which a link job of the console waits until another person of the account approves it. Default: none',
+  })
+  @IsOmittable()
+  @IsObject()
+  @ValidateNested()
+  @Type(() => ApprovalsDto)
+  approvals?: ApprovalsDto | null;
 }
 
 @ApiSchema({ name: 'Account' })
@@ -96,4 +152,7 @@ export class AccountResource extends ResourceTimes {
 
   @ApiProperty({ type: BrandDto, nullable: true })
   brand: BrandDto | null;
+
+  @ApiProperty({ type: ApprovalsDto, nullable: true })
+  approvals: ApprovalsDto | null;
 }

@@ -1,4 +1,4 @@
-import type { Brand } from '@perkway/domain';
+import type { Approvals, Brand } from '@perkway/domain';
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 @Entity('accounts')
@@ -11,6 +11,8 @@ export class AccountEntity {
   allowed_origins: string[];
   @Column('jsonb', { nullable: true })
   brand: Brand | null;
+  @Column('jsonb', { nullable: true })
+  approvals: Approvals | null;
   @Column('timestamptz', { default: () => 'now()' })
   created_at: Date;
   @Column('timestamptz', { default: () => 'now()' })

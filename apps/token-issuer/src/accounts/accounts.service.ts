@@ -1,6 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { type Brand, type ResolvedAccount } from '@perkway/domain';
+import {
+  fitsCurrency,
+  invalidField,
+  isCurrency,
+  type Approvals,
+  type Brand,
+  type ResolvedAccount,
+} from '@perkway/domain';
 import {
   listResources,
   lockRow,
@@ -13,7 +20,7 @@ import {
   type Settings,
 } from '@perkway/platform';
 import { Any, DataSource, Repository } from 'typeorm';
-import type { AccountResource, PutAccountDto } from './account.dto.js';
+import type { AccountResource, ApprovalsDto, PutAccountDto } from './account.dto.js';
 import { AccountEntity } from './account.entity.js';
 import { normalizeOrigin } from './origin.js';
 
@@ -44,11 +51,11 @@ export class AccountsService {
 
   /**
    * Creates the account or replaces its settings; its keys and people stay.
-   * @throws ApiError PRECONDITION_FAILED
+   * @throws ApiError PRECONDITION_FAILED, VALIDATION_FAILED
    */
-  put(
+  async put(
     id: string,
-    { name, allowed_origins, brand }: PutAccountDto,
+    { name, allowed_origins, brand, approvals }: PutAccountDto,
     ifMatch?: string,
   ): Promise<AccountResource> {
     const origins = [...new Set((allowed_origins ?? []).map((origin) => normalizeOrigin(origin)!))];
@@ -60,7 +67,13 @@ export class AccountsService {
           support_url: brand.support_url ?? null,
         }
       : null;
-    const wanted: Settings<AccountResource> = { id, name, allowed_origins: origins, brand: kept };
+    const wanted: Settings<AccountResource> = {
+      id,
+      name,
+      allowed_origins: origins,
+      brand: kept,
+      approvals: approvals ? toApprovals(approvals) : null,
+    };
     return this.dataSource.transaction(async (manager) => {
       await lockRow(manager, 'accounts', id);
       const accounts = manager.getRepository(AccountEntity);
@@ -104,4 +117,19 @@ export class AccountsService {
     const account = await accounts.findOneBy({ id });
     return account ? toResource(account) : undefined;
   }
+}
+
+/** Returns null if the account needs no approval at all. @throws ApiError VALIDATION_FAILED */
+function toApprovals({ links, amount }: ApprovalsDto): Approvals | null {
+  const amounts = (amount ?? []).map(({ currency, amount: value }) => ({ currency, amount: value }));
+  for (const [index, { currency, amount: value }] of amounts.entries()) {
+    const field = `approvals.amount.${index}`;
+    if (!isCurrency(currency)) throw invalidField(`${field}.currency`, 'must be an upper-case ISO 4217 code');
+    if (amounts.findIndex((other) => other.currency === currency) < index)
+      throw invalidField(`${field}.currency`, 'must not repeat the currency of another entry');
+    if (!fitsCurrency(value, currency))
+      throw invalidField(`${field}.amount`, `must have no more decimals than ${currency} has`);
+  }
+  if (links == null && amounts.length === 0) return null;
+  return { ...(links != null && { links }), ...(amounts.length > 0 && { amount: amounts }) };
 }

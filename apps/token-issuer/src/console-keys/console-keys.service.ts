@@ -53,7 +53,8 @@ const USED = `
   where id = $1 and (last_used_at is null or last_used_at < date_trunc('minute', now()))`;
 
 const DESCRIBE = `
-  select a.name as "accountName", k.name, k.last4 from accounts a left join api_keys k on k.id = $2 where a.id = $1`;
+  select a.name as "accountName", a.approvals, k.name, k.last4, k.person_email as "keyMaker"
+  from accounts a left join api_keys k on k.id = $2 where a.id = $1`;
 
 /** Deletes console keys that expired more than a day ago. */
 const FORGET = `
@@ -91,13 +92,18 @@ export class ConsoleKeysService {
         ...[expiresAt, expires_at, parent_id, email, counted_as],
       ]);
       if (parent_id) await manager.query(USED, [parent_id]);
-      const [{ accountName, name, last4 }] = await manager.query(DESCRIBE, [account, parent_id]);
+      const [{ accountName, approvals, name, last4, keyMaker }] = await manager.query(DESCRIBE, [
+        account,
+        parent_id,
+      ]);
       return {
         account,
         accountName,
         role,
         signedInWith: parent_id === null ? null : { keyId: parent_id, name, last4 },
         email,
+        keyMaker,
+        approvals,
       };
     });
     this.store.invalidate(hash);

@@ -7,6 +7,7 @@ import { ErasuresAskedAgain1767226050000 } from './1767226050000-erasures-asked-
 import { Erasures1767225900000 } from './1767225900000-erasures.js';
 import { IndexOrigins1767226070000 } from './1767226070000-index-origins.js';
 import { KeyScopesAndRotation1767226080000 } from './1767226080000-key-scopes-and-rotation.js';
+import { Approvals1767226095000 } from './1767226095000-approvals.js';
 
 export const migrations: MigrationClass[] = [
   CreateAccounts1767225600000,
@@ -17,4 +18,5 @@ export const migrations: MigrationClass[] = [
   ErasuresAskedAgain1767226050000,
   IndexOrigins1767226070000,
   KeyScopesAndRotation1767226080000,
+  Approvals1767226095000,
 ];

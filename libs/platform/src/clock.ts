@@ -1,4 +1,4 @@
-/** The time in milliseconds, for everything that decides when an attempt is made. */
+/** The time in milliseconds, for decisions that depend on it. Tests replace it. */
 export abstract class Clock {
   abstract now(): number;
 }

@@ -191,6 +191,17 @@ describe('GET /statements', () => {
       expect(await gift.get(`/statements${query}`)).toMatchObject({ status: 400, body: 'MONTH_INVALID' });
   });
 
+  it('signs no month that is open, malformed or in the future', async () => {
+    const expected = {
+      [monthsAgo(0)]: [409, 'MONTH_OPEN'],
+      [monthsAgo(-1)]: [400, 'MONTH_INVALID'],
+      '2026-13': [400, 'MONTH_INVALID'],
+    };
+    for (const [month, [status, body]] of Object.entries(expected))
+      expect(await gift.get(`/statements/${month}.jws`)).toMatchObject({ status, body });
+    expect(await gift.get('/statements/2026-01')).toMatchObject({ status: 404, body: 'NOT_FOUND' });
+  });
+
   it('is empty for a month before the first pool', async () => {
     expect(await statement('1999-12')).toEqual({ month: '1999-12', closed: true, rows: [] });
   });

@@ -52,6 +52,7 @@ export const OPERATIONS = {
     getLimit: 'GET /limits/{limitId}',
     getLimitUsage: 'GET /limits/{limitId}/usage',
     getStatement: 'GET /statements',
+    getSignedStatement: 'GET /statements/{month}.jws',
     listStoredLimits: 'GET /admin/limits',
     getStoredLimit: 'GET /admin/limits/{limitId}',
     putLimit: 'PUT /admin/limits/{limitId}',

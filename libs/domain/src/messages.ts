@@ -196,6 +196,19 @@ export interface PublicJwk {
   use?: string;
 }
 
+/** Signs the statement of a closed month with the key that also signs analytics tokens, so that one key set verifies both. */
+export const SIGN_STATEMENT: RpcContract<ClosedStatement, { jws: string }> = {
+  subject: 'accounts.statements.sign',
+  owner: 'token-issuer',
+  callers: ['gift-cards'],
+  away: 'The token service',
+};
+export interface ClosedStatement {
+  account: string;
+  month: string;
+  rows: object[];
+}
+
 /** Returns the offer URL of each perk that exists, in a form that is valid in a `Location` header. */
 export const RESOLVE_OFFERS: Lookup<string> = {
   subject: 'catalog.offers.resolve',
@@ -337,6 +350,7 @@ export const RPC_CONTRACTS = [
   RESOLVE_ORIGINS,
   RESOLVE_BRANDS,
   GET_ANALYTICS_KEYS,
+  SIGN_STATEMENT,
   RESOLVE_OFFERS,
   RESOLVE_PERKS,
   GET_REWARD_LINK,

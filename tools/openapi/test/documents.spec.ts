@@ -57,6 +57,7 @@ const OPERATIONS: Record<AppName, Record<string, string>> = {
     'GET /limits/{limitId}': 'getLimit',
     'GET /limits/{limitId}/usage': 'getLimitUsage',
     'GET /statements': 'getStatement',
+    'GET /statements/{month}.jws': 'getSignedStatement',
     'GET /admin/limits': 'listStoredLimits',
     'GET /admin/limits/{limitId}': 'getStoredLimit',
     'PUT /admin/limits/{limitId}': 'putLimit',

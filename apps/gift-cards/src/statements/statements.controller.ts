@@ -1,8 +1,10 @@
-import { Controller, Get, Header, Headers, Query, Res } from '@nestjs/common';
+import { Controller, Get, Header, Headers, Param, Query, Res } from '@nestjs/common';
 import {
   ApiExtraModels,
   ApiOkResponse,
   ApiOperation,
+  ApiParam,
+  ApiProduces,
   ApiQuery,
   ApiTags,
   getSchemaPath,
@@ -17,6 +19,9 @@ import { StatementsService, toCsv } from './statements.service.js';
 const CSV_EXAMPLE =
   'pool_id,currency,country,denomination,opening_cards,opening_amount,loaded_cards,loaded_amount,revealed_cards,revealed_amount,withdrawn_cards,withdrawn_amount,closing_cards,closing_amount,generated_cards,generated_amount,cancelled_cards,cancelled_amount,expired_cards,expired_amount\r\n' +
   '6f1c2a54-0b7e-4d0f-9a3b-5e8d1c7f2a10,EUR,FR,25,400,10000,100,2500,80,2000,0,0,420,10500,95,2375,5,125,3,75\r\n';
+
+const JWS_EXAMPLE = 'eyJhbGciOiJFUzI1NiIsImtpZCI6ImsxIn0.eyJtb250aCI6IjIwMjYtMTAifQ.c2lnbmF0dXJl';
+const MONTH = { type: 'string', pattern: '^[1-9]\\d{3}-(0[1-9]|1[0-2])$' };
 
 @ApiTags('Statements')
 @RequiredScope('links:read')
@@ -36,7 +41,7 @@ export class StatementsController {
     name: 'month',
     required: true,
     description: 'In UTC. A month that is over, or this one',
-    schema: { type: 'string', pattern: '^[1-9]\\d{3}-(0[1-9]|1[0-2])$' },
+    schema: MONTH,
   })
   @ApiExtraModels(Statement)
   @ApiOkResponse({
@@ -57,5 +62,24 @@ export class StatementsController {
     if (!wantsCsv(accept)) return statement;
     void reply.header('content-type', 'text/csv; charset=utf-8; header=present');
     return toCsv(statement);
+  }
+
+  @Get(':month.jws')
+  @Header('cache-control', 'no-store')
+  @Header('content-type', 'application/jose')
+  @ApiOperation({
+    summary: 'Get the statement of a closed month, signed',
+    description:
+      'A compact JWS (ES256) of the statement, with `account` and `issued_at`. The keys at `/.well-known/jwks.json` of the token host verify it.',
+  })
+  @ApiParam({ name: 'month', description: 'In UTC. A month that is over', schema: MONTH })
+  @ApiProduces('application/jose')
+  @ApiOkResponse({
+    description: 'The signed statement',
+    content: { 'application/jose': { schema: { type: 'string' }, example: JWS_EXAMPLE } },
+  })
+  @ApiProblems('MONTH_INVALID', 'MONTH_OPEN', 'PAYLOAD_TOO_LARGE')
+  getSignedStatement(@CurrentCaller() caller: Caller, @Param('month') month: string): Promise<string> {
+    return this.statements.sign(caller, month);
   }
 }

@@ -1,10 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import { ApiError, csvCell, unavailable, type Caller } from '@perkway/domain';
+import { ApiError, csvCell, SIGN_STATEMENT, unavailable, type Caller } from '@perkway/domain';
+import { RpcClient } from '@perkway/platform';
 import { DataSource } from 'typeorm';
 import { MonthCloser, startOf } from './month-closer.js';
 import type { Statement, StatementRow } from './statement.dto.js';
 
 const MONTH = /^[1-9]\d{3}-(?:0[1-9]|1[0-2])$/;
+
+/** So many always fit into one message of the broker, signed. */
+const MAX_SIGNED_ROWS = 1_000;
 
 const FIGURES = [
   'opening',
@@ -88,6 +92,7 @@ export class StatementsService {
   constructor(
     private readonly dataSource: DataSource,
     private readonly months: MonthCloser,
+    private readonly rpc: RpcClient,
   ) {}
 
   /** @throws ApiError MONTH_INVALID; DEPENDENCY_UNAVAILABLE while transactions of an earlier month still run */
@@ -102,6 +107,23 @@ export class StatementsService {
       [account, `${month}-01`],
     );
     return { month, closed, rows };
+  }
+
+  /**
+   * Returns the statement of a closed month as a compact JWS.
+   *
+   * @throws ApiError MONTH_INVALID, MONTH_OPEN; PAYLOAD_TOO_LARGE, DEPENDENCY_UNAVAILABLE
+   */
+  async sign(caller: Caller, month: string): Promise<string> {
+    const { closed, rows } = await this.get(caller, month);
+    if (!closed) throw new ApiError('MONTH_OPEN');
+    if (rows.length > MAX_SIGNED_ROWS)
+      throw new ApiError(
+        'PAYLOAD_TOO_LARGE',
+        `A statement of more than ${MAX_SIGNED_ROWS} rows cannot be signed`,
+      );
+    const { jws } = await this.rpc.request(SIGN_STATEMENT, { account: caller.account, month, rows });
+    return jws;
   }
 }
 

@@ -1,7 +1,15 @@
 import { Controller, Get, Header, Query } from '@nestjs/common';
+import { Payload } from '@nestjs/microservices';
 import { ApiExcludeEndpoint, ApiOperation, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { CurrentCaller, RequiredScope } from '@perkway/auth';
-import { CALLER_ID_PATTERN, GET_ANALYTICS_KEYS, type AnalyticsKeys, type Caller } from '@perkway/domain';
+import {
+  CALLER_ID_PATTERN,
+  GET_ANALYTICS_KEYS,
+  SIGN_STATEMENT,
+  type AnalyticsKeys,
+  type Caller,
+  type ClosedStatement,
+} from '@perkway/domain';
 import { RpcHandler, ApiProblems, Public } from '@perkway/platform';
 import { CubeToken, JsonWebKeySet } from './cube-token.dto.js';
 import { TokensService } from './tokens.service.js';
@@ -33,7 +41,7 @@ export class TokensController {
   @Get('.well-known/jwks.json')
   @Header('Cache-Control', 'public, max-age=60')
   @ApiOperation({
-    summary: 'The public keys that verify tokens (RFC 7517)',
+    summary: 'The public keys that verify tokens and statements (RFC 7517)',
   })
   @ApiResponse({ status: 200, description: 'All keys whose tokens are accepted', type: JsonWebKeySet })
   getAnalyticsJwks(): Pick<AnalyticsKeys, 'keys'> {
@@ -44,5 +52,11 @@ export class TokensController {
   @RpcHandler(GET_ANALYTICS_KEYS)
   analyticsKeys(): AnalyticsKeys {
     return this.tokens.published();
+  }
+
+  @ApiExcludeEndpoint()
+  @RpcHandler(SIGN_STATEMENT)
+  signStatement(@Payload() statement: ClosedStatement): { jws: string } {
+    return { jws: this.tokens.signStatement(statement) };
   }
 }

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { ApiError, lastOf, type AnalyticsKeys, type Caller } from '@perkway/domain';
+import { ApiError, lastOf, type AnalyticsKeys, type Caller, type ClosedStatement } from '@perkway/domain';
 import { ENV, requireCallerId } from '@perkway/platform';
 import jwt from 'jsonwebtoken';
 import { Repository } from 'typeorm';
@@ -52,6 +52,20 @@ export class TokensService {
   published(): AnalyticsKeys {
     const { ANALYTICS_TOKEN_KEYS: keys, TOKEN_URL: issuer, QUERY_URL: audience } = this.env;
     return { keys: keys.map(({ publicJwk }) => publicJwk), issuer, audience };
+  }
+
+  /**
+   * Returns the statement as a compact JWS. It has neither an audience nor an expiry, so no host takes it for a token.
+   */
+  signStatement({ account, month, rows }: ClosedStatement): string {
+    const now = new Date();
+    const { kid, privateKey } = signingKey(this.env.ANALYTICS_TOKEN_KEYS, now.getTime())!;
+    return jwt.sign({ month, closed: true, rows, account, issued_at: now.toISOString() }, privateKey, {
+      algorithm: 'ES256',
+      keyid: kid,
+      header: { alg: 'ES256', typ: 'JOSE' },
+      noTimestamp: true,
+    });
   }
 
   private async accountOf(caller: Caller, clientId: unknown): Promise<string> {

@@ -5,7 +5,10 @@ const toRegExp = (pattern: string): RegExp =>
   new RegExp(
     `^${pattern
       .split('/')
-      .map((part) => (part.startsWith(':') ? '[^/]+' : part === '*' ? '.*' : escape(part)))
+      .map((part) =>
+        // A parameter may have a suffix, as in `/statements/:month.jws`.
+        part === '*' ? '.*' : escape(part).replace(/^:\w+/, '[^/]+'),
+      )
       .join('/')}$`,
   );
 

@@ -70,6 +70,8 @@ const ALLOWED: { [Name in Host]: (keyof (typeof OF_CLIENT)[(typeof CLIENT)[Name]
     'listRewardLinks',
     'getIssuedRewardLink',
     'cancelRewardLink',
+    'getStatement',
+    'getSignedStatement',
     'listStoredGiftCardPools',
     'getStoredGiftCardPool',
     'putGiftCardPool',

@@ -13,6 +13,7 @@ const menu = {
   Perks: '/perks',
   'Gift cards': '/gift-cards',
   'Reward links': '/reward-links',
+  Statements: '/statements',
   Explore: '/explore',
   Reports: '/reports',
   Integration: '/integration',

@@ -405,6 +405,33 @@ describe('keys and sessions', () => {
     expect(await page.evaluate('document.cookie')).toBe('');
   }, 120_000);
 
+  it('finance downloads the statement of a closed month, and its signed form', async () => {
+    const { query } = stage.fleet.database;
+    const [from] = await query<{ month: string }>(
+      `select to_char(date_trunc('month', now() at time zone 'UTC') - interval '1 month', 'YYYY-MM') as month`,
+    );
+    const month = from!.month;
+    await query(`update gift_cards.pools set created_at = '${month}-01T12:00:00Z'`);
+    await query(`update gift_cards.cards set loaded_at = '${month}-02T00:00:00Z'`);
+    const page = await stage.signIn(context);
+    await page.getByRole('link', { name: 'Statements', exact: true }).click();
+    await page.getByText('This month is not over').waitFor();
+    expect(await button(page, 'Download signed').isDisabled()).toBe(true);
+
+    await page.getByLabel('Month').selectOption(month);
+    await page.getByText('This month is closed').waitFor();
+    expect(page.url()).toContain(`month=${month}`);
+    const [header, row] = await downloaded(page, button(page, 'Download CSV').click());
+    expect(header).toContain('pool_id,currency,country,denomination,opening_cards,opening_amount');
+    expect(row).toContain(`${stage.mine.pool},EUR,`);
+    const shown = await page.getByRole('region', { name: 'By pool and value' }).innerText();
+    expect(shown).toContain('Harbour voucher');
+    expect(shown).not.toContain('Foreign');
+    const [jws] = await downloaded(page, button(page, 'Download signed').click());
+    const payload = JSON.parse(Buffer.from(jws!.split('.')[1]!, 'base64url').toString()) as object;
+    expect(payload).toMatchObject({ account: stage.mine.account, month, closed: true });
+  }, 120_000);
+
   it('a wrong key gets an error, and an ended session leads back to the same screen', async () => {
     const page = await context.newPage();
     await page.goto(`${stage.url}/reward-links?state=RESERVED`);

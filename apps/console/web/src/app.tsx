@@ -12,6 +12,7 @@ const Campaign = lazy(() => import('./screens/campaign'));
 const Perks = lazy(() => import('./screens/perks'));
 const GiftCards = lazy(() => import('./screens/gift-cards'));
 const RewardLinks = lazy(() => import('./screens/reward-links'));
+const Statements = lazy(() => import('./screens/statements'));
 const Explore = lazy(() => import('./screens/explore'));
 const Integration = lazy(() => import('./screens/integration'));
 const Webhook = lazy(() => import('./screens/webhook'));
@@ -78,6 +79,7 @@ function Console() {
             <Route path="perks" element={<Perks />} />
             <Route path="gift-cards" element={<GiftCards />} />
             <Route path="reward-links" element={<RewardLinks />} />
+            <Route path="statements" element={<Statements />} />
             <Route path="explore" element={<Explore />} />
             <Route path="integration/:tab?" element={<Integration />} />
             <Route path="integration/webhooks/:webhookId" element={<Webhook />} />

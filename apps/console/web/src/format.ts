@@ -3,6 +3,7 @@ const compact = new Intl.NumberFormat(undefined, { notation: 'compact', maximumF
 const percent = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 });
 const day = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
 const longDay = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'long', year: 'numeric' });
+const month = new Intl.DateTimeFormat(undefined, { month: 'long', year: 'numeric', timeZone: 'UTC' });
 const moment = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 const exactMoment = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 const exactTime = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
@@ -12,6 +13,8 @@ export const formatCompact = (value: number) =>
   value < 10_000 ? number.format(value) : compact.format(value);
 export const formatDay = (date: Date) => day.format(date);
 export const formatLongDay = (date: Date) => longDay.format(date);
+/** @param of YYYY-MM */
+export const formatMonth = (of: string) => month.format(new Date(`${of}-01`));
 export const formatMoment = (date: Date | string | number) => moment.format(new Date(date));
 /** With seconds, and without the date if that is today's. */
 export function formatExactMoment(moment: string): string {

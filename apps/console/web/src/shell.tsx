@@ -19,6 +19,7 @@ const OWN: Entry[] = [
   { to: '/perks', label: nav.perks, icon: 'tag' },
   { to: '/gift-cards', label: nav.giftCards, icon: 'gift' },
   { to: '/reward-links', label: nav.rewardLinks, icon: 'link' },
+  { to: '/statements', label: nav.statements, icon: 'book' },
   { to: '/explore', label: nav.explore, icon: 'chart' },
   { to: '/reports', label: nav.reports, icon: 'page' },
   { to: '/integration', label: nav.integration, icon: 'plug' },

@@ -35,6 +35,8 @@ export type CodeFormat = NonNullable<Product['code_format']>;
 export type CardLoadReport = AnswerOf<Gift['loadGiftCards']>;
 export type CardLoad = AnswerOf<Gift['getGiftCardLoad']>;
 export type RewardLink = AnswerOf<Gift['getIssuedRewardLink']>;
+export type Statement = AnswerOf<Gift['getStatement']>;
+export type StatementFigure = Statement['rows'][number]['opening'];
 export type LinkState = RewardLink['state'];
 export type MadeLink = AnswerOf<Gift['generateRewardLink']>;
 

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { http } from '@perkway/testing';
 import { MonthCloser } from '../src/statements/month-closer.js';
 import type { Statement, StatementRow } from '../src/statements/statement.dto.js';
@@ -154,6 +155,38 @@ describe('GET /statements', () => {
     await gift.aPool(3);
     expect((await statement(monthsAgo(0))).rows).toHaveLength(1);
     expect((await statement(monthsAgo(0), gift.newKey().key)).rows).toEqual([]);
+  });
+
+  it('counts withdrawn cards, also those whose kept link has ended', async () => {
+    const pool = await gift.aPool(0);
+    const month = monthsAgo(1);
+    await createdIn(pool, month);
+    await loadAt(pool, 4, `${month}-02T00:00:00Z`);
+    const kept = await linkAt(pool, `${month}-03T00:00:00Z`, {
+      state: 'expired',
+      at: `${month}-04T00:00:00Z`,
+    });
+    const withdrawal = randomUUID();
+    await gift.database.query('update reward_links set recalled_by = $1 where id = $2', [
+      withdrawal,
+      linkIdOf(kept.token),
+    ]);
+    await gift.database.query(
+      `with gone as (delete from free_cards where ctid = (select ctid from free_cards limit 1) returning *), counted as (
+         insert into inventory_counts (inventory_id, slot, withdrawn) select inventory_id, 32, 1 from gone
+       )
+       insert into withdrawn_cards (card_id, inventory_id, withdrawal_id, withdrawn_at)
+       select card_id, inventory_id, $1, $2 from gone`,
+      [withdrawal, `${month}-05T00:00:00Z`],
+    );
+    const figures = { opening: 0, loaded: 4, revealed: 0, withdrawn: 2, closing: 2 };
+    expect(cardsOf((await statement(month)).rows[0])).toMatchObject(figures);
+    expect(cardsOf((await statement(monthsAgo(0))).rows[0])).toMatchObject({
+      opening: 2,
+      withdrawn: 0,
+      closing: 2,
+    });
+    expect(await audit(gift.database.urls.admin)).toMatchObject({ exitCode: 0 });
   });
 
   it('stores a month once if two replicas close it, and the audit counts it again', async () => {

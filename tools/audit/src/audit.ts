@@ -99,10 +99,21 @@ const CLOSED_MONTHS = `
       count(*) filter (where revealed_at is null and cancelled_at is null and expires_at ${BEFORE_ITS_END}) as expired
     from closed_months m join reward_links l on l.created_at ${BEFORE_ITS_END} group by 1, 2
   ) l using (month, inventory_id)
+  left join (
+    select m.month, w.inventory_id, count(*) as withdrawn
+    from closed_months m
+    join (
+      select inventory_id, withdrawn_at from withdrawn_cards
+      union all
+      select inventory_id, expires_at from reward_links
+      where recalled_by is not null and revealed_at is null and not released
+    ) w on w.withdrawn_at ${BEFORE_ITS_END} group by 1, 2
+  ) w using (month, inventory_id)
   full join month_totals t using (month, inventory_id)
   where (
-    c.loaded, coalesce(l.revealed, 0), coalesce(l.generated, 0), coalesce(l.cancelled, 0), coalesce(l.expired, 0)
-  ) is distinct from (t.loaded, t.revealed, t.generated, t.cancelled, t.expired)`;
+    c.loaded, coalesce(l.revealed, 0), coalesce(w.withdrawn, 0), coalesce(l.generated, 0), coalesce(l.cancelled, 0),
+    coalesce(l.expired, 0)
+  ) is distinct from (t.loaded, t.revealed, t.withdrawn, t.generated, t.cancelled, t.expired)`;
 
 /** Queries for states that must not exist. Each returns the number of violations and some ids. */
 const FORBIDDEN: Record<string, string> = {

@@ -35,7 +35,7 @@ const CLOSE = `
   )
   insert into month_totals
     (month, inventory_id, account, loaded, revealed, withdrawn, generated, cancelled, expired)
-  select closed.month, i.id, p.owner, c.loaded, coalesce(l.revealed, 0), 0, coalesce(l.generated, 0),
+  select closed.month, i.id, p.owner, c.loaded, coalesce(l.revealed, 0), coalesce(w.withdrawn, 0), coalesce(l.generated, 0),
     coalesce(l.cancelled, 0), coalesce(l.expired, 0)
   from closed
   cross join inventories i
@@ -48,7 +48,16 @@ const CLOSE = `
       count(*) filter (where cancelled_at < ${END}) as cancelled,
       count(*) filter (where revealed_at is null and cancelled_at is null and expires_at < ${END}) as expired
     from reward_links where created_at < ${END} group by 1
-  ) l on l.inventory_id = i.id`;
+  ) l on l.inventory_id = i.id
+  left join (
+    select inventory_id, count(*) as withdrawn from (
+      select inventory_id from withdrawn_cards where withdrawn_at < ${END}
+      union all
+      -- Their cards are withdrawn since the links ended, although that is not written yet.
+      select inventory_id from reward_links
+      where recalled_by is not null and revealed_at is null and not released and expires_at < ${END}
+    ) gone group by 1
+  ) w on w.inventory_id = i.id`;
 
 interface Months {
   /** The first month that is not closed. */

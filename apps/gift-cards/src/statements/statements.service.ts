@@ -26,7 +26,7 @@ const CLOSED_TOTALS = 'select * from month_totals where month = $2::date';
 
 /** The totals of the account's inventories at this moment: those at the end of the month before, and what came since. */
 const CURRENT_TOTALS = `
-  select i.id as inventory_id, p.owner as account, n.loaded, n.redeemed as revealed, 0 as withdrawn,
+  select i.id as inventory_id, p.owner as account, n.loaded, n.redeemed as revealed, n.withdrawn,
     coalesce(b.generated, 0) + coalesce(made.links, 0) as generated,
     coalesce(b.cancelled, 0) + coalesce(ended.cancelled, 0) as cancelled,
     coalesce(b.expired, 0) + coalesce(ended.expired, 0) as expired

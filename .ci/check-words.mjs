@@ -13,9 +13,9 @@ const INSTEAD = {
   'patien(?:t\\b|ce)': 'timeout, deadline',
   reckon: 'reconcile',
   'trials?\\b': 'test fleet, dry run',
-  'trying on': 'retrying',
+  '(?:try|tries|tried|trying) on\\b': 'retry',
   upkeep: 'maintenance',
-  '(?:^|[.:*#/] )Whoever': 'the subject',
+  'who(?:ever|soever)\\b': 'the subject',
 };
 /** Files and lines that may say one of them. */
 const EXCEPTIONS = [
@@ -41,9 +41,7 @@ const found = execFileSync('git', ['ls-files', ...FILES], { encoding: 'utf8' })
           ? []
           : Object.entries(INSTEAD)
               .filter(([word]) =>
-                new RegExp(`(?<![a-z_])(?:${word})`, word.includes('Whoever') ? '' : 'i').test(
-                  line.replace(/([a-z])([A-Z])/g, '$1 $2'),
-                ),
+                new RegExp(`(?<![a-z_])(?:${word})`, 'i').test(line.replace(/([a-z])([A-Z])/g, '$1 $2')),
               )
               .map(([, instead]) => `${file}:${index + 1}: say ${instead}: ${line.trim().slice(0, 120)}`),
       ),

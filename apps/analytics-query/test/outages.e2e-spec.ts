@@ -121,7 +121,7 @@ describe('outages', () => {
     const account = anAccountId();
     const statuses = new Set<number>();
     let isOver = false;
-    const asking = Array.from({ length: 4 }, async () => {
+    const running = Array.from({ length: 4 }, async () => {
       while (!isOver)
         statuses.add((await stack.as(account).load({ measures: ['perk_clicks.count'] })).status);
     });
@@ -131,7 +131,7 @@ describe('outages', () => {
     await database.server.start();
     await waitFor(async () => expect(await stack.as(account).count('perk_clicks.count')).toBe(0), '0 events');
     isOver = true;
-    await Promise.all(asking);
+    await Promise.all(running);
     expect(statuses).toEqual(new Set([200, 503]));
   }, 60_000);
 
@@ -147,9 +147,9 @@ describe('outages', () => {
     proxy.freeze();
     // First on an open connection, then without one.
     for (let turn = 1; turn <= 2; turn += 1) {
-      const askedAt = Date.now();
+      const sentAt = Date.now();
       expect((await sendRequest()).status).toBe(503);
-      expect(Date.now() - askedAt).toBeLessThan(6_000);
+      expect(Date.now() - sentAt).toBeLessThan(6_000);
     }
     proxy.thaw();
     await waitFor(async () => expect((await sendRequest()).status).toBe(200), 'a response');

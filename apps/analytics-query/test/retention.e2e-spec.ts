@@ -135,7 +135,7 @@ describe('retention', () => {
     const counts = await expected();
     let isOver = false;
     let compared = 0;
-    const asking = (async () => {
+    const querying = (async () => {
       do {
         expect(await answered()).toEqual(counts);
         compared += 1;
@@ -152,7 +152,7 @@ describe('retention', () => {
     } finally {
       isOver = true;
     }
-    await asking;
+    await querying;
     expect(compared).toBeGreaterThan(0);
     expect(await answered()).toEqual(counts);
     expect(await expected()).toEqual(counts);

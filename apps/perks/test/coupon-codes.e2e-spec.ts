@@ -215,7 +215,7 @@ describe('single-use codes', () => {
       try {
         await holder.query('begin');
         await holder.query('select from catalog.coupon_codes where perk_id = $1 for update', [perk]);
-        const asking = Promise.resolve(allocate(path, 'waiting'));
+        const allocating = Promise.resolve(allocate(path, 'waiting'));
         await waitFor(async () => {
           // Use another connection: inside the holder's transaction, the statistics view stays as first read.
           const waiting = await perks.database.query(
@@ -225,7 +225,7 @@ describe('single-use codes', () => {
           expect(waiting).toHaveLength(1);
         }, 'the waiting request');
         await holder.query('rollback');
-        expect((await asking).status).toBe(201);
+        expect((await allocating).status).toBe(201);
       } finally {
         await holder.end();
       }
@@ -276,15 +276,15 @@ describe('single-use codes', () => {
         return { status: 0 };
       }
     };
-    let asking: Promise<{ status: number; code?: string }>[];
+    let allocating: Promise<{ status: number; code?: string }>[];
     try {
       await app.ready();
-      asking = customers.map((customer) => sendRequest(app, customer));
+      allocating = customers.map((customer) => sendRequest(app, customer));
       await waitFor(async () => (await stock(perk)).allocated >= 20, 'the first codes');
     } finally {
       await app.kill('SIGKILL');
     }
-    const first = await Promise.all(asking);
+    const first = await Promise.all(allocating);
     const { allocated } = await stock(perk);
     const answered = first.filter(({ status }) => status === 201);
     expect(first.some(({ status }) => status === 0)).toBe(true);

@@ -67,7 +67,7 @@ describe('token-issuer during outages', () => {
         // The key is cached, and issuing a token needs no database.
         await admin.get('/cube/token').expect(200);
         await http(issuer).get('/cube/token').expect(401);
-        const askedAt = Date.now();
+        const sentAt = Date.now();
         const responses = await Promise.all([
           admin.get('/cube/token?clientId=platform'),
           admin.put('/admin/accounts/acme').send({ name: 'Acme' }),
@@ -75,7 +75,7 @@ describe('token-issuer during outages', () => {
           admin.post('/admin/accounts/platform/keys').send({ role: 'USER' }),
           http(issuer, { key: 'a-key-nobody-has-seen' }).get('/cube/token'),
         ]);
-        expect(Date.now() - askedAt).toBeLessThan(8_000);
+        expect(Date.now() - sentAt).toBeLessThan(8_000);
         for (const { status, headers, body } of responses) {
           expect(status).toBe(503);
           expect(headers['retry-after']).toBe('2');

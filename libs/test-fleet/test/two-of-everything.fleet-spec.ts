@@ -295,7 +295,7 @@ describe('two replicas of every app', () => {
      * one.
      */
     const seconds = new Map(ADDRESSES.map((address) => [address, { sure: new Set(), may: new Set() }]));
-    const asking = async (address: string, at: string, kind: string) => {
+    const request = async (address: string, at: string, kind: string) => {
       const { sure, may } = seconds.get(address)!;
       while (Date.now() < until) {
         const from = second(Date.now());
@@ -311,7 +311,7 @@ describe('two replicas of every app', () => {
     };
     await Promise.all(
       ADDRESSES.flatMap((address) =>
-        [one, two].flatMap((at) => ['teaser', 'reward'].map((kind) => asking(address, at, kind))),
+        [one, two].flatMap((at) => ['teaser', 'reward'].map((kind) => request(address, at, kind))),
       ),
     );
     const counted = async (address: string) => {

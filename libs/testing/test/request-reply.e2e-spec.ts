@@ -125,20 +125,20 @@ describe('request/reply between apps over NATS', () => {
 
   it('gets the response of the handler', async () => {
     await launched(owner(nats.url));
-    const asking = await launched(caller(nats.url));
-    await untilResolved(asking);
-    await hello(asking).expect(200, { echo: 'hello' });
+    const callerApp = await launched(caller(nats.url));
+    await untilResolved(callerApp);
+    await hello(callerApp).expect(200, { echo: 'hello' });
   });
 
   it('is handled once, by any replica', async () => {
     const replicas = [await launched(owner(nats.url)), await launched(owner(nats.url))];
-    const asking = await launched(caller(nats.url));
+    const callerApp = await launched(caller(nats.url));
     for (const { app } of replicas) await app.get(NatsService).connected();
-    await untilResolved(asking);
+    await untilResolved(callerApp);
     echoed = 0;
     const texts = Array.from({ length: 30 }, (_, i) => `text-${i}`);
     const responses = await Promise.all(
-      texts.map(async (text) => (await http(asking).get(`/ask?subject=echo&text=${text}`)).body),
+      texts.map(async (text) => (await http(callerApp).get(`/ask?subject=echo&text=${text}`)).body),
     );
     expect(responses).toEqual(texts.map((text) => ({ echo: text })));
     expect(echoed).toBe(30);
@@ -151,10 +151,10 @@ describe('request/reply between apps over NATS', () => {
     ['x'.repeat(2 * MAX_RESPONSE_BYTES), 'echo: the request is too large for a message'],
   ])('reports a fault as INTERNAL_ERROR and logs it on both sides: %.8s', async (text, cause) => {
     const owning = await launched(owner(nats.url));
-    const asking = await launched(caller(nats.url));
-    await untilResolved(asking);
+    const callerApp = await launched(caller(nats.url));
+    await untilResolved(callerApp);
     echoed = 0;
-    const rpc = asking.app.get(RpcClient);
+    const rpc = callerApp.app.get(RpcClient);
     await expect(rpc.request(ECHO, { text })).rejects.toMatchObject({
       code: 'INTERNAL_ERROR',
       cause: { message: cause },
@@ -162,27 +162,27 @@ describe('request/reply between apps over NATS', () => {
     // A retry would not help.
     expect(echoed).toBe(text === 'long' ? 1 : 0);
     if (text.length > 10) return;
-    const response = await http(asking).get(`/ask?subject=echo&text=${text}`).expect(500);
+    const response = await http(callerApp).get(`/ask?subject=echo&text=${text}`).expect(500);
     expect(response.body).toMatchObject({ code: 'INTERNAL_ERROR' });
-    expect(asking.logs.join('')).toContain(cause);
+    expect(callerApp.logs.join('')).toContain(cause);
     // Nest has one logger per process: that of the app that started last.
-    expect([...owning.logs, ...asking.logs].join('')).toMatch(/request over NATS failed|max_payload/);
+    expect([...owning.logs, ...callerApp.logs].join('')).toMatch(/request over NATS failed|max_payload/);
   });
 
   it('responds 503 while the handler has no database', async () => {
     await launched(owner(nats.url));
-    const asking = await launched(caller(nats.url));
-    await untilResolved(asking);
-    const { body } = await http(asking).get('/ask?subject=echo&text=no-database').expect(503);
+    const callerApp = await launched(caller(nats.url));
+    await untilResolved(callerApp);
+    const { body } = await http(callerApp).get('/ask?subject=echo&text=no-database').expect(503);
     expect(body).toMatchObject({ detail: 'The echo service is not available, please try again' });
-    expect(asking.logs.join('')).toContain('echo: its owner responded with DEPENDENCY_UNAVAILABLE');
+    expect(callerApp.logs.join('')).toContain('echo: its owner responded with DEPENDENCY_UNAVAILABLE');
   });
 
   it('looks up any number of ids with responses of any size', async () => {
     await launched(owner(nats.url));
-    const asking = await launched(caller(nats.url));
-    await untilResolved(asking);
-    const lookUp = (ids: string[]) => asking.app.get(RpcClient).request(TEXTS, { ids });
+    const callerApp = await launched(caller(nats.url));
+    await untilResolved(callerApp);
+    const lookUp = (ids: string[]) => callerApp.app.get(RpcClient).request(TEXTS, { ids });
     const known = (ids: string[]) => Object.fromEntries(ids.map((id) => [id, textOf(id)]));
     const many = (count: number, characters: number) =>
       Array.from({ length: count }, (_, index) => `${index}-${characters}`);
@@ -208,18 +208,18 @@ describe('request/reply between apps over NATS', () => {
   it('responds 503 within seconds if there is no handler or it hangs', async () => {
     const silent = await respond(nats.url, RPC_CONTRACTS.silent!, () => undefined);
     running.push(silent);
-    const asking = await launched(caller(nats.url));
+    const callerApp = await launched(caller(nats.url));
     await launched(owner(nats.url));
-    await untilResolved(asking);
+    await untilResolved(callerApp);
     for (const subject of ['nobody', 'silent']) {
       const askedAt = Date.now();
-      const { body, headers } = await http(asking).get(`/ask?subject=${subject}&text=hello`).expect(503);
+      const { body, headers } = await http(callerApp).get(`/ask?subject=${subject}&text=hello`).expect(503);
       expect(headers['retry-after']).toBe('2');
       expect(body).toMatchObject({ detail: 'The echo service is not available, please try again' });
       expect(Date.now() - askedAt).toBeLessThan(3_000);
     }
-    expect(asking.logs.join('')).toContain('nobody: no responders');
-    expect(asking.logs.join('')).toContain('silent: no response in time');
+    expect(callerApp.logs.join('')).toContain('nobody: no responders');
+    expect(callerApp.logs.join('')).toContain('silent: no response in time');
     // One retry.
     expect(silent.requests).toEqual([{ text: 'hello' }, { text: 'hello' }]);
   });
@@ -228,43 +228,43 @@ describe('request/reply between apps over NATS', () => {
     const key = aKey('acme', 'ADMIN');
     const accounts = await fakeAccounts(nats.url, key);
     running.push(accounts);
-    const asking = await launched(caller(nats.url));
-    await asking.app.get(NatsService).connected();
-    const me = () => http(asking, { key: key.key.toUpperCase() }).get('/me');
+    const callerApp = await launched(caller(nats.url));
+    await callerApp.app.get(NatsService).connected();
+    const me = () => http(callerApp, { key: key.key.toUpperCase() }).get('/me');
     await me().expect(200, { account: 'acme', role: 'ADMIN' });
 
     accounts.revoke(key);
     await waitFor(async () => void (await me().expect(401)), 'the key to be rejected', 5_000);
-    expect(asking.logs.join('').toLowerCase()).not.toContain(key.key);
+    expect(callerApp.logs.join('').toLowerCase()).not.toContain(key.key);
   });
 
   it('starts, serves and stops without a broker, and works when one appears', async () => {
     const late = await testNats();
     running.push(late);
     await late.kill();
-    const asking = await launched(caller(late.url));
+    const callerApp = await launched(caller(late.url));
     const owning = await launched(owner(late.url));
-    await http(asking).get('/livez').expect(200);
-    await http(asking).get('/readyz').expect(200);
-    await hello(asking).expect(503);
+    await http(callerApp).get('/livez').expect(200);
+    await http(callerApp).get('/readyz').expect(200);
+    await hello(callerApp).expect(503);
     const stopping = await launchApp(owner(late.url));
     await stopping.close();
 
     await late.server.start();
     await owning.app.get(NatsService).connected();
-    await untilResolved(asking);
+    await untilResolved(callerApp);
   });
 
   it('works again after the broker was killed', async () => {
     const mortal = await testNats();
     running.push(mortal);
     await launched(owner(mortal.url));
-    const asking = await launched(caller(mortal.url));
-    await untilResolved(asking);
+    const callerApp = await launched(caller(mortal.url));
+    await untilResolved(callerApp);
     await mortal.kill();
-    await hello(asking).expect(503);
+    await hello(callerApp).expect(503);
     await mortal.server.start();
-    await untilResolved(asking);
-    expect(asking.logs.join('')).toContain('NATS connection restored');
+    await untilResolved(callerApp);
+    expect(callerApp.logs.join('')).toContain('NATS connection restored');
   });
 });

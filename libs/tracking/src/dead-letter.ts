@@ -1,17 +1,19 @@
-import type { JetStreamClient } from '@nats-io/jetstream';
 import { headers } from '@nats-io/transport-node';
 import { TRACKING_DEAD_SUBJECT, TRACKING_SOURCE_HEADER } from '@perkway/domain';
+import type { NatsService } from '@perkway/platform';
 import { hash } from 'node:crypto';
 import type { RejectedEvent } from './read-message.js';
 
 /**
  * Publishes what cannot be stored to the dead-letter stream: an event as a message that can be published again, a message
  * that holds none byte by byte. Resolves when the stream has it.
+ * @throws without a connection to the broker
  */
 export async function publishDeadLetter(
-  jetstream: JetStreamClient,
+  { jetstream }: Pick<NatsService, 'jetstream'>,
   { content, reason, source }: RejectedEvent,
 ): Promise<void> {
+  if (!jetstream) throw new Error('NATS is not connected');
   const body = 'message' in content ? content.message : JSON.stringify({ events: [content.event] });
   const named = headers();
   named.set('Perkway-Reason', reason);

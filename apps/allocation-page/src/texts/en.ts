@@ -53,7 +53,7 @@ export const en: Texts = {
   expired: {
     heading: 'This link has expired',
     when: 'It worked until {date}, and the card was not opened by then.',
-    next: 'Please ask whoever sent it to you for a new link.',
+    next: 'Please ask the sender for a new link.',
     nextBrand: 'Please ask {brand} for a new link.',
   },
   help: 'Get help',

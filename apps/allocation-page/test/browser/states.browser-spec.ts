@@ -333,7 +333,7 @@ describe('in special conditions', () => {
   });
 
   it.each(['light', 'dark'] as const)(
-    'prints what is needed to pay and nothing else (%s)',
+    'prints the card, its PIN and how to use it, without the buttons (%s)',
     async (colorScheme) => {
       const context = await stage.window({ viewport: { width: 794, height: 1123 }, colorScheme });
       const page = await context.newPage();

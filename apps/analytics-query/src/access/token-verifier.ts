@@ -21,7 +21,7 @@ interface KeySet {
 
 const REFRESH_MS = 15_000;
 /** Unknown key ids trigger at most one key fetch per interval, so forged tokens cannot flood token-issuer. */
-const MIN_ASK_INTERVAL_MS = 1_000;
+const MIN_FETCH_INTERVAL_MS = 1_000;
 const MAX_CACHED_TOKENS = 20_000;
 /** Real tokens have about 400 characters. */
 const MAX_TOKEN_LENGTH = 4_096;
@@ -35,8 +35,8 @@ export const invalidToken = (): ApiError => new ApiError('API_KEY_INVALID', 'Inv
 @Injectable()
 export class TokenVerifier implements OnModuleInit, OnApplicationShutdown {
   private keySet: KeySet | null = null;
-  private asking: Promise<void> | null = null;
-  private askedAt = 0;
+  private fetching: Promise<void> | null = null;
+  private fetchedAt = 0;
   private timer?: NodeJS.Timeout;
   private readonly verified = new LRUCache<string, TokenClaims>({ max: MAX_CACHED_TOKENS });
 
@@ -77,22 +77,22 @@ export class TokenVerifier implements OnModuleInit, OnApplicationShutdown {
 
   private async keysFor(keyId: string): Promise<KeySet> {
     if (!this.keySet?.keys.has(keyId)) {
-      const isTooSoon = Date.now() - this.askedAt < MIN_ASK_INTERVAL_MS;
+      const isTooSoon = Date.now() - this.fetchedAt < MIN_FETCH_INTERVAL_MS;
       // Without any keys, every request waits for token-issuer. With some, unknown key ids are throttled.
-      if (!this.keySet || !isTooSoon || this.asking) await this.request().catch(() => undefined);
+      if (!this.keySet || !isTooSoon || this.fetching) await this.request().catch(() => undefined);
     }
     if (!this.keySet) throw unavailable(GET_ANALYTICS_KEYS.away);
     return this.keySet;
   }
 
   private request(): Promise<void> {
-    return (this.asking ??= this.fetchKeys().finally(() => {
-      this.asking = null;
+    return (this.fetching ??= this.fetchKeys().finally(() => {
+      this.fetching = null;
     }));
   }
 
   private async fetchKeys(): Promise<void> {
-    this.askedAt = Date.now();
+    this.fetchedAt = Date.now();
     try {
       const reply = await this.rpc.request(GET_ANALYTICS_KEYS, {});
       const keys = new Map(

@@ -61,10 +61,8 @@ export class BatchWriter {
    * @returns the erasures that it arrived too late for
    */
   async deadLetter({ content: given, reason, source }: RejectedEvent): Promise<Erasure[]> {
-    const { jetstream } = this.nats;
-    if (!jetstream) throw new Error('NATS is not connected');
     const { content, erasures } = await this.store.withoutErased(given);
-    await publishDeadLetter(jetstream, { content, reason, source });
+    await publishDeadLetter(this.nats, { content, reason, source });
     this.metrics.dead.inc();
     this.logger.error({ reason }, 'dead-lettered a tracking event that cannot be stored');
     return erasures;

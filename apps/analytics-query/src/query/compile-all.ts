@@ -1,8 +1,9 @@
 import { setImmediate as otherWork } from 'node:timers/promises';
 import type { Model } from '../model/model.js';
 import type { DescribedQuery } from './response.js';
-import { compile, type CompileOptions } from './compile.js';
+import { compile } from './compile.js';
 import type { NormalizedQuery } from './query.js';
+import type { CompileOptions } from './resolved-query.js';
 import { queryError } from './query-error.js';
 
 /** Yields to other requests after this time. */

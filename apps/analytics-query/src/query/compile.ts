@@ -1,22 +1,10 @@
-import type { Cube, Dimension, Granularity, Measure, Member, Model } from '../model/model.js';
-import type { RollupWatermark } from './rollup-watermark.js';
+import type { Cube, Dimension, Measure, Member, Model } from '../model/model.js';
 import { clauseOf, membersOfFilter } from './filters.js';
-import type { NormalizedFilterTree, NormalizedQuery } from './query.js';
+import type { NormalizedQuery } from './query.js';
+import type { Column, CompileOptions, ResolvedQuery } from './resolved-query.js';
 import { notFound } from './not-found.js';
 import { queryError } from './query-error.js';
 import { writeStatement } from './statement.js';
-
-/** One column of the result. */
-export interface Column {
-  /** `cube.member`, or `cube.time.granularity`. */
-  key: string;
-  /** Its name in the statement. */
-  alias: string;
-  kind: 'dimension' | 'timeDimension' | 'measure';
-  cube: Cube;
-  name: string;
-  granularity?: Granularity;
-}
 
 export interface CompiledQuery {
   text: string;
@@ -35,27 +23,6 @@ export interface CompiledQuery {
   countsDifferent: boolean;
   /** Whether it reads rollups, so that it is valid only while the watermark it was compiled with holds. */
   readsCells: boolean;
-}
-
-export interface CompileOptions {
-  /** Without it, only raw rows are read. */
-  watermark?: RollupWatermark;
-  /** Events before this time are excluded; epoch milliseconds. */
-  keptFrom?: number;
-}
-
-/** A query whose members exist and belong to one cube. */
-export interface ResolvedQuery {
-  query: NormalizedQuery;
-  account: string;
-  cube: Cube;
-  columns: Column[];
-  resolve: (path: string) => Member;
-  /** Names of the cube's segments. */
-  segments: string[];
-  /** Filters on rows and on groups. */
-  where: NormalizedFilterTree[];
-  having: NormalizedFilterTree[];
 }
 
 /** Returns the member, or throws Cube's error for an unknown member. */

@@ -1,6 +1,7 @@
 import { describeGranularity } from '../model/granularities.js';
 import { annotateDimension, annotateMeasure, annotateSegment } from '../model/meta.js';
-import type { Column, CompiledQuery } from './compile.js';
+import type { CompiledQuery } from './compile.js';
+import type { Column } from './resolved-query.js';
 import type { QueryType } from './normalize.js';
 import type { NormalizedQuery, ResponseFormat } from './query.js';
 

@@ -1,7 +1,7 @@
 import { NAMES, type Cube, type Dimension, type Join, type Measure, type NameTable } from '../model/model.js';
 import type { Rollup } from '../model/rollups.js';
 import { chooseRollup, measureOfCell } from './choose-rollup.js';
-import type { Column, CompileOptions, ResolvedQuery } from './compile.js';
+import type { Column, CompileOptions, ResolvedQuery } from './resolved-query.js';
 import { GRAIN_MS, segmentsOf, type Stretch } from './rollup-watermark.js';
 import { toInstant } from './date-range.js';
 import { compileFilters, membersOfFilter, type FilterContext } from './filters.js';

@@ -18,11 +18,11 @@ import { ENV } from '@perkway/platform';
 import { signOutreachToken } from '@perkway/signing';
 import { classifyTraffic, newEventId, TrackingService } from '@perkway/tracking';
 import type { FastifyRequest } from 'fastify';
-import { createHmac } from 'node:crypto';
 import type { Campaign } from '../campaigns/campaign.js';
 import { CampaignDirectory } from '../campaigns/campaign-directory.js';
 import type { Query } from '../clicks/clicks.service.js';
 import type { BoostEnv } from '../env.js';
+import { keyedEventId } from '../keyed-event-id.js';
 import { CampaignViewsService, viewRequestOf } from '../views/campaign-views.service.js';
 import type {
   RewardResource,
@@ -37,8 +37,6 @@ interface Localized<Body> {
   language: string | undefined;
   body: Body;
 }
-
-const CONVERSION_ID_BYTES = 18;
 
 /** Serves what a client's own pages show of a campaign, and records what they report. */
 @Injectable()
@@ -130,7 +128,15 @@ export class JourneyService {
     const externalId = type === 'conversion' ? (body.externalId ?? undefined) : undefined;
     const common = {
       v: TRACKING_EVENT_VERSION,
-      id: externalId === undefined ? newEventId() : this.conversionId(campaign.owner, externalId, isPublic),
+      // Repeated reports have the same id, so analytics and the feed store the conversion under one id, whichever report
+      // they read first.
+      id:
+        externalId === undefined
+          ? newEventId()
+          : keyedEventId(
+              this.env.PIXEL_HASH_KEY,
+              JSON.stringify(['conversion', campaign.owner, isPublic, externalId]),
+            ),
       account: campaign.owner,
       at: view.at,
       campaign: campaign.id,
@@ -151,17 +157,6 @@ export class JourneyService {
       await this.views.record(campaign, view, { type, journey, channel: 'journey', ...(perk && { perk }) });
     else await this.tracking.track({ ...common, type, channel: 'journey' });
     return journey;
-  }
-
-  /**
-   * Returns the event id of a conversion with an external id. Repeated reports have the same id, so analytics and the feed
-   * store the conversion under one id, whichever report they read first. Keyed, because external ids can be guessed.
-   */
-  private conversionId(account: string, externalId: string, isPublic: boolean): string {
-    return createHmac('sha256', this.env.PIXEL_HASH_KEY)
-      .update(JSON.stringify(['conversion', account, isPublic, externalId]))
-      .digest()
-      .toString('base64url', 0, CONVERSION_ID_BYTES);
   }
 
   /** Returns the existing perks in the order of the campaign, in the first wanted language that any of them has. */

@@ -8,13 +8,11 @@ import {
 import { clientIp, ENV, networkOf } from '@perkway/platform';
 import { classifyTraffic, TrackingService, type RequestHeaders } from '@perkway/tracking';
 import type { FastifyRequest } from 'fastify';
-import { createHmac } from 'node:crypto';
 import type { Campaign } from '../campaigns/campaign.js';
 import type { Query } from '../clicks/clicks.service.js';
 import type { BoostEnv } from '../env.js';
+import { keyedEventId } from '../keyed-event-id.js';
 import { ViewBudget } from './view-budget.js';
-
-const ID_BYTES = 18;
 
 /** The parts of a request that a view needs. Copied, because the connection may be gone once the campaign is known. */
 export interface ViewRequest {
@@ -56,7 +54,7 @@ export class CampaignViewsService {
       this.tracking.track({
         v: TRACKING_EVENT_VERSION,
         ...view,
-        id: this.viewId(campaign.id, network, second),
+        id: keyedEventId(this.env.PIXEL_HASH_KEY, `${campaign.id}\n${network}\n${second}`),
         account: campaign.owner,
         // Id and time are the event's primary key, so this is the start of the second, not the moment.
         at: second * 1_000,
@@ -65,17 +63,5 @@ export class CampaignViewsService {
         ...asTags(readCustomAttributes(query)),
       }),
     );
-  }
-
-  /**
-   * Returns the id of a view. It is the same on every replica and retry, so that the store counts the view once. Uses
-   * an HMAC,
-   * because there are so few addresses that a plain hash could be reversed by guessing.
-   */
-  private viewId(campaignId: string, network: string, second: number): string {
-    return createHmac('sha256', this.env.PIXEL_HASH_KEY)
-      .update(`${campaignId}\n${network}\n${second}`)
-      .digest()
-      .toString('base64url', 0, ID_BYTES);
   }
 }

@@ -916,7 +916,7 @@ export const texts = {
     range: (from: string, to: string) => `${from} to ${to}`,
     print: 'Print',
     goneTitle: 'This report cannot be read',
-    gone: 'Its URL is incomplete, it has expired, or it was revoked. Ask whoever sent it to you.',
+    gone: 'Its URL is incomplete, it has expired, or it was revoked. Ask the sender.',
     from: (account: string) => `From ${account}`,
     expires: (when: string) => `Readable until ${when}`,
     utc: 'Days are in UTC.',

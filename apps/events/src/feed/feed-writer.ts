@@ -28,9 +28,7 @@ export class FeedWriter {
   }
 
   private async deadLetter(event: TrackingEvent, sqlState: string) {
-    const { jetstream } = this.nats;
-    if (!jetstream) throw new Error('NATS is not connected');
-    await publishDeadLetter(jetstream, {
+    await publishDeadLetter(this.nats, {
       content: { event: await this.store.withoutErased(event) },
       reason: `rejected by the database of the feed: ${sqlState}`,
       source: subjectOf(event.type),

@@ -136,13 +136,13 @@ export class RefreshingCache<V> {
       const keys = this.queued;
       this.queued = [];
       this.queue = null;
-      const asking = this.request(keys);
-      this.underWay = asking;
+      const requested = this.request(keys);
+      this.underWay = requested;
       const settle = () => {
-        if (this.underWay === asking) this.underWay = undefined;
+        if (this.underWay === requested) this.underWay = undefined;
       };
-      asking.then(settle, settle);
-      return asking;
+      requested.then(settle, settle);
+      return requested;
     });
     const loading: Promise<V | undefined> = this.queue
       .then((found) => {
@@ -231,7 +231,7 @@ export class RefreshingCache<V> {
         if (entry && entry === before.get(key)) this.store(key, found[key], entry.usedAt);
       }
     } catch {
-      // `ask` has logged it; the next round retries.
+      // `request` has logged it; the next round retries.
     } finally {
       this.isRefreshing = false;
     }

@@ -47,7 +47,7 @@ export class DatabaseState implements OnModuleInit, OnApplicationShutdown {
   /** Waits for the first attempt only, which has a timeout. */
   async onModuleInit() {
     const isConnected = await this.connect();
-    if (!isConnected || (await this.check()) !== 'current') void this.tryOn(isConnected);
+    if (!isConnected || (await this.check()) !== 'current') void this.retryUntilCurrent(isConnected);
   }
 
   onApplicationShutdown() {
@@ -102,7 +102,7 @@ export class DatabaseState implements OnModuleInit, OnApplicationShutdown {
     }
   }
 
-  private async tryOn(isConnected: boolean) {
+  private async retryUntilCurrent(isConnected: boolean) {
     for (let connected = isConnected; !this.isClosed && !this.wasCurrent;) {
       await sleep(RETRY_MS, undefined, { ref: false });
       if (this.isClosed) return;

@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState, useSyncExternalStore, type FormEvent } from 'react';
-import { Link, useSearchParams } from 'react-router';
+import { Link } from 'react-router';
 import { readLatest, readNewer, withNewer, type Latest } from '../api/events';
 import { sendRequest, ApiError } from '../api/http';
 import type { FeedEvent } from '../api/types';
@@ -12,6 +12,7 @@ import { useLive } from '../parts/live';
 import { Empty, Failed, Loaded, Loading } from '../parts/loaded';
 import { useNotices } from '../parts/notices';
 import { Card } from '../parts/screen';
+import { useSearchFilters } from '../parts/search-filters';
 import { Table } from '../parts/table';
 import { texts } from '../texts';
 import { EventDialog } from './event-dialog';
@@ -35,21 +36,13 @@ export function Events() {
   const { say } = useNotices();
   const isInSight = useInSight();
   const isFollowing = useLive() && isInSight;
-  const [params, setParams] = useSearchParams();
+  const { valueOf, set: setFilter } = useSearchFilters();
   const [shown, setShown] = useState<string | null>(null);
   const [sending, setSending] = useState<FeedEvent | null>(null);
   const [isLooking, setLooking] = useState(false);
-  const filter = { type: params.get('type') ?? '', subject: (params.get('subject') ?? '').trim() };
+  const filter = { type: valueOf('type'), subject: valueOf('subject').trim() };
   const { type, subject } = filter;
-  const set = (name: 'type' | 'subject') => (value: string) =>
-    setParams(
-      (before) => {
-        if (value) before.set(name, value);
-        else before.delete(name);
-        return before;
-      },
-      { replace: true },
-    );
+  const set = (name: keyof typeof filter) => (value: string) => setFilter(name, value);
   const key = ['events', type, subject];
   const latest = useQuery({
     queryKey: key,
@@ -126,7 +119,7 @@ export function Events() {
             label={t.subject}
             type="search"
             hint={t.subjectHint}
-            value={params.get('subject') ?? ''}
+            value={valueOf('subject')}
             onValue={set('subject')}
           />
         </div>

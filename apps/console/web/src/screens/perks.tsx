@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { useDeferredValue } from 'react';
-import { useSearchParams } from 'react-router';
 import { readCollection, useCollectionIds } from '../api/collections';
 import type { Perk } from '../api/types';
 import { SelectField, TextField } from '../parts/fields';
 import { Empty, Loaded } from '../parts/loaded';
 import { PerkCard } from '../parts/perk-card';
 import { Screen } from '../parts/screen';
+import { useSearchFilters } from '../parts/search-filters';
 import { texts } from '../texts';
 
 const t = texts.perks;
@@ -17,25 +17,16 @@ const matches = ({ title, callout, description, metadata, relations }: Perk, wor
 };
 
 export default function Perks() {
-  const [params, setParams] = useSearchParams();
+  const { valueOf, set } = useSearchFilters();
   const ids = useCollectionIds();
-  const chosen = params.get('collection') ?? ids.data?.[0];
-  const sought = params.get('q') ?? '';
+  const chosen = valueOf('collection') || ids.data?.[0];
+  const sought = valueOf('q');
   const words = useDeferredValue(sought).toLowerCase().split(/\s+/).filter(Boolean);
   const collection = useQuery({
     queryKey: ['collection', chosen],
     enabled: chosen !== undefined,
     queryFn: ({ signal }) => readCollection(chosen!, signal),
   });
-  const set = (name: string, value: string) =>
-    setParams(
-      (before) => {
-        if (value) before.set(name, value);
-        else before.delete(name);
-        return before;
-      },
-      { replace: true },
-    );
 
   return (
     <Screen title={texts.nav.perks} intro={t.intro}>

@@ -1,6 +1,5 @@
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { useSearchParams } from 'react-router';
 import { useCampaigns } from '../api/campaigns';
 import { sendRequest, get, type Page } from '../api/http';
 import { poolName, usePools } from '../api/pools';
@@ -12,6 +11,7 @@ import { useLiveInterval } from '../parts/live';
 import { Empty, Failed, Loading } from '../parts/loaded';
 import { useNotices } from '../parts/notices';
 import { Card, Screen } from '../parts/screen';
+import { useSearchFilters } from '../parts/search-filters';
 import { Table } from '../parts/table';
 import { texts } from '../texts';
 
@@ -24,18 +24,10 @@ export default function RewardLinks() {
   const { say } = useNotices();
   const pools = usePools();
   const campaigns = useCampaigns();
-  const [params, setParams] = useSearchParams();
+  const { valueOf, set: setFilter } = useSearchFilters();
   const [cancelling, setCancelling] = useState<RewardLink | null>(null);
-  const filters = Object.fromEntries(FILTERS.map((name) => [name, params.get(name) ?? '']));
-  const set = (name: (typeof FILTERS)[number]) => (value: string) =>
-    setParams(
-      (before) => {
-        if (value) before.set(name, value);
-        else before.delete(name);
-        return before;
-      },
-      { replace: true },
-    );
+  const filters = Object.fromEntries(FILTERS.map((name) => [name, valueOf(name)]));
+  const set = (name: (typeof FILTERS)[number]) => (value: string) => setFilter(name, value);
   const links = useInfiniteQuery({
     queryKey: ['reward-links', filters],
     initialPageParam: '',

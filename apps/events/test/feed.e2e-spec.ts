@@ -128,19 +128,19 @@ describe('GET /events', () => {
     const key = world.key();
     const [link, pool] = [randomUUID(), randomUUID()];
     const createdAt = Date.UTC(2026, 10, 1, 9, 30);
-    const told = (state: string, given: object = {}) =>
+    const linkEvent = (state: string, given: object = {}) =>
       ({
         ...{ v: 1, id: `${link}:${state}`, account: key.account, at: createdAt + 5_000, type: 'reward_link' },
         ...{ state, pool, denomination: 25, currency: 'EUR', country: 'FR', createdBy: 'crm' },
         ...{ createdAt, expiresAt: 1_924_992_000, reference: 'order-7', ...given },
       }) as TrackingEvent;
-    const former = told('generated', { id: `former:generated`, country: undefined, createdAt: undefined });
+    const former = linkEvent('generated', { id: `former:generated`, country: undefined, createdAt: undefined });
     await publish(
       { ...click(key.account), type: 'perk_view', perks: ['coffee'] } as never,
-      told('generated', { at: createdAt }),
-      told('revealed'),
-      told('cancelled'),
-      told('expired'),
+      linkEvent('generated', { at: createdAt }),
+      linkEvent('revealed'),
+      linkEvent('cancelled'),
+      linkEvent('expired'),
       former,
     );
     await stored(key, 5);

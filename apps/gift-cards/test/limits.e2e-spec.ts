@@ -317,16 +317,16 @@ describe('limits', () => {
     await link();
     await link();
     const { period_start, resets_at } = await usageOf(id, undefined, key);
-    const told = async () =>
+    const published = async () =>
       (await trackedEvents(gift.nats.url)).filter(
         (event) => event.type === 'limit_reached' && event.limit === id,
       );
-    await waitFor(async () => (await told()).length > 0, 'the event');
+    await waitFor(async () => (await published()).length > 0, 'the event');
     await waitFor(
       async () => (await gift.database.query('select from tracking_outbox')).length === 0,
       'an empty outbox',
     );
-    expect(await told()).toEqual([
+    expect(await published()).toEqual([
       {
         ...{ v: 1, type: 'limit_reached', account, limit: id, value: account },
         ...{ id: expect.stringMatching(/^[0-9a-f]{32}:limit_reached$/), at: expect.any(Number) },

@@ -42,7 +42,7 @@ describe('every link ends in exactly one state', () => {
   const stateOf = async (link: Link): Promise<RewardLink> =>
     (await http(gift.app, gift.user).get(`/reward-links/${link.id}`).expect(200)).body;
   /** Returns the states in the stream by link, repeated if an event was. */
-  const told = async (): Promise<Map<string, string[]>> => {
+  const published = async (): Promise<Map<string, string[]>> => {
     const states = new Map<string, string[]>();
     for (const event of await trackedEvents(gift.nats.url))
       if (event.type === 'reward_link') {
@@ -58,7 +58,7 @@ describe('every link ends in exactly one state', () => {
     ]);
     await waitFor(
       async () => {
-        const states = await told();
+        const states = await published();
         expect(wanted.map(([id]) => [id, states.get(id as string)?.sort()])).toEqual(wanted);
       },
       'one event for each state of each link',

@@ -180,9 +180,9 @@ describe('the events of a link', () => {
         .filter(({ state }) => state === 'expired')
         .map(({ id, at, account }) => ({ id, at, account }))
         .sort((a, b) => (a.id < b.id ? -1 : 1));
-    const told = (await eventsOf(released, settled, live)).slice(before.length);
+    const published = (await eventsOf(released, settled, live)).slice(before.length);
     // The migration writes the same events again; equal ids make them count once.
-    expect(expiries(told)).toEqual(expiries(before));
+    expect(expiries(published)).toEqual(expiries(before));
     expect(expiries(before)).toHaveLength(2);
   });
 });
@@ -202,17 +202,17 @@ it('writes the events of a link although its database crashes before the outbox 
     ];
     await gift.reveal(revealed.token);
     await http(gift.app, gift.user).post(`/reward-links/${cancelled.id}/cancel`).expect(200);
-    const told = async () =>
+    const published = async () =>
       (await trackedMessages(gift.nats.url))
         .flat()
         .map(({ id }) => id)
         .sort();
-    expect(await told()).toEqual([]);
+    expect(await published()).toEqual([]);
     await gift.database.server!.kill();
     const ids = [made, revealed, cancelled].map(({ id }) => `${id}:generated`);
     await waitFor(
       async () =>
-        expect(await told()).toEqual([...ids, `${revealed.id}:revealed`, `${cancelled.id}:cancelled`].sort()),
+        expect(await published()).toEqual([...ids, `${revealed.id}:revealed`, `${cancelled.id}:cancelled`].sort()),
       'an event of each state',
     );
   } finally {

@@ -8,7 +8,7 @@ const NOON = 1_793_880_000_000;
 
 describe('KeyUseReporter', () => {
   let used: { value: ResolvedKey; usedAt: number }[];
-  let told: KeyUses['minutes'][];
+  let reported: KeyUses['minutes'][];
   let isAway: boolean;
   let reporter: KeyUseReporter;
   const use = (keyId: string, usedAt: number) => {
@@ -19,13 +19,13 @@ describe('KeyUseReporter', () => {
 
   beforeEach(() => {
     jest.useFakeTimers({ now: NOON });
-    [used, told, isAway] = [[], [], false];
+    [used, reported, isAway] = [[], [], false];
     const keys = { usedSince: (since: number) => used.filter(({ usedAt }) => usedAt >= since) };
     reporter = new KeyUseReporter(
       keys as unknown as KeyStore,
       async ({ minutes }) => {
         if (isAway) throw new Error('away');
-        told.push(minutes);
+        reported.push(minutes);
       },
       createLogger('test', 'silent'),
     );
@@ -37,7 +37,7 @@ describe('KeyUseReporter', () => {
       use('k', NOON + seconds * 1_000);
       await reporter.report();
     }
-    expect(told).toEqual([{ k: NOON / MINUTE }, { k: NOON / MINUTE + 1 }]);
+    expect(reported).toEqual([{ k: NOON / MINUTE }, { k: NOON / MINUTE + 1 }]);
   });
 
   it('does not report a request with an expired key', async () => {
@@ -53,7 +53,7 @@ describe('KeyUseReporter', () => {
     await reporter.report();
     jest.setSystemTime(NOON + 10_000);
     await reporter.report();
-    expect(told).toEqual([{ k: NOON / MINUTE }]);
+    expect(reported).toEqual([{ k: NOON / MINUTE }]);
   });
 
   it('reports again what the owner did not receive', async () => {
@@ -63,6 +63,6 @@ describe('KeyUseReporter', () => {
     isAway = false;
     use('l', NOON + 7_000);
     await reporter.report();
-    expect(told).toEqual([{ k: NOON / MINUTE, l: NOON / MINUTE }]);
+    expect(reported).toEqual([{ k: NOON / MINUTE, l: NOON / MINUTE }]);
   });
 });

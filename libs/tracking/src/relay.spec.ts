@@ -76,7 +76,7 @@ describe('a batch of the outbox that takes several messages', () => {
   });
 });
 
-it('events that went from memory to the outbox are told again when the database goes away', async () => {
+it('events that went from memory to the outbox are published again when the database goes away', async () => {
   const written: string[][] = [];
   let next = () => {};
   const nextWrite = () => new Promise<void>((resolve) => (next = resolve));

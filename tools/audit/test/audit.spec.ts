@@ -122,9 +122,9 @@ describe('the audit', () => {
   it('passes if every event is stored or still in transit', async () => {
     const [, waiting, revealed] = [await aLink(), await aLink(), await aLink()];
     await reveal(revealed);
-    const told = await takeOutbox();
-    expect(told).toHaveLength(4);
-    const [early, late] = [true, false].map((is) => told.filter(({ id }) => is !== id.startsWith(waiting)));
+    const relayed = await takeOutbox();
+    expect(relayed).toHaveLength(4);
+    const [early, late] = [true, false].map((is) => relayed.filter(({ id }) => is !== id.startsWith(waiting)));
     await publish(...early!);
     await count(...early!);
     await database.query(`insert into tracking_outbox (event) values ($1)`, [JSON.stringify(late![0])]);
@@ -192,8 +192,8 @@ describe('the audit', () => {
   it('names links that were never counted', async () => {
     const [link, revealed] = [await aLink(), await aLink()];
     await reveal(revealed);
-    const told = await takeOutbox();
-    await count(...told.filter(({ id }) => id === `${revealed}:generated`));
+    const relayed = await takeOutbox();
+    await count(...relayed.filter(({ id }) => id === `${revealed}:generated`));
     const { output } = await audit({ broker: false });
     expect(output).toContain(
       `WRONG: a link that was generated but not counted as such: 1, ${link} of acme\n`,
@@ -202,7 +202,7 @@ describe('the audit', () => {
       `WRONG: a link that was revealed but not counted as such: 1, ${revealed} of acme\n`,
     );
     expect(output).toContain('Not compared: the stream: no NATS_URL.');
-    await count(...told.filter(({ id }) => id !== `${revealed}:generated`));
+    await count(...relayed.filter(({ id }) => id !== `${revealed}:generated`));
   });
 
   it('does not expect events that were dead-lettered, deduplicated or expired', async () => {

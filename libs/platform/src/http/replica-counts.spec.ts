@@ -9,11 +9,11 @@ function replicas(count: number, limit: number, { late = false } = {}) {
   let messages = 0;
   for (let index = 0; index < count; index += 1)
     counters.push(
-      new SharedCounter(WINDOWS, limit, (told) => {
+      new SharedCounter(WINDOWS, limit, (shared) => {
         messages += 1;
         for (const other of counters)
           if (other !== counters[index])
-            waiting.push(() => other.hear(`replica-${index}`, { counter: 'x', ...told }));
+            waiting.push(() => other.hear(`replica-${index}`, { counter: 'x', ...shared }));
         if (!late) deliver();
       }),
     );

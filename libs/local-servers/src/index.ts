@@ -1,5 +1,6 @@
 export { distributeOver, startCitus, type CitusOptions } from './citus-cluster.js';
 export * from './distribute-events.js';
+export { bundleApp } from './bundle-app.js';
 export { takeBaseBackup, type BaseBackup } from './base-backup.js';
 export { withBroker } from './with-broker.js';
 export { freePort, freePorts, isPortFree } from './free-port.js';

@@ -1,4 +1,5 @@
 export * from './load.js';
+export * from './local-stack.js';
 export * from './random.js';
 export * from './read-resource.js';
 export * from './reconciliation.js';

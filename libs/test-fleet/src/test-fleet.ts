@@ -1,4 +1,4 @@
-import { mkdtemp, rm, statfs, symlink } from 'node:fs/promises';
+import { mkdtemp, rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,10 +13,10 @@ import {
   type DatabaseUrls,
 } from '@perkway/fleet';
 import {
+  bundleApp,
   freePort,
   PostgresPair,
   provisionDatabase,
-  run,
   ServerProcess,
   startNatsCluster,
   type LocalServer,
@@ -26,7 +26,6 @@ import { RoundRobin } from './round-robin.js';
 
 export const ROOT = join(import.meta.dirname, '../../..');
 const DATABASE = 'fleet';
-const BUNDLED_WITHIN_MS = 180_000;
 const READY_WITHIN_MS = 90_000;
 const STOP = [
   { signal: 'SIGTERM', graceMs: 30_000 },
@@ -211,9 +210,7 @@ export class TestFleet {
   private async launch(): Promise<void> {
     const { progress } = this.options;
     progress('bundling the apps');
-    // The bundles resolve unbundled packages here.
-    await symlink(join(ROOT, 'node_modules'), join(this.folder, 'node_modules'));
-    await Promise.all(APPS.map((app) => this.bundle(app)));
+    await Promise.all(APPS.map((app) => bundleApp(app, this.folder)));
 
     progress('starting Postgres with a standby and three brokers');
     const { superuserPassword, natsSecret } = this.secrets;
@@ -255,17 +252,7 @@ export class TestFleet {
   }
 
   private bundleOf(app: AppName): string {
-    return join(this.folder, 'bundles', app);
-  }
-
-  /** Bundles the app as the build does, in a folder of its own. */
-  private async bundle(app: AppName): Promise<void> {
-    const rolldown = join(ROOT, 'node_modules/rolldown/bin/cli.mjs');
-    await run(process.execPath, [rolldown, '-c', 'rolldown.config.mjs', '-d', this.bundleOf(app)], {
-      cwd: ROOT,
-      env: { ...process.env, APP: app },
-      timeoutMs: BUNDLED_WITHIN_MS,
-    });
+    return join(this.folder, app);
   }
 
   private async migrate(app: AppName): Promise<void> {

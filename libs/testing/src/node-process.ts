@@ -1,7 +1,7 @@
-import { freePort } from '@perkway/local-servers';
+import type { AppName } from '@perkway/domain';
+import { bundleApp, freePort } from '@perkway/local-servers';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { http } from './http.js';
 import { runFolder } from './test-servers.js';
@@ -107,17 +107,8 @@ export class BundledApp {
   private constructor(private readonly folder: string) {}
 
   /** Bundles the app as the build does, in a folder of its own. */
-  static async build(app: string): Promise<BundledApp> {
-    const folder = runFolder(`bundle-${app}`);
-    // The bundle resolves unbundled packages here.
-    symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
-    const bundle = join(folder, 'dist');
-    const { exitCode, output } = await runNode(
-      [join(ROOT, 'node_modules/rolldown/bin/cli.mjs'), '-c', 'rolldown.config.mjs', '-d', bundle],
-      { env: { APP: app } },
-    );
-    if (exitCode !== 0) throw new Error(output);
-    return new BundledApp(bundle);
+  static async build(app: AppName | 'perkway'): Promise<BundledApp> {
+    return new BundledApp(await bundleApp(app, runFolder(`bundle-${app}`)));
   }
 
   /** Starts a replica on a free port. It is not ready yet. */

@@ -1,79 +1,43 @@
-import { runFolder } from '@perkway/testing';
-import { freePorts } from '@perkway/local-servers';
-import { LAST_PORT } from '@perkway/fleet';
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import type { WholeStackFile } from '@perkway/fleet';
+import { LocalStack } from '@perkway/test-fleet';
+import { keptMessages, keptRows, runFolder } from '@perkway/testing';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { keptMessages, keptRows } from '@perkway/testing';
 import type { Found } from '../src/search.js';
 
-const ROOT = join(__dirname, '../../..');
-const START_LIMIT_MS = 400_000;
-
-/** The contents of the stack file. */
-export interface StackFile {
-  hosts: Record<'perks' | 'links' | 'boost' | 'gift' | 'rewards' | 'token' | 'query' | 'console', string>;
-  adminKey: string;
-  databaseUrl: string;
-  natsUrl: string;
-  pids: Record<string, number>;
-  logDir: string;
-  dataDir: string;
-  accounts: { id: string; userKey: string; collections: string[]; campaigns: string[]; pools: string[] }[];
-}
-
-interface Place {
-  folder: string;
-  portBase: number;
-}
-
-/** A built stack as `npm start` runs it, independent of other stacks. */
+/** A local stack with the database's superuser, and what is left of its data. */
 export class Stack {
   private constructor(
-    readonly file: StackFile,
+    private readonly stack: LocalStack,
+    private readonly folder: string,
     readonly database: pg.Pool,
-    private readonly process: ChildProcess,
-    private readonly place: Place,
     /** The stack file of the previous start. */
-    readonly former?: StackFile,
+    readonly former?: WholeStackFile,
   ) {}
 
-  static async start(): Promise<Stack> {
-    return Stack.run({ folder: runFolder('canary'), portBase: (await freePorts(LAST_PORT)) - 1 });
+  static start(): Promise<Stack> {
+    return Stack.run(runFolder('canary'));
   }
 
-  private static async run(place: Place, former?: StackFile): Promise<Stack> {
-    const stackFile = join(place.folder, 'stack.json');
-    rmSync(stackFile, { force: true });
-    const child = spawn(process.execPath, ['--import', 'tsx', 'tools/local-stack/src/main.ts'], {
-      cwd: ROOT,
-      env: {
-        ...process.env,
-        PORT_BASE: String(place.portBase),
-        STACK_FILE: stackFile,
-        DATA_DIR: join(place.folder, 'data'),
-        LOG_LEVEL: 'debug',
-      },
-      stdio: ['ignore', 'ignore', 'inherit'],
+  private static async run(folder: string, former?: Stack): Promise<Stack> {
+    const stack = await LocalStack.start({
+      folder,
+      portBase: former?.stack.portBase,
+      env: { LOG_LEVEL: 'debug' },
     });
-    for (const deadline = Date.now() + START_LIMIT_MS; !existsSync(stackFile); await sleep(200)) {
-      if (child.exitCode !== null) throw new Error('the stack exited before it was ready');
-      if (Date.now() < deadline) continue;
-      child.kill('SIGTERM');
-      throw new Error('the stack did not start in time');
-    }
-    const file = JSON.parse(readFileSync(stackFile, 'utf8')) as StackFile;
-    const database = new pg.Pool({ connectionString: file.databaseUrl, max: 2 });
+    const database = new pg.Pool({ connectionString: stack.file.databaseUrl, max: 2 });
     database.on('error', () => undefined);
-    return new Stack(file, database, child, place, former);
+    return new Stack(stack, folder, database, former?.file);
+  }
+
+  get file(): WholeStackFile {
+    return this.stack.file;
   }
 
   /** Starts again after `stop`, with the same data and ports. */
   again(): Promise<Stack> {
-    return Stack.run(this.place, this.file);
+    return Stack.run(this.folder, this);
   }
 
   readonly query = async <Row extends pg.QueryResultRow>(sql: string, params?: unknown[]): Promise<Row[]> =>
@@ -112,14 +76,11 @@ export class Stack {
 
   async stop(): Promise<void> {
     await this.database.end();
-    if (this.process.exitCode !== null) return;
-    const ended = once(this.process, 'exit');
-    this.process.kill('SIGTERM');
-    await ended;
+    await this.stack.stop();
   }
 
   async close(): Promise<void> {
     await this.stop();
-    rmSync(this.place.folder, { recursive: true, force: true });
+    rmSync(this.folder, { recursive: true, force: true });
   }
 }

@@ -3,7 +3,7 @@ import { APPS, FLEET } from '@perkway/fleet';
 import type { AppName } from '@perkway/domain';
 import { operationsOf, type OpenApiDocument, type Operation } from './document.js';
 import type { Credential, Target } from './requests.js';
-import type { Stack } from './stack.js';
+import type { WholeStackFile } from '@perkway/fleet';
 
 /** Ids of resources that requests may change and delete, to keep those of the demo. */
 const EXPENDABLE = ['fuzz-1', 'fuzz-2', 'fuzz-3'];
@@ -41,7 +41,7 @@ export interface World {
 }
 
 /** Reads existing ids, creates resources that requests may destroy, and signs in everywhere. */
-export async function learn({ hosts, adminKey, accounts }: Stack): Promise<World> {
+export async function learn({ hosts, adminKey, accounts }: WholeStackFile): Promise<World> {
   const urls = new Map(APPS.map((app) => [app, new URL(hosts[FLEET[app].host])]));
   const at = (app: AppName, path: string) => new URL(path, urls.get(app)!).href;
   const as = (key: string) => ({ 'x-api-key': key });
@@ -49,7 +49,7 @@ export async function learn({ hosts, adminKey, accounts }: Stack): Promise<World
     (await call(at(app, path), { method, body, headers: as(adminKey) })).json() as Promise<T>;
   const read = async <T>(app: AppName, path: string, headers: Record<string, string>): Promise<T> =>
     (await call(at(app, path), { headers })).json() as Promise<T>;
-  const [own, other] = accounts as [Stack['accounts'][0], Stack['accounts'][0]];
+  const [own, other] = accounts as [WholeStackFile['accounts'][0], WholeStackFile['accounts'][0]];
   const user = as(own.userKey);
 
   const keyIds: string[] = [];

@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { StackFile } from '@perkway/fleet';
 import { commandLineOf, isAlive } from '@perkway/local-servers';
 import { appScript } from './paths.js';
 import { StackError, stackFileOfBase, type Settings } from './settings.js';
@@ -19,27 +20,6 @@ import { StackError, stackFileOfBase, type Settings } from './settings.js';
 interface Running {
   supervisor: number;
   pids: Record<string, number>;
-}
-
-/** The contents of the stack file, for the demo, benchmarks and checks. */
-export interface StackFile {
-  /** Base URLs of the apps that run. */
-  hosts: Partial<
-    Record<
-      'perks' | 'links' | 'boost' | 'gift' | 'rewards' | 'token' | 'query' | 'console' | 'events',
-      string
-    >
-  >;
-  adminKey: string;
-  /** The superuser's URL, with access to every schema. */
-  databaseUrl: string;
-  /** The operator's URL, who may do everything on the broker. */
-  natsUrl: string;
-  /** By app folder, `postgres` and `nats`; only processes that this stack started. */
-  pids: Record<string, number>;
-  dataDir: string;
-  logDir: string;
-  accounts: { id: string; userKey: string; collections: string[]; campaigns: string[]; pools: string[] }[];
 }
 
 const LOG_LIMIT_BYTES = 20 * 1024 * 1024;

@@ -11,6 +11,7 @@ import {
   rolePassword,
   type Environment,
   type PortOwner,
+  type StackFile,
 } from '@perkway/fleet';
 import {
   findNatsServer,
@@ -26,7 +27,7 @@ import {
 import { applyCatalogue } from './catalogue/apply-catalogue.js';
 import { buildApps, existingApps } from './build.js';
 import { publishDemoHistory } from './demo-history.js';
-import type { DataFolder, StackFile } from './data-folder.js';
+import type { DataFolder } from './data-folder.js';
 import { checkDatabase, checkNats, dropSchemas, dropStreams } from './external-servers.js';
 import { appScript, DEMO, ROOT } from './paths.js';
 import { databaseName, StackError, type Settings } from './settings.js';

@@ -20,7 +20,7 @@ import { TRACKING_STREAM, TRACKING_SUBJECTS } from '@perkway/domain';
 import { freePorts, isAlive, isPortFree, startNats, startPostgres } from '@perkway/local-servers';
 import { NodeProcess } from '@perkway/testing';
 import pg from 'pg';
-import type { StackFile } from '../src/data-folder.js';
+import type { StackFile } from '@perkway/fleet';
 
 /**
  * Runs `npm start` as a process with real servers, in a copy of the workspace with minimal apps: they store a row per

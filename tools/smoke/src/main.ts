@@ -10,24 +10,25 @@ import { isBuiltin } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LAST_PORT, PORT_OWNERS, portOf } from '@perkway/fleet';
-import { freePorts, isAlive, isPortFree } from '@perkway/local-servers';
+import { PORT_OWNERS, portOf, type StackFile } from '@perkway/fleet';
+import { isAlive, isPortFree } from '@perkway/local-servers';
+import { LocalStack } from '@perkway/test-fleet';
 
 const START_LIMIT_MS = 120_000;
 const STOP_LIMIT_MS = 30_000;
 
-interface Stack {
-  pids: Record<string, number>;
-  adminKey: string;
-  accounts: { userKey: string }[];
-  logDir: string;
-  dataDir: string;
-}
+const COMMANDS = {
+  'tools/demo/src/main.ts': 'npm run demo',
+  'tools/demo/src/quickstart.ts': 'npm run quickstart',
+};
 
 class SmokeError extends Error {}
 
-function run(script: string, env: NodeJS.ProcessEnv, stdio: 'inherit' | 'ignore' = 'inherit'): ChildProcess {
-  return spawn(process.execPath, ['--import', 'tsx', script], { env: { ...process.env, ...env }, stdio });
+function run(script: string, env: NodeJS.ProcessEnv): ChildProcess {
+  return spawn(process.execPath, ['--import', 'tsx', script], {
+    env: { ...process.env, ...env },
+    stdio: 'inherit',
+  });
 }
 
 async function exitCode(child: ChildProcess, limitMs: number, what: string): Promise<number> {
@@ -68,9 +69,7 @@ function checkBundleImports() {
     }
 }
 
-const portsOf = (base: number): number[] => PORT_OWNERS.map((owner) => portOf(base, owner));
-
-function checkLogs(stack: Stack) {
+function checkLogs(stack: StackFile) {
   const secretsFile = join(stack.dataDir, 'secrets.json');
   const generated = existsSync(secretsFile)
     ? collectStrings(JSON.parse(readFileSync(secretsFile, 'utf8')))
@@ -102,38 +101,26 @@ const collectStrings = (value: unknown): string[] =>
 async function main() {
   checkBundleImports();
   const folder = mkdtempSync(join(tmpdir(), 'perkway-smoke-'));
-  const base = (await freePorts(LAST_PORT)) - 1;
-  const stackFile = join(folder, 'stack.json');
-  const env = { PORT_BASE: String(base), STACK_FILE: stackFile, DATA_DIR: join(folder, 'data') };
-  const stackProcess = run('tools/local-stack/src/main.ts', env);
+  let stack: LocalStack | undefined;
   try {
-    const started = Date.now();
-    while (!existsSync(stackFile)) {
-      if (stackProcess.exitCode !== null) throw new SmokeError('npm start exited before the stack was ready');
-      if (Date.now() - started > START_LIMIT_MS) throw new SmokeError('the stack did not start in time');
-      await sleep(200);
+    stack = await LocalStack.start({ folder, startLimitMs: START_LIMIT_MS });
+    for (const [script, command] of Object.entries(COMMANDS)) {
+      const code = await exitCode(run(script, stack.environment), 60_000, command);
+      if (code !== 0) throw new SmokeError(`${command} failed`);
     }
-    const stack = JSON.parse(readFileSync(stackFile, 'utf8')) as Stack;
-    if ((await exitCode(run('tools/demo/src/main.ts', env), 60_000, 'npm run demo')) !== 0)
-      throw new SmokeError('npm run demo failed');
-    if ((await exitCode(run('tools/demo/src/quickstart.ts', env), 60_000, 'npm run quickstart')) !== 0)
-      throw new SmokeError('npm run quickstart failed');
-    stackProcess.kill('SIGINT');
-    const code = await exitCode(stackProcess, STOP_LIMIT_MS, 'stopping');
+    const code = await stack.stop('SIGINT', STOP_LIMIT_MS);
     if (code !== 0) throw new SmokeError(`npm start exited with code ${code} after Ctrl-C`);
-    const survivors = Object.entries(stack.pids).filter(([, pid]) => isAlive(pid));
+    const survivors = Object.entries(stack.file.pids).filter(([, pid]) => isAlive(pid));
     if (survivors.length > 0)
       throw new SmokeError(`still running after Ctrl-C: ${survivors.map(([name]) => name).join(', ')}`);
-    const free = await Promise.all(portsOf(base).map(isPortFree));
-    const busy = portsOf(base).filter((_, index) => !free[index]);
+    const ports = PORT_OWNERS.map((owner) => portOf(stack!.portBase, owner));
+    const free = await Promise.all(ports.map(isPortFree));
+    const busy = ports.filter((_, index) => !free[index]);
     if (busy.length > 0) throw new SmokeError(`ports still busy after Ctrl-C: ${busy.join(', ')}`);
-    checkLogs(stack);
+    checkLogs(stack.file);
     process.stdout.write('smoke: the built stack started, counted a whole journey, and stopped cleanly\n');
   } finally {
-    if (stackProcess.exitCode === null) {
-      stackProcess.kill('SIGTERM');
-      await exitCode(stackProcess, STOP_LIMIT_MS, 'stopping').catch(() => stackProcess.kill('SIGKILL'));
-    }
+    await stack?.stop('SIGTERM', STOP_LIMIT_MS);
     rmSync(folder, { recursive: true, force: true });
   }
 }

@@ -1,0 +1,23 @@
+import { symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { AppName } from '@perkway/domain';
+import { run } from './server-process.js';
+
+const ROOT = join(import.meta.dirname, '../../..');
+const TIMEOUT_MS = 180_000;
+
+/** Bundles an app or the operator's tools as the build does, in a folder of its own inside the given one, and returns that folder. */
+export async function bundleApp(app: AppName | 'perkway', folder: string): Promise<string> {
+  // Bundles resolve unbundled packages here.
+  await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules')).catch((error) => {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  });
+  const bundle = join(folder, app);
+  const rolldown = join(ROOT, 'node_modules/rolldown/bin/cli.mjs');
+  await run(process.execPath, [rolldown, '-c', 'rolldown.config.mjs', '-d', bundle], {
+    cwd: ROOT,
+    env: { PATH: process.env.PATH, APP: app },
+    timeoutMs: TIMEOUT_MS,
+  });
+  return bundle;
+}

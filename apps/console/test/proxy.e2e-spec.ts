@@ -235,6 +235,55 @@ describe('calls to the fleet', () => {
     expect(stored).not.toContain(made.body.key);
   });
 
+  it('let an account make keys with scopes and an expiry, and rotate them', async () => {
+    const [mine, others] = [await fleet.anAccount(), await fleet.anAccount()];
+    const page = fleet.page(await fleet.signIn(mine.key));
+    const wanted = {
+      role: 'USER',
+      name: 'CRM',
+      scopes: ['pools:read'],
+      expires_at: '2099-01-01T00:00:00.000Z',
+    };
+    const { body: old } = await page.post('/api/keys').send(wanted).expect(201);
+    expect(old).toMatchObject(wanted);
+    await page.post('/api/keys').send({ role: 'USER', scopes: [] }).expect(400);
+    await page.post('/api/keys').send({ role: 'USER', expires_at: '2020-01-01T00:00:00Z' }).expect(400);
+
+    const rotate = (id: string, body: object = {}) => page.post(`/api/keys/${id}/rotate`).send(body);
+    const { body: next } = await rotate(old.id, { overlap_seconds: 0 }).expect(201);
+    expect(next).toMatchObject({ ...wanted, counted_as: old.id, last4: next.key.slice(-4) });
+    const pools = (key: string) => http({ url: fleet.urls['gift-cards']! }, { key }).get('/pools');
+    await pools(next.key).expect(200);
+    await pools(old.key).expect(401);
+    expect((await rotate(old.id).expect(409)).body.code).toBe('KEY_ROTATED');
+    expect((await rotate(others.keyId).expect(404)).body.code).toBe('KEY_NOT_FOUND');
+    await rotate(next.id, { overlap_seconds: -1 }).expect(400);
+    // The new key has scopes, so it may not sign in.
+    await fleet.page().post('/api/session').send({ apiKey: next.key }).expect(401);
+
+    const { body: log } = await page.get('/api/audit-log').expect(200);
+    expect(log.data).toContainEqual(
+      expect.objectContaining({
+        action: 'POST',
+        path: `/accounts/${mine.account}/keys/${old.id}/rotate`,
+        status: 201,
+        before: expect.objectContaining({ id: old.id, rotated_to: null }),
+        after: expect.objectContaining({ id: next.id, scopes: wanted.scopes }),
+      }),
+    );
+    expect(JSON.stringify([log, fleet.console.logs])).not.toContain(next.key);
+  });
+
+  it('let an operator rotate the key of any account', async () => {
+    const { account, keyId } = await fleet.anAccount();
+    const page = fleet.page(operator);
+    const path = `/api/token/admin/accounts/${account}/keys/${keyId}/rotate`;
+    const { body } = await page.post(path).send({ overlap_seconds: 60 }).expect(201);
+    const { body: log } = await page.get('/api/audit-log?limit=1').expect(200);
+    expect(log.data[0]).toMatchObject({ action: 'POST', before: { id: keyId }, after: { id: body.id } });
+    expect(JSON.stringify(log)).not.toContain(body.key);
+  });
+
   it('hide ADMIN keys and changes by operators from a USER session of the same account', async () => {
     const { account, key } = await fleet.anAccount();
     const keys = fleet.admin('token-issuer').post(`/admin/accounts/${account}/keys`);
@@ -247,6 +296,10 @@ describe('calls to the fleet', () => {
     const user = fleet.page(await fleet.signIn(key));
     const { body: own } = await user.get('/api/keys').expect(200);
     expect(own.map(({ role }: { role: string }) => role)).toEqual(['USER']);
+    for (const { id } of [admin, second])
+      expect((await user.post(`/api/keys/${id}/rotate`).send({}).expect(404)).body.code).toBe(
+        'KEY_NOT_FOUND',
+      );
     for (const { id } of [admin, second])
       expect((await user.delete(`/api/keys/${id}`).expect(404)).body.code).toBe('KEY_NOT_FOUND');
     const { body: log } = await user.get('/api/audit-log').expect(200);

@@ -4,6 +4,7 @@ import {
   CLOSE_CONSOLE_KEYS,
   OPEN_CONSOLE_KEY,
   RESOLVE_KEYS,
+  ROTATE_ACCOUNT_KEY,
   type ConsoleKeyHolder,
   type Role,
 } from '@perkway/domain';
@@ -148,6 +149,27 @@ describe('console keys', () => {
     expect(await database.query('select expires_at from api_keys where id = $1', [late])).toEqual([old]);
     await database.query(`update api_keys set expires_at = now() where id = $1`, [id]);
     expect(await openFor({ keyHash: hash })).toEqual({ error: 'API_KEY_INVALID' });
+  });
+
+  it('rotate a key of their account once, however often the request is repeated', async () => {
+    const [mine, others] = [await aKey(), await aKey()];
+    const consoleKeyId = randomUUID();
+    await openFor({ keyHash: mine.hash }, consoleKeyId);
+    const rotate = (keyId: string, account = mine.account, id = randomUUID()) =>
+      console.rpc.request(ROTATE_ACCOUNT_KEY, {
+        ...{ account, consoleKeyId, keyId, id, last4: 'abcd', overlapSeconds: 60 },
+        hash: hashApiKey(pepper, `rotated-${id}`),
+      });
+    expect(await rotate(others.id, others.account)).toEqual({ error: 'FORBIDDEN' });
+    expect(await rotate(others.id)).toEqual({ error: 'KEY_NOT_FOUND' });
+    const id = randomUUID();
+    const made = await rotate(mine.id, mine.account, id);
+    expect(made).toMatchObject({ key: { id, last4: 'abcd', counted_as: mine.id } });
+    expect(await rotate(mine.id, mine.account, id)).toEqual(made);
+    expect(await rotate(mine.id)).toEqual({ error: 'KEY_ROTATED' });
+    await http(issuer, { key: `rotated-${id}` })
+      .get('/cube/token')
+      .expect(200);
   });
 
   describe('keys that a person makes in the console', () => {

@@ -1,4 +1,5 @@
 export { accessOf } from './access.js';
+export * from './api-key.dto.js';
 export * from './api-keys.js';
 export * from './auth.module.js';
 export {

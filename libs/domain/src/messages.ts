@@ -113,6 +113,35 @@ export interface AddAccountKey {
   last4: string;
   role: Role;
   name: string | null;
+  scopes?: Scope[] | null | undefined;
+  /** ISO 8601. */
+  expiresAt?: string | null | undefined;
+}
+/**
+ * Replaces a key by a new one of the same kind. The console creates the key and sends only its hash. Repeating the
+ * request changes nothing.
+ */
+export const ROTATE_ACCOUNT_KEY: RpcContract<
+  RotateAccountKey,
+  { key: AccountKey } | { error: 'FORBIDDEN' | 'KEY_NOT_FOUND' | 'KEY_ROTATED' | 'KEY_EXPIRED' }
+> = {
+  subject: 'accounts.keys.rotate',
+  owner: 'token-issuer',
+  callers: ['console'],
+  away: 'The API key service',
+};
+export interface RotateAccountKey {
+  account: string;
+  /** The console key of the session that rotates the key. */
+  consoleKeyId: string;
+  /** The key to replace. */
+  keyId: string;
+  /** A new UUID. */
+  id: string;
+  hash: string;
+  last4: string;
+  /** How long the old key still works. */
+  overlapSeconds: number;
 }
 export const REVOKE_ACCOUNT_KEY: RpcContract<
   { account: string; keyId: string },
@@ -132,6 +161,10 @@ export interface AccountKey {
   created_at: string;
   last_used_at: string | null;
   revoked_at: string | null;
+  scopes: Scope[] | null;
+  expires_at: string | null;
+  rotated_to: string | null;
+  counted_as: string;
 }
 
 export const RESOLVE_ACCOUNTS: Lookup<ResolvedAccount> = {
@@ -345,6 +378,7 @@ export const RPC_CONTRACTS = [
   CLOSE_CONSOLE_KEYS,
   LIST_ACCOUNT_KEYS,
   ADD_ACCOUNT_KEY,
+  ROTATE_ACCOUNT_KEY,
   REVOKE_ACCOUNT_KEY,
   RESOLVE_ACCOUNTS,
   RESOLVE_ORIGINS,

@@ -62,8 +62,8 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     file: CONSOLE_KEYS,
-    search: 'coalesce($7, (select person_email from api_keys where id = $8))',
-    replacement: 'coalesce($7, (select null::text where $8::uuid is null))',
+    search: 'person_email: parent.person_email',
+    replacement: 'person_email: null',
     spec: CONSOLE_KEYS_SPEC,
   },
   {

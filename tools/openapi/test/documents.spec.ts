@@ -111,6 +111,7 @@ const OPERATIONS: Record<AppName, Record<string, string>> = {
     'GET /api/keys': 'listKeys',
     'POST /api/keys': 'createKey',
     'DELETE /api/keys/{keyId}': 'revokeKey',
+    'POST /api/keys/{keyId}/rotate': 'rotateKey',
     'GET /api/audit-log': 'listAuditLog',
     'POST /api/link-jobs': 'createLinkJob',
     'GET /api/link-jobs': 'listLinkJobs',

@@ -1,8 +1,8 @@
 import { Body, Controller, Delete, Get, Header, HttpCode, Param, Post } from '@nestjs/common';
 import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { ApiKeyResource, CreatedApiKey, NewApiKeyDto, RotateApiKeyDto } from '@perkway/auth';
 import { ApiProblems } from '@perkway/platform';
 import { CurrentSession, type Session } from '../sessions/session.js';
-import { CreatedKeyDto, CreateKeyDto, KeyDto } from './own-key.dto.js';
 import { OwnKeysService } from './own-keys.service.js';
 
 @ApiTags('Keys')
@@ -13,18 +13,33 @@ export class OwnKeysController {
   @Get()
   @Header('cache-control', 'no-store')
   @ApiOperation({ summary: 'The keys of the account, including revoked ones' })
-  @ApiResponse({ status: 200, description: 'Oldest first', type: [KeyDto] })
-  listKeys(@CurrentSession() session: Session): Promise<KeyDto[]> {
+  @ApiResponse({ status: 200, description: 'Oldest first', type: [ApiKeyResource] })
+  listKeys(@CurrentSession() session: Session): Promise<ApiKeyResource[]> {
     return this.keys.list(session);
   }
 
   @Post()
   @Header('cache-control', 'no-store')
   @ApiOperation({ summary: 'Creates a key of the account' })
-  @ApiResponse({ status: 201, description: 'The key, which is shown only once', type: CreatedKeyDto })
+  @ApiResponse({ status: 201, description: 'The key, which is shown only once', type: CreatedApiKey })
   @ApiProblems('FORBIDDEN')
-  createKey(@CurrentSession() session: Session, @Body() body: CreateKeyDto): Promise<CreatedKeyDto> {
+  createKey(@CurrentSession() session: Session, @Body() body: NewApiKeyDto): Promise<CreatedApiKey> {
     return this.keys.create(session, body);
+  }
+
+  @Post(':keyId/rotate')
+  @Header('cache-control', 'no-store')
+  @ApiOperation({
+    summary: 'Replaces a key of the account by a new one; the old one still works for a while',
+  })
+  @ApiResponse({ status: 201, description: 'The new key, which is shown only once', type: CreatedApiKey })
+  @ApiProblems('FORBIDDEN', 'KEY_NOT_FOUND', 'KEY_ROTATED', 'KEY_EXPIRED')
+  rotateKey(
+    @CurrentSession() session: Session,
+    @Param('keyId') keyId: string,
+    @Body() body: RotateApiKeyDto,
+  ): Promise<CreatedApiKey> {
+    return this.keys.rotate(session, keyId, body);
   }
 
   @Delete(':keyId')

@@ -1,10 +1,18 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { generateApiKey, hashApiKey } from '@perkway/auth';
+import {
+  DEFAULT_OVERLAP_S,
+  generateApiKey,
+  hashApiKey,
+  type CreatedApiKey,
+  type NewApiKeyDto,
+  type RotateApiKeyDto,
+} from '@perkway/auth';
 import {
   ADD_ACCOUNT_KEY,
   ApiError,
   LIST_ACCOUNT_KEYS,
   REVOKE_ACCOUNT_KEY,
+  ROTATE_ACCOUNT_KEY,
   type AccountKey,
 } from '@perkway/domain';
 import { ENV, RpcClient } from '@perkway/platform';
@@ -12,7 +20,6 @@ import { randomUUID } from 'node:crypto';
 import { AuditLog } from '../audit-log/audit-log.service.js';
 import type { ConsoleEnv } from '../env.js';
 import type { Session } from '../sessions/session.js';
-import type { CreatedKeyDto, CreateKeyDto } from './own-key.dto.js';
 
 /** Manages the keys of the signed-in account, whose people cannot use the management API for that. */
 @Injectable()
@@ -30,18 +37,14 @@ export class OwnKeysService {
   }
 
   /** @throws FORBIDDEN for a role above the session's own, and after the session's key or person has lost access */
-  async create(session: Session, { role, name = null }: CreateKeyDto): Promise<CreatedKeyDto> {
+  async create(session: Session, body: NewApiKeyDto): Promise<CreatedApiKey> {
+    const { role, name = null, scopes, expires_at: expiresAt } = body;
     const { account } = session;
     if (role === 'ADMIN' && session.role !== 'ADMIN') throw new ApiError('FORBIDDEN');
-    const key = generateApiKey();
+    const { key, ...added } = this.newKey();
     const request = {
-      account,
-      consoleKeyId: session.consoleKeyId,
-      id: randomUUID(),
-      hash: hashApiKey(this.env.API_KEY_PEPPER, key),
-      last4: key.slice(-4),
-      role,
-      name,
+      ...{ account, consoleKeyId: session.consoleKeyId, ...added },
+      ...{ role, name, scopes, expiresAt },
     };
     const made = await this.log.record(
       session,
@@ -53,11 +56,39 @@ export class OwnKeysService {
     return { ...made.key, key };
   }
 
+  /**
+   * Replaces a key by a new one of the same kind.
+   *
+   * @throws FORBIDDEN after the session's key or person has lost access
+   * @throws KEY_NOT_FOUND, also for a key of another account or above the session's role
+   * @throws KEY_ROTATED, KEY_EXPIRED
+   */
+  async rotate(
+    session: Session,
+    keyId: string,
+    { overlap_seconds }: RotateApiKeyDto,
+  ): Promise<CreatedApiKey> {
+    const { account, consoleKeyId } = session;
+    const before = await this.find(session, keyId);
+    const { key, ...added } = this.newKey();
+    const overlapSeconds = overlap_seconds ?? DEFAULT_OVERLAP_S;
+    const made = await this.log.record(
+      session,
+      { action: 'POST', host: 'token', path: `/accounts/${account}/keys/${keyId}/rotate`, before },
+      () => this.rpc.request(ROTATE_ACCOUNT_KEY, { account, consoleKeyId, keyId, ...added, overlapSeconds }),
+      (reply) =>
+        'error' in reply
+          ? { status: new ApiError(reply.error).status, after: null }
+          : { status: 201, after: reply.key },
+    );
+    if ('error' in made) throw new ApiError(made.error);
+    return { ...made.key, key };
+  }
+
   /** @throws KEY_NOT_FOUND, also for a key of another account or above the session's role */
   async revoke(session: Session, keyId: string): Promise<void> {
     const { account } = session;
-    const before = (await this.list(session)).find(({ id }) => id === keyId);
-    if (!before) throw new ApiError('KEY_NOT_FOUND');
+    const before = await this.find(session, keyId);
     const reply = await this.log.record(
       session,
       { action: 'DELETE', host: 'token', path: `/accounts/${account}/keys/${keyId}`, before },
@@ -66,5 +97,20 @@ export class OwnKeysService {
         'error' in response ? { status: 404, after: null } : { status: 204, after: response.key },
     );
     if ('error' in reply) throw new ApiError(reply.error);
+  }
+
+  private async find(session: Session, keyId: string): Promise<AccountKey> {
+    const key = (await this.list(session)).find(({ id }) => id === keyId);
+    if (!key) throw new ApiError('KEY_NOT_FOUND');
+    return key;
+  }
+
+  /** Returns a new key with what the token issuer stores of it. */
+  private newKey() {
+    const key = generateApiKey();
+    return {
+      ...{ key, id: randomUUID(), last4: key.slice(-4) },
+      hash: hashApiKey(this.env.API_KEY_PEPPER, key),
+    };
   }
 }

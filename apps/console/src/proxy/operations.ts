@@ -91,6 +91,7 @@ const ALLOWED: { [Name in Host]: (keyof (typeof OF_CLIENT)[(typeof CLIENT)[Name]
     'createApiKey',
     'listApiKeys',
     'revokeApiKey',
+    'rotateApiKey',
   ],
   query: ['getMeta', 'load', 'loadByPost', 'sql', 'sqlByPost', 'dryRun', 'dryRunByPost'],
   events: [

@@ -127,7 +127,7 @@ export class ProxyService {
 
   private async stateBefore(session: Session, operation: Operation, path: string): Promise<unknown> {
     const { host, method } = operation;
-    const [, keys, keyId] = /^(\/admin\/accounts\/[^/]+\/keys)\/([^/]+)$/.exec(path) ?? [];
+    const [, keys, keyId] = /^(\/admin\/accounts\/[^/]+\/keys)\/([^/]+)(?:\/rotate)?$/.exec(path) ?? [];
     const isReplaced = operation.isReadable && (method === 'PUT' || method === 'DELETE');
     if (!keys && !isReplaced) return null;
     const answered = await this.calls.send({

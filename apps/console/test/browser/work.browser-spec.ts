@@ -1,4 +1,4 @@
-import { waitFor } from '@perkway/testing';
+import { http, waitFor } from '@perkway/testing';
 import { randomUUID } from 'node:crypto';
 import type { BrowserContext, Page } from 'playwright-core';
 import { ADMIN_KEY, cardRows, ConsoleStage, perkBody, screenshot, untilShown } from './console-stage';
@@ -381,6 +381,40 @@ describe('keys and sessions', () => {
     await page.getByRole('alertdialog').getByRole('button', { name: 'Revoke' }).click();
     await notice(page, 'The key is revoked');
     await page.getByRole('row', { name: /For the till.*Revoked/ }).waitFor();
+  }, 120_000);
+
+  it('a key with scopes and a last day is created, warned about and rotated', async () => {
+    const page = await stage.signIn(context);
+    await stage.goto(page, '/integration');
+    await button(page, 'Create key').click();
+    await dialog(page).getByLabel('Name').fill('For the CRM');
+    await dialog(page).getByLabel('Everything its role may').uncheck();
+    await dialog(page).getByRole('button', { name: 'Create key' }).click();
+    await dialog(page).getByText('Choose at least one.').waitFor();
+    await dialog(page).getByLabel('links:create').check();
+    await dialog(page)
+      .getByLabel('Last day')
+      .fill(new Date(Date.now() + 5 * 86_400_000).toISOString().slice(0, 10));
+    await screenshot(page, 'integration-create-key');
+    await dialog(page).getByRole('button', { name: 'Create key' }).click();
+    const first = await page.locator('[data-secret]').innerText();
+    await button(page, 'I have copied it').click();
+    await page.getByRole('row', { name: /For the CRM.*links:create.*Ends/ }).waitFor();
+    await page.getByText('Ends within 14 days: For the CRM.').waitFor();
+
+    await button(page, 'Rotate: For the CRM').click();
+    await dialog(page).getByLabel('The old key still works for').selectOption('1 hour');
+    await screenshot(page, 'integration-rotate-key');
+    await dialog(page).getByRole('button', { name: 'Rotate' }).click();
+    await page.getByText('Your new key').waitFor();
+    const second = await page.locator('[data-secret]').innerText();
+    await button(page, 'I have copied it').click();
+    await page.getByText(`…${second.slice(-4)}`).waitFor();
+    // Only the new one can be rotated.
+    expect(await button(page, 'Rotate: For the CRM').count()).toBe(1);
+    const gift = (key: string) => http({ url: stage.fleet.urls['gift-cards']! }, { key });
+    for (const key of [first, second]) expect((await gift(key).get('/pools')).status).toBe(403);
+    for (const key of [first, second]) expect(await page.content()).not.toContain(key);
   }, 120_000);
 
   it('no key stays in the browser after sign-in', async () => {

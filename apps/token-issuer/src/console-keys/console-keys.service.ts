@@ -41,10 +41,9 @@ const INSERT = `
   insert into api_keys (id, account_id, role, name, hash, is_console, expires_at, parent_id, person_email, counted_as)
   values ($1, $2, $3, 'console', $4, true, least(to_timestamp($5 / 1000.0), $6), $7, $8, $9) on conflict (id) do nothing`;
 
-/** A key made with another key that a person made belongs to that person too. */
 const INSERT_OWN = `
-  insert into api_keys (id, account_id, role, name, hash, last4, person_email)
-  values ($1, $2, $3, $4, $5, $6, coalesce($7, (select person_email from api_keys where id = $8)))
+  insert into api_keys (id, account_id, role, name, hash, last4, scopes, expires_at, person_email)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
   on conflict do nothing`;
 
 /** Records the use, at most once a minute, to avoid needless row locks. */
@@ -111,12 +110,15 @@ export class ConsoleKeysService {
   }
 
   /** Adds a key that a console session created for its account. @returns whether the session's rights allow it */
-  addFor({ account, consoleKeyId, id, hash, last4, role, name }: AddAccountKey): Promise<boolean> {
+  addFor(request: AddAccountKey): Promise<boolean> {
+    const { account, consoleKeyId, id, hash, last4, role, name, scopes, expiresAt } = request;
     return this.keys.manager.transaction(async (manager) => {
-      const holder = await holderOf(manager, { keyId: consoleKeyId });
+      const holder = await makerOf(manager, consoleKeyId);
       if (holder?.account_id !== account || (role === 'ADMIN' && holder.role !== 'ADMIN')) return false;
-      const { parent_id, person_email } = holder;
-      await manager.query(INSERT_OWN, [id, account, role, name, hash, last4, person_email, parent_id]);
+      await manager.query(INSERT_OWN, [
+        ...[id, account, role, name, hash, last4, scopes ?? null],
+        ...[expiresAt ?? null, holder.person_email],
+      ]);
       return true;
     });
   }
@@ -154,6 +156,17 @@ export class ConsoleKeysService {
     for (const { hash } of found) this.store.invalidate(hash);
     return ids;
   }
+}
+
+/**
+ * Returns the holder of a session that makes a key. A key made with another key that a person made belongs to that
+ * person too.
+ */
+export async function makerOf(manager: EntityManager, consoleKeyId: string): Promise<Holder | undefined> {
+  const holder = await holderOf(manager, { keyId: consoleKeyId });
+  if (!holder?.parent_id) return holder;
+  const parent = await manager.findOneByOrFail(ApiKeyEntity, { id: holder.parent_id });
+  return { ...holder, person_email: parent.person_email };
 }
 
 async function holderOf(

@@ -1,7 +1,16 @@
 import { Body, Controller, Delete, Get, Header, HttpCode, Inject, Param, Post } from '@nestjs/common';
 import { Payload } from '@nestjs/microservices';
 import { ApiOperation, ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
-import { KEY_RESOLVER, KEY_USE_RECORDER, Roles, type KeyResolver, type KeyUseRecorder } from '@perkway/auth';
+import {
+  ApiKeyResource,
+  CreatedApiKey,
+  KEY_RESOLVER,
+  KEY_USE_RECORDER,
+  Roles,
+  RotateApiKeyDto,
+  type KeyResolver,
+  type KeyUseRecorder,
+} from '@perkway/auth';
 import {
   ADD_ACCOUNT_KEY,
   ApiError,
@@ -9,14 +18,17 @@ import {
   REPORT_KEY_USES,
   RESOLVE_KEYS,
   REVOKE_ACCOUNT_KEY,
+  ROTATE_ACCOUNT_KEY,
   type AccountKey,
   type AddAccountKey,
+  type ErrorCode,
   type KeyUses,
   type LookupRequest,
   type ResolvedKey,
+  type RotateAccountKey,
 } from '@perkway/domain';
 import { RpcHandler, ApiProblems, CallerIdPipe } from '@perkway/platform';
-import { ApiKeyResource, CreateApiKeyDto, CreatedApiKey, RotateApiKeyDto } from './api-key.dto.js';
+import { CreateApiKeyDto } from './api-key.dto.js';
 import { KeysService } from './keys.service.js';
 
 @ApiTags('Management')
@@ -103,12 +115,12 @@ export class KeysController {
   async revokeAccountKey(
     @Payload() { account, keyId }: { account: string; keyId: string },
   ): Promise<{ key: AccountKey } | { error: 'KEY_NOT_FOUND' }> {
-    try {
-      return { key: await this.keys.revoke(account, keyId) };
-    } catch (error) {
-      if (error instanceof ApiError && error.code === 'KEY_NOT_FOUND') return { error: error.code };
-      throw error;
-    }
+    return orError(this.keys.revoke(account, keyId), ['KEY_NOT_FOUND']);
+  }
+
+  @RpcHandler(ROTATE_ACCOUNT_KEY)
+  async rotateAccountKey(@Payload() request: RotateAccountKey) {
+    return orError(this.keys.replace(request), ['FORBIDDEN', 'KEY_NOT_FOUND', 'KEY_ROTATED', 'KEY_EXPIRED']);
   }
 
   @RpcHandler(RESOLVE_KEYS)
@@ -120,5 +132,19 @@ export class KeysController {
   async reportKeyUses(@Payload() uses: KeyUses): Promise<object> {
     await this.record(uses);
     return {};
+  }
+}
+
+/** Returns the key, or the expected error as data. */
+async function orError<Code extends ErrorCode>(
+  work: Promise<AccountKey>,
+  expected: readonly Code[],
+): Promise<{ key: AccountKey } | { error: Code }> {
+  try {
+    return { key: await work };
+  } catch (error) {
+    const code = error instanceof ApiError && expected.find((code) => code === error.code);
+    if (code) return { error: code };
+    throw error;
   }
 }

@@ -1,20 +1,22 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { generateApiKey, hashApiKey, KeyStore } from '@perkway/auth';
-import { ApiError, invalidField, isUuid, unavailable, type AddAccountKey } from '@perkway/domain';
+import {
+  DEFAULT_OVERLAP_S,
+  generateApiKey,
+  hashApiKey,
+  KeyStore,
+  type ApiKeyResource,
+  type CreatedApiKey,
+  type RotateApiKeyDto,
+} from '@perkway/auth';
+import { ApiError, isUuid, unavailable, type AddAccountKey, type RotateAccountKey } from '@perkway/domain';
 import { ENV } from '@perkway/platform';
 import { randomUUID } from 'node:crypto';
 import { IsNull, Repository } from 'typeorm';
 import { AccountEntity } from '../accounts/account.entity.js';
 import type { TokenIssuerEnv } from '../env.js';
-import { ConsoleKeysService } from '../console-keys/console-keys.service.js';
-import {
-  DEFAULT_OVERLAP_S,
-  type ApiKeyResource,
-  type CreateApiKeyDto,
-  type CreatedApiKey,
-  type RotateApiKeyDto,
-} from './api-key.dto.js';
+import { ConsoleKeysService, makerOf } from '../console-keys/console-keys.service.js';
+import type { CreateApiKeyDto } from './api-key.dto.js';
 import { ApiKeyEntity } from './api-key.entity.js';
 
 const UNIQUE_VIOLATION = '23505';
@@ -67,12 +69,9 @@ export class KeysService {
    *
    * @throws ACCOUNT_NOT_FOUND
    * @throws KEY_EXISTS if a key of any account that was not revoked equals this one, ignoring case
-   * @throws VALIDATION_FAILED if `expires_at` has passed
    */
   async create(account: string, body: CreateApiKeyDto): Promise<CreatedApiKey> {
     const { role, name, key: imported, scopes, expires_at } = body;
-    if (expires_at && Date.parse(expires_at) <= Date.now())
-      throw invalidField('expires_at', 'must be in the future');
     await this.requireAccount(account);
     const key = imported ?? generateApiKey();
     const hash = hashApiKey(this.env.API_KEY_PEPPER, key);
@@ -138,10 +137,29 @@ export class KeysService {
   async rotate(account: string, keyId: string, { overlap_seconds }: RotateApiKeyDto): Promise<CreatedApiKey> {
     await this.requireAccount(account);
     const key = generateApiKey();
-    const hash = hashApiKey(this.env.API_KEY_PEPPER, key);
-    const overlap = overlap_seconds ?? DEFAULT_OVERLAP_S;
-    const [old, row] = await this.keys.manager.transaction(async (manager) => {
+    const next = await this.replace({
+      ...{ account, keyId, id: randomUUID(), last4: key.slice(-4) },
+      hash: hashApiKey(this.env.API_KEY_PEPPER, key),
+      overlapSeconds: overlap_seconds ?? DEFAULT_OVERLAP_S,
+    });
+    return { ...next, key };
+  }
+
+  /**
+   * Replaces a key by one of which only the hash is known. Idempotent.
+   *
+   * @param wanted without `consoleKeyId`, an operator rotates the key
+   * @throws FORBIDDEN if the session may not make a key of this role
+   * @throws KEY_NOT_FOUND, KEY_ROTATED, KEY_EXPIRED
+   */
+  async replace(
+    wanted: Omit<RotateAccountKey, 'consoleKeyId'> & { consoleKeyId?: string },
+  ): Promise<ApiKeyResource> {
+    const { account, consoleKeyId, keyId, id, hash, last4, overlapSeconds } = wanted;
+    const [old, next] = await this.keys.manager.transaction(async (manager) => {
       const keys = manager.getRepository(ApiKeyEntity);
+      const holder = consoleKeyId ? await makerOf(manager, consoleKeyId) : undefined;
+      if (consoleKeyId && holder?.account_id !== account) throw new ApiError('FORBIDDEN');
       const old = isUuid(keyId)
         ? await keys.findOne({
             where: { id: keyId, account_id: account, revoked_at: IsNull(), is_console: false },
@@ -149,20 +167,22 @@ export class KeysService {
           })
         : null;
       if (!old) throw new ApiError('KEY_NOT_FOUND');
+      if (old.role === 'ADMIN' && holder && holder.role !== 'ADMIN') throw new ApiError('FORBIDDEN');
+      if (old.rotated_to === id) return [old, await keys.findOneByOrFail({ id })];
       if (old.rotated_to) throw new ApiError('KEY_ROTATED', `It was replaced by the key ${old.rotated_to}`);
       if (old.expires_at && old.expires_at.getTime() <= Date.now()) throw new ApiError('KEY_EXPIRED');
-      const { role, name, scopes, expires_at, person_email, counted_as } = old;
-      const row = keys.create({
-        ...{ id: randomUUID(), account_id: account, role, name, scopes, expires_at, person_email },
-        ...{ hash, last4: key.slice(-4), last_used_at: null, revoked_at: null, is_console: false },
-        ...{ rotated_to: null, counted_as: counted_as ?? old.id },
+      const { role, name, scopes, expires_at } = old;
+      await keys.insert({
+        ...{ id, account_id: account, role, name, scopes, expires_at, hash, last4 },
+        counted_as: old.counted_as ?? old.id,
+        // The person who sees the new key. It ends when that person leaves the account.
+        person_email: holder?.person_email ?? old.person_email,
       });
-      await keys.insert(row);
-      await manager.query(END_AFTER_OVERLAP, [old.id, row.id, overlap]);
-      return [old, row];
+      await manager.query(END_AFTER_OVERLAP, [old.id, id, overlapSeconds]);
+      return [old, await keys.findOneByOrFail({ id })];
     });
     this.store.invalidate(old.hash);
-    return { ...toResource(row), key };
+    return toResource(next);
   }
 
   /** Adds a key by its hash alone, for a console session. Idempotent. Returns undefined if the session may not make it. */

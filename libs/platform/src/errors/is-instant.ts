@@ -11,16 +11,17 @@ const isInstant = (value: unknown): value is string =>
   isISO8601(value, { strict: true }) &&
   !Number.isNaN(Date.parse(value));
 
-/** Accepts a date and time with a time zone. Adds itself to the OpenAPI document. */
-export const IsInstant = () =>
+/** Accepts a date and time with a time zone, or with `isFuture` only one after now. Adds itself to the OpenAPI document. */
+export const IsInstant = ({ isFuture = false } = {}) =>
   applyDecorators(
     ApiProperty({ type: String, format: 'date-time' }),
     ValidateBy({
       name: 'isInstant',
       validator: {
-        validate: isInstant,
+        validate: (value) => isInstant(value) && (!isFuture || Date.parse(value) > Date.now()),
         defaultMessage: buildMessage(
-          (each) => `${each}$property must be an ISO 8601 time with a time zone: Z or an offset`,
+          (each) =>
+            `${each}$property must be ${isFuture ? 'a future' : 'an'} ISO 8601 time with a time zone: Z or an offset`,
         ),
       },
     }),

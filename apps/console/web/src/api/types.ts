@@ -47,6 +47,7 @@ export type PutAccount = Body<Token['putAccount'], 'accountId'>;
 export type ApiKey = AnswerOf<Token['listApiKeys']>[number];
 export type CreatedKey = AnswerOf<Token['createApiKey']>;
 export type KeyRole = ApiKey['role'];
+export type KeyScope = NonNullable<ApiKey['scopes']>[number];
 
 type Feed = Documents['events'];
 export type FeedPage = AnswerOf<Feed['listEvents']>;

@@ -1,11 +1,11 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState, type FormEvent } from 'react';
 import { sendRequest, get } from '../api/http';
-import type { ApiKey, CreatedKey, KeyRole } from '../api/types';
+import type { ApiKey, CreatedKey, KeyRole, KeyScope } from '../api/types';
 import { formatMoment } from '../format';
 import { texts } from '../texts';
 import { Confirm, Dialog } from './dialog';
-import { SelectField, TextField } from './fields';
+import { CheckField, SelectField, TextField } from './fields';
 import { Empty, Loaded } from './loaded';
 import { useNotices } from './notices';
 import { Card } from './screen';
@@ -13,6 +13,14 @@ import { ShownOnce } from './shown-once';
 import { Table } from './table';
 
 const t = texts.integration;
+const SCOPES = Object.keys(t.scopes satisfies Record<KeyScope, string>) as KeyScope[];
+const SOON_MS = 14 * 86_400_000;
+
+const nameOf = ({ name, last4 }: ApiKey) => name ?? t.endsWith(last4);
+const hasEnded = ({ revoked_at, expires_at }: ApiKey) =>
+  revoked_at !== null || (expires_at !== null && Date.parse(expires_at) <= Date.now());
+const endsSoon = (key: ApiKey) =>
+  !hasEnded(key) && key.expires_at !== null && Date.parse(key.expires_at) - Date.now() < SOON_MS;
 
 interface Props {
   /** Path of the keys: of the user's own account, or for operators of any account. */
@@ -30,6 +38,7 @@ export function Keys({ path, roles, ownKeyId }: Props) {
   });
   const [isCreating, setCreating] = useState(false);
   const [revoking, setRevoking] = useState<ApiKey | null>(null);
+  const [rotating, setRotating] = useState<ApiKey | null>(null);
   const refresh = () => client.invalidateQueries({ queryKey: ['keys', path] });
 
   return (
@@ -44,45 +53,69 @@ export function Keys({ path, roles, ownKeyId }: Props) {
     >
       <Loaded query={query} isEmpty={(keys) => keys.length === 0} empty={<Empty title={t.emptyTitle} />}>
         {(keys) => (
-          <Table
-            caption={t.keys}
-            // Active keys first, newest first within each part.
-            rows={[...keys].sort(
-              (one, other) =>
-                Number(one.revoked_at !== null) - Number(other.revoked_at !== null) ||
-                other.created_at.localeCompare(one.created_at),
-            )}
-            keyOf={({ id }) => id}
-            columns={[
-              { name: t.name, isHead: true, cell: ({ name }) => name ?? t.unnamed },
-              { name: t.key, cell: ({ last4 }) => <code>{t.endsWith(last4)}</code> },
-              { name: t.role, cell: ({ role }) => role },
-              { name: t.created, cell: ({ created_at }) => formatMoment(created_at) },
-              {
-                name: t.lastUsed,
-                cell: ({ last_used_at }) => (last_used_at ? formatMoment(last_used_at) : t.never),
-              },
-              {
-                name: t.state,
-                cell: (key) =>
-                  key.revoked_at ? (
-                    <span className="hint">{t.revoked(formatMoment(key.revoked_at))}</span>
-                  ) : (
-                    <span className="actions">
-                      <button
-                        type="button"
-                        className="button danger small"
-                        aria-label={`${t.revoke}: ${key.name ?? t.endsWith(key.last4)}`}
-                        onClick={() => setRevoking(key)}
-                      >
-                        {t.revoke}
-                      </button>
-                      {key.id === ownKeyId && <span className="badge">{t.yours}</span>}
-                    </span>
-                  ),
-              },
-            ]}
-          />
+          <>
+            <EndingSoon keys={keys} />
+            <Table
+              caption={t.keys}
+              // Active keys first, newest first within each part.
+              rows={[...keys].sort(
+                (one, other) =>
+                  Number(hasEnded(one)) - Number(hasEnded(other)) ||
+                  other.created_at.localeCompare(one.created_at),
+              )}
+              keyOf={({ id }) => id}
+              columns={[
+                { name: t.name, isHead: true, cell: ({ name }) => name ?? t.unnamed },
+                { name: t.key, cell: ({ last4 }) => <code>{t.endsWith(last4)}</code> },
+                { name: t.role, cell: ({ role }) => role },
+                {
+                  name: t.allowed,
+                  cell: ({ scopes }) => (scopes ? <code>{scopes.join(', ')}</code> : t.allOfRole),
+                },
+                { name: t.created, cell: ({ created_at }) => formatMoment(created_at) },
+                {
+                  name: t.lastUsed,
+                  cell: ({ last_used_at }) => (last_used_at ? formatMoment(last_used_at) : t.never),
+                },
+                {
+                  name: t.state,
+                  cell: (key) =>
+                    key.revoked_at ? (
+                      <span className="hint">{t.revoked(formatMoment(key.revoked_at))}</span>
+                    ) : hasEnded(key) ? (
+                      <span className="hint">{t.expired(formatMoment(key.expires_at!))}</span>
+                    ) : (
+                      <span className="actions">
+                        {!key.rotated_to && (
+                          <button
+                            type="button"
+                            className="button small"
+                            aria-label={`${t.rotate}: ${nameOf(key)}`}
+                            onClick={() => setRotating(key)}
+                          >
+                            {t.rotate}
+                          </button>
+                        )}
+                        <button
+                          type="button"
+                          className="button danger small"
+                          aria-label={`${t.revoke}: ${nameOf(key)}`}
+                          onClick={() => setRevoking(key)}
+                        >
+                          {t.revoke}
+                        </button>
+                        {key.expires_at && (
+                          <span className={`badge ${endsSoon(key) ? 'warn' : 'plain'}`}>
+                            {t.ends(formatMoment(key.expires_at))}
+                          </span>
+                        )}
+                        {key.id === ownKeyId && <span className="badge">{t.yours}</span>}
+                      </span>
+                    ),
+                },
+              ]}
+            />
+          </>
         )}
       </Loaded>
       <CreateKey
@@ -94,11 +127,21 @@ export function Keys({ path, roles, ownKeyId }: Props) {
           void refresh();
         }}
       />
+      <RotateKey
+        key={rotating?.id}
+        path={path}
+        rotated={rotating}
+        isOwn={rotating !== null && rotating.id === ownKeyId}
+        onClose={() => {
+          setRotating(null);
+          void refresh();
+        }}
+      />
       <Confirm
         title={t.revokeTitle}
         text={
           <>
-            {t.revokeText(revoking?.name ?? t.endsWith(revoking?.last4 ?? null))}{' '}
+            {revoking && t.revokeText(nameOf(revoking))}{' '}
             {revoking?.id === ownKeyId && revoking && t.revokeOwn}
           </>
         }
@@ -115,6 +158,81 @@ export function Keys({ path, roles, ownKeyId }: Props) {
   );
 }
 
+/** Names the keys that end soon and have no successor. */
+function EndingSoon({ keys }: { keys: ApiKey[] }) {
+  const ending = keys.filter((key) => endsSoon(key) && !key.rotated_to);
+  if (ending.length === 0) return null;
+  return (
+    <p className="callout" role="status">
+      {t.endingSoon(ending.map(nameOf).join(', '))}
+    </p>
+  );
+}
+
+interface RotateProps {
+  path: string;
+  rotated: ApiKey | null;
+  isOwn: boolean;
+  onClose: () => void;
+}
+
+function RotateKey({ path, rotated, isOwn, onClose }: RotateProps) {
+  const [overlap, setOverlap] = useState('86400');
+  const [made, setMade] = useState<string | null>(null);
+  const [error, setError] = useState<string | null>(null);
+  const [isBusy, setBusy] = useState(false);
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    setBusy(true);
+    setError(null);
+    try {
+      const body = { overlap_seconds: Number(overlap) };
+      const response = await sendRequest<CreatedKey>(`${path}/${rotated!.id}/rotate`, {
+        method: 'POST',
+        body,
+      });
+      setMade(response.body.key);
+    } catch (refusal) {
+      setError((refusal as Error).message);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <Dialog
+      title={made ? t.shownOnce : t.rotateTitle(rotated ? nameOf(rotated) : '')}
+      isOpen={rotated !== null}
+      onClose={onClose}
+      isHeld={made !== null}
+    >
+      {made ? (
+        <ShownOnce text={t.shownOnceText} secret={made} copy={t.copyKey} close={t.done} onClose={onClose} />
+      ) : (
+        <form className="stack" onSubmit={(event) => void submit(event)}>
+          <p>
+            {t.rotateText} {isOwn && t.rotateOwn}
+          </p>
+          <SelectField
+            label={t.overlap}
+            value={overlap}
+            options={Object.entries(t.overlaps).map(([value, label]) => ({ value, label }))}
+            onValue={setOverlap}
+            error={error}
+          />
+          <div className="dialog-actions">
+            <button type="button" className="button" onClick={onClose}>
+              {texts.cancel}
+            </button>
+            <button type="submit" className="button main" disabled={isBusy}>
+              {t.rotate}
+            </button>
+          </div>
+        </form>
+      )}
+    </Dialog>
+  );
+}
+
 interface CreateProps {
   path: string;
   roles: KeyRole[];
@@ -125,24 +243,36 @@ interface CreateProps {
 function CreateKey({ path, roles, isOpen, onClose }: CreateProps) {
   const [name, setName] = useState('');
   const [role, setRole] = useState<KeyRole>(roles[0]!);
+  const [isAll, setAll] = useState(true);
+  const [scopes, setScopes] = useState<KeyScope[]>([]);
+  const [lastDay, setLastDay] = useState('');
   const [made, setMade] = useState<string | null>(null);
   const [error, setError] = useState<string | null>(null);
   const [isBusy, setBusy] = useState(false);
 
   const close = () => {
     setName('');
+    setAll(true);
+    setScopes([]);
+    setLastDay('');
     setMade(null);
     setError(null);
     onClose();
   };
   const submit = async (event: FormEvent) => {
     event.preventDefault();
+    if (!isAll && scopes.length === 0) return setError(t.needsScope);
     setBusy(true);
     setError(null);
     try {
       const { body } = await sendRequest<CreatedKey>(path, {
         method: 'POST',
-        body: { role, ...(name.trim() && { name: name.trim() }) },
+        body: {
+          role,
+          ...(name.trim() && { name: name.trim() }),
+          ...(!isAll && { scopes }),
+          ...(lastDay && { expires_at: new Date(`${lastDay}T23:59:59`).toISOString() }),
+        },
       });
       setMade(body.key);
     } catch (refusal) {
@@ -158,20 +288,48 @@ function CreateKey({ path, roles, isOpen, onClose }: CreateProps) {
         <ShownOnce text={t.shownOnceText} secret={made} copy={t.copyKey} close={t.done} onClose={close} />
       ) : (
         <form className="stack" onSubmit={(event) => void submit(event)}>
-          <TextField
-            label={t.name}
-            value={name}
-            onValue={setName}
-            hint={t.nameHint}
-            maxLength={200}
-            error={error}
-          />
+          <TextField label={t.name} value={name} onValue={setName} hint={t.nameHint} maxLength={200} />
           <SelectField
             label={t.role}
             value={role}
             options={roles.map((value) => ({ value, label: t.roles[value] }))}
             onValue={(value) => setRole(value as KeyRole)}
           />
+          <fieldset>
+            <legend className="legend-label">{t.allowed}</legend>
+            <CheckField label={t.allOfRole} checked={isAll} onValue={setAll} />
+            {!isAll && (
+              <div className="checks">
+                {SCOPES.map((scope) => (
+                  <CheckField
+                    key={scope}
+                    label={
+                      <span>
+                        {t.scopes[scope]} <code className="hint">{scope}</code>
+                      </span>
+                    }
+                    checked={scopes.includes(scope)}
+                    onValue={(isChosen) =>
+                      setScopes(isChosen ? [...scopes, scope] : scopes.filter((other) => other !== scope))
+                    }
+                  />
+                ))}
+              </div>
+            )}
+          </fieldset>
+          <TextField
+            label={t.lastDay}
+            type="date"
+            min={new Date().toLocaleDateString('sv')}
+            hint={t.lastDayHint}
+            value={lastDay}
+            onValue={setLastDay}
+          />
+          {error && (
+            <p className="field-error" role="alert">
+              {error}
+            </p>
+          )}
           <div className="dialog-actions">
             <button type="button" className="button" onClick={close}>
               {texts.cancel}

@@ -1,4 +1,4 @@
-import type { AppName, Role } from '@perkway/domain';
+import type { AppName, Role, Scope } from '@perkway/domain';
 import { APPS } from '@perkway/fleet';
 import { loadEnv, runMigrations } from '@perkway/platform';
 import {
@@ -16,6 +16,7 @@ import {
 } from '@perkway/testing';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { OpenApiDocument } from '../src/documents';
 import { APPS_FOLDER, documentFromSources, sourcesOf } from './sources';
 import { routesOf, type Route } from './walk';
@@ -65,18 +66,20 @@ describe('the fleet and its documents', () => {
       }
       apps.set(app, await launchApp(defineApp(loadEnv(envSpec, variables) as never)));
     }
-    const issuer = http(apps.get('token-issuer')!, { key: testSecrets().adminKey });
-    await issuer.put('/admin/accounts/a-bank').send({ name: 'A bank' }).expect(200);
-    const aKey = async (role: Role): Promise<string> =>
-      (await issuer.post('/admin/accounts/a-bank/keys').send({ role }).expect(201)).body.key;
-    userKey = await aKey('USER');
-    journeyKey = await aKey('JOURNEY');
+    await operator().put('/admin/accounts/a-bank').send({ name: 'A bank' }).expect(200);
+    userKey = (await aKey({ role: 'USER' })).key;
+    journeyKey = (await aKey({ role: 'JOURNEY' })).key;
   }, 180_000);
   afterAll(async () => {
     const closed = await Promise.allSettled([...apps.values()].map((app) => app.close()));
     await Promise.allSettled([...databases, nats].map((server) => server?.close()));
     expect(closed.flatMap((each) => (each.status === 'rejected' ? [String(each.reason)] : []))).toEqual([]);
   });
+
+  const KEYS = '/admin/accounts/a-bank/keys';
+  const operator = () => http(apps.get('token-issuer')!, { key: testSecrets().adminKey });
+  const aKey = async (body: { role: Role; scopes?: Scope[] }): Promise<{ id: string; key: string }> =>
+    (await operator().post(KEYS).send(body).expect(201)).body;
 
   const documentOf = async (app: AppName): Promise<OpenApiDocument> =>
     (await http(apps.get(app)!).get('/docs-json')).body as OpenApiDocument;
@@ -126,6 +129,81 @@ describe('the fleet and its documents', () => {
       }
     },
   );
+
+  it.each(['USER', 'ADMIN'] as const)(
+    'allow a key of role %s with links:create alone to create links, and nothing else',
+    async (role) => {
+      const { key } = await aKey({ role, scopes: ['links:create'] });
+      const table: Record<string, string> = {};
+      const expected: Record<string, string> = {};
+      for (const app of APPS)
+        for (const route of routesOf(await documentOf(app))) {
+          const name = `${app}: ${route.name}`;
+          const { status, body, text, headers } = await send(app, route, { header: key });
+          const code = body.code ?? text;
+          table[name] = [401, 403].includes(status) ? `${status} ${code}` : 'allowed';
+          const scope = route['x-required-scope'];
+          const isManagement = route.path.startsWith('/admin/');
+          if (!route.security!.some((scheme) => 'apiKey' in scheme))
+            // The key is not read here. Sessions and tokens are checked instead.
+            expected[name] = code === 'SCOPE_MISSING' ? 'not 403' : table[name];
+          else if (scope === 'links:create') expected[name] = 'allowed';
+          else if (isManagement && role === 'USER') expected[name] = '403 FORBIDDEN';
+          else expected[name] = '403 SCOPE_MISSING';
+          if (code === 'SCOPE_MISSING')
+            expect([name, body.detail ?? headers['perkway-detail']]).toEqual([
+              name,
+              expect.stringContaining(scope ?? 'management'),
+            ]);
+        }
+      expect(table).toEqual(expected);
+      expect(Object.values(expected)).toContain('403 SCOPE_MISSING');
+    },
+    120_000,
+  );
+
+  it('fail no request of a client that switches to the new key within the overlap', async () => {
+    const OVERLAP_S = 8;
+    const old = await aKey({ role: 'USER' });
+    const reads = [
+      ['perks', '/perk-collections'],
+      ['boost', '/campaigns'],
+      ['gift-cards', '/pools'],
+      ['events', '/webhooks'],
+      ['token-issuer', '/cube/token'],
+    ] as const;
+    const read = async (index: number, key: string): Promise<number> => {
+      const [app, path] = reads[index % reads.length]!;
+      return (await http(apps.get(app)!, { key }).get(path)).status;
+    };
+    const started = Date.now();
+    let next: string | undefined;
+    let isOver = false;
+    const statuses: number[] = [];
+    /** Uses the old key for some time after the rotation, each client for another one. */
+    const client = async (index: number) => {
+      for (let count = index; !isOver; count += 1) {
+        const isLate = Date.now() - started > 500 + index * 300;
+        statuses.push(await read(count, next && isLate ? next : old.key));
+      }
+    };
+    const clients = Array.from({ length: 10 }, (_, index) => client(index));
+    try {
+      const path = `${KEYS}/${old.id}/rotate`;
+      const { body } = await operator().post(path).send({ overlap_seconds: OVERLAP_S }).expect(201);
+      next = body.key;
+      await sleep(started + OVERLAP_S * 1_000 + 1_000 - Date.now());
+    } finally {
+      isOver = true;
+      await Promise.all(clients);
+    }
+    expect(new Set(statuses)).toEqual(new Set([200]));
+    expect(statuses.length).toBeGreaterThan(100);
+    for (const index of reads.keys()) {
+      expect(await read(index, old.key)).toBe(401);
+      expect(await read(index, next!)).toBe(200);
+    }
+  }, 60_000);
 
   it.each(keyed)('%s allows a JOURNEY key for browser operations only', async (app) => {
     for (const route of routesOf(await documentOf(app))) {

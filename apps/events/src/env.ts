@@ -17,7 +17,7 @@ export const envSpec = {
   EVENTS_URL: baseUrl({ desc: 'Public address of this app' }),
   EVENTS_RETENTION_DAYS: days({
     default: 30,
-    desc: 'Days that an event stays in the feed. Keep it above TRACKING_MAX_AGE_HOURS, or a replay of the stream brings deleted events back',
+    desc: 'Days that an event stays in the feed; pending deliveries keep it for up to 10 days. Keep it above TRACKING_MAX_AGE_HOURS, or a replay of the stream brings deleted events back',
   }),
   WEBHOOK_SECRET_KEYS: confidential(
     keyringVariable({

@@ -22,7 +22,10 @@ import {
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { randomUUID } from 'node:crypto';
+import { DataSource } from 'typeorm';
 import { FeedRetention } from '../src/feed/feed-retention.service.js';
+import type { EventsEnv } from '../src/env.js';
+import { anEvent, storeEvents } from './stored-events.js';
 import { WebhooksWorld } from './webhooks-world.js';
 
 const world = new WebhooksWorld();
@@ -322,16 +325,78 @@ describe('GET /events', () => {
     await http(world.events, key).get(`/events?cursor=${cursor}`).expect(410);
   });
 
-  it('accepts a time in the future, and continues from there', async () => {
+  it('returns nothing that is stored before a time in the future, also to readers that wait or come back', async () => {
     const key = world.key();
     await publish(click(key.account));
     await stored(key, 1);
-    const page = await list(key, `from=${new Date(Date.now() + 86_400_000).toISOString()}`);
+    const from = new Date(Date.now() + 86_400_000);
+    const waiting = list(key, `from=${from.toISOString()}&wait=3`);
+    await publish(click(key.account));
+    await stored(key, 2);
+    const page = await waiting;
     expect(page).toEqual({ data: [], next_cursor: expect.any(String), has_more: false });
+    await publish(click(key.account));
+    await stored(key, 3);
+    const again = await list(key, `cursor=${page.next_cursor}`);
+    expect(again).toEqual({ data: [], next_cursor: expect.any(String), has_more: false });
+    // The time has come.
+    const late = list(key, `cursor=${again.next_cursor}&wait=20`);
+    await world.database.query('update feeds set stored_at = $2 where account_id = $1', [key.account, from]);
     const next = click(key.account);
     await publish(next);
-    await stored(key, 2);
-    expect((await list(key, `cursor=${page.next_cursor}`)).data.map(({ id }) => id)).toEqual([next.id]);
+    const { data, next_cursor: cursor } = await late;
+    expect(data.map(({ id }) => id)).toEqual([next.id]);
+    expect(await list(key, `cursor=${cursor}`)).toMatchObject({ data: [], has_more: false });
+  });
+
+  it('finds the first event that was stored at or after a time', async () => {
+    const key = world.key();
+    const ids = Array.from({ length: 9 }, () => anEvent());
+    await storeEvents(world.database, key.account, ...ids);
+    const at = (second: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, second));
+    await world.database.query(
+      `update events set stored_at = $2::timestamptz + (position / 2) * interval '2 seconds' where account_id = $1`,
+      [key.account, at(0)],
+    );
+    await world.database.query('delete from events where account_id = $1 and position = 1', [key.account]);
+    for (let second = 0; second < 10; second++) {
+      const { data } = await list(key, `from=${at(second).toISOString()}`);
+      const first = Math.max(2, 2 * Math.ceil(second / 2));
+      expect(data.map(({ id }) => id)).toEqual(ids.slice(first - 1).map(({ id }) => id));
+    }
+  });
+
+  it('keeps events of pending deliveries for ten days, whatever the retention time', async () => {
+    const key = world.key();
+    const receiver = await world.receiver((response) => void response.writeHead(500).end());
+    await world.put(key, 'a', { url: receiver.url });
+    await storeEvents(world.database, key.account, anEvent(), anEvent());
+    await waitFor(() => receiver.ids().length >= 2, 'the attempts');
+    const age = (days: number) =>
+      world.database.query(
+        `update events set stored_at = now() - $2 * interval '1 day' where account_id = $1`,
+        [key.account, days],
+      );
+    const kept = async () => (await list(key)).data.length;
+    const retention = new FeedRetention(
+      world.events.app.get(DataSource),
+      undefined as never,
+      { EVENTS_RETENTION_DAYS: 1 } as EventsEnv,
+      undefined as never,
+    );
+    await age(2);
+    await retention.deleteExpired(Date.now());
+    expect(await kept()).toBe(2);
+    await world.database.query(
+      `update deliveries set state = 'delivered'
+       where position = 1 and webhook = (select key from webhooks where account_id = $1)`,
+      [key.account],
+    );
+    await retention.deleteExpired(Date.now());
+    expect(await kept()).toBe(1);
+    await age(11);
+    await retention.deleteExpired(Date.now());
+    expect(await kept()).toBe(0);
   });
 
   it('deletes what is older than the retention time, from the first position on', async () => {

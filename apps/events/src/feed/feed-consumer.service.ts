@@ -23,7 +23,7 @@ const ACK_WAIT_MS = 30_000;
 const UNKNOWN_VERSION_DELAY_MS = 60_000;
 const RETRY_MS = 1_000;
 
-/** Moves tracking events from the stream into the feeds: stores a batch, then acknowledges it. */
+/** Moves tracking events from the stream into the feeds: stores a batch, then acknowledges it, while it fetches the next one. */
 @Injectable()
 export class FeedConsumer implements OnModuleInit, BeforeApplicationShutdown {
   private readonly stopping = new AbortController();
@@ -31,6 +31,7 @@ export class FeedConsumer implements OnModuleInit, BeforeApplicationShutdown {
     this.stopping.signal.addEventListener('abort', () => resolve(undefined), { once: true });
   });
   private running: Promise<void> = Promise.resolve();
+  private storing: Promise<void> = Promise.resolve();
 
   constructor(
     private readonly nats: NatsService,
@@ -54,15 +55,21 @@ export class FeedConsumer implements OnModuleInit, BeforeApplicationShutdown {
     while (!this.stopping.signal.aborted) {
       try {
         connection ??= await this.connect();
-        if (connection) await this.moveBatch(connection);
+        if (!connection) break;
+        const [batch] = await Promise.all([this.fetch(connection), this.storing]);
+        this.storing = this.store(batch);
+        // It may fail before it is awaited.
+        this.storing.catch(() => undefined);
         failures = 0;
       } catch (err) {
         // The stream may be missing: analytics-query creates it.
         connection = undefined;
+        this.storing = Promise.resolve();
         if (failures++ === 0) this.logger.warn({ err }, 'cannot read the stream of events, retrying');
         await sleep(RETRY_MS, undefined, { signal: this.stopping.signal }).catch(() => undefined);
       }
     }
+    await this.storing.catch(() => undefined);
   }
 
   /** Returns the connection, with the durable consumer created if it is missing; undefined if the app stops before. */
@@ -81,7 +88,7 @@ export class FeedConsumer implements OnModuleInit, BeforeApplicationShutdown {
     return connection;
   }
 
-  private async moveBatch(connection: NatsConnection) {
+  private async fetch(connection: NatsConnection): Promise<StreamMessage[]> {
     const batch: StreamMessage[] = [];
     await new Pull(connection, FEED, TRACKING_STREAM, FEED_CONSUMER).run(
       {
@@ -92,6 +99,10 @@ export class FeedConsumer implements OnModuleInit, BeforeApplicationShutdown {
       },
       (message) => batch.push(message),
     );
+    return batch;
+  }
+
+  private async store(batch: StreamMessage[]) {
     const newest = batch.at(-1);
     this.metrics.lag.set(newest ? batch.length + newest.pending : 0);
     this.metrics.lagAge.set(newest ? Math.max(0, Date.now() - batch[0]!.storedAt) / 1_000 : 0);

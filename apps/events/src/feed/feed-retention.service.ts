@@ -15,13 +15,26 @@ const INTERVAL_MS = 10 * 60_000;
 const BATCH = 5_000;
 const DAY_MS = 86_400_000;
 
+/** Longer than the attempts of a delivery can take: nine retries, each after at most 24 hours. */
+const DELIVERY_DAYS = 10;
+
 /**
- * Deletes the first positions of each account: what is kept has no gaps at any time. An event has no older `stored_at` than
- * the one before it, so all of them are due.
+ * Deletes the first positions of each account that are older than $1: what is kept has no gaps at any time. Events that are not
+ * older than $2 stay while a webhook needs them.
  */
 const DELETE = `
   with due as (
-    select account_id, position from events where stored_at < $1 order by stored_at, account_id, position limit ${BATCH}
+    select f.account_id, e.position
+    from feeds f cross join lateral (
+      select position, stored_at from events where account_id = f.account_id order by position limit ${BATCH}) e
+    where (select stored_at from events where account_id = f.account_id order by position limit 1) < $1
+      and e.stored_at < $1
+      and (e.stored_at < $2 or e.position < coalesce((
+        select min(least(w.position,
+          (select min(position) from webhook_replays where webhook = w.key),
+          (select min(position) - 1 from deliveries where webhook = w.key and state = 'pending')))
+        from webhooks w where w.account_id = f.account_id and w.enabled), f.last_position) + 1)
+    limit ${BATCH}
   ), ends as (select account_id, max(position) as position from due group by account_id)
   delete from events e using ends where e.account_id = ends.account_id and e.position <= ends.position`;
 
@@ -47,14 +60,15 @@ export class FeedRetention implements OnApplicationBootstrap, BeforeApplicationS
 
   /** Deletes what is too old at this time, in batches. */
   async deleteExpired(now: number): Promise<void> {
-    const before = new Date(now - this.env.EVENTS_RETENTION_DAYS * DAY_MS);
+    const days = this.env.EVENTS_RETENTION_DAYS;
+    const times = [days, Math.max(days, DELIVERY_DAYS)].map((age) => new Date(now - age * DAY_MS));
     for (let deleted = BATCH; deleted >= BATCH && !this.stopping.signal.aborted;)
       deleted = await this.dataSource.transaction(async (manager) => {
         const [{ isMine }]: [{ isMine: boolean }] = await manager.query(
           `select pg_try_advisory_xact_lock(${ADVISORY_LOCKS.feedRetention}) as "isMine"`,
         );
         if (!isMine) return 0;
-        const [, count] = await manager.query<[unknown, number]>(DELETE, [before]);
+        const [, count] = await manager.query<[unknown, number]>(DELETE, times);
         return count;
       });
   }

@@ -12,7 +12,7 @@ import { CursorSealer, ENV, type ListQuery } from '@perkway/platform';
 import { hkdfSync } from 'node:crypto';
 import { DataSource } from 'typeorm';
 import type { EventsEnv } from '../env.js';
-import { EVENT_COLUMNS, toEvent, type EventRow } from './feed-rows.js';
+import { EVENT_COLUMNS, searchTime, toEvent, type EventRow } from './feed-rows.js';
 import { FeedWatch } from './feed-watch.js';
 
 /** No event has a longer id. */
@@ -30,20 +30,12 @@ const MAX_SCAN = 10_000;
  * the time $3, else before the oldest event. Has a row without an event if there is none to read.
  */
 const READ = `
-  with head as (
-    select last_position as last,
-      coalesce((select position from events where account_id = $1 order by position limit 1) - 1, last_position) as first
-    from feeds where account_id = $1
-    union all select 0, 0 where not exists (select from feeds where account_id = $1)
-  ), page as (
-    select first, last, case
-      when $2::bigint is not null then $2
-      when $3::timestamptz is not null then coalesce((
-        select position - 1 from events where account_id = $1 and stored_at >= $3 order by stored_at, position limit 1), last)
-      else first end as start
-    from head
+  with recursive ${searchTime('$3::timestamptz')}, page as (
+    select first, last, found is not null and found = last as is_ahead,
+      coalesce(greatest($2::bigint, nullif(found, first)), first) as start
+    from head, (select max(low) as found from search) s
   )
-  select p.first::float8, p.last::float8, p.start::float8, e.*
+  select p.first::float8, p.last::float8, p.start::float8, p.is_ahead, e.*
   from page p left join lateral (
     select ${EVENT_COLUMNS} from events
     where account_id = $1 and position > p.start and ($4::text[] is null or position <= p.start + ${MAX_SCAN} and type = any ($4))
@@ -51,9 +43,13 @@ const READ = `
   ) e on true
   order by e.position`;
 
-type ReadRow = { first: number; last: number; start: number } & (
-  EventRow | { [Column in keyof EventRow]: null }
-);
+type ReadRow = {
+  first: number;
+  last: number;
+  start: number;
+  /** Nothing is stored at or after the time yet. */
+  is_ahead: boolean;
+} & (EventRow | { [Column in keyof EventRow]: null });
 
 export interface FeedPage {
   data: FeedEvent[];
@@ -94,7 +90,7 @@ export class FeedService {
     const signal = AbortSignal.any([gone, this.watch.stopped, AbortSignal.timeout(waitMs)]);
     for (;;) {
       const rows = await this.dataSource.query<ReadRow[]>(READ, [account, position, from, types, limit + 1]);
-      const { first, last, start } = rows[0]!;
+      const { first, last, start, is_ahead: isAhead } = rows[0]!;
       if (start < first) throw new ApiError('CURSOR_EXPIRED');
       if (start > last) throw new ApiError('CURSOR_EXPIRED', AHEAD);
       const events = rows.filter((row): row is ReadRow & EventRow => row.id !== null);
@@ -106,7 +102,7 @@ export class FeedService {
       if (shown.length > 0 || hasMore || waitMs === 0 || signal.aborted)
         return {
           data: shown.map(toEvent),
-          next_cursor: this.cursors.seal(['events', account], [position]),
+          next_cursor: this.cursors.seal(['events', account], isAhead ? [position, from!] : [position]),
           has_more: hasMore,
         };
       await this.watch.until(account, position, signal);
@@ -132,12 +128,13 @@ export class FeedService {
     const from = given('from');
     if (cursor !== undefined && from !== undefined)
       throw invalidField('from', 'must not be sent together with cursor');
-    const position = cursor === undefined ? undefined : this.cursors.open(['events', account], cursor)?.[0];
+    const [position, time] =
+      cursor === undefined ? [] : (this.cursors.open(['events', account], cursor) ?? []);
     if (cursor !== undefined && typeof position !== 'number')
       throw invalidField('cursor', 'must be a next_cursor of this feed');
     return {
       cursor: position as number | undefined,
-      from: from === undefined ? undefined : readTime(from),
+      from: from === undefined ? (time as string | undefined) : readTime(from),
       types: readTypes(given('types')),
       limit: readInteger('limit', given('limit'), 1, MAX_LIMIT, DEFAULT_LIMIT),
       waitMs: readInteger('wait', given('wait'), 0, MAX_WAIT_S, 0) * 1_000,

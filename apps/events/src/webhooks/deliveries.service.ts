@@ -4,6 +4,7 @@ import { ApiError, invalidField, lastOf, type Caller } from '@perkway/domain';
 import { Clock, Conditions, KeysetPaginator, type ListQuery, type Page } from '@perkway/platform';
 import { DataSource, type EntityManager } from 'typeorm';
 import { EARLIER } from '../deliveries/delivery-queue.js';
+import { searchTime } from '../feed/feed-rows.js';
 import { DELIVERY_STATES, type Delivery, type DeliveryState, type ReplayWebhookDto } from './webhook.dto.js';
 import { WebhookEntity } from './webhook.entity.js';
 
@@ -115,11 +116,8 @@ export class DeliveriesService {
   /** Returns the number of events of a time, and their first and last position. In steps, so that no statement runs long. */
   private async count(account: string, from: Date, to: Date, types: string[] | null) {
     const [{ after, end }]: [{ after: number; end: number }] = await this.dataSource.query(
-      `select coalesce(min(f.last_position), 0)::float8 as end, coalesce((
-           select position - 1 from events
-           where account_id = $1 and stored_at >= $2::timestamptz - ${CLOCK_TOLERANCE} order by stored_at, position limit 1),
-         min(f.last_position), 0)::float8 as after
-       from feeds f where f.account_id = $1`,
+      `with recursive ${searchTime(`$2::timestamptz - ${CLOCK_TOLERANCE}`)}
+       select last::float8 as end, (select max(low) from search)::float8 as after from head`,
       [account, from],
     );
     const total = { events: 0, first: Infinity, last: 0 };

@@ -43,7 +43,7 @@ describe('KeyUseReporter', () => {
   it('does not report a request with an expired key', async () => {
     used.push({ value: { keyId: 'k', account: 'a', role: 'USER', expiresAt: NOON }, usedAt: NOON });
     await reporter.report();
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
   });
 
   it('reports nothing if no key was used', async () => {

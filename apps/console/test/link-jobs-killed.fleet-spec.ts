@@ -105,7 +105,7 @@ describe('a job of many links', () => {
         .trim()
         .split('\r\n')
         .map((line) => line.split(','));
-      expect(rows[0]).toEqual(['reference', 'link', 'expiry']);
+      expect(rows[0]).toEqual(['reference', 'link', 'expiry', 'state']);
       expect(rows.slice(1).map(([reference]) => reference)).toEqual(references);
       expect(new Set(rows.slice(1).map(([, link]) => link)).size).toBe(LINKS);
       expect(new Set(rows.slice(1).map(([, , expiry]) => expiry))).toEqual(

@@ -71,9 +71,11 @@ describe('link jobs', () => {
     expect(first.headers['content-type']).toContain('text/csv');
     expect(first.headers['cache-control']).toBe('no-store');
     const lines = first.text.trim().split('\r\n');
-    expect(lines[0]).toBe('reference,link,expiry');
+    expect(lines[0]).toBe('reference,link,expiry,state');
     expect(lines).toHaveLength(31);
-    expect(lines[1]).toMatch(/^"customer, 0",https:\/\/rewards\.perkway\.test\/#[\w-]+,20\d\d-\d\d-\d\dT/);
+    expect(lines[1]).toMatch(
+      /^"customer, 0",https:\/\/rewards\.perkway\.test\/#[\w-]+,20\d\d-\d\d-\d\dT[^,]+,waiting$/,
+    );
     expect(lines[4]).toMatch(/^'=SUM\(A1\),/);
     expect(new Set(lines.map((line) => line.split('#')[1])).size).toBe(31);
     expect((await page.get(`/api/link-jobs/${body.id}/csv`).expect(200)).text).toBe(first.text);

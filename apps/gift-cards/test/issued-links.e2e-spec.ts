@@ -92,6 +92,7 @@ describe('the links of an account', () => {
       expect((await gift.open(made.token)).link).toMatchObject({
         state: 'EXPIRED',
         expires_at: cancelled.expires_at,
+        cancelled: true,
       });
 
       const next = await gift.aLink(pool);
@@ -111,6 +112,7 @@ describe('the links of an account', () => {
       expect((await gift.open(one.token)).link?.state).toBe('REVEALED');
       await gift.expire(two.token);
       const expired = await get(two.id);
+      expect((await gift.open(two.token)).link).not.toHaveProperty('cancelled');
       await cancel(two.id).expect(200, expired);
       expect(await gift.numbers(pool)).toMatchObject([{ ...EUR_25, available: 1, reserved: 0, redeemed: 1 }]);
     });

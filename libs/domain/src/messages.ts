@@ -305,6 +305,8 @@ export interface RewardLinkView {
   country: string;
   /** Unix seconds. */
   expires_at: number;
+  /** Present only if the sender has cancelled the link, which is EXPIRED then. */
+  cancelled?: true;
   /** Present only if REVEALED. */
   card?: { code: string; pin?: string };
 }

@@ -63,7 +63,16 @@ function showLink(next: RewardLink, byAction: boolean): void {
   void drawCode(next.product && next.product.code_format, next.card ? next.card.code : '');
   fill('pin', (next.card && next.card.pin) || '');
   one('[data-secret="pin"]').hidden = !(next.card && next.card.pin);
-  enter(next.card ? 'revealed' : next.state === 'RESERVED' ? 'reserved' : 'expired', byAction);
+  enter(
+    next.card
+      ? 'revealed'
+      : next.state === 'RESERVED'
+        ? 'reserved'
+        : next.cancelled
+          ? 'cancelled'
+          : 'expired',
+    byAction,
+  );
   showTimeLeft();
 }
 

@@ -6,6 +6,8 @@ export interface RewardLink {
   country: string;
   /** Unix seconds. */
   expires_at: number;
+  /** The sender has cancelled the link. */
+  cancelled?: true;
   card?: { code: string; pin?: string };
   brand?: Brand;
   product?: Product;

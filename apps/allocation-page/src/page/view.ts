@@ -2,7 +2,16 @@ import { takesWhiteText } from './color.js';
 import type { Brand, Product } from './reward-link.js';
 
 export type State =
-  'loading' | 'reserved' | 'revealing' | 'revealed' | 'expired' | 'unknown' | 'missing' | 'away' | 'busy';
+  | 'loading'
+  | 'reserved'
+  | 'revealing'
+  | 'revealed'
+  | 'expired'
+  | 'cancelled'
+  | 'unknown'
+  | 'missing'
+  | 'away'
+  | 'busy';
 
 export const all = (selector: string): HTMLElement[] =>
   Array.prototype.slice.call(document.querySelectorAll<HTMLElement>(selector));
@@ -18,6 +27,12 @@ export function show(state: State): void {
     element.hidden = element.getAttribute('data-when')!.split(' ').indexOf(state) < 0;
 }
 
+/** French drops the vowel of `de` before another one: d’Ostervale. */
+const elide = (template: string, name: string, value: string): string =>
+  document.documentElement.lang === 'fr' && /^[aeiouàâäéèêëîïôöùûü]/i.test(value)
+    ? template.replace(`de {${name}}`, `d’{${name}}`)
+    : template;
+
 /**
  * Writes a value into all elements that name it. An element with a template keeps its initial text if the value is
  * empty.
@@ -26,7 +41,7 @@ export function fill(name: string, value: string): void {
   for (const element of all(`[data-fill="${name}"]`)) {
     const template = element.getAttribute('data-template');
     if (template) {
-      if (value) element.textContent = template.split(`{${name}}`).join(value);
+      if (value) element.textContent = elide(template, name, value).split(`{${name}}`).join(value);
     } else element.textContent = value;
   }
 }

@@ -70,6 +70,11 @@ export class RewardLink implements RewardLinkView {
   country!: string;
   @ApiProperty({ type: 'integer', example: 1893456000, description: 'Unix seconds' })
   expires_at!: number;
+  @ApiPropertyOptional({
+    enum: [true],
+    description: 'Only if the sender has cancelled the link; `state` is `EXPIRED`',
+  })
+  cancelled?: true;
   @ApiPropertyOptional({ type: CardDto, description: 'Only if `state` is `REVEALED`' })
   card?: CardDto;
   @ApiPropertyOptional({ type: BrandDto, description: 'Only if the account has set a brand' })
@@ -97,5 +102,6 @@ export const REWARD_LINK_EXAMPLES = {
   reserved: { value: reserved },
   revealed: { value: revealed },
   expired: { value: { ...reserved, state: 'EXPIRED', expires_at: 1700000000 } },
+  cancelled: { value: { ...reserved, state: 'EXPIRED', expires_at: 1700000000, cancelled: true } },
 };
 export const REVEALED_EXAMPLE = { revealed: { value: revealed } };

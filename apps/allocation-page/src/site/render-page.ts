@@ -67,18 +67,14 @@ export const renderPage = (
             </div>
             <div class="blank">
               <span data-when="missing unknown" hidden>${message}</span>
-              <span data-when="expired busy" hidden>${clock}</span>
+              <span data-when="expired cancelled busy" hidden>${clock}</span>
               <span data-when="away" hidden>${cloud}</span>
             </div>
           </div>
           <div class="panel">
             <p class="unseen" role="status" data-status></p>
             <noscript>
-              <section>
-                <h1>${texts.noScript.heading}</h1>
-                <p>${texts.noScript.text}</p>
-                <p>${texts.noScript.safe}</p>
-              </section>
+              ${[texts, ...languages.filter(({ lang }) => lang !== texts.lang)].map(noScript)}
             </noscript>
             <section data-when="loading">
               <h1 class="waiting"><span class="spinner"></span>${texts.loading.heading}</h1>
@@ -143,6 +139,11 @@ export const renderPage = (
               <p data-fill="brand" data-template="${texts.expired.nextBrand}">${texts.expired.next}</p>
               <p class="more">${help(texts)}</p>
             </section>
+            <section data-when="cancelled" hidden>
+              <h1 tabindex="-1">${texts.cancelled.heading}</h1>
+              <p data-fill="brand" data-template="${texts.cancelled.textBrand}">${texts.cancelled.text}</p>
+              <p class="more">${help(texts)}</p>
+            </section>
             <section data-when="unknown" hidden>
               <h1 tabindex="-1">${texts.unknown.heading}</h1>
               <p>${texts.unknown.text}</p>
@@ -192,6 +193,14 @@ export const renderPage = (
         <template data-drawing><script src="${files.drawing}"></script></template>
       </body>
     </html> `.markup.replace(/\n\s*/g, '\n');
+
+/** Without a script, a link to another language would lose the token behind the `#`, so the page says it in each. */
+const noScript = ({ lang, dir, noScript: { heading, text, safe } }: Texts, index: number): Html =>
+  html`<section lang="${lang}" dir="${dir}">
+    ${index === 0 ? html`<h1>${heading}</h1>` : html`<h2>${heading}</h2>`}
+    <p>${text}</p>
+    <p>${safe}</p>
+  </section>`;
 
 const product = (texts: Texts): Html =>
   html`<div data-product="row" hidden>

@@ -58,6 +58,12 @@ export const de: Texts = {
     next: 'Bitten Sie den Absender um einen neuen Link.',
     nextBrand: 'Bitten Sie {brand} um einen neuen Link.',
   },
+  cancelled: {
+    heading: 'Dieser Link wurde zurückgezogen',
+    text: 'Er funktioniert nicht mehr: Der Absender hat ihn zurückgenommen. Bitte fragen Sie dort nach, woher Sie ihn haben.',
+    textBrand:
+      'Er funktioniert nicht mehr: Der Absender hat ihn zurückgenommen. Bitte fragen Sie bei {brand} nach.',
+  },
   help: 'Hilfe',
   helpBrand: 'Hilfe von {brand}',
   unknown: {

@@ -56,6 +56,11 @@ export const en: Texts = {
     next: 'Please ask the sender for a new link.',
     nextBrand: 'Please ask {brand} for a new link.',
   },
+  cancelled: {
+    heading: 'This link has been cancelled',
+    text: 'It no longer works: its sender has taken it back. Please ask whoever sent it to you.',
+    textBrand: 'It no longer works: its sender has taken it back. Please ask {brand}.',
+  },
   help: 'Get help',
   helpBrand: 'Get help from {brand}',
   unknown: {

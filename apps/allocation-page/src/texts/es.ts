@@ -56,6 +56,11 @@ export const es: Texts = {
     next: 'Pida un enlace nuevo a quien se lo envió.',
     nextBrand: 'Pida un enlace nuevo a {brand}.',
   },
+  cancelled: {
+    heading: 'Este enlace se ha cancelado',
+    text: 'Ya no funciona: quien lo envió lo ha retirado. Pregunte a la persona que se lo envió.',
+    textBrand: 'Ya no funciona: quien lo envió lo ha retirado. Pregunte a {brand}.',
+  },
   help: 'Obtener ayuda',
   helpBrand: 'Obtener ayuda de {brand}',
   unknown: {

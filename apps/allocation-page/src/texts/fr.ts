@@ -57,6 +57,11 @@ export const fr: Texts = {
     next: 'Demandez un nouveau lien à la personne qui vous l’a envoyé.',
     nextBrand: 'Veuillez demander un nouveau lien à {brand}.',
   },
+  cancelled: {
+    heading: 'Ce lien a été annulé',
+    text: 'Il ne fonctionne plus : son expéditeur l’a repris. Renseignez-vous auprès de la personne qui vous l’a envoyé.',
+    textBrand: 'Il ne fonctionne plus : son expéditeur l’a repris. Renseignez-vous auprès de {brand}.',
+  },
   help: 'Obtenir de l’aide',
   helpBrand: 'Obtenir de l’aide auprès de {brand}',
   unknown: {

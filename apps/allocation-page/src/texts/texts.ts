@@ -44,6 +44,8 @@ export interface Texts {
     keepWhy: string;
   };
   expired: { heading: string; when: string; next: string; nextBrand: string };
+  /** The sender has cancelled the link. */
+  cancelled: { heading: string; text: string; textBrand: string };
   help: string;
   helpBrand: string;
   unknown: { heading: string; text: string };

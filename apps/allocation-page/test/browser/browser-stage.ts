@@ -17,7 +17,16 @@ const MAIN = join(ROOT, 'dist/allocation-page/main.js');
 const SCREENSHOTS = join(ROOT, 'artifacts/allocation-page');
 
 export type State =
-  'loading' | 'reserved' | 'revealing' | 'revealed' | 'expired' | 'unknown' | 'missing' | 'away' | 'busy';
+  | 'loading'
+  | 'reserved'
+  | 'revealing'
+  | 'revealed'
+  | 'expired'
+  | 'cancelled'
+  | 'unknown'
+  | 'missing'
+  | 'away'
+  | 'busy';
 
 interface SeenRequest {
   url: string;

@@ -171,6 +171,15 @@ const STATES: Record<string, { shows: (page: Page) => Promise<unknown>; reads: R
     },
     reads: [/^Please ask Harbour Bank for a new link\.$/m, /Get help from Harbour Bank/],
   },
+  cancelled: {
+    shows: async (page) => {
+      const brand = { ...BRAND, name: 'Ostervale' };
+      const link = { expires_at: 1_700_000_000, cancelled: true as const };
+      await page.goto(stage.linkTo(stage.gifts.addLink(link, brand, PRODUCT), '?lang=fr'));
+      await untilState(page, 'cancelled');
+    },
+    reads: [/^Ce lien a été annulé$/m, /auprès d’Ostervale\.$/m, /Obtenir de l’aide auprès d’Ostervale/],
+  },
   'reserved-foreign': {
     shows: async (page) => {
       await page.route('**/*', (route) =>
@@ -277,6 +286,9 @@ describe.each(WINDOWS)('at $name', ({ name, ...options }) => {
     const text = await page.innerText('body');
     expect(text).toContain('This page needs JavaScript');
     expect(text).not.toContain('Looking for your gift card');
+    // A link to another language would lose the token, so every language is there.
+    expect(text).toContain('Cette page a besoin de JavaScript');
+    expect(await page.locator('a:visible').count()).toBe(0);
     await screenshot(page, `no-script-${name}`);
     expect(await page.locator('h1:visible').count()).toBe(1);
     await plain.close();

@@ -67,7 +67,7 @@ export class LinkJobsController {
   @ApiOperation({
     summary: 'The links of a job',
     description:
-      'To merge into a mailing: reference, link, expiry. Anyone with this file can open the gifts.',
+      'To merge into a mailing: reference, link, expiry, and the present state (`waiting`, `opened`, `cancelled` or `expired`). Anyone with this file can open the gifts.',
   })
   @ApiProduces('text/csv')
   @ApiResponse({
@@ -77,7 +77,7 @@ export class LinkJobsController {
       'text/csv': {
         schema: { type: 'string' },
         example:
-          'reference,link,expiry\r\ncustomer-1007,https://rewards.perkway.example/#AQJrMVsi-example,2030-01-01T00:00:00.000Z\r\n',
+          'reference,link,expiry,state\r\ncustomer-1007,https://rewards.perkway.example/#AQJrMVsi-example,2030-01-01T00:00:00.000Z,waiting\r\n',
       },
     },
   })

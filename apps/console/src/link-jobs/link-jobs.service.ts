@@ -21,6 +21,8 @@ const DAY_S = 24 * 60 * 60;
 const CSV_ROWS = 200;
 /** The most that a currency has. */
 const DECIMALS = 4;
+/** The names of the states of a link in a CSV, as in the console; a cancelled link is EXPIRED. */
+const STATES = { RESERVED: 'waiting', REVEALED: 'opened', EXPIRED: 'expired' };
 /** Tries per link of a CSV, so that a rate limit or a replaced replica does not cut the file short. */
 const CSV_TRIES = 4;
 
@@ -256,14 +258,20 @@ export class LinkJobsService {
   private async *csvLines(session: Session, { id, request, created_by }: LinkJobRow): AsyncGenerator<string> {
     const perkway = this.clients.withKey(session.key, { tries: CSV_TRIES });
     const expiry = new Date(request.expires_at * 1000).toISOString();
-    let text = 'reference,link,expiry\r\n';
+    let text = 'reference,link,expiry,state\r\n';
     for (let after = 0; ;) {
-      const rows = await this.dataSource.query<JobRow[]>(
-        `select row, reference from link_job_rows where job_id = $1 and link_id is not null and row > $2
+      const rows = await this.dataSource.query<(JobRow & { link_id: string })[]>(
+        `select row, reference, link_id from link_job_rows where job_id = $1 and link_id is not null and row > $2
          order by row limit ${CSV_ROWS}`,
         [id, after],
       );
-      const links = await inTurns(rows, (row) => makeLink(perkway, created_by, id, request, row));
+      const links = await inTurns(rows, async (row) => {
+        const [made, { state, cancelled_at }] = await Promise.all([
+          makeLink(perkway, created_by, id, request, row),
+          responseOf('gift', perkway.gift.getIssuedRewardLink({ linkId: row.link_id })),
+        ]);
+        return { ...made, state: cancelled_at ? 'cancelled' : STATES[state] };
+      });
       for (const [index, { reference }] of rows.entries()) {
         const made = links[index]!;
         if ('refused' in made)
@@ -271,7 +279,7 @@ export class LinkJobsService {
             'DEPENDENCY_UNAVAILABLE',
             `The gift-card service rejected a link: ${made.refused}`,
           );
-        text += `${[reference ?? '', made.link, expiry].map(csvCell).join(',')}\r\n`;
+        text += `${[reference ?? '', made.link, expiry, made.state].map(csvCell).join(',')}\r\n`;
       }
       yield text;
       text = '';

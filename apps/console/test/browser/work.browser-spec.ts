@@ -66,9 +66,10 @@ describe('a marketing manager', () => {
     await best.filter({ hasText: 'Harbour offer 3' }).waitFor();
     expect(await best.innerText()).toContain('15');
     expect(await downloaded(page, button(page, 'Perks as CSV').click())).toEqual([
-      'incentive_clicks.perk_id,incentive_clicks.perk_title,incentive_clicks.count_people,incentive_clicks.count',
-      'Harbour-perk-3,Harbour offer 3,15,15',
-      'Harbour-perk-1,Harbour offer 1,5,5',
+      'Perk,Perk id,Clicks,Clicks with bots',
+      'Harbour offer 3,Harbour-perk-3,15,15',
+      'Harbour offer 1,Harbour-perk-1,5,5',
+      'Harbour offer 2,Harbour-perk-2,0,0',
     ]);
   }, 120_000);
 
@@ -102,7 +103,7 @@ describe('a marketing manager', () => {
     expect(await page.innerText('[data-job]')).toContain('200 of 200 made, for Harbour spring');
     await screenshot(page, 'gift-cards-job');
     const lines = await downloaded(page, button(page, 'Links as CSV').click());
-    expect(lines[0]).toBe('reference,link,expiry');
+    expect(lines[0]).toBe('reference,link,expiry,state');
     expect(new Set(lines.slice(1).map((line) => line.split(',')[1])).size).toBe(200);
 
     await page.getByRole('link', { name: 'Reward links', exact: true }).click();
@@ -118,6 +119,16 @@ describe('a marketing manager', () => {
     await stage.reveal(lines.find((line) => line.startsWith('customer-8,'))!.split(',')[1]!);
     await page.getByRole('cell', { name: /^Opened/ }).waitFor();
     await screenshot(page, 'reward-links-live');
+
+    await stage.goto(page, '/gift-cards');
+    const now = await downloaded(page, button(page, 'Links as CSV').click());
+    const stateOf = (reference: string) =>
+      now.find((line) => line.startsWith(`${reference},`))!.split(',')[3];
+    expect(['customer-6', 'customer-7', 'customer-8'].map(stateOf)).toEqual([
+      'waiting',
+      'cancelled',
+      'opened',
+    ]);
   }, 180_000);
 
   it('creates one link, which is shown once', async () => {

@@ -31,6 +31,12 @@ export function lastDays(days: number): { now: Range; before: Range } {
   };
 }
 
+/** Returns the same number of days before the range. */
+export function rangeBefore([from, to]: Range): Range {
+  const days = daysIn([from, to]).length;
+  return [daysAgo(days, dayOf(from)), daysAgo(1, dayOf(from))];
+}
+
 export function lastMonth(): Range {
   const today = new Date();
   return [
@@ -50,6 +56,23 @@ export function daysIn([from, to]: Range): string[] {
   for (const date = dayOf(from); date <= end && days.length < 3_700; date.setDate(date.getDate() + 1))
     days.push(isoDay(date));
   return days;
+}
+
+export type Step = 'day' | 'week' | 'month';
+
+/** Returns the first day of each step that the range touches; weeks begin on Monday. */
+export function stepsIn([from, to]: Range, step: Step): string[] {
+  if (step === 'day') return daysIn([from, to]);
+  const date = dayOf(from);
+  if (step === 'month') date.setDate(1);
+  else date.setDate(date.getDate() - ((date.getDay() + 6) % 7));
+  const steps: string[] = [];
+  while (date <= dayOf(to) && steps.length < 3_700) {
+    steps.push(isoDay(date));
+    if (step === 'month') date.setMonth(date.getMonth() + 1);
+    else date.setDate(date.getDate() + 7);
+  }
+  return steps;
 }
 
 export const isDay = (text: string | null): text is string =>

@@ -26,6 +26,16 @@ export function formatExactMoment(moment: string): string {
 /** Returns null if the divisor is 0. */
 export const formatShare = (part: number, whole: number) => (whole > 0 ? percent.format(part / whole) : null);
 
+/** `percent`: a rate from 0 on, where 1 is 100 %. */
+export type Unit = 'count' | 'percent';
+export const formatValue = (value: number, unit: Unit) =>
+  (unit === 'percent' ? percent : number).format(value);
+
+const points = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1, signDisplay: 'exceptZero' });
+/** A difference of two rates in percentage points, with its sign. */
+export const formatPoints = (difference: number) => points.format(100 * difference);
+export const formatDifference = (difference: number) => points.format(difference);
+
 export function formatMoney(amount: number, currency: string): string {
   try {
     return new Intl.NumberFormat(undefined, {

@@ -1,7 +1,8 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
-import { BrowserRouter } from 'react-router';
+import { createBrowserRouter } from 'react-router';
+import { RouterProvider } from 'react-router/dom';
 import { ApiError } from './api/http';
 import { App } from './app';
 import { LiveProvider } from './parts/live';
@@ -23,16 +24,17 @@ const client = new QueryClient({
   },
 });
 
+/** One route, whose screens are in `App`: a data router can ask before a screen is left. */
+const router = createBrowserRouter([{ path: '*', element: <App /> }]);
+
 createRoot(document.getElementById('root')!).render(
   <StrictMode>
     <QueryClientProvider client={client}>
-      <BrowserRouter>
-        <NoticeProvider>
-          <LiveProvider>
-            <App />
-          </LiveProvider>
-        </NoticeProvider>
-      </BrowserRouter>
+      <NoticeProvider>
+        <LiveProvider>
+          <RouterProvider router={router} />
+        </LiveProvider>
+      </NoticeProvider>
     </QueryClientProvider>
   </StrictMode>,
 );

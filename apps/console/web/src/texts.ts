@@ -1,6 +1,6 @@
 /** All texts of the console. Another language is another object of this shape. */
 import type { DeliveryState, FeedEventType } from './api/types';
-import { pluralOf } from './format';
+import { formatNumber, pluralOf } from './format';
 
 export const texts = {
   product: 'Perkway',
@@ -20,6 +20,7 @@ export const texts = {
   keepIt: 'Go back',
   copy: 'Copy',
   copied: 'Copied',
+  copyLink: 'Copy link',
   notCopied: 'Copying did not work. Select the text and copy it by hand.',
   save: 'Save',
   saved: 'Saved',
@@ -30,6 +31,8 @@ export const texts = {
   search: 'Search',
   more: 'Show more',
   day: 'Day',
+  steps: { day: 'Day', week: 'Week', month: 'Month' },
+  weekOf: (day: string) => `Week of ${day}`,
   asTable: 'Show as a table',
   downloadCsv: 'Download CSV',
   nothingFound: 'Nothing found',
@@ -118,26 +121,33 @@ export const texts = {
       'People: without bots, prefetches and mail proxies, detected by user agent and by how a picture was loaded.',
     all: 'All: everything that was tracked.',
     servers: 'Your servers read the perks, so these reads all count as people.',
-    withoutJourney: (events: string, share: string | null) =>
-      `${events} events${share ? ` (${share} of all)` : ''} came without their own journey id. All of one campaign count as one journey, which the funnel leaves out.`,
+    withoutJourney: (events: number, share: string | null) =>
+      `${formatNumber(events)} ${pluralOf(events, 'event', 'events')}${share ? ` (${share})` : ''} came without ${pluralOf(events, 'its', 'their')} own journey id. All of one campaign count as one journey, which the funnel leaves out.`,
     noneWithoutJourney: 'Every event came with its own journey id.',
     distinct: 'Each journey counts once, however often it clicked. People only.',
     bySource: 'A journey that came from two sources counts for each of them.',
     zone: (zone: string) => `Days are in the time zone ${zone.replace('_', ' ')}.`,
   },
 
+  /** A share of journeys: conversions need no click before them. */
+  outcome: {
+    clicked: (clickers: string, journeys: string) => `${clickers} of ${journeys} journeys clicked`,
+    converted: (converters: string, journeys: string) => `${converters} of ${journeys} converted`,
+    and: 'and',
+  },
+
   overview: {
-    intro: (from: string, to: string) => `${from} to ${to}, compared with the 30 days before.`,
+    intro: (from: string, to: string, days: number) =>
+      `${from} to ${to}, compared with the ${pluralOf(days, 'day', `${days} days`)} before.`,
     question: 'Did it work?',
     response: {
-      none: 'Nothing has been tracked in the last 30 days yet.',
-      lead: 'In the last 30 days ',
-      clicked: (clickers: string, journeys: string) => `${clickers} of ${journeys} journeys clicked`,
-      converted: (converters: string, clickers: string) => `${converters} of those ${clickers} converted`,
-      rate: (share: string | null) => (share ? ` (${share})` : ''),
-      and: ', and ',
-      before: (share: string) => ` In the 30 days before, ${share} clicked.`,
-      end: '.',
+      none: 'Nothing was tracked in these dates.',
+      noneBefore: 'Nothing was tracked in the days before, so there is nothing to compare with.',
+      better: (now: string, before: string) => `Better: ${now} clicked, against ${before} before`,
+      worse: (now: string, before: string) => `Worse: ${now} clicked, against ${before} before`,
+      same: (now: string, before: string) =>
+        `No clear change: ${now} clicked, against ${before} before, a difference that chance explains.`,
+      mostly: (by: string, name: string, points: string) => `, mostly from the ${by} ${name} (${points}).`,
     },
     figures: { views: 'Views', clicks: 'Clicks', conversions: 'Conversions', revealed: 'Links revealed' },
     notes: {
@@ -154,18 +164,45 @@ export const texts = {
     chart: 'By day',
     chartOf: (figure: string) => `${figure} by day`,
     show: 'Show',
-    now: 'Last 30 days',
-    before: '30 days before',
+    now: 'These dates',
+    before: 'The days before',
     best: 'Most clicked perks',
-    bestNote: 'Clicks of people in the last 30 days.',
-    noBest: 'No perk has been clicked in the last 30 days.',
+    bestNote: 'Clicks of people in these dates.',
+    noBest: 'No perk was clicked in these dates.',
     emptyTitle: 'Nothing to count yet',
     emptyText: 'As soon as a customer sees a perk or opens a gift, it shows up here within seconds.',
     toIntegration: 'Connect your first page',
+    changed: {
+      title: 'What changed',
+      by: 'By',
+      ways: { utm_source: 'Source', campaign_name: 'Campaign', utm_medium: 'Medium', perk: 'Perk' },
+      rateNow: 'Clicked',
+      rateBefore: 'Clicked before',
+      contribution: 'Contribution',
+      all: 'All',
+      overlap: 'Journeys in several of them',
+      points: (points: string) => `${points} points`,
+      note: 'Percentage points of the click rate. A part contributes by clicking more or less than before, and by growing or shrinking. The contributions add up to the change.',
+      perkNote: 'Clicks of people. The differences add up to the change of all clicks.',
+      now: 'Clicks',
+      before: 'Clicks before',
+      difference: 'Difference',
+      none: 'There are no journeys in both periods to compare.',
+    },
+    cubes: {
+      perk_views: 'Perks',
+      teaser_views: 'Teasers',
+      reward_views: 'Rewards',
+      perk_clicks: 'On perks',
+      incentive_clicks: 'In campaigns',
+      conversions: 'Conversions',
+      reward_links: 'Gift cards',
+    } as Record<string, string>,
   },
 
   funnel: {
     share: (share: string | null) => (share ? `${share} of journeys` : 'no journeys'),
+    ofLinks: (share: string | null) => (share ? `${share} of links` : 'no links'),
     steps: {
       journeys: 'Any contact',
       teaser_viewers: 'Saw a teaser',
@@ -205,14 +242,19 @@ export const texts = {
     source: 'Source',
     direct: 'Without utm_source',
     perk: 'Perk',
+    perkId: 'Perk id',
+    allClicks: 'Clicks with bots',
     people: 'People',
     all: 'All',
     csvOfDays: 'Days as CSV',
     csvOfPerks: 'Perks as CSV',
     csvOfSources: 'Sources as CSV',
     freeze: 'Freeze as a report',
-    sentence: (clickers: string, journeys: string, share: string | null) =>
-      `${clickers} of ${journeys} journeys clicked${share ? ` (${share})` : ''}.`,
+    links: 'Gift links',
+    linksNote: 'Each link counts on the day that it was made, opened, cancelled or expired.',
+    linkStates: { generated: 'Made', revealed: 'Opened', cancelled: 'Cancelled', expired: 'Expired' },
+    linksWithoutJourney: (links: number, share: string | null) =>
+      `${formatNumber(links)} ${pluralOf(links, 'link', 'links')} (${share}) ${pluralOf(links, 'was', 'were')} made without a journey id, so the funnel above leaves ${pluralOf(links, 'it', 'them')} out.`,
     nothing: 'Nothing was tracked for this campaign in these dates.',
   },
 
@@ -500,8 +542,11 @@ export const texts = {
     lasts: 'Lasts',
     daysLeft: (days: number) =>
       days > 365 ? 'Over a year' : days === 0 ? 'Under a day' : `${days} ${pluralOf(days, 'day', 'days')}`,
+    noneLeft: 'None left',
+    together: (countries: string) => `for ${countries} together`,
     noPace: 'No recent links',
-    lastsNote: 'Days left at the rate of the last 30 days: links made, less those cancelled or expired.',
+    lastsNote:
+      'Days left at the rate of the last 30 days: links made, less those cancelled or expired. The rate is known for a value, not for its countries.',
     emptyTitle: 'No pools yet',
     emptyText: 'Your operator sets pools up and fills them with cards.',
     noCards: 'This pool has no cards yet.',
@@ -543,7 +588,8 @@ export const texts = {
     progress: (made: string, total: string) => `${made} of ${total} made`,
     forCampaign: (name: string) => `, for ${name}`,
     failedRows: (count: string) => `${count} not made`,
-    failedRow: (row: number, code: string) => `Row ${row}: ${code}`,
+    failedOf: (rows: number[], code: string) =>
+      `${rows.length === 1 ? `Row ${rows[0]}` : `${rows.length} rows from row ${rows[0]} to ${rows.at(-1)}`}: ${code}`,
     states: { running: 'Running', done: 'Done', failed: 'Ended early', stopped: 'Stopped' } as Record<
       string,
       string
@@ -609,7 +655,24 @@ export const texts = {
     pick: 'Pick at least one measure.',
     empty: 'No event matches in these dates.',
     noValue: '(none)',
+    where: (name: string, value: string) => `${name}: ${value}`,
+    remove: (condition: string) => `Remove the filter ${condition}`,
+    conditions: 'Filters',
+    questions: 'Questions to start with',
+    suggested: {
+      best: 'Which perks are clicked most?',
+      sources: 'Which sources convert?',
+      campaigns: 'How do the campaigns compare?',
+      rates: 'How does the click rate develop?',
+      perks: 'Clicks of each perk by week',
+      gifts: 'What became of the gift links?',
+    },
+    asQuery: 'This question for developers',
+    asQueryNote: 'The same figures from the analytics API. The lines run as they stand once API_KEY is set.',
+    json: 'Query',
+    curl: 'curl',
     others: (count: string) => `and ${count} more in the table`,
+    otherLines: (count: string) => `The largest are drawn; ${count} more are in the table.`,
     cubes: {
       perk_views: 'Views of perks',
       perk_clicks: 'Clicks on perks',
@@ -623,16 +686,27 @@ export const texts = {
     help: {
       count: 'everything tracked',
       count_people: 'without bots, prefetches and mail proxies',
+      'campaign_funnel.journeys': 'distinct journeys with an id of their own',
+      click_rate: 'journeys that clicked, of all journeys',
+      conversion_rate:
+        'journeys that converted, per journey that clicked; over 100 % if some converted without a click',
       journeys: 'distinct journeys; events without their own journey id count as one per campaign',
       value: 'sum of the values sent',
     } as Record<string, string>,
+  },
+
+  unsaved: {
+    title: 'Leave without saving?',
+    text: 'What you have changed here is lost.',
+    leave: 'Leave without saving',
   },
 
   differences: { before: 'before: ', after: 'after: ' },
 
   editor: {
     id: 'Id',
-    idHint: 'Letters, digits, dot, hyphen and underscore. It cannot be changed later.',
+    idHint:
+      'Made from the name. You may type another: letters, digits, dot, hyphen and underscore. It cannot be changed later.',
     owner: 'Account',
     choose: 'Choose…',
     changed: 'Changed',
@@ -725,7 +799,8 @@ export const texts = {
     translationsHint: 'By language, such as “fr:” and below it “  title: …”.',
     slug: 'Slug',
     name: 'Name',
-    categoryId: 'A whole number above 0. It cannot be changed later.',
+    categoryId:
+      'The next free number. You may type another whole number above 0. It cannot be changed later.',
     groups: 'Groups (YAML)',
     groupsHint: 'A list; each group has a name, a rank, and perks with id and rank.',
     notYaml: (where: string, why: string) => `${where}: not valid YAML (${why})`,
@@ -765,6 +840,7 @@ export const texts = {
   pools: {
     intro: 'The gift cards of each pool, and how they are shown.',
     create: 'New pool',
+    idHint: 'Made for you. You may type another UUID. It cannot be changed later.',
     product: 'Product',
     owner: 'Account',
     cards: 'Cards available',

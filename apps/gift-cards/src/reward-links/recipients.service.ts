@@ -14,6 +14,7 @@ import { EXPIRES_AT, linkState } from './link-state.js';
 interface LinkRow {
   id: string;
   state: RewardLinkState;
+  cancelled: boolean;
   /** False once the card of the expired link has gone to another link. */
   holds_card: boolean;
   account: string;
@@ -29,7 +30,7 @@ interface LinkRow {
 const selectLink = (locking: 'for share of l' | '') => `
   select
     ${linkState('clock_timestamp()')} as state,
-    not l.released as holds_card,
+    not l.released as holds_card, l.cancelled_at is not null as cancelled,
     l.id, l.account, ${EXPIRES_AT} as expires_at, i.denomination, i.currency, i.country, l.card_id, c.sealed,
     p.product
   from reward_links l join inventories i on i.id = l.inventory_id join cards c on c.id = l.card_id
@@ -119,6 +120,7 @@ export class RecipientsService {
       currency: link.currency,
       country: link.country,
       expires_at: Number(link.expires_at),
+      ...(link.state === 'EXPIRED' && link.cancelled ? { cancelled: true } : {}),
       ...(link.state === 'REVEALED' ? { card: this.vault.open(link.sealed, link.card_id) } : {}),
     };
   }

@@ -1,7 +1,7 @@
 import cube, { type Query, type ResultSet } from '@cubejs-client/core';
 import { texts } from '../texts';
 import { TIMEZONE, type Range } from '../dates';
-import { download, get, ApiError, reportSignedOut } from './http';
+import { get, ApiError, reportSignedOut } from './http';
 import type { Cube } from './types';
 
 const API = '/api/query/cubejs-api/v1';
@@ -39,12 +39,6 @@ function toApiError(error: unknown): ApiError {
   if (status === 0) return new ApiError(0, 'NO_ANSWER', texts.errors.noResponse);
   return new ApiError(status, status === 429 ? 'TOO_MANY_REQUESTS' : 'QUERY_REFUSED', message);
 }
-
-export const downloadCsv = (query: Query, name: string): Promise<void> =>
-  download(`${API}/load`, name, {
-    query: { query: JSON.stringify({ timezone: TIMEZONE, ...query }) },
-    headers: { accept: 'text/csv' },
-  });
 
 export const loadMeta = (signal?: AbortSignal) =>
   get<{ cubes: Cube[] }>(`${API}/meta`, undefined, signal).then(({ cubes }) => cubes);

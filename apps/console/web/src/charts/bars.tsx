@@ -1,6 +1,6 @@
 import { max } from 'd3-array';
 import type { ReactNode } from 'react';
-import { formatNumber } from '../format';
+import { formatValue, type Unit } from '../format';
 
 export interface Bar {
   key: string;
@@ -12,7 +12,7 @@ export interface Bar {
 }
 
 /** A list that is readable as text; the bars are drawn beside the numbers. */
-export function Bars({ label, bars }: { label: string; bars: Bar[] }) {
+export function Bars({ label, bars, unit = 'count' }: { label: string; bars: Bar[]; unit?: Unit }) {
   const top = Math.max(1, max(bars, ({ value }) => value) ?? 0);
   return (
     <ul className="bars" aria-label={label}>
@@ -25,7 +25,7 @@ export function Bars({ label, bars }: { label: string; bars: Bar[] }) {
             <rect className="bar-fill" width={(100 * value) / top} height="8" rx="1" />
           </svg>
           <span className="bar-value">
-            <b>{formatNumber(value)}</b>
+            <b>{formatValue(value, unit)}</b>
             {note && <span className="hint"> {note}</span>}
           </span>
         </li>

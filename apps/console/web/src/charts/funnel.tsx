@@ -1,3 +1,4 @@
+import { Link } from 'react-router';
 import { formatNumber, formatShare } from '../format';
 import { texts } from '../texts';
 
@@ -5,18 +6,28 @@ export interface Step {
   key: string;
   name: string;
   value: number;
+  /** The breakdown of the step. */
+  to?: string;
+}
+
+interface Props {
+  label: string;
+  total: number;
+  steps: Step[];
+  /** Names the share of the total. */
+  shareText?: (share: string | null) => string;
 }
 
 /**
  * Shows each step as a share of all journeys. Steps need not follow each other: a pixel may be blocked while the click
  * is tracked.
  */
-export function Funnel({ label, total, steps }: { label: string; total: number; steps: Step[] }) {
+export function Funnel({ label, total, steps, shareText = texts.funnel.share }: Props) {
   return (
     <ol className="funnel" aria-label={label}>
-      {steps.map(({ key, name, value }, index) => (
+      {steps.map(({ key, name, value, to }, index) => (
         <li key={key} className="funnel-step">
-          <span className="funnel-name">{name}</span>
+          <span className="funnel-name">{to ? <Link to={to}>{name}</Link> : name}</span>
           <svg viewBox="0 0 100 28" preserveAspectRatio="none" aria-hidden="true">
             <rect className="bar-track" width="100" height="28" rx="1.5" />
             <rect
@@ -27,8 +38,7 @@ export function Funnel({ label, total, steps }: { label: string; total: number; 
             />
           </svg>
           <span className="funnel-value">
-            <b>{formatNumber(value)}</b>{' '}
-            <span className="hint">{texts.funnel.share(formatShare(value, total))}</span>
+            <b>{formatNumber(value)}</b> <span className="hint">{shareText(formatShare(value, total))}</span>
           </span>
         </li>
       ))}

@@ -1,30 +1,49 @@
 import { max } from 'd3-array';
 import { scaleLinear, scalePoint } from 'd3-scale';
-import { area, curveMonotoneX, line } from 'd3-shape';
+import { area, line } from 'd3-shape';
+import { Link, useNavigate } from 'react-router';
 import { useId, useState, type PointerEvent } from 'react';
-import { dayOf } from '../dates';
-import { formatCompact, formatDay, formatLongDay, formatNumber } from '../format';
+import { dayOf, type Step } from '../dates';
+import { formatCompact, formatDay, formatMonth, formatLongDay, formatValue, type Unit } from '../format';
 import { Table } from '../parts/table';
 import { texts } from '../texts';
 import { useWidth } from './use-width';
 
 export interface Series {
   name: string;
-  values: number[];
+  /** Null where there is nothing to divide by: the line has a gap there. */
+  values: (number | null)[];
   /** The comparison period, drawn dashed behind the others. */
   isBefore?: boolean;
 }
 interface Props {
   title: string;
+  /** The first day of each step. */
   days: string[];
+  step?: Step;
+  unit?: Unit;
   series: Series[];
   height?: number;
+  /** The breakdown of a step, which a click on it opens. */
+  hrefOf?: (day: string) => string;
 }
 
+const COLORS = 6;
+const isAlone = (values: (number | null)[], at: number) =>
+  (values[at - 1] ?? null) === null && (values[at + 1] ?? null) === null;
 const MARGIN = { top: 12, right: 12, bottom: 26, left: 44 };
 
-export function TimeSeries({ title, days, series, height = 240 }: Props) {
+export function TimeSeries({
+  title,
+  days,
+  series,
+  step = 'day',
+  unit = 'count',
+  height = 240,
+  hrefOf,
+}: Props) {
   const { ref, width } = useWidth();
+  const navigate = useNavigate();
   const titleId = useId();
   const [at, setAt] = useState<number | null>(null);
   const right = width - MARGIN.right;
@@ -32,21 +51,30 @@ export function TimeSeries({ title, days, series, height = 240 }: Props) {
   const x = scalePoint<number>()
     .domain(days.map((_, index) => index))
     .range([MARGIN.left, right]);
-  const top = max(series, ({ values }) => max(values)) ?? 0;
+  const top = max(series, ({ values }) => max(values, (value) => value ?? 0)) ?? 0;
   const y = scaleLinear()
-    .domain([0, Math.max(top, 4)])
+    .domain([0, Math.max(top, unit === 'percent' ? 0.04 : 4)])
     .nice(4)
     .range([bottom, MARGIN.top]);
   const place = (index: number) => x(index) ?? MARGIN.left;
-  const path = line<number>(
+  // Straight lines: a curve would show values between the points that never were.
+  const path = line<number | null>(
     (_, index) => place(index),
-    (value) => y(value),
-  ).curve(curveMonotoneX);
-  const fill = area<number>(
+    (value) => y(value ?? 0),
+  ).defined((value) => value !== null);
+  const fill = area<number | null>(
     (_, index) => place(index),
     bottom,
-    (value) => y(value),
-  ).curve(curveMonotoneX);
+    (value) => y(value ?? 0),
+  ).defined((value) => value !== null);
+  const nameOf = (day: string) =>
+    step === 'month'
+      ? formatMonth(day.slice(0, 7))
+      : step === 'week'
+        ? texts.weekOf(formatLongDay(dayOf(day)))
+        : formatLongDay(dayOf(day));
+  const textOf = (value: number | null | undefined) =>
+    value === null || value === undefined ? texts.none : formatValue(value, unit);
   const ticksWanted = Math.max(2, Math.floor((right - MARGIN.left) / 90));
   const every = Math.max(1, Math.ceil(days.length / ticksWanted));
   const pointAt = ({ clientX, currentTarget }: PointerEvent<SVGSVGElement>) => {
@@ -60,12 +88,12 @@ export function TimeSeries({ title, days, series, height = 240 }: Props) {
     <figure className="chart">
       <div className="chart-legend" aria-hidden="true">
         {series.map(({ name, values, isBefore }, index) => (
-          <span key={name} className={`legend series-${index} ${isBefore ? 'is-before' : ''}`}>
+          <span key={name} className={`legend series-${index % COLORS} ${isBefore ? 'is-before' : ''}`}>
             <i /> {name}
-            {read !== null && <b>{formatNumber(values[read] ?? 0)}</b>}
+            {read !== null && <b>{textOf(values[read])}</b>}
           </span>
         ))}
-        <span className="chart-day">{read === null ? '' : formatLongDay(dayOf(days[read]!))}</span>
+        <span className="chart-day">{read === null ? '' : nameOf(days[read]!)}</span>
       </div>
       <div ref={ref}>
         <svg
@@ -73,45 +101,64 @@ export function TimeSeries({ title, days, series, height = 240 }: Props) {
           aria-labelledby={titleId}
           width={width}
           height={height}
+          viewBox={`0 0 ${width} ${height}`}
           onPointerMove={pointAt}
           onPointerDown={pointAt}
           onPointerLeave={() => setAt(null)}
+          onClick={() => hrefOf && read !== null && void navigate(hrefOf(days[read]!))}
+          className={hrefOf && 'leads'}
         >
           <title id={titleId}>{title}</title>
           {y.ticks(4).map((tick) => (
             <g key={tick} className="grid">
               <line x1={MARGIN.left} x2={right} y1={y(tick)} y2={y(tick)} />
               <text x={MARGIN.left - 8} y={y(tick)} dy="0.32em" textAnchor="end">
-                {Number.isInteger(tick) ? formatCompact(tick) : ''}
+                {unit === 'percent'
+                  ? formatValue(tick, unit)
+                  : Number.isInteger(tick)
+                    ? formatCompact(tick)
+                    : ''}
               </text>
             </g>
           ))}
           {days.map((day, index) =>
             index % every === 0 ? (
-              <text key={day} className="tick" x={place(index)} y={height - 6} textAnchor="middle">
+              <text
+                key={day}
+                className="tick"
+                x={place(index)}
+                y={height - 6}
+                textAnchor={index > 0 && index === days.length - 1 ? 'end' : 'middle'}
+              >
                 {formatDay(dayOf(day))}
               </text>
             ) : null,
           )}
           {series.map(({ name, values, isBefore }, index) => (
-            <g key={name} className={`series-${index} ${isBefore ? 'is-before' : ''}`}>
+            <g key={name} className={`series-${index % COLORS} ${isBefore ? 'is-before' : ''}`}>
               {index === 0 && <path className="area" d={fill(values) ?? ''} />}
               <path className="line" d={path(values) ?? ''} />
-              {days.length === 1 && <circle className="dot" cx={place(0)} cy={y(values[0] ?? 0)} r={3.5} />}
+              {values.map((value, at) =>
+                value !== null && isAlone(values, at) ? (
+                  <circle key={at} className="dot" cx={place(at)} cy={y(value)} r={3.5} />
+                ) : null,
+              )}
             </g>
           ))}
           {read !== null && (
             <g className="reading">
               <line x1={place(read)} x2={place(read)} y1={MARGIN.top} y2={bottom} />
-              {series.map(({ name, values }, index) => (
-                <circle
-                  key={name}
-                  className={`dot series-${index}`}
-                  cx={place(read)}
-                  cy={y(values[read] ?? 0)}
-                  r={3.5}
-                />
-              ))}
+              {series.map(({ name, values }, index) =>
+                values[read] === null ? null : (
+                  <circle
+                    key={name}
+                    className={`dot series-${index % COLORS}`}
+                    cx={place(read)}
+                    cy={y(values[read] ?? 0)}
+                    r={3.5}
+                  />
+                ),
+              )}
             </g>
           )}
         </svg>
@@ -123,11 +170,15 @@ export function TimeSeries({ title, days, series, height = 240 }: Props) {
           rows={days.map((day, index) => ({ day, index })).reverse()}
           keyOf={({ day }) => day}
           columns={[
-            { name: texts.day, isHead: true, cell: ({ day }) => formatLongDay(dayOf(day)) },
+            {
+              name: texts.steps[step],
+              isHead: true,
+              cell: ({ day }) => (hrefOf ? <Link to={hrefOf(day)}>{nameOf(day)}</Link> : nameOf(day)),
+            },
             ...series.map(({ name, values }) => ({
               name,
               isNumber: true,
-              cell: ({ index }: { index: number }) => formatNumber(values[index] ?? 0),
+              cell: ({ index }: { index: number }) => textOf(values[index]),
             })),
           ]}
         />

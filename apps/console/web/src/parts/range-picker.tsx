@@ -1,6 +1,7 @@
 import { useSearchParams } from 'react-router';
 import { isDay, lastDays, lastMonth, thisMonth, type Range } from '../dates';
 import { texts } from '../texts';
+import { CopyButton } from './copy-button';
 import { SelectField, TextField } from './fields';
 
 const PRESETS: Record<string, () => Range> = {
@@ -42,8 +43,18 @@ export function useRange(): {
   };
 }
 
+/** The URL of the screen with its dates written out, because “the last 30 days” are others tomorrow. */
+function addressOf(params: URLSearchParams, [from, to]: Range): string {
+  const written = new URLSearchParams(params);
+  written.delete('dates');
+  written.set('from', from);
+  written.set('to', to);
+  return `${location.origin}${location.pathname}?${written}`;
+}
+
 export function RangePicker() {
   const { range, preset, set } = useRange();
+  const [params] = useSearchParams();
   const { dates } = texts;
   return (
     <div className="range-picker" role="group" aria-label={dates.group}>
@@ -70,6 +81,7 @@ export function RangePicker() {
         min={range[0]}
         onValue={(to) => isDay(to) && set({ range: [range[0] > to ? to : range[0], to] })}
       />
+      <CopyButton label={texts.copyLink} text={addressOf(params, range)} />
     </div>
   );
 }

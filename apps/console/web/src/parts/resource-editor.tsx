@@ -10,6 +10,7 @@ import { TextField } from './fields';
 import { Failed, Loading } from './loaded';
 import { useNotices } from './notices';
 import { Card } from './screen';
+import { useUnsavedGuard } from './unsaved';
 import '../styles/editor.css';
 
 const t = texts.editor;
@@ -20,8 +21,8 @@ interface Props<T, D, B> {
   /** Null to create a resource. */
   id: string | null;
   idHint?: string;
-  /** Default id of a new resource. */
-  suggestedId?: string;
+  /** Makes the id of a new resource from the draft, until one is typed. */
+  makeId: (draft: D) => string;
   blank: D;
   toDraft: (stored: T) => D;
   toBody: (draft: D) => B;
@@ -40,13 +41,15 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
   const [draft, setDraft] = useState<D | null>(id === null ? blank : null);
   const [stored, setStored] = useState<HttpResponse<T> | null>(null);
   const [conflict, setConflict] = useState<HttpResponse<T> | null>(null);
-  const [newId, setNewId] = useState(props.suggestedId ?? '');
+  const [typedId, setTypedId] = useState<string | null>(null);
   const [error, setError] = useState<Error | null>(null);
   const [isBusy, setBusy] = useState(false);
   const [isDeleting, setDeleting] = useState(false);
+  const unsaved = useUnsavedGuard();
   const addressOf = (one: string) => `${path}/${encodeURIComponent(one)}`;
 
   const take = (response: HttpResponse<T>) => {
+    unsaved.ref.current = false;
     setStored(response);
     setDraft(toDraft(response.body));
     setConflict(null);
@@ -63,10 +66,12 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
 
   if (!draft) return <Card>{error ? <Failed error={error} retry={load} /> : <Loading lines={8} />}</Card>;
 
+  const newId = id === null ? (typedId ?? props.makeId(draft)) : null;
+
   const save = async (etag: string | null) => {
     setBusy(true);
     setError(null);
-    const target = id ?? newId.trim();
+    const target = id ?? newId!.trim();
     try {
       if (id === null && (await readResourceIfFound<T>(addressOf(target)))) throw new Error(t.exists(target));
       const response = await upsertResource<T>(addressOf(target), toBody(draft), etag);
@@ -95,13 +100,16 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
           {id === null && (
             <TextField
               label={t.id}
-              value={newId}
+              value={newId!}
               required
               hint={props.idHint ?? t.idHint}
-              onValue={setNewId}
+              onValue={setTypedId}
             />
           )}
-          {props.fields(draft, (changes) => setDraft({ ...draft, ...changes }))}
+          {props.fields(draft, (changes) => {
+            unsaved.ref.current = true;
+            setDraft({ ...draft, ...changes });
+          })}
           {conflict && (
             <div className="wide conflict" role="alert">
               <h2>{t.conflict}</h2>
@@ -119,8 +127,9 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
           )}
           {error && (
             <div className="wide failed" role="alert">
-              <p>{error.message}</p>
-              {fieldErrors.length > 0 && (
+              {fieldErrors.length === 0 ? (
+                <p>{error.message}</p>
+              ) : (
                 <ul>
                   {fieldErrors.map(({ field, message }) => (
                     <li key={`${field}${message}`}>
@@ -149,6 +158,7 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
           {props.preview(draft)}
         </section>
       )}
+      {unsaved.dialog}
       <Confirm
         title={t.deleteTitle}
         text={t.deleteText(id ?? '')}
@@ -157,6 +167,7 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
         onClose={() => setDeleting(false)}
         onConfirm={async () => {
           await deleteResource(addressOf(id!), stored?.etag ?? null);
+          unsaved.ref.current = false;
           say(t.deleted);
           await client.invalidateQueries({ predicate: ({ queryKey }) => queryKey.includes(path) });
           props.onDeleted?.();

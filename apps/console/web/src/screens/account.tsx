@@ -6,6 +6,7 @@ import { Keys } from '../parts/keys';
 import { LogoField } from '../parts/logo-field';
 import { Screen } from '../parts/screen';
 import { ResourceEditor } from '../parts/resource-editor';
+import { slugOf } from '../slug';
 import { texts } from '../texts';
 import { People } from './people';
 
@@ -33,6 +34,7 @@ export default function AccountScreen() {
         key={accountId}
         path={ACCOUNTS}
         id={id}
+        makeId={({ name }) => slugOf(name)}
         blank={BLANK}
         toDraft={({ name, allowed_origins, brand }) => ({
           name,

@@ -10,6 +10,7 @@ import { PerkPicture } from '../parts/perk-picture';
 import { Screen } from '../parts/screen';
 import { ResourceEditor } from '../parts/resource-editor';
 import { ResourceList } from '../parts/resource-list';
+import { slugOf } from '../slug';
 import { texts } from '../texts';
 
 const t = texts.campaignEditor;
@@ -66,6 +67,7 @@ function Editor({ campaignId }: { campaignId: string }) {
         path={CAMPAIGNS}
         id={id}
         canDelete
+        makeId={({ name, owner }) => slugOf(`${owner} ${name}`)}
         blank={{ owner: '', name: '', perks: '' }}
         toDraft={({ owner, name, incentives }) => ({ owner, name, perks: incentives.join('\n') })}
         toBody={({ owner, name, perks }) => ({ owner, name, incentives: [...new Set(linesOf(perks))] })}

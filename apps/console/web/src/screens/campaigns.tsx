@@ -54,7 +54,7 @@ export default function Campaigns() {
     return (
       <span className="with-picture">
         <Sparkline label={t.trendOf(name, formatNumber(total))} values={values} />
-        <span>{formatNumber(total)}</span>
+        <span className="number">{formatNumber(total)}</span>
       </span>
     );
   };
@@ -105,7 +105,7 @@ export default function Campaigns() {
                       { name: t.perks, isNumber: true, cell: ({ incentives }) => incentives.length },
                       { name: t.journeys, isNumber: true, cell: measured('journeys') },
                       { name: t.clickers, isNumber: true, cell: measured('clickers', 'journeys') },
-                      { name: t.converters, isNumber: true, cell: measured('converters', 'clickers') },
+                      { name: t.converters, isNumber: true, cell: measured('converters', 'journeys') },
                       { name: t.trend, cell: trendOf },
                     ]}
                   />

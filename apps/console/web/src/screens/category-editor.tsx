@@ -1,3 +1,4 @@
+import { useAll } from '../api/resources';
 import type { Category, PutCategory } from '../api/types';
 import { TextArea, TextField } from '../parts/fields';
 import { ResourceEditor } from '../parts/resource-editor';
@@ -8,11 +9,13 @@ import { CATALOGUE, type EditorProps } from './catalogue';
 const t = texts.catalogue;
 
 export default function CategoryEditor({ id, onSaved, onDeleted }: EditorProps) {
+  const categories = useAll<Category>(`${CATALOGUE}/categories`);
   return (
     <ResourceEditor<Category, { name: string; slug: string; translations: string }, PutCategory>
       path={`${CATALOGUE}/categories`}
       id={id}
       idHint={t.categoryId}
+      makeId={() => String(Math.max(0, ...(categories.data ?? []).map((one) => Number(one.id))) + 1)}
       blank={{ name: '', slug: '', translations: '' }}
       toDraft={({ name, slug, translations }) => ({ name, slug, translations: toYaml(translations) })}
       toBody={({ name, slug, translations }) => ({

@@ -30,6 +30,7 @@ export default function CollectionEditor({ id, onSaved, onDeleted }: EditorProps
     <ResourceEditor<StoredCollection, { owner: string; groups: string }, PutCollection>
       path={`${CATALOGUE}/perk-collections`}
       id={id}
+      makeId={({ owner }) => owner && `${owner}-perks`}
       blank={{ owner: '', groups: '' }}
       toDraft={({ owner, groups }) => ({ owner, groups: toYaml(groups) })}
       toBody={({ owner, groups }) => ({ owner, groups: groupsOf(groups) })}

@@ -1,21 +1,16 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { useSearchParams } from 'react-router';
-import {
-  byDay,
-  downloadCsv,
-  loadMeta,
-  loadRows,
-  numberOf,
-  within,
-  type Query,
-  type Row,
-} from '../api/analytics';
+import { Link, useSearchParams } from 'react-router';
+import { loadMeta, loadRows, numberOf, sumOf, within, type Query, type Row } from '../api/analytics';
+import { saveCsv } from '../api/csv';
+import { useSession } from '../api/session';
 import type { Cube } from '../api/types';
 import { Bars } from '../charts/bars';
 import { TimeSeries } from '../charts/time-series';
-import { daysIn, TIMEZONE, type Range } from '../dates';
-import { formatNumber } from '../format';
+import { dayOf, isoDay, stepsIn, TIMEZONE, type Range, type Step } from '../dates';
+import { exploreLink, readCondition, writeCondition, type Condition } from '../explore-link';
+import { formatNumber, formatValue, type Unit } from '../format';
+import { CopyButton } from '../parts/copy-button';
 import { CheckField, SelectField, TextField } from '../parts/fields';
 import { Icon } from '../parts/icon';
 import { useLiveInterval } from '../parts/live';
@@ -31,6 +26,8 @@ const SHOWN_ROWS = 500;
 const SHOWN_BARS = 12;
 const SHOWN_SERIES = 5;
 type Steps = keyof typeof t.granularities;
+type Measure = Cube['measures'][number];
+const unitOf = ({ format }: Measure): Unit => (format === 'percent' ? 'percent' : 'count');
 
 /** Keeps the query in the URL, so that it can be shared. */
 function useQuestion(cubes: Cube[]) {
@@ -51,17 +48,23 @@ function useQuestion(cubes: Cube[]) {
     value: params.get('value') ?? '',
     steps: steps in t.granularities ? steps : ('day' as Steps),
     people: params.get('people') === 'yes',
+    where: params
+      .getAll('where')
+      .map(readCondition)
+      .filter(({ member }) => cube?.dimensions.some(({ name }) => name === `${cube.name}.${member}`)),
+    /** The URL of this question with changes; a link to it keeps Back working. */
+    linkTo: (changes: Record<string, string | string[] | null>) => `?${changed(params, changes)}`,
     set: (changes: Record<string, string | null>) =>
-      setParams(
-        (before) => {
-          for (const [name, value] of Object.entries(changes))
-            if (value === null) before.delete(name);
-            else before.set(name, value);
-          return before;
-        },
-        { replace: true },
-      ),
+      setParams((before) => changed(before, changes), { replace: true }),
   };
+}
+function changed(params: URLSearchParams, changes: Record<string, string | string[] | null>) {
+  const next = new URLSearchParams(params);
+  for (const [name, value] of Object.entries(changes)) {
+    next.delete(name);
+    for (const one of [value ?? []].flat()) next.append(name, one);
+  }
+  return next;
 }
 const usual = (cube: Cube | undefined) =>
   ['count', 'journeys']
@@ -79,6 +82,48 @@ export default function Explore() {
   );
 }
 
+/** Dimensions that a drill-down breaks down by, in this order. */
+const DRILLED = ['campaign_name', 'perk_title', 'state', 'utm_source', 'utm_medium', 'traffic_class'];
+
+/** The dates of a step. */
+function daysOf(day: string, steps: Steps): { from: string; to: string } {
+  const end = dayOf(day);
+  if (steps === 'week') end.setDate(end.getDate() + 6);
+  if (steps === 'month') end.setMonth(end.getMonth() + 1, 0);
+  return { from: day, to: isoDay(end) };
+}
+
+function Suggestions() {
+  const { range } = useRange();
+  const funnel = { cube: 'campaign_funnel', range };
+  const clicks = { cube: 'incentive_clicks', measures: ['count_people'], dimensions: ['perk_title'], range };
+  const questions: Record<keyof typeof t.suggested, string> = {
+    best: exploreLink(clicks),
+    sources: exploreLink({
+      ...funnel,
+      measures: ['journeys', 'clickers', 'converters'],
+      dimensions: ['utm_source'],
+    }),
+    campaigns: exploreLink({
+      ...funnel,
+      measures: ['journeys', 'click_rate', 'converters'],
+      dimensions: ['campaign_name'],
+    }),
+    rates: exploreLink({ ...funnel, measures: ['click_rate'], steps: 'week' }),
+    perks: exploreLink({ ...clicks, steps: 'week' }),
+    gifts: exploreLink({ cube: 'reward_links', dimensions: ['state'], range }),
+  };
+  return (
+    <nav className="actions" aria-label={t.questions}>
+      {Object.entries(questions).map(([name, to]) => (
+        <Link key={name} className="button small" to={to}>
+          {t.suggested[name as keyof typeof questions]}
+        </Link>
+      ))}
+    </nav>
+  );
+}
+
 const shortOf = (member: string) => member.slice(member.indexOf('.') + 1);
 
 function Question({ cubes }: { cubes: Cube[] }) {
@@ -87,6 +132,7 @@ function Question({ cubes }: { cubes: Cube[] }) {
   const { cube, measures, dimensions, set } = question;
   if (!cube) return null;
   const full = (member: string) => `${cube.name}.${member}`;
+  const helpOf = (name: string) => t.help[name] ?? t.help[shortOf(name)];
   const own = cube.dimensions.filter(({ type }) => type !== 'time');
   const titleOf = (member: string) =>
     [...cube.measures, ...cube.dimensions].find(({ name }) => name === member)?.shortTitle ?? shortOf(member);
@@ -95,25 +141,45 @@ function Question({ cubes }: { cubes: Cube[] }) {
     set({ [name]: [...chosen, ...(on ? [member] : [])].join(',') });
   };
   const needsValue = !['set', 'notSet'].includes(question.operator);
-  const query: Query = {
-    measures: measures.map(full),
-    dimensions: dimensions.map(full),
-    ...within(cube.name, range, question.steps === 'none' ? undefined : question.steps),
-    ...(question.filter &&
-      (!needsValue || question.value) && {
-        filters: [
+  const filters = [
+    ...(question.filter && (!needsValue || question.value)
+      ? [
           {
             member: full(question.filter),
             operator: question.operator,
             ...(needsValue && { values: [question.value] }),
-          } as NonNullable<Query['filters']>[number],
-        ],
-      }),
+          },
+        ]
+      : []),
+    ...question.where.map(({ member, value }) =>
+      value === null
+        ? { member: full(member), operator: 'notSet' }
+        : { member: full(member), operator: 'equals', values: [value] },
+    ),
+  ] as NonNullable<Query['filters']>;
+  const query: Query = {
+    measures: measures.map(full),
+    dimensions: dimensions.map(full),
+    ...within(cube.name, range, question.steps === 'none' ? undefined : question.steps),
+    ...(filters.length > 0 && { filters }),
     ...(question.people && cube.segments.length > 0 && { segments: [full('people')] }),
   };
 
+  /** The question about a part of the result: with conditions, and broken down by the next dimension. */
+  const drill = (conditions: Condition[], day?: string) => {
+    const where = [...question.where, ...conditions];
+    const left = dimensions.filter((member) => !conditions.some((one) => one.member === member));
+    const isUsed = (member: string) => where.some((one) => one.member === member);
+    const next = DRILLED.find((member) => !isUsed(member) && own.some(({ name }) => name === full(member)));
+    return question.linkTo({
+      where: where.map(writeCondition),
+      dimensions: left.length > 0 ? left.join(',') : (next ?? null),
+      ...(day && { ...daysOf(day, question.steps), dates: null, steps: 'none' }),
+    });
+  };
   return (
     <>
+      <Suggestions />
       <Card>
         <div className="form">
           <SelectField
@@ -121,7 +187,15 @@ function Question({ cubes }: { cubes: Cube[] }) {
             value={cube.name}
             options={cubes.map(({ name, title }) => ({ value: name, label: t.cubes[name] ?? title }))}
             onValue={(name) =>
-              set({ cube: name, measures: null, dimensions: null, filter: null, value: null, people: null })
+              set({
+                cube: name,
+                measures: null,
+                dimensions: null,
+                filter: null,
+                value: null,
+                where: null,
+                people: null,
+              })
             }
           />
           <SelectField
@@ -158,7 +232,7 @@ function Question({ cubes }: { cubes: Cube[] }) {
               {cube.measures.map(({ name, shortTitle }) => (
                 <CheckField
                   key={name}
-                  label={t.help[shortOf(name)] ? `${shortTitle}: ${t.help[shortOf(name)]}` : shortTitle}
+                  label={helpOf(name) ? `${shortTitle}: ${helpOf(name)}` : shortTitle}
                   checked={measures.includes(shortOf(name))}
                   onValue={(on) => toggle('measures', shortOf(name), on)}
                 />
@@ -178,6 +252,25 @@ function Question({ cubes }: { cubes: Cube[] }) {
               ))}
             </div>
           </fieldset>
+          {question.where.length > 0 && (
+            <ul className="wide actions" aria-label={t.conditions}>
+              {question.where.map((condition) => {
+                const text = t.where(titleOf(full(condition.member)), condition.value ?? t.noValue);
+                const others = question.where.filter((one) => one !== condition);
+                return (
+                  <li key={writeCondition(condition)}>
+                    <Link
+                      className="button small"
+                      aria-label={t.remove(text)}
+                      to={question.linkTo({ where: others.map(writeCondition) })}
+                    >
+                      {text} ×
+                    </Link>
+                  </li>
+                );
+              })}
+            </ul>
+          )}
           {cube.segments.length > 0 && (
             <CheckField
               label={t.peopleOnly}
@@ -190,7 +283,15 @@ function Question({ cubes }: { cubes: Cube[] }) {
       {measures.length === 0 ? (
         <p>{t.pick}</p>
       ) : (
-        <Results query={query} cube={cube.name} range={range} steps={question.steps} titleOf={titleOf} />
+        <Results
+          query={query}
+          cube={cube.name}
+          measures={measures.map((name) => cube.measures.find((one) => one.name === full(name))!)}
+          range={range}
+          steps={question.steps}
+          titleOf={titleOf}
+          drill={drill}
+        />
       )}
     </>
   );
@@ -199,12 +300,15 @@ function Question({ cubes }: { cubes: Cube[] }) {
 interface ResultsProps {
   query: Query;
   cube: string;
+  measures: Measure[];
   range: Range;
   steps: Steps;
   titleOf: (member: string) => string;
+  /** The URL of the question about a part of the result. */
+  drill: (conditions: Condition[], day?: string) => string;
 }
 
-function Results({ query, cube, range, steps, titleOf }: ResultsProps) {
+function Results({ query, cube, measures, range, steps, titleOf, drill }: ResultsProps) {
   const { say } = useNotices();
   const [isSaving, setSaving] = useState(false);
   const response = useQuery({
@@ -213,14 +317,38 @@ function Results({ query, cube, range, steps, titleOf }: ResultsProps) {
     placeholderData: (before) => before,
     ...useLiveInterval(),
   });
-  const measures = query.measures ?? [];
   const dimensions = query.dimensions ?? [];
   const time = steps === 'none' ? null : `${cube}.occurred_at.${steps}`;
+  const columns: { member: string; name: string; measure?: Measure }[] = [
+    ...(time ? [{ member: time, name: texts.steps[steps as Step] }] : []),
+    ...dimensions.map((member) => ({ member, name: titleOf(member) })),
+    ...measures.map((measure) => ({ member: measure.name, name: measure.shortTitle, measure })),
+  ];
   const save = async () => {
     setSaving(true);
-    await downloadCsv({ ...query, limit: 50_000 }, `${cube}.csv`).catch((error: Error) =>
-      say(error.message, 'bad'),
-    );
+    try {
+      const rows = await loadRows({ ...query, limit: 50_000 });
+      // One row for each day, also for those without events.
+      const steppedRows =
+        time && dimensions.length === 0
+          ? stepsIn(range, steps as Step).map(
+              (step) => rows.find((row) => String(row[time]).startsWith(step)) ?? { [time]: step },
+            )
+          : rows;
+      saveCsv(
+        `${cube}.csv`,
+        columns.map(({ name }) => name),
+        steppedRows.map((row) =>
+          columns.map(({ member, measure }) => {
+            const cell = (row as Row)[member] ?? null;
+            if (measure) return cell === null && measure.format === 'percent' ? null : Number(cell);
+            return member === time ? String(cell).slice(0, 10) : cell;
+          }),
+        ),
+      );
+    } catch (error) {
+      say((error as Error).message, 'bad');
+    }
     setSaving(false);
   };
   const text = (row: Row, member: string) => row[member] ?? t.noValue;
@@ -229,7 +357,11 @@ function Results({ query, cube, range, steps, titleOf }: ResultsProps) {
     <>
       <Card title={t.chart} note={texts.counting.zone(TIMEZONE)}>
         <Loaded query={response} lines={6} isEmpty={(rows) => rows.length === 0} empty={<p>{t.empty}</p>}>
-          {(rows) => <Drawing {...{ rows, measures, dimensions, cube, range, steps, titleOf }} />}
+          {(rows) => (
+            <div className="stack">
+              <Drawing {...{ rows, measures, dimensions, cube, range, steps, drill }} />
+            </div>
+          )}
         </Loaded>
       </Card>
       <Card
@@ -255,21 +387,28 @@ function Results({ query, cube, range, steps, titleOf }: ResultsProps) {
                   ...(time
                     ? [
                         {
-                          name: texts.day,
+                          name: texts.steps[steps as Step],
                           isHead: true,
-                          cell: (row: Row) => String(row[time] ?? '').slice(0, 10),
+                          cell: (row: Row) => {
+                            const day = String(row[time] ?? '').slice(0, 10);
+                            return <Link to={drill([], day)}>{day}</Link>;
+                          },
                         },
                       ]
                     : []),
                   ...dimensions.map((member) => ({
                     name: titleOf(member),
-                    cell: (row: Row) => text(row, member),
+                    cell: (row: Row) => (
+                      <Link to={drill([conditionOf(row, member)])}>{text(row, member)}</Link>
+                    ),
                   })),
-                  ...measures.map((member) => ({
-                    name: titleOf(member),
+                  ...measures.map((measure) => ({
+                    name: measure.shortTitle,
                     isNumber: true,
                     cell: (row: Row) =>
-                      row[member] === null ? texts.none : formatNumber(numberOf(row, member)),
+                      row[measure.name] === null
+                        ? texts.none
+                        : formatValue(numberOf(row, measure.name), unitOf(measure)),
                   })),
                 ]}
               />
@@ -277,59 +416,127 @@ function Results({ query, cube, range, steps, titleOf }: ResultsProps) {
           )}
         </Loaded>
       </Card>
+      <Developers query={query} />
     </>
   );
 }
 
-type DrawingProps = Omit<ResultsProps, 'query'> & { rows: Row[]; measures: string[]; dimensions: string[] };
+/** The same question for the analytics API. */
+function Developers({ query }: { query: Query }) {
+  const { hosts } = useSession();
+  const json = JSON.stringify({ timezone: TIMEZONE, ...query }, null, 2);
+  const curl = [
+    `TOKEN=$(curl -s -H "X-API-Key: $API_KEY" ${hosts.token}/cube/token | sed 's/.*"token":"\\([^"]*\\)".*/\\1/')`,
+    // A quote within single quotes: the shell would end the string there.
+    `curl -G -H "Authorization: $TOKEN" ${hosts.query}/cubejs-api/v1/load --data-urlencode 'query=${json.replaceAll("'", String.raw`'\''`)}'`,
+  ].join('\n');
+  return (
+    <Card>
+      <details className="stack">
+        <summary>{t.asQuery}</summary>
+        <div className="stack">
+          <p className="hint">{t.asQueryNote}</p>
+          {Object.entries({ [t.json]: json, [t.curl]: curl }).map(([name, text]) => (
+            <section key={name} className="stack">
+              <div className="card-head">
+                <h3>{name}</h3>
+                <CopyButton text={text} of={name} />
+              </div>
+              <pre data-query={name}>{text}</pre>
+            </section>
+          ))}
+        </div>
+      </details>
+    </Card>
+  );
+}
 
-/**
- * Draws lines over days and bars for dimensions; with both, one line for each of the largest values of the first
- * measure.
- */
-function Drawing({ rows, measures, dimensions, cube, range, steps, titleOf }: DrawingProps) {
-  const partOf = (row: Row) => dimensions.map((member) => row[member] ?? t.noValue).join(' · ');
-  const first = measures[0]!;
-  if (steps === 'day') {
-    const days = daysIn(range);
-    if (dimensions.length === 0)
-      return (
-        <TimeSeries
-          title={measures.map(titleOf).join(', ')}
-          days={days}
-          series={measures
-            .slice(0, SHOWN_SERIES)
-            .map((member) => ({ name: titleOf(member), values: byDay(rows, cube, member, days) }))}
+interface DrawingProps {
+  rows: Row[];
+  measures: Measure[];
+  dimensions: string[];
+  cube: string;
+  range: Range;
+  steps: Steps;
+  drill: ResultsProps['drill'];
+}
+
+const conditionOf = (row: Row, member: string): Condition => ({
+  member: shortOf(member),
+  value: row[member] === null || row[member] === undefined ? null : String(row[member]),
+});
+
+/** Draws every measure: over time as lines, one for each of the largest segments; without time as bars. */
+function Drawing({ rows, measures, dimensions, cube, range, steps, drill }: DrawingProps) {
+  const hrefOf = (day: string) => drill([], day);
+  const segmentOf = (row: Row) => dimensions.map((member) => row[member] ?? t.noValue).join(' · ');
+  if (steps === 'none')
+    return measures.map((measure) => (
+      <section key={measure.name} className="stack">
+        <h3>{measure.shortTitle}</h3>
+        <Bars
+          label={measure.shortTitle}
+          unit={unitOf(measure)}
+          bars={rows.slice(0, SHOWN_BARS).map((row, index) => ({
+            key: String(index),
+            label: (
+              <Link to={drill(dimensions.map((member) => conditionOf(row, member)))}>
+                {segmentOf(row) || measure.shortTitle}
+              </Link>
+            ),
+            value: numberOf(row, measure.name),
+          }))}
         />
-      );
-    const parts = [...Map.groupBy(rows, partOf)]
-      .map(([name, own]) => ({ name, own, sum: own.reduce((sum, row) => sum + numberOf(row, first), 0) }))
-      .sort((one, other) => other.sum - one.sum)
-      .slice(0, SHOWN_SERIES);
-    return (
-      <TimeSeries
-        title={titleOf(first)}
-        days={days}
-        series={parts.map(({ name, own }) => ({ name, values: byDay(own, cube, first, days) }))}
-      />
+        {rows.length > SHOWN_BARS && (
+          <p className="hint">{t.others(formatNumber(rows.length - SHOWN_BARS))}</p>
+        )}
+      </section>
+    ));
+  const days = stepsIn(range, steps);
+  const valuesOf = (own: Row[], { name, format }: Measure) => {
+    const values = new Map(
+      own.map((row) => [String(row[`${cube}.occurred_at.${steps}`]).slice(0, 10), row[name]]),
     );
-  }
-  const labelOf = (row: Row) =>
-    [steps === 'none' ? '' : String(row[`${cube}.occurred_at.${steps}`] ?? '').slice(0, 10), partOf(row)]
-      .filter(Boolean)
-      .join(' · ') || titleOf(first);
-  const bars = rows.slice(0, SHOWN_BARS);
+    return days.map((day) => {
+      const value = values.get(day) ?? null;
+      return value === null ? (format === 'percent' ? null : 0) : Number(value);
+    });
+  };
+  if (dimensions.length === 0)
+    return [...Map.groupBy(measures, unitOf)].map(([unit, own]) => (
+      <TimeSeries
+        key={unit}
+        title={own.map(({ shortTitle }) => shortTitle).join(', ')}
+        days={days}
+        step={steps}
+        unit={unit}
+        hrefOf={hrefOf}
+        series={own.map((measure) => ({ name: measure.shortTitle, values: valuesOf(rows, measure) }))}
+      />
+    ));
+  const segments = [...Map.groupBy(rows, segmentOf)]
+    .map(([name, own]) => ({ name, own, sum: sumOf(own, measures[0]!.name) }))
+    .sort((one, other) => other.sum - one.sum);
   return (
     <>
-      <Bars
-        label={titleOf(first)}
-        bars={bars.map((row, index) => ({
-          key: String(index),
-          label: labelOf(row),
-          value: numberOf(row, first),
-        }))}
-      />
-      {rows.length > SHOWN_BARS && <p className="hint">{t.others(formatNumber(rows.length - SHOWN_BARS))}</p>}
+      {measures.map((measure) => (
+        <section key={measure.name} className="stack">
+          <h3>{measure.shortTitle}</h3>
+          <TimeSeries
+            title={measure.shortTitle}
+            days={days}
+            step={steps}
+            unit={unitOf(measure)}
+            hrefOf={hrefOf}
+            series={segments
+              .slice(0, SHOWN_SERIES)
+              .map(({ name, own }) => ({ name, values: valuesOf(own, measure) }))}
+          />
+        </section>
+      ))}
+      {segments.length > SHOWN_SERIES && (
+        <p className="hint">{t.otherLines(formatNumber(segments.length - SHOWN_SERIES))}</p>
+      )}
     </>
   );
 }

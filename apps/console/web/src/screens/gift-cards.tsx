@@ -50,15 +50,37 @@ function usePace() {
 }
 
 /**
- * The usage is known by value and currency only, so entries of several countries share it, and their stock is added up.
+ * Says how long the stock of an entry lasts. The usage is known by value and currency only, so entries of several
+ * countries have one forecast, which names them.
  */
-function daysLeft(pool: Pool, { denomination, currency }: Inventory, pace: Map<string, number> | undefined) {
+function Lasts({
+  pool,
+  entry,
+  pace,
+}: {
+  pool: Pool;
+  entry: Inventory;
+  pace: Map<string, number> | undefined;
+}) {
+  const { denomination, currency, available } = entry;
+  if (available === 0) return <span className="badge bad">{t.noneLeft}</span>;
   const used = pace?.get([pool.id, denomination, currency].join()) ?? 0;
-  if (used <= 0) return null;
-  const stock = pool.inventories
-    .filter((other) => other.denomination === denomination && other.currency === currency)
-    .reduce((sum, { available }) => sum + available, 0);
-  return Math.floor(stock / (used / DAYS));
+  if (used <= 0) return <span className="hint">{pace ? t.noPace : ''}</span>;
+  const shared = pool.inventories.filter(
+    (other) => other.denomination === denomination && other.currency === currency,
+  );
+  const stock = shared.reduce((sum, other) => sum + other.available, 0);
+  const days = Math.floor(stock / (used / DAYS));
+  return (
+    <>
+      <span className={days < 3 ? 'badge bad' : days < 14 ? 'badge warn' : undefined}>
+        {t.daysLeft(days)}
+      </span>
+      {shared.length > 1 && (
+        <span className="hint"> {t.together(shared.map(({ country }) => country).join(', '))}</span>
+      )}
+    </>
+  );
 }
 
 export default function GiftCards() {
@@ -123,15 +145,7 @@ export default function GiftCards() {
                       {
                         name: t.lasts,
                         isNumber: true,
-                        cell: (entry) => {
-                          const days = daysLeft(pool, entry, pace.data);
-                          if (days === null) return <span className="hint">{pace.data ? t.noPace : ''}</span>;
-                          return (
-                            <span className={days < 3 ? 'badge bad' : days < 14 ? 'badge warn' : undefined}>
-                              {t.daysLeft(days)}
-                            </span>
-                          );
-                        },
+                        cell: (entry) => <Lasts pool={pool} entry={entry} pace={pace.data} />,
                       },
                     ]}
                   />

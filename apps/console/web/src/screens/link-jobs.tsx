@@ -13,7 +13,6 @@ import { texts } from '../texts';
 const t = texts.giftCards;
 export const JOBS_KEY = ['link-jobs'];
 const WATCH_MS = 1_000;
-const SHOWN_FAILURES = 20;
 
 /** Lists the jobs of the account, whichever window started them. */
 export function LinkJobs() {
@@ -107,11 +106,18 @@ export function LinkJobs() {
                   {job.campaign_id && t.forCampaign(nameOf(job.campaign_id))}
                   {job.failed.length > 0 && `, ${t.failedRows(formatNumber(job.failed.length))}`}
                 </span>
-                {job.code && <p className="field-error">{texts.errors.byCode[job.code] ?? job.code}</p>}
+                {job.code && !job.failed.some(({ code }) => code === job.code) && (
+                  <p className="field-error">{texts.errors.byCode[job.code] ?? job.code}</p>
+                )}
                 {job.failed.length > 0 && (
                   <ul className="field-error">
-                    {job.failed.slice(0, SHOWN_FAILURES).map(({ row, code }) => (
-                      <li key={row}>{t.failedRow(row, texts.errors.byCode[code] ?? code)}</li>
+                    {[...Map.groupBy(job.failed, ({ code }) => code)].map(([code, rows]) => (
+                      <li key={code}>
+                        {t.failedOf(
+                          rows.map(({ row }) => row),
+                          texts.errors.byCode[code] ?? code,
+                        )}
+                      </li>
                     ))}
                   </ul>
                 )}

@@ -5,6 +5,7 @@ import { CheckField, SelectField, TextArea, TextField } from '../parts/fields';
 import { PerkCard } from '../parts/perk-card';
 import { ResourceEditor } from '../parts/resource-editor';
 import { fromYaml, toYaml } from '../parts/yaml-text';
+import { slugOf } from '../slug';
 import { texts } from '../texts';
 import { CATALOGUE, type EditorProps } from './catalogue';
 
@@ -109,6 +110,7 @@ export default function PerkEditor({ id, onSaved, onDeleted }: EditorProps) {
     <ResourceEditor<StoredPerk, Draft, PutPerk>
       path={`${CATALOGUE}/perks`}
       id={id}
+      makeId={({ partnerName, title }) => slugOf(`${partnerName} ${title}`)}
       blank={BLANK}
       toDraft={toDraft}
       toBody={toBody}

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { useDeferredValue } from 'react';
+import { useDeferredValue, useState } from 'react';
 import { readCollection, useCollectionIds } from '../api/collections';
 import type { Perk } from '../api/types';
 import { SelectField, TextField } from '../parts/fields';
@@ -10,6 +10,7 @@ import { useSearchFilters } from '../parts/search-filters';
 import { texts } from '../texts';
 
 const t = texts.perks;
+const PAGE = 24;
 
 const matches = ({ title, callout, description, metadata, relations }: Perk, words: string[]) => {
   const text = [title, callout, description, metadata, relations.partner.name].join(' ').toLowerCase();
@@ -27,6 +28,8 @@ export default function Perks() {
     enabled: chosen !== undefined,
     queryFn: ({ signal }) => readCollection(chosen!, signal),
   });
+  // A phone would scroll for minutes through all perks of a large collection.
+  const [shownAtMost, setShownAtMost] = useState(PAGE);
 
   return (
     <Screen title={texts.nav.perks} intro={t.intro}>
@@ -62,8 +65,16 @@ export default function Perks() {
                   <p className="hint" role="status">
                     {t.count(perks.filter((perk) => matches(perk, words)).length, perks.length)}
                   </p>
-                  {groups.map((group) => {
-                    const shown = group.perks.filter((perk) => matches(perk, words));
+                  {groups.map((group, index) => {
+                    const before = groups
+                      .slice(0, index)
+                      .reduce(
+                        (sum, { perks: own }) => sum + own.filter((perk) => matches(perk, words)).length,
+                        0,
+                      );
+                    const matching = group.perks.filter((perk) => matches(perk, words));
+                    const shown = matching.slice(0, Math.max(0, shownAtMost - before));
+                    if (shown.length < matching.length && shown.length === 0) return null;
                     return (
                       <section key={group.id} className="stack" aria-label={group.name}>
                         <h2>{group.name}</h2>
@@ -95,6 +106,18 @@ export default function Perks() {
                       </section>
                     );
                   })}
+                  {groups.reduce(
+                    (sum, { perks: own }) => sum + own.filter((perk) => matches(perk, words)).length,
+                    0,
+                  ) > shownAtMost && (
+                    <button
+                      type="button"
+                      className="button"
+                      onClick={() => setShownAtMost(shownAtMost + PAGE)}
+                    >
+                      {texts.more}
+                    </button>
+                  )}
                 </>
               )}
             </Loaded>

@@ -48,13 +48,14 @@ export default function PoolScreen() {
 
 function Pool({ id }: { id: string | null }) {
   const navigate = useNavigate();
-  const [suggestedId] = useState(() => crypto.randomUUID());
+  const [newId] = useState(() => crypto.randomUUID());
   return (
     <Screen title={id ? t.of(id.slice(0, 8)) : t.create} back={{ to: '/pools', label: texts.nav.pools }}>
       <ResourceEditor<StoredPool, Draft, PutPool>
         path={POOLS}
         id={id}
-        suggestedId={suggestedId}
+        makeId={() => newId}
+        idHint={t.idHint}
         canDelete
         blank={BLANK}
         toDraft={({ owner, product }) => ({

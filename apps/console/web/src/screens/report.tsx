@@ -7,8 +7,9 @@ import { Bars } from '../charts/bars';
 import { Funnel } from '../charts/funnel';
 import { TimeSeries } from '../charts/time-series';
 import { dayOf, daysIn } from '../dates';
-import { formatLongDay, formatMoment, formatNumber, formatShare } from '../format';
+import { formatLongDay, formatMoment, formatNumber } from '../format';
 import { Failed, Loading } from '../parts/loaded';
+import { Outcome } from '../parts/outcome';
 import { Card } from '../parts/screen';
 import { Table } from '../parts/table';
 import { texts } from '../texts';
@@ -63,7 +64,11 @@ function Frozen({ report }: { report: FrozenReport }) {
   const counted = new Map(by_day.map((row) => [row.day, row]));
   const ofDays = (...names: DayFigure[]) =>
     days.map((day) => names.reduce((sum, name) => sum + (counted.get(day)?.[name] ?? 0), 0));
-  const [journeys, clickers] = [funnel.journeys ?? 0, funnel.clickers ?? 0];
+  const [journeys, clickers, converters] = [
+    funnel.journeys ?? 0,
+    funnel.clickers ?? 0,
+    funnel.converters ?? 0,
+  ];
   return (
     <>
       <header className="screen-head">
@@ -82,9 +87,7 @@ function Frozen({ report }: { report: FrozenReport }) {
         </button>
       </header>
       <p className="headline">
-        {journeys > 0
-          ? c.sentence(formatNumber(clickers), formatNumber(journeys), formatShare(clickers, journeys))
-          : c.nothing}
+        {journeys > 0 ? <Outcome {...{ journeys, clickers, converters }} /> : c.nothing}
       </p>
       <Card
         title={c.funnel}
@@ -149,4 +152,4 @@ function Frozen({ report }: { report: FrozenReport }) {
 }
 
 const withoutJourney = (events: number) =>
-  events > 0 ? texts.counting.withoutJourney(formatNumber(events), null) : texts.counting.noneWithoutJourney;
+  events > 0 ? texts.counting.withoutJourney(events, null) : texts.counting.noneWithoutJourney;

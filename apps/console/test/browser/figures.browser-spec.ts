@@ -1,0 +1,442 @@
+import { http, waitFor } from '@perkway/testing';
+import { randomUUID } from 'node:crypto';
+import type { BrowserContext, Page } from 'playwright-core';
+import { ADMIN_KEY, ConsoleStage, perkBody, screenshot, untilShown } from './console-stage';
+
+/** Whether the figures of the screens say what was counted. */
+const stage = new ConsoleStage();
+let context: BrowserContext;
+/** A pool whose French cards are used up. */
+let stock: string;
+/** A campaign in which journeys convert without a click, and whose links have no journey. */
+let campaign: string;
+beforeAll(async () => {
+  await stage.start();
+  campaign = await aCampaign('Harbour autumn');
+  const owner = { ...stage.mine, campaign };
+  for (const [nth, event] of [
+    'teaser_view',
+    'teaser_view',
+    'conversion',
+    'conversion',
+    'conversion',
+  ].entries())
+    await stage.track(owner, { event, journeyId: `buyer-${nth}`, perkId: stage.mine.perks[0] });
+  await stage.track(owner, { event: 'teaser_view' });
+  const links: string[] = [];
+  for (let nth = 0; nth < 4; nth += 1) {
+    links.push(await aLink(stage.mine.pool, 25, campaign));
+  }
+  await stage.reveal(links[0]!);
+  stock = randomUUID();
+  const gifts = stage.fleet.admin('gift-cards');
+  await gifts
+    .put(`/admin/pools/${stock}`)
+    .send({ owner: stage.mine.account, product: { name: 'Harbour stock' } })
+    .expect(200);
+  await gifts
+    .post(`/admin/pools/${stock}/cards`)
+    .set('content-type', 'text/csv')
+    .send('code,pin,denomination,currency,country\nstock-1,,10,EUR,FR\nstock-2,,10,EUR,DE')
+    .expect(200);
+  await aLink(stock, 10);
+  const ofCampaign = (cube: string) => ({
+    filters: [{ member: `${cube}.campaign_id`, operator: 'equals', values: [campaign] }],
+  });
+  await stage.untilCounted(stage.mine, 'campaign_funnel.journeys', 5, ofCampaign('campaign_funnel'));
+  await stage.untilCounted(stage.mine, 'reward_links.count', 5, ofCampaign('reward_links'));
+}, 300_000);
+afterAll(() => stage.stop());
+beforeEach(async () => {
+  context = await stage.window({ acceptDownloads: true, viewport: { width: 1280, height: 900 } });
+});
+afterEach(() => context.close());
+
+async function aCampaign(name: string): Promise<string> {
+  const id = `campaign-${randomUUID().slice(0, 8)}`;
+  await stage.fleet
+    .admin('boost')
+    .put(`/admin/campaigns/${id}`)
+    .send({ owner: stage.mine.account, name, incentives: stage.mine.perks })
+    .expect(200);
+  return id;
+}
+
+async function aLink(pool: string, denomination: number, campaign_id?: string): Promise<string> {
+  const { body } = await http({ url: stage.fleet.urls['gift-cards']! }, { key: stage.mine.key })
+    .post(`/pool/${pool}/reward-links`)
+    .query({ idempotencyKey: randomUUID() })
+    .set('X-Created-By', 'figures')
+    .send({
+      denomination,
+      currency: 'EUR',
+      country: 'FR',
+      campaign_id,
+      expires_at: Math.floor(Date.now() / 1000) + 86_400,
+    })
+    .expect(201);
+  return body.reward_link;
+}
+
+const textOf = async (page: Page, selector: string) =>
+  (await page.innerText(selector)).replaceAll(/\s+/g, ' ');
+
+it('counts who clicked and who converted among all journeys, in the same words on every screen', async () => {
+  const page = await stage.signIn(context);
+  await page.waitForSelector('.headline b');
+  expect(await textOf(page, '.headline')).toContain(
+    '3 of 11 journeys clicked (27.3%) and 4 of 11 converted (36.4%).',
+  );
+  await stage.goto(page, '/campaigns');
+  const row = page.getByRole('row').filter({ hasText: 'Harbour autumn' });
+  expect((await row.innerText()).replaceAll(/\s+/g, ' ')).toContain('3 60%');
+  await stage.goto(page, `/campaigns/${campaign}`);
+  expect(await textOf(page, '.intro')).toBe('0 of 5 journeys clicked (0%) and 3 of 5 converted (60%).');
+  const funnel = page.getByRole('list', { name: 'From contact to gift' });
+  expect(await funnel.getByRole('listitem').filter({ hasText: 'Converted' }).innerText()).toContain(
+    '60% of journeys',
+  );
+  const sources = page.getByRole('table', { name: 'By source' });
+  expect((await sources.getByRole('row').nth(1).innerText()).replaceAll(/\s+/g, ' ')).toContain('3 60%');
+}, 120_000);
+
+it('counts the links of a campaign that have no journey', async () => {
+  const page = await stage.signIn(context);
+  await stage.goto(page, `/campaigns/${campaign}`);
+  const links = page.getByRole('list', { name: 'Gift links' });
+  const step = async (name: string) =>
+    (await links.getByRole('listitem').filter({ hasText: name }).innerText()).replaceAll(/\s+/g, ' ');
+  expect(await step('Made')).toContain('4 100% of links');
+  expect(await step('Opened')).toContain('1 25% of links');
+  await page.getByText('4 links (100%) were made without a journey id').waitFor();
+  // One of the six people's events of the campaign came without a journey.
+  await page.getByText('1 event (16.7%) came without its own journey id').waitFor();
+  await screenshot(page, 'campaign-links');
+}, 120_000);
+
+it('saves each day of the dates, under headers in words', async () => {
+  const page = await stage.signIn(context);
+  const saved = async (name: string) => {
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name, exact: true }).click(),
+    ]);
+    let text = '';
+    for await (const chunk of await file.createReadStream()) text += String(chunk);
+    return text.trim().split(/\r?\n/);
+  };
+  await stage.goto(page, `/campaigns/${campaign}`);
+  const days = await saved('Days as CSV');
+  expect(days[0]).toBe('Day,Clicks,Views,Conversions');
+  expect(days.length).toBe(31);
+  expect(days.slice(1, -1).map((line) => line.replace(/^[\d-]{10}/, ''))).toEqual(Array(29).fill(',0,0,0'));
+  expect(days.at(-1)).toMatch(/,0,3,3$/);
+  expect((await saved('Sources as CSV')).slice(0, 2)).toEqual([
+    'Source,Journeys,Clicked,Converted',
+    'Without utm_source,5,0,3',
+  ]);
+  await stage.goto(page, '/explore?cube=incentive_clicks&measures=count,count_people');
+  const explored = await saved('Download CSV');
+  expect(explored[0]).toBe('Day,Count,Count People');
+  expect(explored.length).toBe(31);
+}, 120_000);
+
+it('shows perks that nobody has clicked', async () => {
+  const page = await stage.signIn(context);
+  await stage.goto(page, `/campaigns/${stage.mine.campaign}`);
+  const perks = page.getByRole('list', { name: 'By perk' }).getByRole('listitem');
+  expect(await perks.count()).toBe(3);
+  expect((await perks.last().innerText()).replaceAll(/\s+/g, ' ')).toContain('Harbour offer 3 0');
+}, 120_000);
+
+it('draws straight lines between the days', async () => {
+  const page = await stage.signIn(context);
+  await stage.goto(page, `/campaigns/${stage.mine.campaign}`);
+  await page.waitForSelector('.chart .line');
+  const paths = await Promise.all(
+    (await page.locator('.chart .line').all()).map((line) => line.getAttribute('d')),
+  );
+  expect(paths.length).toBeGreaterThan(1);
+  expect(paths.filter((path) => !/^M[\d.,]+(L[\d.,]+)+$/.test(path ?? ''))).toEqual([]);
+}, 120_000);
+
+it('says that a stock is used up, and whose forecast it is', async () => {
+  const page = await stage.signIn(context, stage.mine.key, '/gift-cards');
+  const table = page.getByRole('table', { name: 'Stock: Harbour stock' });
+  await table.getByText('Over', { exact: false }).or(table.getByText('days')).first().waitFor();
+  const row = async (country: string) => {
+    const cell = page.getByRole('cell', { name: country, exact: true });
+    return (await table.getByRole('row').filter({ has: cell }).innerText()).replaceAll(/\s+/g, ' ');
+  };
+  expect(await row('FR')).toMatch(/FR 0 1 0 None left$/);
+  expect(await row('DE')).toMatch(/DE 1 0 0 30 days for DE, FR together$/);
+}, 120_000);
+
+it('says once why links of a job were not made', async () => {
+  const page = await stage.signIn(context, stage.mine.key, '/gift-cards');
+  const body = { poolId: stock, denomination: 10, currency: 'EUR', country: 'FR', count: 8 };
+  await page.evaluate(
+    `fetch('/api/link-jobs', { method: 'POST', headers: { 'content-type': 'application/json', 'idempotency-key': '${randomUUID()}' }, body: ${JSON.stringify(JSON.stringify(body))} })`,
+  );
+  await stage.goto(page, '/gift-cards');
+  const job = page.locator('[data-job="failed"]');
+  await job.waitFor();
+  expect((await job.innerText()).match(/no card left/g)).toHaveLength(1);
+  expect(await job.innerText()).toMatch(/\d rows from row 1 to \d: The pool has no card left/);
+}, 120_000);
+
+it('shows the perks of a large collection in pages', async () => {
+  const perks = Array.from({ length: 30 }, (_, nth) => `many-${nth}`);
+  const catalogue = stage.fleet.admin('perks');
+  for (const id of perks)
+    await catalogue
+      .put(`/admin/perks/${id}`)
+      .send(perkBody(`Many ${id}`))
+      .expect(200);
+  await catalogue
+    .put('/admin/perk-collections/many')
+    .send({
+      owner: stage.mine.account,
+      groups: [{ name: 'Many', rank: 1, perks: perks.map((id, index) => ({ id, rank: index + 1 })) }],
+    })
+    .expect(200);
+  const page = await stage.signIn(context, stage.mine.key, '/perks?collection=many');
+  const cards = page.locator('.perk-card');
+  expect(await cards.count()).toBe(24);
+  await page.getByRole('button', { name: 'Show more' }).click();
+  expect(await cards.count()).toBe(30);
+}, 120_000);
+
+describe('an operator', () => {
+  it('gets ids made, and may type them', async () => {
+    const page = await stage.signIn(context, ADMIN_KEY, '/accounts/new');
+    const id = page.getByLabel('Id', { exact: true });
+    await page.getByLabel('Name', { exact: true }).fill('Café Élan & Co.');
+    expect(await id.inputValue()).toBe('cafe-elan-co');
+    await id.fill('typed');
+    await page.getByLabel('Name', { exact: true }).fill('Another');
+    expect(await id.inputValue()).toBe('typed');
+    await stage.goto(page, '/catalogue/categories/new');
+    await page.getByLabel('Slug').fill('x');
+    await waitFor(async () => (await id.inputValue()) === '8', 'the next number');
+    await stage.goto(page, '/pools/new');
+    expect(await id.inputValue()).toMatch(/^[\da-f-]{36}$/);
+    await page.getByText('You may type another UUID').waitFor();
+    await id.fill('vouchers');
+    await page.getByLabel('Account', { exact: true }).selectOption(stage.mine.account);
+    await page.getByRole('button', { name: 'Save' }).click();
+    const alert = page.getByRole('alert').filter({ hasText: 'UUID' });
+    await alert.waitFor();
+    expect((await alert.innerText()).match(/UUID/g)).toHaveLength(1);
+  }, 120_000);
+
+  it('is asked before unsaved changes are lost', async () => {
+    const page = await stage.signIn(context, ADMIN_KEY, `/accounts/${stage.mine.account}`);
+    const name = page.getByLabel('Name', { exact: true });
+    await name.fill('Changed');
+    await page.getByRole('link', { name: 'Health', exact: true }).click();
+    const asked = page.getByRole('alertdialog');
+    await asked.getByRole('button', { name: 'Go back' }).click();
+    await asked.waitFor({ state: 'detached' });
+    expect(await name.inputValue()).toBe('Changed');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('status').filter({ hasText: 'Saved' }).first().waitFor({ state: 'attached' });
+    await page.getByRole('link', { name: 'Health', exact: true }).click();
+    await page.getByRole('heading', { level: 1, name: 'Health' }).waitFor();
+    await page.goBack();
+    await name.fill('Changed again');
+    await page.goForward();
+    await asked.getByRole('button', { name: 'Leave without saving' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Health' }).waitFor();
+  }, 120_000);
+});
+
+it('leads from /docs to the OpenAPI document', async () => {
+  const page = await context.newPage();
+  await page.goto(`${stage.url}/docs`);
+  expect(page.url()).toBe(`${stage.url}/docs-json`);
+  expect(await page.innerText('body')).toContain('"openapi"');
+}, 120_000);
+
+it('prints the whole chart of a report, with the colors of its legend', async () => {
+  const owner = await stage.signIn(context);
+  const report = {
+    campaignId: campaign,
+    range: {
+      from: new Date(Date.now() - 29 * 86_400_000).toISOString().slice(0, 10),
+      to: new Date().toISOString().slice(0, 10),
+    },
+    title: 'Printed',
+    expiresAt: new Date(Date.now() + 86_400_000).toISOString(),
+  };
+  const { url } = await owner.evaluate<{ url: string }>(
+    `fetch('/api/reports', { method: 'POST', headers: { 'content-type': 'application/json' }, body: ${JSON.stringify(JSON.stringify(report))} }).then((response) => response.json())`,
+  );
+  const page = await context.newPage();
+  await page.goto(url);
+  await page.waitForSelector('.chart svg');
+  await waitFor(async () => (await page.locator('.chart svg').boundingBox())!.width > 700, 'a wide chart');
+  // Paper is narrower than the window, and no script runs between the window's layout and the paper's.
+  await page.evaluate("document.querySelector('.chart').style.width = '400px'");
+  await page.emulateMedia({ media: 'print' });
+  const [right, last] = await page.evaluate<[number, number]>(
+    `[document.querySelector('.chart').getBoundingClientRect().right,
+      Math.max(...[...document.querySelectorAll('.chart .line')].map((line) => line.getBoundingClientRect().right))]`,
+  );
+  expect(last).toBeLessThanOrEqual(right);
+  expect(await page.evaluate("getComputedStyle(document.querySelector('.legend i')).printColorAdjust")).toBe(
+    'exact',
+  );
+  await screenshot(page, 'report-printed-narrow');
+}, 120_000);
+
+describe('Explore', () => {
+  const explore = async (query: string) => {
+    const page = await stage.signIn(context, stage.mine.key, `/explore?${query}`);
+    await untilShown(page);
+    await page.waitForSelector('.chart, .bars');
+    return page;
+  };
+
+  it('shows rates as percentages, on an axis of their own', async () => {
+    const page = await explore(
+      'cube=campaign_funnel&measures=journeys,click_rate&dimensions=campaign_name&steps=none',
+    );
+    const rates = page.getByRole('list', { name: 'Click Rate' }).getByRole('listitem');
+    expect(await rates.filter({ hasText: 'Harbour spring' }).innerText()).toContain('50%');
+    expect(await page.getByRole('table', { name: 'Table' }).innerText()).toContain('50%');
+    await stage.goto(page, '/explore?cube=campaign_funnel&measures=journeys,click_rate&steps=day');
+    expect(await page.locator('.chart').count()).toBe(2);
+    const ticks = await page.locator('.chart').last().locator('.grid text').allInnerTexts();
+    expect(ticks.filter((tick) => !/^\d+(\.\d+)?%$/.test(tick))).toEqual([]);
+    await screenshot(page, 'explore-rates');
+  }, 120_000);
+
+  it('draws every measure', async () => {
+    const page = await explore(
+      'cube=incentive_clicks&measures=count,count_people&dimensions=perk_title&steps=none',
+    );
+    for (const name of ['Count', 'Count People'])
+      expect(await page.getByRole('list', { name, exact: true }).getByRole('listitem').count()).toBe(2);
+  }, 120_000);
+
+  it('draws a dimension over time as a line for each of its values, whatever the step', async () => {
+    const page = await explore('steps=none');
+    for (const steps of ['day', 'week', 'month']) {
+      await stage.goto(
+        page,
+        `/explore?cube=incentive_clicks&measures=count&dimensions=perk_title&steps=${steps}`,
+      );
+      await waitFor(async () => (await page.locator('.chart').count()) === 1, 'one chart');
+      expect((await page.locator('.legend').allInnerTexts()).map((name) => name.trim()).sort()).toEqual([
+        'Harbour offer 1',
+        'Harbour offer 2',
+      ]);
+      expect(await page.locator('.bars').count()).toBe(0);
+    }
+  }, 120_000);
+});
+
+/** Inserts the example of docs/console.md into the month before, because tracking cannot backdate events. */
+async function theExample(): Promise<{ from: string; to: string }> {
+  const { account, campaign: id, perks } = stage.theirs;
+  const today = new Date();
+  const month = (back: number) => new Date(Date.UTC(today.getUTCFullYear(), today.getUTCMonth() - back, 1));
+  const [from, to] = [month(1).toISOString(), month(0).toISOString()];
+  const partition = `tracking_events_${from.slice(0, 7).replace('-', '_')}`;
+  const { query } = stage.fleet.database;
+  const [known] = await query(`select to_regclass('analytics.${partition}') is not null as exists`);
+  if (!known!.exists)
+    await query(
+      `create table analytics.${partition} partition of analytics.tracking_events for values from ('${from}') to ('${to}')`,
+    );
+  for (const [day, source, journeys, clickers] of [
+    [4, 'app', 400, 120],
+    [4, 'mail', 600, 105],
+    [14, 'app', 600, 210],
+    [14, 'mail', 400, 65],
+  ])
+    await query(
+      `insert into analytics.tracking_events
+         (account_id, occurred_at, id, type, perk_id, campaign_id, journey_id, channel, traffic_class, traffic_reason,
+          utm_source)
+       select $1, $2::timestamptz + make_interval(days => $3, secs => n), $4 || $3 || type || n, type, $5, $6,
+         $4 || $3 || n, 'outreach', 'human', 'test', $4
+       from generate_series(1, $7::integer) as n, unnest('{teaser_view,incentive_click}'::text[]) as type
+       where type = 'teaser_view' or n <= $8::integer`,
+      [account, from, day, source, perks[0], id, journeys, clickers],
+    );
+  await query(
+    `insert into analytics.dirty_hours (account_id, hour)
+     select $1, hour from generate_series($2::timestamptz, $3::timestamptz - interval '1 hour', interval '1 hour') as hour
+     where hour < (select closing_to from analytics.rollup_state) on conflict do nothing`,
+    [account, from, to],
+  );
+  return { from: `${from.slice(0, 8)}11`, to: `${from.slice(0, 8)}20` };
+}
+
+it('says whether it went better, and which source made the difference', async () => {
+  const { from, to } = await theExample();
+  const page = await stage.signIn(context, stage.theirs.key, `/?from=${from}&to=${to}`);
+  await page.locator('[data-verdict="better"]').getByText('mostly').waitFor();
+  expect(await page.innerText('[data-verdict]')).toBe(
+    'Better: 27.5% clicked, against 22.5% before, mostly from the source app (+4 points).',
+  );
+  const table = page.getByRole('table', { name: 'What changed' });
+  const rows = async () =>
+    (await table.getByRole('row').allInnerTexts()).slice(1).map((row) => row.replaceAll(/\s+/g, ' ').trim());
+  expect(await rows()).toEqual(['app 600 35% 30% +4 points', 'mail 400 16.3% 17.5% +1 points']);
+  await screenshot(page, 'overview-changed');
+  await page.getByLabel('By', { exact: true }).selectOption('Perk');
+  await table.getByText('275').waitFor();
+  expect(await rows()).toEqual(['Foreign offer 1 275 225 +50']);
+}, 120_000);
+
+it('leads from a figure to the events behind it, and back', async () => {
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  const page = await stage.signIn(context);
+  await stage.goto(page, `/campaigns/${stage.mine.campaign}`);
+  await page.getByRole('list', { name: 'By perk' }).getByRole('link', { name: 'Harbour offer 1' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Explore' }).waitFor();
+  const conditions = page.getByRole('list', { name: 'Filters' }).getByRole('listitem');
+  expect(await conditions.allInnerTexts()).toEqual([
+    `Campaign ID: ${stage.mine.campaign} ×`,
+    `Perk ID: ${stage.mine.perks[0]} ×`,
+  ]);
+  const table = page.getByRole('table', { name: 'Table' });
+  await table.getByRole('row').nth(1).getByRole('link').first().click();
+  await waitFor(async () => /from=(.{10})&to=\1/.test(page.url()), 'the day in the URL');
+  await page.getByRole('button', { name: 'Copy link' }).click();
+  const copied = await page.evaluate<string>('navigator.clipboard.readText()');
+  expect(copied).toContain(`where=perk_id%3A${stage.mine.perks[0]}`);
+  const colleague = await context.newPage();
+  await colleague.goto(copied);
+  await untilShown(colleague);
+  const text = 'Perk ID: Harbour-perk-1 ×';
+  await colleague.getByRole('list', { name: 'Filters' }).getByText(text).waitFor();
+  await colleague.close();
+  await page.getByRole('link', { name: 'Remove the filter Perk ID: Harbour-perk-1' }).click();
+  await waitFor(async () => (await conditions.count()) === 1, 'one filter less');
+  for (let back = 0; back < 3; back += 1) await page.goBack();
+  await page.getByRole('heading', { level: 1, name: 'Harbour spring' }).waitFor();
+  await stage.goto(page, '/');
+  await page.locator('.figures').getByRole('link', { name: 'In campaigns' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Explore' }).waitFor();
+}, 120_000);
+
+it('suggests questions, and gives each as a query of the API', async () => {
+  const page = await stage.signIn(context, stage.mine.key, '/explore');
+  await page.getByRole('navigation', { name: 'Questions to start with' }).getByText('Which perks').click();
+  const bars = page.getByRole('list', { name: 'Count People' }).getByRole('listitem');
+  await bars.first().waitFor();
+  await page.getByText('This question for developers').click();
+  const query = JSON.parse(await page.innerText('[data-query="Query"]'));
+  const rows = await stage.request(stage.mine, query);
+  expect((await bars.allInnerTexts()).map((text) => text.replaceAll(/\s+/g, ' ').trim())).toEqual(
+    rows.map((row) => `${row['incentive_clicks.perk_title']} ${row['incentive_clicks.count_people']}`),
+  );
+  expect(await page.innerText('[data-query="curl"]')).toContain(
+    `curl -G -H "Authorization: $TOKEN" ${stage.fleet.urls['analytics-query']}/cubejs-api/v1/load`,
+  );
+  await screenshot(page, 'explore-query');
+}, 120_000);

@@ -1,0 +1,71 @@
+import { compareRates, contributionsOf, type Segment } from '../web/src/contributions';
+
+const segment = (
+  name: string,
+  [journeys, clickers]: [number, number],
+  [journeysBefore, clickersBefore]: [number, number],
+): Segment => ({ name, journeys, clickers, journeysBefore, clickersBefore });
+const pointsOf = (segments: Segment[]) =>
+  Object.fromEntries(
+    contributionsOf(segments).map(({ name, points }) => [name, Math.round(points * 10_000) / 100]),
+  );
+
+describe('the contributions to the change of a click rate', () => {
+  it('are those of the example in the docs', () => {
+    // 22.5 % before, 27.5 % now.
+    expect(
+      pointsOf([segment('app', [600, 210], [400, 120]), segment('mail', [400, 65], [600, 105])]),
+    ).toEqual({ app: 4, mail: 1 });
+  });
+
+  it('are of the segment that clicks more, if the sizes stay', () => {
+    expect(pointsOf([segment('app', [500, 150], [500, 100]), segment('mail', [500, 50], [500, 50])])).toEqual(
+      { app: 5, mail: 0 },
+    );
+  });
+
+  it('are positive for a segment that grows and clicks more than the average', () => {
+    const points = pointsOf([segment('app', [800, 240], [200, 60]), segment('mail', [200, 20], [800, 80])]);
+    expect(points).toEqual({ app: 6, mail: 6 });
+  });
+
+  it('add up to the change of the rate, also with segments that are new or gone', () => {
+    let seed = 7;
+    const random = (below: number) => (seed = (seed * 48_271) % 2_147_483_647) % below;
+    for (let round = 0; round < 200; round += 1) {
+      const segments = Array.from({ length: 1 + random(8) }, (_, nth) => {
+        const [journeys, journeysBefore] = [random(500), random(500)];
+        return segment(
+          `segment-${nth}`,
+          [journeys, random(journeys + 1)],
+          [journeysBefore, random(journeysBefore + 1)],
+        );
+      });
+      const sum = (of: keyof Omit<Segment, 'name'>) => segments.reduce((all, one) => all + one[of], 0);
+      if (sum('journeys') === 0 || sum('journeysBefore') === 0) continue;
+      const change = sum('clickers') / sum('journeys') - sum('clickersBefore') / sum('journeysBefore');
+      const added = contributionsOf(segments).reduce((all, { points }) => all + points, 0);
+      expect(added).toBeCloseTo(change, 10);
+    }
+  });
+
+  it('are none without journeys in both periods', () => {
+    expect(contributionsOf([segment('app', [10, 1], [0, 0])])).toEqual([]);
+  });
+});
+
+describe('the verdict', () => {
+  const verdict = (now: [number, number], before: [number, number]) => compareRates(segment('', now, before));
+
+  it('is better or worse only if chance does not explain the difference', () => {
+    expect(verdict([1000, 275], [1000, 225])).toBe('better');
+    expect(verdict([1000, 225], [1000, 275])).toBe('worse');
+    expect(verdict([11, 3], [9, 2])).toBe('same');
+    expect(verdict([1000, 225], [1000, 225])).toBe('same');
+    expect(verdict([10, 0], [10, 0])).toBe('same');
+  });
+
+  it('is none without journeys before', () => {
+    expect(verdict([1000, 275], [0, 0])).toBeNull();
+  });
+});

@@ -1,0 +1,53 @@
+/** A segment's journeys in two periods, and those of them that clicked. */
+export interface Segment {
+  name: string;
+  journeys: number;
+  clickers: number;
+  journeysBefore: number;
+  clickersBefore: number;
+}
+
+export interface Contribution extends Segment {
+  /** What the segment added to the change of the rate; 0.01 is one percentage point. */
+  points: number;
+}
+
+const rateOf = (part: number, whole: number, otherwise: number) => (whole > 0 ? part / whole : otherwise);
+
+/**
+ * Splits the change of the click rate among the segments. A segment contributes by clicking more or less than before
+ * (at its average size) and by growing or shrinking (by how much its rate differs from the average of all). The
+ * contributions add up to the change of the rate over all segments. Docs: docs/console.md, "What changed".
+ */
+export function contributionsOf(segments: Segment[]): Contribution[] {
+  const sum = (of: (segment: Segment) => number) => segments.reduce((all, one) => all + of(one), 0);
+  const [now, before] = [sum(({ journeys }) => journeys), sum(({ journeysBefore }) => journeysBefore)];
+  if (now === 0 || before === 0) return [];
+  const average =
+    (sum(({ clickers }) => clickers) / now + sum(({ clickersBefore }) => clickersBefore) / before) / 2;
+  return segments
+    .map((segment) => {
+      const { journeys, clickers, journeysBefore, clickersBefore } = segment;
+      const rate = rateOf(clickers, journeys, rateOf(clickersBefore, journeysBefore, 0));
+      const rateBefore = rateOf(clickersBefore, journeysBefore, rate);
+      const [share, shareBefore] = [journeys / now, journeysBefore / before];
+      const points =
+        (rate - rateBefore) * ((share + shareBefore) / 2) +
+        (share - shareBefore) * ((rate + rateBefore) / 2 - average);
+      return { ...segment, points };
+    })
+    .sort((one, other) => Math.abs(other.points) - Math.abs(one.points));
+}
+
+/** The normal distribution exceeds this by chance in 5 % of all cases. */
+const CLEAR = 1.96;
+
+/** Compares two click rates: `same` if chance alone could explain the difference (two-proportion z-test, 95 %). */
+export function compareRates({ journeys, clickers, journeysBefore, clickersBefore }: Omit<Segment, 'name'>) {
+  if (journeys === 0 || journeysBefore === 0) return null;
+  const pooled = (clickers + clickersBefore) / (journeys + journeysBefore);
+  const deviation = Math.sqrt(pooled * (1 - pooled) * (1 / journeys + 1 / journeysBefore));
+  const change = clickers / journeys - clickersBefore / journeysBefore;
+  if (deviation === 0 || Math.abs(change) < CLEAR * deviation) return 'same';
+  return change > 0 ? 'better' : 'worse';
+}

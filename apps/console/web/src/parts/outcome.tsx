@@ -1,0 +1,22 @@
+import { formatNumber, formatShare } from '../format';
+import { texts } from '../texts';
+
+const t = texts.outcome;
+
+interface Props {
+  journeys: number;
+  clickers: number;
+  converters: number;
+}
+
+/**
+ * Says how many journeys clicked and converted. Both are shares of all journeys: a server may report the conversion of a
+ * journey that never clicked.
+ */
+export const Outcome = ({ journeys, clickers, converters }: Props) => (
+  <>
+    <b>{t.clicked(formatNumber(clickers), formatNumber(journeys))}</b> ({formatShare(clickers, journeys)}){' '}
+    {t.and} <b>{t.converted(formatNumber(converters), formatNumber(journeys))}</b> (
+    {formatShare(converters, journeys)}).
+  </>
+);

@@ -251,7 +251,7 @@ describe('approvals of link jobs', () => {
     ]);
   });
 
-  it('have one outcome, whoever decides at the same time on whichever replica', async () => {
+  it('have one outcome if several people decide at the same time on different replicas', async () => {
     const { account, poolId, ann, ben, person, logOf } = await aBank({ links: 1 }, ROUNDS * 2);
     const cleo = await person('cleo');
     let approved = 0;

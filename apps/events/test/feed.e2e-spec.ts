@@ -137,7 +137,11 @@ describe('GET /events', () => {
         ...{ state, pool, denomination: 25, currency: 'EUR', country: 'FR', createdBy: 'crm' },
         ...{ createdAt, expiresAt: 1_924_992_000, reference: 'order-7', ...given },
       }) as TrackingEvent;
-    const former = linkEvent('generated', { id: `former:generated`, country: undefined, createdAt: undefined });
+    const former = linkEvent('generated', {
+      id: `former:generated`,
+      country: undefined,
+      createdAt: undefined,
+    });
     await publish(
       { ...click(key.account), type: 'perk_view', perks: ['coffee'] } as never,
       linkEvent('generated', { at: createdAt }),

@@ -212,7 +212,9 @@ it('writes the events of a link although its database crashes before the outbox 
     const ids = [made, revealed, cancelled].map(({ id }) => `${id}:generated`);
     await waitFor(
       async () =>
-        expect(await published()).toEqual([...ids, `${revealed.id}:revealed`, `${cancelled.id}:cancelled`].sort()),
+        expect(await published()).toEqual(
+          [...ids, `${revealed.id}:revealed`, `${cancelled.id}:cancelled`].sort(),
+        ),
       'an event of each state',
     );
   } finally {

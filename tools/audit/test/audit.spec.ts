@@ -124,7 +124,9 @@ describe('the audit', () => {
     await reveal(revealed);
     const relayed = await takeOutbox();
     expect(relayed).toHaveLength(4);
-    const [early, late] = [true, false].map((is) => relayed.filter(({ id }) => is !== id.startsWith(waiting)));
+    const [early, late] = [true, false].map((is) =>
+      relayed.filter(({ id }) => is !== id.startsWith(waiting)),
+    );
     await publish(...early!);
     await count(...early!);
     await database.query(`insert into tracking_outbox (event) values ($1)`, [JSON.stringify(late![0])]);

@@ -58,7 +58,7 @@ export const en: Texts = {
   },
   cancelled: {
     heading: 'This link has been cancelled',
-    text: 'It no longer works: its sender has taken it back. Please ask whoever sent it to you.',
+    text: 'It no longer works: its sender has taken it back. Please ask the person who sent it to you.',
     textBrand: 'It no longer works: its sender has taken it back. Please ask {brand}.',
   },
   help: 'Get help',

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import jwt from 'jsonwebtoken';
 import { generateKeyPairSync } from 'node:crypto';
 import {
@@ -13,6 +12,7 @@ import {
 } from './support.js';
 import {
   closeAll,
+  stopClock,
   testNats,
   type RpcResponder,
   type LaunchedApp,
@@ -31,12 +31,9 @@ let published = [key];
 beforeAll(async () => {
   [database, nats] = await Promise.all([analyticsDatabase(), testNats()]);
   issuer = await fakeTokenIssuer(nats.url, () => published);
-  app = await launchAnalytics(database, nats, {
-    QUERY_TIMEOUT_MS: '1000',
-    QUERY_CONCURRENCY: '1',
-    QUERY_QUEUE: '2',
-  });
+  app = await launchAnalytics(database, nats);
 });
+afterEach(() => jest.restoreAllMocks());
 afterAll(() => closeAll(app, issuer, database, nats));
 
 const account = anAccountId();
@@ -113,22 +110,27 @@ describe('tokens', () => {
   });
 
   it('are rejected once they expire, even if they were cached', async () => {
+    const clock = stopClock();
     const token = tokenFor(account, key, { expiresIn: 1 });
     expect((await meta(token)).status).toBe(200);
-    await sleep(2_000);
+    clock.advance(1_000);
     expect(pick(await meta(token))).toEqual(refused);
   });
 
   it('of a new key are accepted at once, and unknown key ids cannot flood token-issuer', async () => {
-    await sleep(1_100);
+    const clock = stopClock();
+    clock.advance(2_000);
     const next = signingKey('k2');
     published = [key, next];
     expect((await meta(tokenFor(account, next))).status).toBe(200);
+    clock.advance(1_000);
     const before = issuer.requests.length;
     await Promise.all(
       Array.from({ length: 50 }, (_, index) => meta(tokenFor(account, signingKey(`made-up-${index}`)))),
     );
-    expect(issuer.requests.length - before).toBeLessThanOrEqual(2);
+    const asked = issuer.requests.length - before;
+    expect(asked).toBeGreaterThan(0);
+    expect(asked).toBeLessThanOrEqual(2);
   });
 
   it('are accepted while token-issuer is down', async () => {

@@ -1,8 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Brand } from '@perkway/domain';
 import { parseKeyring, signPayload } from '@perkway/signing';
-import { http, testSecrets, trackedMessages } from '@perkway/testing';
+import { http, testSecrets, trackedMessages, untilRelayed, waitFor } from '@perkway/testing';
 import { aBody, EUR_25, GiftCards, linkIdOf, someCodes } from './support.js';
 
 const aKeyring = (id: string) => `${id}:${randomBytes(32).toString('base64url')}`;
@@ -167,7 +166,8 @@ describe('secrets', () => {
     expect((await gift.generate(pool)).status).toBe(500);
     await expect(gift.reveal(links[1]!.token)).rejects.toThrow('refused');
     await gift.database.query('alter table hidden rename to reward_links');
-    await sleep(300);
+    await waitFor(() => gift.app.logs.join('').includes('"level":"error"'), 'the log of the error');
+    await untilRelayed(gift.database);
 
     const tables = await gift.database.query<{ name: string }>(
       `select table_name as name from information_schema.tables where table_schema = 'gift_cards' and table_type = 'BASE TABLE'`,

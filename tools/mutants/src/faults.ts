@@ -76,7 +76,7 @@ export const FAULTS: readonly Fault[] = [
     file: 'libs/auth/src/listed-origins.ts',
     search: 'if (!isOfServer || allowsServerKeys)',
     replacement: 'if (allowed)',
-    spec: 'apps/boost/test/journey.e2e-spec.ts',
+    spec: 'apps/perks/test/browser-keys.e2e-spec.ts',
   },
 
   // Lists
@@ -92,7 +92,7 @@ export const FAULTS: readonly Fault[] = [
     file: 'apps/perks/src/erasures/erasures.controller.ts',
     search: 'where account = $1 and customer_id = $2',
     replacement: 'where $1::text is not null and customer_id = $2',
-    spec: 'apps/perks/test/coupon-codes.e2e-spec.ts',
+    spec: 'apps/perks/test/erasures.e2e-spec.ts',
   },
   {
     file: 'apps/perks/src/coupon-codes/coupon-codes.service.ts',
@@ -182,8 +182,8 @@ export const FAULTS: readonly Fault[] = [
   // Analytics
   {
     file: ROLLUPS,
-    search: 'if (first < last)',
-    replacement: 'if (first <= last)',
+    search: 'e.occurred_at >= $1 and e.occurred_at < $2',
+    replacement: 'e.occurred_at >= $1 and e.occurred_at <= $2',
     spec: ROLLUPS_SPEC,
   },
   {

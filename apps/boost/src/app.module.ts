@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { AuthModule } from '@perkway/auth';
+import { AdminLogModule, AuthModule } from '@perkway/auth';
 import { DatabaseModule } from '@perkway/platform';
 import { TrackingModule } from '@perkway/tracking';
 import { CampaignsModule } from './campaigns/campaigns.module.js';
@@ -11,6 +11,7 @@ import { OutreachModule } from './outreach/outreach.module.js';
   imports: [
     DatabaseModule,
     AuthModule,
+    AdminLogModule.forHost('boost'),
     TrackingModule,
     CampaignsModule,
     OutreachModule,

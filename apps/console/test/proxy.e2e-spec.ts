@@ -284,6 +284,68 @@ describe('calls to the fleet', () => {
     expect(JSON.stringify(log)).not.toContain(body.key);
   });
 
+  it('made by key instead of through the console are in the same log, once, and in its export', async () => {
+    const from = new Date().toISOString();
+    const perks = fleet.admin('perks');
+    await perks.put('/admin/categories/815').send({ slug: 'sea', name: 'Sea' }).expect(200);
+    await perks.put('/admin/categories/815').send({ slug: 'sea', name: 'Seaside' }).expect(200);
+    await perks.put('/admin/categories/815').send({ slug: 'sea' }).expect(400);
+    const { account } = await fleet.anAccount();
+    const made = await fleet
+      .admin('token-issuer')
+      .post(`/admin/accounts/${account}/keys`)
+      .send({ role: 'USER', name: 'till' })
+      .expect(201);
+    const { id, key } = made.body as { id: string; key: string };
+    await fleet.admin('token-issuer').delete(`/admin/accounts/${account}/keys/${id}`).expect(204);
+    await fleet.page(operator).delete('/api/perks/admin/categories/815').expect(204);
+
+    const page = fleet.page(operator);
+    const exported = async () => {
+      const { text } = await page.get(`/api/audit-log/export?from=${from}`).buffer(true).expect(200);
+      const lines = text.split('\n').filter((line) => line !== '');
+      return lines.map((line) => JSON.parse(line) as { path: string; status: number | null });
+    };
+    const of = async (path: string) => (await exported()).filter((entry) => entry.path === path);
+    await waitFor(async () => {
+      const entries = [
+        ...(await of('/admin/categories/815')),
+        ...(await of(`/admin/accounts/${account}/keys/${id}`)),
+      ];
+      return entries.length === 5 && entries.every(({ status }) => status !== null);
+    }, 'the log of the apps');
+    const entries = await of('/admin/categories/815');
+    expect(entries).toHaveLength(4);
+    expect(entries).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({
+          action: 'PUT',
+          status: 200,
+          before: null,
+          host: 'perks',
+          actor: 'bootstrap',
+        }),
+        expect.objectContaining({
+          action: 'PUT',
+          before: expect.objectContaining({ name: 'Sea' }),
+          after: expect.objectContaining({ name: 'Seaside' }),
+          account_id: 'platform',
+          person: null,
+        }),
+        expect.objectContaining({ action: 'PUT', status: 400, after: { refused: 'VALIDATION_FAILED' } }),
+        expect.objectContaining({ action: 'DELETE', status: 204 }),
+      ]),
+    );
+    expect(await of(`/admin/accounts/${account}/keys/${id}`)).toMatchObject([
+      { action: 'DELETE', before: { id, name: 'till', revoked_at: null }, status: 204 },
+    ]);
+    expect(JSON.stringify(await exported())).not.toContain(key);
+    for (const range of ['', '?from=yesterday', '?from=2026-11-01&to=x'])
+      expect((await page.get(`/api/audit-log/export${range}`).expect(400)).body.code).toBe(
+        'VALIDATION_FAILED',
+      );
+  });
+
   it('hide ADMIN keys and changes by operators from a USER session of the same account', async () => {
     const { account, key } = await fleet.anAccount();
     const keys = fleet.admin('token-issuer').post(`/admin/accounts/${account}/keys`);

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { AuthModule } from '@perkway/auth';
+import { AdminLogModule, AuthModule } from '@perkway/auth';
 import { DatabaseModule } from '@perkway/platform';
 import { TrackingModule } from '@perkway/tracking';
 import { ErasuresModule } from './erasures/erasures.module.js';
@@ -14,6 +14,7 @@ import { StatementsModule } from './statements/statements.module.js';
     DatabaseModule,
     // Must come before RewardLinksModule, whose guard runs after authentication.
     AuthModule,
+    AdminLogModule.forHost('gift'),
     TrackingModule,
     PoolsModule,
     LoadsModule,

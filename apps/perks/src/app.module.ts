@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { AuthModule } from '@perkway/auth';
+import { AdminLogModule, AuthModule } from '@perkway/auth';
 import { DatabaseModule } from '@perkway/platform';
 import { TrackingModule } from '@perkway/tracking';
 import { CategoriesModule } from './categories/categories.module.js';
@@ -13,6 +13,7 @@ import { PerksModule } from './perks/perks.module.js';
   imports: [
     DatabaseModule,
     AuthModule,
+    AdminLogModule.forHost('perks'),
     TrackingModule,
     CategoriesModule,
     PerksModule,

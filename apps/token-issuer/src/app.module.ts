@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { AuthModule } from '@perkway/auth';
+import { AdminLogModule, AuthModule } from '@perkway/auth';
 import { DatabaseModule } from '@perkway/platform';
 import { AccountsModule } from './accounts/accounts.module.js';
 import { ErasuresModule } from './erasures/erasures.module.js';
@@ -13,6 +13,7 @@ import { TokensModule } from './tokens/tokens.module.js';
     DatabaseModule,
     KeyResolverModule,
     AuthModule,
+    AdminLogModule.forHost('token'),
     AccountsModule,
     KeysModule,
     PeopleModule,

@@ -1,4 +1,6 @@
 export { accessOf } from './access.js';
+export { AdminLogModule } from './admin-log/admin-log.module.js';
+export { CreateAdminLogOutbox1767226090000 } from './admin-log/create-admin-log-outbox.js';
 export * from './api-key.dto.js';
 export * from './api-keys.js';
 export * from './auth.module.js';

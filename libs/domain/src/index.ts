@@ -21,3 +21,4 @@ export * from './redirect-target.js';
 export * from './reporting.js';
 export * from './tracking-events.js';
 export * from './weighted-list.js';
+export * from './without-secrets.js';

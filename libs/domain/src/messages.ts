@@ -22,6 +22,9 @@ export interface ResolvedKey {
   expiresAt?: number;
   /** The first key of a chain of rotations, if this is a later one, or the key that opened a console session. */
   countedAs?: string;
+  name?: string;
+  /** The key of a console session, whose changes the console logs itself. */
+  isConsole?: boolean;
 }
 
 /** Reports when keys were last used, by key id, in epoch minutes. Sent periodically; repeating it changes nothing. */
@@ -242,6 +245,39 @@ export interface ClosedStatement {
   rows: object[];
 }
 
+/**
+ * Adds a record to the console's audit log: a management call that was made with an API key, or its outcome. Repeating
+ * the request changes nothing.
+ */
+export const STORE_ADMIN_LOG: RpcContract<AdminLogRecord, object> = {
+  subject: 'console.admin-log.store',
+  owner: 'console',
+  callers: ['perks', 'boost', 'gift-cards', 'token-issuer'],
+  away: 'The audit log',
+};
+export type AdminLogRecord = AdminLogEntry | AdminLogOutcome;
+export interface AdminLogEntry {
+  /** A UUID, also of the outcome. */
+  id: string;
+  /** ISO 8601 */
+  at: string;
+  account: string;
+  role: Role;
+  keyId: string;
+  keyName: string | null;
+  /** HTTP method of the call. */
+  action: string;
+  host: string;
+  path: string;
+  before: unknown;
+}
+export interface AdminLogOutcome {
+  id: string;
+  at: string;
+  status: number;
+  after: unknown;
+}
+
 /** Returns the offer URL of each perk that exists, in a form that is valid in a `Location` header. */
 export const RESOLVE_OFFERS: Lookup<string> = {
   subject: 'catalog.offers.resolve',
@@ -387,6 +423,7 @@ export const RPC_CONTRACTS = [
   RESOLVE_BRANDS,
   GET_ANALYTICS_KEYS,
   SIGN_STATEMENT,
+  STORE_ADMIN_LOG,
   RESOLVE_OFFERS,
   RESOLVE_PERKS,
   GET_REWARD_LINK,

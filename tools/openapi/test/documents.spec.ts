@@ -113,6 +113,7 @@ const OPERATIONS: Record<AppName, Record<string, string>> = {
     'DELETE /api/keys/{keyId}': 'revokeKey',
     'POST /api/keys/{keyId}/rotate': 'rotateKey',
     'GET /api/audit-log': 'listAuditLog',
+    'GET /api/audit-log/export': 'exportAuditLog',
     'POST /api/link-jobs': 'createLinkJob',
     'GET /api/link-jobs': 'listLinkJobs',
     'GET /api/link-jobs/{jobId}': 'getLinkJob',

@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { withoutSecrets, type AdminLogRecord } from '@perkway/domain';
 import { LOGGER, KeysetPaginator, type ListQuery, type Page } from '@perkway/platform';
 import type { Logger } from 'pino';
 import { DataSource, type EntityManager } from 'typeorm';
@@ -14,30 +15,6 @@ export interface Change {
   path: string;
   before: unknown;
 }
-
-/** Members that hold secrets, at any depth. */
-const SECRETS = /^(?:key|api_?key|token|reward_link|codes?|pin|pins|secret|coupon)$/i;
-
-/** Members that identify recipients. Log rows are permanent, so an erasure could not remove them later. */
-const PERSONAL = /^(?:journey_?id|customer_?id|references?)$/i;
-
-/** Removes secrets and the identifiers of recipients. */
-export function withoutSecrets(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutSecrets);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value)
-      .filter(([name]) => !SECRETS.test(name) && !PERSONAL.test(name))
-      .map(([name, member]) => [
-        name,
-        name.toLowerCase() === 'url' ? originOf(member) : withoutSecrets(member),
-      ]),
-  );
-}
-
-/** Where a URL leads; the rest of it may be a secret. */
-const originOf = (url: unknown): string | null =>
-  typeof url === 'string' && URL.canParse(url) ? new URL(url).origin : null;
 
 interface Row extends Omit<AuditEntry, 'at'> {
   at: Date;
@@ -111,21 +88,53 @@ export class AuditLog {
     );
   }
 
-  /** Lists entries, newest first: all for an operator, otherwise those of the account's USER sessions. */
-  async list({ account, role }: Session, query: ListQuery): Promise<Page<AuditEntry>> {
-    const page = this.pages.request<[id: string]>({ name: 'audit-log' }, query, account);
-    const rows = await this.dataSource.query<Row[]>(
-      `select e.id, e.at, e.account_id, e.key_id, e.email as person, e.actor, e.action, e.host, e.path, o.status,
-         e.before, o.after
-       from audit_entries e left join audit_outcomes o on o.entry_id = e.id
-       where ($1::text is null or (e.account_id = $1 and e.role <> 'ADMIN')) and ($2::bigint is null or e.id < $2)
-       order by e.id desc limit $3`,
-      [role === 'ADMIN' ? null : account, page.after?.[0] ?? null, page.rows],
-    );
-    return page.respond(
-      rows,
-      ({ id }) => [id],
-      (row) => ({ ...row, at: row.at.toISOString() }),
+  /** Stores what an app reports of a management call that was made with an API key. Repeating it changes nothing. */
+  async store(record: AdminLogRecord): Promise<void> {
+    if ('status' in record) {
+      const { id, at, status, after } = record;
+      await this.dataSource.query(
+        `insert into audit_outcomes (entry_id, at, status, after)
+         select id, $2, $3, $4 from audit_entries where source_id = $1 on conflict do nothing`,
+        [id, at, status, JSON.stringify(after)],
+      );
+      return;
+    }
+    const { id, at, account, role, keyId, keyName, action, host, path, before } = record;
+    await this.dataSource.query(
+      `insert into audit_entries (source_id, at, account_id, role, key_id, actor, action, host, path, before)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) on conflict (source_id) do nothing`,
+      [id, at, account, role, keyId, keyName ?? `key ${keyId}`, action, host, path, JSON.stringify(before)],
     );
   }
+
+  /** Lists entries, newest first: all for an operator, otherwise those of the account's USER sessions. */
+  async list(session: Session, query: ListQuery): Promise<Page<AuditEntry>> {
+    const page = this.pages.request<[id: string]>({ name: 'audit-log' }, query, session.account);
+    const rows = await this.dataSource.query<Row[]>(
+      `${SELECT} where ${READABLE} and ($2::bigint is null or e.id < $2) order by e.id desc limit $3`,
+      [readerOf(session), page.after?.[0] ?? null, page.rows],
+    );
+    return page.respond(rows, ({ id }) => [id], toEntry);
+  }
+
+  /** Yields the entries of a time range as lines of JSON, in the order in which they were stored. */
+  async *export(session: Session, from: Date, to: Date): AsyncGenerator<string> {
+    let rows: Row[] = [];
+    do {
+      rows = await this.dataSource.query<Row[]>(
+        `${SELECT} where ${READABLE} and e.at >= $2 and e.at < $3 and e.id > $4 order by e.id limit $5`,
+        [readerOf(session), from, to, rows.at(-1)?.id ?? 0, EXPORTED_AT_ONCE],
+      );
+      for (const row of rows) yield `${JSON.stringify(toEntry(row))}\n`;
+    } while (rows.length === EXPORTED_AT_ONCE);
+  }
 }
+
+const EXPORTED_AT_ONCE = 500;
+const SELECT = `
+  select e.id, e.at, e.account_id, e.key_id, e.email as person, e.actor, e.action, e.host, e.path, o.status, e.before, o.after
+  from audit_entries e left join audit_outcomes o on o.entry_id = e.id`;
+const READABLE = `($1::text is null or (e.account_id = $1 and e.role <> 'ADMIN'))`;
+/** Null for an operator, who reads all entries. */
+const readerOf = ({ account, role }: Session): string | null => (role === 'ADMIN' ? null : account);
+const toEntry = (row: Row): AuditEntry => ({ ...row, at: row.at.toISOString() });

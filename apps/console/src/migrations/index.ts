@@ -5,6 +5,7 @@ import { CreateLinkJobs1767225720000 } from './1767225720000-create-link-jobs.js
 import { CreateReports1767225730000 } from './1767225730000-create-reports.js';
 import { RecipientsLeaveTheAuditLog1767225740000 } from './1767225740000-recipients-leave-the-audit-log.js';
 import { LinkJobApprovals1767225752000 } from './1767225752000-link-job-approvals.js';
+import { AuditLogOfAllApps1767225790000 } from './1767225790000-audit-log-of-all-apps.js';
 
 export const migrations: MigrationClass[] = [
   CreateSessions1767225700000,
@@ -13,4 +14,5 @@ export const migrations: MigrationClass[] = [
   CreateReports1767225730000,
   RecipientsLeaveTheAuditLog1767225740000,
   LinkJobApprovals1767225752000,
+  AuditLogOfAllApps1767225790000,
 ];

@@ -17,6 +17,7 @@ const menu = {
   Explore: '/explore',
   Reports: '/reports',
   Integration: '/integration',
+  'Audit log': '/audit-log',
 };
 const operatorMenu = {
   Accounts: '/accounts',
@@ -24,7 +25,6 @@ const operatorMenu = {
   'Campaign editor': '/campaign-editor',
   Pools: '/pools',
   Health: '/health',
-  'Audit log': '/audit-log',
 };
 const deeper = () => ({
   [`/campaigns/${stage.mine.campaign}`]: 'Harbour spring',

@@ -84,6 +84,7 @@ function Console() {
             <Route path="integration/:tab?" element={<Integration />} />
             <Route path="integration/webhooks/:webhookId" element={<Webhook />} />
             <Route path="reports" element={<Reports />} />
+            <Route path="audit-log" element={<AuditLog />} />
             {isOperator && (
               <>
                 <Route path="accounts" element={<Accounts />} />
@@ -93,7 +94,6 @@ function Console() {
                 <Route path="pools" element={<Pools />} />
                 <Route path="pools/:poolId" element={<Pool />} />
                 <Route path="health" element={<Health />} />
-                <Route path="audit-log" element={<AuditLog />} />
               </>
             )}
             <Route path="*" element={<NotFound />} />

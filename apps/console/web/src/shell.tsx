@@ -23,6 +23,7 @@ const OWN: Entry[] = [
   { to: '/explore', label: nav.explore, icon: 'chart' },
   { to: '/reports', label: nav.reports, icon: 'page' },
   { to: '/integration', label: nav.integration, icon: 'plug' },
+  { to: '/audit-log', label: nav.auditLog, icon: 'list' },
 ];
 const OPERATOR: Entry[] = [
   { to: '/accounts', label: nav.accounts, icon: 'people' },
@@ -30,7 +31,6 @@ const OPERATOR: Entry[] = [
   { to: '/campaign-editor', label: nav.campaignEditor, icon: 'pen' },
   { to: '/pools', label: nav.pools, icon: 'stack' },
   { to: '/health', label: nav.health, icon: 'pulse' },
-  { to: '/audit-log', label: nav.auditLog, icon: 'list' },
 ];
 
 const Entries = ({ entries }: { entries: Entry[] }) => (

@@ -941,7 +941,12 @@ export const texts = {
   },
 
   auditLog: {
-    intro: 'Every change made through this console, newest first. Entries are never changed or removed.',
+    intro:
+      'Changes made in the console, and operators’ calls made with API keys, newest first. Entries are never changed or removed.',
+    byKey: (name: string) => `API key ${name}`,
+    from: 'From',
+    to: 'To',
+    export: 'Export NDJSON',
     when: 'When',
     who: 'Who',
     what: 'What',

@@ -1,3 +1,4 @@
+import { CreateAdminLogOutbox1767226090000 } from '@perkway/auth';
 import type { MigrationClass } from '@perkway/platform';
 import { CreateTrackingOutbox1767225600000 } from '@perkway/tracking';
 import { CreateGiftCards1767225610000 } from './1767225610000-create-gift-cards.js';
@@ -20,5 +21,6 @@ export const migrations: MigrationClass[] = [
   LifeOfACard1767225670000,
   Statements1767225690000,
   LoadTimes1767225691000,
+  CreateAdminLogOutbox1767226090000,
   ViewsAndFunctions,
 ];

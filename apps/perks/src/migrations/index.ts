@@ -1,3 +1,4 @@
+import { CreateAdminLogOutbox1767226090000 } from '@perkway/auth';
 import type { MigrationClass } from '@perkway/platform';
 import { CreateTrackingOutbox1767225600000 } from '@perkway/tracking';
 import { CreateCatalog1767225700000 } from './1767225700000-create-catalog.js';
@@ -11,4 +12,5 @@ export const migrations: MigrationClass[] = [
   CreateCouponCodes1767225800000,
   TimesOfWhatIsManaged1767225900000,
   CodesPerAccount1767226000000,
+  CreateAdminLogOutbox1767226090000,
 ];

@@ -15,6 +15,8 @@ export const keyResolver =
         scopes: true,
         expires_at: true,
         counted_as: true,
+        name: true,
+        is_console: true,
       },
       where: {
         hash: Any(hashes),
@@ -23,7 +25,7 @@ export const keyResolver =
       },
     });
     return Object.fromEntries(
-      valid.map(({ hash, id, account_id, role, scopes, expires_at, counted_as }) => [
+      valid.map(({ hash, id, account_id, role, scopes, expires_at, counted_as, name, is_console }) => [
         hash,
         {
           keyId: id,
@@ -32,6 +34,8 @@ export const keyResolver =
           scopes: scopes ?? undefined,
           expiresAt: expires_at?.getTime(),
           countedAs: counted_as ?? undefined,
+          name: name ?? undefined,
+          isConsole: is_console || undefined,
         },
       ]),
     );

@@ -1,3 +1,4 @@
+import { CreateAdminLogOutbox1767226090000 } from '@perkway/auth';
 import type { MigrationClass } from '@perkway/platform';
 import { CreateAccounts1767225600000 } from './1767225600000-create-accounts.js';
 import { JourneyKeys1767225601000 } from './1767225601000-journey-keys.js';
@@ -19,4 +20,5 @@ export const migrations: MigrationClass[] = [
   IndexOrigins1767226070000,
   KeyScopesAndRotation1767226080000,
   Approvals1767226095000,
+  CreateAdminLogOutbox1767226090000,
 ];

@@ -122,7 +122,14 @@ function requireDirect(controller: Type, method: string, handler: Handler, confi
       .join(' ') !== REQUEST_AND_REPLY
   )
     refuse('other parameters than @Req() and @Res()');
-  if (config.getGlobalInterceptors().length + config.getGlobalRequestInterceptors().length > 0)
+  const interceptors = config.getGlobalInterceptors().filter((each) => !isForManagement(each));
+  if (interceptors.length + config.getGlobalRequestInterceptors().length > 0)
     refuse('interceptors of the app');
   if (config.getGlobalRequestGuards().length > 0) refuse('request-scoped guards');
 }
+
+/** An interceptor with this member does nothing outside `/admin`, where no handler is direct. */
+export interface ForManagement {
+  readonly isForManagement: true;
+}
+const isForManagement = (interceptor: object): boolean => 'isForManagement' in interceptor;

@@ -1,10 +1,13 @@
 import { differences } from '@perkway/catalogue/differences';
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { get, type Page } from '../api/http';
+import { useState } from 'react';
+import { download, get, type Page } from '../api/http';
 import type { AuditEntry } from '../api/types';
 import { formatMoment } from '../format';
 import { Differences } from '../parts/differences';
+import { TextField } from '../parts/fields';
 import { Empty, Failed, Loading } from '../parts/loaded';
+import { useNotices } from '../parts/notices';
 import { Card, Screen } from '../parts/screen';
 import { Table } from '../parts/table';
 import { texts } from '../texts';
@@ -33,6 +36,7 @@ export default function AuditLog() {
     <Screen title={texts.nav.auditLog} intro={t.intro}>
       <Card>
         <div className="stack">
+          <ExportForm />
           {log.isPending && <Loading lines={6} />}
           {log.isError && <Failed error={log.error} retry={() => void log.refetch()} />}
           {log.isSuccess && rows.length === 0 && <Empty title={t.emptyTitle} />}
@@ -45,9 +49,9 @@ export default function AuditLog() {
                 { name: t.when, isHead: true, cell: ({ at }) => formatMoment(at) },
                 {
                   name: t.who,
-                  cell: ({ actor, account_id }) => (
+                  cell: ({ actor, person, account_id }) => (
                     <>
-                      {actor}
+                      {person ?? t.byKey(actor)}
                       <br />
                       <span className="hint">{account_id}</span>
                     </>
@@ -100,5 +104,36 @@ export default function AuditLog() {
         </div>
       </Card>
     </Screen>
+  );
+}
+
+const DAYS = 30;
+const dayAfter = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
+
+/** Downloads the entries of whole days, in UTC, both included. */
+function ExportForm() {
+  const { say } = useNotices();
+  const [from, setFrom] = useState(dayAfter(-DAYS));
+  const [to, setTo] = useState(dayAfter(0));
+  const save = () => {
+    const end = new Date(Date.parse(to) + 86_400_000).toISOString().slice(0, 10);
+    download(`/api/audit-log/export?from=${from}&to=${end}`, `audit-log-${from}-${to}.ndjson`).catch(
+      (error: Error) => say(error.message, 'bad'),
+    );
+  };
+  return (
+    <form
+      className="form filters"
+      onSubmit={(submitted) => {
+        submitted.preventDefault();
+        save();
+      }}
+    >
+      <TextField label={t.from} type="date" required value={from} onValue={setFrom} />
+      <TextField label={t.to} type="date" required value={to} onValue={setTo} />
+      <button type="submit" className="button">
+        {t.export}
+      </button>
+    </form>
   );
 }

@@ -86,6 +86,37 @@ describe('a webhook', () => {
     expect(await page.getByRole('link', { name: 'gifts' }).count()).toBe(0);
   }, 180_000);
 
+  it('is not overwritten by a form that began with an older version, and can be changed after that', async () => {
+    const [page, other] = [await stage.signIn(context), await context.newPage()];
+    const description = (of: Page) => dialog(of).getByLabel('Description');
+    for (const each of [page, other]) {
+      await stage.goto(each, '/integration/webhooks/orders');
+      await button(each, 'Edit').click();
+    }
+    await description(other).fill('Theirs');
+    await button(other, 'Save').click();
+    await notice(other, 'Saved');
+    await description(page).fill('Mine');
+    await button(page, 'Save').click();
+    await dialog(page).getByText('Somebody else has changed this in the meantime.').waitFor();
+    await button(page, 'Cancel').click();
+    await page.locator('dd', { hasText: 'Theirs' }).waitFor();
+    await button(page, 'Edit').click();
+    expect(await description(page).inputValue()).toBe('Theirs');
+    await description(page).fill('Mine');
+    await button(page, 'Save').click();
+    await notice(page, 'Saved');
+    // The other page still has the version before.
+    await other.getByRole('switch', { name: 'Enabled' }).press('Space');
+    await confirm(other, 'Disable');
+    await other.getByRole('alertdialog').getByText('Somebody else has changed this').waitFor();
+    await other.locator('dd', { hasText: 'Mine' }).waitFor({ state: 'attached' });
+    await confirm(other, 'Disable');
+    await notice(other, 'The webhook is disabled.');
+    await other.getByRole('switch', { name: 'Enabled' }).press('Space');
+    await notice(other, 'The webhook is enabled.');
+  }, 120_000);
+
   it('gets a new secret, shown once, while the one before still signs', async () => {
     const page = await stage.signIn(context);
     await stage.goto(page, '/integration/webhooks/orders');

@@ -31,6 +31,8 @@ export const secretContext = (account: string, webhookId: string): string => `${
 export class DeliveryEngine {
   /** Attempts that run or whose result is not stored yet. */
   private readonly running = new Set<ClaimedDelivery>();
+  /** Attempts that run. Others start while the results of these are stored. */
+  private readonly attempting = new Set<ClaimedDelivery>();
   private readonly failures = new LRUCache<string, number>({ max: FAILING_WEBHOOKS });
   private readonly results: DeliveryResult[] = [];
   private recording: Promise<void> | undefined;
@@ -46,16 +48,17 @@ export class DeliveryEngine {
     private readonly logger: Logger,
     private readonly onRoom: () => void = () => undefined,
   ) {
-    metrics.running(() => this.running.size);
+    metrics.running(() => this.attempting.size);
   }
 
   /** Claims and starts the attempts that are due and have room. @returns how many */
   async start(): Promise<number> {
-    const total = MAX_RUNNING - this.running.size;
+    const total = MAX_RUNNING - this.attempting.size;
     if (total <= 0) return 0;
     const claimed = await this.queue.claim(new Date(this.clock.now()), { total, ...this.limits() });
     for (const delivery of claimed) {
       this.running.add(delivery);
+      this.attempting.add(delivery);
       void this.attempt(delivery).then((result) => this.finish(result));
     }
     return claimed.length;
@@ -72,7 +75,7 @@ export class DeliveryEngine {
   }
 
   private limits(): Omit<ClaimLimits, 'total'> {
-    const running = [...this.running].filter(({ requested }) => !requested);
+    const running = [...this.attempting].filter(({ requested }) => !requested);
     const ofWebhook = countBy(running, ({ webhook }) => webhook);
     const room = new Map<string, number>();
     for (const webhook of new Set([...ofWebhook.keys(), ...this.failures.keys()])) {
@@ -122,6 +125,8 @@ export class DeliveryEngine {
 
   private finish(result: DeliveryResult) {
     if (this.isAbandoned) return;
+    this.attempting.delete(result.delivery);
+    this.onRoom();
     this.results.push(result);
     this.recording ??= this.record().finally(() => (this.recording = undefined));
   }

@@ -94,7 +94,9 @@ interface FormProps {
 
 function WebhookForm({ stored, onCancel, onSaved }: FormProps) {
   const client = useQueryClient();
-  const before = stored?.body;
+  // The page reads the webhook again meanwhile. The ETag must be of what the form began with.
+  const [base] = useState(stored);
+  const before = base?.body;
   const [id, setId] = useState(madeId);
   const [url, setUrl] = useState(before?.url ?? '');
   const [description, setDescription] = useState(before?.description ?? '');
@@ -117,7 +119,7 @@ function WebhookForm({ stored, onCancel, onSaved }: FormProps) {
 
   const save = async () => {
     const body = { url: url.trim(), description: description.trim(), types: isAll ? null : types, ordered };
-    if (stored) return changeWebhook(stored, body);
+    if (base) return changeWebhook(base, body);
     const path = pathOf(id.trim());
     // A PUT would replace it.
     if (await readResourceIfFound<Webhook>(path)) throw new Error(texts.editor.exists(id.trim()));
@@ -130,12 +132,13 @@ function WebhookForm({ stored, onCancel, onSaved }: FormProps) {
     setError(null);
     try {
       const { body } = await save();
-      void client.invalidateQueries({ queryKey: WEBHOOKS_KEY });
       onSaved(body);
     } catch (refusal) {
       setError(refusal as Error);
     } finally {
       setBusy(false);
+      // Also if it was refused: somebody else may have changed it.
+      void client.invalidateQueries({ queryKey: WEBHOOKS_KEY });
     }
   };
 
@@ -153,7 +156,7 @@ function WebhookForm({ stored, onCancel, onSaved }: FormProps) {
         onValue={setUrl}
         error={errorOf('url')}
       />
-      {!stored && (
+      {!base && (
         <TextField
           label={t.id}
           required
@@ -224,7 +227,7 @@ function WebhookForm({ stored, onCancel, onSaved }: FormProps) {
           {texts.cancel}
         </button>
         <button type="submit" className="button main" disabled={isBusy || hasNoType}>
-          {stored ? texts.save : t.create}
+          {base ? texts.save : t.create}
         </button>
       </div>
     </form>

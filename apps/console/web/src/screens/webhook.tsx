@@ -48,8 +48,15 @@ function Page({ stored }: { stored: HttpResponse<Webhook> }) {
   const refresh = () => client.invalidateQueries({ queryKey: WEBHOOKS_KEY });
   const close = () => setAsked(null);
 
+  /** Reads the webhook again if the change is refused: somebody else may have changed it. */
+  const change = async (request: Promise<unknown>) => {
+    await request.catch(async (error: Error) => {
+      await refresh();
+      throw error;
+    });
+  };
   const enable = async (enabled: boolean) => {
-    await changeWebhook(stored, { enabled });
+    await change(changeWebhook(stored, { enabled }));
     say(enabled ? t.enabledNotice : t.disabledNotice);
     await refresh();
   };
@@ -58,8 +65,6 @@ function Page({ stored }: { stored: HttpResponse<Webhook> }) {
       await action;
     } catch (error) {
       say((error as Error).message, 'bad');
-      // Somebody else may have changed it.
-      await refresh();
     }
   };
   const ping = async () => {
@@ -194,10 +199,12 @@ function Page({ stored }: { stored: HttpResponse<Webhook> }) {
         isOpen={asked === 'delete'}
         onClose={close}
         onConfirm={async () => {
-          await sendRequest(pathOf(id), {
-            method: 'DELETE',
-            headers: stored.etag ? { 'if-match': stored.etag } : {},
-          });
+          await change(
+            sendRequest(pathOf(id), {
+              method: 'DELETE',
+              headers: stored.etag ? { 'if-match': stored.etag } : {},
+            }),
+          );
           say(t.deleted);
           client.removeQueries({ queryKey: [...WEBHOOKS_KEY, 'all'] });
           await navigate(LIST);

@@ -507,6 +507,29 @@ describe('a webhook', () => {
   });
 });
 
+it('replays a whole day under the same ids, each once', async () => {
+  const account = anAccountId();
+  await aWebhook(account);
+  const start = now;
+  const events: FeedEvent[] = [];
+  for (let hour = 0; hour < 24; hour++, now += HOUR) {
+    const some = Array.from({ length: 15 }, () => event());
+    events.push(...some);
+    await storeEvents(database, account, ...some);
+  }
+  const { ids, deliver } = replica();
+  await deliver();
+  const service = new DeliveriesService(dataSource, undefined as never, clock);
+  const day = { from: new Date(start).toISOString(), to: new Date(now).toISOString() };
+  expect(await service.replay({ account } as Caller, 'a', day)).toEqual({ events: 360 });
+  await deliver();
+  const wanted = events.map(({ id }) => id).sort();
+  expect(ids()).toHaveLength(2 * wanted.length);
+  expect(ids().slice(0, wanted.length).sort()).toEqual(wanted);
+  expect(ids().slice(wanted.length).sort()).toEqual(wanted);
+  expect(await states()).toEqual({ delivered: 360 });
+});
+
 it('shares the room of a replica between accounts', async () => {
   const [large, small] = [anAccountId(), anAccountId()];
   for (let index = 0; index < 8; index++) await aWebhook(large, { id: `l${index}` });

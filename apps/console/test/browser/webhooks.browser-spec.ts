@@ -113,6 +113,7 @@ describe('a webhook', () => {
     await other.locator('dd', { hasText: 'Mine' }).waitFor({ state: 'attached' });
     await confirm(other, 'Disable');
     await notice(other, 'The webhook is disabled.');
+    await other.getByText('Nothing is delivered to it but pings').waitFor();
     await other.getByRole('switch', { name: 'Enabled' }).press('Space');
     await notice(other, 'The webhook is enabled.');
   }, 120_000);

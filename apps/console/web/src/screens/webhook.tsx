@@ -57,8 +57,9 @@ function Page({ stored }: { stored: HttpResponse<Webhook> }) {
   };
   const enable = async (enabled: boolean) => {
     await change(changeWebhook(stored, { enabled }));
-    say(enabled ? t.enabledNotice : t.disabledNotice);
+    // Before the notice: the next change needs the new ETag.
     await refresh();
+    say(enabled ? t.enabledNotice : t.disabledNotice);
   };
   const act = async (action: Promise<unknown>) => {
     try {

@@ -1,6 +1,7 @@
 import { ADVISORY_LOCKS } from '@perkway/domain';
 import { aKey, http, trackedEvents, waitFor } from '@perkway/testing';
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { LimitUsage } from '../src/limits/limit.dto.js';
 import { audit } from './audit.js';
@@ -60,6 +61,28 @@ describe('limits', () => {
         gift.generate<Link>(pool, { apiKey: user.key, body: aBody(given), ...(key ? { key } : {}) }),
     };
   };
+
+  it('are at most 100 per account, however many are put at once', async () => {
+    const { account } = await someone(0);
+    const other = await someone(0);
+    const body = { links: 5, period: 'day' };
+    await gift.database.query(
+      `insert into limits (id, owner, links, period, timezone, per, created_at, updated_at)
+       select gen_random_uuid(), $1, 5, 'day', 'UTC', 'account', now(), now() from generate_series(1, 97)`,
+      [account],
+    );
+    const ids = Array.from({ length: 6 }, () => `limit-${randomUUID()}`);
+    const replies = await Promise.all(ids.map((id) => put(id, body, account)));
+    expect(replies.filter(({ status }) => status === 200)).toHaveLength(3);
+    for (const { body: problem } of replies.filter(({ status }) => status !== 200))
+      expect(problem).toMatchObject({ status: 409, code: 'TOO_MANY_LIMITS' });
+    const id = ids[replies.findIndex(({ status }) => status === 200)]!;
+    await put(id, { ...body, links: 6 }, account).expect(200);
+    const foreign = await aLimit(body, other.account);
+    expect((await put(foreign, body, account).expect(409)).body.code).toBe('TOO_MANY_LIMITS');
+    await drop(id);
+    await put(foreign, body, account).expect(200);
+  });
 
   describe('as resources', () => {
     it('are created, replaced, listed and deleted with ETags, and read by their account alone', async () => {
@@ -403,6 +426,40 @@ describe('limits', () => {
       ),
     );
     expect(replies.filter(({ status }) => status === 201)).toHaveLength(3);
+  });
+
+  it('read no full table of links, whether they are counted, refused, settled or shown', async () => {
+    const { account, pool, key, link } = await someone();
+    const stored = 20_000;
+    // Links of other accounts, and statistics that say that the table is large.
+    await gift.database.query(`
+      insert into reward_links (id, inventory_id, card_id, account, idempotency_key, body_digest, token_key, created_by, expires_at)
+      select gen_random_uuid(), -1, -n, 'another', gen_random_uuid(), 'x', 'k1', 'c', now() + n * interval '1 minute'
+      from generate_series(1, ${stored}) n;
+      analyze reward_links`);
+    const values = { pool_id: pool, campaign_id: 'spring', created_by: 'crm', reference: 'customer-1' };
+    const ids = [await aLimit({ links: 3 }, account)];
+    for (const per of Object.keys(values))
+      ids.push(await aLimit({ links: 30, amount: 1_000, currency: 'EUR', per }, account));
+    const body = { campaign_id: values.campaign_id, reference: values.reference };
+    const rowsRead = async () => {
+      // Postgres reports a session's statistics with a delay of up to a second.
+      await sleep(1_300);
+      const [row] = await gift.database.query<{ n: string }>(
+        `select seq_tup_read as n from pg_stat_user_tables where relname = 'reward_links' and schemaname = current_schema`,
+      );
+      return Number(row!.n);
+    };
+    const before = await rowsRead();
+    const made = [];
+    for (let nth = 0; nth < 3; nth += 1) made.push((await link(body)).body);
+    expect((await link(body)).body).toBe('LIMIT_REACHED');
+    await expire(made[0]!);
+    expect((await link(body)).status).toBe(201);
+    for (const [index, value] of [undefined, ...Object.values(values)].entries())
+      await usageOf(ids[index]!, value, key);
+    expect((await rowsRead()) - before).toBeLessThan(stored);
+    await gift.database.query(`delete from reward_links where account = 'another'`);
   });
 
   it('are counted again by the audit', async () => {

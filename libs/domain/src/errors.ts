@@ -64,6 +64,7 @@ export const ERROR_CODES = {
   APPROVAL_LAPSED: { status: 409, title: 'Nobody approved the job in time' },
   IDEMPOTENCY_KEY_CONFLICT: { status: 409, title: 'The idempotency key was used with another request' },
   IN_USE: { status: 409, title: 'The resource is in use and cannot be deleted' },
+  TOO_MANY_LIMITS: { status: 409, title: 'The account has 100 limits, the most it may have' },
   TOO_MANY_WEBHOOKS: { status: 409, title: 'The account has reached its limit of webhooks' },
   MONTH_OPEN: { status: 409, title: 'The month is not closed' },
   WEBHOOK_DISABLED: { status: 409, title: 'The webhook is disabled' },

@@ -205,6 +205,54 @@ async function measureGenerating(fleet: Fleet, pool: string, apiKey: string): Pr
   );
 }
 
+/** Compares generating with three limits that are never reached with generating without a limit. */
+async function measureLimits(fleet: Fleet): Promise<number> {
+  const owners = { without: 'bench-unlimited', with: 'bench-limited' } as const;
+  const expiresAt = Math.floor(Date.now() / 1_000) + 86_400;
+  const keys = { without: await fleet.account(owners.without), with: await fleet.account(owners.with) };
+  for (const per of ['account', 'pool_id', 'created_by'])
+    await fleet.admin('gift-cards', 'PUT', `/admin/limits/bench-${per}`, {
+      ...{ owner: owners.with, links: 1_000_000_000, period: 'month', per },
+    });
+  const generator = socketGenerator();
+  const rates = { without: [] as number[], with: [] as number[] };
+  try {
+    const loads: [keyof typeof owners, Omit<SocketLoad, 'seconds'>][] = [];
+    for (const kind of ['without', 'with'] as const) {
+      const pool = await newPool(fleet, owners[kind]);
+      // As the statement sees it, a card like those of a load: 25 EUR in FR.
+      await withClient(fleet.databaseUrl, async (client) => {
+        const [entry] = await fill(client, pool, POOL_CARDS / 4, 1);
+        await client.query('update inventories set denomination = 25 where id = $1', [entry]);
+      });
+      loads.push([
+        kind,
+        {
+          url: fleet.urls['gift-cards'],
+          method: 'POST',
+          path: `/pool/${pool}/reward-links?idempotencyKey={uuid}`,
+          headers: { 'x-api-key': keys[kind], 'x-created-by': 'bench', 'content-type': 'application/json' },
+          body: JSON.stringify({ denomination: 25, currency: 'EUR', expires_at: expiresAt }),
+          expect: 201,
+          connections: IN_FLIGHT,
+        },
+      ]);
+    }
+    await withClient(fleet.databaseUrl, (client) => client.query('vacuum analyze'));
+    for (let round = 0; round < ROUNDS; round += 1)
+      for (const [kind, load] of loads)
+        rates[kind].push(expected(await generator.run({ ...load, seconds: SECONDS })).rate);
+  } finally {
+    generator.stop();
+  }
+  write(
+    `${IN_FLIGHT} in flight: ${whole(median(rates.without))} links/s without a limit, ` +
+      `${whole(median(rates.with))} links/s with three`,
+  );
+  const ratio = median(rates.without.map((rate, round) => rate / rates.with[round]!));
+  return judge('cost of a link with three limits / without (at most)', ratio, 1.3, ratio <= 1.3);
+}
+
 /** Returns the median time of sequential calls in milliseconds. */
 async function medianTime(call: () => Promise<unknown>): Promise<number> {
   const times: number[] = [];
@@ -381,6 +429,7 @@ async function run(fleet: Fleet): Promise<number> {
   const pool = await newPool(fleet, ACCOUNT);
   let missed = await measureLoading(fleet, pool);
   missed += await measureGenerating(fleet, pool, apiKey);
+  missed += await measureLimits(fleet);
   await newPool(fleet, SMALL_ACCOUNT);
   missed += await measureNumbers(fleet, largeKey, smallKey);
   missed += await measureLists(fleet, listedKey);

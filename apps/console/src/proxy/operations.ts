@@ -79,6 +79,13 @@ const ALLOWED: { [Name in Host]: (keyof (typeof OF_CLIENT)[(typeof CLIENT)[Name]
     'loadGiftCards',
     'getGiftCardLoads',
     'getGiftCardLoad',
+    'listLimits',
+    'getLimit',
+    'getLimitUsage',
+    'listStoredLimits',
+    'getStoredLimit',
+    'putLimit',
+    'deleteLimit',
   ],
   token: [
     'listAccounts',

@@ -117,6 +117,10 @@ export class ConsoleStage {
       .set('content-type', 'text/csv')
       .send(cardRows(cards, mark))
       .expect(200);
+    await gifts
+      .put(`/admin/limits/${mark.toLowerCase()}-month`)
+      .send({ owner: account, links: 1_000, period: 'month' })
+      .expect(200);
     const owner = { account, key, keyId, collection, campaign, pool, perks, mark };
     for (const [id, path] of Object.entries({ orders: '/accept', crm: '/fail', former: '/gone' } as const))
       await this.aWebhook(owner, id, path);

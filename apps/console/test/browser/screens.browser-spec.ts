@@ -14,6 +14,7 @@ const menu = {
   'Gift cards': '/gift-cards',
   'Reward links': '/reward-links',
   Statements: '/statements',
+  Limits: '/limits',
   Explore: '/explore',
   Reports: '/reports',
   Integration: '/integration',
@@ -24,6 +25,7 @@ const operatorMenu = {
   Catalogue: '/catalogue',
   'Campaign editor': '/campaign-editor',
   Pools: '/pools',
+  'Limit editor': '/limit-editor',
   Health: '/health',
 };
 const deeper = () => ({
@@ -49,6 +51,8 @@ const deeperForOperators = () => ({
   [`/campaign-editor/${stage.mine.campaign}`]: stage.mine.campaign,
   [`/pools/${stage.mine.pool}`]: `Pool: ${stage.mine.pool.slice(0, 8)}`,
   '/pools/new': 'New pool',
+  '/limit-editor/new': 'New limit',
+  '/limit-editor/harbour-month': 'harbour-month',
 });
 const headings = (entries: Record<string, string>) =>
   Object.fromEntries(Object.entries(entries).map(([name, path]) => [path, name]));

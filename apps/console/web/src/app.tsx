@@ -13,6 +13,8 @@ const Perks = lazy(() => import('./screens/perks'));
 const GiftCards = lazy(() => import('./screens/gift-cards'));
 const RewardLinks = lazy(() => import('./screens/reward-links'));
 const Statements = lazy(() => import('./screens/statements'));
+const Limits = lazy(() => import('./screens/limits'));
+const LimitEditor = lazy(() => import('./screens/limit-editor'));
 const Explore = lazy(() => import('./screens/explore'));
 const Integration = lazy(() => import('./screens/integration'));
 const Webhook = lazy(() => import('./screens/webhook'));
@@ -80,6 +82,7 @@ function Console() {
             <Route path="gift-cards" element={<GiftCards />} />
             <Route path="reward-links" element={<RewardLinks />} />
             <Route path="statements" element={<Statements />} />
+            <Route path="limits" element={<Limits />} />
             <Route path="explore" element={<Explore />} />
             <Route path="integration/:tab?" element={<Integration />} />
             <Route path="integration/webhooks/:webhookId" element={<Webhook />} />
@@ -93,6 +96,7 @@ function Console() {
                 <Route path="campaign-editor/:campaignId?" element={<CampaignEditor />} />
                 <Route path="pools" element={<Pools />} />
                 <Route path="pools/:poolId" element={<Pool />} />
+                <Route path="limit-editor/:limitId?" element={<LimitEditor />} />
                 <Route path="health" element={<Health />} />
               </>
             )}

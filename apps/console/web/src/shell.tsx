@@ -20,6 +20,7 @@ const OWN: Entry[] = [
   { to: '/gift-cards', label: nav.giftCards, icon: 'gift' },
   { to: '/reward-links', label: nav.rewardLinks, icon: 'link' },
   { to: '/statements', label: nav.statements, icon: 'book' },
+  { to: '/limits', label: nav.limits, icon: 'gauge' },
   { to: '/explore', label: nav.explore, icon: 'chart' },
   { to: '/reports', label: nav.reports, icon: 'page' },
   { to: '/integration', label: nav.integration, icon: 'plug' },
@@ -30,6 +31,7 @@ const OPERATOR: Entry[] = [
   { to: '/catalogue', label: nav.catalogue, icon: 'grid' },
   { to: '/campaign-editor', label: nav.campaignEditor, icon: 'pen' },
   { to: '/pools', label: nav.pools, icon: 'stack' },
+  { to: '/limit-editor', label: nav.limitEditor, icon: 'gauge' },
   { to: '/health', label: nav.health, icon: 'pulse' },
 ];
 

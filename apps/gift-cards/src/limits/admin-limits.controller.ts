@@ -6,6 +6,7 @@ import {
   ApiGetResource,
   ApiOwner,
   ApiPage,
+  ApiProblems,
   ApiPutResource,
   ApiSearch,
   CallerIdPipe,
@@ -44,6 +45,7 @@ export class AdminLimitsController {
     description: 'It counts the links of its current period that were made before, too.',
   })
   @ApiPutResource(LimitResource)
+  @ApiProblems('TOO_MANY_LIMITS')
   putLimit(
     @Param('limitId', CallerIdPipe) limitId: string,
     @Body() body: PutLimit,

@@ -29,6 +29,8 @@ import type { LimitResource, LimitUsage, PutLimit } from './limit.dto.js';
 import { LimitEntity } from './limit.entity.js';
 
 const MAX_VALUE = 255;
+/** Each reservation of the account decides all of its limits. */
+const MAX_LIMITS = 100;
 /** Postgres also accepts offsets and POSIX rules, which are not IANA names. */
 const TIMEZONE = /^[A-Za-z][A-Za-z0-9_+-]*(\/[A-Za-z0-9_+-]+)*$/;
 
@@ -58,10 +60,11 @@ export class LimitsService {
     return requireFound(await this.find(this.dataSource.manager, id), 'LIMIT_NOT_FOUND');
   }
 
-  /** Creates or replaces a limit. @throws ApiError PRECONDITION_FAILED, VALIDATION_FAILED */
+  /** Creates or replaces a limit. @throws ApiError PRECONDITION_FAILED, VALIDATION_FAILED, TOO_MANY_LIMITS */
   async put(id: string, body: PutLimit, ifMatch?: string): Promise<LimitResource> {
     const wanted = toSettings(id, body);
-    await this.accounts.require('owner', wanted.owner);
+    const { owner } = wanted;
+    await this.accounts.require('owner', owner);
     await this.requireTimezone(wanted.timezone);
     return this.change((manager) =>
       upsertResource<LimitResource>(
@@ -69,6 +72,11 @@ export class LimitsService {
         wanted,
         () => this.find(manager, id),
         async (times, current) => {
+          if (
+            current?.owner !== wanted.owner &&
+            (await manager.countBy(LimitEntity, { owner })) >= MAX_LIMITS
+          )
+            throw new ApiError('TOO_MANY_LIMITS');
           const { only, ...columns } = wanted;
           await manager.upsert(
             LimitEntity,

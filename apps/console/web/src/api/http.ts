@@ -9,6 +9,8 @@ export class ApiError extends Error {
     readonly requestId?: string,
     readonly retryAfterSeconds?: number,
     readonly fields: readonly { field: string; message: string }[] = [],
+    /** The server's own words, which name what the general message for the code does not. */
+    readonly detail?: string,
   ) {
     super(message);
   }
@@ -107,6 +109,7 @@ async function readApiError(response: Response): Promise<ApiError> {
     problem.requestId ?? response.headers.get('x-request-id') ?? undefined,
     Number(response.headers.get('retry-after')) || undefined,
     problem.errors,
+    problem.detail,
   );
 }
 

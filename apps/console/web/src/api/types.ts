@@ -40,6 +40,10 @@ export type StatementFigure = Statement['rows'][number]['opening'];
 export type LinkState = RewardLink['state'];
 export type MadeLink = AnswerOf<Gift['generateRewardLink']>;
 
+export type Limit = AnswerOf<Gift['getStoredLimit']>;
+export type LimitUsage = AnswerOf<Gift['getLimitUsage']>;
+export type PutLimit = Body<Gift['putLimit'], 'limitId'>;
+
 type Token = Documents['token'];
 export type Account = AnswerOf<Token['getAccount']>;
 export type Person = AnswerOf<Token['getPerson']>;
@@ -66,6 +70,7 @@ export type Member = Cube['measures'][number] | Cube['dimensions'][number] | Cub
 export type Session = AnswerOf<Own['getSession']>;
 export type SignInWays = AnswerOf<Own['getSignInOptions']>;
 export type LinkJob = AnswerOf<Own['getLinkJob']>;
+export type CreatedLinkJob = AnswerOf<Own['createLinkJob']>;
 export type AuditEntry = Item<AnswerOf<Own['listAuditLog']>>;
 export type Health = AnswerOf<Own['getHealth']>;
 export type ReportSummary = Item<AnswerOf<Own['listReports']>>;

@@ -14,6 +14,7 @@ const PATHS = {
   pen: 'M4 20l1-4L16 5l3 3L8 19zM13.5 7.500l3 3',
   stack: 'M12 3l9 5-9 5-9-5zM3 12l9 5 9-5M3 16l9 5 9-5',
   pulse: 'M3 12h4l2.5-7 5 14 2.5-7h4',
+  gauge: 'M4 18a9 9 0 1 1 16 0M12 14l4-5',
   list: 'M8 6h12M8 12h12M8 18h12M4 6h.01M4 12h.01M4 18h.01',
   menu: 'M4 7h16M4 12h16M4 17h16',
   close: 'M6 6l12 12M18 6L6 18',

@@ -20,8 +20,30 @@ interface Draft {
   color: string;
   supportUrl: string;
   logo: string | null;
+  approvalLinks: string;
+  approvalAmounts: string;
 }
-const BLANK: Draft = { name: '', origins: '', brandName: '', color: '', supportUrl: '', logo: null };
+const BLANK: Draft = {
+  name: '',
+  origins: '',
+  brandName: '',
+  color: '',
+  supportUrl: '',
+  logo: null,
+  approvalLinks: '',
+  approvalAmounts: '',
+};
+
+/** Reads lines such as `EUR 5000`. The server rejects what is not a currency or an amount. */
+const readAmounts = (text: string) =>
+  text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(Boolean)
+    .map((line) => {
+      const [currency = '', ...amount] = line.split(/\s+/);
+      return { currency, amount: Number(amount.join('') || NaN) };
+    });
 
 export default function AccountScreen() {
   const { accountId = '' } = useParams();
@@ -36,13 +58,17 @@ export default function AccountScreen() {
         id={id}
         makeId={({ name }) => slugOf(name)}
         blank={BLANK}
-        toDraft={({ name, allowed_origins, brand }) => ({
+        toDraft={({ name, allowed_origins, brand, approvals }) => ({
           name,
           origins: allowed_origins.join('\n'),
           brandName: brand?.name ?? '',
           color: brand?.color ?? '',
           supportUrl: brand?.support_url ?? '',
           logo: brand?.logo ?? null,
+          approvalLinks: String(approvals?.links ?? ''),
+          approvalAmounts: (approvals?.amount ?? [])
+            .map(({ currency, amount }) => `${currency} ${amount}`)
+            .join('\n'),
         })}
         toBody={(draft) => ({
           name: draft.name,
@@ -55,6 +81,10 @@ export default function AccountScreen() {
                 logo: draft.logo,
               }
             : null,
+          approvals: {
+            links: draft.approvalLinks ? Number(draft.approvalLinks) : null,
+            amount: readAmounts(draft.approvalAmounts),
+          },
         })}
         fields={(draft, change) => (
           <>
@@ -85,6 +115,21 @@ export default function AccountScreen() {
               type="url"
               value={draft.supportUrl}
               onValue={(supportUrl) => change({ supportUrl })}
+            />
+            <TextField
+              label={t.approvalLinks}
+              type="number"
+              min={0}
+              step={1}
+              hint={t.approvalLinksHint}
+              value={draft.approvalLinks}
+              onValue={(approvalLinks) => change({ approvalLinks })}
+            />
+            <TextArea
+              label={t.approvalAmounts}
+              hint={t.approvalAmountsHint}
+              value={draft.approvalAmounts}
+              onValue={(approvalAmounts) => change({ approvalAmounts })}
             />
           </>
         )}

@@ -2,6 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { useCampaigns } from '../api/campaigns';
 import { sendRequest, download, get, type Page } from '../api/http';
+import { JOBS_KEY } from '../api/link-jobs';
 import type { LinkJob } from '../api/types';
 import { formatMoment, formatMoney, formatNumber } from '../format';
 import { Icon } from '../parts/icon';
@@ -9,10 +10,21 @@ import { Loaded } from '../parts/loaded';
 import { useNotices } from '../parts/notices';
 import { Card } from '../parts/screen';
 import { texts } from '../texts';
+import { Approval } from './approval';
+import { ReachedLimits } from './reached-limits';
 
 const t = texts.giftCards;
-export const JOBS_KEY = ['link-jobs'];
 const WATCH_MS = 1_000;
+const WAITING_MS = 15_000;
+const BADGES: Record<LinkJob['state'], string> = {
+  awaiting_approval: 'warn',
+  rejected: 'bad',
+  lapsed: 'bad',
+  running: 'warn',
+  stopped: 'warn',
+  done: '',
+  failed: 'bad',
+};
 
 /** Lists the jobs of the account, whichever window started them. */
 export function LinkJobs() {
@@ -24,10 +36,14 @@ export function LinkJobs() {
       const { data } = await get<Page<LinkJob>>('/api/link-jobs', undefined, signal);
       return data;
     },
-    refetchInterval: ({ state }) => (state.data?.some((job) => job.state === 'running') ? WATCH_MS : false),
+    refetchInterval: ({ state }) =>
+      state.data?.some((job) => job.state === 'running')
+        ? WATCH_MS
+        : state.data?.some((job) => job.state === 'awaiting_approval') && WAITING_MS,
   });
   const campaigns = useCampaigns();
   const nameOf = (id: string) => campaigns.data?.find((campaign) => campaign.id === id)?.name ?? id;
+  const waiting = jobs.data?.filter(({ state }) => state === 'awaiting_approval').length ?? 0;
   const made = jobs.data?.reduce((sum, job) => sum + job.made, 0);
   // Jobs use up stock, so refresh the figures above.
   useEffect(() => {
@@ -45,7 +61,11 @@ export function LinkJobs() {
   };
 
   return (
-    <Card title={t.jobs} note={t.jobsNote}>
+    <Card
+      title={t.jobs}
+      note={t.jobsNote}
+      actions={waiting > 0 && <span className="badge warn">{t.waitingJobs(waiting)}</span>}
+    >
       <Loaded query={jobs} isEmpty={(list) => list.length === 0} empty={<p>{t.noJobs}</p>}>
         {(list) => (
           <ul className="stack">
@@ -56,11 +76,7 @@ export function LinkJobs() {
                     <strong>
                       {t.job(formatMoment(job.created_at), formatMoney(job.denomination, job.currency))}
                     </strong>{' '}
-                    <span
-                      className={`badge ${job.state === 'failed' ? 'bad' : job.state === 'done' ? '' : 'warn'}`}
-                    >
-                      {t.states[job.state] ?? job.state}
-                    </span>
+                    <span className={`badge ${BADGES[job.state]}`}>{t.states[job.state]}</span>
                   </span>
                   <span className="actions">
                     {job.state === 'running' && (
@@ -104,8 +120,11 @@ export function LinkJobs() {
                 <span className="hint">
                   {t.progress(formatNumber(job.made), formatNumber(job.total))}
                   {job.campaign_id && t.forCampaign(nameOf(job.campaign_id))}
+                  {t.madeBy(job.created_by)}
                   {job.failed.length > 0 && `, ${t.failedRows(formatNumber(job.failed.length))}`}
                 </span>
+                {job.approval && <Approval job={job} approval={job.approval} />}
+                {job.code === 'LIMIT_REACHED' && <ReachedLimits job={job} />}
                 {job.code && !job.failed.some(({ code }) => code === job.code) && (
                   <p className="field-error">{texts.errors.byCode[job.code] ?? job.code}</p>
                 )}

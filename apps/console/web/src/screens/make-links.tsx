@@ -2,8 +2,9 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useRef, useState, type FormEvent } from 'react';
 import { useCampaigns } from '../api/campaigns';
 import { sendRequest } from '../api/http';
+import { JOBS_KEY } from '../api/link-jobs';
 import { poolName } from '../api/pools';
-import type { MadeLink, Pool } from '../api/types';
+import type { CreatedLinkJob, MadeLink, Pool } from '../api/types';
 import { dayOf, daysAgo } from '../dates';
 import { formatMoney, formatNumber } from '../format';
 import { Dialog } from '../parts/dialog';
@@ -11,7 +12,6 @@ import { SelectField, TextArea, TextField } from '../parts/fields';
 import { useNotices } from '../parts/notices';
 import { ShownOnce } from '../parts/shown-once';
 import { texts } from '../texts';
-import { JOBS_KEY } from './link-jobs';
 
 const t = texts.giftCards;
 const MOST = 10_000;
@@ -83,7 +83,7 @@ export default function MakeLinks({ kind, pools, onClose }: Props) {
         });
         setMade(body.reward_link);
       } else {
-        await sendRequest('/api/link-jobs', {
+        const { body: job } = await sendRequest<CreatedLinkJob>('/api/link-jobs', {
           method: 'POST',
           headers: { 'idempotency-key': attempt.current },
           body: {
@@ -94,7 +94,7 @@ export default function MakeLinks({ kind, pools, onClose }: Props) {
           },
         });
         await client.invalidateQueries({ queryKey: JOBS_KEY });
-        say(t.started);
+        say(job.state === 'awaiting_approval' ? t.waitingStarted : t.started);
         onClose();
       }
       void client.invalidateQueries({ queryKey: ['pools'] });

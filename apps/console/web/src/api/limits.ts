@@ -1,0 +1,32 @@
+import { useQuery } from '@tanstack/react-query';
+import { formatMoney, formatNumber } from '../format';
+import { texts } from '../texts';
+import { all, get } from './http';
+import type { Limit, LimitUsage } from './types';
+
+const t = texts.limits;
+const LIMITS = '/api/gift/limits';
+
+export const useLimits = () => useQuery({ queryKey: ['limits'], queryFn: () => all<Limit>(LIMITS) });
+
+export const readUsage = ({ id, per }: Limit, value: string, signal?: AbortSignal): Promise<LimitUsage> =>
+  get(`${LIMITS}/${encodeURIComponent(id)}/usage`, per === 'account' ? {} : { value }, signal);
+
+/** Describes what a limit allows in one line. */
+export function ruleOf({ links, amount, currency, period, per }: Limit): string {
+  const size = [
+    ...(links === null ? [] : [t.someLinks(formatNumber(links))]),
+    ...(amount === null ? [] : [formatMoney(amount, currency!)]),
+  ].join(t.and);
+  const [name, each] = [t.periods[period].toLowerCase(), t.pers[per].toLowerCase()];
+  if (period === 'total') return per === 'account' ? t.ruleOfAccountEver(size) : t.ruleEver(size, each);
+  return per === 'account' ? t.ruleOfAccount(size, name) : t.rule(size, name, each);
+}
+
+export const usedOf = ({ links, amount }: LimitUsage): string =>
+  [
+    ...(links ? [t.usedLinks(formatNumber(links.used), formatNumber(links.limit))] : []),
+    ...(amount
+      ? [t.usedAmount(formatMoney(amount.used, amount.currency), formatMoney(amount.limit, amount.currency))]
+      : []),
+  ].join(t.and);

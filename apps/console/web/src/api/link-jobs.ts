@@ -1,0 +1,1 @@
+export const JOBS_KEY = ['link-jobs'];

@@ -1,0 +1,165 @@
+import { Link, useNavigate, useParams } from 'react-router';
+import { ruleOf } from '../api/limits';
+import type { Limit, PutLimit } from '../api/types';
+import { AccountField } from '../parts/account-field';
+import { SelectField, TextField } from '../parts/fields';
+import { ResourceEditor } from '../parts/resource-editor';
+import { ResourceList } from '../parts/resource-list';
+import { Screen } from '../parts/screen';
+import { texts } from '../texts';
+
+const t = texts.limits;
+const LIMITS = '/api/gift/admin/limits';
+const LIST = '/limit-editor';
+
+interface Draft {
+  owner: string;
+  links: string;
+  amount: string;
+  currency: string;
+  period: Limit['period'];
+  timezone: string;
+  per: Limit['per'];
+  pool: string;
+  campaign: string;
+}
+const BLANK: Draft = {
+  owner: '',
+  links: '',
+  amount: '',
+  currency: '',
+  period: 'month',
+  timezone: 'UTC',
+  per: 'account',
+  pool: '',
+  campaign: '',
+};
+
+const optionsOf = <Name extends string>(names: Record<Name, string>) =>
+  Object.entries<string>(names).map(([value, label]) => ({ value, label }));
+
+export default function LimitEditor() {
+  const { limitId } = useParams();
+  return limitId === undefined ? <List /> : <Editor key={limitId} id={limitId === 'new' ? null : limitId} />;
+}
+
+function List() {
+  const navigate = useNavigate();
+  return (
+    <Screen
+      title={texts.nav.limitEditor}
+      intro={t.editorIntro}
+      actions={
+        <button type="button" className="button main" onClick={() => void navigate(`${LIST}/new`)}>
+          {t.create}
+        </button>
+      }
+    >
+      <ResourceList<Limit>
+        path={LIMITS}
+        caption={texts.nav.limits}
+        columns={[
+          {
+            name: t.limit,
+            isHead: true,
+            cell: ({ id }) => <Link to={`${LIST}/${encodeURIComponent(id)}`}>{id}</Link>,
+          },
+          { name: texts.editor.owner, cell: ({ owner }) => owner },
+          { name: t.allows, cell: ruleOf },
+        ]}
+      />
+    </Screen>
+  );
+}
+
+function Editor({ id }: { id: string | null }) {
+  const navigate = useNavigate();
+  return (
+    <Screen title={id ?? t.create} back={{ to: LIST, label: texts.nav.limitEditor }}>
+      <ResourceEditor<Limit, Draft, PutLimit>
+        path={LIMITS}
+        id={id}
+        makeId={({ owner, period }) => owner && `${owner}-${period}`}
+        canDelete
+        blank={BLANK}
+        toDraft={({ owner, links, amount, currency, period, timezone, per, only }) => ({
+          ...{ owner, period, timezone, per },
+          links: String(links ?? ''),
+          amount: String(amount ?? ''),
+          currency: currency ?? '',
+          pool: only?.pool_id ?? '',
+          campaign: only?.campaign_id ?? '',
+        })}
+        toBody={({ owner, links, amount, currency, period, timezone, per, pool, campaign }) => ({
+          ...{ owner, period, per },
+          links: links ? Number(links) : null,
+          amount: amount ? Number(amount) : null,
+          currency: currency.trim() || null,
+          timezone: timezone.trim() || null,
+          only:
+            pool || campaign ? { pool_id: pool.trim() || null, campaign_id: campaign.trim() || null } : null,
+        })}
+        fields={(draft, change) => (
+          <>
+            <AccountField value={draft.owner} onValue={(owner) => change({ owner })} />
+            <TextField
+              label={t.links}
+              type="number"
+              min={1}
+              step={1}
+              hint={t.linksHint}
+              value={draft.links}
+              onValue={(links) => change({ links })}
+            />
+            <TextField
+              label={t.amount}
+              type="number"
+              min={0}
+              step="any"
+              value={draft.amount}
+              onValue={(amount) => change({ amount })}
+            />
+            <TextField
+              label={t.currency}
+              maxLength={3}
+              value={draft.currency}
+              onValue={(currency) => change({ currency })}
+            />
+            <SelectField
+              label={t.period}
+              value={draft.period}
+              options={optionsOf(t.periods)}
+              onValue={(period) => change({ period: period as Draft['period'] })}
+            />
+            <TextField
+              label={t.timezone}
+              hint={t.timezoneHint}
+              value={draft.timezone}
+              onValue={(timezone) => change({ timezone })}
+            />
+            <SelectField
+              label={t.per}
+              value={draft.per}
+              options={optionsOf(t.pers)}
+              onValue={(per) => change({ per: per as Draft['per'] })}
+            />
+            <TextField
+              label={t.onlyPool}
+              hint={t.onlyPoolHint}
+              value={draft.pool}
+              onValue={(pool) => change({ pool })}
+            />
+            <TextField
+              label={t.onlyCampaign}
+              hint={t.onlyCampaignHint}
+              value={draft.campaign}
+              onValue={(campaign) => change({ campaign })}
+            />
+          </>
+        )}
+        onSaved={(saved) => id === null && void navigate(`${LIST}/${encodeURIComponent(saved)}`)}
+        onDeleted={() => void navigate(LIST)}
+      />
+    </Screen>
+  );
+}

@@ -1,7 +1,9 @@
+import { ADVISORY_LOCKS } from '@perkway/domain';
 import { dataSourceOptions } from '@perkway/platform';
 import { BundledApp, http, tcpProxy, waitFor } from '@perkway/testing';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
 import { DataSource } from 'typeorm';
 import { audit } from './audit.js';
 import { aBody, GiftCards, inSeconds, type Link } from './support.js';
@@ -152,6 +154,65 @@ describe('crashes', () => {
     },
     120_000 + SECONDS * 3_000,
   );
+
+  it('between a reservation and its response keep a full limit exact', async () => {
+    const pool = await gift.aPool(20);
+    const user = gift.user;
+    const limit = { owner: user.account, links: 5, period: 'total', per: 'pool_id' };
+    await http(gift.app, gift.admin).put('/admin/limits/full').send(limit).expect(200);
+    const proxy = await tcpProxy(gift.database.url);
+    const environment = gift.environment();
+    const replica = await bundle.spawn({
+      ...environment,
+      DATABASE_URL: proxy.through(environment.DATABASE_URL!),
+    });
+    const client = new pg.Client({ connectionString: gift.database.url });
+    try {
+      await Promise.all([replica.ready(), client.connect()]);
+      const given = Array.from({ length: 8 }, () => ({ key: randomUUID(), body: aBody() }));
+      // No reservation decides its limits while this lock is held.
+      await client.query(`begin; select pg_advisory_xact_lock(${ADVISORY_LOCKS.giftCardCounting})`);
+      const responses = given.map((each) =>
+        gift.generate(pool, { ...each, url: replica.url }).catch(() => undefined),
+      );
+      await waitFor(async () => {
+        const { rows } = await client.query(
+          `select from pg_locks where locktype = 'advisory' and not granted`,
+        );
+        return rows.length > 0;
+      }, 'a reservation that waits');
+      // From here on no result reaches the replica.
+      proxy.freeze();
+      await client.query('commit');
+      const links = async () =>
+        (
+          await gift.database.query(
+            `select l.id from reward_links l join inventories i on i.id = l.inventory_id where i.pool_id = $1`,
+            [pool],
+          )
+        ).length;
+      await waitFor(async () => (await links()) > 0, 'a reservation without a response');
+      await replica.kill('SIGKILL');
+      expect((await Promise.all(responses)).filter((each) => each?.status === 201)).toEqual([]);
+
+      const again = await Promise.all(given.map((each) => gift.generate(pool, each)));
+      expect(again.map(({ status }) => status).sort()).toEqual([
+        ...Array<number>(5).fill(201),
+        409,
+        409,
+        409,
+      ]);
+      expect(again.some(({ headers }) => headers['idempotent-replayed'] === 'true')).toBe(true);
+      expect(await links()).toBe(5);
+      const usage = await gift.get<{ links: object }>(`/limits/full/usage?value=${pool}`);
+      expect(usage.body.links).toEqual({ limit: 5, used: 5 });
+      expect((await audit(gift.database.urls.admin)).exitCode).toBe(0);
+    } finally {
+      await replica.kill('SIGKILL');
+      await client.end();
+      await proxy.close();
+    }
+  }, 60_000);
 
   it('of Postgres by hanging reject all waiting requests within seconds, however many there are', async () => {
     const pool = await gift.aPool(1);

@@ -60,6 +60,7 @@ describe('card loads', () => {
     expect(await gift.numbers(pool)).toMatchObject([{ ...EUR_25, available: 7, reserved: 0, redeemed: 0 }]);
     for (const contentType of [CSV, 'application/x-ndjson'])
       expect((await gift.load(pool, '', { contentType })).body).toEqual({
+        load_id: expect.any(String),
         imported: 0,
         duplicates: 0,
         rejected: [],
@@ -81,7 +82,9 @@ describe('card loads', () => {
     ];
     const body = rows.map((row) => JSON.stringify(row)).join('\n');
     const response = await gift.load(two, `${body}\nno json\n`);
+    const id = response.headers['x-load-id']!;
     expect(response.body).toEqual({
+      load_id: id,
       imported: 3,
       duplicates: 2,
       rejected: [
@@ -90,7 +93,6 @@ describe('card loads', () => {
         { row: 8, reason: 'ROW_INVALID' },
       ],
     });
-    const id = response.headers['x-load-id']!;
     expect(await reportOf(two, id)).toEqual({
       id,
       state: 'finished',
@@ -179,6 +181,7 @@ describe('card loads', () => {
     expect(report).toMatchObject({ rows: 4_000, imported: 4_000 });
     expect(await gift.numbers(pool)).toMatchObject([{ available: 4_000 }]);
     expect((await gift.load(pool, toNdjson(codes))).body).toEqual({
+      load_id: expect.any(String),
       imported: 1_000,
       duplicates: 4_000,
       rejected: [],
@@ -331,7 +334,7 @@ describe('card loads', () => {
     const response = await loading;
     expect([response.statusCode, await json(response)]).toEqual([
       200,
-      { imported: rows, duplicates: 0, rejected: [] },
+      { load_id: expect.any(String), imported: rows, duplicates: 0, rejected: [] },
     ]);
     expect(sums).toBeGreaterThan(5);
     // The rows are 7 MB of text; client, app and test share the heap.

@@ -29,8 +29,7 @@ const ApiTime = (name: string, description: string, required: boolean) =>
     name,
     required,
     description,
-    schema: { type: 'string' },
-    ...(required ? { example: '2026-11-01' } : {}),
+    schema: { type: 'string', ...(required ? { example: '2026-11-01' } : {}) },
   });
 
 @ApiTags('Audit log')

@@ -1,7 +1,4 @@
-/** `npm run test:browser`: tests that need Chromium, and are therefore not part of `npm test`. */
-export default {
-  projects: ['<rootDir>/{apps,examples,tools}/*/jest.browser.config.mjs'],
-  testTimeout: 60_000,
-  // Each file has its own browser, broker and apps.
-  maxWorkers: 2,
-};
+import { tier } from './jest.preset.mjs';
+
+/** `npm run test:browser`: tests that need Chromium. Each file has its own browser, broker and apps. */
+export default tier(['browser-spec'], { maxWorkers: 2 });

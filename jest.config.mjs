@@ -1,12 +1,8 @@
-export default {
-  projects: [
-    '<rootDir>/apps/*/jest.config.mjs',
-    '<rootDir>/libs/*/jest.config.mjs',
-    '<rootDir>/tools/*/jest.config.mjs',
-  ],
-  // Jest reads this setting only here, not in projects. Real servers are slow on a busy machine.
-  testTimeout: 60_000,
+import { tier } from './jest.preset.mjs';
+
+/** `npm test`: unit tests, and tests of one app with real servers. */
+export default tier(['spec', 'e2e-spec'], {
   // More workers than cores, because tests mostly wait for servers to stop and start.
   maxWorkers: 3,
   workerIdleMemoryLimit: '1GB',
-};
+});

@@ -27,19 +27,24 @@ const javascript = [
   },
 ];
 
+const ROOT = import.meta.dirname;
+
 /**
- * Tests run as CommonJS (Jest cannot link Nest's ESM graph on Node 20), so Nest's ESM packages are transformed.
- * Production runs as ESM, so .ci/run also starts the built bundles.
+ * Returns the configuration of one tier: all tests whose file names end in one of the suffixes, as one Jest project
+ * with one transform cache. Tests run as CommonJS (Jest cannot link Nest's ESM graph on Node 20), so Nest's ESM packages
+ * are transformed. Production runs as ESM, so .ci/run also starts the built bundles.
  */
-export const preset = (displayName) => ({
-  displayName,
+export const tier = (suffixes, options) => ({
+  rootDir: ROOT,
+  roots: ['apps', 'libs', 'tools', 'examples'].map((folder) => `<rootDir>/${folder}`),
+  testMatch: suffixes.map((suffix) => `<rootDir>/*/*/{src,test}/**/*.${suffix}.ts`),
   testEnvironment: 'node',
   extensionsToTreatAsEsm: [],
   moduleFileExtensions: ['ts', 'js', 'mjs', 'cjs', 'json'],
   moduleNameMapper: {
     ...bundledPackages,
-    '^@perkway/([^/]+)$': '<rootDir>/../../libs/$1/src/index.ts',
-    '^@perkway/([^/]+)/([^/]+)$': '<rootDir>/../../libs/$1/src/$2.ts',
+    '^@perkway/([^/]+)$': '<rootDir>/libs/$1/src/index.ts',
+    '^@perkway/([^/]+)/([^/]+)$': '<rootDir>/libs/$1/src/$2.ts',
     // Our ESM sources import `./x.js` for x.ts. A real .js file (in a package) takes precedence.
     '^(\\.{1,2}/.*)\\.js$': ['$1.js', '$1.ts'],
   },
@@ -48,11 +53,12 @@ export const preset = (displayName) => ({
     '/node_modules/(?!(?:.+/node_modules/)?(?:@nestjs|openid-client|oauth4webapi|jose)/)',
     '/\\.cache/test-packages/',
   ],
-  testMatch: ['<rootDir>/{src,test}/**/*.{spec,e2e-spec}.ts'],
   setupFiles: ['reflect-metadata'],
-  globalSetup: '<rootDir>/../../libs/testing/jest/global-setup.mjs',
-  globalTeardown: '<rootDir>/../../libs/testing/jest/global-teardown.mjs',
+  globalSetup: '<rootDir>/libs/testing/jest/global-setup.mjs',
+  globalTeardown: '<rootDir>/libs/testing/jest/global-teardown.mjs',
+  // Real servers are slow on a busy machine.
   testTimeout: 60_000,
   coverageProvider: 'v8',
-  collectCoverageFrom: ['src/**/*.ts', '!src/main.ts'],
+  collectCoverageFrom: ['{apps,libs,tools}/*/src/**/*.ts', '!**/main.ts'],
+  ...options,
 });

@@ -1,11 +1,9 @@
-import { preset } from '../../jest.preset.mjs';
+import { tier } from '../../jest.preset.mjs';
 
 /** `npm run test:manifests`: tests of the rendered manifests, separate because they download kubectl and schemas. */
-export default {
-  ...preset('manifests'),
-  testMatch: ['<rootDir>/test/manifests/*.manifests-spec.ts'],
-  testTimeout: 240_000,
+export default tier(['manifests-spec'], {
   globalSetup: undefined,
   globalTeardown: undefined,
+  testTimeout: 240_000,
   maxWorkers: 1,
-};
+});

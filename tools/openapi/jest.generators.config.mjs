@@ -1,11 +1,9 @@
-import { preset } from '../../jest.preset.mjs';
+import { tier } from '../../jest.preset.mjs';
 
-/** By itself because it installs the generators: `npm run test:generators`. */
-export default {
-  ...preset('generators'),
-  testMatch: ['<rootDir>/test/generators/*.generators-spec.ts'],
+/** `npm run test:generators`: separate because it installs the generators. */
+export default tier(['generators-spec'], {
   globalSetup: undefined,
   globalTeardown: undefined,
   testTimeout: 600_000,
   maxWorkers: 1,
-};
+});

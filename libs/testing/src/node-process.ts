@@ -4,7 +4,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { http } from './http.js';
-import { runFolder } from './test-servers.js';
+import { sharedRunFolder } from './test-servers.js';
 import { waitFor } from './wait-for.js';
 
 const ROOT = join(__dirname, '../../..');
@@ -106,9 +106,10 @@ export class AppProcess extends NodeProcess {
 export class BundledApp {
   private constructor(private readonly folder: string) {}
 
-  /** Bundles the app as the build does, in a folder of its own. */
+  /** Bundles the app as the build does, once per test run. */
   static async build(app: AppName | 'perkway'): Promise<BundledApp> {
-    return new BundledApp(await bundleApp(app, runFolder(`bundle-${app}`)));
+    const folder = await sharedRunFolder(`bundle-${app}`, (draft) => bundleApp(app, draft));
+    return new BundledApp(join(folder, app));
   }
 
   /** Starts a replica on a free port. It is not ready yet. */

@@ -1,4 +1,5 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { rename } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findNatsServer, isAlive, startCitus, startPostgres, type LocalServer } from '@perkway/local-servers';
@@ -80,3 +81,17 @@ export const runPostgresUrl = (): string => fromRun(POSTGRES_URL_VARIABLE);
 export const runCitusWorkers = (): string[] => process.env[CITUS_WORKERS_VARIABLE]?.split(' ') ?? [];
 /** Makes a folder that is removed with the test run. */
 export const runFolder = (name: string): string => mkdtempSync(join(fromRun(FOLDER_VARIABLE), `${name}-`));
+/** Returns a folder that all test files share. The first to finish `fill` provides it. */
+export async function sharedRunFolder(
+  name: string,
+  fill: (folder: string) => Promise<unknown>,
+): Promise<string> {
+  const folder = join(fromRun(FOLDER_VARIABLE), name);
+  if (existsSync(folder)) return folder;
+  const draft = runFolder(name);
+  await fill(draft);
+  await rename(draft, folder).catch((error: unknown) => {
+    if (!existsSync(folder)) throw error;
+  });
+  return folder;
+}

@@ -1,6 +1,7 @@
 import { freePort } from '@perkway/local-servers';
 import {
   AppProcess,
+  BundledApp,
   FakeGiftCards,
   launchChromium,
   testEnvironment,
@@ -13,7 +14,6 @@ import { join, resolve } from 'node:path';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 
 const ROOT = resolve(__dirname, '../../../..');
-const MAIN = join(ROOT, 'dist/allocation-page/main.js');
 const SCREENSHOTS = join(ROOT, 'artifacts/allocation-page');
 
 export type State =
@@ -59,7 +59,7 @@ export class BrowserStage {
   }
 
   static async start(): Promise<BrowserStage> {
-    const nats = await testNats();
+    const [nats, bundle] = await Promise.all([testNats(), BundledApp.build('allocation-page')]);
     const port = await freePort();
     const url = `http://localhost:${port}`;
     const environment = testEnvironment('allocation-page', {
@@ -71,7 +71,7 @@ export class BrowserStage {
     const [gifts, browser, app] = await Promise.all([
       FakeGiftCards.start(nats.url),
       launchChromium(),
-      AppProcess.spawn(MAIN, { ...environment, HOST: 'localhost', LOG_LEVEL: 'debug' }, port),
+      AppProcess.spawn(bundle.path('main'), { ...environment, HOST: 'localhost', LOG_LEVEL: 'debug' }, port),
     ]);
     await app.ready();
     // The app connects to the broker in the background.

@@ -1,18 +1,12 @@
-import { AppProcess, BundledApp, http, testEnvironment, waitFor } from '@perkway/testing';
+import { AppProcess, BundledApp, http, launchChromium, testEnvironment, waitFor } from '@perkway/testing';
 import { freePort } from '@perkway/local-servers';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, mkdirSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
-import {
-  chromium,
-  type Browser,
-  type BrowserContext,
-  type BrowserContextOptions,
-  type Page,
-} from 'playwright-core';
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { ADMIN_KEY, Fleet, OpenIdProvider } from '../fleet';
 
 const SCREENSHOTS = join(resolve(__dirname, '../../../..'), 'artifacts/console');
@@ -262,23 +256,6 @@ export const cardRows = (count: number, mark: string) => {
   const rows = codes.map((code, nth) => `${code},${1000 + nth},25,EUR,FR`);
   return ['code,pin,denomination,currency,country', ...rows].join('\n');
 };
-
-function launchChromium(): Promise<Browser> {
-  const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
-  if (!existsSync(executablePath))
-    throw new Error(`No Chromium at ${executablePath}: apt-get install chromium`);
-  return chromium.launch({
-    executablePath,
-    headless: true,
-    args: [
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-quic',
-      '--no-first-run',
-      '--disable-background-networking',
-    ],
-  });
-}
 
 /** Waits for a heading and until nothing is loading. */
 export async function untilShown(page: Page): Promise<void> {

@@ -67,7 +67,7 @@ describe('links', () => {
   afterAll(() => closeAll(links, catalogue, nats, database));
   beforeEach(async () => {
     offers.set('coffee', OFFER);
-    await purgeTrackingStream(nats.url);
+    await purgeTrackingStream(nats.url, database);
   });
 
   it('a click redirects to the offer and is durable before the response', async () => {
@@ -137,7 +137,7 @@ describe('links', () => {
   it('accepts a journey id of 255 characters and ignores a longer one', async () => {
     await send(`${path()}?journeyId=${'j'.repeat(255)}`);
     expect((await onlyClick()).journey).toBe('j'.repeat(255));
-    await purgeTrackingStream(nats.url);
+    await purgeTrackingStream(nats.url, database);
     expect((await send(`${path()}?journeyId=${'j'.repeat(256)}`)).status).toBe(302);
     expect(await onlyClick()).not.toHaveProperty('journey');
   });
@@ -155,7 +155,7 @@ describe('links', () => {
   it('HEAD returns the same headers and records nothing', async () => {
     const link = path();
     const get = await send(link);
-    await purgeTrackingStream(nats.url);
+    await purgeTrackingStream(nats.url, database);
     const head = await send(link, { method: 'head' });
     const stable = ({ status, headers: { date: _, 'x-request-id': __, ...headers }, text }: Response) => ({
       status,

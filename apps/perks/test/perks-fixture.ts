@@ -132,29 +132,35 @@ export class PerksFixture {
     }).expect(200);
   }
 
-  /** Creates or replaces a perk. Retries a 503 with `Retry-After`, as `npm run apply` does. @returns its id */
+  /** Creates or replaces a perk. @returns its id */
   async putPerk(fields: PerkBody = {}, id: string = this.newId('perk')): Promise<string> {
+    await this.putWithRetries(`/admin/perks/${id}`, aPerk(fields));
+    return id;
+  }
+
+  /** Creates or replaces a collection of the account. @returns its id */
+  async putCollection(groups: object[], id: string = this.newId('collection')): Promise<string> {
+    await this.putWithRetries(`/admin/perk-collections/${id}`, { owner: this.account, groups });
+    return id;
+  }
+
+  /** Retries a 503 with `Retry-After`, as `npm run apply` does. */
+  private async putWithRetries(path: string, body: object): Promise<void> {
     for (let attempt = 1; ; attempt += 1) {
-      const response = await this.put(`/admin/perks/${id}`, aPerk(fields));
+      const response = await this.put(path, body);
       const retryAfter = response.headers['retry-after'];
       if (response.status === 503 && retryAfter !== undefined && attempt < 6) {
         await sleep(Number(retryAfter) * 1_000);
         continue;
       }
       expect([response.status, response.text]).toEqual([200, expect.any(String)]);
-      return id;
+      return;
     }
-  }
-
-  /** Creates or replaces a collection of the account. @returns its id */
-  async putCollection(groups: object[], id: string = this.newId('collection')): Promise<string> {
-    await this.put(`/admin/perk-collections/${id}`, { owner: this.account, groups }).expect(200);
-    return id;
   }
 
   /** Discards all events so far. */
   forgetEvents(): Promise<void> {
-    return purgeTrackingStream(this.nats.url);
+    return purgeTrackingStream(this.nats.url, this.database);
   }
 
   async views(): Promise<PerkViewEvent[]> {

@@ -32,11 +32,19 @@ export const deleteTrackingStream = (natsUrl: string): Promise<void> =>
     await (await jetstreamManager(connection)).streams.delete(TRACKING_STREAM);
   });
 
-/** Deletes all messages of the stream. */
-export const purgeTrackingStream = (natsUrl: string): Promise<void> =>
-  withBroker(natsUrl, async (connection) => {
+/**
+ * Deletes all messages of the stream. First waits for the app's outbox, because the relay would publish what is left in
+ * it again: on a slow machine an event is in the outbox and in the stream.
+ */
+export async function purgeTrackingStream(
+  natsUrl: string,
+  database: Pick<TestDatabase, 'query'>,
+): Promise<void> {
+  await untilRelayed(database);
+  await withBroker(natsUrl, async (connection) => {
     await (await jetstreamManager(connection)).streams.purge(TRACKING_STREAM);
   });
+}
 
 /** Returns the events of each message in the stream, in order. */
 export const trackedMessages = (natsUrl: string): Promise<TrackingEvent[][]> =>

@@ -1,8 +1,8 @@
 import { NodeProcess, runNode } from '../src/index.js';
 
 const LISTENING = `
-  process.stdout.write('listening');
   process.on('SIGTERM', () => { process.stderr.write(', drained'); process.exit(0); });
+  process.stdout.write('listening');
   setInterval(() => {}, 1000);
 `;
 const started = async (): Promise<NodeProcess> => {

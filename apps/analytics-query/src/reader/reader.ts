@@ -130,9 +130,9 @@ export class Reader implements OnModuleInit, OnApplicationShutdown {
     health: HealthService,
   ) {
     health.require(() => {
-      // While not ready it gets no traffic that would check again, so the health probe does; the next probe sees the
-      // result.
-      if (this.isBlind) this.ensureVerified().catch(() => undefined);
+      // While not ready it gets no traffic that would check again, and the first check may have failed, so the health
+      // probe checks until it succeeds; the next probe sees the result.
+      this.ensureVerified().catch(() => undefined);
       return !this.isBlind;
     });
     this.timeoutMs = env.QUERY_TIMEOUT_MS;

@@ -123,15 +123,27 @@ describe('GET /statements', () => {
     await createdIn(pool, earlier);
     await loadAt(pool, 10, `${earlier}-05T00:00:00Z`);
     await linkAt(pool, `${earlier}-06T00:00:00Z`, { state: 'revealed', at: `${last}-01T00:00:00Z` });
-    const waiting = await linkAt(pool, `${last}-06T00:00:00Z`);
+    const [waiting, unwanted, unseen] = [
+      await linkAt(pool, `${last}-06T00:00:00Z`),
+      await linkAt(pool, `${last}-06T00:00:00Z`),
+      await linkAt(pool, `${last}-06T00:00:00Z`),
+    ];
     const closed = [await statement(earlier), await statement(last)];
     expect(closed.map(({ rows }) => cardsOf(rows[0]))).toMatchObject([
       { opening: 0, loaded: 10, revealed: 0, closing: 10, generated: 1 },
-      { opening: 10, loaded: 0, revealed: 1, closing: 9, generated: 1 },
+      { opening: 10, loaded: 0, revealed: 1, closing: 9, generated: 3 },
     ]);
 
     await gift.addCards(pool, 5);
     await gift.reveal(waiting.token);
+    await http(gift.app, gift.user).post(`/reward-links/${unwanted.id}/cancel`).expect(200);
+    await gift.expire(unseen.token);
+    // Takes the cards of the ended links, too.
+    for (let count = 0; count < 13; count += 1) await gift.aLink(pool);
+    expect(cardsOf((await statement(monthsAgo(0))).rows[0])).toMatchObject({
+      ...{ opening: 9, loaded: 5, revealed: 1, closing: 13 },
+      ...{ generated: 13, cancelled: 1, expired: 1 },
+    });
     const other = gift.newKey();
     await gift.putPool(pool, other.account);
     expect([await statement(earlier), await statement(last)]).toEqual(closed);

@@ -38,6 +38,23 @@ it.each([
     'journey/j-1',
     { campaign_id: 'spring', journey_id: 'j-1', value: 12.5, currency: 'EUR', external_id: 'order-1' },
   ],
+  [
+    { type: 'limit_reached', limit: 'budget', value: 'spring', periodStart: head.at, resetsAt: head.at + 1 },
+    'limit.reached',
+    'limit/budget',
+    {
+      limit_id: 'budget',
+      value: 'spring',
+      period_start: '2026-01-01T00:00:00.000Z',
+      resets_at: '2026-01-01T00:00:00.001Z',
+    },
+  ],
+  [
+    { type: 'limit_reached', limit: 'budget', periodStart: 0, resetsAt: null },
+    'limit.reached',
+    'limit/budget',
+    { limit_id: 'budget', period_start: '1970-01-01T00:00:00.000Z', resets_at: null },
+  ],
 ])('maps %j', (event, type, subject, data) => {
   expect(map(event)).toStrictEqual({
     id: 'e1',

@@ -6,6 +6,7 @@ import {
   ApiOperation,
   ApiParam,
   ApiQuery,
+  ApiResponse,
   ApiTags,
 } from '@nestjs/swagger';
 import { CurrentCaller, RequiredScope } from '@perkway/auth';
@@ -55,6 +56,21 @@ export class RewardLinksController {
       'Idempotent-Replayed': {
         description: '`true` if an earlier request created the link',
         schema: { type: 'string' },
+      },
+    },
+  })
+  @ApiResponse({
+    status: 409,
+    headers: {
+      'Perkway-Limit': {
+        description: 'With `LIMIT_REACHED`: the id of the limit',
+        schema: { type: 'string' },
+        example: 'monthly-budget',
+      },
+      'Retry-After': {
+        description: 'With `LIMIT_REACHED`, if the limit resets within a day: seconds until then',
+        schema: { type: 'integer' },
+        example: 3600,
       },
     },
   })

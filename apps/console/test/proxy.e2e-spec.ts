@@ -349,7 +349,14 @@ describe('calls to the fleet', () => {
       { action: 'DELETE', before: { id, name: 'till', revoked_at: null }, status: 204 },
     ]);
     expect(JSON.stringify(await exported())).not.toContain(key);
-    for (const range of ['', '?from=yesterday', '?from=2026-11-01&to=x'])
+    const wrong = [
+      '',
+      '?from=yesterday',
+      '?from=2026-02-30',
+      '?from=2026-11-01&to=x',
+      '?from=2026-11-01&to=2026-10-01',
+    ];
+    for (const range of wrong)
       expect((await page.get(`/api/audit-log/export${range}`).expect(400)).body.code).toBe(
         'VALIDATION_FAILED',
       );

@@ -166,6 +166,7 @@ describe('a report', () => {
       { range: { from: 'yesterday', to: '2026-10-01' } },
       { range: { from: '2026-13-99', to: '2026-13-99' } },
       { range: { from: '0000-01-01', to: '2026-10-01' } },
+      { range: { from: '2026-02-30', to: '2026-10-01' } },
       { range: null },
       { range: undefined },
       { expiresAt: '2020-01-01T00:00:00.000Z' },

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { waitFor } from '@perkway/testing';
+import { http, waitFor } from '@perkway/testing';
 import pg from 'pg';
 import { aBody, EUR_25, GiftCards, inSeconds, linkIdOf, type Link, type Reply } from './support.js';
 import { audit } from './audit.js';
@@ -31,6 +31,17 @@ describe('concurrent requests', () => {
       `update reward_links set expires_at = clock_timestamp() + make_interval(secs => $2) where id = $1`,
       [linkIdOf(token), ms / 1000],
     );
+  /** Returns a link that another transaction holds, and a function that ends the link and the transaction. */
+  const aHeldLink = async () => {
+    const link = await gift.aLink(await gift.aPool(1));
+    const client = await otherSession();
+    await client.query('select from reward_links where id = $1 for update', [link.id]);
+    const expire = async () => {
+      await client.query('update reward_links set expires_at = clock_timestamp() where id = $1', [link.id]);
+      await client.query('commit');
+    };
+    return { ...link, expire };
+  };
   const exists = async (sql: string, ...values: string[]) =>
     (await gift.database.query(sql, values)).length > 0;
   const untilBlocked = () =>
@@ -213,13 +224,17 @@ describe('concurrent requests', () => {
     });
 
     it('report EXPIRED only once no pending reveal can succeed', async () => {
-      const pool = await gift.aPool(1);
-      const { token } = await gift.aLink(pool);
-      await expireIn(token, 1_000);
-      // A reveal that was in time, but is uncommitted when the link expires.
       const client = await otherSession();
-      const { rows } = await client.query('select reveal_link($1) as event', [linkIdOf(token)]);
-      expect(JSON.parse(rows[0].event)).toMatchObject({ state: 'revealed' });
+      // A reveal that is in time, which takes longer on a busy machine, but is uncommitted when the link expires.
+      const revealIn = async (ms: number): Promise<string> => {
+        const { id, token } = await gift.aLink(await gift.aPool(1));
+        await expireIn(token, ms);
+        const { rows } = await client.query('select reveal_link($1) as event', [id]);
+        if (rows[0].event !== null) return token;
+        await client.query('rollback; begin');
+        return revealIn(2 * ms);
+      };
+      const token = await revealIn(500);
       await waitFor(
         () => exists('select from reward_links where id = $1 and expires_at <= now()', linkIdOf(token)),
         'its expiry',
@@ -228,6 +243,14 @@ describe('concurrent requests', () => {
       await untilBlocked();
       await client.query('commit');
       expect((await asked).link?.state).toBe('REVEALED');
+    });
+
+    it('do not reveal a link that expires while they wait', async () => {
+      const { token, expire } = await aHeldLink();
+      const revealed = gift.reveal(token);
+      await untilBlocked();
+      await expire();
+      expect(await revealed).toMatchObject({ error: 'LINK_EXPIRED' });
     });
 
     it(`race expiry and a new reservation: one outcome in each of ${ROUNDS} rounds`, async () => {
@@ -271,6 +294,29 @@ describe('concurrent requests', () => {
       expect(outcomes.revealed).toBeGreaterThan(0);
       expect(outcomes.claimed).toBeGreaterThan(0);
     }, 600_000);
+  });
+
+  describe('a cancellation', () => {
+    const cancel = (id: string) => http(gift.app, gift.user).post(`/reward-links/${id}/cancel`);
+
+    it('waits for a reveal, and leaves its link as it is', async () => {
+      const { id, token } = await gift.aLink(await gift.aPool(1));
+      const client = await otherSession();
+      await client.query('select reveal_link($1)', [id]);
+      const cancelled = cancel(id).then(({ status, text }) => [status, text]);
+      await untilBlocked();
+      await client.query('commit');
+      expect(await cancelled).toEqual([409, 'LINK_ALREADY_REVEALED']);
+      expect((await gift.open(token)).link?.state).toBe('REVEALED');
+    });
+
+    it('does not change a link that expires while it waits', async () => {
+      const { id, expire } = await aHeldLink();
+      const cancelled = cancel(id).then(({ body }) => body as object);
+      await untilBlocked();
+      await expire();
+      expect(await cancelled).toMatchObject({ state: 'EXPIRED', cancelled_at: null });
+    });
   });
 
   it('leave every card in exactly one place', async () => {

@@ -99,6 +99,7 @@ describe('managed resources', () => {
         }),
         'translations.fr.name': (body) => ({ ...body, translations: { fr: { name: 'x' } } }),
         constructor: (body: Record<string, unknown>) => ({ ...body, constructor: { prototype: { x: 1 } } }),
+        toString: (body: Record<string, unknown>) => ({ ...body, toString: 1 }),
         'partner.constructor': (body) => ({ ...body, partner: { id: 'shop', name: 'Shop', constructor: 1 } }),
         ['__proto__']: (body) => ({ ...body, ...(JSON.parse('{"__proto__": {"x": 1}}') as object) }),
       },

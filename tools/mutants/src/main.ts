@@ -9,7 +9,8 @@ import { planted } from './planted.js';
 
 const USAGE = `npm run mutants -- [--only <text>]
 
-Plants each fault of tools/mutants/src/faults.ts in a scratch copy of the working tree and runs the spec that must fail with it.
+Plants each fault of tools/mutants/src/faults.ts in a scratch copy of the working tree, runs the spec that must fail with it,
+and names the tests that failed.
 Exits with 0 if every fault was caught, 1 if one survived, 2 if a spec fails without a fault or a fault cannot be planted.
 
   --only <text>  only faults whose file, spec or code contains it`;
@@ -33,15 +34,33 @@ function scratchCopy(): string {
   return copy;
 }
 
-/** Returns whether the spec passes. */
-function passes(copy: string, { spec, test }: Fault): boolean {
+interface JestReport {
+  testResults: { assertionResults: { status: string; fullName: string }[] }[];
+}
+
+/** Returns the titles of the tests that fail; undefined if none does. */
+function failuresOf(copy: string, { spec, test }: Fault): string[] | undefined {
   const narrowed = test === undefined ? [] : ['-t', test];
+  const configuration = spec.endsWith('.fleet-spec.ts') ? ['-c', 'jest.fleet.config.mjs'] : [];
+  const report = join(copy, 'mutants-report.json');
   const { status } = spawnSync(
     process.execPath,
-    [join(copy, 'node_modules/jest/bin/jest.js'), '-w', '1', '--runTestsByPath', spec, ...narrowed],
+    [
+      join(copy, 'node_modules/jest/bin/jest.js'),
+      ...configuration,
+      ...['-w', '1', '--json', '--outputFile', report, '--runTestsByPath', spec, ...narrowed],
+    ],
     { cwd: copy, stdio: 'ignore', timeout: SPEC_LIMIT_MS, killSignal: 'SIGKILL' },
   );
-  return status === 0;
+  const { testResults } = existsSync(report)
+    ? (JSON.parse(readFileSync(report, 'utf8')) as JestReport)
+    : { testResults: [] };
+  rmSync(report, { force: true });
+  if (status === 0) return undefined;
+  return testResults
+    .flatMap(({ assertionResults }) => assertionResults)
+    .filter((each) => each.status === 'failed')
+    .map(({ fullName }) => fullName);
 }
 
 function run(faults: readonly Fault[]): number {
@@ -52,7 +71,7 @@ function run(faults: readonly Fault[]): number {
     for (const fault of faults) {
       const what = `${fault.file}: ${fault.search.trim()} -> ${fault.replacement.trim() || '(nothing)'}`;
       const run = JSON.stringify([fault.spec, fault.test]);
-      if (!isSound.has(run)) isSound.set(run, passes(copy, fault));
+      if (!isSound.has(run)) isSound.set(run, failuresOf(copy, fault) === undefined);
       if (!isSound.get(run)) {
         failures.unsound += 1;
         write(`fails without it  ${fault.spec}`);
@@ -61,10 +80,12 @@ function run(faults: readonly Fault[]): number {
       const file = join(copy, fault.file);
       const text = readFileSync(file, 'utf8');
       writeFileSync(file, planted(text, fault));
-      const isCaught = !passes(copy, fault);
+      const failed = failuresOf(copy, fault);
       writeFileSync(file, text);
-      if (!isCaught) failures.survived += 1;
-      write(`${isCaught ? 'caught  ' : 'SURVIVED'}  ${what}`);
+      if (failed === undefined) failures.survived += 1;
+      write(`${failed ? 'caught  ' : 'SURVIVED'}  ${what}`);
+      for (const title of failed?.length === 0 ? ['(no test could end)'] : (failed ?? []))
+        write(`          by ${fault.spec}: ${title}`);
     }
   } finally {
     rmSync(copy, { recursive: true, force: true });

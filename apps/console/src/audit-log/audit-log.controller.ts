@@ -9,20 +9,12 @@ import {
   ApiTags,
 } from '@nestjs/swagger';
 import { invalidField, STORE_ADMIN_LOG, type AdminLogRecord } from '@perkway/domain';
-import { ApiPage, ApiProblems, RpcHandler, type ListQuery, type Page } from '@perkway/platform';
+import { ApiPage, ApiProblems, readTime, RpcHandler, type ListQuery, type Page } from '@perkway/platform';
 import type { FastifyReply } from 'fastify';
 import { Readable } from 'node:stream';
 import { CurrentSession, type Session } from '../sessions/session.js';
 import { AuditEntry } from './audit-entry.dto.js';
 import { AuditLog } from './audit-log.service.js';
-
-const TIME = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d))?$/;
-
-function readTime(field: string, given: unknown): Date {
-  const time = new Date(typeof given === 'string' && TIME.test(given) ? given : Number.NaN);
-  if (Number.isNaN(time.getTime())) throw invalidField(field, 'must be a date or a time in ISO 8601');
-  return time;
-}
 
 const ApiTime = (name: string, description: string, required: boolean) =>
   ApiQuery({
@@ -51,7 +43,8 @@ export class AuditLogController {
   @Get('export')
   @ApiOperation({
     summary: 'The audit log of a time range as NDJSON',
-    description: 'One entry per line, in the order in which they were stored. A date is its midnight in UTC.',
+    description:
+      'One entry per line, in the order in which they were stored. A date is its midnight in UTC, and a time without an offset is in UTC.',
   })
   @ApiTime('from', 'Entries made at this time or later', true)
   @ApiTime('to', 'Entries made before this time; default: now', false)
@@ -70,6 +63,7 @@ export class AuditLogController {
     @Res() reply: FastifyReply,
   ): void {
     const [start, end] = [readTime('from', from), to === undefined ? new Date() : readTime('to', to)];
+    if (end < start) throw invalidField('to', 'must not be before from');
     void reply
       .header('content-type', 'application/x-ndjson')
       .header('content-disposition', 'attachment; filename="audit-log.ndjson"')

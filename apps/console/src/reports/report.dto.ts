@@ -1,22 +1,25 @@
+import { applyDecorators } from '@nestjs/common';
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { IsText } from '@perkway/platform';
 import { Type } from 'class-transformer';
 import { IsDefined, IsISO8601, Matches, ValidateNested } from 'class-validator';
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
-const isDay = { message: '$property must be a day as YYYY-MM-DD' };
+const MESSAGE = { message: '$property must be a day as YYYY-MM-DD' };
+/** Accepts only days that exist. */
+const IsDay = () => applyDecorators(IsISO8601({ strict: true }, MESSAGE), Matches(DAY, MESSAGE));
 
 @ApiSchema({ name: 'ReportRange' })
 export class ReportRangeDto {
   @ApiProperty({ format: 'date', example: '2026-10-01' })
-  @Matches(DAY, isDay)
+  @IsDay()
   from: string;
   @ApiProperty({
     format: 'date',
     description: 'First day, inclusive; days are in UTC',
     example: '2026-10-31',
   })
-  @Matches(DAY, isDay)
+  @IsDay()
   to: string;
 }
 

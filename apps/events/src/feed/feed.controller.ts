@@ -30,7 +30,8 @@ export class FeedController {
     name: 'from',
     required: false,
     schema: { type: 'string', format: 'date-time' },
-    description: 'Only events stored at or after this time. Not together with `cursor`',
+    description:
+      'Only events stored at or after this time, which is in UTC without an offset. Not together with `cursor`',
   })
   @ApiQuery({
     name: 'types',

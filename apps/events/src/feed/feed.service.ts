@@ -8,7 +8,7 @@ import {
   type EventType,
   type FeedEvent,
 } from '@perkway/domain';
-import { CursorSealer, ENV, type ListQuery } from '@perkway/platform';
+import { CursorSealer, ENV, readTime, type ListQuery } from '@perkway/platform';
 import { hkdfSync } from 'node:crypto';
 import { DataSource } from 'typeorm';
 import type { EventsEnv } from '../env.js';
@@ -134,7 +134,7 @@ export class FeedService {
       throw invalidField('cursor', 'must be a next_cursor of this feed');
     return {
       cursor: position as number | undefined,
-      from: from === undefined ? (time as string | undefined) : readTime(from),
+      from: from === undefined ? (time as string | undefined) : readTime('from', from).toISOString(),
       types: readTypes(given('types')),
       limit: readInteger('limit', given('limit'), 1, MAX_LIMIT, DEFAULT_LIMIT),
       waitMs: readInteger('wait', given('wait'), 0, MAX_WAIT_S, 0) * 1_000,
@@ -147,15 +147,6 @@ function readInteger(name: string, value: unknown, min: number, max: number, abs
   const number = typeof value === 'string' && /^\d{1,4}$/.test(value) ? Number(value) : -1;
   if (number < min || number > max) throw invalidField(name, `must be a whole number from ${min} to ${max}`);
   return number;
-}
-
-const ISO_TIME = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})?)?$/;
-function readTime(value: unknown): string {
-  // A `+` that was not encoded arrives as a space.
-  const text = typeof value === 'string' ? value.replace(' ', '+') : '';
-  const time = ISO_TIME.test(text) ? Date.parse(text) : NaN;
-  if (Number.isNaN(time)) throw invalidField('from', 'must be an ISO 8601 time');
-  return new Date(time).toISOString();
 }
 
 function readTypes(value: unknown): EventType[] | null {

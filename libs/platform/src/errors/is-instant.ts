@@ -1,6 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
 import { buildMessage, isISO8601, ValidateBy } from 'class-validator';
+import { invalidField } from '@perkway/domain';
 
 /** A local time would mean another time on another server. ISO 8601 also has week dates, which `Date` cannot read. */
 const FORM = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)$/;
@@ -26,3 +27,19 @@ export const IsInstant = ({ isFuture = false } = {}) =>
       },
     }),
   );
+
+const DATE_OR_TIME = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)?)?$/;
+
+/**
+ * Reads a query parameter as a date or time in ISO 8601. Without an offset it is in UTC.
+ * @throws ApiError VALIDATION_FAILED
+ */
+export function readTime(field: string, given: unknown): Date {
+  // A `+` that was not encoded arrives as a space.
+  const text = typeof given === 'string' ? given.replace(' ', '+') : '';
+  const form = DATE_OR_TIME.exec(text);
+  const isLocal = text.includes('T') && form?.[1] === undefined;
+  const time = new Date(form && isISO8601(text, { strict: true }) ? text + (isLocal ? 'Z' : '') : NaN);
+  if (Number.isNaN(time.getTime())) throw invalidField(field, 'must be a date or a time in ISO 8601');
+  return time;
+}

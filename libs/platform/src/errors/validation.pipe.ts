@@ -34,7 +34,7 @@ function droppedMembers(value: unknown, path = ''): FieldProblem[] {
   if (typeof value !== 'object' || value === null) return [];
   const found = [
     ...(namedProto(value) ? ['__proto__'] : []),
-    ...(Object.hasOwn(value, 'constructor') ? ['constructor'] : []),
+    ...Object.keys(value).filter((name) => name in Object.prototype),
   ].map((name) => ({ field: path + name, message: 'is unknown' }));
   return [
     ...found,

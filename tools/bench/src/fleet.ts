@@ -25,6 +25,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import pg from 'pg';
 import { build, type BuildOptions } from 'rolldown';
+import { familyCpuSeconds } from './process-usage.js';
 
 const DATABASE = 'bench';
 export const ROOT = join(import.meta.dirname, '../../..');
@@ -105,6 +106,11 @@ export class Fleet {
   pid(app: AppName): number {
     const { pid } = this.running.get(app)!;
     return pid;
+  }
+
+  /** The CPU seconds of the database server; undefined without /proc, or if BENCH_DATABASE_URL names it. */
+  databaseCpuSeconds(): number | undefined {
+    return this.postgres && familyCpuSeconds(this.postgres.pid);
   }
 
   /** Stops one app. `startApp` starts it again. */

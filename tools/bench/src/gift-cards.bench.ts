@@ -7,6 +7,7 @@ import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
 import { LoadGenerator } from './children.js';
 import { median } from './compare.js';
 import type { Fleet } from './fleet.js';
+import { cpuSeconds } from './process-usage.js';
 import type { Scenario } from './scenario.js';
 import type { SocketLoad, SocketLoadResult } from './socket-generator.js';
 import { STATEMENT_CLIENT, statementRate } from './statement-rate.js';
@@ -215,7 +216,7 @@ async function measureLimits(fleet: Fleet): Promise<number> {
       ...{ owner: owners.with, links: 1_000_000_000, period: 'month', per },
     });
   const generator = socketGenerator();
-  const rates = { without: [] as number[], with: [] as number[] };
+  const samples = { without: [] as LinkCost[], with: [] as LinkCost[] };
   try {
     const loads: [keyof typeof owners, Omit<SocketLoad, 'seconds'>][] = [];
     for (const kind of ['without', 'with'] as const) {
@@ -240,17 +241,42 @@ async function measureLimits(fleet: Fleet): Promise<number> {
     }
     await withClient(fleet.databaseUrl, (client) => client.query('vacuum analyze'));
     for (let round = 0; round < ROUNDS; round += 1)
-      for (const [kind, load] of loads)
-        rates[kind].push(expected(await generator.run({ ...load, seconds: SECONDS })).rate);
+      for (const [kind, load] of loads) samples[kind].push(await costOfLinks(fleet, generator, load));
   } finally {
     generator.stop();
   }
-  write(
-    `${IN_FLIGHT} in flight: ${whole(median(rates.without))} links/s without a limit, ` +
-      `${whole(median(rates.with))} links/s with three`,
-  );
-  const ratio = median(rates.without.map((rate, round) => rate / rates.with[round]!));
-  return judge('cost of a link with three limits / without (at most)', ratio, 1.3, ratio <= 1.3);
+  for (const [kind, costs] of Object.entries(samples))
+    write(
+      `${IN_FLIGHT} in flight, ${kind} three limits: ${whole(median(costs.map(({ rate }) => rate)))} links/s, CPU per link: ` +
+        `app ${whole(median(costs.map(({ app }) => app)))} us, Postgres ${whole(median(costs.map(({ database }) => database)))} us`,
+    );
+  const ratioBy = (cost: (sample: LinkCost) => number) =>
+    median(samples.with.map((sample, round) => cost(sample) / cost(samples.without[round]!)));
+  const byTime = ratioBy(({ rate }) => 1 / rate);
+  const byCpu = ratioBy(({ app, database }) => app + database);
+  write(`cost of a link with three limits / without, by time: ${byTime.toFixed(2)}`);
+  // Other processes of the machine change the time, but not the CPU time, which is unknown without /proc.
+  const ratio = Number.isNaN(byCpu) ? byTime : byCpu;
+  return judge('cost of a link with three limits / without, by CPU (at most)', ratio, 1.3, ratio <= 1.3);
+}
+
+/** CPU times in microseconds per link, NaN if unknown. */
+interface LinkCost {
+  rate: number;
+  app: number;
+  database: number;
+}
+
+async function costOfLinks(
+  fleet: Fleet,
+  generator: ReturnType<typeof socketGenerator>,
+  load: Omit<SocketLoad, 'seconds'>,
+): Promise<LinkCost> {
+  const cpu = () => [cpuSeconds(fleet.pid('gift-cards')) ?? NaN, fleet.databaseCpuSeconds() ?? NaN] as const;
+  const before = cpu();
+  const { rate } = expected(await generator.run({ ...load, seconds: SECONDS }));
+  const [app, database] = cpu().map((after, index) => ((after - before[index]!) / (rate * SECONDS)) * 1e6);
+  return { rate, app: app!, database: database! };
 }
 
 /** Returns the median time of sequential calls in milliseconds. */

@@ -1,4 +1,4 @@
-import { SCOPES, type AppName } from '@perkway/domain';
+import { SCOPES, type AppName, type Scope } from '@perkway/domain';
 import { APPS } from '@perkway/fleet';
 import { schemaChecker } from '@perkway/testing';
 import type { OpenApiDocument } from '../src/documents';
@@ -246,6 +246,8 @@ describe.each(APPS)('the OpenAPI document of %s', (app) => {
         name: route.name,
         scope: true,
       });
+      const expected = Object.entries(OPERATIONS_OF).find(([, ids]) => ids.includes(route.operationId));
+      if (expected) expect([route.name, route['x-required-scope']]).toEqual([route.name, expected[0]]);
     }
   });
 
@@ -266,6 +268,18 @@ describe.each(APPS)('the OpenAPI document of %s', (app) => {
   });
 });
 
+/** Clients choose the scopes of their keys by these. */
+const OPERATIONS_OF: Record<Scope, string[]> = {
+  'perks:read': ['listPerkCollections', 'getPerkCollection', 'getPerkOfCollection', 'allocateCouponCode'],
+  'journeys:write': ['listCampaigns', 'generateRewardUrl', 'getPixelUrls', 'getTeasers', 'trackJourneyEvent'],
+  'links:create': ['generateRewardLink', 'replaceRewardLink'],
+  'links:read': ['listRewardLinks', 'listLimits', 'getLimitUsage', 'getStatement', 'getSignedStatement'],
+  'links:cancel': ['cancelRewardLink'],
+  'pools:read': ['getGiftCardPools', 'getGiftCardPool'],
+  'analytics:read': ['issueCubeToken'],
+  'events:read': ['listEvents', 'getEvent'],
+  'webhooks:write': ['putWebhook', 'listWebhooks', 'listWebhookDeliveries', 'replayWebhook'],
+};
 const LIMIT = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
 
 it('documents the texts, flags and locations of perks', async () => {

@@ -1,4 +1,4 @@
-import type { AppName, Role, Scope } from '@perkway/domain';
+import { SCOPES, type AppName, type Role, type Scope } from '@perkway/domain';
 import { APPS } from '@perkway/fleet';
 import { loadEnv, runMigrations } from '@perkway/platform';
 import {
@@ -9,6 +9,7 @@ import {
   testEnvironment,
   testNats,
   testSecrets,
+  waitFor,
   type Caller,
   type LaunchedApp,
   type TestDatabase,
@@ -44,7 +45,7 @@ const FOR_BROWSERS = new Set([
 
 describe('the fleet and its documents', () => {
   let nats: TestNats;
-  const databases: TestDatabase[] = [];
+  const databases = new Map<AppName, TestDatabase>();
   const apps = new Map<AppName, LaunchedApp>();
   let userKey: string;
   let journeyKey: string;
@@ -54,7 +55,7 @@ describe('the fleet and its documents', () => {
     await createTrackingStream(nats.url);
     for (const app of APPS) {
       const database = await databaseOf(app);
-      if (database) databases.push(database);
+      if (database) databases.set(app, database);
       const { defineApp, envSpec } = await sourcesOf(app);
       const variables: Record<string, string> = {
         ...testEnvironment(app, { database, nats }),
@@ -72,7 +73,7 @@ describe('the fleet and its documents', () => {
   }, 180_000);
   afterAll(async () => {
     const closed = await Promise.allSettled([...apps.values()].map((app) => app.close()));
-    await Promise.allSettled([...databases, nats].map((server) => server?.close()));
+    await Promise.allSettled([...databases.values(), nats].map((server) => server?.close()));
     expect(closed.flatMap((each) => (each.status === 'rejected' ? [String(each.reason)] : []))).toEqual([]);
   });
 
@@ -84,21 +85,20 @@ describe('the fleet and its documents', () => {
   const documentOf = async (app: AppName): Promise<OpenApiDocument> =>
     (await http(apps.get(app)!).get('/docs-json')).body as OpenApiDocument;
 
-  /** Sends the parameters that an operation requires, but no body. */
-  const send = (
-    app: AppName,
-    { path, method, parameters }: Route,
-    key?: { header?: string; query?: string },
-  ) => {
-    const url = new URL(apps.get(app)!.url);
-    url.pathname = path.replace(/\{(\w+)\}/g, (_, name) =>
+  const examplePath = ({ path, parameters }: Route): string =>
+    path.replace(/\{(\w+)\}/g, (_, name) =>
       String(parameters.find((parameter) => parameter.name === name)!.example),
     );
-    for (const { name, in: place, required, example } of parameters)
+
+  /** Sends the parameters that an operation requires, but no body. */
+  const send = (app: AppName, route: Route, key?: { header?: string; query?: string }) => {
+    const url = new URL(apps.get(app)!.url);
+    url.pathname = examplePath(route);
+    for (const { name, in: place, required, example } of route.parameters)
       if (place === 'query' && required) url.searchParams.set(name, String(example));
     if (key?.query) url.searchParams.set('api_key', key.query);
     const caller: Caller = key?.header ? { key: key.header } : {};
-    return http(apps.get(app)!, caller)[method.toLowerCase() as 'get'](url.pathname + url.search);
+    return http(apps.get(app)!, caller)[route.method.toLowerCase() as 'get'](url.pathname + url.search);
   };
 
   it.each(APPS)('%s serves the same document as the one generated without it', async (app) => {
@@ -114,7 +114,7 @@ describe('the fleet and its documents', () => {
     }
   });
 
-  const keyed = ['perks', 'boost', 'gift-cards', 'token-issuer'] as const;
+  const keyed = ['perks', 'boost', 'gift-cards', 'token-issuer', 'events'] as const;
   it.each(keyed)(
     '%s accepts a key in the query, refuses roles and reports limits where documented',
     async (app) => {
@@ -130,10 +130,10 @@ describe('the fleet and its documents', () => {
     },
   );
 
-  it.each(['USER', 'ADMIN'] as const)(
-    'allow a key of role %s with links:create alone to create links, and nothing else',
-    async (role) => {
-      const { key } = await aKey({ role, scopes: ['links:create'] });
+  it.each([...SCOPES.map((scope) => ['USER', scope] as const), ['ADMIN', 'links:create'] as const])(
+    'allow a key of role %s with %s alone what the documents name for it, and nothing else',
+    async (role, scope) => {
+      const { key } = await aKey({ role, scopes: [scope] });
       const table: Record<string, string> = {};
       const expected: Record<string, string> = {};
       for (const app of APPS)
@@ -142,25 +142,51 @@ describe('the fleet and its documents', () => {
           const { status, body, text, headers } = await send(app, route, { header: key });
           const code = body.code ?? text;
           table[name] = [401, 403].includes(status) ? `${status} ${code}` : 'allowed';
-          const scope = route['x-required-scope'];
+          const required = route['x-required-scope'];
           const isManagement = route.path.startsWith('/admin/');
           if (!route.security!.some((scheme) => 'apiKey' in scheme))
             // The key is not read here. Sessions and tokens are checked instead.
             expected[name] = code === 'SCOPE_MISSING' ? 'not 403' : table[name];
-          else if (scope === 'links:create') expected[name] = 'allowed';
+          else if (required === scope) expected[name] = 'allowed';
           else if (isManagement && role === 'USER') expected[name] = '403 FORBIDDEN';
           else expected[name] = '403 SCOPE_MISSING';
           if (code === 'SCOPE_MISSING')
             expect([name, body.detail ?? headers['perkway-detail']]).toEqual([
               name,
-              expect.stringContaining(scope ?? 'management'),
+              expect.stringContaining(required ?? 'management'),
             ]);
         }
       expect(table).toEqual(expected);
       expect(Object.values(expected)).toContain('403 SCOPE_MISSING');
+      expect(Object.values(expected)).toContain('allowed');
     },
     120_000,
   );
+
+  it('log every management call that is not a read, of every host, whatever its status', async () => {
+    const sent: string[] = [];
+    for (const app of APPS)
+      for (const route of routesOf(await documentOf(app))) {
+        if (!route.path.startsWith('/admin/') || route.method === 'GET') continue;
+        const { status } = await send(app, route, { header: testSecrets().adminKey });
+        sent.push(`${app}: ${route.method} ${examplePath(route)} ${status}`);
+      }
+    for (const app of ['perks', 'boost', 'gift-cards', 'token-issuer'])
+      expect(sent.join()).toContain(`${app}: `);
+    const logged = async () => {
+      const rows = await databases.get('console')!.query<{ line: string }>(
+        `select case e.host when 'gift' then 'gift-cards' when 'token' then 'token-issuer' else e.host end
+           || ': ' || e.action || ' ' || e.path || ' ' || o.status as line
+         from audit_entries e join audit_outcomes o on o.entry_id = e.id`,
+      );
+      return rows.map(({ line }) => line);
+    };
+    await waitFor(
+      async () => expect(await logged()).toEqual(expect.arrayContaining(sent)),
+      'the log',
+      20_000,
+    );
+  });
 
   it('fail no request of a client that switches to the new key within the overlap', async () => {
     const OVERLAP_S = 8;

@@ -27,10 +27,11 @@ export default tseslint.config(
             lib('domain'),
             lib('client'),
             lib('catalogue', 'domain'),
+            lib('audit', 'domain', 'local-servers'),
             lib('command-line'),
             lib('fleet', 'domain'),
             lib('local-servers', 'domain', 'fleet'),
-            lib('test-fleet', 'domain', 'fleet', 'local-servers'),
+            lib('test-fleet', 'audit', 'domain', 'fleet', 'local-servers'),
             lib('signing', 'domain'),
             lib('platform', 'domain'),
             lib('auth', 'domain', 'platform'),
@@ -45,6 +46,7 @@ export default tseslint.config(
               sourceTag: 'type:tool',
               onlyDependOnLibsWithTags: only(
                 'domain',
+                'audit',
                 'auth',
                 'catalogue',
                 'client',
@@ -95,7 +97,15 @@ export default tseslint.config(
     rules: {
       'no-restricted-imports': [
         'error',
-        { patterns: ['@perkway/testing', '@perkway/fleet', '@perkway/local-servers', '@perkway/test-fleet'] },
+        {
+          patterns: [
+            '@perkway/audit',
+            '@perkway/testing',
+            '@perkway/fleet',
+            '@perkway/local-servers',
+            '@perkway/test-fleet',
+          ],
+        },
       ],
       'no-console': 'error',
     },

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { audit } from '@perkway/audit';
 import { http, type TestKey } from '@perkway/testing';
 import type { RewardLink } from '../src/reward-links/issued-link.dto.js';
-import { audit } from './audit.js';
 import { aBody, EUR_25, GiftCards, inSeconds, tomorrow } from './support.js';
 
 interface LinkPage {
@@ -17,7 +17,7 @@ describe('the links of an account', () => {
     gift = await GiftCards.start();
   });
   afterEach(async () => {
-    const report = await audit(gift.database.urls.admin);
+    const report = await audit({ databaseUrl: gift.database.urls.admin });
     expect(report.output).toContain('Every card is in exactly one place');
   });
   afterAll(() => gift?.close());

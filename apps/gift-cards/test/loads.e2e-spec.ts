@@ -6,10 +6,10 @@ import { Readable } from 'node:stream';
 import { json } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { audit } from '@perkway/audit';
 import { http, waitFor } from '@perkway/testing';
 import pg from 'pg';
 import type { LoadReport, LoadResult, LoadSummary } from '../src/loads/load.dto.js';
-import { audit } from './audit.js';
 import { EUR_25, GiftCards, someCodes } from './support.js';
 
 const CSV = 'text/csv; charset=utf-8';
@@ -24,7 +24,7 @@ describe('card loads', () => {
     gift = await GiftCards.start();
   });
   afterAll(async () => {
-    const report = await audit(gift.database.urls.admin);
+    const report = await audit({ databaseUrl: gift.database.urls.admin });
     await gift?.close();
     expect(report.output).toContain('Every card is in exactly one place');
   });

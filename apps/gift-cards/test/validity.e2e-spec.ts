@@ -1,4 +1,4 @@
-import { audit } from './audit.js';
+import { audit } from '@perkway/audit';
 import { aBody, EUR_25, GiftCards, inSeconds, someCodes } from './support.js';
 
 const DAY_S = 86_400;
@@ -14,7 +14,7 @@ describe('cards with an end of validity', () => {
   });
   afterAll(() => gift?.close());
   afterEach(async () => {
-    const report = await audit(gift.database.urls.admin);
+    const report = await audit({ databaseUrl: gift.database.urls.admin });
     expect(report.output).toContain('Every card is in exactly one place');
   });
 

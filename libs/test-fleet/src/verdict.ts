@@ -1,11 +1,9 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { join } from 'node:path';
+import { audit, type Audit } from '@perkway/audit';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sendRequest, type Load } from './load.js';
 import { readResource } from './read-resource.js';
 import { reconcile, type Reconciliation } from './reconciliation.js';
-import { ROOT, type TestFleet } from './test-fleet.js';
+import type { TestFleet } from './test-fleet.js';
 
 const COUNTED_WITHIN_MS = 120_000;
 /** Extra wait before the last comparison, because duplicates may arrive late. */
@@ -80,20 +78,6 @@ export async function checkPromises(load: Load): Promise<string[]> {
   return broken;
 }
 
-/** Runs `npm run audit` on the idle fleet. @returns whether it passed, and its output */
-export async function audit(fleet: TestFleet): Promise<{ passed: boolean; output: string }> {
-  const child = spawn(
-    process.execPath,
-    ['--import', 'tsx', join(ROOT, 'tools/audit/src/main.ts'), '--grace', '5'],
-    {
-      cwd: ROOT,
-      env: { ...process.env, DATABASE_URL: fleet.database.admin, NATS_URL: fleet.brokerUrl },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    },
-  );
-  let output = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (output += text));
-  const [code] = (await once(child, 'close')) as [number | null];
-  return { passed: code === 0, output };
-}
+/** Audits the idle fleet. */
+export const auditFleet = (fleet: TestFleet): Promise<Audit> =>
+  audit({ databaseUrl: fleet.database.admin, natsUrl: fleet.brokerUrl, graceS: 5 });

@@ -5,7 +5,7 @@ import { untilEarlyInAMinute, waitFor } from '@perkway/testing';
 import pg from 'pg';
 import {
   sendRequest,
-  audit,
+  auditFleet,
   checkPromises,
   Load,
   reconcileAll,
@@ -509,7 +509,7 @@ describe('two replicas of every app', () => {
     }
     expect([...load.wrong]).toEqual([]);
     expect(await checkPromises(load)).toEqual([]);
-    const { passed, output } = await audit(fleet);
+    const { passed, output } = await auditFleet(fleet);
     expect([passed, output]).toEqual([true, expect.any(String)]);
   }, 180_000);
 });

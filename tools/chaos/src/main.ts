@@ -1,7 +1,7 @@
 import { readCommandLine, refuseUsage } from '@perkway/command-line';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
-  audit,
+  auditFleet,
   checkPromises,
   Load,
   reconcileAll,
@@ -107,7 +107,7 @@ async function run({ seed, profile, only }: ReturnType<typeof readOptions>): Pro
     const broken = await checkPromises(load);
     progress('comparing the feed and the deliveries to webhooks');
     const undelivered = await webhooks.check();
-    const audited = await audit(fleet);
+    const audited = await auditFleet(fleet);
 
     write(`\n${tables(phases, load.attempts, reconciliation)}\n`);
     problems.push(...reconciliation.examples, ...broken.slice(0, 20), ...undelivered.slice(0, 20));

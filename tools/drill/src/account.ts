@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
-  audit,
+  auditFleet,
   readResource,
   ROOT,
   OPERATION_NAMES,
@@ -90,7 +90,7 @@ export async function auditNames(fleet: TestFleet, load: Load): Promise<boolean>
     if (operation === 'cancel' && !row?.isCancelled) return [{ linkId, state: 'cancelled' }];
     return operation === 'generate' && !row ? [{ linkId, state: 'generated' }] : [];
   });
-  const { passed, output } = await audit(fleet);
+  const { passed, output } = await auditFleet(fleet);
   write(`\n${output.trim()}`);
   const unnamed = missing.filter(({ linkId }) => !output.includes(linkId));
   for (const { linkId, state } of unnamed) write(`${state}, but not named: ${linkId}`);

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
-  audit,
+  auditFleet,
   checkPromises,
   Load,
   readResource,
@@ -50,7 +50,7 @@ async function synchronous(fleet: TestFleet, profile: Profile): Promise<boolean>
   const reconciliation = await reconcileAll(fleet, load);
   show('Postgres dies, and a synchronous standby takes over', reconciliation);
   const broken = await checkPromises(load);
-  const { passed, output } = await audit(fleet);
+  const { passed, output } = await auditFleet(fleet);
   for (const line of [...reconciliation.examples, ...broken, ...(passed ? [] : [output])]) write(line);
   const holds =
     count(reconciliation, 'lost') + count(reconciliation, 'doubled') + broken.length === 0 && passed;

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { REPLICATING, startPostgres, takeBaseBackup, type LocalServer } from '@perkway/local-servers';
 import {
-  audit,
+  auditFleet,
   checkPromises,
   Load,
   readResource,
@@ -137,7 +137,7 @@ async function play(fleet: TestFleet, archive: string, { cards, stretchMs }: Pro
     const whole = await reconcileAll(fleet, load);
     show('Restored to the end of the WAL, with a replay of the stream', whole);
     const broken = await checkPromises(load);
-    const { passed, output } = await audit(fleet);
+    const { passed, output } = await auditFleet(fleet);
     for (const line of [...whole.examples, ...broken, ...(passed ? [] : [output])]) write(line);
     const isWhole = verdict(
       count(whole, 'lost') + count(whole, 'doubled') + broken.length === 0 && passed,

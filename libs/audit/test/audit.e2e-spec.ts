@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { audit } from '@perkway/audit';
 import { jetstream } from '@nats-io/jetstream';
 import {
   connectTo,
@@ -15,7 +16,13 @@ const CARDS = 12;
 const ACCOUNT = 'acme';
 const EARLIER = Date.now() - 3_600_000;
 
-/** `npm run audit`: gift cards, links and their events, the stream and the stored events. */
+interface Given {
+  url?: string;
+  broker?: boolean;
+  graceS?: number;
+}
+
+/** Gift cards, links and their events, the stream and the stored events. */
 describe('the audit', () => {
   let database: TestDatabase;
   let nats: TestNats;
@@ -54,18 +61,8 @@ describe('the audit', () => {
     await nats?.close();
   });
 
-  const audit = async (given: { url?: string; broker?: boolean; args?: string[] } = {}) => {
-    const { exitCode, output } = await runNode(
-      ['--import', 'tsx', 'tools/audit/src/main.ts', ...(given.args ?? [])],
-      {
-        env: {
-          DATABASE_URL: given.url ?? database.urls.admin,
-          ...(given.broker === false ? {} : { NATS_URL: nats.url }),
-        },
-      },
-    );
-    return { exitCode, output };
-  };
+  const run = ({ url = database.urls.admin, broker = true, graceS }: Given = {}) =>
+    audit({ databaseUrl: url, natsUrl: broker ? nats.url : undefined, graceS });
 
   /** Stores events as the ingest does. */
   const count = async (...events: TrackingEvent[]) => {
@@ -133,16 +130,27 @@ describe('the audit', () => {
     // Events younger than the grace period may be in transit.
     await publish(aConversion());
 
-    const { exitCode, output } = await audit();
+    const { passed, output } = await run();
     expect(output).toContain('Compared: 3 links, 0 events of the stream.');
     expect(output).toMatch(/Not compared: 4 events of the stream younger than \d+ s\./);
     expect(output).toContain('Rows and events agree.');
-    expect(exitCode).toBe(0);
+    expect(passed).toBe(true);
     // Without a grace period it is late.
-    const hasty = await audit({ args: ['--grace', '0'] });
-    expect(hasty.exitCode).toBe(1);
+    const hasty = await run({ graceS: 0 });
+    expect(hasty.passed).toBe(false);
     expect(hasty.output).toMatch(/events in an outbox for longer than 0 s: 1, gift_cards/);
     expect(hasty.output).toMatch(/a conversion in the stream that is not counted: 1, \w+ of acme/);
+    // The command says the same.
+    for (const { exitCode, args } of [
+      { exitCode: 0, args: [] },
+      { exitCode: 1, args: ['--grace', '0', '--json'] },
+    ]) {
+      const env = { DATABASE_URL: database.urls.admin, NATS_URL: nats.url };
+      const command = await runNode(['--import', 'tsx', 'tools/perkway/src/audit.ts', ...args], { env });
+      expect(command.exitCode).toBe(exitCode);
+      if (exitCode === 0) expect(command.output).toContain('Rows and events agree.');
+      else expect(JSON.parse(command.output)).toMatchObject({ passed: false, findings: [] });
+    }
     await count(...(await takeOutbox()));
   });
 
@@ -151,7 +159,7 @@ describe('the audit', () => {
     await reveal(goneRevealed);
     await reveal(hidden);
     await count(...(await takeOutbox()));
-    expect((await audit()).exitCode).toBe(0);
+    expect((await run()).passed).toBe(true);
 
     // As on a standby that was behind.
     await database.query(`
@@ -161,8 +169,8 @@ describe('the audit', () => {
       delete from inventory_counts;
       insert into inventory_counts (inventory_id, slot, loaded, holding, redeemed)
       select 1, 0, ${CARDS}, count(*) filter (where revealed_at is null), count(revealed_at) from reward_links`);
-    const { exitCode, output } = await audit();
-    expect(exitCode).toBe(1);
+    const { passed, output } = await run();
+    expect(passed).toBe(false);
     // The cards alone look correct.
     expect(output).toContain('Every card is in exactly one place');
     const both = [gone, goneRevealed].sort().map((link) => `${link} of acme`);
@@ -187,7 +195,7 @@ describe('the audit', () => {
     const link = await aLink();
     await publish(...(await takeOutbox()));
     await database.query(`delete from reward_links where id = $1`, [link]);
-    const { output } = await audit();
+    const { output } = await run();
     expect(output).toContain(`WRONG: an acknowledged link that is missing: 1, ${link} of acme\n`);
   });
 
@@ -196,7 +204,7 @@ describe('the audit', () => {
     await reveal(revealed);
     const relayed = await takeOutbox();
     await count(...relayed.filter(({ id }) => id === `${revealed}:generated`));
-    const { output } = await audit({ broker: false });
+    const { output } = await run({ broker: false });
     expect(output).toContain(
       `WRONG: a link that was generated but not counted as such: 1, ${link} of acme\n`,
     );
@@ -213,7 +221,7 @@ describe('the audit', () => {
     const repeated = { ...first, at: EARLIER + 1 };
     await count(first);
     await publish(first, second, repeated, aConversion({ at: Date.parse('2019-01-01Z') }));
-    const { output } = await audit({ args: ['--grace', '0'] });
+    const { output } = await run({ graceS: 0 });
     // The conversion of the first test.
     expect(output).toMatch(/a conversion in the stream that is not counted: 1, /);
     expect(output).not.toContain(second.id);
@@ -221,13 +229,13 @@ describe('the audit', () => {
   });
 
   it('says what it cannot compare', async () => {
-    const { output } = await audit({ url: database.url, broker: false });
+    const { output } = await run({ url: database.url, broker: false });
     expect(output).toContain('Not compared: stored events: this role may not read events.');
     const reader = new URL(database.urls.apps['gift-cards']);
     await database.query(
       `grant usage on schema analytics to gift_cards; grant select on analytics.tracking_events to gift_cards`,
     );
-    const again = await audit({ url: reader.href, broker: false });
+    const again = await run({ url: reader.href, broker: false });
     expect(again.output).toContain(
       'Not compared: stored events: this role sees the events of one account at a time.',
     );

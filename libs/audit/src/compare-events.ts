@@ -1,7 +1,7 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { RewardLinkEvent, TrackingEvent } from '@perkway/domain';
 import type pg from 'pg';
-import type { Finding } from './audit.js';
+import type { Finding } from './audit-gift-cards.js';
 import { inSnapshots } from './snapshot.js';
 import {
   conversionKey,

@@ -24,7 +24,7 @@ export interface Finding {
   examples: string[];
 }
 
-export interface AuditReport {
+export interface CardsReport {
   /** The time of the database. */
   at: string;
   entries: AuditedEntry[];
@@ -183,7 +183,7 @@ const toEntry = (row: EntryRow): AuditedEntry => {
  * Checks that every gift card is in exactly one place and that the numbers that clients see match a full recount. It
  * reads one snapshot while the apps run, and changes nothing.
  */
-export function auditGiftCards(client: pg.ClientBase): Promise<AuditReport> {
+export function auditGiftCards(client: pg.ClientBase): Promise<CardsReport> {
   return inSnapshots([client], async () => {
     await client.query(`set local search_path = gift_cards`);
     const { rows: clock } = await client.query<{ at: string }>(

@@ -1,0 +1,1 @@
+export { audit, type Audit, type AuditOptions } from './audit.js';

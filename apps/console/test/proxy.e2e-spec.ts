@@ -306,6 +306,10 @@ describe('calls to the fleet', () => {
       .send({ role: 'USER', name: 'till' })
       .expect(201);
     const { id, key } = made.body as { id: string; key: string };
+    const rotated = await fleet
+      .admin('token-issuer')
+      .post(`/admin/accounts/${account}/keys/${id}/rotate`)
+      .expect(201);
     await fleet.admin('token-issuer').delete(`/admin/accounts/${account}/keys/${id}`).expect(204);
     await fleet.page(operator).delete('/api/perks/admin/categories/815').expect(204);
 
@@ -320,8 +324,9 @@ describe('calls to the fleet', () => {
       const entries = [
         ...(await of('/admin/categories/815')),
         ...(await of(`/admin/accounts/${account}/keys/${id}`)),
+        ...(await of(`/admin/accounts/${account}/keys/${id}/rotate`)),
       ];
-      return entries.length === 5 && entries.every(({ status }) => status !== null);
+      return entries.length === 6 && entries.every(({ status }) => status !== null);
     }, 'the log of the apps');
     const entries = await of('/admin/categories/815');
     expect(entries).toHaveLength(4);
@@ -348,7 +353,11 @@ describe('calls to the fleet', () => {
     expect(await of(`/admin/accounts/${account}/keys/${id}`)).toMatchObject([
       { action: 'DELETE', before: { id, name: 'till', revoked_at: null }, status: 204 },
     ]);
-    expect(JSON.stringify(await exported())).not.toContain(key);
+    expect(await of(`/admin/accounts/${account}/keys/${id}/rotate`)).toMatchObject([
+      { action: 'POST', before: { id, rotated_to: null }, after: { id: rotated.body.id }, status: 201 },
+    ]);
+    for (const secret of [key, rotated.body.key])
+      expect(JSON.stringify(await exported())).not.toContain(secret);
     const wrong = [
       '',
       '?from=yesterday',

@@ -98,14 +98,14 @@ function logged(state: unknown): unknown {
   return Buffer.byteLength(JSON.stringify(kept)) > MAX_BYTES ? { omitted: 'too large' } : kept;
 }
 
-/** Reads what a PUT replaces or a DELETE deletes from this app itself, as the caller may read it. */
+/** Reads what a call replaces, deletes or rotates from this app itself, as the caller may read it. */
 async function stateBefore(
   { method, socket, headers }: AuthenticatedRequest,
   path: string,
 ): Promise<unknown> {
-  if (method !== 'PUT' && method !== 'DELETE') return null;
   // A key has no path for reads of its own, only the list of its account.
-  const [, keys, keyId] = /^(\/admin\/accounts\/[^/]+\/keys)\/([^/]+)$/.exec(path) ?? [];
+  const [, keys, keyId] = /^(\/admin\/accounts\/[^/]+\/keys)\/([^/]+)(?:\/rotate)?$/.exec(path) ?? [];
+  if (method === 'POST' && !keys) return null;
   try {
     const response = await fetch(`http://127.0.0.1:${socket.localPort}${keys ?? path}`, {
       headers: { [API_KEY_HEADER]: String(headers[API_KEY_HEADER]) },

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 const TYPE_A = 1;
+const TYPE_CNAME = 5;
 const TYPE_AAAA = 28;
 const NAME_ERROR = 3;
 
@@ -18,7 +19,8 @@ export interface TestDnsServer {
 /**
  * A DNS server on a free UDP port of this machine.
  *
- * @param addressesOf a name, on its n-th question of one type, from 0; undefined leaves the question unanswered
+ * @param addressesOf a name, on its n-th question of one type, from 0, behind the names of a CNAME chain; undefined leaves
+ *   the question unanswered
  */
 export async function startDnsServer(
   addressesOf: (name: string, question: number) => string[] | undefined,
@@ -32,19 +34,23 @@ export async function startDnsServer(
     questions.set(key, count + 1);
     const addresses = addressesOf(name, count);
     if (!addresses) return;
-    const answers = addresses
-      .map((address) => Buffer.from(ipaddr.parse(address).toByteArray()))
-      .filter(({ length }) => length === (type === TYPE_A ? 4 : type === TYPE_AAAA ? 16 : 0));
+    const records: Buffer[] = [];
+    let owner: Uint8Array = query.subarray(12, end - 4);
+    for (const alias of addresses.filter((each) => !ipaddr.isValid(each))) {
+      const target = encodeName(alias);
+      records.push(recordOf(owner, TYPE_CNAME, target));
+      owner = target;
+    }
+    for (const address of addresses.filter(ipaddr.isValid)) {
+      const bytes = Buffer.from(ipaddr.parse(address).toByteArray());
+      if (bytes.length === (type === TYPE_A ? 4 : type === TYPE_AAAA ? 16 : 0))
+        records.push(recordOf(owner, type, bytes));
+    }
     const head = Buffer.from(query.subarray(0, 12));
     head.writeUInt16BE(0x8180 | (addresses.length === 0 ? NAME_ERROR : 0), 2);
-    head.writeUInt16BE(answers.length, 6);
+    head.writeUInt16BE(records.length, 6);
     head.writeUInt16BE(0, 8);
     head.writeUInt16BE(0, 10);
-    const records = answers.map((address) => {
-      // Points to the name of the question; class IN, TTL 0.
-      const record = Buffer.from([0xc0, 12, 0, type, 0, 1, 0, 0, 0, 0, 0, address.length]);
-      return Buffer.concat([record, address]);
-    });
     socket.send(Buffer.concat([head, query.subarray(12, end), ...records]), from.port, from.address);
   });
   socket.bind(0, '127.0.0.1');
@@ -55,6 +61,13 @@ export async function startDnsServer(
     close: () => new Promise((done) => socket.close(() => done())),
   };
 }
+
+const encodeName = (name: string): Buffer =>
+  Buffer.concat([...name.split('.'), ''].map((label) => Buffer.from([label.length, ...Buffer.from(label)])));
+
+/** Class IN, TTL 0. */
+const recordOf = (owner: Uint8Array, type: number, data: Buffer): Buffer =>
+  Buffer.concat([owner, Buffer.from([0, type, 0, 1, 0, 0, 0, 0, 0, data.length]), data]);
 
 function readQuestion(query: Buffer): { name: string; type: number; end: number } {
   const labels: string[] = [];

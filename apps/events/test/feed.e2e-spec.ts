@@ -159,7 +159,7 @@ describe('GET /events', () => {
     const common = {
       ...{ id: link, pool_id: pool, denomination: 25, currency: 'EUR', country: 'FR', created_by: 'crm' },
       ...{ created_at: '2026-11-01T09:30:00.000Z', expires_at: 1_924_992_000, reference: 'order-7' },
-      ...{ revealed_at: null, cancelled_at: null, campaign_id: null, journey_id: null, replaces: null },
+      ...{ revealed_at: null, cancelled_at: null, campaign_id: null, journey_id: null },
     };
     const at = '2026-11-01T09:30:05.000Z';
     expect(data.slice(0, 4)).toEqual(
@@ -260,6 +260,16 @@ describe('GET /events', () => {
     await publish(click(key.account));
     await stored(key, 1);
     await http(world.events, key).get(`/events/${forged.id}`).expect(404);
+  });
+
+  it('ignores an event whose time does not exist', async () => {
+    const key = world.key();
+    const id = randomUUID();
+    const limit = { limit: 'l', periodStart: 1e300, resetsAt: null };
+    await publish({ ...{ v: 1, id, account: key.account, at: Date.now(), type: 'limit_reached' }, ...limit });
+    await publish(click(key.account));
+    await stored(key, 1);
+    await http(world.events, key).get(`/events/${id}`).expect(404);
   });
 
   it('moves the cursor past other types, and waits for the wanted ones', async () => {

@@ -272,6 +272,26 @@ describe('deliveries', () => {
     expect(await deliveriesOf(key, 'a')).toEqual([]);
   });
 
+  it('are listed newest first, page by page', async () => {
+    const [key, receiver] = [world.key(), await world.receiver()];
+    await world.put(key, 'a', { url: receiver.url });
+    await world.put(key, 'b', { url: receiver.url });
+    const events = [1, 2, 3, 4, 5].map(() => anEvent());
+    await storeEvents(world.database, key.account, ...events);
+    await waitFor(async () => expect(await deliveriesOf(key, 'a')).toHaveLength(5), 'the deliveries');
+    const listed: string[] = [];
+    let cursor = '';
+    do {
+      const query = `?limit=2${cursor && `&cursor=${cursor}`}`;
+      const { body } = await world.as(key).get(`/webhooks/a/deliveries${query}`).expect(200);
+      listed.push(...body.data.map((delivery: { event_id: string }) => delivery.event_id));
+      if (body.next_cursor)
+        await world.as(key).get(`/webhooks/b/deliveries?cursor=${body.next_cursor}`).expect(400);
+      cursor = body.next_cursor;
+    } while (cursor);
+    expect(listed).toEqual(events.map(({ id }) => id).reverse());
+  });
+
   it('leave at once when they are retried', async () => {
     const key = world.key();
     let status = 500;

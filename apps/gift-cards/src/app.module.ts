@@ -8,7 +8,6 @@ import { LoadsModule } from './loads/loads.module.js';
 import { PoolsModule } from './pools/pools.module.js';
 import { RewardLinksModule } from './reward-links/reward-links.module.js';
 import { StatementsModule } from './statements/statements.module.js';
-import { WithdrawalsModule } from './withdrawals/withdrawals.module.js';
 
 @Module({
   imports: [
@@ -22,7 +21,6 @@ import { WithdrawalsModule } from './withdrawals/withdrawals.module.js';
     LimitsModule,
     RewardLinksModule,
     StatementsModule,
-    WithdrawalsModule,
     ErasuresModule,
   ],
 })

@@ -46,10 +46,13 @@ const number: Check = (value) =>
   typeof value === 'number' && Number.isFinite(value) ? null : 'is not a number';
 /** No event is older. */
 const EARLIEST = Date.UTC(2020, 0, 1);
-const time: Check = (value) =>
-  Number.isInteger(value) && (value as number) >= EARLIEST && (value as number) < Date.UTC(10_000, 0, 1)
-    ? null
-    : 'is not a time in milliseconds';
+const timeFrom =
+  (earliest: number): Check =>
+  (value) =>
+    Number.isInteger(value) && (value as number) >= earliest && (value as number) < Date.UTC(10_000, 0, 1)
+      ? null
+      : 'is not a time in milliseconds';
+const time = timeFrom(EARLIEST);
 
 const MAX_PERKS = 100_000;
 const perks: Check = (value) => {
@@ -123,21 +126,13 @@ const SHAPES: Record<TrackingEventType, Shape> = {
       campaign: text(255),
       journey,
       reference: text(255),
-      replaces: text(100),
       ...TAGS,
     },
   ),
   limit_reached: shape(
-    { limit: id, periodStart: number, resetsAt: (value) => (value === null ? null : time(value)) },
+    { limit: id, periodStart: timeFrom(0), resetsAt: (value) => (value === null ? null : time(value)) },
     { value: text(255) },
   ),
-  cards_withdrawn: shape({
-    withdrawal: text(100),
-    pool: text(100),
-    withdrawn: number,
-    cancelled: number,
-    redeemed: number,
-  }),
   perk_named: shape({ perk: id, title: text(10_000, 0), partner: text(1_000, 0) }),
   campaign_named: shape({ campaign: id, name: text(10_000, 0) }),
 };

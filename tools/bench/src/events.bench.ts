@@ -10,6 +10,8 @@ import type { Scenario } from './scenario.js';
 import type { Posts } from './webhook-client.js';
 import type { Received } from './webhook-receiver.js';
 
+const ALL_PARTS = ['feed', 'deliveries', 'latency', 'fairness'] as const;
+const PARTS = ALL_PARTS.filter((part) => (process.env.BENCH_PARTS ?? part).split(',').includes(part));
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 3);
 const FEED_EVENTS = 40_000;
 const FEED_TARGET = 0.5;
@@ -23,6 +25,14 @@ const DELIVERY_TARGET = 0.4;
 const PER_SECOND = 500;
 const LATENCY_SECONDS = 20;
 const LATENCY_TARGET_MS = 5_000;
+const ACCOUNTS = 10;
+const WEBHOOKS_PER_ACCOUNT = 10;
+/** One webhook of each kind for every second account. */
+const BAD = ['/hang', '/fail', '/slow'];
+const FAIRNESS_SECONDS = 30;
+/** Of each account. */
+const EVENTS_A_SECOND = 2;
+const FAIRNESS_TARGET = 2;
 const LIMIT_MS = 120_000;
 const POLL_MS = 20;
 
@@ -52,7 +62,9 @@ class Bench {
     for (const client of this.database) await client.connect();
     try {
       await this.prepare();
-      return (await this.feed()) + (await this.deliveries()) + (await this.latency());
+      let missed = 0;
+      for (const part of PARTS) missed += await this[part]();
+      return missed;
     } finally {
       this.receiver.stop();
       this.client.stop();
@@ -141,24 +153,59 @@ class Bench {
   /** Publishes at a fixed rate, one event per message. */
   private async latency(): Promise<number> {
     await this.call('PUT', '/webhooks/latency', { url: this.receiverUrl });
-    const latencies: number[] = [];
-    for (let second = 0; second < LATENCY_SECONDS; second += 1) {
-      const next = sleep(1_000);
-      await this.publisher!.publish(messagesOf({ events: PER_SECOND, perMessage: 1, spreadMs: 1 }));
-      await next;
-      latencies.push(...(await this.receiver.run({})).latencies);
-    }
-    await until(async () => {
-      latencies.push(...(await this.receiver.run({})).latencies);
-      return latencies.length >= PER_SECOND * LATENCY_SECONDS;
-    }, 'delivering');
-    const sorted = latencies.sort((a, b) => a - b);
-    const at = (share: number) => sorted[Math.floor(sorted.length * share)]!;
-    write(`\nfrom the interaction to the receiver, at ${PER_SECOND} interactions a second`);
-    return judge(
-      `p50 ${at(0.5)} ms, p99 ${at(0.99)} ms; target ${LATENCY_TARGET_MS} ms`,
-      at(0.99) <= LATENCY_TARGET_MS,
+    const { p50, p99 } = await this.latencies(LATENCY_SECONDS, PER_SECOND * LATENCY_SECONDS, () =>
+      messagesOf({ events: PER_SECOND, perMessage: 1, spreadMs: 1 }),
     );
+    await this.call('DELETE', '/webhooks/latency');
+    write(`\nfrom the interaction to the receiver, at ${PER_SECOND} interactions a second`);
+    return judge(`p50 ${p50} ms, p99 ${p99} ms; target ${LATENCY_TARGET_MS} ms`, p99 <= LATENCY_TARGET_MS);
+  }
+
+  /** Compares the latency of 85 webhooks while 15 others of their accounts work, and while these hang, fail or are slow. */
+  private async fairness(): Promise<number> {
+    const accounts = Array.from({ length: ACCOUNTS }, (_, index) => `bench-fairness-${index}`);
+    const keys = await Promise.all(accounts.map((account) => this.fleet.account(account)));
+    const put = async (isBad: boolean) => {
+      let counted = 0;
+      for (const [account, key] of keys.entries())
+        for (let index = 0; index < WEBHOOKS_PER_ACCOUNT; index += 1) {
+          const path = (isBad && account % 2 === 0 && BAD[index]) || '';
+          counted += path ? 0 : 1;
+          await this.call('PUT', `/webhooks/w${index}`, { url: this.receiverUrl + path }, key);
+        }
+      return counted;
+    };
+    const p99 = async (isBad: boolean) => {
+      const webhooks = await put(isBad);
+      const all = await this.latencies(FAIRNESS_SECONDS, FAIRNESS_SECONDS * EVENTS_A_SECOND * webhooks, () =>
+        accounts.flatMap((account) =>
+          messagesOf({ account, events: EVENTS_A_SECOND, perMessage: 1, spreadMs: 1 }),
+        ),
+      );
+      return all.p99;
+    };
+    const [alone, beside] = [await p99(false), await p99(true)];
+    write('\nwebhooks beside 15 of 100 that hang, fail or are slow');
+    return judge(
+      `p99 ${beside} ms, without them ${alone} ms, ratio ${(beside / alone).toFixed(2)}; target ${FAIRNESS_TARGET}`,
+      beside <= FAIRNESS_TARGET * alone,
+    );
+  }
+
+  /** Publishes messages each second. @returns percentiles from the interaction to the receiver */
+  private async latencies(seconds: number, deliveries: number, messages: () => string[]) {
+    const all: number[] = [];
+    const collect = async () => all.push(...(await this.receiver.run({})).latencies);
+    for (let second = 0; second < seconds; second += 1) {
+      const next = sleep(1_000);
+      await this.publisher!.publish(messages());
+      await next;
+      await collect();
+    }
+    await until(async () => (await collect()) >= deliveries, 'delivering');
+    const sorted = all.sort((a, b) => a - b);
+    const at = (share: number) => sorted[Math.floor(sorted.length * share)]!;
+    return { p50: at(0.5), p99: at(0.99) };
   }
 
   private async received(count: number): Promise<void> {
@@ -190,10 +237,10 @@ class Bench {
     return events.map((event) => JSON.stringify(event));
   }
 
-  private async call<Body>(method: string, path: string, body?: object): Promise<Body> {
+  private async call<Body>(method: string, path: string, body?: object, key = this.key): Promise<Body> {
     const response = await fetch(this.fleet.urls.events + path, {
       method,
-      headers: { 'x-api-key': this.key, ...(body && { 'content-type': 'application/json' }) },
+      headers: { 'x-api-key': key, ...(body && { 'content-type': 'application/json' }) },
       body: body && JSON.stringify(body),
       signal: AbortSignal.timeout(30_000),
     });

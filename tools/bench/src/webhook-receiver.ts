@@ -1,6 +1,6 @@
 /**
  * Receives webhooks in a child process. Replies to each message of the parent with the deliveries since the previous
- * one.
+ * one. The path decides the response: `/hang` gets none, `/fail` a 500, `/slow` a late one; these are not counted.
  */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -14,8 +14,13 @@ export interface Received {
   latencies: number[];
 }
 
+const SLOW_MS = 3_000;
+
 let latencies: number[] = [];
 const server = createServer(async (request, response) => {
+  if (request.url === '/hang') return;
+  if (request.url === '/fail') return void response.writeHead(500).end();
+  if (request.url === '/slow') return void setTimeout(() => response.writeHead(204).end(), SLOW_MS);
   const { occurred_at: at } = JSON.parse((await buffer(request)).toString()) as { occurred_at: string };
   latencies.push(Date.now() - Date.parse(at));
   response.writeHead(204).end();

@@ -493,9 +493,9 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     file: 'apps/events/src/feed/feed-consumer.service.ts',
-    search: 'const events = read.flatMap((each) => each.events);',
+    search: 'const rows = batch.flatMap((each) => each.rows);',
     replacement:
-      'const events = read.flatMap((each) => each.events);\n    for (const { message, hasUnknownVersion } of read) if (!hasUnknownVersion) message.ack();',
+      'const rows = batch.flatMap((each) => each.rows);\n    for (const { message, hasUnknownVersion } of batch) if (!hasUnknownVersion) message.ack();',
     spec: 'apps/events/test/feed.e2e-spec.ts',
   },
 

@@ -18,6 +18,8 @@ const MAX_FAILURES = Math.log2(MAX_RUNNING_PER_WEBHOOK);
 /** Webhooks whose failures in a row are remembered. */
 const FAILING_WEBHOOKS = 2_000;
 
+const OPENED_SECRETS = 2_000;
+
 const GONE_STATUS = 410;
 const RECORD_BATCH = 500;
 const RECORD_RETRY_MS = 500;
@@ -34,6 +36,8 @@ export class DeliveryEngine {
   /** Attempts that run. Others start while the results of these are stored. */
   private readonly attempting = new Set<ClaimedDelivery>();
   private readonly failures = new LRUCache<string, number>({ max: FAILING_WEBHOOKS });
+  /** By their sealed form. */
+  private readonly secrets = new LRUCache<string, string>({ max: OPENED_SECRETS });
   private readonly results: DeliveryResult[] = [];
   private recording: Promise<void> | undefined;
   private isAbandoned = false;
@@ -119,8 +123,15 @@ export class DeliveryEngine {
     const { account_id, webhook_id, secret, previous_secret, previous_secret_until } = delivery;
     const sealed = [secret];
     if (previous_secret && previous_secret_until!.getTime() > this.clock.now()) sealed.push(previous_secret);
-    const context = secretContext(account_id, webhook_id);
-    return sealed.map((each) => open(this.secretKeys, WEBHOOK_SECRET, each, context));
+    return sealed.map((each) => {
+      const key = `${each.toString('latin1')}/${account_id}/${webhook_id}`;
+      let opened = this.secrets.get(key);
+      if (opened === undefined) {
+        opened = open(this.secretKeys, WEBHOOK_SECRET, each, secretContext(account_id, webhook_id));
+        this.secrets.set(key, opened);
+      }
+      return opened;
+    });
   }
 
   private finish(result: DeliveryResult) {

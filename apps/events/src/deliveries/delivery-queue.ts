@@ -9,8 +9,9 @@ import type { Backlog } from './delivery-metrics.js';
  * for days small enough to be ended in one statement.
  */
 export const MAX_PENDING = 5_000;
-/** Feed rows that one statement reads. */
+/** Feed rows that one statement reads for one webhook, and webhooks per statement. */
 const FEED_BATCH = 1_000;
+const FAN_OUT_WEBHOOKS = 20;
 /** Longer than an attempt takes. A replica that dies is replaced after this time. */
 const LEASE_MS = 30_000;
 const FAILING_LIMIT_MS = 5 * 86_400_000;
@@ -96,26 +97,57 @@ const INSERT = (condition: string) => `
   insert into deliveries (webhook, event_id, position, type, subject_hash, held, next_attempt_at, created_at)
   select webhook, event_id, position, type, subject_hash,
     subject_hash is not null and (
-      row_number() over (partition by subject_hash order by position) > 1 or ${EARLIER} is true), $3, $3
+      row_number() over (partition by webhook, subject_hash order by position) > 1 or ${EARLIER} is true), $3, $3
   from (
     select w.key as webhook, f.id as event_id, f.position, f.type,
       case when w.ordered then hashtextextended(f.subject, 0) end as subject_hash
-    from fresh f cross join target w
+    from fresh f join target w on w.key = f.webhook
     where (w.types is null or f.type = any(w.types)) and ${condition}
   ) d
-  order by position
+  order by webhook, position
   on conflict (webhook, event_id)`;
 
-/** Feed rows after the position in `from_position`, as many as the queue of the webhook $1 has room for. */
+/** Feed rows after the position in `from_position`, for each webhook of `target` as many as its queue has room for. */
 const FRESH = (until: string) => `
-  select e.position, e.id, e.type, e.subject, e.occurred_at
+  select t.key as webhook, e.position, e.id, e.type, e.subject, e.occurred_at
   from target t cross join lateral (
     select * from events
     where account_id = t.account_id and position > t.from_position and position <= ${until}
     order by position
     limit least(${FEED_BATCH}, greatest(0, $2::int - (
-      select count(*) from deliveries where webhook = $1 and state = 'pending')))
+      select count(*) from deliveries where webhook = t.key and state = 'pending')))
   ) e`;
+
+const FAN_OUT = `
+  with target as (select *, position as from_position from webhooks where key = any($1)),
+  fresh as (${FRESH('9223372036854775807')}),
+  made as (
+    -- What a replay has made before may be delivered, and then holds nothing back.
+    ${INSERT(`f.occurred_at >= w.enabled_at and not (w.ordered and exists (
+      select from deliveries x where x.webhook = w.key and x.event_id = f.id))`)} do nothing
+  ), ends as (
+    select webhook, count(*)::int as read, max(position) as position from fresh group by webhook
+  ), moved as (
+    update webhooks set position = ends.position from ends where key = ends.webhook
+  )
+  select coalesce(max(read), 0) as read from ends`;
+
+const FAN_OUT_REPLAY = `
+  with target as (
+    select w.*, r.position as from_position, r.until_position, r.from_time, r.to_time
+    from webhooks w join webhook_replays r on r.webhook = w.key
+    where w.key = any($1) and r.id = $4
+  ), fresh as (${FRESH('t.until_position')}),
+  made as (
+    ${INSERT('f.occurred_at between w.from_time and w.to_time')} do update
+    set state = 'pending', attempts = 0, next_attempt_at = $3, delivered_at = null,
+      last_status = null, last_error = null, subject_hash = excluded.subject_hash, held = excluded.held
+    where deliveries.state <> 'pending'
+  ), moved as (
+    update webhook_replays set position = (select max(position) from fresh)
+    where id = $4 and exists (select from fresh)
+  )
+  select count(*)::int as read from fresh`;
 
 /** The table `deliveries`: a durable queue per webhook (docs/adr/0040-webhook-deliveries.md). */
 @Injectable()
@@ -131,25 +163,12 @@ export class DeliveryQueue {
   async fanOut(now: Date): Promise<boolean> {
     const behind: { key: string }[] = await this.dataSource.query(
       `select w.key from webhooks w join feeds f using (account_id)
-       where w.enabled and w.position < f.last_position`,
+       where w.enabled and w.position < f.last_position order by w.key`,
     );
+    const keys = behind.map(({ key }) => key);
     let hasMore = false;
-    for (const { key } of behind) {
-      const read = await this.fanOutTo(
-        key,
-        `with target as (select *, position as from_position from webhooks where key = $1),
-         fresh as (${FRESH('9223372036854775807')}),
-         made as (
-           -- What a replay has made before may be delivered, and then holds nothing back.
-           ${INSERT(`f.occurred_at >= w.enabled_at and not (w.ordered and exists (
-             select from deliveries x where x.webhook = w.key and x.event_id = f.id))`)} do nothing
-         ), moved as (
-           update webhooks set position = (select max(position) from fresh)
-           where key = $1 and exists (select from fresh)
-         )
-         select count(*)::int as read from fresh`,
-        [key, MAX_PENDING, now],
-      );
+    for (let from = 0; from < keys.length; from += FAN_OUT_WEBHOOKS) {
+      const read = await this.fanOutTo(keys.slice(from, from + FAN_OUT_WEBHOOKS), FAN_OUT, now);
       hasMore ||= read === FEED_BATCH;
     }
     return (await this.fanOutReplays(now)) || hasMore;
@@ -161,25 +180,7 @@ export class DeliveryQueue {
     );
     let hasMore = false;
     for (const { id, webhook } of replays) {
-      const read = await this.fanOutTo(
-        webhook,
-        `with target as (
-           select w.*, r.position as from_position, r.until_position, r.from_time, r.to_time
-           from webhooks w join webhook_replays r on r.webhook = w.key
-           where w.key = $1 and r.id = $4
-         ), fresh as (${FRESH('t.until_position')}),
-         made as (
-           ${INSERT('f.occurred_at between w.from_time and w.to_time')} do update
-           set state = 'pending', attempts = 0, next_attempt_at = $3, delivered_at = null,
-             last_status = null, last_error = null, subject_hash = excluded.subject_hash, held = excluded.held
-           where deliveries.state <> 'pending'
-         ), moved as (
-           update webhook_replays set position = (select max(position) from fresh)
-           where id = $4 and exists (select from fresh)
-         )
-         select count(*)::int as read from fresh`,
-        [webhook, MAX_PENDING, now, id],
-      );
+      const read = await this.fanOutTo([webhook], FAN_OUT_REPLAY, now, id);
       if (read === 0)
         await this.dataSource.query(
           `delete from webhook_replays r using webhooks w
@@ -194,17 +195,23 @@ export class DeliveryQueue {
   }
 
   /**
-   * Runs a statement for an enabled webhook that no other transaction has locked. The lock comes first, in a statement of its
-   * own: what the second one sees as pending stays pending until the commit, or `record` releases what it holds back.
+   * Runs a statement for those webhooks that are enabled and that no other transaction has locked. The lock comes first, in a
+   * statement of its own: what the second one sees as pending stays pending until the commit, or `record` releases what it
+   * holds back.
    */
-  private fanOutTo(webhook: string, statement: string, parameters: unknown[]): Promise<number> {
+  private fanOutTo(webhooks: string[], statement: string, now: Date, ...more: unknown[]): Promise<number> {
     return this.dataSource.transaction(async (manager) => {
-      const locked: unknown[] = await manager.query(
-        'select from webhooks where key = $1 and enabled for update skip locked',
-        [webhook],
+      const locked: { key: string }[] = await manager.query(
+        'select key from webhooks where key = any($1) and enabled order by key for update skip locked',
+        [webhooks],
       );
       if (locked.length === 0) return 0;
-      const [{ read }]: [{ read: number }] = await manager.query(statement, parameters);
+      const [{ read }]: [{ read: number }] = await manager.query(statement, [
+        locked.map(({ key }) => key),
+        MAX_PENDING,
+        now,
+        ...more,
+      ]);
       return read;
     });
   }

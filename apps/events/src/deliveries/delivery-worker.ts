@@ -15,7 +15,7 @@ import { Sender } from './sender.js';
 
 /** Between two looks where nothing is known to be due. Polling works behind every pooler, LISTEN does not. */
 const POLL_MS = 250;
-/** Between two looks at least, so that a claim takes several deliveries. */
+/** After the first attempt has ended, so that a claim takes several deliveries. */
 const MIN_PAUSE_MS = 5;
 const RETRY_MS = 1_000;
 const RETENTION_MS = 10 * 60_000;
@@ -42,9 +42,10 @@ export class DeliveryWorker implements OnApplicationBootstrap, BeforeApplication
     @Inject(LOGGER) private readonly logger: Logger,
     private readonly metrics: DeliveryMetrics,
   ) {
-    this.engine = new DeliveryEngine(queue, sender, env.WEBHOOK_SECRET_KEYS, clock, metrics, logger, () =>
-      this.room.abort(),
-    );
+    this.engine = new DeliveryEngine(queue, sender, env.WEBHOOK_SECRET_KEYS, clock, metrics, logger, () => {
+      // Each call of abort() creates an error.
+      if (!this.room.signal.aborted) this.room.abort();
+    });
   }
 
   onApplicationBootstrap() {
@@ -59,8 +60,8 @@ export class DeliveryWorker implements OnApplicationBootstrap, BeforeApplication
           // Before the claim: an attempt can end while the loop is not waiting yet.
           this.room = new AbortController();
           await this.engine.start();
-          await this.rest(MIN_PAUSE_MS);
           await this.rest(POLL_MS, AbortSignal.any([this.room.signal, this.stopping.signal]));
+          await this.rest(MIN_PAUSE_MS);
         }),
         this.loop('measure deliveries', async () => {
           this.metrics.backlog(await this.queue.backlog(new Date(this.clock.now())));

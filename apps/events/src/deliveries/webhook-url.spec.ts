@@ -1,20 +1,43 @@
+import { startDnsServer, type TestDnsServer } from '../../test/dns-server.js';
 import { NetworkPolicy } from './network-policy.js';
+import { dnsResolver, type Resolve } from './resolver.js';
+import { Sender } from './sender.js';
 import { checkWebhookUrl, ForbiddenUrlError } from './webhook-url.js';
 
+/** Addresses, behind the names of a CNAME chain. */
 const NAMES: Record<string, string[]> = {
   'public.example': ['93.184.216.34', '2606:2800:220:1:248:1893:25c8:1946'],
   'private.example': ['10.0.0.5'],
   'private-v6.example': ['fd12:3456::1'],
   'mixed.example': ['93.184.216.34', '127.0.0.1'],
+  'mixed-families.example': ['93.184.216.34', '::1'],
   'mapped.example': ['::ffff:169.254.169.254'],
-  localhost: ['127.0.0.1', '::1'],
+  'nat64.example': ['64:ff9b::a00:1'],
+  'unspecified.example': ['0.0.0.0'],
+  'alias.example': ['cdn.example', 'db.internal', '10.0.0.5'],
+  '127.0.0.1.nip.io': ['127.0.0.1'],
+  'xn--ls8h.example': ['192.168.1.1'],
 };
-const resolve = async (name: string) => {
-  if (NAMES[name]) return NAMES[name];
-  throw new Error('does not resolve');
-};
+
+let dns: TestDnsServer;
+let resolve: Resolve;
+beforeAll(async () => {
+  dns = await startDnsServer((name) => NAMES[name] ?? []);
+  resolve = dnsResolver([dns.address]);
+});
+afterAll(() => dns.close());
+
 const check = (url: string, ...allowed: string[]) =>
   checkWebhookUrl(url, new NetworkPolicy(allowed), resolve);
+/** Stored before its name led elsewhere, or before a check was added. */
+async function deliver(url: string, ...allowed: string[]) {
+  const sender = new Sender({ policy: new NetworkPolicy(allowed), resolve });
+  try {
+    return await sender.post(url, {}, '{}');
+  } finally {
+    sender.close();
+  }
+}
 
 describe('the URL of a webhook', () => {
   it.each([
@@ -40,8 +63,14 @@ describe('the URL of a webhook', () => {
     'https://0x7f.0.0.1/',
     'https://0177.0.0.1/',
     'https://017700000001/',
+    'https://0x7F.0x0.0x0.0x1/',
     'https://127.0.0.1./',
+    'https://127.0.0.1../',
+    'https://127.0.0.1:443/',
     'https://127。0。0。1/',
+    'https://127．0｡0.1/',
+    'https://１２７.0.0.1/',
+    'https://ｌｏｃａｌｈｏｓｔ/',
     'https://①②⑦.0.0.1/',
     'https://%31%32%37.0.0.1/',
     'https://localhost/',
@@ -54,12 +83,19 @@ describe('the URL of a webhook', () => {
     'https://[::]/',
     // Private, shared and link-local networks.
     'https://10.1.2.3/',
+    'https://012.1.2.3/',
+    'https://0xA010203/',
+    'https://10.66051/',
+    'https://0300.0250.1.1/',
+    'https://3232235777/',
     'https://172.16.0.1/',
     'https://172.31.255.255/',
     'https://192.168.1.1/',
     'https://100.64.0.1/',
     'https://169.254.1.1/',
     'https://[fe80::1]/',
+    'https://[fe80::1%25eth0]/',
+    'https://[fe80::1%eth0]/',
     'https://[fc00::1]/',
     'https://[fd12:3456::1]/',
     'https://[fec0::1]/',
@@ -109,7 +145,14 @@ describe('the URL of a webhook', () => {
     'https://private.example/',
     'https://private-v6.example/',
     'https://mixed.example/',
+    'https://mixed-families.example/',
     'https://mapped.example/',
+    'https://nat64.example/',
+    'https://unspecified.example/',
+    'https://alias.example/',
+    'https://ALIAS.Example.:8443/',
+    'https://127.0.0.1.nip.io/',
+    'https://💩.example/',
     'https://printer/',
     'https://vault.internal/',
     'https://nas.local/',
@@ -132,8 +175,12 @@ describe('the URL of a webhook', () => {
     'https://',
     'https://public.example:99999/',
     `https://public.example/${'a'.repeat(2_048)}`,
-  ])('may not be %s', async (url) => {
+  ])('may not be %s, when it is stored and when it is delivered to', async (url) => {
     await expect(check(url)).rejects.toThrow(ForbiddenUrlError);
+    const result = await deliver(url);
+    expect(result).toMatchObject({ isSuccess: false, status: null });
+    // A name without an address leads nowhere.
+    expect(result.error).toMatch(/^The (?:URL must|URL has|host name does not resolve)/);
   });
 
   it.each([

@@ -8,7 +8,15 @@ import { readMessage } from '@perkway/tracking/read-message';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { FeedMetrics } from './feed-metrics.js';
+import { FeedStore, type NewRow } from './feed-store.js';
 import { FeedWriter } from './feed-writer.js';
+
+/** A message and the rows that the feed stores of it. */
+interface Received {
+  message: StreamMessage;
+  rows: NewRow[];
+  hasUnknownVersion: boolean;
+}
 
 const FEED: AppName = 'events';
 /** A batch waits no longer than this for more messages. The client allows no less. */
@@ -16,7 +24,7 @@ const FETCH_MS = 1_000;
 /** Messages and bytes per batch: a bound for the memory that a backlog takes. */
 const FETCH_MESSAGES = 500;
 const FETCH_BYTES = 4 * 1024 * 1024;
-const EVENTS_PER_TRANSACTION = 2_000;
+const ROWS_PER_TRANSACTION = 2_000;
 /** Room for many replicas, and for messages of a newer version that wait during an upgrade. */
 const MAX_ACK_PENDING = 10_000;
 const ACK_WAIT_MS = 30_000;
@@ -35,6 +43,7 @@ export class FeedConsumer implements OnModuleInit, BeforeApplicationShutdown {
 
   constructor(
     private readonly nats: NatsService,
+    private readonly store: FeedStore,
     private readonly writer: FeedWriter,
     private readonly metrics: FeedMetrics,
     @Inject(LOGGER) private readonly logger: Logger,
@@ -57,7 +66,7 @@ export class FeedConsumer implements OnModuleInit, BeforeApplicationShutdown {
         connection ??= await this.connect();
         if (!connection) break;
         const [batch] = await Promise.all([this.fetch(connection), this.storing]);
-        this.storing = this.store(batch);
+        this.storing = this.write(batch);
         // It may fail before it is awaited.
         this.storing.catch(() => undefined);
         failures = 0;
@@ -88,8 +97,9 @@ export class FeedConsumer implements OnModuleInit, BeforeApplicationShutdown {
     return connection;
   }
 
-  private async fetch(connection: NatsConnection): Promise<StreamMessage[]> {
-    const batch: StreamMessage[] = [];
+  /** Reads each message when it arrives, so that Postgres stores the batch before it meanwhile. */
+  private async fetch(connection: NatsConnection): Promise<Received[]> {
+    const batch: Received[] = [];
     await new Pull(connection, FEED, TRACKING_STREAM, FEED_CONSUMER).run(
       {
         messages: FETCH_MESSAGES,
@@ -97,30 +107,33 @@ export class FeedConsumer implements OnModuleInit, BeforeApplicationShutdown {
         bytes: Math.max(FETCH_BYTES, 2 * (connection.info?.max_payload ?? 0)),
         expiresMs: FETCH_MS,
       },
-      (message) => batch.push(message),
+      (message) => {
+        // Invalid events are dead-lettered by analytics-query, which reads the same stream.
+        const { events, hasUnknownVersion } = readMessage(message.data, message.source, Date.now());
+        batch.push({
+          message,
+          rows: events.flatMap((event) => this.store.toRow(event) ?? []),
+          hasUnknownVersion,
+        });
+      },
     );
     return batch;
   }
 
-  private async store(batch: StreamMessage[]) {
-    const newest = batch.at(-1);
+  private async write(batch: Received[]) {
+    const newest = batch.at(-1)?.message;
     this.metrics.lag.set(newest ? batch.length + newest.pending : 0);
-    this.metrics.lagAge.set(newest ? Math.max(0, Date.now() - batch[0]!.storedAt) / 1_000 : 0);
-    // Invalid events are dead-lettered by analytics-query, which reads the same stream.
-    const read = batch.map((message) => ({
-      message,
-      ...readMessage(message.data, message.source, Date.now()),
-    }));
-    const events = read.flatMap((each) => each.events);
+    this.metrics.lagAge.set(newest ? Math.max(0, Date.now() - batch[0]!.message.storedAt) / 1_000 : 0);
+    const rows = batch.flatMap((each) => each.rows);
     try {
-      for (let from = 0; from < events.length; from += EVENTS_PER_TRANSACTION)
-        await this.writer.write(events.slice(from, from + EVENTS_PER_TRANSACTION));
+      for (let from = 0; from < rows.length; from += ROWS_PER_TRANSACTION)
+        await this.writer.write(rows.slice(from, from + ROWS_PER_TRANSACTION));
     } catch (error) {
       // Redelivered at once, instead of after the acknowledgement time.
-      for (const { message } of read) message.nak(RETRY_MS);
+      for (const { message } of batch) message.nak(RETRY_MS);
       throw error;
     }
-    for (const { message, hasUnknownVersion } of read)
+    for (const { message, hasUnknownVersion } of batch)
       if (hasUnknownVersion) message.nak(UNKNOWN_VERSION_DELAY_MS);
       else message.ack();
   }

@@ -10,11 +10,14 @@ import { DataSource } from 'typeorm';
 import { PersonKeys } from './person-keys.js';
 import { toFeedEvent } from './to-feed-event.js';
 
-interface NewRow extends FeedEvent {
+/** An event as the feed stores it. */
+export interface NewRow extends FeedEvent {
   account_id: string;
   /** What a conversion is counted once by; null for all else. */
   external_key: string | null;
   journey_hash: string | null;
+  /** As it was published. */
+  source: TrackingEvent;
 }
 
 const ADD_FEEDS = `
@@ -24,9 +27,9 @@ const LOCK_FEEDS = 'select from feeds where account_id = any ($1::text[]) order 
 /** Looks for each event by an index. A join could read the whole table, whose statistics are old while it grows. */
 const INSERT = `
   with new as (
-    select * from jsonb_to_recordset($1) as n (
-      number int, account_id text, id text, type text, occurred_at timestamptz, subject text, data jsonb, external_key text,
-      erased boolean)
+    select account_id, id, type, occurred_at::timestamptz, subject, data::jsonb, external_key, erased, number
+    from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::boolean[])
+      with ordinality as n (account_id, id, type, occurred_at, subject, data, external_key, erased, number)
   ),
   missing as (
     select new.*, row_number() over (partition by account_id order by number) as place
@@ -41,8 +44,7 @@ const INSERT = `
   ),
   inserted as (
     insert into events (account_id, position, id, type, occurred_at, stored_at, subject, data, erased)
-    select m.account_id, h.last_position + m.place, m.id, m.type, m.occurred_at, h.now, m.subject, m.data,
-      coalesce(m.erased, false)
+    select m.account_id, h.last_position + m.place, m.id, m.type, m.occurred_at, h.now, m.subject, m.data, m.erased
     from missing m join heads h using (account_id)
     returning account_id, position, stored_at
   ),
@@ -69,15 +71,15 @@ export class FeedStore {
     private readonly keys: PersonKeys,
   ) {}
 
-  async append(events: readonly TrackingEvent[]): Promise<void> {
-    const rows = firstOfEach(events.flatMap((event) => this.toRow(event) ?? []));
+  async append(given: readonly NewRow[]): Promise<void> {
+    const rows = firstOfEach(given);
     if (rows.length === 0) return;
     const accounts = [...new Set(rows.map(({ account_id }) => account_id))];
-    const hashes = [...new Set(rows.flatMap(({ journey_hash }) => journey_hash ?? []))];
     await this.dataSource.transaction(async (manager) => {
       await manager.query(ADD_FEEDS, [accounts]);
       await manager.query(LOCK_FEEDS, [accounts]);
       // After the lock, which an erasure takes too: an event that comes late cannot bring the person back.
+      const hashes = [...new Set(rows.flatMap(({ journey_hash }) => journey_hash ?? []))];
       const found = await manager.query<{ account_id: string; hash: string; stand_in: string }[]>(
         ERASED_JOURNEYS,
         [accounts, hashes],
@@ -85,11 +87,20 @@ export class FeedStore {
       const standIns = new Map(
         found.map(({ account_id, hash, stand_in }) => [`${account_id}\0${hash}`, stand_in]),
       );
-      const toStore = rows.map((row, number) => {
+      const toStore = rows.map((row) => {
         const standIn = standIns.get(`${row.account_id}\0${row.journey_hash}`);
-        return { number, ...(standIn === undefined ? row : erase(row, standIn)) };
+        return standIn === undefined ? row : erase(row, standIn);
       });
-      await manager.query(INSERT, [JSON.stringify(toStore)]);
+      await manager.query(INSERT, [
+        toStore.map(({ account_id }) => account_id),
+        toStore.map(({ id }) => id),
+        toStore.map(({ type }) => type),
+        toStore.map(({ occurred_at }) => occurred_at),
+        toStore.map(({ subject }) => subject),
+        toStore.map(({ data }) => JSON.stringify(data)),
+        toStore.map(({ external_key }) => external_key),
+        toStore.map(({ erased }) => erased ?? false),
+      ]);
     });
   }
 
@@ -105,13 +116,15 @@ export class FeedStore {
     return withoutPerson(rest, { kind: 'journey_id', standIn: erased.stand_in, secret: '' });
   }
 
-  private toRow(event: TrackingEvent): NewRow | undefined {
+  /** Returns what `append` stores of an event; undefined for types that are not in the feed. */
+  toRow(event: TrackingEvent): NewRow | undefined {
     const mapped = toFeedEvent(event);
     if (!mapped) return undefined;
     const { account } = event;
     const journey = 'journey' in event ? event.journey : undefined;
     const row = {
       ...mapped,
+      source: event,
       account_id: account,
       external_key:
         event.type === 'conversion' && event.externalId !== undefined
@@ -138,7 +151,7 @@ function erase(row: NewRow, standIn: string): NewRow {
   };
 }
 
-function firstOfEach(rows: NewRow[]): NewRow[] {
+function firstOfEach(rows: readonly NewRow[]): NewRow[] {
   const seen = new Set<string>();
   return rows.filter(({ account_id, id, external_key }) => {
     const keys = [

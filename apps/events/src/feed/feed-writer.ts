@@ -3,7 +3,7 @@ import { subjectOf, type TrackingEvent } from '@perkway/domain';
 import { isRowRefused, NatsService, sqlStateOf } from '@perkway/platform';
 import { publishDeadLetter } from '@perkway/tracking/dead-letter';
 import { FeedMetrics } from './feed-metrics.js';
-import { FeedStore } from './feed-store.js';
+import { FeedStore, type NewRow } from './feed-store.js';
 
 /** Stores events; what the database refuses is found by halving the batch and goes to the dead-letter stream. */
 @Injectable()
@@ -15,15 +15,15 @@ export class FeedWriter {
   ) {}
 
   /** @throws while the database or the broker is unavailable; then the whole batch can be written again */
-  async write(events: readonly TrackingEvent[]): Promise<void> {
+  async write(rows: readonly NewRow[]): Promise<void> {
     try {
-      await this.store.append(events);
+      await this.store.append(rows);
     } catch (error) {
       if (!isRowRefused(error)) throw error;
-      if (events.length === 1) return this.deadLetter(events[0]!, sqlStateOf(error));
-      const middle = events.length >> 1;
-      await this.write(events.slice(0, middle));
-      await this.write(events.slice(middle));
+      if (rows.length === 1) return this.deadLetter(rows[0]!.source, sqlStateOf(error));
+      const middle = rows.length >> 1;
+      await this.write(rows.slice(0, middle));
+      await this.write(rows.slice(middle));
     }
   }
 

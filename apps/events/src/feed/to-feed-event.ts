@@ -9,18 +9,11 @@ const REWARD_LINK_STATES = {
 
 type Mapped = Pick<FeedEvent, 'type' | 'subject' | 'data'>;
 
-/** Returns an event as the feed stores it; undefined for types that are not in the feed. */
+/** Returns an event as the feed stores it, where JSON leaves undefined members out; undefined for types that are not in the feed. */
 export function toFeedEvent(event: TrackingEvent): FeedEvent | undefined {
   const mapped = map(event);
   if (!mapped) return undefined;
-  const data = Object.fromEntries(Object.entries(mapped.data).filter(([, value]) => value !== undefined));
-  return {
-    id: event.id,
-    type: mapped.type,
-    occurred_at: toTime(event.at),
-    subject: mapped.subject,
-    data,
-  };
+  return { id: event.id, occurred_at: toTime(event.at), ...mapped };
 }
 
 function map(event: TrackingEvent): Mapped | undefined {
@@ -85,7 +78,6 @@ function map(event: TrackingEvent): Mapped | undefined {
           campaign_id: event.campaign ?? null,
           journey_id: event.journey ?? null,
           reference: event.reference ?? null,
-          replaces: event.replaces ?? null,
           ...tags(event),
         },
       };
@@ -99,18 +91,6 @@ function map(event: TrackingEvent): Mapped | undefined {
           ...(event.value !== undefined && { value: event.value }),
           period_start: toTime(event.periodStart),
           resets_at: event.resetsAt === null ? null : toTime(event.resetsAt),
-        },
-      };
-    case 'cards_withdrawn':
-      return {
-        type: 'cards.withdrawn',
-        subject: `pool/${event.pool}`,
-        data: {
-          withdrawal_id: event.withdrawal,
-          pool_id: event.pool,
-          withdrawn: event.withdrawn,
-          cancelled: event.cancelled,
-          redeemed: event.redeemed,
         },
       };
     default:

@@ -1,4 +1,4 @@
-import { applyDecorators, Body, Controller, Header, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
+import { Body, Controller, Header, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
 import {
   ApiBody,
   ApiCreatedResponse,
@@ -16,44 +16,7 @@ import { ApiAttributes } from '@perkway/tracking';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { createdByOf, idempotencyKeyOf, NeedsIdempotencyKey } from './request-form.guard.js';
 import { GenerateRewardLink, RewardLinkCreated } from './reward-link.dto.js';
-import { LimitReached, RewardLinksService, type GeneratedLink } from './reward-links.service.js';
-
-export const ApiCreatedBy = () =>
-  ApiHeader({
-    name: 'X-Created-By',
-    required: true,
-    description: 'Who creates the link: UTF-8, up to 255 characters, stored as sent',
-    example: 'crm-campaign-42',
-  });
-
-export const ApiLinkCreated = (description: string) =>
-  applyDecorators(
-    ApiCreatedResponse({
-      description,
-      type: RewardLinkCreated,
-      headers: {
-        'Idempotent-Replayed': {
-          description: '`true` if an earlier request created the link',
-          schema: { type: 'string' },
-        },
-      },
-    }),
-    ApiResponse({
-      status: 409,
-      headers: {
-        'Perkway-Limit': {
-          description: 'With `LIMIT_REACHED`: the id of the limit',
-          schema: { type: 'string' },
-          example: 'monthly-budget',
-        },
-        'Retry-After': {
-          description: 'With `LIMIT_REACHED`, if the limit resets within a day: seconds until then',
-          schema: { type: 'integer' },
-          example: 3600,
-        },
-      },
-    }),
-  );
+import { LimitReached, RewardLinksService } from './reward-links.service.js';
 
 @ApiTags('Reward links')
 @RequiredScope('links:create')
@@ -78,10 +41,39 @@ export class RewardLinksController {
     example: '3f0d4c9e-8a11-4a57-b8c0-1f2e3d4c5b6a',
     description: 'Chosen by the caller; case-insensitive and unique within the account',
   })
-  @ApiCreatedBy()
+  @ApiHeader({
+    name: 'X-Created-By',
+    required: true,
+    description: 'Who creates the link: UTF-8, up to 255 characters, stored as sent',
+    example: 'crm-campaign-42',
+  })
   @ApiAttributes()
   @ApiBody({ type: GenerateRewardLink })
-  @ApiLinkCreated('The link, created now or by an earlier request with the same key')
+  @ApiCreatedResponse({
+    description: 'The link, created now or by an earlier request with the same key',
+    type: RewardLinkCreated,
+    headers: {
+      'Idempotent-Replayed': {
+        description: '`true` if an earlier request created the link',
+        schema: { type: 'string' },
+      },
+    },
+  })
+  @ApiResponse({
+    status: 409,
+    headers: {
+      'Perkway-Limit': {
+        description: 'With `LIMIT_REACHED`: the id of the limit',
+        schema: { type: 'string' },
+        example: 'monthly-budget',
+      },
+      'Retry-After': {
+        description: 'With `LIMIT_REACHED`, if the limit resets within a day: seconds until then',
+        schema: { type: 'integer' },
+        example: 3600,
+      },
+    },
+  })
   @ApiProblems(
     'IDEMPOTENCY_KEY_INVALID',
     'CREATED_BY_MISSING',
@@ -105,29 +97,21 @@ export class RewardLinksController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<RewardLinkCreated> {
-    return created(
-      reply,
-      this.links.generate(
+    const { isReplay, ...link } = await this.links
+      .generate(
         caller,
         poolId,
         idempotencyKeyOf(request) as string,
         createdByOf(request),
         readCustomAttributes(request.query as object),
         body,
-      ),
-    );
-  }
-}
-
-/** Marks a replay, and names the limit that refuses a link. */
-export async function created(reply: FastifyReply, link: Promise<GeneratedLink>): Promise<RewardLinkCreated> {
-  try {
-    const { isReplay, ...body } = await link;
+      )
+      .catch((error: unknown) => {
+        if (error instanceof LimitReached) nameLimit(error, reply);
+        throw error;
+      });
     if (isReplay) void reply.header('idempotent-replayed', 'true');
-    return body;
-  } catch (error) {
-    if (error instanceof LimitReached) nameLimit(error, reply);
-    throw error;
+    return link;
   }
 }
 

@@ -18,7 +18,6 @@ const LIMIT_MS = 120_000;
 /** Maximum growth of the process's memory during a burst. */
 const GROWTH_MIB = 150;
 const ACCOUNTS = ['bench-plain', 'bench-ingest'] as const;
-type Account = (typeof ACCOUNTS)[number];
 /** Maximum number of unacknowledged messages. */
 const UNACKED = 256;
 
@@ -27,11 +26,12 @@ export interface Sent {
   perMessage: number;
   /** Age of the oldest event. */
   spreadMs?: number;
+  account?: string;
 }
 const SPREAD_MS = 5_000;
 
 let made = 0;
-function someEvents(account: Account, count: number, spreadMs = SPREAD_MS) {
+function someEvents(account: string, count: number, spreadMs = SPREAD_MS) {
   const now = Date.now();
   return Array.from({ length: count }, () => {
     made += 1;
@@ -135,10 +135,8 @@ export class Publisher {
   }
 }
 
-export const messagesOf = ({ events, perMessage, spreadMs }: Sent): string[] =>
-  chunks(someEvents('bench-ingest', events, spreadMs), perMessage).map((some) =>
-    JSON.stringify({ events: some }),
-  );
+export const messagesOf = ({ events, perMessage, spreadMs, account = 'bench-ingest' }: Sent): string[] =>
+  chunks(someEvents(account, events, spreadMs), perMessage).map((some) => JSON.stringify({ events: some }));
 
 async function untilStored(fleet: Fleet, total: number): Promise<void> {
   const deadline = Date.now() + LIMIT_MS;

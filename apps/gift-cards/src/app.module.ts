@@ -8,6 +8,7 @@ import { LoadsModule } from './loads/loads.module.js';
 import { PoolsModule } from './pools/pools.module.js';
 import { RewardLinksModule } from './reward-links/reward-links.module.js';
 import { StatementsModule } from './statements/statements.module.js';
+import { WithdrawalsModule } from './withdrawals/withdrawals.module.js';
 
 @Module({
   imports: [
@@ -21,6 +22,7 @@ import { StatementsModule } from './statements/statements.module.js';
     LimitsModule,
     RewardLinksModule,
     StatementsModule,
+    WithdrawalsModule,
     ErasuresModule,
   ],
 })

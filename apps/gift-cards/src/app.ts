@@ -25,6 +25,7 @@ export const defineApp = (env: GiftCardsEnv): AppDefinition => ({
       linkId: '5d0f0c7e-3f1c-8b52-9c07-6a1d2f4e8b90',
       limitId: 'monthly-budget',
       month: '2026-10',
+      withdrawalId: '9d3e1b7a-4c52-8f06-a1d8-3e7f5b2c6a90',
       loadId: '0b0cdd5e-58b1-4f0c-9d9b-0d6a5fbb5a3c',
       idempotencyKey: '3f0d4c9e-8a11-4a57-b8c0-1f2e3d4c5b6a',
     },

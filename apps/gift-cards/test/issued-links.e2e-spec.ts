@@ -50,6 +50,9 @@ describe('the links of an account', () => {
       created_at: expect.stringMatching(ISO),
       revealed_at: null,
       cancelled_at: null,
+      replaces: null,
+      replaced_by: null,
+      replacement_reason: null,
     });
     expect(await get(made.id.toUpperCase())).toEqual(link);
 

@@ -160,8 +160,11 @@ class StoredCheck {
 
   /** @returns whether the event must be stored */
   async add(event: TrackingEvent): Promise<boolean> {
-    // Names are stored separately, only the newest; limits are only in the feed; expired months are not stored at all.
-    const isStored = !['perk_named', 'campaign_named', 'limit_reached'].includes(event.type);
+    // Names are stored separately, only the newest; limits and withdrawals are only in the feed; expired months are not
+    // stored at all.
+    const isStored = !['perk_named', 'campaign_named', 'limit_reached', 'cards_withdrawn'].includes(
+      event.type,
+    );
     if (!isStored || event.at < this.keptFrom) return false;
     this.batch.push(event);
     if (this.batch.length === EVENTS_AT_ONCE) await this.look();

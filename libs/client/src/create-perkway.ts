@@ -110,9 +110,9 @@ export function createPerkway({
   };
 }
 
-/** Uses one key for all attempts, so that a retry after a lost response does not create a second link. */
+/** Uses one key for all attempts, so that a retry after a lost response has no second effect. */
 const withIdempotencyKey = (operationId: string, input: Input): Input =>
-  operationId === 'generateRewardLink'
+  operationId === 'generateRewardLink' || operationId === 'withdrawCards'
     ? { ...input, idempotencyKey: input.idempotencyKey ?? crypto.randomUUID() }
     : input;
 
@@ -124,6 +124,8 @@ function mayRepeat(operationId: string, method: string, input: Input): boolean {
     operationId === 'retryWebhookDelivery' ||
     operationId === 'generateRewardLink' ||
     operationId === 'cancelRewardLink' ||
+    operationId === 'replaceRewardLink' ||
+    operationId === 'withdrawCards' ||
     operationId.endsWith('ByPost')
   );
 }

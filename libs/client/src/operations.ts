@@ -48,6 +48,7 @@ export const OPERATIONS = {
     listRewardLinks: 'GET /reward-links',
     getIssuedRewardLink: 'GET /reward-links/{linkId}',
     cancelRewardLink: 'POST /reward-links/{linkId}/cancel',
+    replaceRewardLink: 'POST /reward-links/{linkId}/replace',
     listLimits: 'GET /limits',
     getLimit: 'GET /limits/{limitId}',
     getLimitUsage: 'GET /limits/{limitId}/usage',
@@ -64,6 +65,9 @@ export const OPERATIONS = {
     loadGiftCards: 'POST /admin/pools/{poolId}/cards?loadId*',
     getGiftCardLoads: 'GET /admin/pools/{poolId}/loads',
     getGiftCardLoad: 'GET /admin/pools/{poolId}/loads/{loadId}',
+    withdrawCards: 'POST /admin/pools/{poolId}/withdrawals',
+    listWithdrawals: 'GET /admin/pools/{poolId}/withdrawals',
+    getWithdrawal: 'GET /admin/pools/{poolId}/withdrawals/{withdrawalId}',
   },
   token: {
     issueCubeToken: 'GET /cube/token',
@@ -109,10 +113,11 @@ export const OPERATIONS = {
   },
 } as const;
 
-/** Header by the name of its member. */
+/** Header by the name of its member, unless the operation has the member in its query. */
 export const HEADERS = {
   createdBy: 'X-Created-By',
   disableViewTracking: 'X-Disable-View-Tracking',
+  idempotencyKey: 'Idempotency-Key',
   ifMatch: 'If-Match',
   acceptLanguage: 'Accept-Language',
 } as const;

@@ -127,7 +127,8 @@ function split({ method, inPath, inQuery, isRaw }: Operation, input: Input) {
   for (const [name, value] of Object.entries(input)) {
     if (value === undefined) continue;
     if (inPath.includes(name)) path[name] = value;
-    else if (name in HEADERS) headers[HEADERS[name as keyof typeof HEADERS]] = utf8(value);
+    else if (name in HEADERS && !inQuery.includes(name))
+      headers[HEADERS[name as keyof typeof HEADERS]] = utf8(value);
     else if (!hasBody || inQuery.includes(name) || /^(?:cmeta|utm)_/.test(name)) query[name] = asText(value);
     else rest[name] = value;
   }

@@ -52,7 +52,7 @@ type Idempotent<T> = 'idempotencyKey' extends keyof T
 /** Members that exist in both query and body are sent in the body. */
 type Sent<O> = Part<O, 'path'> &
   Omit<Idempotent<Query<O>>, keyof Body<O>> &
-  HeaderMembers<O> &
+  Idempotent<HeaderMembers<O>> &
   Omit<Body<O>, keyof Part<O, 'path'>>;
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any

@@ -27,6 +27,8 @@ interface RewardLinkData extends Tagged {
   campaign_id: string | null;
   journey_id?: string | null;
   reference?: string | null;
+  /** Missing in events of earlier releases. */
+  replaces?: string | null;
 }
 interface StockData {
   alert_id: string;

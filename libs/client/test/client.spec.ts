@@ -112,6 +112,17 @@ describe('the client', () => {
     expect(asked.at(-1)!.url).toContain(given);
   });
 
+  it('sends the idempotency key of a withdrawal in its header', async () => {
+    replies = [problem(503, 'DEPENDENCY_UNAVAILABLE', { 'retry-after': '0' }), json(202, { id: 'w' })];
+    const body = { reason: 'recalled', batch: 'B', reserved: 'keep' as const };
+    expect(await perkway().gift.withdrawCards({ poolId: 'p', ...body })).toEqual({ id: 'w' });
+    const keys = asked.map(({ headers }) => headers['idempotency-key']);
+    expect(keys).toEqual([keys[0], keys[0]]);
+    expect(keys[0]).toMatch(/^[0-9a-f-]{36}$/);
+    expect(asked[0]!.url).toBe('/admin/pools/p/withdrawals');
+    expect(JSON.parse(asked[0]!.body)).toEqual(body);
+  });
+
   it('makes at most four attempts, and one for requests that are not repeatable', async () => {
     const busy = () =>
       Array.from({ length: 6 }, () => problem(503, 'DEPENDENCY_UNAVAILABLE', { 'retry-after': '0' }));
@@ -127,6 +138,7 @@ describe('the client', () => {
       [() => perkway().boost.trackJourneyEvent({ campaignId: 'c', event: 'conversion' }), 1],
       [() => perkway().boost.trackJourneyEvent({ campaignId: 'c', event: 'conversion', externalId: 'e' }), 4],
       [() => perkway().gift.cancelRewardLink({ linkId: 'l' }), 4],
+      [() => perkway().gift.replaceRewardLink({ linkId: 'l', createdBy: 'crm', reason: 'rejected' }), 4],
       [() => perkway().token.createApiKey({ accountId: 'a', role: 'USER' }), 1],
       [() => perkway().token.revokeApiKey({ accountId: 'a', keyId: 'k' }), 4],
       [() => perkway().perks.allocateCouponCode({ collectionId: 'c', perkId: 'p', customer_id: 'x' }), 1],

@@ -30,6 +30,8 @@ export const ADVISORY_LOCKS = {
   giftCardCounting: '727105, 1',
   /** One settlement of expired links at a time. */
   giftCardSettling: '727105, 2',
+  /** One step of a withdrawal of cards at a time. */
+  giftCardWithdrawing: '727105, 3',
   /** One settlement of an account's limits at a time; combined with the hash of the account. */
   giftCardLimits: '727107',
   /** Sixteen locks from 100 on: the slots in which gift cards are counted, chosen by connection. */

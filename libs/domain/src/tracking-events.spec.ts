@@ -14,6 +14,7 @@ it('only the subject of the publishing app may carry a type', () => {
     campaign_named: 'boost',
     reward_link: 'gift-cards',
     limit_reached: 'gift-cards',
+    cards_withdrawn: 'gift-cards',
   };
   for (const [type, owner] of Object.entries(owners) as [TrackingEventType, string][]) {
     expect(subjectOf(type)).toBe(trackingSubject(owner));

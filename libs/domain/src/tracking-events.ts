@@ -113,6 +113,8 @@ export interface RewardLinkEvent extends EventHead, Tagged {
   campaign?: string;
   journey?: string;
   reference?: string;
+  /** The link that this one replaces. */
+  replaces?: string;
 }
 /** A limit was used up, or refused a link, for the first time in its period. Only in the feed. */
 export interface LimitReachedEvent extends EventHead {
@@ -124,6 +126,16 @@ export interface LimitReachedEvent extends EventHead {
   periodStart: number;
   /** Epoch milliseconds; null if it never resets. */
   resetsAt: number | null;
+}
+/** A withdrawal of cards has looked at every card. Only in the feed. */
+export interface CardsWithdrawnEvent extends EventHead {
+  type: 'cards_withdrawn';
+  withdrawal: string;
+  pool: string;
+  /** Cards withdrawn so far, links cancelled, and cards that had been revealed before. */
+  withdrawn: number;
+  cancelled: number;
+  redeemed: number;
 }
 /** Names that the analytics views show next to ids. The highest `at` wins. `account` is the owner, or '' for perks. */
 export interface PerkNamedEvent extends EventHead {
@@ -146,6 +158,7 @@ export type TrackingEvent =
   | ConversionEvent
   | RewardLinkEvent
   | LimitReachedEvent
+  | CardsWithdrawnEvent
   | PerkNamedEvent
   | CampaignNamedEvent;
 export type TrackingEventType = TrackingEvent['type'];
@@ -162,6 +175,7 @@ const OWNERS: Record<TrackingEventType, AppName> = {
   campaign_named: 'boost',
   reward_link: 'gift-cards',
   limit_reached: 'gift-cards',
+  cards_withdrawn: 'gift-cards',
 };
 
 /** Returns the only subject that may carry events of this type. */

@@ -126,6 +126,7 @@ const SHAPES: Record<TrackingEventType, Shape> = {
       campaign: text(255),
       journey,
       reference: text(255),
+      replaces: text(100),
       ...TAGS,
     },
   ),
@@ -133,6 +134,13 @@ const SHAPES: Record<TrackingEventType, Shape> = {
     { limit: id, periodStart: timeFrom(0), resetsAt: (value) => (value === null ? null : time(value)) },
     { value: text(255) },
   ),
+  cards_withdrawn: shape({
+    withdrawal: text(100),
+    pool: text(100),
+    withdrawn: number,
+    cancelled: number,
+    redeemed: number,
+  }),
   perk_named: shape({ perk: id, title: text(10_000, 0), partner: text(1_000, 0) }),
   campaign_named: shape({ campaign: id, name: text(10_000, 0) }),
 };

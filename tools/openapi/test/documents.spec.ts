@@ -53,6 +53,7 @@ const OPERATIONS: Record<AppName, Record<string, string>> = {
     'GET /reward-links': 'listRewardLinks',
     'GET /reward-links/{linkId}': 'getIssuedRewardLink',
     'POST /reward-links/{linkId}/cancel': 'cancelRewardLink',
+    'POST /reward-links/{linkId}/replace': 'replaceRewardLink',
     'GET /limits': 'listLimits',
     'GET /limits/{limitId}': 'getLimit',
     'GET /limits/{limitId}/usage': 'getLimitUsage',
@@ -69,6 +70,9 @@ const OPERATIONS: Record<AppName, Record<string, string>> = {
     'POST /admin/pools/{poolId}/cards': 'loadGiftCards',
     'GET /admin/pools/{poolId}/loads': 'getGiftCardLoads',
     'GET /admin/pools/{poolId}/loads/{loadId}': 'getGiftCardLoad',
+    'POST /admin/pools/{poolId}/withdrawals': 'withdrawCards',
+    'GET /admin/pools/{poolId}/withdrawals': 'listWithdrawals',
+    'GET /admin/pools/{poolId}/withdrawals/{withdrawalId}': 'getWithdrawal',
   },
   'allocation-page': {
     'GET /api/reward-link': 'getRewardLink',

@@ -26,8 +26,9 @@ const MEMBERS: Record<MemberOf<TrackingEvent>, 'value' | 'texts'> = {
     externalId: 'value',
   },
   ...{ state: 'value', pool: 'value', denomination: 'value', createdBy: 'value', reference: 'value' },
-  ...{ country: 'value', createdAt: 'value', expiresAt: 'value' },
+  ...{ country: 'value', createdAt: 'value', expiresAt: 'value', replaces: 'value' },
   ...{ limit: 'value', periodStart: 'value', resetsAt: 'value' },
+  ...{ withdrawal: 'value', withdrawn: 'value', cancelled: 'value', redeemed: 'value' },
   ...{ title: 'value', partner: 'value', name: 'value' },
 };
 const isValue = (value: unknown): boolean => typeof value !== 'object' || value === null;

@@ -11,7 +11,7 @@ import { FEED_TIMEOUT_MS, FleetCalls, LONG_TIMEOUT_MS, type FleetCall } from './
 import type { Operation } from './operations.js';
 
 /** Request and response headers that are passed on. */
-const ASKED = ['accept', 'accept-language', 'content-type', 'if-match', 'if-none-match'];
+const ASKED = ['accept', 'accept-language', 'content-type', 'idempotency-key', 'if-match', 'if-none-match'];
 const ANSWERED = [
   'content-type',
   'content-disposition',

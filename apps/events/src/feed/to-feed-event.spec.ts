@@ -55,6 +55,12 @@ it.each([
     'limit/budget',
     { limit_id: 'budget', period_start: '1970-01-01T00:00:00.000Z', resets_at: null },
   ],
+  [
+    { type: 'cards_withdrawn', withdrawal: 'w-1', pool: 'p-1', withdrawn: 7, cancelled: 2, redeemed: 1 },
+    'cards.withdrawn',
+    'pool/p-1',
+    { withdrawal_id: 'w-1', pool_id: 'p-1', withdrawn: 7, cancelled: 2, redeemed: 1 },
+  ],
 ])('maps %j', (event, type, subject, data) => {
   expect(map(event)).toEqual({
     id: 'e1',

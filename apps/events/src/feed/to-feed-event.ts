@@ -78,6 +78,7 @@ function map(event: TrackingEvent): Mapped | undefined {
           campaign_id: event.campaign ?? null,
           journey_id: event.journey ?? null,
           reference: event.reference ?? null,
+          replaces: event.replaces ?? null,
           ...tags(event),
         },
       };
@@ -91,6 +92,18 @@ function map(event: TrackingEvent): Mapped | undefined {
           ...(event.value !== undefined && { value: event.value }),
           period_start: toTime(event.periodStart),
           resets_at: event.resetsAt === null ? null : toTime(event.resetsAt),
+        },
+      };
+    case 'cards_withdrawn':
+      return {
+        type: 'cards.withdrawn',
+        subject: `pool/${event.pool}`,
+        data: {
+          withdrawal_id: event.withdrawal,
+          pool_id: event.pool,
+          withdrawn: event.withdrawn,
+          cancelled: event.cancelled,
+          redeemed: event.redeemed,
         },
       };
     default:

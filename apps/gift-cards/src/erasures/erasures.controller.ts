@@ -11,10 +11,11 @@ import { DataSource } from 'typeorm';
  * its input could be guessed; an empty digest matches any request.
  */
 const ERASE_JOURNEY = `
-  update reward_links set journey_id = $3, reference = null, attributes = null, body_digest = ''
+  update reward_links set journey_id = $3, reference = null, attributes = null, replacement_reason = null,
+    body_digest = ''
   where account = $1 and journey_id = $2`;
 const ERASE_CUSTOMER = `
-  update reward_links set reference = null, attributes = null, body_digest = ''
+  update reward_links set reference = null, attributes = null, replacement_reason = null, body_digest = ''
   where account = $1 and reference = $2`;
 /** They are made again from the links, which no longer name the person. */
 const FORGET_COUNTERS = `

@@ -8,6 +8,7 @@ import { hash } from 'node:crypto';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { EXPIRES_AT } from '../reward-links/link-state.js';
 import { DROP_LIMITS, limitFunctions } from './limit-functions.js';
+import { DROP_WITHDRAWALS, withdrawalFunctions } from './withdrawal-functions.js';
 
 const NUMBERS = `
   create view inventory_numbers as
@@ -125,7 +126,7 @@ const linkEvent = (state: string): string => `jsonb_strip_nulls(jsonb_build_obje
       'type', 'reward_link', 'state', ${state}, 'pool', i.pool_id, 'denomination', i.denomination,
       'currency', i.currency, 'country', i.country, 'createdBy', l.created_by,
       'createdAt', ${milliseconds('l.created_at')}, 'expiresAt', ${EXPIRES_AT},
-      'campaign', l.campaign_id, 'journey', l.journey_id, 'reference', l.reference,
+      'campaign', l.campaign_id, 'journey', l.journey_id, 'reference', l.reference, 'replaces', l.replaces,
       'utm', l.attributes->'utm', 'cmeta', l.attributes->'cmeta'
     ))`;
 
@@ -470,6 +471,7 @@ const SETTLE = `
   end $$`;
 
 const DROP = `${DROP_LIMITS};
+  ${DROP_WITHDRAWALS};
   drop function if exists
     settle_expired, cancel_link, reveal_link, reserve_cards, reserve_links, take_cards, tell_links, settled_share, count_links,
     pools_with_numbers;
@@ -487,6 +489,7 @@ const ALL = [
   REVEAL,
   CANCEL,
   SETTLE,
+  withdrawalFunctions(PLAN_ONCE),
 ].join(';\n');
 
 /**

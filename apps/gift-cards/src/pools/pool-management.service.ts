@@ -24,6 +24,7 @@ type PoolSettings = Omit<StoredPool, 'inventories'>;
 const toSettings = (pool: PoolEntity): PoolSettings => ({ ...pool, ...timesOf(pool) });
 
 const DELETE = [
+  'delete from withdrawals where pool_id = $1',
   'delete from card_loads where pool_id = $1',
   'delete from inventory_counts where inventory_id in (select id from inventories where pool_id = $1)',
   'delete from inventories where pool_id = $1',

@@ -34,4 +34,27 @@ export class RewardLink {
   journey_id!: string | null;
   @ApiProperty({ type: 'string', nullable: true, example: 'order-1007' })
   reference!: string | null;
+  @ApiProperty({
+    type: 'string',
+    format: 'uuid',
+    nullable: true,
+    example: null,
+    description: 'The link that it replaces',
+  })
+  replaces!: string | null;
+  @ApiProperty({
+    type: 'string',
+    format: 'uuid',
+    nullable: true,
+    example: null,
+    description: 'The link that replaces it',
+  })
+  replaced_by!: string | null;
+  @ApiProperty({
+    type: 'string',
+    nullable: true,
+    example: null,
+    description: 'Why it replaces another link. Null after an erasure',
+  })
+  replacement_reason!: string | null;
 }

@@ -1,10 +1,27 @@
-import { applyDecorators, Controller, Get, Header, HttpCode, Param, Post, Query } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiParam, ApiQuery, ApiTags } from '@nestjs/swagger';
+import {
+  applyDecorators,
+  Body,
+  Controller,
+  Get,
+  Header,
+  HttpCode,
+  Param,
+  Post,
+  Query,
+  Req,
+  Res,
+} from '@nestjs/common';
+import { ApiBody, ApiOkResponse, ApiOperation, ApiParam, ApiQuery, ApiTags } from '@nestjs/swagger';
 import { CurrentCaller, RequiredScope } from '@perkway/auth';
 import type { Caller } from '@perkway/domain';
 import { ApiPage, ApiProblems, type ListQuery, type Page } from '@perkway/platform';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { RewardLink } from './issued-link.dto.js';
 import { ISSUED_LINKS, IssuedLinksService, LINK_STATES } from './issued-links.service.js';
+import { createdByOf, NeedsCreatedBy } from './request-form.guard.js';
+import { ReplaceRewardLink, RewardLinkCreated } from './reward-link.dto.js';
+import { ApiCreatedBy, ApiLinkCreated, created } from './reward-links.controller.js';
+import { RewardLinksService } from './reward-links.service.js';
 
 const ApiFilter = (name: string, schema: object) => ApiQuery({ name, required: false, schema });
 const ApiLinkId = () =>
@@ -15,7 +32,10 @@ const ApiLinkId = () =>
 @RequiredScope('links:read')
 @Controller('reward-links')
 export class IssuedLinksController {
-  constructor(private readonly links: IssuedLinksService) {}
+  constructor(
+    private readonly links: IssuedLinksService,
+    private readonly newLinks: RewardLinksService,
+  ) {}
 
   @Get()
   @Header('cache-control', 'no-store')
@@ -52,12 +72,46 @@ export class IssuedLinksController {
   @ApiOperation({
     summary: 'Cancel a reward link',
     description:
-      'The link expires now, and its card becomes available at once. An expired or already cancelled link stays as it is.',
+      'The link expires now, and its card becomes available at once, unless a withdrawal waits for it. An expired or already cancelled link stays as it is.',
   })
   @ApiLinkId()
   @ApiOkResponse({ description: 'The link after the call', type: RewardLink })
   @ApiProblems('LINK_ALREADY_REVEALED')
   cancelRewardLink(@CurrentCaller() caller: Caller, @Param('linkId') linkId: string): Promise<RewardLink> {
     return this.links.cancel(caller, linkId);
+  }
+
+  @RequiredScope('links:create')
+  @Post(':linkId/replace')
+  @HttpCode(201)
+  @Header('cache-control', 'no-store')
+  @NeedsCreatedBy()
+  @ApiOperation({
+    summary: 'Replace a revealed reward link',
+    description:
+      'Reserves another card of the same pool, denomination, currency and country for a recipient whose card does not work. The new link inherits the client-defined fields and attributes. A link has one replacement: a repeated request returns it, whatever the body. A rejected request can be sent again.',
+  })
+  @ApiLinkId()
+  @ApiCreatedBy()
+  @ApiBody({ type: ReplaceRewardLink })
+  @ApiLinkCreated('The link, created now or by an earlier request')
+  @ApiProblems(
+    'CREATED_BY_MISSING',
+    'CREATED_BY_INVALID',
+    'REASON_INVALID',
+    'EXPIRING_DATE_INVALID',
+    'LINK_NOT_REVEALED',
+    'POOL_NOT_FOUND',
+    'LIMIT_REACHED',
+    'NO_AVAILABLE_CARDS',
+  )
+  replaceRewardLink(
+    @CurrentCaller() caller: Caller,
+    @Param('linkId') linkId: string,
+    @Body() body: unknown,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<RewardLinkCreated> {
+    return created(reply, this.newLinks.replace(caller, linkId, createdByOf(request), body));
   }
 }

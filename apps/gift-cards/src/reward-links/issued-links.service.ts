@@ -28,7 +28,10 @@ const MAX_WALK = 20_000;
 
 type Position = [at: string, id: string];
 
-interface LinkRow extends Record<'campaign_id' | 'journey_id' | 'reference', string | null> {
+interface LinkRow extends Record<
+  'campaign_id' | 'journey_id' | 'reference' | 'replaces' | 'replaced_by' | 'replacement_reason',
+  string | null
+> {
   id: string;
   pool_id: string;
   state: RewardLinkState;
@@ -48,7 +51,8 @@ interface LinkRow extends Record<'campaign_id' | 'journey_id' | 'reference', str
 
 const COLUMNS = `
   l.id, i.pool_id, i.denomination, i.currency, i.country, l.created_by, l.created_at, ${EXPIRES_AT} as expires_at,
-  l.revealed_at, l.cancelled_at, l.campaign_id, l.journey_id, l.reference,
+  l.revealed_at, l.cancelled_at, l.campaign_id, l.journey_id, l.reference, l.replaces, l.replacement_reason,
+  (select r.id from reward_links r where r.replaces = l.id) as replaced_by,
   ${exactTime('l.created_at')} as at, not l.released as holds_card`;
 const NEWEST_FIRST = 'order by l.created_at desc, l.id desc';
 
@@ -218,4 +222,7 @@ const toRewardLink = (row: LinkRow): RewardLink => ({
   campaign_id: row.campaign_id,
   journey_id: row.journey_id,
   reference: row.reference,
+  replaces: row.replaces,
+  replaced_by: row.replaced_by,
+  replacement_reason: row.replacement_reason,
 });

@@ -7,8 +7,12 @@ import type { FastifyRequest } from 'fastify';
 const NEEDS_FORM = 'gift-cards:needs-form';
 const MAX_CREATED_BY = 255;
 
+type Needs = 'idempotencyKey and X-Created-By' | 'X-Created-By';
 /** Marks a handler that requires `idempotencyKey` and `X-Created-By`. */
-export const NeedsIdempotencyKey = () => SetMetadata(NEEDS_FORM, true);
+export const NeedsIdempotencyKey = () =>
+  SetMetadata(NEEDS_FORM, 'idempotencyKey and X-Created-By' satisfies Needs);
+/** Marks a handler that requires `X-Created-By`. */
+export const NeedsCreatedBy = () => SetMetadata(NEEDS_FORM, 'X-Created-By' satisfies Needs);
 
 export const idempotencyKeyOf = ({ query }: FastifyRequest): unknown =>
   lastOf((query as { idempotencyKey?: unknown }).idempotencyKey);
@@ -39,11 +43,12 @@ export class RequestFormGuard implements CanActivate {
   constructor(private readonly reflector: Reflector) {}
 
   canActivate(context: ExecutionContext): boolean {
-    if (context.getType() !== 'http' || !this.reflector.get<boolean>(NEEDS_FORM, context.getHandler()))
-      return true;
+    const needs = this.reflector.get<Needs | undefined>(NEEDS_FORM, context.getHandler());
+    if (context.getType() !== 'http' || !needs) return true;
     const request = context.switchToHttp().getRequest<AuthenticatedRequest>();
     if (!request.caller) throw new Error('AppModule must import AuthModule before RewardLinksModule');
-    if (!isUuid(idempotencyKeyOf(request))) throw new ApiError('IDEMPOTENCY_KEY_INVALID');
+    if (needs !== 'X-Created-By' && !isUuid(idempotencyKeyOf(request)))
+      throw new ApiError('IDEMPOTENCY_KEY_INVALID');
     const createdBy = createdByOf(request);
     if (createdBy === '') throw new ApiError('CREATED_BY_MISSING');
     if (characters(createdBy) > MAX_CREATED_BY) throw new ApiError('CREATED_BY_INVALID');

@@ -29,6 +29,9 @@ export interface ReservationRequest {
   reference: string | null;
   /** Null if there are none. */
   attributes: Partial<CustomAttributes> | null;
+  /** The revealed link that this one replaces. */
+  replaces?: string;
+  replacement_reason?: string;
 }
 
 export type ReservationError = 'EXPIRING_DATE_INVALID' | 'POOL_NOT_FOUND' | 'NO_AVAILABLE_CARDS';

@@ -9,6 +9,7 @@ import {
   type ErrorCode,
 } from '@perkway/domain';
 import { hash } from 'node:crypto';
+import { derivedId } from '../derived-id.js';
 
 /** The body of generateRewardLink (specification section 4.4). */
 export interface RewardLinkBody {
@@ -22,6 +23,13 @@ export interface RewardLinkBody {
   campaign_id?: string;
   journey_id?: string;
   reference?: string;
+}
+
+/** The body of replaceRewardLink. */
+export interface ReplacementBody {
+  reason: string;
+  /** Unix seconds. If missing, the new link is valid for as long as the original was. */
+  expires_at?: number;
 }
 
 const MAX_OWN_TEXT = 255;
@@ -38,6 +46,8 @@ const isOwnText = (value: unknown): value is string =>
 
 /** Values from here on are milliseconds sent by mistake. */
 const EXPIRES_AT_LIMIT = 1e11;
+const isExpiresAt = (value: unknown): value is number =>
+  Number.isInteger(value) && (value as number) > 0 && (value as number) < EXPIRES_AT_LIMIT;
 /** Far more nesting than any meaningful body has. */
 const MAX_DEPTH = 32;
 
@@ -50,14 +60,9 @@ export function parseBody(body: unknown): RewardLinkBody | ApiError {
   if (!isCurrency(currency)) return new ApiError('CURRENCY_INVALID');
   if (!fitsCurrency(denomination, currency))
     return new ApiError('DENOMINATION_INVALID', `denomination has more decimals than ${currency}`);
-  if (
-    !Number.isInteger(expires_at) ||
-    (expires_at as number) <= 0 ||
-    (expires_at as number) >= EXPIRES_AT_LIMIT
-  )
-    return new ApiError('EXPIRING_DATE_INVALID');
+  if (!isExpiresAt(expires_at)) return new ApiError('EXPIRING_DATE_INVALID');
   if (country !== undefined && !isCountry(country)) return new ApiError('COUNTRY_INVALID');
-  const read: RewardLinkBody = { denomination, currency, expires_at: expires_at as number };
+  const read: RewardLinkBody = { denomination, currency, expires_at };
   if (country) read.country = country;
   for (const name of OWN_NAMES) {
     const value = body[name];
@@ -66,6 +71,19 @@ export function parseBody(body: unknown): RewardLinkBody | ApiError {
     read[name] = value;
   }
   return read;
+}
+
+/** @throws VALIDATION_FAILED for an unknown member, REASON_INVALID, EXPIRING_DATE_INVALID */
+export function parseReplacement(body: unknown): ReplacementBody {
+  if (!isRecord(body)) throw new ApiError('VALIDATION_FAILED', 'The body must be a JSON object');
+  const { reason, expires_at, ...others } = body;
+  const [unknown] = Object.keys(others);
+  if (unknown !== undefined)
+    throw new ApiError('VALIDATION_FAILED', `${unknown.slice(0, MAX_OWN_TEXT)} is not a known member`);
+  if (!isOwnText(reason)) throw new ApiError('REASON_INVALID');
+  if (expires_at === undefined || expires_at === null) return { reason };
+  if (!isExpiresAt(expires_at)) throw new ApiError('EXPIRING_DATE_INVALID');
+  return { reason, expires_at };
 }
 
 /** Returns JSON with sorted members. Numbers are already parsed, so `10` and `10.0` are the same. */
@@ -97,19 +115,6 @@ const withoutNulls = (body: Record<string, unknown>): Record<string, unknown> =>
 export const requestDigest = (poolId: string, body: unknown): string =>
   hash('sha256', `${poolId.toLowerCase()}\n${canonical(isRecord(body) ? withoutNulls(body) : body)}`);
 
-/**
- * Returns the id of the link that an account gets for an idempotency key: a UUID (version 8) made from a hash of both,
- * so
- * that the primary key of the links table detects repeated requests.
- */
-export function rewardLinkId(account: string, idempotencyKey: string): string {
-  const digest = hash('sha256', `reward-link\0${account}\0${idempotencyKey.toLowerCase()}`);
-  const variant = ((Number.parseInt(digest[16]!, 16) & 0x3) | 0x8).toString(16);
-  return [
-    digest.slice(0, 8),
-    digest.slice(8, 12),
-    `8${digest.slice(13, 16)}`,
-    `${variant}${digest.slice(17, 20)}`,
-    digest.slice(20, 32),
-  ].join('-');
-}
+/** Returns the id of the link that an account gets for an idempotency key. */
+export const rewardLinkId = (account: string, idempotencyKey: string): string =>
+  derivedId('reward-link', account, idempotencyKey.toLowerCase());

@@ -37,6 +37,25 @@ export class GenerateRewardLink {
   reference?: string | null;
 }
 
+/** For documentation only, like the body above. */
+export class ReplaceRewardLink {
+  @ApiProperty({
+    minLength: 1,
+    maxLength: 255,
+    example: 'The till rejected the code',
+    description: 'Stored with the new link',
+  })
+  reason!: string;
+  @ApiPropertyOptional({
+    type: 'integer',
+    nullable: true,
+    example: 1811808000,
+    description:
+      'As in generateRewardLink. If missing: the new link is valid for as long as the original was',
+  })
+  expires_at?: number | null;
+}
+
 /** Bearer credentials: anyone who has them can get the card. */
 export class RewardLinkCreated {
   @ApiProperty({

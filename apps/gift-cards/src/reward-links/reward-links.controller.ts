@@ -1,4 +1,4 @@
-import { Body, Controller, Header, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
+import { applyDecorators, Body, Controller, Header, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
 import {
   ApiBody,
   ApiCreatedResponse,
@@ -16,7 +16,44 @@ import { ApiAttributes } from '@perkway/tracking';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { createdByOf, idempotencyKeyOf, NeedsIdempotencyKey } from './request-form.guard.js';
 import { GenerateRewardLink, RewardLinkCreated } from './reward-link.dto.js';
-import { LimitReached, RewardLinksService } from './reward-links.service.js';
+import { LimitReached, RewardLinksService, type GeneratedLink } from './reward-links.service.js';
+
+export const ApiCreatedBy = () =>
+  ApiHeader({
+    name: 'X-Created-By',
+    required: true,
+    description: 'Who creates the link: UTF-8, up to 255 characters, stored as sent',
+    example: 'crm-campaign-42',
+  });
+
+export const ApiLinkCreated = (description: string) =>
+  applyDecorators(
+    ApiCreatedResponse({
+      description,
+      type: RewardLinkCreated,
+      headers: {
+        'Idempotent-Replayed': {
+          description: '`true` if an earlier request created the link',
+          schema: { type: 'string' },
+        },
+      },
+    }),
+    ApiResponse({
+      status: 409,
+      headers: {
+        'Perkway-Limit': {
+          description: 'With `LIMIT_REACHED`: the id of the limit',
+          schema: { type: 'string' },
+          example: 'monthly-budget',
+        },
+        'Retry-After': {
+          description: 'With `LIMIT_REACHED`, if the limit resets within a day: seconds until then',
+          schema: { type: 'integer' },
+          example: 3600,
+        },
+      },
+    }),
+  );
 
 @ApiTags('Reward links')
 @RequiredScope('links:create')
@@ -41,39 +78,10 @@ export class RewardLinksController {
     example: '3f0d4c9e-8a11-4a57-b8c0-1f2e3d4c5b6a',
     description: 'Chosen by the caller; case-insensitive and unique within the account',
   })
-  @ApiHeader({
-    name: 'X-Created-By',
-    required: true,
-    description: 'Who creates the link: UTF-8, up to 255 characters, stored as sent',
-    example: 'crm-campaign-42',
-  })
+  @ApiCreatedBy()
   @ApiAttributes()
   @ApiBody({ type: GenerateRewardLink })
-  @ApiCreatedResponse({
-    description: 'The link, created now or by an earlier request with the same key',
-    type: RewardLinkCreated,
-    headers: {
-      'Idempotent-Replayed': {
-        description: '`true` if an earlier request created the link',
-        schema: { type: 'string' },
-      },
-    },
-  })
-  @ApiResponse({
-    status: 409,
-    headers: {
-      'Perkway-Limit': {
-        description: 'With `LIMIT_REACHED`: the id of the limit',
-        schema: { type: 'string' },
-        example: 'monthly-budget',
-      },
-      'Retry-After': {
-        description: 'With `LIMIT_REACHED`, if the limit resets within a day: seconds until then',
-        schema: { type: 'integer' },
-        example: 3600,
-      },
-    },
-  })
+  @ApiLinkCreated('The link, created now or by an earlier request with the same key')
   @ApiProblems(
     'IDEMPOTENCY_KEY_INVALID',
     'CREATED_BY_MISSING',
@@ -97,21 +105,29 @@ export class RewardLinksController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<RewardLinkCreated> {
-    const { isReplay, ...link } = await this.links
-      .generate(
+    return created(
+      reply,
+      this.links.generate(
         caller,
         poolId,
         idempotencyKeyOf(request) as string,
         createdByOf(request),
         readCustomAttributes(request.query as object),
         body,
-      )
-      .catch((error: unknown) => {
-        if (error instanceof LimitReached) nameLimit(error, reply);
-        throw error;
-      });
+      ),
+    );
+  }
+}
+
+/** Marks a replay, and names the limit that refuses a link. */
+export async function created(reply: FastifyReply, link: Promise<GeneratedLink>): Promise<RewardLinkCreated> {
+  try {
+    const { isReplay, ...body } = await link;
     if (isReplay) void reply.header('idempotent-replayed', 'true');
-    return link;
+    return body;
+  } catch (error) {
+    if (error instanceof LimitReached) nameLimit(error, reply);
+    throw error;
   }
 }
 

@@ -4,8 +4,15 @@ import { ENV } from '@perkway/platform';
 import { signRewardToken } from '@perkway/signing';
 import { DataSource } from 'typeorm';
 import type { GiftCardsEnv } from '../env.js';
-import { Reservations, type Refusal } from './reservations.js';
-import { parseBody, requestDigest, rewardLinkId, type RewardLinkBody } from './reward-link-request.js';
+import { derivedId } from '../derived-id.js';
+import { Reservations, type Refusal, type ReservationRequest } from './reservations.js';
+import {
+  parseBody,
+  parseReplacement,
+  requestDigest,
+  rewardLinkId,
+  type RewardLinkBody,
+} from './reward-link-request.js';
 
 export interface GeneratedLink {
   id: string;
@@ -22,6 +29,27 @@ export class LimitReached extends ApiError {
 }
 
 const DAY_S = 86_400;
+const nowSeconds = (): number => Math.floor(Date.now() / 1000);
+
+/** A link as its replacement needs it. */
+interface Original extends Pick<
+  ReservationRequest,
+  'campaign_id' | 'journey_id' | 'reference' | 'attributes' | 'currency' | 'denomination'
+> {
+  /** Its id. */
+  replaces: string;
+  is_revealed: boolean;
+  pool_id: string;
+  country: string;
+  /** Seconds. */
+  lifetime: number;
+}
+const SELECT_ORIGINAL = `
+  select l.id as replaces, l.revealed_at is not null as is_revealed, i.pool_id, i.denomination::float8, i.currency,
+    i.country, ceil(extract(epoch from l.expires_at - l.created_at))::float8 as lifetime, l.campaign_id, l.journey_id,
+    l.reference, l.attributes
+  from reward_links l join inventories i on i.id = l.inventory_id
+  where l.id = $1 and l.account = $2`;
 /** Maximum number of entries listed in the detail header. */
 const MAX_ENTRIES_SHOWN = 20;
 interface Entry {
@@ -67,15 +95,9 @@ export class RewardLinksService {
       if (await this.exists(link)) throw new ApiError('IDEMPOTENCY_KEY_CONFLICT');
       throw fields;
     }
-    if (fields.expires_at > this.latestExpiry() && !(await this.exists(link)))
-      throw new ApiError('EXPIRING_DATE_INVALID', `expires_at must be within ${this.env.MAX_LINK_DAYS} days`);
     const tags = asTags(attributes);
-    const decided = await this.reservations.decide({
-      ...fields,
+    return this.reserve(caller, poolId, fields, {
       link,
-      account: caller.account,
-      pool: isUuid(poolId) ? poolId.toLowerCase() : null,
-      country: fields.country ?? null,
       campaign_id: fields.campaign_id ?? null,
       journey_id: fields.journey_id ?? null,
       reference: fields.reference ?? null,
@@ -83,22 +105,75 @@ export class RewardLinksService {
       created_by: createdBy,
       idempotency_key: idempotencyKey,
       body_digest: digest,
-      token_key: this.env.REWARD_TOKEN_KEYS.current,
+    });
+  }
+
+  /**
+   * Makes the link that replaces a revealed one, or returns it if it exists: for a card of the same pool, denomination,
+   * currency and country, with the client-defined fields and attributes of the original.
+   *
+   * @throws checked in this order: the error codes of the body's fields, LINK_NOT_FOUND, LINK_NOT_REVEALED,
+   * POOL_NOT_FOUND, LIMIT_REACHED, NO_AVAILABLE_CARDS
+   */
+  async replace(caller: Caller, id: string, createdBy: string, body: unknown): Promise<GeneratedLink> {
+    const { reason, expires_at } = parseReplacement(body);
+    const [original]: Original[] = isUuid(id)
+      ? await this.dataSource.query(SELECT_ORIGINAL, [id, caller.account])
+      : [];
+    if (!original) throw new ApiError('LINK_NOT_FOUND');
+    const { is_revealed, pool_id, denomination, currency, country, lifetime, ...inherited } = original;
+    if (!is_revealed) throw new ApiError('LINK_NOT_REVEALED');
+    const expiry = expires_at ?? Math.min(nowSeconds() + lifetime, this.latestExpiry());
+    return this.reserve(
+      caller,
+      pool_id,
+      { denomination, currency, country, expires_at: expiry },
+      {
+        ...inherited,
+        link: derivedId('replacement', original.replaces),
+        created_by: createdBy,
+        idempotency_key: original.replaces,
+        body_digest: '',
+        replacement_reason: reason,
+      },
+    );
+  }
+
+  private async reserve(
+    caller: Caller,
+    poolId: string,
+    fields: RewardLinkBody,
+    given: Omit<ReservationRequest, keyof RewardLinkBody | 'account' | 'pool' | 'token_key' | 'key_id'> &
+      Pick<ReservationRequest, 'campaign_id' | 'journey_id' | 'reference'>,
+  ): Promise<GeneratedLink> {
+    const { link, body_digest } = given;
+    if (fields.expires_at > this.latestExpiry() && !(await this.exists(link)))
+      throw new ApiError('EXPIRING_DATE_INVALID', `expires_at must be within ${this.env.MAX_LINK_DAYS} days`);
+    const { current } = this.env.REWARD_TOKEN_KEYS;
+    const decided = await this.reservations.decide({
+      ...given,
+      account: caller.account,
+      pool: isUuid(poolId) ? poolId.toLowerCase() : null,
+      denomination: fields.denomination,
+      currency: fields.currency,
+      country: fields.country ?? null,
+      expires_at: fields.expires_at,
+      token_key: current,
       key_id: caller.countedAs,
     });
-    if (decided.outcome === 'RESERVED') return this.respond(link, this.env.REWARD_TOKEN_KEYS.current, false);
+    if (decided.outcome === 'RESERVED') return this.respond(link, current, false);
     if (decided.outcome === 'NO_AVAILABLE_CARDS') throw await this.noCards(caller, poolId, fields);
     if (decided.outcome === 'LIMIT_REACHED') throw new LimitReached(JSON.parse(decided.event) as Refusal);
     if (decided.outcome !== 'EXISTS') throw new ApiError(decided.outcome);
-    // The digest is empty after an erasure; then any body matches.
-    const isSame = decided.body_digest.length === 0 || decided.body_digest.toString('hex') === digest;
+    // The digest is empty for a replacement and after an erasure; then any body matches.
+    const isSame = decided.body_digest.length === 0 || decided.body_digest.toString('hex') === body_digest;
     if (!isSame) throw new ApiError('IDEMPOTENCY_KEY_CONFLICT');
     return this.respond(link, decided.token_key, true);
   }
 
   /** Returns the last `expires_at` that a new link may have. */
   private latestExpiry(): number {
-    return Math.floor(Date.now() / 1000) + this.env.MAX_LINK_DAYS * DAY_S;
+    return nowSeconds() + this.env.MAX_LINK_DAYS * DAY_S;
   }
 
   private async exists(link: string): Promise<boolean> {

@@ -1,0 +1,69 @@
+import { Body, Controller, Get, Header, Headers, HttpCode, Param, Post } from '@nestjs/common';
+import {
+  ApiAcceptedResponse,
+  ApiHeader,
+  ApiOkResponse,
+  ApiOperation,
+  ApiParam,
+  ApiTags,
+} from '@nestjs/swagger';
+import { CurrentCaller, Roles } from '@perkway/auth';
+import type { Caller } from '@perkway/domain';
+import { ApiProblems } from '@perkway/platform';
+import { WithdrawCards, Withdrawal } from './withdrawal.dto.js';
+import { WithdrawalsService } from './withdrawals.service.js';
+
+@ApiTags('Management')
+@ApiParam({ name: 'poolId', format: 'uuid' })
+@Roles('ADMIN')
+@Controller('admin/pools/:poolId/withdrawals')
+export class WithdrawalsController {
+  constructor(private readonly withdrawals: WithdrawalsService) {}
+
+  @Post()
+  @HttpCode(202)
+  @Header('cache-control', 'no-store')
+  @ApiOperation({
+    summary: 'Withdraw cards from a pool',
+    description:
+      'Withdrawn cards are never given out again, and their codes count as duplicates if they are loaded again. Runs in the background and survives restarts. Revealed cards are counted and listed, but not touched.',
+  })
+  @ApiHeader({
+    name: 'Idempotency-Key',
+    required: true,
+    description: 'A new UUID; repeating the request with it returns the same withdrawal',
+    schema: { type: 'string', format: 'uuid', example: '3f0d4c9e-8a11-4a57-b8c0-1f2e3d4c5b6a' },
+  })
+  @ApiAcceptedResponse({ description: 'The withdrawal', type: Withdrawal })
+  @ApiProblems('POOL_NOT_FOUND', 'IDEMPOTENCY_KEY_CONFLICT')
+  withdrawCards(
+    @CurrentCaller() caller: Caller,
+    @Param('poolId') poolId: string,
+    @Headers('idempotency-key') idempotencyKey: unknown,
+    @Body() body: WithdrawCards,
+  ): Promise<Withdrawal> {
+    return this.withdrawals.create(caller, poolId, idempotencyKey, body);
+  }
+
+  @Get()
+  @Header('cache-control', 'no-store')
+  @ApiOperation({ summary: 'The last 50 withdrawals of a pool, newest first' })
+  @ApiOkResponse({ description: 'Newest first', type: [Withdrawal] })
+  @ApiProblems('POOL_NOT_FOUND')
+  listWithdrawals(@Param('poolId') poolId: string): Promise<Withdrawal[]> {
+    return this.withdrawals.list(poolId);
+  }
+
+  @Get(':withdrawalId')
+  @Header('cache-control', 'no-store')
+  @ApiOperation({ summary: 'The progress of a withdrawal' })
+  @ApiParam({ name: 'withdrawalId', format: 'uuid' })
+  @ApiOkResponse({ description: 'The withdrawal', type: Withdrawal })
+  @ApiProblems('POOL_NOT_FOUND', 'WITHDRAWAL_NOT_FOUND')
+  getWithdrawal(
+    @Param('poolId') poolId: string,
+    @Param('withdrawalId') withdrawalId: string,
+  ): Promise<Withdrawal> {
+    return this.withdrawals.get(poolId, withdrawalId);
+  }
+}

@@ -315,7 +315,7 @@ describe('GET /events', () => {
       'types=',
       'types=perk.viewed',
       'cursor=nonsense',
-      ...['from=yesterday', 'from=0000-01-01T00:00:00Z', 'from=2026-02-30'],
+      ...['from=yesterday', 'from=0000-01-01T00:00:00Z', 'from=2026-02-30', 'from=9999-12-31T23:59:59-14:00'],
       `from=2026-01-01T00:00:00Z&cursor=${cursor}`,
     ]) {
       const { body } = await http(world.events, key).get(`/events?${query}`).expect(400);

@@ -290,13 +290,15 @@ describe('links', () => {
     expect((await send(path())).status).toBe(302);
     await catalogue.close();
     try {
+      const durations: number[] = [];
       for (let i = 0; i < 10; i += 1) {
         const from = performance.now();
         expect((await send(path())).headers.location).toBe(OFFER);
-        // A slower redirect would have waited for a request to the owner.
-        expect(performance.now() - from).toBeLessThan(950);
+        durations.push(performance.now() - from);
         await sleep(500);
       }
+      // Most would be slower if they waited for a request to the owner; a busy machine delays some.
+      expect(durations.sort((one, other) => one - other)[4]).toBeLessThan(950);
       const { status, headers, text: body } = await send(path({ perk: 'unseen' }));
       expect(status).toBe(503);
       expect(headers).toMatchObject({ 'retry-after': '2', 'content-type': 'text/html; charset=utf-8' });

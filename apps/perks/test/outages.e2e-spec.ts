@@ -54,8 +54,8 @@ describe('during outages', () => {
     try {
       const startedAt = Date.now();
       await readWarm();
-      // No read waited for a statement timeout.
-      expect(Date.now() - startedAt).toBeLessThan(3_000);
+      // No read waited for a statement timeout, which is 5 s.
+      expect(Date.now() - startedAt).toBeLessThan(5_000);
       expect((await perks.views()).map(({ perks: shown }) => shown)).toEqual([[perk], [perk], [perk]]);
     } finally {
       signal('SIGCONT');

@@ -75,7 +75,7 @@ describe('token-issuer during outages', () => {
           admin.post('/admin/accounts/platform/keys').send({ role: 'USER' }),
           http(issuer, { key: 'a-key-nobody-has-seen' }).get('/cube/token'),
         ]);
-        expect(Date.now() - sentAt).toBeLessThan(8_000);
+        expect(Date.now() - sentAt).toBeLessThan(20_000);
         for (const { status, headers, body } of responses) {
           expect(status).toBe(503);
           expect(headers['retry-after']).toBe('2');

@@ -771,6 +771,7 @@ describe('an app of the platform', () => {
     expect(await answered).toBe(200);
     await idleClosed;
     await silentClosed;
-    expect(Date.now() - startedAt).toBeLessThan(3_000);
+    // The clients keep their connections open for longer.
+    expect(Date.now() - startedAt).toBeLessThan(15_000);
   });
 });

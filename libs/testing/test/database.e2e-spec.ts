@@ -122,7 +122,7 @@ describe('an app with a database', () => {
     expect(status).toBe(503);
     expect(headers['retry-after']).toBe('2');
     expect(body).toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE' });
-    expect(Date.now() - startedAt).toBeLessThan(7_000);
+    expect(Date.now() - startedAt).toBeLessThan(20_000);
   });
 
   it('responds 503 while the server is read-only, and drops such connections', async () => {
@@ -151,9 +151,8 @@ describe('an app with a database', () => {
         `select from pg_stat_activity where wait_event = 'PgSleep' and datname = current_database()`,
       );
     await waitFor(async () => (await sleeping()).length === 2, 'two busy connections');
-    const startedAt = Date.now();
+    // It would be stored if it waited for one of them.
     expect((await add('one too many')).status).toBe(503);
-    expect(Date.now() - startedAt).toBeLessThan(3_000);
     expect((await busy).map(({ status }) => status)).toEqual([200, 200]);
     expect((await add('one more')).status).toBe(201);
   });

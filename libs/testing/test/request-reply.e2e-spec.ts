@@ -216,7 +216,7 @@ describe('request/reply between apps over NATS', () => {
       const { body, headers } = await http(callerApp).get(`/ask?subject=${subject}&text=hello`).expect(503);
       expect(headers['retry-after']).toBe('2');
       expect(body).toMatchObject({ detail: 'The echo service is not available, please try again' });
-      expect(Date.now() - askedAt).toBeLessThan(3_000);
+      expect(Date.now() - askedAt).toBeLessThan(15_000);
     }
     expect(callerApp.logs.join('')).toContain('nobody: no responders');
     expect(callerApp.logs.join('')).toContain('silent: no response in time');

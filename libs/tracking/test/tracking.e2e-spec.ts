@@ -131,14 +131,15 @@ describe('TrackingService', () => {
   });
 
   it('broker killed: writes events to the outbox, and relays them when it is back', async () => {
-    const sent = Array.from({ length: 200 }, event);
+    const sent: PerkClickEvent[] = [];
     let answered = 0;
-    const kill = sleep(100).then(() => nats.kill());
-    for (const one of sent) {
+    let isKilled = false;
+    for (let after = 0; after < 100; after += isKilled ? 1 : 0) {
+      const one = event();
       void tracking.track(one).then(() => (answered += 1));
+      if (sent.push(one) === 50) void nats.kill().then(() => (isKilled = true));
       await sleep(2);
     }
-    await kill;
     await waitFor(async () => answered === sent.length, 'all answered');
     await breakerIs(1);
     const kept = await database.query<{ event: string }>('select event from tracking_outbox');

@@ -34,7 +34,7 @@ function refusalProblem(
   const text = response.body.toString();
   if (type === 'text/html' && HAS_PAGES.has(app))
     return /^<!doctype html>/i.test(text) ? undefined : 'the page is not HTML';
-  const isProxied = app === 'console' && /^\/api\/(gift|query|perks|boost|token)\//.test(path);
+  const isProxied = app === 'console' && /^\/api\/(gift|query|perks|boost|token|events)\//.test(path);
   if (app === 'analytics-query' || (isProxied && type === 'application/json')) {
     const body = json(response) as { error?: unknown } | undefined;
     if (type !== 'application/json' || typeof body?.error !== 'string' || Object.keys(body).length !== 1)
@@ -49,7 +49,7 @@ function refusalProblem(
     return ERROR_CODES[text].status === response.status ? undefined : `${text} has a different status`;
   }
   if (type !== 'application/problem+json') return `the content type is ${type || 'missing'}`;
-  if (app === 'gift-cards' && isSound && /^\/(pool|reward-links)/.test(path))
+  if (app === 'gift-cards' && isSound && /^\/(pool|reward-links|limits|statements)/.test(path))
     return 'problem details instead of a plain code';
   const body = json(response) as Record<string, unknown> | undefined;
   if (!isCode(body?.code)) return 'the problem has an unknown code';

@@ -11,6 +11,8 @@ const LINKS = 20;
 /** Number of console reports, jobs and keys, most of which requests delete. */
 const OF_CONSOLE = 10;
 const TIMEOUT_MS = 15_000;
+/** Webhooks may lead to this machine in a local stack, but nothing listens there. */
+const UNREACHABLE = 'http://127.0.0.1:1/';
 
 interface Call {
   method?: string;
@@ -98,6 +100,17 @@ export async function learn({ hosts, adminKey, accounts }: WholeStackFile): Prom
   const emptyPools = EXPENDABLE.map(() => randomUUID());
   for (const empty of emptyPools)
     await admin('gift-cards', 'PUT', `/admin/pools/${empty}`, { owner: own.id });
+
+  for (const id of EXPENDABLE) {
+    await admin('gift-cards', 'PUT', `/admin/limits/${id}`, {
+      owner: own.id,
+      links: 1_000_000,
+      period: 'day',
+    });
+    const webhook = { url: UNREACHABLE };
+    await call(at('events', `/webhooks/${id}`), { method: 'PUT', headers: user, body: webhook });
+  }
+  const { data: events } = await read<{ data: { id: string }[] }>('events', '/events?limit=20', user);
 
   const collection = own.collections[0]!;
   const { perks } = await read<{ perks: { id: string; click_url: string; is_coupon_perk?: boolean }[] }>(
@@ -213,6 +226,13 @@ export async function learn({ hosts, adminKey, accounts }: WholeStackFile): Prom
     ['reportId', reports.map(({ id }) => id)],
     ['secret', reports.map(({ url }) => secretOf(url))],
     ['id', [1, 2, 3]],
+    ['limitId', EXPENDABLE],
+    ['webhookId', EXPENDABLE],
+    ['eventId', events.map(({ id }) => id)],
+    ['types', ['perk.clicked', 'perk.clicked,reward_link.generated']],
+    ['wait', [0, 1]],
+    ['from', ['2026-01-01T00:00:00Z']],
+    ['month', ['2026-01', today.slice(0, 7)]],
   ]);
   const expendable = new Map<string, unknown[]>([
     ...known,
@@ -223,6 +243,8 @@ export async function learn({ hosts, adminKey, accounts }: WholeStackFile): Prom
     ['accountId', EXPENDABLE],
     ['id', [101, 102, ...EXPENDABLE]],
     ['categories', [[1], [1, 2]]],
+    ['types', [['perk.clicked'], null]],
+    ['url', [UNREACHABLE]],
   ]);
   // These are lists of names, which `items` generates.
   for (const name of ['query', 'measures', 'key']) {
@@ -330,13 +352,14 @@ interface Named {
 
 /** Returns the operations that the console forwards for a session. Other documents describe their responses. */
 function proxied(documents: Map<AppName, OpenApiDocument>): Operation[] {
-  return (['perks', 'boost', 'gift-cards', 'token-issuer', 'analytics-query'] as const).flatMap((app) =>
-    operationsOf({ paths: documents.get(app)!.paths }).map((operation) => ({
-      ...operation,
-      name: `${operation.method} /api/${FLEET[app].host}${operation.path}`,
-      path: `/api/${FLEET[app].host}${operation.path}`,
-      isKeyed: true,
-      responses: null,
-    })),
+  return (['perks', 'boost', 'gift-cards', 'token-issuer', 'analytics-query', 'events'] as const).flatMap(
+    (app) =>
+      operationsOf({ paths: documents.get(app)!.paths }).map((operation) => ({
+        ...operation,
+        name: `${operation.method} /api/${FLEET[app].host}${operation.path}`,
+        path: `/api/${FLEET[app].host}${operation.path}`,
+        isKeyed: true,
+        responses: null,
+      })),
   );
 }

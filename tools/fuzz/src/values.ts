@@ -48,6 +48,9 @@ const TEXTS = [
   '0000-00-00',
   '2026-02-30',
   '+275760-09-13T00:00:00.001Z',
+  '0000-01-01T00:00:00Z',
+  '0001-01-01T00:00:00+14:00',
+  '9999-12-31T23:59:59-14:00',
   '99999999999999999999',
   "' or '1'='1",
   "'; select pg_sleep(9); --",
@@ -249,7 +252,11 @@ const ID = fc.stringMatching(/^[A-Za-z0-9._-]{1,20}$/);
 
 function textOf({ format, minLength = 0, maxLength = 40, pattern }: Schema): Arbitrary<unknown> {
   if (format === 'uuid') return fc.uuid();
-  if (format === 'date-time') return fc.constantFrom('2026-01-01T00:00:00.000Z', '2024-02-29T23:59:60Z');
+  if (format === 'date-time')
+    return fc.constantFrom(
+      ...['2026-01-01T00:00:00.000Z', '2024-02-29T23:59:60Z', '0000-01-01T00:00:00Z', '2026-02-30T00:00:00Z'],
+      ...['9999-12-31T23:59:59.999Z', '9999-12-31T23:59:59-14:00'],
+    );
   if (format === 'email') return ID.map((id) => `${id}@example.com`);
   if (format === 'uri') return fc.constantFrom('https://shop.example/', 'http://shop.example/a?b=c#d');
   if (pattern) return ID;

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -110,13 +110,13 @@ describe('Supervisor', () => {
   });
 
   it('kills a server that ignores SIGTERM when asked to hurry', async () => {
-    const stubborn = server('trap "" TERM; while :; do sleep 0.05; done', [
+    const stubborn = server('trap "" TERM; echo deaf; while :; do sleep 0.05; done', [
       { signal: 'SIGTERM', graceMs: 20_000 },
       { signal: 'SIGKILL', graceMs: 0 },
     ]);
     supervisor.addGroup(stubborn);
     await stubborn.start();
-    await sleep(200);
+    await waitFor(() => readFileSync(join(folder, 'log'), 'utf8').includes('deaf'), 'the trap');
     const stopping = supervisor.stop();
     await sleep(200);
     expect(stubborn.running).toBe(true);

@@ -40,6 +40,7 @@ export function readTime(field: string, given: unknown): Date {
   const form = DATE_OR_TIME.exec(text);
   const isLocal = text.includes('T') && form?.[1] === undefined;
   const time = new Date(form && isISO8601(text, { strict: true }) ? text + (isLocal ? 'Z' : '') : NaN);
-  if (Number.isNaN(time.getTime())) throw invalidField(field, 'must be a date or a time in ISO 8601');
+  // Postgres cannot read the form that `Date` writes for years of five digits, into which an offset may lead.
+  if (!(time.getUTCFullYear() <= 9999)) throw invalidField(field, 'must be a date or a time in ISO 8601');
   return time;
 }

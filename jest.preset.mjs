@@ -38,7 +38,7 @@ export const tier = (suffixes, options) => ({
   rootDir: ROOT,
   roots: ['apps', 'libs', 'tools', 'examples'].map((folder) => `<rootDir>/${folder}`),
   testMatch: suffixes.map((suffix) => `<rootDir>/*/*/{src,test}/**/*.${suffix}.ts`),
-  testEnvironment: 'node',
+  testEnvironment: '<rootDir>/libs/testing/jest/environment.mjs',
   extensionsToTreatAsEsm: [],
   moduleFileExtensions: ['ts', 'js', 'mjs', 'cjs', 'json'],
   moduleNameMapper: {

@@ -7,6 +7,7 @@ import {
   http,
   NodeProcess,
   runNode,
+  testDatabase,
   testEnvironment,
   testNats,
   testSecrets,
@@ -17,7 +18,7 @@ import {
 import { freePort } from '@perkway/local-servers';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { consoleDatabase, launchConsole } from './launch';
+import { launchConsole, migrate } from './launch';
 
 export const ADMIN_KEY = testSecrets().adminKey;
 export const CONSOLE = 'http://console.perkway.test';
@@ -27,6 +28,25 @@ export interface Browser {
   headers: Record<string, string>;
   cookie: string;
 }
+
+/** Returns a database with the tables of the console and of other apps. Test files with the same apps share a template. */
+const fleetDatabase = (apps: DatabaseApp[]): Promise<TestDatabase> =>
+  testDatabase(
+    'console',
+    (url, urls) =>
+      Promise.all([
+        migrate(url),
+        ...apps
+          .filter((app) => app !== 'console')
+          .map(async (app) => {
+            const job = (await BundledApp.build(app)).path('migrate');
+            const env = testEnvironment(app, { database: { urls } });
+            const { exitCode, output } = await runNode([job], { env });
+            if (exitCode !== 0) throw new Error(output);
+          }),
+      ]),
+    { template: ['fleet', ...apps].join(' ') },
+  );
 
 /** The console and the other apps that a test needs, as deployed. */
 export class Fleet {
@@ -39,17 +59,17 @@ export class Fleet {
 
   async start(apps: DatabaseApp[], variables: Record<string, string> = {}): Promise<this> {
     this.variables = variables;
-    [this.database, this.nats] = await Promise.all([consoleDatabase(), testNats()]);
+    [this.database, this.nats] = await Promise.all([fleetDatabase(apps), testNats()]);
     const ports = await Promise.all(apps.map(() => freePort()));
     apps.forEach((app, index) => (this.urls[app] = `http://127.0.0.1:${ports[index]}`));
-    for (const [index, app] of apps.entries()) {
-      const bundle = await BundledApp.build(app);
-      const environment = this.environmentOf(app);
-      const migrated = await runNode([bundle.path('migrate')], { env: environment });
-      if (migrated.exitCode !== 0) throw new Error(migrated.output);
-      this.processes.set(app, await AppProcess.spawn(bundle.path('main'), environment, ports[index]));
-    }
-    for (const process of this.processes.values()) await process.ready();
+    await Promise.all(
+      apps.map(async (app, index) => {
+        const main = (await BundledApp.build(app)).path('main');
+        const process = await AppProcess.spawn(main, this.environmentOf(app), ports[index]);
+        this.processes.set(app, process);
+        await process.ready();
+      }),
+    );
     this.console = await this.launch();
     return this;
   }

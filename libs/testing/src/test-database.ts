@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { databaseUrls, FLEET, rolePassword, type DatabaseApp, type DatabaseUrls } from '@perkway/fleet';
@@ -6,8 +6,8 @@ import { distributeOver, provisionDatabase, startPostgres, type LocalServer } fr
 import pg from 'pg';
 import { runCitusWorkers, runFolder, runPostgresUrl } from './test-servers.js';
 
-/** Runs an app's migrations at the URL of the app's role and closes its connections. */
-export type Migrate = (url: string) => Promise<unknown>;
+/** Runs migrations at the URL of the app's role, or of several apps, and closes its connections. */
+export type Migrate = (url: string, urls: DatabaseUrls) => Promise<unknown>;
 
 export interface TestDatabase {
   /** Connects as the app's role. */
@@ -52,7 +52,7 @@ async function ensureTemplate(
     const draft = `${template}_draft`;
     await client.query(`drop database if exists ${client.escapeIdentifier(draft)} with (force)`);
     const urls = await provisionDatabase(runPostgresUrl(), { database: draft, passwordOf });
-    await migrate(urls.apps[app]);
+    await migrate(urls.apps[app], urls);
     await client.query(`alter database ${client.escapeIdentifier(draft)} with allow_connections false`);
     await client.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [draft]);
     await client.query(
@@ -96,7 +96,7 @@ export async function testDatabase(
 ): Promise<TestDatabase> {
   const adminUrl = runPostgresUrl();
   const database = `test_${FLEET[app].database.schema}_${randomBytes(6).toString('hex')}`;
-  const templateName = `template_${template}`;
+  const templateName = `template_${createHash('md5').update(template).digest('hex')}`;
   await withClient(adminUrl, async (client) => {
     await ensureTemplate(client, templateName, app, migrate);
     // Faster than the default for a small template; its checkpoints are cheap without fsync.
@@ -131,7 +131,7 @@ export async function testDatabaseServer(
     dieWithParent: true,
   });
   const urls = await provisionDatabase(server.url, { database: 'perkway', passwordOf });
-  await migrate(urls.apps[app]);
+  await migrate(urls.apps[app], urls);
   const database = testDatabaseAt(urls, app, async (pool) => {
     await server.stop();
     await pool.end();

@@ -459,21 +459,21 @@ export const FAULTS: readonly Fault[] = [
     file: 'libs/platform/src/bootstrap.ts',
     search: 'response.shouldKeepAlive = false;',
     replacement: 'void response;',
-    spec: 'apps/gift-cards/test/lifecycle.e2e-spec.ts',
+    spec: 'apps/gift-cards/test/lifecycle.fleet-spec.ts',
     test: 'lets keep-alive clients finish',
   },
   {
     file: 'libs/platform/src/bootstrap.ts',
     search: 'app.get(DrainState, { strict: false }).begin();',
     replacement: '',
-    spec: 'apps/gift-cards/test/lifecycle.e2e-spec.ts',
+    spec: 'apps/gift-cards/test/lifecycle.fleet-spec.ts',
     test: 'lets keep-alive clients finish',
   },
   {
     file: 'libs/platform/src/bootstrap.ts',
     search: 'await sleep(delayMs);',
     replacement: 'void sleep;',
-    spec: 'apps/gift-cards/test/lifecycle.e2e-spec.ts',
+    spec: 'apps/gift-cards/test/lifecycle.fleet-spec.ts',
     test: 'lets keep-alive clients finish',
   },
   {
@@ -505,7 +505,7 @@ export const FAULTS: readonly Fault[] = [
     search: 'const { account, role, keyId, email } = session;',
     replacement:
       'const { account, role, keyId, email } = session;\n    const early = make();\n    early.catch(() => undefined);\n    make = () => early;',
-    spec: 'apps/console/test/proxy.e2e-spec.ts',
+    spec: 'apps/console/test/proxy.fleet-spec.ts',
   },
   {
     file: 'libs/auth/src/admin-log/admin-log.interceptor.ts',
@@ -517,7 +517,7 @@ export const FAULTS: readonly Fault[] = [
     file: 'apps/console/src/audit-log/audit-log.service.ts',
     search: "(e.account_id = $1 and e.role <> 'ADMIN')",
     replacement: 'e.account_id = $1',
-    spec: 'apps/console/test/proxy.e2e-spec.ts',
+    spec: 'apps/console/test/proxy.fleet-spec.ts',
   },
 
   // Retention

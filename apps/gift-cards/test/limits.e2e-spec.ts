@@ -116,6 +116,104 @@ describe('limits', () => {
       expect((await gift.get(`/admin/limits/${id}`, gift.admin.key)).status).toBe(404);
     });
 
+    it('take null for a missing value, and keep amounts exact to the cent', async () => {
+      const id = `limit-${randomUUID()}`;
+      const { body } = await put(id, {
+        ...{ links: null, amount: 999_999_999_999.99, currency: 'EUR', period: 'total' },
+        ...{ timezone: null, per: null, only: { pool_id: null, campaign_id: null } },
+      }).expect(200);
+      expect(body).toMatchObject({
+        ...{ links: null, amount: 999_999_999_999.99, currency: 'EUR' },
+        ...{ timezone: 'UTC', per: 'account', only: null },
+      });
+      const { body: usage } = await gift.get<LimitUsage>(`/limits/${id}/usage`);
+      expect(usage).toEqual({
+        ...{ value: gift.user.account, period_start: '1970-01-01T00:00:00.000Z', resets_at: null },
+        amount: { limit: 999_999_999_999.99, used: expect.any(Number), currency: 'EUR' },
+      });
+      const only = { pool_id: randomUUID(), campaign_id: 'spring' };
+      expect((await put(id, { links: 1, period: 'day', only })).body.only).toEqual(only);
+      await put(id, { links: 1, period: 'day', only: null }).expect(200);
+      await drop(id);
+    });
+
+    it('are listed in pages, by id, and searched by operators', async () => {
+      const user = gift.newKey();
+      const mark = randomUUID();
+      const ids = ['a', 'b', 'c'].map((name) => `${mark}-${name}`);
+      for (const id of ids) await put(id, { links: 1, period: 'day' }, user.account).expect(200);
+      interface Listed {
+        data: { id: string }[];
+        next_cursor: string | null;
+      }
+      const cursors: string[] = [];
+      for (const [path, key] of [
+        ['/limits?limit=2', user.key],
+        [`/admin/limits?limit=2&owner=${user.account}`, gift.admin.key],
+        [`/admin/limits?limit=2&q=${mark.toUpperCase()}`, gift.admin.key],
+      ] as const) {
+        const { body: first } = await gift.get<Listed>(path, key);
+        const { body: second } = await gift.get<Listed>(`${path}&cursor=${first.next_cursor}`, key);
+        expect([first, second].map(({ data }) => data.map(({ id }) => id))).toEqual([
+          ids.slice(0, 2),
+          ids.slice(2),
+        ]);
+        expect(second.next_cursor).toBeNull();
+        cursors.push(first.next_cursor!);
+      }
+      for (const query of ['limit=0', 'limit=201', 'cursor=x', `cursor=${cursors[1]}`]) {
+        const own = await gift.get(`/limits?${query}`, user.key);
+        expect([query, own.status, own.body]).toEqual([query, 400, 'VALIDATION_FAILED']);
+      }
+      const stored = await gift.get<{ code: string }>(`/admin/limits?cursor=${cursors[0]}`, gift.admin.key);
+      expect(stored).toMatchObject({ status: 400, body: { code: 'VALIDATION_FAILED' } });
+      const foreign = await gift.get<Listed>(`/limits?cursor=${cursors[0]}`);
+      expect(JSON.stringify(foreign.body)).not.toContain(mark);
+    });
+
+    it('are deleted once, and only as they were read', async () => {
+      const id = await aLimit({ links: 1 });
+      const remove = () => http(gift.app, gift.admin).delete(`/admin/limits/${id}`);
+      await remove().set('if-match', '"other"').expect(412);
+      const { headers } = await http(gift.app, gift.admin).get(`/admin/limits/${id}`).expect(200);
+      await remove().set('if-match', headers['etag']!).expect(204, '');
+      expect((await remove().expect(404)).body.code).toBe('LIMIT_NOT_FOUND');
+      for (const path of [`/limits/${id}`, `/limits/${id}/usage`])
+        expect(await gift.get(path)).toMatchObject({ status: 404, body: 'LIMIT_NOT_FOUND' });
+      expect((await put(id, { links: 1, period: 'day' }).set('if-match', '*').expect(412)).body.code).toBe(
+        'PRECONDITION_FAILED',
+      );
+      for (const method of ['put', 'delete', 'get'] as const)
+        await http(gift.app, gift.user)[method](`/admin/limits/${id}`).expect(403);
+    });
+
+    it('show no usage without a value that can be one', async () => {
+      const perReference = await aLimit({ links: 1, per: 'reference' });
+      const perPool = await aLimit({ links: 1, per: 'pool_id' });
+      const read = (id: string, query: string) => gift.get<unknown>(`/limits/${id}/usage${query}`);
+      for (const [id, query] of [
+        [perReference, ''],
+        [perReference, '?value='],
+        [perReference, '?value=%00'],
+        [perReference, `?value=${'x'.repeat(256)}`],
+        [perPool, '?value=no-uuid'],
+      ] as const)
+        expect(await read(id, query)).toMatchObject({
+          status: 400,
+          body: 'VALIDATION_FAILED',
+          headers: { 'content-type': expect.stringContaining('text/plain') },
+        });
+      for (const [id, value] of [
+        [perReference, 'x'.repeat(255)],
+        [perPool, randomUUID()],
+      ] as const)
+        expect((await read(id, `?value=${value}`)).body).toMatchObject({
+          value,
+          links: { limit: 1, used: 0 },
+        });
+      for (const id of [perReference, perPool]) await drop(id);
+    });
+
     it.each([
       ['links', { period: 'day' }],
       ['links', { period: 'day', links: 0 }],
@@ -181,6 +279,50 @@ describe('limits', () => {
       expect(reply).toMatchObject({ status: 409, headers: { 'perkway-limit': id } });
       expect(reply.headers['retry-after']).toBeUndefined();
       expect(await usageOf(id, undefined, key)).toMatchObject({ resets_at: null });
+    });
+
+    it('until a period ends, which a client is told to wait for only within a day', async () => {
+      for (const period of ['day', 'week', 'year']) {
+        const { account, link, key } = await someone();
+        const id = await aLimit({ links: 1, period }, account);
+        await link();
+        const { headers, body } = await link();
+        expect(body).toBe('LIMIT_REACHED');
+        const left = (Date.parse((await usageOf(id, undefined, key)).resets_at!) - Date.now()) / 1_000;
+        if (left > 86_400) expect(headers['retry-after']).toBeUndefined();
+        else expect(Math.abs(Number(headers['retry-after']) - left)).toBeLessThan(30);
+      }
+    });
+
+    it('of their own period only, also by what is given back', async () => {
+      const { account, key, link } = await someone();
+      const earlier = [(await link()).body, (await link()).body];
+      await gift.database.query(
+        `update reward_links set created_at = created_at - interval '25 hours' where account = $1`,
+        [account],
+      );
+      const id = await aLimit({ links: 1 }, account);
+      expect(await usageOf(id, undefined, key)).toMatchObject({ links: { used: 0 } });
+      expect((await link()).status).toBe(201);
+      for (const made of earlier) await cancel(made, key);
+      expect(await usageOf(id, undefined, key)).toMatchObject({ links: { used: 1 } });
+      expect((await link()).body).toBe('LIMIT_REACHED');
+    });
+
+    it('of every currency by a number, and of one pool and campaign by both', async () => {
+      const { account, key, pool, link } = await someone();
+      await gift.addCards(pool, 5, { denomination: 50, currency: 'USD', country: 'US' });
+      const only = { pool_id: pool.toUpperCase(), campaign_id: 'spring' };
+      const both = await aLimit({ links: 1, only }, account);
+      const all = await aLimit({ links: 4 }, account);
+      expect((await link({ campaign_id: 'spring' })).status).toBe(201);
+      expect((await link({ campaign_id: 'spring' })).headers['perkway-limit']).toBe(both);
+      const dollars = { denomination: 50, currency: 'USD' };
+      expect((await link({ ...dollars, campaign_id: 'spring' })).headers['perkway-limit']).toBe(both);
+      for (const given of [{}, dollars, { campaign_id: 'autumn' }])
+        expect((await link(given)).status).toBe(201);
+      expect((await link(dollars)).headers['perkway-limit']).toBe(all);
+      expect(await usageOf(all, undefined, key)).toMatchObject({ links: { used: 4 } });
     });
 
     it('beyond an amount in their own currency, exactly', async () => {

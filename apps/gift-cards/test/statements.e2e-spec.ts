@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { audit } from '@perkway/audit';
-import { http } from '@perkway/testing';
+import { http, waitFor } from '@perkway/testing';
 import { MonthCloser } from '../src/statements/month-closer.js';
 import type { Statement, StatementRow } from '../src/statements/statement.dto.js';
 import { aBody, EUR_25, GiftCards, linkIdOf } from './support.js';
@@ -134,15 +134,30 @@ describe('GET /statements', () => {
       { opening: 10, loaded: 0, revealed: 1, closing: 9, generated: 3 },
     ]);
 
-    await gift.addCards(pool, 5);
+    const codes = await gift.addCards(pool, 5);
     await gift.reveal(waiting.token);
     await http(gift.app, gift.user).post(`/reward-links/${unwanted.id}/cancel`).expect(200);
     await gift.expire(unseen.token);
     // Takes the cards of the ended links, too.
-    for (let count = 0; count < 13; count += 1) await gift.aLink(pool);
+    for (let count = 0; count < 12; count += 1) await gift.aLink(pool);
+    await http(gift.app, gift.user)
+      .post(`/reward-links/${waiting.id}/replace`)
+      .set('x-created-by', 'support')
+      .send({ reason: 'code rejected' })
+      .expect(201);
+    const withdrawals = `/admin/pools/${pool}/withdrawals`;
+    const { body: begun } = await http(gift.app, gift.admin)
+      .post(withdrawals)
+      .set('idempotency-key', randomUUID())
+      .send({ reason: 'recalled', codes, reserved: 'cancel' })
+      .expect(202);
+    await waitFor(async () => {
+      const { body } = await gift.get<{ state: string }>(`${withdrawals}/${begun.id}`, gift.admin.key);
+      return body.state === 'done';
+    }, 'the withdrawal');
     expect(cardsOf((await statement(monthsAgo(0))).rows[0])).toMatchObject({
-      ...{ opening: 9, loaded: 5, revealed: 1, closing: 13 },
-      ...{ generated: 13, cancelled: 1, expired: 1 },
+      ...{ opening: 9, loaded: 5, revealed: 1, withdrawn: 5, closing: 8 },
+      ...{ generated: 13, cancelled: 6, expired: 1 },
     });
     const other = gift.newKey();
     await gift.putPool(pool, other.account);
@@ -158,9 +173,11 @@ describe('GET /statements', () => {
       opening: 0,
       loaded: 14,
       revealed: 1,
-      closing: 13,
+      withdrawn: 5,
+      closing: 8,
     });
     expect((await statement(last, other.key)).rows).toEqual([]);
+    expect(await audit({ databaseUrl: gift.database.urls.admin })).toMatchObject({ passed: true });
   });
 
   it('shows an account nothing of another', async () => {

@@ -27,7 +27,8 @@ import {
 } from '../reader/account-models.js';
 import { RollupWatermarks, watermarkOf, holds, readWatermark } from '../reader/rollup-watermarks.js';
 import { QueryScheduler, type Work } from '../reader/query-scheduler.js';
-import { Reader, type OnRow, type QueryDeadline, type RowFlow, type Statement } from '../reader/reader.js';
+import { Reader, type OnRow, type QueryDeadline, type Statement } from '../reader/reader.js';
+import { RowFlow } from '../reader/row-flow.js';
 import { keptFrom } from '../retention.js';
 import { ResponseBody } from './response-body.js';
 import { MetaBodies } from './meta-bodies.js';
@@ -56,7 +57,7 @@ interface Request {
 /** Serves queries: normalizes, compiles, runs and formats them. */
 @Injectable()
 export class LoadService {
-  private readonly slots: QueryScheduler;
+  private readonly scheduler: QueryScheduler;
   private readonly shared = new SharedResponses();
   private readonly metaBodies = new MetaBodies();
 
@@ -66,7 +67,7 @@ export class LoadService {
     @Inject(AccountModels) private readonly models: AccountModels,
     @Inject(RollupWatermarks) private readonly watermarks: RollupWatermarks,
   ) {
-    this.slots = new QueryScheduler({
+    this.scheduler = new QueryScheduler({
       slots: env.READER_POOL_SIZE,
       perAccount: env.QUERY_CONCURRENCY,
       heavy: env.QUERY_HEAVY_CONCURRENCY,
@@ -75,7 +76,7 @@ export class LoadService {
   }
 
   async meta({ account }: QueryCaller, isExtended: boolean, gone: AbortSignal): Promise<Buffer> {
-    const names = await this.inTurn({ account, signal: gone }, (queryDeadline) =>
+    const names = await this.schedule({ account, signal: gone }, (queryDeadline) =>
       this.models.listed(account, queryDeadline),
     );
     return this.metaBodies.get(account, isExtended, names, () => this.models.modelOf(names));
@@ -114,32 +115,18 @@ export class LoadService {
   }
 
   /** Runs work in the query scheduler, with a deadline that counts from now. */
-  private inTurn<T>(
-    asked: Work,
-    work: (queryDeadline: QueryDeadline, hold: (isHeld: boolean) => void) => Promise<T>,
-  ): Promise<T> {
+  private schedule<T>(work: Work, run: (queryDeadline: QueryDeadline) => Promise<T>): Promise<T> {
     const deadline = Date.now() + this.env.QUERY_TIMEOUT_MS;
-    const signal = AbortSignal.any([asked.signal, AbortSignal.timeout(this.env.QUERY_TIMEOUT_MS)]);
-    return this.slots.run({ ...asked, signal }, (isBusy, hold) => work({ deadline, signal, isBusy }, hold));
+    const signal = AbortSignal.any([work.signal, AbortSignal.timeout(this.env.QUERY_TIMEOUT_MS)]);
+    return this.scheduler.run({ ...work, signal }, (isBusy) => run({ deadline, signal, isBusy }));
   }
 
   private respond(request: Request, signal: AbortSignal): Promise<Payload> {
-    let flow: RowFlow | undefined;
-    let hold: ((isHeld: boolean) => void) | undefined;
-    const body = new ResponseBody({
-      pause: () => {
-        flow?.pause();
-        hold?.(true);
-      },
-      resume: () => {
-        flow?.resume();
-        hold?.(false);
-      },
-    });
-    this.inTurn({ account: request.account, kind: kindOf(request), signal }, (queryDeadline, held) => {
-      hold = held;
-      return this.write(request, body, queryDeadline, (from) => (flow = from));
-    }).then(
+    const flow = new RowFlow();
+    const body = new ResponseBody(flow);
+    this.schedule({ account: request.account, kind: kindOf(request), signal, flow }, (queryDeadline) =>
+      this.write(request, body, queryDeadline, flow),
+    ).then(
       () => body.end(),
       (error: unknown) => body.fail(error),
     );
@@ -150,7 +137,7 @@ export class LoadService {
     { account, normalized, format }: Request,
     body: ResponseBody,
     queryDeadline: QueryDeadline,
-    attach: (flow: RowFlow | undefined) => void,
+    flow: RowFlow,
   ): Promise<void> {
     const named = attributesIn(normalized.queries);
     for (let attempt = 1; ; attempt += 1) {
@@ -183,12 +170,7 @@ export class LoadService {
         (!needsCells || (!!supposed && !!seen && holds(supposed, seen))) &&
         (attempt === ATTEMPTS || !seenAttributes || areSame(supposedAttributes, seenAttributes));
       const statements = response.statements((write) => (row) => (isRight() ? write(row) : undefined));
-      try {
-        await this.reader.read(account, [...looks, ...statements], queryDeadline, attach);
-      } finally {
-        // The connection goes back to the pool: this response must no longer pause or resume it.
-        attach(undefined);
-      }
+      await this.reader.read(account, [...looks, ...statements], queryDeadline, flow);
       if (seen) this.watermarks.learn(account, seen);
       if (seenAttributes) this.models.learn(account, named, seenAttributes);
       if (isRight()) return response.end();
@@ -212,7 +194,7 @@ export class LoadService {
     gone: AbortSignal,
   ): Promise<DescribedQuery[]> {
     // Scheduled like a query, so that the account's concurrency limit applies: compiling takes time too.
-    return this.inTurn({ account, signal: gone }, async (queryDeadline) => {
+    return this.schedule({ account, signal: gone }, async (queryDeadline) => {
       const model = await this.models.for(account, queries, queryDeadline);
       return compileAll(queries, model, account, { keptFrom: this.keptFrom() });
     });

@@ -1,18 +1,21 @@
 import { setImmediate as settled } from 'node:timers/promises';
 import { QueryScheduler } from './query-scheduler.js';
+import { RowFlow } from './row-flow.js';
 
 /** Work that ends on demand. */
 function controlled(slots: QueryScheduler) {
-  const running: { account: string; end: () => void; hold: (isHeld: boolean) => void }[] = [];
-  const start = (account: string, signal = new AbortController().signal, kind?: string) =>
-    slots.run({ account, kind, signal }, async (_isBusy, hold) => {
+  const running: { account: string; end: () => void; flow: RowFlow }[] = [];
+  const start = (account: string, signal = new AbortController().signal, kind?: string) => {
+    const flow = new RowFlow();
+    return slots.run({ account, kind, signal, flow }, async () => {
       await new Promise<void>((resolve) => {
         const end = () => (running.splice(running.indexOf(entry), 1), resolve());
-        const entry = { account, end, hold };
+        const entry = { account, end, flow };
         running.push(entry);
       });
       return account;
     });
+  };
   const of = (account: string) => running.filter((entry) => entry.account === account).length;
   const endAll = async () => {
     while (running.length > 0) {
@@ -128,12 +131,12 @@ describe('QueryScheduler', () => {
       expect(['slow', 'a', 'b'].map(of)).toEqual([1, 0, 0]);
       // Even fast clients pause now and then.
       for (let pause = 0; pause < 10; pause += 1) {
-        running[0]!.hold(true);
+        running[0]!.flow.pause();
         jest.advanceTimersByTime(100);
-        running[0]!.hold(false);
+        running[0]!.flow.resume();
         jest.advanceTimersByTime(20);
       }
-      running[0]!.hold(true);
+      running[0]!.flow.pause();
       jest.advanceTimersByTime(150);
       await settled();
       expect(['slow', 'a', 'b'].map(of)).toEqual([1, 0, 0]);
@@ -141,7 +144,7 @@ describe('QueryScheduler', () => {
       await settled();
       expect(['slow', 'a', 'b'].map(of)).toEqual([1, 1, 0]);
       // It resumes, so for a while there is one more than the limit: no query is stopped for that.
-      running[0]!.hold(false);
+      running[0]!.flow.resume();
       running[1]!.end();
       await settled();
       expect(['slow', 'a', 'b'].map(of)).toEqual([1, 0, 0]);
@@ -242,9 +245,9 @@ describe('QueryScheduler', () => {
       // Time spent waiting for the client does not count.
       all.push(start('d', signal, 'year'));
       await small('b');
-      running[0]!.hold(true);
+      running[0]!.flow.pause();
       jest.advanceTimersByTime(5_000);
-      running[0]!.hold(false);
+      running[0]!.flow.resume();
       all.push(start('d', signal, 'year'));
       await takes(300);
       expect(of('d')).toBe(1);

@@ -1,34 +1,6 @@
 import { ApiError } from '@perkway/domain';
 import { LRUCache } from 'lru-cache';
-
-interface Waiting {
-  start: () => void;
-  /** A sequence number: first come, first served among equals. */
-  turn: number;
-  since: number;
-  isHeavy: boolean;
-}
-/** What is known about a query before it runs. */
-interface Known {
-  isHeavy: boolean;
-  /** No query of its kind has run before. */
-  isNew: boolean;
-}
-interface Running extends Known {
-  /** Start time, moved forward by the time it was paused. */
-  since: number;
-  /** Since when its client has stopped reading; it uses no processor while paused. */
-  heldSince?: number;
-}
-interface TenantQueue {
-  account: string;
-  running: number;
-  waiting: Waiting[];
-  /** Run time of its queries in milliseconds, starting at the minimum of the other accounts. */
-  spent: number;
-  /** When its last heavy query ended. */
-  heavyUntil: number;
-}
+import { RowFlow } from './row-flow.js';
 
 export interface QuerySchedulerOptions {
   /** Queries that run at once, over all accounts. */
@@ -37,235 +9,212 @@ export interface QuerySchedulerOptions {
   perAccount: number;
   /** Heavy queries that run at once, over all accounts. */
   heavy: number;
-  /** Queries of one account that may wait in its queue. */
+  /** Queries of one account that may wait. */
   queue: number;
 }
 
 export interface Work {
   account: string;
-  /**
-   * Queries of the same kind cost about the same, so past run times predict the next one. Without a kind nothing is
-   * learned.
-   */
+  /** Queries of the same kind cost about the same. Without a kind, a query is taken for a small one. */
   kind?: string;
   /** Ends the waiting; the work must check it itself. */
   signal: AbortSignal;
+  /** Where the rows go, if the client may read them slowly. */
+  flow?: RowFlow;
+}
+
+interface Account {
+  running: number;
+  /** Run time of its queries in milliseconds, for the order of accounts. */
+  spentMs: number;
+  lastSmallAt: number;
+  lastHeavyAt: number;
+  /** Run time of its recent heavy queries in milliseconds, as of `lastHeavyAt`. */
+  heavyMs: number;
+  /** None of its heavy queries starts before. */
+  cooldownUntil: number;
+  /** Run time of its last query of a new kind, in milliseconds: the estimate for the next new kind. */
+  lastNewMs: number;
+}
+
+/** A query that waits or runs. */
+interface Query {
+  account: Account;
+  flow: RowFlow;
+  isHeavy: boolean;
+  /** No query of its kind has run before. */
+  isNew: boolean;
+  /** When it arrived; once it runs, when it started. */
+  since: number;
+  onStart?: () => void;
 }
 
 /** Queries slower than this are heavy. */
 const HEAVY_MS = 50;
 /** A query paused by its client for this long uses no processor. Shorter pauses occur even with fast clients. */
-const HELD_MS = 200;
-/** An account with nothing running waits at most this long between two heavy queries because of other accounts. */
-const HEAVY_WAIT_MS = 5_000;
+const IDLE_PAUSE_MS = 200;
+/** Other accounts delay a heavy query of an account with nothing running by at most this much. */
+const MAX_HEAVY_WAIT_MS = 5_000;
 /** An account is active for this long after a small query. */
-const IN_USE_MS = 10_000;
-/** Cooldown of an account after its heavy query, as a multiple of the run time, while others are using the analytics. */
-const REST = 2;
-/** Heavy milliseconds of an account without a cooldown: enough to open a dashboard and look again. */
+const ACTIVE_MS = 10_000;
+/** Cooldown after a heavy query, as a multiple of its run time. */
+const COOLDOWN_FACTOR = 2;
+/** Recent heavy run time of an account without a cooldown: enough to open a dashboard and look again. */
 const BURST_MS = 1_000;
-/**
- * After each slow run, the quickest known run time grows by at most this factor, so a burst of slow runs does not make
- * a quick kind heavy.
- */
-const FORGET = 1.3;
-const MAX_KINDS = 10_000;
+/** A slow run raises the estimate of its kind by at most this factor: busy processors slow any query down at times. */
+const MAX_GROWTH = 1.3;
+/** Time alone can let a query start, so waiting queries are checked this often. */
+const CHECK_MS = 10;
+const MAX_REMEMBERED = 10_000;
 
 const tooMany = () =>
   new ApiError('TOO_MANY_REQUESTS', 'Too many queries of this account at once; retry in a moment');
 
 /**
- * Shares the database connections between the accounts. An account may take another connection only while more are free
- * than it uses. So a single account gets half of them, several accounts get less each, and one stays free for the next
- * account.
+ * Shares the database connections between the accounts:
  *
- * A connection is useless without a processor, so only a few heavy queries run at once, ordered by the time that their
- * accounts have spent. While another account is active with small queries, each heavy query of an account that has had
- * many starts a cooldown of that account, because a shared processor slows every query down.
+ * 1. An account takes another connection only while more are free than it uses, so a new account always finds one.
+ * 2. At most `heavy` heavy queries run at once, because a connection is useless without a processor. A query is heavy
+ *    if earlier queries of its kind were slow.
+ * 3. While other accounts are active with small queries, each heavy query of an account that has had many is followed
+ *    by a cooldown for heavy queries of that account.
+ * 4. Waiting queries start in the order of: fewest running queries of the account, least run time spent, longest wait.
  */
 export class QueryScheduler {
-  private readonly queues = new Map<string, TenantQueue>();
-  private readonly running = new Set<Running>();
-  /**
-   * Quickest recent run time per kind, in milliseconds. Busy processors make any query slow now and then, and a query
-   * called heavy for that would have to wait.
-   */
-  private readonly quickest = new LRUCache<string, number>({ max: MAX_KINDS });
-  /**
-   * Run time of the last new kind per account. Assumed for the next new kind, so that made-up heavy queries do not run
-   * in parallel just because each is new.
-   */
-  private readonly lastNew = new LRUCache<string, number>({ max: MAX_KINDS });
-  /** The last two accounts with a small query, and when it ended. */
-  private readonly lastSmall = new LRUCache<string, number>({ max: 2 });
-  /** Heavy milliseconds per account. They decay at the rate at which the account could run heavy queries. */
-  private readonly had = new LRUCache<string, { ms: number; at: number }>({ max: MAX_KINDS });
-  /** End of each account's cooldown, until which none of its heavy queries starts. */
-  private readonly cooldowns = new LRUCache<string, number>({ max: MAX_KINDS });
-  private waiting = 0;
-  private turns = 0;
+  private readonly accounts = new LRUCache<string, Account>({ max: MAX_REMEMBERED });
+  /** Estimated run time per kind in milliseconds: the quickest of the recent runs. */
+  private readonly estimates = new LRUCache<string, number>({ max: MAX_REMEMBERED });
+  private readonly running = new Set<Query>();
+  /** In order of arrival. */
+  private readonly waiting = new Set<Query>();
+  private checks?: NodeJS.Timeout;
 
   constructor(private readonly options: QuerySchedulerOptions) {}
 
   /**
-   * @param work is told whether other queries are running or waiting; reports when its client stops and resumes reading
+   * Runs work as soon as its account may start another query.
+   * @param work is told whether other queries are running or waiting
    * @throws ApiError 429 if too many queries of the account are waiting
    */
   async run<T>(
-    { account, kind, signal }: Work,
-    work: (isBusy: boolean, hold: (isHeld: boolean) => void) => Promise<T>,
+    { account: id, kind, signal, flow = new RowFlow() }: Work,
+    work: (isBusy: boolean) => Promise<T>,
   ): Promise<T> {
-    const quickest = kind === undefined ? 0 : this.quickest.get(kind);
-    const isHeavy = (quickest ?? this.lastNew.get(account) ?? 0) >= HEAVY_MS;
-    const known = { isHeavy, isNew: quickest === undefined };
-    const queue = this.queueOf(account);
-    const run = this.mayStart(queue, isHeavy)
-      ? this.take(queue, known)
-      : await this.wait(queue, known, signal);
+    const account = this.accountOf(id);
+    const estimate = kind === undefined ? 0 : this.estimates.get(kind);
+    const isHeavy = (estimate ?? account.lastNewMs) >= HEAVY_MS;
+    const query: Query = { account, flow, isHeavy, isNew: estimate === undefined, since: Date.now() };
+    if (this.mayStart(query)) this.start(query);
+    else await this.wait(query, signal);
     try {
-      return await work(this.running.size > 1 || this.waiting > 0, (isHeld) => {
-        if (isHeld === (run.heldSince !== undefined)) return;
-        if (!isHeld) run.since += Date.now() - run.heldSince!;
-        run.heldSince = isHeld ? Date.now() : undefined;
-        if (isHeld) this.startNextIn(HELD_MS);
-      });
+      return await work(this.running.size > 1 || this.waiting.size > 0);
     } finally {
-      const took = (run.heldSince ?? Date.now()) - run.since;
+      const ms = runMs(query);
       // An aborted query only shows that it takes at least this long.
-      if (kind !== undefined && (!signal.aborted || took >= HEAVY_MS)) this.learn(account, kind, took);
-      queue.spent += took;
-      queue.running -= 1;
-      this.running.delete(run);
-      if (isHeavy || took >= HEAVY_MS) this.rest(queue, took);
-      else this.lastSmall.set(account, Date.now());
-      this.startNext();
-      this.forgetIdle(queue);
+      if (kind !== undefined && (!signal.aborted || ms >= HEAVY_MS)) this.learn(account, kind, ms);
+      this.end(query, ms);
+      this.startWaiting();
     }
   }
 
-  private learn(account: string, kind: string, took: number) {
-    const known = this.quickest.get(kind);
-    if (known === undefined) this.lastNew.set(account, took);
-    this.quickest.set(kind, Math.min(took, FORGET * Math.max(1, known ?? Infinity)));
+  /** Returns the account. One without queries continues at the current minimum, so idle accounts bank no credit. */
+  private accountOf(id: string): Account {
+    let account = this.accounts.get(id);
+    if (!account) {
+      const times = { lastSmallAt: 0, lastHeavyAt: 0, cooldownUntil: 0 };
+      this.accounts.set(id, (account = { running: 0, spentMs: 0, heavyMs: 0, lastNewMs: 0, ...times }));
+    }
+    const busy = [...this.running, ...this.waiting].map((query) => query.account);
+    if (!busy.includes(account))
+      account.spentMs = busy.length === 0 ? 0 : Math.min(...busy.map(({ spentMs }) => spentMs));
+    return account;
   }
 
-  private rest(queue: TenantQueue, took: number) {
-    const { account } = queue;
-    const now = Date.now();
-    queue.heavyUntil = now;
-    if (queue.waiting.length > 0) this.startNextIn(HEAVY_WAIT_MS);
-    this.had.set(account, { ms: this.hadLately(account) + took, at: now });
-    const isInUse = [...this.lastSmall].some(([other, at]) => other !== account && now - at < IN_USE_MS);
-    if (!isInUse || this.hadLately(account) <= BURST_MS) return;
-    const ms = Math.min(REST * took, HEAVY_WAIT_MS);
-    this.cooldowns.set(account, Math.max(this.cooldowns.get(account) ?? 0, now + ms));
-    this.startNextIn(ms);
-  }
-
-  private hadLately(account: string): number {
-    const { ms, at } = this.had.get(account) ?? { ms: 0, at: 0 };
-    return Math.max(0, ms - (Date.now() - at) / (1 + REST));
-  }
-
-  private startNextIn(ms: number) {
-    setTimeout(() => this.startNext(), ms + 1).unref();
-  }
-
-  /** A new account starts at the current minimum, so idle accounts cannot bank credit. */
-  private queueOf(account: string): TenantQueue {
-    const known = this.queues.get(account);
-    if (known) return known;
-    const least = Math.min(...[...this.queues.values()].map(({ spent }) => spent));
-    const spent = Number.isFinite(least) ? least : 0;
-    const queue = { account, running: 0, waiting: [], spent, heavyUntil: 0 };
-    this.queues.set(account, queue);
-    return queue;
-  }
-
-  private mayStart(
-    { account, running, heavyUntil }: TenantQueue,
-    isHeavy: boolean,
-    since = Infinity,
-  ): boolean {
-    const free = this.options.slots - this.running.size;
-    if (free === 0 || running >= this.options.perAccount || (running > 0 && free <= running)) return false;
+  private mayStart({ account, isHeavy, since }: Query): boolean {
+    const { slots, perAccount, heavy } = this.options;
+    const { running, lastHeavyAt, cooldownUntil } = account;
+    const free = slots - this.running.size;
+    if (free === 0 || running >= perAccount || (running > 0 && free <= running)) return false;
     if (!isHeavy) return true;
     const now = Date.now();
-    if (now >= (this.cooldowns.get(account) ?? 0) && this.heavyRunning() < this.options.heavy) return true;
-    return running === 0 && now - Math.max(since, heavyUntil) >= HEAVY_WAIT_MS;
+    if (running === 0 && now - Math.max(since, lastHeavyAt) > MAX_HEAVY_WAIT_MS) return true;
+    return now > cooldownUntil && [...this.running].filter(isHeavyNow).length < heavy;
   }
 
-  /** Includes new kinds that turn out to be heavy, but not small queries that wait for a processor. */
-  private heavyRunning(): number {
-    const now = Date.now();
-    return [...this.running].filter(
-      ({ isHeavy, isNew, heldSince = now, since }) =>
-        now - heldSince < HELD_MS && (isHeavy || (isNew && heldSince - since >= HEAVY_MS)),
-    ).length;
-  }
-
-  private take(queue: TenantQueue, known: Known): Running {
-    const run: Running = { since: Date.now(), ...known };
-    queue.running += 1;
-    this.running.add(run);
-    return run;
+  private start(query: Query): void {
+    query.since = Date.now();
+    query.account.running += 1;
+    this.running.add(query);
   }
 
   /** Resolves when the query has started. */
-  private wait(queue: TenantQueue, known: Known, signal: AbortSignal): Promise<Running> {
-    const { isHeavy } = known;
-    if (queue.waiting.length >= this.options.queue) throw tooMany();
+  private wait(query: Query, signal: AbortSignal): Promise<void> {
+    const own = [...this.waiting].filter(({ account }) => account === query.account);
+    if (own.length >= this.options.queue || signal.aborted) throw tooMany();
+    this.waiting.add(query);
+    this.checks ??= setInterval(() => this.startWaiting(), CHECK_MS).unref();
     return new Promise((resolve, reject) => {
-      const timeout = isHeavy ? setTimeout(() => this.startNext(), HEAVY_WAIT_MS + 1) : undefined;
-      const done = () => {
-        clearTimeout(timeout);
-        signal.removeEventListener('abort', leave);
-        queue.waiting.splice(queue.waiting.indexOf(waiting), 1);
-        this.waiting -= 1;
-      };
       const leave = () => {
-        done();
-        this.forgetIdle(queue);
+        this.waiting.delete(query);
         reject(tooMany());
       };
-      const waiting: Waiting = {
-        turn: (this.turns += 1),
-        since: Date.now(),
-        isHeavy,
-        start: () => {
-          done();
-          resolve(this.take(queue, known));
-        },
+      signal.addEventListener('abort', leave, { once: true });
+      query.onStart = () => {
+        signal.removeEventListener('abort', leave);
+        resolve();
       };
-      queue.waiting.push(waiting);
-      this.waiting += 1;
-      if (signal.aborted) leave();
-      else signal.addEventListener('abort', leave, { once: true });
     });
   }
 
-  /** Starts waiting queries: fewest running queries of the account first, then least spent time, then longest wait. */
-  private startNext() {
-    for (;;) {
-      let next: Candidate | undefined;
-      for (const queue of this.queues.values()) {
-        const waiting = queue.waiting.find(({ isHeavy, since }) => this.mayStart(queue, isHeavy, since));
-        if (waiting && (!next || isBefore({ queue, waiting }, next))) next = { queue, waiting };
-      }
-      if (!next) return;
-      next.waiting.start();
+  private startWaiting(): void {
+    for (let next = this.next(); next; next = this.next()) {
+      this.waiting.delete(next);
+      this.start(next);
+      next.onStart!();
     }
+    if (this.waiting.size > 0) return;
+    clearInterval(this.checks);
+    this.checks = undefined;
   }
 
-  private forgetIdle(queue: TenantQueue) {
-    if (queue.running === 0 && queue.waiting.length === 0 && this.queues.get(queue.account) === queue)
-      this.queues.delete(queue.account);
+  private next(): Query | undefined {
+    const [next] = [...this.waiting]
+      .filter((query) => this.mayStart(query))
+      .sort(({ account: a }, { account: b }) => a.running - b.running || a.spentMs - b.spentMs);
+    return next;
+  }
+
+  private end(query: Query, ms: number): void {
+    const { account, isHeavy } = query;
+    const now = Date.now();
+    this.running.delete(query);
+    account.running -= 1;
+    account.spentMs += ms;
+    if (!isHeavy && ms < HEAVY_MS) {
+      account.lastSmallAt = now;
+      return;
+    }
+    // Decays at the rate at which an account with cooldowns runs heavy queries.
+    const decayed = account.heavyMs - (now - account.lastHeavyAt) / (1 + COOLDOWN_FACTOR);
+    account.heavyMs = Math.max(0, decayed) + ms;
+    account.lastHeavyAt = now;
+    const othersAreActive = [...this.accounts.values()].some(
+      (other) => other !== account && now - other.lastSmallAt < ACTIVE_MS,
+    );
+    if (!othersAreActive || account.heavyMs <= BURST_MS) return;
+    const cooldownMs = Math.min(COOLDOWN_FACTOR * ms, MAX_HEAVY_WAIT_MS);
+    account.cooldownUntil = Math.max(account.cooldownUntil, now + cooldownMs);
+  }
+
+  private learn(account: Account, kind: string, ms: number): void {
+    const estimate = this.estimates.get(kind);
+    if (estimate === undefined) account.lastNewMs = ms;
+    this.estimates.set(kind, Math.min(ms, MAX_GROWTH * Math.max(1, estimate ?? Infinity)));
   }
 }
 
-interface Candidate {
-  queue: TenantQueue;
-  waiting: Waiting;
-}
-const isBefore = (a: Candidate, b: Candidate): boolean =>
-  (a.queue.running - b.queue.running || a.queue.spent - b.queue.spent || a.waiting.turn - b.waiting.turn) < 0;
+const runMs = ({ since, flow }: Query): number => Date.now() - since - flow.pausedMs;
+
+/** Includes queries of a new kind that turn out to be heavy, but not small ones that wait for a processor. */
+const isHeavyNow = (query: Query): boolean =>
+  query.flow.pauseMs < IDLE_PAUSE_MS && (query.isHeavy || (query.isNew && runMs(query) >= HEAVY_MS));

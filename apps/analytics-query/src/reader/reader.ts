@@ -7,6 +7,7 @@ import type { Logger } from 'pino';
 import type { AnalyticsQueryEnv } from '../env.js';
 import { queryError } from '../query/query-error.js';
 import { cancelQuery } from './cancel.js';
+import { RowFlow } from './row-flow.js';
 
 export interface Statement {
   text: string;
@@ -80,39 +81,6 @@ class ReaderClient extends ResilientClient {
 const socketOf = (client: pg.ClientBase): Socket =>
   (client as unknown as { connection: { stream: Socket } }).connection.stream;
 
-/** Pauses the socket while the client does not read, and yields to other work between chunks. */
-export class RowFlow {
-  private isPaused = false;
-  private isYielding = false;
-
-  constructor(private readonly socket: Socket) {}
-
-  pause(): void {
-    this.isPaused = true;
-    this.apply();
-  }
-
-  resume(): void {
-    this.isPaused = false;
-    this.apply();
-  }
-
-  /** Otherwise Node would read up to 2 MB, tens of thousands of rows, before other work. */
-  readonly yield = (): void => {
-    this.isYielding = true;
-    this.apply();
-    setImmediate(() => {
-      this.isYielding = false;
-      this.apply();
-    });
-  };
-
-  private apply(): void {
-    if (this.isPaused || this.isYielding) this.socket.pause();
-    else this.socket.resume();
-  }
-}
-
 /** Reads the event store as `analytics_reader`, one account at a time. */
 @Injectable()
 export class Reader implements OnModuleInit, OnApplicationShutdown {
@@ -168,17 +136,17 @@ export class Reader implements OnModuleInit, OnApplicationShutdown {
 
   /**
    * Runs the statements in one snapshot that sees only the account's rows.
-   * @param attach receives the flow that pauses and resumes the rows
+   * @param flow pauses and resumes the rows
    * @throws ApiError 400 if the database rejects the query or it times out, 503 if the database is down
    */
   async read(
     account: string,
     statements: (Statement & { onRow: OnRow })[],
     queryDeadline: QueryDeadline,
-    attach?: (flow: RowFlow) => void,
+    flow?: RowFlow,
   ): Promise<void> {
     await this.ensureVerified();
-    await this.transaction(account, statements, queryDeadline, attach);
+    await this.transaction(account, statements, queryDeadline, flow);
   }
 
   private ensureVerified(): Promise<void> {
@@ -212,7 +180,7 @@ export class Reader implements OnModuleInit, OnApplicationShutdown {
     account: string,
     statements: (Statement & { onRow: OnRow })[],
     { deadline, signal, isBusy = false }: QueryDeadline,
-    attach?: (flow: RowFlow) => void,
+    flow = new RowFlow(),
   ): Promise<void> {
     let client: pg.PoolClient;
     try {
@@ -221,7 +189,6 @@ export class Reader implements OnModuleInit, OnApplicationShutdown {
       throw this.translate(error);
     }
     const socket = socketOf(client);
-    const flow = new RowFlow(socket);
     let cancelling: Promise<void> | undefined;
     const cancel = () => (cancelling ??= cancelQuery(client as unknown as pg.Client));
     const leftMs = Math.max(1, deadline - Date.now());
@@ -231,8 +198,7 @@ export class Reader implements OnModuleInit, OnApplicationShutdown {
     signal.addEventListener('abort', cancel, { once: true });
     let failure: unknown;
     try {
-      attach?.(flow);
-      socket.on('data', flow.yield);
+      flow.attach(socket);
       const opening = setTimeout(() => socket.destroy(), CONNECT_TIMEOUT_MS);
       // One write for all, because each write would wake the server up.
       socket.cork();
@@ -253,8 +219,7 @@ export class Reader implements OnModuleInit, OnApplicationShutdown {
     } finally {
       clearTimeout(silence);
       signal.removeEventListener('abort', cancel);
-      socket.off('data', flow.yield);
-      flow.resume();
+      flow.detach();
       // A late cancel request would hit the next query on this connection.
       await cancelling;
     }

@@ -21,6 +21,7 @@ import {
 } from '@perkway/testing';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
+import { createLogger, Loops } from '@perkway/platform';
 import { randomUUID } from 'node:crypto';
 import { DataSource } from 'typeorm';
 import { FeedRetention } from '../src/feed/feed-retention.service.js';
@@ -406,9 +407,8 @@ describe('GET /events', () => {
     const kept = async () => (await list(key)).data.length;
     const retention = new FeedRetention(
       world.events.app.get(DataSource),
-      undefined as never,
       { EVENTS_RETENTION_DAYS: 1 } as EventsEnv,
-      undefined as never,
+      new Loops(createLogger('test', 'silent')),
     );
     await age(2);
     await retention.deleteExpired(Date.now());

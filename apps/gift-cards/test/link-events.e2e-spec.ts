@@ -1,4 +1,5 @@
 import type { RewardLinkEvent, TrackingEvent } from '@perkway/domain';
+import { Loops } from '@perkway/platform';
 import { http, trackedMessages, waitFor } from '@perkway/testing';
 import { randomUUID } from 'node:crypto';
 import { ExpiredLinks } from '../src/reward-links/expired-links.js';
@@ -8,8 +9,8 @@ describe('the events of a link', () => {
   let gift: GiftCards;
   beforeAll(async () => {
     gift = await GiftCards.start();
-    // Stop the job; the tests settle links explicitly.
-    job().onModuleDestroy();
+    // The tests settle links explicitly.
+    await gift.app.app.get(Loops).beforeApplicationShutdown();
   });
   afterAll(() => gift?.close());
 

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { audit } from '@perkway/audit';
+import { Loops } from '@perkway/platform';
 import { waitFor } from '@perkway/testing';
 import type { Pool } from '../src/pools/pool.dto.js';
 import { ExpiredLinks } from '../src/reward-links/expired-links.js';
@@ -20,8 +21,8 @@ describe('the inventory numbers', () => {
   let gift: GiftCards;
   beforeAll(async () => {
     gift = await GiftCards.start();
-    // Stop the job; the tests settle links explicitly.
-    settled().onModuleDestroy();
+    // The tests settle links explicitly.
+    await gift.app.app.get(Loops).beforeApplicationShutdown();
   });
   afterAll(() => gift?.close());
 

@@ -8,6 +8,7 @@ import {
   FailedAttemptLimiter,
   LOGGER,
   KeysetPaginator,
+  Loops,
   RpcClient,
   secret,
   ReplicaCounts,
@@ -67,9 +68,9 @@ const requestOwner =
     },
     {
       provide: KeyUseReporter,
-      inject: [KeyStore, LOGGER, RpcClient, { token: KEY_USE_RECORDER, optional: true }],
-      useFactory: (keys: KeyStore, logger: Logger, rpc: RpcClient, own?: KeyUseRecorder) =>
-        new KeyUseReporter(keys, own ?? ((uses) => rpc.request(REPORT_KEY_USES, uses)), logger),
+      inject: [KeyStore, Loops, RpcClient, { token: KEY_USE_RECORDER, optional: true }],
+      useFactory: (keys: KeyStore, loops: Loops, rpc: RpcClient, own?: KeyUseRecorder) =>
+        new KeyUseReporter(keys, own ?? ((uses) => rpc.request(REPORT_KEY_USES, uses)), loops),
     },
     { provide: CREDENTIALS, useValue: apiKeyCredentials },
     {

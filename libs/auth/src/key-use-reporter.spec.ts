@@ -1,5 +1,4 @@
 import type { KeyUses, ResolvedKey } from '@perkway/domain';
-import { createLogger } from '@perkway/platform';
 import type { KeyStore } from './key-store.js';
 import { KeyUseReporter } from './key-use-reporter.js';
 
@@ -27,7 +26,7 @@ describe('KeyUseReporter', () => {
         if (isAway) throw new Error('away');
         reported.push(minutes);
       },
-      createLogger('test', 'silent'),
+      { add: jest.fn() },
     );
   });
   afterEach(() => jest.useRealTimers());
@@ -59,7 +58,7 @@ describe('KeyUseReporter', () => {
   it('reports again what the owner did not receive', async () => {
     isAway = true;
     use('k', NOON);
-    await reporter.report();
+    await expect(reporter.report()).rejects.toThrow('away');
     isAway = false;
     use('l', NOON + 7_000);
     await reporter.report();

@@ -26,6 +26,7 @@ import { hideInternalRoutes } from './http/internal-routes.js';
 import { refuseHostless, refuseUnreadable } from './http/refuse-unreadable.js';
 import { createLogger, LOGGER, NestLogger } from './logging/logger.js';
 import { RequestLog, routeOf } from './logging/request-log.js';
+import { Loops } from './loop.js';
 import { MetricsController, MetricsModule } from './metrics/metrics.module.js';
 import { RequestDurations } from './metrics/request-durations.js';
 import { NatsModule } from './nats/nats.module.js';
@@ -91,8 +92,9 @@ const rootModule = (
     { provide: HEALTH_OPTIONS, useValue: health },
     { provide: HOME, useValue: openapi },
     { provide: MIGRATIONS, useValue: migrations },
+    Loops,
   ],
-  exports: [ENV, APP_NAME, LOGGER, HEALTH_OPTIONS, MIGRATIONS],
+  exports: [ENV, APP_NAME, LOGGER, HEALTH_OPTIONS, MIGRATIONS, Loops],
 });
 
 /** Returns the app, configured and initialized but not listening. Tests use it as it is. */

@@ -33,6 +33,7 @@ export * from './http/replica-counts.js';
 export { addSiteHeaders } from './http/site-headers.js';
 export { wantsCsv } from './http/wants-csv.js';
 export * from './logging/logger.js';
+export * from './loop.js';
 export * from './nats/rpc-handler.js';
 export * from './nats/nats.service.js';
 export * from './nats/rpc-client.js';

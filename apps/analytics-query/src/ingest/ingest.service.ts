@@ -1,7 +1,7 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { TRACKING_CONSUMER, TRACKING_STREAM, type Erasure } from '@perkway/domain';
-import { ENV, LOGGER, NatsService } from '@perkway/platform';
+import { ENV, LOGGER, Loops, NatsService } from '@perkway/platform';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { AnalyticsQueryEnv } from '../env.js';
@@ -66,7 +66,6 @@ export class IngestService implements OnModuleInit, BeforeApplicationShutdown {
   private taking: Promise<unknown> = Promise.resolve();
   private fetching: Promise<void> = Promise.resolve();
   private storing: Promise<unknown> = Promise.resolve();
-  private lagging: Promise<void> = Promise.resolve();
   private extendTimer?: NodeJS.Timeout;
   private hasWarned = false;
 
@@ -77,12 +76,14 @@ export class IngestService implements OnModuleInit, BeforeApplicationShutdown {
     @Inject(StreamEraser) private readonly eraser: StreamEraser,
     @Inject(IngestMetrics) private readonly metrics: IngestMetrics,
     @Inject(LOGGER) private readonly logger: Logger,
-  ) {}
+    loops: Loops,
+  ) {
+    loops.add({ task: 'read the lag', everyMs: LAG_INTERVAL_MS, run: () => this.observeLag() });
+  }
 
   onModuleInit() {
     this.fetching = this.fetchForEver();
     this.storing = Promise.all(Array.from({ length: STORERS }, () => this.storeForEver()));
-    this.lagging = this.observeLag();
     this.extendTimer = setInterval(() => this.extend(), EXTEND_MS).unref();
   }
 
@@ -96,7 +97,7 @@ export class IngestService implements OnModuleInit, BeforeApplicationShutdown {
     this.stopWaiting.abort();
     // A fetch that the broker ends leaves nothing behind; without a broker it must be closed here.
     setTimeout(() => this.pull?.close(), FETCH_MS + 500).unref();
-    await Promise.race([Promise.all([this.fetching, this.storing, this.lagging]), unhurried(STOP_LIMIT_MS)]);
+    await Promise.race([Promise.all([this.fetching, this.storing]), unhurried(STOP_LIMIT_MS)]);
     clearInterval(this.extendTimer);
     for (const { message } of [...this.waiting, ...this.inWork]) message.nak();
     await Promise.race([this.nats.current?.flush().catch(() => undefined), unhurried(1_000)]);
@@ -279,18 +280,11 @@ export class IngestService implements OnModuleInit, BeforeApplicationShutdown {
   }
 
   private async observeLag() {
-    while (!this.stopping) {
-      await this.pause(LAG_INTERVAL_MS);
-      if (this.stopping || !this.nats.current) continue;
-      try {
-        const manager = await this.nats.manager();
-        const lags = await Promise.all(this.streams.map((stream) => lagOf(manager, stream)));
-        this.metrics.lag.set(lags.reduce((sum, { messages }) => sum + messages, 0));
-        this.metrics.lagAge.set(Math.max(...lags.map(({ ageMs }) => ageMs)) / 1_000);
-        await makeRoom(manager);
-      } catch (err) {
-        this.logger.debug({ err }, 'cannot read the lag');
-      }
-    }
+    if (!this.nats.current) return;
+    const manager = await this.nats.manager();
+    const lags = await Promise.all(this.streams.map((stream) => lagOf(manager, stream)));
+    this.metrics.lag.set(lags.reduce((sum, { messages }) => sum + messages, 0));
+    this.metrics.lagAge.set(Math.max(...lags.map(({ ageMs }) => ageMs)) / 1_000);
+    await makeRoom(manager);
   }
 }

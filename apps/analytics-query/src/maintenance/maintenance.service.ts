@@ -1,7 +1,6 @@
-import { Inject, Injectable, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { ADVISORY_LOCKS } from '@perkway/domain';
-import { ENV, isDatabaseAway, LOGGER } from '@perkway/platform';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { ENV, LOGGER, Loops } from '@perkway/platform';
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import type { AnalyticsQueryEnv } from '../env.js';
@@ -21,48 +20,37 @@ const SORT_AFTER_MS = 3 * DAY_MS;
 const UNSORTED_MS = 7 * DAY_MS;
 /** An unfinished month smaller than this is not sorted: it fits in memory anyway. */
 const SMALL_BYTES = 32 * 1024 * 1024;
-const STOP_LIMIT_MS = 2_000;
 
 /**
  * Maintains the event store while ingest runs: refreshes rollups, creates partitions ahead, sorts months, applies
  * retention.
  */
 @Injectable()
-export class MaintenanceService implements OnModuleInit, BeforeApplicationShutdown {
-  private readonly stop = new AbortController();
-  private running: Promise<unknown> = Promise.resolve();
+export class MaintenanceService {
+  /** The rollups are refreshed more often than the months are maintained. */
+  private monthsDueAt = 0;
 
   constructor(
     @Inject(ENV) private readonly env: AnalyticsQueryEnv,
     @Inject(RollupRefresher) private readonly refresher: RollupRefresher,
     @Inject(Partitions) private readonly partitions: Partitions,
     @Inject(LOGGER) private readonly logger: Logger,
-  ) {}
-
-  onModuleInit() {
-    this.running = this.runForEver();
-  }
-
-  async beforeApplicationShutdown() {
-    this.stop.abort();
-    await Promise.race([this.running, sleep(STOP_LIMIT_MS, undefined, { ref: false })]);
+    loops: Loops,
+  ) {
+    const everyMs = env.ROLLUP_INTERVAL_MS;
+    loops.add({ task: 'maintain the event store', everyMs, run: () => this.maintain() });
   }
 
   /** Runs the tasks one after the other: dirty marks must not be cleared while a month is being sorted. */
-  private async runForEver() {
-    let nextMaintenance = 0;
-    while (!this.stop.signal.aborted) {
-      await this.attempt('refresh the rollups', () => this.refresher.refresh(Date.now()));
-      if (Date.now() >= nextMaintenance && !this.stop.signal.aborted) {
-        nextMaintenance = Date.now() + this.env.UPKEEP_INTERVAL_MS;
-        await this.attempt('maintain the partitions', async () => {
-          // One month at a time, so that the rollups need not wait for all of them.
-          if (await this.keepMonths(Date.now())) nextMaintenance = 0;
-        });
+  private async maintain() {
+    try {
+      await this.refresher.refresh(Date.now());
+    } finally {
+      if (Date.now() >= this.monthsDueAt) {
+        this.monthsDueAt = Date.now() + this.env.UPKEEP_INTERVAL_MS;
+        // One month at a time, so that the rollups need not wait for all of them.
+        if (await this.keepMonths(Date.now())) this.monthsDueAt = 0;
       }
-      await sleep(this.env.ROLLUP_INTERVAL_MS, undefined, { signal: this.stop.signal }).catch(
-        () => undefined,
-      );
     }
   }
 
@@ -102,15 +90,6 @@ export class MaintenanceService implements OnModuleInit, BeforeApplicationShutdo
     const done = await sortMonth(client, month);
     this.logger.info({ month }, done ? 'sorted a month' : 'could not sort a month yet');
     return done;
-  }
-
-  private async attempt(what: string, work: () => Promise<void>) {
-    try {
-      await work();
-    } catch (err) {
-      if (isDatabaseAway(err)) this.logger.debug({ err }, `cannot ${what} yet`);
-      else this.logger.error({ err }, `cannot ${what}`);
-    }
   }
 }
 

@@ -1,7 +1,6 @@
-import { Inject, Injectable, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { REPORTING } from '@perkway/domain';
-import { isDatabaseAway, LOGGER } from '@perkway/platform';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { LOGGER, Loops } from '@perkway/platform';
 import type { Logger } from 'pino';
 import { DataSource } from 'typeorm';
 
@@ -14,22 +13,14 @@ const LIMIT_MS = REPORTING.statementTimeoutMs + INTERVAL_MS;
  * role can lift for itself, advisory locks, which could block ingest, and connections to other databases.
  */
 @Injectable()
-export class ReportingGuard implements OnModuleInit, BeforeApplicationShutdown {
-  private readonly stop = new AbortController();
-  private running: Promise<void> = Promise.resolve();
-
+export class ReportingGuard {
   constructor(
     @Inject(DataSource) private readonly dataSource: DataSource,
     @Inject(LOGGER) private readonly logger: Logger,
-  ) {}
-
-  onModuleInit() {
-    this.running = this.runForEver();
-  }
-
-  async beforeApplicationShutdown() {
-    this.stop.abort();
-    await this.running;
+    loops: Loops,
+  ) {
+    const run = async () => void (await this.endSessions());
+    loops.add({ task: 'check the reporting roles', everyMs: INTERVAL_MS, run });
   }
 
   /** @returns the number of ended sessions */
@@ -43,19 +34,7 @@ export class ReportingGuard implements OnModuleInit, BeforeApplicationShutdown {
            or exists (select from pg_locks l where l.pid = s.pid and l.locktype = 'advisory'))`,
       [REPORTING.group, limitMs],
     )) as [{ ended: number }];
+    if (ended > 0) this.logger.warn({ ended }, 'ended sessions of reporting roles');
     return ended;
-  }
-
-  private async runForEver() {
-    while (!this.stop.signal.aborted) {
-      try {
-        const ended = await this.endSessions();
-        if (ended > 0) this.logger.warn({ ended }, 'ended sessions of reporting roles');
-      } catch (err) {
-        if (isDatabaseAway(err)) this.logger.debug({ err }, 'cannot check the reporting roles yet');
-        else this.logger.error({ err }, 'cannot check the reporting roles');
-      }
-      await sleep(INTERVAL_MS, undefined, { signal: this.stop.signal }).catch(() => undefined);
-    }
   }
 }

@@ -1,7 +1,6 @@
-import { Inject, Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { ApiError } from '@perkway/domain';
-import { Clock, LOGGER } from '@perkway/platform';
-import type { Logger } from 'pino';
+import { Clock, Loops } from '@perkway/platform';
 import { DataSource } from 'typeorm';
 import { AuditLog } from '../audit-log/audit-log.service.js';
 import { FleetClients } from '../fleet/fleet-clients.js';
@@ -35,9 +34,7 @@ interface Decision {
 
 /** Approves, rejects and ends link jobs that wait for an approval. Refused decisions are in the audit log, too. */
 @Injectable()
-export class LinkJobApprovals implements OnModuleInit, OnModuleDestroy {
-  private timer: NodeJS.Timeout | undefined;
-
+export class LinkJobApprovals {
   constructor(
     private readonly dataSource: DataSource,
     private readonly jobs: LinkJobsService,
@@ -46,15 +43,10 @@ export class LinkJobApprovals implements OnModuleInit, OnModuleDestroy {
     private readonly clients: FleetClients,
     private readonly log: AuditLog,
     private readonly clock: Clock,
-    @Inject(LOGGER) private readonly logger: Logger,
-  ) {}
-
-  onModuleInit(): void {
-    this.timer = setInterval(() => void this.lapse(), LAPSE_MS).unref();
-  }
-
-  onModuleDestroy(): void {
-    clearInterval(this.timer);
+    loops: Loops,
+  ) {
+    const task = 'end jobs that wait for an approval';
+    loops.add({ task, everyMs: LAPSE_MS, run: () => this.lapse() });
   }
 
   /**
@@ -72,7 +64,7 @@ export class LinkJobApprovals implements OnModuleInit, OnModuleDestroy {
         throw error;
       }
     });
-    this.runner.look();
+    this.runner.wake();
     return job;
   }
 
@@ -85,20 +77,16 @@ export class LinkJobApprovals implements OnModuleInit, OnModuleDestroy {
 
   /** Ends jobs that nobody decided on in time. */
   async lapse(): Promise<void> {
-    try {
-      await this.dataSource.transaction(async (manager) => {
-        const [lapsed] = await manager.query<[{ id: string; account_id: string }[], number]>(LAPSE, [
-          new Date(this.clock.now()),
-        ]);
-        for (const { id, account_id: account } of lapsed) {
-          const change = { action: 'POST', host: 'console', path: `/link-jobs/${id}/lapse` };
-          const before = { state: 'awaiting_approval' };
-          await this.log.recordOwn(manager, account, { ...change, before }, { state: 'lapsed' });
-        }
-      });
-    } catch (err) {
-      this.logger.debug({ err }, 'could not end jobs that wait for an approval, retrying');
-    }
+    await this.dataSource.transaction(async (manager) => {
+      const [lapsed] = await manager.query<[{ id: string; account_id: string }[], number]>(LAPSE, [
+        new Date(this.clock.now()),
+      ]);
+      for (const { id, account_id: account } of lapsed) {
+        const change = { action: 'POST', host: 'console', path: `/link-jobs/${id}/lapse` };
+        const before = { state: 'awaiting_approval' };
+        await this.log.recordOwn(manager, account, { ...change, before }, { state: 'lapsed' });
+      }
+    });
   }
 
   private async record(

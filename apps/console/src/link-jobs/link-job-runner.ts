@@ -1,6 +1,5 @@
-import { Inject, Injectable, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { LOGGER } from '@perkway/platform';
-import type { Logger } from 'pino';
+import { Injectable } from '@nestjs/common';
+import { Loop, Loops } from '@perkway/platform';
 import { DataSource } from 'typeorm';
 import { FleetClients } from '../fleet/fleet-clients.js';
 import { ConsoleKeys } from '../sessions/console-keys.js';
@@ -43,47 +42,27 @@ interface Taken {
  * missing links; the idempotency key of a row prevents a second link.
  */
 @Injectable()
-export class LinkJobRunner implements OnModuleInit, BeforeApplicationShutdown {
-  private timer: NodeJS.Timeout | undefined;
-  private working: Promise<void> | undefined;
-  private isClosing = false;
+export class LinkJobRunner {
+  private readonly loop: Loop;
 
   constructor(
     private readonly dataSource: DataSource,
     private readonly keys: ConsoleKeys,
     private readonly clients: FleetClients,
-    @Inject(LOGGER) private readonly logger: Logger,
-  ) {}
-
-  onModuleInit(): void {
-    this.timer = setInterval(() => this.look(), LOOK_MS).unref();
+    loops: Loops,
+  ) {
+    this.loop = loops.add({ task: 'run link jobs', everyMs: LOOK_MS, run: () => this.runBatch() });
   }
 
-  /** Waits for the current batch, which is short. */
-  async beforeApplicationShutdown(): Promise<void> {
-    this.isClosing = true;
-    clearInterval(this.timer);
-    await this.working;
+  /** Starts to work on the open jobs, unless it already does. */
+  wake(): void {
+    this.loop.wake();
   }
 
-  /** Starts working through the open jobs, unless already doing so. */
-  look(): void {
-    if (this.isClosing) return;
-    this.working ??= this.work().finally(() => (this.working = undefined));
-  }
-
-  private async work(): Promise<void> {
-    try {
-      while (!this.isClosing && (await this.turn()));
-    } catch (err) {
-      this.logger.debug({ err }, 'link jobs are delayed, retrying');
-    }
-  }
-
-  /** Runs one batch; returns false if no job is open. */
-  private async turn(): Promise<boolean> {
+  /** Runs one batch of one job. @returns the pause before the next one */
+  private async runBatch(): Promise<number> {
     const [[job]] = await this.dataSource.query<[Taken[], number]>(TAKE);
-    if (!job) return false;
+    if (!job) return LOOK_MS;
     const rows = await this.dataSource.query<JobRow[]>(OPEN_ROWS, [job.id]);
     const source = { purpose: 'job', secret: job.key_secret, keyringId: job.keyring_id } as const;
     const key = this.keys.keyOf(source);
@@ -91,7 +70,7 @@ export class LinkJobRunner implements OnModuleInit, BeforeApplicationShutdown {
     let isAway = false;
     let refused: string | null = perkway === undefined ? 'API_KEY_INVALID' : null;
     const made = await inTurns(rows, async (row): Promise<Made | undefined> => {
-      if (isAway || refused !== null) return undefined;
+      if (isAway || refused !== null || this.loop.isStopping) return undefined;
       try {
         const response = await makeLink(perkway!, job.created_by, job.id, job.request, row);
         if ('refused' in response) refused ??= response.refused;
@@ -115,6 +94,6 @@ export class LinkJobRunner implements OnModuleInit, BeforeApplicationShutdown {
       refused,
     ]);
     if (after?.state !== 'running') await this.keys.close([job.console_key_id]);
-    return true;
+    return 0;
   }
 }

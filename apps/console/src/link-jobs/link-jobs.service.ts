@@ -152,7 +152,7 @@ export class LinkJobsService {
       await this.keys.close([key.id]);
       return repeated((await this.findByKey(session, idempotencyKey))!, digest);
     }
-    this.runner.look();
+    this.runner.wake();
     return { id, state };
   }
 
@@ -235,7 +235,7 @@ export class LinkJobsService {
       },
       (job) => ({ status: 200, after: summaryOf(job) }),
     );
-    this.runner.look();
+    this.runner.wake();
     return after;
   }
 

@@ -1,9 +1,8 @@
-import { Inject, Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { hashApiKey, KeyStore } from '@perkway/auth';
 import { ApiError, isApiKey, type ConsoleKeyHolder } from '@perkway/domain';
-import { ENV, LOGGER } from '@perkway/platform';
+import { ENV, Loops } from '@perkway/platform';
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import type { Logger } from 'pino';
 import { DataSource } from 'typeorm';
 import type { ConsoleEnv } from '../env.js';
 import { ConsoleKeys } from './console-keys.js';
@@ -42,23 +41,15 @@ const SWEEP = `
 
 /** Manages sessions. The store holds hashes of the ids, so reading it does not allow signing in. */
 @Injectable()
-export class SessionsService implements OnModuleInit, OnModuleDestroy {
-  private timer: NodeJS.Timeout | undefined;
-
+export class SessionsService {
   constructor(
     private readonly dataSource: DataSource,
     private readonly consoleKeys: ConsoleKeys,
     private readonly keys: KeyStore,
     @Inject(ENV) private readonly env: ConsoleEnv,
-    @Inject(LOGGER) private readonly logger: Logger,
-  ) {}
-
-  onModuleInit(): void {
-    this.timer = setInterval(() => void this.sweep(), SWEEP_MS).unref();
-  }
-
-  onModuleDestroy(): void {
-    clearInterval(this.timer);
+    loops: Loops,
+  ) {
+    loops.add({ task: 'delete expired sessions', everyMs: SWEEP_MS, run: () => this.sweep() });
   }
 
   /** Starts a session for an API key. @throws API_KEY_INVALID, whatever is wrong with the key */
@@ -173,12 +164,8 @@ export class SessionsService implements OnModuleInit, OnModuleDestroy {
 
   /** Deletes expired sessions. */
   async sweep(): Promise<void> {
-    try {
-      const [ended] = await this.dataSource.query<[{ console_key_id: string }[], number]>(SWEEP);
-      await this.consoleKeys.close(ended.map(({ console_key_id }) => console_key_id));
-    } catch (err) {
-      this.logger.debug({ err }, 'could not delete expired sessions');
-    }
+    const [ended] = await this.dataSource.query<[{ console_key_id: string }[], number]>(SWEEP);
+    await this.consoleKeys.close(ended.map(({ console_key_id }) => console_key_id));
   }
 }
 

@@ -5,7 +5,7 @@ import {
   type BeforeApplicationShutdown,
   type OnApplicationBootstrap,
 } from '@nestjs/common';
-import { Clock, DatabaseState, ENV, LOGGER } from '@perkway/platform';
+import { Clock, DatabaseState, ENV, LOGGER, Loop } from '@perkway/platform';
 import type { Logger } from 'pino';
 import type { EventsEnv } from '../env.js';
 import { DeliveryEngine } from './delivery-engine.js';
@@ -28,75 +28,52 @@ const DRAIN_MS = 5_000;
 @Injectable()
 export class DeliveryWorker implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly engine: DeliveryEngine;
-  private readonly loops: Promise<void>[] = [];
-  private readonly stopping = new AbortController();
-  /** Aborted when attempts have ended since the last claim, so that others can start. */
-  private room = new AbortController();
+  private readonly loops: Loop[];
 
   constructor(
-    private readonly queue: DeliveryQueue,
+    queue: DeliveryQueue,
     private readonly sender: Sender,
-    private readonly clock: Clock,
-    private readonly database: DatabaseState,
-    @Inject(ENV) private readonly env: EventsEnv,
-    @Inject(LOGGER) private readonly logger: Logger,
-    private readonly metrics: DeliveryMetrics,
+    clock: Clock,
+    database: DatabaseState,
+    @Inject(ENV) env: EventsEnv,
+    @Inject(LOGGER) logger: Logger,
+    metrics: DeliveryMetrics,
   ) {
-    this.engine = new DeliveryEngine(queue, sender, env.WEBHOOK_SECRET_KEYS, clock, metrics, logger, () => {
-      // Each call of abort() creates an error.
-      if (!this.room.signal.aborted) this.room.abort();
+    const loop = (task: string, run: () => Promise<number>) =>
+      new Loop({ task, everyMs: RETRY_MS, minPauseMs: MIN_PAUSE_MS, run }, logger, database.whenCurrent);
+    const claims = loop('claim deliveries', async () => {
+      await this.engine.start();
+      return POLL_MS;
     });
+    this.engine = new DeliveryEngine(queue, sender, env.WEBHOOK_SECRET_KEYS, clock, metrics, logger, () =>
+      claims.wake(),
+    );
+    this.loops = [
+      claims,
+      loop('make deliveries', async () => {
+        const hasMore = await queue.fanOut(new Date(clock.now()));
+        return hasMore ? MIN_PAUSE_MS : POLL_MS;
+      }),
+      loop('measure deliveries', async () => {
+        metrics.backlog(await queue.backlog(new Date(clock.now())));
+        return MEASURE_MS;
+      }),
+      loop('delete old deliveries', async () => {
+        await queue.releaseForgotten();
+        await queue.deleteBefore(new Date(clock.now() - env.EVENTS_RETENTION_DAYS * DAY_MS));
+        return RETENTION_MS;
+      }),
+    ];
   }
 
   onApplicationBootstrap() {
-    void this.database.whenCurrent.then(() => {
-      if (this.stopping.signal.aborted) return;
-      this.loops.push(
-        this.loop('make deliveries', async () => {
-          const hasMore = await this.queue.fanOut(new Date(this.clock.now()));
-          await this.rest(hasMore ? MIN_PAUSE_MS : POLL_MS);
-        }),
-        this.loop('claim deliveries', async () => {
-          // Before the claim: an attempt can end while the loop is not waiting yet.
-          this.room = new AbortController();
-          await this.engine.start();
-          await this.rest(POLL_MS, AbortSignal.any([this.room.signal, this.stopping.signal]));
-          await this.rest(MIN_PAUSE_MS);
-        }),
-        this.loop('measure deliveries', async () => {
-          this.metrics.backlog(await this.queue.backlog(new Date(this.clock.now())));
-          await this.rest(MEASURE_MS);
-        }),
-        this.loop('delete old deliveries', async () => {
-          await this.queue.releaseForgotten();
-          const retention = this.env.EVENTS_RETENTION_DAYS * DAY_MS;
-          await this.queue.deleteBefore(new Date(this.clock.now() - retention));
-          await this.rest(RETENTION_MS);
-        }),
-      );
-    });
+    for (const loop of this.loops) loop.start();
   }
 
   async beforeApplicationShutdown() {
-    this.stopping.abort();
-    await Promise.all(this.loops);
+    await Promise.all(this.loops.map((loop) => loop.stop()));
     await Promise.race([this.engine.whenIdle(), sleep(DRAIN_MS, undefined, { ref: false })]);
     this.engine.abandon();
     this.sender.close();
-  }
-
-  private async loop(what: string, work: () => Promise<void>) {
-    while (!this.stopping.signal.aborted) {
-      try {
-        await work();
-      } catch (err) {
-        this.logger.warn({ err }, `cannot ${what}`);
-        await this.rest(RETRY_MS);
-      }
-    }
-  }
-
-  private async rest(ms: number, signal = this.stopping.signal) {
-    await sleep(ms, undefined, { signal, ref: false }).catch(() => undefined);
   }
 }

@@ -1,13 +1,6 @@
-import {
-  Inject,
-  Injectable,
-  type BeforeApplicationShutdown,
-  type OnApplicationBootstrap,
-} from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { ADVISORY_LOCKS } from '@perkway/domain';
-import { DatabaseState, ENV, LOGGER } from '@perkway/platform';
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { Logger } from 'pino';
+import { ENV, Loop, Loops } from '@perkway/platform';
 import { DataSource } from 'typeorm';
 import type { EventsEnv } from '../env.js';
 
@@ -40,29 +33,23 @@ const DELETE = `
 
 /** Deletes events that are older than EVENTS_RETENTION_DAYS. */
 @Injectable()
-export class FeedRetention implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  private readonly stopping = new AbortController();
+export class FeedRetention {
+  private readonly loop: Loop;
 
   constructor(
     private readonly dataSource: DataSource,
-    private readonly database: DatabaseState,
     @Inject(ENV) private readonly env: EventsEnv,
-    @Inject(LOGGER) private readonly logger: Logger,
-  ) {}
-
-  onApplicationBootstrap() {
-    void this.database.whenCurrent.then(() => this.run());
-  }
-
-  beforeApplicationShutdown() {
-    this.stopping.abort();
+    loops: Loops,
+  ) {
+    const run = () => this.deleteExpired(Date.now());
+    this.loop = loops.add({ task: 'delete old events', everyMs: INTERVAL_MS, run });
   }
 
   /** Deletes what is too old at this time, in batches. */
   async deleteExpired(now: number): Promise<void> {
     const days = this.env.EVENTS_RETENTION_DAYS;
     const times = [days, Math.max(days, DELIVERY_DAYS)].map((age) => new Date(now - age * DAY_MS));
-    for (let deleted = BATCH; deleted >= BATCH && !this.stopping.signal.aborted;)
+    for (let deleted = BATCH; deleted >= BATCH && !this.loop.isStopping;)
       deleted = await this.dataSource.transaction(async (manager) => {
         const [{ isMine }]: [{ isMine: boolean }] = await manager.query(
           `select pg_try_advisory_xact_lock(${ADVISORY_LOCKS.feedRetention}) as "isMine"`,
@@ -71,16 +58,5 @@ export class FeedRetention implements OnApplicationBootstrap, BeforeApplicationS
         const [, count] = await manager.query<[unknown, number]>(DELETE, times);
         return count;
       });
-  }
-
-  private async run() {
-    while (!this.stopping.signal.aborted) {
-      await this.deleteExpired(Date.now()).catch((err: unknown) =>
-        this.logger.warn({ err }, 'cannot delete old events, retrying'),
-      );
-      await sleep(INTERVAL_MS, undefined, { signal: this.stopping.signal, ref: false }).catch(
-        () => undefined,
-      );
-    }
   }
 }

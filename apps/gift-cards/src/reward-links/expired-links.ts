@@ -1,7 +1,6 @@
-import { Inject, Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
-import { LOGGER } from '@perkway/platform';
+import { Injectable } from '@nestjs/common';
+import { Loops } from '@perkway/platform';
 import { TrackingService } from '@perkway/tracking';
-import type { Logger } from 'pino';
 import { DataSource } from 'typeorm';
 
 const INTERVAL_MS = 5_000;
@@ -12,30 +11,18 @@ const PAUSE_MS = 50;
 const FORGET_COUNTERS = `delete from limit_counts where resets_at < now() - interval '1 day'`;
 
 /**
- * Writes the expired event of unrevealed links within seconds of their expiry, and keeps reading the inventory numbers
- * fast
- * when many links have expired (docs/adr/0012-inventory-numbers.md). It changes no number and no link: without it,
- * responses
- * are the same, only slower.
+ * Writes the expired event of unrevealed links within seconds of their expiry, and keeps reads of the inventory numbers
+ * fast when many links have expired (docs/adr/0012-inventory-numbers.md). It changes no number and no link: without it,
+ * responses are the same, only slower.
  */
 @Injectable()
-export class ExpiredLinks implements OnModuleInit, OnModuleDestroy {
-  private timer: NodeJS.Timeout | undefined;
-  private stopped = false;
-
+export class ExpiredLinks {
   constructor(
     private readonly dataSource: DataSource,
     private readonly tracking: TrackingService,
-    @Inject(LOGGER) private readonly logger: Logger,
-  ) {}
-
-  onModuleInit() {
-    this.runAfter(INTERVAL_MS);
-  }
-
-  onModuleDestroy() {
-    this.stopped = true;
-    clearTimeout(this.timer);
+    loops: Loops,
+  ) {
+    loops.add({ task: 'settle expired links', everyMs: INTERVAL_MS, run: () => this.settleOrForget() });
   }
 
   /** @returns the number of links settled */
@@ -48,20 +35,10 @@ export class ExpiredLinks implements OnModuleInit, OnModuleDestroy {
     return settled;
   }
 
-  private runAfter(delayMs: number) {
-    if (this.stopped) return;
-    this.timer = setTimeout(() => void this.run(), delayMs).unref();
-  }
-
-  private async run() {
-    let pause = INTERVAL_MS;
-    try {
-      if ((await this.settle()) >= AT_ONCE) pause = PAUSE_MS;
-      else await this.dataSource.query(FORGET_COUNTERS);
-    } catch (err) {
-      // The database is busy or unavailable; try again later.
-      this.logger.debug({ err }, 'could not settle expired links');
-    }
-    this.runAfter(pause);
+  /** @returns the pause before the next batch */
+  private async settleOrForget(): Promise<number> {
+    if ((await this.settle()) >= AT_ONCE) return PAUSE_MS;
+    await this.dataSource.query(FORGET_COUNTERS);
+    return INTERVAL_MS;
   }
 }

@@ -1,6 +1,5 @@
-import { Inject, Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
-import { LOGGER } from '@perkway/platform';
-import type { Logger } from 'pino';
+import { Injectable } from '@nestjs/common';
+import { Loops } from '@perkway/platform';
 import { DataSource } from 'typeorm';
 
 const INTERVAL_MS = 60_000;
@@ -68,22 +67,12 @@ interface Months {
 
 /** Stores the totals of each month once it is over (docs/adr/0044-statements.md). */
 @Injectable()
-export class MonthCloser implements OnModuleInit, OnModuleDestroy {
-  private timer: NodeJS.Timeout | undefined;
-
+export class MonthCloser {
   constructor(
     private readonly dataSource: DataSource,
-    @Inject(LOGGER) private readonly logger: Logger,
-  ) {}
-
-  onModuleInit() {
-    this.timer = setInterval(() => {
-      this.close().catch((err: unknown) => this.logger.warn({ err }, 'could not close a month'));
-    }, INTERVAL_MS).unref();
-  }
-
-  onModuleDestroy() {
-    clearInterval(this.timer);
+    loops: Loops,
+  ) {
+    loops.add({ task: 'close a month', everyMs: INTERVAL_MS, run: async () => void (await this.close()) });
   }
 
   /** Closes every month that is over and in which no transaction still runs. */

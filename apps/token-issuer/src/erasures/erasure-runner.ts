@@ -1,14 +1,12 @@
-import { Inject, Injectable, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { BEGIN_ERASURE, ERASE, type Erasure, type ErasureKind } from '@perkway/domain';
-import { LOGGER, RpcClient } from '@perkway/platform';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { LOGGER, Loop, Loops, RpcClient } from '@perkway/platform';
 import type { Logger } from 'pino';
 import { Gauge, Registry } from 'prom-client';
 import { DataSource } from 'typeorm';
 import { BETWEEN_ROUNDS } from './rounds.js';
 
 const LOOK_MS = 1_000;
-const STOP_LIMIT_MS = 2_000;
 /** Erasures per batch: the event store scans its data once for all that it gets together. */
 const AT_ONCE = 50;
 /** Time for an app to erase; afterwards it is asked again. */
@@ -55,10 +53,8 @@ interface Taken {
  * harmless.
  */
 @Injectable()
-export class ErasureRunner implements OnModuleInit, BeforeApplicationShutdown {
-  private timer: NodeJS.Timeout | undefined;
-  private working: Promise<void> | undefined;
-  private isClosing = false;
+export class ErasureRunner {
+  private readonly loop: Loop;
   private readonly oldest: Gauge;
 
   constructor(
@@ -66,7 +62,9 @@ export class ErasureRunner implements OnModuleInit, BeforeApplicationShutdown {
     private readonly rpc: RpcClient,
     @Inject(LOGGER) private readonly logger: Logger,
     @Inject(Registry) registry: Registry,
+    loops: Loops,
   ) {
+    this.loop = loops.add({ task: 'advance the erasures', everyMs: LOOK_MS, run: () => this.advanceAll() });
     this.oldest = new Gauge({
       name: 'erasures_oldest_seconds',
       help: 'Age of the oldest unfinished erasure at the last check',
@@ -74,35 +72,18 @@ export class ErasureRunner implements OnModuleInit, BeforeApplicationShutdown {
     });
   }
 
-  onModuleInit(): void {
-    this.timer = setInterval(() => this.look(), LOOK_MS).unref();
+  /** Starts to work on the open erasures, unless it already does. */
+  wake(): void {
+    this.loop.wake();
   }
 
-  async beforeApplicationShutdown(): Promise<void> {
-    this.isClosing = true;
-    clearInterval(this.timer);
-    // Do not wait long for an unavailable app; another replica continues.
-    await Promise.race([this.working, sleep(STOP_LIMIT_MS, undefined, { ref: false })]);
-  }
-
-  /** Starts working through the open erasures, unless already doing so. */
-  look(): void {
-    if (this.isClosing) return;
-    this.working ??= this.work().finally(() => (this.working = undefined));
-  }
-
-  private async work(): Promise<void> {
-    try {
-      while (!this.isClosing) {
-        const [taken] = await this.dataSource.query<[Taken[], number]>(TAKE);
-        const [{ age }] = await this.dataSource.query<[{ age: number }]>(OLDEST);
-        this.oldest.set(age);
-        if (taken.length === 0) return;
-        await Promise.all(taken.map((erasure) => this.advance(erasure)));
-      }
-    } catch (err) {
-      this.logger.debug({ err }, 'cannot read the erasures, retrying');
-    }
+  /** @returns the pause before the next batch; none if there may be more */
+  private async advanceAll(): Promise<number> {
+    const [taken] = await this.dataSource.query<[Taken[], number]>(TAKE);
+    const [{ age }] = await this.dataSource.query<[{ age: number }]>(OLDEST);
+    this.oldest.set(age);
+    await Promise.all(taken.map((erasure) => this.advance(erasure)));
+    return taken.length > 0 ? 0 : LOOK_MS;
   }
 
   private async advance({
@@ -116,7 +97,7 @@ export class ErasureRunner implements OnModuleInit, BeforeApplicationShutdown {
   }: Taken): Promise<void> {
     const finished = new Set(done);
     const sendRequest = async (app: keyof typeof ERASE, erasure: Erasure): Promise<void> => {
-      if (finished.has(app) || this.isClosing) return;
+      if (finished.has(app) || this.loop.isStopping) return;
       try {
         if ((await this.rpc.request(ERASE[app], erasure, REQUEST_TIMEOUT_MS)).isDone) finished.add(app);
       } catch (err) {

@@ -51,7 +51,7 @@ export class ErasuresService {
     await this.requireAccount(account);
     const kind: ErasureKind = journey === undefined ? 'customer_id' : 'journey_id';
     const [row] = await this.dataSource.query<Row[]>(ADD, [randomUUID(), account, kind, journey ?? customer]);
-    this.runner.look();
+    this.runner.wake();
     return toResource(row!);
   }
 

@@ -1,0 +1,114 @@
+import {
+  Inject,
+  Injectable,
+  Optional,
+  type BeforeApplicationShutdown,
+  type OnApplicationBootstrap,
+} from '@nestjs/common';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { DatabaseState } from './database/database-state.js';
+import { toApiError } from './errors/to-api-error.js';
+import { LOGGER } from './logging/logger.js';
+
+export interface LoopOptions {
+  /** Completes "cannot …" in the log. */
+  task: string;
+  /** Pause between two runs, in milliseconds. */
+  everyMs: number;
+  /** After `wake` the next run starts this much later, so that it serves several calls. */
+  minPauseMs?: number;
+  /** @returns another pause before the next run, in milliseconds */
+  run: () => Promise<number | void>;
+}
+
+/** A stopping app waits no longer than this for a run. */
+const STOP_LIMIT_MS = 2_000;
+
+/** Runs a task again and again, never twice at once. A failed run is logged and repeated after the usual pause. */
+export class Loop {
+  private running: Promise<void> = Promise.resolve();
+  private pause = new AbortController();
+  private stopped = false;
+  private hasFailed = false;
+
+  /** @param isReady the first run waits for it */
+  constructor(
+    private readonly options: LoopOptions,
+    private readonly logger: Logger,
+    private readonly isReady?: Promise<void>,
+  ) {}
+
+  /** True once the app stops: a long run ends early. */
+  get isStopping(): boolean {
+    return this.stopped;
+  }
+
+  start(): void {
+    void Promise.resolve(this.isReady).then(() => (this.running = this.repeat()));
+  }
+
+  /** Starts the next run now, or right after the current one. */
+  wake(): void {
+    // Each call of abort() creates an error.
+    if (!this.pause.signal.aborted) this.pause.abort();
+  }
+
+  /** Resolves when the current run has ended, or after the time limit. */
+  async stop(): Promise<void> {
+    this.stopped = true;
+    this.wake();
+    await Promise.race([this.running, sleep(STOP_LIMIT_MS, undefined, { ref: false })]);
+  }
+
+  private async repeat() {
+    while (!this.stopped) {
+      this.pause = new AbortController();
+      const { signal } = this.pause;
+      const pauseMs = await this.attempt();
+      await sleep(pauseMs, undefined, { signal, ref: false }).catch(() => undefined);
+      if (this.options.minPauseMs !== undefined) await sleep(this.options.minPauseMs);
+    }
+  }
+
+  private async attempt(): Promise<number> {
+    const { task, everyMs, run } = this.options;
+    try {
+      const pauseMs = (await run()) ?? everyMs;
+      this.hasFailed = false;
+      return pauseMs;
+    } catch (err) {
+      // An outage is logged once, and by what knows more about it.
+      const isOutage = this.hasFailed || toApiError(err).status === 503;
+      this.logger[isOutage ? 'debug' : 'warn']({ err }, `cannot ${task}, retrying`);
+      this.hasFailed = true;
+      return everyMs;
+    }
+  }
+}
+
+/** The background work of an app. Its loops run from when the schema of its database is current until it stops. */
+@Injectable()
+export class Loops implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  private readonly loops: Loop[] = [];
+
+  constructor(
+    @Inject(LOGGER) private readonly logger: Logger,
+    @Optional() private readonly database?: DatabaseState,
+  ) {}
+
+  /** Adds a loop. Call this in a constructor. */
+  add(options: LoopOptions): Loop {
+    const loop = new Loop(options, this.logger, this.database?.whenCurrent);
+    this.loops.push(loop);
+    return loop;
+  }
+
+  onApplicationBootstrap() {
+    for (const loop of this.loops) loop.start();
+  }
+
+  async beforeApplicationShutdown() {
+    await Promise.all(this.loops.map((loop) => loop.stop()));
+  }
+}

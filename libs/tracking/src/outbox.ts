@@ -1,5 +1,6 @@
 import { eraseFromText, type Erasure } from '@perkway/domain';
 import { ResilientClient } from '@perkway/platform';
+import { EventEmitter } from 'node:events';
 import pg from 'pg';
 
 /** Runs statements in a caller's transaction: TypeORM's EntityManager or QueryRunner. */
@@ -33,8 +34,11 @@ interface Waiting {
   settle: (written: boolean) => void;
 }
 
-/** The table `tracking_outbox`, with its own connections, so that a busy pool of the app does not delay it. */
-export class Outbox {
+/**
+ * The table `tracking_outbox`, with its own connections, so that a busy pool of the app does not delay it. Emits `lost`
+ * when an idle connection breaks.
+ */
+export class Outbox extends EventEmitter<{ lost: [] }> {
   /** True after a failed write: requests skip the outbox until the background has written events to it. */
   isAway = false;
 
@@ -42,8 +46,8 @@ export class Outbox {
   private waiting: Waiting[] = [];
   private running = 0;
 
-  /** @param onLost called when an idle connection breaks */
-  constructor(connectionString: string, app: string, onLost: () => void) {
+  constructor(connectionString: string, app: string) {
+    super();
     this.pool = new pg.Pool({
       Client: ResilientClient,
       connectionString,
@@ -57,7 +61,7 @@ export class Outbox {
       allowExitOnIdle: true,
     });
     // The pool replaces a broken idle connection at the next use.
-    this.pool.on('error', onLost);
+    this.pool.on('error', () => this.emit('lost'));
   }
 
   static insertInto(runner: SqlRunner, events: readonly string[]): Promise<unknown> {

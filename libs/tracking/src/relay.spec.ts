@@ -1,15 +1,15 @@
 import { createLogger } from '@perkway/platform';
+import { EventEmitter } from 'node:events';
 import { Registry } from 'prom-client';
 import { AtRiskBuffer } from './at-risk-buffer.js';
 import type { Outbox } from './outbox.js';
 import { Relay } from './relay.js';
-import type { StreamBreaker } from './stream-breaker.js';
-import type { StreamPublisher } from './stream-publisher.js';
 import { CHARACTERS_PER_MESSAGE } from './tracking-messages.js';
 import { TrackingMetrics } from './tracking-metrics.js';
+import type { TrackingStream } from './tracking-stream.js';
 
 interface Around {
-  publish?: StreamPublisher['publish'];
+  publish?: TrackingStream['publish'];
   relay?: Outbox['relay'];
   write?: Outbox['write'];
   isAway?: boolean;
@@ -18,20 +18,15 @@ interface Around {
 const NOTHING: Outbox['relay'] = async () => ({ taken: 0, delivered: true, oldestAge: 0 });
 
 function aRelay({ publish, relay = NOTHING, write, isAway = false }: Around) {
-  const reportAway = jest.fn();
-  const metrics = new TrackingMetrics(new Registry(), {
-    bufferedEvents: () => 0,
-    isStreamAway: () => isAway,
-  });
-  const made = new Relay(
-    { publish } as StreamPublisher,
-    { isAway, reportAway } as unknown as StreamBreaker,
-    { relay, write } as Outbox,
-    new AtRiskBuffer(10, 1_000),
+  const stream = Object.assign(new EventEmitter(), { publish, isAway }) as unknown as TrackingStream;
+  const outbox = Object.assign(new EventEmitter(), { relay, write }) as unknown as Outbox;
+  const buffer = new AtRiskBuffer(10, 1_000);
+  const metrics = new TrackingMetrics(new Registry(), buffer, stream);
+  return {
+    relay: new Relay(stream, outbox, buffer, metrics, createLogger('test', 'silent')),
+    outbox,
     metrics,
-    createLogger('test', 'silent'),
-  );
-  return { relay: made, reportAway, metrics };
+  };
 }
 
 describe('a batch of the outbox that takes several messages', () => {
@@ -42,7 +37,7 @@ describe('a batch of the outbox that takes several messages', () => {
     let isDeleted: boolean | undefined;
     let looked = () => {};
     const hasLooked = new Promise<void>((resolve) => (looked = resolve));
-    const { relay, reportAway, metrics } = aRelay({
+    const { relay, metrics } = aRelay({
       publish: async () => takes[messages++]!,
       relay: async (limit, deliver) => {
         if (isDeleted !== undefined) return NOTHING(limit, deliver);
@@ -55,14 +50,13 @@ describe('a batch of the outbox that takes several messages', () => {
     await hasLooked;
     await relay.stop(() => true);
     const relayed = (await metrics.relayed.get()).values[0]!.value;
-    return { messages, isDeleted, isAway: reportAway.mock.calls.length > 0, relayed };
+    return { messages, isDeleted, relayed };
   };
 
   it('is deleted when the stream took all messages', async () => {
     expect(await relayBatch([true, true, true])).toEqual({
       messages: 3,
       isDeleted: true,
-      isAway: false,
       relayed: 3,
     });
   });
@@ -72,7 +66,7 @@ describe('a batch of the outbox that takes several messages', () => {
     [false, true, true],
     [false, false, false],
   ])('is kept when the stream refused one (%s, %s, %s)', async (...takes) => {
-    expect(await relayBatch(takes)).toEqual({ messages: 3, isDeleted: false, isAway: true, relayed: 0 });
+    expect(await relayBatch(takes)).toEqual({ messages: 3, isDeleted: false, relayed: 0 });
   });
 });
 
@@ -80,7 +74,7 @@ it('events that went from memory to the outbox are published again when the data
   const written: string[][] = [];
   let next = () => {};
   const nextWrite = () => new Promise<void>((resolve) => (next = resolve));
-  const { relay } = aRelay({
+  const { relay, outbox } = aRelay({
     isAway: true,
     write: async (events) => {
       written.push([...events]);
@@ -95,7 +89,7 @@ it('events that went from memory to the outbox are published again when the data
   // The relay goes on once it knows that they are written.
   await new Promise((resolve) => setImmediate(resolve));
   writing = nextWrite();
-  relay.databaseIsLost();
+  outbox.emit('lost');
   await writing;
   await relay.stop(() => true);
   expect(written).toEqual([

@@ -3,8 +3,6 @@ import type { Logger } from 'pino';
 import type { AtRiskBuffer } from './at-risk-buffer.js';
 import { CommittedEvents } from './committed-events.js';
 import type { Outbox } from './outbox.js';
-import type { StreamBreaker } from './stream-breaker.js';
-import type { StreamPublisher } from './stream-publisher.js';
 import {
   CHARACTERS_PER_MESSAGE,
   EVENTS_PER_MESSAGE,
@@ -12,9 +10,10 @@ import {
   toMessage,
 } from './tracking-messages.js';
 import type { TrackingMetrics } from './tracking-metrics.js';
+import type { TrackingStream } from './tracking-stream.js';
 
 /** Background work can wait longer than requests. */
-export const BACKGROUND_TIMEOUT_MS = 2_000;
+const BACKGROUND_TIMEOUT_MS = 2_000;
 const BATCH = 500;
 /** Finds rows of replicas that died, and of transactions that took longer than the nudges. */
 const POLL_MS = 2_000;
@@ -36,13 +35,15 @@ export class Relay {
   private running: Promise<void> = Promise.resolve();
 
   constructor(
-    private readonly publisher: StreamPublisher,
-    private readonly breaker: StreamBreaker,
+    private readonly stream: TrackingStream,
     private readonly outbox: Outbox,
     private readonly buffer: AtRiskBuffer,
     private readonly metrics: TrackingMetrics,
     private readonly logger: Logger,
-  ) {}
+  ) {
+    stream.on('back', () => this.wake());
+    outbox.on('lost', () => this.databaseIsLost());
+  }
 
   start(): void {
     this.running = this.run();
@@ -72,7 +73,7 @@ export class Relay {
    * Publishes the recently committed events from memory, because the database that takes over may lack them. Events
    * that it has arrive twice and count once.
    */
-  databaseIsLost(): void {
+  private databaseIsLost(): void {
     const events = this.committed.takeAll();
     if (events.length === 0 || this.isStopping) return;
     this.logger.warn(
@@ -113,7 +114,7 @@ export class Relay {
       let pause = POLL_MS;
       try {
         if (this.buffer.size > 0) pause = (await this.drainBuffer()) ? 0 : RETRY_MS;
-        else if (!this.breaker.isAway) {
+        else if (!this.stream.isAway) {
           pause = (await this.drainOutbox()) ? PAUSE_MS : POLL_MS;
           this.isFailing = false;
         }
@@ -132,14 +133,11 @@ export class Relay {
   private async drainBuffer(): Promise<boolean> {
     const events = this.buffer.take(EVENTS_PER_MESSAGE, CHARACTERS_PER_MESSAGE);
     if (events.length === 0) return false;
-    if (!this.breaker.isAway) {
-      if (await this.publish(events)) {
-        this.metrics.published.inc(events.length);
-        // The next event that needs the outbox tries it again.
-        if (this.buffer.size === 0) this.outbox.isAway = false;
-        return true;
-      }
-      this.breaker.reportAway('no acknowledgement');
+    if (!this.stream.isAway && (await this.publish(events))) {
+      this.metrics.published.inc(events.length);
+      // The next event that needs the outbox tries it again.
+      if (this.buffer.size === 0) this.outbox.isAway = false;
+      return true;
     }
     if (await this.outbox.write(events, BACKGROUND_TIMEOUT_MS)) {
       this.metrics.outboxed.inc(events.length);
@@ -159,16 +157,13 @@ export class Relay {
       return stored.every(Boolean);
     });
     this.metrics.oldestInOutbox.set(oldestAge);
-    if (!delivered) {
-      this.breaker.reportAway('no acknowledgement');
-      return false;
-    }
+    if (!delivered) return false;
     this.metrics.relayed.inc(taken);
     return taken === BATCH;
   }
 
   private publish(events: readonly string[]): Promise<boolean> {
-    return this.publisher.publish(toMessage(events), BACKGROUND_TIMEOUT_MS);
+    return this.stream.publish(toMessage(events), BACKGROUND_TIMEOUT_MS);
   }
 
   private reportDropped(count: number) {

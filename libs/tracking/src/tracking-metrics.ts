@@ -1,11 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 
-/** State that is read at each scrape. */
-export interface TrackingState {
-  bufferedEvents: () => number;
-  isStreamAway: () => boolean;
-}
-
 /** Metrics of events on their way to the stream. They count events, not messages. */
 export class TrackingMetrics {
   readonly published: Counter;
@@ -15,7 +9,8 @@ export class TrackingMetrics {
   readonly lost: Counter;
   readonly oldestInOutbox: Gauge;
 
-  constructor(registry: Registry, { bufferedEvents, isStreamAway }: TrackingState) {
+  /** @param buffer read at each scrape, as is `stream` */
+  constructor(registry: Registry, buffer: { size: number }, stream: { isAway: boolean }) {
     const registers = [registry];
     const counter = (name: string, help: string) => new Counter({ name, help, registers });
     this.published = counter('tracking_published_total', 'Events acknowledged by the stream at once');
@@ -36,8 +31,8 @@ export class TrackingMetrics {
       'tracking_outbox_oldest_seconds',
       'Age of the oldest event in the outbox when it was last read',
     );
-    gauge('tracking_buffered', 'Events that are only in memory', bufferedEvents);
-    gauge('tracking_breaker_open', '1 while the stream is considered down', () => Number(isStreamAway()));
+    gauge('tracking_buffered', 'Events that are only in memory', () => buffer.size);
+    gauge('tracking_breaker_open', '1 while the stream is considered down', () => Number(stream.isAway));
   }
 }
 

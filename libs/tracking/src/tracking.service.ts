@@ -1,15 +1,14 @@
 import { Inject, Injectable, Optional, type OnModuleInit } from '@nestjs/common';
-import { inboxPrefix, trackingSubject, type Erasure, type TrackingEvent } from '@perkway/domain';
+import type { Erasure, TrackingEvent } from '@perkway/domain';
 import { APP_NAME, ENV, LOGGER, NatsService } from '@perkway/platform';
 import type { Logger } from 'pino';
 import { Registry } from 'prom-client';
 import { AtRiskBuffer } from './at-risk-buffer.js';
 import { Outbox, type SqlRunner } from './outbox.js';
-import { BACKGROUND_TIMEOUT_MS, Relay } from './relay.js';
-import { StreamBreaker } from './stream-breaker.js';
-import { StreamPublisher } from './stream-publisher.js';
-import { isSendable, NO_EVENTS, toMessage } from './tracking-messages.js';
+import { Relay } from './relay.js';
+import { isSendable, toMessage } from './tracking-messages.js';
 import { TrackingMetrics } from './tracking-metrics.js';
+import { ACK_TIMEOUT_MS, TrackingStream } from './tracking-stream.js';
 import { WaitingEvents, type Batch } from './waiting-events.js';
 
 /** Injects other limits for the buffer of events that neither stream nor outbox could take. */
@@ -20,8 +19,6 @@ export interface TrackingBuffer {
 }
 const DEFAULT_BUFFER: TrackingBuffer = { maxEvents: 100_000, maxCharacters: 32 * 1024 * 1024 };
 
-/** How long a request waits for the stream before its event goes to the outbox. */
-const ACK_TIMEOUT_MS = 75;
 /** How long a request waits for the outbox before its event goes to the buffer. */
 const OUTBOX_TIMEOUT_MS = 400;
 const SHUTDOWN_LIMIT_MS = 4_000;
@@ -36,8 +33,7 @@ const MESSAGES_IN_FLIGHT = 8;
  */
 @Injectable()
 export class TrackingService implements OnModuleInit {
-  private readonly publisher: StreamPublisher;
-  private readonly breaker: StreamBreaker;
+  private readonly stream: TrackingStream;
   private readonly outbox: Outbox;
   private readonly relay: Relay;
   private readonly metrics: TrackingMetrics;
@@ -57,26 +53,15 @@ export class TrackingService implements OnModuleInit {
     @Inject(Registry) registry: Registry,
     @Optional() @Inject(TRACKING_BUFFER) { maxEvents, maxCharacters }: TrackingBuffer = DEFAULT_BUFFER,
   ) {
-    this.publisher = new StreamPublisher(nats, trackingSubject(app), inboxPrefix(app), logger, {
-      onLost: () => this.breaker.reportAway('the connection is lost'),
-      onConnected: () => this.breaker.probeSoon(0),
-    });
-    const probe = () => this.publisher.publish(NO_EVENTS, BACKGROUND_TIMEOUT_MS);
-    this.breaker = new StreamBreaker(probe, ACK_TIMEOUT_MS, logger, {
-      onAway: () => this.flush(),
-      onBack: () => this.relay.wake(),
-    });
-    this.outbox = new Outbox(DATABASE_URL, app, () => this.relay.databaseIsLost());
+    this.stream = new TrackingStream(nats, app, logger);
+    this.outbox = new Outbox(DATABASE_URL, app);
     const buffer = new AtRiskBuffer(maxEvents, maxCharacters);
-    this.metrics = new TrackingMetrics(registry, {
-      bufferedEvents: () => buffer.size,
-      isStreamAway: () => this.breaker.isAway,
-    });
-    this.relay = new Relay(this.publisher, this.breaker, this.outbox, buffer, this.metrics, logger);
+    this.metrics = new TrackingMetrics(registry, buffer, this.stream);
+    this.relay = new Relay(this.stream, this.outbox, buffer, this.metrics, logger);
   }
 
   onModuleInit() {
-    void this.publisher.run();
+    void this.stream.run();
     this.relay.start();
     // After the response to the last request, before the connections close.
     this.nats.beforeClose(() => this.close());
@@ -136,25 +121,22 @@ export class TrackingService implements OnModuleInit {
 
   private readonly flush = () => {
     this.isFlushScheduled = false;
-    while (this.breaker.isAway || this.inFlight < MESSAGES_IN_FLIGHT) {
+    while (this.stream.isAway || this.inFlight < MESSAGES_IN_FLIGHT) {
       const batch = this.waiting.takeBatch();
       if (!batch) return;
       this.unsettled.add(batch.durable);
-      void (this.breaker.isAway ? this.keepLocally(batch) : this.publish(batch));
+      void (this.stream.isAway ? this.keepLocally(batch) : this.publish(batch));
     }
   };
 
   private async publish(batch: Batch) {
     this.inFlight += 1;
-    const stored = await this.publisher.publish(toMessage(batch.events), ACK_TIMEOUT_MS);
+    const stored = await this.stream.publish(toMessage(batch.events), ACK_TIMEOUT_MS);
     this.inFlight -= 1;
     if (stored) {
       this.metrics.published.inc(batch.events.length);
       this.settle(batch);
-    } else {
-      this.breaker.reportAway('no acknowledgement');
-      void this.keepLocally(batch);
-    }
+    } else void this.keepLocally(batch);
     this.flush();
   }
 
@@ -163,7 +145,7 @@ export class TrackingService implements OnModuleInit {
       this.metrics.outboxed.inc(batch.events.length);
       this.relay.remember(batch.events);
       // The stream may have come back meanwhile.
-      if (!this.breaker.isAway) this.relay.wake();
+      if (!this.stream.isAway) this.relay.wake();
     } else {
       if (!this.outbox.isAway) this.logger.error('neither the tracking stream nor the outbox takes events');
       this.outbox.isAway = true;
@@ -184,7 +166,7 @@ export class TrackingService implements OnModuleInit {
     this.flush();
     while ((!this.waiting.isEmpty || this.unsettled.size > 0) && !isLate())
       await Promise.race([...this.unsettled, new Promise((resolve) => setTimeout(resolve, 20))]);
-    this.breaker.stop();
+    this.stream.stop();
     await this.relay.stop(isLate);
     await this.outbox.close().catch(() => undefined);
   }

@@ -1,5 +1,5 @@
 import { Controller, Get, Module, Query, Res } from '@nestjs/common';
-import { ApiOkResponse, ApiProperty } from '@nestjs/swagger';
+import { ApiProperty, ApiResponse } from '@nestjs/swagger';
 import { ApiError } from '@perkway/domain';
 import { ApiProblems, loadEnv, platformEnv } from '@perkway/platform';
 import type { FastifyReply } from 'fastify';
@@ -13,7 +13,7 @@ class Thing {
 @Controller('things')
 class ThingsController {
   @Get()
-  @ApiOkResponse({ type: Thing })
+  @ApiResponse({ status: 200, type: Thing })
   @ApiProblems('KEY_EXISTS')
   getThing(@Query('as') as: string, @Res({ passthrough: true }) reply: FastifyReply) {
     if (as === 'refusal') throw new ApiError('KEY_EXISTS');

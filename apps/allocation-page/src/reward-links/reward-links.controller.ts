@@ -1,12 +1,5 @@
 import { applyDecorators, Controller, Get, Header, HttpCode, Post, Req, Res } from '@nestjs/common';
-import {
-  ApiExtraModels,
-  ApiOkResponse,
-  ApiOperation,
-  ApiResponse,
-  ApiTags,
-  getSchemaPath,
-} from '@nestjs/swagger';
+import { ApiExtraModels, ApiOperation, ApiResponse, ApiTags, getSchemaPath } from '@nestjs/swagger';
 import {
   ApiLanguage,
   ApiProblems,
@@ -23,7 +16,8 @@ import { RewardLinksService } from './reward-links.service.js';
 const ApiRewardLink = (examples: Record<string, { value: object }>) =>
   applyDecorators(
     ApiExtraModels(RewardLink),
-    ApiOkResponse({
+    ApiResponse({
+      status: 200,
       description: 'The link, with its card if it is revealed',
       content: { 'application/json': { schema: { $ref: getSchemaPath(RewardLink) }, examples } },
     }),

@@ -13,9 +13,9 @@ import {
 import {
   ApiBody,
   ApiExtraModels,
-  ApiOkResponse,
   ApiOperation,
   ApiQuery,
+  ApiResponse,
   ApiTags,
   getSchemaPath,
 } from '@nestjs/swagger';
@@ -47,14 +47,15 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 const CSV_TYPE = 'text/csv; charset=utf-8; header=present';
 
 const ApiResponseText = (description: string, schema: object, example: object) =>
-  ApiOkResponse({ description, content: { 'application/json': { schema, example } } });
+  ApiResponse({ status: 200, description, content: { 'application/json': { schema, example } } });
 const ref = (schema: Type) => ({ $ref: getSchemaPath(schema) });
 
 const ApiLoad = () =>
   applyDecorators(
     ApiOperation({ summary: 'Runs a query' }),
     Header('vary', 'Accept'),
-    ApiOkResponse({
+    ApiResponse({
+      status: 200,
       description:
         'The rows; with `queryType=multi` an array of results. As `text/csv` (RFC 4180) if `Accept` asks for it: the header row names the members, ' +
         'and a cell that a spreadsheet would run as a formula begins with an apostrophe',

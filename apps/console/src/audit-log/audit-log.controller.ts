@@ -2,10 +2,10 @@ import { Controller, Get, Header, Query, Res } from '@nestjs/common';
 import { Payload } from '@nestjs/microservices';
 import {
   ApiExcludeEndpoint,
-  ApiOkResponse,
   ApiOperation,
   ApiProduces,
   ApiQuery,
+  ApiResponse,
   ApiTags,
 } from '@nestjs/swagger';
 import { invalidField, STORE_ADMIN_LOG, type AdminLogRecord } from '@perkway/domain';
@@ -49,7 +49,8 @@ export class AuditLogController {
   @ApiTime('from', 'Entries made at this time or later', true)
   @ApiTime('to', 'Entries made before this time; default: now', false)
   @ApiProduces('application/x-ndjson')
-  @ApiOkResponse({
+  @ApiResponse({
+    status: 200,
     description: 'One entry per line',
     content: {
       'application/x-ndjson': { schema: { type: 'string' }, example: '{"id":"1207","action":"PUT"}\n' },

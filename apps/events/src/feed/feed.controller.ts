@@ -1,5 +1,5 @@
 import { Controller, Get, Header, Param, Query, Res } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
+import { ApiOperation, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { CurrentCaller, RequiredScope } from '@perkway/auth';
 import { EVENT_TYPES, type Caller, type FeedEvent } from '@perkway/domain';
 import { ApiProblems, type ListQuery } from '@perkway/platform';
@@ -51,7 +51,7 @@ export class FeedController {
     schema: { type: 'integer', minimum: 0, maximum: 20, default: 0 },
     description: 'Seconds to wait for an event if there is none',
   })
-  @ApiOkResponse({ description: 'A page of events', type: FeedPageDto })
+  @ApiResponse({ status: 200, description: 'A page of events', type: FeedPageDto })
   @ApiProblems('VALIDATION_FAILED', 'CURSOR_EXPIRED')
   listEvents(
     @CurrentCaller() caller: Caller,
@@ -66,7 +66,7 @@ export class FeedController {
   @Get(':eventId')
   @Header('cache-control', 'no-store')
   @ApiOperation({ summary: 'One event of the account' })
-  @ApiOkResponse({ description: 'The event', type: Event })
+  @ApiResponse({ status: 200, description: 'The event', type: Event })
   @ApiProblems('EVENT_NOT_FOUND')
   getEvent(@CurrentCaller() caller: Caller, @Param('eventId') eventId: string): Promise<FeedEvent> {
     return this.feed.get(caller, eventId);

@@ -1,5 +1,5 @@
 import { Controller, Get, Header, Param, Query } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
+import { ApiOperation, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { CurrentCaller, RequiredScope } from '@perkway/auth';
 import type { Caller } from '@perkway/domain';
 import { ApiPage, ApiProblems, CallerIdPipe, type ListQuery, type Page } from '@perkway/platform';
@@ -23,7 +23,7 @@ export class LimitsController {
   @Get(':limitId')
   @Header('cache-control', 'no-store')
   @ApiOperation({ summary: 'Get one limit of the account' })
-  @ApiOkResponse({ description: 'The limit', type: LimitResource })
+  @ApiResponse({ status: 200, description: 'The limit', type: LimitResource })
   @ApiProblems('LIMIT_NOT_FOUND')
   getLimit(
     @CurrentCaller() caller: Caller,
@@ -44,7 +44,7 @@ export class LimitsController {
     description: 'The value of `per`, such as a pool id. Needed unless `per` is `account`',
     schema: { type: 'string', maxLength: 255 },
   })
-  @ApiOkResponse({ description: 'What is used', type: LimitUsage })
+  @ApiResponse({ status: 200, description: 'What is used', type: LimitUsage })
   @ApiProblems('LIMIT_NOT_FOUND', 'VALIDATION_FAILED')
   getLimitUsage(
     @CurrentCaller() caller: Caller,

@@ -2,10 +2,10 @@ import { Controller, Get, HttpCode, Param, Post, Query, Req, Res } from '@nestjs
 import {
   ApiBody,
   ApiConsumes,
-  ApiOkResponse,
   ApiOperation,
   ApiParam,
   ApiQuery,
+  ApiResponse,
   ApiTags,
 } from '@nestjs/swagger';
 import { Roles } from '@perkway/auth';
@@ -63,7 +63,8 @@ export class LoadsController {
       csv: { value: 'code,pin,denomination,currency,country\nGIFT-7K2M-93QX,4071,25,EUR,FR\n' },
     },
   })
-  @ApiOkResponse({
+  @ApiResponse({
+    status: 200,
     description: 'Number of imported, duplicate and rejected rows',
     type: LoadResult,
     headers: { 'X-Load-Id': { schema: { type: 'string', format: 'uuid' } } },
@@ -86,7 +87,7 @@ export class LoadsController {
 
   @Get('loads')
   @ApiOperation({ summary: 'The last 50 loads of a pool, newest first' })
-  @ApiOkResponse({ description: 'Newest first', type: [LoadSummary] })
+  @ApiResponse({ status: 200, description: 'Newest first', type: [LoadSummary] })
   @ApiProblems('POOL_NOT_FOUND')
   getGiftCardLoads(@Param('poolId') poolId: string): Promise<LoadSummary[]> {
     return this.loads.list(poolId);
@@ -97,7 +98,7 @@ export class LoadsController {
     summary: 'Progress of a load, and the rows it did not import',
   })
   @ApiParam({ name: 'loadId', format: 'uuid' })
-  @ApiOkResponse({ description: 'The load', type: LoadReport })
+  @ApiResponse({ status: 200, description: 'The load', type: LoadReport })
   @ApiProblems('POOL_NOT_FOUND', 'LOAD_NOT_FOUND')
   getGiftCardLoad(@Param('poolId') poolId: string, @Param('loadId') loadId: string): Promise<LoadReport> {
     return this.loads.report(poolId, loadId);

@@ -1,5 +1,5 @@
 import { Controller, Get, Header, Param } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { ApiOperation, ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { CurrentCaller, RequiredScope } from '@perkway/auth';
 import type { Caller } from '@perkway/domain';
 import { ApiProblems } from '@perkway/platform';
@@ -15,7 +15,7 @@ export class PoolsController {
   @Get('pools')
   @Header('cache-control', 'no-store')
   @ApiOperation({ summary: 'List the pools of the account, with their numbers' })
-  @ApiOkResponse({ description: 'Ordered by id', type: [Pool] })
+  @ApiResponse({ status: 200, description: 'Ordered by id', type: [Pool] })
   getGiftCardPools(@CurrentCaller() caller: Caller): Promise<Pool[]> {
     return this.pools.list(caller);
   }
@@ -24,7 +24,7 @@ export class PoolsController {
   @Header('cache-control', 'no-store')
   @ApiOperation({ summary: 'Get one pool, with its numbers' })
   @ApiParam({ name: 'poolId', format: 'uuid' })
-  @ApiOkResponse({ description: 'The pool', type: Pool })
+  @ApiResponse({ status: 200, description: 'The pool', type: Pool })
   @ApiProblems('POOL_NOT_FOUND')
   getGiftCardPool(@CurrentCaller() caller: Caller, @Param('poolId') poolId: string): Promise<Pool> {
     return this.pools.get(caller, poolId);

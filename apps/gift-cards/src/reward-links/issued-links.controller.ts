@@ -11,7 +11,7 @@ import {
   Req,
   Res,
 } from '@nestjs/common';
-import { ApiBody, ApiOkResponse, ApiOperation, ApiParam, ApiQuery, ApiTags } from '@nestjs/swagger';
+import { ApiBody, ApiOperation, ApiParam, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { CurrentCaller, RequiredScope } from '@perkway/auth';
 import type { Caller } from '@perkway/domain';
 import { ApiPage, ApiProblems, type ListQuery, type Page } from '@perkway/platform';
@@ -60,7 +60,7 @@ export class IssuedLinksController {
   @Header('cache-control', 'no-store')
   @ApiOperation({ summary: 'Get one reward link of the account' })
   @ApiLinkId()
-  @ApiOkResponse({ description: 'The link', type: RewardLink })
+  @ApiResponse({ status: 200, description: 'The link', type: RewardLink })
   getIssuedRewardLink(@CurrentCaller() caller: Caller, @Param('linkId') linkId: string): Promise<RewardLink> {
     return this.links.get(caller, linkId);
   }
@@ -75,7 +75,7 @@ export class IssuedLinksController {
       'The link expires now, and its card becomes available at once, unless a withdrawal waits for it. An expired or already cancelled link stays as it is.',
   })
   @ApiLinkId()
-  @ApiOkResponse({ description: 'The link after the call', type: RewardLink })
+  @ApiResponse({ status: 200, description: 'The link after the call', type: RewardLink })
   @ApiProblems('LINK_ALREADY_REVEALED')
   cancelRewardLink(@CurrentCaller() caller: Caller, @Param('linkId') linkId: string): Promise<RewardLink> {
     return this.links.cancel(caller, linkId);

@@ -1,14 +1,5 @@
 import { applyDecorators, Body, Controller, Header, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
-import {
-  ApiBody,
-  ApiCreatedResponse,
-  ApiHeader,
-  ApiOperation,
-  ApiParam,
-  ApiQuery,
-  ApiResponse,
-  ApiTags,
-} from '@nestjs/swagger';
+import { ApiBody, ApiHeader, ApiOperation, ApiParam, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { CurrentCaller, RequiredScope } from '@perkway/auth';
 import { readCustomAttributes, type Caller } from '@perkway/domain';
 import { ApiProblems } from '@perkway/platform';
@@ -28,7 +19,8 @@ export const ApiCreatedBy = () =>
 
 export const ApiLinkCreated = (description: string) =>
   applyDecorators(
-    ApiCreatedResponse({
+    ApiResponse({
+      status: 201,
       description,
       type: RewardLinkCreated,
       headers: {

@@ -1,11 +1,11 @@
 import { Controller, Get, Header, Headers, Param, Query, Res } from '@nestjs/common';
 import {
   ApiExtraModels,
-  ApiOkResponse,
   ApiOperation,
   ApiParam,
   ApiProduces,
   ApiQuery,
+  ApiResponse,
   ApiTags,
   getSchemaPath,
 } from '@nestjs/swagger';
@@ -44,7 +44,8 @@ export class StatementsController {
     schema: MONTH,
   })
   @ApiExtraModels(Statement)
-  @ApiOkResponse({
+  @ApiResponse({
+    status: 200,
     description: 'The statement. As `text/csv` (RFC 4180) if `Accept` asks for it',
     content: {
       'application/json': { schema: { $ref: getSchemaPath(Statement) } },
@@ -74,7 +75,8 @@ export class StatementsController {
   })
   @ApiParam({ name: 'month', description: 'In UTC. A month that is over', schema: MONTH })
   @ApiProduces('application/jose')
-  @ApiOkResponse({
+  @ApiResponse({
+    status: 200,
     description: 'The signed statement',
     content: { 'application/jose': { schema: { type: 'string' }, example: JWS_EXAMPLE } },
   })

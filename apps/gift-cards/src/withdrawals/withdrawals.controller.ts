@@ -2,9 +2,9 @@ import { Body, Controller, Get, Header, Headers, HttpCode, Param, Post } from '@
 import {
   ApiAcceptedResponse,
   ApiHeader,
-  ApiOkResponse,
   ApiOperation,
   ApiParam,
+  ApiResponse,
   ApiTags,
 } from '@nestjs/swagger';
 import { CurrentCaller, Roles } from '@perkway/auth';
@@ -48,7 +48,7 @@ export class WithdrawalsController {
   @Get()
   @Header('cache-control', 'no-store')
   @ApiOperation({ summary: 'The last 50 withdrawals of a pool, newest first' })
-  @ApiOkResponse({ description: 'Newest first', type: [Withdrawal] })
+  @ApiResponse({ status: 200, description: 'Newest first', type: [Withdrawal] })
   @ApiProblems('POOL_NOT_FOUND')
   listWithdrawals(@Param('poolId') poolId: string): Promise<Withdrawal[]> {
     return this.withdrawals.list(poolId);
@@ -58,7 +58,7 @@ export class WithdrawalsController {
   @Header('cache-control', 'no-store')
   @ApiOperation({ summary: 'The progress of a withdrawal' })
   @ApiParam({ name: 'withdrawalId', format: 'uuid' })
-  @ApiOkResponse({ description: 'The withdrawal', type: Withdrawal })
+  @ApiResponse({ status: 200, description: 'The withdrawal', type: Withdrawal })
   @ApiProblems('POOL_NOT_FOUND', 'WITHDRAWAL_NOT_FOUND')
   getWithdrawal(
     @Param('poolId') poolId: string,

@@ -1,5 +1,5 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { ApiOperation, ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { Roles } from '@perkway/auth';
 import { ApiPage, ApiProblems, CallerIdPipe, type ListQuery, type Page } from '@perkway/platform';
 import { ErasureResource, RequestErasureDto } from './erasure.dto.js';
@@ -42,7 +42,7 @@ export class ErasuresController {
   @Get(':erasureId')
   @ApiOperation({ summary: 'The progress of an erasure' })
   @ApiParam({ name: 'erasureId', schema: { type: 'string', format: 'uuid' } })
-  @ApiOkResponse({ description: 'The receipt', type: ErasureResource })
+  @ApiResponse({ status: 200, description: 'The receipt', type: ErasureResource })
   @ApiProblems('ACCOUNT_NOT_FOUND', 'ERASURE_NOT_FOUND')
   getErasure(
     @Param('accountId', CallerIdPipe) accountId: string,

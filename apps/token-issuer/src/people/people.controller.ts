@@ -1,5 +1,5 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Put, Query } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { ApiOperation, ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { Roles } from '@perkway/auth';
 import { ApiPage, ApiProblems, ApiSearch, CallerIdPipe, type ListQuery, type Page } from '@perkway/platform';
 import { PeopleService } from './people.service.js';
@@ -29,7 +29,7 @@ export class PeopleController {
   @Get(':email')
   @ApiOperation({ summary: 'A person of the account' })
   @ApiEmail()
-  @ApiOkResponse({ description: 'The person', type: PersonResource })
+  @ApiResponse({ status: 200, description: 'The person', type: PersonResource })
   @ApiProblems('ACCOUNT_NOT_FOUND', 'PERSON_NOT_FOUND')
   getPerson(
     @Param('accountId', CallerIdPipe) accountId: string,
@@ -44,7 +44,7 @@ export class PeopleController {
     description: 'Setting the role USER revokes the ADMIN keys that the person made in the console.',
   })
   @ApiEmail()
-  @ApiOkResponse({ description: 'The person', type: PersonResource })
+  @ApiResponse({ status: 200, description: 'The person', type: PersonResource })
   @ApiProblems('ACCOUNT_NOT_FOUND')
   putPerson(
     @Param('accountId', CallerIdPipe) accountId: string,

@@ -1,5 +1,5 @@
 import { Body, Controller, Get, Module, Param, Post, SetMetadata } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiProperty, ApiQuery } from '@nestjs/swagger';
+import { ApiOperation, ApiProperty, ApiQuery, ApiResponse } from '@nestjs/swagger';
 import { IsInt } from 'class-validator';
 import { loadEnv, platformEnv } from '../config/load-env.js';
 import { makeAppDocument } from '../create-app.js';
@@ -47,7 +47,7 @@ class ThingsController {
   @Get(':thingId/parts/:number')
   @ApiQuery({ name: 'needed', required: true })
   @ApiQuery({ name: 'possible', required: false })
-  @ApiOkResponse({ description: 'The part', type: ThingDto })
+  @ApiResponse({ status: 200, description: 'The part', type: ThingDto })
   getPart(@Param('thingId', CallerIdPipe) thingId: string, @Param('number') number: string) {
     return { thingId, number };
   }

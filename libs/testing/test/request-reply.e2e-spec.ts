@@ -1,4 +1,4 @@
-import { Controller, Get, Inject, Module, Query } from '@nestjs/common';
+import { Controller, Get, Module, Query } from '@nestjs/common';
 import { Payload } from '@nestjs/microservices';
 import { authEnv, AuthModule, CurrentCaller } from '@perkway/auth';
 import {
@@ -71,7 +71,7 @@ class OwnerModule {}
 
 @Controller()
 class CallerController {
-  constructor(@Inject(RpcClient) private readonly rpc: RpcClient) {}
+  constructor(private readonly rpc: RpcClient) {}
 
   @Public()
   @Get('ask')

@@ -50,7 +50,7 @@ export class TrackingService implements OnModuleInit {
     @Inject(ENV) { DATABASE_URL }: { DATABASE_URL: string },
     private readonly nats: NatsService,
     @Inject(LOGGER) private readonly logger: Logger,
-    @Inject(Registry) registry: Registry,
+    registry: Registry,
     @Optional() @Inject(TRACKING_BUFFER) { maxEvents, maxCharacters }: TrackingBuffer = DEFAULT_BUFFER,
   ) {
     this.stream = new TrackingStream(nats, app, logger);

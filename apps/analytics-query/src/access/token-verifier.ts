@@ -41,7 +41,7 @@ export class TokenVerifier implements OnModuleInit, OnApplicationShutdown {
   private readonly verified = new LRUCache<string, TokenClaims>({ max: MAX_CACHED_TOKENS });
 
   constructor(
-    @Inject(RpcClient) private readonly rpc: RpcClient,
+    private readonly rpc: RpcClient,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 

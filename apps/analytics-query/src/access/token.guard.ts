@@ -27,8 +27,8 @@ type Authenticated = FastifyRequest & { caller?: QueryCaller };
 @Injectable()
 export class TokenGuard implements CanActivate {
   constructor(
-    @Inject(Reflector) private readonly reflector: Reflector,
-    @Inject(TokenVerifier) private readonly verifier: TokenVerifier,
+    private readonly reflector: Reflector,
+    private readonly verifier: TokenVerifier,
     @Inject(ACCOUNT_LIMITER) private readonly limiter: Pick<KeyRateLimiter, 'count'>,
   ) {}
 

@@ -5,7 +5,6 @@ import {
   Get,
   Header,
   HttpCode,
-  Inject,
   Post,
   Query,
   type Type,
@@ -114,7 +113,7 @@ const ApiQueryType = () =>
 @ApiProblems('VALIDATION_FAILED', 'TOO_MANY_REQUESTS')
 @Controller('cubejs-api/v1')
 export class CubeApiController {
-  constructor(@Inject(LoadService) private readonly service: LoadService) {}
+  constructor(private readonly service: LoadService) {}
 
   @Get('meta')
   @Header('content-type', JSON_TYPE)

@@ -63,9 +63,9 @@ export class LoadService {
 
   constructor(
     @Inject(ENV) private readonly env: AnalyticsQueryEnv,
-    @Inject(Reader) private readonly reader: Reader,
-    @Inject(AccountModels) private readonly models: AccountModels,
-    @Inject(RollupWatermarks) private readonly watermarks: RollupWatermarks,
+    private readonly reader: Reader,
+    private readonly models: AccountModels,
+    private readonly watermarks: RollupWatermarks,
   ) {
     this.scheduler = new QueryScheduler({
       slots: env.READER_POOL_SIZE,

@@ -40,7 +40,7 @@ const journeyKey = (account: string, journey: string): string => `${account}\0${
 @Injectable()
 export class ErasedJourneys {
   constructor(
-    @Inject(DataSource) private readonly dataSource: DataSource,
+    private readonly dataSource: DataSource,
     @Inject(ENV) private readonly env: AnalyticsQueryEnv,
   ) {}
 

@@ -1,4 +1,4 @@
-import { Controller, Inject } from '@nestjs/common';
+import { Controller } from '@nestjs/common';
 import { Payload } from '@nestjs/microservices';
 import {
   BEGIN_ERASURE,
@@ -15,8 +15,8 @@ import { ErasuresService } from './erasures.service.js';
 @Controller()
 export class ErasuresController {
   constructor(
-    @Inject(ErasedJourneys) private readonly erased: ErasedJourneys,
-    @Inject(ErasuresService) private readonly erasures: ErasuresService,
+    private readonly erased: ErasedJourneys,
+    private readonly erasures: ErasuresService,
   ) {}
 
   @RpcHandler(BEGIN_ERASURE)

@@ -25,8 +25,8 @@ export class ErasuresService {
   private working: Promise<void> | undefined;
 
   constructor(
-    @Inject(EventEraser) private readonly events: EventEraser,
-    @Inject(StreamEraser) private readonly streams: StreamEraser,
+    private readonly events: EventEraser,
+    private readonly streams: StreamEraser,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 

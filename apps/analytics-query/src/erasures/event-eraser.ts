@@ -80,7 +80,7 @@ const CHANGE_EXTERNAL_IDS = `
 export class EventEraser {
   constructor(
     @Inject(ENV) private readonly env: AnalyticsQueryEnv,
-    @Inject(ErasedJourneys) private readonly erased: ErasedJourneys,
+    private readonly erased: ErasedJourneys,
   ) {}
 
   /** @param erasures of one account. Events that arrive after an erasure began are changed before they are stored. */

@@ -1,6 +1,6 @@
 import type { JetStreamManager } from '@nats-io/jetstream';
 import { headers, type MsgHdrs } from '@nats-io/transport-node';
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import {
   sourceOf,
   TRACKING_DEAD_STREAM,
@@ -25,7 +25,7 @@ const REASON = 'Perkway-Reason';
  */
 @Injectable()
 export class StreamEraser {
-  constructor(@Inject(NatsService) private readonly nats: NatsService) {}
+  constructor(private readonly nats: NatsService) {}
 
   /** Erases from both streams, up to their current last message. */
   async erase(erasures: readonly Erasure[]): Promise<void> {

@@ -17,10 +17,10 @@ const isPartitionMissing = (error: unknown): boolean =>
 @Injectable()
 export class BatchWriter {
   constructor(
-    @Inject(EventStore) private readonly store: EventStore,
-    @Inject(Partitions) private readonly partitions: Partitions,
-    @Inject(NatsService) private readonly nats: NatsService,
-    @Inject(IngestMetrics) private readonly metrics: IngestMetrics,
+    private readonly store: EventStore,
+    private readonly partitions: Partitions,
+    private readonly nats: NatsService,
+    private readonly metrics: IngestMetrics,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 

@@ -53,9 +53,9 @@ export class EventStore {
   private isCopying = true;
 
   constructor(
-    @Inject(DataSource) private readonly dataSource: DataSource,
-    @Inject(Partitions) private readonly partitions: Partitions,
-    @Inject(ErasedJourneys) private readonly erased: ErasedJourneys,
+    private readonly dataSource: DataSource,
+    private readonly partitions: Partitions,
+    private readonly erased: ErasedJourneys,
     @Inject(ENV) private readonly env: AnalyticsQueryEnv,
   ) {}
 

@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 @Injectable()
@@ -12,7 +12,7 @@ export class IngestMetrics {
   readonly lagAge: Gauge;
   readonly batches: Histogram;
 
-  constructor(@Inject(Registry) registry: Registry) {
+  constructor(registry: Registry) {
     const registers = [registry];
     this.stored = new Counter({ name: 'tracking_events_stored_total', help: 'Events stored', registers });
     this.duplicates = new Counter({

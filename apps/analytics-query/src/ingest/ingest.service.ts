@@ -71,10 +71,10 @@ export class IngestService implements OnModuleInit, BeforeApplicationShutdown {
 
   constructor(
     @Inject(ENV) private readonly env: AnalyticsQueryEnv,
-    @Inject(NatsService) private readonly nats: NatsService,
-    @Inject(BatchWriter) private readonly writer: BatchWriter,
-    @Inject(StreamEraser) private readonly eraser: StreamEraser,
-    @Inject(IngestMetrics) private readonly metrics: IngestMetrics,
+    private readonly nats: NatsService,
+    private readonly writer: BatchWriter,
+    private readonly eraser: StreamEraser,
+    private readonly metrics: IngestMetrics,
     @Inject(LOGGER) private readonly logger: Logger,
     loops: Loops,
   ) {

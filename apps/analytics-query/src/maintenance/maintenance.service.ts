@@ -32,8 +32,8 @@ export class MaintenanceService {
 
   constructor(
     @Inject(ENV) private readonly env: AnalyticsQueryEnv,
-    @Inject(RollupRefresher) private readonly refresher: RollupRefresher,
-    @Inject(Partitions) private readonly partitions: Partitions,
+    private readonly refresher: RollupRefresher,
+    private readonly partitions: Partitions,
     @Inject(LOGGER) private readonly logger: Logger,
     loops: Loops,
   ) {

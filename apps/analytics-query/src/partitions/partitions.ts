@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { ADVISORY_LOCKS } from '@perkway/domain';
 import { DataSource } from 'typeorm';
 
@@ -20,7 +20,7 @@ export function boundsOf(month: string): { from: string; to: string } {
 export class Partitions {
   private readonly known = new Set<string>();
 
-  constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
+  constructor(private readonly dataSource: DataSource) {}
 
   /** Creates the partition of a month unless it exists. */
   async ensure(month: string): Promise<void> {

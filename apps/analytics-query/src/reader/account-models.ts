@@ -68,7 +68,7 @@ export class AccountModels {
   readonly common: Model;
 
   constructor(
-    @Inject(Reader) private readonly reader: Reader,
+    private readonly reader: Reader,
     @Inject(ENV) private readonly env: AnalyticsQueryEnv,
   ) {
     this.common = this.modelFrom([]);

@@ -15,7 +15,7 @@ const LIMIT_MS = REPORTING.statementTimeoutMs + INTERVAL_MS;
 @Injectable()
 export class ReportingGuard {
   constructor(
-    @Inject(DataSource) private readonly dataSource: DataSource,
+    private readonly dataSource: DataSource,
     @Inject(LOGGER) private readonly logger: Logger,
     loops: Loops,
   ) {

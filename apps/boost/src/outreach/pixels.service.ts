@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { deriveJourneyId, isTrackingDisabled, readJourneyId, type CampaignViewEvent } from '@perkway/domain';
 import type { FastifyRequest } from 'fastify';
 import { Counter, Registry } from 'prom-client';
@@ -16,7 +16,7 @@ export class PixelsService {
   constructor(
     private readonly campaigns: CampaignDirectory,
     private readonly views: CampaignViewsService,
-    @Inject(Registry) registry: Registry,
+    registry: Registry,
   ) {
     this.unresolved = new Counter({
       name: 'pixel_views_unresolved_total',

@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Counter, Gauge, Registry } from 'prom-client';
 
 /** Of all replicas. */
@@ -17,7 +17,7 @@ export class DeliveryMetrics {
   private readonly overdue: Gauge;
   private readonly failing: Gauge;
 
-  constructor(@Inject(Registry) private readonly registry: Registry) {
+  constructor(private readonly registry: Registry) {
     const registers = [registry];
     this.attempts = new Counter({
       name: 'webhook_attempts_total',

@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Counter, Gauge, Registry } from 'prom-client';
 
 @Injectable()
@@ -7,7 +7,7 @@ export class FeedMetrics {
   readonly lag: Gauge;
   readonly lagAge: Gauge;
 
-  constructor(@Inject(Registry) registry: Registry) {
+  constructor(registry: Registry) {
     const registers = [registry];
     this.dead = new Counter({
       name: 'feed_events_dead_total',

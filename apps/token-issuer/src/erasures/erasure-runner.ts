@@ -61,7 +61,7 @@ export class ErasureRunner {
     private readonly dataSource: DataSource,
     private readonly rpc: RpcClient,
     @Inject(LOGGER) private readonly logger: Logger,
-    @Inject(Registry) registry: Registry,
+    registry: Registry,
     loops: Loops,
   ) {
     this.loop = loops.add({ task: 'advance the erasures', everyMs: LOOK_MS, run: () => this.advanceAll() });

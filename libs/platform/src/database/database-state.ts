@@ -37,7 +37,7 @@ export class DatabaseState implements OnModuleInit, OnApplicationShutdown {
   readonly whenCurrent = new Promise<void>((resolve) => (this.settle = resolve));
 
   constructor(
-    @Inject(DataSource) private readonly dataSource: DataSource,
+    private readonly dataSource: DataSource,
     @Inject(MIGRATIONS) migrations: MigrationClass[],
     @Inject(LOGGER) private readonly logger: Logger,
   ) {

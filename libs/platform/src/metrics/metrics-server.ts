@@ -26,7 +26,7 @@ export class MetricsServer
 
   constructor(
     @Inject(ENV) private readonly env: PlatformEnv,
-    @Inject(Registry) private readonly registry: Registry,
+    private readonly registry: Registry,
     private readonly health: HealthService,
     private readonly app: HttpAdapterHost,
   ) {}

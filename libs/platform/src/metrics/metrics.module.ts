@@ -1,4 +1,4 @@
-import { Controller, Get, Global, Inject, Module, Res } from '@nestjs/common';
+import { Controller, Get, Global, Module, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { collectDefaultMetrics, Registry } from 'prom-client';
@@ -11,7 +11,7 @@ import { MetricsServer } from './metrics-server.js';
 @ApiExcludeController()
 @Controller()
 export class MetricsController {
-  constructor(@Inject(Registry) private readonly registry: Registry) {}
+  constructor(private readonly registry: Registry) {}
 
   @Public()
   @Get('metrics')

@@ -39,7 +39,7 @@ export class RpcClient implements OnApplicationShutdown {
   private readonly clients = new Map<string, SharedConnectionClient>();
 
   constructor(
-    @Inject(NatsService) private readonly nats: NatsService,
+    private readonly nats: NatsService,
     @Inject(APP_NAME) private readonly app: string,
   ) {}
 

@@ -77,10 +77,10 @@ export class ErasedJourneys {
   ): Promise<Late<Event>> {
     const unchanged = { events: [...events], erasures: [] };
     if (events.length === 0) return unchanged;
-    const accounts = (await manager.query(
+    const accounts = await manager.query<{ id: string }[]>(
       'select account_id as id from erased_journeys where account_id = any($1::text[]) group by 1',
       [[...new Set(events.map(({ account }) => account))]],
-    )) as { id: string }[];
+    );
     if (accounts.length === 0) return unchanged;
     const concerned = new Set(accounts.map(({ id }) => id));
     const some = events.filter(({ account }) => concerned.has(account));
@@ -114,10 +114,10 @@ export class ErasedJourneys {
     const hashes = new Map<string, [account: string, journey: string]>();
     for (const [account, journey] of journeys.values())
       for (const hash of this.hashesOf(account, journey)) hashes.set(hash, [account, journey]);
-    const rows = (await manager.query(
+    const rows = await manager.query<{ hash: string; stand_in: string }[]>(
       'select hash, stand_in from erased_journeys where account_id = any($1) and hash = any($2)',
       [[...new Set([...hashes.values()].map(([account]) => account))], [...hashes.keys()]],
-    )) as { hash: string; stand_in: string }[];
+    );
     return new Map(
       rows.map(({ hash, stand_in: standIn }) => {
         const [account, value] = hashes.get(hash)!;
@@ -129,10 +129,10 @@ export class ErasedJourneys {
   }
 
   private async find(account: string, journey: string): Promise<string | undefined> {
-    const rows = (await this.dataSource.query(
+    const rows = await this.dataSource.query<{ stand_in: string }[]>(
       'select stand_in from erased_journeys where account_id = $1 and hash = any($2)',
       [account, this.hashesOf(account, journey)],
-    )) as { stand_in: string }[];
+    );
     return rows[0]?.stand_in;
   }
 

@@ -67,10 +67,10 @@ export class AttributeNames {
   async keep(manager: EntityManager, names: AttributeName[]): Promise<void> {
     if (names.length === 0) return;
     const accounts = [...new Set(names.map(({ account }) => account))];
-    const rows = (await manager.query(
+    const rows = await manager.query<{ account_id: string; names: number }[]>(
       'select account_id, count(*)::int as names from attribute_names where account_id = any($1) group by 1',
       [accounts],
-    )) as { account_id: string; names: number }[];
+    );
     const room = new Map(rows.map(({ account_id: account, names: used }) => [account, used]));
     const fitting = names.filter(({ account, keyed }) => {
       const used = room.get(account) ?? 0;

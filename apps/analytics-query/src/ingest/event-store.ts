@@ -191,9 +191,9 @@ function monthsOf(events: StoredEvent[]): Set<string> {
 async function markClosedHours(manager: EntityManager, events: StoredEvent[]): Promise<void> {
   if (events.length === 0) return;
   await manager.query(`select pg_advisory_xact_lock_shared(${ADVISORY_LOCKS.ingest})`);
-  const [{ closing }] = (await manager.query(
+  const [{ closing }] = await manager.query<[{ closing: string }]>(
     'select extract(epoch from closing_to) * 1000 as closing from rollup_state',
-  )) as [{ closing: string }];
+  );
   const closingTo = Number(closing);
   const marks = new Map<string, [account: string, hour: number]>();
   for (const { account, at } of events) {
@@ -242,11 +242,11 @@ async function ownersOf(
   keysOf: Iterable<readonly [StoredEvent, string[]]>,
 ): Promise<Map<string, Owner>> {
   const wanted = [...keysOf];
-  const owners = (await manager.query(
+  const owners = await manager.query<Owner[]>(
     `select account_id, external_id, event_id, occurred_at from conversion_ids
      where account_id = any($1::text[]) and external_id = any($2::text[])`,
     [[...new Set(wanted.map(([{ account }]) => account))], wanted.flatMap(([, keys]) => keys)],
-  )) as Owner[];
+  );
   return new Map(owners.map((owner) => [`${owner.account_id} ${owner.external_id}`, owner]));
 }
 

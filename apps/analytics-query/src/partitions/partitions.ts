@@ -43,11 +43,11 @@ export class Partitions {
     const { from, to } = boundsOf(month);
     await this.dataSource.transaction(async (manager) => {
       await manager.query(`select pg_advisory_xact_lock(${ADVISORY_LOCKS.eventPartitions})`);
-      const [{ exists, attached }] = (await manager.query(
+      const [{ exists, attached }] = await manager.query<[{ exists: boolean; attached: boolean }]>(
         `select to_regclass($1) is not null as exists,
            exists (select from pg_inherits where inhrelid = to_regclass($1)) as attached`,
         [name],
-      )) as [{ exists: boolean; attached: boolean }];
+      );
       if (attached) return;
       if (!exists)
         await manager.query(

@@ -25,7 +25,7 @@ export class ReportingGuard {
 
   /** @returns the number of ended sessions */
   async endSessions(limitMs = LIMIT_MS): Promise<number> {
-    const [{ ended }] = (await this.dataSource.query(
+    const [{ ended }] = await this.dataSource.query<[{ ended: number }]>(
       // Only roles whose sessions the app may end.
       `select count(pg_terminate_backend(s.pid))::int as ended
        from pg_stat_activity s join pg_auth_members m on m.member = s.usesysid
@@ -33,7 +33,7 @@ export class ReportingGuard {
          and (s.datname <> current_database() or s.xact_start < clock_timestamp() - $2 * interval '1 ms'
            or exists (select from pg_locks l where l.pid = s.pid and l.locktype = 'advisory'))`,
       [REPORTING.group, limitMs],
-    )) as [{ ended: number }];
+    );
     if (ended > 0) this.logger.warn({ ended }, 'ended sessions of reporting roles');
     return ended;
   }

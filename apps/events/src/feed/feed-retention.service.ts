@@ -51,7 +51,7 @@ export class FeedRetention {
     const times = [days, Math.max(days, DELIVERY_DAYS)].map((age) => new Date(now - age * DAY_MS));
     for (let deleted = BATCH; deleted >= BATCH && !this.loop.isStopping;)
       deleted = await this.dataSource.transaction(async (manager) => {
-        const [{ isMine }]: [{ isMine: boolean }] = await manager.query(
+        const [{ isMine }] = await manager.query<[{ isMine: boolean }]>(
           `select pg_try_advisory_xact_lock(${ADVISORY_LOCKS.feedRetention}) as "isMine"`,
         );
         if (!isMine) return 0;

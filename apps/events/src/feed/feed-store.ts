@@ -107,7 +107,7 @@ export class FeedStore {
   /** Returns the event without its journey and what the client said of it, if the journey was erased. */
   async withoutErased(event: TrackingEvent): Promise<object> {
     if (!('journey' in event) || event.journey === undefined) return event;
-    const [erased]: { stand_in: string }[] = await this.dataSource.query(
+    const [erased] = await this.dataSource.query<{ stand_in: string }[]>(
       'select stand_in from erased_journeys where account_id = $1 and hash = $2',
       [event.account, this.keys.journey(event.account, event.journey)],
     );

@@ -65,7 +65,7 @@ export class DeliveriesService {
   async retry({ account }: Caller, webhookId: string, eventId: string): Promise<void> {
     await this.dataSource.transaction(async (manager) => {
       const webhook = await this.find(manager, account, webhookId, true);
-      const [, count]: [unknown, number] = await manager.query(
+      const [, count] = await manager.query<[unknown, number]>(
         `update deliveries r
          set state = 'pending', requested = true, next_attempt_at = $3, lease_until = null, delivered_at = null,
            subject_hash = d.subject_hash, held = ${EARLIER} is true
@@ -115,7 +115,7 @@ export class DeliveriesService {
 
   /** Returns the number of events of a time, and their first and last position. In steps, so that no statement runs long. */
   private async count(account: string, from: Date, to: Date, types: string[] | null) {
-    const [{ after, end }]: [{ after: number; end: number }] = await this.dataSource.query(
+    const [{ after, end }] = await this.dataSource.query<[{ after: number; end: number }]>(
       `with recursive ${searchTime(`$2::timestamptz - ${CLOCK_TOLERANCE}`)}
        select last::float8 as end, (select max(low) from search)::float8 as after from head`,
       [account, from],

@@ -171,7 +171,7 @@ export class LoadWriter {
       select id from inventories
       where pool_id = $1 and denomination = $2 and currency = $3 and country = $4
         and valid_until is not distinct from $5::date`;
-    let [found]: { id: number }[] = await this.dataSource.query(select, values);
+    let [found] = await this.dataSource.query<{ id: number }[]>(select, values);
     if (!found) {
       await this.dataSource.query(
         `insert into inventories (pool_id, denomination, currency, country, valid_until)
@@ -186,7 +186,7 @@ export class LoadWriter {
   }
 
   private async takeBlock() {
-    const [{ block }]: [{ block: string }] = await this.dataSource.query(
+    const [{ block }] = await this.dataSource.query<[{ block: string }]>(
       "select nextval('card_blocks') as block",
     );
     this.nextId = Number(block) * BLOCK;
@@ -204,7 +204,7 @@ export class LoadWriter {
   }
 
   private async write(batch: Batch) {
-    const [[response]]: [[{ duplicates: number; reported: number }]] = await this.dataSource.query(INSERT, [
+    const [[response]] = await this.dataSource.query<[[{ duplicates: number; reported: number }]]>(INSERT, [
       this.loadId,
       literal(batch.ids),
       literal(batch.inventories),

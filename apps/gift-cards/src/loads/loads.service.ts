@@ -52,7 +52,7 @@ export class LoadsService {
    */
   async begin(poolId: string, loadId: string): Promise<void> {
     await this.requirePool(poolId);
-    const inserted: unknown[] = await this.dataSource.query(
+    const inserted = await this.dataSource.query<unknown[]>(
       'insert into card_loads (id, pool_id) values ($1, $2) on conflict do nothing returning id',
       [loadId, poolId],
     );
@@ -84,7 +84,7 @@ export class LoadsService {
   async report(poolId: string, loadId: string): Promise<LoadReport> {
     await this.requirePool(poolId);
     if (!isUuid(loadId)) throw new ApiError('LOAD_NOT_FOUND');
-    const [report]: LoadReport[] = await this.dataSource.query(
+    const [report] = await this.dataSource.query<LoadReport[]>(
       `${SELECT_SUMMARY}, rejected_rows, duplicate_rows from card_loads where pool_id = $1 and id = $2`,
       [poolId, loadId],
     );

@@ -27,7 +27,7 @@ export class ExpiredLinks {
 
   /** @returns the number of links settled */
   async settle(atOnce = AT_ONCE): Promise<number> {
-    const [{ settled }]: [{ settled: number }] = await this.dataSource.query(
+    const [{ settled }] = await this.dataSource.query<[{ settled: number }]>(
       'select settle_expired($1) as settled',
       [atOnce],
     );

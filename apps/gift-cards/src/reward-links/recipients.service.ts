@@ -84,7 +84,7 @@ export class RecipientsService {
   private async turn(id: string): Promise<boolean> {
     // After a rollback, the previous release's function returns a boolean; treated as false, so that the link is read
     // again.
-    const [{ event }]: [{ event: string | boolean | null }] = await this.dataSource.query(
+    const [{ event }] = await this.dataSource.query<[{ event: string | boolean | null }]>(
       'select reveal_link($1) as event',
       [id],
     );
@@ -94,11 +94,11 @@ export class RecipientsService {
   }
 
   private async find(id: string): Promise<LinkRow | undefined> {
-    const [link]: LinkRow[] = await this.dataSource.query(selectLink(''), [id]);
+    const [link] = await this.dataSource.query<LinkRow[]>(selectLink(''), [id]);
     if (link?.state !== 'EXPIRED' || !link.holds_card) return link;
     // A reveal that was in time may still be uncommitted. EXPIRED is final, so wait for its row lock before reporting
     // it.
-    const [settled]: LinkRow[] = await this.dataSource.query(selectLink('for share of l'), [id]);
+    const [settled] = await this.dataSource.query<LinkRow[]>(selectLink('for share of l'), [id]);
     return settled;
   }
 

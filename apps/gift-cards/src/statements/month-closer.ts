@@ -78,7 +78,7 @@ export class MonthCloser {
   /** Closes every month that is over and in which no transaction still runs. */
   async close(): Promise<Months> {
     for (;;) {
-      const [months]: [Months & { settled: boolean }] = await this.dataSource.query(OPEN);
+      const [months] = await this.dataSource.query<[Months & { settled: boolean }]>(OPEN);
       if (months.open >= months.current || !months.settled) return months;
       await this.dataSource.query(CLOSE, [`${months.open}-01`]);
     }

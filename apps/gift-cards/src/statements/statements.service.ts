@@ -102,7 +102,7 @@ export class StatementsService {
     if (month > current) throw new ApiError('MONTH_INVALID');
     const closed = month < open;
     if (!closed && open < current) throw unavailable('The statement');
-    const rows: StatementRow[] = await this.dataSource.query(
+    const rows = await this.dataSource.query<StatementRow[]>(
       selectRows(closed ? CLOSED_TOTALS : CURRENT_TOTALS),
       [account, `${month}-01`],
     );

@@ -86,7 +86,7 @@ export class DatabaseState implements OnModuleInit, OnApplicationShutdown {
 
   /** A migration that was since replaced has run here, so the schema is newer than this build. */
   private async missing(): Promise<string[]> {
-    const done: { name: string }[] = await this.dataSource.query('select name from migrations');
+    const done = await this.dataSource.query<{ name: string }[]>('select name from migrations');
     const names = new Set(done.map(({ name }) => name));
     return this.migrations.filter((name) => !names.has(name) && !names.has(formerly(name)));
   }

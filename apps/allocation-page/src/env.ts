@@ -9,11 +9,11 @@ export const envSpec = {
   DEFAULT_LANGUAGE: str({
     choices: LANGUAGES,
     default: 'en',
-    desc: "Language if none of the reader's languages is available",
+    desc: "Language if the reader's are missing",
   }),
   ASSETS_FOLDER: str({
     default: fileURLToPath(new URL('./public', import.meta.url)),
-    desc: 'Folder that the build wrote the files of the page to',
+    desc: 'Folder with the built page',
   }),
   UNKNOWN_LINKS_PER_MINUTE: num({
     default: 60,

@@ -46,7 +46,7 @@ const month = makeValidator((input: string) => {
 export const envSpec = {
   ...platformEnv,
   ...databaseEnv,
-  QUERY_URL: baseUrl({ desc: 'Public address of this app' }),
+  QUERY_URL: baseUrl({ desc: 'Public URL of this app' }),
   ANALYTICS_ROLES: roles({ default: ['ingest', 'query'], desc: 'ingest, query or both' }),
   READER_DATABASE_URL: confidential(postgresUrl({ desc: 'URL of the read-only role analytics_reader' })),
   READER_POOL_SIZE: positive({ default: 8, desc: 'Queries that run at once' }),
@@ -68,7 +68,7 @@ export const envSpec = {
   }),
   ERASURE_KEYS: confidential(
     keyringVariable({
-      desc: 'Keys of the hashes that recognize late events of erased journeys. Never remove a key, because such events may come at any time',
+      desc: 'Hashes erased journeys, to recognize their late events. Never remove a key: they may come at any time',
     }),
   ),
   ROLLUP_INTERVAL_MS: positive({ default: 10_000, desc: 'Interval between refreshes of the rollups' }),
@@ -79,7 +79,7 @@ export const envSpec = {
   TRACKING_REPLICAS: oneOrThree({ default: 1, desc: 'Replicas of the streams: 1, or 3 in a NATS cluster' }),
   TRACKING_MAX_BYTES: num({
     default: 2 * 1024 ** 3,
-    desc: 'Maximum bytes of the stream; -1 for no limit. When it is nearly full, the oldest stored events are removed; if none are stored, it refuses new ones, which wait in the outboxes',
+    desc: 'Maximum bytes of the stream; -1: no limit. A full stream drops stored events, or else rejects new ones',
   }),
   TRACKING_MAX_AGE_HOURS: positive({
     default: 7 * 24,

@@ -9,17 +9,17 @@ export const envSpec = {
   API_KEY_PEPPER: confidential(secret({ desc: 'Pepper for hashing API keys; the same in all apps' })),
   SESSION_KEYS: confidential(
     keyringVariable({
-      desc: 'Derives the keys behind sessions and jobs. Keep an old key for 12 hours, until the sessions that started with it have ended',
+      desc: 'Derives the keys of sessions and jobs. Keep an old key for the 12 hours that a session may last',
     }),
   ),
   CONSOLE_URL: baseUrl({ desc: 'Public URL of this app; with https its cookies get the `__Host-` prefix' }),
   PERKS_URL: baseUrl({ desc: 'Public URL of the perk collections' }),
-  LINKS_URL: baseUrl({ desc: 'Public URL of the redirects' }),
+  LINKS_URL: baseUrl({ desc: 'Public URL of the links host, where click_urls lead' }),
   BOOST_URL: baseUrl({ desc: 'Public URL of Boost' }),
   GIFT_URL: baseUrl({ desc: 'Public URL of the gift cards' }),
   REWARDS_URL: baseUrl({ desc: 'Public URL of the Allocation Page' }),
   TOKEN_URL: baseUrl({ desc: 'Public URL of the token issuer' }),
-  QUERY_URL: baseUrl({ desc: 'Public URL of the query host' }),
+  QUERY_URL: baseUrl({ desc: 'Public URL of the query host, the audience of tokens' }),
   EVENTS_URL: baseUrl({ desc: 'Public URL of the event feed and the webhooks' }),
   INTERNAL_URL: str({
     default: '',

@@ -17,11 +17,11 @@ export const envSpec = {
   EVENTS_URL: baseUrl({ desc: 'Public address of this app' }),
   EVENTS_RETENTION_DAYS: days({
     default: 30,
-    desc: 'Days that an event stays in the feed; pending deliveries keep it for up to 10 days. Keep it above TRACKING_MAX_AGE_HOURS, or a replay of the stream brings deleted events back',
+    desc: 'Days that an event stays in the feed: more than TRACKING_MAX_AGE_HOURS, or a replay restores deleted events',
   }),
   WEBHOOK_SECRET_KEYS: confidential(
     keyringVariable({
-      desc: 'Encrypts the secrets of webhooks. A key stays for as long as webhooks exist whose secret was made with it',
+      desc: 'Encrypts the secrets of webhooks. Keep a key as long as secrets encrypted with it exist',
     }),
   ),
   WEBHOOK_ALLOWED_NETWORKS: cidrList({

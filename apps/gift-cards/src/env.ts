@@ -38,7 +38,7 @@ export const envSpec = {
   }),
   NAMED_STATEMENTS: bool({
     default: true,
-    desc: 'Use prepared statements for reservations. Set to false behind a transaction-mode pooler without support for them (PgBouncer before 1.21)',
+    desc: 'Use prepared statements for reservations. false: behind a pooler that does not support them (PgBouncer < 1.21)',
   }),
 };
 

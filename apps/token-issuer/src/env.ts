@@ -16,7 +16,7 @@ export const envSpec = {
   ...databaseEnv,
   ...authEnv,
   TOKEN_URL: baseUrl({ desc: 'Public URL of this app, the issuer of its tokens' }),
-  QUERY_URL: baseUrl({ desc: 'Public URL of the query host, the audience of the tokens' }),
+  QUERY_URL: baseUrl({ desc: 'Public URL of the query host, the audience of tokens' }),
   ANALYTICS_TOKEN_KEYS: confidential(
     tokenKeys({
       desc: 'JSON array of private EC P-256 JWKs, each with a kid and optionally use_from (epoch seconds)',

@@ -7,10 +7,10 @@ import { APP_FOLDERS, specOf } from './app-variables.js';
 const FILE = join(ROOT, 'docs/configuration.md');
 const INTRODUCTION = `# Configuration
 
-Every variable that an app reads, from the specifications in \`libs/*\` and \`apps/*/src/env.ts\`, which are the source of this table. All are read and
-checked once, at the start: a wrong or missing one ends it with one sentence. A **secret** may come from the file that \`<NAME>_FILE\` names instead.
-Where there is no default the variable has to be set. What the images set is in [deploy.md](deploy.md#images); what \`npm start\` reads in
-[local-stack.md](local-stack.md#options).
+All variables that the apps read. The table is generated from the specifications in \`libs/*\` and \`apps/*/src/env.ts\`. An app reads and checks its
+variables once, at start: if one is wrong or missing, the app exits with one sentence that names it. A **secret** can come from a file instead, named by
+\`<NAME>_FILE\`. A variable without a default is required. [Deploy](deploy.md#images) says what the images set, and [local stack](local-stack.md#options) what
+\`npm start\` reads.
 `;
 
 interface Row {

@@ -7,8 +7,8 @@ import { DemoError } from './journey.js';
 readCommandLine(
   `npm run demo
 
-Walks one customer journey through the running stack, and checks that all of it was counted. STACK_FILE names the file of
-another stack than .local/stack.json.`,
+Runs one customer journey on the running stack, and checks that every interaction was counted. STACK_FILE selects another
+stack file than .local/stack.json.`,
   {},
 );
 const print = (line: string): boolean => process.stdout.write(`${line}\n`);

@@ -6,8 +6,8 @@ import { readCommandLine } from '@perkway/command-line';
 readCommandLine(
   `npm run quickstart
 
-Runs every command of docs/quickstart.md against the running stack in one shell, and checks that analytics has counted
-what they did and that the webhook has delivered the opened gift.`,
+Runs every command of docs/quickstart.md on the running stack in one shell, and checks that analytics counted every
+interaction and that the webhook received the opened gift.`,
   {},
 );
 const PAGE = 'docs/quickstart.md';

@@ -47,7 +47,7 @@ export function describeStack(stack: RunningStack, files: { stackFile: string; l
     ]),
     '',
     `  OpenAPI of each host at /docs (rewards: /docs-json). Logs are in ${shown(files.logDir)}; ${shown(files.stackFile)} has all of the above.`,
-    '  npm run demo walks through one customer journey. Ctrl-C stops everything.',
+    '  npm run demo runs one customer journey. Ctrl-C stops everything.',
     '',
   ].join('\n');
 }

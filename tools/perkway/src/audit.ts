@@ -6,8 +6,8 @@ const USAGE = `npm run audit -- [--json] [--grace <seconds>]
 
 Audits the gift cards, and compares the events of links and of the stream with stored rows. Reads DATABASE_URL (any role that
 may read the schema gift_cards), ANALYTICS_DATABASE_URL for the events (default: the same database) and NATS_URL (a user with
-all permissions); without DATABASE_URL it uses the local stack (STACK_FILE). Exits with 0 if everything holds, 1 if not, 2 if
-the audit could not run. Prints ids only, never codes, tokens or keys.
+all permissions); without DATABASE_URL it uses the local stack (STACK_FILE). Exits with 0 if there is no finding, 1 if
+there is one, 2 if the audit could not run. Prints ids only, never codes, tokens or keys.
 
   --json             prints the report as JSON
   --grace <seconds>  ignores events younger than this, which may be in transit; default: 300`;

@@ -8,11 +8,11 @@ const COMMANDS: Record<string, string> = {
   provision: 'creates the roles and schemas of the database',
   distribute: 'distributes the events over the nodes of Citus',
   apply: 'applies a folder with a catalogue through the management API',
-  demo: 'walks through one customer journey and checks that everything was counted',
+  demo: 'runs one customer journey and checks that every interaction was counted',
   'dead-letters': 'lists, shows and replays events that could not be stored',
-  replay: 'stores again the events tracked since a point in time',
+  replay: 'stores the events since a point in time again',
   secrets: 'generates the secrets of a deployment, and rotates them',
-  'reporting-role': 'creates or drops the role with which a BI tool reads an account',
+  'reporting-role': 'creates or drops the database role of a BI tool',
   'admin-key': 'creates a new ADMIN key of the platform',
 };
 

@@ -9,9 +9,9 @@ import { CommandError, readVariable, runCommand } from './read-variable.js';
 
 const USAGE = `perkway reporting-role <account> [--file <file>] [--drop]
 
-Creates the role with which a BI tool reads the account's rows through the views of the schema reporting and nothing else, and
-prints its URL. Run again, it sets a new password. DATABASE_ADMIN_URL must name the provisioned and migrated database; the rights
-that perkway provision needs are enough. In a checkout: npm run reporting-role -- <account>.
+Creates a database role for a BI tool and prints its URL. The role reads only the account's rows, through the views of the schema
+reporting. Repeat the command to set a new password. DATABASE_ADMIN_URL must name the provisioned and migrated database, with the
+rights that perkway provision needs. In a checkout: npm run reporting-role -- <account>.
 
   --file <file>  writes the URL to a new file instead
   --drop         drops the role`;

@@ -18,7 +18,7 @@ export interface ResolvedKey {
   role: Role;
   /** The key may do nothing else. If missing, it may do all that its role may. */
   scopes?: readonly Scope[];
-  /** Epoch milliseconds. Expired keys are resolved, so that they can be told from unknown ones. */
+  /** Epoch milliseconds. Expired keys are resolved, so that they can be distinguished from unknown ones. */
   expiresAt?: number;
   /** The first key of a chain of rotations, if this is a later one, or the key that opened a console session. */
   countedAs?: string;

@@ -78,9 +78,9 @@ export class Loop {
       this.hasFailed = false;
       return pauseMs;
     } catch (err) {
-      // An outage is logged once, and by what knows more about it.
-      const isOutage = this.hasFailed || toApiError(err).status === 503;
-      this.logger[isOutage ? 'debug' : 'warn']({ err }, `cannot ${task}, retrying`);
+      // DatabaseState and NatsService log outages.
+      const isKnown = this.hasFailed || toApiError(err).status === 503;
+      this.logger[isKnown ? 'debug' : 'warn']({ err }, `cannot ${task}, retrying`);
       this.hasFailed = true;
       return everyMs;
     }

@@ -129,7 +129,7 @@ export class Webhooks {
     return events;
   }
 
-  /** Returns since when each webhook is told of events, and events that only the feed or only analytics has. */
+  /** Returns when each webhook was enabled, and the events that are only in the feed or only in analytics. */
   private async readDatabase() {
     const client = new pg.Client({
       connectionString: this.fleet.database.admin,

@@ -52,7 +52,7 @@ export class FeedPageDto {
   data: Event[];
 
   @ApiProperty({
-    description: 'Always present: keep it and come back with it',
+    description: 'Always present: pass it as `cursor` to read on',
     example: 'pYqf0d1bQm3n8sX2aWzJ4FszXQ',
   })
   next_cursor: string;

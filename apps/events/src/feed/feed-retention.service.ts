@@ -12,8 +12,8 @@ const DAY_MS = 86_400_000;
 const DELIVERY_DAYS = 10;
 
 /**
- * Deletes the first positions of each account that are older than $1: what is kept has no gaps at any time. Events that are not
- * older than $2 stay while a webhook needs them.
+ * Deletes the events of each account that are older than $1, from the first position on, so that the rest has no gaps. Events
+ * that are not older than $2 stay while a webhook needs them.
  */
 const DELETE = `
   with due as (
@@ -45,7 +45,7 @@ export class FeedRetention {
     this.loop = loops.add({ task: 'delete old events', everyMs: INTERVAL_MS, run });
   }
 
-  /** Deletes what is too old at this time, in batches. */
+  /** Deletes events that are too old at this time, in batches. */
   async deleteExpired(now: number): Promise<void> {
     const days = this.env.EVENTS_RETENTION_DAYS;
     const times = [days, Math.max(days, DELIVERY_DAYS)].map((age) => new Date(now - age * DAY_MS));

@@ -104,7 +104,7 @@ export class FeedStore {
     });
   }
 
-  /** Returns the event without its journey and what the client said of it, if the journey was erased. */
+  /** Removes the journey and the client's attributes from an event whose journey was erased. */
   async withoutErased(event: TrackingEvent): Promise<object> {
     if (!('journey' in event) || event.journey === undefined) return event;
     const [erased] = await this.dataSource.query<{ stand_in: string }[]>(

@@ -18,7 +18,7 @@ export class FeedController {
   @ApiOperation({
     summary: 'The events of the account, in stored order',
     description:
-      'Following `next_cursor` never skips and never repeats an event. Keep it and come back with it. Without a cursor the list begins with the oldest event that is kept.',
+      'Following `next_cursor` never skips and never repeats an event. Store it and continue with it later. Without a cursor the list begins with the oldest event in the feed.',
   })
   @ApiQuery({
     name: 'cursor',

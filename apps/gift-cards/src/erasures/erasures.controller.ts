@@ -6,9 +6,8 @@ import { TrackingService } from '@perkway/tracking';
 import { DataSource } from 'typeorm';
 
 /**
- * Clears what the link was made for, and keeps link, card and idempotency key. The request digest is cleared too,
- * because
- * its input could be guessed; an empty digest matches any request.
+ * Clears the fields that name the person, and keeps link, card and idempotency key. The request digest is cleared too,
+ * because its input could be guessed; an empty digest matches any request.
  */
 const ERASE_JOURNEY = `
   update reward_links set journey_id = $3, reference = null, attributes = null, replacement_reason = null,
@@ -17,7 +16,7 @@ const ERASE_JOURNEY = `
 const ERASE_CUSTOMER = `
   update reward_links set reference = null, attributes = null, replacement_reason = null, body_digest = ''
   where account = $1 and reference = $2`;
-/** They are made again from the links, which no longer name the person. */
+/** Counters are recomputed from the links, which no longer name the person. */
 const FORGET_COUNTERS = `
   delete from limit_counts c using limits l
   where l.id = c.limit_id and l.owner = $1 and l.per in ('journey_id', 'reference')`;

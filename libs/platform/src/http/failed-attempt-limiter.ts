@@ -23,37 +23,40 @@ type Reply = Pick<FastifyReply, 'headers' | 'header'>;
  * start in batches, so the cache behind them sends one request per batch.
  */
 export class FailedAttemptLimiter {
-  private readonly tried: SharedCounter;
+  private readonly failures: SharedCounter;
   /** Of this process, by address. */
   private readonly batches = new Map<string, Batch>();
 
   /**
    * @param limit failed attempts per address and minute; 0 disables the limit
-   * @param what what is tried, in the plural, for the message; unique within the app
+   * @param credentials their name in the plural, for the message; unique within the app
    */
   constructor(
     private readonly limit: number,
-    private readonly what: string,
+    private readonly credentials: string,
     counts: Pick<ReplicaCounts, 'counter'>,
   ) {
-    this.tried = counts.counter(what, WINDOWS, limit);
+    this.failures = counts.counter(credentials, WINDOWS, limit);
   }
 
   /**
    * Looks up a credential, in a batch if the address is past its limit. A failed attempt is counted, and its response
    * has the `RateLimit-*` headers.
    *
-   * @param look fails with the code `wrong` for an invalid credential
+   * @param lookUp throws an ApiError with this code if the credential is invalid
    * @throws ApiError TOO_MANY_REQUESTS for a failed attempt past the limit, or if the batch is full
    */
-  async attempt<T>(address: string, reply: Reply, wrong: ErrorCode, look: () => T | Promise<T>): Promise<T> {
-    if (this.limit === 0) return look();
+  async attempt<T>(address: string, reply: Reply, code: ErrorCode, lookUp: () => T | Promise<T>): Promise<T> {
+    if (this.limit === 0) return lookUp();
     const source = sourceOf(address);
-    if (this.tried.waitMs(source, Date.now()) > 0) await this.nextBatch(source, reply);
+    if (this.failures.waitMs(source, Date.now()) > 0) await this.nextBatch(source, reply);
     try {
-      return await look();
+      return await lookUp();
     } catch (error) {
-      if (error instanceof ApiError && error.code === wrong) this.count(source, reply);
+      if (!(error instanceof ApiError) || error.code !== code) throw error;
+      const failures = this.failures.add(source, Date.now());
+      if (failures > this.limit) throw this.tooMany(source, reply);
+      this.writeHeaders(source, reply, this.limit - failures);
       throw error;
     }
   }
@@ -64,29 +67,25 @@ export class FailedAttemptLimiter {
       const start = sleep(BATCH_MS).then(() => void this.batches.delete(source));
       this.batches.set(source, (batch = { size: 0, start }));
     }
-    if (batch.size >= MAX_BATCH) this.refuse(source, reply, this.limit + 1);
+    if (batch.size >= MAX_BATCH) throw this.tooMany(source, reply);
     batch.size += 1;
     return batch.start;
   }
 
-  private count(source: string, reply: Reply): void {
-    const tried = this.tried.add(source, Date.now());
-    if (tried > this.limit) this.refuse(source, reply, tried);
-    this.writeHeaders(source, reply, tried);
-  }
-
-  private refuse(source: string, reply: Reply, tried: number): never {
-    void reply.header('retry-after', this.writeHeaders(source, reply, tried));
-    throw new ApiError('TOO_MANY_REQUESTS', `Too many unknown ${this.what} from this address`);
+  private tooMany(source: string, reply: Reply): ApiError {
+    void reply.header('retry-after', this.writeHeaders(source, reply, 0));
+    return new ApiError('TOO_MANY_REQUESTS', `Too many unknown ${this.credentials} from this address`);
   }
 
   /** @returns seconds until the next attempt is admitted; with attempts left, until the next window */
-  private writeHeaders(source: string, reply: Reply, tried: number): number {
+  private writeHeaders(source: string, reply: Reply, remaining: number): number {
     const now = Date.now();
-    const resetSeconds = Math.ceil((this.tried.waitMs(source, now) || this.tried.remainingMs(now)) / 1_000);
+    const resetSeconds = Math.ceil(
+      (this.failures.waitMs(source, now) || this.failures.remainingMs(now)) / 1_000,
+    );
     void reply.headers({
       'ratelimit-limit': this.limit,
-      'ratelimit-remaining': Math.max(0, this.limit - tried),
+      'ratelimit-remaining': remaining,
       'ratelimit-reset': resetSeconds,
     });
     return resetSeconds;

@@ -13,11 +13,11 @@ function replicas(count: number, limit: number, { late = false } = {}) {
         messages += 1;
         for (const other of counters)
           if (other !== counters[index])
-            waiting.push(() => other.hear(`replica-${index}`, { counter: 'x', ...shared }));
+            waiting.push(() => other.receive(`replica-${index}`, { counter: 'x', ...shared }));
         if (!late) deliver();
       }),
     );
-  const deliver = () => waiting.splice(0).forEach((hear) => hear());
+  const deliver = () => waiting.splice(0).forEach((receive) => receive());
   const admits = (index: number, now: number) => counters[index]!.add('key', now) <= limit;
   return { admits, deliver, messages: () => messages };
 }
@@ -51,7 +51,7 @@ describe('a limit across replicas', () => {
 
   it('counts a message once, and ignores an older one that arrives later', () => {
     const counter = new SharedCounter(WINDOWS, 100, () => undefined);
-    for (const count of [4, 8, 8, 6]) counter.hear('other', { counter: 'x', window: 5, id: 'key', count });
+    for (const count of [4, 8, 8, 6]) counter.receive('other', { counter: 'x', window: 5, id: 'key', count });
     expect(counter.add('key', 5_000)).toBe(9);
     expect(counter.add('key', 6_000)).toBe(1);
   });
@@ -96,11 +96,11 @@ describe('a sliding window', () => {
 
   it('counts what other replicas published in the previous minute', () => {
     const counter = counterOf();
-    counter.hear('other', { counter: 'x', window: 1, id: 'address', count: 40 });
+    counter.receive('other', { counter: 'x', window: 1, id: 'address', count: 40 });
     expect(admitted(counter, 200, 2 * MINUTE_MS)).toBe(20);
     // Together the replicas may have admitted more than the limit; the excess does not count against the caller.
     for (const other of ['a', 'b'])
-      counter.hear(other, { counter: 'x', window: 3, id: 'address', count: LIMIT });
+      counter.receive(other, { counter: 'x', window: 3, id: 'address', count: LIMIT });
     expect(admitted(counter, 200, 4.5 * MINUTE_MS)).toBe(30);
   });
 

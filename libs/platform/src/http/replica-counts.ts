@@ -46,7 +46,7 @@ export class SharedCounter {
   constructor(
     private readonly windows: Windows,
     private readonly limit: number,
-    private readonly tell: (told: Omit<PublishedCount, 'counter'>) => void,
+    private readonly publish: (count: Omit<PublishedCount, 'counter'>) => void,
   ) {
     this.step = Math.ceil(limit / STEPS);
   }
@@ -55,10 +55,10 @@ export class SharedCounter {
   add(id: string, now: number): number {
     const window = this.windowOf(now);
     const count = this.countOf(window, id);
-    const all = Math.ceil(count.own + count.ofOthers + this.leftOver(id, now)) + 1;
+    const all = Math.ceil(count.own + count.ofOthers + this.remainder(id, now)) + 1;
     if (all > this.limit) return all;
     count.own += 1;
-    if (count.own % this.step === 0) this.tell({ window, id, count: count.own });
+    if (count.own % this.step === 0) this.publish({ window, id, count: count.own });
     return all;
   }
 
@@ -79,7 +79,8 @@ export class SharedCounter {
     return this.windows.ms - (now % this.windows.ms);
   }
 
-  hear(replica: string, { window, id, count }: PublishedCount): void {
+  /** Takes over a count that another replica has published. */
+  receive(replica: string, { window, id, count }: PublishedCount): void {
     const known = this.countOf(window, id);
     const before = known.others.get(replica) ?? 0;
     if (count <= before) return;
@@ -103,12 +104,12 @@ export class SharedCounter {
     return count ? count.own + count.ofOthers : 0;
   }
 
-  /** Of the previous window. What replicas admitted beyond the limit is not held against the caller. */
+  /** Of the previous window. Requests that replicas admitted beyond the limit are not charged to the caller. */
   private before(id: string, now: number): number {
     return this.windows.slide ? Math.min(this.limit, this.countedIn(this.windowOf(now) - 1, id)) : 0;
   }
 
-  private leftOver(id: string, now: number): number {
+  private remainder(id: string, now: number): number {
     return (this.before(id, now) * this.remainingMs(now)) / this.windows.ms;
   }
 }
@@ -138,7 +139,7 @@ export class ReplicaCounts implements OnModuleInit {
 
   /** @param name unique within the app */
   counter(name: string, windows: Windows, limit: number): SharedCounter {
-    const counter = new SharedCounter(windows, limit, (told) => this.tell({ counter: name, ...told }));
+    const counter = new SharedCounter(windows, limit, (count) => this.publish({ counter: name, ...count }));
     this.counters.set(name, counter);
     return counter;
   }
@@ -155,9 +156,9 @@ export class ReplicaCounts implements OnModuleInit {
       callback: (error, message) => {
         if (error) return;
         try {
-          const told = message.json();
-          if (isPublishedCount(told) && told.replica !== this.replica)
-            this.counters.get(told.counter)?.hear(told.replica, told);
+          const count = message.json();
+          if (isPublishedCount(count) && count.replica !== this.replica)
+            this.counters.get(count.counter)?.receive(count.replica, count);
         } catch {
           // Sent by another version.
         }
@@ -165,15 +166,15 @@ export class ReplicaCounts implements OnModuleInit {
     });
   }
 
-  /** The client would buffer it during an outage, when it is soon worthless. */
+  /** Publishes nothing during an outage: the client would buffer counts until they are outdated. */
   private async followState(connection: NatsConnection): Promise<void> {
     for await (const { type } of connection.status())
       if (type === 'disconnect') this.connection = undefined;
       else if (type === 'reconnect') this.connection = connection;
   }
 
-  private tell(told: PublishedCount): void {
+  private publish(count: PublishedCount): void {
     if (!this.connection || this.connection.isClosed()) return;
-    this.connection.publish(this.subject, JSON.stringify({ replica: this.replica, ...told }));
+    this.connection.publish(this.subject, JSON.stringify({ replica: this.replica, ...count }));
   }
 }

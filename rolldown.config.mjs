@@ -2,6 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { defineConfig } from 'rolldown';
 import { appPlugin as allocationPage } from './apps/allocation-page/build-page.mjs';
 import { appPlugin as consoleWeb } from './apps/console/build-web.mjs';
+import { bundlePackages } from './bundle-packages.mjs';
 
 /** Additional entry points of an app's build. */
 const PLUGINS = { 'allocation-page': [allocationPage()], console: [consoleWeb()] };
@@ -52,14 +53,14 @@ const obeySignalsWhileLoading = {
       : null,
 };
 
-/** Bundles the workspace code of one app; npm packages stay external (see docs/adr/0002-bundles.md). */
+/** Bundles the workspace code of one app. It finds npm packages in `dist/node_modules` (see docs/adr/0002-bundles.md). */
 export const appConfig = (app) => ({
   input: Object.fromEntries(entriesOf(app).map(([entry, file]) => [entry, `${PROGRAM}${file}`])),
   platform: 'node',
   tsconfig: 'tsconfig.base.json',
   // @oxc-project has the decorator helpers that the compiler injects; it is not a dependency of ours.
   external: (id) => !/^(\.|\/|\0|@perkway\/|@oxc-project\/)/.test(id),
-  plugins: [obeySignalsWhileLoading, PLUGINS[app]],
+  plugins: [{ name: 'packages', buildStart: bundlePackages }, obeySignalsWhileLoading, PLUGINS[app]],
   output: { dir: `dist/${app}`, format: 'esm', sourcemap: true, entryFileNames: '[name].js', cleanDir: true },
 });
 

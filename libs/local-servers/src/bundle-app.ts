@@ -8,8 +8,8 @@ const TIMEOUT_MS = 180_000;
 
 /** Bundles an app or the operator's tools as the build does, in a folder of its own inside the given one, and returns that folder. */
 export async function bundleApp(app: AppName | 'perkway', folder: string): Promise<string> {
-  // Bundles resolve unbundled packages here.
-  await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules')).catch((error) => {
+  // Bundles resolve npm packages here.
+  await symlink(join(ROOT, 'dist/node_modules'), join(folder, 'node_modules')).catch((error) => {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   });
   const bundle = join(folder, app);

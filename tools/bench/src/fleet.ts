@@ -225,9 +225,11 @@ export class Fleet {
         logFile: join(this.folder, 'logs', `${app}.log`),
         dieWithParent: true,
       });
-    const migration = await launch('migrate.js');
-    const { code } = await migration.exited;
-    if (code !== 0) throw new Error(`the migrations of ${app} failed:\n${migration.logTail()}`);
+    if ('database' in FLEET[app]) {
+      const migration = await launch('migrate.js');
+      const { code } = await migration.exited;
+      if (code !== 0) throw new Error(`the migrations of ${app} failed:\n${migration.logTail()}`);
+    }
 
     // BENCH_PROFILE=<folder> writes a CPU profile of each app there.
     const profile = process.env.BENCH_PROFILE;

@@ -6,7 +6,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { isBuiltin } from 'node:module';
+import { createRequire, isBuiltin } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -47,12 +47,13 @@ async function exitCode(child: ChildProcess, limitMs: number, what: string): Pro
   }
 }
 
-/** Bundles may import only what `npm ci --omit=dev` installs. */
+/** Bundles may import only what `npm ci --omit=dev` installs, and find all of it among the bundled packages. */
 function checkBundleImports() {
   const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as {
     dependencies: Record<string, string>;
   };
-  for (const app of readdirSync('dist'))
+  const packages = join(process.cwd(), 'dist', 'node_modules', '/');
+  for (const app of readdirSync('dist').filter((name) => name !== 'node_modules'))
     for (const file of readdirSync(join('dist', app)).filter((name) => name.endsWith('.js'))) {
       const code = readFileSync(join('dist', app, file), 'utf8');
       for (const [, name = ''] of code.matchAll(/^import\s(?:[^"'\n]*\sfrom\s)?["']([^"']+)["']/gm)) {
@@ -65,6 +66,12 @@ function checkBundleImports() {
           throw new SmokeError(
             `dist/${app}/${file} imports ${packageName}, which is not a production dependency`,
           );
+        if (
+          !createRequire(join(process.cwd(), 'dist', app, file))
+            .resolve(name)
+            .startsWith(packages)
+        )
+          throw new SmokeError(`dist/${app}/${file} imports ${name}, which bundle-packages.mjs leaves out`);
       }
     }
 }

@@ -1,5 +1,4 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { audit } from '@perkway/audit';
 import { jetstream } from '@nats-io/jetstream';
 import {
   connectTo,
@@ -11,6 +10,7 @@ import {
   type TestNats,
 } from '@perkway/testing';
 import type { ConversionEvent, RewardLinkEvent, TrackingEvent } from '@perkway/domain';
+import { audit } from '../src';
 
 const CARDS = 12;
 const ACCOUNT = 'acme';

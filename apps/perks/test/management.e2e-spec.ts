@@ -82,7 +82,7 @@ describe('the management API', () => {
       await refused(path, { ...valid, name: '' }, 'name');
       await refused(path, { ...valid, name: 'x\0' }, 'name');
       await refused(path, { ...valid, name: '\ud800' }, 'name');
-      await refused(path, { ...valid, name: { toString: 'x' } }, 'name');
+      await refused(path, { ...valid, name: { toString: 'x' } }, 'name.toString');
       await refused(path, { ...valid, translations: { fr: { name: 7 } } }, 'translations');
       await refused(path, { ...valid, translations: [] }, 'translations');
     });

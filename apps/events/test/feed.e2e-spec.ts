@@ -288,6 +288,20 @@ describe('GET /events', () => {
     expect((await list(key, `from=${encodeURIComponent(now)}`)).data.length).toBeLessThan(3);
   });
 
+  it('serves other requests while more readers wait than there are connections to the database', async () => {
+    const key = world.key();
+    const first = click(key.account);
+    await publish(first);
+    await stored(key, 1);
+    const { next_cursor: cursor } = await list(key);
+    const readers = Array.from({ length: 60 }, () => list(key, `wait=20&cursor=${cursor}`));
+    for (let request = 0; request < 20; request += 1)
+      await http(world.events, key).get(`/events/${first.id}`).expect(200);
+    const next = click(key.account);
+    await publish(next);
+    for (const { data } of await Promise.all(readers)) expect(data.map(({ id }) => id)).toEqual([next.id]);
+  });
+
   it('returns 100 events by default, to an ADMIN key of the account too, and reads on with other types', async () => {
     const key = world.key();
     const admin = world.key(key.account, 'ADMIN');
@@ -472,6 +486,28 @@ describe('GET /events', () => {
     expect(dead!.json()).toEqual({ events: [refused] });
     expect(dead!.header.get('Perkway-Reason')).toContain('23514');
     expect(dead!.header.get(TRACKING_SOURCE_HEADER)).toBe(subjectOf('perk_click'));
+  });
+
+  it('stores an event later that the database could not store at once', async () => {
+    const key = world.key();
+    const event = click(key.account);
+    await world.database.query(
+      `create function fail() returns trigger language plpgsql as $$ begin raise 'no space' using errcode = '53100'; end $$`,
+    );
+    await world.database.query(
+      `create trigger fail before insert on events for each row when (new.id = '${event.id}') execute function fail()`,
+    );
+    const manager = await jetstreamManager(connection);
+    try {
+      await publish(event);
+      await waitFor(async () => {
+        const { num_redelivered: redelivered } = await manager.consumers.info(TRACKING_STREAM, FEED_CONSUMER);
+        expect(redelivered).toBe(1);
+      }, 'the second delivery of its message');
+    } finally {
+      await world.database.query('drop function fail cascade');
+    }
+    await stored(key, 1);
   });
 
   it('leaves an event of an unknown version to a newer release, and stores the others', async () => {

@@ -203,7 +203,7 @@ export class Fleet {
   }
 
   /** Runs the migrations first. */
-  async startApp(app: AppName): Promise<void> {
+  async startApp(app: AppName, variables: Record<string, string> = {}): Promise<void> {
     const environment = {
       PATH: process.env.PATH,
       LOG_LEVEL: 'warn',
@@ -216,6 +216,7 @@ export class Fleet {
         natsUrl: this.natsUsers.urlOf(app, this.nats.url),
         secrets: this.secrets,
       }),
+      ...variables,
     };
     const launch = (script: string, options: string[] = []) =>
       ServerProcess.launch({

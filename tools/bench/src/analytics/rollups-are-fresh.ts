@@ -18,12 +18,21 @@ const IS_FRESH = `
   from rollup_state`;
 
 /**
- * Waits until all hours have rollup rows, all months are sorted and nothing is dirty. Restarts analytics-query first: it
- * maintains the partitions when it starts, and then every ten minutes.
+ * Waits until all hours have rollup rows, all months are sorted and nothing is dirty. Meanwhile analytics-query runs its
+ * maintenance every second, instead of sorting months ten minutes after it found that the rollups were behind.
  */
 export async function rollupsAreFresh(fleet: Fleet): Promise<void> {
+  await restart(fleet, { ROLLUP_INTERVAL_MS: '1000', UPKEEP_INTERVAL_MS: '1000' });
+  await untilFresh(fleet);
+  await restart(fleet);
+}
+
+async function restart(fleet: Fleet, variables?: Record<string, string>): Promise<void> {
   await fleet.halt('analytics-query');
-  await fleet.startApp('analytics-query');
+  await fleet.startApp('analytics-query', variables);
+}
+
+async function untilFresh(fleet: Fleet): Promise<void> {
   const client = new pg.Client({ connectionString: fleet.databaseUrl, options: '-c search_path=analytics' });
   await client.connect();
   try {

@@ -138,6 +138,21 @@ describe('calls to the fleet', () => {
       await expect(fleet.database.query(statement)).rejects.toThrow('only ever added to');
   });
 
+  it('are not made if the change cannot be logged first', async () => {
+    const path = '/admin/categories/816';
+    await fleet.database.query('alter table audit_entries rename to missing');
+    try {
+      const { status } = await fleet
+        .page(operator)
+        .put(`/api/perks${path}`)
+        .send({ slug: 'sea', name: 'Sea' });
+      expect(status).toBe(500);
+    } finally {
+      await fleet.database.query('alter table missing rename to audit_entries');
+    }
+    await fleet.admin('perks').get(path).expect(404);
+  });
+
   it('load a file of cards to its end after the browser has left, and the rest of one that was cut off', async () => {
     const page = fleet.page(operator);
     const { account } = await fleet.anAccount();

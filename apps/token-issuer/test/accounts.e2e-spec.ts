@@ -56,6 +56,18 @@ describe('accounts', () => {
     ).toEqual([{ name: 'Ostervale', allowed_origins: [], brand: null }]);
   });
 
+  it('are not changed if the change cannot be logged first', async () => {
+    const id = anAccountId();
+    await database.query('alter table admin_log_outbox rename to missing');
+    try {
+      expect((await put(id, { name: 'Acme' })).status).toBe(500);
+    } finally {
+      await database.query('alter table missing rename to admin_log_outbox');
+    }
+    await admin.get(`/admin/accounts/${id}`).expect(404);
+    await put(id, { name: 'Acme' }).expect(200);
+  });
+
   it('have thresholds for approvals, which are replaced as a whole', async () => {
     const id = anAccountId();
     const amount = [

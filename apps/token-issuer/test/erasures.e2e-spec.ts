@@ -36,7 +36,9 @@ describe('an erasure', () => {
     return issuer;
   };
   /** Stubs of the apps, whose replies a test may change. */
-  const responses = async (reply: (app: App) => ErasedPart = () => ({ isDone: true })) => {
+  const responses = async (
+    reply: (app: App) => ErasedPart | Promise<ErasedPart> = () => ({ isDone: true }),
+  ) => {
     const asked = {} as Record<App, RpcResponder<Erasure>>;
     open.push(await respond(nats.url, BEGIN_ERASURE, () => ({ standIn: 'erased-x', secret: 'aa' })));
     for (const app of APPS) open.push((asked[app] = await respond(nats.url, ERASE[app], () => reply(app))));
@@ -137,6 +139,28 @@ describe('an erasure', () => {
     isBack = true;
     await waitFor(async () => (await get(receipt.id)).state === 'done', 'the end', 30_000);
     for (const app of APPS) expect(roundsOf(app)).toEqual([1, 2, 3, 4]);
+  }, 90_000);
+
+  it('takes over nothing that an app did for the request before', async () => {
+    let release = (_: ErasedPart) => {};
+    const held = new Promise<ErasedPart>((resolve) => (release = resolve));
+    const isHeld = () => asked.links.requests.some(({ round }) => round === 1);
+    const asked = await responses((app) => {
+      if (app === 'boost' && asked.boost.requests.at(-1)!.round === 1)
+        throw new Error('DEPENDENCY_UNAVAILABLE');
+      return app === 'links' ? held : { isDone: true };
+    });
+    const { request, get } = await erasures(await launch());
+    const receipt = await request({ customer_id: NAME });
+    await waitFor(isHeld, 'a request that is still being handled');
+    await request({ customer_id: NAME });
+    release({ isDone: true });
+    await waitFor(async () => (await get(receipt.id)).state === 'done', 'the end', 60_000);
+    for (const app of APPS)
+      expect([app, asked[app].requests.map(({ round }) => round)]).toEqual([
+        app,
+        expect.arrayContaining([2, 3]),
+      ]);
   }, 90_000);
 
   it('names missing and invalid fields', async () => {

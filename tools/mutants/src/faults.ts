@@ -391,6 +391,7 @@ export const FAULTS: readonly Fault[] = [
     replacement:
       "set done = array(select distinct unnest(done || $3::text[])), due_at = now() + interval '${TRY_AGAIN}'\n  where id = $1 and $2::int is not null",
     spec: 'apps/token-issuer/test/erasures.e2e-spec.ts',
+    test: 'takes over nothing',
   },
   {
     file: 'apps/console/src/erasures/erasures.controller.ts',
@@ -506,12 +507,14 @@ export const FAULTS: readonly Fault[] = [
     replacement:
       'const { account, role, keyId, email } = session;\n    const early = make();\n    early.catch(() => undefined);\n    make = () => early;',
     spec: 'apps/console/test/proxy.fleet-spec.ts',
+    test: 'logged first',
   },
   {
     file: 'libs/auth/src/admin-log/admin-log.interceptor.ts',
     search: 'await this.dataSource.query(INSERT, [JSON.stringify(entry)]);',
     replacement: 'void this.dataSource.query(INSERT, [JSON.stringify(entry)]).catch(() => undefined);',
     spec: 'apps/token-issuer/test/accounts.e2e-spec.ts',
+    test: 'logged first',
   },
   {
     file: 'apps/console/src/audit-log/audit-log.service.ts',

@@ -109,6 +109,9 @@ describe('console keys', () => {
       ended,
     ]);
     await http(issuer, { key: keys.ended }).get('/cube/token').expect(401);
+    // The console ends a session when its key is not found.
+    const ids = [hashApiKey(pepper, keys.ended)];
+    expect(await console.rpc.request(RESOLVE_KEYS, { ids })).toEqual({});
     await http(issuer, { key: keys.session }).get('/cube/token').expect(200);
     expect(await openFor({ keyId: ended })).toEqual({ error: 'API_KEY_INVALID' });
     expect(await openFor({ keyId: session })).toMatchObject({ account });

@@ -498,6 +498,7 @@ export const FAULTS: readonly Fault[] = [
     replacement:
       'const rows = batch.flatMap((each) => each.rows);\n    for (const { message, hasUnknownVersion } of batch) if (!hasUnknownVersion) message.ack();',
     spec: 'apps/events/test/feed.e2e-spec.ts',
+    test: 'stores an event later that the database could not store',
   },
 
   // The audit log, which has an entry before the change is made

@@ -9,6 +9,7 @@ export { findNatsServer, findNatsServerForCluster } from './nats-binary.js';
 export { startNatsCluster, type NatsCluster } from './nats-cluster.js';
 export { prepareNats, readNatsInfo, startNats, type NatsOptions } from './nats-server.js';
 export { natsUsers, natsUsersBy } from './nats-users.js';
+export { tcpProxy, type TcpProxy } from './tcp-proxy.js';
 export { PostgresPair, type PostgresPairOptions } from './postgres-pair.js';
 export { preparePostgres, startPostgres, type PostgresOptions } from './postgres-server.js';
 export { startPrimaryProxy, type PrimaryProxy } from './primary-proxy.js';

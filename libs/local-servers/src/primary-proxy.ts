@@ -1,7 +1,6 @@
-import { once } from 'node:events';
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { TcpProxy } from './tcp-proxy.js';
 
 const POLL_INTERVAL_MS = 50;
 const RESPONSE_TIMEOUT_MS = 1_000;
@@ -20,14 +19,8 @@ export interface PrimaryProxy {
   close(): Promise<void>;
 }
 
-interface Member {
-  url: string;
-  host: string;
-  port: number;
-}
-
 /** Polls one server over a persistent connection, because connecting costs more than the query. */
-class RpcCaller {
+class TimelineWatcher {
   private client?: pg.Client;
 
   constructor(private readonly url: string) {}
@@ -69,69 +62,35 @@ class RpcCaller {
  * @param urls connect to each server as a superuser
  */
 export async function startPrimaryProxy(urls: string[]): Promise<PrimaryProxy> {
-  const members = urls.map((url): Member => {
-    const { hostname, port } = new URL(url);
-    return { url, host: hostname, port: Number(port) };
-  });
-  const clients = new Set<Socket>();
-  let primary: Member | undefined;
+  let primary: URL | undefined;
   let timeline = 0;
   let isClosed = false;
+  const proxy = await TcpProxy.listen(() => primary);
 
-  const cut = () => {
-    for (const client of clients) client.destroy();
-  };
-  const watch = async (member: Member): Promise<void> => {
-    const rpcCaller = new RpcCaller(member.url);
+  const watch = async (url: string): Promise<void> => {
+    const watcher = new TimelineWatcher(url);
     while (!isClosed) {
-      const found = await rpcCaller.timeline();
+      const found = await watcher.timeline();
       if (found > timeline) {
         timeline = found;
-        if (primary !== member) cut();
-        primary = member;
+        if (primary?.href !== new URL(url).href) proxy.cut();
+        primary = new URL(url);
       }
       await sleep(POLL_INTERVAL_MS, undefined, { ref: false });
     }
-    rpcCaller.close();
+    watcher.close();
   };
-
-  const server = createServer((client) => {
-    if (!primary) return client.destroy();
-    const upstream = connect(primary.port, primary.host);
-    clients.add(client);
-    for (const [from, to] of [
-      [client, upstream],
-      [upstream, client],
-    ] as const) {
-      from.setNoDelay(true);
-      from.on('error', () => {});
-      from.on('close', () => {
-        clients.delete(client);
-        to.destroy();
-      });
-      from.pipe(to);
-    }
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  for (const member of members) void watch(member);
+  for (const url of urls) void watch(url);
 
   return {
-    through: (url) => {
-      const changed = new URL(url);
-      changed.host = `127.0.0.1:${port}`;
-      return changed.href;
-    },
+    through: (url) => proxy.through(url),
     fence: () => {
       primary = undefined;
-      cut();
+      proxy.cut();
     },
     close: async () => {
       isClosed = true;
-      server.close();
-      cut();
-      await once(server, 'close');
+      await proxy.close();
     },
   };
 }

@@ -12,7 +12,7 @@ export * from './http.js';
 export * from './launch-app.js';
 export * from './launch-chromium.js';
 export * from './node-process.js';
-export * from './tcp-proxy.js';
+export { tcpProxy, type TcpProxy } from '@perkway/local-servers';
 export * from './test-database.js';
 export * from './test-environment.js';
 export * from './test-nats.js';

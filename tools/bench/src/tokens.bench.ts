@@ -17,7 +17,7 @@ export const scenario: Scenario = {
           name: 'token',
           pid: fleet.pid('token-issuer'),
           load: { ...load, url: `${fleet.urls['token-issuer']}/cube/token` },
-          against: { name: 'bare signature', target: 0.5, cpuTarget: 0.5 },
+          against: { name: 'bare signature', target: 0.6, cpuTarget: 0.6 },
         },
       ]);
     } finally {

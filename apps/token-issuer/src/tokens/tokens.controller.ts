@@ -1,16 +1,16 @@
-import { Controller, Get, Header, Query } from '@nestjs/common';
+import { Controller, Get, Header, Req, Res } from '@nestjs/common';
 import { Payload } from '@nestjs/microservices';
 import { ApiExcludeEndpoint, ApiOperation, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
-import { CurrentCaller, RequiredScope } from '@perkway/auth';
+import { RequiredScope, type AuthenticatedRequest } from '@perkway/auth';
 import {
   CALLER_ID_PATTERN,
   GET_ANALYTICS_KEYS,
   SIGN_STATEMENT,
   type AnalyticsKeys,
-  type Caller,
   type ClosedStatement,
 } from '@perkway/domain';
-import { RpcHandler, ApiProblems, Public } from '@perkway/platform';
+import { RpcHandler, ApiProblems, Direct, Public } from '@perkway/platform';
+import type { FastifyReply } from 'fastify';
 import { CubeToken, JsonWebKeySet } from './cube-token.dto.js';
 import { TokensService } from './tokens.service.js';
 
@@ -19,9 +19,9 @@ import { TokensService } from './tokens.service.js';
 export class TokensController {
   constructor(private readonly tokens: TokensService) {}
 
+  @Direct()
   @RequiredScope('analytics:read')
   @Get('cube/token')
-  @Header('Cache-Control', 'no-store')
   @ApiOperation({
     summary: 'A token for the query host, scoped to the account of the key and valid for five minutes',
   })
@@ -33,8 +33,11 @@ export class TokensController {
   })
   @ApiResponse({ status: 200, description: 'The token and its expiry', type: CubeToken })
   @ApiProblems('VALIDATION_FAILED', 'FORBIDDEN', 'ACCOUNT_NOT_FOUND')
-  issueCubeToken(@CurrentCaller() caller: Caller, @Query('clientId') clientId?: unknown): Promise<CubeToken> {
-    return this.tokens.issue(caller, clientId);
+  issueCubeToken(@Req() request: AuthenticatedRequest, @Res() reply: FastifyReply): Promise<void> | void {
+    const { clientId } = request.query as { clientId?: unknown };
+    const send = (token: CubeToken) => void reply.header('cache-control', 'no-store').send(token);
+    const issued = this.tokens.issue(request.caller!, clientId);
+    return issued instanceof Promise ? issued.then(send) : send(issued);
   }
 
   @Public()

@@ -2,12 +2,11 @@ import { Inject, Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { ApiError, lastOf, type AnalyticsKeys, type Caller, type ClosedStatement } from '@perkway/domain';
 import { ENV, requireCallerId } from '@perkway/platform';
-import jwt from 'jsonwebtoken';
 import { Repository } from 'typeorm';
 import { AccountEntity } from '../accounts/account.entity.js';
 import type { TokenIssuerEnv } from '../env.js';
 import type { CubeToken } from './cube-token.dto.js';
-import { signingKey } from './token-keys.js';
+import { signingKey, signJws } from './token-keys.js';
 
 /** Specification section 8: about five minutes. */
 export const TOKEN_LIFETIME_S = 300;
@@ -26,23 +25,10 @@ export class TokensService {
    * @throws FORBIDDEN if a USER key gives a clientId, even that of its own account
    * @throws VALIDATION_FAILED, ACCOUNT_NOT_FOUND
    */
-  async issue(caller: Caller, clientId: unknown): Promise<CubeToken> {
-    const account = clientId === undefined ? caller.account : await this.accountOf(caller, clientId);
-    const now = new Date();
-    const issuedAt = Math.floor(now.getTime() / 1000);
-    const expiresAt = issuedAt + TOKEN_LIFETIME_S;
-    const { ANALYTICS_TOKEN_KEYS: keys, TOKEN_URL: issuer, QUERY_URL: audience } = this.env;
-    const { kid, privateKey } = signingKey(keys, now.getTime())!;
-    const token = jwt.sign(
-      { sub: account, role: caller.role, iss: issuer, aud: audience, iat: issuedAt, exp: expiresAt },
-      privateKey,
-      { algorithm: 'ES256', keyid: kid },
-    );
-    return {
-      token,
-      expiration: expiresAt * 1000,
-      serverTime: { timestamp: now.toISOString(), epoch_timestamp: issuedAt },
-    };
+  issue(caller: Caller, clientId: unknown): CubeToken | Promise<CubeToken> {
+    return clientId === undefined
+      ? this.sign(caller, caller.account)
+      : this.accountOf(caller, clientId).then((account) => this.sign(caller, account));
   }
 
   /**
@@ -59,13 +45,21 @@ export class TokensService {
    */
   signStatement({ account, month, rows }: ClosedStatement): string {
     const now = new Date();
-    const { kid, privateKey } = signingKey(this.env.ANALYTICS_TOKEN_KEYS, now.getTime())!;
-    return jwt.sign({ month, closed: true, rows, account, issued_at: now.toISOString() }, privateKey, {
-      algorithm: 'ES256',
-      keyid: kid,
-      header: { alg: 'ES256', typ: 'JOSE' },
-      noTimestamp: true,
-    });
+    const key = signingKey(this.env.ANALYTICS_TOKEN_KEYS, now.getTime())!;
+    return signJws(key, 'JOSE', { month, closed: true, rows, account, issued_at: now.toISOString() });
+  }
+
+  private sign({ role }: Caller, account: string): CubeToken {
+    const now = new Date();
+    const issuedAt = Math.floor(now.getTime() / 1000);
+    const expiresAt = issuedAt + TOKEN_LIFETIME_S;
+    const { ANALYTICS_TOKEN_KEYS: keys, TOKEN_URL: iss, QUERY_URL: aud } = this.env;
+    const claims = { sub: account, role, iss, aud, iat: issuedAt, exp: expiresAt };
+    return {
+      token: signJws(signingKey(keys, now.getTime())!, 'JWT', claims),
+      expiration: expiresAt * 1000,
+      serverTime: { timestamp: now.toISOString(), epoch_timestamp: issuedAt },
+    };
   }
 
   private async accountOf(caller: Caller, clientId: unknown): Promise<string> {

@@ -60,6 +60,7 @@ export const appConfig = (app) => ({
   tsconfig: 'tsconfig.base.json',
   // @oxc-project has the decorator helpers that the compiler injects; it is not a dependency of ours.
   external: (id) => !/^(\.|\/|\0|@perkway\/|@oxc-project\/)/.test(id),
+  checks: { bundlerTimings: false },
   plugins: [{ name: 'packages', buildStart: bundlePackages }, obeySignalsWhileLoading, PLUGINS[app]],
   output: { dir: `dist/${app}`, format: 'esm', sourcemap: true, entryFileNames: '[name].js', cleanDir: true },
 });

@@ -3,8 +3,8 @@ import { APPS } from '@perkway/fleet';
 import { cpuSeconds, residentMiB } from './process-usage.js';
 import type { Scenario } from './scenario.js';
 
-/** For work that an app does soon after it is ready. */
-const SETTLE_MS = 5_000;
+/** V8 returns memory to the system in this time. */
+const SETTLE_MS = 45_000;
 const IDLE_SECONDS = 20;
 
 export const scenario: Scenario = {

@@ -310,10 +310,13 @@ describe('links', () => {
   });
 
   it('while Postgres is down, clicks work and count, and the app stays ready and even starts', async () => {
+    // Events of earlier tests that were in the outbox are published again when the database goes away.
+    const perk = 'clicked-without-postgres';
+    offers.set(perk, OFFER);
     await database.server.kill();
     try {
-      expect((await send(path())).status).toBe(302);
-      await onlyClick();
+      expect((await send(path({ perk }))).status).toBe(302);
+      expect((await clicks()).filter((click) => click.perk === perk)).toHaveLength(1);
       expect((await send('/readyz')).status).toBe(200);
       const second = await launchApp(defineApp(env()));
       expect((await send(path(), { to: second })).status).toBe(302);

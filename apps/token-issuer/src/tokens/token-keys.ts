@@ -44,14 +44,6 @@ export function signingKey(keys: readonly TokenKey[], nowMs: number): TokenKey |
   return newest;
 }
 
-/** Returns a compact JWS (RFC 7515), in four fifths of the CPU time that jsonwebtoken takes. */
-export function signJws({ kid, privateKey }: TokenKey, typ: string, payload: object): string {
-  const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url');
-  const signed = `${encode({ alg: 'ES256', typ, kid })}.${encode(payload)}`;
-  const signature = sign('sha256', Buffer.from(signed), { key: privateKey, dsaEncoding: 'ieee-p1363' });
-  return `${signed}.${signature.toString('base64url')}`;
-}
-
 function parseArray(text: string): unknown[] {
   let parsed: unknown;
   try {

@@ -2,11 +2,12 @@ import { Inject, Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { ApiError, lastOf, type AnalyticsKeys, type Caller, type ClosedStatement } from '@perkway/domain';
 import { ENV, requireCallerId } from '@perkway/platform';
+import jwt from 'jsonwebtoken';
 import { Repository } from 'typeorm';
 import { AccountEntity } from '../accounts/account.entity.js';
 import type { TokenIssuerEnv } from '../env.js';
 import type { CubeToken } from './cube-token.dto.js';
-import { signingKey, signJws } from './token-keys.js';
+import { signingKey } from './token-keys.js';
 
 /** Specification section 8: about five minutes. */
 export const TOKEN_LIFETIME_S = 300;
@@ -45,8 +46,13 @@ export class TokensService {
    */
   signStatement({ account, month, rows }: ClosedStatement): string {
     const now = new Date();
-    const key = signingKey(this.env.ANALYTICS_TOKEN_KEYS, now.getTime())!;
-    return signJws(key, 'JOSE', { month, closed: true, rows, account, issued_at: now.toISOString() });
+    const { kid, privateKey } = signingKey(this.env.ANALYTICS_TOKEN_KEYS, now.getTime())!;
+    return jwt.sign({ month, closed: true, rows, account, issued_at: now.toISOString() }, privateKey, {
+      algorithm: 'ES256',
+      keyid: kid,
+      header: { alg: 'ES256', typ: 'JOSE' },
+      noTimestamp: true,
+    });
   }
 
   private sign({ role }: Caller, account: string): CubeToken {
@@ -54,9 +60,10 @@ export class TokensService {
     const issuedAt = Math.floor(now.getTime() / 1000);
     const expiresAt = issuedAt + TOKEN_LIFETIME_S;
     const { ANALYTICS_TOKEN_KEYS: keys, TOKEN_URL: iss, QUERY_URL: aud } = this.env;
+    const { kid, privateKey } = signingKey(keys, now.getTime())!;
     const claims = { sub: account, role, iss, aud, iat: issuedAt, exp: expiresAt };
     return {
-      token: signJws(signingKey(keys, now.getTime())!, 'JWT', claims),
+      token: jwt.sign(claims, privateKey, { algorithm: 'ES256', keyid: kid }),
       expiration: expiresAt * 1000,
       serverTime: { timestamp: now.toISOString(), epoch_timestamp: issuedAt },
     };

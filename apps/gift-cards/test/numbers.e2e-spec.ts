@@ -141,7 +141,7 @@ describe('the inventory numbers', () => {
     await Promise.all(Array.from({ length: 12 }, () => gift.aLink(pool)));
     expect(await gift.numbers(pool)).toMatchObject([{ ...EUR_25, available: 16, reserved: 12, redeemed: 2 }]);
     await expectAudit();
-  }, 30_000);
+  }, 180_000);
 
   it('are settled in batches across entries, not per entry', async () => {
     const pool = await gift.aPool(4);
@@ -172,7 +172,7 @@ describe('the inventory numbers', () => {
     expect(await settledOf()).toBe(250);
     await replica.close();
     expect(await gift.numbers(pool)).toMatchObject([{ available: 250, reserved: 0 }]);
-  }, 60_000);
+  }, 180_000);
 
   it('are right even if the clock was set back before the settled position', async () => {
     const pool = await gift.aPool(3);
@@ -257,7 +257,7 @@ describe('the inventory numbers', () => {
       expect(await expectAudit(false)).toContain(finding);
       await gift.database.query(repair);
     }
-  }, 60_000);
+  }, 180_000);
 
   it('and reservations use their indexes', async () => {
     await gift.aPool(3_000);

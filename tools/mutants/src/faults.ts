@@ -99,6 +99,7 @@ export const FAULTS: readonly Fault[] = [
     search: 'of [TAKE_ANY, TAKE_LAST]',
     replacement: 'of [TAKE_ANY, TAKE_ANY]',
     spec: 'apps/perks/test/coupon-codes.e2e-spec.ts',
+    test: 'wait for the last code',
   },
   {
     file: 'apps/perks/src/collection-reads/collection-reads.controller.ts',
@@ -185,12 +186,14 @@ export const FAULTS: readonly Fault[] = [
     search: 'e.occurred_at >= $1 and e.occurred_at < $2',
     replacement: 'e.occurred_at >= $1 and e.occurred_at <= $2',
     spec: ROLLUPS_SPEC,
+    test: 'the rollup watermark',
   },
   {
     file: ROLLUPS,
     search: 'if (start < closed)',
     replacement: 'if (start <= closed)',
     spec: ROLLUPS_SPEC,
+    test: 'the rollup watermark',
   },
 
   // CSV files
@@ -383,6 +386,7 @@ export const FAULTS: readonly Fault[] = [
     search: "last_round = erasures.round + ${ROUNDS}, done = '{}'",
     replacement: 'last_round = erasures.last_round',
     spec: 'apps/token-issuer/test/erasures.e2e-spec.ts',
+    test: 'starts again',
   },
   {
     file: 'apps/token-issuer/src/erasures/erasure-runner.ts',
@@ -435,18 +439,21 @@ export const FAULTS: readonly Fault[] = [
     search: "migrationsTransactionMode: 'each'",
     replacement: "migrationsTransactionMode: 'all'",
     spec: 'libs/testing/test/database.e2e-spec.ts',
+    test: 'runMigrations',
   },
   {
     file: 'libs/platform/src/database/run-migrations.ts',
     search: "migrationsTransactionMode: 'each'",
     replacement: "migrationsTransactionMode: 'none'",
     spec: 'libs/testing/test/database.e2e-spec.ts',
+    test: 'runMigrations',
   },
   {
     file: 'libs/platform/src/database/run-migrations.ts',
     search: 'await runner.query(`select pg_advisory_lock(${ADVISORY_LOCKS.migrations})`);',
     replacement: '',
     spec: 'libs/testing/test/database.e2e-spec.ts',
+    test: 'runMigrations',
   },
   {
     file: 'apps/gift-cards/src/migrations/views-and-functions.ts',
@@ -548,12 +555,14 @@ export const FAULTS: readonly Fault[] = [
     search: 'e.position <= ends.position`',
     replacement: 'e.position < ends.position`',
     spec: 'apps/events/test/feed.e2e-spec.ts',
+    test: 'retention time',
   },
   {
     file: 'apps/events/src/feed/feed-retention.service.ts',
     search: "state = 'pending')",
     replacement: "state = 'failed')",
     spec: 'apps/events/test/feed.e2e-spec.ts',
+    test: 'retention time',
   },
 
   // Rollups of days in other time zones
@@ -562,6 +571,7 @@ export const FAULTS: readonly Fault[] = [
     search: "(grain === 'day' ? isUtc : areWholeHours)",
     replacement: 'areWholeHours',
     spec: ROLLUPS_SPEC,
+    test: 'the rollup watermark',
   },
   {
     file: 'apps/analytics-query/src/query/choose-rollup.ts',

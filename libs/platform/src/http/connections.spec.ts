@@ -105,19 +105,15 @@ describe('connections', () => {
     expect(said).toMatch(/^HTTP\/1.1 400 [^]*did not arrive in time/);
     // A connection that waits for a response is not idle.
     expect(await read(busy, 20)).toBeGreaterThanOrEqual(20);
-  }, 20_000);
+  });
 
-  it.each(['/large', '/streamed'])(
-    'close if the response is not read (%s)',
-    async (path) => {
-      await launch({ unreadForMs: 100, slowestBytes: Infinity });
-      await sendRequest(path);
-      await until(async () => (await count()) === 1);
-      await until(async () => (await count()) === 0);
-      expect(await cutFor('unread')).toBe(1);
-    },
-    20_000,
-  );
+  it.each(['/large', '/streamed'])('close if the response is not read (%s)', async (path) => {
+    await launch({ unreadForMs: 100, slowestBytes: Infinity });
+    await sendRequest(path);
+    await until(async () => (await count()) === 1);
+    await until(async () => (await count()) === 0);
+    expect(await cutFor('unread')).toBe(1);
+  });
 
   it('stay open if the response is read, and if the handler is slow', async () => {
     await launch({ unreadForMs: 10_000, slowestBytes: Infinity });
@@ -130,7 +126,7 @@ describe('connections', () => {
     expect(await read(streamed!, LARGE)).toBeGreaterThanOrEqual(LARGE);
     expect(await read(slow!, 20)).toBeGreaterThanOrEqual(20);
     expect(await cutFor('unread')).toBe(0);
-  }, 20_000);
+  });
 
   it('limit the bytes of unread responses: the longest-waiting connection is closed', async () => {
     await launch({ unreadBytes: 1.5 * LARGE });
@@ -141,7 +137,7 @@ describe('connections', () => {
     await until(async () => (await cutFor('unread')) === 1);
     expect(await read(second, LARGE)).toBeGreaterThanOrEqual(LARGE);
     expect(await read(first).catch(() => 0)).toBeLessThan(LARGE);
-  }, 20_000);
+  });
 
   it('stay open if a single-chunk response is read slowly while others exceed the limit', async () => {
     await launch({ unreadBytes: LARGE / 2 });
@@ -156,7 +152,7 @@ describe('connections', () => {
     expect(bytes).toBeGreaterThanOrEqual(LARGE);
     await until(async () => (await cutFor('unread')) === 1);
     expect(await read(unread).catch(() => 0)).toBeLessThan(LARGE);
-  }, 20_000);
+  });
 
   it('make room for new ones by closing idle ones when the process is full', async () => {
     await launch({ most: 10 });
@@ -169,5 +165,5 @@ describe('connections', () => {
     await until(async () => (await count()) === 0);
     expect(await read(await sendRequest('/livez'), 20)).toBeGreaterThanOrEqual(20);
     expect(await cutFor('room')).toBe(1);
-  }, 20_000);
+  });
 });

@@ -83,6 +83,12 @@ export async function learn({ hosts, adminKey, accounts }: WholeStackFile): Prom
     ['code,denomination,currency,country', ...cards].join('\n'),
   );
   const loads = await admin<{ id: string }[]>('gift-cards', 'GET', `/admin/pools/${pool}/loads`);
+  const begun = await call(at('gift-cards', `/admin/pools/${pool}/withdrawals`), {
+    method: 'POST',
+    headers: { ...as(adminKey), 'idempotency-key': randomUUID() },
+    body: { reason: 'fuzz', batch: 'fuzz', reserved: 'keep' },
+  });
+  const withdrawal = (await begun.json()) as { id: string };
   const links: { id: string; token: string }[] = [];
   for (let made = 0; made < LINKS; made += 1) {
     const response = await call(
@@ -219,6 +225,7 @@ export async function learn({ hosts, adminKey, accounts }: WholeStackFile): Prom
     ['owner', [own.id]],
     ['linkId', links.map(({ id }) => id)],
     ['loadId', loads.map(({ id }) => id)],
+    ['withdrawalId', [withdrawal.id]],
     ['keyId', keyIds],
     ['email', ['fuzz@example.com']],
     ['erasureId', erasureIds],

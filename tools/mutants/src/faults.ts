@@ -180,6 +180,35 @@ export const FAULTS: readonly Fault[] = [
     spec: 'apps/gift-cards/test/expired-meanwhile.e2e-spec.ts',
   },
 
+  {
+    file: 'apps/gift-cards/src/erasures/erasures.controller.ts',
+    search: 'set reference = null, attributes = null, replacement_reason = null,',
+    replacement: 'set reference = null, attributes = null,',
+    spec: 'apps/gift-cards/test/replacements.e2e-spec.ts',
+    test: 'keeps no reason',
+  },
+  {
+    file: 'apps/gift-cards/src/reward-links/reward-links.service.ts',
+    search: 'Math.min(nowSeconds() + lifetime, this.latestExpiry())',
+    replacement: 'nowSeconds() + lifetime',
+    spec: 'apps/gift-cards/test/replacements.e2e-spec.ts',
+    test: 'within MAX_LINK_DAYS',
+  },
+  {
+    file: 'apps/gift-cards/src/migrations/views-and-functions.ts',
+    search: 'and recalled_by is null\n        order by expires_at',
+    replacement: 'order by expires_at',
+    spec: 'apps/gift-cards/test/withdrawals.e2e-spec.ts',
+    test: 'with "keep"',
+  },
+  {
+    file: 'apps/gift-cards/src/migrations/withdrawal-functions.ts',
+    search: 'where settled = 0 and cancelled_at is null',
+    replacement: 'where settled = 0',
+    spec: 'apps/gift-cards/test/withdrawals.e2e-spec.ts',
+    test: 'with "keep"',
+  },
+
   // Analytics
   {
     file: ROLLUPS,

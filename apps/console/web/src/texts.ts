@@ -77,6 +77,7 @@ export const texts = {
       COLLECTION_NOT_FOUND: 'There is no such collection.',
       ACCOUNT_NOT_FOUND: 'There is no such account.',
       LINK_ALREADY_REVEALED: 'The gift has been opened already, so its link cannot be cancelled any more.',
+      LINK_NOT_REVEALED: 'The gift has not been opened, so its link needs no replacement.',
       PRECONDITION_FAILED: 'Somebody else has changed this in the meantime.',
       FORBIDDEN: 'Your role does not allow this.',
       TOO_MANY_WEBHOOKS: 'Your account has 20 webhooks, the most it may have. Delete one first.',
@@ -544,6 +545,8 @@ export const texts = {
     available: 'Available',
     reserved: 'Reserved',
     redeemed: 'Opened',
+    withdrawn: 'Withdrawn',
+    lapsedCards: 'Lapsed',
     stock: 'Stock',
     lasts: 'Lasts',
     daysLeft: (days: number) =>
@@ -712,6 +715,19 @@ export const texts = {
     cancelText: (value: string, reference: string) =>
       `The link ${reference} over ${value} stops working at once, and its card goes back into the pool.`,
     cancelledNotice: 'The link is cancelled. Its card is available again.',
+    replace: 'Replace link',
+    replaceOf: (reference: string) => `Replace link: ${reference}`,
+    replaceTitle: 'Replace this link?',
+    replaceText: (value: string, reference: string) =>
+      `For a recipient whose card does not work: ${reference} gets another link over ${value}, which works for as long as the first one did. The card that was opened stays with the recipient.`,
+    reason: 'Reason',
+    reasonHint: 'Stored with the new link.',
+    replaced: 'Replaced',
+    replacement: (reason: string | null) =>
+      reason === null ? 'Replaces an opened link' : `Replaces an opened link: ${reason}`,
+    replacedTitle: 'The new link is ready',
+    replacedText:
+      'Send it to the recipient. Anyone who has it can open the gift, once. It is shown here only.',
     emptyTitle: 'No links',
     emptyText: 'No link matches, or none has been made yet.',
   },
@@ -949,7 +965,7 @@ export const texts = {
     stock: 'Stock',
     upload: 'Upload cards',
     uploadText:
-      'CSV with the columns code, pin, denomination, currency, country; or NDJSON. pin may be missing.',
+      'CSV with the columns code, pin, denomination, currency, country, valid_until, batch; or NDJSON. pin, valid_until and batch may be missing.',
     file: 'File',
     send: 'Upload',
     sending: 'Uploading…',
@@ -973,8 +989,61 @@ export const texts = {
       DENOMINATION_INVALID: 'The value is not a number above 0',
       CURRENCY_INVALID: 'The currency is not an ISO 4217 code',
       COUNTRY_INVALID: 'The country is not an ISO 3166 code',
+      VALID_UNTIL_INVALID: 'valid_until is not a day that is still to come',
+      BATCH_INVALID: 'The batch is too long',
     } as Record<string, string>,
     started: (when: string) => `Upload of ${when}`,
+  },
+
+  withdrawals: {
+    title: 'Withdrawals',
+    note: 'Takes back cards that the issuer recalls. You may leave this screen while it runs.',
+    none: 'No cards have been withdrawn.',
+    withdraw: 'Withdraw cards',
+    review: 'Review',
+    which: 'Which cards',
+    selectors: {
+      batch: 'A batch',
+      load_id: 'An upload',
+      codes: 'A list of codes',
+      valid_until_before: 'Those that lapse before a day',
+    },
+    batch: 'Batch',
+    batchHint: 'As in the column batch of the uploaded file.',
+    load: 'Upload',
+    loadOption: (when: string, cards: string) => `${when}: ${cards} cards`,
+    needLoad: 'Nothing has been uploaded yet.',
+    codes: 'Codes',
+    codesHint: 'One per line, at most 1,000. Codes that this pool does not have are ignored.',
+    needCodes: 'Enter 1 to 1,000 codes.',
+    day: 'Day',
+    dayHint: 'Cards without an end of validity stay.',
+    reserved: 'Cards on links that wait',
+    reservedOptions: {
+      keep: 'Keep until the link ends',
+      cancel: 'Cancel these links now',
+    },
+    reason: 'Reason',
+    reasonHint: 'For the operators. Name no recipient.',
+    ofBatch: (batch: string) => `batch ${batch}`,
+    ofLoad: (load: string) => `upload ${load}`,
+    ofCodes: 'a list of codes',
+    ofSomeCodes: (count: string) => `a list of ${count} codes`,
+    ofDay: (day: string) => `valid until before ${day}`,
+    of: (selection: string, when: string) => `Cards: ${selection}. Started ${when}.`,
+    confirmTitle: 'Withdraw these cards for good?',
+    confirmText: (selection: string, reserved: 'keep' | 'cancel', available: string, waiting: string) =>
+      `Cards: ${selection}. They can never be given out or loaded again. ${
+        reserved === 'cancel'
+          ? 'Links that wait for these cards stop working at once.'
+          : 'Links that wait for these cards still work, and their cards are withdrawn when they end.'
+      } Opened cards stay with their recipients. The whole pool now has ${available} available cards, and ${waiting} on links that wait.`,
+    states: { running: 'Running', done: 'Done' },
+    counts: (withdrawn: string, cancelled: string, kept: string, redeemed: string) =>
+      `Withdrawn: ${withdrawn}. Links cancelled: ${cancelled}. Kept on links: ${kept}. Opened before: ${redeemed}.`,
+    redeemedLinks: (count: string) => `Links opened before (${count})`,
+    firstLinks: 'The first 1,000.',
+    link: 'Link id',
   },
 
   health: {

@@ -31,6 +31,8 @@ export class LimitReached extends ApiError {
 const DAY_S = 86_400;
 const nowSeconds = (): number => Math.floor(Date.now() / 1000);
 
+/** What a request reserves. */
+type Card = Pick<RewardLinkBody, 'denomination' | 'currency' | 'country' | 'expires_at'>;
 /** A link as its replacement needs it. */
 interface Original extends Pick<
   ReservationRequest,
@@ -142,9 +144,8 @@ export class RewardLinksService {
   private async reserve(
     caller: Caller,
     poolId: string,
-    fields: RewardLinkBody,
-    given: Omit<ReservationRequest, keyof RewardLinkBody | 'account' | 'pool' | 'token_key' | 'key_id'> &
-      Pick<ReservationRequest, 'campaign_id' | 'journey_id' | 'reference'>,
+    fields: Card,
+    given: Omit<ReservationRequest, keyof Card | 'account' | 'pool' | 'token_key' | 'key_id'>,
   ): Promise<GeneratedLink> {
     const { link, body_digest } = given;
     if (fields.expires_at > this.latestExpiry() && !(await this.exists(link)))
@@ -185,7 +186,7 @@ export class RewardLinksService {
   private async noCards(
     { account }: Caller,
     poolId: string,
-    { denomination, currency, country }: RewardLinkBody,
+    { denomination, currency, country }: Card,
   ): Promise<ApiError> {
     const entries: Entry[] = await this.dataSource.query(SELECT_ENTRIES, [poolId, account]);
     const isKnown = entries.some(

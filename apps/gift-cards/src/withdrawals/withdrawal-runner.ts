@@ -7,7 +7,7 @@ const INTERVAL_MS = 2_000;
 /** Cards per transaction. Reservations and reveals wait meanwhile, so it must take only a few milliseconds. */
 const AT_ONCE = 500;
 /** Between two transactions, so that reservations get their turn. */
-const PAUSE_MS = 10;
+const PAUSE_MS = 20;
 
 /**
  * Runs withdrawals step by step. Each step is one transaction that also stores how far it came, so any replica continues

@@ -14,6 +14,7 @@ import { Table } from '../parts/table';
 import { texts } from '../texts';
 import { CardLoads } from './card-loads';
 import { POOLS } from './pools';
+import { Withdrawals } from './withdrawals';
 
 const t = texts.pools;
 
@@ -136,6 +137,7 @@ function Pool({ id }: { id: string | null }) {
         <>
           <CardLoads poolId={id} />
           <Stock poolId={id} />
+          <Withdrawals poolId={id} />
         </>
       )}
     </Screen>
@@ -166,6 +168,8 @@ function Stock({ poolId }: { poolId: string }) {
               { name: g.available, isNumber: true, cell: ({ available }) => formatNumber(available) },
               { name: g.reserved, isNumber: true, cell: ({ reserved }) => formatNumber(reserved) },
               { name: g.redeemed, isNumber: true, cell: ({ redeemed }) => formatNumber(redeemed) },
+              { name: g.withdrawn, isNumber: true, cell: ({ withdrawn }) => formatNumber(withdrawn) },
+              { name: g.lapsedCards, isNumber: true, cell: ({ lapsed }) => formatNumber(lapsed) },
             ]}
           />
         )}

@@ -14,6 +14,7 @@ import { Card, Screen } from '../parts/screen';
 import { useSearchFilters } from '../parts/search-filters';
 import { Table } from '../parts/table';
 import { texts } from '../texts';
+import { ReplaceLink } from './replace-link';
 
 const t = texts.rewardLinks;
 const FILTERS = ['state', 'pool_id', 'campaign_id', 'reference', 'created_by'] as const;
@@ -26,6 +27,7 @@ export default function RewardLinks() {
   const campaigns = useCampaigns();
   const { valueOf, set: setFilter } = useSearchFilters();
   const [cancelling, setCancelling] = useState<RewardLink | null>(null);
+  const [replacing, setReplacing] = useState<RewardLink | null>(null);
   const filters = Object.fromEntries(FILTERS.map((name) => [name, valueOf(name)]));
   const set = (name: (typeof FILTERS)[number]) => (value: string) => setFilter(name, value);
   const links = useInfiniteQuery({
@@ -118,7 +120,7 @@ export default function RewardLinks() {
                 {
                   name: t.action,
                   cell: (link) =>
-                    link.state === 'RESERVED' && (
+                    link.state === 'RESERVED' ? (
                       <button
                         type="button"
                         className="button danger small"
@@ -127,6 +129,18 @@ export default function RewardLinks() {
                       >
                         {t.cancel}
                       </button>
+                    ) : (
+                      link.state === 'REVEALED' &&
+                      link.replaced_by === null && (
+                        <button
+                          type="button"
+                          className="button small"
+                          aria-label={t.replaceOf(nameOf(link))}
+                          onClick={() => setReplacing(link)}
+                        >
+                          {t.replace}
+                        </button>
+                      )
                     ),
                 },
               ]}
@@ -144,6 +158,14 @@ export default function RewardLinks() {
           )}
         </div>
       </Card>
+      {replacing && (
+        <ReplaceLink
+          link={replacing}
+          name={nameOf(replacing)}
+          value={formatMoney(replacing.denomination, replacing.currency)}
+          onClose={() => setReplacing(null)}
+        />
+      )}
       <Confirm
         title={t.cancelTitle}
         text={
@@ -170,6 +192,8 @@ function State({ link }: { link: RewardLink }) {
     <>
       <span className={`badge ${tone}`}>{link.cancelled_at ? t.cancelled : t.states[link.state]}</span>
       {link.revealed_at && <span className="hint"> {formatMoment(link.revealed_at)}</span>}
+      {link.replaced_by && <span className="badge plain">{t.replaced}</span>}
+      {link.replaces && <span className="hint"> {t.replacement(link.replacement_reason)}</span>}
     </>
   );
 }

@@ -1,0 +1,247 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useRef, useState, type FormEvent } from 'react';
+import { get, sendRequest } from '../api/http';
+import type { CardLoad, StoredPool, WithdrawCards, Withdrawal } from '../api/types';
+import { formatMoment, formatNumber } from '../format';
+import { Confirm, Dialog } from '../parts/dialog';
+import { SelectField, TextArea, TextField } from '../parts/fields';
+import { Loaded } from '../parts/loaded';
+import { Card } from '../parts/screen';
+import { Table } from '../parts/table';
+import { texts } from '../texts';
+import { POOLS } from './pools';
+
+const t = texts.withdrawals;
+const WATCH_MS = 1_000;
+const MAX_CODES = 1_000;
+
+type Selector = keyof typeof t.selectors;
+type Reserved = Withdrawal['reserved'];
+
+/** Withdraws cards of a pool, and shows the progress of its withdrawals. */
+export function Withdrawals({ poolId }: { poolId: string }) {
+  const client = useQueryClient();
+  const [isOpen, setOpen] = useState(false);
+  const key = ['withdrawals', poolId];
+  const withdrawals = useQuery({
+    queryKey: key,
+    queryFn: async ({ signal }) => {
+      const list = await get<Withdrawal[]>(`${POOLS}/${poolId}/withdrawals`, undefined, signal);
+      void client.invalidateQueries({ queryKey: ['stock', poolId] });
+      return list;
+    },
+    refetchInterval: ({ state }) => (state.data?.some((one) => one.state === 'running') ? WATCH_MS : false),
+  });
+  return (
+    <Card
+      title={t.title}
+      note={t.note}
+      actions={
+        <button type="button" className="button danger" onClick={() => setOpen(true)}>
+          {t.withdraw}
+        </button>
+      }
+    >
+      <Loaded query={withdrawals} isEmpty={(list) => list.length === 0} empty={<p>{t.none}</p>}>
+        {(list) => (
+          <ul className="stack">
+            {list.map((withdrawal) => (
+              <Progress key={withdrawal.id} withdrawal={withdrawal} />
+            ))}
+          </ul>
+        )}
+      </Loaded>
+      {isOpen && (
+        <WithdrawForm
+          poolId={poolId}
+          onClose={() => setOpen(false)}
+          onBegun={() => client.invalidateQueries({ queryKey: key })}
+        />
+      )}
+    </Card>
+  );
+}
+
+function Progress({ withdrawal }: { withdrawal: Withdrawal }) {
+  const { state, withdrawn, kept, cancelled, redeemed, redeemed_links } = withdrawal;
+  return (
+    <li className="progress" data-withdrawal={state}>
+      <span>
+        <strong>{withdrawal.reason}</strong>{' '}
+        <span className={`badge ${state === 'running' ? 'warn' : ''}`}>{t.states[state]}</span>
+      </span>
+      <span className="hint">{t.of(selectionOf(withdrawal), formatMoment(withdrawal.created_at))}</span>
+      {state === 'running' && <progress aria-label={t.states.running} />}
+      <span>
+        {t.counts(
+          formatNumber(withdrawn),
+          formatNumber(cancelled),
+          formatNumber(kept),
+          formatNumber(redeemed),
+        )}
+      </span>
+      {redeemed > 0 && (
+        <details>
+          <summary>{t.redeemedLinks(formatNumber(redeemed))}</summary>
+          {redeemed > redeemed_links.length && <p className="hint">{t.firstLinks}</p>}
+          <Table
+            caption={t.redeemedLinks(formatNumber(redeemed))}
+            rows={redeemed_links}
+            keyOf={(id) => id}
+            columns={[{ name: t.link, isHead: true, cell: (id) => <code>{id}</code> }]}
+          />
+        </details>
+      )}
+    </li>
+  );
+}
+
+const selectionOf = ({ batch, load_id, valid_until_before }: Withdrawal): string =>
+  batch !== null
+    ? t.ofBatch(batch)
+    : load_id !== null
+      ? t.ofLoad(load_id.slice(0, 8))
+      : valid_until_before !== null
+        ? t.ofDay(valid_until_before)
+        : t.ofCodes;
+
+interface FormProps {
+  poolId: string;
+  onClose: () => void;
+  onBegun: () => Promise<unknown>;
+}
+
+function WithdrawForm({ poolId, onClose, onBegun }: FormProps) {
+  const loads = useQuery({
+    queryKey: ['card-loads', poolId],
+    queryFn: ({ signal }) => get<CardLoad[]>(`${POOLS}/${poolId}/loads`, undefined, signal),
+  });
+  const stock = useQuery({
+    queryKey: ['stock', poolId],
+    queryFn: ({ signal }) => get<StoredPool>(`${POOLS}/${poolId}`, undefined, signal),
+  });
+  const [by, setBy] = useState<Selector>('batch');
+  const [batch, setBatch] = useState('');
+  const [load, setLoad] = useState('');
+  const [codes, setCodes] = useState('');
+  const [day, setDay] = useState('');
+  const [reserved, setReserved] = useState<Reserved>('keep');
+  const [reason, setReason] = useState('');
+  const [error, setError] = useState<string | null>(null);
+  const [confirmed, setConfirmed] = useState<WithdrawCards | null>(null);
+  // Idempotency key of this form: confirming again after a lost response withdraws nothing twice.
+  const attempt = useRef(crypto.randomUUID());
+  const list = codes
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(Boolean);
+  const loadId = load || (loads.data?.[0]?.id ?? '');
+
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (by === 'load_id' && !loadId) return setError(t.needLoad);
+    if (by === 'codes' && (list.length === 0 || list.length > MAX_CODES)) return setError(t.needCodes);
+    setError(null);
+    attempt.current = crypto.randomUUID();
+    setConfirmed({
+      reason: reason.trim(),
+      reserved,
+      ...(by === 'batch' && { batch: batch.trim() }),
+      ...(by === 'load_id' && { load_id: loadId }),
+      ...(by === 'codes' && { codes: list }),
+      ...(by === 'valid_until_before' && { valid_until_before: day }),
+    });
+  };
+  const selection = {
+    batch: t.ofBatch(batch.trim()),
+    load_id: t.ofLoad(loadId.slice(0, 8)),
+    codes: t.ofSomeCodes(formatNumber(list.length)),
+    valid_until_before: t.ofDay(day),
+  }[by];
+  const total = (name: 'available' | 'reserved') =>
+    formatNumber((stock.data?.inventories ?? []).reduce((sum, entry) => sum + entry[name], 0));
+
+  return (
+    <>
+      <Dialog title={t.withdraw} isOpen={confirmed === null} onClose={onClose}>
+        <form className="stack" onSubmit={submit}>
+          <SelectField
+            label={t.which}
+            value={by}
+            options={Object.entries(t.selectors).map(([value, label]) => ({ value, label }))}
+            onValue={(value) => setBy(value as Selector)}
+          />
+          {by === 'batch' && (
+            <TextField
+              label={t.batch}
+              hint={t.batchHint}
+              required
+              maxLength={100}
+              value={batch}
+              onValue={setBatch}
+            />
+          )}
+          {by === 'load_id' && (
+            <SelectField
+              label={t.load}
+              value={loadId}
+              options={(loads.data ?? []).map(({ id, started_at, imported }) => ({
+                value: id,
+                label: t.loadOption(formatMoment(started_at), formatNumber(imported)),
+              }))}
+              onValue={setLoad}
+            />
+          )}
+          {by === 'codes' && <TextArea label={t.codes} hint={t.codesHint} value={codes} onValue={setCodes} />}
+          {by === 'valid_until_before' && (
+            <TextField label={t.day} hint={t.dayHint} type="date" required value={day} onValue={setDay} />
+          )}
+          <SelectField
+            label={t.reserved}
+            value={reserved}
+            options={Object.entries(t.reservedOptions).map(([value, label]) => ({ value, label }))}
+            onValue={(value) => setReserved(value as Reserved)}
+          />
+          <TextField
+            label={t.reason}
+            hint={t.reasonHint}
+            required
+            pattern=".*\S.*"
+            maxLength={255}
+            value={reason}
+            onValue={setReason}
+          />
+          {error && (
+            <p className="field-error" role="alert">
+              {error}
+            </p>
+          )}
+          <div className="dialog-actions">
+            <button type="button" className="button" onClick={onClose}>
+              {texts.cancel}
+            </button>
+            <button type="submit" className="button main">
+              {t.review}
+            </button>
+          </div>
+        </form>
+      </Dialog>
+      <Confirm
+        title={t.confirmTitle}
+        text={t.confirmText(selection, reserved, total('available'), total('reserved'))}
+        action={t.withdraw}
+        isOpen={confirmed !== null}
+        onClose={() => setConfirmed(null)}
+        onConfirm={async () => {
+          await sendRequest<Withdrawal>(`${POOLS}/${poolId}/withdrawals`, {
+            method: 'POST',
+            headers: { 'idempotency-key': attempt.current },
+            body: confirmed!,
+          });
+          await onBegun();
+          onClose();
+        }}
+      />
+    </>
+  );
+}

@@ -10,9 +10,9 @@ export interface Attack {
   run: (target: Target, ms: number) => Promise<Outcome>;
 }
 
-const KEYED: AppName[] = ['perks', 'boost', 'gift-cards', 'token-issuer'];
+const KEYED: AppName[] = ['perks', 'boost', 'gift-cards', 'token-issuer', 'events'];
 /** Apps that are public in production. The test fleet has no ingress in front of them. */
-const PUBLIC: AppName[] = ['perks', 'links', 'boost', 'gift-cards', 'allocation-page', 'token-issuer'];
+const PUBLIC: AppName[] = ['links', 'allocation-page', ...KEYED];
 /** Allowance for what replicas admit beyond a limit while counts are in transit on a busy machine. */
 const SLACK = 1.4;
 
@@ -23,6 +23,7 @@ const keyedRequest = ({ smallCollection, campaign }: Target, app: AppName): Host
     boost: `/outreach/campaign/${campaign}/reward-url?perkId=hostile-0`,
     'gift-cards': '/pools',
     'token-issuer': '/cube/token',
+    events: '/webhooks',
   }[app as 'perks'],
 });
 
@@ -243,6 +244,18 @@ export const ATTACKS: Attack[] = [
             `POST /pool/x/reward-links HTTP/1.1\r\nhost: x\r\nx-api-key: ${target.key}\r\ncontent-type: application/json\r\ncontent-length: 100000\r\n\r\n{`,
             '          ',
           ),
+        ),
+      ),
+  },
+  {
+    name: 'readers of the feed that wait (600 connections)',
+    run: (target, ms) =>
+      asWritten(target, (client) =>
+        client.hold(
+          ['events'],
+          600,
+          ms,
+          unread('/events?from=9999-12-31T00:00:00Z&wait=20', `x-api-key: ${target.key}`),
         ),
       ),
   },

@@ -1,10 +1,10 @@
-import { applyDecorators, Body, Controller, Header, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
+import { applyDecorators, Controller, Post, Req, Res } from '@nestjs/common';
 import { ApiBody, ApiHeader, ApiOperation, ApiParam, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
-import { CurrentCaller, RequiredScope } from '@perkway/auth';
-import { readCustomAttributes, type Caller } from '@perkway/domain';
-import { ApiProblems } from '@perkway/platform';
+import { RequiredScope, type AuthenticatedRequest } from '@perkway/auth';
+import { readCustomAttributes } from '@perkway/domain';
+import { ApiProblems, Direct } from '@perkway/platform';
 import { ApiAttributes } from '@perkway/tracking';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import { createdByOf, idempotencyKeyOf, NeedsIdempotencyKey } from './request-form.guard.js';
 import { GenerateRewardLink, RewardLinkCreated } from './reward-link.dto.js';
 import { LimitReached, RewardLinksService, type GeneratedLink } from './reward-links.service.js';
@@ -53,16 +53,15 @@ export const ApiLinkCreated = (description: string) =>
 export class RewardLinksController {
   constructor(private readonly links: RewardLinksService) {}
 
+  @Direct()
   @Post()
-  @HttpCode(201)
-  @Header('cache-control', 'no-store')
   @NeedsIdempotencyKey()
   @ApiOperation({
     summary: 'Reserve a card and create the link that reveals it',
     description:
       'A repeated request with the same idempotencyKey, pool and body returns the same link and reserves nothing, even if the link has been revealed or has expired since. Bodies are the same if their JSON values are equal; the order of members does not matter. A rejected request does not use up the key. Custom attributes are not compared; those of the first request stay with the link, and every event of the link carries them.',
   })
-  @ApiParam({ name: 'poolId', format: 'uuid' })
+  @ApiParam({ name: 'poolId', type: 'string', format: 'uuid' })
   @ApiQuery({
     name: 'idempotencyKey',
     required: true,
@@ -90,24 +89,19 @@ export class RewardLinksController {
     'LIMIT_REACHED',
     'NO_AVAILABLE_CARDS',
   )
-  async generateRewardLink(
-    @CurrentCaller() caller: Caller,
-    @Param('poolId') poolId: string,
-    @Body() body: unknown,
-    @Req() request: FastifyRequest,
-    @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<RewardLinkCreated> {
-    return created(
+  async generateRewardLink(@Req() request: AuthenticatedRequest, @Res() reply: FastifyReply): Promise<void> {
+    const link = await created(
       reply,
       this.links.generate(
-        caller,
-        poolId,
+        request.caller!,
+        (request.params as { poolId: string }).poolId,
         idempotencyKeyOf(request) as string,
         createdByOf(request),
         readCustomAttributes(request.query as object),
-        body,
+        request.body,
       ),
     );
+    void reply.code(201).header('cache-control', 'no-store').send(link);
   }
 }
 

@@ -27,9 +27,9 @@ const LOCK_FEEDS = 'select from feeds where account_id = any ($1::text[]) order 
 /** Looks for each event by an index. A join could read the whole table, whose statistics are old while it grows. */
 const INSERT = `
   with new as (
-    select account_id, id, type, occurred_at::timestamptz, subject, data::jsonb, external_key, erased, number
-    from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::boolean[])
-      with ordinality as n (account_id, id, type, occurred_at, subject, data, external_key, erased, number)
+    select * from jsonb_to_recordset($1) as n (
+      number int, account_id text, id text, type text, occurred_at timestamptz, subject text, data jsonb, external_key text,
+      erased boolean)
   ),
   missing as (
     select new.*, row_number() over (partition by account_id order by number) as place
@@ -44,7 +44,8 @@ const INSERT = `
   ),
   inserted as (
     insert into events (account_id, position, id, type, occurred_at, stored_at, subject, data, erased)
-    select m.account_id, h.last_position + m.place, m.id, m.type, m.occurred_at, h.now, m.subject, m.data, m.erased
+    select m.account_id, h.last_position + m.place, m.id, m.type, m.occurred_at, h.now, m.subject, m.data,
+      coalesce(m.erased, false)
     from missing m join heads h using (account_id)
     returning account_id, position, stored_at
   ),
@@ -87,20 +88,17 @@ export class FeedStore {
       const standIns = new Map(
         found.map(({ account_id, hash, stand_in }) => [`${account_id}\0${hash}`, stand_in]),
       );
-      const toStore = rows.map((row) => {
+      const toStore = rows.map((row, number) => {
         const standIn = standIns.get(`${row.account_id}\0${row.journey_hash}`);
-        return standIn === undefined ? row : erase(row, standIn);
+        const {
+          source: _source,
+          journey_hash: _hash,
+          ...stored
+        } = standIn === undefined ? row : erase(row, standIn);
+        return { number, ...stored };
       });
-      await manager.query(INSERT, [
-        toStore.map(({ account_id }) => account_id),
-        toStore.map(({ id }) => id),
-        toStore.map(({ type }) => type),
-        toStore.map(({ occurred_at }) => occurred_at),
-        toStore.map(({ subject }) => subject),
-        toStore.map(({ data }) => JSON.stringify(data)),
-        toStore.map(({ external_key }) => external_key),
-        toStore.map(({ erased }) => erased ?? false),
-      ]);
+      // One string of JSON: the driver takes longer to escape the elements of arrays.
+      await manager.query(INSERT, [JSON.stringify(toStore)]);
     });
   }
 

@@ -122,7 +122,7 @@ const FAN_OUT = `
   with target as (select *, position as from_position from webhooks where key = any($1)),
   fresh as (${FRESH('9223372036854775807')}),
   made as (
-    -- What a replay has made before may be delivered, and then holds nothing back.
+    -- Leaves out what a replay has already inserted: if that was delivered, it must not hold back later events.
     ${INSERT(`f.occurred_at >= w.enabled_at and not (w.ordered and exists (
       select from deliveries x where x.webhook = w.key and x.event_id = f.id))`)} do nothing
   ), ends as (
@@ -232,6 +232,7 @@ export class DeliveryQueue {
     const isFree = `(d.lease_until is null or d.lease_until <= $1) and ${EARLIER} is null`;
     return this.dataSource.query(
       `with recursive busy as (
+         -- Webhooks with pending deliveries, one index lookup each.
          (select webhook from deliveries where state = 'pending' order by webhook limit 1)
          union all
          select (
@@ -239,10 +240,13 @@ export class DeliveryQueue {
            where d.state = 'pending' and d.webhook > busy.webhook order by d.webhook limit 1)
          from busy where busy.webhook is not null
        ), due as materialized (
+         -- Deliveries that may be attempted now, within the limits of each webhook. A webhook with less room ranks its
+         -- deliveries as if its running attempts came first.
          select w.account_id, d.ctid, d.requested, d.rank + $3 - coalesce(r.room, $3) as webhook_rank
          from busy join webhooks w on w.key = busy.webhook
          left join unnest($4::bigint[], $5::int[]) as r (key, room) on r.key = w.key
          cross join lateral (
+           -- The first ones of the queue.
            select first.ctid, false as requested, row_number() over () as rank from (
              select ctid from deliveries d where ${claimable(false)} and ${isFree}
              order by next_attempt_at, id
@@ -250,6 +254,7 @@ export class DeliveryQueue {
              for update skip locked
            ) first
            union all
+           -- Pings and single retries, beside all limits.
            select asked.ctid, true, 0 from (
              select ctid from deliveries d
              where webhook = w.key and ${isFree} and id = any(array(
@@ -259,6 +264,7 @@ export class DeliveryQueue {
            ) asked
          ) d
        ), picked as (
+         -- Within the limits of each account. Requested ones first, then those of accounts with the fewest attempts.
          select ctid from (
            select due.*, row_number() over (partition by account_id order by webhook_rank) as account_rank
            from due
@@ -270,6 +276,7 @@ export class DeliveryQueue {
        ), claimed as (
          update deliveries set lease_until = $2 where ctid = any(array(select ctid from picked)) returning *
        )
+       -- With webhook and event. A ping has no event in the feed.
        select c.id, c.event_id, c.type, c.attempts, c.requested, c.subject_hash, c.lease_until as lease, c.webhook,
          w.account_id, w.id as webhook_id, w.url, w.secret, w.previous_secret, w.previous_secret_until,
          c.position is null or e.position is not null as is_stored,
@@ -329,9 +336,11 @@ export class DeliveryQueue {
              $1::bigint[], $2::timestamptz[], $3::boolean[], $4::int[], $5::text[], $6::timestamptz[], $8::text[], $9::bigint[])
              as r (id, lease, success, status, error, next, account, webhook)
          ), locked as materialized (
+           -- In key order, so that two replicas do not deadlock.
            select d.webhook, d.id from deliveries d join r using (webhook, id)
            order by d.webhook, d.id for update of d
          )
+         -- A result counts while its lease is the current one; a success counts always.
          update deliveries d
          set attempts = d.attempts + 1, last_status = r.status,
            last_error = case when not exists (

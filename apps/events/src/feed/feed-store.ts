@@ -31,6 +31,7 @@ const INSERT = `
       number int, account_id text, id text, type text, occurred_at timestamptz, subject text, data jsonb, external_key text,
       erased boolean)
   ),
+  -- Events that the feed does not have, numbered by account.
   missing as (
     select new.*, row_number() over (partition by account_id order by number) as place
     from new
@@ -38,6 +39,7 @@ const INSERT = `
       and (new.external_key is null or (
         select true from conversion_keys k where k.account_id = new.account_id and k.key = new.external_key limit 1) is null)
   ),
+  -- The ends of their feeds. Times of one feed never go back, even if the clock does.
   heads as (
     select account_id, last_position, greatest(stored_at, clock_timestamp()) as now from feeds
     where account_id in (select account_id from missing)
@@ -49,6 +51,7 @@ const INSERT = `
     from missing m join heads h using (account_id)
     returning account_id, position, stored_at
   ),
+  -- A later conversion with the same external id is a duplicate.
   conversions as (
     insert into conversion_keys (account_id, key)
     select account_id, external_key from missing where external_key is not null

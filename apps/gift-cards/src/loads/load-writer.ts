@@ -27,18 +27,22 @@ const INSERT = `
     select * from unnest($2::bigint[], $3::integer[], $4::uuid[], $5::text[], $6::integer[], $11::text[])
       as input (id, inventory_id, code_hash, sealed, number, batch)
   ), fresh as (
+    -- Cards whose code was not loaded before.
     insert into cards (id, inventory_id, code_hash, sealed, load_id, batch)
     select id, inventory_id, code_hash, decode(sealed, 'base64'), $1, batch from input order by code_hash, number
     on conflict (code_hash) do nothing
     returning id, inventory_id
   ), stocked as (
+    -- Each gets a random place among the free cards of its inventory.
     insert into free_cards (inventory_id, pick, card_id)
     select inventory_id, floor(random() * 4294967296 - 2147483648)::integer, id from fresh
   ), counted as (
+    -- Concurrent loads count in different slots, so that they do not wait for each other.
     insert into inventory_counts as c (inventory_id, slot, loaded)
     select inventory_id, 16 + pg_backend_pid() % 16, count(*) from fresh group by inventory_id order by inventory_id
     on conflict (inventory_id, slot) do update set loaded = c.loaded + excluded.loaded
   ), duplicate as (
+    -- The other rows, of which only the first $7 are reported.
     select number from input where id not in (select id from fresh)
   ), reply as (
     select count(*)::integer as duplicates, coalesce((array_agg(number order by number))[:$7], '{}') as numbers

@@ -30,6 +30,7 @@ const END = startOf(`$1::date + interval '1 month'`);
 /** Counts every inventory from its cards and links. Two replicas that close the same month find the same totals. */
 const CLOSE = `
   with closed as (
+    -- Returns no row if the month is closed already, and then nothing is inserted below.
     insert into closed_months (month) values ($1::date) on conflict do nothing returning month
   )
   insert into month_totals
@@ -42,6 +43,7 @@ const CLOSE = `
   join (select inventory_id, count(*) as loaded from cards where loaded_at < ${END} group by 1) c
     on c.inventory_id = i.id
   left join (
+    -- Links created before the end of the month, by their state at that moment.
     select inventory_id, count(*) as generated,
       count(*) filter (where revealed_at < ${END}) as revealed,
       count(*) filter (where cancelled_at < ${END}) as cancelled,
@@ -50,9 +52,10 @@ const CLOSE = `
   ) l on l.inventory_id = i.id
   left join (
     select inventory_id, count(*) as withdrawn from (
+      -- Cards withdrawn before the end of the month.
       select inventory_id from withdrawn_cards where withdrawn_at < ${END}
       union all
-      -- Their cards are withdrawn since the links ended, although that is not written yet.
+      -- Cards of recalled links: withdrawn since their links ended, although that is not written yet.
       select inventory_id from reward_links
       where recalled_by is not null and revealed_at is null and not released and expires_at < ${END}
     ) gone group by 1

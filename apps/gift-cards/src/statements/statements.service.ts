@@ -34,11 +34,13 @@ const CURRENT_TOTALS = `
   join inventories i on i.pool_id = p.id
   join inventory_numbers n on n.id = i.id
   left join month_totals b on b.inventory_id = i.id and b.month = ${BEFORE}
+  -- Links created since the month began.
   left join (
     select inventory_id, count(*) as links from reward_links
     where account in (select account from owners) and created_at >= ${startOf('$2::date')}
     group by 1
   ) made on made.inventory_id = i.id
+  -- Links that ended unrevealed since the month began.
   left join (
     select inventory_id, count(cancelled_at) as cancelled, count(*) - count(cancelled_at) as expired from reward_links
     where account in (select account from owners)
@@ -56,13 +58,14 @@ const since = (total: string): string =>
  */
 const selectRows = (totals: string): string => `
   with owners as (
-    -- The accounts that may have made links in the account's pools this month.
+    -- The accounts that may have created links in the account's pools this month.
     select $1 as account
     union select p.owner from month_totals b join inventories i on i.id = b.inventory_id join pools p on p.id = i.pool_id
       where b.month = ${BEFORE} and b.account = $1
     union select b.account from pools p join inventories i on i.pool_id = p.id join month_totals b on b.inventory_id = i.id
       where b.month = ${BEFORE} and p.owner = $1
   ), figures as (
+    -- By inventory: opening and closing stock, changes, and as "loaded" what explains the rest.
     select i.pool_id, i.currency, i.country, i.denomination, stock.opening,
       stock.closing - stock.opening + changed.revealed + changed.withdrawn as loaded, stock.closing, changed.*
     from (${totals}) t

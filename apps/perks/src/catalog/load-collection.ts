@@ -39,11 +39,14 @@ interface StoredCollection {
 
 /** One statement, so that all parts come from one snapshot. */
 const LOAD = `
-  with wanted as (select id, owner, revision from collections where id = $1),
+  with
+  -- The collection, its entries, their perks, and the categories of those perks.
+  wanted as (select id, owner, revision from collections where id = $1),
   placed as (select * from group_perks where collection_id = $1),
   shown as (select * from perks where id in (select perk_id from placed)),
   filed as (select pc.* from perk_categories pc join shown on shown.id = pc.perk_id)
   select w.id, w.owner, w.revision,
+    -- Groups by rank, each with [perk, rank] pairs.
     coalesce((
       select json_agg(json_build_object(
         'id', g.id, 'name', g.name, 'rank', g.rank, 'translations', g.translations,
@@ -56,6 +59,7 @@ const LOAD = `
       ) p on p.group_id = g.id
       where g.collection_id = w.id
     ), '[]') as groups,
+    -- Each perk once, with the ids of its categories.
     coalesce((
       select json_agg(json_build_object(
         'id', s.id, 'title', s.title, 'description', s.description, 'callout', s.callout,
@@ -69,6 +73,7 @@ const LOAD = `
         select perk_id, json_agg(category_id order by category_id) as categories from filed group by perk_id
       ) f on f.perk_id = s.id
     ), '[]') as perks,
+    -- Each category once.
     coalesce((
       select json_agg(json_build_object(
         'id', c.id, 'slug', c.slug, 'name', c.name, 'translations', c.translations

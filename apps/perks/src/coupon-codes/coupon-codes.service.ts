@@ -24,10 +24,13 @@ const STOCK = `
  * taken. `locking` decides whether to skip or wait for codes that other transactions hold.
  */
 const allocation = (locking: 'for update skip locked' | 'for update') => `
-  with own as (
+  with
+  -- The code that the customer already has.
+  own as (
     select id, code, allocated_at from coupon_codes
     where perk_id = $1 and account = $2 and customer_id = $3
   ),
+  -- Otherwise the first free code at or after a random position, or else before it.
   above as (
     select id from coupon_codes
     where perk_id = $1 and pick >= $4 and not exists (select from own)

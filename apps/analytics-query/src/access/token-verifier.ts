@@ -1,6 +1,6 @@
-import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { ApiError, GET_ANALYTICS_KEYS, isCallerId, unavailable } from '@perkway/domain';
-import { LOGGER, RpcClient } from '@perkway/platform';
+import { LOGGER, Loops, RpcClient } from '@perkway/platform';
 import jwt from 'jsonwebtoken';
 import { createPublicKey, hash, type KeyObject } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
@@ -33,26 +33,19 @@ export const invalidToken = (): ApiError => new ApiError('API_KEY_INVALID', 'Inv
  * caches verified tokens by hash until they expire.
  */
 @Injectable()
-export class TokenVerifier implements OnModuleInit, OnApplicationShutdown {
+export class TokenVerifier {
   private keySet: KeySet | null = null;
   private fetching: Promise<void> | null = null;
   private fetchedAt = 0;
-  private timer?: NodeJS.Timeout;
   private readonly verified = new LRUCache<string, TokenClaims>({ max: MAX_CACHED_TOKENS });
 
   constructor(
     private readonly rpc: RpcClient,
     @Inject(LOGGER) private readonly logger: Logger,
-  ) {}
-
-  onModuleInit() {
-    const refresh = () => this.request().catch(() => undefined);
-    void refresh();
-    this.timer = setInterval(refresh, REFRESH_MS).unref();
-  }
-
-  onApplicationShutdown() {
-    clearInterval(this.timer);
+    loops: Loops,
+  ) {
+    const task = 'refresh the keys of analytics tokens';
+    loops.add({ task, everyMs: REFRESH_MS, run: () => this.request() });
   }
 
   /**

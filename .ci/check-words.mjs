@@ -1,4 +1,5 @@
-// Fails where code or prose says a word that docs/glossary.md replaces by another one. Part of `npm run lint`.
+// Fails where code or prose says a word that docs/glossary.md replaces by another one, and where a table of a document has a
+// long cell. Part of `npm run lint`.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
@@ -46,5 +47,16 @@ const found = execFileSync('git', ['ls-files', ...FILES], { encoding: 'utf8' })
               .map(([, instead]) => `${file}:${index + 1}: say ${instead}: ${line.trim().slice(0, 120)}`),
       ),
   );
+const MAX_CELL = 120;
+for (const file of execFileSync('git', ['ls-files', '*.md'], { encoding: 'utf8' }).trim().split('\n'))
+  readFileSync(file, 'utf8')
+    .split('\n')
+    .forEach((line, index) => {
+      const cells = line.startsWith('| ') ? line.slice(1, -1).split(/(?<!\\)\|/) : [];
+      if (cells.some((cell) => cell.trim().length > MAX_CELL))
+        found.push(
+          `${file}:${index + 1}: a cell has more than ${MAX_CELL} characters: ${line.slice(0, 120)}`,
+        );
+    });
 for (const line of found) process.stderr.write(`${line}\n`);
 process.exitCode = found.length ? 1 : 0;

@@ -8,7 +8,7 @@ import { WebhooksModule } from './webhooks/webhooks.module.js';
 /**
  * Turns what happens in the fleet into one ordered feed per account.
  *
- * The table `events` is what readers follow, of the feed and of webhooks alike. Positions of an account start at 1, have no
+ * The feed and the webhooks read the table `events`. Positions of an account start at 1, have no
  * gaps, and become visible in their order, so a reader that continues after the last position it saw misses nothing
  * (docs/adr/0039-event-feed.md). `feeds.last_position` is the newest position of an account.
  */

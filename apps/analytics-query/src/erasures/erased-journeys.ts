@@ -15,7 +15,7 @@ import { randomBytes } from 'node:crypto';
 import { DataSource, type EntityManager } from 'typeorm';
 import type { AnalyticsQueryEnv } from '../env.js';
 
-/** The part of an event that tells whose it is. */
+/** The members of an event that identify its journey. */
 interface EventLike {
   account: string;
   journey?: unknown;

@@ -20,10 +20,9 @@ const INSTEAD = {
 };
 /** Files and lines that may say one of them. */
 const EXCEPTIONS = [
-  // Names of files, which are immutable: migrations, decisions, environment variables of the contract.
+  // Immutable names: migrations, environment variables of the contract.
   /\/migrations\//,
   /UPKEEP_INTERVAL_MS/,
-  /adr\/\d{4}-[\w-]*\.md/,
   // Members of foreign protocols and formats.
   /dns-server\.ts/,
   /AnswerOf|UNEXPECTED_ANSWER|NO_ANSWER|examples\/demo/,

@@ -5,7 +5,7 @@ import { readCustomAttributes } from '@perkway/domain';
 import { ApiProblems, Direct } from '@perkway/platform';
 import { ApiAttributes } from '@perkway/tracking';
 import type { FastifyReply } from 'fastify';
-import { createdByOf, idempotencyKeyOf, NeedsIdempotencyKey } from './request-form.guard.js';
+import { formOf, NeedsIdempotencyKey } from './request-form.guard.js';
 import { GenerateRewardLink, RewardLinkCreated } from './reward-link.dto.js';
 import { LimitReached, RewardLinksService, type GeneratedLink } from './reward-links.service.js';
 
@@ -90,16 +90,12 @@ export class RewardLinksController {
     'NO_AVAILABLE_CARDS',
   )
   async generateRewardLink(@Req() request: AuthenticatedRequest, @Res() reply: FastifyReply): Promise<void> {
+    const { idempotencyKey, createdBy } = formOf(request);
+    const { poolId } = request.params as { poolId: string };
+    const attributes = readCustomAttributes(request.query as object);
     const link = await created(
       reply,
-      this.links.generate(
-        request.caller!,
-        (request.params as { poolId: string }).poolId,
-        idempotencyKeyOf(request) as string,
-        createdByOf(request),
-        readCustomAttributes(request.query as object),
-        request.body,
-      ),
+      this.links.generate(request.caller!, poolId, idempotencyKey!, createdBy, attributes, request.body),
     );
     void reply.code(201).header('cache-control', 'no-store').send(link);
   }

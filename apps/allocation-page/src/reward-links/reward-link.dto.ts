@@ -11,7 +11,7 @@ import {
 @ApiSchema({ name: 'Card' })
 class CardDto {
   @ApiProperty({ example: 'GIFT-7K2M-93QX' })
-  code!: string;
+  code: string;
   @ApiPropertyOptional({ example: '4071' })
   pin?: string;
 }
@@ -19,11 +19,11 @@ class CardDto {
 @ApiSchema({ name: 'Brand' })
 class BrandDto implements Brand {
   @ApiProperty({ example: 'Harbour Books' })
-  name!: string;
+  name: string;
   @ApiProperty({ type: String, nullable: true, example: '#0b4f6c', description: '`#rrggbb`' })
-  color!: string | null;
+  color: string | null;
   @ApiProperty({ type: String, nullable: true, example: null, description: 'A `data:image/…` URL' })
-  logo!: string | null;
+  logo: string | null;
   @ApiPropertyOptional({
     type: String,
     nullable: true,
@@ -36,11 +36,11 @@ class BrandDto implements Brand {
 @ApiSchema({ name: 'Product' })
 class ProductDto implements ProductView {
   @ApiProperty({ example: 'Harbour Books gift card' })
-  name!: string;
+  name: string;
   @ApiProperty({ type: String, nullable: true, example: null, description: 'A `data:image/…` URL' })
-  logo!: string | null;
+  logo: string | null;
   @ApiProperty({ type: String, nullable: true, example: '#0b4f6c', description: '`#rrggbb`' })
-  color!: string | null;
+  color: string | null;
   @ApiPropertyOptional({
     type: String,
     nullable: true,
@@ -61,15 +61,15 @@ class ProductDto implements ProductView {
 @ApiSchema({ name: 'RewardLink' })
 export class RewardLink implements RewardLinkView {
   @ApiProperty({ enum: ['RESERVED', 'REVEALED', 'EXPIRED'], example: 'REVEALED' })
-  state!: RewardLinkState;
+  state: RewardLinkState;
   @ApiProperty({ example: 25 })
-  denomination!: number;
+  denomination: number;
   @ApiProperty({ example: 'EUR' })
-  currency!: string;
+  currency: string;
   @ApiProperty({ example: 'FR' })
-  country!: string;
+  country: string;
   @ApiProperty({ type: 'integer', example: 1893456000, description: 'Unix seconds' })
-  expires_at!: number;
+  expires_at: number;
   @ApiPropertyOptional({
     enum: [true],
     description: 'Only if the sender has cancelled the link; `state` is `EXPIRED`',

@@ -37,7 +37,7 @@ export class LimitOnly {
 export class PutLimit {
   @ApiProperty({ example: 'harbour-bank', description: 'Must be an existing account' })
   @IsCallerId()
-  owner!: string;
+  owner: string;
 
   @ApiProperty({
     type: 'integer',
@@ -69,7 +69,7 @@ export class PutLimit {
 
   @ApiProperty({ enum: PERIODS, example: 'month', description: 'Weeks begin on Monday' })
   @IsIn(PERIODS)
-  period!: Period;
+  period: Period;
 
   @ApiProperty({
     type: String,
@@ -102,51 +102,51 @@ export class PutLimit {
 @ApiSchema({ name: 'Limit' })
 export class LimitResource extends ResourceTimes {
   @ApiProperty({ example: 'monthly-budget' })
-  id!: string;
+  id: string;
   @ApiProperty({ example: 'harbour-bank' })
-  owner!: string;
+  owner: string;
   @ApiProperty({ type: 'integer', nullable: true, example: 1000 })
-  links!: number | null;
+  links: number | null;
   @ApiProperty({ type: Number, nullable: true, example: 2500.5 })
-  amount!: number | null;
+  amount: number | null;
   @ApiProperty({ type: String, nullable: true, example: 'EUR' })
-  currency!: string | null;
+  currency: string | null;
   @ApiProperty({ enum: PERIODS, example: 'month' })
-  period!: Period;
+  period: Period;
   @ApiProperty({ example: 'Europe/Paris' })
-  timezone!: string;
+  timezone: string;
   @ApiProperty({ enum: PERS, example: 'account' })
-  per!: Per;
+  per: Per;
   @ApiProperty({ type: LimitOnly, nullable: true, description: 'Counts only these links' })
-  only!: LimitOnly | null;
+  only: LimitOnly | null;
 }
 
 @ApiSchema({ name: 'LinksUsage' })
 export class LinksUsage {
   @ApiProperty({ type: 'integer', example: 1000 })
-  limit!: number;
+  limit: number;
   @ApiProperty({ type: 'integer', example: 412 })
-  used!: number;
+  used: number;
 }
 @ApiSchema({ name: 'AmountUsage' })
 export class AmountUsage {
   @ApiProperty({ example: 2500.5 })
-  limit!: number;
+  limit: number;
   @ApiProperty({ example: 1030 })
-  used!: number;
+  used: number;
   @ApiProperty({ example: 'EUR' })
-  currency!: string;
+  currency: string;
 }
 @ApiSchema({ name: 'LimitUsage' })
 export class LimitUsage {
   @ApiProperty({ example: 'harbour-bank', description: 'The account, or the `value` that was asked for' })
-  value!: string;
+  value: string;
   @ApiProperty({
     format: 'date-time',
     example: '2026-11-01T00:00:00.000Z',
     description: '1970 if the period is `total`',
   })
-  period_start!: string;
+  period_start: string;
   @ApiProperty({
     type: String,
     format: 'date-time',
@@ -154,7 +154,7 @@ export class LimitUsage {
     example: '2026-12-01T00:00:00.000Z',
     description: 'Null if the period is `total`',
   })
-  resets_at!: string | null;
+  resets_at: string | null;
   @ApiPropertyOptional({ type: LinksUsage })
   links?: LinksUsage;
   @ApiPropertyOptional({ type: AmountUsage })

@@ -6,24 +6,24 @@ export class RowReport {
     example: 17,
     description: 'Counted from 1, without blank lines and the CSV header',
   })
-  row!: number;
+  row: number;
   @ApiProperty({ example: 'CURRENCY_INVALID' })
-  reason!: string;
+  reason: string;
 }
 
 export class LoadResult {
   @ApiProperty({ format: 'uuid', example: '0b0cdd5e-58b1-4f0c-9d9b-0d6a5fbb5a3c' })
-  load_id!: string;
+  load_id: string;
   @ApiProperty({ type: 'integer', example: 99_998 })
-  imported!: number;
+  imported: number;
   @ApiProperty({
     type: 'integer',
     example: 1,
     description: 'Rows whose code appears earlier in this file, or was loaded before into any pool',
   })
-  duplicates!: number;
+  duplicates: number;
   @ApiProperty({ type: [RowReport], description: 'The first 1,000 at most' })
-  rejected!: RowReport[];
+  rejected: RowReport[];
   @ApiPropertyOptional({
     type: 'integer',
     example: 2_500,
@@ -34,30 +34,30 @@ export class LoadResult {
 
 export class LoadSummary {
   @ApiProperty({ format: 'uuid', example: '0b0cdd5e-58b1-4f0c-9d9b-0d6a5fbb5a3c' })
-  id!: string;
+  id: string;
   @ApiProperty({
     enum: ['running', 'stalled', 'finished', 'failed'],
     description:
       '`stalled`: no batch was written for 30 s (a batch is 2,000 rows, the last one may be smaller). `failed`: the connection was cut or the file could not be read to its end. Imported cards stay; send the file again to load the rest.',
   })
-  state!: 'running' | 'stalled' | 'finished' | 'failed';
+  state: 'running' | 'stalled' | 'finished' | 'failed';
   @ApiProperty({ format: 'date-time', example: '2026-11-03T09:12:44.218Z' })
-  started_at!: string;
+  started_at: string;
   @ApiProperty({ format: 'date-time', example: '2026-11-03T09:12:51.004Z' })
-  updated_at!: string;
+  updated_at: string;
   @ApiProperty({ type: 'integer', example: 40_000, description: 'Rows processed so far' })
-  rows!: number;
+  rows: number;
   @ApiProperty({ type: 'integer', example: 39_990 })
-  imported!: number;
+  imported: number;
   @ApiProperty({ type: 'integer', example: 8 })
-  duplicates!: number;
+  duplicates: number;
   @ApiProperty({ type: 'integer', example: 2 })
-  rejected!: number;
+  rejected: number;
 }
 
 export class LoadReport extends LoadSummary {
   @ApiProperty({ type: [RowReport], description: 'The first 1,000 at most' })
-  rejected_rows!: RowReport[];
+  rejected_rows: RowReport[];
   @ApiProperty({ type: [RowReport], description: 'The first 1,000 at most' })
-  duplicate_rows!: RowReport[];
+  duplicate_rows: RowReport[];
 }

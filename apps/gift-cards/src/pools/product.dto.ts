@@ -26,7 +26,7 @@ const TRANSLATIONS = { fr: { name: 'Carte cadeau Harbour Books' } };
 export class PutProduct {
   @ApiProperty({ example: NAME })
   @IsText(1, TEXT_LIMITS.name)
-  name!: string;
+  name: string;
 
   @ApiProperty({ description: 'How to spend the card, as plain text', example: INSTRUCTIONS })
   @IsOmittable()
@@ -81,20 +81,20 @@ export class PutProduct {
 @ApiSchema({ name: 'Product' })
 export class Product {
   @ApiProperty({ example: NAME })
-  name!: string;
+  name: string;
   @ApiProperty({ type: String, nullable: true, example: INSTRUCTIONS })
-  instructions!: string | null;
+  instructions: string | null;
   @ApiProperty({ type: String, nullable: true, example: 'https://harbour-books.example/redeem' })
-  redeem_url!: string | null;
+  redeem_url: string | null;
   @ApiProperty({ type: String, nullable: true, example: null })
-  terms_url!: string | null;
+  terms_url: string | null;
   @ApiProperty({ type: String, nullable: true, example: null })
-  logo!: string | null;
+  logo: string | null;
   @ApiProperty({ type: String, nullable: true, example: '#0b4f6c' })
-  color!: string | null;
+  color: string | null;
   @ApiProperty({ enum: CODE_FORMATS, example: 'qr' })
-  code_format!: CodeFormat;
+  code_format: CodeFormat;
   @ApiTranslations(TEXT_LIMITS)
   @ApiProperty({ example: TRANSLATIONS })
-  translations!: ProductTranslations;
+  translations: ProductTranslations;
 }

@@ -5,16 +5,16 @@ const OWN_TEXT = { type: 'string', nullable: true, minLength: 1, maxLength: 255 
 /** For documentation only: the specification fixes the order of the checks, so the handler parses the body itself. */
 export class GenerateRewardLink {
   @ApiProperty({ example: 25, description: 'Greater than 0; must match an inventory entry of the pool' })
-  denomination!: number;
+  denomination: number;
   @ApiProperty({ example: 'EUR', description: 'ISO 4217; must match the same inventory entry' })
-  currency!: string;
+  currency: string;
   @ApiProperty({
     type: 'integer',
     example: 1811808000,
     description:
       'Unix seconds, in the future, by default at most 366 days from now. The link stops working at this time if unrevealed.',
   })
-  expires_at!: number;
+  expires_at: number;
   @ApiPropertyOptional({
     example: 'FR',
     description: 'ISO 3166-1 alpha-2. If missing: the first country, in alphabetical order, that has a card.',
@@ -45,7 +45,7 @@ export class ReplaceRewardLink {
     example: 'The till rejected the code',
     description: 'Stored with the new link',
   })
-  reason!: string;
+  reason: string;
   @ApiPropertyOptional({
     type: 'integer',
     nullable: true,
@@ -63,9 +63,9 @@ export class RewardLinkCreated {
     example: '5d0f0c7e-3f1c-8b52-9c07-6a1d2f4e8b90',
     description: 'Not a credential',
   })
-  id!: string;
+  id: string;
   @ApiProperty({ example: 'https://rewards.example.com/#AQJrMQ-MOlJ9HktknC9aGzxNXm8PFSzLdYg9dOMzQ2UlJ9Oo1A' })
-  reward_link!: string;
+  reward_link: string;
   @ApiProperty({ example: 'AQJrMQ-MOlJ9HktknC9aGzxNXm8PFSzLdYg9dOMzQ2UlJ9Oo1A' })
-  token!: string;
+  token: string;
 }

@@ -3,10 +3,10 @@ import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 @ApiSchema({ name: 'StatementFigure' })
 export class StatementFigure {
   @ApiProperty({ type: 'integer', example: 400 })
-  cards!: number;
+  cards: number;
 
   @ApiProperty({ type: Number, description: 'The cards times their denomination', example: 10000 })
-  amount!: number;
+  amount: number;
 }
 
 const Figure = (description: string) => ApiProperty({ description, type: StatementFigure });
@@ -14,50 +14,50 @@ const Figure = (description: string) => ApiProperty({ description, type: Stateme
 @ApiSchema({ name: 'StatementRow' })
 export class StatementRow {
   @ApiProperty({ format: 'uuid', example: '6f1c2a54-0b7e-4d0f-9a3b-5e8d1c7f2a10' })
-  pool_id!: string;
+  pool_id: string;
 
   @ApiProperty({ example: 'EUR' })
-  currency!: string;
+  currency: string;
 
   @ApiProperty({ example: 'FR' })
-  country!: string;
+  country: string;
 
   @ApiProperty({ type: Number, example: 25 })
-  denomination!: number;
+  denomination: number;
 
   @Figure('Cards in the pool when the month began: the closing of the month before')
-  opening!: StatementFigure;
+  opening: StatementFigure;
 
   @Figure('Cards loaded. A pool that moves to another account counts as loaded there, and below 0 here')
-  loaded!: StatementFigure;
+  loaded: StatementFigure;
 
   @Figure('Cards that recipients revealed')
-  revealed!: StatementFigure;
+  revealed: StatementFigure;
 
   @Figure('Cards withdrawn from the pool')
-  withdrawn!: StatementFigure;
+  withdrawn: StatementFigure;
 
   @Figure('opening + loaded - revealed - withdrawn')
-  closing!: StatementFigure;
+  closing: StatementFigure;
 
   @Figure('Reward links created')
-  generated!: StatementFigure;
+  generated: StatementFigure;
 
   @Figure('Reward links cancelled')
-  cancelled!: StatementFigure;
+  cancelled: StatementFigure;
 
   @Figure('Reward links that expired unrevealed')
-  expired!: StatementFigure;
+  expired: StatementFigure;
 }
 
 @ApiSchema({ name: 'Statement' })
 export class Statement {
   @ApiProperty({ example: '2026-10', description: 'In UTC' })
-  month!: string;
+  month: string;
 
   @ApiProperty({ description: 'The month is over, and its figures never change', example: true })
-  closed!: boolean;
+  closed: boolean;
 
   @ApiProperty({ type: [StatementRow], description: 'By pool, currency, country and denomination' })
-  rows!: StatementRow[];
+  rows: StatementRow[];
 }

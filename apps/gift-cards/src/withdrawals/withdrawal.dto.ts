@@ -12,7 +12,7 @@ const MAX_CODES = 1_000;
 export class WithdrawCards {
   @ApiProperty({ example: 'Recalled by the issuer', description: 'For the operators. Names no recipient' })
   @IsText(1, 255)
-  reason!: string;
+  reason: string;
 
   @ApiProperty({
     type: String,
@@ -67,59 +67,59 @@ export class WithdrawCards {
       '`keep`: a card on a live link stays until the link is cancelled or expires, and is withdrawn then. `cancel`: these links end now.',
   })
   @IsIn(RESERVED)
-  reserved!: 'keep' | 'cancel';
+  reserved: 'keep' | 'cancel';
 }
 
 /** A withdrawal of cards. Missing values are null. */
 @ApiSchema({ name: 'Withdrawal' })
 export class Withdrawal {
   @ApiProperty({ format: 'uuid', example: '9d3e1b7a-4c52-8f06-a1d8-3e7f5b2c6a90' })
-  id!: string;
+  id: string;
   @ApiProperty({
     enum: ['running', 'done'],
     example: 'done',
     description: '`done`: every selected card was handled. Only kept links can still end',
   })
-  state!: 'running' | 'done';
+  state: 'running' | 'done';
   @ApiProperty({ example: 'Recalled by the issuer' })
-  reason!: string;
+  reason: string;
   @ApiProperty({ enum: RESERVED, example: 'keep' })
-  reserved!: 'keep' | 'cancel';
+  reserved: 'keep' | 'cancel';
   @ApiProperty({ type: String, nullable: true, example: '2026-11-A' })
-  batch!: string | null;
+  batch: string | null;
   @ApiProperty({ type: String, format: 'uuid', nullable: true, example: null })
-  load_id!: string | null;
+  load_id: string | null;
   @ApiProperty({ type: String, format: 'date', nullable: true, example: null })
-  valid_until_before!: string | null;
+  valid_until_before: string | null;
   @ApiProperty({ type: 'integer', example: 4810, description: 'Cards withdrawn so far' })
-  withdrawn!: number;
+  withdrawn: number;
   @ApiProperty({
     type: 'integer',
     example: 12,
     description: 'Cards that still wait for their kept link to end',
   })
-  kept!: number;
+  kept: number;
   @ApiProperty({ type: 'integer', example: 0, description: 'Links that it cancelled' })
-  cancelled!: number;
+  cancelled: number;
   @ApiProperty({
     type: 'integer',
     example: 1,
     description: 'Cards that had been revealed, which it does not touch',
   })
-  redeemed!: number;
+  redeemed: number;
   @ApiProperty({
     type: [String],
     example: ['5d0f0c7e-3f1c-8b52-9c07-6a1d2f4e8b90'],
     description: 'Links of the revealed cards, the first 1,000 at most',
   })
-  redeemed_links!: string[];
+  redeemed_links: string[];
   @ApiProperty({ format: 'date-time', example: '2026-11-20T09:30:00.000Z' })
-  created_at!: string;
+  created_at: string;
   @ApiProperty({
     type: String,
     format: 'date-time',
     nullable: true,
     example: '2026-11-20T09:30:04.120Z',
   })
-  finished_at!: string | null;
+  finished_at: string | null;
 }

@@ -106,6 +106,14 @@ describe('calls to the fleet', () => {
     expect(headers['x-api-key']).toBeUndefined();
   });
 
+  it('are refused with the request id if their URL is too long for the host', async () => {
+    const { headers, body } = await fleet
+      .page(operator)
+      .get(`/api/perks/admin/perks?${'limit=1&'.repeat(1_990)}`)
+      .expect(400);
+    expect(body).toMatchObject({ code: 'VALIDATION_FAILED', requestId: headers['x-request-id'] });
+  });
+
   it('of operators pass on ETag and If-Match, and are logged', async () => {
     const page = fleet.page(operator);
     const address = '/api/perks/admin/categories/4711';

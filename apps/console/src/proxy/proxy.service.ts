@@ -25,6 +25,9 @@ const ANSWERED = [
   'idempotent-replayed',
 ];
 
+/** With the headers that the console adds, a longer one may exceed what a host reads of a request. */
+const MAX_ADDRESS_LENGTH = 15_000;
+
 interface Target {
   path: string;
   query: string;
@@ -84,6 +87,9 @@ export class ProxyService {
     { path, query }: Target,
     request: FastifyRequest,
   ): Promise<FleetCall> {
+    const address = path + withoutCredentials(query);
+    if (address.length > MAX_ADDRESS_LENGTH)
+      throw new ApiError('VALIDATION_FAILED', `The URL has more than ${MAX_ADDRESS_LENGTH} characters`);
     const headers: Record<string, string> = { 'x-request-id': request.id };
     for (const name of ASKED) {
       const given = request.headers[name];
@@ -101,7 +107,7 @@ export class ProxyService {
     return {
       host,
       method,
-      address: path + withoutCredentials(query),
+      address,
       headers,
       ...(hasBody ? { body: isUpload ? (request.body as Readable) : JSON.stringify(request.body) } : {}),
       ...(isUpload || host === 'query' ? { timeoutMs: LONG_TIMEOUT_MS } : {}),

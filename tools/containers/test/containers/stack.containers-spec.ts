@@ -313,9 +313,12 @@ describe('a backup', () => {
       expect(
         (await restored.request('rewards', '/api/reward-link', { headers: { authorization } })).status,
       ).toBe(200);
-      const { exitCode, output } = await runNode(['--import', 'tsx', 'tools/perkway/src/audit.ts', '--json'], {
-        env: { DATABASE_URL: await adminUrl(restored) },
-      });
+      const { exitCode, output } = await runNode(
+        ['--import', 'tsx', 'tools/perkway/src/audit.ts', '--json'],
+        {
+          env: { DATABASE_URL: await adminUrl(restored) },
+        },
+      );
       const audit = JSON.parse(output) as Record<'findings', unknown[]> & {
         events: { findings: { check: string; count: number }[] };
       };

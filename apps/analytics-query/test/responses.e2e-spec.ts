@@ -28,6 +28,7 @@ beforeAll(async () => {
   await stack.publisher.events(
     draft({ type: 'campaign_named', campaign: 'spring', name: 'Spring' }),
     draft({ type: 'campaign_named', campaign: 'autumn', name: 'Autumn' }),
+    event({ type: 'perk_named', account: '', perk: 'coffee', title: 'Coffee', partner: 'roasters' }),
     // a saw the teaser twice and took every step; b clicked, but the pixel was blocked; c only saw the teaser; d is a
     // bot.
     view('teaser_view', 'spring', 'a', { utm: { utm_source: 'mail' } }),
@@ -132,6 +133,21 @@ describe('campaign_funnel', () => {
     expect(byIdAndName.map((row) => Object.values(row))).toEqual([
       ['autumn', 'Autumn', '2', '0'],
       ['spring', 'Spring', '3', '2'],
+    ]);
+  });
+
+  it('counts who clicked each perk, under its current title', async () => {
+    const byPerk = await rows({
+      measures: funnel('clickers', 'converters'),
+      dimensions: funnel('perk_id', 'perk_title'),
+      timeDimensions: MARCH,
+      filters: SPRING,
+      order: { 'campaign_funnel.clickers': 'desc' },
+    });
+    // The conversion and the views name no perk.
+    expect(byPerk.map((row) => Object.values(row))).toEqual([
+      ['coffee', 'Coffee', '2', '0'],
+      [null, null, '0', '1'],
     ]);
   });
 

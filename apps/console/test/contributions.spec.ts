@@ -1,4 +1,10 @@
-import { compareRates, contributionsOf, type Segment } from '../web/src/contributions';
+import {
+  causeOf,
+  compareRates,
+  contributionsOf,
+  perkContributionsOf,
+  type Segment,
+} from '../web/src/contributions';
 
 const segment = (
   name: string,
@@ -51,6 +57,42 @@ describe('the contributions to the change of a click rate', () => {
 
   it('are none without journeys in both periods', () => {
     expect(contributionsOf([segment('app', [10, 1], [0, 0])])).toEqual([]);
+  });
+});
+
+describe('the contribution of a perk', () => {
+  it('is the change of the share of all journeys that clicked it', () => {
+    const perks = [
+      { name: 'coffee', clickers: 100, clickersBefore: 120 },
+      { name: 'travel', clickers: 200, clickersBefore: 100 },
+    ];
+    expect(
+      perkContributionsOf(perks, { journeys: 1_000, journeysBefore: 800 }).map(({ name, points }) => [
+        name,
+        points,
+      ]),
+    ).toEqual([
+      ['travel', 0.2 - 0.125],
+      ['coffee', 0.1 - 0.15],
+    ]);
+    expect(perkContributionsOf(perks, { journeys: 1_000, journeysBefore: 0 })).toEqual([]);
+  });
+});
+
+describe('the cause of a change', () => {
+  const parts = [
+    { name: 'up', points: 0.06 },
+    { name: 'down', points: -0.04 },
+  ];
+
+  it('made at least half of it, in its direction', () => {
+    expect(causeOf(parts, 0.12)?.name).toBe('up');
+    expect(causeOf(parts, -0.05)?.name).toBe('down');
+  });
+
+  it('is none if every part made less than half', () => {
+    expect(causeOf(parts, 0.13)).toBeUndefined();
+    expect(causeOf([], 0.13)).toBeUndefined();
   });
 });
 

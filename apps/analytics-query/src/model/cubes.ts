@@ -312,7 +312,7 @@ export const CUBES: readonly Cube[] = [
         'Events without a journey of their own; no other measure here counts them',
       ),
     },
-    dimensions: { ...occurred, ...campaign, ...utm },
+    dimensions: { ...occurred, ...perk, ...campaign, ...utm },
     drillMembers: ['occurred_at', 'campaign_name', 'utm_source', 'utm_campaign'],
   },
 ];

@@ -11,7 +11,7 @@ import { ADMIN_KEY, Fleet, OpenIdProvider } from '../fleet';
 
 const SCREENSHOTS = join(resolve(__dirname, '../../../..'), 'artifacts/console');
 /** A user agent that does not count as a bot. */
-const HUMAN =
+export const HUMAN =
   'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/150.0.0.0 Safari/537.36';
 
 export interface Owner {
@@ -262,6 +262,17 @@ export async function untilShown(page: Page): Promise<void> {
   await page.waitForSelector('h1');
   const busy = page.locator('.loading, .starting');
   await waitFor(async () => (await busy.count()) === 0, 'the screen to finish loading', 20_000);
+}
+
+/** Returns what the clipboard has, from another page: those of the console may not read it. */
+export async function clipboardOf(context: BrowserContext): Promise<string> {
+  const elsewhere = await context.newPage();
+  await elsewhere.setContent('<textarea autofocus></textarea>');
+  await elsewhere.focus('textarea');
+  await elsewhere.keyboard.press('Control+V');
+  const text = await elsewhere.inputValue('textarea');
+  await elsewhere.close();
+  return text;
 }
 
 /** Returns whether anything is wider than the window. */

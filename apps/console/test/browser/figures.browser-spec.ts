@@ -1,7 +1,7 @@
 import { http, waitFor } from '@perkway/testing';
 import { randomUUID } from 'node:crypto';
 import type { BrowserContext, Page } from 'playwright-core';
-import { ADMIN_KEY, ConsoleStage, perkBody, screenshot, untilShown } from './console-stage';
+import { ADMIN_KEY, clipboardOf, ConsoleStage, perkBody, screenshot, untilShown } from './console-stage';
 
 /** Whether the figures of the screens say what was counted. */
 const stage = new ConsoleStage();
@@ -144,9 +144,26 @@ it('saves each day of the dates, under headers in words', async () => {
 it('shows perks that nobody has clicked', async () => {
   const page = await stage.signIn(context);
   await stage.goto(page, `/campaigns/${stage.mine.campaign}`);
-  const perks = page.getByRole('list', { name: 'By perk' }).getByRole('listitem');
-  expect(await perks.count()).toBe(3);
-  expect((await perks.last().innerText()).replaceAll(/\s+/g, ' ')).toContain('Harbour offer 3 0');
+  const perks = page.getByRole('table', { name: 'By perk' });
+  const rows = async () => {
+    const texts = await perks.getByRole('row').allInnerTexts();
+    return texts.slice(1).map((row) => row.replaceAll(/\s+/g, ' ').trim());
+  };
+  expect(await rows()).toEqual([
+    'H Harbour offer 1 2 3 with bots 2 33.3% 1 16.7%',
+    'H Harbour offer 2 1 1 16.7% 0 0%',
+    'H Harbour offer 3 0 0 0% 0 0%',
+  ]);
+  await perks.getByRole('button', { name: 'Clicks' }).click();
+  expect(page.url()).toContain('perks=-Clicks');
+  await perks.getByRole('button', { name: 'Clicks' }).click();
+  expect((await rows())[0]).toContain('Harbour offer 3');
+  await page.reload();
+  await untilShown(page);
+  expect((await rows())[0]).toContain('Harbour offer 3');
+  expect(await perks.getByRole('columnheader', { name: 'Clicks' }).getAttribute('aria-sort')).toBe(
+    'ascending',
+  );
 }, 120_000);
 
 it('draws straight lines between the days', async () => {
@@ -350,21 +367,21 @@ async function theExample(): Promise<{ from: string; to: string }> {
     await query(
       `create table analytics.${partition} partition of analytics.tracking_events for values from ('${from}') to ('${to}')`,
     );
-  for (const [day, source, journeys, clickers] of [
-    [4, 'app', 400, 120],
-    [4, 'mail', 600, 105],
-    [14, 'app', 600, 210],
-    [14, 'mail', 400, 65],
+  for (const [day, source, journeys, clickers, plan] of [
+    [4, 'app', 400, 120, 'silver'],
+    [4, 'mail', 600, 105, 'silver'],
+    [14, 'app', 600, 210, 'gold'],
+    [14, 'mail', 400, 65, 'silver'],
   ])
     await query(
       `insert into analytics.tracking_events
          (account_id, occurred_at, id, type, perk_id, campaign_id, journey_id, channel, traffic_class, traffic_reason,
-          utm_source)
+          utm_source, cmeta)
        select $1, $2::timestamptz + make_interval(days => $3, secs => n), $4 || $3 || type || n, type, $5, $6,
-         $4 || $3 || n, 'outreach', 'human', 'test', $4
+         $4 || $3 || n, 'outreach', 'human', 'test', $4, jsonb_build_object('plan', $9::text, 'customer', $4 || $3 || n)
        from generate_series(1, $7::integer) as n, unnest('{teaser_view,incentive_click}'::text[]) as type
        where type = 'teaser_view' or n <= $8::integer`,
-      [account, from, day, source, perks[0], id, journeys, clickers],
+      [account, from, day, source, perks[0], id, journeys, clickers, plan],
     );
   await query(
     `insert into analytics.dirty_hours (account_id, hour)
@@ -377,28 +394,60 @@ async function theExample(): Promise<{ from: string; to: string }> {
 
 it('says whether it went better, and which source made the difference', async () => {
   const { from, to } = await theExample();
-  const page = await stage.signIn(context, stage.theirs.key, `/?from=${from}&to=${to}`);
-  await page.locator('[data-verdict="better"]').getByText('mostly').waitFor();
+  // Attributes become members of the cubes when a server has sent them.
+  await stage.track(
+    stage.theirs,
+    { event: 'teaser_view', journeyId: 'journey-0' },
+    '?cmeta_plan=silver&cmeta_customer=1',
+  );
+  const page = await stage.signIn(context, stage.theirs.key, '/explore?cube=campaign_funnel');
+  await waitFor(async () => {
+    await page.reload();
+    await untilShown(page);
+    return page.getByLabel('Cmeta Plan').isVisible();
+  }, 'the attribute');
+  await stage.goto(page, `/?from=${from}&to=${to}`);
+  await page.locator('[data-verdict="better"][aria-busy=false]').getByText('mostly').waitFor();
   expect(await page.innerText('[data-verdict]')).toBe(
-    'Better: 27.5% clicked, against 22.5% before, mostly from the source app (+4 points).',
+    'Better: 27.5% clicked, against 22.5% before. By source, mostly app (+4 points). By perk, mostly Foreign offer 1 (+5 points). By plan, mostly gold (+6 points).',
   );
   const table = page.getByRole('table', { name: 'What changed' });
   const rows = async () =>
     (await table.getByRole('row').allInnerTexts()).slice(1).map((row) => row.replaceAll(/\s+/g, ' ').trim());
   expect(await rows()).toEqual(['app 600 35% 30% +4 points', 'mail 400 16.3% 17.5% +1 points']);
   await screenshot(page, 'overview-changed');
-  await page.getByLabel('By', { exact: true }).selectOption('Perk');
+  const by = page.getByLabel('By', { exact: true });
+  await by.selectOption('Perk');
   await table.getByText('275').waitFor();
-  expect(await rows()).toEqual(['Foreign offer 1 275 225 +50']);
+  expect(await rows()).toEqual(['Foreign offer 1 275 27.5% 22.5% +5 points']);
+  await by.selectOption('Clicks of each perk');
+  await table.getByText('225').waitFor();
+  expect(await rows()).toEqual(['Foreign offer 1 275 in campaigns 225 +50']);
+  await by.selectOption('Segment: plan');
+  await table.getByText('gold').waitFor();
+  expect(await rows()).toEqual(['gold 600 35% – +6 points', 'silver 400 16.3% 22.5% -1 points']);
+  // A customer id has too many values to compare.
+  await by.selectOption('Segment: customer');
+  await page.getByText('more than 1,000 values').waitFor();
+  await by.selectOption('Campaign');
+  await table.getByRole('link', { name: 'Foreign spring' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Foreign spring' }).waitFor();
+  expect(page.url()).toContain(`from=${from}&to=${to}`);
+  await page.getByText('275 of 1,000 journeys clicked').waitFor();
+  await page.goBack();
+  await table.getByRole('link', { name: 'Foreign spring' }).waitFor();
+  await page.goBack();
+  await page.getByText('more than 1,000 values').waitFor();
 }, 120_000);
 
 it('leads from a figure to the events behind it, and back', async () => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   const page = await stage.signIn(context);
   await stage.goto(page, `/campaigns/${stage.mine.campaign}`);
-  await page.getByRole('list', { name: 'By perk' }).getByRole('link', { name: 'Harbour offer 1' }).click();
+  await page.getByRole('table', { name: 'By perk' }).getByRole('link', { name: 'Harbour offer 1' }).click();
   await page.getByRole('heading', { level: 1, name: 'Explore' }).waitFor();
   const conditions = page.getByRole('list', { name: 'Filters' }).getByRole('listitem');
+  await conditions.nth(1).waitFor();
   expect(await conditions.allInnerTexts()).toEqual([
     `Campaign ID: ${stage.mine.campaign} ×`,
     `Perk ID: ${stage.mine.perks[0]} ×`,
@@ -407,7 +456,8 @@ it('leads from a figure to the events behind it, and back', async () => {
   await table.getByRole('row').nth(1).getByRole('link').first().click();
   await waitFor(async () => /from=(.{10})&to=\1/.test(page.url()), 'the day in the URL');
   await page.getByRole('button', { name: 'Copy link' }).click();
-  const copied = await page.evaluate<string>('navigator.clipboard.readText()');
+  await page.getByRole('status').filter({ hasText: 'Copied' }).first().waitFor({ state: 'attached' });
+  const copied = await clipboardOf(context);
   expect(copied).toContain(`where=perk_id%3A${stage.mine.perks[0]}`);
   const colleague = await context.newPage();
   await colleague.goto(copied);
@@ -422,6 +472,31 @@ it('leads from a figure to the events behind it, and back', async () => {
   await stage.goto(page, '/');
   await page.locator('.figures').getByRole('link', { name: 'In campaigns' }).click();
   await page.getByRole('heading', { level: 1, name: 'Explore' }).waitFor();
+}, 120_000);
+
+it('keeps the dates and the question in the address, so that Back returns to them', async () => {
+  const page = await stage.signIn(context, stage.mine.key, '/campaigns');
+  await page.getByRole('combobox', { name: 'Dates' }).selectOption('Last 7 days');
+  await page.getByRole('link', { name: 'Harbour autumn' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Harbour autumn' }).waitFor();
+  expect(page.url()).toContain('dates=7');
+  await page.getByRole('list', { name: 'Gift links' }).getByRole('link', { name: 'Opened' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Explore' }).waitFor();
+  const bars = page.getByRole('list', { name: 'Count' }).getByRole('listitem');
+  await bars.getByText('figures').waitFor();
+  expect((await bars.first().innerText()).replaceAll(/\s+/g, ' ')).toBe('figures 1');
+  await page.getByLabel('Journeys: distinct journeys').check();
+  await page.getByRole('list', { name: 'Journeys' }).waitFor();
+  await page.goBack();
+  await page.getByRole('list', { name: 'Journeys' }).waitFor({ state: 'detached' });
+  await page.goBack();
+  await page.getByRole('link', { name: 'Campaigns', exact: true }).last().click();
+  await page.getByRole('heading', { level: 1, name: 'Campaigns' }).waitFor();
+  expect(await page.getByRole('combobox', { name: 'Dates' }).inputValue()).toBe('7');
+  await page.goto(`${stage.url}/gift-cards`);
+  await page.getByRole('link', { name: 'Links of this pool' }).first().click();
+  await page.getByRole('heading', { level: 1, name: 'Reward links' }).waitFor();
+  expect(await page.getByLabel('Pool').inputValue()).toMatch(/^[\da-f-]{36}$/);
 }, 120_000);
 
 it('suggests questions, and gives each as a query of the API', async () => {

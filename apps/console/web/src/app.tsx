@@ -77,7 +77,7 @@ function Console() {
           <Routes>
             <Route index element={<Overview />} />
             <Route path="campaigns" element={<Campaigns />} />
-            <Route path="campaigns/:campaignId" element={<Campaign />} />
+            <Route path="campaigns/:campaignId/:tab?" element={<Campaign />} />
             <Route path="perks" element={<Perks />} />
             <Route path="gift-cards" element={<GiftCards />} />
             <Route path="reward-links" element={<RewardLinks />} />

@@ -7,20 +7,15 @@ export interface Segment {
   clickersBefore: number;
 }
 
-export interface Contribution extends Segment {
-  /** What the segment added to the change of the rate; 0.01 is one percentage point. */
-  points: number;
-}
-
 const rateOf = (part: number, whole: number, otherwise: number) => (whole > 0 ? part / whole : otherwise);
 
 /**
  * Splits the change of the click rate among the segments. A segment contributes by clicking more or less than before
  * (at its average size) and by growing or shrinking (by how much its rate differs from the average of all). The
- * contributions add up to the change of the rate over all segments. Docs: docs/console.md, "What changed".
+ * contributions (0.01 is one percentage point) add up to the change of the rate over all segments. Docs: docs/console.md, "What changed".
  */
-export function contributionsOf(segments: Segment[]): Contribution[] {
-  const sum = (of: (segment: Segment) => number) => segments.reduce((all, one) => all + of(one), 0);
+export function contributionsOf<Part extends Segment>(segments: Part[]): (Part & { points: number })[] {
+  const sum = (of: (segment: Part) => number) => segments.reduce((all, one) => all + of(one), 0);
   const [now, before] = [sum(({ journeys }) => journeys), sum(({ journeysBefore }) => journeysBefore)];
   if (now === 0 || before === 0) return [];
   const average =
@@ -36,8 +31,39 @@ export function contributionsOf(segments: Segment[]): Contribution[] {
         (share - shareBefore) * ((rate + rateBefore) / 2 - average);
       return { ...segment, points };
     })
-    .sort((one, other) => Math.abs(other.points) - Math.abs(one.points));
+    .sort(byImpact);
 }
+
+const byImpact = (one: { points: number }, other: { points: number }) =>
+  Math.abs(other.points) - Math.abs(one.points);
+
+/** The journeys that clicked a perk in two periods. */
+export interface PerkClickers {
+  name: string;
+  clickers: number;
+  clickersBefore: number;
+}
+
+/**
+ * A perk contributes the change of the share of all journeys that clicked it. A journey that clicked several perks
+ * counts for each, so together the perks can contribute more than the change of the click rate.
+ */
+export const perkContributionsOf = <Perk extends PerkClickers>(
+  perks: Perk[],
+  { journeys, journeysBefore }: Pick<Segment, 'journeys' | 'journeysBefore'>,
+): (Perk & { points: number })[] =>
+  journeys === 0 || journeysBefore === 0
+    ? []
+    : perks
+        .map((perk) => ({
+          ...perk,
+          points: perk.clickers / journeys - perk.clickersBefore / journeysBefore,
+        }))
+        .sort(byImpact);
+
+/** The part that made at least half of the change, if there is one: “mostly” must be true. */
+export const causeOf = <Part extends { points: number }>(parts: Part[], change: number): Part | undefined =>
+  parts.find(({ points }) => points / change >= 0.5);
 
 /** The normal distribution exceeds this by chance in 5 % of all cases. */
 const CLEAR = 1.96;

@@ -23,6 +23,9 @@ export function formatExactMoment(moment: string): string {
   return (isToday ? exactTime : exactMoment).format(date);
 }
 
+const list = new Intl.ListFormat();
+export const formatList = (parts: string[]) => list.format(parts);
+
 /** Returns null if the divisor is 0. */
 export const formatShare = (part: number, whole: number) => (whole > 0 ? percent.format(part / whole) : null);
 

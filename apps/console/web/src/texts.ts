@@ -40,6 +40,13 @@ export const texts = {
   yes: 'Yes',
   no: 'No',
 
+  viewing: {
+    as: 'View as client',
+    text: (account: string) =>
+      `You see the console as the people of ${account} do. You cannot change anything here.`,
+    stop: 'Stop viewing',
+  },
+
   nav: {
     overview: 'Overview',
     campaigns: 'Campaigns',
@@ -51,6 +58,7 @@ export const texts = {
     explore: 'Explore',
     integration: 'Integration',
     reports: 'Reports',
+    operatorsHome: 'Operations',
     accounts: 'Accounts',
     catalogue: 'Catalogue',
     campaignEditor: 'Campaign editor',
@@ -80,6 +88,7 @@ export const texts = {
       LINK_NOT_REVEALED: 'The gift has not been opened, so its link needs no replacement.',
       PRECONDITION_FAILED: 'Somebody else has changed this in the meantime.',
       FORBIDDEN: 'Your role does not allow this.',
+      VIEW_READ_ONLY: 'You only view this account, so you cannot change anything.',
       TOO_MANY_WEBHOOKS: 'Your account has 20 webhooks, the most it may have. Delete one first.',
       WEBHOOK_NOT_FOUND: 'There is no such webhook.',
       WEBHOOK_DISABLED: 'The webhook is disabled. Enable it first.',
@@ -150,11 +159,13 @@ export const texts = {
     response: {
       none: 'Nothing was tracked in these dates.',
       noneBefore: 'Nothing was tracked in the days before, so there is nothing to compare with.',
-      better: (now: string, before: string) => `Better: ${now} clicked, against ${before} before`,
-      worse: (now: string, before: string) => `Worse: ${now} clicked, against ${before} before`,
+      better: (now: string, before: string) => `Better: ${now} clicked, against ${before} before.`,
+      worse: (now: string, before: string) => `Worse: ${now} clicked, against ${before} before.`,
       same: (now: string, before: string) =>
         `No clear change: ${now} clicked, against ${before} before, a difference that chance explains.`,
-      mostly: (by: string, name: string, points: string) => `, mostly from the ${by} ${name} (${points}).`,
+      /** @param name null for journeys without a value */
+      cause: (by: string, name: string | null, points: string) =>
+        `By ${by}, mostly ${name ?? 'journeys without one'} (${points}).`,
     },
     figures: { views: 'Views', clicks: 'Clicks', conversions: 'Conversions', revealed: 'Links revealed' },
     notes: {
@@ -175,6 +186,10 @@ export const texts = {
     before: 'The days before',
     best: 'Most clicked perks',
     bestNote: 'Clicks of people in these dates.',
+    clicksIn: {
+      incentive_clicks: (clicks: string) => `${clicks} in campaigns`,
+      perk_clicks: (clicks: string) => `${clicks} in collections`,
+    },
     noBest: 'No perk was clicked in these dates.',
     emptyTitle: 'Nothing to count yet',
     emptyText: 'As soon as a customer sees a perk or opens a gift, it shows up here within seconds.',
@@ -182,15 +197,25 @@ export const texts = {
     changed: {
       title: 'What changed',
       by: 'By',
-      ways: { utm_source: 'Source', campaign_name: 'Campaign', utm_medium: 'Medium', perk: 'Perk' },
+      ways: {
+        utm_source: 'Source',
+        campaign_name: 'Campaign',
+        utm_medium: 'Medium',
+        perk: 'Perk',
+        clicks: 'Clicks of each perk',
+      },
+      segment: (name: string) => `Segment: ${name}`,
+      causes: { utm_source: 'source', perk: 'perk' } as Record<string, string>,
       rateNow: 'Clicked',
       rateBefore: 'Clicked before',
       contribution: 'Contribution',
-      all: 'All',
-      overlap: 'Journeys in several of them',
+      clickers: 'Journeys that clicked',
       points: (points: string) => `${points} points`,
       note: 'Percentage points of the click rate. A part contributes by clicking more or less than before, and by growing or shrinking. The contributions add up to the change.',
-      perkNote: 'Clicks of people. The differences add up to the change of all clicks.',
+      perkNote:
+        'Shares of all journeys. A perk contributes the change of its share. A journey that clicked several perks counts for each, so together they can contribute more than the change.',
+      clicksNote: 'Clicks of people. The differences add up to the change of all clicks.',
+      tooMany: 'There are more than 1,000 values, too many to compare.',
       now: 'Clicks',
       before: 'Clicks before',
       difference: 'Difference',
@@ -203,7 +228,7 @@ export const texts = {
       perk_clicks: 'On perks',
       incentive_clicks: 'In campaigns',
       conversions: 'Conversions',
-      reward_links: 'Gift cards',
+      reward_links: 'Revealed links',
     } as Record<string, string>,
   },
 
@@ -222,20 +247,26 @@ export const texts = {
   },
 
   campaigns: {
-    intro: 'How each campaign does, in the last 30 days.',
+    intro: 'How each campaign does in these dates.',
     name: 'Campaign',
     perks: 'Perks',
     journeys: 'Journeys',
     clickers: 'Clicked',
     converters: 'Converted',
-    trend: 'Clicks, 30 days',
-    trendOf: (name: string, clicks: string) => `${name}: ${clicks} clicks in 30 days`,
+    trend: 'Clicks by day',
+    trendOf: (name: string, clicks: string) => `${name}: ${clicks} clicks`,
     find: 'Find a campaign',
     emptyTitle: 'No campaigns yet',
     emptyText: 'Your operator sets campaigns up. They appear here at once.',
   },
 
   campaign: {
+    results: 'Results',
+    clickRate: 'Click rate',
+    conversionRate: 'Conversion rate',
+    perkNote:
+      'Clicks of people. Clicked and converted count each journey once; the rates are shares of all journeys of the campaign. A conversion counts for the perk that it names.',
+    sourceNote: 'A source that only had journeys in the days before is listed with 0.',
     funnel: 'From contact to gift',
     byDay: 'By day',
     byPerk: 'By perk',
@@ -263,6 +294,48 @@ export const texts = {
     linksWithoutJourney: (links: number, share: string | null) =>
       `${formatNumber(links)} ${pluralOf(links, 'link', 'links')} (${share}) ${pluralOf(links, 'was', 'were')} made without a journey id, so the funnel above leaves ${pluralOf(links, 'it', 'them')} out.`,
     nothing: 'Nothing was tracked for this campaign in these dates.',
+  },
+
+  send: {
+    send: 'Send',
+    mailer: 'Your mailer',
+    mailers: {
+      mailchimp: 'Mailchimp',
+      hubspot: 'HubSpot',
+      marketingCloud: 'Salesforce Marketing Cloud',
+      braze: 'Braze',
+      customerIo: 'Customer.io',
+      own: 'Another one',
+    },
+    sources: {
+      mailchimp: 'mailchimp',
+      hubspot: 'hubspot',
+      marketingCloud: 'marketing-cloud',
+      braze: 'braze',
+      customerIo: 'customerio',
+    },
+    mailerNote:
+      'The mailer puts the id of each recipient where the placeholder stands. That makes each recipient a journey of its own.',
+    placeholder: 'Placeholder',
+    own: 'Placeholder for the recipient’s id',
+    ownHint: 'As your mailer writes it, such as {{id}}. Its values need to be encoded for URLs.',
+    ownError: 'Without quotes, angle brackets, & and #.',
+    needsPlaceholder: 'Enter the placeholder of your mailer, and the pixel and links appear here.',
+    source: 'Source (utm_source)',
+    sourceHint: 'Results by source show it under this name.',
+    pixels: 'Pixel',
+    pixelsNote: 'Put one into the HTML of the mail. Loading it counts a view; it shows nothing.',
+    pixelOf: { teaser: 'Teaser pixel', reward: 'Reward pixel' },
+    pixelHint: {
+      teaser: 'For a mail that announces the perks.',
+      reward: 'For a mail that gives a reward.',
+    },
+    links: 'Links',
+    linksNote:
+      'Copy the URL into the link dialog of an editor, or the HTML into its source. A click is counted and leads to the offer.',
+    noPerks: 'The campaign has no perk that leads anywhere.',
+    copyUrl: 'Copy URL',
+    copyHtml: 'Copy HTML',
   },
 
   integration: {
@@ -552,6 +625,7 @@ export const texts = {
     daysLeft: (days: number) =>
       days > 365 ? 'Over a year' : days === 0 ? 'Under a day' : `${days} ${pluralOf(days, 'day', 'days')}`,
     noneLeft: 'None left',
+    linksOf: 'Links of this pool',
     together: (countries: string) => `for ${countries} together`,
     noPace: 'No recent links',
     lastsNote:
@@ -834,6 +908,38 @@ export const texts = {
     unreadable: 'The file could not be read.',
   },
 
+  operatorsHome: {
+    intro: 'What needs attention, and the traffic of every account.',
+    quiet: 'Nothing needs attention.',
+    stock: (count: number) => `${count} ${pluralOf(count, 'stock is', 'stocks are')} low`,
+    webhooks: (count: number) => `${count} ${pluralOf(count, 'webhook fails', 'webhooks fail')}`,
+    deadLetters: (count: string, isOne: boolean) =>
+      `${count} ${isOne ? 'event is' : 'events are'} dead-lettered`,
+    apps: (count: number) => `${count} ${pluralOf(count, 'app is', 'apps are')} unhealthy`,
+    traffic: 'Traffic',
+    trafficNote: (from: string, middle: string, to: string) =>
+      `Tracked events, with bots. The last seven days are ${middle} to ${to}, and the week before begins ${from}.`,
+    account: 'Account',
+    events: 'Last 7 days',
+    before: 'Week before',
+    change: 'Change',
+    fresh: 'New',
+    view: 'View',
+    lowStock: 'Low stock',
+    lowStockNote: (below: number) => `Values with fewer than ${below} available cards.`,
+    enough: 'Every value has enough cards.',
+    pool: 'Pool',
+    failing: 'Failing webhooks',
+    failingNote: 'Enabled webhooks whose last attempts failed, and those that Perkway disabled.',
+    noFailing: 'Every webhook gets its events.',
+    webhook: 'Webhook',
+    state: 'State',
+    since: (when: string) => `Fails since ${when}`,
+    disabled: (when: string) => `Disabled ${when}`,
+    pending: 'Waiting',
+    toHealth: 'Health of the apps',
+  },
+
   accounts: {
     intro: 'The owners of collections, campaigns and pools.',
     create: 'New account',
@@ -861,6 +967,44 @@ export const texts = {
     removeOf: (email: string) => `Remove: ${email}`,
     removeTitle: 'Remove this person?',
     removeText: (email: string) => `${email} can no longer sign in for this account.`,
+  },
+
+  erasures: {
+    erase: 'Erase a person',
+    title: (account: string) => `Erase a person: ${account}`,
+    intro: 'Removes what this account has stored of one person, in every app. Counts stay.',
+    which: 'Known as',
+    kinds: { journey_id: 'Journey', customer_id: 'Customer' },
+    hints: {
+      journey_id: 'The journey id of clicks, pixels and links.',
+      customer_id: 'The customer id of coupon codes, which is also the reference of links.',
+    },
+    id: 'Id',
+    find: 'Find',
+    found: 'What will go',
+    nothing: 'Nothing was counted under this id. An erasure also covers what arrives later.',
+    events: (count: string, cube: string) => `${cube}: ${count}`,
+    jobRows: (count: string) => `Rows of link jobs: ${count}`,
+    journeyGoes:
+      'The journey gets a random id and loses its attributes and references. It still counts as one.',
+    customerGoes:
+      'The id is removed from links, link jobs, coupon codes and attributes. The person keeps the code, and counts as a new customer from then on.',
+    confirm: 'Erase…',
+    confirmTitle: 'Erase this person?',
+    confirmText: (kind: string, id: string, account: string) =>
+      `The ${kind} ${id} of ${account} is erased in every app. This cannot be undone.`,
+    action: 'Erase',
+    requested: 'The erasure has begun.',
+    receipts: 'Receipts',
+    receiptsNote: 'A receipt does not say whose data was erased. Note its id for the person who asked.',
+    noReceipts: 'Nobody was erased yet.',
+    receipt: 'Receipt',
+    kind: 'Kind',
+    requestedAt: 'Requested',
+    state: 'State',
+    states: { running: 'Running', done: 'Done' },
+    waitingFor: (apps: string) => `Waits for ${apps}`,
+    completed: (when: string) => `Completed ${when}`,
   },
 
   campaignEditor: {
@@ -1105,9 +1249,31 @@ export const texts = {
     intro:
       'Changes made in the console, and operators’ calls made with API keys, newest first. Entries are never changed or removed.',
     byKey: (name: string) => `API key ${name}`,
+    person: 'Person or key',
+    personHint: 'A part of the e-mail address or the key’s name.',
+    object: 'Object',
+    objectHint: 'The whole id. An account has its keys and people.',
+    kind: 'Kind',
+    anyKind: 'Any kind',
+    kinds: {
+      accounts: 'Accounts, keys and people',
+      perks: 'Perks',
+      categories: 'Categories',
+      'perk-collections': 'Collections',
+      campaigns: 'Campaigns',
+      pools: 'Pools and cards',
+      limits: 'Limits',
+      'reward-links': 'Reward links',
+      'link-jobs': 'Link jobs',
+      reports: 'Reports',
+      webhooks: 'Webhooks',
+    },
     from: 'From',
     to: 'To',
     export: 'Export NDJSON',
+    exportNote: 'The export has the entries that match; without a first day, those of the last 30 days.',
+    history: 'History',
+    historyOf: (id: string) => `History of ${id}`,
     when: 'When',
     who: 'Who',
     what: 'What',
@@ -1116,7 +1282,7 @@ export const texts = {
     noChanges: 'Nothing shown',
     refused: (status: number) => `rejected with ${status}`,
     unknown: 'outcome unknown',
-    emptyTitle: 'No change yet',
+    emptyTitle: 'No change matches',
     /** Describes each call of the audit log; $1 and $2 are the ids in its path. */
     done: [
       [/^PUT .*\/admin\/perks\/([^/]+)$/, 'Saved perk $1'],
@@ -1134,6 +1300,8 @@ export const texts = {
       [/^PUT .*\/admin\/accounts\/([^/]+)$/, 'Saved account $1'],
       [/^PUT .*\/accounts\/([^/]+)\/people\/([^/]+)$/, 'Let $2 sign in for $1'],
       [/^DELETE .*\/accounts\/([^/]+)\/people\/([^/]+)$/, 'Removed $2 from $1'],
+      [/^POST \/accounts\/([^/]+)\/view$/, 'Viewed $1 as client'],
+      [/^POST .*\/accounts\/([^/]+)\/erasures$/, 'Erased a person of $1'],
       [/^POST .*\/accounts\/([^/]+)\/keys$/, 'Created a key of $1'],
       [/^POST .*\/accounts\/([^/]+)\/keys\/[^/]+\/rotate$/, 'Rotated a key of $1'],
       [/^DELETE .*\/accounts\/([^/]+)\/keys\/[^/]+$/, 'Revoked a key of $1'],

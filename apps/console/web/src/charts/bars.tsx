@@ -7,7 +7,7 @@ export interface Bar {
   label: ReactNode;
   value: number;
   /** Shown beside the number: a share or a total. */
-  note?: string | null;
+  note?: ReactNode;
   picture?: ReactNode;
 }
 

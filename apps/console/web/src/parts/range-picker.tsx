@@ -38,7 +38,8 @@ export function useRange(): {
           } else if (next.preset) before.set('dates', next.preset);
           return before;
         },
-        { replace: true },
+        // Dates are typed digit by digit, which Back should not lead through.
+        { replace: next.range !== undefined },
       ),
   };
 }

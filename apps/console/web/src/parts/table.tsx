@@ -1,4 +1,5 @@
 import type { Key, ReactNode } from 'react';
+import { useSearchFilters } from './search-filters';
 
 export interface Column<T> {
   name: string;
@@ -6,6 +7,8 @@ export interface Column<T> {
   isNumber?: boolean;
   isHead?: boolean;
   cell: (row: T) => ReactNode;
+  /** Makes the column sortable: numbers begin with the largest, texts with the first. */
+  sortBy?: (row: T) => number | string;
 }
 
 interface Props<T> {
@@ -15,47 +18,87 @@ interface Props<T> {
   keyOf: (row: T, index: number) => Key;
   /** A long table scrolls within its own region. */
   isTall?: boolean;
+  /** The URL parameter that keeps the order, if columns are sortable. */
+  sortParameter?: string;
+}
+
+/** Keeps the order in the URL as `name` or `-name`, where `-` is descending. */
+function useSorted<T>(columns: Column<T>[], rows: readonly T[], parameter = '') {
+  const { valueOf, set } = useSearchFilters();
+  const asked = parameter && valueOf(parameter);
+  const isDescending = asked.startsWith('-');
+  const column = columns.find(({ name, sortBy }) => sortBy && name === asked.replace(/^-/, ''));
+  const sign = isDescending ? -1 : 1;
+  const compare = (one: number | string, other: number | string) =>
+    typeof one === 'string' ? one.localeCompare(String(other)) : one - Number(other);
+  return {
+    rows: column
+      ? rows.toSorted((one, other) => sign * compare(column.sortBy!(one), column.sortBy!(other)))
+      : rows,
+    orderOf: ({ name }: Column<T>) =>
+      column?.name === name ? (isDescending ? ('descending' as const) : ('ascending' as const)) : undefined,
+    sort: ({ name, isNumber }: Column<T>) => {
+      const isAgain = column?.name === name;
+      const descending = isAgain ? !isDescending : isNumber === true;
+      set(parameter, descending ? `-${name}` : name);
+    },
+  };
 }
 
 /**
  * A wide table scrolls within its own region, which is reachable by keyboard. On a phone, each row becomes a block with
  * column names beside the values, unless the table is `tall`; roles are explicit because that layout drops them.
  */
-export const Table = <T,>({ caption, columns, rows, keyOf, isTall }: Props<T>) => (
-  <div
-    className={isTall ? 'table-region tall' : 'table-region'}
-    role="region"
-    aria-label={caption}
-    tabIndex={0}
-  >
-    <table role="table">
-      <caption className="sr">{caption}</caption>
-      <thead role="rowgroup">
-        <tr role="row">
-          {columns.map(({ name, isNumber }) => (
-            <th key={name} role="columnheader" scope="col" className={isNumber ? 'number' : undefined}>
-              {name}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody role="rowgroup">
-        {rows.map((row, index) => (
-          <tr key={keyOf(row, index)} role="row">
-            {columns.map(({ name, isNumber, isHead, cell }) =>
-              isHead ? (
-                <th key={name} role="rowheader" scope="row">
-                  {cell(row)}
-                </th>
-              ) : (
-                <td key={name} role="cell" data-column={name} className={isNumber ? 'number' : undefined}>
-                  <div>{cell(row)}</div>
-                </td>
-              ),
-            )}
+export function Table<T>({ caption, columns, rows, keyOf, isTall, sortParameter }: Props<T>) {
+  const sorted = useSorted(columns, rows, sortParameter);
+  return (
+    <div
+      className={`table-region${isTall ? ' tall' : ''}${sortParameter ? ' sortable' : ''}`}
+      role="region"
+      aria-label={caption}
+      tabIndex={0}
+    >
+      <table role="table">
+        <caption className="sr">{caption}</caption>
+        <thead role="rowgroup">
+          <tr role="row">
+            {columns.map((column) => (
+              <th
+                key={column.name}
+                role="columnheader"
+                scope="col"
+                className={column.isNumber ? 'number' : undefined}
+                aria-sort={sorted.orderOf(column)}
+              >
+                {column.sortBy ? (
+                  <button type="button" className="sort" onClick={() => sorted.sort(column)}>
+                    {column.name}
+                  </button>
+                ) : (
+                  column.name
+                )}
+              </th>
+            ))}
           </tr>
-        ))}
-      </tbody>
-    </table>
-  </div>
-);
+        </thead>
+        <tbody role="rowgroup">
+          {sorted.rows.map((row, index) => (
+            <tr key={keyOf(row, index)} role="row">
+              {columns.map(({ name, isNumber, isHead, cell }) =>
+                isHead ? (
+                  <th key={name} role="rowheader" scope="row">
+                    {cell(row)}
+                  </th>
+                ) : (
+                  <td key={name} role="cell" data-column={name} className={isNumber ? 'number' : undefined}>
+                    <div>{cell(row)}</div>
+                  </td>
+                ),
+              )}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

@@ -1,17 +1,18 @@
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useState } from 'react';
-import { Link, useParams } from 'react-router';
-import { byDay, loadRows, numberOf, sumOf, within, type Query, type Row } from '../api/analytics';
+import { Link, useLocation, useNavigate, useParams } from 'react-router';
+import { byDay, loadParts, loadRows, numberOf, sumOf, within, type Query, type Row } from '../api/analytics';
 import { get, ApiError } from '../api/http';
 import { usePictures } from '../api/pictures';
 import { saveCsv, type Cell } from '../api/csv';
 import type { Campaign, Teasers } from '../api/types';
-import { Bars } from '../charts/bars';
 import { Funnel } from '../charts/funnel';
 import { TimeSeries } from '../charts/time-series';
-import { daysIn, TIMEZONE, type Range } from '../dates';
+import { daysIn, rangeBefore, TIMEZONE, type Range } from '../dates';
 import { exploreLink, type Condition } from '../explore-link';
 import { formatNumber, formatShare } from '../format';
+import { KEEP_FOCUS } from '../keep-focus';
+import { SelectField } from '../parts/fields';
 import { Icon } from '../parts/icon';
 import { useLiveInterval } from '../parts/live';
 import { Failed, Loaded, Loading } from '../parts/loaded';
@@ -19,7 +20,9 @@ import { Outcome } from '../parts/outcome';
 import { PerkPicture } from '../parts/perk-picture';
 import { RangePicker, useRange } from '../parts/range-picker';
 import { Card, Screen } from '../parts/screen';
+import { useSearchFilters } from '../parts/search-filters';
 import { Table } from '../parts/table';
+import { Tabs } from '../parts/tabs';
 import { texts } from '../texts';
 import NotFound from './not-found';
 
@@ -27,45 +30,71 @@ const t = texts.campaign;
 const F = 'campaign_funnel';
 const STEPS = Object.keys(texts.funnel.steps) as (keyof typeof texts.funnel.steps)[];
 const FreezeReport = lazy(() => import('./freeze-report'));
+const CampaignSend = lazy(() => import('./campaign-send'));
 
 const ofCampaign = (cube: string, campaignId: string): Required<Pick<Query, 'filters'>> => ({
   filters: [{ member: `${cube}.campaign_id`, operator: 'equals', values: [campaignId] }],
 });
 
-/** Counts the clicks of each perk; perks of the campaign that nobody clicked are part of it, so that the worst show. */
-async function loadPerks({ id, incentives }: Campaign, range: Range) {
-  const [rows, { incentives: offered }] = await Promise.all([
+interface CampaignPerk {
+  perkId: string;
+  title: string;
+  /** Journeys. */
+  clickers: number;
+  converters: number;
+  /** Clicks of people, and with bots. */
+  people: number;
+  everything: number;
+}
+
+/** Counts what became of each perk; perks of the campaign that nobody clicked are part of it, so that the worst show. */
+async function loadPerks({ id, incentives }: Campaign, range: Range): Promise<CampaignPerk[]> {
+  const load = (cube: string, measures: string[]) =>
     loadRows({
-      measures: ['incentive_clicks.count_people', 'incentive_clicks.count'],
-      dimensions: ['incentive_clicks.perk_id', 'incentive_clicks.perk_title'],
-      ...within('incentive_clicks', range),
-      ...ofCampaign('incentive_clicks', id),
+      measures: measures.map((measure) => `${cube}.${measure}`),
+      dimensions: [`${cube}.perk_id`, `${cube}.perk_title`],
+      ...within(cube, range),
+      filters: [...ofCampaign(cube, id).filters, { member: `${cube}.perk_id`, operator: 'set' }],
       limit: 1_000,
-    }),
+    }).then((rows) => new Map(rows.map((row) => [String(row[`${cube}.perk_id`]), row])));
+  const [journeys, clicks, { incentives: offered }] = await Promise.all([
+    load(F, ['clickers', 'converters']),
+    load('incentive_clicks', ['count_people', 'count']),
     get<Teasers>(`/api/boost/teasers/${encodeURIComponent(id)}`),
   ]);
-  const clicked = new Map(rows.map((row) => [String(row['incentive_clicks.perk_id']), row]));
   const titles = new Map(offered.map(({ perkId, title }) => [perkId, title]));
-  return [...new Set([...clicked.keys(), ...incentives])]
+  return [...new Set([...incentives, ...journeys.keys(), ...clicks.keys()])]
     .map((perkId) => {
-      const row = clicked.get(perkId);
+      const [row, clicked] = [journeys.get(perkId), clicks.get(perkId)];
       return {
         perkId,
-        title: String(row?.['incentive_clicks.perk_title'] ?? titles.get(perkId) ?? perkId),
-        people: numberOf(row, 'incentive_clicks.count_people'),
-        everything: numberOf(row, 'incentive_clicks.count'),
+        title: String(row?.[`${F}.perk_title`] ?? titles.get(perkId) ?? perkId),
+        clickers: numberOf(row, `${F}.clickers`),
+        converters: numberOf(row, `${F}.converters`),
+        people: numberOf(clicked, 'incentive_clicks.count_people'),
+        everything: numberOf(clicked, 'incentive_clicks.count'),
       };
     })
     .sort((one, other) => other.people - one.people);
 }
-const bySource = (id: string, range: Range): Query => ({
-  measures: [`${F}.journeys`, `${F}.clickers`, `${F}.converters`],
-  dimensions: [`${F}.utm_source`],
-  ...within(F, range),
-  ...ofCampaign(F, id),
-  order: { [`${F}.journeys`]: 'desc' },
-  limit: 200,
-});
+
+/** Counts the journeys of each source; those that only had journeys before are part of it with 0. */
+async function loadSources(id: string, range: Range): Promise<Row[]> {
+  const source = `${F}.utm_source`;
+  const [rows = [], rowsBefore = []] = await loadParts({
+    measures: [`${F}.journeys`, `${F}.clickers`, `${F}.converters`],
+    dimensions: [source],
+    timeDimensions: [{ dimension: `${F}.occurred_at`, compareDateRange: [range, rangeBefore(range)] }],
+    ...ofCampaign(F, id),
+    order: { [`${F}.journeys`]: 'desc' },
+    limit: 200,
+  });
+  const now = new Set(rows.map((row) => row[source]));
+  return [
+    ...rows,
+    ...rowsBefore.filter((row) => !now.has(row[source]!)).map((row) => ({ [source]: row[source]! })),
+  ];
+}
 
 /** The events behind each step of the funnel. */
 const BREAKDOWNS: Record<
@@ -94,11 +123,16 @@ const BREAKDOWNS: Record<
   },
 };
 
-const COLUMNS = {
-  journeys: texts.campaigns.journeys,
-  clickers: texts.campaigns.clickers,
-  converters: texts.campaigns.converters,
-};
+const { journeys: JOURNEYS, clickers: CLICKERS, converters: CONVERTERS } = texts.campaigns;
+
+const CUBES = {
+  clicks: ['incentive_clicks'],
+  views: ['teaser_views', 'reward_views'],
+  conversions: ['conversions'],
+} as const;
+type SeriesName = keyof typeof CUBES;
+type Values = Record<SeriesName, number[]>;
+const SERIES = Object.keys(CUBES) as SeriesName[];
 
 export default function CampaignScreen() {
   const { campaignId = '' } = useParams();
@@ -120,12 +154,10 @@ export default function CampaignScreen() {
   );
 }
 
-function Found({ campaign }: { campaign: Campaign }) {
-  const { id } = campaign;
-  const { range } = useRange();
-  const [isFreezing, setFreezing] = useState(false);
-  const live = useLiveInterval();
-  const funnel = useQuery({
+const TABS = ['results', 'send'];
+
+const useFunnel = (id: string, range: Range) =>
+  useQuery({
     queryKey: ['campaign-funnel', id, range],
     queryFn: () =>
       loadRows({
@@ -133,47 +165,26 @@ function Found({ campaign }: { campaign: Campaign }) {
         ...within(F, range),
         ...ofCampaign(F, id),
       }).then(([row]) => row ?? {}),
-    ...live,
+    ...useLiveInterval(),
   });
-  const days = useQuery({
-    queryKey: ['campaign-days', id, range],
-    queryFn: async () => {
-      const cubes = [
-        ['teaser_views', 'count_people'],
-        ['reward_views', 'count_people'],
-        ['incentive_clicks', 'count_people'],
-        ['conversions', 'count_people'],
-      ] as const;
-      const responses = await Promise.all(
-        cubes.map(([cube, measure]) =>
-          loadRows({
-            measures: [`${cube}.${measure}`],
-            ...within(cube, range, 'day'),
-            ...ofCampaign(cube, id),
-          }),
-        ),
-      );
-      const all = daysIn(range);
-      const [teasers, rewards, clicks, conversions] = cubes.map(([cube, measure], index) =>
-        byDay(responses[index]!, cube, `${cube}.${measure}`, all),
-      ) as [number[], number[], number[], number[]];
-      const events = cubes.reduce(
-        (sum, [cube, measure], index) => sum + sumOf(responses[index]!, `${cube}.${measure}`),
-        0,
-      );
-      return { all, views: teasers.map((value, day) => value + rewards[day]!), clicks, conversions, events };
-    },
-    ...live,
-  });
+
+function Found({ campaign }: { campaign: Campaign }) {
+  const { id } = campaign;
+  const { tab = 'results' } = useParams();
+  const navigate = useNavigate();
+  const { range } = useRange();
+  const { search } = useLocation();
+  const [isFreezing, setFreezing] = useState(false);
+  const funnel = useFunnel(id, range);
   const journeys = numberOf(funnel.data, `${F}.journeys`);
   const clickers = numberOf(funnel.data, `${F}.clickers`);
   const converters = numberOf(funnel.data, `${F}.converters`);
-  const withoutJourney = numberOf(funnel.data, `${F}.events_without_journey`);
+  const path = `/campaigns/${encodeURIComponent(id)}`;
 
   return (
     <Screen
       title={campaign.name}
-      back={{ to: '/campaigns', label: texts.nav.campaigns }}
+      back={{ to: `/campaigns${search}`, label: texts.nav.campaigns }}
       intro={funnel.data && (journeys > 0 ? <Outcome {...{ journeys, clickers, converters }} /> : t.nothing)}
       actions={
         <>
@@ -184,6 +195,83 @@ function Found({ campaign }: { campaign: Campaign }) {
         </>
       }
     >
+      <Tabs
+        label={campaign.name}
+        selected={TABS.includes(tab) ? tab : 'results'}
+        onSelect={(next) =>
+          void navigate(`${next === 'results' ? path : `${path}/${next}`}${search}`, { state: KEEP_FOCUS })
+        }
+        tabs={[
+          { id: 'results', label: t.results, content: () => <Results campaign={campaign} range={range} /> },
+          {
+            id: 'send',
+            label: texts.send.send,
+            content: () => (
+              <Suspense fallback={<Loading lines={8} />}>
+                <CampaignSend campaign={campaign} />
+              </Suspense>
+            ),
+          },
+        ]}
+      />
+      {isFreezing && (
+        <Suspense>
+          <FreezeReport campaign={campaign} range={range} onClose={() => setFreezing(false)} />
+        </Suspense>
+      )}
+    </Screen>
+  );
+}
+
+function Results({ campaign, range }: { campaign: Campaign; range: Range }) {
+  const { id } = campaign;
+  const { valueOf, set } = useSearchFilters();
+  const shown = SERIES.find((name) => name === valueOf('show')) ?? 'clicks';
+  const funnel = useFunnel(id, range);
+  const withoutJourney = numberOf(funnel.data, `${F}.events_without_journey`);
+  const days = useQuery({
+    queryKey: ['campaign-days', id, range],
+    queryFn: async () => {
+      const before = rangeBefore(range);
+      const responses = await Promise.all(
+        Object.values(CUBES)
+          .flat()
+          .map(async (cube) => {
+            const parts = await loadParts({
+              measures: [`${cube}.count_people`],
+              timeDimensions: [
+                {
+                  dimension: `${cube}.occurred_at`,
+                  granularity: 'day',
+                  compareDateRange: [range, before],
+                },
+              ],
+              ...ofCampaign(cube, id),
+            });
+            return [cube, parts] as const;
+          }),
+      );
+      const parts = new Map<string, Row[][]>(responses);
+      /** The sum of the cubes for each day of this period, or the one before. */
+      const valuesOf = (name: SeriesName, period: 0 | 1) => {
+        const days = daysIn(period === 0 ? range : before);
+        const each = CUBES[name].map((cube) =>
+          byDay(parts.get(cube)?.[period] ?? [], cube, `${cube}.count_people`, days),
+        );
+        return days.map((_, day) => each.reduce((sum, values) => sum + values[day]!, 0));
+      };
+      return {
+        all: daysIn(range),
+        now: Object.fromEntries(SERIES.map((name) => [name, valuesOf(name, 0)])) as Values,
+        before: Object.fromEntries(SERIES.map((name) => [name, valuesOf(name, 1)])) as Values,
+        events: responses.reduce((sum, [cube, [rows = []]]) => sum + sumOf(rows, `${cube}.count_people`), 0),
+      };
+    },
+    ...useLiveInterval(),
+  });
+
+  return (
+    <>
       <Card
         title={t.funnel}
         note={
@@ -221,54 +309,55 @@ function Found({ campaign }: { campaign: Campaign }) {
         title={t.byDay}
         note={`${texts.counting.people} ${texts.counting.zone(TIMEZONE)}`}
         actions={
-          days.data && (
-            <CsvButton
-              label={t.csvOfDays}
-              name={`${id}-days.csv`}
-              head={[texts.day, t.clicks, t.views, t.conversions]}
-              rows={days.data.all.map((day, index) => [
-                day,
-                days.data.clicks[index]!,
-                days.data.views[index]!,
-                days.data.conversions[index]!,
-              ])}
+          <>
+            <SelectField
+              label={texts.overview.show}
+              value={shown}
+              options={SERIES.map((name) => ({ value: name, label: t[name] }))}
+              onValue={(name) => set('show', name)}
             />
-          )
+            {days.data && (
+              <CsvButton
+                label={t.csvOfDays}
+                name={`${id}-days.csv`}
+                head={[texts.day, ...SERIES.map((name) => t[name])]}
+                rows={days.data.all.map((day, index) => [
+                  day,
+                  ...SERIES.map((name) => days.data.now[name][index]!),
+                ])}
+              />
+            )}
+          </>
         }
       >
         <Loaded query={days} lines={6}>
-          {({ all, views, clicks, conversions }) => (
+          {({ all, now, before }) => (
             <TimeSeries
-              title={`${campaign.name}: ${t.byDay}`}
+              title={`${campaign.name}: ${t[shown]}`}
               days={all}
+              // Views add up two cubes, which Explore shows one by one.
               hrefOf={(day) =>
-                exploreLink({
-                  cube: 'incentive_clicks',
-                  measures: ['count', 'count_people'],
-                  dimensions: ['perk_title'],
-                  where: [{ member: 'campaign_id', value: id }],
-                  range: [day, day],
-                })
+                shown === 'views'
+                  ? `/campaigns/${encodeURIComponent(id)}?from=${day}&to=${day}&show=views`
+                  : exploreLink({
+                      cube: CUBES[shown][0],
+                      measures: ['count_people', 'count'],
+                      dimensions: ['utm_source'],
+                      where: [{ member: 'campaign_id', value: id }],
+                      range: [day, day],
+                    })
               }
               series={[
-                { name: t.clicks, values: clicks },
-                { name: t.views, values: views },
-                { name: t.conversions, values: conversions },
+                { name: texts.overview.now, values: now[shown] },
+                { name: texts.overview.before, values: before[shown], isBefore: true },
               ]}
             />
           )}
         </Loaded>
       </Card>
-      <div className="columns">
-        <ByPerk campaign={campaign} range={range} />
-        <BySource id={id} range={range} />
-      </div>
-      {isFreezing && (
-        <Suspense>
-          <FreezeReport campaign={campaign} range={range} onClose={() => setFreezing(false)} />
-        </Suspense>
-      )}
-    </Screen>
+      <ByPerk campaign={campaign} range={range} total={numberOf(funnel.data, `${F}.journeys`)} />
+      <BySource id={id} range={range} />
+    </>
   );
 }
 
@@ -317,6 +406,15 @@ function Links({ id, range }: { id: string; range: Range }) {
         steps={(Object.keys(t.linkStates) as LinkState[]).map((state) => ({
           key: state,
           name: t.linkStates[state],
+          to: exploreLink({
+            cube: 'reward_links',
+            dimensions: ['created_by'],
+            where: [
+              { member: 'campaign_id', value: id },
+              { member: 'state', value: state },
+            ],
+            range,
+          }),
           value: all[state] ?? 0,
         }))}
       />
@@ -324,7 +422,9 @@ function Links({ id, range }: { id: string; range: Range }) {
   );
 }
 
-function ByPerk({ campaign, range }: { campaign: Campaign; range: Range }) {
+const shareOf = (part: number, whole: number) => formatShare(part, whole) ?? texts.none;
+
+function ByPerk({ campaign, range, total }: { campaign: Campaign; range: Range; total: number }) {
   const { id } = campaign;
   const query = useQuery({
     queryKey: ['campaign-perks', id, range],
@@ -332,21 +432,35 @@ function ByPerk({ campaign, range }: { campaign: Campaign; range: Range }) {
     ...useLiveInterval(),
   });
   const pictures = usePictures((query.data ?? []).map(({ perkId }) => ({ perkId, campaignId: id })));
+  const toOf = ({ perkId }: CampaignPerk) =>
+    exploreLink({
+      cube: 'incentive_clicks',
+      measures: ['count', 'count_people'],
+      dimensions: ['utm_source'],
+      where: [
+        { member: 'campaign_id', value: id },
+        { member: 'perk_id', value: perkId },
+      ],
+      steps: 'day',
+      range,
+    });
   return (
     <Card
       title={t.byPerk}
-      note={texts.counting.people}
+      note={t.perkNote}
       actions={
         query.data && (
           <CsvButton
             label={t.csvOfPerks}
             name={`${id}-perks.csv`}
-            head={[t.perk, t.perkId, t.clicks, t.allClicks]}
-            rows={query.data.map(({ perkId, title, people, everything }) => [
+            head={[t.perk, t.perkId, t.clicks, t.allClicks, CLICKERS, CONVERTERS]}
+            rows={query.data.map(({ perkId, title, people, everything, clickers, converters }) => [
               title,
               perkId,
               people,
               everything,
+              clickers,
+              converters,
             ])}
           />
         )
@@ -354,31 +468,61 @@ function ByPerk({ campaign, range }: { campaign: Campaign; range: Range }) {
     >
       <Loaded query={query} isEmpty={(perks) => perks.length === 0} empty={<p>{t.noPerks}</p>}>
         {(perks) => (
-          <Bars
-            label={t.byPerk}
-            bars={perks.map(({ perkId, title, people, everything }) => ({
-              key: perkId,
-              label: (
-                <Link
-                  to={exploreLink({
-                    cube: 'incentive_clicks',
-                    measures: ['count', 'count_people'],
-                    dimensions: ['utm_source'],
-                    where: [
-                      { member: 'campaign_id', value: id },
-                      { member: 'perk_id', value: perkId },
-                    ],
-                    steps: 'day',
-                    range,
-                  })}
-                >
-                  {title}
-                </Link>
-              ),
-              value: people,
-              note: everything === people ? null : t.allOf(formatNumber(everything)),
-              picture: <PerkPicture src={pictures.get(perkId)} name={title} />,
-            }))}
+          <Table
+            caption={t.byPerk}
+            rows={perks}
+            keyOf={({ perkId }) => perkId}
+            sortParameter="perks"
+            columns={[
+              {
+                name: t.perk,
+                isHead: true,
+                sortBy: ({ title }) => title,
+                cell: (perk) => (
+                  <span className="with-picture">
+                    <PerkPicture src={pictures.get(perk.perkId)} name={perk.title} />
+                    <Link to={toOf(perk)}>{perk.title}</Link>
+                  </span>
+                ),
+              },
+              {
+                name: t.clicks,
+                isNumber: true,
+                sortBy: ({ people }) => people,
+                cell: ({ people, everything }) => (
+                  <>
+                    {formatNumber(people)}
+                    {everything !== people && (
+                      <span className="hint"> {t.allOf(formatNumber(everything))}</span>
+                    )}
+                  </>
+                ),
+              },
+              {
+                name: CLICKERS,
+                isNumber: true,
+                sortBy: ({ clickers }) => clickers,
+                cell: ({ clickers }) => formatNumber(clickers),
+              },
+              {
+                name: t.clickRate,
+                isNumber: true,
+                sortBy: ({ clickers }) => clickers,
+                cell: ({ clickers }) => shareOf(clickers, total),
+              },
+              {
+                name: CONVERTERS,
+                isNumber: true,
+                sortBy: ({ converters }) => converters,
+                cell: ({ converters }) => formatNumber(converters),
+              },
+              {
+                name: t.conversionRate,
+                isNumber: true,
+                sortBy: ({ converters }) => converters,
+                cell: ({ converters }) => shareOf(converters, total),
+              },
+            ]}
           />
         )}
       </Loaded>
@@ -389,30 +533,40 @@ function ByPerk({ campaign, range }: { campaign: Campaign; range: Range }) {
 function BySource({ id, range }: { id: string; range: Range }) {
   const query = useQuery({
     queryKey: ['campaign-sources', id, range],
-    queryFn: () => loadRows(bySource(id, range)),
+    queryFn: () => loadSources(id, range),
     ...useLiveInterval(),
   });
-  const journeysOf = (row: Row) => numberOf(row, `${F}.journeys`);
-  const shareOf = (member: string) => (row: Row) => (
-    <>
-      {formatNumber(numberOf(row, `${F}.${member}`))}{' '}
-      <span className="hint">{formatShare(numberOf(row, `${F}.${member}`), journeysOf(row))}</span>
-    </>
-  );
+  const valueOf = (member: string) => (row: Row) => numberOf(row, `${F}.${member}`);
+  const [journeysOf, clickersOf, convertersOf] = ['journeys', 'clickers', 'converters'].map(valueOf) as [
+    (row: Row) => number,
+    (row: Row) => number,
+    (row: Row) => number,
+  ];
+  const nameOf = (row: Row) => String(row[`${F}.utm_source`] ?? t.direct);
+  const count = (name: string, of: (row: Row) => number) => ({
+    name,
+    isNumber: true,
+    sortBy: of,
+    cell: (row: Row) => formatNumber(of(row)),
+  });
+  const rate = (name: string, of: (row: Row) => number) => ({
+    name,
+    isNumber: true,
+    // A source without journeys has no rate: it comes after those with 0 %.
+    sortBy: (row: Row) => (journeysOf(row) > 0 ? of(row) / journeysOf(row) : -1),
+    cell: (row: Row) => shareOf(of(row), journeysOf(row)),
+  });
   return (
     <Card
       title={t.bySource}
-      note={`${texts.counting.distinct} ${texts.counting.bySource}`}
+      note={`${texts.counting.distinct} ${texts.counting.bySource} ${t.sourceNote}`}
       actions={
         query.data && (
           <CsvButton
             label={t.csvOfSources}
             name={`${id}-sources.csv`}
-            head={[t.source, ...Object.values(COLUMNS)]}
-            rows={query.data.map((row) => [
-              row[`${F}.utm_source`] ?? t.direct,
-              ...Object.keys(COLUMNS).map((member) => numberOf(row, `${F}.${member}`)),
-            ])}
+            head={[t.source, JOURNEYS, CLICKERS, CONVERTERS]}
+            rows={query.data.map((row) => [nameOf(row), journeysOf(row), clickersOf(row), convertersOf(row)])}
           />
         )
       }
@@ -422,11 +576,13 @@ function BySource({ id, range }: { id: string; range: Range }) {
           <Table
             caption={t.bySource}
             rows={rows}
-            keyOf={(row) => String(row[`${F}.utm_source`])}
+            keyOf={nameOf}
+            sortParameter="sources"
             columns={[
               {
                 name: t.source,
                 isHead: true,
+                sortBy: nameOf,
                 cell: (row) => (
                   <Link
                     to={exploreLink({
@@ -440,17 +596,15 @@ function BySource({ id, range }: { id: string; range: Range }) {
                       range,
                     })}
                   >
-                    {row[`${F}.utm_source`] ?? t.direct}
+                    {nameOf(row)}
                   </Link>
                 ),
               },
-              {
-                name: texts.campaigns.journeys,
-                isNumber: true,
-                cell: (row) => formatNumber(journeysOf(row)),
-              },
-              { name: texts.campaigns.clickers, isNumber: true, cell: shareOf('clickers') },
-              { name: texts.campaigns.converters, isNumber: true, cell: shareOf('converters') },
+              count(JOURNEYS, journeysOf),
+              count(CLICKERS, clickersOf),
+              rate(t.clickRate, clickersOf),
+              count(CONVERTERS, convertersOf),
+              rate(t.conversionRate, convertersOf),
             ]}
           />
         )}

@@ -1,15 +1,16 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Link } from 'react-router';
+import { Link, useLocation } from 'react-router';
 import { byDay, loadRows, numberOf, within, type Row } from '../api/analytics';
 import { useCampaigns } from '../api/campaigns';
 import type { Campaign } from '../api/types';
 import { Sparkline } from '../charts/sparkline';
-import { daysIn, lastDays } from '../dates';
+import { daysIn } from '../dates';
 import { formatNumber, formatShare } from '../format';
 import { TextField } from '../parts/fields';
 import { useLiveInterval } from '../parts/live';
 import { Empty, Loaded } from '../parts/loaded';
+import { RangePicker, useRange } from '../parts/range-picker';
 import { Card, Screen } from '../parts/screen';
 import { Table } from '../parts/table';
 import { texts } from '../texts';
@@ -18,7 +19,8 @@ const t = texts.campaigns;
 const F = 'campaign_funnel';
 
 export default function Campaigns() {
-  const { now } = lastDays(30);
+  const { range: now } = useRange();
+  const { search } = useLocation();
   const live = useLiveInterval();
   const [sought, setSought] = useState('');
   const campaigns = useCampaigns();
@@ -70,7 +72,7 @@ export default function Campaigns() {
   };
 
   return (
-    <Screen title={texts.nav.campaigns} intro={t.intro}>
+    <Screen title={texts.nav.campaigns} intro={t.intro} actions={<RangePicker />}>
       <Card note={texts.counting.distinct}>
         <Loaded
           query={campaigns}
@@ -99,7 +101,7 @@ export default function Campaigns() {
                         name: t.name,
                         isHead: true,
                         cell: ({ id, name }) => (
-                          <Link to={`/campaigns/${encodeURIComponent(id)}`}>{name}</Link>
+                          <Link to={`/campaigns/${encodeURIComponent(id)}${search}`}>{name}</Link>
                         ),
                       },
                       { name: t.perks, isNumber: true, cell: ({ incentives }) => incentives.length },

@@ -54,7 +54,9 @@ function useQuestion(cubes: Cube[]) {
       .filter(({ member }) => cube?.dimensions.some(({ name }) => name === `${cube.name}.${member}`)),
     /** The URL of this question with changes; a link to it keeps Back working. */
     linkTo: (changes: Record<string, string | string[] | null>) => `?${changed(params, changes)}`,
-    set: (changes: Record<string, string | null>) =>
+    set: (changes: Record<string, string | null>) => setParams((before) => changed(before, changes)),
+    /** For text that is being typed: Back does not lead through its letters. */
+    type: (changes: Record<string, string | null>) =>
       setParams((before) => changed(before, changes), { replace: true }),
   };
 }
@@ -222,7 +224,11 @@ function Question({ cubes }: { cubes: Cube[] }) {
                 onValue={(operator) => set({ operator })}
               />
               {needsValue && (
-                <TextField label={t.value} value={question.value} onValue={(value) => set({ value })} />
+                <TextField
+                  label={t.value}
+                  value={question.value}
+                  onValue={(value) => question.type({ value })}
+                />
               )}
             </>
           )}

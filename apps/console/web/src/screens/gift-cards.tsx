@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useState } from 'react';
+import { Link } from 'react-router';
 import { loadRows, numberOf, within } from '../api/analytics';
 import { poolName, usePools } from '../api/pools';
 import type { Inventory, Pool } from '../api/types';
@@ -124,7 +125,12 @@ export default function GiftCards() {
         {(list) => (
           <>
             {list.map((pool) => (
-              <Card key={pool.id} title={poolName(pool)} note={t.lastsNote}>
+              <Card
+                key={pool.id}
+                title={poolName(pool)}
+                note={t.lastsNote}
+                actions={<Link to={`/reward-links?pool_id=${pool.id}`}>{t.linksOf}</Link>}
+              >
                 {pool.inventories.length === 0 ? (
                   <p>{t.noCards}</p>
                 ) : (

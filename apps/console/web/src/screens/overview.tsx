@@ -1,23 +1,19 @@
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
-import { Link, useSearchParams } from 'react-router';
-import { byDay, loadParts, loadRows, numberOf, sumOf, within, type Row } from '../api/analytics';
-import { usePictures, type PerkPlace } from '../api/pictures';
-import { Bars } from '../charts/bars';
+import { Link } from 'react-router';
+import { byDay, loadParts, numberOf, sumOf } from '../api/analytics';
 import { TimeSeries } from '../charts/time-series';
-import { compareRates, contributionsOf, type Segment } from '../contributions';
 import { dayOf, daysIn, rangeBefore, TIMEZONE, type Range } from '../dates';
 import { exploreLink } from '../explore-link';
-import { formatDifference, formatLongDay, formatNumber, formatPoints, formatShare } from '../format';
+import { formatLongDay, formatNumber, formatShare } from '../format';
 import { SelectField } from '../parts/fields';
 import { useLiveInterval } from '../parts/live';
 import { Empty, Failed, Loaded, Loading } from '../parts/loaded';
-import { Outcome } from '../parts/outcome';
-import { PerkPicture } from '../parts/perk-picture';
 import { RangePicker, useRange } from '../parts/range-picker';
 import { Card, Screen } from '../parts/screen';
-import { Table } from '../parts/table';
+import { useSearchFilters } from '../parts/search-filters';
 import { texts } from '../texts';
+import { Changed, totalOf, Verdict } from './overview-changes';
+import { BestPerks } from './perk-clicks';
 
 const t = texts.overview;
 
@@ -86,7 +82,8 @@ export default function Overview() {
   const { range: now } = useRange();
   const before = rangeBefore(now);
   const live = useLiveInterval();
-  const [shown, setShown] = useState<FigureName>('clicks');
+  const { valueOf, set } = useSearchFilters();
+  const shown = FIGURES.find((name) => name === valueOf('show')) ?? 'clicks';
   const funnel = useQuery({
     queryKey: ['overview-funnel', now],
     queryFn: () =>
@@ -96,7 +93,6 @@ export default function Overview() {
       }).then(([nowRows, beforeRows]) => ({ current: nowRows?.[0], earlier: beforeRows?.[0] })),
     ...live,
   });
-  const sources = useParts('utm_source', now, before);
   const figures = useQuery({
     queryKey: ['overview', now],
     queryFn: async () =>
@@ -114,7 +110,14 @@ export default function Overview() {
     >
       <Card title={t.question}>
         <Loaded query={funnel} lines={2}>
-          {({ current, earlier }) => <Verdict row={current} before={earlier} sources={sources.data} />}
+          {({ current, earlier }) => (
+            <Verdict
+              converters={numberOf(current, 'campaign_funnel.converters')}
+              total={totalOf(current, earlier)}
+              now={now}
+              before={before}
+            />
+          )}
         </Loaded>
       </Card>
 
@@ -146,14 +149,15 @@ export default function Overview() {
                 label={t.show}
                 value={shown}
                 options={FIGURES.map((name) => ({ value: name, label: t.figures[name] }))}
-                onValue={(value) => setShown(value as FigureName)}
+                onValue={(value) => set('show', value)}
               />
             }
           >
             <TimeSeries
               title={t.chartOf(t.figures[shown])}
               days={daysIn(now)}
-              hrefOf={(day) => exploreLink({ cube: SOURCES[shown].at(-1)!.cube, range: [day, day] })}
+              // The figures of that day: some add up several cubes, which Explore shows one by one.
+              hrefOf={(day) => `/?from=${day}&to=${day}&show=${shown}`}
               series={[
                 { name: t.now, values: figures.data[shown].days },
                 { name: t.before, values: figures.data[shown].daysBefore, isBefore: true },
@@ -163,7 +167,9 @@ export default function Overview() {
         </>
       )}
 
-      <Changed now={now} before={before} />
+      {funnel.data && (
+        <Changed now={now} before={before} total={totalOf(funnel.data.current, funnel.data.earlier)} />
+      )}
       <div className="columns">
         <BestPerks range={now} />
         <Card title={texts.counting.title}>
@@ -191,227 +197,6 @@ const WithoutJourney = ({ events, of }: { events: number; of: number }) =>
   events > 0
     ? texts.counting.withoutJourney(events, formatShare(events, of))
     : texts.counting.noneWithoutJourney;
-
-/** Returns the rate of all journeys in both periods. */
-const totalOf = (row: Row | undefined, before: Row | undefined) => ({
-  journeys: numberOf(row, 'campaign_funnel.journeys'),
-  clickers: numberOf(row, 'campaign_funnel.clickers'),
-  journeysBefore: numberOf(before, 'campaign_funnel.journeys'),
-  clickersBefore: numberOf(before, 'campaign_funnel.clickers'),
-});
-
-interface VerdictProps {
-  row: Row | undefined;
-  before: Row | undefined;
-  sources: Segment[] | undefined;
-}
-
-function Verdict({ row, before, sources }: VerdictProps) {
-  const a = t.response;
-  const total = totalOf(row, before);
-  const { journeys, clickers, journeysBefore, clickersBefore } = total;
-  if (journeys === 0) return <p className="headline">{a.none}</p>;
-  const verdict = compareRates(total);
-  const rates = [formatShare(clickers, journeys)!, formatShare(clickersBefore, journeysBefore)!] as const;
-  const change = clickers / journeys - clickersBefore / journeysBefore;
-  // The largest contribution in the direction of the change.
-  const cause = contributionsOf(sources ?? []).find(({ points }) => points * change > 0);
-  return (
-    <div className="stack">
-      <p className="headline">
-        <Outcome
-          journeys={journeys}
-          clickers={clickers}
-          converters={numberOf(row, 'campaign_funnel.converters')}
-        />
-      </p>
-      <p data-verdict={verdict ?? 'none'}>
-        {verdict === null
-          ? a.noneBefore
-          : verdict === 'same'
-            ? a.same(...rates)
-            : `${a[verdict](...rates)}${cause ? a.mostly('source', cause.name, t.changed.points(formatPoints(cause.points))) : '.'}`}
-      </p>
-    </div>
-  );
-}
-
-type Way = keyof typeof t.changed.ways;
-
-/** Loads the click rates of both periods by a dimension of the funnel. */
-function useParts(dimension: Exclude<Way, 'perk'>, now: Range, before: Range) {
-  return useQuery({
-    queryKey: ['overview-parts', dimension, now],
-    queryFn: async () => {
-      const member = `campaign_funnel.${dimension}`;
-      const [rows = [], rowsBefore = []] = await loadParts({
-        measures: ['campaign_funnel.journeys', 'campaign_funnel.clickers'],
-        dimensions: [member],
-        timeDimensions: [{ dimension: 'campaign_funnel.occurred_at', compareDateRange: [now, before] }],
-      });
-      const [byName, byNameBefore] = [rows, rowsBefore].map(
-        (part) => new Map(part.map((row) => [row[member], row])),
-      ) as [Map<Row[string] | undefined, Row>, Map<Row[string] | undefined, Row>];
-      return [...new Set([...byName.keys(), ...byNameBefore.keys()])].map((value): Segment => ({
-        name: String(value ?? texts.explore.noValue),
-        ...totalOf(byName.get(value), byNameBefore.get(value)),
-      }));
-    },
-    ...useLiveInterval(),
-  });
-}
-
-function Changed({ now, before }: { now: Range; before: Range }) {
-  const [params, setParams] = useSearchParams();
-  const c = t.changed;
-  const asked = params.get('by') ?? '';
-  const way = asked in c.ways ? (asked as Way) : 'utm_source';
-  return (
-    <Card
-      title={c.title}
-      note={way === 'perk' ? c.perkNote : `${texts.counting.distinct} ${c.note}`}
-      actions={
-        <SelectField
-          label={c.by}
-          value={way}
-          options={Object.entries(c.ways).map(([value, label]) => ({ value, label }))}
-          onValue={(value) =>
-            setParams(
-              (current) => {
-                current.set('by', value);
-                return current;
-              },
-              { replace: true },
-            )
-          }
-        />
-      }
-    >
-      {way === 'perk' ? (
-        <ChangedPerks now={now} before={before} />
-      ) : (
-        <ChangedRates key={way} dimension={way} now={now} before={before} />
-      )}
-    </Card>
-  );
-}
-
-const SHOWN_PARTS = 12;
-
-function ChangedRates({
-  dimension,
-  now,
-  before,
-}: {
-  dimension: Exclude<Way, 'perk'>;
-  now: Range;
-  before: Range;
-}) {
-  const c = t.changed;
-  const query = useParts(dimension, now, before);
-  const rate = (part: number, whole: number) => formatShare(part, whole) ?? texts.none;
-  return (
-    <Loaded
-      query={query}
-      isEmpty={(segments) => contributionsOf(segments).length === 0}
-      empty={<p>{c.none}</p>}
-    >
-      {(segments) => (
-        <Table
-          caption={c.title}
-          rows={contributionsOf(segments).slice(0, SHOWN_PARTS)}
-          keyOf={({ name }) => name}
-          columns={[
-            {
-              name: c.ways[dimension],
-              isHead: true,
-              cell: ({ name }) => (
-                <Link
-                  to={exploreLink({
-                    cube: 'campaign_funnel',
-                    measures: ['journeys', 'clickers', 'click_rate'],
-                    where: [{ member: dimension, value: name === texts.explore.noValue ? null : name }],
-                    steps: 'day',
-                    range: now,
-                  })}
-                >
-                  {name}
-                </Link>
-              ),
-            },
-            {
-              name: texts.campaigns.journeys,
-              isNumber: true,
-              cell: ({ journeys }) => formatNumber(journeys),
-            },
-            { name: c.rateNow, isNumber: true, cell: (row) => rate(row.clickers, row.journeys) },
-            {
-              name: c.rateBefore,
-              isNumber: true,
-              cell: (row) => rate(row.clickersBefore, row.journeysBefore),
-            },
-            {
-              name: c.contribution,
-              isNumber: true,
-              cell: ({ points }) => <span data-points={points}>{c.points(formatPoints(points))}</span>,
-            },
-          ]}
-        />
-      )}
-    </Loaded>
-  );
-}
-
-function ChangedPerks({ now, before }: { now: Range; before: Range }) {
-  const c = t.changed;
-  const query = useQuery({
-    queryKey: ['overview-perks', now],
-    queryFn: async () => {
-      const [perks, perksBefore] = await Promise.all([loadClicksByPerk(now), loadClicksByPerk(before)]);
-      return [...new Map([...perksBefore, ...perks])]
-        .map(([perkId, { title }]) => {
-          const [clicks, clicksBefore] = [
-            perks.get(perkId)?.clicks ?? 0,
-            perksBefore.get(perkId)?.clicks ?? 0,
-          ];
-          return { perkId, title, clicks, clicksBefore, difference: clicks - clicksBefore };
-        })
-        .sort((one, other) => Math.abs(other.difference) - Math.abs(one.difference));
-    },
-    ...useLiveInterval(),
-  });
-  return (
-    <Loaded query={query} isEmpty={(perks) => perks.length === 0} empty={<p>{t.noBest}</p>}>
-      {(perks) => (
-        <Table
-          caption={c.title}
-          rows={perks.slice(0, SHOWN_PARTS)}
-          keyOf={({ perkId }) => perkId}
-          columns={[
-            {
-              name: c.ways.perk,
-              isHead: true,
-              cell: ({ perkId, title }) => <Link to={perkLink(perkId, now)}>{title}</Link>,
-            },
-            { name: c.now, isNumber: true, cell: ({ clicks }) => formatNumber(clicks) },
-            { name: c.before, isNumber: true, cell: ({ clicksBefore }) => formatNumber(clicksBefore) },
-            { name: c.difference, isNumber: true, cell: ({ difference }) => formatDifference(difference) },
-          ]}
-        />
-      )}
-    </Loaded>
-  );
-}
-
-const perkLink = (perkId: string, range: Range) =>
-  exploreLink({
-    cube: 'incentive_clicks',
-    measures: ['count', 'count_people'],
-    dimensions: ['campaign_name'],
-    where: [{ member: 'perk_id', value: perkId }],
-    steps: 'day',
-    range,
-  });
 
 function FigureCard({ name, figure, range }: { name: FigureName; figure: Figure; range: Range }) {
   const change = figure.people - figure.peopleBefore;
@@ -450,73 +235,6 @@ function FigureCard({ name, figure, range }: { name: FigureName; figure: Figure;
           </Link>
         ))}
       </p>
-    </Card>
-  );
-}
-
-const BEST = 5;
-/** The cubes of perk clicks, and the dimension that names the place of the click. */
-const CLICKS = [
-  { cube: 'incentive_clicks', place: 'campaign_id', name: 'campaignId' },
-  { cube: 'perk_clicks', place: 'collection_id', name: 'collectionId' },
-] as const;
-
-async function loadClicksByPerk(range: Range) {
-  const responses = await Promise.all(
-    CLICKS.map(({ cube, place }) =>
-      loadRows({
-        measures: [`${cube}.count_people`],
-        dimensions: [`${cube}.perk_id`, `${cube}.perk_title`, `${cube}.${place}`],
-        ...within(cube, range),
-        order: { [`${cube}.count_people`]: 'desc' },
-        limit: 1_000,
-      }),
-    ),
-  );
-  const perks = new Map<string, PerkPlace & { title: string; clicks: number }>();
-  CLICKS.forEach(({ cube, place, name }, index) => {
-    for (const row of responses[index]!) {
-      const perkId = String(row[`${cube}.perk_id`]);
-      const known = perks.get(perkId) ?? { perkId, title: perkId, clicks: 0 };
-      perks.set(perkId, {
-        [name]: row[`${cube}.${place}`] ?? undefined,
-        ...known,
-        title: String(row[`${cube}.perk_title`] ?? known.title),
-        clicks: known.clicks + numberOf(row, `${cube}.count_people`),
-      });
-    }
-  });
-  return perks;
-}
-
-function BestPerks({ range }: { range: Range }) {
-  const query = useQuery({
-    queryKey: ['best-perks', range],
-    queryFn: async () =>
-      [...(await loadClicksByPerk(range)).values()]
-        .filter(({ clicks }) => clicks > 0)
-        .sort((one, other) => other.clicks - one.clicks)
-        .slice(0, BEST),
-    ...useLiveInterval(),
-  });
-  const pictures = usePictures(
-    (query.data ?? []).map(({ perkId, campaignId, collectionId }) => ({ perkId, campaignId, collectionId })),
-  );
-  return (
-    <Card title={t.best} note={t.bestNote}>
-      <Loaded query={query} isEmpty={(data) => data.length === 0} empty={<p>{t.noBest}</p>}>
-        {(best) => (
-          <Bars
-            label={t.best}
-            bars={best.map(({ perkId, title, clicks }) => ({
-              key: perkId,
-              label: <Link to={perkLink(perkId, range)}>{title}</Link>,
-              value: clicks,
-              picture: <PerkPicture src={pictures.get(perkId)} name={title} />,
-            }))}
-          />
-        )}
-      </Loaded>
     </Card>
   );
 }

@@ -1,0 +1,38 @@
+import {
+  isUsablePlaceholder,
+  linkHtml,
+  personalUrl,
+  pixelHtml,
+  PLACEHOLDERS,
+} from '../web/src/mail-snippets';
+
+describe('what goes into a mail', () => {
+  it('has the placeholder as the mailer writes it', () => {
+    for (const placeholder of Object.values(PLACEHOLDERS)) {
+      expect(isUsablePlaceholder(placeholder)).toBe(true);
+      expect(linkHtml('https://boost.example/click?token=a', placeholder, 'Tea')).toContain(
+        `&amp;journeyId=${placeholder}"`,
+      );
+    }
+  });
+
+  it('escapes ampersands and titles in HTML, and nothing in a URL', () => {
+    expect(linkHtml('https://boost.example/click?a=1&b=2', '*|UNIQID|*', 'Tea & "cake" <b>')).toBe(
+      '<a href="https://boost.example/click?a=1&amp;b=2&amp;journeyId=*|UNIQID|*">Tea &amp; &quot;cake&quot; &lt;b&gt;</a>',
+    );
+    expect(personalUrl('https://boost.example/click?a=1&b=2', '*|UNIQID|*')).toBe(
+      'https://boost.example/click?a=1&b=2&journeyId=*|UNIQID|*',
+    );
+  });
+
+  it('begins the query of a pixel without one', () => {
+    expect(pixelHtml('https://boost.example/teaser', '{{id}}')).toContain(
+      'src="https://boost.example/teaser?journeyId={{id}}"',
+    );
+  });
+
+  it('refuses placeholders that would end the attribute or the value', () => {
+    for (const text of ['', ' ', '{{ "id" }}', '<%= id %>', 'a&b', '#id#'])
+      expect(isUsablePlaceholder(text)).toBe(false);
+  });
+});

@@ -1,0 +1,29 @@
+/**
+ * What a mailer replaces by the id of each recipient. Where it can, it encodes the id for a URL; the others' ids are
+ * made of letters, digits and hyphens.
+ */
+export const PLACEHOLDERS = {
+  mailchimp: '*|UNIQID|*',
+  hubspot: '{{ contact.hs_object_id }}',
+  marketingCloud: '%%_subscriberkey%%',
+  braze: '{{${user_id} | url_param_escape}}',
+  customerIo: '{{ customer.id | url_encode }}',
+} as const;
+export type Mailer = keyof typeof PLACEHOLDERS | 'own';
+
+/** A placeholder with one of these would end the attribute or the URL around it. */
+export const isUsablePlaceholder = (text: string) => text.trim() !== '' && !/["<>&#\r\n]/.test(text);
+
+/** Adds the recipient's id to a URL. The placeholder stays as it is, or the mailer would not find it. */
+export const personalUrl = (url: string, placeholder: string) =>
+  `${url}${url.includes('?') ? '&' : '?'}journeyId=${placeholder}`;
+
+const escapeHtml = (text: string) =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+
+/** A URL within an attribute: its ampersands are escaped, and nothing of the placeholder needs to be. */
+export const pixelHtml = (url: string, placeholder: string) =>
+  `<img src="${escapeHtml(personalUrl(url, placeholder))}" width="1" height="1" alt="" style="display:block;border:0">`;
+
+export const linkHtml = (url: string, placeholder: string, title: string) =>
+  `<a href="${escapeHtml(personalUrl(url, placeholder))}">${escapeHtml(title)}</a>`;

@@ -1,0 +1,176 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { answerOf, perkway } from '../api/perkway';
+import { usePictures } from '../api/pictures';
+import type { Campaign } from '../api/types';
+import {
+  isUsablePlaceholder,
+  linkHtml,
+  personalUrl,
+  pixelHtml,
+  PLACEHOLDERS,
+  type Mailer,
+} from '../mail-snippets';
+import { CopyButton } from '../parts/copy-button';
+import { SelectField, TextField } from '../parts/fields';
+import { Loaded } from '../parts/loaded';
+import { PerkPicture } from '../parts/perk-picture';
+import { Card } from '../parts/screen';
+import { useSearchFilters } from '../parts/search-filters';
+import { texts } from '../texts';
+
+const t = texts.send;
+/** Each perk needs a call for its URL. */
+const PERKS_AT_ONCE = 12;
+
+/** Makes what goes into a mailing: a pixel that counts views, and a tracked URL of each perk. */
+export default function CampaignSend({ campaign }: { campaign: Campaign }) {
+  const { valueOf, set } = useSearchFilters();
+  const [own, setOwn] = useState('');
+  const [shown, setShown] = useState(PERKS_AT_ONCE);
+  const asked = valueOf('mailer');
+  const mailer: Mailer = asked in t.mailers ? (asked as Mailer) : 'mailchimp';
+  const placeholder = mailer === 'own' ? own.trim() : PLACEHOLDERS[mailer];
+  const isUsable = isUsablePlaceholder(placeholder);
+  const utm = {
+    utm_source: valueOf('utm_source').trim() || (mailer === 'own' ? 'mail' : t.sources[mailer]),
+    utm_medium: 'email',
+  };
+  const { id: campaignId, incentives } = campaign;
+  const perks = incentives.slice(0, shown);
+  const pictures = usePictures(perks.map((perkId) => ({ perkId, campaignId })));
+  const snippets = useQuery({
+    queryKey: ['campaign-send', campaignId, utm, perks],
+    placeholderData: keepPreviousData,
+    queryFn: async ({ signal }) => {
+      const [pixels, { incentives: offered }, urls] = await Promise.all([
+        answerOf(perkway.boost.getPixelUrls({ campaignId, ...utm }, { signal })),
+        answerOf(perkway.boost.getTeasers({ campaignId }, { signal })),
+        Promise.all(
+          perks.map((perkId) =>
+            // A perk may have been deleted since the campaign was saved.
+            answerOf(perkway.boost.generateRewardUrl({ campaignId, perkId, ...utm }, { signal })).catch(
+              () => null,
+            ),
+          ),
+        ),
+      ]);
+      const titles = new Map(offered.map(({ perkId, title }) => [perkId, title]));
+      return {
+        pixels,
+        links: perks.flatMap((perkId, index) =>
+          urls[index] ? [{ perkId, title: titles.get(perkId) ?? perkId, url: urls[index] }] : [],
+        ),
+      };
+    },
+  });
+
+  return (
+    <>
+      <Card title={t.mailer} note={t.mailerNote}>
+        <div className="form">
+          <SelectField
+            label={t.mailer}
+            value={mailer}
+            options={Object.entries(t.mailers).map(([value, label]) => ({ value, label }))}
+            onValue={(value) => set('mailer', value)}
+          />
+          {mailer === 'own' ? (
+            <TextField
+              label={t.own}
+              hint={t.ownHint}
+              error={own && !isUsable ? t.ownError : null}
+              value={own}
+              onValue={setOwn}
+            />
+          ) : (
+            <p className="stack">
+              <span>{t.placeholder}</span>
+              <code data-snippet="placeholder">{placeholder}</code>
+            </p>
+          )}
+          <TextField
+            label={t.source}
+            hint={t.sourceHint}
+            maxLength={200}
+            value={valueOf('utm_source')}
+            placeholder={utm.utm_source}
+            onValue={(value) => set('utm_source', value)}
+          />
+        </div>
+      </Card>
+      {isUsable ? (
+        <Loaded query={snippets} lines={8}>
+          {({ pixels, links }) => (
+            <>
+              <Card title={t.pixels} note={t.pixelsNote}>
+                <div className="stack">
+                  {(['teaser', 'reward'] as const).map((kind) => (
+                    <Snippet
+                      key={kind}
+                      id={kind}
+                      name={t.pixelOf[kind]}
+                      hint={t.pixelHint[kind]}
+                      html={pixelHtml(pixels[kind], placeholder)}
+                    />
+                  ))}
+                </div>
+              </Card>
+              <Card title={t.links} note={t.linksNote}>
+                <div className="stack">
+                  {links.length === 0 && <p>{t.noPerks}</p>}
+                  {links.map(({ perkId, title, url }) => (
+                    <Snippet
+                      key={perkId}
+                      id={perkId}
+                      name={title}
+                      picture={pictures.get(perkId)}
+                      url={personalUrl(url, placeholder)}
+                      html={linkHtml(url, placeholder, title)}
+                    />
+                  ))}
+                  {incentives.length > shown && (
+                    <button type="button" className="button" onClick={() => setShown(shown + PERKS_AT_ONCE)}>
+                      {texts.more}
+                    </button>
+                  )}
+                </div>
+              </Card>
+            </>
+          )}
+        </Loaded>
+      ) : (
+        <p>{t.needsPlaceholder}</p>
+      )}
+    </>
+  );
+}
+
+interface SnippetProps {
+  id: string;
+  name: string;
+  hint?: string;
+  picture?: string | null;
+  /** For the link dialog of a mailer's editor, which escapes by itself. */
+  url?: string;
+  html: string;
+}
+
+const Snippet = ({ id, name, hint, picture, url, html }: SnippetProps) => (
+  <section className="stack">
+    <div className="code-head">
+      <h3 className="with-picture">
+        {picture !== undefined && <PerkPicture src={picture} name={name} />}
+        {name}
+      </h3>
+      <span className="actions">
+        {url && <CopyButton text={url} label={t.copyUrl} of={name} />}
+        <CopyButton text={html} label={t.copyHtml} of={name} />
+      </span>
+    </div>
+    {hint && <p className="hint">{hint}</p>}
+    <pre className="code-block">
+      <code data-snippet={id}>{html}</code>
+    </pre>
+  </section>
+);

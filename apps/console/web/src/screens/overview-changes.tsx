@@ -1,0 +1,296 @@
+import { useQueries, useQuery } from '@tanstack/react-query';
+import { Link, useSearchParams } from 'react-router';
+import { loadMeta, loadParts, numberOf, type Row } from '../api/analytics';
+import { causeOf, compareRates, contributionsOf, perkContributionsOf, type Segment } from '../contributions';
+import type { Range } from '../dates';
+import { exploreLink } from '../explore-link';
+import { formatDifference, formatNumber, formatPoints, formatShare } from '../format';
+import { SelectField } from '../parts/fields';
+import { useLiveInterval } from '../parts/live';
+import { Loaded } from '../parts/loaded';
+import { Outcome } from '../parts/outcome';
+import { Card } from '../parts/screen';
+import { Table } from '../parts/table';
+import { texts } from '../texts';
+import { ClickLinks, loadClicksByPerk } from './perk-clicks';
+
+const t = texts.overview;
+const c = t.changed;
+const F = 'campaign_funnel';
+const SEGMENT = 'cmeta_';
+const SHOWN_PARTS = 12;
+/** More values than this cannot be compared in a browser. */
+const MOST_PARTS = 1_000;
+/** An attribute with more values, such as a customer id, tells people apart instead of segments. */
+const MOST_SEGMENTS = 50;
+/** Attributes that the verdict looks into without being asked. */
+const MOST_ATTRIBUTES = 3;
+
+export type Total = Omit<Segment, 'name'>;
+
+/** Reads the journeys and those that clicked in both periods. */
+export const totalOf = (row: Row | undefined, before: Row | undefined): Total => ({
+  journeys: numberOf(row, `${F}.journeys`),
+  clickers: numberOf(row, `${F}.clickers`),
+  journeysBefore: numberOf(before, `${F}.journeys`),
+  clickersBefore: numberOf(before, `${F}.clickers`),
+});
+
+/** A part of the click rate and what it added to the change. */
+interface Change {
+  key: string;
+  /** Null for journeys without a value. */
+  name: string | null;
+  /** Journeys of the part, or those that clicked the perk. */
+  count: number;
+  rate: string | null;
+  rateBefore: string | null;
+  points: number;
+  to: string;
+}
+
+const nameOf = (way: string) =>
+  way.startsWith(SEGMENT) ? way.slice(SEGMENT.length).replaceAll('_', ' ') : way;
+
+/** Loads both periods of the funnel by the values of dimensions; the last dimension names the value. */
+async function loadBy(dimensions: string[], now: Range, before: Range) {
+  const members = dimensions.map((name) => `${F}.${name}`);
+  const parts = await loadParts({
+    measures: [`${F}.journeys`, `${F}.clickers`],
+    dimensions: members,
+    timeDimensions: [{ dimension: `${F}.occurred_at`, compareDateRange: [now, before] }],
+    order: { [`${F}.journeys`]: 'desc' },
+    limit: MOST_PARTS,
+  });
+  if (parts.some((rows) => rows.length === MOST_PARTS)) return null;
+  const keyOf = (row: Row) => JSON.stringify(members.map((member) => row[member] ?? null));
+  const [rows, rowsBefore] = [0, 1].map(
+    (at) => new Map((parts[at] ?? []).map((row) => [keyOf(row), row])),
+  ) as [Map<string, Row>, Map<string, Row>];
+  return [...new Map([...rowsBefore, ...rows])].map(([key, row]) => {
+    const name = row[members.at(-1)!] ?? row[members[0]!] ?? null;
+    return {
+      ...totalOf(rows.get(key), rowsBefore.get(key)),
+      key,
+      value: row[members[0]!] === null ? null : String(row[members[0]!]),
+      name: name === null ? '' : String(name),
+    };
+  });
+}
+
+/** Computes what each part added to the change of the click rate; null if there are too many parts. */
+async function loadChanges(way: string, now: Range, before: Range, total: Total): Promise<Change[] | null> {
+  const isPerk = way === 'perk';
+  const dimensions = isPerk
+    ? ['perk_id', 'perk_title']
+    : way === 'campaign_name'
+      ? ['campaign_id', 'campaign_name']
+      : [way];
+  const parts = await loadBy(dimensions, now, before);
+  if (!parts) return null;
+  const toOf = (value: string | null) =>
+    way === 'campaign_name' && value !== null
+      ? `/campaigns/${encodeURIComponent(value)}?from=${now[0]}&to=${now[1]}`
+      : exploreLink({
+          cube: F,
+          measures: isPerk ? ['clickers'] : ['journeys', 'clickers', 'click_rate'],
+          where: [{ member: dimensions[0]!, value }],
+          steps: 'day',
+          range: now,
+        });
+  if (isPerk)
+    return perkContributionsOf(
+      parts.filter(({ value }) => value !== null),
+      total,
+    ).map(({ key, value, name, clickers, clickersBefore, points }) => ({
+      key,
+      name,
+      count: clickers,
+      rate: formatShare(clickers, total.journeys),
+      rateBefore: formatShare(clickersBefore, total.journeysBefore),
+      points,
+      to: toOf(value),
+    }));
+  return contributionsOf(parts).map((part) => ({
+    key: part.key,
+    name: part.value === null ? null : part.name,
+    count: part.journeys,
+    rate: formatShare(part.clickers, part.journeys),
+    rateBefore: formatShare(part.clickersBefore, part.journeysBefore),
+    points: part.points,
+    to: toOf(part.value),
+  }));
+}
+
+const changesQuery = (way: string, now: Range, before: Range, total: Total) => ({
+  queryKey: ['overview-changes', way, now, total],
+  queryFn: () => loadChanges(way, now, before, total),
+});
+
+/** Returns the custom attributes that the account uses, as members of the funnel. */
+function useAttributes(): string[] {
+  const meta = useQuery({ queryKey: ['meta'], queryFn: ({ signal }) => loadMeta(signal), staleTime: 60_000 });
+  return (meta.data?.find(({ name }) => name === F)?.dimensions ?? [])
+    .map(({ name }) => name.slice(F.length + 1))
+    .filter((name) => name.startsWith(SEGMENT));
+}
+
+interface PeriodProps {
+  now: Range;
+  before: Range;
+  total: Total;
+}
+
+/** Says whether the click rate changed, and which source, perk and segments made most of the change. */
+export function Verdict({ converters, total, now, before }: PeriodProps & { converters: number }) {
+  const a = t.response;
+  const { journeys, clickers, journeysBefore, clickersBefore } = total;
+  const verdict = compareRates(total);
+  const isChanged = verdict === 'better' || verdict === 'worse';
+  const attributes = useAttributes();
+  const ways = isChanged ? ['utm_source', 'perk', ...attributes.slice(0, MOST_ATTRIBUTES)] : [];
+  const found = useQueries({ queries: ways.map((way) => changesQuery(way, now, before, total)) });
+  const change = clickers / journeys - clickersBefore / journeysBefore;
+  const isComplete = found.every(({ isPending }) => !isPending);
+  const causes = (isComplete ? ways : []).flatMap((way, index) => {
+    const parts = found[index]?.data ?? [];
+    if (way.startsWith(SEGMENT) && parts.length > MOST_SEGMENTS) return [];
+    const cause = causeOf(parts, change);
+    return cause
+      ? [a.cause(c.causes[way] ?? nameOf(way), cause.name, c.points(formatPoints(cause.points)))]
+      : [];
+  });
+  if (journeys === 0) return <p className="headline">{a.none}</p>;
+  const rates = [formatShare(clickers, journeys)!, formatShare(clickersBefore, journeysBefore)!] as const;
+  return (
+    <div className="stack">
+      <p className="headline">
+        <Outcome journeys={journeys} clickers={clickers} converters={converters} />
+      </p>
+      <p data-verdict={verdict ?? 'none'} aria-busy={!isComplete}>
+        {verdict === null
+          ? a.noneBefore
+          : verdict === 'same'
+            ? a.same(...rates)
+            : [a[verdict](...rates), ...causes].join(' ')}
+      </p>
+    </div>
+  );
+}
+
+/** Lists what each source, campaign, perk or segment added to the change. */
+export function Changed({ now, before, total }: PeriodProps) {
+  const [params, setParams] = useSearchParams();
+  const attributes = useAttributes();
+  const ways: Record<string, string> = {
+    ...c.ways,
+    ...Object.fromEntries(attributes.map((name) => [name, c.segment(nameOf(name))])),
+  };
+  const asked = params.get('by') ?? '';
+  const way = asked in ways ? asked : 'utm_source';
+  return (
+    <Card
+      title={c.title}
+      note={
+        way === 'clicks' ? c.clicksNote : way === 'perk' ? c.perkNote : `${texts.counting.distinct} ${c.note}`
+      }
+      actions={
+        <SelectField
+          label={c.by}
+          value={way}
+          options={Object.entries(ways).map(([value, label]) => ({ value, label }))}
+          onValue={(value) =>
+            setParams((current) => {
+              current.set('by', value);
+              return current;
+            })
+          }
+        />
+      }
+    >
+      {way === 'clicks' ? (
+        <ChangedClicks now={now} before={before} />
+      ) : (
+        <ChangedRates key={way} way={way} label={ways[way]!} {...{ now, before, total }} />
+      )}
+    </Card>
+  );
+}
+
+function ChangedRates({ way, label, now, before, total }: PeriodProps & { way: string; label: string }) {
+  const query = useQuery(changesQuery(way, now, before, total));
+  return (
+    <Loaded
+      query={query}
+      isEmpty={(changes) => !changes?.length}
+      empty={<p>{query.data ? c.none : c.tooMany}</p>}
+    >
+      {(changes) => (
+        <Table
+          caption={c.title}
+          rows={changes!.slice(0, SHOWN_PARTS)}
+          keyOf={({ key }) => key}
+          columns={[
+            {
+              name: label,
+              isHead: true,
+              cell: ({ name, to }) => <Link to={to}>{name ?? texts.explore.noValue}</Link>,
+            },
+            {
+              name: way === 'perk' ? c.clickers : texts.campaigns.journeys,
+              isNumber: true,
+              cell: ({ count }) => formatNumber(count),
+            },
+            { name: c.rateNow, isNumber: true, cell: ({ rate }) => rate ?? texts.none },
+            { name: c.rateBefore, isNumber: true, cell: ({ rateBefore }) => rateBefore ?? texts.none },
+            {
+              name: c.contribution,
+              isNumber: true,
+              cell: ({ points }) => <span data-points={points}>{c.points(formatPoints(points))}</span>,
+            },
+          ]}
+        />
+      )}
+    </Loaded>
+  );
+}
+
+/** Compares the clicks of each perk, in collections too, whose customers have no journey. */
+function ChangedClicks({ now, before }: Omit<PeriodProps, 'total'>) {
+  const query = useQuery({
+    queryKey: ['overview-clicks', now],
+    queryFn: async () => {
+      const [perks, perksBefore] = await Promise.all([loadClicksByPerk(now), loadClicksByPerk(before)]);
+      return [...new Map([...perksBefore, ...perks])]
+        .map(([perkId, { title }]) => {
+          const { clicks = 0, byCube } = perks.get(perkId) ?? {};
+          const clicksBefore = perksBefore.get(perkId)?.clicks ?? 0;
+          return { perkId, title, clicks, byCube, clicksBefore, difference: clicks - clicksBefore };
+        })
+        .sort((one, other) => Math.abs(other.difference) - Math.abs(one.difference));
+    },
+    ...useLiveInterval(),
+  });
+  return (
+    <Loaded query={query} isEmpty={(perks) => perks.length === 0} empty={<p>{t.noBest}</p>}>
+      {(perks) => (
+        <Table
+          caption={c.title}
+          rows={perks.slice(0, SHOWN_PARTS)}
+          keyOf={({ perkId }) => perkId}
+          columns={[
+            { name: c.ways.perk, isHead: true, cell: ({ title }) => title },
+            {
+              name: c.now,
+              isNumber: true,
+              cell: ({ perkId, clicks, byCube }) =>
+                byCube ? <ClickLinks {...{ perkId, byCube, range: now }} /> : formatNumber(clicks),
+            },
+            { name: c.before, isNumber: true, cell: ({ clicksBefore }) => formatNumber(clicksBefore) },
+            { name: c.difference, isNumber: true, cell: ({ difference }) => formatDifference(difference) },
+          ]}
+        />
+      )}
+    </Loaded>
+  );
+}

@@ -8,9 +8,10 @@ import { migrations } from './migrations/index.js';
 import { IngestModule } from './ingest/ingest.module.js';
 import { ReportingModule } from './reporting/reporting.module.js';
 import { MaintenanceModule } from './maintenance/maintenance.module.js';
+import { TrafficModule } from './traffic/traffic.module.js';
 
 const ROLE_MODULES: Record<AnalyticsRole, Type[]> = {
-  ingest: [IngestModule, MaintenanceModule, ReportingModule],
+  ingest: [IngestModule, MaintenanceModule, ReportingModule, TrafficModule],
   query: [ApiModule],
 };
 

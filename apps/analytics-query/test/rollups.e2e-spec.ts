@@ -1,9 +1,9 @@
 import pg from 'pg';
-import { deriveJourneyId, type TrackingEvent } from '@perkway/domain';
+import { COUNT_TRAFFIC, deriveJourneyId, type TrackingEvent } from '@perkway/domain';
 import { sortMonth } from '../src/maintenance/sort-month.js';
 import { RollupRefresher } from '../src/maintenance/rollup-refresher.js';
 import { withMaintenanceClient } from '../src/maintenance/maintenance-connection.js';
-import { waitFor } from '@perkway/testing';
+import { rpcCaller, waitFor } from '@perkway/testing';
 import {
   anAccountId,
   analyticsDatabase,
@@ -417,6 +417,25 @@ describe('rollups', () => {
     });
     expect(body.data).toEqual([{ 'perk_clicks.count': '3' }]);
     await refresher.refresh(now);
+  });
+
+  it('are the traffic of accounts, together with the events since the last closed hour', async () => {
+    const account = anAccountId();
+    const { rpc, close } = await rpcCaller(stack.nats.url);
+    try {
+      const { from, to } = await rpc.request(COUNT_TRAFFIC, {});
+      expect(to - from).toBe(14 * DAY_MS);
+      const middle = to - 7 * DAY_MS;
+      const times = [from - 1, from, middle - 1, middle, to - HOUR_MS];
+      await stack.publisher.events(...times.map((at) => click(account, { at })));
+      await stored(account, times.length);
+      const counted = async () =>
+        (await rpc.request(COUNT_TRAFFIC, {})).accounts.find((of) => of.account === account);
+      await refresherOf(stack).refresh(Date.now());
+      expect(await counted()).toEqual({ account, events: 2, eventsBefore: 2 });
+    } finally {
+      await close();
+    }
   });
 
   it('are refreshed with a longer statement timeout than that of requests', async () => {

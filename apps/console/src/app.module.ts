@@ -6,6 +6,7 @@ import { FleetHealthModule } from './fleet-health/fleet-health.module.js';
 import { FleetModule } from './fleet/fleet.module.js';
 import { KeysModule } from './keys/keys.module.js';
 import { LinkJobsModule } from './link-jobs/link-jobs.module.js';
+import { OperatorsHomeModule } from './operators-home/operators-home.module.js';
 import { ProxyModule } from './proxy/proxy.module.js';
 import { ReportsModule } from './reports/reports.module.js';
 import { SessionsModule } from './sessions/sessions.module.js';
@@ -21,6 +22,7 @@ import { SiteModule } from './site/site.module.js';
     LinkJobsModule,
     ReportsModule,
     FleetHealthModule,
+    OperatorsHomeModule,
     ProxyModule,
     SiteModule,
     ErasuresModule,

@@ -23,6 +23,7 @@ export const defineApp = (env: ConsoleEnv): AppDefinition => ({
       "The admin app: the API that the console's own pages call. A session is a cookie; calls that change something need the `Origin` of the console. Not for integrators, who use the API of the other hosts.",
     url: env.CONSOLE_URL,
     examples: {
+      accountId: 'ostervale-bank',
       keyId: '0b6f0d0c-6d3e-4c55-9d5f-2f4b8d5b8f11',
       jobId: '0b0cdd5e-58b1-4f0c-9d9b-0d6a5fbb5a3c',
       reportId: '0b0cdd5e-58b1-4f0c-9d9b-0d6a5fbb5a3c',

@@ -394,6 +394,55 @@ describe('calls to the fleet', () => {
       );
   });
 
+  it('are found by person, object, kind and time, alone and together', async () => {
+    const { account } = await fleet.anAccount();
+    const { body: named } = await fleet
+      .admin('token-issuer')
+      .post(`/admin/accounts/${account}/keys`)
+      .send({ role: 'ADMIN', name: 'Night_shift 100%' })
+      .expect(201);
+    const night = fleet.page(await fleet.signIn(named.key));
+    const day = fleet.page(operator);
+    const from = new Date().toISOString();
+    await night.put('/api/perks/admin/categories/901').send({ slug: 'a', name: 'A' }).expect(200);
+    await day.put('/api/perks/admin/categories/901').send({ slug: 'a', name: 'B' }).expect(200);
+    await day.put('/api/perks/admin/categories/902').send({ slug: 'b', name: 'C' }).expect(200);
+    const pool = await aPool(account);
+    const to = new Date().toISOString();
+    const found = async (query: object, page = day) => {
+      const { body } = await page.get('/api/audit-log').query(query).expect(200);
+      return (body.data as { path: string }[]).map(({ path }) => path.replace('/admin/', ''));
+    };
+    expect(await found({ object: '901' })).toEqual(['categories/901', 'categories/901']);
+    expect(await found({ object: '901', person: 'night_SHIFT' })).toEqual(['categories/901']);
+    // `_` and `%` are no wildcards.
+    expect(await found({ object: '901', person: 'night%' })).toEqual([]);
+    expect(await found({ kind: 'categories', from, to })).toEqual([
+      'categories/902',
+      'categories/901',
+      'categories/901',
+    ]);
+    expect(await found({ kind: 'categories', from: to })).toEqual([]);
+    expect(await found({ kind: 'pools', object: pool })).toEqual([`pools/${pool}/cards`, `pools/${pool}`]);
+    expect(await found({ kind: 'perks', object: pool })).toEqual([]);
+    const first = await day.get('/api/audit-log').query({ object: '901', limit: 1 }).expect(200);
+    const cursor = first.body.next_cursor as string;
+    expect(await found({ object: '901', limit: 1, cursor })).toEqual(['categories/901']);
+    for (const query of [{ kind: 'secrets' }, { from: 'yesterday' }, { object: 'x'.repeat(256) }])
+      expect((await day.get('/api/audit-log').query(query).expect(400)).body.errors).toMatchObject([
+        { field: Object.keys(query)[0] },
+      ]);
+    const { text } = await day
+      .get('/api/audit-log/export')
+      .query({ from, to, kind: 'categories', object: '902' })
+      .buffer(true)
+      .expect(200);
+    expect(text.trim().split('\n')).toHaveLength(1);
+    // Filters show nothing of others.
+    const user = fleet.page(await fleet.signIn((await fleet.anAccount()).key));
+    expect(await found({ object: '901' }, user)).toEqual([]);
+  });
+
   it('hide ADMIN keys and changes by operators from a USER session of the same account', async () => {
     const { account, key } = await fleet.anAccount();
     const keys = fleet.admin('token-issuer').post(`/admin/accounts/${account}/keys`);

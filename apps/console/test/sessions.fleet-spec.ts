@@ -121,6 +121,65 @@ describe('a session', () => {
     }
   });
 
+  it('lets an operator view the console of an account and change nothing there', async () => {
+    const [mine, other] = [await fleet.anAccount(), await fleet.anAccount()];
+    const { body: admin } = await fleet
+      .admin('token-issuer')
+      .post('/admin/accounts/platform/keys')
+      .send({ role: 'ADMIN', name: 'support' })
+      .expect(201);
+    const operator = fleet.page(await fleet.signIn(admin.key));
+    const view = (accountId: string) => operator.post('/api/view').send({ accountId });
+    expect((await view('nobody').expect(404)).body.code).toBe('ACCOUNT_NOT_FOUND');
+    await fleet
+      .page(await fleet.signIn(mine.key))
+      .post('/api/view')
+      .send({ accountId: other.account })
+      .expect(403);
+
+    for (const { account } of [mine, other, mine]) {
+      const viewed = { accountId: account, role: 'USER', viewedBy: 'platform' };
+      expect((await view(account).expect(200)).body).toMatchObject(viewed);
+      expect((await operator.get('/api/session').expect(200)).body).toMatchObject(viewed);
+      const { body: keys } = await operator.get('/api/keys').expect(200);
+      expect(keys).toHaveLength(1);
+      for (const change of [
+        operator.post('/api/keys').send({ role: 'USER', name: 'mine' }),
+        operator.delete(`/api/keys/${keys[0].id}`),
+        operator.post('/api/link-jobs').send({}),
+        operator.get('/api/link-jobs/any/csv'),
+        operator.put('/api/events/webhooks/mine').send({ url: 'https://shop.example/' }),
+      ])
+        expect((await change.expect(403)).body.code).toBe('VIEW_READ_ONLY');
+      await operator.get('/api/token/admin/accounts').expect(403);
+      await view(other.account).expect(403);
+      expect((await operator.delete('/api/view').expect(200)).body).toMatchObject({
+        accountId: 'platform',
+        role: 'ADMIN',
+        viewedBy: null,
+      });
+      await operator.get('/api/token/admin/accounts').expect(200);
+    }
+    const opened = await fleet.database.query(
+      `select role, scopes, revoked_at from accounts.api_keys where account_id = $1 and is_console and scopes is not null`,
+      [mine.account],
+    );
+    const scopes = expect.not.arrayContaining(['links:create', 'links:cancel', 'webhooks:write']);
+    expect(opened).toEqual(Array(2).fill({ role: 'USER', scopes, revoked_at: expect.any(Date) }));
+    const { body: log } = await operator.get('/api/audit-log').query({ object: mine.account }).expect(200);
+    // Calls made with API keys arrive in the log later, in between.
+    const views = log.data.filter(({ path }: { path: string }) => path.endsWith('/view'));
+    expect(views).toMatchObject(Array(2).fill({ action: 'POST', actor: 'support', status: 200 }));
+
+    await view(mine.account).expect(200);
+    await fleet.admin('token-issuer').delete(`/admin/accounts/platform/keys/${admin.id}`).expect(204);
+    await waitFor(
+      async () => void (await operator.get('/api/session').expect(401)),
+      'the end of the view',
+      5_000,
+    );
+  });
+
   it('is refused for all invalid keys and JOURNEY keys with the same error', async () => {
     const journey = await fleet.anAccount('JOURNEY');
     const revoked = await fleet.anAccount();

@@ -1,5 +1,5 @@
-import { EVENT_TYPES } from '@perkway/domain';
-import { waitFor, type TestKey } from '@perkway/testing';
+import { EVENT_TYPES, LIST_FAILING_WEBHOOKS } from '@perkway/domain';
+import { rpcCaller, waitFor, type TestKey } from '@perkway/testing';
 import { Webhook } from 'standardwebhooks';
 import { anEvent, storeEvents } from './stored-events.js';
 import { WebhooksWorld } from './webhooks-world.js';
@@ -290,6 +290,53 @@ describe('deliveries', () => {
       cursor = body.next_cursor;
     } while (cursor);
     expect(listed).toEqual(events.map(({ id }) => id).reverse());
+  });
+
+  it('that fail are listed for operators, with those that the service has disabled', async () => {
+    const key = world.key();
+    const receiver = await world.receiver((response, { path }) =>
+      response.writeHead(path === '/gone' ? 410 : path === '/good' ? 204 : 500).end(),
+    );
+    for (const id of ['failing', 'gone', 'good', 'switched-off'])
+      await world.put(key, id, { url: `${receiver.url}/${id}` });
+    await storeEvents(world.database, key.account, anEvent(), anEvent());
+    const { rpc, close } = await rpcCaller(world.nats.url);
+    try {
+      const listed = async () =>
+        (await rpc.request(LIST_FAILING_WEBHOOKS, {})).webhooks.filter(
+          ({ account }) => account === key.account,
+        );
+      const failing = {
+        account: key.account,
+        failingSince: expect.any(Number),
+        disabledAt: null,
+        reason: null,
+        pending: 2,
+      };
+      await waitFor(async () => {
+        const webhooks = (await listed()).sort((one, other) => (one.id < other.id ? -1 : 1));
+        expect(webhooks).toEqual([
+          { ...failing, id: 'failing' },
+          {
+            account: key.account,
+            id: 'gone',
+            failingSince: expect.any(Number),
+            disabledAt: expect.any(Number),
+            reason: 'The receiver responded with 410 Gone',
+            pending: 0,
+          },
+          { ...failing, id: 'switched-off' },
+        ]);
+      }, 'the failing webhooks');
+      await world
+        .as(key)
+        .put('/webhooks/switched-off')
+        .send({ url: `${receiver.url}/switched-off`, enabled: false })
+        .expect(200);
+      expect((await listed()).map(({ id }) => id).sort()).toEqual(['failing', 'gone']);
+    } finally {
+      await close();
+    }
   });
 
   it('leave at once when they are retried', async () => {

@@ -55,6 +55,39 @@ describe('console keys', () => {
     });
   const open = (key: { hash: string }) => openFor({ keyHash: key.hash });
 
+  it('let an operator view an account, and open nothing further', async () => {
+    const { account, hash } = await aKey();
+    const [operator, user, viewing] = [randomUUID(), randomUUID(), randomUUID()];
+    await openFor({ keyHash: hashApiKey(pepper, ADMIN_KEY) }, operator);
+    await openFor({ keyHash: hash }, user);
+    const denied = { error: 'API_KEY_INVALID' };
+    expect(await openFor({ keyId: user, viewing: account })).toEqual(denied);
+    expect(await openFor({ keyId: operator, viewing: anAccountId() })).toEqual({
+      error: 'ACCOUNT_NOT_FOUND',
+    });
+    const key = randomUUID();
+    expect(await openFor({ keyId: operator, viewing: account }, viewing, key)).toMatchObject({
+      account,
+      role: 'USER',
+    });
+    const found = await console.rpc.request(RESOLVE_KEYS, { ids: [hashApiKey(pepper, key)] });
+    expect(Object.values(found)).toMatchObject([
+      { account, role: 'USER', scopes: expect.not.arrayContaining(['links:create', 'webhooks:write']) },
+    ]);
+    expect(await openFor({ keyId: viewing })).toEqual(denied);
+    expect(await openFor({ keyId: viewing, viewing: account })).toEqual(denied);
+    const made = await console.rpc.request(ADD_ACCOUNT_KEY, {
+      account,
+      consoleKeyId: viewing,
+      id: randomUUID(),
+      hash: hashApiKey(pepper, randomUUID()),
+      last4: 'abcd',
+      role: 'USER',
+      name: 'made while viewing',
+    });
+    expect(made).toEqual({ error: 'FORBIDDEN' });
+  });
+
   it('are refused for an address that only looks like that of a person', async () => {
     const account = anAccountId();
     const admin = http(issuer, { key: ADMIN_KEY });

@@ -29,6 +29,7 @@ export const ERROR_CODES = {
   API_KEY_INVALID: { status: 401, title: 'The API key is missing, malformed, unknown or expired' },
   SESSION_ENDED: { status: 401, title: 'There is no session, or it has ended' },
   LINK_TOKEN_MISSING: { status: 401, title: 'The link token is missing' },
+  VIEW_READ_ONLY: { status: 403, title: 'An operator who views an account cannot change it' },
   ORIGIN_FORBIDDEN: { status: 403, title: 'The request does not come from a page of this host' },
   FORBIDDEN: { status: 403, title: 'The key does not allow this operation' },
   SCOPE_MISSING: { status: 403, title: 'The key does not have the scope of this operation' },

@@ -59,9 +59,10 @@ export interface OpenConsoleKey {
 }
 /**
  * The holder: a key by its hash, a person by email address (and account, if the address has several), or another valid
- * console key.
+ * console key. With `viewing`, an operator's console key opens one that may only read, of that account.
  */
-export type ConsoleKeyHolder = { keyHash: string } | { email: string; account?: string } | { keyId: string };
+export type ConsoleKeyHolder =
+  { keyHash: string } | { email: string; account?: string } | { keyId: string; viewing?: string };
 export type ConsoleKeyReply =
   | {
       account: string;
@@ -75,7 +76,7 @@ export type ConsoleKeyReply =
       approvals: Approvals | null;
       error?: undefined;
     }
-  | { error: 'API_KEY_INVALID' };
+  | { error: 'API_KEY_INVALID' | 'ACCOUNT_NOT_FOUND' };
 
 /** Sizes beyond which a link job of the account waits for an approval. Null means omitted. */
 export interface Approvals {
@@ -408,6 +409,37 @@ export const ERASE = {
   events: erase('events', 'The event feed'),
 } as const;
 
+/** Counts the events of each account in two weeks, for the operators' home. */
+export const COUNT_TRAFFIC: RpcContract<Record<string, never>, AccountTraffic> = {
+  subject: 'analytics-query.traffic.count',
+  owner: 'analytics-query',
+  callers: ['console'],
+  away: 'The event store',
+};
+export interface AccountTraffic {
+  /** The end of the later week, now, and the begin of the earlier one; epoch milliseconds. */
+  from: number;
+  to: number;
+  accounts: { account: string; events: number; eventsBefore: number }[];
+}
+/** Lists enabled webhooks whose last attempts failed, and those that the service disabled. */
+export const LIST_FAILING_WEBHOOKS: RpcContract<Record<string, never>, { webhooks: FailingWebhook[] }> = {
+  subject: 'events.webhooks.failing',
+  owner: 'events',
+  callers: ['console'],
+  away: 'The event service',
+};
+export interface FailingWebhook {
+  account: string;
+  id: string;
+  /** Epoch milliseconds. */
+  failingSince: number | null;
+  disabledAt: number | null;
+  reason: string | null;
+  /** Deliveries that wait for their next attempt. */
+  pending: number;
+}
+
 /** Every RPC contract of the fleet. The broker permissions are derived from it. */
 export const RPC_CONTRACTS = [
   RESOLVE_KEYS,
@@ -430,4 +462,6 @@ export const RPC_CONTRACTS = [
   REVEAL_REWARD_LINK,
   BEGIN_ERASURE,
   ...Object.values(ERASE),
+  COUNT_TRAFFIC,
+  LIST_FAILING_WEBHOOKS,
 ] as const;

@@ -554,9 +554,9 @@ export const FAULTS: readonly Fault[] = [
     test: 'logged first',
   },
   {
-    file: 'apps/console/src/audit-log/audit-log.service.ts',
-    search: "(e.account_id = $1 and e.role <> 'ADMIN')",
-    replacement: 'e.account_id = $1',
+    file: 'apps/console/src/audit-log/audit-filters.ts',
+    search: "e.account_id = ${reader} and e.role <> 'ADMIN'",
+    replacement: 'e.account_id = ${reader}',
     spec: 'apps/console/test/proxy.fleet-spec.ts',
   },
 

@@ -1,4 +1,4 @@
-import { Controller, Get, Header, Query, Res } from '@nestjs/common';
+import { applyDecorators, Controller, Get, Header, Query, Res } from '@nestjs/common';
 import { Payload } from '@nestjs/microservices';
 import {
   ApiExcludeEndpoint,
@@ -9,20 +9,42 @@ import {
   ApiTags,
 } from '@nestjs/swagger';
 import { invalidField, STORE_ADMIN_LOG, type AdminLogRecord } from '@perkway/domain';
-import { ApiPage, ApiProblems, readTime, RpcHandler, type ListQuery, type Page } from '@perkway/platform';
+import { ApiPage, ApiProblems, RpcHandler, type ListQuery, type Page } from '@perkway/platform';
 import type { FastifyReply } from 'fastify';
 import { Readable } from 'node:stream';
 import { CurrentSession, type Session } from '../sessions/session.js';
 import { AuditEntry } from './audit-entry.dto.js';
+import { AUDIT_KINDS, readFilters } from './audit-filters.js';
 import { AuditLog } from './audit-log.service.js';
 
-const ApiTime = (name: string, description: string, required: boolean) =>
+const ApiTime = (name: string, description: string, required = false) =>
   ApiQuery({
     name,
     required,
     description,
     schema: { type: 'string', ...(required ? { example: '2026-11-01' } : {}) },
   });
+const ApiFilters = () =>
+  applyDecorators(
+    ApiQuery({
+      name: 'person',
+      required: false,
+      description: 'A part of the e-mail address, or of the name of the key',
+      schema: { type: 'string', maxLength: 255 },
+    }),
+    ApiQuery({
+      name: 'object',
+      required: false,
+      description: 'The id of what was changed. People and keys belong to their account',
+      schema: { type: 'string', maxLength: 255 },
+    }),
+    ApiQuery({
+      name: 'kind',
+      required: false,
+      description: 'What was changed',
+      schema: { type: 'string', enum: Object.keys(AUDIT_KINDS) },
+    }),
+  );
 
 @ApiTags('Audit log')
 @Controller('api/audit-log')
@@ -35,7 +57,11 @@ export class AuditLogController {
     summary: 'Changes made through the console, and management calls made with API keys',
     description: 'Operators see all changes, others those of their account.',
   })
+  @ApiFilters()
+  @ApiTime('from', 'Entries made at this time or later')
+  @ApiTime('to', 'Entries made before this time')
   @ApiPage(AuditEntry, 'Newest first')
+  @ApiProblems('VALIDATION_FAILED')
   listAuditLog(@CurrentSession() session: Session, @Query() query: ListQuery): Promise<Page<AuditEntry>> {
     return this.log.list(session, query);
   }
@@ -47,7 +73,8 @@ export class AuditLogController {
       'One entry per line, in the order in which they were stored. A date is its midnight in UTC, and a time without an offset is in UTC.',
   })
   @ApiTime('from', 'Entries made at this time or later', true)
-  @ApiTime('to', 'Entries made before this time; default: now', false)
+  @ApiTime('to', 'Entries made before this time; default: now')
+  @ApiFilters()
   @ApiProduces('application/x-ndjson')
   @ApiResponse({
     status: 200,
@@ -59,17 +86,16 @@ export class AuditLogController {
   @ApiProblems('VALIDATION_FAILED')
   exportAuditLog(
     @CurrentSession() session: Session,
-    @Query('from') from: unknown,
-    @Query('to') to: unknown,
+    @Query() query: ListQuery,
     @Res() reply: FastifyReply,
   ): void {
-    const [start, end] = [readTime('from', from), to === undefined ? new Date() : readTime('to', to)];
-    if (end < start) throw invalidField('to', 'must not be before from');
+    const filters = readFilters(query);
+    if (!filters.from) throw invalidField('from', 'is required');
     void reply
       .header('content-type', 'application/x-ndjson')
       .header('content-disposition', 'attachment; filename="audit-log.ndjson"')
       .header('cache-control', 'no-store')
-      .send(Readable.from(this.log.export(session, start, end)));
+      .send(Readable.from(this.log.export(session, { ...filters, to: filters.to ?? new Date() })));
   }
 
   @ApiExcludeEndpoint()

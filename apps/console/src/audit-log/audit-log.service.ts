@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import { DataSource, type EntityManager } from 'typeorm';
 import { nameOf, type Session } from '../sessions/session.js';
 import type { AuditEntry } from './audit-entry.dto.js';
+import { conditionsOf, readFilters, type AuditFilters } from './audit-filters.js';
 
 /** A change about to be made. */
 export interface Change {
@@ -107,23 +108,29 @@ export class AuditLog {
     );
   }
 
-  /** Lists entries, newest first: all for an operator, otherwise those of the account's USER sessions. */
+  /**
+   * Lists entries, newest first: all for an operator, otherwise those of the account's USER sessions.
+   * @throws VALIDATION_FAILED
+   */
   async list(session: Session, query: ListQuery): Promise<Page<AuditEntry>> {
     const page = this.pages.request<[id: string]>({ name: 'audit-log' }, query, session.account);
+    const where = conditionsOf(readFilters(query), readerOf(session));
+    if (page.after) where.and`e.id < ${page.after[0]}`;
     const rows = await this.dataSource.query<Row[]>(
-      `${SELECT} where ${READABLE} and ($2::bigint is null or e.id < $2) order by e.id desc limit $3`,
-      [readerOf(session), page.after?.[0] ?? null, page.rows],
+      `${SELECT} where ${where} order by e.id desc limit ${where.bind(page.rows)}`,
+      where.parameters,
     );
     return page.respond(rows, ({ id }) => [id], toEntry);
   }
 
-  /** Yields the entries of a time range as lines of JSON, in the order in which they were stored. */
-  async *export(session: Session, from: Date, to: Date): AsyncGenerator<string> {
+  /** Yields entries as lines of JSON, in the order in which they were stored. */
+  async *export(session: Session, filters: AuditFilters): AsyncGenerator<string> {
     let rows: Row[] = [];
     do {
+      const where = conditionsOf(filters, readerOf(session)).after('e.id', rows.at(-1)?.id ?? 0);
       rows = await this.dataSource.query<Row[]>(
-        `${SELECT} where ${READABLE} and e.at >= $2 and e.at < $3 and e.id > $4 order by e.id limit $5`,
-        [readerOf(session), from, to, rows.at(-1)?.id ?? 0, EXPORTED_AT_ONCE],
+        `${SELECT} where ${where} order by e.id limit ${where.bind(EXPORTED_AT_ONCE)}`,
+        where.parameters,
       );
       for (const row of rows) yield `${JSON.stringify(toEntry(row))}\n`;
     } while (rows.length === EXPORTED_AT_ONCE);
@@ -134,7 +141,6 @@ const EXPORTED_AT_ONCE = 500;
 const SELECT = `
   select e.id, e.at, e.account_id, e.key_id, e.email as person, e.actor, e.action, e.host, e.path, o.status, e.before, o.after
   from audit_entries e left join audit_outcomes o on o.entry_id = e.id`;
-const READABLE = `($1::text is null or (e.account_id = $1 and e.role <> 'ADMIN'))`;
 /** Null for an operator, who reads all entries. */
 const readerOf = ({ account, role }: Session): string | null => (role === 'ADMIN' ? null : account);
 const toEntry = (row: Row): AuditEntry => ({ ...row, at: row.at.toISOString() });

@@ -3,6 +3,7 @@ import { ApiHeader, ApiOperation, ApiProduces, ApiResponse, ApiTags } from '@nes
 import { ApiPage, ApiProblems, type ListQuery, type Page } from '@perkway/platform';
 import type { FastifyReply } from 'fastify';
 import { CurrentSession, type Session } from '../sessions/session.js';
+import { refuseWhileViewing } from '../sessions/viewing.js';
 import { CreatedLinkJobDto, CreateLinkJobDto, DecideLinkJobDto, LinkJobDto } from './link-job.dto.js';
 import { LinkJobApprovals } from './link-job-approvals.js';
 import { LinkJobsService } from './link-jobs.service.js';
@@ -87,6 +88,8 @@ export class LinkJobsController {
     @Param('jobId') jobId: string,
     @Res() reply: FastifyReply,
   ): Promise<void> {
+    // The file has the links themselves.
+    refuseWhileViewing(session);
     const text = await this.jobs.csv(session, jobId);
     void reply
       .header('content-type', 'text/csv; charset=utf-8')

@@ -103,6 +103,9 @@ const ALLOWED: { [Name in Host]: (keyof (typeof OF_CLIENT)[(typeof CLIENT)[Name]
     'listApiKeys',
     'revokeApiKey',
     'rotateApiKey',
+    'requestErasure',
+    'listErasures',
+    'getErasure',
   ],
   query: ['getMeta', 'load', 'loadByPost', 'sql', 'sqlByPost', 'dryRun', 'dryRunByPost'],
   events: [

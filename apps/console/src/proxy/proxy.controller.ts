@@ -4,6 +4,7 @@ import { ApiError } from '@perkway/domain';
 import type { FastifyReply } from 'fastify';
 import { HOSTS, type Host } from '../fleet/fleet-addresses.js';
 import type { SignedInRequest } from '../sessions/session.js';
+import { refuseWhileViewing, WhileViewing } from '../sessions/viewing.js';
 import { operationOf } from './operations.js';
 import { ProxyService } from './proxy.service.js';
 
@@ -18,6 +19,7 @@ export const UPLOAD_ROUTE = '/api/gift/*';
 export class ProxyController {
   constructor(private readonly proxy: ProxyService) {}
 
+  @WhileViewing()
   @All(Object.keys(HOSTS).map((host) => `api/${host}/*`))
   async pass(@Req() request: SignedInRequest, @Res() reply: FastifyReply): Promise<void> {
     const [, host, path, query = ''] = ADDRESS.exec(request.url) ?? [];
@@ -26,6 +28,7 @@ export class ProxyController {
     if (!operation) throw new ApiError('NOT_FOUND');
     const session = request.session!;
     if (!operation.roles.includes(session.role)) throw new ApiError('FORBIDDEN');
+    if (operation.isChange) refuseWhileViewing(session);
     await this.proxy.pass(session, operation, { path: path!, query }, request, reply);
   }
 }

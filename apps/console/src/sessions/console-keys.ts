@@ -14,8 +14,8 @@ import type { ConsoleEnv } from '../env.js';
 
 /** The input from which a key is derived with the keyring, so that no store ever holds the key itself. */
 export interface KeySource {
-  purpose: 'session' | 'job';
-  /** For a session: its id, which only the browser has. */
+  purpose: 'session' | 'view' | 'job';
+  /** For a session: its id, which only the browser has. For a view, also the id of its key. */
   secret: string;
   keyringId: string;
 }
@@ -45,8 +45,8 @@ export class ConsoleKeys {
     source: KeySource,
     holder: ConsoleKeyHolder,
     expiresAt: Date,
+    id: string = randomUUID(),
   ): Promise<{ id: string; reply: ConsoleKeyReply }> {
-    const id = randomUUID();
     const hash = hashApiKey(this.env.API_KEY_PEPPER, this.keyOf(source)!);
     const reply = await this.rpc.request(OPEN_CONSOLE_KEY, {
       id,

@@ -1,13 +1,16 @@
 import { Body, Controller, Delete, Get, Header, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
 import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { Roles } from '@perkway/auth';
 import { ApiProblems, clientIp, ENV, FailedAttemptLimiter, Public } from '@perkway/platform';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ConsoleEnv } from '../env.js';
+import { AuditLog } from '../audit-log/audit-log.service.js';
 import { OpenIdProvider } from '../sign-in/open-id-provider.js';
 import { SessionCookie } from './session-cookie.js';
-import { SessionDto, SignInDto, SignInOptionsDto } from './session.dto.js';
+import { SessionDto, SignInDto, SignInOptionsDto, ViewAccountDto } from './session.dto.js';
 import { CurrentSession, type Session } from './session.js';
 import { SessionsService } from './sessions.service.js';
+import { WhileViewing } from './viewing.js';
 
 @ApiTags('Session')
 @Controller('api')
@@ -17,6 +20,7 @@ export class SessionController {
     private readonly cookie: SessionCookie,
     private readonly limiter: FailedAttemptLimiter,
     private readonly provider: OpenIdProvider,
+    private readonly log: AuditLog,
     @Inject(ENV) private readonly env: ConsoleEnv,
   ) {}
 
@@ -57,7 +61,42 @@ export class SessionController {
     return this.toDto(session);
   }
 
+  @Post('view')
+  @Roles('ADMIN')
+  @HttpCode(200)
+  @Header('cache-control', 'no-store')
+  @ApiOperation({
+    summary: 'Shows the console as the people of an account see it',
+    description: 'For operators. Until the view ends, the session reads the account and changes nothing.',
+  })
+  @ApiResponse({ status: 200, description: 'The session', type: SessionDto })
+  @ApiProblems('ACCOUNT_NOT_FOUND')
+  async viewAccount(
+    @CurrentSession() session: Session,
+    @Body() { accountId }: ViewAccountDto,
+    @Req() request: FastifyRequest,
+  ): Promise<SessionDto> {
+    const change = { action: 'POST', host: 'console', path: `/accounts/${accountId}/view`, before: null };
+    return this.log.record(
+      session,
+      change,
+      async () => this.toDto(await this.sessions.view(this.cookie.read(request)!, session, accountId)),
+      () => ({ status: 200, after: null }),
+    );
+  }
+
+  @Delete('view')
+  @WhileViewing()
+  @HttpCode(200)
+  @Header('cache-control', 'no-store')
+  @ApiOperation({ summary: 'Returns to the console of the operator' })
+  @ApiResponse({ status: 200, description: 'The session', type: SessionDto })
+  async endView(@CurrentSession() session: Session, @Req() request: FastifyRequest): Promise<SessionDto> {
+    return this.toDto(await this.sessions.endView(this.cookie.read(request)!, session));
+  }
+
   @Delete('session')
+  @WhileViewing()
   @HttpCode(204)
   @ApiOperation({ summary: 'Signs out' })
   @ApiResponse({ status: 204, description: 'The session has ended' })
@@ -78,7 +117,7 @@ export class SessionController {
     return { oidc: this.provider.button };
   }
 
-  private toDto({ account, accountName, role, keyId, email, expiresAt }: Session): SessionDto {
+  private toDto({ account, accountName, role, keyId, email, viewedBy, expiresAt }: Session): SessionDto {
     const { env } = this;
     return {
       accountId: account,
@@ -86,6 +125,7 @@ export class SessionController {
       role,
       keyId,
       person: email,
+      viewedBy,
       expiresAt: expiresAt.toISOString(),
       hosts: {
         perks: env.PERKS_URL,

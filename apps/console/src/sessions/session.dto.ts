@@ -13,6 +13,13 @@ export class SignInDto {
   apiKey: string;
 }
 
+@ApiSchema({ name: 'ViewAccount' })
+export class ViewAccountDto {
+  @ApiProperty({ description: 'The account to view', example: 'ostervale-bank' })
+  @IsText(1, 100)
+  accountId: string;
+}
+
 @ApiSchema({ name: 'Hosts' })
 export class HostsDto {
   @ApiProperty({ example: 'https://perks.perkway.example' })
@@ -74,6 +81,13 @@ export class SessionDto {
     example: null,
   })
   person: string | null;
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: "The operator's account while an operator views this account",
+    example: null,
+  })
+  viewedBy: string | null;
   @ApiProperty({
     format: 'date-time',
     description: 'Latest possible end of the session',

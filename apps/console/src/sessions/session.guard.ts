@@ -1,4 +1,5 @@
 import { Inject, Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
 import { accessOf } from '@perkway/auth';
 import { ApiError } from '@perkway/domain';
 import { ENV, type Credentials } from '@perkway/platform';
@@ -7,6 +8,7 @@ import type { ConsoleEnv } from '../env.js';
 import { SessionCookie } from './session-cookie.js';
 import type { SignedInRequest } from './session.js';
 import { SessionsService } from './sessions.service.js';
+import { refuseWhileViewing, WHILE_VIEWING } from './viewing.js';
 
 const READS = ['GET', 'HEAD'];
 
@@ -18,6 +20,7 @@ export class SessionGuard implements CanActivate {
   constructor(
     private readonly sessions: SessionsService,
     private readonly cookie: SessionCookie,
+    private readonly reflector: Reflector,
     @Inject(ENV) { CONSOLE_URL }: ConsoleEnv,
   ) {
     this.origin = new URL(CONSOLE_URL).origin;
@@ -44,6 +47,11 @@ export class SessionGuard implements CanActivate {
     // The request log reads `caller`.
     request.caller = { account: session.account, keyId: session.keyId };
     if (!access.roles.includes(session.role)) throw new ApiError('FORBIDDEN');
+    if (
+      !READS.includes(request.method) &&
+      !this.reflector.getAllAndOverride<boolean>(WHILE_VIEWING, [context.getHandler(), context.getClass()])
+    )
+      refuseWhileViewing(session);
     return true;
   }
 }

@@ -16,6 +16,8 @@ export interface Session {
   keyId: string | null;
   keyName: string | null;
   email: string | null;
+  /** The operator's account while an operator views this account; null otherwise. */
+  viewedBy: string | null;
   expiresAt: Date;
 }
 

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { hashApiKey, KeyStore } from '@perkway/auth';
 import { ApiError, isApiKey, type ConsoleKeyHolder } from '@perkway/domain';
 import { ENV, Loops } from '@perkway/platform';
-import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
 import { DataSource } from 'typeorm';
 import type { ConsoleEnv } from '../env.js';
 import { ConsoleKeys } from './console-keys.js';
@@ -26,6 +26,9 @@ interface Row {
   key_id: string | null;
   key_name: string | null;
   email: string | null;
+  viewed_account_id: string | null;
+  viewed_account_name: string | null;
+  viewing_key_id: string | null;
   expires_at: Date;
   is_noted: boolean;
 }
@@ -37,7 +40,14 @@ const SWEEP = `
   delete from sessions where hash in (
     select hash from sessions where expires_at <= now() or used_at <= now() - ${UNUSED}
     limit 500 for update skip locked
-  ) returning console_key_id`;
+  ) returning console_key_id, viewing_key_id`;
+
+type KeyIds = Pick<Row, 'console_key_id' | 'viewing_key_id'>;
+const keysOf = (rows: KeyIds[]) =>
+  rows.flatMap(({ console_key_id, viewing_key_id }) => [
+    console_key_id,
+    ...(viewing_key_id ? [viewing_key_id] : []),
+  ]);
 
 /** Manages sessions. The store holds hashes of the ids, so reading it does not allow signing in. */
 @Injectable()
@@ -81,7 +91,7 @@ export class SessionsService {
     }
     if (!row.is_noted)
       await this.dataSource.query('update sessions set used_at = now() where hash = $1', [row.hash]);
-    return {
+    const session: Session = {
       hash: row.hash,
       key,
       consoleKeyId: row.console_key_id,
@@ -91,13 +101,65 @@ export class SessionsService {
       keyId: row.key_id,
       keyName: row.key_name,
       email: row.email,
+      viewedBy: null,
       expiresAt: row.expires_at,
+    };
+    if (!row.viewing_key_id || resolved.role !== 'ADMIN') return session;
+    return {
+      ...session,
+      key: this.consoleKeys.keyOf({
+        purpose: 'view',
+        secret: `${id}/${row.viewing_key_id}`,
+        keyringId: row.keyring_id,
+      })!,
+      consoleKeyId: row.viewing_key_id,
+      account: row.viewed_account_id!,
+      accountName: row.viewed_account_name!,
+      role: 'USER',
+      viewedBy: row.account_id,
     };
   }
 
-  async end({ hash, consoleKeyId, key }: Pick<Session, 'hash' | 'consoleKeyId' | 'key'>): Promise<void> {
-    await this.dataSource.query('delete from sessions where hash = $1', [hash]);
-    await this.consoleKeys.close([consoleKeyId]);
+  /**
+   * Lets an operator see the console as a user of the account does, with a key that can only read.
+   * @throws ACCOUNT_NOT_FOUND
+   */
+  async view(id: string, operator: Session, account: string): Promise<Session> {
+    const { hash, consoleKeyId, expiresAt } = operator;
+    const viewingKeyId = randomUUID();
+    const [{ keyring_id: keyringId }] = await this.dataSource.query<[Row]>(
+      'select keyring_id from sessions where hash = $1',
+      [hash],
+    );
+    const source = { purpose: 'view', secret: `${id}/${viewingKeyId}`, keyringId } as const;
+    const holder = { keyId: consoleKeyId, viewing: account };
+    const { reply } = await this.consoleKeys.open(source, holder, expiresAt, viewingKeyId);
+    if (reply.error) throw new ApiError(reply.error);
+    await this.dataSource.query(
+      `update sessions set viewed_account_id = $2, viewed_account_name = $3, viewing_key_id = $4 where hash = $1`,
+      [hash, reply.account, reply.accountName, viewingKeyId],
+    );
+    return (await this.find(id))!;
+  }
+
+  /** Returns to the operator's own console. */
+  async endView(id: string, { hash, consoleKeyId, viewedBy }: Session): Promise<Session> {
+    if (viewedBy !== null) {
+      await this.dataSource.query(
+        `update sessions set viewed_account_id = null, viewed_account_name = null, viewing_key_id = null where hash = $1`,
+        [hash],
+      );
+      await this.consoleKeys.close([consoleKeyId]);
+    }
+    return (await this.find(id))!;
+  }
+
+  async end({ hash, key }: Pick<Session, 'hash' | 'key'>): Promise<void> {
+    const [ended] = await this.dataSource.query<[KeyIds[], number]>(
+      'delete from sessions where hash = $1 returning console_key_id, viewing_key_id',
+      [hash],
+    );
+    await this.consoleKeys.close(keysOf(ended));
     this.keys.invalidate(hashApiKey(this.env.API_KEY_PEPPER, key));
   }
 
@@ -136,6 +198,7 @@ export class SessionsService {
       keyId: signedInWith?.keyId ?? null,
       keyName: signedInWith && (signedInWith.name ?? (signedInWith.last4 && `…${signedInWith.last4}`)),
       email,
+      viewedBy: null,
       expiresAt,
     };
     try {
@@ -164,8 +227,8 @@ export class SessionsService {
 
   /** Deletes expired sessions. */
   async sweep(): Promise<void> {
-    const [ended] = await this.dataSource.query<[{ console_key_id: string }[], number]>(SWEEP);
-    await this.consoleKeys.close(ended.map(({ console_key_id }) => console_key_id));
+    const [ended] = await this.dataSource.query<[KeyIds[], number]>(SWEEP);
+    await this.consoleKeys.close(keysOf(ended));
   }
 }
 

@@ -21,6 +21,7 @@ const menu = {
   'Audit log': '/audit-log',
 };
 const operatorMenu = {
+  Operations: '/home',
   Accounts: '/accounts',
   Catalogue: '/catalogue',
   'Campaign editor': '/campaign-editor',
@@ -30,6 +31,7 @@ const operatorMenu = {
 };
 const deeper = () => ({
   [`/campaigns/${stage.mine.campaign}`]: 'Harbour spring',
+  [`/campaigns/${stage.mine.campaign}/send`]: 'Harbour spring',
   '/integration/hosts': 'Integration',
   '/integration/webhooks': 'Integration',
   '/integration/webhooks/orders': 'orders',
@@ -41,10 +43,12 @@ const deeper = () => ({
 });
 const deeperForOperators = () => ({
   [`/accounts/${stage.mine.account}`]: stage.mine.account,
+  [`/accounts/${stage.mine.account}/erasures`]: `Erase a person: ${stage.mine.account}`,
   '/accounts/new': 'New account',
   [`/catalogue/perks/${stage.mine.perks[0]}`]: stage.mine.perks[0]!,
   '/catalogue/categories': 'Catalogue',
   '/catalogue/categories/7': '7',
+  '/catalogue/categories/7?tab=history': '7',
   '/catalogue/collections': 'Catalogue',
   [`/catalogue/collections/${stage.mine.collection}`]: stage.mine.collection,
   '/catalogue/import': 'Catalogue',
@@ -59,7 +63,13 @@ const headings = (entries: Record<string, string>) =>
 const today = () => new Date().toISOString().slice(0, 10);
 const headingOf = (page: Page) => page.textContent('h1');
 const fileNameOf = (path: string) =>
-  path === '/' ? 'overview' : path.slice(1).replace(/\?.*$/, '-asked').replaceAll('/', '-');
+  path === '/'
+    ? 'overview'
+    : path
+        .slice(1)
+        .replace(/\?tab=/, '-')
+        .replace(/\?.*$/, '-asked')
+        .replaceAll('/', '-');
 
 describe.each([
   ['USER', () => stage.mine.key, () => ({ ...headings(menu), ...deeper() })],
@@ -258,10 +268,10 @@ describe('figures', () => {
     ]);
     const lines = (await streamText(saved)).trim().split(/\r?\n/);
     expect(lines).toEqual([
-      'Perk,Perk id,Clicks,Clicks with bots',
-      'Harbour offer 1,Harbour-perk-1,2,3',
-      'Harbour offer 2,Harbour-perk-2,1,1',
-      'Harbour offer 3,Harbour-perk-3,0,0',
+      'Perk,Perk id,Clicks,Clicks with bots,Clicked,Converted',
+      'Harbour offer 1,Harbour-perk-1,2,3,2,1',
+      'Harbour offer 2,Harbour-perk-2,1,1,1,0',
+      'Harbour offer 3,Harbour-perk-3,0,0,0,0',
     ]);
     await context.close();
   }, 120_000);

@@ -1,7 +1,16 @@
 import { http, waitFor } from '@perkway/testing';
 import { randomUUID } from 'node:crypto';
 import type { BrowserContext, Page } from 'playwright-core';
-import { ADMIN_KEY, cardRows, ConsoleStage, perkBody, screenshot, untilShown } from './console-stage';
+import {
+  ADMIN_KEY,
+  cardRows,
+  clipboardOf,
+  ConsoleStage,
+  HUMAN,
+  perkBody,
+  screenshot,
+  untilShown,
+} from './console-stage';
 
 const stage = new ConsoleStage();
 let context: BrowserContext;
@@ -18,7 +27,7 @@ const notice = (page: Page, text: string) =>
   page.getByRole('status').filter({ hasText: text }).first().waitFor({ state: 'attached' });
 
 async function downloaded(page: Page, click: Promise<unknown>): Promise<string[]> {
-  const [file] = await Promise.all([page.waitForEvent('download'), click]);
+  const [file] = await Promise.all([page.waitForEvent('download', { timeout: 60_000 }), click]);
   let text = '';
   for await (const chunk of await file.createReadStream()) text += String(chunk);
   return text.trim().split(/\r?\n/);
@@ -62,15 +71,89 @@ describe('a marketing manager', () => {
     await page.getByRole('link', { name: 'Harbour spring' }).click();
     await page.getByRole('heading', { level: 1, name: 'Harbour spring' }).waitFor();
     await page.getByLabel('Dates', { exact: true }).last().selectOption('Last month');
-    const best = page.getByRole('list', { name: 'By perk' }).getByRole('listitem').first();
+    const best = page.getByRole('table', { name: 'By perk' }).getByRole('row').nth(1);
     await best.filter({ hasText: 'Harbour offer 3' }).waitFor();
     expect(await best.innerText()).toContain('15');
     expect(await downloaded(page, button(page, 'Perks as CSV').click())).toEqual([
-      'Perk,Perk id,Clicks,Clicks with bots',
-      'Harbour offer 3,Harbour-perk-3,15,15',
-      'Harbour offer 1,Harbour-perk-1,5,5',
-      'Harbour offer 2,Harbour-perk-2,0,0',
+      'Perk,Perk id,Clicks,Clicks with bots,Clicked,Converted',
+      'Harbour offer 3,Harbour-perk-3,15,15,15,0',
+      'Harbour offer 1,Harbour-perk-1,5,5,5,0',
+      'Harbour offer 2,Harbour-perk-2,0,0,0,0',
     ]);
+  }, 120_000);
+
+  it('puts a pixel and a link of a perk into a mail, and sees who opened it', async () => {
+    // The other account, because the figures of this one are those of later tests.
+    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    const page = await stage.signIn(context, stage.theirs.key, `/campaigns/${stage.theirs.campaign}`);
+    await page.getByRole('tab', { name: 'Send' }).click();
+    const copied = async (name: string) => {
+      await button(page, name).click();
+      await notice(page, 'Copied');
+      return clipboardOf(context);
+    };
+    await page.getByLabel('Your mailer').selectOption('Customer.io');
+    await page.getByLabel('Source (utm_source)').fill('spring & sun');
+    await waitFor(
+      async () => (await page.innerText('[data-snippet=teaser]')).includes('utm_source=spring+%26+sun'),
+      'the source in the pixel',
+    );
+    const placeholder = '{{ customer.id | url_encode }}';
+    expect(await page.innerText('[data-snippet=placeholder]')).toBe(placeholder);
+    const [pixel, link, url] = [
+      await copied('Copy HTML: Teaser pixel'),
+      await copied('Copy HTML: Foreign offer 2'),
+      await copied('Copy URL: Foreign offer 2'),
+    ];
+    expect(link).toContain(`&amp;journeyId=${placeholder}">Foreign offer 2</a>`);
+    expect(url).toContain(`&journeyId=${placeholder}`);
+    await screenshot(page, 'campaign-send');
+
+    // What the mailer makes of it for one recipient, and what the mail then does in a browser.
+    const recipient = 'ann & bob=1';
+    const filled = (html: string) => html.replace(placeholder, encodeURIComponent(recipient));
+    const mail = await (await stage.window({ userAgent: HUMAN })).newPage();
+    await mail.context().route('https://fernway.example/**', (route) => route.fulfill({ body: 'The offer' }));
+    const loaded = mail.waitForResponse((response) => response.url().includes('tracking-pixel'));
+    await mail.setContent(
+      `<!doctype html><html><body><table role="presentation" width="600"><tr><td>${filled(pixel)}</td></tr>
+       <tr><td>Dear Ann, ${filled(link)}</td></tr></table></body></html>`,
+    );
+    expect((await loaded).status()).toBe(200);
+    await mail.getByRole('link', { name: 'Foreign offer 2' }).click();
+    await mail.getByText('The offer').waitFor();
+    await mail.context().close();
+    for (const cube of ['teaser_views', 'incentive_clicks'])
+      await stage.untilCounted(stage.theirs, `${cube}.count_people`, 1, {
+        filters: [
+          { member: `${cube}.journey_id`, operator: 'equals', values: [recipient] },
+          { member: `${cube}.utm_source`, operator: 'equals', values: ['spring & sun'] },
+        ],
+      });
+    await page.getByRole('tab', { name: 'Results' }).click();
+    await page.reload();
+    const source = page
+      .getByRole('table', { name: 'By source' })
+      .getByRole('row')
+      .filter({ hasText: 'spring' });
+    await source.waitFor();
+    expect((await source.innerText()).replaceAll(/\s+/g, ' ')).toBe('spring & sun 1 1 100% 0 0%');
+  }, 120_000);
+
+  it('sees in which mailers a placeholder of their own would break the mail', async () => {
+    const page = await stage.signIn(
+      context,
+      stage.mine.key,
+      `/campaigns/${stage.mine.campaign}/send?mailer=own`,
+    );
+    await page.getByText('Enter the placeholder of your mailer').waitFor();
+    const own = page.getByLabel('Placeholder for the recipient’s id');
+    await own.fill('{{ "id" }}');
+    await page.getByText('Without quotes, angle brackets').waitFor();
+    await own.fill('%RECIPIENT_ID%');
+    await page.locator('[data-snippet=reward]').getByText('journeyId=%RECIPIENT_ID%').waitFor();
+    await page.getByLabel('Your mailer').selectOption('Mailchimp');
+    await page.locator('[data-snippet=reward]').getByText('journeyId=*|UNIQID|*').waitFor();
   }, 120_000);
 
   it('creates 200 links for a campaign, cancels one, and sees a gift being opened', async () => {
@@ -342,6 +425,103 @@ const perkRows = (account: string, title: string) =>
         `${account}-${nth + 1},${title} ${nth + 1},In words,Now,By itself,None,https://fernway.example/${nth},offer-${nth},fernway,Fernway,7`,
     ),
   ].join('\n');
+
+describe('an operator', () => {
+  const rowsOf = async (page: Page, name: string) => {
+    const texts = await page.getByRole('table', { name }).getByRole('row').allInnerTexts();
+    return texts.slice(1).map((text) => text.replaceAll(/\s+/g, ' ').trim());
+  };
+
+  it('finds a change in the audit log by its object, and in the history of the object', async () => {
+    const page = await stage.signIn(context, ADMIN_KEY, '/catalogue/categories/7');
+    await page.getByLabel('Name', { exact: true }).fill('Outdoors and sea');
+    await page.getByRole('tab', { name: 'History' }).click();
+    await page.getByRole('table', { name: 'History of 7' }).waitFor();
+    await page.getByRole('tab', { name: 'Edit' }).click();
+    // The tabs are of one screen, so nothing typed is lost.
+    expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Outdoors and sea');
+    await button(page, 'Save').click();
+    await notice(page, 'Saved');
+    await page.getByRole('tab', { name: 'History' }).click();
+    const changed = page.getByRole('row').filter({ has: page.getByText('Outdoors and sea') });
+    await changed.locator('summary').click();
+    await page.getByText('Outdoors and sea').waitFor();
+    await screenshot(page, 'history');
+
+    await page.getByRole('link', { name: 'Audit log', exact: true }).click();
+    await page.getByLabel('Kind').selectOption('Categories');
+    await page.getByLabel('Object').fill('7');
+    await page.getByLabel('Person or key').fill('bootst');
+    await waitFor(async () => {
+      const rows = await rowsOf(page, 'Audit log');
+      return rows.length > 0 && rows.every((row) => row.includes('Saved category 7'));
+    }, 'the changes of the category');
+    await page.reload();
+    await page.getByRole('table', { name: 'Audit log' }).waitFor();
+    expect(await page.getByLabel('Object').inputValue()).toBe('7');
+    await page.getByLabel('To', { exact: true }).fill('2020-01-01');
+    await page.getByText('No change matches').waitFor();
+  }, 120_000);
+
+  it('sees what needs attention, and views the console of an account without changing it', async () => {
+    const { account } = stage.mine;
+    const page = await stage.signIn(context, ADMIN_KEY);
+    await page.getByRole('heading', { level: 1, name: 'Operations' }).waitFor();
+    await page.locator('[data-findings]').waitFor();
+    expect(await page.innerText('[data-findings]')).toMatch(/stocks? (is|are) low.* webhooks? fails?\./);
+    const [{ events }] = (await stage.fleet.database.query(
+      `select count(*)::integer as events from analytics.tracking_events
+       where account_id = $1 and occurred_at > now() - interval '6 days'`,
+      [account],
+    )) as [{ events: number }];
+    expect(await rowsOf(page, 'Traffic')).toContainEqual(
+      expect.stringMatching(new RegExp(`^Name of ${account} ${events} \\d+ .*View as client$`)),
+    );
+    expect(await rowsOf(page, 'Failing webhooks')).toEqual(
+      expect.arrayContaining([
+        expect.stringMatching(`crm ${account} Fails since`),
+        expect.stringMatching(`former ${account} Disabled .* 410 Gone`),
+      ]),
+    );
+    await screenshot(page, 'operations');
+    await page.getByRole('button', { name: `View as client: Name of ${account}` }).click();
+    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+    await page.getByText(`as the people of Name of ${account} do`).waitFor();
+    await page.waitForSelector('[data-figure="clicks"]');
+    expect(await page.getByRole('link', { name: 'Accounts', exact: true }).count()).toBe(0);
+    await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Gift cards' }).click();
+    await button(page, 'Make one link').click();
+    await button(page, 'Make link').click();
+    await dialog(page).getByText('You only view this account').waitFor();
+    await screenshot(page, 'viewing');
+    await page.keyboard.press('Escape');
+    await button(page, 'Stop viewing').click();
+    await page.getByRole('heading', { level: 1, name: account }).waitFor();
+    await page.getByRole('tab', { name: 'History' }).click();
+    await page.getByText(`Viewed ${account} as client`).first().waitFor();
+  }, 120_000);
+
+  it('erases a person after seeing what will go, and keeps the receipt', async () => {
+    const page = await stage.signIn(context, ADMIN_KEY, `/accounts/${stage.mine.account}`);
+    await page.getByRole('link', { name: 'Erase a person' }).click();
+    await page.getByText('Nobody was erased yet').waitFor();
+    await page.getByLabel('Id', { exact: true }).fill('journey-5');
+    await button(page, 'Find').click();
+    await page.getByText('Views of teasers: 1').waitFor();
+    await screenshot(page, 'erase-found');
+    await button(page, 'Erase…').click();
+    const confirm = page.getByRole('alertdialog');
+    await confirm.getByText('The journey journey-5').waitFor();
+    await button(page, 'Erase').click();
+    await confirm.waitFor({ state: 'detached' });
+    // The redirects do not run here, so the receipt says whom it waits for.
+    const receipt = page.getByRole('table', { name: 'Receipts' }).getByRole('row').nth(1);
+    await receipt.getByText(/Waits for .*links/).waitFor();
+    await page.getByText('Views of teasers').waitFor({ state: 'detached' });
+    expect(page.url()).not.toContain('journey-5');
+    await screenshot(page, 'erased');
+  }, 120_000);
+});
 
 describe('keys and sessions', () => {
   it('work by keyboard alone', async () => {

@@ -20,8 +20,10 @@ const Integration = lazy(() => import('./screens/integration'));
 const Webhook = lazy(() => import('./screens/webhook'));
 const Reports = lazy(() => import('./screens/reports'));
 const Report = lazy(() => import('./screens/report'));
+const OperatorsHome = lazy(() => import('./screens/operators-home'));
 const Accounts = lazy(() => import('./screens/accounts'));
 const Account = lazy(() => import('./screens/account'));
+const Erasures = lazy(() => import('./screens/erasures'));
 const Catalogue = lazy(() => import('./screens/catalogue'));
 const CampaignEditor = lazy(() => import('./screens/campaign-editor'));
 const Pools = lazy(() => import('./screens/pools'));
@@ -90,8 +92,10 @@ function Console() {
             <Route path="audit-log" element={<AuditLog />} />
             {isOperator && (
               <>
+                <Route path="home" element={<OperatorsHome />} />
                 <Route path="accounts" element={<Accounts />} />
                 <Route path="accounts/:accountId" element={<Account />} />
+                <Route path="accounts/:accountId/erasures" element={<Erasures />} />
                 <Route path="catalogue/*" element={<Catalogue />} />
                 <Route path="campaign-editor/:campaignId?" element={<CampaignEditor />} />
                 <Route path="pools" element={<Pools />} />

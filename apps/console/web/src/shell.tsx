@@ -27,6 +27,7 @@ const OWN: Entry[] = [
   { to: '/audit-log', label: nav.auditLog, icon: 'list' },
 ];
 const OPERATOR: Entry[] = [
+  { to: '/home', label: nav.operatorsHome, icon: 'home' },
   { to: '/accounts', label: nav.accounts, icon: 'people' },
   { to: '/catalogue', label: nav.catalogue, icon: 'grid' },
   { to: '/campaign-editor', label: nav.campaignEditor, icon: 'pen' },
@@ -50,7 +51,7 @@ const Entries = ({ entries }: { entries: Entry[] }) => (
 
 export function Shell({ children }: { children: ReactNode }) {
   const session = useSession();
-  const { signOut } = useSigning();
+  const { signOut, endView } = useSigning();
   const navigate = useNavigate();
   const { pathname, state } = useLocation();
   const { say } = useNotices();
@@ -72,6 +73,16 @@ export function Shell({ children }: { children: ReactNode }) {
     try {
       await signOut();
       await navigate('/sign-in');
+    } catch (error) {
+      say((error as Error).message, 'bad');
+    }
+  };
+
+  const stopViewing = async () => {
+    const account = session.accountId;
+    try {
+      await endView();
+      await navigate(`/accounts/${encodeURIComponent(account)}`);
     } catch (error) {
       say((error as Error).message, 'bad');
     }
@@ -116,6 +127,14 @@ export function Shell({ children }: { children: ReactNode }) {
         )}
       </nav>
       <main id="main" ref={main} tabIndex={-1}>
+        {session.viewedBy !== null && (
+          <div className="callout viewing" role="status">
+            <p>{texts.viewing.text(session.accountName)}</p>
+            <button type="button" className="button" onClick={() => void stopViewing()}>
+              {texts.viewing.stop}
+            </button>
+          </div>
+        )}
         {children}
       </main>
     </div>

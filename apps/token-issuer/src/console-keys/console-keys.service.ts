@@ -1,8 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { KeyStore } from '@perkway/auth';
-import type { AddAccountKey, ConsoleKeyHolder, ConsoleKeyReply, OpenConsoleKey, Role } from '@perkway/domain';
+import type {
+  AddAccountKey,
+  ConsoleKeyHolder,
+  ConsoleKeyReply,
+  OpenConsoleKey,
+  Role,
+  Scope,
+} from '@perkway/domain';
 import { Any, IsNull, Repository, type EntityManager, type FindOptionsWhere } from 'typeorm';
+import { AccountEntity } from '../accounts/account.entity.js';
 import { ApiKeyEntity } from '../keys/api-key.entity.js';
 import { foldEmail } from '../people/fold-email.js';
 import { KeyedMutex } from './keyed-mutex.js';
@@ -23,9 +31,10 @@ const BY_KEY = `
 const BY_PERSON = `
   select account_id, role, null as parent_id, email as person_email, null as counted_as from people
   where email = $1 and ($2::text is null or account_id = $2) order by account_id limit 1`;
+/** Without scopes, because an operator who views an account must not make keys of it. */
 const BY_CONSOLE_KEY = `
   select account_id, role, parent_id, person_email, counted_as from api_keys
-  where id = $1 and is_console and revoked_at is null and expires_at > now()`;
+  where id = $1 and is_console and revoked_at is null and expires_at > now() and scopes is null`;
 
 /**
  * Locks the key or person, so that a concurrent revocation waits until the new console key is visible and then revokes
@@ -38,8 +47,19 @@ const PERSON_HOLDS =
   'select null as expires_at from people where account_id = $1 and email = $2 and role = $3 for share';
 
 const INSERT = `
-  insert into api_keys (id, account_id, role, name, hash, is_console, expires_at, parent_id, person_email, counted_as)
-  values ($1, $2, $3, 'console', $4, true, least(to_timestamp($5 / 1000.0), $6), $7, $8, $9) on conflict (id) do nothing`;
+  insert into api_keys
+    (id, account_id, role, name, hash, is_console, expires_at, parent_id, person_email, counted_as, scopes)
+  values ($1, $2, $3, 'console', $4, true, least(to_timestamp($5 / 1000.0), $6), $7, $8, $9, $10)
+  on conflict (id) do nothing`;
+/** What an operator who views an account may do. Campaigns are read with `journeys:write`; the console makes no changes. */
+const VIEWED: readonly Scope[] = [
+  'perks:read',
+  'journeys:write',
+  'links:read',
+  'pools:read',
+  'analytics:read',
+  'events:read',
+];
 
 const INSERT_OWN = `
   insert into api_keys (id, account_id, role, name, hash, last4, scopes, expires_at, person_email)
@@ -84,11 +104,16 @@ export class ConsoleKeysService {
     const reply = await this.keys.manager.transaction(async (manager): Promise<ConsoleKeyReply> => {
       await manager.query(FORGET);
       const holder = await holderOf(manager, wanted);
-      if (!holder) return { error: 'API_KEY_INVALID' };
-      const { account_id: account, role, parent_id, person_email: email, expires_at, counted_as } = holder;
+      const viewed = 'viewing' in wanted ? wanted.viewing : undefined;
+      if (!holder || (viewed !== undefined && holder.role !== 'ADMIN')) return { error: 'API_KEY_INVALID' };
+      if (viewed !== undefined && !(await manager.existsBy(AccountEntity, { id: viewed })))
+        return { error: 'ACCOUNT_NOT_FOUND' };
+      const { parent_id, person_email: email, expires_at, counted_as } = holder;
+      const { account_id: account, role }: Pick<Holder, 'account_id' | 'role'> =
+        viewed === undefined ? holder : { account_id: viewed, role: 'USER' };
       await manager.query(INSERT, [
         ...[id, account, role, hash],
-        ...[expiresAt, expires_at, parent_id, email, counted_as],
+        ...[expiresAt, expires_at, parent_id, email, counted_as, viewed === undefined ? null : VIEWED],
       ]);
       if (parent_id) await manager.query(USED, [parent_id]);
       const [{ accountName, approvals, name, last4, keyMaker }] = await manager.query(DESCRIBE, [

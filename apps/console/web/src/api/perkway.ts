@@ -22,7 +22,7 @@ export const perkway = createPerkway({
 });
 
 /** Awaits a call. @throws ApiError in words for people */
-export async function answerOf<T>(call: Promise<T>): Promise<T> {
+export async function responseOf<T>(call: Promise<T>): Promise<T> {
   try {
     return await call;
   } catch (error) {

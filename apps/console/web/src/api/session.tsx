@@ -46,6 +46,15 @@ export function useSigning() {
       const { body } = await sendRequest<Session>('/api/session', { method: 'POST', body: { apiKey } });
       begin(client, body);
     },
+    /** Shows the console of an account to an operator. */
+    async view(accountId: string): Promise<void> {
+      const { body } = await sendRequest<Session>('/api/view', { method: 'POST', body: { accountId } });
+      begin(client, body);
+    },
+    async endView(): Promise<void> {
+      const { body } = await sendRequest<Session>('/api/view', { method: 'DELETE' });
+      begin(client, body);
+    },
     async signOut(): Promise<void> {
       await sendRequest('/api/session', { method: 'DELETE' }).catch((error: unknown) => {
         if (!(error instanceof ApiError && error.status === 401)) throw error;

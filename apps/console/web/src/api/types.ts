@@ -52,6 +52,7 @@ export type Person = AnswerOf<Token['getPerson']>;
 export type PutAccount = Body<Token['putAccount'], 'accountId'>;
 export type ApiKey = AnswerOf<Token['listApiKeys']>[number];
 export type CreatedKey = AnswerOf<Token['createApiKey']>;
+export type Erasure = AnswerOf<Token['getErasure']>;
 export type KeyRole = ApiKey['role'];
 export type KeyScope = NonNullable<ApiKey['scopes']>[number];
 
@@ -74,6 +75,9 @@ export type SignInWays = AnswerOf<Own['getSignInOptions']>;
 export type LinkJob = AnswerOf<Own['getLinkJob']>;
 export type CreatedLinkJob = AnswerOf<Own['createLinkJob']>;
 export type AuditEntry = Item<AnswerOf<Own['listAuditLog']>>;
+export type AuditQuery = Omit<NonNullable<Own['listAuditLog']['parameters']['query']>, 'limit' | 'cursor'>;
+export type DataOfPerson = AnswerOf<Own['getDataOfPerson']>;
+export type OperatorsHome = AnswerOf<Own['getOperatorsHome']>;
 export type Health = AnswerOf<Own['getHealth']>;
 export type ReportSummary = Item<AnswerOf<Own['listReports']>>;
 export type MadeReport = AnswerOf<Own['createReport']>;

@@ -1,7 +1,8 @@
 import { differences } from '@perkway/catalogue/differences';
 import { useQueryClient } from '@tanstack/react-query';
-import { useEffect, useState, type FormEvent, type ReactNode } from 'react';
+import { lazy, Suspense, useEffect, useState, type FormEvent, type ReactNode } from 'react';
 import { ApiError, type HttpResponse } from '../api/http';
+import type { AuditQuery } from '../api/types';
 import { deleteResource, upsertResource, readResourceIfFound, readResource } from '../api/resources';
 import { texts } from '../texts';
 import { Confirm } from './dialog';
@@ -10,10 +11,13 @@ import { TextField } from './fields';
 import { Failed, Loading } from './loaded';
 import { useNotices } from './notices';
 import { Card } from './screen';
+import { useSearchFilters } from './search-filters';
+import { Tabs } from './tabs';
 import { useUnsavedGuard } from './unsaved';
 import '../styles/editor.css';
 
 const t = texts.editor;
+const History = lazy(() => import('../screens/history'));
 
 interface Props<T, D, B> {
   /** Path of the resource type; the id is appended. */
@@ -46,6 +50,7 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
   const [isBusy, setBusy] = useState(false);
   const [isDeleting, setDeleting] = useState(false);
   const unsaved = useUnsavedGuard();
+  const { valueOf, set: setTab } = useSearchFilters();
   const addressOf = (one: string) => `${path}/${encodeURIComponent(one)}`;
 
   const take = (response: HttpResponse<T>) => {
@@ -93,7 +98,7 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
   };
   const fieldErrors = error instanceof ApiError ? error.fields : [];
 
-  return (
+  const form = () => (
     <div className={props.preview ? 'editor' : undefined}>
       <Card>
         <form className="form" onSubmit={submit}>
@@ -158,6 +163,33 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
           {props.preview(draft)}
         </section>
       )}
+    </div>
+  );
+  return (
+    <>
+      {id === null ? (
+        form()
+      ) : (
+        <Tabs
+          label={id}
+          selected={valueOf('tab') === 'history' ? 'history' : 'edit'}
+          onSelect={(tab) => setTab('tab', tab === 'history' ? tab : '')}
+          tabs={[
+            { id: 'edit', label: texts.edit, content: form },
+            {
+              id: 'history',
+              label: texts.auditLog.history,
+              content: () => (
+                <Card>
+                  <Suspense fallback={<Loading lines={6} />}>
+                    <History id={id} kind={path.slice(path.lastIndexOf('/') + 1) as AuditQuery['kind']} />
+                  </Suspense>
+                </Card>
+              ),
+            },
+          ]}
+        />
+      )}
       {unsaved.dialog}
       <Confirm
         title={t.deleteTitle}
@@ -173,6 +205,6 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
           props.onDeleted?.();
         }}
       />
-    </div>
+    </>
   );
 }

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef } from 'react';
-import { useBlocker } from 'react-router';
+import { useBlocker, type BlockerFunction } from 'react-router';
 import { texts } from '../texts';
 import { Dialog } from './dialog';
 
@@ -11,7 +11,14 @@ const t = texts.unsaved;
  */
 export function useUnsavedGuard() {
   const ref = useRef(false);
-  const blocker = useBlocker(useCallback(() => ref.current, []));
+  const blocker = useBlocker(
+    useCallback<BlockerFunction>(
+      // Another tab of the same screen keeps the changes.
+      ({ currentLocation, nextLocation }) =>
+        ref.current && currentLocation.pathname !== nextLocation.pathname,
+      [],
+    ),
+  );
   useEffect(() => {
     const ask = (event: BeforeUnloadEvent) => {
       if (ref.current) event.preventDefault();

@@ -1,4 +1,4 @@
-import { useNavigate, useParams } from 'react-router';
+import { Link, useNavigate, useParams } from 'react-router';
 import { useSession } from '../api/session';
 import type { Account, PutAccount } from '../api/types';
 import { TextArea, TextField } from '../parts/fields';
@@ -6,6 +6,7 @@ import { Keys } from '../parts/keys';
 import { LogoField } from '../parts/logo-field';
 import { Screen } from '../parts/screen';
 import { ResourceEditor } from '../parts/resource-editor';
+import { ViewAsClient } from '../parts/view-as-client';
 import { slugOf } from '../slug';
 import { texts } from '../texts';
 import { People } from './people';
@@ -51,7 +52,20 @@ export default function AccountScreen() {
   const { keyId } = useSession();
   const id = accountId === 'new' ? null : accountId;
   return (
-    <Screen title={id ?? t.create} back={{ to: '/accounts', label: texts.nav.accounts }}>
+    <Screen
+      title={id ?? t.create}
+      back={{ to: '/accounts', label: texts.nav.accounts }}
+      actions={
+        id !== null && (
+          <>
+            <ViewAsClient id={id} />
+            <Link className="button" to={`/accounts/${encodeURIComponent(id)}/erasures`}>
+              {texts.erasures.erase}
+            </Link>
+          </>
+        )
+      }
+    >
       <ResourceEditor<Account, Draft, PutAccount>
         key={accountId}
         path={ACCOUNTS}

@@ -1,139 +1,90 @@
-import { differences } from '@perkway/catalogue/differences';
-import { useInfiniteQuery } from '@tanstack/react-query';
-import { useState } from 'react';
-import { download, get, type Page } from '../api/http';
-import type { AuditEntry } from '../api/types';
-import { formatMoment } from '../format';
-import { Differences } from '../parts/differences';
-import { TextField } from '../parts/fields';
-import { Empty, Failed, Loading } from '../parts/loaded';
+import { download } from '../api/http';
+import { dayOf, daysAgo, isDay, isoDay } from '../dates';
+import { CopyButton } from '../parts/copy-button';
+import { SelectField, TextField } from '../parts/fields';
+import { Icon } from '../parts/icon';
 import { useNotices } from '../parts/notices';
 import { Card, Screen } from '../parts/screen';
-import { Table } from '../parts/table';
+import { useSearchFilters } from '../parts/search-filters';
 import { texts } from '../texts';
+import type { AuditQuery } from '../api/types';
+import { AuditEntries } from './audit-entries';
 
 const t = texts.auditLog;
-const SHOWN = 40;
+const EXPORTED_DAYS = 30;
 
-/** Describes a change in words; returns undefined for a call without a text. */
-function sentenceOf({ action, path }: AuditEntry): string | undefined {
-  const call = `${action} ${path.replaceAll('%40', '@')}`;
-  const [pattern, sentence] = t.done.find(([known]) => known.test(call)) ?? [];
-  return pattern && call.replace(pattern, sentence!);
+/** Midnight at the begin of the day, in the user's time zone. */
+function midnight(day: string, daysLater = 0): string {
+  const date = dayOf(day);
+  date.setHours(0, 0, 0, 0);
+  date.setDate(date.getDate() + daysLater);
+  return date.toISOString();
 }
 
 export default function AuditLog() {
-  const log = useInfiniteQuery({
-    queryKey: ['audit-log'],
-    initialPageParam: '',
-    queryFn: ({ pageParam, signal }) =>
-      get<Page<AuditEntry>>('/api/audit-log', { cursor: pageParam }, signal),
-    getNextPageParam: ({ next_cursor }) => next_cursor,
-    staleTime: 0,
-  });
-  const rows = log.data?.pages.flatMap(({ data }) => data) ?? [];
+  const { say } = useNotices();
+  const { valueOf, set } = useSearchFilters();
+  const [from, to] = [valueOf('from'), valueOf('to')];
+  const filters: AuditQuery = {
+    person: valueOf('person') || undefined,
+    object: valueOf('object').trim() || undefined,
+    kind: Object.keys(t.kinds).find((kind) => kind === valueOf('kind')) as AuditQuery['kind'],
+    from: isDay(from) ? midnight(from) : undefined,
+    to: isDay(to) ? midnight(to, 1) : undefined,
+  };
+  const save = () => {
+    // The export is of a time range, which therefore has a begin.
+    const query = { ...filters, from: filters.from ?? midnight(daysAgo(EXPORTED_DAYS)) };
+    const name = `audit-log-${isDay(from) ? from : daysAgo(EXPORTED_DAYS)}-${isDay(to) ? to : isoDay(new Date())}.ndjson`;
+    download('/api/audit-log/export', name, { query }).catch((error: Error) => say(error.message, 'bad'));
+  };
   return (
-    <Screen title={texts.nav.auditLog} intro={t.intro}>
-      <Card>
+    <Screen
+      title={texts.nav.auditLog}
+      intro={t.intro}
+      actions={
+        <>
+          <CopyButton label={texts.copyLink} text={location.href} />
+          <button type="button" className="button" onClick={save}>
+            <Icon name="download" /> {t.export}
+          </button>
+        </>
+      }
+    >
+      <Card note={t.exportNote}>
         <div className="stack">
-          <ExportForm />
-          {log.isPending && <Loading lines={6} />}
-          {log.isError && <Failed error={log.error} retry={() => void log.refetch()} />}
-          {log.isSuccess && rows.length === 0 && <Empty title={t.emptyTitle} />}
-          {rows.length > 0 && (
-            <Table
-              caption={texts.nav.auditLog}
-              rows={rows}
-              keyOf={({ id }) => id}
-              columns={[
-                { name: t.when, isHead: true, cell: ({ at }) => formatMoment(at) },
-                {
-                  name: t.who,
-                  cell: ({ actor, person, account_id }) => (
-                    <>
-                      {person ?? t.byKey(actor)}
-                      <br />
-                      <span className="hint">{account_id}</span>
-                    </>
-                  ),
-                },
-                {
-                  name: t.what,
-                  cell: (entry) => (
-                    <>
-                      {sentenceOf(entry)}{' '}
-                      {entry.status === null ? (
-                        <span className="badge warn">{t.unknown}</span>
-                      ) : (
-                        entry.status >= 400 && <span className="badge bad">{t.refused(entry.status)}</span>
-                      )}
-                      <br />
-                      <code className="hint">
-                        {entry.action} {entry.host} {entry.path}
-                      </code>
-                    </>
-                  ),
-                },
-                {
-                  name: t.changes,
-                  cell: ({ before, after }) => {
-                    const all = differences(before, after);
-                    return all.length === 0 ? (
-                      <span className="hint">{t.noChanges}</span>
-                    ) : (
-                      <details>
-                        <summary>{t.count(all.length)}</summary>
-                        <Differences of={all.slice(0, SHOWN)} />
-                      </details>
-                    );
-                  },
-                },
-              ]}
+          <div className="form filters" role="search">
+            <TextField
+              label={t.person}
+              type="search"
+              hint={t.personHint}
+              maxLength={255}
+              value={valueOf('person')}
+              onValue={(value) => set('person', value)}
             />
-          )}
-          {log.hasNextPage && (
-            <button
-              type="button"
-              className="button"
-              disabled={log.isFetchingNextPage}
-              onClick={() => void log.fetchNextPage()}
-            >
-              {texts.more}
-            </button>
-          )}
+            <TextField
+              label={t.object}
+              type="search"
+              hint={t.objectHint}
+              maxLength={255}
+              value={valueOf('object')}
+              onValue={(value) => set('object', value)}
+            />
+            <SelectField
+              label={t.kind}
+              value={filters.kind ?? ''}
+              options={[
+                { value: '', label: t.anyKind },
+                ...Object.entries(t.kinds).map(([value, label]) => ({ value, label })),
+              ]}
+              onValue={(value) => set('kind', value)}
+            />
+            <TextField label={t.from} type="date" value={from} onValue={(value) => set('from', value)} />
+            <TextField label={t.to} type="date" value={to} onValue={(value) => set('to', value)} />
+          </div>
+          <AuditEntries caption={texts.nav.auditLog} filters={filters} />
         </div>
       </Card>
     </Screen>
-  );
-}
-
-const DAYS = 30;
-const dayAfter = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
-
-/** Downloads the entries of whole days, in UTC, both included. */
-function ExportForm() {
-  const { say } = useNotices();
-  const [from, setFrom] = useState(dayAfter(-DAYS));
-  const [to, setTo] = useState(dayAfter(0));
-  const save = () => {
-    const end = new Date(Date.parse(to) + 86_400_000).toISOString().slice(0, 10);
-    download(`/api/audit-log/export?from=${from}&to=${end}`, `audit-log-${from}-${to}.ndjson`).catch(
-      (error: Error) => say(error.message, 'bad'),
-    );
-  };
-  return (
-    <form
-      className="form filters"
-      onSubmit={(submitted) => {
-        submitted.preventDefault();
-        save();
-      }}
-    >
-      <TextField label={t.from} type="date" required value={from} onValue={setFrom} />
-      <TextField label={t.to} type="date" required value={to} onValue={setTo} />
-      <button type="submit" className="button">
-        {t.export}
-      </button>
-    </form>
   );
 }

@@ -1,6 +1,6 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { answerOf, perkway } from '../api/perkway';
+import { responseOf, perkway } from '../api/perkway';
 import { usePictures } from '../api/pictures';
 import type { Campaign } from '../api/types';
 import {
@@ -44,12 +44,12 @@ export default function CampaignSend({ campaign }: { campaign: Campaign }) {
     placeholderData: keepPreviousData,
     queryFn: async ({ signal }) => {
       const [pixels, { incentives: offered }, urls] = await Promise.all([
-        answerOf(perkway.boost.getPixelUrls({ campaignId, ...utm }, { signal })),
-        answerOf(perkway.boost.getTeasers({ campaignId }, { signal })),
+        responseOf(perkway.boost.getPixelUrls({ campaignId, ...utm }, { signal })),
+        responseOf(perkway.boost.getTeasers({ campaignId }, { signal })),
         Promise.all(
           perks.map((perkId) =>
             // A perk may have been deleted since the campaign was saved.
-            answerOf(perkway.boost.generateRewardUrl({ campaignId, perkId, ...utm }, { signal })).catch(
+            responseOf(perkway.boost.generateRewardUrl({ campaignId, perkId, ...utm }, { signal })).catch(
               () => null,
             ),
           ),

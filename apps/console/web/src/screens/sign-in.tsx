@@ -14,7 +14,8 @@ const refusedFor = (code: string | null) =>
   code === null ? null : code === 'PERSON_UNKNOWN' ? t.personUnknown : t.failed;
 
 /** Accepts only paths of this console, never another site. */
-const safeNext = (next: string | null) => (next && /^\/(?![/\\])/.test(next) ? next : '/');
+const safeNext = (next: string | null, otherwise: string) =>
+  next && /^\/(?![/\\])/.test(next) ? next : otherwise;
 
 export function SignIn({ session }: { session: Session | null }) {
   const [params] = useSearchParams();
@@ -27,7 +28,10 @@ export function SignIn({ session }: { session: Session | null }) {
     document.title = `${t.title} · ${texts.product}`;
   }, []);
 
-  if (session) return <Navigate to={safeNext(params.get('next'))} replace />;
+  if (session) {
+    const home = session.role === 'ADMIN' ? '/home' : '/';
+    return <Navigate to={safeNext(params.get('next'), home)} replace />;
+  }
 
   const submit = async (event: FormEvent) => {
     event.preventDefault();

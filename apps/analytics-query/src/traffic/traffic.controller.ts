@@ -1,0 +1,44 @@
+import { Controller, Inject } from '@nestjs/common';
+import { COUNT_TRAFFIC, type AccountTraffic } from '@perkway/domain';
+import { RpcHandler } from '@perkway/platform';
+import { DataSource } from 'typeorm';
+
+const WEEK_MS = 7 * 24 * 60 * 60_000;
+const HOUR_MS = 60 * 60_000;
+
+/** Hours before $4 are rolled up, so only later events are counted one by one. */
+const COUNT = `
+  select account_id as account,
+    coalesce(sum(events) filter (where at >= $2), 0)::float8 as events,
+    coalesce(sum(events) filter (where at < $2), 0)::float8 as "eventsBefore"
+  from (
+    select account_id, hour as at, events from event_hours
+    where hour >= $1 and hour < least($3::timestamptz, $4::timestamptz)
+    union all
+    select account_id, occurred_at, 1 from tracking_events
+    where occurred_at >= greatest($1::timestamptz, $4::timestamptz) and occurred_at < $3
+  ) as counted
+  group by account_id`;
+
+/** Counts the traffic of all accounts, for the operators' home in the console; part of the role `ingest`. */
+@Controller()
+export class TrafficController {
+  constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
+
+  @RpcHandler(COUNT_TRAFFIC)
+  async count(): Promise<AccountTraffic> {
+    // Weeks of whole hours, the current one included, so that an hour's rollup belongs to one of them.
+    const to = Math.floor(Date.now() / HOUR_MS) * HOUR_MS + HOUR_MS;
+    const from = to - 2 * WEEK_MS;
+    const [{ closed_to: closedTo }] = await this.dataSource.query<[{ closed_to: Date }]>(
+      'select closed_to from rollup_state',
+    );
+    const accounts = await this.dataSource.query<AccountTraffic['accounts']>(COUNT, [
+      new Date(from),
+      new Date(to - WEEK_MS),
+      new Date(to),
+      closedTo,
+    ]);
+    return { from, to, accounts };
+  }
+}

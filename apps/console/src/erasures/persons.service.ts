@@ -1,0 +1,71 @@
+import { Injectable } from '@nestjs/common';
+import { ApiError, isRecord } from '@perkway/domain';
+import { randomUUID } from 'node:crypto';
+import { DataSource } from 'typeorm';
+import { FleetClients, responseOf } from '../fleet/fleet-clients.js';
+import { ConsoleKeys } from '../sessions/console-keys.js';
+import type { Session } from '../sessions/session.js';
+import type { DataOfPersonDto } from './person.dto.js';
+
+export const CUBES_OF_PERSONS = [
+  'perk_clicks',
+  'teaser_views',
+  'reward_views',
+  'incentive_clicks',
+  'conversions',
+  'reward_links',
+] as const;
+export type CubeOfPersons = (typeof CUBES_OF_PERSONS)[number];
+export type Person = { journey: string } | { customer: string };
+
+const KEY_MS = 5 * 60_000;
+
+/** Counts what an account has stored of a person, for the operator who is asked to erase it. */
+@Injectable()
+export class PersonsService {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly keys: ConsoleKeys,
+    private readonly clients: FleetClients,
+  ) {}
+
+  /** @throws ACCOUNT_NOT_FOUND */
+  async find(session: Session, account: string, person: Person): Promise<DataOfPersonDto> {
+    const source = { purpose: 'view', secret: randomUUID(), keyringId: this.keys.keyringId } as const;
+    const holder = { keyId: session.consoleKeyId, viewing: account };
+    const { id, reply } = await this.keys.open(source, holder, new Date(Date.now() + KEY_MS));
+    if (reply.error) throw new ApiError(reply.error);
+    const perkway = this.clients.withKey(this.keys.keyOf(source)!);
+    try {
+      // A journey is in every cube, a customer is the reference of links.
+      const [cubes, member, value] =
+        'journey' in person
+          ? ([CUBES_OF_PERSONS, 'journey_id', person.journey] as const)
+          : ([['reward_links'], 'reference', person.customer] as const);
+      const counts = cubes.map(async (cube) => {
+        const query = {
+          measures: [`${cube}.count`],
+          filters: [{ member: `${cube}.${member}`, operator: 'equals' as const, values: [value] }],
+        };
+        const { data } = (await responseOf('query', perkway.analytics.loadByPost({ query }))) as {
+          data: unknown[];
+        };
+        const [row] = data;
+        return { cube, count: isRecord(row) ? Number(row[`${cube}.count`]) : 0 };
+      });
+      const events = (await Promise.all(counts)).filter(({ count }) => count > 0);
+      return { events, job_rows: 'journey' in person ? 0 : await this.jobRows(account, value) };
+    } finally {
+      await this.keys.close([id]);
+    }
+  }
+
+  private async jobRows(account: string, reference: string): Promise<number> {
+    const [{ rows }] = await this.dataSource.query<[{ rows: number }]>(
+      `select count(*)::integer as rows from link_job_rows r join link_jobs j on j.id = r.job_id
+       where j.account_id = $1 and r.reference = $2`,
+      [account, reference],
+    );
+    return rows;
+  }
+}

@@ -1,0 +1,59 @@
+import { ApiProperty, ApiSchema } from '@nestjs/swagger';
+
+@ApiSchema({ name: 'AccountTraffic' })
+class AccountTrafficDto {
+  @ApiProperty({ example: 'ostervale-bank' })
+  account_id: string;
+  @ApiProperty({ type: 'integer', description: 'Events of the last seven days', example: 1200 })
+  events: number;
+  @ApiProperty({ type: 'integer', description: 'Events of the seven days before', example: 900 })
+  events_before: number;
+}
+
+@ApiSchema({ name: 'FailingWebhook' })
+class FailingWebhookDto {
+  @ApiProperty({ example: 'ostervale-bank' })
+  account_id: string;
+  @ApiProperty({ example: 'orders' })
+  id: string;
+  @ApiProperty({
+    type: String,
+    format: 'date-time',
+    nullable: true,
+    description: 'First failed attempt since the last success',
+    example: '2026-11-20T16:02:00.000Z',
+  })
+  failing_since: string | null;
+  @ApiProperty({
+    type: String,
+    format: 'date-time',
+    nullable: true,
+    description: 'When the service disabled it',
+    example: null,
+  })
+  disabled_at: string | null;
+  @ApiProperty({ type: String, nullable: true, description: 'Why it is disabled', example: null })
+  reason: string | null;
+  @ApiProperty({ type: 'integer', description: 'Deliveries that wait, up to 10,000', example: 12 })
+  pending: number;
+}
+
+@ApiSchema({ name: 'OperatorsHome' })
+export class OperatorsHomeDto {
+  @ApiProperty({
+    format: 'date-time',
+    description: 'Begin of the earlier week',
+    example: '2026-11-06T17:00:00.000Z',
+  })
+  from: string;
+  @ApiProperty({
+    format: 'date-time',
+    description: 'End of the later week',
+    example: '2026-11-20T17:00:00.000Z',
+  })
+  to: string;
+  @ApiProperty({ type: [AccountTrafficDto], description: 'Accounts with events in these two weeks' })
+  traffic: AccountTrafficDto[];
+  @ApiProperty({ type: [FailingWebhookDto], description: 'Newest first, up to 200' })
+  webhooks: FailingWebhookDto[];
+}

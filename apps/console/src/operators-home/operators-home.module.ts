@@ -1,0 +1,5 @@
+import { Module } from '@nestjs/common';
+import { OperatorsHomeController } from './operators-home.controller.js';
+
+@Module({ controllers: [OperatorsHomeController] })
+export class OperatorsHomeModule {}

@@ -1,0 +1,169 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState, type FormEvent } from 'react';
+import { useParams } from 'react-router';
+import { get } from '../api/http';
+import { responseOf, perkway } from '../api/perkway';
+import type { DataOfPerson, Erasure } from '../api/types';
+import { formatList, formatMoment, formatNumber } from '../format';
+import { Confirm } from '../parts/dialog';
+import { SelectField, TextField } from '../parts/fields';
+import { Loaded } from '../parts/loaded';
+import { useNotices } from '../parts/notices';
+import { Card, Screen } from '../parts/screen';
+import { Table } from '../parts/table';
+import { texts } from '../texts';
+
+const t = texts.erasures;
+const WATCH_MS = 2_000;
+type Kind = keyof typeof t.kinds;
+
+/** Finds, erases and shows the receipts. The id stays out of the URL, which histories and logs keep. */
+export default function Erasures() {
+  const { accountId = '' } = useParams();
+  const [kind, setKind] = useState<Kind>('journey_id');
+  const [id, setId] = useState('');
+  const [asked, setAsked] = useState<{ kind: Kind; id: string } | null>(null);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    setAsked({ kind, id: id.trim() });
+  };
+  return (
+    <Screen
+      title={t.title(accountId)}
+      intro={t.intro}
+      back={{ to: `/accounts/${encodeURIComponent(accountId)}`, label: accountId }}
+    >
+      <Card>
+        <form className="form filters" onSubmit={submit}>
+          <SelectField
+            label={t.which}
+            value={kind}
+            options={Object.entries(t.kinds).map(([value, label]) => ({ value, label }))}
+            onValue={(value) => setKind(value as Kind)}
+          />
+          <TextField label={t.id} hint={t.hints[kind]} required maxLength={255} value={id} onValue={setId} />
+          <div className="actions">
+            <button type="submit" className="button">
+              {t.find}
+            </button>
+          </div>
+        </form>
+      </Card>
+      {asked && (
+        <Found
+          key={`${asked.kind}/${asked.id}`}
+          accountId={accountId}
+          {...asked}
+          onErased={() => {
+            setAsked(null);
+            setId('');
+          }}
+        />
+      )}
+      <Receipts accountId={accountId} />
+    </Screen>
+  );
+}
+
+interface FoundProps {
+  accountId: string;
+  kind: Kind;
+  id: string;
+  onErased: () => void;
+}
+
+function Found({ accountId, kind, id, onErased }: FoundProps) {
+  const client = useQueryClient();
+  const { say } = useNotices();
+  const [isConfirming, setConfirming] = useState(false);
+  const found = useQuery({
+    queryKey: ['person', accountId, kind, id],
+    queryFn: ({ signal }) =>
+      get<DataOfPerson>(`/api/accounts/${encodeURIComponent(accountId)}/person`, { [kind]: id }, signal),
+    gcTime: 0,
+  });
+  return (
+    <Card
+      title={t.found}
+      note={kind === 'journey_id' ? t.journeyGoes : t.customerGoes}
+      actions={
+        <button type="button" className="button danger" onClick={() => setConfirming(true)}>
+          {t.confirm}
+        </button>
+      }
+    >
+      <Loaded query={found}>
+        {({ events, job_rows }) =>
+          events.length === 0 && job_rows === 0 ? (
+            <p>{t.nothing}</p>
+          ) : (
+            <ul>
+              {events.map(({ cube, count }) => (
+                <li key={cube}>{t.events(formatNumber(count), texts.explore.cubes[cube] ?? cube)}</li>
+              ))}
+              {job_rows > 0 && <li>{t.jobRows(formatNumber(job_rows))}</li>}
+            </ul>
+          )
+        }
+      </Loaded>
+      <Confirm
+        title={t.confirmTitle}
+        text={t.confirmText(t.kinds[kind].toLowerCase(), id, accountId)}
+        action={t.action}
+        isOpen={isConfirming}
+        onClose={() => setConfirming(false)}
+        onConfirm={async () => {
+          await responseOf(perkway.token.requestErasure({ accountId, [kind]: id }));
+          say(t.requested);
+          await client.invalidateQueries({ queryKey: ['erasures', accountId] });
+          onErased();
+        }}
+      />
+    </Card>
+  );
+}
+
+const waitingFor = ({ parts }: Erasure) =>
+  Object.entries(parts).flatMap(([app, state]) => (state === 'waiting' ? [app] : []));
+
+function Receipts({ accountId }: { accountId: string }) {
+  const receipts = useQuery({
+    queryKey: ['erasures', accountId],
+    queryFn: async ({ signal }) =>
+      (await responseOf(perkway.token.listErasures({ accountId }, { signal }))).data as Erasure[],
+    refetchInterval: ({ state }) => state.data?.some((one) => one.state === 'running') && WATCH_MS,
+  });
+  return (
+    <Card title={t.receipts} note={t.receiptsNote}>
+      <Loaded query={receipts} isEmpty={(list) => list.length === 0} empty={<p>{t.noReceipts}</p>}>
+        {(list) => (
+          <Table
+            caption={t.receipts}
+            rows={list}
+            keyOf={({ id }) => id}
+            columns={[
+              { name: t.receipt, isHead: true, cell: ({ id }) => <code>{id}</code> },
+              { name: t.kind, cell: ({ kind }) => t.kinds[kind] },
+              { name: t.requestedAt, cell: ({ requested_at }) => formatMoment(requested_at) },
+              {
+                name: t.state,
+                cell: (erasure) => (
+                  <>
+                    <span className={erasure.state === 'done' ? 'badge' : 'badge warn'}>
+                      {t.states[erasure.state]}
+                    </span>{' '}
+                    <span className="hint">
+                      {erasure.completed_at
+                        ? t.completed(formatMoment(erasure.completed_at))
+                        : t.waitingFor(formatList(waitingFor(erasure)))}
+                    </span>
+                  </>
+                ),
+              },
+            ]}
+          />
+        )}
+      </Loaded>
+    </Card>
+  );
+}

@@ -122,4 +122,14 @@ describe('perk reads by web pages', () => {
     perks.accounts.add(stranger);
     await http(perks.app, stranger).get(paths[0]!).set('origin', SITE).expect(404);
   });
+
+  it('keep the sites that are known while the owner of the accounts is away, and allow no others', async () => {
+    const key = site();
+    perks.accounts.add(key);
+    await http(perks.app, key).get(paths[0]!).set('origin', SITE).expect(200);
+    await perks.accounts.close();
+    const known = await http(perks.app, key).get(paths[0]!).set('origin', SITE).expect(200);
+    expect(known.headers).toHaveProperty('access-control-allow-origin', SITE);
+    expect(await preflight('/perk-collections/unknown', 'https://unseen.example')).toEqual([204, {}]);
+  });
 });

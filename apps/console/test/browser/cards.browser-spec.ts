@@ -1,0 +1,118 @@
+import { violations, waitFor } from '@perkway/testing';
+import type { BrowserContext, Page } from 'playwright-core';
+import { ADMIN_KEY, ConsoleStage, screenshot, scrollsSideways } from './console-stage';
+
+const stage = new ConsoleStage();
+let context: BrowserContext;
+beforeAll(() => stage.start(), 300_000);
+afterAll(() => stage.stop());
+beforeEach(async () => {
+  context = await stage.window({ viewport: { width: 1280, height: 900 } });
+});
+afterEach(() => context.close());
+
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
+const dialog = (page: Page) => page.getByRole('dialog');
+const gift = () => stage.fleet.admin('gift-cards');
+
+/** Creates a link as the client account. */
+async function aLink(page: Page, reference: string): Promise<string> {
+  await stage.goto(page, '/gift-cards');
+  await button(page, 'Make one link').click();
+  await dialog(page).getByLabel('Reference').fill(reference);
+  await button(page, 'Make link').click();
+  const link = await page.locator('[data-secret]').innerText();
+  await button(page, 'Close').click();
+  return link;
+}
+
+it('a support person finds an opened link by its reference and replaces it with a reason', async () => {
+  const page = await stage.signIn(context);
+  const link = await aLink(page, 'order-1007');
+  await page.getByRole('link', { name: 'Reward links', exact: true }).click();
+  await page.getByLabel('Reference', { exact: true }).fill('order-1007');
+  await button(page, 'Cancel link: order-1007').waitFor();
+  expect(await button(page, 'Replace link: order-1007').count()).toBe(0);
+  await stage.reveal(link);
+  await stage.goto(page, '/reward-links?reference=order-1007');
+  await button(page, 'Replace link: order-1007').click();
+  await dialog(page).getByText('order-1007 gets another link over').waitFor();
+  expect(await violations(page)).toEqual([]);
+  await screenshot(page, 'reward-links-replace');
+  await dialog(page).getByLabel('Reason').fill('The till rejected the code');
+  await dialog(page).getByRole('button', { name: 'Replace link' }).click();
+  const replacement = await page.locator('[data-secret]').innerText();
+  expect(replacement).toMatch(/#[\w-]{40,}$/);
+  expect(replacement).not.toBe(link);
+  await button(page, 'Close').click();
+  await page.getByText('Replaces an opened link: The till rejected the code').waitFor();
+  await page.getByText('Replaced', { exact: true }).waitFor();
+  expect(await button(page, 'Replace link: order-1007').count()).toBe(0);
+  expect(await page.content()).not.toContain(replacement.split('#')[1]);
+  await screenshot(page, 'reward-links-replaced');
+  await stage.reveal(replacement);
+  await stage.goto(page, '/reward-links?reference=order-1007');
+  await page
+    .getByRole('cell', { name: /^Opened/ })
+    .nth(1)
+    .waitFor();
+}, 180_000);
+
+it('an operator withdraws a recalled batch, sees its progress and which links had been opened', async () => {
+  const { pool } = stage.mine;
+  const rows = Array.from({ length: 30 }, (_, nth) => `Recalled-${nth},${nth},25,EUR,FR,2039-12-31,B-7`);
+  await gift()
+    .post(`/admin/pools/${pool}/cards`)
+    .set('content-type', 'text/csv')
+    .send(`code,pin,denomination,currency,country,valid_until,batch\n${rows.join('\n')}`)
+    .expect(200);
+  // Cards with an end of validity go first, so both links get cards of the batch.
+  const clients = await stage.window();
+  const client = await stage.signIn(clients);
+  const opened = await aLink(client, 'recall-opened');
+  await aLink(client, 'recall-waiting');
+  await stage.reveal(opened);
+
+  const page = await stage.signIn(context, ADMIN_KEY, `/pools/${pool}`);
+  await page.getByText('No cards have been withdrawn.').waitFor();
+  await button(page, 'Withdraw cards').click();
+  await dialog(page).getByLabel('Which cards').selectOption('A list of codes');
+  await dialog(page).getByLabel('Reason').fill('Recalled by the issuer');
+  await button(page, 'Review').click();
+  await dialog(page).getByText('Enter 1 to 1,000 codes.').waitFor();
+  await dialog(page).getByLabel('Which cards').selectOption('A batch');
+  await dialog(page).getByLabel('Batch', { exact: true }).fill('B-7');
+  await dialog(page).getByLabel('Cards on links that wait').selectOption('Cancel these links now');
+  expect(await violations(page)).toEqual([]);
+  await screenshot(page, 'pool-withdraw');
+  await button(page, 'Review').click();
+  const confirm = page.getByRole('alertdialog');
+  expect(await confirm.innerText()).toMatch(
+    /batch B-7.*Links that wait for these cards stop working at once/s,
+  );
+  await screenshot(page, 'pool-withdraw-confirm');
+  // Going back keeps what was entered.
+  await confirm.getByRole('button', { name: 'Go back' }).click();
+  expect(await dialog(page).getByLabel('Batch', { exact: true }).inputValue()).toBe('B-7');
+  await button(page, 'Review').click();
+  await confirm.getByRole('button', { name: 'Withdraw cards' }).click();
+  await page.waitForSelector('[data-withdrawal="done"]', { timeout: 60_000 });
+  const withdrawal = page.locator('[data-withdrawal]');
+  expect(await withdrawal.innerText()).toContain(
+    'Withdrawn: 29. Links cancelled: 1. Kept on links: 0. Opened before: 1.',
+  );
+  await withdrawal.getByText('Links opened before (1)').click();
+  await stage.goto(client, '/reward-links?reference=recall-opened');
+  const id = await withdrawal.getByRole('rowheader').innerText();
+  const { body } = await gift().get(`/admin/pools/${pool}/withdrawals`).expect(200);
+  expect(body).toMatchObject([{ redeemed_links: [id], batch: 'B-7', reserved: 'cancel' }]);
+  expect(await violations(page)).toEqual([]);
+  await screenshot(page, 'pool-withdrawn');
+  await page.setViewportSize({ width: 360, height: 740 });
+  expect(await scrollsSideways(page)).toBe(false);
+  await waitFor(async () => {
+    await stage.goto(client, '/reward-links?reference=recall-waiting');
+    return (await client.getByRole('cell', { name: 'Cancelled' }).count()) === 1;
+  }, 'the cancelled link');
+  await clients.close();
+}, 240_000);

@@ -95,6 +95,39 @@ describe('link jobs', () => {
     expect(list.body).toEqual({ data: [job], next_cursor: null });
   });
 
+  it('have a name, say what became of their links, and cancel the rest again and again', async () => {
+    const { account, page, poolId } = await somebody(40);
+    const made = await create(page, { poolId, count: 30, name: 'Spring mailing' }).expect(202);
+    const { id } = made.body;
+    expect(await until(page, id, 'done')).toMatchObject({ name: 'Spring mailing' });
+    const links = async () => (await page.get(`/api/link-jobs/${id}/links`).expect(200)).body;
+    expect(await links()).toEqual({ waiting: 30, opened: 0, cancelled: 0, expired: 0 });
+    const [opened, expired] = await linksOf(account);
+    await fleet.database.query('update gift_cards.reward_links set revealed_at = now() where id = $1', [
+      opened!['id'],
+    ]);
+    await fleet.database.query(
+      `update gift_cards.reward_links set expires_at = now() - interval '1 minute' where id = $1`,
+      [expired!['id']],
+    );
+    expect(await links()).toEqual({ waiting: 28, opened: 1, cancelled: 0, expired: 1 });
+    const cancel = (after: unknown) => page.post(`/api/link-jobs/${id}/cancel`).send({ after });
+    for (let time = 0; time < 2; time += 1)
+      expect((await cancel(0).expect(200)).body).toEqual({ cancelled: 28, opened: 1, next: null });
+    expect(await links()).toEqual({ waiting: 0, opened: 1, cancelled: 28, expired: 1 });
+    expect((await cancel(30).expect(200)).body).toEqual({ cancelled: 0, opened: 0, next: null });
+    await cancel(-1).expect(400);
+    const { body: log } = await page.get('/api/audit-log').query({ object: id }).expect(200);
+    expect(log.data[0]).toMatchObject({
+      path: `/link-jobs/${id}/cancel`,
+      after: { cancelled: 0, opened: 0 },
+    });
+    const other = await somebody(1);
+    await other.page.get(`/api/link-jobs/${id}/links`).expect(404);
+    await other.page.post(`/api/link-jobs/${id}/cancel`).send({ after: 0 }).expect(404);
+    await create(page, { poolId, count: 1, name: '' }).expect(400);
+  });
+
   it('are created once per idempotency key', async () => {
     const { page, poolId, account } = await somebody(40);
     const key = randomUUID();

@@ -440,6 +440,20 @@ export interface FailingWebhook {
   pending: number;
 }
 
+/** Counts links of an account by what became of them; unknown ids count as nothing. At most 1,000 ids. */
+export const COUNT_LINK_STATES: RpcContract<{ account: string; ids: string[] }, LinkStates> = {
+  subject: 'gift-cards.links.count-states',
+  owner: 'gift-cards',
+  callers: ['console'],
+  away: 'The gift-card service',
+};
+export interface LinkStates {
+  waiting: number;
+  opened: number;
+  cancelled: number;
+  expired: number;
+}
+
 /** Every RPC contract of the fleet. The broker permissions are derived from it. */
 export const RPC_CONTRACTS = [
   RESOLVE_KEYS,
@@ -464,4 +478,5 @@ export const RPC_CONTRACTS = [
   ...Object.values(ERASE),
   COUNT_TRAFFIC,
   LIST_FAILING_WEBHOOKS,
+  COUNT_LINK_STATES,
 ] as const;

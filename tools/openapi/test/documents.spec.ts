@@ -126,6 +126,8 @@ const OPERATIONS: Record<AppName, Record<string, string>> = {
     'GET /api/link-jobs': 'listLinkJobs',
     'GET /api/link-jobs/{jobId}': 'getLinkJob',
     'GET /api/link-jobs/{jobId}/csv': 'getLinkJobCsv',
+    'GET /api/link-jobs/{jobId}/links': 'countLinkStates',
+    'POST /api/link-jobs/{jobId}/cancel': 'cancelLinksOfJob',
     'POST /api/link-jobs/{jobId}/stop': 'stopLinkJob',
     'POST /api/link-jobs/{jobId}/resume': 'resumeLinkJob',
     'POST /api/link-jobs/{jobId}/approve': 'approveLinkJob',

@@ -14,12 +14,17 @@ import {
 
 export const MOST_LINKS = 10_000;
 const MAX_REFERENCE = 255;
+const MAX_NAME = 100;
 const MAX_COMMENT = 1_000;
 /** Larger values are probably milliseconds. */
 const MAX_SECONDS = 1e11;
 
 @ApiSchema({ name: 'CreateLinkJob' })
 export class CreateLinkJobDto {
+  @ApiProperty({ type: String, description: 'To recognize the job later', example: 'Spring mailing' })
+  @IsOmittable()
+  @IsText(1, MAX_NAME)
+  name?: string | null;
   @ApiProperty({ format: 'uuid', example: '6f1c2a54-0b7e-4d0f-9a3b-5e8d1c7f2a10' })
   @IsUUID()
   poolId: string;
@@ -144,6 +149,8 @@ class RefusedLinkDto {
 
 @ApiSchema({ name: 'LinkJob' })
 export class LinkJobDto extends CreatedLinkJobDto {
+  @ApiProperty({ type: String, nullable: true, example: 'Spring mailing' })
+  name: string | null;
   @ApiProperty({ type: 'integer', example: 200 })
   total: number;
   @ApiProperty({ type: 'integer', example: 120 })
@@ -176,4 +183,45 @@ export class LinkJobDto extends CreatedLinkJobDto {
     example: null,
   })
   approval: LinkJobApprovalDto | null;
+}
+
+@ApiSchema({ name: 'LinkStates' })
+export class LinkStatesDto {
+  @ApiProperty({ type: 'integer', example: 120 })
+  waiting: number;
+  @ApiProperty({ type: 'integer', example: 75 })
+  opened: number;
+  @ApiProperty({ type: 'integer', example: 3 })
+  cancelled: number;
+  @ApiProperty({ type: 'integer', example: 2 })
+  expired: number;
+}
+
+@ApiSchema({ name: 'CancelLinks' })
+export class CancelLinksDto {
+  @ApiProperty({
+    type: 'integer',
+    minimum: 0,
+    description: '`next` of the previous response; first 0',
+    example: 0,
+  })
+  @IsInt()
+  @Min(0)
+  @Max(MOST_LINKS)
+  after: number;
+}
+
+@ApiSchema({ name: 'CancelledLinks' })
+export class CancelledLinksDto {
+  @ApiProperty({ type: 'integer', description: 'Links of these rows that are cancelled now', example: 480 })
+  cancelled: number;
+  @ApiProperty({ type: 'integer', description: 'Links of these rows that were opened before', example: 20 })
+  opened: number;
+  @ApiProperty({
+    type: 'integer',
+    nullable: true,
+    description: 'Send it as `after` to cancel the next rows; null if there are none',
+    example: 500,
+  })
+  next: number | null;
 }

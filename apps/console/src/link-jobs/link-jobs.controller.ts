@@ -4,7 +4,15 @@ import { ApiPage, ApiProblems, type ListQuery, type Page } from '@perkway/platfo
 import type { FastifyReply } from 'fastify';
 import { CurrentSession, type Session } from '../sessions/session.js';
 import { refuseWhileViewing } from '../sessions/viewing.js';
-import { CreatedLinkJobDto, CreateLinkJobDto, DecideLinkJobDto, LinkJobDto } from './link-job.dto.js';
+import {
+  CancelledLinksDto,
+  CancelLinksDto,
+  CreatedLinkJobDto,
+  CreateLinkJobDto,
+  DecideLinkJobDto,
+  LinkJobDto,
+  LinkStatesDto,
+} from './link-job.dto.js';
 import { LinkJobApprovals } from './link-job-approvals.js';
 import { LinkJobsService } from './link-jobs.service.js';
 
@@ -96,6 +104,36 @@ export class LinkJobsController {
       .header('content-disposition', `attachment; filename="reward-links-${jobId}.csv"`)
       .header('cache-control', 'no-store')
       .send(text);
+  }
+
+  @Get(':jobId/links')
+  @Header('cache-control', 'no-store')
+  @ApiOperation({ summary: 'What became of the links of a job' })
+  @ApiResponse({ status: 200, description: 'Counts of links', type: LinkStatesDto })
+  @ApiProblems('JOB_NOT_FOUND')
+  countLinkStates(@CurrentSession() session: Session, @Param('jobId') jobId: string): Promise<LinkStatesDto> {
+    return this.jobs.states(session, jobId);
+  }
+
+  @Post(':jobId/cancel')
+  @HttpCode(200)
+  @ApiOperation({
+    summary: 'Cancels the links of a job that nobody has opened, 500 rows at a time',
+    description:
+      'Stops the job first, if it runs. Cancelled links stay cancelled; repeating a call changes nothing.',
+  })
+  @ApiResponse({
+    status: 200,
+    description: 'What became of the links of these rows',
+    type: CancelledLinksDto,
+  })
+  @ApiProblems('JOB_NOT_FOUND')
+  cancelLinksOfJob(
+    @CurrentSession() session: Session,
+    @Param('jobId') jobId: string,
+    @Body() { after }: CancelLinksDto,
+  ): Promise<CancelledLinksDto> {
+    return this.jobs.cancel(session, jobId, after);
   }
 
   @Post(':jobId/stop')

@@ -1,6 +1,16 @@
 import { Injectable } from '@nestjs/common';
-import { csvCell, ApiError, invalidField, isUuid, type Approvals } from '@perkway/domain';
-import { Clock, exactTime, KeysetPaginator, type ListQuery, type Page } from '@perkway/platform';
+import { PerkwayError } from '@perkway/client';
+import {
+  csvCell,
+  ApiError,
+  COUNT_LINK_STATES,
+  invalidField,
+  isUuid,
+  unavailable,
+  type Approvals,
+  type LinkStates,
+} from '@perkway/domain';
+import { Clock, exactTime, KeysetPaginator, RpcClient, type ListQuery, type Page } from '@perkway/platform';
 import { createHash, randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { DataSource } from 'typeorm';
@@ -9,7 +19,13 @@ import { responseOf, FleetClients } from '../fleet/fleet-clients.js';
 import { createdBy } from '../sessions/created-by.js';
 import { ConsoleKeys } from '../sessions/console-keys.js';
 import type { Session } from '../sessions/session.js';
-import type { CreatedLinkJobDto, CreateLinkJobDto, LinkJobDto, LinkJobState } from './link-job.dto.js';
+import type {
+  CancelledLinksDto,
+  CreatedLinkJobDto,
+  CreateLinkJobDto,
+  LinkJobDto,
+  LinkJobState,
+} from './link-job.dto.js';
 import { LinkJobRunner } from './link-job-runner.js';
 import { inTurns, makeLink, type JobRow, type LinkRequest } from './link-requests.js';
 
@@ -19,6 +35,9 @@ const DEFAULT_DAYS = 90;
 const APPROVAL_DAYS = 7;
 const DAY_S = 24 * 60 * 60;
 const CSV_ROWS = 200;
+const COUNTED_AT_ONCE = 1_000;
+/** Few enough for one call of the page, which repeats it for the next rows. */
+const CANCELLED_AT_ONCE = 500;
 /** The most that a currency has. */
 const DECIMALS = 4;
 /** The names of the states of a link in a CSV, as in the console; a cancelled link is EXPIRED. */
@@ -28,6 +47,7 @@ const CSV_TRIES = 4;
 
 export interface LinkJobRow {
   id: string;
+  name: string | null;
   request: LinkRequest;
   total: number;
   made: number;
@@ -45,7 +65,7 @@ export interface LinkJobRow {
 }
 
 const COLUMNS = `
-  j.id, j.request, j.total, j.state, j.refused, j.created_by, j.created_at, j.creator_email, j.lapses_at, j.decided_by,
+  j.id, j.name, j.request, j.total, j.state, j.refused, j.created_by, j.created_at, j.creator_email, j.lapses_at, j.decided_by,
   j.decided_at, j.decision_comment, ${exactTime('j.created_at')} as position,
   (select count(*)::integer from link_job_rows r where r.job_id = j.id and r.link_id is not null) as made,
   (select json_agg(json_build_object('row', f.row, 'code', f.refused)) from (
@@ -78,6 +98,7 @@ export class LinkJobsService {
     private readonly log: AuditLog,
     private readonly pages: KeysetPaginator,
     private readonly clock: Clock,
+    private readonly rpc: RpcClient,
   ) {}
 
   /** Creates a job; the same key and body return the same job. @throws POOL_NOT_FOUND, IDEMPOTENCY_KEY_CONFLICT */
@@ -87,7 +108,7 @@ export class LinkJobsService {
     body: CreateLinkJobDto,
   ): Promise<CreatedLinkJobDto> {
     if (!isUuid(idempotencyKey)) throw invalidField('Idempotency-Key', 'must be a UUID');
-    const { references, count, campaign, country, poolId, denomination, currency, expires_at } = body;
+    const { name, references, count, campaign, country, poolId, denomination, currency, expires_at } = body;
     if ((references == null) === (count == null))
       throw invalidField('references', 'is required unless `count` is given; send exactly one of them');
     const rows: (string | null)[] = references ?? Array<null>(count!).fill(null);
@@ -119,8 +140,8 @@ export class LinkJobsService {
           const inserted = await manager.query<unknown[]>(
             `insert into link_jobs
                (id, account_id, idempotency_key, request, request_digest, total, created_by, creator_email, state,
-                lapses_at, key_secret, keyring_id, console_key_id)
-             values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) on conflict do nothing returning id`,
+                lapses_at, key_secret, keyring_id, console_key_id, name)
+             values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) on conflict do nothing returning id`,
             [
               id,
               session.account,
@@ -135,6 +156,7 @@ export class LinkJobsService {
               key.secret,
               key.keyringId,
               key.id,
+              name ?? null,
             ],
           );
           if (inserted.length === 0) return false;
@@ -145,7 +167,10 @@ export class LinkJobsService {
           );
           return true;
         }),
-      (isNew) => ({ status: isNew ? 202 : 409, after: { ...request, total: rows.length, state } }),
+      (isNew) => ({
+        status: isNew ? 202 : 409,
+        after: { name: name ?? null, ...request, total: rows.length, state },
+      }),
     );
     if (!created) {
       // A concurrent request with the same key was first.
@@ -237,6 +262,60 @@ export class LinkJobsService {
     );
     this.runner.wake();
     return after;
+  }
+
+  /** Counts what became of the links of a job. @throws JOB_NOT_FOUND */
+  async states(session: Session, id: string): Promise<LinkStates> {
+    await this.find(session, id);
+    const rows = await this.dataSource.query<{ link_id: string }[]>(
+      'select link_id from link_job_rows where job_id = $1 and link_id is not null',
+      [id],
+    );
+    const sum: LinkStates = { waiting: 0, opened: 0, cancelled: 0, expired: 0 };
+    for (let at = 0; at < rows.length; at += COUNTED_AT_ONCE) {
+      const ids = rows.slice(at, at + COUNTED_AT_ONCE).map(({ link_id }) => link_id);
+      const states = await this.rpc.request(COUNT_LINK_STATES, { account: session.account, ids });
+      for (const state of Object.keys(sum) as (keyof LinkStates)[]) sum[state] += states[state];
+    }
+    return sum;
+  }
+
+  /**
+   * Cancels the links of the next rows that nobody has opened, and stops the job if it still runs. Repeating it changes
+   * nothing.
+   * @throws JOB_NOT_FOUND
+   */
+  async cancel(session: Session, id: string, after: number): Promise<CancelledLinksDto> {
+    await this.stop(session, id);
+    const rows = await this.dataSource.query<{ row: number; link_id: string }[]>(
+      `select row, link_id from link_job_rows where job_id = $1 and link_id is not null and row > $2
+       order by row limit ${CANCELLED_AT_ONCE}`,
+      [id, after],
+    );
+    const perkway = this.clients.withKey(session.key, { tries: CSV_TRIES });
+    const change = { action: 'POST', host: 'console', path: `/link-jobs/${id}/cancel`, before: null };
+    return this.log.record(
+      session,
+      change,
+      async () => {
+        const results = await inTurns(rows, ({ link_id: linkId }) =>
+          perkway.gift.cancelRewardLink({ linkId }).then(
+            ({ cancelled_at }) => (cancelled_at ? 'cancelled' : 'expired'),
+            (error: unknown) => {
+              if (error instanceof PerkwayError && error.code === 'LINK_ALREADY_REVEALED') return 'opened';
+              throw unavailable('The gift-card service', error);
+            },
+          ),
+        );
+        const count = (wanted: string) => results.filter((result) => result === wanted).length;
+        return {
+          cancelled: count('cancelled'),
+          opened: count('opened'),
+          next: rows.length === CANCELLED_AT_ONCE ? rows.at(-1)!.row : null,
+        };
+      },
+      ({ cancelled, opened }) => ({ status: 200, after: { cancelled, opened } }),
+    );
   }
 
   /**
@@ -335,9 +414,10 @@ export class LinkJobsService {
   }
 
   private toDto(session: Session, row: LinkJobRow): LinkJobDto {
-    const { id, state, total, made, failed, request, created_at, created_by, lapses_at } = row;
+    const { id, name, state, total, made, failed, request, created_at, created_by, lapses_at } = row;
     return {
       id,
+      name,
       state,
       total,
       made,

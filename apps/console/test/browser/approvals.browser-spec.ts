@@ -28,6 +28,7 @@ async function signInPerson(context: BrowserContext, email: string): Promise<Pag
 async function makeLinks(page: Page, count: number): Promise<void> {
   await button(page, 'Make many links').click();
   await page.getByRole('dialog').getByLabel('How many').fill(String(count));
+  await button(page, 'Continue').click();
   await button(page, 'Make links').click();
   await page.getByRole('dialog').waitFor({ state: 'detached' });
 }

@@ -166,6 +166,7 @@ describe('a marketing manager', () => {
     const page = await stage.signIn(context);
     await page.getByRole('link', { name: 'Gift cards', exact: true }).click();
     await button(page, 'Make many links').click();
+    await dialog(page).getByLabel('Name').fill('Spring mailing');
     await dialog(page).getByLabel('Campaign').selectOption('Harbour spring');
     await dialog(page).getByLabel('How many').fill('5000');
     await dialog(page)
@@ -177,13 +178,21 @@ describe('a marketing manager', () => {
       .getByLabel('References')
       .fill(Array.from({ length: 200 }, (_, nth) => `customer-${nth}`).join('\n'));
     await dialog(page).getByText('cards short').waitFor({ state: 'detached' });
+    await button(page, 'Continue').click();
+    await dialog(page).getByText('200 links of €25, worth €5,000 in total.').waitFor();
+    await screenshot(page, 'gift-cards-check');
+    await button(page, 'Back').click();
+    expect(await dialog(page).getByLabel('Name').inputValue()).toBe('Spring mailing');
+    await button(page, 'Continue').click();
     await button(page, 'Make links').click();
     // The job continues while the person is elsewhere, and can be found again.
     await dialog(page).waitFor({ state: 'detached' });
     await page.getByRole('link', { name: 'Overview', exact: true }).click();
     await page.getByRole('link', { name: 'Gift cards', exact: true }).click();
     await page.waitForSelector('[data-job="done"]', { timeout: 60_000 });
-    expect(await page.innerText('[data-job]')).toContain('200 of 200 made, for Harbour spring');
+    expect(await page.innerText('[data-job]')).toMatch(
+      /^Spring mailing: €25 each[\s\S]*200 of 200 made, for Harbour spring/,
+    );
     await screenshot(page, 'gift-cards-job');
     const lines = await downloaded(page, button(page, 'Links as CSV').click());
     expect(lines[0]).toBe('reference,link,expiry,state');
@@ -212,6 +221,26 @@ describe('a marketing manager', () => {
       'cancelled',
       'opened',
     ]);
+
+    await page.getByText('What became of the links').first().click();
+    const count = async (state: string) => (await page.innerText(`[data-links=${state}] dd`)).split(/\s/)[0];
+    await page.locator('[data-links=waiting]').getByText('198').waitFor();
+    expect([await count('opened'), await count('cancelled'), await count('expired')]).toEqual([
+      '1',
+      '1',
+      '0',
+    ]);
+    await button(page, 'Cancel the rest…').click();
+    await page.getByRole('alertdialog').getByText('198 links stop working at once').waitFor();
+    await button(page, 'Cancel links').click();
+    await notice(page, '199 links are cancelled.');
+    await waitFor(async () => (await count('waiting')) === '0', 'the counts after the cancellation');
+    expect([await count('waiting'), await count('opened'), await count('cancelled')]).toEqual([
+      '0',
+      '1',
+      '199',
+    ]);
+    await screenshot(page, 'gift-cards-cancelled-rest');
   }, 180_000);
 
   it('creates one link, which is shown once', async () => {

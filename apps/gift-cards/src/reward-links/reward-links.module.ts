@@ -5,6 +5,7 @@ import { CardsModule } from '../cards/cards.module.js';
 import { ExpiredLinks } from './expired-links.js';
 import { IssuedLinksController } from './issued-links.controller.js';
 import { IssuedLinksService } from './issued-links.service.js';
+import { LinkStatesController } from './link-states.controller.js';
 import { RecipientsController } from './recipients.controller.js';
 import { RecipientsService } from './recipients.service.js';
 import { RequestFormGuard } from './request-form.guard.js';
@@ -14,7 +15,7 @@ import { RewardLinksService } from './reward-links.service.js';
 
 @Module({
   imports: [AccountDirectoryModule, CardsModule],
-  controllers: [RewardLinksController, IssuedLinksController, RecipientsController],
+  controllers: [RewardLinksController, IssuedLinksController, LinkStatesController, RecipientsController],
   providers: [
     { provide: APP_GUARD, useClass: RequestFormGuard },
     ExpiredLinks,

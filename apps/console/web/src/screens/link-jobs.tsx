@@ -10,7 +10,9 @@ import { Loaded } from '../parts/loaded';
 import { useNotices } from '../parts/notices';
 import { Card } from '../parts/screen';
 import { texts } from '../texts';
+import { slugOf } from '../slug';
 import { Approval } from './approval';
+import { LinksOfJob } from './links-of-job';
 import { ReachedLimits } from './reached-limits';
 
 const t = texts.giftCards;
@@ -24,6 +26,11 @@ const BADGES: Record<LinkJob['state'], string> = {
   stopped: 'warn',
   done: '',
   failed: 'bad',
+};
+
+const titleOf = ({ name, created_at, denomination, currency }: LinkJob) => {
+  const job = t.job(formatMoment(created_at), formatMoney(denomination, currency));
+  return name ? t.named(name, job) : job;
 };
 
 /** Lists the jobs of the account, whichever window started them. */
@@ -73,9 +80,7 @@ export function LinkJobs() {
               <li key={job.id} className="progress" data-job={job.state}>
                 <div className="card-head">
                   <span>
-                    <strong>
-                      {t.job(formatMoment(job.created_at), formatMoney(job.denomination, job.currency))}
-                    </strong>{' '}
+                    <strong>{titleOf(job)}</strong>{' '}
                     <span className={`badge ${BADGES[job.state]}`}>{t.states[job.state]}</span>
                   </span>
                   <span className="actions">
@@ -105,7 +110,14 @@ export function LinkJobs() {
                       <button
                         type="button"
                         className="button small"
-                        onClick={() => void act(download(`/api/link-jobs/${job.id}/csv`, 'reward-links.csv'))}
+                        onClick={() =>
+                          void act(
+                            download(
+                              `/api/link-jobs/${job.id}/csv`,
+                              `${slugOf(job.name ?? '') || 'reward-links'}.csv`,
+                            ),
+                          )
+                        }
                       >
                         <Icon name="download" /> {t.csv}
                       </button>
@@ -123,6 +135,7 @@ export function LinkJobs() {
                   {t.madeBy(job.created_by)}
                   {job.failed.length > 0 && `, ${t.failedRows(formatNumber(job.failed.length))}`}
                 </span>
+                {job.made > 0 && <LinksOfJob job={job} />}
                 {job.approval && <Approval job={job} approval={job.approval} />}
                 {job.code === 'LIMIT_REACHED' && <ReachedLimits job={job} />}
                 {job.code && !job.failed.some(({ code }) => code === job.code) && (

@@ -6,7 +6,7 @@ import { JOBS_KEY } from '../api/link-jobs';
 import { poolName } from '../api/pools';
 import type { CreatedLinkJob, MadeLink, Pool } from '../api/types';
 import { dayOf, daysAgo } from '../dates';
-import { formatMoney, formatNumber } from '../format';
+import { formatLongDay, formatMoney, formatNumber } from '../format';
 import { Dialog } from '../parts/dialog';
 import { SelectField, TextArea, TextField } from '../parts/fields';
 import { useNotices } from '../parts/notices';
@@ -43,6 +43,8 @@ export default function MakeLinks({ kind, pools, onClose }: Props) {
   const [campaign, setCampaign] = useState('');
   const [reference, setReference] = useState('');
   const [by, setBy] = useState<'count' | 'list'>('count');
+  const [name, setName] = useState('');
+  const [isChecking, setChecking] = useState(false);
   const [count, setCount] = useState('100');
   const [list, setList] = useState('');
   const [error, setError] = useState<string | null>(null);
@@ -68,8 +70,9 @@ export default function MakeLinks({ kind, pools, onClose }: Props) {
     const of = { denomination, currency, country, expires_at: Math.floor(expires.getTime() / 1000) };
     if (kind === 'many' && !(wanted >= 1)) return setError(t.needOne);
     if (kind === 'many' && wanted > MOST) return setError(t.tooMany);
-    setBusy(true);
     setError(null);
+    if (kind === 'many' && !isChecking) return setChecking(true);
+    setBusy(true);
     try {
       if (kind === 'one') {
         const { body } = await sendRequest<MadeLink>(`/api/gift/pool/${chosen.pool.id}/reward-links`, {
@@ -90,6 +93,7 @@ export default function MakeLinks({ kind, pools, onClose }: Props) {
             poolId: chosen.pool.id,
             ...of,
             ...(campaign && { campaign }),
+            ...(name.trim() && { name: name.trim() }),
             ...(by === 'list' ? { references } : { count: wanted }),
           },
         });
@@ -100,6 +104,7 @@ export default function MakeLinks({ kind, pools, onClose }: Props) {
       void client.invalidateQueries({ queryKey: ['pools'] });
       void client.invalidateQueries({ queryKey: ['reward-links'] });
     } catch (refusal) {
+      setChecking(false);
       setError((refusal as Error).message);
     } finally {
       setBusy(false);
@@ -112,6 +117,34 @@ export default function MakeLinks({ kind, pools, onClose }: Props) {
         <ShownOnce text={t.madeText} secret={made} copy={t.copyLink} onClose={onClose} />
       </Dialog>
     );
+
+  if (isChecking && chosen) {
+    const { denomination, currency } = chosen.entry;
+    return (
+      <Dialog title={t.checkTitle} isOpen onClose={onClose}>
+        <form className="stack" onSubmit={(event) => void submit(event)}>
+          <p className="headline">
+            {t.checkText(
+              formatNumber(wanted),
+              formatMoney(denomination, currency),
+              formatMoney(wanted * denomination, currency),
+              wanted === 1,
+            )}
+          </p>
+          <p>{t.checkDetails(poolName(chosen.pool), formatLongDay(dayOf(until)))}</p>
+          {missing > 0 && <p className="field-error">{t.missing(formatNumber(missing))}</p>}
+          <div className="dialog-actions">
+            <button type="button" className="button" onClick={() => setChecking(false)}>
+              {t.back}
+            </button>
+            <button type="submit" className="button main" disabled={isBusy} autoFocus>
+              {isBusy ? t.making : t.start}
+            </button>
+          </div>
+        </form>
+      </Dialog>
+    );
+  }
 
   /** Any change of the form starts a new attempt. */
   const changed =
@@ -165,6 +198,13 @@ export default function MakeLinks({ kind, pools, onClose }: Props) {
           />
         ) : (
           <>
+            <TextField
+              label={t.jobName}
+              maxLength={100}
+              hint={t.jobNameHint}
+              value={name}
+              onValue={changed(setName)}
+            />
             <SelectField
               label={t.by}
               value={by}
@@ -211,7 +251,7 @@ export default function MakeLinks({ kind, pools, onClose }: Props) {
             {texts.cancel}
           </button>
           <button type="submit" className="button main" disabled={isBusy}>
-            {isBusy ? t.making : kind === 'one' ? t.make : t.start}
+            {isBusy ? t.making : kind === 'one' ? t.make : t.check}
           </button>
         </div>
       </form>

@@ -1,0 +1,81 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { get, sendRequest } from '../api/http';
+import type { CancelledLinks, LinkJob, LinkStates } from '../api/types';
+import { formatNumber, formatShare } from '../format';
+import { Confirm } from '../parts/dialog';
+import { Loaded } from '../parts/loaded';
+import { useNotices } from '../parts/notices';
+import { texts } from '../texts';
+
+const t = texts.giftCards;
+const STATES = Object.keys(t.linkStates) as (keyof LinkStates)[];
+
+/** Shows what became of the links of a job, once it is asked for, and cancels those that nobody has opened. */
+export function LinksOfJob({ job }: { job: LinkJob }) {
+  const client = useQueryClient();
+  const { say } = useNotices();
+  const [isOpen, setOpen] = useState(false);
+  const [isCancelling, setCancelling] = useState(false);
+  const path = `/api/link-jobs/${job.id}`;
+  const states = useQuery({
+    queryKey: ['links-of-job', job.id, job.made],
+    queryFn: ({ signal }) => get<LinkStates>(`${path}/links`, undefined, signal),
+    enabled: isOpen,
+    staleTime: 0,
+  });
+  const waiting = states.data?.waiting ?? 0;
+  /** Each call cancels the next rows, so that none takes long; one that fails may be repeated. */
+  const cancel = async () => {
+    let cancelled = 0;
+    for (let after: number | null = 0; after !== null;) {
+      const { body }: { body: CancelledLinks } = await sendRequest(`${path}/cancel`, {
+        method: 'POST',
+        body: { after },
+      });
+      cancelled += body.cancelled;
+      after = body.next;
+    }
+    say(t.cancelledRest(formatNumber(cancelled), cancelled === 1));
+    for (const key of ['links-of-job', 'pools', 'reward-links', 'link-jobs'])
+      void client.invalidateQueries({ queryKey: [key] });
+  };
+  return (
+    <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>{t.became}</summary>
+      {isOpen && (
+        <div className="stack">
+          <Loaded query={states} lines={2}>
+            {(counts) => (
+              <dl className="facts">
+                {STATES.map((state) => (
+                  <div key={state} data-links={state}>
+                    <dt>{t.linkStates[state]}</dt>
+                    <dd>
+                      {formatNumber(counts[state])}{' '}
+                      <span className="hint">{formatShare(counts[state], job.made)}</span>
+                    </dd>
+                  </div>
+                ))}
+              </dl>
+            )}
+          </Loaded>
+          {waiting > 0 && (
+            <button type="button" className="button danger small" onClick={() => setCancelling(true)}>
+              {t.cancelRest}
+            </button>
+          )}
+          <p className="hint">{t.becameNote}</p>
+        </div>
+      )}
+      <Confirm
+        title={t.cancelRestTitle}
+        text={t.cancelRestText(formatNumber(waiting), waiting === 1)}
+        action={t.cancelRestNow}
+        isOpen={isCancelling}
+        onClose={() => setCancelling(false)}
+        onConfirm={cancel}
+      />
+    </details>
+  );
+}

@@ -246,8 +246,11 @@ describe('approvals of link jobs', () => {
       expect((await decide(ben.page, id, verb).expect(409)).body.code).toBe('APPROVAL_LAPSED');
     expect((await ann.page.post(`/api/link-jobs/${id}/resume`).expect(200)).body.state).toBe('lapsed');
     expect(await linksOf(account)).toBe(0);
-    expect((await logOf(id)).filter(([verb]) => verb === 'lapse')).toEqual([
+    expect((await logOf(id)).slice(1)).toEqual([
+      ['approve', ben.email, 409, 'APPROVAL_LAPSED'],
       ['lapse', 'console', 200, undefined],
+      ['approve', ben.email, 409, 'APPROVAL_LAPSED'],
+      ['reject', ben.email, 409, 'APPROVAL_LAPSED'],
     ]);
   });
 

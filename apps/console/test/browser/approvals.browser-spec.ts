@@ -106,11 +106,19 @@ it('an operator sets a limit, the account sees what is used of it, and a job say
   await editor.getByRole('heading', { level: 1, name: 'harbour-pools' }).waitFor();
   expect(await violations(editor)).toEqual([]);
 
+  await stage.fleet
+    .admin('gift-cards')
+    .put('/admin/limits/harbour-people')
+    .send({ owner: stage.mine.account, links: 9, period: 'month', per: 'created_by' })
+    .expect(200);
+
   const window = await stage.window({ viewport: { width: 1280, height: 900 } });
   const page = await stage.signIn(window, stage.mine.key, '/limits');
   await page.getByText('7 links per month and pool').waitFor();
   const used = page.getByRole('table', { name: 'Used: harbour-pools' });
   await used.getByRole('row', { name: /Harbour voucher.*5 of 7 links/ }).waitFor();
+  const byCreator = page.getByRole('table', { name: 'Used: harbour-people' });
+  await byCreator.getByRole('row', { name: /console: ann@harbour\.example.*5 of 9 links/ }).waitFor();
   expect(await violations(page)).toEqual([]);
 
   await stage.goto(page, '/gift-cards');

@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useCampaigns } from '../api/campaigns';
-import { get } from '../api/http';
+import { get, type Page } from '../api/http';
 import { readUsage, ruleOf, usedOf, useLimits } from '../api/limits';
 import { poolName, usePools } from '../api/pools';
-import type { ApiKey, Limit } from '../api/types';
+import type { ApiKey, Limit, RewardLink } from '../api/types';
 import { formatMoment } from '../format';
 import { TextField } from '../parts/fields';
 import { useLiveInterval } from '../parts/live';
@@ -55,6 +55,8 @@ function LimitCard({ limit }: { limit: Limit }) {
           <OfCampaigns limit={limit} />
         ) : per === 'key_id' ? (
           <OfKeys limit={limit} />
+        ) : per === 'created_by' ? (
+          <OfCreators limit={limit} />
         ) : (
           <OfOneValue limit={limit} />
         )}
@@ -99,6 +101,30 @@ function OfKeys({ limit }: { limit: Limit }) {
         />
       )}
     </Loaded>
+  );
+}
+
+/** Anything may be a creator, so those of the latest links are shown, and others can be looked up. */
+function OfCreators({ limit }: { limit: Limit }) {
+  const links = useQuery({
+    queryKey: ['creators'],
+    queryFn: ({ signal }) => get<Page<RewardLink>>('/api/gift/reward-links', { limit: 200 }, signal),
+  });
+  return (
+    <>
+      <Loaded query={links}>
+        {({ data }) => (
+          <Usage
+            limit={limit}
+            values={[...new Set(data.map(({ created_by }) => created_by))].map((value) => ({
+              value,
+              name: value,
+            }))}
+          />
+        )}
+      </Loaded>
+      <OfOneValue limit={limit} />
+    </>
   );
 }
 

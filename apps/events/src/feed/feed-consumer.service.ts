@@ -65,7 +65,11 @@ export class FeedConsumer implements OnModuleInit, BeforeApplicationShutdown {
       try {
         connection ??= await this.connect();
         if (!connection) break;
-        const [batch] = await Promise.all([this.fetch(connection), this.storing]);
+        const batch = await this.fetch(connection);
+        await this.storing.catch((error: unknown) => {
+          retrySoon(batch);
+          throw error;
+        });
         this.storing = this.write(batch);
         // It may fail before it is awaited.
         this.storing.catch(() => undefined);
@@ -73,6 +77,7 @@ export class FeedConsumer implements OnModuleInit, BeforeApplicationShutdown {
       } catch (err) {
         // The stream may be missing: analytics-query creates it.
         connection = undefined;
+        await this.storing.catch(() => undefined);
         this.storing = Promise.resolve();
         if (failures++ === 0) this.logger.warn({ err }, 'cannot read the stream of events, retrying');
         await sleep(RETRY_MS, undefined, { signal: this.stopping.signal }).catch(() => undefined);
@@ -129,12 +134,16 @@ export class FeedConsumer implements OnModuleInit, BeforeApplicationShutdown {
       for (let from = 0; from < rows.length; from += ROWS_PER_TRANSACTION)
         await this.writer.write(rows.slice(from, from + ROWS_PER_TRANSACTION));
     } catch (error) {
-      // Redelivered at once, instead of after the acknowledgement time.
-      for (const { message } of batch) message.nak(RETRY_MS);
+      retrySoon(batch);
       throw error;
     }
     for (const { message, hasUnknownVersion } of batch)
       if (hasUnknownVersion) message.nak(UNKNOWN_VERSION_DELAY_MS);
       else message.ack();
   }
+}
+
+/** Has the messages redelivered soon, instead of after the acknowledgement time. */
+function retrySoon(batch: Received[]) {
+  for (const { message } of batch) message.nak(RETRY_MS);
 }

@@ -35,6 +35,11 @@ export interface PullLimits {
 /** After this long without a message or heartbeat, the broker or the consumer is considered gone. */
 const SILENCE_MS = 4_000;
 const HEARTBEAT_MS = 500;
+/**
+ * The broker may deliver messages to a fetch that expires at the same moment, and then never says that it has ended. Long
+ * enough for messages that a busy process has not read yet.
+ */
+const END_GRACE_MS = 1_000;
 /** No messages, expired, or the next message exceeds the requested bytes. */
 const ENDS = [404, 408, 409];
 const TOO_LARGE = /maxbytes/i;
@@ -66,10 +71,12 @@ export class Pull {
     let received = 0;
     // A callback, because an iterator costs a promise per message.
     await new Promise<void>((resolve, reject) => {
+      let hasResponded = false;
       const subscription = this.connection.subscribe(inbox, {
         callback: (error, message) => {
           if (error) return reject(error);
           silence.refresh();
+          hasResponded = true;
           const status = message.data.length === 0 ? message.headers?.code : undefined;
           if (status === HEARTBEAT) return;
           if (status) {
@@ -82,8 +89,10 @@ export class Pull {
       });
       this.subscription = subscription;
       const silence = setTimeout(() => subscription.unsubscribe(), SILENCE_MS);
+      const end = setTimeout(() => hasResponded && resolve(), expiresMs + END_GRACE_MS);
       void subscription.closed.then(() => {
         clearTimeout(silence);
+        clearTimeout(end);
         reject(new Error('the broker does not respond to a fetch'));
       });
       this.connection.publish(

@@ -269,6 +269,7 @@ describe('crashes', () => {
     const running = clients.map((client) => client.run(() => isOver));
     for (let turn = 0; turn < 2; turn += 1) {
       await sleep(1_200);
+      await waitFor(() => clients.every(({ given }) => given.length > 0), 'a link of each client');
       await gift.database.server!.kill();
       await sleep(800);
       const { status, headers, body } = await gift.get('/pools');

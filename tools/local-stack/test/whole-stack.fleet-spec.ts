@@ -66,6 +66,7 @@ beforeAll(() => {
   workspace = mkdtempSync(join(tmpdir(), 'perkway-workspace-'));
   for (const part of [
     ...[
+      'libs/catalogue/src',
       'libs/command-line/src',
       'libs/domain/src',
       'libs/fleet/src',

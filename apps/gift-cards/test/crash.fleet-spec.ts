@@ -158,7 +158,7 @@ describe('crashes', () => {
   it('between a reservation and its response keep a full limit exact', async () => {
     const pool = await gift.aPool(20);
     const user = gift.user;
-    const limit = { owner: user.account, links: 5, period: 'total', per: 'pool_id' };
+    const limit = { owner: user.account, links: 5, period: 'total', only: { pool_id: pool } };
     await http(gift.app, gift.admin).put('/admin/limits/full').send(limit).expect(200);
     const proxy = await tcpProxy(gift.database.url);
     const environment = gift.environment();

@@ -137,6 +137,7 @@ describe('API keys', () => {
     ['key', { role: 'USER', key: 1234567890123456 }],
     ['key', { role: 'USER', key: '' }],
     ['key', { role: 'USER', key: 'secret-0123456789\n' }],
+    ['scope', { role: 'USER', scope: ['links:create'] }],
     ['scopes', { role: 'USER', scopes: [] }],
     ['scopes', { role: 'USER', scopes: 'links:create' }],
     ['scopes', { role: 'USER', scopes: ['links:create', 's3cret:read'] }],
@@ -393,6 +394,9 @@ describe('API keys', () => {
       expect((await rotate(account, body.id, { overlap_seconds }).expect(400)).body).toMatchObject({
         errors: [{ field: 'overlap_seconds' }],
       });
+    expect((await rotate(account, body.id, { overlap: 0 }).expect(400)).body).toMatchObject({
+      errors: [{ field: 'overlap' }],
+    });
     const responses = await Promise.all(Array.from({ length: 6 }, () => rotate(account, body.id)));
     expect(responses.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409, 409, 409]);
     expect(responses.find(({ status }) => status === 409)!.body.code).toBe('KEY_ROTATED');

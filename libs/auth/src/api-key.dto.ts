@@ -1,6 +1,6 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { ROLES, SCOPES, type Role, type Scope } from '@perkway/domain';
-import { IsInstant, IsOmittable, IsText } from '@perkway/platform';
+import { IsInstant, IsOmittable, IsText, ReadBack } from '@perkway/platform';
 import { ArrayMinSize, ArrayUnique, IsArray, IsIn, IsInt, Max, Min } from 'class-validator';
 
 const MAX_NAME = 200;
@@ -11,6 +11,7 @@ export const DEFAULT_OVERLAP_S = 86_400;
 const EXAMPLE_NAME = 'Web shop';
 
 @ApiSchema({ name: 'NewApiKey' })
+@ReadBack()
 export class NewApiKeyDto {
   @ApiProperty({
     enum: ROLES,
@@ -54,6 +55,7 @@ export class NewApiKeyDto {
 }
 
 @ApiSchema({ name: 'RotateApiKey' })
+@ReadBack()
 export class RotateApiKeyDto {
   @ApiProperty({
     type: 'integer',

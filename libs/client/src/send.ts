@@ -160,6 +160,7 @@ async function dataOf(response: Response, body: Blob | undefined, error: unknown
   const type = headers.get('content-type') ?? '';
   if (status === 204 || (type === '' && !body?.size)) return undefined;
   if (type.startsWith('image/')) return body;
+  if (type.startsWith('application/jose')) return body?.text();
   if (!type.startsWith('application/json') || !body) throw unexpected(response);
   try {
     return JSON.parse(await body.text());

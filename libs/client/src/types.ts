@@ -65,7 +65,9 @@ type Content<R> = R extends { content: infer C }
     ? Json
     : C extends { 'image/png': unknown }
       ? Blob
-      : undefined
+      : C extends { 'application/jose': unknown }
+        ? string
+        : undefined
   : undefined;
 type Responses<O> = O extends { responses: infer R } ? R : never;
 export type AnswerOf<O> = IsAny<O> extends true ? Unknown : BodyOf<O>;

@@ -176,6 +176,14 @@ describe('the client', () => {
     expect(`${error.stack} ${JSON.stringify(error)}`).not.toContain('key-of-the-account');
   });
 
+  it('returns a signed statement as a string', async () => {
+    const jws = 'eyJhbGciOiJFUzI1NiJ9.e30.c2lnbmF0dXJl';
+    replies = [(response) => response.writeHead(200, { 'content-type': 'application/jose' }).end(jws)];
+    const statement: string = await perkway().gift.getSignedStatement({ month: '2026-10' });
+    expect(statement).toBe(jws);
+    expect(asked[0]!.url).toBe('/statements/2026-10.jws');
+  });
+
   it('passes unknown members and values through', async () => {
     replies = [json(200, [{ id: 'p', inventories: [], mood: 'new', kind: 'NOT_YET_THERE' }])];
     expect(await perkway().gift.getGiftCardPools()).toEqual([

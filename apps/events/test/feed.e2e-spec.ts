@@ -160,7 +160,14 @@ describe('GET /events', () => {
     const common = {
       ...{ id: link, pool_id: pool, denomination: 25, currency: 'EUR', country: 'FR', created_by: 'crm' },
       ...{ created_at: '2026-11-01T09:30:00.000Z', expires_at: 1_924_992_000, reference: 'order-7' },
-      ...{ revealed_at: null, cancelled_at: null, campaign_id: null, journey_id: null, replaces: null },
+      ...{
+        revealed_at: null,
+        cancelled_at: null,
+        campaign_id: null,
+        journey_id: null,
+        replaces: null,
+        replaced_by: null,
+      },
     };
     const at = '2026-11-01T09:30:05.000Z';
     expect(data.slice(0, 4)).toEqual(

@@ -29,6 +29,7 @@ interface RewardLinkData extends Tagged {
   reference?: string | null;
   /** Missing in events of earlier releases. */
   replaces?: string | null;
+  replaced_by?: null;
 }
 interface StockData {
   alert_id: string;

@@ -79,6 +79,8 @@ function map(event: TrackingEvent): Mapped | undefined {
           journey_id: event.journey ?? null,
           reference: event.reference ?? null,
           replaces: event.replaces ?? null,
+          // Only a revealed link is replaced, and that is no event of its own.
+          replaced_by: null,
           ...tags(event),
         },
       };

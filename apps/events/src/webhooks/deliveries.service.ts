@@ -91,7 +91,7 @@ export class DeliveriesService {
   async replay({ account }: Caller, webhookId: string, body: ReplayWebhookDto): Promise<{ events: number }> {
     const from = new Date(body.from);
     const to = body.to ? new Date(body.to) : new Date(this.clock.now());
-    if (from > to) throw invalidField('to', 'must not be before from');
+    if (body.to && from > to) throw invalidField('to', 'must not be before from');
     const { types } = await this.find(this.dataSource.manager, account, webhookId);
     const found = await this.count(account, from, to, types);
     await this.dataSource.transaction(async (manager) => {

@@ -47,6 +47,7 @@ describe('Loop', () => {
   it('logs the first of several failures, but no outage, and goes on', async () => {
     loop.start();
     for (const error of [
+      new ApiError('DEPENDENCY_UNAVAILABLE'),
       new Error('a bug'),
       new Error('a bug'),
       undefined,
@@ -62,7 +63,12 @@ describe('Loop', () => {
     await settled();
     expect(runs).toHaveLength(1);
     const message = 'cannot sweep, retrying';
-    expect(logged).toEqual([`warn: ${message}`, `debug: ${message}`, `debug: ${message}`]);
+    expect(logged).toEqual([
+      `debug: ${message}`,
+      `warn: ${message}`,
+      `debug: ${message}`,
+      `debug: ${message}`,
+    ]);
   });
 
   it('waits for the current run when it stops, and starts none afterwards', async () => {

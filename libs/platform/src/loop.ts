@@ -79,9 +79,9 @@ export class Loop {
       return pauseMs;
     } catch (err) {
       // DatabaseState and NatsService log outages.
-      const isKnown = this.hasFailed || toApiError(err).status === 503;
-      this.logger[isKnown ? 'debug' : 'warn']({ err }, `cannot ${task}, retrying`);
-      this.hasFailed = true;
+      const isOutage = toApiError(err).status === 503;
+      this.logger[this.hasFailed || isOutage ? 'debug' : 'warn']({ err }, `cannot ${task}, retrying`);
+      this.hasFailed ||= !isOutage;
       return everyMs;
     }
   }

@@ -13,6 +13,7 @@ import {
 import { Clock, exactTime, KeysetPaginator, RpcClient, type ListQuery, type Page } from '@perkway/platform';
 import { createHash, randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
 import { AuditLog } from '../audit-log/audit-log.service.js';
 import { responseOf, FleetClients } from '../fleet/fleet-clients.js';
@@ -38,6 +39,8 @@ const CSV_ROWS = 200;
 const COUNTED_AT_ONCE = 1_000;
 /** Few enough for one call of the page, which repeats it for the next rows. */
 const CANCELLED_AT_ONCE = 500;
+const BATCH_LOOKS = 20;
+const BATCH_LOOK_MS = 250;
 /** The most that a currency has. */
 const DECIMALS = 4;
 /** The names of the states of a link in a CSV, as in the console; a cancelled link is EXPIRED. */
@@ -287,6 +290,7 @@ export class LinkJobsService {
    */
   async cancel(session: Session, id: string, after: number): Promise<CancelledLinksDto> {
     await this.stop(session, id);
+    await this.batchEnds(id);
     const rows = await this.dataSource.query<{ row: number; link_id: string }[]>(
       `select row, link_id from link_job_rows where job_id = $1 and link_id is not null and row > $2
        order by row limit ${CANCELLED_AT_ONCE}`,
@@ -316,6 +320,22 @@ export class LinkJobsService {
       },
       ({ cancelled, opened }) => ({ status: 200, after: { cancelled, opened } }),
     );
+  }
+
+  /**
+   * Waits for the batch of a stopped job: it stores its links when it ends.
+   * @throws DEPENDENCY_UNAVAILABLE if it takes long; the lease of a dead replica ends within a minute
+   */
+  private async batchEnds(id: string): Promise<void> {
+    for (let look = 0; look < BATCH_LOOKS; look += 1) {
+      const [{ runs }] = await this.dataSource.query<[{ runs: boolean }]>(
+        'select leased_until > now() as runs from link_jobs where id = $1',
+        [id],
+      );
+      if (!runs) return;
+      await sleep(BATCH_LOOK_MS);
+    }
+    throw unavailable('The batch of the link job');
   }
 
   /**

@@ -5,6 +5,7 @@ import {
   OPEN_CONSOLE_KEY,
   type ConsoleKeyHolder,
   type ConsoleKeyReply,
+  unavailable,
 } from '@perkway/domain';
 import { ENV, LOGGER, RpcClient } from '@perkway/platform';
 import { keyedHash } from '@perkway/signing';
@@ -54,6 +55,12 @@ export class ConsoleKeys {
       expiresAt: expiresAt.getTime(),
       for: holder,
     });
+    // A token issuer of an earlier release ignores `viewing`, and opens a key of the operator's own account.
+    if ('keyId' in holder && holder.viewing !== undefined && !reply.error)
+      if (reply.account !== holder.viewing || reply.role !== 'USER') {
+        await this.close([id]);
+        throw unavailable('The token issuer');
+      }
     return { id, reply };
   }
 

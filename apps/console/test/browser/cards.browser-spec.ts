@@ -101,7 +101,7 @@ it('an operator withdraws a recalled batch, sees its progress and which links ha
   expect(await withdrawal.innerText()).toContain(
     'Withdrawn: 29. Links cancelled: 1. Kept on links: 0. Opened before: 1.',
   );
-  await withdrawal.getByText('Links opened before (1)').click();
+  await withdrawal.locator('summary', { hasText: 'Links opened before (1)' }).click();
   await stage.goto(client, '/reward-links?reference=recall-opened');
   const id = await withdrawal.getByRole('rowheader').innerText();
   const { body } = await gift().get(`/admin/pools/${pool}/withdrawals`).expect(200);

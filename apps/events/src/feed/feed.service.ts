@@ -85,9 +85,27 @@ export class FeedService {
    * @throws ApiError VALIDATION_FAILED, CURSOR_EXPIRED
    */
   async list({ account }: Caller, query: ListQuery, gone: AbortSignal): Promise<FeedPage> {
-    const { cursor, from, types, limit, waitMs } = this.readQuery(account, query);
+    const read = this.readQuery(account, query);
+    // Not AbortSignal.timeout(): Node 20 collects it as garbage while it is only part of another signal.
+    const waited = new AbortController();
+    const timer = setTimeout(() => waited.abort(), read.waitMs);
+    try {
+      return await this.waitForPage(
+        account,
+        read,
+        AbortSignal.any([gone, this.watch.stopped, waited.signal]),
+      );
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  private async waitForPage(
+    account: string,
+    { cursor, from, types, limit, waitMs }: FeedQuery,
+    signal: AbortSignal,
+  ): Promise<FeedPage> {
     let position = cursor;
-    const signal = AbortSignal.any([gone, this.watch.stopped, AbortSignal.timeout(waitMs)]);
     for (;;) {
       const rows = await this.dataSource.query<ReadRow[]>(READ, [account, position, from, types, limit + 1]);
       const { first, last, start, is_ahead: isAhead } = rows[0]!;

@@ -31,7 +31,7 @@ it('hands back the events that it could not store when it stops, so that the nex
     await closed;
     await holder.query('rollback');
 
-    // The broker redelivers what was not handed back only after the acknowledgement time.
+    // Without a negative acknowledgement, the broker redelivers messages only after the acknowledgement time.
     const messages = await consumer.fetch({ max_messages: EVENTS, expires: 2_000 });
     let received = 0;
     for await (const message of messages) {

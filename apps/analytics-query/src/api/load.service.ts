@@ -117,8 +117,13 @@ export class LoadService {
   /** Runs work in the query scheduler, with a deadline that counts from now. */
   private schedule<T>(work: Work, run: (queryDeadline: QueryDeadline) => Promise<T>): Promise<T> {
     const deadline = Date.now() + this.env.QUERY_TIMEOUT_MS;
-    const signal = AbortSignal.any([work.signal, AbortSignal.timeout(this.env.QUERY_TIMEOUT_MS)]);
-    return this.scheduler.run({ ...work, signal }, (isBusy) => run({ deadline, signal, isBusy }));
+    // Not AbortSignal.timeout(): Node 20 collects it as garbage while it is only part of another signal.
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(), this.env.QUERY_TIMEOUT_MS);
+    const signal = AbortSignal.any([work.signal, late.signal]);
+    return this.scheduler
+      .run({ ...work, signal }, (isBusy) => run({ deadline, signal, isBusy }))
+      .finally(() => clearTimeout(timer));
   }
 
   private respond(request: Request, signal: AbortSignal): Promise<Payload> {

@@ -35,13 +35,13 @@ const ApiFilters = () =>
     ApiQuery({
       name: 'object',
       required: false,
-      description: 'The id of what was changed. People and keys belong to their account',
+      description: 'The id of the changed object. People and keys belong to their account',
       schema: { type: 'string', maxLength: 255 },
     }),
     ApiQuery({
       name: 'kind',
       required: false,
-      description: 'What was changed',
+      description: 'The kind of the changed object',
       schema: { type: 'string', enum: Object.keys(AUDIT_KINDS) },
     }),
   );

@@ -44,7 +44,7 @@ export class LimitsController {
     description: 'The value of `per`, such as a pool id. Needed unless `per` is `account`',
     schema: { type: 'string', maxLength: 255 },
   })
-  @ApiResponse({ status: 200, description: 'What is used', type: LimitUsage })
+  @ApiResponse({ status: 200, description: 'The usage of the limit', type: LimitUsage })
   @ApiProblems('LIMIT_NOT_FOUND', 'VALIDATION_FAILED')
   getLimitUsage(
     @CurrentCaller() caller: Caller,

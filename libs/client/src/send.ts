@@ -45,17 +45,23 @@ export function sender({ baseUrl, credentials, fetch, timeoutMs, tries, clock = 
   const trySend = async (operation: Operation, input: Input, signal: AbortSignal | undefined) => {
     const { params, body, headers } = split(operation, input);
     const credential = await unlessAborted(Promise.resolve(credentials()), signal);
-    const timeout = AbortSignal.timeout(timeoutMs);
-    return client.request(operation.method.toLowerCase(), operation.path, {
-      params,
-      body,
-      headers: { 'User-Agent': `perkway-client/${VERSION}`, ...headers, ...credential },
-      // Read the whole body here, so that an interrupted response is retried like any broken connection.
-      parseAs: 'blob',
-      redirect: 'manual',
-      signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
-      ...(operation.isRaw ? { bodySerializer: (given: unknown) => given, duplex: 'half' } : {}),
-    });
+    // Not AbortSignal.timeout(): Node 20 collects it as garbage while it is only part of another signal.
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(new DOMException('Timed out', 'TimeoutError')), timeoutMs);
+    try {
+      return await client.request(operation.method.toLowerCase(), operation.path, {
+        params,
+        body,
+        headers: { 'User-Agent': `perkway-client/${VERSION}`, ...headers, ...credential },
+        // Read the whole body here, so that an interrupted response is retried like any broken connection.
+        parseAs: 'blob',
+        redirect: 'manual',
+        signal: signal ? AbortSignal.any([signal, late.signal]) : late.signal,
+        ...(operation.isRaw ? { bodySerializer: (given: unknown) => given, duplex: 'half' } : {}),
+      });
+    } finally {
+      clearTimeout(timer);
+    }
   };
 
   return async (

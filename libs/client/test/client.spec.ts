@@ -1,6 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { createPerkway, PerkwayError } from '../src/index';
 
 interface Asked {
@@ -58,10 +60,11 @@ describe('the client', () => {
     server.close();
   });
 
-  const perkway = (hosts: object = {}) =>
+  const perkway = (hosts: object = {}, options: object = {}) =>
     createPerkway({
       apiKey: 'key-of-the-account',
       hosts: { perks: url, boost: url, gift: url, token: url, query: url, ...hosts },
+      ...options,
     });
   const failure = async (call: PromiseLike<unknown>): Promise<PerkwayError> => {
     try {
@@ -400,6 +403,17 @@ describe('the client', () => {
     await expect(links.next()).rejects.toBe(gone);
     expect(asked).toHaveLength(5);
   });
+
+  it('ends a call with a signal at its time limit, also after a garbage collection', async () => {
+    setFlagsFromString('--expose-gc');
+    const collectGarbage = runInNewContext('gc') as () => void;
+    replies = [() => setImmediate(collectGarbage)];
+    const { signal } = new AbortController();
+    const late = await failure(
+      perkway({}, { timeoutMs: 500, tries: 1 }).gift.getGiftCardPools({}, { signal }),
+    );
+    expect(late).toMatchObject({ code: 'CONNECTION_FAILED', cause: { name: 'TimeoutError' } });
+  }, 10_000);
 
   it('iterates over events without end, and has a cursor to continue from', async () => {
     const gone = new Error('stopped');

@@ -303,8 +303,8 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     file: SEND,
-    search: 'signal ? AbortSignal.any([signal, timeout]) : timeout',
-    replacement: 'timeout',
+    search: 'signal ? AbortSignal.any([signal, late.signal]) : late.signal',
+    replacement: 'late.signal',
     spec: CLIENT_SPEC,
   },
   {

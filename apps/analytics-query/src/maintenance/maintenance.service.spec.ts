@@ -1,4 +1,9 @@
-import { isUnsorted } from './maintenance.service.js';
+import { Loops } from '@perkway/platform';
+import type { Logger } from 'pino';
+import type { AnalyticsQueryEnv } from '../env.js';
+import type { Partitions } from '../partitions/partitions.js';
+import { isUnsorted, MaintenanceService } from './maintenance.service.js';
+import type { RollupRefresher } from './rollup-refresher.js';
 
 const at = (text: string): number => Date.parse(`${text}T12:00Z`);
 
@@ -16,4 +21,29 @@ describe('a month is due for sorting', () => {
   ])('%s', (_, now, sortedAt, expected) => {
     expect(isUnsorted('2026-03', sortedAt === undefined ? undefined : at(sortedAt), at(now))).toBe(expected);
   });
+});
+
+it('reports the failures of each task', async () => {
+  const warnings: string[] = [];
+  const logger = {
+    debug: () => {},
+    warn: (_: object, message: string) => warnings.push(message),
+  } as unknown as Logger;
+  const fail = () => Promise.reject(new Error('a bug'));
+  const env = { ROLLUP_INTERVAL_MS: 60_000, UPKEEP_INTERVAL_MS: 60_000 } as AnalyticsQueryEnv;
+  const loops = new Loops(logger);
+  new MaintenanceService(
+    env,
+    { refresh: fail } as unknown as RollupRefresher,
+    { ensure: fail } as unknown as Partitions,
+    logger,
+    loops,
+  );
+  loops.onApplicationBootstrap();
+  await new Promise((resolve) => setImmediate(resolve));
+  await loops.beforeApplicationShutdown();
+  expect(warnings).toEqual([
+    'cannot refresh the rollups, retrying',
+    'cannot maintain the months of events, retrying',
+  ]);
 });

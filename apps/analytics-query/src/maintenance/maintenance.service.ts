@@ -27,31 +27,19 @@ const SMALL_BYTES = 32 * 1024 * 1024;
  */
 @Injectable()
 export class MaintenanceService {
-  /** The rollups are refreshed more often than the months are maintained. */
-  private monthsDueAt = 0;
-
   constructor(
     @Inject(ENV) private readonly env: AnalyticsQueryEnv,
-    private readonly refresher: RollupRefresher,
+    refresher: RollupRefresher,
     private readonly partitions: Partitions,
     @Inject(LOGGER) private readonly logger: Logger,
     loops: Loops,
   ) {
-    const everyMs = env.ROLLUP_INTERVAL_MS;
-    loops.add({ task: 'maintain the event store', everyMs, run: () => this.maintain() });
-  }
-
-  /** Runs the tasks one after the other: dirty marks must not be cleared while a month is being sorted. */
-  private async maintain() {
-    try {
-      await this.refresher.refresh(Date.now());
-    } finally {
-      if (Date.now() >= this.monthsDueAt) {
-        this.monthsDueAt = Date.now() + this.env.UPKEEP_INTERVAL_MS;
-        // One month at a time, so that the rollups need not wait for all of them.
-        if (await this.keepMonths(Date.now())) this.monthsDueAt = 0;
-      }
-    }
+    const { ROLLUP_INTERVAL_MS: refreshMs, UPKEEP_INTERVAL_MS: everyMs } = env;
+    const refresh = () => refresher.refresh(Date.now());
+    loops.add({ task: 'refresh the rollups', everyMs: refreshMs, run: refresh });
+    // One month at a time, because the rollups are not refreshed while a month is being sorted.
+    const keepMonths = async () => ((await this.keepMonths(Date.now())) ? refreshMs : everyMs);
+    loops.add({ task: 'maintain the months of events', everyMs, run: keepMonths });
   }
 
   /** Creates partitions ahead, applies retention and sorts one month. @returns whether a month was sorted */

@@ -4,10 +4,10 @@ import {
   closeAll,
   FakeGiftCards,
   http,
+  skipToNextMinute,
   testNats,
   type LaunchedApp,
   type TestNats,
-  untilEarlyInAMinute,
 } from '@perkway/testing';
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
@@ -27,6 +27,7 @@ describe('recipient operations', () => {
     gifts = await FakeGiftCards.start(nats.url);
     page = await launchPage({ nats, trustedProxies: '127.0.0.1' });
   });
+  afterEach(() => jest.restoreAllMocks());
   afterAll(() => closeAll(page, gifts, nats));
 
   const sendRequest = (method: 'get' | 'post' | 'head', path: string, token?: string) =>
@@ -171,7 +172,7 @@ describe('recipient operations', () => {
 
   it('allow one address 60 unknown tokens a minute, and known ones without limit', async () => {
     const from = '198.51.100.7';
-    await untilEarlyInAMinute();
+    skipToNextMinute();
     const statuses: number[] = [];
     for (let tried = 0; tried < 60; tried += 1)
       statuses.push((await sendRequest('get', LINK, aLinkToken()).set('x-forwarded-for', from)).status);

@@ -7,3 +7,13 @@ export function stopClock(): { advance: (ms: number) => void } {
   jest.spyOn(Date, 'now').mockImplementation(() => now);
   return { advance: (ms) => void (now += ms) };
 }
+
+/**
+ * Sets `Date.now()` ahead to the start of the next minute, when limits per minute reset. `jest.restoreAllMocks()` sets it
+ * back.
+ */
+export function skipToNextMinute(): void {
+  const now = Date.now;
+  const aheadMs = 60_000 - (now() % 60_000);
+  jest.spyOn(Date, 'now').mockImplementation(() => now() + aheadMs);
+}

@@ -9,9 +9,9 @@ import {
   fakeAccounts,
   http,
   launchApp,
+  skipToNextMinute,
   testNats,
   testSecrets,
-  untilEarlyInAMinute,
   waitFor,
   type FakeAccounts,
   type LaunchedApp,
@@ -60,6 +60,8 @@ describe('two replicas of an app', () => {
     for (const { app } of replicas) await app.get(NatsService).connected();
   });
   afterAll(() => closeAll(...replicas, accounts, nats));
+  beforeEach(skipToNextMinute);
+  afterEach(() => jest.restoreAllMocks());
 
   const failedAttempt = async (replica: number, address: string) => {
     const response = await http(replicas[replica]!, {
@@ -83,7 +85,6 @@ describe('two replicas of an app', () => {
     );
 
   it('limit an address together: each subtracts the attempts that the other counted', async () => {
-    await untilEarlyInAMinute(20_000);
     await untilTheyHearOneAnother();
     const address = anAddress();
     const statuses: number[] = [];
@@ -99,7 +100,6 @@ describe('two replicas of an app', () => {
   }, 60_000);
 
   it('give one replica the whole limit if the other counts nothing', async () => {
-    await untilEarlyInAMinute(20_000);
     const address = anAddress();
     const statuses: number[] = [];
     for (let turn = 0; turn <= LIMIT; turn += 1) statuses.push((await failedAttempt(1, address)).status);
@@ -109,7 +109,6 @@ describe('two replicas of an app', () => {
   it('share counts again after the broker restarts', async () => {
     await nats.kill();
     await nats.restart();
-    await untilEarlyInAMinute(20_000);
     await untilTheyHearOneAnother();
   }, 60_000);
 });

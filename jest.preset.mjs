@@ -57,7 +57,7 @@ export const tier = (suffixes, options) => ({
   globalSetup: '<rootDir>/libs/testing/jest/global-setup.mjs',
   globalTeardown: '<rootDir>/libs/testing/jest/global-teardown.mjs',
   // Real servers are slow on a busy machine.
-  testTimeout: 60_000,
+  testTimeout: 180_000,
   coverageProvider: 'v8',
   collectCoverageFrom: ['{apps,libs,tools}/*/src/**/*.ts', '!**/main.ts'],
   ...options,

@@ -39,7 +39,7 @@ export async function clicks(fleet: Fleet): Promise<{ bare: BareServer; contende
         name: 'click_url',
         pid: fleet.pid('links'),
         load: { ...load, url },
-        against: { name: 'bare 302', target: 0.3, cpuTarget: 0.5 },
+        against: { name: 'bare 302', target: 0.3, cpuTarget: 0.37 },
       },
     ],
   };

@@ -1,14 +1,19 @@
 import { Injectable } from '@nestjs/common';
 import { STORE_ADMIN_LOG, type AdminLogRecord } from '@perkway/domain';
-import { Loops, RpcClient } from '@perkway/platform';
+import { Loops, RpcClient, type Loop } from '@perkway/platform';
 import { DataSource } from 'typeorm';
 
-const INTERVAL_MS = 1_000;
+/** Finds records of replicas that died, and those that the console did not take. */
+const INTERVAL_MS = 5_000;
+/** Records of a burst of calls are read together. */
+const MIN_PAUSE_MS = 100;
 const AT_ONCE = 100;
 
 /** Sends the records of the outbox to the console, in their order, and deletes those that it has stored. */
 @Injectable()
 export class AdminLogRelay {
+  private readonly loop: Loop;
+
   constructor(
     private readonly dataSource: DataSource,
     private readonly rpc: RpcClient,
@@ -16,10 +21,19 @@ export class AdminLogRelay {
   ) {
     // Fails while the console is away or of an earlier release. The records wait.
     const task = 'send the admin log to the console';
-    loops.add({ task, everyMs: INTERVAL_MS, run: () => this.send() });
+    this.loop = loops.add({
+      ...{ task, everyMs: INTERVAL_MS, minPauseMs: MIN_PAUSE_MS },
+      run: () => this.send(),
+    });
   }
 
-  private async send() {
+  /** Sends new records soon. */
+  wake(): void {
+    this.loop.wake();
+  }
+
+  /** @returns 0, for no pause, if there may be more */
+  private async send(): Promise<number | void> {
     const rows = await this.dataSource.query<{ id: string; record: AdminLogRecord }[]>(
       'select id, record from admin_log_outbox order by id limit $1',
       [AT_ONCE],
@@ -28,5 +42,6 @@ export class AdminLogRelay {
       await this.rpc.request(STORE_ADMIN_LOG, record);
       await this.dataSource.query('delete from admin_log_outbox where id = $1', [id]);
     }
+    if (rows.length === AT_ONCE) return 0;
   }
 }

@@ -15,6 +15,7 @@ import { DataSource } from 'typeorm';
 import { API_KEY_HEADER } from '../api-key.strategy.js';
 import type { AuthenticatedRequest } from '../decorators.js';
 import { KeyStore } from '../key-store.js';
+import { AdminLogRelay } from './admin-log-relay.js';
 
 /** Injects the name of the host in the log. */
 export const ADMIN_LOG_HOST = Symbol('ADMIN_LOG_HOST');
@@ -35,6 +36,7 @@ export class AdminLogInterceptor implements NestInterceptor, ForManagement {
   constructor(
     private readonly keys: KeyStore,
     private readonly dataSource: DataSource,
+    private readonly relay: AdminLogRelay,
     @Inject(ADMIN_LOG_HOST) private readonly host: string,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
@@ -90,6 +92,7 @@ export class AdminLogInterceptor implements NestInterceptor, ForManagement {
       .catch((err: unknown) =>
         this.logger.error({ err, entry: id }, 'could not write the outcome of a management call'),
       );
+    this.relay.wake();
   }
 }
 

@@ -1,5 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
+const FIRST_PAUSE_MS = 10;
+/** Pauses grow, because conditions that take long would otherwise take processor time from other test files. */
+const LONGEST_PAUSE_MS = 50;
+
 /**
  * Waits until the condition neither throws nor returns false, so expectations can be conditions.
  *
@@ -11,15 +15,18 @@ export async function waitFor(
   what: string,
   deadlineMs = 50_000,
 ): Promise<void> {
-  for (const deadline = Date.now() + deadlineMs; ; await sleep(20)) {
+  const deadline = Date.now() + deadlineMs;
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(1.2 * pauseMs, LONGEST_PAUSE_MS)) {
     let failure: unknown;
     try {
       if ((await condition()) !== false) return;
     } catch (error) {
       failure = error;
     }
-    if (Date.now() < deadline) continue;
-    const because = failure instanceof Error ? `: ${failure.message}` : '';
-    throw new Error(`Timed out after ${deadlineMs} ms waiting for ${what}${because}`, { cause: failure });
+    if (Date.now() >= deadline) {
+      const because = failure instanceof Error ? `: ${failure.message}` : '';
+      throw new Error(`Timed out after ${deadlineMs} ms waiting for ${what}${because}`, { cause: failure });
+    }
+    await sleep(pauseMs);
   }
 }

@@ -3,7 +3,7 @@ import type { paths as GiftCards } from '@perkway/types/gift-cards';
 import type { paths as Perks } from '@perkway/types/perks';
 import type { components } from '@perkway/types/perks';
 
-// Example code of an integrator with generated types. test/client.spec.ts generates them and compiles this file under
+// Example code of an integrator with generated types. test/documents.spec.ts generates them and compiles this file under
 // `strict`.
 
 type Perk = components['schemas']['Perk'];

@@ -1,6 +1,10 @@
 import { SCOPES, type AppName, type Scope } from '@perkway/domain';
 import { APPS } from '@perkway/fleet';
 import { schemaChecker } from '@perkway/testing';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import ts from 'typescript';
 import type { OpenApiDocument } from '../src/documents';
 import { documentFromSources } from './sources';
 import { allSchemas, routesOf, schemasOf, valuesOf, type Schema } from './walk';
@@ -332,4 +336,46 @@ it('documents every parameter of reading a collection', async () => {
     'query utm_source',
     'query utm_term',
   ]);
+});
+
+// Inside the repository, so that packages resolve.
+const TYPES = join(__dirname, '../../../.cache/openapi/types');
+const GENERATOR = join(__dirname, '../../../node_modules/openapi-typescript/bin/cli.js');
+const CONSUMER = join(__dirname, '../consumer/consumer.ts');
+
+describe('a client with types generated from the documents', () => {
+  beforeAll(async () => {
+    rmSync(TYPES, { recursive: true, force: true });
+    mkdirSync(TYPES, { recursive: true });
+    const apis: Record<string, object> = {};
+    for (const app of APPS) {
+      writeFileSync(join(TYPES, `${app}.json`), JSON.stringify(await documentFromSources(app)));
+      apis[app] = { root: `${app}.json`, 'x-openapi-ts': { output: `${app}.ts` } };
+    }
+    // One process generates all of them.
+    writeFileSync(join(TYPES, 'redocly.yaml'), JSON.stringify({ apis }));
+    execFileSync(process.execPath, [GENERATOR], { cwd: TYPES, stdio: 'pipe' });
+  }, 120_000);
+
+  it('compiles under strict', () => {
+    const program = ts.createProgram([...APPS.map((app) => join(TYPES, `${app}.ts`)), CONSUMER], {
+      strict: true,
+      noUncheckedIndexedAccess: true,
+      exactOptionalPropertyTypes: true,
+      skipLibCheck: true,
+      noEmit: true,
+      target: ts.ScriptTarget.ES2022,
+      lib: ['lib.es2022.d.ts', 'lib.dom.d.ts', 'lib.dom.iterable.d.ts'],
+      module: ts.ModuleKind.ESNext,
+      moduleResolution: ts.ModuleResolutionKind.Bundler,
+      types: [],
+      paths: { '@perkway/types/*': [join(TYPES, '*')] },
+    });
+    const problems = ts
+      .getPreEmitDiagnostics(program)
+      .map(
+        ({ file, messageText }) => `${file?.fileName}: ${ts.flattenDiagnosticMessageText(messageText, ' ')}`,
+      );
+    expect(problems).toEqual([]);
+  }, 120_000);
 });

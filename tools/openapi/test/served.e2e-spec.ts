@@ -189,7 +189,7 @@ describe('the fleet and its documents', () => {
   });
 
   it('fail no request of a client that switches to the new key within the overlap', async () => {
-    const OVERLAP_S = 8;
+    const OVERLAP_S = 4;
     const old = await aKey({ role: 'USER' });
     const reads = [
       ['perks', '/perk-collections'],

@@ -15,5 +15,11 @@ export async function sourcesOf(app: AppName): Promise<AppSources> {
   return { defineApp, envSpec, loadEnv, makeAppDocument };
 }
 
-export const documentFromSources = async (app: AppName): Promise<OpenApiDocument> =>
-  documentOf(app, await sourcesOf(app));
+const documents = new Map<AppName, Promise<OpenApiDocument>>();
+
+/** Generates the document of an app once per test file. */
+export function documentFromSources(app: AppName): Promise<OpenApiDocument> {
+  let document = documents.get(app);
+  if (!document) documents.set(app, (document = sourcesOf(app).then((sources) => documentOf(app, sources))));
+  return document;
+}

@@ -18,7 +18,6 @@ import {
 import { freePort } from '@perkway/local-servers';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { launchConsole, migrate } from './launch';
 
 export const ADMIN_KEY = testSecrets().adminKey;
 export const CONSOLE = 'http://console.perkway.test';
@@ -33,18 +32,15 @@ export interface Browser {
 const fleetDatabase = (apps: DatabaseApp[]): Promise<TestDatabase> =>
   testDatabase(
     'console',
-    (url, urls) =>
-      Promise.all([
-        migrate(url),
-        ...apps
-          .filter((app) => app !== 'console')
-          .map(async (app) => {
-            const job = (await BundledApp.build(app)).path('migrate');
-            const env = testEnvironment(app, { database: { urls } });
-            const { exitCode, output } = await runNode([job], { env });
-            if (exitCode !== 0) throw new Error(output);
-          }),
-      ]),
+    (_, urls) =>
+      Promise.all(
+        [...new Set<DatabaseApp>(['console', ...apps])].map(async (app) => {
+          const job = (await BundledApp.build(app)).path('migrate');
+          const env = testEnvironment(app, { database: { urls } });
+          const { exitCode, output } = await runNode([job], { env });
+          if (exitCode !== 0) throw new Error(output);
+        }),
+      ),
     { template: ['fleet', ...apps].join(' ') },
   );
 
@@ -52,6 +48,7 @@ const fleetDatabase = (apps: DatabaseApp[]): Promise<TestDatabase> =>
 export class Fleet {
   database: TestDatabase;
   nats: TestNats;
+  /** Not started if the console runs as a process. */
   console: LaunchedApp;
   readonly urls: Partial<Record<DatabaseApp, string>> = {};
   private readonly processes = new Map<DatabaseApp, AppProcess>();
@@ -70,7 +67,7 @@ export class Fleet {
         await process.ready();
       }),
     );
-    this.console = await this.launch();
+    if (!apps.includes('console')) this.console = await this.launch();
     return this;
   }
 
@@ -80,7 +77,9 @@ export class Fleet {
   }
 
   /** Starts another replica of the console. */
-  launch(variables: Record<string, string> = {}): Promise<LaunchedApp> {
+  async launch(variables: Record<string, string> = {}): Promise<LaunchedApp> {
+    // Imported here, because browser tests do not need the sources of the console.
+    const { launchConsole } = await import('./launch');
     return launchConsole(this.given, { CONSOLE_URL: CONSOLE, ...this.variables, ...variables });
   }
 
@@ -115,12 +114,8 @@ export class Fleet {
   }
 
   async close(): Promise<void> {
-    await closeAll(
-      this.console,
-      ...[...this.processes.values()].map((process) => ({ close: () => process.kill('SIGTERM') })),
-      this.database,
-      this.nats,
-    );
+    const processes = [...this.processes.values()].map((process) => process.kill('SIGTERM'));
+    await closeAll(this.console, { close: () => Promise.all(processes) }, this.database, this.nats);
   }
 
   private get given() {

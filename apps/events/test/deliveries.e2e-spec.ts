@@ -9,6 +9,7 @@ import { DataSource } from 'typeorm';
 import { DeliveryEngine, secretContext, WEBHOOK_SECRET } from '../src/deliveries/delivery-engine.js';
 import { DeliveryMetrics } from '../src/deliveries/delivery-metrics.js';
 import { DeliveryQueue, MAX_PENDING } from '../src/deliveries/delivery-queue.js';
+import type { DeliveryWorker } from '../src/deliveries/delivery-worker.js';
 import type { AttemptResult } from '../src/deliveries/sender.js';
 import type { EventsEnv } from '../src/env.js';
 import { FeedEraser } from '../src/erasures/feed-eraser.js';
@@ -29,6 +30,7 @@ let dataSource: DataSource;
 let queue: DeliveryQueue;
 let now = Date.parse('2026-11-05T09:30:00Z');
 const clock = { now: () => now };
+const worker = { wake: () => undefined } as unknown as DeliveryWorker;
 
 beforeAll(async () => {
   database = await testFeedDatabase();
@@ -70,7 +72,7 @@ function replica(reply: (sent: Sent) => AttemptResult | Promise<AttemptResult> =
     for (
       let hasMore = true;
       hasMore;
-      hasMore = (await queue.fanOut(new Date(now))) || (await claimAll()) > 0
+      hasMore = (await queue.fanOut(new Date(now))).hasMore || (await claimAll()) > 0
     );
   };
   const claimAll = async () => {
@@ -135,7 +137,7 @@ async function rowsOfClaim(): Promise<number> {
   } as never);
   await explained.claim(new Date(now), {
     ...{ total: 1_000, perWebhook: 16, perAccount: 64 },
-    ...{ room: new Map(), running: new Map() },
+    ...{ room: new Map(), running: new Map(), extra: new Map() },
   });
   return rows;
 }
@@ -472,14 +474,58 @@ describe('a webhook', () => {
     await aWebhook(account);
     for (let batch = 0; batch < 7; batch++)
       await storeEvents(database, account, ...Array.from({ length: 1_000 }, () => event()));
-    while (await queue.fanOut(new Date(now)));
+    while ((await queue.fanOut(new Date(now))).hasMore);
     expect(await states()).toEqual({ pending: MAX_PENDING });
     await database.query(
       `update deliveries set state = 'delivered' where id in (select id from deliveries limit 3000)`,
     );
-    while (await queue.fanOut(new Date(now)));
+    while ((await queue.fanOut(new Date(now))).hasMore);
     expect(await states()).toEqual({ pending: 4_000, delivered: 3_000 });
     expect(await database.query('select from deliveries where position <= 7000')).toHaveLength(7_000);
+  });
+
+  it('gets its events in smaller statements when larger ones take too long', async () => {
+    const account = anAccountId();
+    for (let index = 0; index < 20; index++) await aWebhook(account, { id: `w${index}` });
+    await storeEvents(database, account, ...Array.from({ length: 100 }, () => event()));
+    // In place of the time limit of statements.
+    await database.query(
+      `create function limit_size() returns trigger language plpgsql as $$ begin
+         if (select count(*) from made) > 100 then raise 'statement timeout' using errcode = '57014'; end if;
+         return null;
+       end $$`,
+    );
+    await database.query(
+      `create trigger limit_size after insert on deliveries referencing new table as made
+       for each statement execute function limit_size()`,
+    );
+    const replica = new DeliveryQueue(dataSource);
+    try {
+      for (let pass = 0; pass < 60; pass++) await replica.fanOut(new Date(now)).catch(() => undefined);
+    } finally {
+      await database.query('drop function limit_size cascade');
+    }
+    expect(await states()).toEqual({ pending: 2_000 });
+  });
+
+  it('that responds fast gets more attempts at once, until it is slow', async () => {
+    const account = anAccountId();
+    await aWebhook(account);
+    await storeEvents(database, account, ...Array.from({ length: 300 }, () => event()));
+    await queue.fanOut(new Date(now));
+    let responseMs = 0;
+    const { engine } = replica(() => {
+      now += responseMs;
+      return SUCCESS;
+    });
+    const start = async () => {
+      const started = await engine.start();
+      await engine.whenIdle();
+      return started;
+    };
+    expect([await start(), await start(), await start(), await start()]).toEqual([16, 32, 64, 64]);
+    responseMs = 300;
+    expect([await start(), await start()]).toEqual([64, 16]);
   });
 
   it('that fails gets one attempt at a time, and takes no room from others', async () => {
@@ -519,7 +565,7 @@ it('replays a whole day under the same ids, each once', async () => {
   }
   const { ids, deliver } = replica();
   await deliver();
-  const service = new DeliveriesService(dataSource, undefined as never, clock);
+  const service = new DeliveriesService(dataSource, undefined as never, clock, worker);
   const day = { from: new Date(start).toISOString(), to: new Date(now).toISOString() };
   expect(await service.replay({ account } as Caller, 'a', day)).toEqual({ events: 360 });
   await deliver();
@@ -543,6 +589,7 @@ it('shares the room of a replica between accounts', async () => {
     perAccount: 64,
     room: new Map(),
     running: new Map([[large, 3]]),
+    extra: new Map(),
   });
   expect(claimed.filter(({ account_id }) => account_id === small)).toHaveLength(1);
   expect(claimed).toHaveLength(9);
@@ -556,8 +603,28 @@ it('shares the room of a replica between accounts', async () => {
     // One webhook has two running attempts, so one of its three reserved ones is free.
     room: new Map(keys.map(({ key }, index) => [key, index === 0 ? 14 : 8])),
     running: new Map([[large, 64]]),
+    extra: new Map(),
   });
   expect(more).toHaveLength(1);
+  const fast = await queue.claim(new Date(now), {
+    total: 1_000,
+    perWebhook: 16,
+    perAccount: 64,
+    room: new Map(keys.map(({ key }) => [key, 8])),
+    running: new Map([[large, 64]]),
+    extra: new Map([[large, 10]]),
+  });
+  expect(fast).toHaveLength(10);
+});
+
+it('says when the next attempt is due', async () => {
+  const account = anAccountId();
+  await aWebhook(account);
+  expect(await queue.nextDue(new Date(now))).toBeUndefined();
+  await storeEvents(database, account, event());
+  await replica(() => ({ ...FAILURE, retryAfter: '60' })).deliver();
+  expect((await queue.nextDue(new Date(now)))!.getTime()).toBe(now + MINUTE);
+  expect(await queue.nextDue(new Date(now + MINUTE))).toBeUndefined();
 });
 
 it('is claimed, ended, retried, replayed and erased at the same time without a deadlock', async () => {
@@ -567,7 +634,7 @@ it('is claimed, ended, retried, replayed and erased at the same time without a d
   await storeEvents(database, account, ...events);
   let attempts = 0;
   const replicas = [1, 2].map(() => replica(() => (attempts++ % 3 === 0 ? FAILURE : SUCCESS)));
-  const service = new DeliveriesService(dataSource, undefined as never, clock);
+  const service = new DeliveriesService(dataSource, undefined as never, clock, worker);
   const eraser = new FeedEraser(dataSource, new PersonKeys({ API_KEY_PEPPER: 'x'.repeat(32) } as EventsEnv));
   const any = <Item>(items: readonly Item[]) => items[Math.floor(Math.random() * items.length)]!;
   const caller = { account } as Caller;

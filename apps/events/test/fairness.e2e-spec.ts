@@ -1,5 +1,5 @@
 import { waitFor, type TestKey } from '@perkway/testing';
-import { anEvent, storeEvents } from './stored-events.js';
+import { anEvent } from './stored-events.js';
 import { WebhooksWorld } from './webhooks-world.js';
 
 const ACCOUNTS = 10;
@@ -33,7 +33,7 @@ describe('a hundred webhooks of ten accounts', () => {
       );
     }
     for (const { account } of accounts)
-      await storeEvents(world.database, account, ...Array.from({ length: EVENTS }, () => anEvent()));
+      await world.store({ account }, ...Array.from({ length: EVENTS }, () => anEvent()));
     const wanted = healthy * EVENTS;
     // A hanging attempt ends after 15 s: what waited for one could not be here before.
     const started = Date.now();
@@ -46,7 +46,7 @@ describe('a hundred webhooks of ten accounts', () => {
     expect(good.received).toHaveLength(wanted);
     // Everything arrives again promptly while the bad ones go on.
     const event = anEvent();
-    await storeEvents(world.database, accounts[0]!.account, event);
+    await world.store(accounts[0]!, event);
     await waitFor(
       () => good.ids().filter((id) => id === event.id).length === WEBHOOKS - 3,
       'one more event at the healthy receivers of an account with bad ones',
@@ -60,7 +60,7 @@ describe('a hundred webhooks of ten accounts', () => {
     for (let index = 0; index < 5; index++)
       await world.put(key, `h${index}`, { url: `${hanging.url}/h${index}` });
     await world.put(key, 'healthy', { url: good.url });
-    await storeEvents(world.database, key.account, ...Array.from({ length: EVENTS }, () => anEvent()));
+    await world.store(key, ...Array.from({ length: EVENTS }, () => anEvent()));
     await waitFor(() => good.received.length >= EVENTS, 'the deliveries to the healthy receiver');
     const hung = await world.database.query(
       `select from deliveries d join webhooks w on w.key = d.webhook where w.account_id = $1 and d.attempts > 0 and d.state = 'pending'`,

@@ -26,7 +26,7 @@ import { randomUUID } from 'node:crypto';
 import { DataSource } from 'typeorm';
 import { FeedRetention } from '../src/feed/feed-retention.service.js';
 import type { EventsEnv } from '../src/env.js';
-import { anEvent, storeEvents } from './stored-events.js';
+import { anEvent } from './stored-events.js';
 import { WebhooksWorld } from './webhooks-world.js';
 
 /** 200,000 take some minutes: FEED_READER_EVENTS=200000 npx jest apps/events/test/feed -t 'never skips' */
@@ -130,6 +130,25 @@ describe('GET /events', () => {
       },
     });
     expect((await http(world.events, key).get(`/events/${one.id}`).expect(200)).body).toEqual(event);
+  });
+
+  it('returns special characters as they were published, and new events beside repeated ones', async () => {
+    const key = world.key();
+    const special = 'a\\b\\n\tc\nd\re"f\\.';
+    const one = conversion(key.account, { journey: special, cmeta: { plan: special } });
+    await publish(one);
+    await stored(key, 1);
+    expect((await list(key)).data[0]).toMatchObject({
+      subject: `journey/${special}`,
+      data: { journey_id: special, cmeta: { plan: special } },
+    });
+    const [two, three] = [conversion(key.account), conversion(key.account)];
+    await jetstream(connection).publish(
+      subjectOf('conversion'),
+      JSON.stringify({ events: [two, one, three, two] }),
+    );
+    await stored(key, 3);
+    expect((await list(key)).data.map(({ id }) => id)).toEqual([one, two, three].map(({ id }) => id));
   });
 
   it('has the members of RewardLink at that time for a link, and leaves perk views out', async () => {
@@ -400,7 +419,7 @@ describe('GET /events', () => {
   it('finds the first event that was stored at or after a time', async () => {
     const key = world.key();
     const ids = Array.from({ length: 9 }, () => anEvent());
-    await storeEvents(world.database, key.account, ...ids);
+    await world.store(key, ...ids);
     const at = (second: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, second));
     await world.database.query(
       `update events set stored_at = $2::timestamptz + (position / 2) * interval '2 seconds' where account_id = $1`,
@@ -418,7 +437,7 @@ describe('GET /events', () => {
     const key = world.key();
     const receiver = await world.receiver((response) => void response.writeHead(500).end());
     await world.put(key, 'a', { url: receiver.url });
-    await storeEvents(world.database, key.account, anEvent(), anEvent());
+    await world.store(key, anEvent(), anEvent());
     await waitFor(() => receiver.ids().length >= 2, 'the attempts');
     const age = (days: number) =>
       world.database.query(

@@ -14,9 +14,12 @@ import {
   type TestKey,
   type TestNats,
 } from '@perkway/testing';
+import type { FeedEvent } from '@perkway/domain';
 import { defineApp } from '../src/app.js';
+import { DeliveryWorker } from '../src/deliveries/delivery-worker.js';
 import { envSpec } from '../src/env.js';
 import { migrations } from '../src/migrations/index.js';
+import { storeEvents } from './stored-events.js';
 import { startReceiver, type Receiver } from './receiver.js';
 
 export const testFeedDatabase = (): Promise<TestDatabase> =>
@@ -61,6 +64,12 @@ export class WebhooksWorld {
     const receiver = await startReceiver(...given);
     this.receivers.push(receiver);
     return receiver;
+  }
+
+  /** Appends events to the feed of an account, in place of what reads the stream. */
+  async store({ account }: Pick<TestKey, 'account'>, ...events: FeedEvent[]) {
+    await storeEvents(this.database, account, ...events);
+    this.events.app.get(DeliveryWorker, { strict: false }).feedGrew();
   }
 
   /** Makes a webhook. Returns its secret. */

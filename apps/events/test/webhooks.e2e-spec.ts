@@ -1,7 +1,7 @@
 import { EVENT_TYPES, LIST_FAILING_WEBHOOKS } from '@perkway/domain';
 import { rpcCaller, waitFor, type TestKey } from '@perkway/testing';
 import { Webhook } from 'standardwebhooks';
-import { anEvent, storeEvents } from './stored-events.js';
+import { anEvent } from './stored-events.js';
 import { WebhooksWorld } from './webhooks-world.js';
 
 const world = new WebhooksWorld();
@@ -141,11 +141,11 @@ describe('deliveries', () => {
   it('are signed events of the types of the webhook that occur after it was made', async () => {
     const [key, receiver] = [world.key(), await world.receiver()];
     const before = anEvent();
-    await storeEvents(world.database, key.account, before);
+    await world.store(key, before);
     const secret = await world.put(key, 'a', { url: `${receiver.url}/hook`, types: ['perk.clicked'] });
     const late = anEvent({ occurred_at: new Date(Date.now() - 60_000).toISOString() });
     const event = anEvent({ data: { perk_id: 'coffee', utm: { utm_source: 'é' } } });
-    await storeEvents(world.database, key.account, late, anEvent({ type: 'teaser.viewed' }), event);
+    await world.store(key, late, anEvent({ type: 'teaser.viewed' }), event);
     await waitFor(() => receiver.received.length > 0, 'the delivery');
     const [{ body, headers }] = receiver.received as [(typeof receiver.received)[0]];
     expect(new Webhook(secret).verify(body, headers as Record<string, string>)).toEqual(event);
@@ -176,7 +176,7 @@ describe('deliveries', () => {
       (await world.as(key).post('/webhooks/a/rotate').expect(200)).body.secret as string;
     const verifies = async (...secrets: string[]) => {
       const count = receiver.received.length;
-      await storeEvents(world.database, key.account, anEvent());
+      await world.store(key, anEvent());
       await waitFor(() => receiver.received.length > count, 'the delivery');
       const { body, headers } = receiver.received.at(-1)!;
       expect(String(headers['webhook-signature']).split(' ')).toHaveLength(2);
@@ -202,7 +202,7 @@ describe('deliveries', () => {
       enabled: false,
     });
     await world.put(key, 'b', { url: `${receiver.url}/b` });
-    await storeEvents(world.database, key.account, anEvent());
+    await world.store(key, anEvent());
     await world.as(key).post('/webhooks/a/ping').expect(202);
     await waitFor(() => receiver.ids('/a').length > 0 && receiver.ids('/b').length > 0, 'the ping');
     const { body, headers, id } = receiver.received.find(({ path }) => path === '/a')!;
@@ -223,7 +223,7 @@ describe('deliveries', () => {
     const receiver = await world.receiver((response) => response.writeHead(status).end('no more'));
     await world.put(key, 'a', { url: receiver.url });
     const event = anEvent();
-    await storeEvents(world.database, key.account, event);
+    await world.store(key, event);
     await waitFor(async () => {
       const { body } = await world.as(key).get('/webhooks/a').expect(200);
       expect(body).toMatchObject({ enabled: false, disabled_reason: 'The receiver responded with 410 Gone' });
@@ -243,7 +243,7 @@ describe('deliveries', () => {
 
     status = 200;
     const missed = anEvent();
-    await storeEvents(world.database, key.account, missed);
+    await world.store(key, missed);
     const { body } = await world
       .as(key)
       .put('/webhooks/a')
@@ -252,7 +252,7 @@ describe('deliveries', () => {
     expect(body).toMatchObject({ enabled: true, disabled_at: null, disabled_reason: null });
     await world.as(key).post(`/webhooks/a/deliveries/${event.id}/retry`).expect(202);
     const next = anEvent();
-    await storeEvents(world.database, key.account, next);
+    await world.store(key, next);
     await waitFor(() => receiver.ids().length === 3, 'the later deliveries');
     expect(receiver.ids().slice(1).sort()).toEqual([event.id, next.id].sort());
   });
@@ -261,7 +261,7 @@ describe('deliveries', () => {
     const key = world.key();
     const receiver = await world.receiver((response) => response.writeHead(500).end());
     await world.put(key, 'a', { url: receiver.url });
-    await storeEvents(world.database, key.account, anEvent(), anEvent());
+    await world.store(key, anEvent(), anEvent());
     await waitFor(async () => expect(await deliveriesOf(key, 'a', '?state=pending')).toHaveLength(2), 'both');
     await world.as(key).put('/webhooks/a').send({ url: receiver.url, enabled: false }).expect(200);
     expect(await deliveriesOf(key, 'a', '?state=pending')).toEqual([]);
@@ -277,7 +277,7 @@ describe('deliveries', () => {
     await world.put(key, 'a', { url: receiver.url });
     await world.put(key, 'b', { url: receiver.url });
     const events = [1, 2, 3, 4, 5].map(() => anEvent());
-    await storeEvents(world.database, key.account, ...events);
+    await world.store(key, ...events);
     await waitFor(async () => expect(await deliveriesOf(key, 'a')).toHaveLength(5), 'the deliveries');
     const listed: string[] = [];
     let cursor = '';
@@ -299,7 +299,7 @@ describe('deliveries', () => {
     );
     for (const id of ['failing', 'gone', 'good', 'switched-off'])
       await world.put(key, id, { url: `${receiver.url}/${id}` });
-    await storeEvents(world.database, key.account, anEvent(), anEvent());
+    await world.store(key, anEvent(), anEvent());
     const { rpc, close } = await rpcCaller(world.nats.url);
     try {
       const listed = async () =>
@@ -345,7 +345,7 @@ describe('deliveries', () => {
     const receiver = await world.receiver((response) => response.writeHead(status).end());
     await world.put(key, 'a', { url: receiver.url });
     const event = anEvent();
-    await storeEvents(world.database, key.account, event);
+    await world.store(key, event);
     await waitFor(
       async () => expect((await deliveriesOf(key, 'a'))[0]).toMatchObject({ attempts: 1 }),
       'the failure',
@@ -367,7 +367,7 @@ describe('deliveries', () => {
     const [key, hanging] = [world.key(), await world.receiver(() => undefined)];
     await world.put(key, 'a', { url: hanging.url });
     const events = Array.from({ length: 60 }, () => anEvent());
-    await storeEvents(world.database, key.account, ...events);
+    await world.store(key, ...events);
     await waitFor(() => hanging.ids().length === 16, 'as many attempts as a webhook may have');
     const attempted = hanging.ids();
     // While an attempt runs, the list has the time at which it was due, and not the end of its lease.
@@ -397,7 +397,7 @@ describe('deliveries', () => {
     const put = (ordered: boolean) => world.as(key).put('/webhooks/a').send({ url: receiver.url, ordered });
     await put(false).expect(201);
     const events = Array.from({ length: 40 }, () => anEvent());
-    await storeEvents(world.database, key.account, ...events);
+    await world.store(key, ...events);
     await waitFor(() => replies.length === 16, 'as many attempts as a webhook may have');
     await put(true).expect(200);
     for (const reply of replies.splice(0)) reply();
@@ -418,7 +418,7 @@ describe('deliveries', () => {
     const [key, receiver] = [world.key(), await world.receiver()];
     await world.put(key, 'a', { url: receiver.url, ordered: true });
     const events = Array.from({ length: 60 }, () => anEvent());
-    await storeEvents(world.database, key.account, ...events);
+    await world.store(key, ...events);
     await waitFor(() => receiver.ids().length >= events.length, 'all of them', 30_000);
     expect(receiver.ids()).toEqual(events.map(({ id }) => id));
   });
@@ -428,7 +428,7 @@ describe('deliveries', () => {
     const receiver = await world.receiver((response) => response.writeHead(500).end());
     await world.put(key, 'a', { url: receiver.url });
     const event = anEvent();
-    await storeEvents(world.database, key.account, event);
+    await world.store(key, event);
     // Its queue is full, so that no replay ends.
     const [{ key: webhook }] = (await world.database.query('select key from webhooks where account_id = $1', [
       key.account,
@@ -451,12 +451,7 @@ describe('deliveries', () => {
     const [key, receiver] = [world.key(), await world.receiver()];
     const at = (second: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString();
     const events = [1, 2, 3, 4].map((second) => anEvent({ occurred_at: at(second) }));
-    await storeEvents(
-      world.database,
-      key.account,
-      ...events,
-      anEvent({ occurred_at: at(2), type: 'teaser.viewed' }),
-    );
+    await world.store(key, ...events, anEvent({ occurred_at: at(2), type: 'teaser.viewed' }));
     await world.put(key, 'a', { url: receiver.url, types: ['perk.clicked'] });
     const replay = (body: object) => world.as(key).post('/webhooks/a/replay').send(body);
     expect((await replay({ from: at(2), to: at(3) }).expect(202)).body).toEqual({ events: 2 });

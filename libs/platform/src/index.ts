@@ -4,6 +4,7 @@ export * from './clock.js';
 export * from './config/app-tokens.js';
 export * from './config/load-env.js';
 export * from './create-app.js';
+export { copyIn } from './database/copy-in.js';
 export * from './database/data-source.js';
 export * from './database/database.module.js';
 export * from './database/database-state.js';

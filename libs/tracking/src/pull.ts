@@ -34,7 +34,8 @@ export interface PullLimits {
 
 /** After this long without a message or heartbeat, the broker or the consumer is considered gone. */
 const SILENCE_MS = 4_000;
-const HEARTBEAT_MS = 500;
+/** The broker takes no more than half of a fetch. */
+const MAX_HEARTBEAT_MS = 1_500;
 /**
  * The broker may deliver messages to a fetch that expires at the same moment, and then never says that it has ended. Long
  * enough for messages that a busy process has not read yet.
@@ -101,7 +102,7 @@ export class Pull {
           batch: messages,
           max_bytes: bytes,
           expires: nanos(expiresMs),
-          idle_heartbeat: nanos(HEARTBEAT_MS),
+          idle_heartbeat: nanos(Math.min(MAX_HEARTBEAT_MS, expiresMs / 2)),
         }),
         { reply: inbox },
       );

@@ -49,6 +49,10 @@ export class LoadGenerator<Given = Load, Result = LoadResult> {
     this.child = start(script);
   }
 
+  get pid(): number {
+    return this.child.pid!;
+  }
+
   async run(load: Given): Promise<Result> {
     this.child.send(load as Serializable);
     const { result, error } = await message<{ result?: Result; error?: string }>(this.child);

@@ -6,6 +6,7 @@ import { messagesOf, plain, Publisher } from './analytics/ingest.js';
 import { LoadGenerator } from './children.js';
 import { median } from './compare.js';
 import type { Fleet } from './fleet.js';
+import { cpuSeconds } from './process-usage.js';
 import type { Scenario } from './scenario.js';
 import type { Posts } from './webhook-client.js';
 import type { Received } from './webhook-receiver.js';
@@ -42,6 +43,44 @@ async function until(isDone: () => Promise<boolean>, what: string): Promise<void
     if (Date.now() > deadline) throw new Error(`${what} took longer than ${LIMIT_MS / 1_000} s`);
     await sleep(POLL_MS);
   }
+}
+
+interface Sample {
+  /** Per second. */
+  rate: number;
+  /** Per event or delivery: of each process, then of Postgres. */
+  cpuMicros: number[];
+}
+
+interface Round {
+  bare: Sample;
+  own: Sample;
+}
+
+/** Prints the medians of all rounds. @returns the number of missed targets */
+function report(
+  what: string,
+  unit: string,
+  processes: [bare: string, own: string],
+  rounds: Round[],
+  target: number,
+): number {
+  const of = (read: (round: Round) => number) => median(rounds.map(read));
+  const total = ({ cpuMicros }: Sample) => cpuMicros.reduce((sum, micros) => sum + micros, 0);
+  const cpu = (read: (round: Round) => Sample) =>
+    rounds[0]!.own.cpuMicros
+      .map((_, index) => of((round) => read(round).cpuMicros[index]!).toFixed(0))
+      .join(', ');
+  const ratio = of(({ bare, own }) => own.rate / bare.rate);
+  const byCpu = of(({ bare, own }) => total(bare) / total(own));
+  write(
+    `CPU us of ${processes[1]}, Postgres: ${cpu(({ own }) => own)}; bare, ${processes[0]}, Postgres: ${cpu(({ bare }) => bare)}`,
+  );
+  return judge(
+    `${what}: ${of(({ own }) => own.rate).toFixed(0)} ${unit}/s, bare ${of(({ bare }) => bare.rate).toFixed(0)}, ` +
+      `ratio ${ratio.toFixed(2)}, by CPU of all these processes ${byCpu.toFixed(2)}; target ${target}`,
+    ratio >= target,
+  );
 }
 
 class Bench {
@@ -88,9 +127,9 @@ class Bench {
     let missed = 0;
     write('\nfeed, ratio to plain INSERTs of 1,000 events on two connections; medians of alternating rounds');
     for (const perMessage of [20, 1_000]) {
-      const rounds: { ratio: number; rate: number }[] = [];
+      const rounds: Round[] = [];
       for (let round = -1; round < ROUNDS; round += 1) {
-        const bare = await plain(this.database, FEED_EVENTS);
+        const bare = await this.measured([process.pid], FEED_EVENTS, () => plain(this.database, FEED_EVENTS));
         const before = await this.lastPosition();
         const pid = this.fleet.pid('events');
         process.kill(pid, 'SIGSTOP');
@@ -99,18 +138,15 @@ class Bench {
         } finally {
           process.kill(pid, 'SIGCONT');
         }
-        const took = await timed(() =>
-          until(async () => (await this.lastPosition()) === before + FEED_EVENTS, 'storing the feed'),
+        const feed = await this.measured([pid], FEED_EVENTS, () =>
+          timed(() =>
+            until(async () => (await this.lastPosition()) === before + FEED_EVENTS, 'storing the feed'),
+          ),
         );
         // The first round is a warm-up.
-        if (round >= 0) rounds.push({ ratio: bare / took, rate: (FEED_EVENTS * 1_000) / took });
+        if (round >= 0) rounds.push({ bare, own: feed });
       }
-      const ratio = median(rounds.map((each) => each.ratio));
-      const rate = median(rounds.map((each) => each.rate)).toFixed(0);
-      missed += judge(
-        `${perMessage} events per message: ${rate} events/s, ratio ${ratio.toFixed(2)}; target ${FEED_TARGET}`,
-        ratio >= FEED_TARGET,
-      );
+      missed += report(`${perMessage} events per message`, 'events', ['client', 'app'], rounds, FEED_TARGET);
     }
     return missed;
   }
@@ -126,28 +162,44 @@ class Bench {
     await this.publisher!.publish(messagesOf({ events: DELIVERED_EVENTS, perMessage: 100, spreadMs: 1 }));
     const bodies = await this.bodies(from);
     await this.received(DELIVERED_EVENTS * WEBHOOKS);
-    const rounds: { ratio: number; rate: number }[] = [];
+    const rounds: Round[] = [];
     const all = Array.from({ length: WEBHOOKS }, () => bodies).flat();
     for (let round = -1; round < ROUNDS; round += 1) {
-      const { ms: bare } = await this.client.run({
-        url: this.receiverUrl,
-        bodies: all,
-        connections: WEBHOOKS * PER_WEBHOOK,
-      });
-      await this.received(all.length);
-      const took = await timed(async () => {
-        for (const id of ids) await this.call('POST', `/webhooks/${id}/replay`, { from });
+      const bare = await this.measured([this.client.pid, this.receiver.pid], all.length, async () => {
+        const { ms } = await this.client.run({
+          url: this.receiverUrl,
+          bodies: all,
+          connections: WEBHOOKS * PER_WEBHOOK,
+        });
         await this.received(all.length);
+        return ms;
       });
-      if (round >= 0) rounds.push({ ratio: bare / took, rate: (all.length * 1_000) / took });
+      const pids = [this.fleet.pid('events'), this.receiver.pid];
+      const own = await this.measured(pids, all.length, () =>
+        timed(async () => {
+          for (const id of ids) await this.call('POST', `/webhooks/${id}/replay`, { from });
+          await this.received(all.length);
+        }),
+      );
+      if (round >= 0) rounds.push({ bare, own });
     }
     for (const id of ids) await this.call('DELETE', `/webhooks/${id}`);
-    const ratio = median(rounds.map((each) => each.ratio));
-    const rate = median(rounds.map((each) => each.rate)).toFixed(0);
-    return judge(
-      `${WEBHOOKS} webhooks: ${rate} deliveries/s, ratio ${ratio.toFixed(2)}; target ${DELIVERY_TARGET}`,
-      ratio >= DELIVERY_TARGET,
+    return report(
+      `${WEBHOOKS} webhooks`,
+      'deliveries',
+      ['client and receiver', 'app and receiver'],
+      rounds,
+      DELIVERY_TARGET,
     );
+  }
+
+  /** Measures the CPU time of the processes and of Postgres. @param work returns milliseconds */
+  private async measured(pids: number[], count: number, work: () => Promise<number>): Promise<Sample> {
+    const cpu = () => [...pids.map((pid) => cpuSeconds(pid) ?? NaN), this.fleet.databaseCpuSeconds() ?? NaN];
+    const before = cpu();
+    const ms = await work();
+    const cpuMicros = cpu().map((seconds, index) => ((seconds - before[index]!) * 1e6) / count);
+    return { rate: (count * 1_000) / ms, cpuMicros };
   }
 
   /** Publishes at a fixed rate, one event per message. */

@@ -7,7 +7,7 @@ import {
   type Erasure,
   type TrackingEvent,
 } from '@perkway/domain';
-import { ENV, isDatabaseAway } from '@perkway/platform';
+import { copyIn, ENV, isDatabaseAway } from '@perkway/platform';
 import type { PoolClient } from 'pg';
 import { DataSource, type EntityManager } from 'typeorm';
 import type { AnalyticsQueryEnv } from '../env.js';
@@ -15,7 +15,6 @@ import { eraseFromEvent, textsIn } from '../erasures/erase-from-message.js';
 import { ErasedJourneys } from '../erasures/erased-journeys.js';
 import { keptFrom } from '../retention.js';
 import { AttributeNames } from './attribute-names.js';
-import { copyIn } from './copy-in.js';
 import {
   byKey,
   compareText,

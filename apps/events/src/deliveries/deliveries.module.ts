@@ -27,6 +27,6 @@ import { Sender } from './sender.js';
       useFactory: (policy: NetworkPolicy, resolve: Resolve) => new Sender({ policy, resolve }),
     },
   ],
-  exports: [Clock, DeliveryQueue, NetworkPolicy, RESOLVE],
+  exports: [Clock, DeliveryQueue, DeliveryWorker, NetworkPolicy, RESOLVE],
 })
 export class DeliveriesModule {}

@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { open, webhookHeaders, type Keyring } from '@perkway/signing';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
-import { toEvent } from '../feed/feed-rows.js';
 import type { Clock } from '@perkway/platform';
 import type { DeliveryMetrics } from './delivery-metrics.js';
 import type { ClaimedDelivery, ClaimLimits, DeliveryQueue, DeliveryResult } from './delivery-queue.js';
@@ -13,15 +12,18 @@ import type { AttemptResult, Sender } from './sender.js';
 const MAX_RUNNING = 1_024;
 const MAX_RUNNING_PER_ACCOUNT = 64;
 const MAX_RUNNING_PER_WEBHOOK = 16;
-/** After so many failures in a row a webhook gets one attempt at a time. */
-const MAX_FAILURES = Math.log2(MAX_RUNNING_PER_WEBHOOK);
-/** Webhooks whose failures in a row are remembered. */
-const FAILING_WEBHOOKS = 2_000;
+/** The same for a webhook whose responses are fast. Those beyond 16 do not count for its account. */
+const MAX_RUNNING_PER_FAST_WEBHOOK = 64;
+const FAST_RESPONSE_MS = 250;
+/** Webhooks whose own limits are remembered. */
+const KNOWN_LIMITS = 2_000;
 
 const OPENED_SECRETS = 2_000;
 
 const GONE_STATUS = 410;
 const RECORD_BATCH = 500;
+/** Results wait so long for others, unless a later event of their subject waits for them. */
+const RECORD_PAUSE_MS = 10;
 const RECORD_RETRY_MS = 500;
 const IDLE_POLL_MS = 5;
 
@@ -35,7 +37,8 @@ export class DeliveryEngine {
   private readonly running = new Set<ClaimedDelivery>();
   /** Attempts that run. Others start while the results of these are stored. */
   private readonly attempting = new Set<ClaimedDelivery>();
-  private readonly failures = new LRUCache<string, number>({ max: FAILING_WEBHOOKS });
+  /** Of webhooks that do not have the usual limit. */
+  private readonly limits = new LRUCache<string, { account: string; limit: number }>({ max: KNOWN_LIMITS });
   /** By their sealed form. */
   private readonly secrets = new LRUCache<string, string>({ max: OPENED_SECRETS });
   private readonly results: DeliveryResult[] = [];
@@ -59,7 +62,7 @@ export class DeliveryEngine {
   async start(): Promise<number> {
     const total = MAX_RUNNING - this.attempting.size;
     if (total <= 0) return 0;
-    const claimed = await this.queue.claim(new Date(this.clock.now()), { total, ...this.limits() });
+    const claimed = await this.queue.claim(new Date(this.clock.now()), { total, ...this.claimLimits() });
     for (const delivery of claimed) {
       this.running.add(delivery);
       this.attempting.add(delivery);
@@ -78,29 +81,43 @@ export class DeliveryEngine {
     this.isAbandoned = true;
   }
 
-  private limits(): Omit<ClaimLimits, 'total'> {
-    const running = [...this.attempting].filter(({ requested }) => !requested);
-    const ofWebhook = countBy(running, ({ webhook }) => webhook);
+  private claimLimits(): Omit<ClaimLimits, 'total'> {
+    const attempts = [...this.attempting].filter(({ requested }) => !requested);
+    const ofWebhook = countBy(attempts, ({ webhook }) => webhook);
     const room = new Map<string, number>();
-    for (const webhook of new Set([...ofWebhook.keys(), ...this.failures.keys()])) {
-      // One that fails again and again gets one attempt at a time, so that it holds no others up.
-      const limit = Math.max(1, MAX_RUNNING_PER_WEBHOOK >> (this.failures.get(webhook) ?? 0));
+    for (const [webhook, count] of ofWebhook) room.set(webhook, Math.max(0, MAX_RUNNING_PER_WEBHOOK - count));
+    const extra = new Map<string, number>();
+    for (const [webhook, { account, limit }] of this.limits.entries()) {
       room.set(webhook, Math.max(0, limit - (ofWebhook.get(webhook) ?? 0)));
+      const beyond = Math.max(0, limit - MAX_RUNNING_PER_WEBHOOK);
+      extra.set(account, (extra.get(account) ?? 0) + beyond);
     }
     return {
       perWebhook: MAX_RUNNING_PER_WEBHOOK,
       perAccount: MAX_RUNNING_PER_ACCOUNT,
       room,
-      running: countBy(running, ({ account_id }) => account_id),
+      running: countBy(attempts, ({ account_id }) => account_id),
+      extra,
     };
   }
 
+  /** Halves the limit of a webhook with each failure, so that it holds no others up, and raises it while it is fast. */
+  private adjustLimit({ webhook, account_id: account }: ClaimedDelivery, isSuccess: boolean, tookMs: number) {
+    const limit = this.limits.get(webhook)?.limit ?? MAX_RUNNING_PER_WEBHOOK;
+    const usual = Math.min(limit, MAX_RUNNING_PER_WEBHOOK);
+    if (!isSuccess) this.limits.set(webhook, { account, limit: Math.max(1, usual >> 1) });
+    else if (tookMs > FAST_RESPONSE_MS) this.limits.delete(webhook);
+    else if (limit < MAX_RUNNING_PER_FAST_WEBHOOK)
+      this.limits.set(webhook, { account, limit: Math.max(limit, MAX_RUNNING_PER_WEBHOOK) + 1 });
+  }
+
   private async attempt(delivery: ClaimedDelivery): Promise<DeliveryResult> {
-    const { event_id, url, webhook } = delivery;
+    const { event_id, url } = delivery;
     if (!delivery.is_stored) return endedBy(delivery, 'The event is no longer stored');
     let result: AttemptResult;
+    const start = this.clock.now();
     try {
-      const body = JSON.stringify(toEvent({ ...delivery, id: event_id, position: '' }));
+      const body = bodyOf(delivery);
       const headers = webhookHeaders(this.secretsOf(delivery), event_id, this.clock.now(), body);
       result = await this.sender.post(url, headers, body);
     } catch (err) {
@@ -108,8 +125,7 @@ export class DeliveryEngine {
       result = { isSuccess: false, status: null, error: 'The delivery could not be signed' };
     }
     const { isSuccess, status, error, retryAfter } = result;
-    if (isSuccess) this.failures.delete(webhook);
-    else this.failures.set(webhook, Math.min(MAX_FAILURES, (this.failures.get(webhook) ?? 0) + 1));
+    this.adjustLimit(delivery, isSuccess, this.clock.now() - start);
     this.metrics.attempts.inc({ result: isSuccess ? 'success' : 'failure' });
     if (isSuccess || status === GONE_STATUS)
       return { delivery, isSuccess, status, error, nextAttemptAt: null };
@@ -145,6 +161,8 @@ export class DeliveryEngine {
   /** Stores results, those together that came while others were stored. */
   private async record() {
     while (this.results.length > 0) {
+      if (this.attempting.size > 0 && this.results.every(({ delivery }) => delivery.subject_hash === null))
+        await sleep(RECORD_PAUSE_MS);
       const results = this.results.splice(0, RECORD_BATCH);
       try {
         for (const disabled of await this.queue.record(results, new Date(this.clock.now()))) {
@@ -166,6 +184,11 @@ export class DeliveryEngine {
     }
   }
 }
+
+/** The event as the feed shows it. Its data is not parsed. */
+const bodyOf = ({ event_id, type, occurred_at, subject, data, erased }: ClaimedDelivery): string =>
+  `{"id":${JSON.stringify(event_id)},"type":"${type}","occurred_at":"${occurred_at.toISOString()}",` +
+  `"subject":${JSON.stringify(subject)},"data":${data}${erased ? ',"erased":true' : ''}}`;
 
 const endedBy = (delivery: ClaimedDelivery, error: string): DeliveryResult => ({
   delivery,

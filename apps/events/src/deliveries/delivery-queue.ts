@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { EventType } from '@perkway/domain';
 import { DataSource, type EntityManager } from 'typeorm';
-import type { EventRow } from '../feed/feed-rows.js';
 import type { Backlog } from './delivery-metrics.js';
 
 /**
@@ -9,9 +8,9 @@ import type { Backlog } from './delivery-metrics.js';
  * for days small enough to be ended in one statement.
  */
 export const MAX_PENDING = 5_000;
-/** Feed rows that one statement reads for one webhook, and webhooks per statement. */
-const FEED_BATCH = 1_000;
+/** Webhooks per statement that makes deliveries, and deliveries at most. After a failure it makes half as many, and so on. */
 const FAN_OUT_WEBHOOKS = 20;
+const FAN_OUT_ROWS = 2_000;
 /** Longer than an attempt takes. A replica that dies is replaced after this time. */
 const LEASE_MS = 30_000;
 const FAILING_LIMIT_MS = 5 * 86_400_000;
@@ -38,13 +37,20 @@ export interface ClaimLimits {
   room: ReadonlyMap<string, number>;
   /** By account: attempts that run now. Accounts with fewer of them go first. */
   running: ReadonlyMap<string, number>;
+  /** By account: what its fast webhooks add to `perAccount`. */
+  extra: ReadonlyMap<string, number>;
 }
 
 /** A delivery with its webhook and its event. */
-export interface ClaimedDelivery extends Omit<EventRow, 'id' | 'position'> {
+export interface ClaimedDelivery {
   id: string;
   event_id: string;
   type: EventType;
+  occurred_at: Date;
+  subject: string;
+  /** JSON, as it is sent. */
+  data: string;
+  erased: boolean;
   attempts: number;
   /** A client asked for it: a ping or a single retry. */
   requested: boolean;
@@ -107,14 +113,14 @@ const INSERT = (condition: string) => `
   order by webhook, position
   on conflict (webhook, event_id)`;
 
-/** Feed rows after the position in `from_position`, for each webhook of `target` as many as its queue has room for. */
+/** Feed rows after the position in `from_position`, for each webhook of `target` up to $4 and what its queue has room for. */
 const FRESH = (until: string) => `
   select t.key as webhook, e.position, e.id, e.type, e.subject, e.occurred_at
   from target t cross join lateral (
     select * from events
     where account_id = t.account_id and position > t.from_position and position <= ${until}
     order by position
-    limit least(${FEED_BATCH}, greatest(0, $2::int - (
+    limit least($4::int, greatest(0, $2::int - (
       select count(*) from deliveries where webhook = t.key and state = 'pending')))
   ) e`;
 
@@ -136,7 +142,7 @@ const FAN_OUT_REPLAY = `
   with target as (
     select w.*, r.position as from_position, r.until_position, r.from_time, r.to_time
     from webhooks w join webhook_replays r on r.webhook = w.key
-    where w.key = any($1) and r.id = $4
+    where w.key = any($1) and r.id = $5
   ), fresh as (${FRESH('t.until_position')}),
   made as (
     ${INSERT('f.occurred_at between w.from_time and w.to_time')} do update
@@ -145,75 +151,95 @@ const FAN_OUT_REPLAY = `
     where deliveries.state <> 'pending'
   ), moved as (
     update webhook_replays set position = (select max(position) from fresh)
-    where id = $4 and exists (select from fresh)
+    where id = $5 and exists (select from fresh)
   )
   select count(*)::int as read from fresh`;
+
+/** Webhooks with pending deliveries, one index lookup each: the body of the recursive expression `busy`. */
+const BUSY = `
+  (select webhook from deliveries where state = 'pending' order by webhook limit 1)
+  union all
+  select (
+    select d.webhook from deliveries d
+    where d.state = 'pending' and d.webhook > busy.webhook order by d.webhook limit 1)
+  from busy where busy.webhook is not null`;
+
+/** Enabled webhooks that are behind their feed, and replays. */
+const BEHIND = `
+  select w.key, null as replay from webhooks w join feeds f using (account_id)
+  where w.enabled and w.position < f.last_position
+  union all
+  select webhook, id from webhook_replays
+  order by replay nulls first, key`;
+
+const END_REPLAY = `
+  delete from webhook_replays r using webhooks w
+  where r.id = $1 and w.key = r.webhook and not exists (
+    select from events e
+    where e.account_id = w.account_id and e.position > r.position and e.position <= r.until_position)`;
 
 /** The table `deliveries`: a durable queue per webhook (docs/adr/0040-webhook-deliveries.md). */
 @Injectable()
 export class DeliveryQueue {
+  private fanOutRows = FAN_OUT_ROWS;
+
   constructor(private readonly dataSource: DataSource) {}
 
   /**
    * Makes the deliveries of new events and of replays. The position advances in the statement that makes them, so a crash
    * neither loses nor repeats any.
    *
-   * @returns true if there may be more
+   * @returns whether a webhook was behind, and whether more can be made now: a full queue or another replica may prevent it
    */
-  async fanOut(now: Date): Promise<boolean> {
-    const behind: { key: string }[] = await this.dataSource.query(
-      `select w.key from webhooks w join feeds f using (account_id)
-       where w.enabled and w.position < f.last_position order by w.key`,
-    );
-    const keys = behind.map(({ key }) => key);
+  async fanOut(now: Date): Promise<{ wasBehind: boolean; hasMore: boolean }> {
+    const behind: { key: string; replay: string | null }[] = await this.dataSource.query(BEHIND);
+    const keys = behind.filter(({ replay }) => replay === null).map(({ key }) => key);
     let hasMore = false;
     for (let from = 0; from < keys.length; from += FAN_OUT_WEBHOOKS) {
-      const read = await this.fanOutTo(keys.slice(from, from + FAN_OUT_WEBHOOKS), FAN_OUT, now);
-      hasMore ||= read === FEED_BATCH;
+      const { read, limit } = await this.fanOutTo(keys.slice(from, from + FAN_OUT_WEBHOOKS), FAN_OUT, now);
+      hasMore ||= read === limit;
     }
-    return (await this.fanOutReplays(now)) || hasMore;
-  }
-
-  private async fanOutReplays(now: Date): Promise<boolean> {
-    const replays: { id: string; webhook: string }[] = await this.dataSource.query(
-      'select id, webhook from webhook_replays order by id',
-    );
-    let hasMore = false;
-    for (const { id, webhook } of replays) {
-      const read = await this.fanOutTo([webhook], FAN_OUT_REPLAY, now, id);
-      if (read === 0)
-        await this.dataSource.query(
-          `delete from webhook_replays r using webhooks w
-           where r.id = $1 and w.key = r.webhook and not exists (
-             select from events e
-             where e.account_id = w.account_id and e.position > r.position and e.position <= r.until_position)`,
-          [id],
-        );
+    for (const { key, replay } of behind) {
+      if (replay === null) continue;
+      const { read } = await this.fanOutTo([key], FAN_OUT_REPLAY, now, replay);
+      if (read === 0) await this.dataSource.query(END_REPLAY, [replay]);
       hasMore ||= read > 0;
     }
-    return hasMore;
+    return { wasBehind: behind.length > 0, hasMore };
   }
 
   /**
    * Runs a statement for those webhooks that are enabled and that no other transaction has locked. The lock comes first, in a
    * statement of its own: what the second one sees as pending stays pending until the commit, or `record` releases what it
    * holds back.
+   *
+   * @returns the most rows that it read for one webhook, and their limit
    */
-  private fanOutTo(webhooks: string[], statement: string, now: Date, ...more: unknown[]): Promise<number> {
-    return this.dataSource.transaction(async (manager) => {
-      const locked: { key: string }[] = await manager.query(
-        'select key from webhooks where key = any($1) and enabled order by key for update skip locked',
-        [webhooks],
-      );
-      if (locked.length === 0) return 0;
-      const [{ read }]: [{ read: number }] = await manager.query(statement, [
-        locked.map(({ key }) => key),
-        MAX_PENDING,
-        now,
-        ...more,
-      ]);
-      return read;
-    });
+  private async fanOutTo(webhooks: string[], statement: string, now: Date, ...more: unknown[]) {
+    const limit = Math.max(1, Math.floor(this.fanOutRows / webhooks.length));
+    try {
+      const read = await this.dataSource.transaction(async (manager) => {
+        const locked: { key: string }[] = await manager.query(
+          'select key from webhooks where key = any($1) and enabled order by key for update skip locked',
+          [webhooks],
+        );
+        if (locked.length === 0) return 0;
+        const [made]: [{ read: number }] = await manager.query(statement, [
+          locked.map(({ key }) => key),
+          MAX_PENDING,
+          now,
+          limit,
+          ...more,
+        ]);
+        return made.read;
+      });
+      this.fanOutRows = Math.min(FAN_OUT_ROWS, this.fanOutRows + Math.ceil(this.fanOutRows / 16));
+      return { read, limit };
+    } catch (error) {
+      // It may have reached the time limit of statements, and would again.
+      this.fanOutRows = Math.max(1, this.fanOutRows >> 1);
+      throw error;
+    }
   }
 
   /**
@@ -223,26 +249,21 @@ export class DeliveryQueue {
    */
   async claim(
     now: Date,
-    { total, perWebhook, perAccount, room, running }: ClaimLimits,
+    { total, perWebhook, perAccount, room, running, extra }: ClaimLimits,
   ): Promise<ClaimedDelivery[]> {
     const lease = new Date(now.getTime() + LEASE_MS);
+    const accounts = [...new Set([...running.keys(), ...extra.keys()])];
     const claimable = (requested: boolean) => `
       d.webhook = w.key and d.state = 'pending' and not d.held and ${requested ? '' : 'not'} d.requested
         and d.next_attempt_at <= $1`;
     const isFree = `(d.lease_until is null or d.lease_until <= $1) and ${EARLIER} is null`;
     return this.dataSource.query(
       `with recursive busy as (
-         -- Webhooks with pending deliveries, one index lookup each.
-         (select webhook from deliveries where state = 'pending' order by webhook limit 1)
-         union all
-         select (
-           select d.webhook from deliveries d
-           where d.state = 'pending' and d.webhook > busy.webhook order by d.webhook limit 1)
-         from busy where busy.webhook is not null
+         ${BUSY}
        ), due as materialized (
          -- Deliveries that may be attempted now, within the limits of each webhook. A webhook with less room ranks its
          -- deliveries as if its running attempts came first.
-         select w.account_id, d.ctid, d.requested, d.rank + $3 - coalesce(r.room, $3) as webhook_rank
+         select w.account_id, d.ctid, d.requested, d.rank + greatest(0, $3 - coalesce(r.room, $3)) as webhook_rank
          from busy join webhooks w on w.key = busy.webhook
          left join unnest($4::bigint[], $5::int[]) as r (key, room) on r.key = w.key
          cross join lateral (
@@ -269,8 +290,8 @@ export class DeliveryQueue {
            select due.*, row_number() over (partition by account_id order by webhook_rank) as account_rank
            from due
          ) ranked
-         left join unnest($6::text[], $7::int[]) as a (account, running) on a.account = account_id
-         where requested or coalesce(running, 0) + account_rank <= $9 or webhook_rank <= ${RESERVED_ATTEMPTS}
+         left join unnest($6::text[], $7::int[], $10::int[]) as a (account, running, extra) on a.account = account_id
+         where requested or coalesce(running, 0) + account_rank <= $9 + coalesce(extra, 0) or webhook_rank <= ${RESERVED_ATTEMPTS}
          order by requested desc, coalesce(running, 0) + account_rank
          limit $8
        ), claimed as (
@@ -282,7 +303,7 @@ export class DeliveryQueue {
          c.position is null or e.position is not null as is_stored,
          coalesce(e.occurred_at, c.created_at) as occurred_at,
          coalesce(e.subject, 'webhook/' || w.id) as subject,
-         coalesce(e.data, jsonb_build_object('webhook_id', w.id)) as data,
+         coalesce(e.data, jsonb_build_object('webhook_id', w.id))::text as data,
          coalesce(e.erased, false) as erased
        from claimed c join webhooks w on w.key = c.webhook
        left join lateral (
@@ -295,12 +316,26 @@ export class DeliveryQueue {
         perWebhook,
         [...room.keys()],
         [...room.values()],
-        [...running.keys()],
-        [...running.values()],
+        accounts,
+        accounts.map((account) => running.get(account) ?? 0),
         total,
         perAccount,
+        accounts.map((account) => extra.get(account) ?? 0),
       ],
     );
+  }
+
+  /** Returns when the first of the later attempts is due, or undefined. */
+  async nextDue(now: Date): Promise<Date | undefined> {
+    const [{ next }]: [{ next: Date | null }] = await this.dataSource.query(
+      `with recursive busy as (${BUSY})
+       select min(d.next_attempt_at) as next from busy cross join lateral (
+         select next_attempt_at from deliveries
+         where webhook = busy.webhook and state = 'pending' and not held and not requested and next_attempt_at > $1
+         order by next_attempt_at limit 1) d`,
+      [now],
+    );
+    return next ?? undefined;
   }
 
   /**

@@ -13,10 +13,16 @@ import { DeliveryMetrics } from './delivery-metrics.js';
 import { DeliveryQueue } from './delivery-queue.js';
 import { Sender } from './sender.js';
 
-/** Between two looks where nothing is known to be due. Polling works behind every pooler, LISTEN does not. */
+/** Between two looks after one that found something. */
 const POLL_MS = 250;
+/**
+ * Between two looks where nothing is known to be due, for what another replica left when it died. All else wakes the
+ * worker. Polling works behind every pooler, LISTEN does not.
+ */
+const IDLE_POLL_MS = 5_000;
+const FAN_OUT_PAUSE_MS = 5;
 /** After the first attempt has ended, so that a claim takes several deliveries. */
-const MIN_PAUSE_MS = 5;
+const CLAIM_PAUSE_MS = 10;
 const RETRY_MS = 1_000;
 const RETENTION_MS = 10 * 60_000;
 const MEASURE_MS = 15_000;
@@ -28,6 +34,8 @@ const DRAIN_MS = 5_000;
 @Injectable()
 export class DeliveryWorker implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly engine: DeliveryEngine;
+  private readonly claims: Loop;
+  private readonly fanOut: Loop;
   private readonly loops: Loop[];
 
   constructor(
@@ -39,21 +47,34 @@ export class DeliveryWorker implements OnApplicationBootstrap, BeforeApplication
     @Inject(LOGGER) logger: Logger,
     metrics: DeliveryMetrics,
   ) {
-    const loop = (task: string, run: () => Promise<number>) =>
-      new Loop({ task, everyMs: RETRY_MS, minPauseMs: MIN_PAUSE_MS, run }, logger, database.whenCurrent);
-    const claims = loop('claim deliveries', async () => {
-      await this.engine.start();
-      return POLL_MS;
-    });
+    const loop = (task: string, run: () => Promise<number>, minPauseMs?: number) =>
+      new Loop({ task, everyMs: RETRY_MS, minPauseMs, run }, logger, database.whenCurrent);
+    this.claims = loop(
+      'claim deliveries',
+      async () => {
+        if ((await this.engine.start()) > 0) return POLL_MS;
+        const now = clock.now();
+        const next = await queue.nextDue(new Date(now));
+        return next ? Math.min(IDLE_POLL_MS, next.getTime() - now) : IDLE_POLL_MS;
+      },
+      CLAIM_PAUSE_MS,
+    );
+    this.fanOut = loop(
+      'make deliveries',
+      async () => {
+        const { wasBehind, hasMore } = await queue.fanOut(new Date(clock.now()));
+        if (wasBehind) this.claims.wake();
+        if (hasMore) return 0;
+        return wasBehind ? POLL_MS : IDLE_POLL_MS;
+      },
+      FAN_OUT_PAUSE_MS,
+    );
     this.engine = new DeliveryEngine(queue, sender, env.WEBHOOK_SECRET_KEYS, clock, metrics, logger, () =>
-      claims.wake(),
+      this.claims.wake(),
     );
     this.loops = [
-      claims,
-      loop('make deliveries', async () => {
-        const hasMore = await queue.fanOut(new Date(clock.now()));
-        return hasMore ? MIN_PAUSE_MS : POLL_MS;
-      }),
+      this.claims,
+      this.fanOut,
       loop('measure deliveries', async () => {
         metrics.backlog(await queue.backlog(new Date(clock.now())));
         return MEASURE_MS;
@@ -68,6 +89,17 @@ export class DeliveryWorker implements OnApplicationBootstrap, BeforeApplication
 
   onApplicationBootstrap() {
     for (const loop of this.loops) loop.start();
+  }
+
+  /** Makes the deliveries of events that were stored. */
+  feedGrew(): void {
+    this.fanOut.wake();
+  }
+
+  /** Makes and claims the deliveries that a client asked for. */
+  wake(): void {
+    this.fanOut.wake();
+    this.claims.wake();
   }
 
   async beforeApplicationShutdown() {

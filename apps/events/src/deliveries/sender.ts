@@ -1,6 +1,8 @@
 import * as http from 'node:http';
 import * as https from 'node:https';
 import type { LookupFunction } from 'node:net';
+import { urlToHttpOptions } from 'node:url';
+import { LRUCache } from 'lru-cache';
 import type { NetworkPolicy } from './network-policy.js';
 import { dnsResolver, type Resolve } from './resolver.js';
 import { ForbiddenUrlError, hostOf, parseWebhookUrl, requirePermitted } from './webhook-url.js';
@@ -13,6 +15,7 @@ const MAX_ERROR_CHARACTERS = 200;
 /** Below the 5 s after which many servers close idle connections. */
 const IDLE_CONNECTION_MS = 4_000;
 const MAX_IDLE_CONNECTIONS = 256;
+const MAX_TARGETS = 2_000;
 
 /** What came of one attempt. */
 export interface AttemptResult {
@@ -41,6 +44,8 @@ export class Sender {
   private readonly resolve: Resolve;
   private readonly timeoutMs: number;
   private isClosed = false;
+  /** By URL: how to send a request there. */
+  private readonly targets = new LRUCache<string, https.RequestOptions>({ max: MAX_TARGETS });
   private readonly agents: { 'http:': http.Agent; 'https:': https.Agent };
 
   constructor({ policy, resolve = dnsResolver(), timeoutMs = ATTEMPT_TIMEOUT_MS, ca }: SenderOptions) {
@@ -53,15 +58,16 @@ export class Sender {
 
   /** Makes one attempt. Never throws: whatever goes wrong is in the result. */
   async post(target: string, headers: Record<string, string>, body: string): Promise<AttemptResult> {
-    let url: URL;
+    let options = this.targets.get(target);
     try {
-      url = parseWebhookUrl(target, this.policy);
+      options ??= this.optionsFor(parseWebhookUrl(target, this.policy));
     } catch (error) {
       return failure(null, `The URL ${(error as Error).message}`);
     }
+    this.targets.set(target, options);
     const deadline = Date.now() + this.timeoutMs;
     for (;;) {
-      const result = await this.attempt(url, headers, body, deadline - Date.now());
+      const result = await this.attempt(options, headers, body, deadline - Date.now());
       if (result !== 'stale connection') return result;
     }
   }
@@ -72,19 +78,21 @@ export class Sender {
     for (const agent of Object.values(this.agents)) agent.destroy();
   }
 
+  private optionsFor(url: URL): https.RequestOptions {
+    const agent = this.agents[url.protocol as 'http:' | 'https:'];
+    return { ...urlToHttpOptions(url), method: 'POST', agent, lookup: this.lookup(url) };
+  }
+
   private attempt(
-    url: URL,
+    options: https.RequestOptions,
     headers: Record<string, string>,
     body: string,
     timeoutMs: number,
   ): Promise<AttemptResult | 'stale connection'> {
-    const { request } = url.protocol === 'https:' ? https : http;
-    const agent = this.agents[url.protocol as 'http:' | 'https:'];
+    const { request } = options.protocol === 'https:' ? https : http;
     return new Promise((settle) => {
-      const post = request(url, {
-        method: 'POST',
-        agent,
-        lookup: this.lookup(url),
+      const post = request({
+        ...options,
         headers: {
           ...headers,
           'content-type': 'application/json',

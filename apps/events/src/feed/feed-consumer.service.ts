@@ -7,6 +7,7 @@ import { Pull, type StreamMessage } from '@perkway/tracking/pull';
 import { readMessage } from '@perkway/tracking/read-message';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { DeliveryWorker } from '../deliveries/delivery-worker.js';
 import { FeedMetrics } from './feed-metrics.js';
 import { FeedStore, type NewRow } from './feed-store.js';
 import { FeedWriter } from './feed-writer.js';
@@ -19,19 +20,23 @@ interface Received {
 }
 
 const FEED: AppName = 'events';
-/** A batch waits no longer than this for more messages. The client allows no less. */
+/** The first event of a transaction waits so long for others. */
+const LINGER_MS = 50;
+const ROWS_PER_TRANSACTION = 2_000;
+/** How long a fetch waits for messages. The client allows no less. */
 const FETCH_MS = 1_000;
-/** Messages and bytes per batch: a bound for the memory that a backlog takes. */
+/** The same after a fetch without messages, so that an idle app rarely asks. */
+const IDLE_FETCH_MS = 20_000;
+/** Messages and bytes per fetch: with those of the fetch before, a bound for the memory that a backlog takes. */
 const FETCH_MESSAGES = 500;
 const FETCH_BYTES = 4 * 1024 * 1024;
-const ROWS_PER_TRANSACTION = 2_000;
 /** Room for many replicas, and for messages of a newer version that wait during an upgrade. */
 const MAX_ACK_PENDING = 10_000;
 const ACK_WAIT_MS = 30_000;
 const UNKNOWN_VERSION_DELAY_MS = 60_000;
 const RETRY_MS = 1_000;
 
-/** Moves tracking events from the stream into the feeds: stores a batch, then acknowledges it, while it fetches the next one. */
+/** Moves tracking events from the stream into the feeds: stores what has arrived, then acknowledges it, while more arrives. */
 @Injectable()
 export class FeedConsumer implements OnModuleInit, BeforeApplicationShutdown {
   private readonly stopping = new AbortController();
@@ -39,13 +44,23 @@ export class FeedConsumer implements OnModuleInit, BeforeApplicationShutdown {
     this.stopping.signal.addEventListener('abort', () => resolve(undefined), { once: true });
   });
   private running: Promise<void> = Promise.resolve();
-  private storing: Promise<void> = Promise.resolve();
+  /** Received and not in a transaction yet. */
+  private waiting: Received[] = [];
+  private waitingRows = 0;
+  /** Called when a transaction is full, and when one has taken what waits. */
+  private onFull: () => void = () => undefined;
+  private onTaken: () => void = () => undefined;
+  private storing: Promise<void> | undefined;
+  /** A long fetch that has brought nothing yet. The app does not wait for it when it stops. */
+  private idleFetch: Pull | undefined;
+  private hasFailed = false;
 
   constructor(
     private readonly nats: NatsService,
     private readonly store: FeedStore,
     private readonly writer: FeedWriter,
     private readonly metrics: FeedMetrics,
+    private readonly deliveries: DeliveryWorker,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
@@ -55,35 +70,36 @@ export class FeedConsumer implements OnModuleInit, BeforeApplicationShutdown {
 
   async beforeApplicationShutdown() {
     this.stopping.abort();
+    this.idleFetch?.close();
     await Promise.race([this.running, sleep(2 * FETCH_MS, undefined, { ref: false })]);
   }
 
   private async run() {
     let connection: NatsConnection | undefined;
     let failures = 0;
+    let isIdle = false;
     while (!this.stopping.signal.aborted) {
       try {
         connection ??= await this.connect();
         if (!connection) break;
-        const batch = await this.fetch(connection);
-        await this.storing.catch((error: unknown) => {
-          retrySoon(batch);
-          throw error;
-        });
-        this.storing = this.write(batch);
-        // It may fail before it is awaited.
-        this.storing.catch(() => undefined);
+        isIdle = (await this.fetch(connection, isIdle ? IDLE_FETCH_MS : FETCH_MS)) === 0;
         failures = 0;
+        while (this.waitingRows > ROWS_PER_TRANSACTION)
+          await new Promise<void>((resolve) => (this.onTaken = resolve));
       } catch (err) {
+        if (this.stopping.signal.aborted) break;
         // The stream may be missing: analytics-query creates it.
         connection = undefined;
-        await this.storing.catch(() => undefined);
-        this.storing = Promise.resolve();
+        isIdle = false;
         if (failures++ === 0) this.logger.warn({ err }, 'cannot read the stream of events, retrying');
-        await sleep(RETRY_MS, undefined, { signal: this.stopping.signal }).catch(() => undefined);
+        await this.pause(RETRY_MS);
       }
     }
-    await this.storing.catch(() => undefined);
+    while (this.storing) await this.storing;
+  }
+
+  private pause(ms: number): Promise<void> {
+    return sleep(ms, undefined, { signal: this.stopping.signal }).catch(() => undefined);
   }
 
   /** Returns the connection, with the durable consumer created if it is missing; undefined if the app stops before. */
@@ -102,48 +118,67 @@ export class FeedConsumer implements OnModuleInit, BeforeApplicationShutdown {
     return connection;
   }
 
-  /** Reads each message when it arrives, so that Postgres stores the batch before it meanwhile. */
-  private async fetch(connection: NatsConnection): Promise<Received[]> {
-    const batch: Received[] = [];
-    await new Pull(connection, FEED, TRACKING_STREAM, FEED_CONSUMER).run(
+  /** Reads each message when it arrives, while Postgres stores those before it. @returns how many */
+  private async fetch(connection: NatsConnection, expiresMs: number): Promise<number> {
+    const pull = new Pull(connection, FEED, TRACKING_STREAM, FEED_CONSUMER);
+    if (expiresMs === IDLE_FETCH_MS) this.idleFetch = pull;
+    let count = 0;
+    await pull.run(
       {
         messages: FETCH_MESSAGES,
         // One message must fit in.
         bytes: Math.max(FETCH_BYTES, 2 * (connection.info?.max_payload ?? 0)),
-        expiresMs: FETCH_MS,
+        expiresMs,
       },
       (message) => {
+        this.idleFetch = undefined;
+        count += 1;
         // Invalid events are dead-lettered by analytics-query, which reads the same stream.
         const { events, hasUnknownVersion } = readMessage(message.data, message.source, Date.now());
-        batch.push({
-          message,
-          rows: events.flatMap((event) => this.store.toRow(event) ?? []),
-          hasUnknownVersion,
-        });
+        const rows = events.map((event) => this.store.toRow(event)).filter((row) => row !== undefined);
+        this.waiting.push({ message, rows, hasUnknownVersion });
+        this.waitingRows += rows.length;
+        if (this.waitingRows >= ROWS_PER_TRANSACTION) this.onFull();
+        this.storing ??= this.storeWaiting().finally(() => (this.storing = undefined));
       },
     );
-    return batch;
+    return count;
+  }
+
+  private async storeWaiting() {
+    await Promise.race([this.pause(LINGER_MS), new Promise<void>((resolve) => (this.onFull = resolve))]);
+    while (this.waiting.length > 0) await this.write(this.take());
+    this.metrics.lag.set(0);
+    this.metrics.lagAge.set(0);
+  }
+
+  /** Returns the messages of the next transaction: one at least. */
+  private take(maxRows = ROWS_PER_TRANSACTION): Received[] {
+    let rows = 0;
+    const end = this.waiting.findIndex((each) => (rows += each.rows.length) >= maxRows);
+    const taken = this.waiting.splice(0, end < 0 ? this.waiting.length : end + 1);
+    this.waitingRows -= rows;
+    this.onTaken();
+    return taken;
   }
 
   private async write(batch: Received[]) {
-    const newest = batch.at(-1)?.message;
-    this.metrics.lag.set(newest ? batch.length + newest.pending : 0);
-    this.metrics.lagAge.set(newest ? Math.max(0, Date.now() - batch[0]!.message.storedAt) / 1_000 : 0);
-    const rows = batch.flatMap((each) => each.rows);
+    const newest = this.waiting.at(-1) ?? batch.at(-1)!;
+    this.metrics.lag.set(batch.length + this.waiting.length + newest.message.pending);
+    this.metrics.lagAge.set(Math.max(0, Date.now() - batch[0]!.message.storedAt) / 1_000);
     try {
-      for (let from = 0; from < rows.length; from += ROWS_PER_TRANSACTION)
-        await this.writer.write(rows.slice(from, from + ROWS_PER_TRANSACTION));
-    } catch (error) {
-      retrySoon(batch);
-      throw error;
+      await this.writer.write(batch.flatMap(({ rows }) => rows));
+    } catch (err) {
+      if (!this.hasFailed) this.logger.warn({ err }, 'cannot store events in the feed, retrying');
+      this.hasFailed = true;
+      // Redelivered soon, instead of after the acknowledgement time.
+      for (const { message } of [...batch, ...this.take(Infinity)]) message.nak(RETRY_MS);
+      return this.pause(RETRY_MS);
     }
+    this.hasFailed = false;
     for (const { message, hasUnknownVersion } of batch)
       if (hasUnknownVersion) message.nak(UNKNOWN_VERSION_DELAY_MS);
       else message.ack();
+    if (batch.some(({ rows }) => rows.length > 0)) this.deliveries.feedGrew();
   }
-}
-
-/** Has the messages redelivered soon, instead of after the acknowledgement time. */
-function retrySoon(batch: Received[]) {
-  for (const { message } of batch) message.nak(RETRY_MS);
 }

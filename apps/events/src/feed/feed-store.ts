@@ -6,63 +6,62 @@ import {
   type FeedEvent,
   type TrackingEvent,
 } from '@perkway/domain';
-import { DataSource } from 'typeorm';
+import { copyIn, sqlStateOf } from '@perkway/platform';
+import type { PoolClient } from 'pg';
+import { DataSource, type EntityManager } from 'typeorm';
 import { PersonKeys } from './person-keys.js';
 import { toFeedEvent } from './to-feed-event.js';
 
-/** An event as the feed stores it. */
-export interface NewRow extends FeedEvent {
-  account_id: string;
-  /** What a conversion is counted once by; null for all else. */
-  external_key: string | null;
-  journey_hash: string | null;
+/** An event that the feed may not have yet. */
+export interface NewRow {
+  account: string;
+  event: FeedEvent;
+  /** Undefined for an event without the journey of a person. */
+  journey: string | undefined;
+  /** What a conversion is counted once by; undefined for all else. */
+  externalKey: string | undefined;
   /** As it was published. */
   source: TrackingEvent;
 }
 
+interface FeedEnd {
+  account_id: string;
+  last: number;
+  now: string;
+}
+
 const ADD_FEEDS = `
   insert into feeds (account_id) select id from unnest($1::text[]) id order by id on conflict do nothing`;
-/** Positions of an account are assigned one transaction after the other, so they become visible in their order. */
-const LOCK_FEEDS = 'select from feeds where account_id = any ($1::text[]) order by account_id for update';
+/**
+ * Positions of an account are assigned one transaction after the other, so they become visible in their order. Times of one
+ * feed never go back, even if the clock does; as text they keep their microseconds.
+ */
+const LOCK_FEEDS = `
+  select account_id, last_position::float8 as last, greatest(stored_at, clock_timestamp())::text as now
+  from feeds where account_id = any ($1::text[]) order by account_id for update`;
 /** Looks for each event by an index. A join could read the whole table, whose statistics are old while it grows. */
-const INSERT = `
-  with new as (
-    select * from jsonb_to_recordset($1) as n (
-      number int, account_id text, id text, type text, occurred_at timestamptz, subject text, data jsonb, external_key text,
-      erased boolean)
-  ),
-  -- Events that the feed does not have, numbered by account.
-  missing as (
-    select new.*, row_number() over (partition by account_id order by number) as place
-    from new
-    where (select true from events e where e.account_id = new.account_id and e.id = new.id limit 1) is null
-      and (new.external_key is null or (
-        select true from conversion_keys k where k.account_id = new.account_id and k.key = new.external_key limit 1) is null)
-  ),
-  -- The ends of their feeds. Times of one feed never go back, even if the clock does.
-  heads as (
-    select account_id, last_position, greatest(stored_at, clock_timestamp()) as now from feeds
-    where account_id in (select account_id from missing)
-  ),
-  inserted as (
-    insert into events (account_id, position, id, type, occurred_at, stored_at, subject, data, erased)
-    select m.account_id, h.last_position + m.place, m.id, m.type, m.occurred_at, h.now, m.subject, m.data,
-      coalesce(m.erased, false)
-    from missing m join heads h using (account_id)
-    returning account_id, position, stored_at
-  ),
-  -- A later conversion with the same external id is a duplicate.
-  conversions as (
-    insert into conversion_keys (account_id, key)
-    select account_id, external_key from missing where external_key is not null
-  )
-  update feeds f set last_position = i.last, stored_at = i.stored_at
-  from (select account_id, max(position) as last, max(stored_at) as stored_at from inserted group by account_id) i
-  where f.account_id = i.account_id`;
+const FIND_STORED = `
+  select number::int from unnest($1::text[], $2::text[], $3::text[]) with ordinality n (account_id, id, key, number)
+  where (select true from events e where e.account_id = n.account_id and e.id = n.id limit 1)
+    or (select true from conversion_keys k where k.account_id = n.account_id and k.key = n.key limit 1)`;
+const COPY_EVENTS =
+  'copy events (account_id, position, id, type, occurred_at, stored_at, subject, data, erased) from stdin';
+const ADD_CONVERSIONS =
+  'insert into conversion_keys (account_id, key) select * from unnest($1::text[], $2::text[])';
+const MOVE_FEEDS = `
+  update feeds f set last_position = n.last, stored_at = n.now
+  from unnest($1::text[], $2::bigint[], $3::timestamptz[]) n (account_id, last, now)
+  where f.account_id = n.account_id`;
 
+/** Most accounts have none, so the journeys of their events need no hash. */
+const ERASED_ACCOUNTS = `
+  select id from unnest($1::text[]) id
+  where (select true from erased_journeys where account_id = id limit 1)`;
 const ERASED_JOURNEYS = `
   select account_id, hash, stand_in from erased_journeys
   where account_id = any ($1::text[]) and hash = any ($2::text[])`;
+
+const UNIQUE_VIOLATION = '23505';
 
 /** Members that name a person. */
 export const PERSON_MEMBERS = ['journey_id', 'external_id', 'utm', 'cmeta', 'reference'];
@@ -78,30 +77,70 @@ export class FeedStore {
   async append(given: readonly NewRow[]): Promise<void> {
     const rows = firstOfEach(given);
     if (rows.length === 0) return;
-    const accounts = [...new Set(rows.map(({ account_id }) => account_id))];
-    await this.dataSource.transaction(async (manager) => {
+    try {
+      await this.store(rows);
+    } catch (error) {
+      // Nearly all events are new, so only a duplicate makes it look for the others.
+      if (sqlStateOf(error) !== UNIQUE_VIOLATION) throw error;
+      await this.store(rows, true);
+    }
+  }
+
+  private store(rows: readonly NewRow[], skipsStored = false): Promise<void> {
+    const accounts = [...new Set(rows.map(({ account }) => account))];
+    return this.dataSource.transaction(async (manager) => {
       await manager.query(ADD_FEEDS, [accounts]);
-      await manager.query(LOCK_FEEDS, [accounts]);
+      const feeds = await manager.query<FeedEnd[]>(LOCK_FEEDS, [accounts]);
+      const fresh = skipsStored ? await notStored(manager, rows) : rows;
+      if (fresh.length === 0) return;
       // After the lock, which an erasure takes too: an event that comes late cannot bring the person back.
-      const hashes = [...new Set(rows.flatMap(({ journey_hash }) => journey_hash ?? []))];
-      const found = await manager.query<{ account_id: string; hash: string; stand_in: string }[]>(
-        ERASED_JOURNEYS,
-        [accounts, hashes],
-      );
-      const standIns = new Map(
-        found.map(({ account_id, hash, stand_in }) => [`${account_id}\0${hash}`, stand_in]),
-      );
-      const toStore = rows.map((row, number) => {
-        const standIn = standIns.get(`${row.account_id}\0${row.journey_hash}`);
-        const {
-          source: _source,
-          journey_hash: _hash,
-          ...stored
-        } = standIn === undefined ? row : erase(row, standIn);
-        return { number, ...stored };
+      const toStore = await this.withoutErasedPersons(manager, accounts, fresh);
+      const ends = new Map(feeds.map((feed) => [feed.account_id, feed]));
+      const lines = toStore.map(({ account, event }) => {
+        const end = ends.get(account)!;
+        end.last += 1;
+        return copyLine(account, end.last, event, end.now);
       });
-      // One string of JSON: the driver takes longer to escape the elements of arrays.
-      await manager.query(INSERT, [JSON.stringify(toStore)]);
+      await copyIn(
+        (await manager.queryRunner!.connect()) as PoolClient,
+        COPY_EVENTS,
+        `${lines.join('\n')}\n`,
+      );
+      const conversions = toStore.filter(({ externalKey }) => externalKey !== undefined);
+      if (conversions.length > 0)
+        await manager.query(ADD_CONVERSIONS, [
+          conversions.map(({ account }) => account),
+          conversions.map(({ externalKey }) => externalKey),
+        ]);
+      await manager.query(MOVE_FEEDS, [
+        feeds.map(({ account_id }) => account_id),
+        feeds.map(({ last }) => last),
+        feeds.map(({ now }) => now),
+      ]);
+    });
+  }
+
+  private async withoutErasedPersons(
+    manager: EntityManager,
+    accounts: string[],
+    rows: readonly NewRow[],
+  ): Promise<readonly NewRow[]> {
+    const erasedIn = await manager.query<{ id: string }[]>(ERASED_ACCOUNTS, [accounts]);
+    if (erasedIn.length === 0) return rows;
+    const ids = new Set(erasedIn.map(({ id }) => id));
+    const hashes = rows.map(({ account, journey }) =>
+      journey !== undefined && ids.has(account) ? this.keys.journey(account, journey) : undefined,
+    );
+    const found = await manager.query<{ account_id: string; hash: string; stand_in: string }[]>(
+      ERASED_JOURNEYS,
+      [[...ids], [...new Set(hashes.flatMap((hash) => hash ?? []))]],
+    );
+    const standIns = new Map(
+      found.map(({ account_id, hash, stand_in }) => [`${account_id}\0${hash}`, stand_in]),
+    );
+    return rows.map((row, index) => {
+      const standIn = standIns.get(`${row.account}\0${hashes[index]}`);
+      return standIn === undefined ? row : erase(row, standIn);
     });
   }
 
@@ -124,43 +163,67 @@ export class FeedStore {
     const { account } = event;
     const journey = 'journey' in event ? event.journey : undefined;
     const row = {
-      ...mapped,
-      source: event,
-      account_id: account,
-      external_key:
+      account,
+      event: mapped,
+      journey: journey === undefined || isDerived(event, journey) ? undefined : journey,
+      externalKey:
         event.type === 'conversion' && event.externalId !== undefined
           ? this.keys.externalId(account, event.externalId, event.traffic !== undefined)
-          : null,
-      // The journey of everybody who came without one is nobody's.
-      journey_hash:
-        journey === undefined || isDerived(event, journey) ? null : this.keys.journey(account, journey),
+          : undefined,
+      source: event,
     };
     // A copy in the stream from which an erasure has removed the person.
     return journey !== undefined && isStandIn(journey) ? erase(row, journey) : row;
   }
 }
 
+/** Everybody who came without a journey has the one of the campaign. */
 const isDerived = (event: TrackingEvent, journey: string): boolean =>
   'campaign' in event && event.campaign !== undefined && isDerivedJourneyId(journey, event.campaign);
 
 function erase(row: NewRow, standIn: string): NewRow {
+  const { subject, data } = row.event;
   return {
     ...row,
-    erased: true,
-    subject: row.subject.startsWith('journey/') ? `journey/${standIn}` : row.subject,
-    data: Object.fromEntries(Object.entries(row.data).filter(([name]) => !PERSON_MEMBERS.includes(name))),
+    event: {
+      ...row.event,
+      erased: true,
+      subject: subject.startsWith('journey/') ? `journey/${standIn}` : subject,
+      data: Object.fromEntries(Object.entries(data).filter(([name]) => !PERSON_MEMBERS.includes(name))),
+    },
   };
 }
 
 function firstOfEach(rows: readonly NewRow[]): NewRow[] {
-  const seen = new Set<string>();
-  return rows.filter(({ account_id, id, external_key }) => {
-    const keys = [
-      `${account_id}\0id\0${id}`,
-      ...(external_key ? [`${account_id}\0key\0${external_key}`] : []),
-    ];
-    if (keys.some((key) => seen.has(key))) return false;
-    for (const key of keys) seen.add(key);
+  const seenOf = new Map<string, Set<string>>();
+  return rows.filter(({ account, event: { id }, externalKey }) => {
+    let seen = seenOf.get(account);
+    if (!seen) seenOf.set(account, (seen = new Set()));
+    // No id contains a null character.
+    const key = externalKey === undefined ? undefined : `\0${externalKey}`;
+    if (seen.has(id) || (key !== undefined && seen.has(key))) return false;
+    seen.add(id);
+    if (key !== undefined) seen.add(key);
     return true;
   });
 }
+
+async function notStored(manager: EntityManager, rows: readonly NewRow[]): Promise<readonly NewRow[]> {
+  const stored = await manager.query<{ number: number }[]>(FIND_STORED, [
+    rows.map(({ account }) => account),
+    rows.map(({ event }) => event.id),
+    rows.map(({ externalKey }) => externalKey),
+  ]);
+  const numbers = new Set(stored.map(({ number }) => number));
+  return rows.filter((_, index) => !numbers.has(index + 1));
+}
+
+const copyLine = (account: string, position: number, event: FeedEvent, storedAt: string): string =>
+  `${account}\t${position}\t${escaped(event.id)}\t${event.type}\t${event.occurred_at}\t${storedAt}\t` +
+  `${escaped(event.subject)}\t${escaped(JSON.stringify(event.data))}\t${event.erased ? 't' : 'f'}`;
+
+const SPECIAL = /[\\\t\n\r]/;
+const ESCAPES: Record<string, string> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
+/** Text as `copy` reads it. */
+const escaped = (text: string): string =>
+  SPECIAL.test(text) ? text.replaceAll(/[\\\t\n\r]/g, (character) => ESCAPES[character]!) : text;

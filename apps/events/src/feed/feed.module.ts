@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { DeliveriesModule } from '../deliveries/deliveries.module.js';
 import { FeedConsumer } from './feed-consumer.service.js';
 import { FeedMetrics } from './feed-metrics.js';
 import { FeedRetention } from './feed-retention.service.js';
@@ -11,6 +12,7 @@ import { FeedService } from './feed.service.js';
 
 /** Stores tracking events as one ordered feed per account, and serves it. */
 @Module({
+  imports: [DeliveriesModule],
   controllers: [FeedController],
   providers: [
     FeedService,

@@ -4,6 +4,7 @@ import { ApiError, invalidField, lastOf, type Caller } from '@perkway/domain';
 import { Clock, Conditions, KeysetPaginator, type ListQuery, type Page } from '@perkway/platform';
 import { DataSource, type EntityManager } from 'typeorm';
 import { EARLIER } from '../deliveries/delivery-queue.js';
+import { DeliveryWorker } from '../deliveries/delivery-worker.js';
 import { searchTime } from '../feed/feed-rows.js';
 import { DELIVERY_STATES, type Delivery, type DeliveryState, type ReplayWebhookDto } from './webhook.dto.js';
 import { WebhookEntity } from './webhook.entity.js';
@@ -29,6 +30,7 @@ export class DeliveriesService {
     private readonly dataSource: DataSource,
     private readonly pages: KeysetPaginator,
     private readonly clock: Clock,
+    private readonly worker: DeliveryWorker,
   ) {}
 
   /** Newest first. @throws ApiError WEBHOOK_NOT_FOUND, VALIDATION_FAILED */
@@ -59,6 +61,7 @@ export class DeliveriesService {
         [key, randomBytes(PING_ID_BYTES).toString('base64url'), new Date(this.clock.now())],
       );
     });
+    this.worker.wake();
   }
 
   /** Makes one delivery leave at once, whatever its state. @throws ApiError WEBHOOK_NOT_FOUND, EVENT_NOT_FOUND, WEBHOOK_DISABLED */
@@ -80,6 +83,7 @@ export class DeliveriesService {
       if (count === 0) throw new ApiError('EVENT_NOT_FOUND', 'The webhook has no delivery of this event');
       requireEnabled(webhook);
     });
+    this.worker.wake();
   }
 
   /**
@@ -110,6 +114,7 @@ export class DeliveriesService {
           [webhook.key, found.first - 1, found.last, from, to],
         );
     });
+    this.worker.wake();
     return { events: found.events };
   }
 

@@ -18,6 +18,7 @@ import { newWebhookSecret, seal } from '@perkway/signing';
 import { DataSource, type EntityManager } from 'typeorm';
 import { secretContext, WEBHOOK_SECRET } from '../deliveries/delivery-engine.js';
 import { DeliveryQueue } from '../deliveries/delivery-queue.js';
+import { DeliveryWorker } from '../deliveries/delivery-worker.js';
 import { NetworkPolicy } from '../deliveries/network-policy.js';
 import { RESOLVE, type Resolve } from '../deliveries/resolver.js';
 import { checkWebhookUrl, ForbiddenUrlError } from '../deliveries/webhook-url.js';
@@ -34,6 +35,7 @@ export class WebhooksService {
     private readonly dataSource: DataSource,
     private readonly pages: KeysetPaginator,
     private readonly queue: DeliveryQueue,
+    private readonly worker: DeliveryWorker,
     private readonly clock: Clock,
     private readonly policy: NetworkPolicy,
     @Inject(RESOLVE) private readonly resolve: Resolve,
@@ -102,6 +104,7 @@ export class WebhooksService {
         },
       );
     });
+    this.worker.wake();
     return isNew ? { ...stored, secret } : stored;
   }
 

@@ -133,6 +133,7 @@ async function rowsOfClaim(): Promise<number> {
       );
       rows = rowsOfScans(plans[0].Plan);
       await database.query('update deliveries set lease_until = null');
+      return [];
     },
   } as never);
   await explained.claim(new Date(now), {

@@ -257,7 +257,7 @@ export class DeliveryQueue {
       d.webhook = w.key and d.state = 'pending' and not d.held and ${requested ? '' : 'not'} d.requested
         and d.next_attempt_at <= $1`;
     const isFree = `(d.lease_until is null or d.lease_until <= $1) and ${EARLIER} is null`;
-    return this.dataSource.query(
+    const claimed: ClaimedDelivery[] = await this.dataSource.query(
       `with recursive busy as (
          ${BUSY}
        ), due as materialized (
@@ -298,7 +298,7 @@ export class DeliveryQueue {
          update deliveries set lease_until = $2 where ctid = any(array(select ctid from picked)) returning *
        )
        -- With webhook and event. A ping has no event in the feed.
-       select c.id, c.event_id, c.type, c.attempts, c.requested, c.subject_hash, c.lease_until as lease, c.webhook,
+       select c.id, c.event_id, c.type, c.attempts, c.requested, c.subject_hash, c.webhook,
          w.account_id, w.id as webhook_id, w.url, w.secret, w.previous_secret, w.previous_secret_until,
          c.position is null or e.position is not null as is_stored,
          coalesce(e.occurred_at, c.created_at) as occurred_at,
@@ -323,6 +323,8 @@ export class DeliveryQueue {
         accounts.map((account) => extra.get(account) ?? 0),
       ],
     );
+    for (const delivery of claimed) delivery.lease = lease;
+    return claimed;
   }
 
   /** Returns when the first of the later attempts is due, or undefined. */
@@ -390,7 +392,7 @@ export class DeliveryQueue {
          returning d.webhook, d.subject_hash as hash`,
         [
           results.map(({ delivery }) => delivery.id),
-          results.map(({ delivery }) => delivery.lease),
+          results.map(({ delivery, isSuccess }) => (isSuccess ? null : delivery.lease)),
           results.map(({ isSuccess }) => isSuccess),
           results.map(({ status }) => status),
           results.map(({ error }) => error),

@@ -380,7 +380,7 @@ export class DeliveryQueue {
          -- A result counts while its lease is the current one; a success counts always.
          update deliveries d
          set attempts = d.attempts + 1, last_status = r.status,
-           last_error = case when not exists (
+           last_error = case when r.error is not null and not exists (
              select from events e where e.account_id = r.account and e.position = d.position and e.erased) then r.error end,
            state = case when r.success then 'delivered' when r.next is null then 'failed' else 'pending' end,
            next_attempt_at = coalesce(r.next, d.next_attempt_at),

@@ -537,9 +537,9 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     file: 'apps/events/src/feed/feed-consumer.service.ts',
-    search: 'const rows = batch.flatMap((each) => each.rows);',
+    search: 'await this.writer.write(',
     replacement:
-      'const rows = batch.flatMap((each) => each.rows);\n    for (const { message, hasUnknownVersion } of batch) if (!hasUnknownVersion) message.ack();',
+      'for (const { message, hasUnknownVersion } of batch) if (!hasUnknownVersion) message.ack();\n      await this.writer.write(',
     spec: 'apps/events/test/feed.e2e-spec.ts',
     test: 'stores an event later that the database could not store',
   },

@@ -53,8 +53,7 @@ const buildScript = (name, entry, outputFolder, plugins = []) =>
 
 /**
  * Bundles the browser's files: the page's script, its stylesheet, a small stylesheet for disabled JavaScript, and the
- * script
- * that draws codes, which few cards need.
+ * script that draws codes, which few cards need.
  */
 async function buildPage(outputFolder) {
   const drawing = await buildScript('drawing', 'drawing.ts', outputFolder);

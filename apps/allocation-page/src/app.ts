@@ -20,8 +20,8 @@ export function defineApp(env: AllocationPageEnv): AppDefinition {
       withPage: false,
     },
     // People always get the page: its script can read a token even from a URL that the router rejects.
-    errors: (error, requestId, asked) =>
-      isForPerson(asked?.address ?? '')
+    errors: (error, requestId, requested) =>
+      isForPerson(requested?.address ?? '')
         ? { contentType: 'text/html; charset=utf-8', body: site.page().content.plain.toString() }
         : renderProblem(error, requestId),
     bodyLimit: 16 * 1024,

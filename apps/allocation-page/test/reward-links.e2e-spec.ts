@@ -80,7 +80,7 @@ describe('recipient operations', () => {
 
     expect(responses.map(({ status }) => status)).toEqual([200, 200, 404, 404]);
     expect(responses[0]!.headers['cache-control']).toBe('no-store');
-    expect(gifts.link(token)).toMatchObject({ asked: 0, view: { state: 'RESERVED' } });
+    expect(gifts.link(token)).toMatchObject({ requested: 0, view: { state: 'RESERVED' } });
   });
 
   it('omit the PIN of a card without one, and include the brand', async () => {
@@ -140,7 +140,7 @@ describe('recipient operations', () => {
       expect(headers['www-authenticate']).toBe('Bearer');
       expect(headers['cache-control']).toBe('no-store');
     }
-    expect(gifts.link(token).asked).toBe(0);
+    expect(gifts.link(token).requested).toBe(0);
   });
 
   it('check the token before the body, and need no body', async () => {
@@ -153,7 +153,7 @@ describe('recipient operations', () => {
 
     expect((await send()).status).toBe(401);
     expect((await send(`Bearer ${token}`)).body.code).toBe('VALIDATION_FAILED');
-    expect(gifts.link(token).asked).toBe(0);
+    expect(gifts.link(token).requested).toBe(0);
   });
 
   it('return 404 problem details for an unknown token', async () => {

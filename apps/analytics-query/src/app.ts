@@ -26,12 +26,12 @@ export const defineApp = (env: AnalyticsQueryEnv): AppDefinition => ({
   openapi: {
     title: 'Perkway analytics',
     description:
-      'Counts of all tracked events, in the Cube REST API. Send the token of the token endpoint as' +
+      'Counts of all tracked events, in the Cube REST API. Send the token of the token endpoint as ' +
       '`Authorization: <token>`, without `Bearer`.',
     url: env.QUERY_URL,
     examples: { query: JSON.stringify(QUERY_EXAMPLE) },
   },
-  servesRequests: env.ANALYTICS_ROLES.includes('ingest'),
+  hasRpcHandlers: env.ANALYTICS_ROLES.includes('ingest'),
   errors: renderCubeError,
   health: { body: (healthy) => ({ health: healthy ? 'HEALTH' : 'DOWN' }) },
   bodyLimit: BODY_LIMIT,

@@ -75,8 +75,15 @@ describe('SQL that runs on Citus', () => {
   it('inserts a batch without a subquery per row', () => {
     const { text } = insertOf([
       {
-        ...{ v: 1, id: 'e', account: 'acme', at: NOW, type: 'perk_view', collection: 'main' },
-        ...{ perks: ['a'], cmeta: { plan: 'gold' }, utm: { utm_source: 'mail' } },
+        v: 1,
+        id: 'e',
+        account: 'acme',
+        at: NOW,
+        type: 'perk_view',
+        collection: 'main',
+        perks: ['a'],
+        cmeta: { plan: 'gold' },
+        utm: { utm_source: 'mail' },
       },
     ]);
     expect(text).toMatch(/from unnest\(/);

@@ -128,9 +128,9 @@ describe('tokens', () => {
     await Promise.all(
       Array.from({ length: 50 }, (_, index) => meta(tokenFor(account, signingKey(`made-up-${index}`)))),
     );
-    const asked = issuer.requests.length - before;
-    expect(asked).toBeGreaterThan(0);
-    expect(asked).toBeLessThanOrEqual(2);
+    const requested = issuer.requests.length - before;
+    expect(requested).toBeGreaterThan(0);
+    expect(requested).toBeLessThanOrEqual(2);
   });
 
   it('are accepted while token-issuer is down', async () => {

@@ -112,10 +112,10 @@ const traces = async () =>
   placesOf([...(await keptRows(stack.database)), ...(await keptMessages(stack.nats.url))], PERSONAL);
 
 const totalsOf = async (account: string) => {
-  const asked = stack.as(account);
+  const requested = stack.as(account);
   const funnel = ['journeys', 'teaser_viewers', 'clickers', 'converters', 'gift_recipients'];
-  const { body } = await asked.load({ measures: funnel.map((each) => `campaign_funnel.${each}`) });
-  const byDay = await asked.load({
+  const { body } = await requested.load({ measures: funnel.map((each) => `campaign_funnel.${each}`) });
+  const byDay = await requested.load({
     measures: ['teaser_views.count'],
     timeDimensions: [
       { dimension: 'teaser_views.occurred_at', granularity: 'day', dateRange: 'last 60 days' },
@@ -125,7 +125,7 @@ const totalsOf = async (account: string) => {
   return {
     funnel: body.data,
     byDay: byDay.body.data,
-    counts: await Promise.all(counts.map((each) => asked.count(each))),
+    counts: await Promise.all(counts.map((each) => requested.count(each))),
   };
 };
 

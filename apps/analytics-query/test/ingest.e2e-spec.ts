@@ -140,8 +140,13 @@ describe('ingest', () => {
       ...before,
       ...sent.map((each) =>
         event({
-          ...{ type: 'reward_link', account, state: 'generated', pool: 'pool', currency: 'EUR' },
-          ...{ createdBy: 'us', ...each },
+          type: 'reward_link',
+          account,
+          state: 'generated',
+          pool: 'pool',
+          currency: 'EUR',
+          createdBy: 'us',
+          ...each,
         } as never),
       ),
     );
@@ -335,8 +340,13 @@ describe('ingest', () => {
     const forged = {
       links: conversion,
       boost: event({
-        ...{ type: 'reward_link', account, state: 'revealed', pool: 'p', denomination: 10 },
-        ...{ currency: 'EUR', createdBy: 'x' },
+        type: 'reward_link',
+        account,
+        state: 'revealed',
+        pool: 'p',
+        denomination: 10,
+        currency: 'EUR',
+        createdBy: 'x',
       }),
       'gift-cards': click(account),
       perks: { ...conversion, id: 'by-perks' },

@@ -94,7 +94,7 @@ describe('equal concurrent queries', () => {
     await locker.query('begin; lock table tracking_events in access exclusive mode');
     let arrived = 0;
     stack.app.app.getHttpServer().on('request', () => (arrived += 1));
-    const asked = Array.from({ length: 20 }, () =>
+    const requested = Array.from({ length: 20 }, () =>
       stack.as(account).load({ measures: ['perk_clicks.count'] }),
     );
     await waitFor(async () => {
@@ -103,7 +103,7 @@ describe('equal concurrent queries', () => {
       );
       expect([arrived, rows.length]).toEqual([20, 1]);
     }, 'one waiting query for 20 requests').finally(() => locker.end());
-    const responses = await Promise.all(asked);
+    const responses = await Promise.all(requested);
     expect(new Set(responses.map(({ body }) => JSON.stringify(body.data)))).toEqual(
       new Set([JSON.stringify([{ 'perk_clicks.count': '1' }])]),
     );
@@ -121,7 +121,7 @@ describe('a query that waits for the swap of a month', () => {
     try {
       await swap.query(`begin; lock table only analytics.tracking_events in access exclusive mode;
         insert into analytics.tracking_events (account_id, occurred_at, id, type) values ('${account}', now(), 'copied', 'perk_click')`);
-      const asked = stack.as(account).count('perk_clicks.count');
+      const requested = stack.as(account).count('perk_clicks.count');
       await waitFor(async () => {
         const rows = await stack.database.query(
           `select from pg_stat_activity where datname = current_database() and application_name = 'analytics-query-reader' and wait_event_type = 'Lock'`,
@@ -129,7 +129,7 @@ describe('a query that waits for the swap of a month', () => {
         expect(rows).toHaveLength(1);
       }, 'the waiting query');
       await swap.query('commit');
-      expect(await asked).toBe(2);
+      expect(await requested).toBe(2);
     } finally {
       await swap.end();
     }
@@ -144,7 +144,7 @@ describe('dry-run queries', () => {
     try {
       await blocker.query('begin');
       await blocker.query('lock table analytics.attribute_names in access exclusive mode');
-      const asked = Array.from({ length: 40 }, (_, index) =>
+      const requested = Array.from({ length: 40 }, (_, index) =>
         stack
           .as(account)
           .post('/cubejs-api/v1/dry-run', { query: { dimensions: [`perk_clicks.cmeta_n${index}`] } }),
@@ -159,7 +159,7 @@ describe('dry-run queries', () => {
       expect([status, body.error]).toEqual([200, undefined]);
       await blocker.query('rollback');
       // No event has these attributes.
-      for (const response of await Promise.all(asked)) expect([400, 429]).toContain(response.status);
+      for (const response of await Promise.all(requested)) expect([400, 429]).toContain(response.status);
     } finally {
       await blocker.end();
     }

@@ -139,7 +139,7 @@ it('survives 200 requests at and over the limits, of two accounts, while others 
   const theirs = new Analytics(app.url, tokenFor('meanwhile', key));
   const responses = new Map<string, number>();
   const peak = await peakMb(async () => {
-    const asked = Array.from({ length: 200 }, async (_, index) => {
+    const requested = Array.from({ length: 200 }, async (_, index) => {
       const member = `perk_clicks.${['journey_id', 'perk_id', 'collection_id', 'utm_source'][index % 4]!}`;
       const token = tokenFor(index % 2 ? account : neighbour, key);
       // Different queries, because equal ones share a run.
@@ -152,7 +152,7 @@ it('survives 200 requests at and over the limits, of two accounts, while others 
     });
     await publisher.events(...Array.from({ length: 100 }, () => click('meanwhile')));
     await waitFor(async () => expect(await theirs.count('perk_clicks.count')).toBe(100), '100 events');
-    await Promise.all(asked);
+    await Promise.all(requested);
   });
   const TOO_MUCH =
     '400 The queries of one request may ask for at most 250000 rows together: use smaller limits';

@@ -146,7 +146,7 @@ describe('outages', () => {
     expect((await sendRequest()).status).toBe(200);
     proxy.freeze();
     // First on an open connection, then without one.
-    for (let turn = 1; turn <= 2; turn += 1) {
+    for (let round = 1; round <= 2; round += 1) {
       const sentAt = Date.now();
       expect((await sendRequest()).status).toBe(503);
       expect(Date.now() - sentAt).toBeLessThan(6_000);

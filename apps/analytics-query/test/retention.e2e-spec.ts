@@ -111,7 +111,7 @@ async function expected(): Promise<string[]> {
     }),
   );
 }
-async function answered(): Promise<string[]> {
+async function queryCounts(): Promise<string[]> {
   return Promise.all(
     QUERIES.map(async ([query]) => {
       const { status, body } = await analytics.load(query);
@@ -137,7 +137,7 @@ describe('retention', () => {
     let compared = 0;
     const querying = (async () => {
       do {
-        expect(await answered()).toEqual(counts);
+        expect(await queryCounts()).toEqual(counts);
         compared += 1;
       } while (!isOver);
     })();
@@ -154,14 +154,14 @@ describe('retention', () => {
     }
     await querying;
     expect(compared).toBeGreaterThan(0);
-    expect(await answered()).toEqual(counts);
+    expect(await queryCounts()).toEqual(counts);
     expect(await expected()).toEqual(counts);
-    const [{ cells }] = (await stack.database.query(
+    const [{ rows }] = (await stack.database.query(
       `select (select count(*) from event_hours where hour < $1) + (select count(*) from perk_days where day < $1)
-         + (select count(*) from campaign_days where day < $1) as cells`,
+         + (select count(*) from campaign_days where day < $1) as rows`,
       [new Date(KEPT_FROM)],
-    )) as [{ cells: string }];
-    expect(cells).toBe('0');
+    )) as [{ rows: string }];
+    expect(rows).toBe('0');
   });
 
   it('counts late events of a kept month, but not of a dropped one', async () => {
@@ -175,9 +175,9 @@ describe('retention', () => {
     await waitFor(async () => expect(await expected()).not.toEqual(before), 'the late events');
     const counts = await expected();
     expect(Number(counts[0])).toBe(Number(before[0]) + 2);
-    expect(await answered()).toEqual(counts);
+    expect(await queryCounts()).toEqual(counts);
     await app.app.get(RollupRefresher).refresh(now.getTime());
-    expect(await answered()).toEqual(counts);
+    expect(await queryCounts()).toEqual(counts);
     expect((await months())[0]).toBe(nameOf(MONTHS_KEPT));
   });
 });

@@ -369,10 +369,10 @@ describe('rollups', () => {
       expect(marks).toBe(0);
       await compare(6);
     }
-    const [{ cells }] = (await stack.database.query('select count(*)::int as cells from event_hours')) as [
-      { cells: number },
+    const [{ rows }] = (await stack.database.query('select count(*)::int as rows from event_hours')) as [
+      { rows: number },
     ];
-    expect(cells).toBeGreaterThan(100);
+    expect(rows).toBeGreaterThan(100);
   }, 120_000);
 
   /** A writer that dies before its commit. */
@@ -498,14 +498,14 @@ describe('rollups', () => {
 
 describe('the rollup watermark', () => {
   const at = (time: string): number => Date.parse(`2026-02-${time}Z`);
-  const cells = (table: string, grain: string, account: string) =>
+  const rows = (table: string, grain: string, account: string) =>
     stack.database.query<{ start: Date; events: string }>(
       `select ${grain} as start, events::text from ${table} where account_id = $1 order by 1`,
       [account],
     );
-  const hoursOf = (account: string) => cells('event_hours', 'hour', account);
-  const daysOf = (account: string) => cells('perk_days', 'day', account);
-  const cell = (time: string, events: string) => ({ start: new Date(at(time)), events });
+  const hoursOf = (account: string) => rows('event_hours', 'hour', account);
+  const daysOf = (account: string) => rows('perk_days', 'day', account);
+  const row = (time: string, events: string) => ({ start: new Date(at(time)), events });
 
   let stack: Stack;
   beforeAll(async () => {
@@ -539,22 +539,22 @@ describe('the rollup watermark', () => {
     );
   };
 
-  it('counts an event exactly on the hour once, in the hour that starts, which is closed five minutes after its end', async () => {
+  it('counts an event exactly on the hour once, in the hour that it starts, which closes five minutes after its end', async () => {
     const account = anAccountId();
     const refresher = refresherOf(stack);
     await closeTo('10T09:00');
     await store(account, ['10T10:59:59.999', '10T11:00', '10T11:59:59.999', '10T12:00']);
     await refresher.refresh(at('10T11:05'));
-    expect(await hoursOf(account)).toEqual([cell('10T10:00', '1')]);
+    expect(await hoursOf(account)).toEqual([row('10T10:00', '1')]);
     await refresher.refresh(at('10T12:04:59.999'));
-    expect(await hoursOf(account)).toEqual([cell('10T10:00', '1')]);
+    expect(await hoursOf(account)).toEqual([row('10T10:00', '1')]);
     await refresher.refresh(at('10T12:05'));
-    expect(await hoursOf(account)).toEqual([cell('10T10:00', '1'), cell('10T11:00', '2')]);
+    expect(await hoursOf(account)).toEqual([row('10T10:00', '1'), row('10T11:00', '2')]);
     await refresher.refresh(at('10T13:05'));
     expect(await hoursOf(account)).toEqual([
-      cell('10T10:00', '1'),
-      cell('10T11:00', '2'),
-      cell('10T12:00', '1'),
+      row('10T10:00', '1'),
+      row('10T11:00', '2'),
+      row('10T12:00', '1'),
     ]);
     const { body } = await stack.as(account).load({
       measures: ['perk_clicks.count'],
@@ -573,16 +573,16 @@ describe('the rollup watermark', () => {
     // half-hour offsets.
     await store(account, ['12T00:00', '12T10:00', '12T13:00', '12T18:45', '13T00:00']);
     await refresher.refresh(at('12T12:10'));
-    expect(await hoursOf(account)).toEqual([cell('12T00:00', '1'), cell('12T10:00', '1')]);
+    expect(await hoursOf(account)).toEqual([row('12T00:00', '1'), row('12T10:00', '1')]);
     expect(await daysOf(account)).toEqual([]);
     await refresher.refresh(at('13T00:05'));
-    expect(await daysOf(account)).toEqual([cell('12T00:00', '4')]);
+    expect(await daysOf(account)).toEqual([row('12T00:00', '4')]);
     // A dirty hour of yesterday recomputes yesterday, and nothing of today.
     await store(account, ['12T23:59:59.999']);
     await refresher.refresh(at('13T00:06'));
-    expect(await daysOf(account)).toEqual([cell('12T00:00', '5')]);
+    expect(await daysOf(account)).toEqual([row('12T00:00', '5')]);
     await refresher.refresh(at('14T00:05'));
-    expect(await daysOf(account)).toEqual([cell('12T00:00', '5'), cell('13T00:00', '1')]);
+    expect(await daysOf(account)).toEqual([row('12T00:00', '5'), row('13T00:00', '1')]);
     expect(await stack.as(account).count('perk_clicks.count')).toBe(6);
     for (const timezone of ['UTC', 'Asia/Kolkata', 'America/New_York', 'Pacific/Apia']) {
       const query = {
@@ -613,7 +613,7 @@ describe('the rollup watermark', () => {
       await stack.database.query('select from dirty_hours where account_id = $1', [account]),
     ).toHaveLength(1);
     await refresherOf(stack).refresh(at('16T10:04'));
-    expect(await hoursOf(account)).toEqual([cell('16T09:00', '1')]);
+    expect(await hoursOf(account)).toEqual([row('16T09:00', '1')]);
     expect(
       await stack.database.query('select from dirty_hours where account_id = $1', [account]),
     ).toHaveLength(0);
@@ -625,7 +625,7 @@ describe('the shared lock of writers', () => {
    * Runs a writer that has stored its event but not committed when the hour is closed. With `withLock` false, the lock
    * function does nothing, and the writer's statements stay the same.
    */
-  async function countAfterClosing(withLock: boolean): Promise<{ answered: number; stored: number }> {
+  async function countAfterClosing(withLock: boolean): Promise<{ counted: number; stored: number }> {
     const database = await analyticsDatabase();
     if (!withLock) {
       await database.query(
@@ -674,7 +674,7 @@ describe('the shared lock of writers', () => {
         return n;
       };
       await waitFor(async () => expect(await stored()).toBe(1), '1 event');
-      return { answered: await stack.as(account).count('perk_clicks.count'), stored: await stored() };
+      return { counted: await stack.as(account).count('perk_clicks.count'), stored: await stored() };
     } finally {
       await blocker.end();
       await stack.close();
@@ -682,10 +682,10 @@ describe('the shared lock of writers', () => {
   }
 
   it('makes the closing of an hour wait for events in open transactions', async () => {
-    expect(await countAfterClosing(true)).toEqual({ answered: 1, stored: 1 });
+    expect(await countAfterClosing(true)).toEqual({ counted: 1, stored: 1 });
   });
 
   it('is necessary: without it the event is missed', async () => {
-    expect(await countAfterClosing(false)).toEqual({ answered: 0, stored: 1 });
+    expect(await countAfterClosing(false)).toEqual({ counted: 0, stored: 1 });
   });
 });

@@ -18,7 +18,7 @@ import {
   type TestDatabase,
   type TestNats,
 } from '@perkway/testing';
-import { lagOf, makeRoom } from '../src/ingest/tracking-streams.js';
+import { lagOf, purgeAcknowledged } from '../src/ingest/tracking-streams.js';
 import {
   Analytics,
   analyticsDatabase,
@@ -265,7 +265,7 @@ describe('a replay', () => {
   });
 });
 
-describe('room in the stream', () => {
+describe('a nearly full stream', () => {
   const MAX_BYTES = 100_000;
   const fill = async (account: string) => {
     const text = 'x'.repeat(500);
@@ -279,7 +279,7 @@ describe('room in the stream', () => {
     }
   };
 
-  it('is made by removing stored events, oldest first', async () => {
+  it('loses stored events, oldest first', async () => {
     await launch({ TRACKING_MAX_BYTES: String(MAX_BYTES) });
     await waitFor(async () => void (await manager.consumers.info(TRACKING_STREAM, TRACKING_CONSUMER)), 'it');
     await fill(anAccountId());
@@ -296,25 +296,25 @@ describe('room in the stream', () => {
       durable_name: FEED_CONSUMER,
       ack_policy: AckPolicy.Explicit,
     });
-    await makeRoom(manager);
+    await purgeAcknowledged(manager);
     const unread = (await manager.streams.info(TRACKING_STREAM)).state;
     expect(unread.first_seq).toBe(before.first_seq);
     await manager.consumers.delete(TRACKING_STREAM, FEED_CONSUMER);
-    await makeRoom(manager);
+    await purgeAcknowledged(manager);
     const after = (await manager.streams.info(TRACKING_STREAM)).state;
     expect(after.first_seq).toBeGreaterThan(before.first_seq);
     expect(after.bytes).toBeLessThan(0.8 * MAX_BYTES);
     expect(after.last_seq).toBe(before.last_seq);
   });
 
-  it('is not made by removing events that are not stored, whose age is reported', async () => {
+  it('keeps events that are not stored, and their age is reported', async () => {
     const app = await launch({ TRACKING_MAX_BYTES: String(MAX_BYTES) });
     await waitFor(async () => void (await manager.consumers.info(TRACKING_STREAM, TRACKING_CONSUMER)), 'it');
     await app.close();
     open.splice(open.indexOf(app), 1);
     await fill(anAccountId());
     const before = (await manager.streams.info(TRACKING_STREAM)).state;
-    await makeRoom(manager);
+    await purgeAcknowledged(manager);
     expect((await manager.streams.info(TRACKING_STREAM)).state).toMatchObject({
       first_seq: before.first_seq,
       messages: before.messages,

@@ -17,7 +17,7 @@ export const defineApp = (env: BoostEnv): AppDefinition => ({
     url: env.BOOST_URL,
     examples: { campaignId: 'ostervale-spring-travel', perkId: 'fernway-weekend', token: 'AQJrMVsi-example' },
   },
-  servesRequests: true,
+  hasRpcHandlers: true,
   errors: renderBoostError,
   // Clicks and pixels of known campaigns work without the database, from memory.
   health: { needsDatabase: false },

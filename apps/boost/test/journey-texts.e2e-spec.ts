@@ -23,9 +23,9 @@ describe('texts of the customer journey', () => {
   afterAll(() => world.stop());
 
   const read = async <Body = RewardsResource>(path: string, acceptLanguage?: string) => {
-    const asked = http(world.boost, world.acme).get(path);
-    if (acceptLanguage !== undefined) asked.set('accept-language', acceptLanguage);
-    const { body, headers } = await asked.expect(200);
+    const requested = http(world.boost, world.acme).get(path);
+    if (acceptLanguage !== undefined) requested.set('accept-language', acceptLanguage);
+    const { body, headers } = await requested.expect(200);
     return { ...(body as Body), language: headers['content-language'], vary: headers.vary };
   };
   const titles = ({ incentives }: TeasersResource) => incentives.map(({ title }) => title);

@@ -31,7 +31,7 @@ export const defineApp = (env: ConsoleEnv): AppDefinition => ({
     // No exemption from the content security policy: the pages of this origin are the console itself.
     withPage: false,
   },
-  servesRequests: true,
+  hasRpcHandlers: true,
   requestTimeout: REQUEST_TIMEOUT_MS,
   configure: async (app) => {
     addSecurityHeaders(app.getHttpServer(), env.CONSOLE_URL);

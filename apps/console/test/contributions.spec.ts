@@ -35,7 +35,7 @@ describe('the contributions to the change of a click rate', () => {
     expect(points).toEqual({ app: 6, mail: 6 });
   });
 
-  it('add up to the change of the rate, also with segments that are new or gone', () => {
+  it('add up to the change of the rate, even if segments are new or gone', () => {
     let seed = 7;
     const random = (below: number) => (seed = (seed * 48_271) % 2_147_483_647) % below;
     for (let round = 0; round < 200; round += 1) {
@@ -55,7 +55,7 @@ describe('the contributions to the change of a click rate', () => {
     }
   });
 
-  it('are none without journeys in both periods', () => {
+  it('do not exist without journeys in both periods', () => {
     expect(contributionsOf([segment('app', [10, 1], [0, 0])])).toEqual([]);
   });
 });
@@ -85,12 +85,12 @@ describe('the cause of a change', () => {
     { name: 'down', points: -0.04 },
   ];
 
-  it('made at least half of it, in its direction', () => {
+  it('is the segment that caused at least half of it, in the same direction', () => {
     expect(causeOf(parts, 0.12)?.name).toBe('up');
     expect(causeOf(parts, -0.05)?.name).toBe('down');
   });
 
-  it('is none if every part made less than half', () => {
+  it('does not exist if every segment caused less than half of it', () => {
     expect(causeOf(parts, 0.13)).toBeUndefined();
     expect(causeOf([], 0.13)).toBeUndefined();
   });
@@ -107,7 +107,7 @@ describe('the verdict', () => {
     expect(verdict([10, 0], [10, 0])).toBe('same');
   });
 
-  it('is none without journeys before', () => {
+  it('does not exist without journeys in the earlier period', () => {
     expect(verdict([1000, 275], [0, 0])).toBeNull();
   });
 });

@@ -27,8 +27,13 @@ it('removes a reference from the jobs of its own account, and waits for a batch 
       ]);
     }
     const erasure: Erasure = {
-      ...{ id: randomUUID(), round: 1, account, kind: 'customer_id', value: 'ann' },
-      ...{ standIn: 'erased-x', secret: 'aa' },
+      id: randomUUID(),
+      round: 1,
+      account,
+      kind: 'customer_id',
+      value: 'ann',
+      standIn: 'erased-x',
+      secret: 'aa',
     };
     const isDone = async () => (await operator.rpc.request(ERASE.console, erasure)).isDone;
     expect(await isDone()).toBe(false);

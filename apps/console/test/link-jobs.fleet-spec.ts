@@ -95,7 +95,7 @@ describe('link jobs', () => {
     expect(list.body).toEqual({ data: [job], next_cursor: null });
   });
 
-  it('have a name, say what became of their links, and cancel the rest again and again', async () => {
+  it('have a name, report the states of their links, and can cancel the rest repeatedly', async () => {
     const { account, page, poolId } = await somebody(40);
     const made = await create(page, { poolId, count: 30, name: 'Spring mailing' }).expect(202);
     const { id } = made.body;

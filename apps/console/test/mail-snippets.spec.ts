@@ -6,7 +6,7 @@ import {
   PLACEHOLDERS,
 } from '../web/src/mail-snippets';
 
-describe('what goes into a mail', () => {
+describe('a snippet for an email', () => {
   it('has the placeholder as the mailer writes it', () => {
     for (const placeholder of Object.values(PLACEHOLDERS)) {
       expect(isUsablePlaceholder(placeholder)).toBe(true);

@@ -37,7 +37,7 @@ describe('signing in through OpenID Connect', () => {
         jar.set(name!, value!);
       }
       const next = response.headers.get('location');
-      if (next === null) throw new Error(`the provider answered ${response.status}`);
+      if (next === null) throw new Error(`the provider responded with ${response.status}`);
       url = new URL(next, url).href;
       if (url.startsWith(CALLBACK)) return url.slice(CONSOLE.length);
     }
@@ -60,8 +60,8 @@ describe('signing in through OpenID Connect', () => {
       .get('/api/sign-in')
       .expect(200, { oidc: { label: 'Ostervale accounts', url: '/api/oidc/start' } });
     const { cookie, location } = await begin();
-    const asked = new URL(location).searchParams;
-    expect(Object.fromEntries(asked)).toMatchObject({
+    const requested = new URL(location).searchParams;
+    expect(Object.fromEntries(requested)).toMatchObject({
       scope: 'openid email',
       response_type: 'code',
       code_challenge_method: 'S256',

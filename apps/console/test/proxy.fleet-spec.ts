@@ -146,7 +146,7 @@ describe('calls to the fleet', () => {
       await expect(fleet.database.query(statement)).rejects.toThrow('only ever added to');
   });
 
-  it('are not made if the change cannot be logged first', async () => {
+  it('that change something are not made unless the audit log has them first', async () => {
     const path = '/admin/categories/816';
     await fleet.database.query('alter table audit_entries rename to missing');
     try {
@@ -161,7 +161,7 @@ describe('calls to the fleet', () => {
     await fleet.admin('perks').get(path).expect(404);
   });
 
-  it('load a file of cards to its end after the browser has left, and the rest of one that was cut off', async () => {
+  it('load a file of cards completely after the browser has left, and the rest of an interrupted one', async () => {
     const page = fleet.page(operator);
     const { account } = await fleet.anAccount();
     const pool = await aPool(account, 1);
@@ -319,7 +319,7 @@ describe('calls to the fleet', () => {
     expect(JSON.stringify(log)).not.toContain(body.key);
   });
 
-  it('made by key instead of through the console are in the same log, once, and in its export', async () => {
+  it('made with a key instead of the console are in the same log, once, and in its export', async () => {
     const from = new Date().toISOString();
     const perks = fleet.admin('perks');
     await perks.put('/admin/categories/815').send({ slug: 'sea', name: 'Sea' }).expect(200);

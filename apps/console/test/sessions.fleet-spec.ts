@@ -108,7 +108,7 @@ describe('a session', () => {
     await fleet.page().post('/api/session').send({ apiKey: key }).expect(401);
   });
 
-  it('expires after twelve hours, or one hour unused', async () => {
+  it('expires after twelve hours, or after one hour without use', async () => {
     const { key } = await fleet.anAccount();
     for (const [column, time] of [
       ['expires_at', 'now()'],
@@ -232,7 +232,7 @@ describe('a session', () => {
     for (let i = 0; i < 12; i += 1) await wrong();
     const attackers = Array.from({ length: 30 }, attacker);
     const statuses = [];
-    for (let turn = 0; turn < 5; turn += 1) statuses.push((await send(key)).status);
+    for (let round = 0; round < 5; round += 1) statuses.push((await send(key)).status);
     isAttacking = false;
     await Promise.all(attackers);
     expect(statuses).toEqual([200, 200, 200, 200, 200]);

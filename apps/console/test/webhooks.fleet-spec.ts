@@ -71,7 +71,7 @@ describe('webhooks and events', () => {
       expect(kept).not.toContain(secret);
   });
 
-  it('refuse a forbidden URL and one webhook too many, with the code and the field', async () => {
+  it('reject a forbidden URL and one webhook too many, with the code and the field', async () => {
     const { page } = await aClient();
     const refused = await page.put(`${WEBHOOKS}/inside`).send({ url: 'https://10.0.0.1/' }).expect(400);
     expect(refused.body).toMatchObject({ code: 'URL_FORBIDDEN', errors: [{ field: 'url' }] });
@@ -82,7 +82,7 @@ describe('webhooks and events', () => {
     expect((await log(page))[0]).toMatchObject({ status: 409, after: { refused: 'TOO_MANY_WEBHOOKS' } });
   });
 
-  it('follow the feed by a request that waits longer than other calls may take, and send an event again', async () => {
+  it('follow the feed with a request that waits longer than the timeout of other calls, and send an event again', async () => {
     const { account, page } = await aClient();
     const operator = fleet.page(await fleet.signIn(ADMIN_KEY));
     await page.put(`${WEBHOOKS}/all`).send({ url: URL }).expect(201);

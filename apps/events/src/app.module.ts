@@ -8,8 +8,8 @@ import { WebhooksModule } from './webhooks/webhooks.module.js';
 /**
  * Turns what happens in the fleet into one ordered feed per account.
  *
- * The feed and the webhooks read the table `events`. Positions of an account start at 1, have no
- * gaps, and become visible in their order, so a reader that continues after the last position it saw misses nothing
+ * The feed and the webhooks read the table `events`. Positions of an account start at 1, have no gaps, and become
+ * visible in their order, so a reader that continues after the last position it saw misses nothing
  * (docs/adr/0039-event-feed.md). `feeds.last_position` is the newest position of an account.
  */
 @Module({ imports: [DatabaseModule, AuthModule, FeedModule, ErasuresModule, WebhooksModule] })

@@ -14,5 +14,5 @@ export const defineApp = (env: EventsEnv): AppDefinition => ({
     url: env.EVENTS_URL,
     examples: { eventId: 'Zk3vR1tq8XwYb2nLp0sHdA', webhookId: 'orders' },
   },
-  servesRequests: true,
+  hasRpcHandlers: true,
 });

@@ -215,7 +215,7 @@ describe('an event', () => {
     expect(JSON.stringify(await database.query('select * from deliveries'))).not.toContain('j1');
   });
 
-  it('that is erased keeps no error of its receiver, of earlier and of running attempts', async () => {
+  it('has no stored error once it is erased, neither of earlier nor of running attempts', async () => {
     const account = anAccountId();
     await aWebhook(account);
     const stored = event({ subject: 'journey/j1', data: { journey_id: 'j1' } });
@@ -233,8 +233,13 @@ describe('an event', () => {
     const eraser = new FeedEraser(dataSource, new PersonKeys(env));
     const erase = (round: number) =>
       eraser.erase({
-        ...{ id: randomUUID(), account, kind: 'journey_id', value: 'j1', round },
-        ...{ standIn: 'erased-aaaaaaaaaaaaaaaaaaaaaa', secret: '00' },
+        id: randomUUID(),
+        account,
+        kind: 'journey_id',
+        value: 'j1',
+        round,
+        standIn: 'erased-aaaaaaaaaaaaaaaaaaaaaa',
+        secret: '00',
       });
     onAttempt = () => erase(1);
     now += 7 * SECOND;
@@ -297,7 +302,7 @@ describe('an event', () => {
     expect(await attempts()).toEqual({ state: 'delivered', attempts: 2 });
   });
 
-  it('comes once to a receiver that was away for an hour, from two replicas', async () => {
+  it('comes once to a receiver that was unavailable for an hour, from two replicas', async () => {
     const account = anAccountId();
     await aWebhook(account, { id: 'away' });
     const start = now;
@@ -414,7 +419,7 @@ describe('a webhook', () => {
     expect(replicas.every(({ sent }) => sent.length > 0)).toBe(true);
   });
 
-  it('that is ordered goes on with other subjects at no cost beside thousands that are held back', async () => {
+  it('that is ordered delivers other subjects at no extra cost while thousands of deliveries are held back', async () => {
     const account = anAccountId();
     const key = await aWebhook(account, { ordered: true });
     const blocked = Array.from({ length: 3_000 }, () => event({ subject: 'perk/blocked' }));
@@ -443,7 +448,7 @@ describe('a webhook', () => {
     );
   });
 
-  it('that is ordered gets what a replay repeats in order, also of a subject that was delivered before', async () => {
+  it('that is ordered gets replayed events in order, even of a subject that was delivered before', async () => {
     const account = anAccountId();
     const key = await aWebhook(account, { ordered: true });
     const events = Array.from({ length: 6 }, (_, index) => event({ subject: `perk/${index % 2}` }));
@@ -470,7 +475,7 @@ describe('a webhook', () => {
     expect(await states()).toEqual({ delivered: 7 });
   });
 
-  it('has a bounded queue, and the rest of its events wait in the feed', async () => {
+  it('has a bounded queue, while the rest of its events wait in the feed', async () => {
     const account = anAccountId();
     await aWebhook(account);
     for (let batch = 0; batch < 7; batch++)
@@ -577,7 +582,7 @@ it('replays a whole day under the same ids, each once', async () => {
   expect(await states()).toEqual({ delivered: 360 });
 });
 
-it('shares the room of a replica between accounts', async () => {
+it('shares the attempts of a replica between accounts', async () => {
   const [large, small] = [anAccountId(), anAccountId()];
   for (let index = 0; index < 8; index++) await aWebhook(large, { id: `l${index}` });
   await aWebhook(small, { id: 's' });
@@ -660,8 +665,13 @@ it('is claimed, ended, retried, replayed and erased at the same time without a d
       ),
       rounds(() =>
         eraser.erase({
-          ...{ id: randomUUID(), account, kind: 'journey_id', value: 'nobody', round: 1 },
-          ...{ standIn: 'erased-aaaaaaaaaaaaaaaaaaaaaa', secret: '00' },
+          id: randomUUID(),
+          account,
+          kind: 'journey_id',
+          value: 'nobody',
+          round: 1,
+          standIn: 'erased-aaaaaaaaaaaaaaaaaaaaaa',
+          secret: '00',
         }),
       ),
       rounds(() => queue.releaseForgotten()),
@@ -679,7 +689,7 @@ it('is claimed, ended, retried, replayed and erased at the same time without a d
   expect(deadlocks).toBe(0);
 });
 
-it('measures what is pending, late and failing', async () => {
+it('measures pending and late deliveries and failing webhooks', async () => {
   const account = anAccountId();
   await aWebhook(account, { id: 'works' });
   await aWebhook(account, { id: 'fails', failing_since: new Date(now - DAY) });

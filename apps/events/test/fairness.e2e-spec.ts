@@ -11,7 +11,7 @@ describe('a hundred webhooks of ten accounts', () => {
   beforeAll(() => world.start());
   afterAll(() => world.stop());
 
-  it('of which some hang, fail or are slow delay no other', async () => {
+  it('do not delay each other if some hang, fail or are slow', async () => {
     const good = await world.receiver();
     const hanging = await world.receiver(() => undefined);
     const failing = await world.receiver((response) => void response.writeHead(500).end());
@@ -25,7 +25,7 @@ describe('a hundred webhooks of ten accounts', () => {
       accounts.push(key);
       await Promise.all(
         Array.from({ length: WEBHOOKS }, (_, index) => {
-          // Every second account has one of each kind.
+          // Every second account has one webhook of each bad kind.
           const bad = account % 2 === 0 ? [hanging, failing, slow][index] : undefined;
           if (!bad) healthy += 1;
           return world.put(key, `w${index}`, { url: `${(bad ?? good).url}/${key.account}/w${index}` });
@@ -35,7 +35,7 @@ describe('a hundred webhooks of ten accounts', () => {
     for (const { account } of accounts)
       await world.store({ account }, ...Array.from({ length: EVENTS }, () => anEvent()));
     const wanted = healthy * EVENTS;
-    // A hanging attempt ends after 15 s: what waited for one could not be here before.
+    // A hanging attempt ends after 15 s, so a delivery that waited for one would arrive later.
     const started = Date.now();
     await waitFor(() => good.received.length >= wanted, 'the deliveries to healthy receivers', 100_000);
     const [{ hung }] = (await world.database.query(
@@ -44,7 +44,7 @@ describe('a hundred webhooks of ten accounts', () => {
     if (Date.now() - started < 15_000) expect(hung).toBe(0);
     expect(new Set(good.received.map(({ id, path }) => `${path} ${id}`)).size).toBe(wanted);
     expect(good.received).toHaveLength(wanted);
-    // Everything arrives again promptly while the bad ones go on.
+    // A further event arrives promptly too, while the bad webhooks still fail.
     const event = anEvent();
     await world.store(accounts[0]!, event);
     await waitFor(
@@ -53,7 +53,7 @@ describe('a hundred webhooks of ten accounts', () => {
     );
   }, 120_000);
 
-  it('of which the hanging ones could use every attempt of their account delay no other', async () => {
+  it('do not delay each other if the hanging ones could use every attempt of their account', async () => {
     const key = world.key();
     const good = await world.receiver();
     const hanging = await world.receiver(() => undefined);

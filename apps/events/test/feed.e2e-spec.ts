@@ -88,8 +88,13 @@ const stored = (key: TestKey, count: number, deadlineMs = 30_000) =>
 async function erase(account: string, kind: ErasureKind, value: string) {
   const caller = await rpcCaller(world.nats.url);
   const erasure = {
-    ...{ id: randomUUID(), round: 1, account, kind, value },
-    ...{ standIn: 'erased-aaaaaaaaaaaaaaaaaaaaaa', secret: '00' },
+    id: randomUUID(),
+    round: 1,
+    account,
+    kind,
+    value,
+    standIn: 'erased-aaaaaaaaaaaaaaaaaaaaaa',
+    secret: '00',
   };
   try {
     await waitFor(
@@ -157,9 +162,21 @@ describe('GET /events', () => {
     const createdAt = Date.UTC(2026, 10, 1, 9, 30);
     const linkEvent = (state: string, given: object = {}) =>
       ({
-        ...{ v: 1, id: `${link}:${state}`, account: key.account, at: createdAt + 5_000, type: 'reward_link' },
-        ...{ state, pool, denomination: 25, currency: 'EUR', country: 'FR', createdBy: 'crm' },
-        ...{ createdAt, expiresAt: 1_924_992_000, reference: 'order-7', ...given },
+        v: 1,
+        id: `${link}:${state}`,
+        account: key.account,
+        at: createdAt + 5_000,
+        type: 'reward_link',
+        state,
+        pool,
+        denomination: 25,
+        currency: 'EUR',
+        country: 'FR',
+        createdBy: 'crm',
+        createdAt,
+        expiresAt: 1_924_992_000,
+        reference: 'order-7',
+        ...given,
       }) as TrackingEvent;
     const former = linkEvent('generated', {
       id: `former:generated`,
@@ -177,8 +194,15 @@ describe('GET /events', () => {
     await stored(key, 5);
     const { data } = await list(key);
     const common = {
-      ...{ id: link, pool_id: pool, denomination: 25, currency: 'EUR', country: 'FR', created_by: 'crm' },
-      ...{ created_at: '2026-11-01T09:30:00.000Z', expires_at: 1_924_992_000, reference: 'order-7' },
+      id: link,
+      pool_id: pool,
+      denomination: 25,
+      currency: 'EUR',
+      country: 'FR',
+      created_by: 'crm',
+      created_at: '2026-11-01T09:30:00.000Z',
+      expires_at: 1_924_992_000,
+      reference: 'order-7',
       ...{
         revealed_at: null,
         cancelled_at: null,
@@ -208,7 +232,7 @@ describe('GET /events', () => {
   });
 
   it(
-    'never skips or repeats an event for a reader beside four publishers, a late relay and two replicas',
+    'never skips or repeats an event for a reader, with four publishers, a late relay and two replicas',
     async () => {
       const key = world.key();
       const replica = await world.launch();
@@ -269,7 +293,7 @@ describe('GET /events', () => {
     await stored(key, 3);
   });
 
-  it('counts a conversion with an external id once, also after its event was deleted', async () => {
+  it('counts a conversion with an external id once, even after its event was deleted', async () => {
     const key = world.key();
     await publish(conversion(key.account, { externalId: 'order-1' }));
     await stored(key, 1);
@@ -328,7 +352,7 @@ describe('GET /events', () => {
     for (const { data } of await Promise.all(readers)) expect(data.map(({ id }) => id)).toEqual([next.id]);
   });
 
-  it('returns 100 events by default, to an ADMIN key of the account too, and reads on with other types', async () => {
+  it('returns 100 events by default, also to an ADMIN key of the account, and continues with other types', async () => {
     const key = world.key();
     const admin = world.key(key.account, 'ADMIN');
     const wanted = conversion(key.account);
@@ -392,7 +416,7 @@ describe('GET /events', () => {
     await http(world.events, key).get(`/events?cursor=${cursor}`).expect(410);
   });
 
-  it('returns nothing that is stored before a time in the future, also to readers that wait or come back', async () => {
+  it('returns nothing that is stored before a `from` in the future, even to readers that wait or return', async () => {
     const key = world.key();
     await publish(click(key.account));
     await stored(key, 1);
@@ -406,7 +430,7 @@ describe('GET /events', () => {
     await stored(key, 3);
     const again = await list(key, `cursor=${page.next_cursor}`);
     expect(again).toEqual({ data: [], next_cursor: expect.any(String), has_more: false });
-    // The time has come.
+    // The future time of `from` has passed.
     const late = list(key, `cursor=${again.next_cursor}&wait=20`);
     await world.database.query('update feeds set stored_at = $2 where account_id = $1', [key.account, from]);
     const next = click(key.account);

@@ -13,15 +13,15 @@ export interface Received {
 export interface Receiver {
   url: string;
   received: Received[];
-  /** The ids of what came to one path, in order, repetitions included. */
+  /** Returns the event ids that one path received, in order and with repetitions. */
   ids(path?: string): string[];
   close(): Promise<void>;
 }
 
 /**
- * A receiver of webhooks on a free port.
+ * Starts a receiver of webhooks on a free port.
  *
- * @param respond the status to respond with, by default 204; it may leave the request unanswered
+ * @param respond sends the response, by default status 204, or leaves the request without one
  */
 export async function startReceiver(
   reply: (response: ServerResponse, received: Received) => void = (response) =>

@@ -2,7 +2,7 @@ import type { FeedEvent } from '@perkway/domain';
 import type { TestDatabase } from '@perkway/testing';
 import { randomUUID } from 'node:crypto';
 
-/** An event as tests need one. */
+/** Returns an event with default members. */
 export const anEvent = (given: Partial<FeedEvent> = {}): FeedEvent => ({
   id: randomUUID(),
   type: 'perk.clicked',
@@ -12,7 +12,7 @@ export const anEvent = (given: Partial<FeedEvent> = {}): FeedEvent => ({
   ...given,
 });
 
-/** Appends events to the feed of an account, in place of what reads the stream. */
+/** Appends events to the feed of an account directly, without the stream. */
 export async function storeEvents(
   database: Pick<TestDatabase, 'query'>,
   account: string,

@@ -25,7 +25,7 @@ import { startReceiver, type Receiver } from './receiver.js';
 export const testFeedDatabase = (): Promise<TestDatabase> =>
   testDatabase('events', (url) => runMigrations(url, 'events', migrations));
 
-/** The app with real servers around it, and receivers. */
+/** Runs the app with a real database and broker, and receivers of webhooks. */
 export class WebhooksWorld {
   nats: TestNats;
   database: TestDatabase;
@@ -43,13 +43,13 @@ export class WebhooksWorld {
     await closeAll(this.events, ...this.receivers, this.accounts, this.nats, this.database);
   }
 
-  /** Another replica. */
+  /** Starts another replica. */
   launch(): Promise<LaunchedApp> {
     const environment = testEnvironment('events', { database: this.database, nats: this.nats });
     return launchApp(defineApp(loadEnv(envSpec, environment)));
   }
 
-  /** A key of an account that nobody else uses. */
+  /** Returns a key, by default of a new account. */
   key(...given: Parameters<typeof aKey>): TestKey {
     const key = aKey(...given);
     this.accounts.add(key);

@@ -14,7 +14,7 @@ const deliveriesOf = async (key: TestKey, id: string, query = '') =>
 describe('a webhook', () => {
   const url = 'https://93.184.216.34/hook';
 
-  it('is created with a secret that is shown once, and reads as it was put', async () => {
+  it('is created with a secret that is shown once, and is returned as it was stored', async () => {
     const key = world.key();
     const put = { url, types: ['perk.clicked'], ordered: true, enabled: true, description: 'Orders' };
     const created = await world.as(key).put('/webhooks/orders').send(put).expect(201);
@@ -49,7 +49,7 @@ describe('a webhook', () => {
         .expect(200);
   });
 
-  it('is replaced only where it is what If-Match says', async () => {
+  it('is replaced or deleted only if its ETag matches If-Match', async () => {
     const key = world.key();
     await world.as(key).put('/webhooks/a').set('If-Match', '*').send({ url }).expect(412);
     const { headers } = await world.as(key).put('/webhooks/a').send({ url }).expect(201);
@@ -72,7 +72,7 @@ describe('a webhook', () => {
     [{ url, description: 'x'.repeat(301) }, 'description'],
     [{ url, secret: 'whsec_x' }, 'secret'],
     [{ url, filter: {} }, 'filter'],
-  ])('cannot be %j', async (body, field) => {
+  ])('is rejected with the body %j', async (body, field) => {
     const response = await world.as(world.key()).put('/webhooks/a').send(body).expect(400);
     expect(response.body).toMatchObject({ code: 'VALIDATION_FAILED', errors: [{ field }] });
   });
@@ -87,14 +87,14 @@ describe('a webhook', () => {
     'https://0xa9fea9fe/',
     'ftp://93.184.216.34/',
     'not a URL',
-  ])('cannot lead to %s', async (forbidden) => {
+  ])('is rejected with the URL %s', async (forbidden) => {
     const key = world.key();
     const { body } = await world.as(key).put('/webhooks/a').send({ url: forbidden }).expect(400);
     expect(body.code).toBe('URL_FORBIDDEN');
     await world.as(key).get('/webhooks/a').expect(404);
   });
 
-  it('belongs to its account', async () => {
+  it('cannot be read or changed by other accounts or with a JOURNEY key', async () => {
     const [owner, other] = [world.key(), world.key()];
     await world.put(owner, 'mine', { url });
     expect((await world.as(other).get('/webhooks').expect(200)).body.data).toEqual([]);
@@ -115,13 +115,13 @@ describe('a webhook', () => {
     await world.as(journey).put('/webhooks/mine').send({ url }).expect(403);
   });
 
-  it('is one of at most 20, however many are put at once', async () => {
+  it('is rejected if the account has 20, even when many are created concurrently', async () => {
     const key = world.key();
     const statuses = await Promise.all(
       Array.from({ length: 25 }, async (_, index) => {
         for (;;) {
           const { status, body } = await world.as(key).put(`/webhooks/w${index}`).send({ url });
-          // On a busy machine some wait too long for the others.
+          // On a busy machine some requests time out while they wait for the others.
           if (status !== 503) return status === 409 ? body.code : status;
         }
       }),
@@ -138,7 +138,7 @@ describe('a webhook', () => {
 });
 
 describe('deliveries', () => {
-  it('are signed events of the types of the webhook that occur after it was made', async () => {
+  it('are signed events of the types of the webhook that occur after its creation', async () => {
     const [key, receiver] = [world.key(), await world.receiver()];
     const before = anEvent();
     await world.store(key, before);
@@ -162,14 +162,14 @@ describe('deliveries', () => {
           delivered_at: expect.any(String),
         },
       ]);
-    }, 'the record of it');
+    }, 'the stored result');
     expect(receiver.ids()).toEqual([event.id]);
     expect(await deliveriesOf(key, 'a', '?state=pending')).toEqual([]);
     expect(await deliveriesOf(key, 'a', '?state=delivered')).toHaveLength(1);
     await world.as(key).get('/webhooks/a/deliveries?state=x').expect(400);
   });
 
-  it('are signed with both secrets after a rotation, and with the last two after two', async () => {
+  it('are signed with the last two secrets after each rotation', async () => {
     const [key, receiver] = [world.key(), await world.receiver()];
     const first = await world.put(key, 'a', { url: receiver.url });
     const rotate = async () =>
@@ -194,7 +194,7 @@ describe('deliveries', () => {
     expect(await verifies(first, second, third)).toEqual([false, true, true]);
   });
 
-  it('of a ping go to its webhook alone, even while it is disabled', async () => {
+  it('of a ping go only to its webhook, even if that is disabled', async () => {
     const [key, receiver] = [world.key(), await world.receiver()];
     const secret = await world.put(key, 'a', {
       url: `${receiver.url}/a`,
@@ -217,7 +217,7 @@ describe('deliveries', () => {
     await world.as(key).get(`/events/${id}`).expect(404);
   });
 
-  it('end when the receiver is gone, which disables the webhook', async () => {
+  it('end when the receiver responds with 410 Gone, which disables the webhook', async () => {
     const key = world.key();
     let status = 410;
     const receiver = await world.receiver((response) => response.writeHead(status).end('no more'));
@@ -229,7 +229,7 @@ describe('deliveries', () => {
       expect(body).toMatchObject({ enabled: false, disabled_reason: 'The receiver responded with 410 Gone' });
       expect(Date.parse(body.disabled_at)).toBeGreaterThan(Date.now() - 60_000);
       expect(Date.parse(body.updated_at)).toBeGreaterThan(Date.parse(body.created_at));
-    }, 'the end');
+    }, 'the disabled webhook');
     const [delivery] = await deliveriesOf(key, 'a', '?state=failed');
     expect(delivery).toMatchObject({
       attempts: 1,
@@ -257,7 +257,7 @@ describe('deliveries', () => {
     expect(receiver.ids().slice(1).sort()).toEqual([event.id, next.id].sort());
   });
 
-  it('that are pending end when the webhook is disabled', async () => {
+  it('fail if they are pending when the webhook is disabled, and vanish when it is deleted', async () => {
     const key = world.key();
     const receiver = await world.receiver((response) => response.writeHead(500).end());
     await world.put(key, 'a', { url: receiver.url });
@@ -292,7 +292,7 @@ describe('deliveries', () => {
     expect(listed).toEqual(events.map(({ id }) => id).reverse());
   });
 
-  it('that fail are listed for operators, with those that the service has disabled', async () => {
+  it('make a webhook appear in the list of failing webhooks when they fail or the service disables it', async () => {
     const key = world.key();
     const receiver = await world.receiver((response, { path }) =>
       response.writeHead(path === '/gone' ? 410 : path === '/good' ? 204 : 500).end(),
@@ -339,7 +339,7 @@ describe('deliveries', () => {
     }
   });
 
-  it('leave at once when they are retried', async () => {
+  it('are attempted at once when they are retried', async () => {
     const key = world.key();
     let status = 500;
     const receiver = await world.receiver((response) => response.writeHead(status).end());
@@ -363,14 +363,14 @@ describe('deliveries', () => {
     await world.as(key).post('/webhooks/a/deliveries/%00/retry').expect(400);
   });
 
-  it('leave at once when they are retried or pinged, whatever waits for the webhook', async () => {
+  it('are attempted at once when they are retried or pinged, even if the webhook has reached its limit', async () => {
     const [key, hanging] = [world.key(), await world.receiver(() => undefined)];
     await world.put(key, 'a', { url: hanging.url });
     const events = Array.from({ length: 60 }, () => anEvent());
     await world.store(key, ...events);
     await waitFor(() => hanging.ids().length === 16, 'as many attempts as a webhook may have');
     const attempted = hanging.ids();
-    // While an attempt runs, the list has the time at which it was due, and not the end of its lease.
+    // While an attempt is running, the list shows when it was due, not when its lease ends.
     for (const { event_id, next_attempt_at } of await deliveriesOf(key, 'a', '?state=pending'))
       if (attempted.includes(event_id)) expect(Date.parse(next_attempt_at)).toBeLessThan(Date.now());
     const waiting = events.find(({ id }) => !attempted.includes(id))!;
@@ -380,7 +380,7 @@ describe('deliveries', () => {
     const types = hanging.received.slice(16).map(({ body }) => JSON.parse(body).type);
     expect(types.sort()).toEqual(['perk.clicked', 'webhook.ping']);
     expect(hanging.ids().slice(16)).toContain(waiting.id);
-    // More of them wait for the first ones.
+    // Four such attempts run at once; more wait for the first ones.
     for (let ping = 0; ping < 6; ping++) await world.as(key).post('/webhooks/a/ping').expect(202);
     await waitFor(() => hanging.ids().length === 20, 'two more');
     const [delivery] = await deliveriesOf(key, 'a');
@@ -388,7 +388,7 @@ describe('deliveries', () => {
     await world.as(key).delete('/webhooks/a').expect(204);
   });
 
-  it('keep their order when ordered is switched on while they wait, and lose it when it is switched off', async () => {
+  it('that are pending become ordered when `ordered` is switched on, and unordered when it is switched off', async () => {
     const key = world.key();
     const replies: (() => void)[] = [];
     const receiver = await world.receiver(
@@ -414,7 +414,7 @@ describe('deliveries', () => {
     expect(receiver.ids().sort()).toEqual(events.map(({ id }) => id).sort());
   });
 
-  it('of an ordered webhook follow one after the other for one subject', async () => {
+  it('of an ordered webhook are made one at a time for one subject', async () => {
     const [key, receiver] = [world.key(), await world.receiver()];
     await world.put(key, 'a', { url: receiver.url, ordered: true });
     const events = Array.from({ length: 60 }, () => anEvent());
@@ -423,7 +423,7 @@ describe('deliveries', () => {
     expect(receiver.ids()).toEqual(events.map(({ id }) => id));
   });
 
-  it('of more than ten replays that run are refused', async () => {
+  it('of at most ten replays are pending at once; a further replay is rejected', async () => {
     const key = world.key();
     const receiver = await world.receiver((response) => response.writeHead(500).end());
     await world.put(key, 'a', { url: receiver.url });
@@ -439,7 +439,7 @@ describe('deliveries', () => {
       [webhook],
     );
     const replay = () => world.as(key).post('/webhooks/a/replay').send({ from: event.occurred_at });
-    // As with a clock that is ahead of the server's.
+    // A time in the future, as a client sends it whose clock is ahead of the server's.
     const from = new Date(Date.now() + 3_600_000).toISOString();
     await world.as(key).post('/webhooks/a/replay').send({ from }).expect(202, { events: 0 });
     for (let running = 0; running < 10; running += 1) await replay().expect(202, { events: 1 });
@@ -447,7 +447,7 @@ describe('deliveries', () => {
     await world.as(key).put('/webhooks/a').send({ url: receiver.url, enabled: false }).expect(200);
   });
 
-  it('of a replay have the same ids', async () => {
+  it('of a replay have the ids of the original events, and its types and times', async () => {
     const [key, receiver] = [world.key(), await world.receiver()];
     const at = (second: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString();
     const events = [1, 2, 3, 4].map((second) => anEvent({ occurred_at: at(second) }));

@@ -32,9 +32,9 @@ export const defineApp = (env: GiftCardsEnv): AppDefinition => ({
   },
   // The management API uses problem details like every other app; everything else uses the plain codes of the
   // specification.
-  errors: (error, requestId, asked) =>
-    (ADMIN.test(asked?.address ?? '') ? renderProblem : renderPlainCode)(error, requestId, asked),
-  servesRequests: true,
+  errors: (error, requestId, requested) =>
+    (ADMIN.test(requested?.address ?? '') ? renderProblem : renderPlainCode)(error, requestId, requested),
+  hasRpcHandlers: true,
   requestTimeout: REQUEST_TIMEOUT_MS,
   configure: (app) => {
     const fastify = app.getHttpAdapter().getInstance();

@@ -7,8 +7,7 @@ type Limited = FastifyRequest & { [LIMIT]?: NodeJS.Timeout };
 
 /**
  * Closes the connection if a body has not arrived within a minute, unless its handler calls `allowSlowBody`. Needed
- * because
- * the server's own request timeout is hours, for the sake of one route.
+ * because the server's own request timeout is hours, for the sake of one route.
  */
 export function limitSlowBodies(fastify: FastifyInstance, limitMs = LIMIT_MS): void {
   fastify.addHook('onRequest', (request: Limited, _reply, done) => {

@@ -5,9 +5,9 @@ import { http, waitFor } from '@perkway/testing';
 import pg from 'pg';
 import { aBody, EUR_25, GiftCards, inSeconds, linkIdOf, type Link, type Reply } from './support.js';
 
-/** A full run takes 5,000 rounds; the default is smaller to keep tests fast. */
+/** The default keeps the test fast. Set 5,000 to race more. */
 const ROUNDS = Number(process.env.GIFT_RACE_ROUNDS ?? 300);
-const AT_ONCE = 25;
+const CONCURRENT_ROUNDS = 25;
 
 describe('concurrent requests', () => {
   let gift: GiftCards;
@@ -31,8 +31,8 @@ describe('concurrent requests', () => {
       `update reward_links set expires_at = clock_timestamp() + make_interval(secs => $2) where id = $1`,
       [linkIdOf(token), ms / 1000],
     );
-  /** Returns a link that another transaction holds, and a function that ends the link and the transaction. */
-  const aHeldLink = async () => {
+  /** Returns a link that another transaction has locked, and a function that expires the link and commits. */
+  const aLockedLink = async () => {
     const link = await gift.aLink(await gift.aPool(1));
     const client = await otherSession();
     await client.query('select from reward_links where id = $1 for update', [link.id]);
@@ -51,7 +51,7 @@ describe('concurrent requests', () => {
           where wait_event_type = 'Lock' and datname = current_database() and pid <> pg_backend_pid()`),
       'the request to wait for another transaction',
     );
-  /** A request, as the service passes it to the database. */
+  /** Returns a request as the service passes it to the SQL function `reserve_links`. */
   const aRequest = (pool: string, given: object = {}) => ({
     link: randomUUID(),
     account: gift.user.account,
@@ -66,13 +66,14 @@ describe('concurrent requests', () => {
     token_key: 'k1',
     ...given,
   });
-  const statuses = (responses: Reply<unknown>[]) =>
+  /** Counts the responses by status 201 or error code. */
+  const outcomesOf = (responses: Reply<unknown>[]) =>
     responses.reduce<Record<string, number>>((counts, { status, body }) => {
       const name = status === 201 ? '201' : String(body);
       return { ...counts, [name]: (counts[name] ?? 0) + 1 };
     }, {});
 
-  it('give 50 different cards to 200 requests and reject 150', async () => {
+  it('get 50 different cards if there are 200 of them, and 150 are rejected', async () => {
     const pool = await gift.aPool(50);
     const replica = await gift.launch();
     const responses = await Promise.all(
@@ -81,7 +82,7 @@ describe('concurrent requests', () => {
       ),
     );
     await replica.close();
-    expect(statuses(responses)).toEqual({ 201: 50, NO_AVAILABLE_CARDS: 150 });
+    expect(outcomesOf(responses)).toEqual({ 201: 50, NO_AVAILABLE_CARDS: 150 });
     expect(await gift.numbers(pool)).toMatchObject([{ ...EUR_25, available: 0, reserved: 50, redeemed: 0 }]);
     const links = responses.filter(({ status }) => status === 201).map(({ body }) => body);
     const revealed = await Promise.all(links.map(({ token }) => gift.reveal(token)));
@@ -89,17 +90,17 @@ describe('concurrent requests', () => {
     expect(await gift.numbers(pool)).toMatchObject([{ ...EUR_25, available: 0, reserved: 0, redeemed: 50 }]);
   });
 
-  it("reuse every expired link's card before they run out", async () => {
+  it('get the cards of all expired links before they are rejected', async () => {
     const pool = await gift.aPool(40);
     const old = await Promise.all(Array.from({ length: 40 }, () => gift.aLink(pool)));
     await Promise.all(old.map(({ token }) => gift.expire(token)));
     const responses = await Promise.all(Array.from({ length: 60 }, () => gift.generate(pool)));
-    expect(statuses(responses)).toEqual({ 201: 40, NO_AVAILABLE_CARDS: 20 });
+    expect(outcomesOf(responses)).toEqual({ 201: 40, NO_AVAILABLE_CARDS: 20 });
     for (const { token } of old) expect(await gift.reveal(token)).toMatchObject({ error: 'LINK_EXPIRED' });
   });
 
   describe('a card locked by another transaction', () => {
-    const holdFree = async (pool: string) => {
+    const lockFreeCard = async (pool: string) => {
       const client = await otherSession();
       const { rowCount } = await client.query(
         `delete from free_cards where inventory_id in (select id from inventories where pool_id = $1)`,
@@ -109,13 +110,13 @@ describe('concurrent requests', () => {
       return client;
     };
 
-    it('is reserved after a rollback, because it was available all along', async () => {
+    it('is reserved after that transaction rolls back', async () => {
       const pool = await gift.aPool(1);
-      const holder = await holdFree(pool);
-      const asked = gift.generate(pool);
+      const holder = await lockFreeCard(pool);
+      const generated = gift.generate(pool);
       await untilBlocked();
       await holder.query('rollback');
-      expect((await asked).status).toBe(201);
+      expect((await generated).status).toBe(201);
     });
 
     it('is not reserved after that transaction commits', async () => {
@@ -125,11 +126,11 @@ describe('concurrent requests', () => {
         JSON.stringify([aRequest(pool)]),
       ]);
       expect(rows).toMatchObject([{ outcome: 'RESERVED' }]);
-      // Two requests, so that both first run in a shared transaction.
-      const asked = Promise.all([gift.generate<string>(pool), gift.generate<string>(pool)]);
+      // Two requests, because several requests first run in one transaction.
+      const generated = Promise.all([gift.generate<string>(pool), gift.generate<string>(pool)]);
       await untilBlocked();
       await client.query('commit');
-      expect((await asked).map(({ body }) => body)).toEqual(['NO_AVAILABLE_CARDS', 'NO_AVAILABLE_CARDS']);
+      expect((await generated).map(({ body }) => body)).toEqual(['NO_AVAILABLE_CARDS', 'NO_AVAILABLE_CARDS']);
     });
 
     it('is reserved after a rollback if it belongs to an expired link', async () => {
@@ -138,14 +139,14 @@ describe('concurrent requests', () => {
       await gift.expire(token);
       const client = await otherSession();
       await client.query('select from reward_links where id = $1 for update', [linkIdOf(token)]);
-      const asked = gift.generate(pool);
+      const generated = gift.generate(pool);
       await untilBlocked();
       await client.query('rollback');
-      expect((await asked).status).toBe(201);
+      expect((await generated).status).toBe(201);
       expect((await gift.open(token)).link?.state).toBe('EXPIRED');
     });
 
-    it('is given up soon if only the counts claim that it exists', async () => {
+    it('is not waited for forever if it exists only in wrong counts', async () => {
       const pool = await gift.aPool(0);
       await gift.addCards(pool, 1);
       const add = (loaded: number) =>
@@ -174,7 +175,7 @@ describe('concurrent requests', () => {
     });
   });
 
-  it('do not deadlock on the same entries in different orders', async () => {
+  it('do not deadlock if they reserve from the same entries in different orders', async () => {
     const pool = await gift.aPool(400);
     await gift.addCards(pool, 400, { ...EUR_25, country: 'AT' });
     // The counts have 16 slots, so two of 17 connections share one.
@@ -192,7 +193,7 @@ describe('concurrent requests', () => {
       return b ? [a.client, b.client] : [];
     });
     const reserving = async (client: pg.Client, countries: (string | null)[]) => {
-      for (let turn = 0; turn < 150; turn += 1) {
+      for (let nth = 0; nth < 150; nth += 1) {
         const requests = countries.map((country) => aRequest(pool, { country }));
         const { rows } = await client.query('select * from reserve_links($1, false)', [
           JSON.stringify(requests),
@@ -207,7 +208,7 @@ describe('concurrent requests', () => {
   });
 
   describe('reveals', () => {
-    it('reveal a link once and return the same card 20 times', async () => {
+    it('of one link, 20 at once, all return the same card', async () => {
       const pool = await gift.aPool(1);
       const { token } = await gift.aLink(pool);
       const replies = await Promise.all(Array.from({ length: 20 }, () => gift.reveal(token)));
@@ -223,9 +224,9 @@ describe('concurrent requests', () => {
       expect((await gift.generate<string>(pool)).body).toBe('NO_AVAILABLE_CARDS');
     });
 
-    it('report EXPIRED only once no pending reveal can succeed', async () => {
+    it('that are uncommitted when their link expires still count: reads wait for them', async () => {
       const client = await otherSession();
-      // A reveal that is in time, which takes longer on a busy machine, but is uncommitted when the link expires.
+      // Reveals before the expiry, without a commit. Doubles the time if a busy machine needs longer.
       const revealIn = async (ms: number): Promise<string> => {
         const { id, token } = await gift.aLink(await gift.aPool(1));
         await expireIn(token, ms);
@@ -239,28 +240,28 @@ describe('concurrent requests', () => {
         () => exists('select from reward_links where id = $1 and expires_at <= now()', linkIdOf(token)),
         'its expiry',
       );
-      const asked = gift.open(token);
+      const opened = gift.open(token);
       await untilBlocked();
       await client.query('commit');
-      expect((await asked).link?.state).toBe('REVEALED');
+      expect((await opened).link?.state).toBe('REVEALED');
     });
 
     it('do not reveal a link that expires while they wait', async () => {
-      const { token, expire } = await aHeldLink();
+      const { token, expire } = await aLockedLink();
       const revealed = gift.reveal(token);
       await untilBlocked();
       await expire();
       expect(await revealed).toMatchObject({ error: 'LINK_EXPIRED' });
     });
 
-    it(`race expiry and a new reservation: one outcome in each of ${ROUNDS} rounds`, async () => {
+    it(`race with the expiry and a new reservation of the card: at most one wins in ${ROUNDS} rounds`, async () => {
       const outcomes = { revealed: 0, claimed: 0, neither: 0 };
       const round = async (number: number) => {
         const entry = { denomination: number + 1, currency: 'EUR', country: 'FR' };
         const pool = await gift.aPool(1, entry);
         const body = aBody({ denomination: entry.denomination });
         const old = await gift.aLink(pool, { body });
-        // All calls come around the time of expiry. A busy machine needs a generous window.
+        // All calls arrive around the time of expiry. The window is wide for a busy machine.
         const moment = 30 + Math.random() * 170;
         await expireIn(old.token, moment);
         const [revealed, claimed] = await Promise.all([
@@ -286,11 +287,13 @@ describe('concurrent requests', () => {
         if (wasClaimed) expect((await gift.reveal(claimed.body.token)).link?.card).toBeDefined();
         outcomes[wasRevealed ? 'revealed' : wasClaimed ? 'claimed' : 'neither'] += 1;
       };
-      for (let from = 0; from < ROUNDS; from += AT_ONCE)
+      for (let from = 0; from < ROUNDS; from += CONCURRENT_ROUNDS)
         await Promise.all(
-          Array.from({ length: Math.min(AT_ONCE, ROUNDS - from) }, (_, index) => round(from + index)),
+          Array.from({ length: Math.min(CONCURRENT_ROUNDS, ROUNDS - from) }, (_, index) =>
+            round(from + index),
+          ),
         );
-      // Otherwise nothing raced.
+      // If one of them never won, nothing raced.
       expect(outcomes.revealed).toBeGreaterThan(0);
       expect(outcomes.claimed).toBeGreaterThan(0);
     }, 600_000);
@@ -299,7 +302,7 @@ describe('concurrent requests', () => {
   describe('a cancellation', () => {
     const cancel = (id: string) => http(gift.app, gift.user).post(`/reward-links/${id}/cancel`);
 
-    it('waits for a reveal, and leaves its link as it is', async () => {
+    it('waits for a running reveal, and then does not change the link', async () => {
       const { id, token } = await gift.aLink(await gift.aPool(1));
       const client = await otherSession();
       await client.query('select reveal_link($1)', [id]);
@@ -311,7 +314,7 @@ describe('concurrent requests', () => {
     });
 
     it('does not change a link that expires while it waits', async () => {
-      const { id, expire } = await aHeldLink();
+      const { id, expire } = await aLockedLink();
       const cancelled = cancel(id).then(({ body }) => body as object);
       await untilBlocked();
       await expire();

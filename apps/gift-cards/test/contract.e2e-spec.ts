@@ -94,7 +94,7 @@ describe('gift cards', () => {
     it('can be put repeatedly, by administrators only', async () => {
       const id = randomUUID();
       const { account } = gift.newKey();
-      for (let turn = 0; turn < 2; turn += 1)
+      for (let round = 0; round < 2; round += 1)
         expect(await gift.putPool(id, account)).toMatchObject({
           status: 200,
           body: { id, owner: account, inventories: [] },

@@ -122,7 +122,7 @@ describe('crashes', () => {
     `lose no link and give no card twice when ${PROCESSES} replicas are killed every second for ${SECONDS} s`,
     async () => {
       const pool = await gift.aPool(CARDS);
-      // Never reached; the audit counts them again.
+      // Limits that are never reached. The audit compares their counters with the links.
       for (const per of ['account', 'pool_id', 'created_by'])
         await http(gift.app, gift.admin)
           .put(`/admin/limits/${per}`)
@@ -170,7 +170,7 @@ describe('crashes', () => {
     try {
       await Promise.all([replica.ready(), client.connect()]);
       const given = Array.from({ length: 8 }, () => ({ key: randomUUID(), body: aBody() }));
-      // No reservation decides its limits while this lock is held.
+      // While this lock is held, no reservation can check its limits.
       await client.query(`begin; select pg_advisory_xact_lock(${ADVISORY_LOCKS.giftCardCounting})`);
       const responses = given.map((each) =>
         gift.generate(pool, { ...each, url: replica.url }).catch(() => undefined),
@@ -181,7 +181,7 @@ describe('crashes', () => {
         );
         return rows.length > 0;
       }, 'a reservation that waits');
-      // From here on no result reaches the replica.
+      // From now on, the replica gets no results from the database.
       proxy.freeze();
       await client.query('commit');
       const links = async () =>
@@ -267,7 +267,7 @@ describe('crashes', () => {
     const clients = Array.from({ length: CLIENTS }, () => new Client(gift, pool, () => gift.app.url));
     let isOver = false;
     const running = clients.map((client) => client.run(() => isOver));
-    for (let turn = 0; turn < 2; turn += 1) {
+    for (let round = 0; round < 2; round += 1) {
       await sleep(1_200);
       await waitFor(() => clients.every(({ given }) => given.length > 0), 'a link of each client');
       await gift.database.server!.kill();

@@ -18,7 +18,7 @@ describe('an erasure', () => {
   it.each([
     ['customer_id', { journey_id: 'ann', reference: null, attributes: null }],
     ['journey_id', { journey_id: 'erased-x', reference: null, attributes: null }],
-  ] as const)('by %s clears the links of its own account alone', async (kind, erased) => {
+  ] as const)('by %s clears the links of its account, and none of another account', async (kind, erased) => {
     const [account, other] = [`account-${randomUUID()}`, `account-${randomUUID()}`];
     for (const [index, of] of [account, other].entries())
       await gift.database.query(
@@ -29,8 +29,13 @@ describe('an erasure', () => {
         [(kind === 'journey_id' ? 10 : 20) + index, of],
       );
     const erasure: Erasure = {
-      ...{ id: randomUUID(), round: 1, account, kind, value: 'ann' },
-      ...{ standIn: 'erased-x', secret: 'aa' },
+      id: randomUUID(),
+      round: 1,
+      account,
+      kind,
+      value: 'ann',
+      standIn: 'erased-x',
+      secret: 'aa',
     };
     expect(await operator.rpc.request(ERASE['gift-cards'], erasure)).toEqual({ isDone: true });
     const links = await gift.database.query(

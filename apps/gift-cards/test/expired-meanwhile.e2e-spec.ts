@@ -15,8 +15,8 @@ describe('a link that expires while a request waits', () => {
     (await gift.database.query(sql, values)).length > 0;
 
   /**
-   * Requests a link while another transaction holds all slots and reserves one too, and lets the link expire before that
-   * transaction commits.
+   * Requests a link while another transaction holds all slots and reserves one too, and lets the link expire before
+   * that transaction commits.
    */
   const requestAround = async (pool: string, apiKey: string, account: string, token: string) => {
     const client = new pg.Client(gift.database.url);
@@ -26,14 +26,22 @@ describe('a link that expires while a request waits', () => {
       const slots = ADVISORY_LOCKS.giftCardSlot.replace('pg_backend_pid() % 16', 'slot');
       await client.query(`select pg_advisory_xact_lock(${slots}) from generate_series(0, 15) slot`);
       const other = {
-        ...{ link: randomUUID(), account, pool, denomination: 25, currency: 'EUR', created_by: 'crm' },
-        ...{ expires_at: inSeconds(60), idempotency_key: randomUUID(), body_digest: '00', token_key: 'k' },
+        link: randomUUID(),
+        account,
+        pool,
+        denomination: 25,
+        currency: 'EUR',
+        created_by: 'crm',
+        expires_at: inSeconds(60),
+        idempotency_key: randomUUID(),
+        body_digest: '00',
+        token_key: 'k',
       };
       const { rows } = await client.query('select * from reserve_links($1, false)', [
         JSON.stringify([other]),
       ]);
       expect(rows).toMatchObject([{ outcome: 'RESERVED' }]);
-      const asked = gift.generate<Link>(pool, { apiKey });
+      const requested = gift.generate<Link>(pool, { apiKey });
       await waitFor(
         () =>
           exists(`select from pg_stat_activity where wait_event = 'advisory' and query like '%reserve_links%'
@@ -42,7 +50,7 @@ describe('a link that expires while a request waits', () => {
       );
       await gift.expire(token);
       await client.query('commit');
-      return await asked;
+      return await requested;
     } finally {
       await client.end();
     }

@@ -46,7 +46,13 @@ describe('the links of an account', () => {
     const made = await gift.aLink(pool, { body: aBody({ expires_at, ...own }), createdBy: 'crm' });
     const link = await get(made.id);
     expect(link).toEqual({
-      ...{ id: made.id, pool_id: pool, state: 'RESERVED', ...EUR_25, created_by: 'crm', expires_at, ...own },
+      id: made.id,
+      pool_id: pool,
+      state: 'RESERVED',
+      ...EUR_25,
+      created_by: 'crm',
+      expires_at,
+      ...own,
       created_at: expect.stringMatching(ISO),
       revealed_at: null,
       cancelled_at: null,
@@ -207,12 +213,12 @@ describe('the links of an account', () => {
       const make = () =>
         Promise.all(Array.from({ length: 5 }, () => gift.aLink(pool, { apiKey: other.key })));
       const first = (await Promise.all([make(), make(), make(), make()])).flat();
-      let turn = 0;
+      let round = 0;
       const pages = await walk({ limit: 3 }, other, async () => {
         await make();
-        await cancel(first[turn]!.id, other).expect(200);
-        await gift.reveal(first[19 - turn]!.token);
-        turn += 1;
+        await cancel(first[round]!.id, other).expect(200);
+        await gift.reveal(first[19 - round]!.token);
+        round += 1;
       });
       const seen = pages.flatMap(ids);
       expect(new Set(seen).size).toBe(seen.length);

@@ -195,13 +195,13 @@ describe('SIGTERM', () => {
           'the first batch',
           60_000,
         );
-        const answered = once(load, 'response') as Promise<[IncomingMessage]>;
+        const responded = once(load, 'response') as Promise<[IncomingMessage]>;
         // The client keeps sending, even while the response arrives.
         let sent = 5_000;
         const sending = setInterval(() => load.write(card((sent += 1))), 20);
         load.on('close', () => clearInterval(sending));
         const ended = app.kill('SIGTERM');
-        const [response] = await answered;
+        const [response] = await responded;
         expect(response.statusCode).toBe(503);
         expect(JSON.parse(await text(response))).toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE' });
         load.destroy();

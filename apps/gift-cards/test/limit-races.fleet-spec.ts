@@ -11,7 +11,7 @@ const ROUNDS = Number(process.env.GIFT_LIMIT_ROUNDS ?? 8);
 const AT_ONCE = 200;
 const LINKS = 10;
 const AMOUNT = 250;
-/** A process is killed once in so many rounds, because it takes seconds to start again. */
+/** A process is killed once in this many rounds, because it takes seconds to start again. */
 const KILL_EVERY = 21;
 const FIRST_KILL = 4;
 const ENTRIES = [EUR_25, { ...EUR_25, denomination: 12.35 }, { ...EUR_25, denomination: 60.1 }];
@@ -60,7 +60,7 @@ describe('limits over two processes', () => {
       const limits = {
         links: { links: LINKS, per: 'campaign_id' },
         amount: { amount: AMOUNT, currency: 'EUR', per: 'campaign_id' },
-        // Shared by all rounds, and never reached.
+        // A limit that all rounds share and never reach.
         all: { links: 1_000_000 },
       };
       for (const [id, limit] of Object.entries(limits))
@@ -69,8 +69,8 @@ describe('limits over two processes', () => {
           .send({ owner: gift.user.account, period: 'year', ...limit })
           .expect(200);
 
-      /** What is used by the limits, and by the links themselves, in one snapshot. */
-      const look = async (campaign: string): Promise<Used> => {
+      /** Returns the use as the limits count it, and as a count of the links, from one snapshot. */
+      const usesOf = async (campaign: string): Promise<Used> => {
         const [row] = await gift.database.query<Record<string, string>>(
           `select u.links, v.amount, count(*) as made, coalesce(sum(i.denomination), 0) as value
            from limit_usage('links', $1) u cross join limit_usage('amount', $1) v
@@ -89,7 +89,9 @@ describe('limits over two processes', () => {
         return used;
       };
 
-      /** Returns undefined if there is no response. Without supertest, because the client would take most of the time. */
+      /**
+       * Returns undefined if there is no response. Without supertest, because the client would take most of the time.
+       */
       const send = async ({ key, body }: Request, { url }: Process): Promise<Sent | undefined> => {
         try {
           const response = await fetch(`${url}/pool/${pool}/reward-links?idempotencyKey=${key}`, {
@@ -107,7 +109,7 @@ describe('limits over two processes', () => {
         }
       };
 
-      let unanswered = 0;
+      let withoutResponse = 0;
       for (let round = 0; round < ROUNDS; round += 1) {
         const campaign = `round-${round}`;
         // Every second round has amounts that do not add up to the limit.
@@ -120,7 +122,7 @@ describe('limits over two processes', () => {
         let isOver = false;
         const looks = (async () => {
           while (!isOver) {
-            await look(campaign);
+            await usesOf(campaign);
             await sleep(20);
           }
         })();
@@ -136,9 +138,9 @@ describe('limits over two processes', () => {
           }
           let replies = await Promise.all(sent);
           if (isKilled) {
-            unanswered += replies.filter((reply) => reply === undefined).length;
+            withoutResponse += replies.filter((reply) => reply === undefined).length;
             processes[victim] = await start();
-            // A client repeats what got no response with the same key.
+            // A client repeats requests without a response, with the same key.
             replies = await Promise.all(
               requests.map((request, index) => replies[index] ?? send(request, oneOf(processes))),
             );
@@ -154,15 +156,15 @@ describe('limits over two processes', () => {
             links: live.length,
             amount: live.reduce((sum, { denomination }) => sum + cents(denomination), 0) / 100,
           });
-          expect(await look(campaign)).toEqual(expected());
+          expect(await usesOf(campaign)).toEqual(expected());
           if (round % 2 === 0) expect(expected()).toEqual({ links: LINKS, amount: AMOUNT });
-          // Every denomination was asked for until the end, so the cheapest does not fit any more.
+          // Requests for every denomination went on until the end, so not even the cheapest card still fits.
           else
             expect(live.length === LINKS || expected().amount + Math.min(...denominations) > AMOUNT).toBe(
               true,
             );
 
-          // Ends race with new requests, which may or may not get what they give back.
+          // Cancellations, expiries and reveals race with new requests, which may get what they free.
           const [cancelled, expired, revealed, ...rest] = live;
           const again = Array.from({ length: 8 }, aRequest);
           const [, , , ...raced] = await Promise.all([
@@ -177,7 +179,7 @@ describe('limits over two processes', () => {
           ]);
           live = [revealed!, ...rest];
           again.forEach((request, index) => keep(request, raced[index]));
-          expect(await look(campaign)).toEqual(expected());
+          expect(await usesOf(campaign)).toEqual(expected());
           const { body } = await gift.get<LimitUsage>(`/limits/links/usage?value=${campaign}`);
           expect(body.links).toEqual({ limit: LINKS, used: live.length });
         } finally {
@@ -185,7 +187,7 @@ describe('limits over two processes', () => {
         }
         await looks;
       }
-      expect(unanswered).toBeGreaterThan(0);
+      expect(withoutResponse).toBeGreaterThan(0);
       await untilRelayed(gift.database);
       const reached = (await trackedEvents(gift.nats.url)).flatMap((event) =>
         event.type === 'limit_reached' ? [`${event.limit} ${event.value}`] : [],

@@ -33,7 +33,7 @@ describe('limits', () => {
     ).body;
   const cancel = ({ id }: Link, key = gift.user.key) =>
     http(gift.app, { key }).post(`/reward-links/${id}/cancel`).expect(200);
-  /** Sets the expiry of a link to now, as a cancellation does: not while limits are settled. */
+  /** Sets the expiry of a link to now, but, like a cancellation, not while limits are being settled. */
   const expire = ({ id }: Link) =>
     gift.database.query(`
       begin;
@@ -57,7 +57,7 @@ describe('limits', () => {
     };
   };
 
-  it('are at most 100 per account, however many are put at once', async () => {
+  it('are at most 100 per account, even when many are created concurrently', async () => {
     const { account } = await someone(0);
     const other = await someone(0);
     const body = { links: 5, period: 'day' };
@@ -85,9 +85,17 @@ describe('limits', () => {
       const id = `limit-${randomUUID()}`;
       const created = await put(id, { links: 5, period: 'week', timezone: 'Europe/Paris' }).expect(200);
       expect(created.body).toEqual({
-        ...{ id, owner: gift.user.account, links: 5, amount: null, currency: null, period: 'week' },
-        ...{ timezone: 'Europe/Paris', per: 'account', only: null },
-        ...{ created_at: expect.any(String), updated_at: expect.any(String) },
+        id,
+        owner: gift.user.account,
+        links: 5,
+        amount: null,
+        currency: null,
+        period: 'week',
+        timezone: 'Europe/Paris',
+        per: 'account',
+        only: null,
+        created_at: expect.any(String),
+        updated_at: expect.any(String),
       });
       await put(id, { links: 6, period: 'week' }).set('if-match', '"other"').expect(412);
       await put(id, created.body).expect(200, created.body);
@@ -114,16 +122,27 @@ describe('limits', () => {
     it('take null for a missing value, and keep amounts exact to the cent', async () => {
       const id = `limit-${randomUUID()}`;
       const { body } = await put(id, {
-        ...{ links: null, amount: 999_999_999_999.99, currency: 'EUR', period: 'total' },
-        ...{ timezone: null, per: null, only: { pool_id: null, campaign_id: null } },
+        links: null,
+        amount: 999_999_999_999.99,
+        currency: 'EUR',
+        period: 'total',
+        timezone: null,
+        per: null,
+        only: { pool_id: null, campaign_id: null },
       }).expect(200);
       expect(body).toMatchObject({
-        ...{ links: null, amount: 999_999_999_999.99, currency: 'EUR' },
-        ...{ timezone: 'UTC', per: 'account', only: null },
+        links: null,
+        amount: 999_999_999_999.99,
+        currency: 'EUR',
+        timezone: 'UTC',
+        per: 'account',
+        only: null,
       });
       const { body: usage } = await gift.get<LimitUsage>(`/limits/${id}/usage`);
       expect(usage).toEqual({
-        ...{ value: gift.user.account, period_start: '1970-01-01T00:00:00.000Z', resets_at: null },
+        value: gift.user.account,
+        period_start: '1970-01-01T00:00:00.000Z',
+        resets_at: null,
         amount: { limit: 999_999_999_999.99, used: expect.any(Number), currency: 'EUR' },
       });
       const only = { pool_id: randomUUID(), campaign_id: 'spring' };
@@ -182,7 +201,7 @@ describe('limits', () => {
         await http(gift.app, gift.user)[method](`/admin/limits/${id}`).expect(403);
     });
 
-    it('show no usage without a value that can be one', async () => {
+    it('show no usage without a valid value', async () => {
       const perReference = await aLimit({ links: 1, per: 'reference' });
       const perPool = await aLimit({ links: 1, per: 'pool_id' });
       const read = (id: string, query: string) => gift.get<unknown>(`/limits/${id}/usage${query}`);
@@ -234,7 +253,7 @@ describe('limits', () => {
     });
   });
 
-  describe('refuse links', () => {
+  describe('reject links', () => {
     it('beyond a number, name the limit, and leave the key and the stock alone', async () => {
       const { account, key, pool, link } = await someone();
       const id = await aLimit({ links: 2 }, account);
@@ -247,7 +266,8 @@ describe('limits', () => {
       const refused = randomUUID();
       const reply = await link({}, refused);
       expect(reply).toMatchObject({
-        ...{ status: 409, body: 'LIMIT_REACHED' },
+        status: 409,
+        body: 'LIMIT_REACHED',
         headers: { 'perkway-limit': id, 'content-type': expect.stringContaining('text/plain') },
       });
       expect(Number(reply.headers['retry-after'])).toBeGreaterThan(0);
@@ -428,7 +448,7 @@ describe('limits', () => {
           () => exists('select from reward_links where id = $1 and expires_at <= now()', made.id),
           'its expiry',
         );
-        const asked = link();
+        const requested = link();
         await waitFor(
           () =>
             exists(`select from pg_stat_activity where wait_event = 'advisory' and query like '%settle_limits%'
@@ -436,18 +456,18 @@ describe('limits', () => {
           'the settling to wait',
         );
         await session.query('commit');
-        expect((await asked).body).toBe('LIMIT_REACHED');
+        expect((await requested).body).toBe('LIMIT_REACHED');
       } finally {
         await session.end();
       }
     });
   });
 
-  it('hold even if the clock was set back before the settled position', async () => {
+  it('hold even if the clock was set back to before the time until which links are settled', async () => {
     const { account, key, link } = await someone();
     const id = await aLimit({ links: 2 }, account);
     const [revealed] = [(await link()).body, (await link()).body];
-    // As if both had expired and were settled, and the clock were set back two days then.
+    // Simulates that both links expired and were settled, and that the clock was then set back by two days.
     const setBack = async () => {
       await gift.database.query(
         `update limit_counts set links = 0, amount = 0, settled_until = now() + interval '2 days' where limit_id = $1`,
@@ -488,8 +508,13 @@ describe('limits', () => {
     );
     expect(await published()).toEqual([
       {
-        ...{ v: 1, type: 'limit_reached', account, limit: id, value: account },
-        ...{ id: expect.stringMatching(/^[0-9a-f]{32}:limit_reached$/), at: expect.any(Number) },
+        v: 1,
+        type: 'limit_reached',
+        account,
+        limit: id,
+        value: account,
+        id: expect.stringMatching(/^[0-9a-f]{32}:limit_reached$/),
+        at: expect.any(Number),
         periodStart: Date.parse(period_start),
         resetsAt: Date.parse(resets_at!),
       },
@@ -508,7 +533,7 @@ describe('limits', () => {
     expect(JSON.stringify(await find())).not.toContain('a-person');
   });
 
-  it('are not refused by a request that then gets no card', async () => {
+  it('are not counted for a request that gets no card', async () => {
     const { account, pool, key } = await someone(3);
     await aLimit({ links: 3 }, account);
     const none = aBody({ denomination: 99 });
@@ -520,7 +545,7 @@ describe('limits', () => {
     expect(replies.filter(({ status }) => status === 201)).toHaveLength(3);
   });
 
-  it('read no full table of links, whether they are counted, refused, settled or shown', async () => {
+  it('never scan the full table of links, whether links are counted, rejected, settled or shown', async () => {
     const { account, pool, key, link } = await someone();
     const stored = 20_000;
     // Links of other accounts, and statistics that say that the table is large.
@@ -554,7 +579,7 @@ describe('limits', () => {
     await gift.database.query(`delete from reward_links where account = 'another'`);
   });
 
-  it('are counted again by the audit', async () => {
+  it('are compared with a recount by the audit', async () => {
     const { account, link } = await someone();
     const id = await aLimit({ links: 5 }, account);
     await link();

@@ -24,7 +24,7 @@ describe('every link ends in exactly one state', () => {
   }, 60_000);
   afterAll(() => gift?.close());
   const spawned: AppProcess[] = [];
-  // Also after a failure.
+  // Stops the replicas even if a test fails.
   afterEach(() => Promise.all(spawned.splice(0).map((replica) => replica.kill('SIGKILL'))));
   const spawn = async () => {
     const replica = await bundle.spawn(gift.environment());
@@ -124,7 +124,7 @@ describe('every link ends in exactly one state', () => {
       await Promise.all(
         Array.from({ length: Math.min(AT_ONCE, ROUNDS - from) }, (_, index) => round(from + index)),
       );
-    // Otherwise nothing raced.
+    // If one of them never won, nothing raced.
     expect(new Set(ends.values())).toEqual(new Set(['revealed', 'cancelled', 'expired']));
     await expectTold(ends);
     await Promise.all(replicas.map((replica) => replica.kill('SIGKILL')));
@@ -164,7 +164,7 @@ describe('every link ends in exactly one state', () => {
           (url) => gift.generate<Link>(pool, { key, body, url }),
           ({ status }) => status < 500,
         );
-        // Either the expiry has passed during the retries, or all cards are reserved and some become free in a moment.
+        // The expiry has passed during the retries, or all cards are reserved until some links end.
         if (status !== 201) {
           await sleep(100);
           continue;

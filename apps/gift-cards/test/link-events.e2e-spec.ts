@@ -30,13 +30,21 @@ describe('the events of a link', () => {
   const row = async ({ id }: Link) =>
     (await gift.database.query('select * from reward_links where id = $1', [id]))[0]!;
 
-  it('are those of the replica, where one of an earlier release reserves and may publish its own copy', async () => {
+  it('are stored as a replica of an earlier release passes them, because it may publish its own copy', async () => {
     const pool = await gift.aPool(1);
     const id = randomUUID();
     const event = { v: 1, type: 'reward_link', id: `${id}:generated`, at: 1, account: gift.user.account };
     const request = {
-      ...{ link: id, account: gift.user.account, pool, denomination: 25, currency: 'EUR', created_by: 'crm' },
-      ...{ expires_at: aBody().expires_at, idempotency_key: randomUUID(), body_digest: '00', token_key: 'k' },
+      link: id,
+      account: gift.user.account,
+      pool,
+      denomination: 25,
+      currency: 'EUR',
+      created_by: 'crm',
+      expires_at: aBody().expires_at,
+      idempotency_key: randomUUID(),
+      body_digest: '00',
+      token_key: 'k',
       event: JSON.stringify(event),
     };
     const rows = await gift.database.query('select outcome from reserve_cards($1, true)', [
@@ -69,8 +77,16 @@ describe('the events of a link', () => {
     await gift.expire(expired.token);
     await job().settle();
     const common = {
-      ...{ v: 1, type: 'reward_link', account: gift.user.account, pool, denomination: 25, currency: 'EUR' },
-      ...{ createdBy: 'crm', campaign: 'spring', journey: 'j "1"', reference: 'Größe\u0007' },
+      v: 1,
+      type: 'reward_link',
+      account: gift.user.account,
+      pool,
+      denomination: 25,
+      currency: 'EUR',
+      createdBy: 'crm',
+      campaign: 'spring',
+      journey: 'j "1"',
+      reference: 'Größe\u0007',
       utm: { utm_source: 'mail' },
       cmeta: JSON.parse('{"user":"7","__proto__":"p"}') as object,
       at: expect.any(Number),
@@ -118,7 +134,7 @@ describe('the events of a link', () => {
     const pool = await gift.aPool(2);
     const [early, late] = [await gift.aLink(pool), await gift.aLink(pool)];
     await gift.expire(early.token);
-    // Another link takes its card before the link is settled.
+    // Another link gets the card before the expired link is settled.
     await gift.aLink(pool);
     expect(await statesOf(early)).toEqual(['generated', 'expired']);
     await gift.expire(late.token);
@@ -130,23 +146,27 @@ describe('the events of a link', () => {
     expect((await row(late)).released).toBe(true);
   });
 
-  it('contain no expiry of a cancelled or revealed link, even if its card is reused', async () => {
+  it('contain no expiry if the link was cancelled or revealed, even if its card is reused', async () => {
     const pool = await gift.aPool(3);
-    const [given, kept, revealed] = [await gift.aLink(pool), await gift.aLink(pool), await gift.aLink(pool)];
-    await cancel(given);
+    const [reused, cancelled, revealed] = [
+      await gift.aLink(pool),
+      await gift.aLink(pool),
+      await gift.aLink(pool),
+    ];
+    await cancel(reused);
     await gift.aLink(pool);
-    await cancel(kept);
+    await cancel(cancelled);
     await gift.reveal(revealed.token);
     await gift.expire(revealed.token);
     await job().settle();
-    expect(await statesOf(given, kept, revealed)).toEqual([
+    expect(await statesOf(reused, cancelled, revealed)).toEqual([
       ...['generated', 'generated', 'generated'],
       ...['cancelled', 'cancelled', 'revealed'],
     ]);
-    expect((await row(given)).released).toBe(true);
+    expect((await row(reused)).released).toBe(true);
   });
 
-  it('contain expiries without a call, whichever replica settles them', async () => {
+  it('contain each expiry once, although several replicas settle links in the background', async () => {
     const replicas = [await gift.launch(), await gift.launch()];
     const pool = await gift.aPool(20);
     const links = await Promise.all(Array.from({ length: 20 }, () => gift.aLink(pool)));
@@ -173,9 +193,9 @@ describe('the events of a link', () => {
       await import('../src/migrations/1767225640000-reward-link-life.js');
     const queries: string[] = [];
     await new Life().up({ query: (sql: string) => Promise.resolve(queries.push(sql)) } as never);
-    const tell = queries.find((sql) => sql.includes('insert into tracking_outbox'))!;
+    const insertEvents = queries.find((sql) => sql.includes('insert into tracking_outbox'))!;
     const before = await eventsOf(released, settled, live);
-    await gift.database.query(tell);
+    await gift.database.query(insertEvents);
     const expiries = (events: RewardLinkEvent[]) =>
       events
         .filter(({ state }) => state === 'expired')
@@ -191,7 +211,7 @@ describe('the events of a link', () => {
 it('writes the events of a link although its database crashes before the outbox is relayed', async () => {
   const gift = await GiftCards.start({ ownServer: true });
   try {
-    // Swallow deletes, so that the outbox looks as if the relay had not run yet.
+    // Suppresses deletes, so that the outbox looks as if the relay had not run yet.
     await gift.database.query(`
       create function keep() returns trigger language plpgsql as 'begin return null; end';
       create trigger kept before delete on tracking_outbox for each row execute function keep()`);

@@ -217,7 +217,7 @@ describe('card loads', () => {
       return rows.length > 0;
     }, 'an insert that waits for the lock');
     await blocker.end();
-    for (let turn = 0; turn < 100; turn += 1) await send(toNdjson(codes.slice(2_100, 4_100)));
+    for (let round = 0; round < 100; round += 1) await send(toNdjson(codes.slice(2_100, 4_100)));
     socket.write('0\r\n\r\n');
     const [response] = (await once(socket.resume(), 'data')) as [Buffer];
     socket.destroy();

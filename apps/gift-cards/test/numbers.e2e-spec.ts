@@ -32,7 +32,7 @@ describe('the inventory numbers', () => {
     expect(report.passed).toBe(passes);
     return report.output;
   };
-  const settled = () => gift.app.app.get(ExpiredLinks, { strict: false });
+  const job = () => gift.app.app.get(ExpiredLinks, { strict: false });
   /** Sets the expiry of all links to the same instant. */
   const expireAll = (pool: string) =>
     gift.database.query(
@@ -63,7 +63,7 @@ describe('the inventory numbers', () => {
     };
     const settling = async () => {
       while (!isOver) {
-        await settled()
+        await job()
           .settle(7)
           .catch(() => 0);
         await sleep(15);
@@ -99,7 +99,7 @@ describe('the inventory numbers', () => {
       );
       return Number(row!.released);
     };
-    // Proves something only if cards were reused, and the numbers read before and after the load.
+    // The test is valid only if cards were reused, and if numbers were read before and after the load.
     await waitFor(
       async () => {
         expect(await releasedLinks()).toBeGreaterThan(50);
@@ -117,7 +117,7 @@ describe('the inventory numbers', () => {
       async () => expect(await gift.numbers(pool)).toMatchObject([{ reserved: 0 }]),
       'the expiry of all links',
     );
-    await settled().settle(10_000);
+    await job().settle(10_000);
     await expectAudit();
   }, 240_000);
 
@@ -130,32 +130,30 @@ describe('the inventory numbers', () => {
     const numbers = [{ ...EUR_25, available: 28, reserved: 1, redeemed: 1 }];
     expect(await gift.numbers(pool)).toMatchObject(numbers);
     // Settle in batches, although all links expire at the same instant.
-    const pieces = [];
-    for (let moved = await settled().settle(8); moved > 0; moved = await settled().settle(8))
-      pieces.push(moved);
-    expect(pieces).toEqual([8, 8, 3]);
+    const batches = [];
+    for (let moved = await job().settle(8); moved > 0; moved = await job().settle(8)) batches.push(moved);
+    expect(batches).toEqual([8, 8, 3]);
     expect(await gift.numbers(pool)).toMatchObject(numbers);
     expect((await gift.open(early[1]!.token)).link?.state).toBe('EXPIRED');
     expect((await gift.reveal(late.token)).link?.state).toBe('REVEALED');
-    // Nine free cards go first, then those of settled links, whose count must shrink.
+    // The 9 cards that were never reserved go first, then 3 of settled links, which must lower the count of those.
     await Promise.all(Array.from({ length: 12 }, () => gift.aLink(pool)));
     expect(await gift.numbers(pool)).toMatchObject([{ ...EUR_25, available: 16, reserved: 12, redeemed: 2 }]);
     await expectAudit();
   }, 180_000);
 
-  it('are settled in batches across entries, not per entry', async () => {
+  it('settle links in batches across entries, not per entry', async () => {
     const pool = await gift.aPool(4);
     await gift.addCards(pool, 4, { ...EUR_25, country: 'AT' });
     await Promise.all(Array.from({ length: 8 }, () => gift.aLink(pool)));
     await expireAll(pool);
-    const pieces = [];
-    for (let moved = await settled().settle(5); moved > 0; moved = await settled().settle(5))
-      pieces.push(moved);
-    expect(pieces).toEqual([5, 3]);
+    const batches = [];
+    for (let moved = await job().settle(5); moved > 0; moved = await job().settle(5)) batches.push(moved);
+    expect(batches).toEqual([5, 3]);
     expect(await gift.numbers(pool)).toMatchObject([{ available: 4 }, { available: 4 }]);
   });
 
-  it('are settled by the background job', async () => {
+  it('stay right when the background job settles links', async () => {
     const replica = await gift.launch();
     const pool = await gift.aPool(250);
     await Promise.all(Array.from({ length: 250 }, () => gift.aLink(pool)));
@@ -174,7 +172,7 @@ describe('the inventory numbers', () => {
     expect(await gift.numbers(pool)).toMatchObject([{ available: 250, reserved: 0 }]);
   }, 180_000);
 
-  it('are right even if the clock was set back before the settled position', async () => {
+  it('are right even if the clock was set back to before the time until which links are settled', async () => {
     const pool = await gift.aPool(3);
     await gift.database.query(
       `update inventories set settled_until = now() + interval '2 days' where pool_id = $1`,
@@ -192,7 +190,7 @@ describe('the inventory numbers', () => {
     await expectAudit();
   });
 
-  it('are audited: every kind of damage is found', async () => {
+  it('are audited, and the audit finds every kind of damage', async () => {
     const pool = await gift.aPool(6);
     const [one, two] = [await gift.aLink(pool), await gift.aLink(pool)];
     await gift.reveal(one.token);
@@ -259,7 +257,7 @@ describe('the inventory numbers', () => {
     }
   }, 180_000);
 
-  it('and reservations use their indexes', async () => {
+  it('are read, like free cards, with indexes', async () => {
     await gift.aPool(3_000);
     // Enough links to make a full scan expensive.
     await gift.database.query(`
@@ -305,7 +303,7 @@ describe('the inventory numbers', () => {
     for (const large of ['reward_links', 'cards', 'free_cards']) expect(wholeTables).not.toContain(large);
   });
 
-  it('and reservations scan no full table with plans made while tables were empty', async () => {
+  it('are read, like free cards, without full scans even if Postgres planned for empty tables', async () => {
     const fresh = await GiftCards.start();
     try {
       // Autovacuum leaves a new database in this state: statistics say that the tables are empty.

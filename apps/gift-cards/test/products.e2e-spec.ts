@@ -26,8 +26,8 @@ const BARE = {
   translations: {},
 };
 
-async function productOf(asked: Promise<RewardLinkReply>) {
-  const reply = await asked;
+async function productOf(requested: Promise<RewardLinkReply>) {
+  const reply = await requested;
   if (reply.error) throw new Error(reply.error);
   return reply.product;
 }

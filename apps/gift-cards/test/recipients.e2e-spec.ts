@@ -17,7 +17,7 @@ describe('recipients', () => {
     const pool = await gift.aPool(1);
     const { token } = await gift.aLink(pool);
     const keyring = parseKeyring(testSecrets().rewardTokenKeys);
-    const strangers = [
+    const wrongTokens = [
       '',
       'x',
       token.slice(1),
@@ -27,14 +27,14 @@ describe('recipients', () => {
       token.slice(0, -1) + (token.endsWith('A') ? 'B' : 'A'),
       token.toUpperCase(),
       'x'.repeat(100_000),
-      // Correctly signed, but for a link that does not exist, and for another purpose; then signed with another key.
+      // Correctly signed for a link that does not exist, correctly signed for another purpose, signed with another key.
       signPayload(keyring, 'reward-link', randomBytes(16)),
       signPayload(keyring, 'another', Buffer.from(linkIdOf(token), 'hex')),
       signPayload(parseKeyring(aKeyring('k1')), 'reward-link', Buffer.from(linkIdOf(token), 'hex')),
     ];
-    for (const stranger of [...strangers, 7, null, { a: 1 }, undefined] as string[]) {
-      expect(await gift.open(stranger)).toEqual({ error: 'LINK_NOT_FOUND' });
-      expect(await gift.reveal(stranger)).toEqual({ error: 'LINK_NOT_FOUND' });
+    for (const wrong of [...wrongTokens, 7, null, { a: 1 }, undefined] as string[]) {
+      expect(await gift.open(wrong)).toEqual({ error: 'LINK_NOT_FOUND' });
+      expect(await gift.reveal(wrong)).toEqual({ error: 'LINK_NOT_FOUND' });
     }
     expect((await gift.open(token)).link?.state).toBe('RESERVED');
   });
@@ -43,7 +43,7 @@ describe('recipients', () => {
     const pool = await gift.aPool(2, { denomination: 12.5, currency: 'GBP', country: 'GB' });
     const body = aBody({ denomination: 12.5, currency: 'GBP' });
     const [one, two] = [await gift.aLink(pool, { body }), await gift.aLink(pool, { body })];
-    for (let turn = 0; turn < 3; turn += 1)
+    for (let round = 0; round < 3; round += 1)
       expect((await gift.open(one.token)).link).toEqual({
         state: 'RESERVED',
         denomination: 12.5,
@@ -111,13 +111,13 @@ describe('key rotation', () => {
     const fresh = await gift.aLink(pool);
     expect(Buffer.from(fresh.token, 'base64url').toString('latin1', 2, 6)).toBe('new2');
     expect((await gift.reveal(fresh.token)).link?.card).toBeDefined();
-    const kids = await gift.database.query<{ kid: string; n: string }>(
-      `select convert_from(substring(sealed from 3 for get_byte(sealed, 1)), 'utf8') as kid, count(*) as n
+    const keyIds = await gift.database.query<{ key_id: string; n: string }>(
+      `select convert_from(substring(sealed from 3 for get_byte(sealed, 1)), 'utf8') as key_id, count(*) as n
        from cards group by 1 order by 1`,
     );
-    expect(kids).toEqual([
-      { kid: 'c2', n: '2' },
-      { kid: 'k1', n: '3' },
+    expect(keyIds).toEqual([
+      { key_id: 'c2', n: '2' },
+      { key_id: 'k1', n: '3' },
     ]);
   });
 
@@ -205,7 +205,7 @@ describe('secrets', () => {
         ];
         for (const spelling of spellings)
           if (text.toLowerCase().includes(spelling.toLowerCase()))
-            throw new Error(`${where} holds ${spelling}`);
+            throw new Error(`${where} contains ${spelling}`);
       }
   });
 });

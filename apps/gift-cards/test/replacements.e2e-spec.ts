@@ -68,9 +68,16 @@ describe('a replacement', () => {
     });
     expect(link.id).not.toBe(original.id);
     expect(await read(link.id)).toMatchObject({
-      ...{ pool_id: pool, denomination: 40, currency: 'EUR', country: 'DE', ...fields },
-      ...{ state: 'RESERVED', created_by: 'support' },
-      ...{ replaces: original.id, replaced_by: null, replacement_reason: 'code rejected' },
+      pool_id: pool,
+      denomination: 40,
+      currency: 'EUR',
+      country: 'DE',
+      ...fields,
+      state: 'RESERVED',
+      created_by: 'support',
+      replaces: original.id,
+      replaced_by: null,
+      replacement_reason: 'code rejected',
     });
     const { expires_at } = await read(link.id);
     expect(Math.abs(expires_at - inSeconds(10 * DAY_S))).toBeLessThan(60);
@@ -84,7 +91,10 @@ describe('a replacement', () => {
     await untilRelayed(gift.database);
     const events = (await trackedEvents(gift.nats.url)) as RewardLinkEvent[];
     expect(events.find(({ id }) => id === `${link.id}:generated`)).toMatchObject({
-      ...{ campaign: 'spring', journey: 'j-1', reference: 'order-1007', utm: { utm_source: 'mail' } },
+      campaign: 'spring',
+      journey: 'j-1',
+      reference: 'order-1007',
+      utm: { utm_source: 'mail' },
       replaces: original.id,
     });
     expect(events.find(({ id }) => id === `${link.id}:revealed`)).toMatchObject({ createdBy: 'support' });
@@ -95,7 +105,7 @@ describe('a replacement', () => {
     expect(await audit({ databaseUrl: gift.database.urls.admin })).toMatchObject({ passed: true });
   });
 
-  it('is the same link when it is asked for again, whatever the body', async () => {
+  it('is the same link when it is requested again, whatever the body', async () => {
     const pool = await gift.aPool(3);
     const original = await aRevealedLink(pool);
     const { link } = await replace(original.id, { body: { expires_at: inSeconds(60) } });
@@ -169,7 +179,7 @@ describe('a replacement', () => {
     expect(Math.abs((await read(link.id)).expires_at - inSeconds(366 * DAY_S))).toBeLessThan(60);
   });
 
-  it('counts for limits, and can be asked for again after a refusal', async () => {
+  it('counts for limits, and can be requested again after a rejection', async () => {
     const user = gift.newKey();
     const pool = await gift.aPool(1, EUR_25, user.account);
     const put = (links: number) =>
@@ -201,8 +211,13 @@ describe('a replacement', () => {
         const original = await aRevealedLink(pool, { body: aBody({ [field]: 'ann' }) });
         const { link } = await replace(original.id, { body: { reason: 'Ann called' } });
         const erasure: Erasure = {
-          ...{ id: randomUUID(), round: 1, account: gift.user.account, kind, value: 'ann' },
-          ...{ standIn: 'erased-x', secret: 'aa' },
+          id: randomUUID(),
+          round: 1,
+          account: gift.user.account,
+          kind,
+          value: 'ann',
+          standIn: 'erased-x',
+          secret: 'aa',
         };
         expect(await operator.rpc.request(ERASE['gift-cards'], erasure)).toEqual({ isDone: true });
         expect(await read(link.id)).toMatchObject({

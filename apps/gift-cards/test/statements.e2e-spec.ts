@@ -16,7 +16,7 @@ const FIGURES = [
   'expired',
 ] as const;
 
-/** Returns the month that lies so many months before this one, as YYYY-MM. */
+/** Returns the month this many months before the current one, as YYYY-MM. */
 const monthsAgo = (count: number): string => {
   const now = new Date();
   return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - count, 1)).toISOString().slice(0, 7);
@@ -49,7 +49,7 @@ describe('GET /statements', () => {
     await gift.addCards(pool, count, entry);
     await gift.database.query('update cards set loaded_at = $1 where id > $2', [at, before[0]!['id']]);
   };
-  /** Creates a link that was created, and revealed, cancelled or expired, at these times. */
+  /** Inserts a link with these times of its creation, reveal, cancellation or expiry. */
   const linkAt = async (
     pool: string,
     created: string,
@@ -156,8 +156,14 @@ describe('GET /statements', () => {
       return body.state === 'done';
     }, 'the withdrawal');
     expect(cardsOf((await statement(monthsAgo(0))).rows[0])).toMatchObject({
-      ...{ opening: 9, loaded: 5, revealed: 1, withdrawn: 5, closing: 8 },
-      ...{ generated: 13, cancelled: 6, expired: 1 },
+      opening: 9,
+      loaded: 5,
+      revealed: 1,
+      withdrawn: 5,
+      closing: 8,
+      generated: 13,
+      cancelled: 6,
+      expired: 1,
     });
     const other = gift.newKey();
     await gift.putPool(pool, other.account);

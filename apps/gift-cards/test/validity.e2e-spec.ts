@@ -26,7 +26,7 @@ describe('cards with an end of validity', () => {
         .join('\n'),
     );
   const link = (pool: string, expires_at: number) => gift.generate(pool, { body: aBody({ expires_at }) });
-  /** As if the cards of this date had been valid until yesterday. */
+  /** Makes the cards of this date look as if they had been valid until yesterday. */
   const lapse = (pool: string, date: string) =>
     gift.database.query('update inventories set valid_until = $3 where pool_id = $1 and valid_until = $2', [
       pool,

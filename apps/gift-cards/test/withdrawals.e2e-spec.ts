@@ -17,7 +17,7 @@ describe('a withdrawal', () => {
   let gift: GiftCards;
   beforeAll(async () => {
     gift = await GiftCards.start();
-    // Otherwise it may write the expired events before a withdrawal does.
+    // Disables the settling of links, which might write the expired events before a withdrawal does.
     jest.spyOn(gift.app.app.get(ExpiredLinks, { strict: false }), 'settle').mockResolvedValue(0);
   });
   afterAll(() => gift?.close());
@@ -145,10 +145,20 @@ describe('a withdrawal', () => {
     const { body: begun } = await post(pool, { batch: 'B-1' }).expect(202);
     expect(begun).toMatchObject({ state: expect.stringMatching('running|done'), redeemed_links: [] });
     expect(await untilDone(pool, begun.id)).toEqual({
-      ...{ id: begun.id, state: 'done', reason: 'recalled', reserved: 'keep' },
-      ...{ batch: 'B-1', load_id: null, valid_until_before: null },
-      ...{ withdrawn: 3, kept: 0, cancelled: 0, redeemed: 0, redeemed_links: [] },
-      ...{ created_at: expect.any(String), finished_at: expect.any(String) },
+      id: begun.id,
+      state: 'done',
+      reason: 'recalled',
+      reserved: 'keep',
+      batch: 'B-1',
+      load_id: null,
+      valid_until_before: null,
+      withdrawn: 3,
+      kept: 0,
+      cancelled: 0,
+      redeemed: 0,
+      redeemed_links: [],
+      created_at: expect.any(String),
+      finished_at: expect.any(String),
     });
     expect(await numbers(pool)).toEqual({ available: 3, reserved: 0, redeemed: 0, withdrawn: 3, lapsed: 0 });
     expect(await numbers(other)).toMatchObject({ available: 1, withdrawn: 0 });
@@ -238,8 +248,14 @@ describe('a withdrawal', () => {
       );
       expect(told).toEqual([
         {
-          ...{ v: 1, type: 'cards_withdrawn', id: `${id}:withdrawn`, account: gift.user.account },
-          ...{ at: expect.any(Number), withdrawal: id, pool, ...event },
+          v: 1,
+          type: 'cards_withdrawn',
+          id: `${id}:withdrawn`,
+          account: gift.user.account,
+          at: expect.any(Number),
+          withdrawal: id,
+          pool,
+          ...event,
         },
       ]);
       const states = await eventsOf(
@@ -263,8 +279,11 @@ describe('a withdrawal', () => {
       await gift.reveal(revealed.token);
       await gift.expire(expired.token);
       expect(await withdraw(pool, { batch: 'B', reserved: 'cancel' })).toMatchObject({
-        ...{ withdrawn: 2, cancelled: 1, kept: 0 },
-        ...{ redeemed: 1, redeemed_links: [revealed.id] },
+        withdrawn: 2,
+        cancelled: 1,
+        kept: 0,
+        redeemed: 1,
+        redeemed_links: [revealed.id],
       });
       const [entry] = (await gift.get<Pool>(`/pool/${pool}`, user.key)).body.inventories;
       expect(entry).toMatchObject({ available: 0, reserved: 0, redeemed: 1, withdrawn: 2 });

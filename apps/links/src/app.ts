@@ -15,7 +15,7 @@ export const defineApp = (env: LinksEnv): AppDefinition => ({
     url: env.LINKS_URL,
     examples: { token: 'AWsxAAAAAAAAAZskUQyAR3kq-example' },
   },
-  servesRequests: true,
+  hasRpcHandlers: true,
   errors: renderLinkError,
   // The database only holds the outbox.
   health: { needsDatabase: false },

@@ -310,7 +310,7 @@ describe('links', () => {
   });
 
   it('while Postgres is down, clicks work and count, and the app stays ready and even starts', async () => {
-    // Events of earlier tests that were in the outbox are published again when the database goes away.
+    // Events of earlier tests that were in the outbox are published again when the database becomes unavailable.
     const perk = 'clicked-without-postgres';
     offers.set(perk, OFFER);
     await database.server.kill();

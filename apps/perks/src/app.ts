@@ -18,7 +18,7 @@ export const defineApp = (env: PerksEnv): AppDefinition => ({
     url: env.PERKS_URL,
     examples: { collectionId: 'ostervale-travel', perkId: 'quillon-third-night', id: 1 },
   },
-  servesRequests: true,
+  hasRpcHandlers: true,
   bodyLimit: BODY_LIMIT,
   configure: allowReadersOrigins,
   // The app needs the database only to start. Later it serves reads from memory, so an outage must not take it out of

@@ -123,7 +123,7 @@ describe('perk reads by web pages', () => {
     await http(perks.app, stranger).get(paths[0]!).set('origin', SITE).expect(404);
   });
 
-  it('keep the sites that are known while the owner of the accounts is away, and allow no others', async () => {
+  it('keep the sites that are known while the owner of the accounts is unavailable, and allow no others', async () => {
     const key = site();
     perks.accounts.add(key);
     await http(perks.app, key).get(paths[0]!).set('origin', SITE).expect(200);

@@ -25,8 +25,13 @@ describe('an erasure', () => {
         [perk, `CODE-${index}`, of],
       );
     const erasure: Erasure = {
-      ...{ id: randomUUID(), round: 1, account, kind: 'customer_id', value: 'ann' },
-      ...{ standIn: 'erased-x', secret: 'aa' },
+      id: randomUUID(),
+      round: 1,
+      account,
+      kind: 'customer_id',
+      value: 'ann',
+      standIn: 'erased-x',
+      secret: 'aa',
     };
     expect(await operator.rpc.request(ERASE.perks, erasure)).toEqual({ isDone: true });
     const customers = await perks.database.query<{ account: string; customer_id: string }>(

@@ -94,9 +94,9 @@ describe('during outages', () => {
       await readWarm();
       await unavailable(perks.put(`/admin/perk-collections/${warm}`, { owner: perks.account, groups: [] }));
       // Writing perks and categories needs no other app.
-      await perks.putPerk({ title: 'While the broker was away' }, perk);
+      await perks.putPerk({ title: 'While the broker was unavailable' }, perk);
       expect((await perks.get(`/perk-collections/${warm}/perk/${perk}`).expect(200)).body.title).toBe(
-        'While the broker was away',
+        'While the broker was unavailable',
       );
       expect(await perks.database.query('select 1 from tracking_outbox')).not.toHaveLength(0);
     } finally {

@@ -19,5 +19,5 @@ export const defineApp = (env: TokenIssuerEnv): AppDefinition => ({
       keyId: '0b6f0d0c-6d3e-4c55-9d5f-2f4b8d5b8f11',
     },
   },
-  servesRequests: true,
+  hasRpcHandlers: true,
 });

@@ -193,7 +193,12 @@ describe('console keys', () => {
     await openFor({ keyHash: mine.hash }, consoleKeyId);
     const rotate = (keyId: string, account = mine.account, id = randomUUID()) =>
       console.rpc.request(ROTATE_ACCOUNT_KEY, {
-        ...{ account, consoleKeyId, keyId, id, last4: 'abcd', overlapSeconds: 60 },
+        account,
+        consoleKeyId,
+        keyId,
+        id,
+        last4: 'abcd',
+        overlapSeconds: 60,
         hash: hashApiKey(pepper, `rotated-${id}`),
       });
     expect(await rotate(others.id, others.account)).toEqual({ error: 'FORBIDDEN' });

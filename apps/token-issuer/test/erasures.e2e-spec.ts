@@ -39,10 +39,11 @@ describe('an erasure', () => {
   const responses = async (
     reply: (app: App) => ErasedPart | Promise<ErasedPart> = () => ({ isDone: true }),
   ) => {
-    const asked = {} as Record<App, RpcResponder<Erasure>>;
+    const requested = {} as Record<App, RpcResponder<Erasure>>;
     open.push(await respond(nats.url, BEGIN_ERASURE, () => ({ standIn: 'erased-x', secret: 'aa' })));
-    for (const app of APPS) open.push((asked[app] = await respond(nats.url, ERASE[app], () => reply(app))));
-    return asked;
+    for (const app of APPS)
+      open.push((requested[app] = await respond(nats.url, ERASE[app], () => reply(app))));
+    return requested;
   };
   const erasures = async (issuer: LaunchedApp) => {
     const id = anAccountId();
@@ -61,7 +62,7 @@ describe('an erasure', () => {
   const parts = (state: string) => Object.fromEntries(APPS.map((app) => [app, state]));
 
   it('is done twice by every app, and then forgets its subject', async () => {
-    const asked = await responses();
+    const requested = await responses();
     const { account, request, get } = await erasures(await launch());
     const receipt = await request({ journey_id: NAME });
     expect(receipt).toEqual({
@@ -81,7 +82,7 @@ describe('an erasure', () => {
       parts: parts('done'),
     });
     for (const app of APPS)
-      expect(asked[app].requests).toEqual(
+      expect(requested[app].requests).toEqual(
         [1, 2].map((round) => ({
           id: receipt.id,
           account,
@@ -98,9 +99,9 @@ describe('an erasure', () => {
   });
 
   it('waits for unavailable apps, across a restart and with two replicas', async () => {
-    let isAway = true;
-    const asked = await responses((app) => {
-      if (app === 'links' && isAway) throw new Error('DEPENDENCY_UNAVAILABLE');
+    let isUnavailable = true;
+    const requested = await responses((app) => {
+      if (app === 'links' && isUnavailable) throw new Error('DEPENDENCY_UNAVAILABLE');
       return { isDone: true };
     });
     const [first] = [await launch(), await launch()];
@@ -108,10 +109,14 @@ describe('an erasure', () => {
     const receipt = await request({ customer_id: NAME });
     expect((await request({ customer_id: NAME })).id).toBe(receipt.id);
     expect((await request({ journey_id: NAME })).id).not.toBe(receipt.id);
-    await waitFor(() => asked['analytics-query'].requests.length > 0, 'the event store to be asked', 30_000);
+    await waitFor(
+      () => requested['analytics-query'].requests.length > 0,
+      'the event store to be asked',
+      30_000,
+    );
     expect((await get(receipt.id)).state).toBe('running');
     await first.close();
-    isAway = false;
+    isUnavailable = false;
     const later = http(await launch(), { key: ADMIN_KEY });
     await waitFor(
       async () => (await later.get(`${path}/${receipt.id}`)).body.state === 'done',
@@ -122,8 +127,8 @@ describe('an erasure', () => {
 
   it('starts again if it is requested again in its last round', async () => {
     let isBack = false;
-    const roundsOf = (app: App) => [...new Set(asked[app].requests.map(({ round }) => round))];
-    const asked = await responses((app) => {
+    const roundsOf = (app: App) => [...new Set(requested[app].requests.map(({ round }) => round))];
+    const requested = await responses((app) => {
       if (app === 'boost' && !isBack && roundsOf('boost').includes(2))
         throw new Error('DEPENDENCY_UNAVAILABLE');
       return { isDone: true };
@@ -144,9 +149,9 @@ describe('an erasure', () => {
   it('takes over nothing that an app did for the request before', async () => {
     let release = (_: ErasedPart) => {};
     const held = new Promise<ErasedPart>((resolve) => (release = resolve));
-    const isHeld = () => asked.links.requests.some(({ round }) => round === 1);
-    const asked = await responses((app) => {
-      if (app === 'boost' && asked.boost.requests.at(-1)!.round === 1)
+    const isHeld = () => requested.links.requests.some(({ round }) => round === 1);
+    const requested = await responses((app) => {
+      if (app === 'boost' && requested.boost.requests.at(-1)!.round === 1)
         throw new Error('DEPENDENCY_UNAVAILABLE');
       return app === 'links' ? held : { isDone: true };
     });
@@ -157,7 +162,7 @@ describe('an erasure', () => {
     release({ isDone: true });
     await waitFor(async () => (await get(receipt.id)).state === 'done', 'the end', 60_000);
     for (const app of APPS)
-      expect([app, asked[app].requests.map(({ round }) => round)]).toEqual([
+      expect([app, requested[app].requests.map(({ round }) => round)]).toEqual([
         app,
         expect.arrayContaining([2, 3]),
       ]);

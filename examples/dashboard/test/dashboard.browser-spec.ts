@@ -142,7 +142,7 @@ const lines = (selector: string): Promise<string[][]> =>
   page.$$eval(`${selector} tbody tr`, (rows) =>
     rows.map((row) => [...row.querySelectorAll('td')].map((cell) => cell.textContent ?? '')),
   );
-const asked = (sql: string) =>
+const requested = (sql: string) =>
   database.query<{ line: string[] }>(sql).then((rows) => rows.map(({ line }) => line));
 const IN_RANGE = `account_id = '${ACCOUNT}' and occurred_at >= (now() at time zone 'UTC')::date - 29`;
 
@@ -153,13 +153,13 @@ it('shows the same numbers as plain queries', async () => {
   );
   expect(bars).toHaveLength(30);
   expect(bars.filter(([, value]) => value !== '0')).toEqual(
-    await asked(
+    await requested(
       `select array[(occurred_at at time zone 'UTC')::date::text, count(*)::text] as line from tracking_events
        where ${IN_RANGE} and type = 'perk_click' group by (occurred_at at time zone 'UTC')::date order by 1`,
     ),
   );
   expect(await lines('#perks')).toEqual(
-    await asked(
+    await requested(
       `select array[title, count(*)::text, count(*) filter (where coalesce(traffic_class, 'human') = 'human')::text] as line
        from tracking_events join perk_names using (perk_id)
        where ${IN_RANGE} and type = 'perk_click' group by title order by count(*) desc`,

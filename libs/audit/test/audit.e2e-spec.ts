@@ -91,9 +91,17 @@ describe('the audit', () => {
     const [response] = await database.query<{ outcome: string }>(`select * from reserve_links($1, true)`, [
       JSON.stringify([
         {
-          ...{ link, account: ACCOUNT, pool, denomination: 25, currency: 'EUR', country: 'DE' },
-          ...{ expires_at: Math.floor(Date.now() / 1000) + 86_400, created_by: 'tests' },
-          ...{ idempotency_key: randomUUID(), body_digest: '00', token_key: 'k1' },
+          link,
+          account: ACCOUNT,
+          pool,
+          denomination: 25,
+          currency: 'EUR',
+          country: 'DE',
+          expires_at: Math.floor(Date.now() / 1000) + 86_400,
+          created_by: 'tests',
+          idempotency_key: randomUUID(),
+          body_digest: '00',
+          token_key: 'k1',
         },
       ]),
     ]);
@@ -111,8 +119,13 @@ describe('the audit', () => {
     await database.query(`update reward_links set revealed_at = $1 where id = $2`, [new Date(EARLIER), link]);
   };
   const aConversion = (given: Partial<ConversionEvent> = {}): ConversionEvent => ({
-    ...{ v: 1, id: randomBytes(8).toString('hex'), account: ACCOUNT, at: EARLIER, type: 'conversion' },
-    ...{ campaign: 'c', journey: 'j' },
+    v: 1,
+    id: randomBytes(8).toString('hex'),
+    account: ACCOUNT,
+    at: EARLIER,
+    type: 'conversion',
+    campaign: 'c',
+    journey: 'j',
     ...given,
   });
 

@@ -100,8 +100,8 @@ class OperatorsController {
 /** A stub of the key owner, and how often it is asked. */
 class Owner {
   readonly keys: Record<string, ResolvedKey> = {};
-  readonly asked: string[][] = [];
-  isAway = false;
+  readonly requested: string[][] = [];
+  isUnavailable = false;
 
   constructor() {
     this.add(USER_KEY, { keyId: 'k1', account: 'acme', role: 'USER' });
@@ -118,8 +118,8 @@ class Owner {
   }
 
   resolve = async (hashes: string[]) => {
-    this.asked.push(hashes);
-    if (this.isAway) throw unavailable('The API key service');
+    this.requested.push(hashes);
+    if (this.isUnavailable) throw unavailable('The API key service');
     return Object.fromEntries(
       hashes.filter((hash) => hash in this.keys).map((hash) => [hash, this.keys[hash]!]),
     );
@@ -187,7 +187,7 @@ describe('the API key guard', () => {
     const response = await get('/mine');
     expect(response.status).toBe(401);
     expect(response.body).toMatchObject({ code: 'API_KEY_INVALID', status: 401 });
-    expect(owner.asked).toEqual([]);
+    expect(owner.requested).toEqual([]);
   });
 
   it.each([
@@ -199,7 +199,7 @@ describe('the API key guard', () => {
     Buffer.from('ключключключключ').toString('latin1'),
   ])('rejects %j, which cannot be a key, without a lookup', async (key) => {
     expect((await get('/mine', { 'x-api-key': key })).status).toBe(401);
-    expect(owner.asked).toEqual([]);
+    expect(owner.requested).toEqual([]);
   });
 
   it('rejects two keys in one request', async () => {
@@ -210,7 +210,7 @@ describe('the API key guard', () => {
   it('rejects an unknown key', async () => {
     const response = await get('/mine', { 'x-api-key': 'nobody-knows-this-key' });
     expect(response.status).toBe(401);
-    expect(owner.asked).toEqual([[hashApiKey(PEPPER, 'nobody-knows-this-key')]]);
+    expect(owner.requested).toEqual([[hashApiKey(PEPPER, 'nobody-knows-this-key')]]);
   });
 
   it.each<[string, string, Record<string, string>, string]>([
@@ -338,10 +338,14 @@ describe('the API key guard', () => {
       const response = await get('/mine', { 'x-api-key': key, 'x-request-id': 'r-1' });
       expect(response.status).toBe(200);
       expect(response.body).toEqual({
-        ...{ account: 'acme', role: 'USER', keyId: 'k1', countedAs: 'k1', requestId: 'r-1' },
+        account: 'acme',
+        role: 'USER',
+        keyId: 'k1',
+        countedAs: 'k1',
+        requestId: 'r-1',
       });
     }
-    expect(owner.asked).toEqual([[hashApiKey(PEPPER, USER_KEY)]]);
+    expect(owner.requested).toEqual([[hashApiKey(PEPPER, USER_KEY)]]);
   });
 
   it('limits a key with scopes to the operations that name one of them', async () => {
@@ -369,7 +373,7 @@ describe('the API key guard', () => {
     }
   });
 
-  it('rejects a key from its expiry on, although it is in memory and its owner is away', async () => {
+  it('rejects a key from its expiry on, although it is in memory and its owner is unavailable', async () => {
     /** Returns a key that was accepted, which takes longer on a busy machine. */
     const anAcceptedKey = async (ms: number): Promise<{ key: string; expiresAt: number }> => {
       const key = `ending-key-0123456789-${ms}`;
@@ -381,7 +385,7 @@ describe('the API key guard', () => {
       return { key, expiresAt };
     };
     const { key, expiresAt } = await anAcceptedKey(300);
-    owner.isAway = true;
+    owner.isUnavailable = true;
     await sleep(expiresAt - Date.now());
     const response = await get('/mine', { 'x-api-key': key });
     expect([response.status, response.body]).toEqual([
@@ -450,7 +454,7 @@ describe('the API key guard', () => {
   it('lets anybody call public handlers only', async () => {
     expect((await get('/open')).status).toBe(200);
     expect((await get('/open', { 'x-api-key': 'nonsense' })).status).toBe(200);
-    expect(owner.asked).toEqual([]);
+    expect(owner.requested).toEqual([]);
   });
 
   it('fails instead of running a handler without the caller it needs', async () => {
@@ -465,7 +469,7 @@ describe('the API key guard', () => {
 
     it('is ignored elsewhere', async () => {
       expect((await get(`/mine?api_key=${USER_KEY}`)).status).toBe(401);
-      expect(owner.asked).toEqual([]);
+      expect(owner.requested).toEqual([]);
     });
 
     it('is ignored if there is a header, even an empty one', async () => {
@@ -508,7 +512,7 @@ describe('the API key guard', () => {
 
   it('responds 503 for an unseen key while the owner is unavailable, and serves known ones', async () => {
     expect((await get('/mine', { 'x-api-key': USER_KEY })).status).toBe(200);
-    owner.isAway = true;
+    owner.isUnavailable = true;
     const unknown = await get('/mine', { 'x-api-key': ADMIN_KEY });
     expect(unknown.status).toBe(503);
     expect(unknown.headers['retry-after']).toBeDefined();
@@ -539,13 +543,13 @@ describe('a known key while its owner is unavailable', () => {
     const keys = new KeyStore(PEPPER, owner.resolve, pino({ level: 'silent' }));
     try {
       expect(await keys.find(USER_KEY)).toMatchObject({ account: 'acme' });
-      owner.isAway = true;
+      owner.isUnavailable = true;
       await jest.advanceTimersByTimeAsync(59_000);
       expect(await keys.find(USER_KEY)).toMatchObject({ account: 'acme' });
       await jest.advanceTimersByTimeAsync(1_100);
       expect(keys.peek(USER_KEY)).toBeUndefined();
       await expect(keys.find(USER_KEY)).rejects.toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE' });
-      owner.isAway = false;
+      owner.isUnavailable = false;
       expect(await keys.find(USER_KEY)).toMatchObject({ account: 'acme' });
     } finally {
       keys.onModuleDestroy();

@@ -19,9 +19,8 @@ let applications = 0;
 
 /**
  * Denies by default: 401 `API_KEY_INVALID` without a valid key, then 403 `FORBIDDEN` for an insufficient role and 403
- * `SCOPE_MISSING` for a missing scope. Passport
- * authenticates a key that is not in memory yet. Known keys bypass it, because its work would cost as much as the rest
- * of a request (docs/adr/0006-api-keys-in-memory.md).
+ * `SCOPE_MISSING` for a missing scope. Passport authenticates a key that is not in memory yet. Known keys bypass it,
+ * because its work would cost as much as the rest of a request (docs/adr/0006-api-keys-in-memory.md).
  */
 export class ApiKeyGuard extends AuthGuard() implements CanActivate {
   private readonly accessByHandler = new Map<object, Map<object, Access>>();

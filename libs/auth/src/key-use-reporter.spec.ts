@@ -8,7 +8,7 @@ const NOON = 1_793_880_000_000;
 describe('KeyUseReporter', () => {
   let used: { value: ResolvedKey; usedAt: number }[];
   let reported: KeyUses['minutes'][];
-  let isAway: boolean;
+  let isUnavailable: boolean;
   let reporter: KeyUseReporter;
   const use = (keyId: string, usedAt: number) => {
     jest.setSystemTime(usedAt);
@@ -18,12 +18,12 @@ describe('KeyUseReporter', () => {
 
   beforeEach(() => {
     jest.useFakeTimers({ now: NOON });
-    [used, reported, isAway] = [[], [], false];
+    [used, reported, isUnavailable] = [[], [], false];
     const keys = { usedSince: (since: number) => used.filter(({ usedAt }) => usedAt >= since) };
     reporter = new KeyUseReporter(
       keys as unknown as KeyStore,
       async ({ minutes }) => {
-        if (isAway) throw new Error('away');
+        if (isUnavailable) throw new Error('unavailable');
         reported.push(minutes);
       },
       { add: jest.fn() },
@@ -56,10 +56,10 @@ describe('KeyUseReporter', () => {
   });
 
   it('reports again what the owner did not receive', async () => {
-    isAway = true;
+    isUnavailable = true;
     use('k', NOON);
-    await expect(reporter.report()).rejects.toThrow('away');
-    isAway = false;
+    await expect(reporter.report()).rejects.toThrow('unavailable');
+    isUnavailable = false;
     use('l', NOON + 7_000);
     await reporter.report();
     expect(reported).toEqual([{ k: NOON / MINUTE, l: NOON / MINUTE }]);

@@ -17,24 +17,24 @@ export function analyticsToken(
 ): () => Promise<string> {
   let current: Promise<{ token: string; renewAt: number }> | undefined;
   const renew = () => {
-    const asked = issue().then(({ token, expiration, serverTime }) => {
+    const requested = issue().then(({ token, expiration, serverTime }) => {
       const lastsMs = expiration - serverTime.epoch_timestamp * 1000;
       return { token, renewAt: clock.now() + lastsMs - MARGIN_MS };
     });
-    current = asked;
+    current = requested;
     // After a failure, let the next call try again.
-    asked.catch(() => {
-      if (current === asked) current = undefined;
+    requested.catch(() => {
+      if (current === requested) current = undefined;
     });
-    return asked;
+    return requested;
   };
   return async () => {
-    const asked = current;
-    if (asked) {
-      const known = await asked;
+    const requested = current;
+    if (requested) {
+      const known = await requested;
       if (known.renewAt > clock.now()) return known.token;
       // Another call may have renewed it already.
-      if (current === asked) current = undefined;
+      if (current === requested) current = undefined;
     }
     return (await (current ?? renew())).token;
   };

@@ -98,9 +98,8 @@ export function sender({ baseUrl, credentials, fetch, timeoutMs, tries, clock = 
 
 /**
  * Distinguishes a broken connection, which can be retried, from a request that can never be sent. `fetch` throws a
- * TypeError
- * for both, but only the former has a cause other than an invalid argument. Compares names, because `instanceof` fails
- * across realms under Jest.
+ * TypeError for both, but only the former has a cause other than an invalid argument. Compares names, because
+ * `instanceof` fails across realms under Jest.
  */
 function isConnectionFailure(error: unknown): boolean {
   const { name, cause } = error as { name?: string; cause?: { code?: unknown } };
@@ -111,8 +110,7 @@ function isConnectionFailure(error: unknown): boolean {
 
 /**
  * Settles like the promise, or rejects when the signal aborts. The promise itself continues, because other calls may
- * wait
- * for it.
+ * wait for it.
  */
 function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return promise;

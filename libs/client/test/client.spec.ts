@@ -5,13 +5,13 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { createPerkway, PerkwayError } from '../src/index';
 
-interface Asked {
+interface ReceivedRequest {
   method: string;
   url: string;
   headers: IncomingMessage['headers'];
   body: string;
 }
-type Reply = (response: ServerResponse, asked: Asked) => void;
+type Reply = (response: ServerResponse, requested: ReceivedRequest) => void;
 
 const json =
   (status: number, body: unknown, headers: Record<string, string> = {}): Reply =>
@@ -40,12 +40,12 @@ describe('the client', () => {
   let server: Server;
   let url: string;
   let replies: Reply[];
-  let asked: Asked[];
+  let requested: ReceivedRequest[];
   beforeAll(async () => {
     server = createServer((request, response) => {
       void text(request).then((body) => {
         const one = { method: request.method!, url: request.url!, headers: request.headers, body };
-        asked.push(one);
+        requested.push(one);
         (replies.shift() ?? problem(500, 'UNEXPECTED_REQUEST'))(response, one);
       });
     });
@@ -53,7 +53,7 @@ describe('the client', () => {
     url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   });
   beforeEach(() => {
-    [replies, asked] = [[], []];
+    [replies, requested] = [[], []];
   });
   afterAll(() => {
     server.closeAllConnections();
@@ -87,7 +87,7 @@ describe('the client', () => {
       disableViewTracking: true,
       acceptLanguage: 'fr',
     });
-    const [made, read] = asked.map((each) => ({ ...each, url: new URL(each.url, url) }));
+    const [made, read] = requested.map((each) => ({ ...each, url: new URL(each.url, url) }));
     expect(made!.url.pathname).toBe('/pool/p/reward-links');
     expect(made!.url.searchParams.get('idempotencyKey')).toMatch(/^[0-9a-f-]{36}$/);
     expect(made!.url.searchParams.get('cmeta_segment')).toBe('gold');
@@ -107,23 +107,23 @@ describe('the client', () => {
       json(201, { id: '1', reward_link: 'l', token: 't' }),
     ];
     expect(await perkway().gift.generateRewardLink(link)).toMatchObject({ reward_link: 'l' });
-    expect(asked).toHaveLength(4);
-    expect(new Set(asked.map((each) => each.url)).size).toBe(1);
+    expect(requested).toHaveLength(4);
+    expect(new Set(requested.map((each) => each.url)).size).toBe(1);
     const given = 'b3f0d4c9-8a11-4a57-b8c0-1f2e3d4c5b6a';
     replies = [json(201, { id: '1', reward_link: 'l', token: 't' })];
     await perkway().gift.generateRewardLink({ ...link, idempotencyKey: given });
-    expect(asked.at(-1)!.url).toContain(given);
+    expect(requested.at(-1)!.url).toContain(given);
   });
 
   it('sends the idempotency key of a withdrawal in its header', async () => {
     replies = [problem(503, 'DEPENDENCY_UNAVAILABLE', { 'retry-after': '0' }), json(202, { id: 'w' })];
     const body = { reason: 'recalled', batch: 'B', reserved: 'keep' as const };
     expect(await perkway().gift.withdrawCards({ poolId: 'p', ...body })).toEqual({ id: 'w' });
-    const keys = asked.map(({ headers }) => headers['idempotency-key']);
+    const keys = requested.map(({ headers }) => headers['idempotency-key']);
     expect(keys).toEqual([keys[0], keys[0]]);
     expect(keys[0]).toMatch(/^[0-9a-f-]{36}$/);
-    expect(asked[0]!.url).toBe('/admin/pools/p/withdrawals');
-    expect(JSON.parse(asked[0]!.body)).toEqual(body);
+    expect(requested[0]!.url).toBe('/admin/pools/p/withdrawals');
+    expect(JSON.parse(requested[0]!.body)).toEqual(body);
   });
 
   it('makes at most four attempts, and one for requests that are not repeatable', async () => {
@@ -136,7 +136,7 @@ describe('the client', () => {
       requestId: 'r-1',
       message: 'Why DEPENDENCY_UNAVAILABLE',
     });
-    expect(asked).toHaveLength(4);
+    expect(requested).toHaveLength(4);
     for (const [call, tries] of [
       [() => perkway().boost.trackJourneyEvent({ campaignId: 'c', event: 'conversion' }), 1],
       [() => perkway().boost.trackJourneyEvent({ campaignId: 'c', event: 'conversion', externalId: 'e' }), 4],
@@ -146,10 +146,10 @@ describe('the client', () => {
       [() => perkway().token.revokeApiKey({ accountId: 'a', keyId: 'k' }), 4],
       [() => perkway().perks.allocateCouponCode({ collectionId: 'c', perkId: 'p', customer_id: 'x' }), 1],
     ] as const) {
-      asked = [];
+      requested = [];
       replies = busy();
       expect((await failure(call())).status).toBe(503);
-      expect(asked).toHaveLength(tries);
+      expect(requested).toHaveLength(tries);
     }
   });
 
@@ -171,7 +171,7 @@ describe('the client', () => {
     });
     for (const status of [502, 200, 200])
       expect(await failure(gift.getGiftCardPools())).toMatchObject({ code: 'UNEXPECTED_ANSWER', status });
-    expect(asked).toHaveLength(4);
+    expect(requested).toHaveLength(4);
     const nobody = perkway({ gift: 'http://127.0.0.1:9' });
     const error = await failure(nobody.gift.getGiftCardPools());
     expect(error.code).toBe('CONNECTION_FAILED');
@@ -184,7 +184,7 @@ describe('the client', () => {
     replies = [(response) => response.writeHead(200, { 'content-type': 'application/jose' }).end(jws)];
     const statement: string = await perkway().gift.getSignedStatement({ month: '2026-10' });
     expect(statement).toBe(jws);
-    expect(asked[0]!.url).toBe('/statements/2026-10.jws');
+    expect(requested[0]!.url).toBe('/statements/2026-10.jws');
   });
 
   it('passes unknown members and values through', async () => {
@@ -201,13 +201,13 @@ describe('the client', () => {
     ];
     replies = pages();
     expect(await perkway().boost.listCampaigns({ limit: 2 })).toMatchObject({ next_cursor: 'c1' });
-    expect(asked).toHaveLength(1);
-    [asked, replies] = [[], pages()];
+    expect(requested).toHaveLength(1);
+    [requested, replies] = [[], pages()];
     const ids: string[] = [];
     for await (const { id } of perkway().boost.listCampaigns({ limit: 2 }) as AsyncIterable<{ id: string }>)
       ids.push(id);
     expect(ids).toEqual(['a', 'b', 'c']);
-    expect(asked.map((each) => each.url)).toEqual(['/campaigns?limit=2', '/campaigns?limit=2&cursor=c1']);
+    expect(requested.map((each) => each.url)).toEqual(['/campaigns?limit=2', '/campaigns?limit=2&cursor=c1']);
   });
 
   it('caches a token until 30 s before it expires; the function needs no `this`', async () => {
@@ -215,7 +215,7 @@ describe('the client', () => {
     const { token: of } = perkway().analytics;
     expect(await Promise.all([of(), of(), of()])).toEqual(['token-300', 'token-300', 'token-300']);
     expect(await of()).toBe('token-300');
-    expect(asked).toHaveLength(1);
+    expect(requested).toHaveLength(1);
     const late = perkway().analytics.token;
     expect(await late()).toBe('token-29');
     replies = [token(300)];
@@ -232,9 +232,11 @@ describe('the client', () => {
     expect(await analytics.load({ query: { measures: ['perk_views.count'] } as never })).toEqual({
       data: [],
     });
-    expect(asked[1]!.headers.authorization).toBe('token-300');
-    expect(asked[1]!.headers['x-api-key']).toBeUndefined();
-    expect(new URL(asked[1]!.url, url).searchParams.get('query')).toBe('{"measures":["perk_views.count"]}');
+    expect(requested[1]!.headers.authorization).toBe('token-300');
+    expect(requested[1]!.headers['x-api-key']).toBeUndefined();
+    expect(new URL(requested[1]!.url, url).searchParams.get('query')).toBe(
+      '{"measures":["perk_views.count"]}',
+    );
     expect(await failure(analytics.load({ query: '{}' as never }))).toMatchObject({
       code: 'QUERY_FAILED',
       message: 'Unknown member',
@@ -259,7 +261,7 @@ describe('the client', () => {
       replies = [json(201, { id: '1', reward_link: 'l', token: 't' })];
       await perkway().gift.generateRewardLink({ ...link, createdBy });
       // Node decodes header bytes as Latin-1.
-      expect(Buffer.from(String(asked[0]!.headers['x-created-by']), 'latin1').toString('utf8')).toBe(
+      expect(Buffer.from(String(requested[0]!.headers['x-created-by']), 'latin1').toString('utf8')).toBe(
         createdBy,
       );
     },
@@ -308,7 +310,7 @@ describe('the client', () => {
       json(200, [{ id: 'p' }]),
     ];
     expect(await perkway().gift.getGiftCardPools()).toEqual([{ id: 'p' }]);
-    expect(asked).toHaveLength(2);
+    expect(requested).toHaveLength(2);
   });
 
   it('returns status, headers and request id of a response with its data', async () => {
@@ -320,9 +322,9 @@ describe('the client', () => {
     const read = await call.withResponse();
     expect(read).toMatchObject({ data: stored, status: 200, requestId: 'r-7' });
     expect(await call).toEqual(stored);
-    expect(asked).toHaveLength(1);
+    expect(requested).toHaveLength(1);
     await gift.putGiftCardPool({ poolId: 'p', owner: 'a', ifMatch: read.headers.get('etag')! });
-    expect(asked[1]!.headers['if-match']).toBe('"7f"');
+    expect(requested[1]!.headers['if-match']).toBe('"7f"');
 
     replies = [
       json(200, { data: [{ id: 'a' }], next_cursor: 'c1' }, { 'x-request-id': 'r-8' }),
@@ -357,7 +359,7 @@ describe('the client', () => {
     const abort = () => controller.abort(gone);
 
     await expect(gift.getGiftCardPools({}, { signal: AbortSignal.abort(gone) })).rejects.toBe(gone);
-    expect(asked).toHaveLength(0);
+    expect(requested).toHaveLength(0);
 
     // While waiting for the response.
     replies = [abort];
@@ -379,7 +381,7 @@ describe('the client', () => {
     const pausedAt = Date.now();
     await expect(paused).rejects.toBe(gone);
     expect(Date.now() - pausedAt).toBeLessThan(15_000);
-    expect(asked).toHaveLength(3);
+    expect(requested).toHaveLength(3);
 
     // While waiting for a token that other calls share.
     let issue = () => {};
@@ -401,7 +403,7 @@ describe('the client', () => {
     expect(await links.next()).toMatchObject({ value: { id: 'a' } });
     abort();
     await expect(links.next()).rejects.toBe(gone);
-    expect(asked).toHaveLength(5);
+    expect(requested).toHaveLength(5);
   });
 
   it('ends a call with a signal at its time limit, also after a garbage collection', async () => {
@@ -445,7 +447,7 @@ describe('the client', () => {
     expect(cursors).toEqual([undefined, undefined, 'c2']);
     expect(list.cursor).toBe('c3');
     const types = 'types=perk.clicked%2Cpool.low&wait=20';
-    expect(asked.map((one) => decodeURIComponent(one.url))).toEqual(
+    expect(requested.map((one) => decodeURIComponent(one.url))).toEqual(
       [
         `/events?from=2026-11-05T00:00:00Z&limit=2&${types}`,
         `/events?limit=2&cursor=c1&${types}`,
@@ -460,6 +462,6 @@ describe('the client', () => {
     const { version } = jest.requireActual<{ version: string }>('../package.json');
     replies = [json(200, [])];
     await perkway().gift.getGiftCardPools();
-    expect(asked[0]!.headers['user-agent']).toBe(`perkway-client/${version}`);
+    expect(requested[0]!.headers['user-agent']).toBe(`perkway-client/${version}`);
   });
 });

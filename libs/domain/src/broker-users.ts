@@ -94,21 +94,21 @@ const LOOKER_SUBJECTS = [
 const STREAM_READERS: AppName[] = [INGEST, FEED];
 
 /**
- * Returns the prefix of the inboxes in which `rpcCaller` expects the responses of `owner`. Apps that read the stream get a
- * prefix that only they may publish to. With `allow_responses` the broker would remember every delivered event as a
- * request, which limits deliveries to 800 per second instead of more than ten thousand.
+ * Returns the prefix of the inboxes in which `rpcCaller` expects the responses of `owner`. Apps that read the stream
+ * get a prefix that only they may publish to. With `allow_responses` the broker would remember every delivered event as
+ * a request, which limits deliveries to 800 per second instead of more than ten thousand.
  */
 export const replyPrefix = (rpcCaller: string, owner: AppName): string =>
   STREAM_READERS.includes(owner) ? `${inboxPrefix(rpcCaller)}.${owner}` : inboxPrefix(rpcCaller);
 
 function permissionsOf(app: AppName): BrokerUser {
-  const asked = ALL.filter(({ callers }) => callers.includes(app));
+  const requested = ALL.filter(({ callers }) => callers.includes(app));
   const owned = ALL.filter(({ owner }) => owner === app);
   const callers = new Set<string>([...owned.flatMap((question) => question.callers), BROKER_OPERATOR]);
   const limits = LIMITERS.includes(app) ? [limitsSubject(app)] : [];
   return {
     publish: [
-      ...asked.map(({ subject }) => subject),
+      ...requested.map(({ subject }) => subject),
       ...(TRACKERS.includes(app) ? [trackingSubject(app)] : []),
       ...(app === INGEST ? INGEST_SUBJECTS : []),
       ...(STREAM_READERS.includes(app)

@@ -9,7 +9,7 @@ export const RESOLVE_KEYS: Lookup<ResolvedKey> = {
   subject: 'accounts.keys.resolve',
   owner: 'token-issuer',
   callers: ['perks', 'boost', 'gift-cards', 'console', 'events'],
-  away: 'The API key service',
+  serviceName: 'The API key service',
   atOnce: 500,
 };
 export interface ResolvedKey {
@@ -32,7 +32,7 @@ export const REPORT_KEY_USES: RpcContract<KeyUses, object> = {
   subject: 'accounts.keys.used',
   owner: 'token-issuer',
   callers: ['perks', 'boost', 'gift-cards', 'events'],
-  away: 'The API key service',
+  serviceName: 'The API key service',
 };
 export interface KeyUses {
   minutes: Record<string, number>;
@@ -47,7 +47,7 @@ export const OPEN_CONSOLE_KEY: RpcContract<OpenConsoleKey, ConsoleKeyReply> = {
   subject: 'accounts.console-keys.open',
   owner: 'token-issuer',
   callers: ['console'],
-  away: 'The API key service',
+  serviceName: 'The API key service',
 };
 export interface OpenConsoleKey {
   /** A new UUID. */
@@ -90,7 +90,7 @@ export const CLOSE_CONSOLE_KEYS: RpcContract<{ ids: string[] }, object> = {
   subject: 'accounts.console-keys.close',
   owner: 'token-issuer',
   callers: ['console'],
-  away: 'The API key service',
+  serviceName: 'The API key service',
 };
 
 /** Lists the keys that an account's own users see, create and revoke in the console. */
@@ -98,14 +98,14 @@ export const LIST_ACCOUNT_KEYS: RpcContract<{ account: string }, { keys: Account
   subject: 'accounts.keys.list',
   owner: 'token-issuer',
   callers: ['console'],
-  away: 'The API key service',
+  serviceName: 'The API key service',
 };
 /** The console creates the key and sends only its hash. Repeating the request changes nothing. */
 export const ADD_ACCOUNT_KEY: RpcContract<AddAccountKey, { key: AccountKey } | { error: 'FORBIDDEN' }> = {
   subject: 'accounts.keys.add',
   owner: 'token-issuer',
   callers: ['console'],
-  away: 'The API key service',
+  serviceName: 'The API key service',
 };
 export interface AddAccountKey {
   account: string;
@@ -132,7 +132,7 @@ export const ROTATE_ACCOUNT_KEY: RpcContract<
   subject: 'accounts.keys.rotate',
   owner: 'token-issuer',
   callers: ['console'],
-  away: 'The API key service',
+  serviceName: 'The API key service',
 };
 export interface RotateAccountKey {
   account: string;
@@ -154,7 +154,7 @@ export const REVOKE_ACCOUNT_KEY: RpcContract<
   subject: 'accounts.keys.revoke',
   owner: 'token-issuer',
   callers: ['console'],
-  away: 'The API key service',
+  serviceName: 'The API key service',
 };
 /** A key as the management API returns it. */
 export interface AccountKey {
@@ -175,7 +175,7 @@ export const RESOLVE_ACCOUNTS: Lookup<ResolvedAccount> = {
   subject: 'accounts.accounts.resolve',
   owner: 'token-issuer',
   callers: ['perks', 'boost', 'gift-cards'],
-  away: 'The account service',
+  serviceName: 'The account service',
   atOnce: 500,
 };
 export interface ResolvedAccount {
@@ -188,7 +188,7 @@ export const RESOLVE_ORIGINS: Lookup<true> = {
   subject: 'accounts.origins.resolve',
   owner: 'token-issuer',
   callers: ['perks', 'boost'],
-  away: 'The account service',
+  serviceName: 'The account service',
   atOnce: 500,
 };
 
@@ -197,7 +197,7 @@ export const RESOLVE_BRANDS: Lookup<Brand | null> = {
   subject: 'accounts.brands.resolve',
   owner: 'token-issuer',
   callers: ['gift-cards'],
-  away: 'The account service',
+  serviceName: 'The account service',
   // Logos have up to 64 KiB, so more would not fit into one response.
   atOnce: 16,
 };
@@ -215,7 +215,7 @@ export const GET_ANALYTICS_KEYS: RpcContract<object, AnalyticsKeys> = {
   subject: 'accounts.analytics-jwks',
   owner: 'token-issuer',
   callers: ['analytics-query'],
-  away: 'The token service',
+  serviceName: 'The token service',
 };
 export interface AnalyticsKeys {
   keys: PublicJwk[];
@@ -233,12 +233,15 @@ export interface PublicJwk {
   use?: string;
 }
 
-/** Signs the statement of a closed month with the key that also signs analytics tokens, so that one key set verifies both. */
+/**
+ * Signs the statement of a closed month with the key that also signs analytics tokens, so that one key set verifies
+ * both.
+ */
 export const SIGN_STATEMENT: RpcContract<ClosedStatement, { jws: string }> = {
   subject: 'accounts.statements.sign',
   owner: 'token-issuer',
   callers: ['gift-cards'],
-  away: 'The token service',
+  serviceName: 'The token service',
 };
 export interface ClosedStatement {
   account: string;
@@ -254,7 +257,7 @@ export const STORE_ADMIN_LOG: RpcContract<AdminLogRecord, object> = {
   subject: 'console.admin-log.store',
   owner: 'console',
   callers: ['perks', 'boost', 'gift-cards', 'token-issuer'],
-  away: 'The audit log',
+  serviceName: 'The audit log',
 };
 export type AdminLogRecord = AdminLogEntry | AdminLogOutcome;
 export interface AdminLogEntry {
@@ -284,7 +287,7 @@ export const RESOLVE_OFFERS: Lookup<string> = {
   subject: 'catalog.offers.resolve',
   owner: 'perks',
   callers: ['links', 'boost'],
-  away: 'The perk catalogue',
+  serviceName: 'The perk catalogue',
   atOnce: 500,
 };
 
@@ -293,7 +296,7 @@ export const RESOLVE_PERKS: Lookup<ResolvedPerk, ResolvePerksOptions> = {
   subject: 'catalog.perks.resolve',
   owner: 'perks',
   callers: ['boost'],
-  away: 'The perk catalogue',
+  serviceName: 'The perk catalogue',
   // The texts of a perk have up to 76,000 characters, so more perks would not fit into one response.
   atOnce: 50,
 };
@@ -322,13 +325,13 @@ export const GET_REWARD_LINK: RpcContract<RewardLinkRequest, RewardLinkReply> = 
   subject: 'gift-cards.reward-link.get',
   owner: 'gift-cards',
   callers: ['allocation-page'],
-  away: 'The gift-card service',
+  serviceName: 'The gift-card service',
 };
 export const REVEAL_REWARD_LINK: RpcContract<RewardLinkRequest, RewardLinkReply> = {
   subject: 'gift-cards.reward-link.reveal',
   owner: 'gift-cards',
   callers: ['allocation-page'],
-  away: 'The gift-card service',
+  serviceName: 'The gift-card service',
 };
 /** `token` is the bearer secret of the link; the other members are the recipient's language preferences. */
 export interface RewardLinkRequest extends LanguagePreference {
@@ -386,17 +389,17 @@ export const BEGIN_ERASURE: RpcContract<ErasureSubject, StandIns> = {
   subject: 'analytics-query.erasure.begin',
   owner: 'analytics-query',
   callers: ['token-issuer'],
-  away: 'The event store',
+  serviceName: 'The event store',
 };
 /** Whether the app has erased everything about the person that it can find. The request is repeated until it has. */
 export interface ErasedPart {
   isDone: boolean;
 }
-const erase = (owner: AppName, away: string): RpcContract<Erasure, ErasedPart> => ({
+const erase = (owner: AppName, serviceName: string): RpcContract<Erasure, ErasedPart> => ({
   subject: `${owner}.erasure.erase`,
   owner,
   callers: ['token-issuer'],
-  away,
+  serviceName,
 });
 /** By app. The event store comes after the others, whose events arrive there. */
 export const ERASE = {
@@ -414,7 +417,7 @@ export const COUNT_TRAFFIC: RpcContract<Record<string, never>, AccountTraffic> =
   subject: 'analytics-query.traffic.count',
   owner: 'analytics-query',
   callers: ['console'],
-  away: 'The event store',
+  serviceName: 'The event store',
 };
 export interface AccountTraffic {
   /** The end of the later week, now, and the begin of the earlier one; epoch milliseconds. */
@@ -427,7 +430,7 @@ export const LIST_FAILING_WEBHOOKS: RpcContract<Record<string, never>, { webhook
   subject: 'events.webhooks.failing',
   owner: 'events',
   callers: ['console'],
-  away: 'The event service',
+  serviceName: 'The event service',
 };
 export interface FailingWebhook {
   account: string;
@@ -445,7 +448,7 @@ export const COUNT_LINK_STATES: RpcContract<{ account: string; ids: string[] }, 
   subject: 'gift-cards.links.count-states',
   owner: 'gift-cards',
   callers: ['console'],
-  away: 'The gift-card service',
+  serviceName: 'The gift-card service',
 };
 export interface LinkStates {
   waiting: number;

@@ -9,7 +9,7 @@ export interface RpcContract<Request extends object, Reply extends object> {
   owner: AppName;
   callers: readonly AppName[];
   /** The service name in error messages: "... is not available, please try again". */
-  away: string;
+  serviceName: string;
   /** Only for a Lookup. */
   atOnce?: number;
   /** For the compiler only: carries the request and reply types. */

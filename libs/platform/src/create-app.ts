@@ -46,7 +46,7 @@ export interface AppDefinition {
   /** Error format of this host. Default: RFC 9457 problem details. */
   errors?: ErrorRenderer;
   /** True if the app has RPC handlers. */
-  servesRequests?: boolean;
+  hasRpcHandlers?: boolean;
   /** Title and description for `/docs`, `/docs-json` and `/docs-yaml`. Every app has them; test apps may omit them. */
   openapi?: OpenApiOptions;
   health?: HealthOptions;
@@ -147,7 +147,7 @@ export async function createApp(definition: AppDefinition): Promise<NestFastifyA
   observeRequests(app, logger);
   limitConnections(adapter.getInstance(), app.get(Registry), connections);
   hideInternalRoutes(adapter.getInstance(), env, errors);
-  if (definition.servesRequests)
+  if (definition.hasRpcHandlers)
     // RPC handlers share the HTTP side's filter and pipe.
     app.connectMicroservice(
       { strategy: new RpcServer(app.get(NatsService), name) },
@@ -157,8 +157,8 @@ export async function createApp(definition: AppDefinition): Promise<NestFastifyA
   if (definition.openapi) setupOpenApi(app, definition.openapi, errors, env);
   await app.init();
   await app.getHttpAdapter().getInstance().ready();
-  // Not awaited: the app starts and serves what it can while the broker is away.
-  if (definition.servesRequests) void app.startAllMicroservices();
+  // Not awaited, so that the app starts and serves what it can while the broker is unavailable.
+  if (definition.hasRpcHandlers) void app.startAllMicroservices();
   return app;
 }
 

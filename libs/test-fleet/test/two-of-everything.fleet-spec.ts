@@ -416,29 +416,29 @@ describe('two replicas of every app', () => {
       const wrong = () => randomUUID().replaceAll('-', '');
       const failedAttempts: Record<
         string,
-        { limit: number; status: number; failedAttempt: (turn: number) => Promise<HttpResponse> }
+        { limit: number; status: number; failedAttempt: (round: number) => Promise<HttpResponse> }
       > = {
         keys: {
           limit: 60,
           status: 401,
-          failedAttempt: (turn) =>
-            sendRequest(`${both('perks')[turn % 2]}/perk-collections/pair`, {
+          failedAttempt: (round) =>
+            sendRequest(`${both('perks')[round % 2]}/perk-collections/pair`, {
               headers: { ...from('198.51.100.1'), 'x-api-key': wrong() },
             }),
         },
         tokens: {
           limit: 60,
           status: 404,
-          failedAttempt: (turn) =>
-            sendRequest(`${both('allocation-page')[turn % 2]}/api/reward-link`, {
+          failedAttempt: (round) =>
+            sendRequest(`${both('allocation-page')[round % 2]}/api/reward-link`, {
               headers: { ...from('198.51.100.2'), authorization: `Bearer ${wrong()}` },
             }),
         },
         reports: {
           limit: 60,
           status: 404,
-          failedAttempt: (turn) =>
-            sendRequest(`${both('console')[turn % 2]}/api/reports/read`, {
+          failedAttempt: (round) =>
+            sendRequest(`${both('console')[round % 2]}/api/reports/read`, {
               method: 'POST',
               headers: { ...from('198.51.100.3'), ...console },
               body: { secret: wrong() },
@@ -447,8 +447,8 @@ describe('two replicas of every app', () => {
         'sign-ins': {
           limit: 10,
           status: 401,
-          failedAttempt: (turn) =>
-            sendRequest(`${both('console')[turn % 2]}/api/session`, {
+          failedAttempt: (round) =>
+            sendRequest(`${both('console')[round % 2]}/api/session`, {
               method: 'POST',
               headers: { ...from('198.51.100.4'), ...console },
               body: { apiKey: wrong() },
@@ -459,7 +459,8 @@ describe('two replicas of every app', () => {
       const admitted = await Promise.all(
         Object.entries(failedAttempts).map(async ([what, { limit, status, failedAttempt }]) => {
           const statuses: number[] = [];
-          for (let turn = 0; turn < 1.6 * limit; turn += 1) statuses.push((await failedAttempt(turn)).status);
+          for (let round = 0; round < 1.6 * limit; round += 1)
+            statuses.push((await failedAttempt(round)).status);
           expect(new Set(statuses)).toEqual(new Set([status, 429]));
           return { what, share: statuses.filter((each) => each === status).length / limit };
         }),

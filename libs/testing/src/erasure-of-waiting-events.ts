@@ -33,8 +33,13 @@ export async function eraseFromWaitingEvents(
     const operator = await rpcCaller(nats.url);
     open.push(operator);
     const erasure: Erasure = {
-      ...{ id: randomUUID(), round: 1, account, kind: 'customer_id', value: 'ann' },
-      ...{ standIn: 'erased-x', secret: 'aa' },
+      id: randomUUID(),
+      round: 1,
+      account,
+      kind: 'customer_id',
+      value: 'ann',
+      standIn: 'erased-x',
+      secret: 'aa',
     };
     // The app subscribes in the background.
     await waitFor(

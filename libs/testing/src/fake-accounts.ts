@@ -62,12 +62,12 @@ export async function fakeAccounts(natsUrl: string, ...known: TestKey[]): Promis
   };
   add(...known);
 
-  let asked = 0;
+  let requested = 0;
   const pick = <From, To>(from: Map<string, From>, ids: string[], to: (value: From) => To) =>
     Object.fromEntries(ids.filter((id) => from.has(id)).map((id) => [id, to(from.get(id)!)]));
   const responders = await Promise.all([
     respond(natsUrl, RESOLVE_KEYS, ({ ids }) => {
-      asked += ids.length;
+      requested += ids.length;
       return pick(keys, ids, ({ key: _, ...resolved }) => resolved);
     }),
     respond(natsUrl, RESOLVE_ACCOUNTS, ({ ids }) =>
@@ -82,7 +82,7 @@ export async function fakeAccounts(natsUrl: string, ...known: TestKey[]): Promis
   ]);
   return {
     add,
-    keysAsked: () => asked,
+    keysAsked: () => requested,
     revoke: (...revoked) => revoked.forEach(({ key }) => keys.delete(hashApiKey(pepper, key))),
     setAccount,
     removeAccount: (id) => void accounts.delete(id),

@@ -19,7 +19,7 @@ interface FakeLink {
   /** The language of the last request. */
   preference?: LanguagePreference;
   /** Number of reveal requests. */
-  asked: number;
+  requested: number;
   /** Number of reveal requests that changed the state. */
   revealed: number;
 }
@@ -57,7 +57,7 @@ export class FakeGiftCards {
     this.responders = await Promise.all([
       this.respond(GET_REWARD_LINK, () => {}),
       this.respond(REVEAL_REWARD_LINK, (link) => {
-        link.asked += 1;
+        link.requested += 1;
         if (link.view.state === 'EXPIRED') return 'LINK_EXPIRED';
         if (link.view.state === 'RESERVED') link.revealed += 1;
         link.view.state = 'REVEALED';
@@ -86,7 +86,7 @@ export class FakeGiftCards {
       expires_at: Math.floor(Date.now() / 1000) + 9 * DAY_S,
       ...rest,
     };
-    this.links.set(token, { card, view, brand, product, asked: 0, revealed: 0 });
+    this.links.set(token, { card, view, brand, product, requested: 0, revealed: 0 });
     return token;
   }
 

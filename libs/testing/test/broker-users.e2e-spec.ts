@@ -101,17 +101,17 @@ describe('the NATS users of the apps', () => {
 
   it('only its owner subscribes to an RPC contract, and only its callers publish to it', async () => {
     const heard: string[] = [];
-    const asked: string[] = [];
+    const requested: string[] = [];
     for (const app of apps) {
       const { refusedTo } = await as(app);
       for (const subject of SUBJECTS) {
         if ((await refusedTo(listen(subject))).length === 0) heard.push(`${subject} ${app}`);
-        if ((await refusedTo(say(subject))).length === 0) asked.push(`${subject} ${app}`);
+        if ((await refusedTo(say(subject))).length === 0) requested.push(`${subject} ${app}`);
       }
     }
     expect(heard).toHaveLength(SUBJECTS.length);
     expect(heard).toContain(`${REVEAL_REWARD_LINK.subject} gift-cards`);
-    expect(asked.filter((each) => REVEAL.some((subject) => each.startsWith(subject)))).toEqual(
+    expect(requested.filter((each) => REVEAL.some((subject) => each.startsWith(subject)))).toEqual(
       REVEAL.map((subject) => `${subject} allocation-page`),
     );
   });

@@ -33,10 +33,10 @@ import {
   type TestNats,
 } from '../src';
 
-const asked = { owner: 'perks', callers: ['links'], away: 'The echo service' } as const;
-const ECHO: RpcContract<{ text: string }, { echo: string }> = { ...asked, subject: 'echo' };
+const requested = { owner: 'perks', callers: ['links'], serviceName: 'The echo service' } as const;
+const ECHO: RpcContract<{ text: string }, { echo: string }> = { ...requested, subject: 'echo' };
 /** Maps an id such as `2-500` to a string of 500 characters that take six bytes each in JSON. */
-const TEXTS: Lookup<string> = { ...asked, subject: 'texts', atOnce: 500 };
+const TEXTS: Lookup<string> = { ...requested, subject: 'texts', atOnce: 500 };
 const textOf = (id: string) => '\u0001'.repeat(Number(id.split('-')[1]));
 
 const RPC_CONTRACTS: Record<string, typeof ECHO> = {
@@ -96,7 +96,7 @@ const owner = (natsUrl: string): AppDefinition => ({
   name: 'owner',
   module: OwnerModule,
   env: env(natsUrl),
-  servesRequests: true,
+  hasRpcHandlers: true,
 });
 const caller = (natsUrl: string): AppDefinition => ({
   name: 'caller',

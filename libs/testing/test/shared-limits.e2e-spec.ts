@@ -76,7 +76,7 @@ describe('two replicas of an app', () => {
     waitFor(
       async () => {
         const address = anAddress();
-        for (let turn = 0; turn < 4; turn += 1) await failedAttempt(0, address);
+        for (let round = 0; round < 4; round += 1) await failedAttempt(0, address);
         await sleep(50);
         return (await failedAttempt(1, address)).remaining === LIMIT - 5;
       },
@@ -88,8 +88,8 @@ describe('two replicas of an app', () => {
     await untilTheyHearOneAnother();
     const address = anAddress();
     const statuses: number[] = [];
-    for (let turn = 0; turn < 2 * LIMIT; turn += 1)
-      statuses.push((await failedAttempt(turn % 2, address)).status);
+    for (let round = 0; round < 2 * LIMIT; round += 1)
+      statuses.push((await failedAttempt(round % 2, address)).status);
     const admitted = statuses.filter((status) => status === 401).length;
     expect(admitted).toBeGreaterThanOrEqual(LIMIT);
     // More than LIMIT pass while counts are in transit. Without sharing, all 2 * LIMIT would pass.
@@ -102,7 +102,7 @@ describe('two replicas of an app', () => {
   it('give one replica the whole limit if the other counts nothing', async () => {
     const address = anAddress();
     const statuses: number[] = [];
-    for (let turn = 0; turn <= LIMIT; turn += 1) statuses.push((await failedAttempt(1, address)).status);
+    for (let round = 0; round <= LIMIT; round += 1) statuses.push((await failedAttempt(1, address)).status);
     expect(statuses).toEqual([...Array<number>(LIMIT).fill(401), 429]);
   }, 60_000);
 

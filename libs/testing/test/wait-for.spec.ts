@@ -2,15 +2,15 @@ import { waitFor } from '../src/index.js';
 
 describe('waitFor', () => {
   it('polls until the condition holds', async () => {
-    let asked = 0;
-    await waitFor(() => ++asked === 3, 'the third time');
-    expect(asked).toBe(3);
+    let requested = 0;
+    await waitFor(() => ++requested === 3, 'the third time');
+    expect(requested).toBe(3);
   });
 
   it('accepts expectations as a condition', async () => {
-    let asked = 0;
-    await waitFor(async () => expect(++asked).toBe(3), 'the third time');
-    expect(asked).toBe(3);
+    let requested = 0;
+    await waitFor(async () => expect(++requested).toBe(3), 'the third time');
+    expect(requested).toBe(3);
   });
 
   it('reports what it waited for, and why the condition does not hold', async () => {

@@ -40,7 +40,7 @@ interface Waiting {
  */
 export class Outbox extends EventEmitter<{ lost: [] }> {
   /** True after a failed write: requests skip the outbox until the background has written events to it. */
-  isAway = false;
+  isUnavailable = false;
 
   private readonly pool: pg.Pool;
   private waiting: Waiting[] = [];

@@ -12,13 +12,13 @@ interface Around {
   publish?: TrackingStream['publish'];
   relay?: Outbox['relay'];
   write?: Outbox['write'];
-  isAway?: boolean;
+  isUnavailable?: boolean;
 }
 
 const NOTHING: Outbox['relay'] = async () => ({ taken: 0, delivered: true, oldestAge: 0 });
 
-function aRelay({ publish, relay = NOTHING, write, isAway = false }: Around) {
-  const stream = Object.assign(new EventEmitter(), { publish, isAway }) as unknown as TrackingStream;
+function aRelay({ publish, relay = NOTHING, write, isUnavailable = false }: Around) {
+  const stream = Object.assign(new EventEmitter(), { publish, isUnavailable }) as unknown as TrackingStream;
   const outbox = Object.assign(new EventEmitter(), { relay, write }) as unknown as Outbox;
   const buffer = new AtRiskBuffer(10, 1_000);
   const metrics = new TrackingMetrics(new Registry(), buffer, stream);
@@ -70,12 +70,12 @@ describe('a batch of the outbox that takes several messages', () => {
   });
 });
 
-it('events that went from memory to the outbox are published again when the database goes away', async () => {
+it('events that went from memory to the outbox are published again when the database becomes unavailable', async () => {
   const written: string[][] = [];
   let next = () => {};
   const nextWrite = () => new Promise<void>((resolve) => (next = resolve));
   const { relay, outbox } = aRelay({
-    isAway: true,
+    isUnavailable: true,
     write: async (events) => {
       written.push([...events]);
       next();

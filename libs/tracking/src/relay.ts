@@ -114,7 +114,7 @@ export class Relay {
       let pause = POLL_MS;
       try {
         if (this.buffer.size > 0) pause = (await this.drainBuffer()) ? 0 : RETRY_MS;
-        else if (!this.stream.isAway) {
+        else if (!this.stream.isUnavailable) {
           pause = (await this.drainOutbox()) ? PAUSE_MS : POLL_MS;
           this.isFailing = false;
         }
@@ -133,17 +133,17 @@ export class Relay {
   private async drainBuffer(): Promise<boolean> {
     const events = this.buffer.take(EVENTS_PER_MESSAGE, CHARACTERS_PER_MESSAGE);
     if (events.length === 0) return false;
-    if (!this.stream.isAway && (await this.publish(events))) {
+    if (!this.stream.isUnavailable && (await this.publish(events))) {
       this.metrics.published.inc(events.length);
       // The next event that needs the outbox tries it again.
-      if (this.buffer.size === 0) this.outbox.isAway = false;
+      if (this.buffer.size === 0) this.outbox.isUnavailable = false;
       return true;
     }
     if (await this.outbox.write(events, BACKGROUND_TIMEOUT_MS)) {
       this.metrics.outboxed.inc(events.length);
       this.remember(events);
-      if (this.outbox.isAway) this.logger.info('the tracking outbox takes events again');
-      this.outbox.isAway = false;
+      if (this.outbox.isUnavailable) this.logger.info('the tracking outbox takes events again');
+      this.outbox.isUnavailable = false;
       return true;
     }
     this.reportDropped(this.buffer.putBack(events));

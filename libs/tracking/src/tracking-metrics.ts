@@ -10,7 +10,7 @@ export class TrackingMetrics {
   readonly oldestInOutbox: Gauge;
 
   /** @param buffer read at each scrape, as is `stream` */
-  constructor(registry: Registry, buffer: { size: number }, stream: { isAway: boolean }) {
+  constructor(registry: Registry, buffer: { size: number }, stream: { isUnavailable: boolean }) {
     const registers = [registry];
     const counter = (name: string, help: string) => new Counter({ name, help, registers });
     this.published = counter('tracking_published_total', 'Events acknowledged by the stream at once');
@@ -32,7 +32,9 @@ export class TrackingMetrics {
       'Age of the oldest event in the outbox when it was last read',
     );
     gauge('tracking_buffered', 'Events that are only in memory', () => buffer.size);
-    gauge('tracking_breaker_open', '1 while the stream is considered down', () => Number(stream.isAway));
+    gauge('tracking_breaker_open', '1 while the stream is considered down', () =>
+      Number(stream.isUnavailable),
+    );
   }
 }
 

@@ -27,7 +27,7 @@ export class TrackingStream extends EventEmitter<{ back: [] }> {
   /** Messages in flight by reply token; called with whether the stream has stored the message. */
   private readonly awaited = new Map<string, (stored: boolean) => void>();
 
-  private away = true;
+  private unavailable = true;
   private isProbing = false;
   private isStopped = false;
   private probeDelay = FIRST_PROBE_MS;
@@ -43,8 +43,8 @@ export class TrackingStream extends EventEmitter<{ back: [] }> {
     this.replyPrefix = `${inboxPrefix(app)}.tracking.${Math.random().toString(36).slice(2, 12)}.`;
   }
 
-  get isAway(): boolean {
-    return this.away;
+  get isUnavailable(): boolean {
+    return this.unavailable;
   }
 
   /** Follows the app's connection, which reconnects by itself, until the app closes it. */
@@ -69,7 +69,7 @@ export class TrackingStream extends EventEmitter<{ back: [] }> {
    */
   async publish(payload: Uint8Array, timeoutMs: number): Promise<boolean> {
     const isStored = await this.send(payload, timeoutMs);
-    if (!isStored) this.markAway('no acknowledgement');
+    if (!isStored) this.markUnavailable('no acknowledgement');
     return isStored;
   }
 
@@ -118,13 +118,13 @@ export class TrackingStream extends EventEmitter<{ back: [] }> {
   private lose() {
     if (!this.connection) return;
     this.connection = null;
-    this.markAway('the connection is lost');
+    this.markUnavailable('the connection is lost');
     for (const settle of [...this.awaited.values()]) settle(false);
   }
 
-  private markAway(reason: string) {
-    if (!this.away) {
-      this.away = true;
+  private markUnavailable(reason: string) {
+    if (!this.unavailable) {
+      this.unavailable = true;
       if (!this.isStopped) this.logger.warn({ reason }, 'tracking stream is down, events go to the outbox');
       this.probeDelay = FIRST_PROBE_MS;
     }
@@ -132,7 +132,7 @@ export class TrackingStream extends EventEmitter<{ back: [] }> {
   }
 
   private probeIn(delayMs: number) {
-    if (this.isProbing || !this.away || this.isStopped) return;
+    if (this.isProbing || !this.unavailable || this.isStopped) return;
     clearTimeout(this.probeTimer);
     this.probeTimer = setTimeout(() => void this.probe(), delayMs).unref();
   }
@@ -145,7 +145,7 @@ export class TrackingStream extends EventEmitter<{ back: [] }> {
     const isStored = await this.send(NO_EVENTS, PROBE_TIMEOUT_MS);
     this.isProbing = false;
     if (isStored && performance.now() - startedAt <= ACK_TIMEOUT_MS) {
-      this.away = false;
+      this.unavailable = false;
       this.probeDelay = FIRST_PROBE_MS;
       this.logger.info('tracking stream takes events again');
       this.emit('back');

@@ -121,11 +121,11 @@ export class TrackingService implements OnModuleInit {
 
   private readonly flush = () => {
     this.isFlushScheduled = false;
-    while (this.stream.isAway || this.inFlight < MESSAGES_IN_FLIGHT) {
+    while (this.stream.isUnavailable || this.inFlight < MESSAGES_IN_FLIGHT) {
       const batch = this.waiting.takeBatch();
       if (!batch) return;
       this.unsettled.add(batch.durable);
-      void (this.stream.isAway ? this.keepLocally(batch) : this.publish(batch));
+      void (this.stream.isUnavailable ? this.keepLocally(batch) : this.publish(batch));
     }
   };
 
@@ -141,14 +141,15 @@ export class TrackingService implements OnModuleInit {
   }
 
   private async keepLocally(batch: Batch) {
-    if (!this.outbox.isAway && (await this.outbox.write(batch.events, OUTBOX_TIMEOUT_MS))) {
+    if (!this.outbox.isUnavailable && (await this.outbox.write(batch.events, OUTBOX_TIMEOUT_MS))) {
       this.metrics.outboxed.inc(batch.events.length);
       this.relay.remember(batch.events);
       // The stream may have come back meanwhile.
-      if (!this.stream.isAway) this.relay.wake();
+      if (!this.stream.isUnavailable) this.relay.wake();
     } else {
-      if (!this.outbox.isAway) this.logger.error('neither the tracking stream nor the outbox takes events');
-      this.outbox.isAway = true;
+      if (!this.outbox.isUnavailable)
+        this.logger.error('neither the tracking stream nor the outbox takes events');
+      this.outbox.isUnavailable = true;
       this.relay.keepInMemory(batch.events);
     }
     this.settle(batch);

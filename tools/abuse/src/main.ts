@@ -23,11 +23,11 @@ const USAGE = `npm run abuse -- [options]
 Attacks a test fleet as one tenant, or without a key, while another tenant uses it. Exits with 0 if the other tenant was not
 affected and the limits held, 1 if not, 2 if the run failed.
 
-  --rounds <number>   measured rounds per attack; default: 3
+  --rounds <number>   rounds per attack; default: 3
   --seconds <number>  length of a round; default: 6
   --only <text>       only attacks whose name contains it
   --json <file>       writes the results to the file
-  --skip-latency      does not judge latencies, for a busy machine
+  --skip-latency      ignores latencies, which mean nothing on a busy machine
   --seed <number>     seed of the random numbers; default: 1`;
 
 const MIB = 1024 ** 2;

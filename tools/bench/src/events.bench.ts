@@ -16,7 +16,7 @@ const PARTS = ALL_PARTS.filter((part) => (process.env.BENCH_PARTS ?? part).split
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 3);
 const FEED_EVENTS = 40_000;
 const FEED_TARGET = 0.5;
-/** Of `messagesOf`. */
+/** The account to which `messagesOf` gives its events. */
 const ACCOUNT = 'bench-ingest';
 const WEBHOOKS = 4;
 /** Attempts that one replica makes at once for one webhook. */
@@ -28,10 +28,10 @@ const LATENCY_SECONDS = 20;
 const LATENCY_TARGET_MS = 5_000;
 const ACCOUNTS = 10;
 const WEBHOOKS_PER_ACCOUNT = 10;
-/** One webhook of each kind for every second account. */
-const BAD = ['/hang', '/fail', '/slow'];
+/** Paths of the receiver that misbehave. Every second account has one webhook for each of them. */
+const BAD_PATHS = ['/hang', '/fail', '/slow'];
 const FAIRNESS_SECONDS = 30;
-/** Of each account. */
+/** Events per second and account. */
 const EVENTS_A_SECOND = 2;
 const FAIRNESS_TARGET = 2;
 const LIMIT_MS = 120_000;
@@ -115,14 +115,14 @@ class Bench {
   private async prepare(): Promise<void> {
     this.publisher = await Publisher.connect(this.fleet.natsUrl);
     this.key = await this.fleet.account(ACCOUNT);
-    // It has created the stream and the partitions. It reads the stream too, and would take CPU from the feed.
+    // Needed only to create the stream and the partitions. As a reader of the stream, it would take CPU from the feed.
     await this.fleet.halt('analytics-query');
     await sleep(500);
     const { port } = await this.receiver.run({});
     this.receiverUrl = `http://127.0.0.1:${port}`;
   }
 
-  /** Publishes while the app is stopped, then waits until the feed has everything. */
+  /** Publishes events while the app is suspended, then measures how long it takes to store them all in the feed. */
   private async feed(): Promise<number> {
     let missed = 0;
     write('\nfeed, ratio to plain INSERTs of 1,000 events on two connections; medians of alternating rounds');
@@ -151,7 +151,7 @@ class Bench {
     return missed;
   }
 
-  /** Replays stored events to several webhooks, and posts the same bodies from a bare client. */
+  /** Compares replays of stored events to several webhooks with a bare client that posts the same bodies. */
   private async deliveries(): Promise<number> {
     write(
       '\ndeliveries, ratio to a bare client that signs and posts the same bytes; medians of alternating rounds',
@@ -213,7 +213,7 @@ class Bench {
     return judge(`p50 ${p50} ms, p99 ${p99} ms; target ${LATENCY_TARGET_MS} ms`, p99 <= LATENCY_TARGET_MS);
   }
 
-  /** Compares the latency of 85 webhooks while 15 others of their accounts work, and while these hang, fail or are slow. */
+  /** Compares the latency of 85 webhooks while 15 others hang, fail or are slow with their latency while all work. */
   private async fairness(): Promise<number> {
     const accounts = Array.from({ length: ACCOUNTS }, (_, index) => `bench-fairness-${index}`);
     const keys = await Promise.all(accounts.map((account) => this.fleet.account(account)));
@@ -221,7 +221,7 @@ class Bench {
       let counted = 0;
       for (const [account, key] of keys.entries())
         for (let index = 0; index < WEBHOOKS_PER_ACCOUNT; index += 1) {
-          const path = (isBad && account % 2 === 0 && BAD[index]) || '';
+          const path = (isBad && account % 2 === 0 && BAD_PATHS[index]) || '';
           counted += path ? 0 : 1;
           await this.call('PUT', `/webhooks/w${index}`, { url: this.receiverUrl + path }, key);
         }
@@ -244,7 +244,7 @@ class Bench {
     );
   }
 
-  /** Publishes messages each second. @returns percentiles from the interaction to the receiver */
+  /** Publishes messages each second. Returns percentiles of the time from the interaction to the receiver. */
   private async latencies(seconds: number, deliveries: number, messages: () => string[]) {
     const all: number[] = [];
     const collect = async () => all.push(...(await this.receiver.run({})).latencies);
@@ -273,7 +273,7 @@ class Bench {
     return rows[0]?.last ?? 0;
   }
 
-  /** Returns the deliveries' bodies of the events stored since `from`. */
+  /** Returns the events stored since `from` as the bodies of deliveries. */
   private async bodies(from: string): Promise<string[]> {
     const events: FeedEvent[] = [];
     let query = `from=${from}`;

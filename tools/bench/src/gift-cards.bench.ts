@@ -213,7 +213,10 @@ async function measureLimits(fleet: Fleet): Promise<number> {
   const keys = { without: await fleet.account(owners.without), with: await fleet.account(owners.with) };
   for (const per of ['account', 'pool_id', 'created_by'])
     await fleet.admin('gift-cards', 'PUT', `/admin/limits/bench-${per}`, {
-      ...{ owner: owners.with, links: 1_000_000_000, period: 'month', per },
+      owner: owners.with,
+      links: 1_000_000_000,
+      period: 'month',
+      per,
     });
   const generator = socketGenerator();
   const samples = { without: [] as LinkCost[], with: [] as LinkCost[] };

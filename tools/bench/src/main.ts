@@ -14,7 +14,7 @@ const known = readdirSync(here)
 
 const USAGE = `npm run bench -- <name> ...
 
-Measures built apps in alternating rounds against a bare server or database. Only the ratios are meaningful, and only on an
+Compares built apps with a bare server or database, in alternating rounds. Only the ratios are meaningful, and only on an
 otherwise idle machine. Names: ${known.join(', ')}.
 
 Exits with 1 if a target was missed, and with 3 if other processes used too much of the machine to judge.`;

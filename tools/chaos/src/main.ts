@@ -16,8 +16,8 @@ import { Webhooks } from './webhooks.js';
 const USAGE = `npm run chaos -- [--seed <number>] [--profile short|long] [--only <text>]
 
 Injects faults into a test fleet under load, then compares acknowledged requests with stored rows, the event feed and the
-deliveries to webhooks. Exits with 0 if nothing was lost or duplicated and everything handed out still works, 1 if not, 2 if
-the run failed, 3 if something only took too long (the machine may be too busy).
+deliveries to webhooks. Exits with 0 if nothing was lost or duplicated and every link and session still works, 1 if not, 2 if
+the run failed, 3 if the only problem is that something took too long, as on a busy machine.
 
   --seed <number>       seed of the random numbers; default: random
   --profile short|long  default: short
@@ -118,7 +118,7 @@ async function run({ seed, profile, only }: ReturnType<typeof readOptions>): Pro
     const isWell = problems.length + late.length === 0;
     write(
       isWell
-        ? `Nothing was lost or duplicated, everything handed out still works, and the audit passed (seed ${seed}).`
+        ? `Nothing was lost or duplicated, every link and session still works, and the audit passed (seed ${seed}).`
         : `FAILED with seed ${seed}; the logs are in ${fleet.folder}.`,
     );
     if (isWell) return 0;

@@ -152,7 +152,7 @@ export class ComposeStack {
   ): Promise<HttpResponse> {
     const headers = { host: `${host}.perkway.localhost:8080`, ...options.headers };
     return new Promise((resolve, reject) => {
-      const asked = request(
+      const requested = request(
         {
           host: '127.0.0.1',
           port: this.options.port,
@@ -171,9 +171,9 @@ export class ComposeStack {
           response.on('error', reject);
         },
       );
-      asked.on('timeout', () => asked.destroy(new Error('no response within 20 s')));
-      asked.on('error', reject);
-      asked.end(options.body);
+      requested.on('timeout', () => requested.destroy(new Error('no response within 20 s')));
+      requested.on('error', reject);
+      requested.end(options.body);
     });
   }
 

@@ -8,15 +8,15 @@ import { STAND_INS } from './stand-ins.js';
 
 const PULL_LIMIT_MS = 300_000;
 
-/** Prefers the client of Debian's package, because a static one may lack the builder. */
+/** Returns the docker command. Prefers that of Debian's package, because a static one may lack the builder. */
 const client = (): string => (existsSync('/usr/bin/docker') ? '/usr/bin/docker' : 'docker');
 
 /** A Docker engine: one that is already running, or a separate one that leaves nothing behind. */
 export class Engine {
   private constructor(
-    /** Printed by CI. */
+    /** Which engine this is, for CI's output. */
     readonly description: string,
-    /** Environment with which docker finds the engine, here and in child processes. */
+    /** Environment variables with which the docker command finds the engine. */
     readonly environment: Record<string, string>,
     readonly stop: () => Promise<void>,
   ) {}
@@ -46,14 +46,14 @@ export class Engine {
     return command(client(), ['compose', ...args], { ...options, env });
   }
 
-  /** Runs a script that finds docker and compose by itself. */
+  /** Runs a script that calls docker and compose, with both on its PATH. */
   async script(file: string, args: string[], options: CommandOptions): Promise<string> {
     const folders = [await this.composeFolder(), process.env.PATH].filter(Boolean);
     const env = { ...process.env, ...this.environment, PATH: folders.join(':'), ...options.env };
     return command(file, args, { ...options, env });
   }
 
-  /** The folder of a compose of our own; undefined where the client has the plug-in. */
+  /** Returns the folder of a downloaded compose, or undefined if the docker command has the compose plug-in. */
   private async composeFolder(): Promise<string | undefined> {
     const env = { ...process.env, ...this.environment };
     const plugin = await command(client(), ['compose', 'version'], { env }).catch(() => '');
@@ -87,10 +87,10 @@ export class Engine {
     }
   }
 
-  /** @throws Error that says why the engine cannot run containers */
-  async tryOut(): Promise<void> {
-    const image = 'busybox:perkway-way';
-    const network = `perkway-way-${process.pid}`;
+  /** Runs a container. @throws Error that says why the engine cannot run containers */
+  async requireContainers(): Promise<void> {
+    const image = 'busybox:perkway-check';
+    const network = `perkway-check-${process.pid}`;
     await this.makeStandIn(image);
     try {
       await this.docker(['network', 'create', network]);

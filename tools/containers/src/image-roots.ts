@@ -27,7 +27,7 @@ export class ImageRoots {
   private readonly roots = new Map<string, string>();
 
   /** @throws Error that says why even this does not work on this machine */
-  static async tryOut(): Promise<void> {
+  static async requireContainers(): Promise<void> {
     if (process.getuid?.() !== 0) throw new Error('only root can mount images');
     await installDebian(['buildah', 'bwrap'], ['buildah', 'bubblewrap']);
     await command('bwrap', ['--ro-bind', '/', '/', '--unshare-all', '--uid', '1000', 'true']);
@@ -41,7 +41,7 @@ export class ImageRoots {
   }
 
   static async start(): Promise<ImageRoots> {
-    await ImageRoots.tryOut();
+    await ImageRoots.requireContainers();
     const roots = new ImageRoots();
     const [node] = foreignImages();
     const base = join(roots.folder, 'base');

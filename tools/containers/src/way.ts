@@ -10,10 +10,10 @@ const WAYS: [name: string, attempt: () => Promise<unknown>][] = [
     'engine',
     async () => {
       const engine = await Engine.start();
-      await engine.tryOut().finally(() => engine.stop());
+      await engine.requireContainers().finally(() => engine.stop());
     },
   ],
-  ['roots', () => ImageRoots.tryOut()],
+  ['roots', () => ImageRoots.requireContainers()],
 ];
 
 let found = 'none';

@@ -44,13 +44,13 @@ describe('the alerts', () => {
 
   it('and the dashboard use metrics that the apps have', () => {
     const code = sources('libs') + sources('apps');
-    const asked = [
+    const requested = [
       ...rules.map(({ expr }) => expr),
       ...dashboard.panels.flatMap(({ targets }) => targets.map(({ expr }) => expr)),
     ].flatMap(metricsIn);
-    expect(asked.length).toBeGreaterThan(20);
+    expect(requested.length).toBeGreaterThan(20);
     // Metrics of Node and of the database operator are not ours.
-    for (const name of asked.filter((each) => !/^(nodejs|process|cnpg)_/.test(each)))
+    for (const name of requested.filter((each) => !/^(nodejs|process|cnpg)_/.test(each)))
       expect(code).toContain(`'${name.replace(/_(count|bucket|sum)$/, '')}'`);
   });
 });

@@ -5,7 +5,7 @@ import { DemoError, type Stack, type StackAccount } from './journey.js';
 
 const USAGE = `perkway demo --accounts <file> --host <name>=<url> ...
 
-Walks through the journey of npm run demo on any deployment with the demo catalogue.
+Runs one customer journey on a deployment that has the demo catalogue, and checks that every interaction was counted.
 
   --accounts <file>    the file that perkway apply --accounts wrote
   --host <name>=<url>  a host, such as perks=https://perks.example; repeat for each`;

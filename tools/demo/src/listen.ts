@@ -9,7 +9,7 @@ import { DemoError } from './journey.js';
 
 const USAGE = `npm run listen -- --forward <url> [--account <id>]
 
-Posts the events of an account of the running stack to a local URL, signed like webhooks, until it is stopped.
+Forwards the events of an account of the running stack to a local URL, signed like webhooks. Ctrl-C stops it.
 
   --forward <url>  such as http://127.0.0.1:3000/hook
   --account <id>   default: the first account of the stack`;

@@ -78,7 +78,7 @@ export const verdict = (holds: boolean, text: string): boolean => {
 
 /**
  * Checks that the audit names each acknowledged link, reveal and cancellation that the database lost. Their events are
- * still in the stream, because apps publish pending events when the database goes away.
+ * still in the stream, because apps publish pending events when the database becomes unavailable.
  */
 export async function auditNames(fleet: TestFleet, load: Load): Promise<boolean> {
   const { links } = await readResource(fleet.database.admin, load.run);

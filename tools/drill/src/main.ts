@@ -5,8 +5,12 @@ import { drillRestore } from './restore.js';
 
 const USAGE = `npm run drill -- failover|restore [--profile full|ci]
 
-Simulates an outage of a test fleet and compares acknowledged requests with stored rows. Exits with 0 if there are only the
-expected differences, 1 if there are others, 2 if the drill could not run.`;
+Simulates an outage of a test fleet and compares acknowledged requests with stored rows. Exits with 0 if there are no
+unexpected differences, 1 if there are, 2 if the drill could not run.
+
+  failover           kills the primary database, first with its standby in sync, then with the standby disconnected
+  restore            restores a base backup, first with the whole log, then up to some seconds before its end
+  --profile full|ci  default: full; ci is shorter`;
 
 /** By name. Each returns whether all expectations hold. */
 const DRILLS: Record<string, (profile: Profile) => Promise<boolean>> = {

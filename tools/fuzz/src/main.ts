@@ -14,8 +14,8 @@ const MAX_LINES = 12;
 
 const USAGE = `npm run fuzz -- [options]
 
-Sends every host requests generated from its OpenAPI document, well-formed and hostile, and checks every response. Exits with 1
-if there is a finding, 2 if it could not run.
+Sends well-formed and hostile requests, generated from OpenAPI documents, to every host, and checks every response. Exits with 0
+if there is no finding, 1 if there is one, 2 if it could not run.
 
   --requests <number>  requests per app; default: 10000, or 1500 with --profile ci
   --seed <number>      seed of the random numbers; default: 1

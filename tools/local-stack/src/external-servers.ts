@@ -40,11 +40,11 @@ export async function checkDatabase(url: string): Promise<void> {
 
 /** Throws if no server of `NATS_URL` responds, if it refuses the user, or if it has no JetStream. */
 export async function checkNats(url: string): Promise<void> {
-  const asked = parseBrokerUrl(url).servers.map((server) => {
+  const requested = parseBrokerUrl(url).servers.map((server) => {
     const { hostname, port } = new URL(`nats://${server}`);
     return readNatsInfo(hostname, Number(port), TIMEOUT_MS);
   });
-  const answered = (await Promise.all(asked)).filter((info) => info !== undefined);
+  const answered = (await Promise.all(requested)).filter((info) => info !== undefined);
   if (answered.length === 0)
     throw new StackError(
       'Cannot use NATS_URL (no NATS server responds). Start that server, or leave it out.',

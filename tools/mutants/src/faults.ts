@@ -363,7 +363,7 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     file: 'libs/client/src/analytics-token.ts',
-    search: 'if (current === asked) current = undefined;\n    });',
+    search: 'if (current === requested) current = undefined;\n    });',
     replacement: '});',
     spec: CLIENT_SPEC,
   },
@@ -522,7 +522,7 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     file: 'apps/analytics-query/src/ingest/ingest.service.ts',
-    search: 'for (const { message } of [...this.waiting, ...this.inWork]) message.nak();',
+    search: 'for (const { message } of [...this.waiting, ...this.storingNow]) message.nak();',
     replacement: '',
     spec: 'apps/analytics-query/test/stopping.e2e-spec.ts',
   },
@@ -551,7 +551,7 @@ export const FAULTS: readonly Fault[] = [
     replacement:
       'const { account, role, keyId, email } = session;\n    const early = make();\n    early.catch(() => undefined);\n    make = () => early;',
     spec: 'apps/console/test/proxy.fleet-spec.ts',
-    test: 'logged first',
+    test: 'the audit log has them first',
   },
   {
     file: 'libs/auth/src/admin-log/admin-log.interceptor.ts',

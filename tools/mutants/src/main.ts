@@ -9,9 +9,9 @@ import { planted } from './planted.js';
 
 const USAGE = `npm run mutants -- [--only <text>]
 
-Plants each fault of tools/mutants/src/faults.ts in a scratch copy of the working tree, runs the spec that must fail with it,
-and names the tests that failed.
-Exits with 0 if every fault was caught, 1 if one survived, 2 if a spec fails without a fault or a fault cannot be planted.
+Plants each fault of tools/mutants/src/faults.ts in a copy of the working tree, runs the spec that must fail because of it, and
+names the tests that failed. Exits with 0 if every fault made its spec fail, 1 if one did not, 2 if a spec fails without a fault
+or a fault cannot be planted.
 
   --only <text>  only faults whose file, spec or code contains it`;
 

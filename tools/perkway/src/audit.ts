@@ -4,10 +4,13 @@ import { readFileSync } from 'node:fs';
 
 const USAGE = `npm run audit -- [--json] [--grace <seconds>]
 
-Audits the gift cards, and compares the events of links and of the stream with stored rows. Reads DATABASE_URL (any role that
-may read the schema gift_cards), ANALYTICS_DATABASE_URL for the events (default: the same database) and NATS_URL (a user with
-all permissions); without DATABASE_URL it uses the local stack (STACK_FILE). Exits with 0 if there is no finding, 1 if
-there is one, 2 if the audit could not run. Prints ids only, never codes, tokens or keys.
+Checks that every gift card is in exactly one place, and compares the events of links and the events of the stream with stored
+rows. Prints ids only, never codes, tokens or keys. Exits with 0 if there is no finding, 1 if there is one, 2 if the audit could
+not run. Without DATABASE_URL, audits the local stack (STACK_FILE).
+
+  DATABASE_URL            a role that may read the schema gift_cards
+  ANALYTICS_DATABASE_URL  the database with the events; default: DATABASE_URL
+  NATS_URL                a user with all permissions
 
   --json             prints the report as JSON
   --grace <seconds>  ignores events younger than this, which may be in transit; default: 300`;

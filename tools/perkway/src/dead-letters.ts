@@ -8,7 +8,7 @@ import { CommandError, readOperatorUrl, runCommand } from './read-variable.js';
 const USAGE = `perkway dead-letters [<number> ... | replay <number> ... | replay all]
 
 Lists the events that could not be stored, one line each. With numbers, prints those events as received. With replay, sends
-them to the ingest again, for use after an upgrade that can store them; what still cannot be stored becomes a dead letter again.
+them to ingest again, after an upgrade that can store them. Events that still cannot be stored become dead letters again.
 NATS_URL must name a user with all permissions.`;
 
 async function* lettersOf({ streams }: JetStreamManager): AsyncGenerator<StoredMsg> {

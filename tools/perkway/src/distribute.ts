@@ -4,9 +4,9 @@ import { CommandError, readVariable, runCommand } from './read-variable.js';
 
 const USAGE = `perkway distribute
 
-Distributes the event store by account over the nodes of a Citus cluster. DATABASE_ADMIN_URL must connect to the coordinator as a
-superuser, and its database must be that of analytics-query: provisioned, migrated, with the extension and worker nodes. Run it
-again after a migration that adds a table.`;
+Distributes the event store by account over the nodes of a Citus cluster. DATABASE_ADMIN_URL must connect a superuser to the
+database of analytics-query on the coordinator. That database must be provisioned and migrated, and have the extension citus
+and the worker nodes. Run the command again after a migration that adds a table.`;
 
 await runCommand(async () => {
   readCommandLine(USAGE, {});

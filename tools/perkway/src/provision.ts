@@ -6,9 +6,9 @@ import { CommandError, readVariable, runCommand } from './read-variable.js';
 
 const USAGE = `perkway provision
 
-Creates a role and a schema for each app whose DATABASE_URL is given as <APP>_DATABASE_URL (such as GIFT_CARDS_DATABASE_URL, or
-in a file with the suffix _FILE), on the server of DATABASE_ADMIN_URL. Waits for the server. The command can be repeated, and
-sets the passwords in the URLs each time.`;
+Creates a role and a schema for each app on the server of DATABASE_ADMIN_URL, and waits for that server first. Takes role and
+password of an app from its DATABASE_URL, which must be given as <APP>_DATABASE_URL, such as GIFT_CARDS_DATABASE_URL, or in a
+file that <APP>_DATABASE_URL_FILE names. Repeat the command to change passwords.`;
 
 const WAIT_LIMIT_MS = 300_000;
 const PAUSE_MS = 1_000;

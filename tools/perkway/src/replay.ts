@@ -9,8 +9,8 @@ import { CommandError, readOperatorUrl, runCommand } from './read-variable.js';
 const USAGE = `perkway replay --from <time>
 
 Stores all events since a point in time again, as far back as the stream reaches. Use it after restoring a database to an earlier
-state; otherwise it changes nothing, because no event is stored twice. NATS_URL must name a user with all permissions. The ingest
-may run meanwhile.`;
+state; otherwise it changes nothing, because no event is stored twice. NATS_URL must name a user with all permissions. Ingest may
+be running.`;
 
 /** Retries, because the ingest may recreate its missing consumer first, from the first event on. */
 const ATTEMPTS = 10;

@@ -96,7 +96,10 @@ function rotateTokenKeys(secrets: StoredSecrets, now: number): Rotation {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const added = {
     ...privateKey.export({ format: 'jwk' }),
-    ...{ kid, use: 'sig', alg: 'ES256', use_from: now + TOKEN_KEY_DELAY_S },
+    kid,
+    use: 'sig',
+    alg: 'ES256',
+    use_from: now + TOKEN_KEY_DELAY_S,
   };
   return {
     secrets: { ...secrets, analyticsTokenKeys: JSON.stringify([...inUse, added]) },

@@ -10,10 +10,10 @@ const SYNOPSIS =
   'perkway secrets <folder> [--kubernetes local|production [--pooler]], or perkway secrets rotate <variable> <folder>';
 const USAGE = `${SYNOPSIS}
 
-Generates all secrets of a deployment and keeps them in secrets.json of the folder. Writes one file per variable and app, as
-docker/compose.yaml mounts them. With --kubernetes it instead prints the Secrets that the overlay refers to; --pooler is for
-production with the component k8s/pooler. Rotate takes one step of a rotation, in secrets.json and in the files, of
-${ROTATABLE.join(', ')}.`;
+Generates all secrets of a deployment and keeps them in secrets.json in the folder. Writes one file per variable and app, as
+docker/compose.yaml mounts them. With --kubernetes, prints the Secrets that the overlay refers to instead; add --pooler if
+production uses the component k8s/pooler. "rotate" performs the next step of a rotation, in secrets.json and in the files, of
+one of ${ROTATABLE.join(', ')}.`;
 /** Containers read the files as other users. Only the owner can enter the folder. */
 const FILE_MODE = 0o444;
 

@@ -8,7 +8,7 @@ const USAGE = `npm run seed:events -- [--events <number>] [--seed <number>] [--r
 Fills the event store with synthetic events. Uses DATABASE_URL (the role analytics or a superuser) or else the local stack
 (STACK_FILE), in which it also creates the accounts synthetic-01 to synthetic-20.
 
-  --events <number>  default: 1000000
+  --events <number>  number of events; default: 1000000
   --seed <number>    seed of the random numbers; default: 1
   --remove           removes the synthetic events instead`;
 

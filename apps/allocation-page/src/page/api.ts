@@ -5,7 +5,7 @@ export type ApiResult =
   | { kind: 'expired' }
   | { kind: 'unknown' }
   | { kind: 'busy' }
-  | { kind: 'away' };
+  | { kind: 'unreachable' };
 
 /** Slower responses count as a failed connection. Long, because mobile connections may be slow. */
 const TIMEOUT_MS = 30_000;
@@ -16,8 +16,10 @@ export const serverNow = (): number => Date.now() + clockOffset;
 
 /** Requests the link. Only `reveal` changes anything, and repeating it returns the same card. */
 export function callApi(token: string, operation: 'get' | 'reveal'): Promise<ApiResult> {
-  const timeout = new Promise<ApiResult>((resolve) => setTimeout(resolve, TIMEOUT_MS, { kind: 'away' }));
-  return Promise.race([send(token, operation), timeout]).catch((): ApiResult => ({ kind: 'away' }));
+  const timeout = new Promise<ApiResult>((resolve) =>
+    setTimeout(resolve, TIMEOUT_MS, { kind: 'unreachable' }),
+  );
+  return Promise.race([send(token, operation), timeout]).catch((): ApiResult => ({ kind: 'unreachable' }));
 }
 
 async function send(token: string, operation: 'get' | 'reveal'): Promise<ApiResult> {
@@ -46,6 +48,6 @@ async function send(token: string, operation: 'get' | 'reveal'): Promise<ApiResu
     case 429:
       return { kind: 'busy' };
     default:
-      return { kind: 'away' };
+      return { kind: 'unreachable' };
   }
 }

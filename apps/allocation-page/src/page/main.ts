@@ -85,14 +85,14 @@ function showResult(result: ApiResult, byAction: boolean): void {
 
 /** Requests the link. With `quietly`, the page stays as it is until there is a response. */
 async function load(byAction = false, quietly = false): Promise<void> {
-  const asked = ++question;
+  const requested = ++question;
   if (!token) return enter('missing', byAction);
   if (!quietly) enter('loading', byAction);
   const slow = setTimeout(() => (one('[data-slow]').hidden = false), SLOW_MS);
   const result = await callApi(token, 'get');
   clearTimeout(slow);
   one('[data-slow]').hidden = true;
-  if (asked !== question) return;
+  if (requested !== question) return;
   // A failed background refresh must not disturb the reader.
   if (quietly && result.kind !== 'link') return;
   showResult(result, byAction);
@@ -101,11 +101,11 @@ async function load(byAction = false, quietly = false): Promise<void> {
 async function reveal(event: Event): Promise<void> {
   // Ignore clicks by scripts, and further clicks while a request is in progress.
   if (!event.isTrusted || !token || state !== 'reserved') return;
-  const asked = ++question;
+  const requested = ++question;
   enter('revealing', true);
   announce(revealButton.innerText);
   const result = await callApi(token, 'reveal');
-  if (asked === question) showResult(result, true);
+  if (requested === question) showResult(result, true);
 }
 
 /** Rewrites the URL to `/#token`, whatever it was, and requests that link. */
@@ -177,7 +177,7 @@ addEventListener('pageshow', (event) => {
 document.addEventListener('visibilitychange', () => {
   if (!document.hidden && state === 'reserved') void load(false, true);
 });
-addEventListener('online', () => state === 'away' && void load());
+addEventListener('online', () => state === 'unreachable' && void load());
 // This note would have appeared if the script had not loaded.
 one('.stuck').remove();
 openAddress(false);

@@ -10,7 +10,7 @@ export type State =
   | 'cancelled'
   | 'unknown'
   | 'missing'
-  | 'away'
+  | 'unreachable'
   | 'busy';
 
 export const all = (selector: string): HTMLElement[] =>

@@ -15,11 +15,11 @@ export interface Choice {
 
 /** Chooses the language of the page: `?lang=`, then `Accept-Language` by weight, then `fallback`. */
 export function chooseLanguage(
-  asked: unknown,
+  requested: unknown,
   acceptLanguage: string | undefined,
   fallback: Language,
 ): Choice {
-  const last = lastOf(asked);
+  const last = lastOf(requested);
   const wanted = typeof last === 'string' ? supported(last) : undefined;
   if (wanted) return { language: wanted, isForeign: false };
   const tags = readWeightedList(acceptLanguage);

@@ -51,8 +51,7 @@ export class PageAssets {
 
   /**
    * Returns a file by name. `exact` is false if the name belongs to another release: during a rolling update, the page
-   * may
-   * come from one replica and its script be requested from another. Such a response must not be cached.
+   * may come from one replica and its script be requested from another. Such a response must not be cached.
    */
   find(name: string): { asset: Asset; exact: boolean } | undefined {
     const exact = this.files.get(name);

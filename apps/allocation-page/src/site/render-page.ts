@@ -15,8 +15,10 @@ import {
   seal,
 } from './pictures.js';
 
+/** URLs of the page's files. */
 interface Files {
   script: string;
+  /** Draws the card code as a barcode or QR code. */
   drawing: string;
   style: string;
   noScriptStyle: string;
@@ -68,7 +70,7 @@ export const renderPage = (
             <div class="blank">
               <span data-when="missing unknown" hidden>${message}</span>
               <span data-when="expired cancelled busy" hidden>${clock}</span>
-              <span data-when="away" hidden>${cloud}</span>
+              <span data-when="unreachable" hidden>${cloud}</span>
             </div>
           </div>
           <div class="panel">
@@ -169,16 +171,16 @@ export const renderPage = (
               <p id="wrong" class="wrong" role="alert" data-text="${texts.paste.wrong}"></p>
               <button type="submit" class="main">${texts.paste.open}</button>
             </form>
-            <section data-when="away" hidden>
-              <h1 tabindex="-1">${texts.away.heading}</h1>
-              <p>${texts.away.text}</p>
+            <section data-when="unreachable" hidden>
+              <h1 tabindex="-1">${texts.unreachable.heading}</h1>
+              <p>${texts.unreachable.text}</p>
             </section>
             <section data-when="busy" hidden>
               <h1 tabindex="-1">${texts.busy.heading}</h1>
               <p>${texts.busy.text}</p>
             </section>
-            <button type="button" class="main" data-when="away busy" data-retry hidden>
-              ${texts.away.retry}
+            <button type="button" class="main" data-when="unreachable busy" data-retry hidden>
+              ${texts.unreachable.retry}
             </button>
           </div>
         </main>
@@ -194,7 +196,10 @@ export const renderPage = (
       </body>
     </html> `.markup.replace(/\n\s*/g, '\n');
 
-/** Without a script, a link to another language would lose the token behind the `#`, so the page says it in each. */
+/**
+ * Renders the message for browsers without JavaScript in one language. The page has it in every language, because
+ * without a script a link to another language would lose the token after the `#`.
+ */
 const noScript = ({ lang, dir, noScript: { heading, text, safe } }: Texts, index: number): Html =>
   html`<section lang="${lang}" dir="${dir}">
     ${index === 0 ? html`<h1>${heading}</h1>` : html`<h2>${heading}</h2>`}
@@ -209,8 +214,8 @@ const product = (texts: Texts): Html =>
   </div>`;
 
 /** Renders a link whose URL the script sets. No referrer is sent, because the page's URL may contain the token. */
-const newTab = (look: string, name: string, text: string | Html, texts: Texts): Html =>
-  html`<a class="${look}" data-link="${name}" target="_blank" rel="noopener noreferrer" hidden
+const newTab = (className: string, name: string, text: string | Html, texts: Texts): Html =>
+  html`<a class="${className}" data-link="${name}" target="_blank" rel="noopener noreferrer" hidden
     >${text} <span class="unseen">${texts.revealed.newTab}</span></a
   >`;
 

@@ -27,8 +27,8 @@ export class SiteService {
     this.foreign = render(env.DEFAULT_LANGUAGE, true);
   }
 
-  page(asked?: unknown, acceptLanguage?: string): { language: Language; content: Compressed } {
-    const { language, isForeign } = chooseLanguage(asked, acceptLanguage, this.env.DEFAULT_LANGUAGE);
+  page(requested?: unknown, acceptLanguage?: string): { language: Language; content: Compressed } {
+    const { language, isForeign } = chooseLanguage(requested, acceptLanguage, this.env.DEFAULT_LANGUAGE);
     return { language, content: isForeign ? this.foreign : this.pages[language] };
   }
 }

@@ -74,7 +74,7 @@ export const de: Texts = {
     heading: 'Ihre Geschenkkarte öffnen',
     text: 'Die Adresse dieser Seite enthält keinen Geschenklink. Manche Mailprogramme kürzen Links. Kopieren Sie den ganzen Link aus Ihrer Nachricht und fügen Sie ihn hier ein.',
   },
-  away: {
+  unreachable: {
     heading: 'Ihre Karte ist gerade nicht erreichbar',
     text: 'Es geht nichts verloren: Ihre Geschenkkarte ist sicher, und Ihr Link bleibt, wie er ist. Bitte versuchen Sie es gleich noch einmal.',
     retry: 'Noch einmal versuchen',

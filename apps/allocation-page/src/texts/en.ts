@@ -71,7 +71,7 @@ export const en: Texts = {
     heading: 'Open your gift card',
     text: 'The address of this page has no gift link in it. Some mail programs cut links short. Copy the whole link from your message and paste it here.',
   },
-  away: {
+  unreachable: {
     heading: 'We cannot reach your card right now',
     text: 'Nothing is lost: your gift card is safe, and your link stays as it is. Please try again in a moment.',
     retry: 'Try again',

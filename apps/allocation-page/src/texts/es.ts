@@ -71,7 +71,7 @@ export const es: Texts = {
     heading: 'Abrir su tarjeta regalo',
     text: 'La dirección de esta página no contiene ningún enlace de regalo. Algunos programas de correo cortan los enlaces. Copie el enlace completo de su mensaje y péguelo aquí.',
   },
-  away: {
+  unreachable: {
     heading: 'Ahora no podemos acceder a su tarjeta',
     text: 'No se pierde nada: su tarjeta regalo está a salvo y su enlace sigue igual. Inténtelo de nuevo en un momento.',
     retry: 'Intentar de nuevo',

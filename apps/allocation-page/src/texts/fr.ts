@@ -72,7 +72,7 @@ export const fr: Texts = {
     heading: 'Ouvrir votre carte cadeau',
     text: 'L’adresse de cette page ne contient aucun lien cadeau. Certaines messageries coupent les liens. Copiez le lien entier depuis votre message et collez-le ici.',
   },
-  away: {
+  unreachable: {
     heading: 'Votre carte est momentanément inaccessible',
     text: 'Rien n’est perdu : votre carte cadeau est en sécurité et votre lien reste tel quel. Réessayez dans un instant.',
     retry: 'Réessayer',

@@ -50,7 +50,7 @@ export interface Texts {
   helpBrand: string;
   unknown: { heading: string; text: string };
   missing: { heading: string; text: string };
-  away: { heading: string; text: string; retry: string };
+  unreachable: { heading: string; text: string; retry: string };
   busy: { heading: string; text: string };
   paste: { label: string; open: string; wrong: string };
   footer: string;

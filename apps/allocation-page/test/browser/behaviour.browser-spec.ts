@@ -30,7 +30,7 @@ describe('revealing', () => {
   it('happens on a click, and the link keeps showing the card', async () => {
     const token = stage.gifts.addLink();
     const page = await stage.open(context, token, 'reserved');
-    expect(stage.gifts.link(token).asked).toBe(0);
+    expect(stage.gifts.link(token).requested).toBe(0);
 
     await page.click(REVEAL);
     await untilState(page, 'revealed');
@@ -40,7 +40,7 @@ describe('revealing', () => {
     await page.reload();
     await untilState(page, 'revealed');
     expect(await codeOf(page)).toBe(CARD.code);
-    expect(stage.gifts.link(token)).toMatchObject({ asked: 1, revealed: 1 });
+    expect(stage.gifts.link(token)).toMatchObject({ requested: 1, revealed: 1 });
     expect(page.url()).toBe(stage.linkTo(token));
   });
 
@@ -61,7 +61,7 @@ describe('revealing', () => {
     await page.keyboard.press('Tab');
     expect(await focused(page)).toBe('Copy');
     expect(await evaluated(page, 'document.activeElement.ariaLabel')).toBe('Copy the code');
-    expect(stage.gifts.link(token)).toMatchObject({ asked: 1, revealed: 1 });
+    expect(stage.gifts.link(token)).toMatchObject({ requested: 1, revealed: 1 });
   });
 
   it('does not happen when a script clicks or presses keys', async () => {
@@ -79,7 +79,7 @@ describe('revealing', () => {
       }`,
     );
     await page.waitForTimeout(500);
-    expect(stage.gifts.link(token)).toMatchObject({ asked: 0, view: { state: 'RESERVED' } });
+    expect(stage.gifts.link(token)).toMatchObject({ requested: 0, view: { state: 'RESERVED' } });
   });
 
   it('sends one request for a double click', async () => {
@@ -89,7 +89,7 @@ describe('revealing', () => {
     await page.dblclick(REVEAL);
     await page.click(REVEAL, { force: true });
     await untilState(page, 'revealed');
-    expect(stage.gifts.link(token)).toMatchObject({ asked: 1, revealed: 1 });
+    expect(stage.gifts.link(token)).toMatchObject({ requested: 1, revealed: 1 });
   });
 
   it('shows the same card in two tabs', async () => {
@@ -113,7 +113,7 @@ describe('revealing', () => {
     await page.goBack();
     await untilState(page, 'revealed');
     expect(await codeOf(page)).toBe(CARD.code);
-    expect(stage.gifts.link(token)).toMatchObject({ asked: 1, revealed: 1 });
+    expect(stage.gifts.link(token)).toMatchObject({ requested: 1, revealed: 1 });
   });
 
   it('does not happen on the back button', async () => {
@@ -122,7 +122,7 @@ describe('revealing', () => {
     await page.goto('about:blank');
     await page.goBack();
     await untilState(page, 'reserved');
-    expect(stage.gifts.link(token).asked).toBe(0);
+    expect(stage.gifts.link(token).requested).toBe(0);
   });
 
   it('reports that the link has expired', async () => {
@@ -133,7 +133,7 @@ describe('revealing', () => {
     await untilState(page, 'expired');
     expect(await page.innerText('main')).toContain('14 November 2023');
     expect(await focused(page)).toBe('This link has expired');
-    expect(stage.gifts.link(token)).toMatchObject({ asked: 1, revealed: 0 });
+    expect(stage.gifts.link(token)).toMatchObject({ requested: 1, revealed: 0 });
   });
 
   it('ends when the link expires while the page is open', async () => {
@@ -240,14 +240,14 @@ describe('while the service or the network is unavailable', () => {
   it('retries on a click, without revealing anything', async () => {
     const token = stage.gifts.addLink();
     await stage.gifts.close();
-    const page = await stage.open(context, token, 'away');
+    const page = await stage.open(context, token, 'unreachable');
     await announced(page, 'We cannot reach your card right now');
     await page.click('[data-retry]');
-    await untilState(page, 'away');
+    await untilState(page, 'unreachable');
     await stage.gifts.start();
     await page.click('[data-retry]');
     await untilState(page, 'reserved');
-    expect(stage.gifts.link(token).asked).toBe(0);
+    expect(stage.gifts.link(token).requested).toBe(0);
   });
 
   it('asks the person again after a reveal without a response', async () => {
@@ -255,7 +255,7 @@ describe('while the service or the network is unavailable', () => {
     const page = await stage.open(context, token, 'reserved');
     await stage.gifts.close();
     await page.click(REVEAL);
-    await untilState(page, 'away');
+    await untilState(page, 'unreachable');
     await stage.gifts.start();
     await page.click('[data-retry]');
     await untilState(page, 'reserved');
@@ -273,10 +273,10 @@ describe('while the service or the network is unavailable', () => {
       await route.abort();
     });
     await page.click(REVEAL);
-    await untilState(page, 'away');
+    await untilState(page, 'unreachable');
     await page.click('[data-retry]');
     await untilState(page, 'revealed');
-    expect(stage.gifts.link(token)).toMatchObject({ asked: 1, revealed: 1 });
+    expect(stage.gifts.link(token)).toMatchObject({ requested: 1, revealed: 1 });
   });
 
   it('recovers when the network returns', async () => {
@@ -284,10 +284,10 @@ describe('while the service or the network is unavailable', () => {
     const page = await stage.open(context, token, 'reserved');
     await context.setOffline(true);
     await page.click(REVEAL);
-    await untilState(page, 'away');
+    await untilState(page, 'unreachable');
     await context.setOffline(false);
     await untilState(page, 'reserved');
-    expect(stage.gifts.link(token).asked).toBe(0);
+    expect(stage.gifts.link(token).requested).toBe(0);
   });
 
   it('shows a note if its script never loads', async () => {
@@ -317,7 +317,7 @@ describe('while the service or the network is unavailable', () => {
     await page.click(REVEAL);
     await untilState(page, 'revealing');
     await untilState(page, 'revealed');
-    expect(stage.gifts.link(token)).toMatchObject({ asked: 1, revealed: 1 });
+    expect(stage.gifts.link(token)).toMatchObject({ requested: 1, revealed: 1 });
   });
 });
 
@@ -341,7 +341,7 @@ describe('languages', () => {
     await untilState(page, 'reserved');
     await page.waitForSelector('html[lang="fr"]');
     expect(page.url()).toBe(stage.linkTo(token, '?lang=fr'));
-    expect(stage.gifts.link(token).asked).toBe(0);
+    expect(stage.gifts.link(token).requested).toBe(0);
 
     await page.click(REVEAL);
     await untilState(page, 'revealed');
@@ -349,7 +349,7 @@ describe('languages', () => {
     await page.waitForSelector('html[lang="de"]');
     await untilState(page, 'revealed');
     expect(await codeOf(page)).toBe(CARD.code);
-    expect(stage.gifts.link(token)).toMatchObject({ asked: 1, revealed: 1 });
+    expect(stage.gifts.link(token)).toMatchObject({ requested: 1, revealed: 1 });
   });
 });
 

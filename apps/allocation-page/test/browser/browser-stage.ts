@@ -25,7 +25,7 @@ export type State =
   | 'cancelled'
   | 'unknown'
   | 'missing'
-  | 'away'
+  | 'unreachable'
   | 'busy';
 
 interface SeenRequest {

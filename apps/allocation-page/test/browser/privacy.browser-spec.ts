@@ -20,8 +20,8 @@ it('a link stays reserved however often a program opens it, runs its scripts and
     await untilState(page, 'reserved');
   }
   await context.close();
-  const { asked, view } = stage.gifts.link(token);
-  expect([asked, view.state]).toEqual([0, 'RESERVED']);
+  const { requested, view } = stage.gifts.link(token);
+  expect([requested, view.state]).toEqual([0, 'RESERVED']);
 }, 240_000);
 
 it('a link stays reserved when a program requests it without a browser', async () => {
@@ -32,7 +32,7 @@ it('a link stays reserved when a program requests it without a browser', async (
         method,
         headers: { authorization: `Bearer ${token}`, 'sec-purpose': 'prefetch', purpose: 'prefetch' },
       });
-  expect(stage.gifts.link(token)).toMatchObject({ asked: 0, view: { state: 'RESERVED' } });
+  expect(stage.gifts.link(token)).toMatchObject({ requested: 0, view: { state: 'RESERVED' } });
 });
 
 it('the page is small, and its files are requested once', async () => {

@@ -24,7 +24,7 @@ beforeEach(async () => {
 });
 afterEach(() => context.close());
 
-const asked = (name: string) =>
+const requested = (name: string) =>
   stage.requests.filter(({ url }) => new URL(url).pathname.includes(name)).length;
 const revealed = (product: Partial<typeof PRODUCT> | null, card = CARD): Promise<Page> =>
   stage.open(
@@ -36,16 +36,16 @@ const revealed = (product: Partial<typeof PRODUCT> | null, card = CARD): Promise
 describe('the product of the card', () => {
   it('loads the drawing script only for a revealed card that needs it', async () => {
     const page = await stage.open(context, stage.gifts.addLink({}, null, PRODUCT), 'reserved');
-    expect(asked('drawing')).toBe(0);
+    expect(requested('drawing')).toBe(0);
     expect(await page.locator('[data-how], [data-link]').filter({ visible: true }).count()).toBe(0);
     await page.click('[data-reveal]');
     await page.waitForSelector('.qr');
-    expect(asked('drawing')).toBe(1);
+    expect(requested('drawing')).toBe(1);
     const other = await context.newPage();
     await other.goto(stage.linkTo(stage.gifts.addLink({ state: 'REVEALED' })));
     await untilState(other, 'revealed');
     expect(await other.locator('[data-draw]').isVisible()).toBe(false);
-    expect(asked('drawing')).toBe(1);
+    expect(requested('drawing')).toBe(1);
   });
 
   it('draws a QR code of the right size and the bars of Code 128', async () => {
@@ -61,7 +61,8 @@ describe('the product of the card', () => {
     for (const [, x, w] of path.matchAll(/M(\d+) 0h(\d+)/g))
       for (let at = 0; at < Number(w); at += 1) dark.add(Number(x) + at);
     const modules = Array.from({ length: width! }, (_, at) => (dark.has(at) ? '1' : '0')).join('');
-    // Start B, A, B, -, 1, 2, the check (1*104 + 33 + 2*34 + 3*13 + 4*17 + 5*18 = 402; mod 103 = 93), stop: ISO/IEC 15417.
+    // Start B, A, B, -, 1, 2, the check (1*104 + 33 + 2*34 + 3*13 + 4*17 + 5*18 = 402; mod 103 = 93), stop: ISO/IEC
+    // 15417.
     const symbols = [
       '11010010000',
       '10100011000',

@@ -225,12 +225,12 @@ const STATES: Record<string, { shows: (page: Page) => Promise<unknown>; reads: R
     },
     reads: [/does not look like a gift link/],
   },
-  away: {
+  unreachable: {
     shows: async (page) => {
       await stage.gifts.close();
       try {
         await page.goto(stage.linkTo(stage.gifts.addLink()));
-        await untilState(page, 'away');
+        await untilState(page, 'unreachable');
       } finally {
         await stage.gifts.start();
       }

@@ -51,7 +51,7 @@ it.each([
   expect(formatTimeLeft('en', seconds)).toBe(text);
 });
 
-it('returns an empty string if the browser cannot format it', () => {
+it('returns an empty string as the time left if the browser cannot format relative times', () => {
   const { RelativeTimeFormat } = Intl;
   try {
     Reflect.deleteProperty(Intl, 'RelativeTimeFormat');

@@ -74,7 +74,7 @@ export class TokenVerifier {
       // Without any keys, every request waits for token-issuer. With some, unknown key ids are throttled.
       if (!this.keySet || !isTooSoon || this.fetching) await this.request().catch(() => undefined);
     }
-    if (!this.keySet) throw unavailable(GET_ANALYTICS_KEYS.away);
+    if (!this.keySet) throw unavailable(GET_ANALYTICS_KEYS.serviceName);
     return this.keySet;
   }
 

@@ -37,7 +37,7 @@ import {
   QuerySchema,
   SqlResult,
 } from './api-schemas.js';
-import { ReplyHeader, type RespondingRequest } from './reply-header.decorator.js';
+import { ResponseContextOf, type ResponseContext } from './response-context.decorator.js';
 import { RequestSignal } from './request-signal.decorator.js';
 import { LoadService } from './load.service.js';
 import { readGet, readPost } from './request-query.js';
@@ -152,9 +152,9 @@ export class CubeApiController {
   load(
     @CurrentCaller() caller: QueryCaller,
     @Query() params: Record<string, unknown>,
-    @ReplyHeader() responding: RespondingRequest,
+    @ResponseContextOf() context: ResponseContext,
   ) {
-    return this.respond(caller, readGet(params), responding);
+    return this.respond(caller, readGet(params), context);
   }
 
   @ByPost('load')
@@ -162,9 +162,9 @@ export class CubeApiController {
   loadByPost(
     @CurrentCaller() caller: QueryCaller,
     @Body() body: unknown,
-    @ReplyHeader() responding: RespondingRequest,
+    @ResponseContextOf() context: ResponseContext,
   ) {
-    return this.respond(caller, readPost(body), responding);
+    return this.respond(caller, readPost(body), context);
   }
 
   /** Responds once, like `load`: a subscription gets no further responses over HTTP. */
@@ -174,9 +174,9 @@ export class CubeApiController {
   subscribe(
     @CurrentCaller() caller: QueryCaller,
     @Query() params: Record<string, unknown>,
-    @ReplyHeader() responding: RespondingRequest,
+    @ResponseContextOf() context: ResponseContext,
   ) {
-    return this.load(caller, params, responding);
+    return this.load(caller, params, context);
   }
 
   @ByPost('subscribe')
@@ -184,9 +184,9 @@ export class CubeApiController {
   subscribeByPost(
     @CurrentCaller() caller: QueryCaller,
     @Body() body: unknown,
-    @ReplyHeader() responding: RespondingRequest,
+    @ResponseContextOf() context: ResponseContext,
   ) {
-    return this.loadByPost(caller, body, responding);
+    return this.loadByPost(caller, body, context);
   }
 
   @ByGet('sql')
@@ -229,7 +229,7 @@ export class CubeApiController {
   private async respond(
     caller: QueryCaller,
     { query, isMulti }: { query: unknown; isMulti: boolean },
-    { gone, wantsCsv, reply }: RespondingRequest,
+    { gone, wantsCsv, reply }: ResponseContext,
   ) {
     const format = wantsCsv ? 'csv' : isMulti ? 'multi' : 'single';
     const body = await this.service.load(caller, query, format, gone);

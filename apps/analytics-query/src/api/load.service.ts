@@ -154,11 +154,11 @@ export class LoadService {
         keptFrom: this.keptFrom(),
       });
       const response = new ResponseText(body, shapeOf(normalized, described, format));
-      // The watermark and attributes as the queries see them: read before their rows, in the same snapshot.
+      // The watermark and attributes that hold for the queries: read before their rows, in the same snapshot.
       let seen: RollupWatermark | undefined;
       let seenAttributes: Attributes | undefined;
       const looks = [
-        ...(described.some(({ compiled }) => compiled.hasCells)
+        ...(described.some(({ compiled }) => compiled.canUseRollup)
           ? [{ ...watermarkOf(account), onRow: (row: unknown[]) => (seen = readWatermark(row)) }]
           : []),
         ...(named.length > 0
@@ -170,9 +170,9 @@ export class LoadService {
             ]
           : []),
       ];
-      const needsCells = described.some(({ compiled }) => compiled.readsCells);
+      const needsWatermark = described.some(({ compiled }) => compiled.readsRollup);
       const isRight = () =>
-        (!needsCells || (!!supposed && !!seen && holds(supposed, seen))) &&
+        (!needsWatermark || (!!supposed && !!seen && holds(supposed, seen))) &&
         (attempt === ATTEMPTS || !seenAttributes || areSame(supposedAttributes, seenAttributes));
       const statements = response.statements((write) => (row) => (isRight() ? write(row) : undefined));
       await this.reader.read(account, [...looks, ...statements], queryDeadline, flow);
@@ -268,7 +268,7 @@ function shapeOf(
   };
 }
 
-const groupsOf = ({ countsDifferent }: CompiledQuery) => (countsDifferent ? 'things' : 'groups');
+const groupsOf = ({ countsDifferent }: CompiledQuery) => (countsDifferent ? 'distinct' : 'groups');
 
 /**
  * Returns whether these are two queries that each return one row of sums over raw rows, such as compared ranges. One
@@ -276,7 +276,7 @@ const groupsOf = ({ countsDifferent }: CompiledQuery) => (countsDifferent ? 'thi
  */
 const areTwoSums = (described: DescribedQuery[]): boolean =>
   described.length === 2 &&
-  described.every(({ query, compiled }) => !compiled.readsCells && isOneRow(query, compiled.columns));
+  described.every(({ query, compiled }) => !compiled.readsRollup && isOneRow(query, compiled.columns));
 
 /** Writes the results of all queries of a request into its body, in order. */
 class ResponseText {
@@ -304,7 +304,7 @@ class ResponseText {
     return this.shape.described.map(({ query, compiled }, index) => ({
       text: compiled.text,
       params: compiled.params,
-      reads: compiled.readsCells ? undefined : query.ungrouped ? 'list' : groupsOf(compiled),
+      reads: compiled.readsRollup ? undefined : query.ungrouped ? 'list' : groupsOf(compiled),
       onRow: guarded((row) => this.write(index, row)),
     }));
   }

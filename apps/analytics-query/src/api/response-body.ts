@@ -1,10 +1,13 @@
 import { Readable } from 'node:stream';
 import { queryError } from '../query/query-error.js';
 
-/** Response bodies up to this size are sent whole, with a status that says how they ended; larger ones are streamed. */
-const WHOLE_BYTES = 512 * 1024;
+/**
+ * Bodies up to this size are buffered, so that an error can still set the status. Larger ones are streamed, and their
+ * status is sent first.
+ */
+const MAX_BUFFERED_BYTES = 512 * 1024;
 /** Text is flushed in chunks of about this size. */
-const PIECE_CHARACTERS = 32 * 1024;
+const CHUNK_CHARACTERS = 32 * 1024;
 /** Limit for all queries of one request together. */
 export const MAX_RESPONSE_BYTES = 128 * 1024 * 1024;
 
@@ -15,7 +18,7 @@ export class ResponseBody {
   private resolve: (body: Buffer | Readable) => void;
   private reject: (error: unknown) => void;
   private text = '';
-  private pieces: Buffer[] = [];
+  private chunks: Buffer[] = [];
   private bytes = 0;
   private stream?: Readable;
 
@@ -35,16 +38,16 @@ export class ResponseBody {
       return;
     }
     this.text += text;
-    if (this.text.length >= PIECE_CHARACTERS) this.flush();
+    if (this.text.length >= CHUNK_CHARACTERS) this.flush();
   }
 
   end(): void {
     this.flush();
     if (this.stream) this.stream.push(null);
-    else this.resolve(Buffer.concat(this.pieces, this.bytes));
+    else this.resolve(Buffer.concat(this.chunks, this.bytes));
   }
 
-  /** A stream can only be destroyed on failure: its status has been sent. */
+  /** Rejects `ready`, or destroys the stream, because its status has already been sent. */
   fail(error: unknown): void {
     if (this.stream) this.stream.destroy(error as Error);
     else this.reject(error);
@@ -52,26 +55,26 @@ export class ResponseBody {
 
   private flush() {
     if (this.text === '') return;
-    const piece = Buffer.from(this.text);
+    const chunk = Buffer.from(this.text);
     this.text = '';
-    this.add(piece);
+    this.add(chunk);
   }
 
-  private add(piece: Buffer) {
-    this.bytes += piece.length;
+  private add(chunk: Buffer) {
+    this.bytes += chunk.length;
     if (this.bytes > MAX_RESPONSE_BYTES)
       throw queryError(
         `The responses of one request may have at most ${MAX_RESPONSE_BYTES / 1024 / 1024} MB together: use smaller limits`,
       );
-    if (this.stream) return this.push(piece);
-    this.pieces.push(piece);
-    if (this.bytes <= WHOLE_BYTES) return;
-    this.stream = new Readable({ read: () => this.flow.resume(), highWaterMark: WHOLE_BYTES });
-    for (const each of this.pieces.splice(0)) this.push(each);
+    if (this.stream) return this.push(chunk);
+    this.chunks.push(chunk);
+    if (this.bytes <= MAX_BUFFERED_BYTES) return;
+    this.stream = new Readable({ read: () => this.flow.resume(), highWaterMark: MAX_BUFFERED_BYTES });
+    for (const each of this.chunks.splice(0)) this.push(each);
     this.resolve(this.stream);
   }
 
-  private push(piece: Buffer) {
-    if (!this.stream!.push(piece)) this.flow.pause();
+  private push(chunk: Buffer) {
+    if (!this.stream!.push(chunk)) this.flow.pause();
   }
 }

@@ -38,19 +38,20 @@ function isExpected(name: string, value: unknown): boolean {
   return MEMBERS[name as keyof typeof MEMBERS] === 'texts' && Object.values(value as object).every(isValue);
 }
 
-/** The value as it is, and as it appears inside a JSON string. */
+/** Returns the value as it is, and as it appears inside a JSON string. */
 const formsOf = (value: string): string[] => [value, JSON.stringify(value).slice(1, -1)];
 
 const WORD = /[\p{L}\p{N}]/u;
-function standsIn(text: string, value: string): boolean {
+/** Returns whether the text contains the value as whole words. */
+function containsWord(text: string, value: string): boolean {
   for (let at = text.indexOf(value); at >= 0; at = text.indexOf(value, at + 1))
     if (!WORD.test(text[at - 1] ?? ' ') && !WORD.test(text[at + value.length] ?? ' ')) return true;
   return false;
 }
 const isNamedIn = (text: string, { value }: Erasure): boolean =>
-  formsOf(value).some((form) => standsIn(text, form));
+  formsOf(value).some((form) => containsWord(text, form));
 
-/** Also matches if the journey is not a string, as it should be. */
+/** Returns whether the event is about the erased person, even if its journey is not a string, as it should be. */
 const isOf = (event: EventLike, erasure: Erasure): boolean =>
   isOfSubject(event, erasure) ||
   (event.account === erasure.account &&
@@ -94,7 +95,7 @@ export function eraseFromMessage(data: Uint8Array, erasures: readonly Erasure[])
       named.some((erasure) => isNamedIn(JSON.stringify(more), erasure));
     return isChanged ? JSON.stringify({ events: left }) : undefined;
   } catch {
-    // Not JSON, without an array of events, or nested too deeply.
+    // The text is not JSON, has no array of events, or is nested too deeply.
     return named.some((erasure) => isNamedIn(text, erasure)) ? null : undefined;
   }
 }
@@ -104,7 +105,7 @@ const MAX_TEXT = 255;
 const MAX_TEXTS = 1_000;
 
 /** Returns the strings in an event of any shape; any of them may be a journey. */
-export function textsIn(event: unknown): string[] {
+export function stringsIn(event: unknown): string[] {
   const texts = new Set<string>();
   const waiting = [event];
   while (waiting.length > 0 && texts.size < MAX_TEXTS) {

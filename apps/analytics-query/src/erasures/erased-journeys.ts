@@ -21,21 +21,24 @@ interface EventLike {
   journey?: unknown;
 }
 
-interface Late<Event> {
-  /** All events, without the erased persons. */
+interface ReplacedEvents<Event> {
+  /** All events, with stand-ins for the erased persons. */
   events: Event[];
   /** Erasures of the journeys that some of the events belong to. */
   erasures: Erasure[];
 }
 
-/** Prefixed so that it matches no external id and no stand-in of one. */
-export const publicKeyOf = (standIn: string): string => `public:${standIn}`;
+/**
+ * Returns the key in `conversion_ids` of a conversion that came with a JOURNEY key, which is public. The prefix keeps
+ * it different from all keys of conversions that servers sent.
+ */
+export const publicConversionKey = (standIn: string): string => `public:${standIn}`;
 const randomStandIn = (): string => asStandIn(randomBytes(32).toString('base64url'));
 const journeyKey = (account: string, journey: string): string => `${account}\0${journey}`;
 
 /**
- * The erased journeys, as keyed hashes with their stand-ins. Events of an erased journey that arrive later are stored
- * with its stand-in, wherever they come from.
+ * Stores the erased journeys as keyed hashes, each with a stand-in: a random id that replaces the journey. Events of an
+ * erased journey that arrive later are stored with its stand-in too.
  */
 @Injectable()
 export class ErasedJourneys {
@@ -44,7 +47,10 @@ export class ErasedJourneys {
     @Inject(ENV) private readonly env: AnalyticsQueryEnv,
   ) {}
 
-  /** Stores nothing for a customer id, because the customer may come back. */
+  /**
+   * Returns the replacements for the erased values. Remembers an erased journey, but not a customer id, because the
+   * customer may come back.
+   */
   async begin({ account, kind, value }: ErasureSubject): Promise<StandIns> {
     const secret = this.secretOf(account, this.env.ERASURE_KEYS.current);
     if (kind !== 'journey_id') return { standIn: randomStandIn(), secret };
@@ -52,17 +58,18 @@ export class ErasedJourneys {
   }
 
   /**
-   * Returns the keys that an external id may have in `conversion_ids`, best first: its stand-in under each key of the
-   * keyring, so that an erasure changes nothing there, and the id itself, for rows of earlier releases.
+   * Returns the keys under which `conversion_ids` may have an external id; new rows use the first. They are stand-ins
+   * of the id, one per key of the keyring, so that an erasure need not change the rows. The id itself is the key in
+   * rows of earlier releases.
    *
-   * @param isPublic whether the conversion came with a JOURNEY key: anyone could guess the ids that servers use, so
-   * public ones have their own keys
+   * @param isPublic true if the conversion came with a JOURNEY key. Such conversions have keys of their own, so that
+   * nobody can use up the ids of a server by guessing them.
    */
   externalIdKeys(account: string, externalId: string, isPublic: boolean): string[] {
     const standIns = this.env.ERASURE_KEYS.keyIds.map((keyId) =>
       externalIdStandIn(this.secretOf(account, keyId), externalId),
     );
-    if (isPublic) return standIns.map(publicKeyOf);
+    if (isPublic) return standIns.map(publicConversionKey);
     return [...new Set([...standIns, externalId])];
   }
 
@@ -71,10 +78,10 @@ export class ErasedJourneys {
    * ingest lock.
    * @param events of any account, including events that cannot be stored
    */
-  async takeOut<Event extends EventLike>(
+  async replaceErased<Event extends EventLike>(
     manager: EntityManager,
     events: readonly Event[],
-  ): Promise<Late<Event>> {
+  ): Promise<ReplacedEvents<Event>> {
     const unchanged = { events: [...events], erasures: [] };
     if (events.length === 0) return unchanged;
     const accounts = await manager.query<{ id: string }[]>(
@@ -82,12 +89,12 @@ export class ErasedJourneys {
       [[...new Set(events.map(({ account }) => account))]],
     );
     if (accounts.length === 0) return unchanged;
-    const concerned = new Set(accounts.map(({ id }) => id));
-    const some = events.filter(({ account }) => concerned.has(account));
-    const erasures = await this.erasuresOf(manager, some);
+    const accountsWithErasures = new Set(accounts.map(({ id }) => id));
+    const candidates = events.filter(({ account }) => accountsWithErasures.has(account));
+    const erasures = await this.erasuresOf(manager, candidates);
     return {
       events: events.map((event) => {
-        if (!concerned.has(event.account)) return event;
+        if (!accountsWithErasures.has(event.account)) return event;
         const { account, journey } = event;
         const erasure = typeof journey === 'string' ? erasures.get(journeyKey(account, journey)) : undefined;
         const isErased =
@@ -98,9 +105,9 @@ export class ErasedJourneys {
     };
   }
 
-  /** Returns the erasures of those strings that were journeys of the account. */
-  async erasuresAmong(account: string, texts: readonly string[]): Promise<Erasure[]> {
-    const events = texts.map((journey) => ({ account, journey }));
+  /** Returns the erasures of those of the given strings that are erased journeys of the account. */
+  async erasuresOfJourneys(account: string, candidates: readonly string[]): Promise<Erasure[]> {
+    const events = candidates.map((journey) => ({ account, journey }));
     return [...(await this.erasuresOf(this.dataSource.manager, events)).values()];
   }
 
@@ -136,7 +143,10 @@ export class ErasedJourneys {
     return rows[0]?.stand_in;
   }
 
-  /** Takes the ingest lock, so transactions that store events either commit before this or see the row. */
+  /**
+   * Adds the journey under the ingest lock, so that a transaction that stores events either commits before this one or
+   * sees the new row.
+   */
   private async add(account: string, journey: string): Promise<string> {
     await this.dataSource.transaction(async (manager) => {
       await manager.query(`set local lock_timeout = '2s'`);
@@ -150,7 +160,7 @@ export class ErasedJourneys {
     return (await this.find(account, journey))!;
   }
 
-  /** One hash per key of the keyring, the current key first. */
+  /** Returns one hash per key of the keyring, that of the current key first. */
   private hashesOf(account: string, journey: string): string[] {
     return this.env.ERASURE_KEYS.keyIds.map((keyId) =>
       keyedHash(this.secretOf(account, keyId), `journey\0${journey}`),

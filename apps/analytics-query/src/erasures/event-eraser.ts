@@ -10,7 +10,7 @@ import { ENV } from '@perkway/platform';
 import type pg from 'pg';
 import type { AnalyticsQueryEnv } from '../env.js';
 import { HAS_DERIVED_JOURNEY } from '../model/cubes.js';
-import { ErasedJourneys, publicKeyOf } from './erased-journeys.js';
+import { ErasedJourneys, publicConversionKey } from './erased-journeys.js';
 import { withMaintenanceClient } from '../maintenance/maintenance-connection.js';
 
 /** Rows per transaction. It shares the ingest lock, so ingest may wait for it behind a rollup refresh. */
@@ -38,7 +38,7 @@ const NEXT = `
   where e.account_id = $1 and (e.occurred_at, e.id) > ($5, $6) and ${IS_OF_SUBJECT}
   order by e.occurred_at, e.id limit ${ROWS_AT_ONCE}`;
 /**
- * Reads the rows again under lock: another replica may have changed them, and values that it erased must not come back.
+ * Locks the rows and reads them again, so that this does not write back values that another replica has erased.
  */
 const LOCK = `
   select e.occurred_at, e.id, e.journey_id, e.external_id from tracking_events e
@@ -63,8 +63,8 @@ const CHANGE = `
   where e.account_id = $1 and e.occurred_at = u.occurred_at and e.id = u.id
     and e.occurred_at between $6 and $7`;
 /**
- * Replaces stand-ins of former ERASURE_KEYS, and plain ids in rows of earlier releases: the copy in the stream has the
- * current stand-in.
+ * Replaces external ids by their current stand-ins, which the copies of the events in the stream have too. The old
+ * values are stand-ins of former ERASURE_KEYS, or the ids themselves in rows of earlier releases.
  */
 const CHANGE_EXTERNAL_IDS = `
   with gone as (
@@ -145,7 +145,7 @@ export class EventEraser {
           ...this.erased.externalIdKeys(account, each, false).map((key) => [key, standIn] as const),
           ...this.erased
             .externalIdKeys(account, each, true)
-            .map((key) => [key, publicKeyOf(standIn)] as const),
+            .map((key) => [key, publicConversionKey(standIn)] as const),
         ];
       })
       .filter(([key, standIn]) => key !== standIn);

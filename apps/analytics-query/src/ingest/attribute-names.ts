@@ -44,7 +44,7 @@ export class AttributeNames {
   /**
    * Returns the names in the batch that may not be in the table yet, sorted so that all writers insert in one order.
    */
-  newOnes(events: StoredEvent[]): AttributeName[] {
+  unknownNames(events: StoredEvent[]): AttributeName[] {
     const names = new Map<string, AttributeName>();
     const seen = new Set<string>();
     for (const event of events) {

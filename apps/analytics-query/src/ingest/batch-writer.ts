@@ -25,7 +25,7 @@ export class BatchWriter {
   ) {}
 
   /**
-   * @returns the erasures that some of the events arrived too late for
+   * @returns the erasures of persons that were still in some of the events
    * @throws while the database or the broker is down; the whole batch can then be written again
    */
   async write(events: TrackingEvent[]): Promise<Erasure[]> {
@@ -58,7 +58,7 @@ export class BatchWriter {
   /**
    * Dead-letters an event that can never be stored, as a message that can be published again; a message without a
    * readable event is kept byte by byte. Resolves when the dead-letter stream has it.
-   * @returns the erasures that it arrived too late for
+   * @returns the erasures of persons that were still in it
    */
   async deadLetter({ content: given, reason, source }: RejectedEvent): Promise<Erasure[]> {
     const { content, erasures } = await this.store.withoutErased(given);

@@ -48,8 +48,8 @@ const COLUMNS: [name: string, type: string, read: (event: StoredEvent) => Value]
   ['id', 'text', ({ id }) => id],
   ['type', 'text', ({ type }) => type],
   ['perk_id', 'text', (event) => has(event, 'perk')],
-  // As the text of an array, because Postgres arrays of arrays must be rectangular. Quoted, because a perk id may be
-  // "null".
+  // The text of an array, because rows have arrays of different lengths, which Postgres cannot put into one array.
+  // Quoted, because a perk id may be "null".
   [
     'perk_ids',
     'text[]',

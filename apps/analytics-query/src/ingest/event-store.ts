@@ -11,7 +11,7 @@ import { copyIn, ENV, isDatabaseAway } from '@perkway/platform';
 import type { PoolClient } from 'pg';
 import { DataSource, type EntityManager } from 'typeorm';
 import type { AnalyticsQueryEnv } from '../env.js';
-import { eraseFromEvent, textsIn } from '../erasures/erase-from-message.js';
+import { eraseFromEvent, stringsIn } from '../erasures/erase-from-message.js';
 import { ErasedJourneys } from '../erasures/erased-journeys.js';
 import { keptFrom } from '../retention.js';
 import { AttributeNames } from './attribute-names.js';
@@ -44,11 +44,11 @@ export interface StoreResult {
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** Writes batches of events: all events of a batch that have a partition, or none. */
+/** Stores batches of events. Each batch is one transaction; events that cannot have a partition are left out of it. */
 @Injectable()
 export class EventStore {
   private readonly attributeNames = new AttributeNames();
-  /** Set to false by a duplicate event, until a batch has none. */
+  /** True while batches have no duplicates, and so can be copied instead of inserted. */
   private isCopying = true;
 
   constructor(
@@ -63,7 +63,7 @@ export class EventStore {
     const oldest = keptFrom(this.env.RETENTION_MONTHS, Date.now());
     const kept = all.filter(({ at }) => at >= oldest).sort(byKey);
     const { events, rejected } = await this.withPartition(kept);
-    const { stored, erasures } = await this.storeTogether(events, batch);
+    const { stored, erasures } = await this.copyOrInsert(events, batch);
     return {
       stored,
       erasures,
@@ -74,22 +74,22 @@ export class EventStore {
   }
 
   /**
-   * Copies events, because nearly all are new. A batch with duplicates is inserted instead, and so are the batches
-   * after it until one has none.
+   * Copies the events, which is fastest but fails if one of them is already stored. Then inserts this batch and the
+   * next ones, until a batch has no duplicates.
    */
-  private async storeTogether(events: StoredEvent[], batch: TrackingEvent[]) {
+  private async copyOrInsert(events: StoredEvent[], batch: TrackingEvent[]) {
     if (this.isCopying)
       try {
         return await this.write(events, batch, copyEvents);
       } catch (error) {
-        if (isDatabaseAway(error)) throw error;
-        // Insert whatever the error was, and let the insert report it: not every server has an error code for duplicate
-        // keys.
+        if (isDatabaseUnavailable(error)) throw error;
+        // The insert reports any error but a duplicate. The code cannot tell here, because not every server has an
+        // error code for duplicate keys.
         this.isCopying = false;
       }
-    return this.write(events, batch, async (manager, some) => {
-      const inserted = await insertEvents(manager, some);
-      this.isCopying = inserted === some.length;
+    return this.write(events, batch, async (manager, counted) => {
+      const inserted = await insertEvents(manager, counted);
+      this.isCopying = inserted === counted.length;
       return inserted;
     });
   }
@@ -97,26 +97,26 @@ export class EventStore {
   /** Writes the events in one transaction. */
   private async write(events: StoredEvent[], batch: TrackingEvent[], add: typeof copyEvents) {
     const { names, ...result } = await this.dataSource.transaction(async (manager) => {
-      await markClosedHours(manager, events);
+      await markDirtyHours(manager, events);
       const isCounted = await this.countsOnce(manager, events);
-      const late = await this.erased.takeOut(manager, events);
+      const replaced = await this.erased.replaceErased(manager, events);
       const stored = await add(
         manager,
-        late.events.filter((_, index) => isCounted[index]),
+        replaced.events.filter((_, index) => isCounted[index]),
       );
-      const newNames = this.attributeNames.newOnes(late.events);
+      const newNames = this.attributeNames.unknownNames(replaced.events);
       await this.attributeNames.keep(manager, newNames);
-      await keepPerkNames(manager, batch);
-      await keepCampaignNames(manager, batch);
-      return { stored, names: newNames, erasures: late.erasures };
+      await upsertPerkNames(manager, batch);
+      await upsertCampaignNames(manager, batch);
+      return { stored, names: newNames, erasures: replaced.erasures };
     });
     this.attributeNames.remember(names);
     return result;
   }
 
   /**
-   * Returns for each event whether it counts: of the conversions with one external id only the first to arrive does,
-   * whatever its time, and whether or not either has been erased.
+   * Returns for each event whether it counts. Of several conversions with the same external id only the first to arrive
+   * counts, even if its person has been erased.
    */
   private async countsOnce(manager: EntityManager, events: StoredEvent[]): Promise<boolean[]> {
     const keysOf = new Map<StoredEvent, string[]>();
@@ -143,14 +143,14 @@ export class EventStore {
     });
   }
 
-  /** Removes erased persons from content that cannot be stored. */
+  /** Removes erased persons from an event that cannot be stored, before it is dead-lettered. */
   async withoutErased(
     content: RejectedEvent['content'],
   ): Promise<{ content: RejectedEvent['content']; erasures: Erasure[] }> {
     // Only valid accounts have erasures, and Postgres does not take every string as a parameter.
     if (!('event' in content) || !isRecord(content.event) || !isCallerId(content.event.account))
       return { content, erasures: [] };
-    const erasures = await this.erased.erasuresAmong(content.event.account, textsIn(content.event));
+    const erasures = await this.erased.erasuresOfJourneys(content.event.account, stringsIn(content.event));
     return { content: { event: eraseFromEvent(content.event, erasures) }, erasures };
   }
 
@@ -163,7 +163,7 @@ export class EventStore {
       try {
         await this.partitions.ensure(month);
       } catch (error) {
-        if (isDatabaseAway(error)) throw error;
+        if (isDatabaseUnavailable(error)) throw error;
         refused.set(month, `cannot create the partition ${month}: ${(error as Error).message}`);
       }
     if (refused.size === 0) return { events: all, rejected: [] };
@@ -177,17 +177,17 @@ export class EventStore {
   }
 }
 
-/** Formats one date per day, not per event. */
+/** Returns the months of the events. Formats one date per day instead of one per event, to save time. */
 function monthsOf(events: StoredEvent[]): Set<string> {
   const days = new Set(events.map(({ at }) => Math.floor(at / DAY_MS)));
   return new Set([...days].map((day) => monthOf(day * DAY_MS)));
 }
 
 /**
- * Marks the hours of the batch that have rollup rows, or are about to get them, as dirty. Two statements, because the
- * second must see what was committed while the first one waited.
+ * Marks the hours of the batch that have rollup rows, or are about to get them, as dirty. The lock is a statement of
+ * its own, so that the next one sees the rows committed while it waited.
  */
-async function markClosedHours(manager: EntityManager, events: StoredEvent[]): Promise<void> {
+async function markDirtyHours(manager: EntityManager, events: StoredEvent[]): Promise<void> {
   if (events.length === 0) return;
   await manager.query(`select pg_advisory_xact_lock_shared(${ADVISORY_LOCKS.ingest})`);
   const [{ closing }] = await manager.query<[{ closing: string }]>(
@@ -211,7 +211,8 @@ async function markClosedHours(manager: EntityManager, events: StoredEvent[]): P
 }
 
 /**
- * @returns the number of copied rows: all of them
+ * Copies the events and returns their number.
+ *
  * @throws if one of them is already stored
  */
 async function copyEvents(manager: EntityManager, events: StoredEvent[]): Promise<number> {
@@ -220,7 +221,7 @@ async function copyEvents(manager: EntityManager, events: StoredEvent[]): Promis
   return copyIn((await manager.queryRunner!.connect()) as PoolClient, text, rows);
 }
 
-/** @returns the number of new events */
+/** Inserts the events that are not stored yet, and returns their number. */
 async function insertEvents(manager: EntityManager, events: StoredEvent[]): Promise<number> {
   if (events.length === 0) return 0;
   const { text, params } = insertOf(events);
@@ -235,7 +236,7 @@ interface Owner {
   occurred_at: Date;
 }
 
-/** Returns the event that each external id was counted for, by account and key. */
+/** Returns the event that was counted for each external id, by account and key. */
 async function ownersOf(
   manager: EntityManager,
   keysOf: Iterable<readonly [StoredEvent, string[]]>,
@@ -249,7 +250,7 @@ async function ownersOf(
   return new Map(owners.map((owner) => [`${owner.account_id} ${owner.external_id}`, owner]));
 }
 
-/** Makes the events the owners of their external ids, in the same order in all writers. */
+/** Records the events as the owners of their external ids. All writers use the same order, so they cannot deadlock. */
 async function addOwners(
   manager: EntityManager,
   keysOf: readonly (readonly [StoredEvent, string[]])[],
@@ -273,15 +274,15 @@ async function addOwners(
 
 /** Returns the newest event per key, sorted by key. */
 function newest<E extends { at: number }>(events: E[], keyOf: (event: E) => string): E[] {
-  const byKey = new Map<string, E>();
+  const newestOf = new Map<string, E>();
   for (const event of events) {
-    const known = byKey.get(keyOf(event));
-    if (!known || event.at >= known.at) byKey.set(keyOf(event), event);
+    const known = newestOf.get(keyOf(event));
+    if (!known || event.at >= known.at) newestOf.set(keyOf(event), event);
   }
-  return [...byKey].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, event]) => event);
+  return [...newestOf].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, event]) => event);
 }
 
-async function keepPerkNames(manager: EntityManager, batch: TrackingEvent[]): Promise<void> {
+async function upsertPerkNames(manager: EntityManager, batch: TrackingEvent[]): Promise<void> {
   const named = newest(
     batch.filter((event) => event.type === 'perk_named'),
     ({ perk }) => perk,
@@ -302,7 +303,7 @@ async function keepPerkNames(manager: EntityManager, batch: TrackingEvent[]): Pr
   );
 }
 
-async function keepCampaignNames(manager: EntityManager, batch: TrackingEvent[]): Promise<void> {
+async function upsertCampaignNames(manager: EntityManager, batch: TrackingEvent[]): Promise<void> {
   const named = newest(
     batch.filter((event) => event.type === 'campaign_named'),
     ({ account, campaign }) => `${account} ${campaign}`,

@@ -11,13 +11,13 @@ import { BatchWriter } from './batch-writer.js';
 import { IngestMetrics } from './ingest-metrics.js';
 import { Pull, type StreamMessage } from '@perkway/tracking/pull';
 import { readMessage, type ReadMessage } from '@perkway/tracking/read-message';
-import { ACK_WAIT_MS, ensureTrackingStreams, lagOf, makeRoom } from './tracking-streams.js';
+import { ACK_WAIT_MS, ensureTrackingStreams, lagOf, purgeAcknowledged } from './tracking-streams.js';
 
 const BATCH_EVENTS = 1_000;
 const BATCH_WAIT_MS = 50;
 /** Batches stored concurrently: one is prepared while Postgres works on the other. */
-const STORERS = 2;
-/** Limit on the bytes of messages in memory, fetched and not yet stored; fetching pauses at the limit. */
+const CONCURRENT_BATCHES = 2;
+/** Fetching pauses while messages that are fetched and not yet stored have this many bytes. */
 const MAX_HELD_BYTES = 8 * 1024 * 1024;
 /**
  * Limits of one fetch. If more arrives between two reads of the socket than it can buffer, the broker closes the
@@ -27,6 +27,7 @@ const FETCH_MESSAGES = 1_000;
 const FETCH_BYTES = 4 * 1024 * 1024;
 /** The minimum that the client allows. Shutdown waits for one fetch to expire. */
 const FETCH_MS = 1_000;
+/** How often the broker is told that messages are still in progress. */
 const EXTEND_MS = ACK_WAIT_MS / 3;
 /** Redelivery delay of a message from which an erased person could not be removed. */
 const ERASE_AGAIN_MS = 10_000;
@@ -35,10 +36,10 @@ const MAX_BACKOFF_MS = 5_000;
 const STOP_LIMIT_MS = 5_000;
 const LAG_INTERVAL_MS = 5_000;
 
-/** A delay that does not keep the process alive. */
-const unhurried = (ms: number): Promise<void> => sleep(ms, undefined, { ref: false });
+/** Sleeps without keeping the process alive. */
+const unrefSleep = (ms: number): Promise<void> => sleep(ms, undefined, { ref: false });
 
-interface Held extends ReadMessage {
+interface HeldMessage extends ReadMessage {
   message: StreamMessage;
   bytes: number;
 }
@@ -53,17 +54,18 @@ export class IngestService implements OnModuleInit, BeforeApplicationShutdown {
   private stopping = false;
   private readonly stopWaiting = new AbortController();
   /** Messages fetched and not yet in a batch. */
-  private waiting: Held[] = [];
+  private waiting: HeldMessage[] = [];
   private waitingEvents = 0;
-  /** Messages of the batches being stored. */
-  private readonly inWork = new Set<Held>();
+  /** Messages of the batches that are being stored. */
+  private readonly storingNow = new Set<HeldMessage>();
   private heldBytes = 0;
   private pull?: Pull;
   /** Streams to read; also the stream of an earlier release while it has events. */
   private streams = [TRACKING_STREAM];
-  /** Called when a batch is full, when the first message arrives, and when the app stops. */
+  /** Wakes `nextBatch`: when a batch is full, when the first message arrives, and when the app stops. */
   private wake: () => void = () => undefined;
-  private taking: Promise<unknown> = Promise.resolve();
+  /** The last call of `nextBatch`. The next one starts after it, so that batches are taken one at a time. */
+  private lastTake: Promise<unknown> = Promise.resolve();
   private fetching: Promise<void> = Promise.resolve();
   private storing: Promise<unknown> = Promise.resolve();
   private extendTimer?: NodeJS.Timeout;
@@ -82,8 +84,8 @@ export class IngestService implements OnModuleInit, BeforeApplicationShutdown {
   }
 
   onModuleInit() {
-    this.fetching = this.fetchForEver();
-    this.storing = Promise.all(Array.from({ length: STORERS }, () => this.storeForEver()));
+    this.fetching = this.fetchUntilStopped();
+    this.storing = Promise.all(Array.from({ length: CONCURRENT_BATCHES }, () => this.storeUntilStopped()));
     this.extendTimer = setInterval(() => this.extend(), EXTEND_MS).unref();
   }
 
@@ -95,19 +97,19 @@ export class IngestService implements OnModuleInit, BeforeApplicationShutdown {
     this.stopping = true;
     this.wake();
     this.stopWaiting.abort();
-    // A fetch that the broker ends leaves nothing behind; without a broker it must be closed here.
+    // The broker ends a fetch after FETCH_MS. If it cannot be reached, the fetch must be closed here.
     setTimeout(() => this.pull?.close(), FETCH_MS + 500).unref();
-    await Promise.race([Promise.all([this.fetching, this.storing]), unhurried(STOP_LIMIT_MS)]);
+    await Promise.race([Promise.all([this.fetching, this.storing]), unrefSleep(STOP_LIMIT_MS)]);
     clearInterval(this.extendTimer);
-    for (const { message } of [...this.waiting, ...this.inWork]) message.nak();
-    await Promise.race([this.nats.current?.flush().catch(() => undefined), unhurried(1_000)]);
+    for (const { message } of [...this.waiting, ...this.storingNow]) message.nak();
+    await Promise.race([this.nats.current?.flush().catch(() => undefined), unrefSleep(1_000)]);
   }
 
   private pause(ms: number): Promise<void> {
     return sleep(ms, undefined, { signal: this.stopWaiting.signal }).catch(() => undefined);
   }
 
-  private async fetchForEver() {
+  private async fetchUntilStopped() {
     let connection: NatsConnection | null = null;
     let failures = 0;
     while (!this.stopping) {
@@ -122,7 +124,7 @@ export class IngestService implements OnModuleInit, BeforeApplicationShutdown {
         if (this.streams.length > 1) await this.ensureStreams();
         failures = 0;
       } catch (err) {
-        // The stream or the consumer may be lost with the broker's disk: look for them, and create them, again.
+        // The broker may have lost the stream or the consumer with its disk, so find or create them again.
         connection = null;
         if (failures++ === 0) this.logger.warn({ err }, 'cannot fetch tracking events, retrying');
         await this.pause(Math.min(100 * 2 ** failures, MAX_BACKOFF_MS / 5));
@@ -191,26 +193,26 @@ export class IngestService implements OnModuleInit, BeforeApplicationShutdown {
     return this.waitingEvents >= BATCH_EVENTS;
   }
 
-  private async storeForEver() {
+  private async storeUntilStopped() {
     while (!this.stopping) {
-      const turn = this.taking.then(() => this.nextBatch());
-      this.taking = turn;
-      const batch = await turn;
+      const take = this.lastTake.then(() => this.nextBatch());
+      this.lastTake = take;
+      const batch = await take;
       if (batch.length === 0 || !(await this.storeBatch(batch))) continue;
       for (const held of batch) {
-        this.inWork.delete(held);
+        this.storingNow.delete(held);
         this.heldBytes -= held.bytes;
       }
     }
   }
 
   /** Waits for a full batch, but no longer than BATCH_WAIT_MS after its first message. */
-  private async nextBatch(): Promise<Held[]> {
+  private async nextBatch(): Promise<HeldMessage[]> {
     if (this.waiting.length === 0) await this.woken();
     if (!this.isFull && !this.stopping) await Promise.race([this.woken(), this.pause(BATCH_WAIT_MS)]);
     if (this.stopping) return [];
     const batch = this.takeBatch();
-    for (const held of batch) this.inWork.add(held);
+    for (const held of batch) this.storingNow.add(held);
     return batch;
   }
 
@@ -222,7 +224,7 @@ export class IngestService implements OnModuleInit, BeforeApplicationShutdown {
   }
 
   /** Takes whole messages with up to BATCH_EVENTS events; a message with more is a batch of its own. */
-  private takeBatch(): Held[] {
+  private takeBatch(): HeldMessage[] {
     let events = 0;
     let size = 0;
     for (const held of this.waiting) {
@@ -235,7 +237,7 @@ export class IngestService implements OnModuleInit, BeforeApplicationShutdown {
   }
 
   /** Retries until the batch is stored. Returns false if the app stops first. */
-  private async storeBatch(batch: Held[]): Promise<boolean> {
+  private async storeBatch(batch: HeldMessage[]): Promise<boolean> {
     for (let attempt = 0; !this.stopping; attempt += 1) {
       const stopTimer = this.metrics.batches.startTimer();
       try {
@@ -262,7 +264,7 @@ export class IngestService implements OnModuleInit, BeforeApplicationShutdown {
     return false;
   }
 
-  /** Removes late events of erased journeys from the stream too. @returns whether the message no longer has any */
+  /** Removes erased journeys from a message in the stream. Returns whether the message no longer names any. */
   private async eraseFrom({ data, sequence }: StreamMessage, erasures: Erasure[]): Promise<boolean> {
     if (eraseFromMessage(data, erasures) === undefined) return true;
     try {
@@ -276,7 +278,7 @@ export class IngestService implements OnModuleInit, BeforeApplicationShutdown {
 
   /** Tells the broker that these messages are still in progress. */
   private extend() {
-    for (const { message } of [...this.waiting, ...this.inWork]) message.working();
+    for (const { message } of [...this.waiting, ...this.storingNow]) message.working();
   }
 
   private async observeLag() {
@@ -285,6 +287,6 @@ export class IngestService implements OnModuleInit, BeforeApplicationShutdown {
     const lags = await Promise.all(this.streams.map((stream) => lagOf(manager, stream)));
     this.metrics.lag.set(lags.reduce((sum, { messages }) => sum + messages, 0));
     this.metrics.lagAge.set(Math.max(...lags.map(({ ageMs }) => ageMs)) / 1_000);
-    await makeRoom(manager);
+    await purgeAcknowledged(manager);
   }
 }

@@ -90,7 +90,7 @@ async function ensureStream(manager: JetStreamManager, name: string, config: Par
   }
 }
 
-/** Matches nothing that an app publishes. */
+/** A subject on which no app publishes. */
 const NO_SUBJECT = 'tracking-before.>';
 
 /**
@@ -156,11 +156,9 @@ async function ensureConsumer(manager: JetStreamManager): Promise<void> {
   }
 }
 
-/**
- * How full the stream may be before the oldest stored messages are removed, and which share of its messages then goes.
- */
-const FULL = 0.8;
-const ROOM = 0.25;
+/** Once the stream is this full, this share of its messages is removed, starting with the oldest. */
+const MAX_FILL = 0.8;
+const PURGE_SHARE = 0.25;
 
 /** Returns the last sequence up to which the event store, and the feed if it runs, have acknowledged every message. */
 async function acknowledgedByAll(manager: JetStreamManager): Promise<number> {
@@ -184,10 +182,10 @@ export interface Lag {
  * Removes the oldest acknowledged messages from a stream that is nearly full. Messages that are not stored stay,
  * however large.
  */
-export async function makeRoom(manager: JetStreamManager): Promise<void> {
+export async function purgeAcknowledged(manager: JetStreamManager): Promise<void> {
   const { config, state } = await manager.streams.info(TRACKING_STREAM);
-  if (config.max_bytes <= 0 || state.bytes < FULL * config.max_bytes) return;
-  const wanted = state.first_seq + Math.ceil(state.messages * ROOM);
+  if (config.max_bytes <= 0 || state.bytes < MAX_FILL * config.max_bytes) return;
+  const wanted = state.first_seq + Math.ceil(state.messages * PURGE_SHARE);
   const seq = Math.min(wanted, (await acknowledgedByAll(manager)) + 1);
   if (seq > state.first_seq) await manager.streams.purge(TRACKING_STREAM, { seq });
 }

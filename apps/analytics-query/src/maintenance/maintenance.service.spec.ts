@@ -2,7 +2,7 @@ import { Loops } from '@perkway/platform';
 import type { Logger } from 'pino';
 import type { AnalyticsQueryEnv } from '../env.js';
 import type { Partitions } from '../partitions/partitions.js';
-import { isUnsorted, MaintenanceService } from './maintenance.service.js';
+import { isDueForSort, MaintenanceService } from './maintenance.service.js';
 import type { RollupRefresher } from './rollup-refresher.js';
 
 const at = (text: string): number => Date.parse(`${text}T12:00Z`);
@@ -19,7 +19,9 @@ describe('a month is due for sorting', () => {
     ['however late, if it was never sorted', '2026-12-05', undefined, true],
     ['not before it begins', '2026-02-20', undefined, false],
   ])('%s', (_, now, sortedAt, expected) => {
-    expect(isUnsorted('2026-03', sortedAt === undefined ? undefined : at(sortedAt), at(now))).toBe(expected);
+    expect(isDueForSort('2026-03', sortedAt === undefined ? undefined : at(sortedAt), at(now))).toBe(
+      expected,
+    );
   });
 });
 

@@ -66,14 +66,14 @@ export class MaintenanceService {
     );
     const sorted = new Map(rows.map((each) => [each.month, each.sorted_at.getTime()]));
     const { rows: state } = await client.query<{ closed_to: Date }>('select closed_to from rollup_state');
-    // Open hours are copied while writers wait, so there must be few of them.
+    // Sorting copies the hours that are still open while writers wait, so there must be few of them.
     if (state[0]!.closed_to.getTime() < now - DAY_MS) return false;
     const unsorted = (await partitionedMonths(client)).filter((each) =>
-      isUnsorted(each, sorted.get(each), now),
+      isDueForSort(each, sorted.get(each), now),
     );
     const [month] = await largeOrOver(client, unsorted, now);
     if (month === undefined) return false;
-    // Held until the session ends, so that dirty marks stay and show what arrives meanwhile.
+    // Held until the session ends, so that the marks of hours that get dirty meanwhile are not cleared.
     await client.query(`select pg_advisory_lock(${ADVISORY_LOCKS.rollups})`);
     const done = await sortMonth(client, month);
     this.logger.info({ month }, done ? 'sorted a month' : 'could not sort a month yet');
@@ -85,8 +85,8 @@ export class MaintenanceService {
 const finalSort = (month: string): number =>
   Date.UTC(Number(month.slice(0, 4)), Number(month.slice(5)), 1) + SORT_AFTER_MS;
 
-/** @param sortedAt when it was last sorted */
-export function isUnsorted(month: string, sortedAt: number | undefined, now: number): boolean {
+/** Returns whether to sort the month now. @param sortedAt when it was last sorted */
+export function isDueForSort(month: string, sortedAt: number | undefined, now: number): boolean {
   const final = finalSort(month);
   const start = Date.parse(`${month}-01T00:00:00Z`);
   return now >= final ? !(sortedAt! >= final) : now - Math.max(start, sortedAt ?? start) >= UNSORTED_MS;

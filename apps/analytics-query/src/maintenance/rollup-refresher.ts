@@ -57,7 +57,7 @@ export class RollupRefresher {
   }
 }
 
-/** Computes the next announced hours, at most a month. @returns whether there is more to do */
+/** Computes the rollup rows of the next announced hours, at most a month. Returns whether there is more to do. */
 async function closeNext(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query<{ closed_to: Date; closing_to: Date }>(
     'select closed_to, closing_to from rollup_state where closed_to < closing_to',
@@ -65,12 +65,12 @@ async function closeNext(client: pg.Client): Promise<boolean> {
   const [state] = rows;
   if (!state) return false;
   const { closed_to: from, closing_to: limit } = state;
-  const to = endOfStretch(from, limit, await partitionedMonths(client));
+  const to = endOfRange(from, limit, await partitionedMonths(client));
   for (const rollup of ROLLUPS) {
     const [first, last] = [startOf(from, rollup), startOf(to, rollup)];
     if (first < last)
       await client.query(
-        insertCells(rollup, 'tracking_events e', 'e.occurred_at >= $1 and e.occurred_at < $2'),
+        insertRollupRows(rollup, 'tracking_events e', 'e.occurred_at >= $1 and e.occurred_at < $2'),
         [first, last],
       );
   }
@@ -78,8 +78,8 @@ async function closeNext(client: pg.Client): Promise<boolean> {
   return true;
 }
 
-/** Ends at the end of the month, or skips all months without a partition, which have nothing to add up. */
-function endOfStretch(from: Date, limit: Date, months: string[]): Date {
+/** Returns the end of the month, or the end of the months without a partition, which have no events. */
+function endOfRange(from: Date, limit: Date, months: string[]): Date {
   const month = monthOf(from.getTime());
   const next = months.includes(month)
     ? Date.UTC(from.getUTCFullYear(), from.getUTCMonth() + 1, 1)
@@ -93,8 +93,8 @@ const startOf = (at: Date, { grain }: Rollup): Date => {
 };
 
 /**
- * Deletes dirty marks and recomputes their rollup rows. Rows are read after the marks: an event that is not seen here
- * has a mark that was not seen either, so that mark stays. @returns whether there is more to do
+ * Recomputes the rollup rows of dirty hours and deletes the marks of those hours. Reads marks before rows, so that an
+ * event that is stored too late for this has a mark that stays. Returns whether there is more to do.
  */
 async function clearMarks(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query<{ account_id: string; hour: Date }>(`
@@ -109,15 +109,15 @@ async function clearMarks(client: pg.Client): Promise<boolean> {
   await client.query('set local enable_hashjoin = off; set local enable_mergejoin = off');
   for (const rollup of ROLLUPS) {
     const closed = startOf(state[0]!.closed_to, rollup);
-    const stretches = new Map<string, [account: string, start: Date]>();
+    const grains = new Map<string, [account: string, start: Date]>();
     for (const { account_id: account, hour } of rows) {
       const start = startOf(hour, rollup);
-      if (start < closed) stretches.set(`${account} ${start.getTime()}`, [account, start]);
+      if (start < closed) grains.set(`${account} ${start.getTime()}`, [account, start]);
     }
-    if (stretches.size === 0) continue;
+    if (grains.size === 0) continue;
     const params = [
-      [...stretches.values()].map(([account]) => account),
-      [...stretches.values()].map(([, start]) => start.toISOString()),
+      [...grains.values()].map(([account]) => account),
+      [...grains.values()].map(([, start]) => start.toISOString()),
     ];
     const { table, grain } = rollup;
     await client.query(
@@ -126,7 +126,7 @@ async function clearMarks(client: pg.Client): Promise<boolean> {
       params,
     );
     await client.query(
-      insertCells(
+      insertRollupRows(
         rollup,
         'unnest($1::text[], $2::timestamptz[]) as u (account_id, start), tracking_events e',
         `e.account_id = u.account_id and e.occurred_at >= u.start and e.occurred_at < u.start + interval '1 ${grain}'`,
@@ -140,7 +140,7 @@ async function clearMarks(client: pg.Client): Promise<boolean> {
 const typesOf = ({ eventTypes }: Rollup): string => eventTypes.map((type) => `'${type}'`).join(', ');
 
 /** @param source SQL that provides the event rows as `e` */
-const insertCells = (rollup: Rollup, source: string, where = 'true'): string => {
+const insertRollupRows = (rollup: Rollup, source: string, where = 'true'): string => {
   const { table, grain, columns, key, from = '' } = rollup;
   const groups = [1, 2, 3, ...key.map((name) => Object.keys(columns).indexOf(name) + 4)];
   return `

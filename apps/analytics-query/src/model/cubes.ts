@@ -7,7 +7,7 @@ import { DERIVED_JOURNEY_DIGITS, DERIVED_JOURNEY_PREFIX, DERIVED_JOURNEY_SALT } 
 
 /** Tables of names by id. They are joined to groups of ids instead of rows where the result is the same. */
 export type NameTable = 'perk_names' | 'campaign_names';
-/** What a member needs besides the event row; `perks` turns an event into one row per perk that it showed. */
+/** A join that a member needs besides the event row; `perks` turns an event into one row per perk that it showed. */
 export type Join = 'perks' | NameTable;
 
 export const NAMES: Record<NameTable, { key: string; join: (key: string, account: string) => string }> = {
@@ -87,7 +87,7 @@ const countWhere = (condition: string, description: string): Measure => ({
   filter: condition,
   description,
 });
-/** Everything not marked as bot, prefetch or mail proxy. Unclassified events come from servers, on behalf of people. */
+/** Counts events without a bot, prefetch or mail proxy. Unclassified events come from servers, on behalf of people. */
 const countPeople = countWhere(PEOPLE, 'Without bots, prefetches and mail proxies');
 const people: Record<string, Segment> = {
   people: { sql: PEOPLE, description: 'Without bots, prefetches and mail proxies' },

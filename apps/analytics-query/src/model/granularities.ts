@@ -4,7 +4,7 @@ export interface Granularity {
   title: string;
   /** In Cube's notation, so that its client can fill gaps in a series. */
   interval: string;
-  /** Where the intervals are counted from, and by how much they are shifted. */
+  /** A start of an interval, from which the others are counted. */
   origin?: string;
   offset?: string;
   /** SQL for the start of the interval, given SQL of a local time. */

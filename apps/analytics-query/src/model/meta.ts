@@ -80,7 +80,7 @@ const metaSegment = (cube: Cube, name: string) => ({
   ...SHOWN,
 });
 
-/** What Cube adds with `extended`: the SQL behind the model. */
+/** The members that Cube adds with `extended`, which show the SQL behind the model. */
 const extension = {
   cube: ({ eventTypes, rows }: Cube) => ({
     sql: `select * from tracking_events e where e.type in ('${eventTypes.join("', '")}')${rows ? ` and ${rows}` : ''}`,

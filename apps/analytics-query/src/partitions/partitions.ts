@@ -2,7 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { ADVISORY_LOCKS } from '@perkway/domain';
 import { DataSource } from 'typeorm';
 
-/** Rows are only ever added, so with the default scale factors the newest rows would miss index-only scans for days. */
+/**
+ * With the default settings, autovacuum would reach the newest rows only after days, and they need index-only scans.
+ */
 export const PARTITION_OPTIONS =
   'autovacuum_vacuum_insert_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02';
 

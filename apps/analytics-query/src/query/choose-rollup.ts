@@ -3,7 +3,7 @@ import type { Cube, Granularity } from '../model/model.js';
 import { ROLLUPS, type Rollup } from '../model/rollups.js';
 import { GRAIN_MS } from './rollup-watermark.js';
 
-/** What a query reads from the rows. */
+/** The members that a query reads from the rows. */
 export interface Needs {
   cube: Cube;
   /** Names of the dimensions that it groups or filters by, without times. */
@@ -15,8 +15,8 @@ export interface Needs {
   timezone: string;
 }
 
-/** The only segment is `people`, and rollup rows only have the number of events by people. */
-export const measureOfCell = (
+/** Returns the SQL of a measure over rollup rows. With a segment, which can only be `people`, counts only people. */
+export const rollupMeasure = (
   { measures }: Rollup,
   cube: Cube,
   name: string,
@@ -38,7 +38,7 @@ function responses(
 ): boolean {
   if (cube.rows || !cube.eventTypes.every((type) => rollup.eventTypes.includes(type))) return false;
   // A perk view is one row in the hourly rollup, with its number of perks, and one row per perk in the daily one.
-  const hasOwn = (name: string) => measureOfCell(rollup, cube, name, segments) !== undefined;
+  const hasOwn = (name: string) => rollupMeasure(rollup, cube, name, segments) !== undefined;
   return (
     measures.every(hasOwn) &&
     dimensions.every((name) => rollup.dimensions[name] !== undefined) &&

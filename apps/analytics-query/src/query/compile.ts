@@ -18,11 +18,11 @@ export interface CompiledQuery {
   /** The effective order, by member. */
   order: { id: string; desc: boolean }[];
   /** Whether a rollup could serve it, for closed hours. */
-  hasCells: boolean;
+  canUseRollup: boolean;
   /** Whether it makes a group for each distinct value that it counts, such as a journey. */
   countsDifferent: boolean;
   /** Whether it reads rollups, so that it is valid only while the watermark it was compiled with holds. */
-  readsCells: boolean;
+  readsRollup: boolean;
 }
 
 /** Returns the member, or throws Cube's error for an unknown member. */
@@ -79,8 +79,8 @@ export function compile(
   const {
     text: statement,
     params,
-    hasCells,
-    readsCells,
+    canUseRollup,
+    readsRollup,
     countsDifferent,
   } = writeStatement(resolved, options);
   const groups = columns.flatMap(({ kind }, index) => (kind === 'measure' ? [] : [index + 1]));
@@ -103,8 +103,8 @@ export function compile(
     params,
     columns,
     order: order.map(({ id, desc }) => ({ id, desc })),
-    hasCells,
-    readsCells,
+    canUseRollup,
+    readsRollup,
     countsDifferent,
     ...(isTrue(query.total)
       ? { total: { text: `select count(*) from (\n${statement}\n) rows`, params } }

@@ -1,6 +1,6 @@
 /**
- * Which hours have rollups, as read from the database. May be stale; the reader checks that it still holds (see
- * load.service.ts).
+ * The time up to which rollups are complete, as read from the database. May be stale; load.service.ts checks that it
+ * still holds.
  */
 export interface RollupWatermark {
   /** Hours before this have rollup rows; epoch milliseconds. */
@@ -10,44 +10,44 @@ export interface RollupWatermark {
 }
 
 /** `from` inclusive, `to` exclusive, in epoch milliseconds; either may be infinite. */
-export type Stretch = [from: number, to: number];
+export type TimeRange = [from: number, to: number];
 
 export const HOUR_MS = 3_600_000;
 export const GRAIN_MS = { hour: HOUR_MS, day: 24 * HOUR_MS } as const;
 /** Each range of raw rows is a subquery of the statement. */
-const MAX_DIRTY_STRETCHES = 6;
+const MAX_DIRTY_RANGES = 6;
 
 /** Where rollups and where raw rows are read. Together they cover the whole range, without overlap. */
 export interface Segments {
   /** The range to read from rollups, except the `raw` ranges inside it; null if none. */
-  cells: Stretch | null;
-  raw: Stretch[];
+  fromRollup: TimeRange | null;
+  raw: TimeRange[];
 }
 
 /** Returns rollups for closed and clean hours, raw rows for the rest. */
 export function segmentsOf(
-  [from, to]: Stretch,
+  [from, to]: TimeRange,
   { closedTo, dirty }: RollupWatermark,
   grainMs: number,
 ): Segments {
   const first = Math.ceil(from / grainMs) * grainMs;
   const last = Math.floor(Math.min(to, closedTo) / grainMs) * grainMs;
-  if (!(first < last)) return { cells: null, raw: [[from, to]] };
-  const raw: Stretch[] = dirtyStretches([first, last], dirty, grainMs);
+  if (!(first < last)) return { fromRollup: null, raw: [[from, to]] };
+  const raw: TimeRange[] = dirtyRanges([first, last], dirty, grainMs);
   if (from < first) raw.unshift([from, first]);
   if (last < to) raw.push([last, to]);
-  return { cells: [first, last], raw };
+  return { fromRollup: [first, last], raw };
 }
 
-function dirtyStretches([first, last]: Stretch, dirty: readonly number[], grainMs: number): Stretch[] {
+function dirtyRanges([first, last]: TimeRange, dirty: readonly number[], grainMs: number): TimeRange[] {
   const starts = dirty.map((hour) => Math.floor(hour / grainMs) * grainMs);
-  const stretches: Stretch[] = [];
+  const ranges: TimeRange[] = [];
   for (const start of [...new Set(starts)].sort((a, b) => a - b)) {
     if (start < first || start >= last) continue;
-    const before = stretches.at(-1);
+    const before = ranges.at(-1);
     if (before?.[1] === start) before[1] = start + grainMs;
-    else stretches.push([start, start + grainMs]);
+    else ranges.push([start, start + grainMs]);
   }
-  // Reading more raw rows than necessary is still right.
-  return stretches.length > MAX_DIRTY_STRETCHES ? [[stretches[0]![0], stretches.at(-1)![1]]] : stretches;
+  // One range from the first to the last reads more raw rows than necessary, but is still right.
+  return ranges.length > MAX_DIRTY_RANGES ? [[ranges[0]![0], ranges.at(-1)![1]]] : ranges;
 }

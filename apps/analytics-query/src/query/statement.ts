@@ -1,8 +1,8 @@
 import { NAMES, type Cube, type Dimension, type Join, type Measure, type NameTable } from '../model/model.js';
 import type { Rollup } from '../model/rollups.js';
-import { chooseRollup, measureOfCell } from './choose-rollup.js';
+import { chooseRollup, rollupMeasure } from './choose-rollup.js';
 import type { Column, CompileOptions, ResolvedQuery } from './resolved-query.js';
-import { GRAIN_MS, segmentsOf, type Stretch } from './rollup-watermark.js';
+import { GRAIN_MS, segmentsOf, type TimeRange } from './rollup-watermark.js';
 import { toInstant } from './date-range.js';
 import { compileFilters, membersOfFilter, type FilterContext } from './filters.js';
 import { Params } from './params.js';
@@ -11,9 +11,9 @@ import type { NormalizedFilterTree } from './query.js';
 export interface Statement {
   text: string;
   params: unknown[];
-  hasCells: boolean;
-  readsCells: boolean;
-  /** Whether it makes a group per distinct value: nearly as many groups as rows. */
+  canUseRollup: boolean;
+  readsRollup: boolean;
+  /** Whether it makes a group per distinct value, so that there are nearly as many groups as rows. */
   countsDifferent: boolean;
 }
 
@@ -23,7 +23,7 @@ export function writeStatement(resolved: ResolvedQuery, options: CompileOptions)
   const statement = plan ? writeSplit(resolved, plan, options) : writePlain(resolved, options);
   return {
     ...statement,
-    hasCells: plan?.rollup !== undefined,
+    canUseRollup: plan?.rollup !== undefined,
     countsDifferent: plan?.distinct !== undefined,
   };
 }
@@ -67,7 +67,7 @@ const clause = (word: string, conditions: string[]): string[] =>
 function writePlain(
   resolved: ResolvedQuery,
   { keptFrom }: CompileOptions,
-): Omit<Statement, 'hasCells' | 'countsDifferent'> {
+): Omit<Statement, 'canUseRollup' | 'countsDifferent'> {
   const { query, account, cube, columns, resolve } = resolved;
   const joins = joinsIn(resolved);
   const ungrouped = query.ungrouped === true;
@@ -101,7 +101,7 @@ function writePlain(
       ...clause('having', having),
     ].join('\n'),
     params: params.values,
-    readsCells: false,
+    readsRollup: false,
   };
 }
 
@@ -240,7 +240,7 @@ function writeSplit(
   resolved: ResolvedQuery,
   plan: SplitPlan,
   options: CompileOptions,
-): Omit<Statement, 'hasCells' | 'countsDifferent'> {
+): Omit<Statement, 'canUseRollup' | 'countsDifferent'> {
   const { query, cube, columns, resolve, account } = resolved;
   const { names, onNames, keys, measures, rollup } = plan;
   const segments =
@@ -248,14 +248,14 @@ function writeSplit(
       ? segmentsOf(rangeOf(resolved, options.keptFrom), options.watermark, GRAIN_MS[rollup.grain])
       : null;
   // Without names, rollups and distinct counts, one level is enough.
-  if (!segments?.cells && names.size === 0 && !plan.distinct) return writePlain(resolved, options);
+  if (!segments?.fromRollup && names.size === 0 && !plan.distinct) return writePlain(resolved, options);
   const params = new Params();
   const accountParam = params.add(account);
-  const sources = segments?.cells
+  const sources = segments?.fromRollup
     ? [
-        cellRows(resolved, plan, rollup!, segments.cells, segments.raw, params),
-        ...segments.raw.map((stretch) =>
-          rawGroups(resolved, plan, params, () => stretchSql('e.occurred_at', stretch, params)),
+        rollupGroups(resolved, plan, rollup!, segments.fromRollup, segments.raw, params),
+        ...segments.raw.map((range) =>
+          rawGroups(resolved, plan, params, () => rangeSql('e.occurred_at', range, params)),
         ),
       ]
     : [rawGroups(resolved, plan, params, () => inRange(resolved, params, options.keptFrom))];
@@ -296,7 +296,7 @@ function writeSplit(
       ...clause('having', compileFilters(resolved.having, context)),
     ].join('\n'),
     params: params.values,
-    readsCells: segments?.cells != null,
+    readsRollup: segments?.fromRollup != null,
   };
 }
 
@@ -338,12 +338,12 @@ function rawGroups(
 }
 
 /** Writes the rollup rows of a time range, except where raw rows are read. */
-function cellRows(
+function rollupGroups(
   { query, cube, segments, resolve }: ResolvedQuery,
   { keys, measures, onRows }: SplitPlan,
   rollup: Rollup,
-  cells: Stretch,
-  raw: Stretch[],
+  fromRollup: TimeRange,
+  raw: TimeRange[],
   params: Params,
 ): string {
   const time = `c.${rollup.grain}`;
@@ -353,9 +353,9 @@ function cellRows(
       const type = column.kind === 'timeDimension' ? 'time' : 'string';
       return `${groupSql(column, { type, sql }, query.timezone)} as k${at}`;
     }),
-    ...measures.map(({ name }, at) => `${measureOfCell(rollup, cube, name, segments)} as m${at}`),
+    ...measures.map(({ name }, at) => `${rollupMeasure(rollup, cube, name, segments)} as m${at}`),
   ];
-  const inside = raw.filter(([from, to]) => from >= cells[0] && to <= cells[1]);
+  const inside = raw.filter(([from, to]) => from >= fromRollup[0] && to <= fromRollup[1]);
   const context: FilterContext = {
     params,
     timezone: query.timezone,
@@ -375,14 +375,14 @@ function cellRows(
       ofTypes('c.type', cube),
       // Raw rows would have no group without people.
       ...(segments.length > 0 ? ['c.people > 0'] : []),
-      ...stretchSql(time, cells, params),
-      ...inside.map((stretch) => `not (${stretchSql(time, stretch, params).join(' and ')})`),
+      ...rangeSql(time, fromRollup, params),
+      ...inside.map((range) => `not (${rangeSql(time, range, params).join(' and ')})`),
       ...compileFilters(onRows, context),
     ]),
   ].join('\n');
 }
 
-const stretchSql = (sql: string, [from, to]: Stretch, params: Params): string[] => {
+const rangeSql = (sql: string, [from, to]: TimeRange, params: Params): string[] => {
   const instant = (at: number) => `${params.add(new Date(at).toISOString())}::timestamptz`;
   return [
     ...(Number.isFinite(from) ? [`${sql} >= ${instant(from)}`] : []),
@@ -391,7 +391,7 @@ const stretchSql = (sql: string, [from, to]: Stretch, params: Params): string[] 
 };
 
 /** Returns the intersection of all time ranges of a query. */
-function rangeOf({ query }: ResolvedQuery, keptFrom = -Infinity): Stretch {
+function rangeOf({ query }: ResolvedQuery, keptFrom = -Infinity): TimeRange {
   const ranges = query.timeDimensions.flatMap(({ dateRange }) => (dateRange ? [dateRange] : []));
   const at = (stamp: string) => Date.parse(toInstant(stamp, query.timezone));
   return [

@@ -6,34 +6,34 @@ describe('the attribute cache', () => {
   const queryDeadline: QueryDeadline = { deadline: Infinity, signal: new AbortController().signal };
   /** For an account whose names are full, so that every name in a query counts as an attribute. */
   const aModel = () => {
-    let asked = 0;
-    const rows = () => ((asked += 1), Promise.resolve([[null, '2000']]));
+    let requested = 0;
+    const rows = () => ((requested += 1), Promise.resolve([[null, '2000']]));
     const models = new AccountModels({ rows } as unknown as Reader, {} as AnalyticsQueryEnv);
-    return { models, asked: () => asked };
+    return { models, requested: () => requested };
   };
   const names = (count: number, of = '') =>
     Array.from({ length: count }, (_, index) => `name_${of}_${index}`);
 
   it('serves what dashboards ask for repeatedly', async () => {
-    const { models, asked } = aModel();
+    const { models, requested } = aModel();
     for (let time = 0; time < 3; time += 1) await models.supposed('acme', names(50), queryDeadline);
-    expect(asked()).toBe(1);
+    expect(requested()).toBe(1);
   });
 
   it('does not keep queries with thousands of names, of which an attacker can make any number', async () => {
-    const { models, asked } = aModel();
+    const { models, requested } = aModel();
     for (let time = 0; time < 3; time += 1) await models.supposed('acme', names(10_000), queryDeadline);
-    expect(asked()).toBe(3);
+    expect(requested()).toBe(3);
   });
 
   it('keeps a limited number of characters, however many queries there are', async () => {
-    const { models, asked } = aModel();
+    const { models, requested } = aModel();
     for (let query = 0; query < 200; query += 1)
       await models.supposed('acme', names(2_000, `${query}`), queryDeadline);
     await models.supposed('acme', names(2_000, '199'), queryDeadline);
-    expect(asked()).toBe(200);
+    expect(requested()).toBe(200);
     await models.supposed('acme', names(2_000, '0'), queryDeadline);
-    expect(asked()).toBe(201);
+    expect(requested()).toBe(201);
   });
 
   it('recognizes an attribute by the prefix of its dimension', () => {

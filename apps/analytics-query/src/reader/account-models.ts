@@ -13,7 +13,7 @@ import { membersOf } from '../query/compile.js';
 import type { NormalizedQuery } from '../query/query.js';
 import { Reader, type QueryDeadline, type Statement } from './reader.js';
 
-/** How long the listed names of an account are cached. Queries see new names within seconds either way. */
+/** How long the names that `/v1/meta` lists are cached. */
 const FRESH_MS = 1_000;
 const MAX_ACCOUNTS = 1_000;
 /** Cached characters in total and per query: a query may name thousands of attributes. */
@@ -25,9 +25,9 @@ const MAX_LISTED_UNKEYED = 50;
 /** With this many names, further ones may not have been stored; see attribute-names.ts. */
 const FULL = 2_000;
 
-/** What the database knows about the attributes that queries name. */
+/** The stored attribute names that match those in queries. */
 export interface Attributes {
-  /** Stored names that fold onto them, sorted so that two results can be compared. */
+  /** Stored names that equal them once `-` is written as `_`; sorted, so that two results can be compared. */
   names: string[];
   /** The account's names are full, so a missing name may have been used after all. */
   isFull: boolean;
@@ -106,7 +106,7 @@ export class AccountModels {
     return this.modelFrom([...names.map(byName), ...folded.map((name) => ({ name, isFolded: true }))]);
   }
 
-  /** Returns the cached attributes, which may be stale, or reads them if a name was missing the last time. */
+  /** Returns the cached attributes, which may be stale. Reads them if the cached ones lack a name. */
   async supposed(account: string, named: string[], queryDeadline: QueryDeadline): Promise<Attributes> {
     return this.attributes.get(keyOf(account, named)) ?? this.read(account, named, queryDeadline);
   }

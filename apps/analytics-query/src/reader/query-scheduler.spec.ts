@@ -67,7 +67,7 @@ describe('QueryScheduler', () => {
     await settled();
     running[0]!.end();
     await Promise.all(started);
-    for (let turn = 0; turn < 3; turn += 1)
+    for (let round = 0; round < 3; round += 1)
       await expect(
         slots.run({ account: 'a', signal: new AbortController().signal }, () =>
           Promise.reject(new Error('failed')),
@@ -156,7 +156,7 @@ describe('QueryScheduler', () => {
       const { start, running } = await learned('year');
       const order: string[] = [];
       const all = ['a', 'a', 'a', 'a', 'b', 'b'].map((account) => start(account, signal, 'year'));
-      for (let turn = 0; turn < 6; turn += 1) {
+      for (let round = 0; round < 6; round += 1) {
         await settled();
         order.push(running[0]!.account);
         jest.advanceTimersByTime(300);

@@ -15,11 +15,11 @@ export interface QuerySchedulerOptions {
 
 export interface Work {
   account: string;
-  /** Queries of the same kind cost about the same. Without a kind, a query is taken for a small one. */
+  /** Queries of the same kind cost about the same. A query without a kind is assumed to be small. */
   kind?: string;
-  /** Ends the waiting; the work must check it itself. */
+  /** Removes a waiting query from the queue. Running work must check the signal itself. */
   signal: AbortSignal;
-  /** Where the rows go, if the client may read them slowly. */
+  /** The flow of rows to the client, set if the client may read them slowly. */
   flow?: RowFlow;
 }
 
@@ -31,7 +31,7 @@ interface Account {
   lastHeavyAt: number;
   /** Run time of its recent heavy queries in milliseconds, as of `lastHeavyAt`. */
   heavyMs: number;
-  /** None of its heavy queries starts before. */
+  /** None of its heavy queries starts before this time. */
   cooldownUntil: number;
   /** Run time of its last query of a new kind, in milliseconds: the estimate for the next new kind. */
   lastNewMs: number;
@@ -44,7 +44,7 @@ interface Query {
   isHeavy: boolean;
   /** No query of its kind has run before. */
   isNew: boolean;
-  /** When it arrived; once it runs, when it started. */
+  /** Time of arrival while it waits, time of its start while it runs. */
   since: number;
   onStart?: () => void;
 }

@@ -1,6 +1,6 @@
 import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { ApiError, isCallerId, unavailable } from '@perkway/domain';
-import { ENV, HealthService, isDatabaseAway, LOGGER, ResilientClient } from '@perkway/platform';
+import { ENV, HealthService, isDatabaseUnavailable, LOGGER, ResilientClient } from '@perkway/platform';
 import type { Socket } from 'node:net';
 import pg from 'pg';
 import type { Logger } from 'pino';
@@ -13,10 +13,10 @@ export interface Statement {
   text: string;
   params: unknown[];
   /**
-   * How it reads raw rows: grouping all of them, grouping by distinct values (nearly as many groups as rows), or as a
-   * list that may end early.
+   * How it reads raw rows: `groups` groups all of them, `distinct` makes nearly as many groups as rows, and `list` may
+   * stop early.
    */
-  reads?: 'groups' | 'things' | 'list';
+  reads?: 'groups' | 'distinct' | 'list';
 }
 /** Receives the rows of a statement, each as an array of column values. */
 export type OnRow = (row: unknown[]) => void;
@@ -47,7 +47,7 @@ const PARSERS: Record<number, (text: string) => unknown> = {
 };
 const types = { getTypeParser: (oid: number) => PARSERS[oid] ?? asIs } as unknown as pg.CustomTypesConfig;
 
-/** For connecting, and for the statement that opens a transaction: neither computes anything. */
+/** Timeout of connecting, and of the statement that opens a transaction, which should both be quick. */
 const CONNECT_TIMEOUT_MS = 2_000;
 /**
  * The first query on a new connection takes three times as long as a small one, so connections are kept while a user
@@ -57,8 +57,8 @@ const IDLE_MS = 5 * 60_000;
 /** The server cancels a query at its deadline; a server that stays silent after that is gone. */
 const SILENCE_MS = 3_000;
 const QUERY_CANCELED = '57014';
-/** Data exceptions, and operators that do not fit their operands: the query makes no sense. */
-const CALLERS_MISTAKE = /^(22|42883|42804|42725)/;
+/** Error codes that an invalid query causes: data exceptions, and operators that do not fit their operands. */
+const INVALID_QUERY_CODES = /^(22|42883|42804|42725)/;
 /**
  * The account of the row that shows whether the account setting reaches the rows (`set local` may not reach other
  * nodes).
@@ -87,9 +87,9 @@ export class Reader implements OnModuleInit, OnApplicationShutdown {
   private readonly pool: pg.Pool;
   private readonly timeoutMs: number;
   private verified?: Promise<void>;
-  /** The account setting of a transaction was found not to reach the rows. */
+  /** True if a check found that the account setting of a transaction does not reach the rows. */
   private isBlind = false;
-  /** Months are swapped only in a store that is not distributed. */
+  /** True if maintenance swaps the tables of months, as it does in a store that is not distributed. */
   private isSwapped = false;
 
   constructor(
@@ -224,7 +224,7 @@ export class Reader implements OnModuleInit, OnApplicationShutdown {
       await cancelling;
     }
     const { code } = (failure ?? {}) as { code?: string };
-    client.release(failure !== undefined && isDatabaseAway(failure) && code !== QUERY_CANCELED);
+    client.release(failure !== undefined && isDatabaseUnavailable(failure) && code !== QUERY_CANCELED);
     if (failure !== undefined) throw this.translate(failure);
   }
 
@@ -235,8 +235,8 @@ export class Reader implements OnModuleInit, OnApplicationShutdown {
         `Error: The query took longer than ${this.timeoutMs / 1000} seconds. Ask for less, for example a shorter dateRange`,
       );
     if (error instanceof ApiError) return error;
-    if (isDatabaseAway(error)) return unavailable('The analytics database');
-    if (typeof code === 'string' && CALLERS_MISTAKE.test(code)) return queryError(`Error: ${message}`);
+    if (isDatabaseUnavailable(error)) return unavailable('The analytics database');
+    if (typeof code === 'string' && INVALID_QUERY_CODES.test(code)) return queryError(`Error: ${message}`);
     return error;
   }
 }
@@ -269,7 +269,7 @@ function runs(
 /** Planner settings for the statements. */
 function settingsFor(statements: Statement[], isBusy: boolean): string[] {
   const reads = (what: Statement['reads']) => statements.some((statement) => statement.reads === what);
-  const readsAll = (reads('groups') || reads('things')) && !reads('list');
+  const readsAll = (reads('groups') || reads('distinct')) && !reads('list');
   return [
     // Compiling the expressions of each partition takes longer than it saves.
     'jit = off',
@@ -280,7 +280,7 @@ function settingsFor(statements: Statement[], isBusy: boolean): string[] {
           // Pages are usually in memory, so CPU work dominates the cost.
           'seq_page_cost = 0.1',
           'random_page_cost = 0.11',
-          reads('things')
+          reads('distinct')
             ? // 100,000 distinct values take 10 MB, and a hash gets twice this much before it spills. Parallel workers
               // would pass nearly every row on, which takes longer than counting it.
               "work_mem = '16MB'"

@@ -27,7 +27,7 @@ export class TrafficController {
 
   @RpcHandler(COUNT_TRAFFIC)
   async count(): Promise<AccountTraffic> {
-    // Weeks of whole hours, the current one included, so that an hour's rollup belongs to one of them.
+    // The weeks consist of whole hours, including the current one, so that a rollup row belongs to one week.
     const to = Math.floor(Date.now() / HOUR_MS) * HOUR_MS + HOUR_MS;
     const from = to - 2 * WEEK_MS;
     const [{ closed_to: closedTo }] = await this.dataSource.query<[{ closed_to: Date }]>(

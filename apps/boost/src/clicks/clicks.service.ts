@@ -32,14 +32,14 @@ const PURPOSES: Record<Channel, OutreachPurpose> = { outreach: 'outreach-click',
  * Verified tokens are cached, because all recipients of a message share one reward URL and verifying is the most
  * expensive step.
  */
-const REMEMBERED_TOKENS = 10_000;
+const MAX_CACHED_TOKENS = 10_000;
 const MAX_REMEMBERED_LENGTH = 1_000;
 
 export type Query = Readonly<Record<string, unknown>>;
 
-/** A verified token, and what all its clicks have in common. */
+/** A verified token, and the members that all its clicks have in common. */
 interface ClickToken extends OutreachToken {
-  /** Of clicks that name no journey themselves. */
+  /** The journey of clicks that do not name one themselves. */
   journey: string;
   click: PreparedEvent;
 }
@@ -47,8 +47,8 @@ interface ClickToken extends OutreachToken {
 @Injectable()
 export class ClicksService {
   private readonly verified: Record<Channel, LRUCache<string, ClickToken>> = {
-    outreach: new LRUCache({ max: REMEMBERED_TOKENS }),
-    journey: new LRUCache({ max: REMEMBERED_TOKENS }),
+    outreach: new LRUCache({ max: MAX_CACHED_TOKENS }),
+    journey: new LRUCache({ max: MAX_CACHED_TOKENS }),
   };
 
   constructor(

@@ -15,7 +15,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ClicksService, type Query } from '../clicks/clicks.service.js';
 import { RewardsResource, TeasersResource, TrackDto, TrackedResource } from './journey.dto.js';
 import { JourneyService } from './journey.service.js';
-import { LANGUAGE_HEADERS, sayLanguage } from './language.js';
+import { LANGUAGE_HEADERS, setContentLanguage } from './language.js';
 
 @ApiTags('Customer journey')
 @Roles('USER', 'ADMIN', 'JOURNEY')
@@ -56,7 +56,7 @@ export class JourneyController {
       query,
       languagePreferenceOf(request),
     );
-    sayLanguage(reply, language);
+    setContentLanguage(reply, language);
     return body;
   }
 
@@ -89,7 +89,7 @@ export class JourneyController {
       query,
       languagePreferenceOf(request),
     );
-    sayLanguage(reply, language);
+    setContentLanguage(reply, language);
     return body;
   }
 

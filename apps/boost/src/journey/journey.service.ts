@@ -38,7 +38,7 @@ interface Localized<Body> {
   body: Body;
 }
 
-/** Serves what a client's own pages show of a campaign, and records what they report. */
+/** Serves teasers and rewards of a campaign to a client's own pages, and records the interactions that they report. */
 @Injectable()
 export class JourneyService {
   constructor(
@@ -51,7 +51,8 @@ export class JourneyService {
 
   /**
    * Returns the incentives without links. Records nothing; pixels and `track` record views.
-   * @param wish the language of the texts
+   *
+   * @param preference the languages that the reader prefers
    * @throws ApiError CAMPAIGN_NOT_FOUND, 503
    */
   async teasers(
@@ -106,16 +107,15 @@ export class JourneyService {
 
   /**
    * Records what the client reports. Reports with a server's key are trusted and not limited. A JOURNEY key is public,
-   * so its
-   * reports are classified like pixel loads, its views share the limit of pixels, and it cannot send the value of a
-   * conversion.
-   * A conversion with an `externalId` counts once per account, separately for servers and public keys.
+   * so its reports are classified like pixel loads, its views share the limit of pixels, and it cannot send the value
+   * of a conversion. A conversion with an `externalId` counts once per account, separately for servers and public keys.
+   *
    * @returns the journey it was recorded for, once the event is durable
    * @throws ApiError VALIDATION_FAILED, CAMPAIGN_NOT_FOUND, PERK_IS_NOT_IN_CAMPAIGN
    */
   async track(caller: Caller, campaignId: string, request: FastifyRequest, body: TrackDto): Promise<string> {
     const isPublic = caller.role === 'JOURNEY';
-    if (isPublic) refuseWorth(body);
+    if (isPublic) rejectConversionValue(body);
     const view = viewRequestOf(request);
     const { query } = view;
     const campaign = await this.campaigns.ofCaller(caller, campaignId);
@@ -128,8 +128,8 @@ export class JourneyService {
     const externalId = type === 'conversion' ? (body.externalId ?? undefined) : undefined;
     const common = {
       v: TRACKING_EVENT_VERSION,
-      // Repeated reports have the same id, so analytics and the feed store the conversion under one id, whichever report
-      // they read first.
+      // Repeated reports have the same id, so analytics and the feed store the conversion under one id, whichever
+      // report they read first.
       id:
         externalId === undefined
           ? newEventId()
@@ -159,16 +159,16 @@ export class JourneyService {
     return journey;
   }
 
-  /** Returns the existing perks in the order of the campaign, in the first wanted language that any of them has. */
+  /** Returns the existing perks in the order of the campaign, in the first preferred language that any of them has. */
   private async incentives(
     { incentives }: Campaign,
     preference: LanguagePreference,
   ): Promise<{ language?: string; perks: [string, ResolvedPerk][] }> {
     const original = await this.find(incentives);
-    const standard = original[0]?.[1].language;
-    if (standard === undefined) return { perks: original };
-    const language = negotiateLanguage(preference, (tag) => languageOf(original, tag), standard);
-    if (language === standard) return { language, perks: original };
+    const defaultLanguage = original[0]?.[1].language;
+    if (defaultLanguage === undefined) return { perks: original };
+    const language = negotiateLanguage(preference, (tag) => languageOf(original, tag), defaultLanguage);
+    if (language === defaultLanguage) return { language, perks: original };
     return {
       language,
       perks: await this.find(
@@ -201,8 +201,8 @@ const toTeaser = (perkId: string, { title, callout, description, media }: Resolv
   media,
 });
 
-/** @throws ApiError VALIDATION_FAILED */
-function refuseWorth(body: TrackDto): void {
+/** @throws ApiError VALIDATION_FAILED if the body has the value of a conversion */
+function rejectConversionValue(body: TrackDto): void {
   const given = (['value', 'currency'] as const).filter((field) => body[field] != null);
   if (given.length === 0) return;
   const message =

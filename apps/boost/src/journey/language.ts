@@ -6,7 +6,7 @@ export const LANGUAGE_HEADERS = {
 };
 
 /** Sets Content-Language, and adds Accept-Language to a Vary that CORS may have set. */
-export function sayLanguage(reply: FastifyReply, language: string | undefined): void {
+export function setContentLanguage(reply: FastifyReply, language: string | undefined): void {
   const vary = reply.getHeader('vary');
   void reply.header('vary', vary === undefined ? 'Accept-Language' : `${String(vary)}, Accept-Language`);
   if (language !== undefined) void reply.header('content-language', language);

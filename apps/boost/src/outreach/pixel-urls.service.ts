@@ -16,8 +16,7 @@ export class PixelUrlsService {
 
   /**
    * Returns the URLs of both pixels with the given journey, attributes and `disableTracking`, leaving out values that a
-   * pixel
-   * would ignore. Records nothing.
+   * pixel would ignore. Records nothing.
    * @throws ApiError VALIDATION_FAILED, CAMPAIGN_NOT_FOUND
    */
   async make(caller: Caller, campaignId: string, query: Query): Promise<PixelUrlsResource> {

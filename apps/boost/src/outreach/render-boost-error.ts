@@ -7,12 +7,12 @@ const CLICK_PATH = /^\/(?:outreach\/)?click(?:\?|$)/;
  * Renders errors: a pixel stays an image, because it is embedded in a message; a browser gets a page for a dead link;
  * everything else is problem details.
  */
-export const renderBoostError: ErrorRenderer = (error, requestId, asked) => {
+export const renderBoostError: ErrorRenderer = (error, requestId, requested) => {
   // Neither case comes from a message or a link.
-  if (!asked || error.code === 'METHOD_NOT_ALLOWED') return renderProblem(error, requestId);
-  const { address, accept } = asked;
+  if (!requested || error.code === 'METHOD_NOT_ALLOWED') return renderProblem(error, requestId);
+  const { address, accept } = requested;
   if (PIXEL_PATH.test(address))
     return { contentType: 'image/png', body: '', bytes: PIXEL, status: 200, headers: PIXEL_HEADERS };
-  if (CLICK_PATH.test(address) && accept?.includes('text/html')) return renderLinkPage(error, asked);
+  if (CLICK_PATH.test(address) && accept?.includes('text/html')) return renderLinkPage(error, requested);
   return renderProblem(error, requestId);
 };

@@ -26,8 +26,8 @@ export class RewardUrlsService {
 
   /**
    * Returns the tracked URL of a perk in a campaign. It carries the given attributes, journey and `disableTracking`;
-   * the
-   * parameters of a click take precedence.
+   * the parameters of a click take precedence.
+   *
    * @throws ApiError VALIDATION_FAILED, CAMPAIGN_NOT_FOUND, PERK_IS_NOT_IN_CAMPAIGN
    */
   async make(caller: Caller, campaignId: string, query: Query): Promise<string> {
@@ -35,7 +35,7 @@ export class RewardUrlsService {
     if (given === undefined || given === '') throw invalidField('perkId', 'is missing');
     const perk = requireCallerId(given, 'perkId');
     const campaign = await this.campaigns.ofCaller(caller, campaignId);
-    if (!campaign.incentives.includes(perk) || !(await this.leadsSomewhere(perk)))
+    if (!campaign.incentives.includes(perk) || !(await this.hasOffer(perk)))
       throw new ApiError('PERK_IS_NOT_IN_CAMPAIGN');
     const token = signOutreachToken(this.env.OUTREACH_SIGNING_KEYS, 'outreach-click', {
       account: campaign.owner,
@@ -50,10 +50,9 @@ export class RewardUrlsService {
 
   /**
    * Returns false for a deleted perk, which a campaign may still contain. Assumes that the perk exists while the
-   * catalogue is
-   * unavailable.
+   * catalogue is unavailable.
    */
-  private async leadsSomewhere(perk: string): Promise<boolean> {
+  private async hasOffer(perk: string): Promise<boolean> {
     if (this.perks.peekTarget(perk) !== undefined) return true;
     try {
       return (await this.perks.findTarget(perk)) !== undefined;

@@ -12,7 +12,7 @@ import type { Campaign } from '../campaigns/campaign.js';
 import type { Query } from '../clicks/clicks.service.js';
 import type { BoostEnv } from '../env.js';
 import { keyedEventId } from '../keyed-event-id.js';
-import { ViewBudget } from './view-budget.js';
+import { ViewLimiter } from './view-limiter.js';
 
 /** The parts of a request that a view needs. Copied, because the connection may be gone once the campaign is known. */
 export interface ViewRequest {
@@ -40,7 +40,7 @@ type View = Pick<CampaignViewEvent, 'type' | 'journey' | 'channel' | 'perk'>;
  */
 @Injectable()
 export class CampaignViewsService {
-  private readonly budget = new ViewBudget();
+  private readonly limiter = new ViewLimiter();
 
   constructor(
     @Inject(ENV) private readonly env: BoostEnv,
@@ -50,7 +50,7 @@ export class CampaignViewsService {
   /** Resolves once this view, or the one already counted in this second, is durable. */
   record(campaign: Campaign, { network, query, headers, at }: ViewRequest, view: View): Promise<void> {
     const second = Math.floor(at / 1_000);
-    return this.budget.once(second, `${campaign.id} ${network}`, () =>
+    return this.limiter.once(second, `${campaign.id} ${network}`, () =>
       this.tracking.track({
         v: TRACKING_EVENT_VERSION,
         ...view,

@@ -4,12 +4,12 @@ import type { ConsoleEnv } from '../env.js';
 
 /** The hosts with an API, by the console's name for them, and the apps that serve them. */
 export const HOSTS = {
-  perks: { app: 'perks', url: 'PERKS_URL', away: 'The perk service' },
-  boost: { app: 'boost', url: 'BOOST_URL', away: 'Boost' },
-  gift: { app: 'gift-cards', url: 'GIFT_URL', away: 'The gift-card service' },
-  token: { app: 'token-issuer', url: 'TOKEN_URL', away: 'The token service' },
-  query: { app: 'analytics-query', url: 'QUERY_URL', away: 'The query host' },
-  events: { app: 'events', url: 'EVENTS_URL', away: 'The event service' },
+  perks: { app: 'perks', url: 'PERKS_URL', serviceName: 'The perk service' },
+  boost: { app: 'boost', url: 'BOOST_URL', serviceName: 'Boost' },
+  gift: { app: 'gift-cards', url: 'GIFT_URL', serviceName: 'The gift-card service' },
+  token: { app: 'token-issuer', url: 'TOKEN_URL', serviceName: 'The token service' },
+  query: { app: 'analytics-query', url: 'QUERY_URL', serviceName: 'The query host' },
+  events: { app: 'events', url: 'EVENTS_URL', serviceName: 'The event service' },
 } as const;
 export type Host = keyof typeof HOSTS;
 

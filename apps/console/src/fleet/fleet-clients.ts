@@ -44,14 +44,14 @@ export class FleetClients {
  */
 export async function responseOf<HttpResponse>(
   host: Host,
-  asked: Promise<HttpResponse>,
+  requested: Promise<HttpResponse>,
 ): Promise<HttpResponse> {
   try {
-    return await asked;
+    return await requested;
   } catch (error) {
     if (!(error instanceof PerkwayError)) throw error;
     if (error.status === 401) throw new ApiError('SESSION_ENDED');
     if (error.status === 404) throw new ApiError('NOT_FOUND', error.code);
-    throw unavailable(HOSTS[host].away, error);
+    throw unavailable(HOSTS[host].serviceName, error);
   }
 }

@@ -43,8 +43,13 @@ export class OwnKeysService {
     if (role === 'ADMIN' && session.role !== 'ADMIN') throw new ApiError('FORBIDDEN');
     const { key, ...added } = this.newKey();
     const request = {
-      ...{ account, consoleKeyId: session.consoleKeyId, ...added },
-      ...{ role, name, scopes, expiresAt },
+      account,
+      consoleKeyId: session.consoleKeyId,
+      ...added,
+      role,
+      name,
+      scopes,
+      expiresAt,
     };
     const made = await this.log.record(
       session,
@@ -109,7 +114,9 @@ export class OwnKeysService {
   private newKey() {
     const key = generateApiKey();
     return {
-      ...{ key, id: randomUUID(), last4: key.slice(-4) },
+      key,
+      id: randomUUID(),
+      last4: key.slice(-4),
       hash: hashApiKey(this.env.API_KEY_PEPPER, key),
     };
   }

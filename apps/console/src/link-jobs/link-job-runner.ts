@@ -67,16 +67,16 @@ export class LinkJobRunner {
     const source = { purpose: 'job', secret: job.key_secret, keyringId: job.keyring_id } as const;
     const key = this.keys.keyOf(source);
     const perkway = key === undefined ? undefined : this.clients.withKey(key);
-    let isAway = false;
+    let isUnavailable = false;
     let refused: string | null = perkway === undefined ? 'API_KEY_INVALID' : null;
     const made = await inTurns(rows, async (row): Promise<Made | undefined> => {
-      if (isAway || refused !== null || this.loop.isStopping) return undefined;
+      if (isUnavailable || refused !== null || this.loop.isStopping) return undefined;
       try {
         const response = await makeLink(perkway!, job.created_by, job.id, job.request, row);
         if ('refused' in response) refused ??= response.refused;
         return response;
       } catch {
-        isAway = true;
+        isUnavailable = true;
         return undefined;
       }
     });
@@ -87,7 +87,7 @@ export class LinkJobRunner {
       known.map(({ made: link }) => ('id' in link ? link.id : null)),
       known.map(({ made: link }) => ('refused' in link ? link.refused : null)),
     ]);
-    const pause = isAway ? '2 seconds' : '0 seconds';
+    const pause = isUnavailable ? '2 seconds' : '0 seconds';
     const [[after]] = await this.dataSource.query<[{ state: string }[], number]>(END_TURN, [
       job.id,
       pause,

@@ -54,7 +54,7 @@ export class FleetCalls {
         ...(body === undefined ? {} : { body, duplex: 'half' }),
       } as RequestInit);
     } catch (error) {
-      throw unavailable(HOSTS[host].away, error);
+      throw unavailable(HOSTS[host].serviceName, error);
     } finally {
       clearTimeout(timer);
     }

@@ -11,8 +11,15 @@ import { FEED_TIMEOUT_MS, FleetCalls, LONG_TIMEOUT_MS, type FleetCall } from './
 import type { Operation } from './operations.js';
 
 /** Request and response headers that are passed on. */
-const ASKED = ['accept', 'accept-language', 'content-type', 'idempotency-key', 'if-match', 'if-none-match'];
-const ANSWERED = [
+const REQUEST_HEADERS = [
+  'accept',
+  'accept-language',
+  'content-type',
+  'idempotency-key',
+  'if-match',
+  'if-none-match',
+];
+const RESPONSE_HEADERS = [
   'content-type',
   'content-disposition',
   'content-language',
@@ -59,21 +66,21 @@ export class ProxyService {
       void reply.send(body);
       return;
     }
-    let answered = await this.calls.send({ ...call, signal: gone.signal });
-    if (answered.status === 401 && operation.host === 'query' && !(call.body instanceof Readable)) {
+    let response = await this.calls.send({ ...call, signal: gone.signal });
+    if (response.status === 401 && operation.host === 'query' && !(call.body instanceof Readable)) {
       // The signing keys may have been rotated since the token was issued.
       this.clients.forget(session);
       const authorization = await this.tokenOf(session);
-      answered = await this.calls.send({
+      response = await this.calls.send({
         ...call,
         headers: { ...call.headers, authorization },
         signal: gone.signal,
       });
     }
-    if (answered.status === 401) throw new ApiError('SESSION_ENDED');
-    respond(reply, answered.status, answered.headers);
+    if (response.status === 401) throw new ApiError('SESSION_ENDED');
+    respond(reply, response.status, response.headers);
     void reply.send(
-      answered.body ? Readable.fromWeb(answered.body as ReadableStream, { signal: gone.signal }) : null,
+      response.body ? Readable.fromWeb(response.body as ReadableStream, { signal: gone.signal }) : null,
     );
   }
 
@@ -91,7 +98,7 @@ export class ProxyService {
     if (address.length > MAX_ADDRESS_LENGTH)
       throw new ApiError('VALIDATION_FAILED', `The URL has more than ${MAX_ADDRESS_LENGTH} characters`);
     const headers: Record<string, string> = { 'x-request-id': request.id };
-    for (const name of ASKED) {
+    for (const name of REQUEST_HEADERS) {
       const given = request.headers[name];
       if (typeof given === 'string') headers[name] = given;
     }
@@ -123,9 +130,9 @@ export class ProxyService {
       session,
       { action: method, host, path, before },
       async () => {
-        const answered = await this.calls.send(call);
-        if (answered.status === 401) throw new ApiError('SESSION_ENDED');
-        return { status: answered.status, headers: answered.headers, body: await answered.text() };
+        const response = await this.calls.send(call);
+        if (response.status === 401) throw new ApiError('SESSION_ENDED');
+        return { status: response.status, headers: response.headers, body: await response.text() };
       },
       ({ status, body }) => ({ status, after: status < 300 ? parse(body) : { refused: codeIn(body) } }),
     );
@@ -136,21 +143,21 @@ export class ProxyService {
     const [, keys, keyId] = /^(\/admin\/accounts\/[^/]+\/keys)\/([^/]+)(?:\/rotate)?$/.exec(path) ?? [];
     const isReplaced = operation.isReadable && (method === 'PUT' || method === 'DELETE');
     if (!keys && !isReplaced) return null;
-    const answered = await this.calls.send({
+    const response = await this.calls.send({
       host,
       method: 'GET',
       address: keys ?? path,
       headers: { 'x-api-key': session.key, accept: 'application/json' },
     });
-    const body = await answered.text();
-    const state = answered.ok ? parse(body) : null;
+    const body = await response.text();
+    const state = response.ok ? parse(body) : null;
     return keys && Array.isArray(state) ? (state.find(({ id }) => id === keyId) ?? null) : state;
   }
 }
 
 function respond(reply: FastifyReply, status: number, headers: Headers): void {
   void reply.code(status).header('cache-control', 'no-store');
-  for (const name of ANSWERED) {
+  for (const name of RESPONSE_HEADERS) {
     const value = headers.get(name);
     if (value !== null) void reply.header(name, value);
   }

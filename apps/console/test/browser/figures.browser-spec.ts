@@ -252,9 +252,9 @@ describe('an operator', () => {
     const name = page.getByLabel('Name', { exact: true });
     await name.fill('Changed');
     await page.getByRole('link', { name: 'Health', exact: true }).click();
-    const asked = page.getByRole('alertdialog');
-    await asked.getByRole('button', { name: 'Go back' }).click();
-    await asked.waitFor({ state: 'detached' });
+    const requested = page.getByRole('alertdialog');
+    await requested.getByRole('button', { name: 'Go back' }).click();
+    await requested.waitFor({ state: 'detached' });
     expect(await name.inputValue()).toBe('Changed');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('status').filter({ hasText: 'Saved' }).first().waitFor({ state: 'attached' });
@@ -263,7 +263,7 @@ describe('an operator', () => {
     await page.goBack();
     await name.fill('Changed again');
     await page.goForward();
-    await asked.getByRole('button', { name: 'Leave without saving' }).click();
+    await requested.getByRole('button', { name: 'Leave without saving' }).click();
     await page.getByRole('heading', { level: 1, name: 'Health' }).waitFor();
   }, 120_000);
 });

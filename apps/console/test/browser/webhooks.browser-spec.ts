@@ -118,7 +118,7 @@ describe('a webhook', () => {
     await notice(other, 'The webhook is enabled.');
   }, 120_000);
 
-  it('gets a new secret, shown once, while the one before still signs', async () => {
+  it('gets a new secret, shown once, while the previous one still signs', async () => {
     const page = await stage.signIn(context);
     await stage.goto(page, '/integration/webhooks/orders');
     await button(page, 'Rotate secret').click();
@@ -154,7 +154,7 @@ describe('a webhook', () => {
     await page.getByRole('row', { name: /former.*Disabled by Perkway/ }).waitFor();
   }, 120_000);
 
-  it('gets the stored events of a time again once that is confirmed', async () => {
+  it('gets the stored events of a time range again after a confirmation', async () => {
     const page = await stage.signIn(context);
     await stage.goto(page, '/integration/webhooks/orders');
     await button(page, 'Replay…').click();
@@ -172,7 +172,7 @@ describe('a webhook', () => {
     await notice(page, 'events are on the way.');
   }, 120_000);
 
-  it('is not created beside 20 others, nor over one of the same id', async () => {
+  it('is rejected if the account has 20, or if its id is taken', async () => {
     for (let nth = 4; nth <= 20; nth += 1) await stage.aWebhook(stage.theirs, `webhook-${nth}`, '/accept');
     const page = await stage.signIn(context, stage.theirs.key);
     await stage.goto(page, '/integration/webhooks');
@@ -234,7 +234,7 @@ describe('the events', () => {
     await page.getByText('No events').waitFor();
   }, 120_000);
 
-  it('come by themselves while Live is on, and once when asked for', async () => {
+  it('appear automatically while Live is on, and once on request', async () => {
     const page = await stage.signIn(context);
     await stage.goto(page, '/integration/events?type=teaser.viewed');
     const shown = (count: number) => page.getByText(`The latest ${count} events that match`).waitFor();
@@ -254,7 +254,7 @@ describe('the events', () => {
     expect(await page.getByRole('row').nth(1).innerText()).toContain('journey-live-2');
   }, 120_000);
 
-  it('say so when a webhook never got one, and when there is nothing', async () => {
+  it('show a note if a webhook never got one, and if there are none', async () => {
     const { key } = await stage.fleet.anAccount();
     neverShow(key);
     const page = await stage.signIn(context, key);
@@ -283,6 +283,6 @@ describe('the events', () => {
   }, 120_000);
 });
 
-it('complained about nothing', () => {
+it('causes no browser errors', () => {
   expect(stage.complaints).toEqual([]);
 });

@@ -34,7 +34,7 @@ async function downloaded(page: Page, click: Promise<unknown>): Promise<string[]
 }
 
 /** Inserts clicks of the previous month directly, because tracking cannot backdate events. */
-async function clicksOfLastMonth(): Promise<void> {
+async function insertClicksOfLastMonth(): Promise<void> {
   const { account, campaign, perks } = stage.mine;
   const today = new Date();
   const [from, to] = [1, 0].map((back) =>
@@ -65,7 +65,7 @@ async function clicksOfLastMonth(): Promise<void> {
 
 describe('a marketing manager', () => {
   it('finds the best perk of last month and downloads its numbers', async () => {
-    await clicksOfLastMonth();
+    await insertClicksOfLastMonth();
     const page = await stage.signIn(context);
     await page.getByRole('link', { name: 'Campaigns', exact: true }).click();
     await page.getByRole('link', { name: 'Harbour spring' }).click();
@@ -83,7 +83,7 @@ describe('a marketing manager', () => {
   }, 120_000);
 
   it('puts a pixel and a link of a perk into a mail, and sees who opened it', async () => {
-    // The other account, because the figures of this one are those of later tests.
+    // Uses the other account, because later tests check the figures of this one.
     await context.grantPermissions(['clipboard-read', 'clipboard-write']);
     const page = await stage.signIn(context, stage.theirs.key, `/campaigns/${stage.theirs.campaign}`);
     await page.getByRole('tab', { name: 'Send' }).click();
@@ -109,7 +109,7 @@ describe('a marketing manager', () => {
     expect(url).toContain(`&journeyId=${placeholder}`);
     await screenshot(page, 'campaign-send');
 
-    // What the mailer makes of it for one recipient, and what the mail then does in a browser.
+    // Fills in the placeholder as the mailer does for one recipient, and opens the mail in a browser.
     const recipient = 'ann & bob=1';
     const filled = (html: string) => html.replace(placeholder, encodeURIComponent(recipient));
     const mail = await (await stage.window({ userAgent: HUMAN })).newPage();
@@ -185,7 +185,7 @@ describe('a marketing manager', () => {
     expect(await dialog(page).getByLabel('Name').inputValue()).toBe('Spring mailing');
     await button(page, 'Continue').click();
     await button(page, 'Make links').click();
-    // The job continues while the person is elsewhere, and can be found again.
+    // The job continues while the person is on another screen, and is shown again on return.
     await dialog(page).waitFor({ state: 'detached' });
     await page.getByRole('link', { name: 'Overview', exact: true }).click();
     await page.getByRole('link', { name: 'Gift cards', exact: true }).click();
@@ -320,7 +320,7 @@ describe('an operator', () => {
     expect((await stage.fleet.admin('perks').get(`/admin/perks/${account}-1`)).status).toBe(404);
     await button(page, 'Write 10 changes').click();
     await notice(page, 'The import is written');
-    // Import again with another title: only that difference is shown.
+    // Choosing the perks again with another title shows only that difference.
     await page.getByLabel('Files').setInputFiles(file('again.csv', perkRows(account, 'A third off')));
     await page.getByText('0 new, 10 changed, 0 unchanged').waitFor();
     await page.getByText('Half price 1', { exact: true }).waitFor();
@@ -389,7 +389,7 @@ describe('an operator', () => {
       `${mark}-url,Bad URL,fernway.example,bad,fernway,Fernway,7,,`,
       `${mark}-title,,${url},no-title,fernway,Fernway,7,,`,
       `${mark}-category,Category,${url},category,fernway,Fernway,7;99,,`,
-      // Only the host knows that this title is too long.
+      // The console does not check this title's length, so only the perks host rejects it.
       `${mark}-long,${'long '.repeat(2_000)},${url},long,fernway,Fernway,7,,`,
     );
     await page.getByText('2 new, 0 changed, 0 unchanged · 3 problems').waitFor();
@@ -467,7 +467,7 @@ describe('an operator', () => {
     await page.getByRole('tab', { name: 'History' }).click();
     await page.getByRole('table', { name: 'History of 7' }).waitFor();
     await page.getByRole('tab', { name: 'Edit' }).click();
-    // The tabs are of one screen, so nothing typed is lost.
+    // Switching tabs does not leave the screen, so it loses no input.
     expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Outdoors and sea');
     await button(page, 'Save').click();
     await notice(page, 'Saved');
@@ -543,7 +543,7 @@ describe('an operator', () => {
     await confirm.getByText('The journey journey-5').waitFor();
     await button(page, 'Erase').click();
     await confirm.waitFor({ state: 'detached' });
-    // The redirects do not run here, so the receipt says whom it waits for.
+    // The links app does not run in this test, so the receipt says that it waits for it.
     const receipt = page.getByRole('table', { name: 'Receipts' }).getByRole('row').nth(1);
     await receipt.getByText(/Waits for .*links/).waitFor();
     await page.getByText('Views of teasers').waitFor({ state: 'detached' });
@@ -553,7 +553,7 @@ describe('an operator', () => {
 });
 
 describe('keys and sessions', () => {
-  it('work by keyboard alone', async () => {
+  it('sign-in, navigation and dialogs work with the keyboard only', async () => {
     const page = await context.newPage();
     await page.goto(stage.url);
     await page.getByLabel('API key').waitFor();
@@ -630,7 +630,7 @@ describe('keys and sessions', () => {
     const second = await page.locator('[data-secret]').innerText();
     await button(page, 'I have copied it').click();
     await page.getByText(`…${second.slice(-4)}`).waitFor();
-    // Only the new one can be rotated.
+    // Only the new key can be rotated.
     expect(await button(page, 'Rotate: For the CRM').count()).toBe(1);
     const gift = (key: string) => http({ url: stage.fleet.urls['gift-cards']! }, { key });
     for (const key of [first, second]) expect((await gift(key).get('/pools')).status).toBe(403);
@@ -686,7 +686,7 @@ describe('keys and sessions', () => {
     expect(payload).toMatchObject({ account: stage.mine.account, month, closed: true });
   }, 120_000);
 
-  it('a wrong key gets an error, and an ended session leads back to the same screen', async () => {
+  it('a wrong key gets an error, and signing in again after a session returns to the same screen', async () => {
     const page = await context.newPage();
     await page.goto(`${stage.url}/reward-links?state=RESERVED`);
     await page.getByLabel('API key').fill('wrong-key-0123456789abcdef');
@@ -741,7 +741,7 @@ describe('keys and sessions', () => {
     );
   }, 120_000);
 
-  it('unknown people are not let in and see why', async () => {
+  it('unknown people cannot sign in and see why', async () => {
     await context.setExtraHTTPHeaders({ 'x-login': 'stranger@bank.example' });
     const page = await context.newPage();
     await page.goto(stage.url);
@@ -753,9 +753,9 @@ describe('keys and sessions', () => {
 
   it('shows what failed, and continues on retry', async () => {
     const page = await stage.signIn(context);
-    let isAway = true;
+    let isUnavailable = true;
     await page.route('**/api/gift/pools', (route) =>
-      isAway
+      isUnavailable
         ? route.fulfill({
             status: 503,
             contentType: 'text/plain',
@@ -767,7 +767,7 @@ describe('keys and sessions', () => {
     await page.getByRole('link', { name: 'Gift cards', exact: true }).click();
     await page.getByText('That did not work.').waitFor();
     await screenshot(page, 'gift-cards-failed');
-    isAway = false;
+    isUnavailable = false;
     await button(page, 'Try again').first().click();
     await page.getByRole('heading', { name: 'Harbour voucher' }).waitFor();
   }, 120_000);

@@ -8,7 +8,7 @@ import type { ClaimedDelivery, ClaimLimits, DeliveryQueue, DeliveryResult } from
 import { parseRetryAfter, retryDelay } from './retry-schedule.js';
 import type { AttemptResult, Sender } from './sender.js';
 
-/** Attempts of this replica at once: in all, for one account, and for one webhook. */
+/** Limits of concurrent attempts of this replica: in total, per account, and per webhook. */
 const MAX_RUNNING = 1_024;
 const MAX_RUNNING_PER_ACCOUNT = 64;
 const MAX_RUNNING_PER_WEBHOOK = 16;
@@ -28,14 +28,14 @@ const RECORD_RETRY_MS = 500;
 const IDLE_POLL_MS = 5;
 
 export const WEBHOOK_SECRET = 'webhook-secret';
-/** What a sealed secret is bound to. */
+/** Returns the context of a webhook's encrypted secret, so that it cannot be decrypted for another webhook. */
 export const secretContext = (account: string, webhookId: string): string => `${account}/${webhookId}`;
 
 /** Claims due deliveries, attempts them, and records the results. */
 export class DeliveryEngine {
-  /** Attempts that run or whose result is not stored yet. */
+  /** Attempts that are running, and those whose result is not stored yet. */
   private readonly running = new Set<ClaimedDelivery>();
-  /** Attempts that run. Others start while the results of these are stored. */
+  /** Attempts that are running. An attempt leaves this set before its result is stored, so that others can start. */
   private readonly attempting = new Set<ClaimedDelivery>();
   /** Of webhooks that do not have the usual limit. */
   private readonly limits = new LRUCache<string, { account: string; limit: number }>({ max: KNOWN_LIMITS });
@@ -45,7 +45,7 @@ export class DeliveryEngine {
   private recording: Promise<void> | undefined;
   private isAbandoned = false;
 
-  /** @param onRoom called when attempts have ended and others can start */
+  /** @param onRoom called when attempts have ended, so that others can start */
   constructor(
     private readonly queue: Pick<DeliveryQueue, 'claim' | 'record'>,
     private readonly sender: Pick<Sender, 'post'>,
@@ -58,7 +58,7 @@ export class DeliveryEngine {
     metrics.running(() => this.attempting.size);
   }
 
-  /** Claims and starts the attempts that are due and have room. @returns how many */
+  /** Claims due deliveries within the limits and starts attempts of them. Returns how many it started. */
   async start(): Promise<number> {
     const total = MAX_RUNNING - this.attempting.size;
     if (total <= 0) return 0;
@@ -71,12 +71,12 @@ export class DeliveryEngine {
     return claimed.length;
   }
 
-  /** Resolves when no attempt runs and all results are stored. */
+  /** Resolves when no attempt is running and all results are stored. */
   async whenIdle(): Promise<void> {
     while (this.running.size > 0 && !this.isAbandoned) await (this.recording ?? sleep(IDLE_POLL_MS));
   }
 
-  /** Leaves the attempts that still run to other replicas, after their leases. */
+  /** Ignores the results of running attempts. Other replicas attempt them again once their leases have expired. */
   abandon(): void {
     this.isAbandoned = true;
   }
@@ -158,7 +158,7 @@ export class DeliveryEngine {
     this.recording ??= this.record().finally(() => (this.recording = undefined));
   }
 
-  /** Stores results, those together that came while others were stored. */
+  /** Stores the results in batches: those that arrive during one statement are stored together by the next one. */
   private async record() {
     while (this.results.length > 0) {
       if (this.attempting.size > 0 && this.results.every(({ delivery }) => delivery.subject_hash === null))
@@ -172,7 +172,7 @@ export class DeliveryEngine {
       } catch (err) {
         const isLeased = results.every(({ delivery }) => delivery.lease.getTime() > this.clock.now());
         this.logger.warn({ err, isLeased }, 'cannot store the results of deliveries');
-        // Without a lease they are attempted again, by this replica or another one.
+        // Once the leases have expired, these deliveries are attempted again, by this replica or another one.
         if (isLeased && !this.isAbandoned) {
           this.results.unshift(...results);
           await sleep(RECORD_RETRY_MS);

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { Counter, Gauge, Registry } from 'prom-client';
 
-/** Of all replicas. */
+/** The backlog of all replicas together. */
 export interface Backlog {
   pending: number;
-  /** How long the oldest delivery of a webhook that does not fail is due. */
+  /** Seconds since the oldest pending delivery became due, among webhooks that are not failing. */
   overdueS: number;
   failing: number;
 }
@@ -48,14 +48,14 @@ export class DeliveryMetrics {
     });
   }
 
-  /** Sets what was measured of all replicas. */
+  /** Sets the metrics that describe all replicas. */
   backlog({ pending, overdueS, failing }: Backlog): void {
     this.pending.set(pending);
     this.overdue.set(overdueS);
     this.failing.set(failing);
   }
 
-  /** Asks at each scrape how many attempts run. */
+  /** Registers a function that each scrape calls for the number of running attempts. */
   running(value: () => number): void {
     new Gauge({
       name: 'webhook_attempts_running',

@@ -4,8 +4,8 @@ import { DataSource, type EntityManager } from 'typeorm';
 import type { Backlog } from './delivery-metrics.js';
 
 /**
- * Pending deliveries of one webhook at most. Later events wait in the feed, which keeps the queue of a webhook that fails
- * for days small enough to be ended in one statement.
+ * Maximum number of pending deliveries of one webhook. Later events wait in the feed, so that the queue of a webhook
+ * that fails for days stays small enough to be ended in one statement.
  */
 export const MAX_PENDING = 5_000;
 /** Webhooks per statement that makes deliveries, and deliveries at most. After a failure it makes half as many, and so on. */
@@ -14,28 +14,28 @@ const FAN_OUT_ROWS = 2_000;
 /** Longer than an attempt takes. A replica that dies is replaced after this time. */
 const LEASE_MS = 30_000;
 const FAILING_LIMIT_MS = 5 * 86_400_000;
-/** Attempts that every webhook may make, whatever the others of its account do: 60 more per account at most. */
+/** Attempts that every webhook may make beyond the limit of its account: at most 60 more per account. */
 const RESERVED_ATTEMPTS = 3;
-/** Attempts of pings and single retries of one webhook at once, beside all limits. */
+/** Concurrent attempts of pings and single retries of one webhook, in addition to all other limits. */
 const REQUESTED_ATTEMPTS = 4;
 const RETENTION_BATCH = 5_000;
-/** Pending deliveries that the metric counts at most. */
+/** The metric stops counting pending deliveries at this number. */
 const MAX_COUNTED = 100_000;
 
 export const GONE = 'The receiver responded with 410 Gone';
 const FAILED_FOR_DAYS = 'No delivery succeeded for five days';
 
-/** What a claim needs to know of the replica that makes it. */
+/** How much a replica may claim. */
 export interface ClaimLimits {
-  /** Deliveries to claim at most. */
+  /** Maximum number of deliveries to claim. */
   total: number;
-  /** Of one webhook, where `room` has no other number. */
+  /** Maximum per webhook that is not in `room`. */
   perWebhook: number;
-  /** Attempts of one account at once, running ones included, beside those reserved for each webhook. */
+  /** Maximum number of attempts per account, including running ones, in addition to those reserved for each webhook. */
   perAccount: number;
-  /** By the key of the webhook: how many more. */
+  /** Number of further attempts, by the key of the webhook. */
   room: ReadonlyMap<string, number>;
-  /** By account: attempts that run now. Accounts with fewer of them go first. */
+  /** Number of running attempts, by account. Accounts with fewer of them go first. */
   running: ReadonlyMap<string, number>;
   /** By account: what its fast webhooks add to `perAccount`. */
   extra: ReadonlyMap<string, number>;
@@ -54,7 +54,7 @@ export interface ClaimedDelivery {
   attempts: number;
   /** A client asked for it: a ping or a single retry. */
   requested: boolean;
-  /** A bigint; null where the webhook is not ordered. */
+  /** A bigint; null if the webhook is not ordered. */
   subject_hash: string | null;
   /** End of the lease, which proves the claim. */
   lease: Date;
@@ -74,7 +74,7 @@ export interface DeliveryResult {
   isSuccess: boolean;
   status: number | null;
   error: string | null;
-  /** Null: no further attempt. */
+  /** Null if no further attempt is made. */
   nextAttemptAt: Date | null;
 }
 
@@ -90,8 +90,8 @@ export interface DisabledWebhook {
 }
 
 /**
- * True if an earlier delivery of the same subject as that of the row named `d` is pending, else null. A join could read every
- * delivery of the webhook.
+ * True if an earlier delivery of the same subject as that of the row named `d` is pending, else null. A join could read
+ * every delivery of the webhook.
  */
 export const EARLIER = `(
   select true from deliveries e
@@ -186,8 +186,8 @@ export class DeliveryQueue {
   constructor(private readonly dataSource: DataSource) {}
 
   /**
-   * Makes the deliveries of new events and of replays. The position advances in the statement that makes them, so a crash
-   * neither loses nor repeats any.
+   * Creates the deliveries of new events and of replays. The same statement advances the position, so a crash neither
+   * loses nor repeats any.
    *
    * @returns whether a webhook was behind, and whether more can be made now: a full queue or another replica may prevent it
    */
@@ -243,9 +243,9 @@ export class DeliveryQueue {
   }
 
   /**
-   * Claims deliveries that are due: of every webhook that has some, its first ones within the limits, and what clients asked
-   * for. A lease keeps other replicas away. Of one subject of an ordered webhook only the earliest pending delivery can be
-   * claimed; `held` skips most others, and the condition decides.
+   * Claims due deliveries with a lease: of each webhook the first ones within the limits, and those that clients
+   * requested. If the webhook is ordered, only the earliest pending delivery of a subject can be claimed: `held` skips
+   * most of the others quickly, and the condition EARLIER all of them.
    */
   async claim(
     now: Date,
@@ -341,9 +341,9 @@ export class DeliveryQueue {
   }
 
   /**
-   * Stores what came of attempts. A claim whose lease ended counts no failure: another attempt was made since.
+   * Stores the results of attempts. Ignores a failure if the lease has ended and another attempt was made since.
    *
-   * @returns the webhooks that were disabled by it
+   * @returns the webhooks that these results disabled
    */
   async record(results: readonly DeliveryResult[], now: Date): Promise<DisabledWebhook[]> {
     const keysOf = (chosen: readonly DeliveryResult[]) => [
@@ -426,7 +426,7 @@ export class DeliveryQueue {
       }
       return ends;
     });
-    // Their webhook became ordered during the attempts.
+    // The webhooks of these deliveries became ordered during the attempts, so they were not locked above.
     if (unreleased.length > 0)
       await this.dataSource.transaction(async (manager) => {
         await manager.query('select from webhooks where key = any($1::bigint[]) order by key for update', [
@@ -453,7 +453,7 @@ export class DeliveryQueue {
     );
   }
 
-  /** Releases what a replica of an earlier release has ended the wait of. */
+  /** Releases held deliveries whose predecessor was ended by a replica of an earlier release, which releases none. */
   async releaseForgotten(): Promise<void> {
     await this.dataSource.query(
       `update deliveries set held = false where (webhook, id) in (
@@ -504,7 +504,9 @@ export class DeliveryQueue {
     );
   }
 
-  /** In the order in which `record` locks them. What it has ended meanwhile is not pending for the next statement. */
+  /**
+   * Locks the pending deliveries in the same order as `record`, so that the next statement sees those that it ended.
+   */
   private async lockPending(manager: EntityManager, webhook: string): Promise<void> {
     await manager.query(
       `select from deliveries where webhook = $1 and state = 'pending' order by id for update`,

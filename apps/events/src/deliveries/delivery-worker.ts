@@ -27,7 +27,7 @@ const RETRY_MS = 1_000;
 const RETENTION_MS = 10 * 60_000;
 const MEASURE_MS = 15_000;
 const DAY_MS = 86_400_000;
-/** Attempts that take longer are left to another replica, after their lease. */
+/** On shutdown, attempts that take longer are left to other replicas. */
 const DRAIN_MS = 5_000;
 
 /** Runs the deliveries of this replica in the background. */

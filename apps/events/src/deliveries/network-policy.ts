@@ -8,7 +8,7 @@ const NAT64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96');
 /** The metadata service of Azure, which has a public address. */
 const AZURE_METADATA = '168.63.129.16';
 
-/** Names that clouds resolve to their metadata services, whatever DNS says to us. */
+/** Names of metadata services, rejected even if DNS here does not resolve them. */
 const METADATA_NAMES = new Set([
   'metadata',
   'metadata.google.internal',
@@ -25,7 +25,7 @@ const METADATA_NAMES = new Set([
 /** Names that only a private network resolves (RFC 6761, RFC 6762, RFC 8375). */
 const PRIVATE_NAME = /^[^.]+$|\.(?:localhost|local|localdomain|internal|intranet|lan|home\.arpa)$/;
 
-/** Decides which addresses webhooks may reach: the public internet and the networks that the operator opens. */
+/** Decides which addresses webhooks may reach: the public internet and the networks that the operator allows. */
 export class NetworkPolicy {
   private readonly allowed: [Address, number][];
 
@@ -38,12 +38,12 @@ export class NetworkPolicy {
     });
   }
 
-  /** True for an address that is globally reachable or opened. */
+  /** Returns whether the address is public, or in a network that the operator allows. */
   permits(address: string): boolean {
     return this.opens(address) || isGloballyReachable(address);
   }
 
-  /** True for an address in one of the networks that the operator opens. */
+  /** Returns whether the address is in a network that the operator allows. */
   opens(address: string): boolean {
     if (!ipaddr.isValid(address)) return false;
     const target = unwrap(ipaddr.parse(address));
@@ -64,7 +64,10 @@ function isGloballyReachable(address: string): boolean {
   return (target.kind() === 'ipv4' || target.match(IPV6_UNICAST)) && target.range() === 'unicast';
 }
 
-/** The IPv4 address that a mapped or NAT64 address leads to. 6to4, Teredo and other wrappings are never reachable. */
+/**
+ * Returns the IPv4 address inside a mapped or NAT64 address. Addresses with other wrappings, such as 6to4, stay as they
+ * are.
+ */
 function unwrap(address: Address): Address {
   if (address.kind() === 'ipv4') return address;
   const v6 = address as ipaddr.IPv6;

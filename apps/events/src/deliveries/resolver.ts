@@ -2,7 +2,7 @@ import { Resolver } from 'node:dns/promises';
 
 /** Resolves a name to all its addresses. Throws when there are none. */
 export type Resolve = (name: string) => Promise<string[]>;
-/** Injects the `Resolve` of the app. */
+/** Injection token of the app's `Resolve`. */
 export const RESOLVE = Symbol('RESOLVE');
 
 const TRY_TIMEOUT_MS = 1_500;

@@ -16,14 +16,14 @@ const DELAYS = [
 const JITTER = 0.2;
 const MAX_RETRY_AFTER = 24 * HOUR;
 
-/** Attempts of one delivery at most. */
+/** Maximum number of attempts of one delivery. */
 export const MAX_ATTEMPTS = DELAYS.length + 1;
 
 /**
- * How long to wait after a failed attempt, in milliseconds; undefined after the last one.
+ * Returns the delay after a failed attempt in milliseconds, or undefined after the last attempt.
  *
  * @param attempts made so far, 1 or more
- * @param retryAfter what the receiver asked for, in milliseconds
+ * @param retryAfter the delay that the receiver asked for, in milliseconds
  * @param random from 0 to below 1
  */
 export function retryDelay(attempts: number, retryAfter: number, random: number): number | undefined {
@@ -32,7 +32,7 @@ export function retryDelay(attempts: number, retryAfter: number, random: number)
   return Math.max(Math.round(delay * (1 + JITTER * random)), Math.min(retryAfter, MAX_RETRY_AFTER));
 }
 
-/** The header `Retry-After`, seconds or an HTTP date, in milliseconds from now; 0 for anything else. */
+/** Returns the header `Retry-After`, which is seconds or an HTTP date, as milliseconds from now; 0 if it is invalid. */
 export function parseRetryAfter(header: string | undefined, nowMs: number): number {
   if (header === undefined) return 0;
   const delay = /^\s*\d{1,9}\s*$/.test(header) ? Number(header) * SECOND : Date.parse(header) - nowMs;

@@ -106,7 +106,7 @@ describe('an attempt', () => {
     expect(written).toBeLessThan(8_000_000);
   });
 
-  it('takes a success whose body does not end', async () => {
+  it('accepts a success whose body does not end', async () => {
     const port = await serveRaw((socket) => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nab'));
     const result = await senderOf().post(`http://127.0.0.1:${port}/`, {}, '{}');
     expect(result).toMatchObject({ isSuccess: true, status: 200 });
@@ -144,7 +144,7 @@ describe('an attempt', () => {
     expect(result).toMatchObject({ isSuccess: false, status: null });
   });
 
-  it('fails when nothing listens', async () => {
+  it('fails if nothing listens on the port', async () => {
     const port = await serve(respondOk);
     for (const close of closers.splice(0)) await close();
     const result = await senderOf().post(`http://127.0.0.1:${port}/`, {}, '{}');
@@ -256,7 +256,7 @@ describe('the address of a connection', () => {
     expect(errors).toEqual([null, refused, null, refused, null, refused]);
   });
 
-  it('is asked of DNS once for each connection', async () => {
+  it('is looked up once per connection', async () => {
     const ok = await serve(respondOk);
     const { address, questions } = await dns(() => ['127.0.0.1']);
     const sender = senderOf({ resolve: dnsResolver([address]) });
@@ -264,14 +264,14 @@ describe('the address of a connection', () => {
     expect(questions.get('hook.example 1')).toBe(1);
   });
 
-  it('may not be reached in clear, unless it is opened', async () => {
+  it('is not reached over http unless its network is allowed', async () => {
     const { address } = await dns(() => ['93.184.216.34']);
     const sender = senderOf({ policy: LOOPBACK, resolve: dnsResolver([address]) });
     const result = await sender.post(`http://public.example:${port}/`, {}, '{}');
     expect(result.error).toBe('The URL must be an absolute https URL');
   });
 
-  it('is missing when DNS knows none', async () => {
+  it('causes an error if DNS has none', async () => {
     const { address } = await dns(() => []);
     const sender = senderOf({ resolve: dnsResolver([address]) });
     const result = await sender.post('https://unknown.example/', {}, '{}');

@@ -8,7 +8,7 @@ import { dnsResolver, type Resolve } from './resolver.js';
 import { ForbiddenUrlError, hostOf, parseWebhookUrl, requirePermitted } from './webhook-url.js';
 
 const ATTEMPT_TIMEOUT_MS = 15_000;
-/** After the headers of a success the rest of the response only decides whether the connection is used again. */
+/** Limit for reading the body after the headers. A body read within it lets the connection be reused. */
 const DRAIN_TIMEOUT_MS = 1_000;
 const MAX_RESPONSE_BYTES = 1_024;
 const MAX_ERROR_CHARACTERS = 200;
@@ -17,10 +17,10 @@ const IDLE_CONNECTION_MS = 4_000;
 const MAX_IDLE_CONNECTIONS = 256;
 const MAX_TARGETS = 2_000;
 
-/** What came of one attempt. */
+/** The result of one attempt. */
 export interface AttemptResult {
   isSuccess: boolean;
-  /** Of the response; null without one. */
+  /** HTTP status of the response; null if there was none. */
   status: number | null;
   /** Null after a success; at most 200 characters. */
   error: string | null;
@@ -36,8 +36,8 @@ export interface SenderOptions {
 }
 
 /**
- * Posts signed bodies to the URLs of webhooks. The address of every new connection is checked by the lookup that the
- * connection itself uses, so DNS cannot tell a check one thing and the connection another.
+ * Posts signed bodies to the URLs of webhooks. Addresses are checked in the lookup of each new connection, so DNS
+ * cannot return one address for the check and another for the connection.
  */
 export class Sender {
   private readonly policy: NetworkPolicy;
@@ -56,7 +56,7 @@ export class Sender {
     this.agents = { 'http:': new http.Agent(options), 'https:': new https.Agent({ ...options, ca }) };
   }
 
-  /** Makes one attempt. Never throws: whatever goes wrong is in the result. */
+  /** Makes one attempt. Never throws: an error is in the result. */
   async post(target: string, headers: Record<string, string>, body: string): Promise<AttemptResult> {
     let options = this.targets.get(target);
     try {
@@ -72,7 +72,7 @@ export class Sender {
     }
   }
 
-  /** Breaks the attempts that still run off. */
+  /** Closes all connections, which ends the running attempts. */
   close(): void {
     this.isClosed = true;
     for (const agent of Object.values(this.agents)) agent.destroy();

@@ -193,7 +193,7 @@ describe('the URL of a webhook', () => {
     ['https://private.example/', '10.0.0.0/8'],
     ['http://93.184.216.34/', '93.184.216.34/32'],
     ['http://public.example/', '93.184.216.34', '2606:2800::/32'],
-  ])('may be %s where %s is opened', async (url, ...networks) => {
+  ])('may be %s if %s is allowed', async (url, ...networks) => {
     await expect(check(url, ...networks)).resolves.toBeUndefined();
   });
 
@@ -205,7 +205,7 @@ describe('the URL of a webhook', () => {
     ['http://not-yet-there.example/', '127.0.0.0/8'],
     ['https://metadata.google.internal/', '0.0.0.0/0'],
     ['http://user@127.0.0.1/', '127.0.0.0/8'],
-  ])('may not be %s where only %s is opened', async (url, ...networks) => {
+  ])('may not be %s if only %s is allowed', async (url, ...networks) => {
     await expect(check(url, ...networks)).rejects.toThrow(ForbiddenUrlError);
   });
 });

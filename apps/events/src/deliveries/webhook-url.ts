@@ -4,15 +4,15 @@ import type { Resolve } from './resolver.js';
 
 const MAX_URL_LENGTH = 2_048;
 
-/** The URL is not one that webhooks are delivered to. The message says why, in words for the caller. */
+/** Webhooks are not delivered to this URL. The message tells the caller why. */
 export class ForbiddenUrlError extends Error {}
 
-/** The host of a parsed URL without brackets and trailing dots: an address in canonical form, or a name. */
+/** Returns the host of a parsed URL without brackets and trailing dots: an address in canonical form, or a name. */
 export const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, '').replace(/\.+$/, '');
 
 /**
- * Parses a URL and checks all that can be checked without DNS. `URL` has by then turned decimal, octal and hexadecimal
- * addresses into dotted ones, and full-width letters into ASCII.
+ * Parses a URL and checks everything that can be checked without DNS. The checks see canonical hosts, because `URL`
+ * turns decimal, octal and hexadecimal addresses into dotted ones, and full-width letters into ASCII.
  *
  * @throws ForbiddenUrlError
  */
@@ -47,7 +47,7 @@ export async function checkWebhookUrl(text: string, policy: NetworkPolicy, resol
 }
 
 /**
- * Checks the addresses that a URL leads to: none may be private, and http needs every one of them opened.
+ * Checks the addresses of a URL's host: each must be permitted, and for http in a network that the operator allows.
  *
  * @throws ForbiddenUrlError
  */

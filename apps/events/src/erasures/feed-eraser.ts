@@ -5,9 +5,12 @@ import { DataSource } from 'typeorm';
 import { PERSON_MEMBERS } from '../feed/feed-store.js';
 import { PersonKeys } from '../feed/person-keys.js';
 
-/** Positions per statement, so that none runs long. */
+/** Positions per statement, so that no statement takes long. */
 const STEP = 20_000;
-/** The caller's request times out after a second, so an erasure that takes longer goes on in the background. */
+/**
+ * The RPC responds by then, because its caller waits for at most a second. A longer erasure continues in the
+ * background.
+ */
 const RESPONSE_TIMEOUT_MS = 700;
 
 /** Events that may name the person; `isOfSubject` decides. */
@@ -16,14 +19,14 @@ const CANDIDATES = `
   where account_id = $1 and position > $2 and position <= $3 and not erased
     and (data ->> 'journey_id' = $4 or data ->> 'reference' = $4
       or exists (select from jsonb_each_text(coalesce(data -> 'cmeta', '{}')) where value = $4))`;
-/** The event stays, without the person. A journey is its own subject, so a stand-in takes its place. */
+/** Removes the person from events. If the subject of an event is the journey, its stand-in becomes the subject. */
 const ERASE = `
   update events set erased = true,
     data = data - $4::text[],
     subject = case when subject like 'journey/%' then 'journey/' || $3 else subject end
   where account_id = $1 and position = any ($2)`;
 
-/** A receiver may have repeated what it was sent. */
+/** Deletes stored error messages, because a receiver may have repeated the event in its response. */
 const FORGET_ERRORS = `
   with named as materialized (
     select d.webhook, d.id from events e join webhooks w using (account_id)
@@ -32,7 +35,9 @@ const FORGET_ERRORS = `
   )
   update deliveries d set last_error = null from named where d.webhook = named.webhook and d.id = named.id`;
 
-/** Takes a person out of the feed (docs/adr/0031-erasure.md). Deliveries read the feed when they are sent. */
+/**
+ * Removes a person from the feed (docs/adr/0031-erasure.md), and so from deliveries, which read it when they are sent.
+ */
 @Injectable()
 export class FeedEraser {
   private readonly running = new Map<string, Promise<boolean>>();
@@ -42,7 +47,7 @@ export class FeedEraser {
     private readonly keys: PersonKeys,
   ) {}
 
-  /** @returns whether everything is erased; if not, ask again */
+  /** Erases the person. Returns whether it is done; if not, the caller must request it again. */
   async erase(erasure: Erasure): Promise<boolean> {
     const key = `${erasure.id}/${erasure.round}`;
     let run = this.running.get(key);
@@ -50,14 +55,17 @@ export class FeedEraser {
       run = this.eraseAll(erasure)
         .then(() => true)
         .finally(() => setTimeout(() => this.running.delete(key), 60_000).unref());
-      // The next request gets the failure.
+      // The next request finds no running erasure, and starts again.
       run.catch(() => this.running.delete(key));
       this.running.set(key, run);
     }
     return Promise.race([run, sleep(RESPONSE_TIMEOUT_MS, false, { ref: false })]);
   }
 
-  /** Under the lock of the feed, so that an event is either stored before and erased below, or stored without the person. */
+  /**
+   * Remembers the erased journey, under the lock of the feed: an event is either stored before this and erased below,
+   * or stored after it without the person.
+   */
   private remember(account: string, journey: string, standIn: string): Promise<unknown> {
     return this.dataSource.transaction(async (manager) => {
       await manager.query('insert into feeds (account_id) values ($1) on conflict do nothing', [account]);
@@ -99,7 +107,7 @@ export class FeedEraser {
       if (found.length === 0) continue;
       const positions = found.map(({ position }) => position);
       await this.dataSource.query(ERASE, [account, positions, standIn, PERSON_MEMBERS]);
-      // After the commit: an attempt that ends later stores no error of an erased event.
+      // Runs after the commit, because attempts that read the event before it may have stored an error.
       await this.dataSource.query(FORGET_ERRORS, [account, positions]);
     }
   }

@@ -12,7 +12,7 @@ import { FeedMetrics } from './feed-metrics.js';
 import { FeedStore, type NewRow } from './feed-store.js';
 import { FeedWriter } from './feed-writer.js';
 
-/** A message and the rows that the feed stores of it. */
+/** A message and the rows that the feed stores for it. */
 interface Received {
   message: StreamMessage;
   rows: NewRow[];
@@ -126,7 +126,7 @@ export class FeedConsumer implements OnModuleInit, BeforeApplicationShutdown {
     await pull.run(
       {
         messages: FETCH_MESSAGES,
-        // One message must fit in.
+        // At least one message must fit.
         bytes: Math.max(FETCH_BYTES, 2 * (connection.info?.max_payload ?? 0)),
         expiresMs,
       },

@@ -1,12 +1,12 @@
 import type { EventType, FeedEvent } from '@perkway/domain';
 
-/** The columns of `events` that make an event as it is on the wire. */
+/** The columns of `events` from which `toEvent` makes an event as clients see it. */
 export const EVENT_COLUMNS = 'position, id, type, occurred_at, subject, data, erased';
 
 /**
- * Common table expressions of the feed of the account $1, after `with recursive`: `head` has the position before the oldest
- * event and the last one; the highest `low` of `search` is the last position that was stored before the time. Positions have
- * no gaps and the times never decrease, so a binary search needs no index of its own.
+ * Common table expressions of the feed of the account $1, after `with recursive`: `head` has the position before the
+ * oldest event and the last one; the highest `low` of `search` is the last position that was stored before the time.
+ * Positions have no gaps and the times never decrease, so a binary search needs no index of its own.
  */
 export const searchTime = (time: string): string => `
   head as (

@@ -172,7 +172,7 @@ export class FeedStore {
           : undefined,
       source: event,
     };
-    // A copy in the stream from which an erasure has removed the person.
+    // The journey is a stand-in if the event is a copy from which an erasure has removed the person.
     return journey !== undefined && isStandIn(journey) ? erase(row, journey) : row;
   }
 }

@@ -14,7 +14,7 @@ interface Waiter {
 @Injectable()
 export class FeedWatch implements BeforeApplicationShutdown {
   private readonly stopping = new AbortController();
-  /** Aborted when the app stops: readers that wait get an empty page. */
+  /** Aborts when the app stops. Waiting readers then get an empty page. */
   readonly stopped = this.stopping.signal;
   private readonly waiters = new Set<Waiter>();
   private isLooking = false;
@@ -54,7 +54,7 @@ export class FeedWatch implements BeforeApplicationShutdown {
           'select account_id, last_position from feeds where account_id = any ($1)',
           [accounts],
         )
-        // Readers fail by themselves when they read.
+        // Wakes the readers: the error is reported when they read the feed.
         .catch(() => accounts.map((account_id) => ({ account_id, last_position: 'Infinity' })));
       const lengths = new Map(
         feeds.map(({ account_id, last_position }) => [account_id, Number(last_position)]),

@@ -5,7 +5,7 @@ import { publishDeadLetter } from '@perkway/tracking/dead-letter';
 import { FeedMetrics } from './feed-metrics.js';
 import { FeedStore, type NewRow } from './feed-store.js';
 
-/** Stores events; what the database refuses is found by halving the batch and goes to the dead-letter stream. */
+/** Stores events. Halves a failed batch until it finds the events that the database rejects, and dead-letters those. */
 @Injectable()
 export class FeedWriter {
   constructor(

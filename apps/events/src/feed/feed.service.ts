@@ -15,19 +15,20 @@ import type { EventsEnv } from '../env.js';
 import { EVENT_COLUMNS, searchTime, toEvent, type EventRow } from './feed-rows.js';
 import { FeedWatch } from './feed-watch.js';
 
-/** No event has a longer id. */
+/** Event ids are not longer than this. */
 const MAX_ID_LENGTH = 64;
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 1_000;
 const MAX_WAIT_S = 20;
 const AHEAD =
   'The cursor is ahead of the feed, which was restored from a backup. Read again with `from`: the ids of events are the same';
-/** Positions that one request with `types` looks at. The next request continues after them. */
+/** Maximum number of positions that a request with `types` scans. The next request continues after them. */
 const MAX_SCAN = 10_000;
 
 /**
- * One statement, so that retention cannot delete between its parts. `start` is the position to read after: of the cursor $2, of
- * the time $3, else before the oldest event. Has a row without an event if there is none to read.
+ * Reads a page in one statement, so that retention cannot delete events in between. `start` is the position to read
+ * after: that of the cursor $2 or the time $3, or else the one before the oldest event. Without events, returns one
+ * row, with nulls in their place.
  */
 const READ = `
   with recursive ${searchTime('$3::timestamptz')}, page as (
@@ -47,7 +48,7 @@ type ReadRow = {
   first: number;
   last: number;
   start: number;
-  /** Nothing is stored at or after the time yet. */
+  /** True if no event is stored at or after the time yet. */
   is_ahead: boolean;
 } & (EventRow | { [Column in keyof EventRow]: null });
 

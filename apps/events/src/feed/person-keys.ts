@@ -3,7 +3,7 @@ import { ENV } from '@perkway/platform';
 import { createHmac, hkdfSync } from 'node:crypto';
 import type { EventsEnv } from '../env.js';
 
-/** Hashes what could name a person, so that the tables hold nothing that can be guessed. */
+/** Makes keyed hashes of values that may identify a person, so that nobody can guess the values from the tables. */
 @Injectable()
 export class PersonKeys {
   private readonly key: Buffer;
@@ -14,7 +14,7 @@ export class PersonKeys {
 
   journey = (account: string, journey: string): string => this.hash('journey', account, journey);
 
-  /** Conversions of JOURNEY keys are a namespace of their own, as in analytics. */
+  /** External ids of JOURNEY keys have a separate namespace, as in analytics. */
   externalId = (account: string, externalId: string, isPublic: boolean): string =>
     this.hash(isPublic ? 'public-order' : 'order', account, externalId);
 

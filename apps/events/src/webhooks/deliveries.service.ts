@@ -10,9 +10,9 @@ import { DELIVERY_STATES, type Delivery, type DeliveryState, type ReplayWebhookD
 import { WebhookEntity } from './webhook.entity.js';
 
 const PING_ID_BYTES = 16;
-/** Replays of one webhook that are not done. */
+/** Maximum number of unfinished replays of one webhook. */
 const MAX_REPLAYS = 10;
-/** Positions that one statement counts. */
+/** Number of positions that one statement counts. */
 const COUNT_STEP = 50_000;
 /** An event is stored after it occurred, unless the clocks of two hosts differ. */
 const CLOCK_TOLERANCE = `interval '5 minutes'`;
@@ -23,7 +23,7 @@ interface DeliveryRow extends Omit<Delivery, 'next_attempt_at' | 'delivered_at'>
   delivered_at: Date | null;
 }
 
-/** What an account sees of its deliveries, and what it asks to be delivered. */
+/** Lists an account's deliveries, and starts pings, retries and replays. */
 @Injectable()
 export class DeliveriesService {
   constructor(
@@ -33,7 +33,7 @@ export class DeliveriesService {
     private readonly worker: DeliveryWorker,
   ) {}
 
-  /** Newest first. @throws ApiError WEBHOOK_NOT_FOUND, VALIDATION_FAILED */
+  /** Lists deliveries, newest first. @throws ApiError WEBHOOK_NOT_FOUND, VALIDATION_FAILED */
   async list({ account }: Caller, webhookId: string, query: ListQuery): Promise<Page<Delivery>> {
     const state = readState(query);
     const { key } = await this.find(this.dataSource.manager, account, webhookId);
@@ -64,7 +64,11 @@ export class DeliveriesService {
     this.worker.wake();
   }
 
-  /** Makes one delivery leave at once, whatever its state. @throws ApiError WEBHOOK_NOT_FOUND, EVENT_NOT_FOUND, WEBHOOK_DISABLED */
+  /**
+   * Attempts one delivery now, whatever its state.
+   *
+   * @throws ApiError WEBHOOK_NOT_FOUND, EVENT_NOT_FOUND, WEBHOOK_DISABLED
+   */
   async retry({ account }: Caller, webhookId: string, eventId: string): Promise<void> {
     await this.dataSource.transaction(async (manager) => {
       const webhook = await this.find(manager, account, webhookId, true);
@@ -89,7 +93,7 @@ export class DeliveriesService {
   /**
    * Delivers stored events again, under the same ids.
    *
-   * @returns how many
+   * @returns the number of events
    * @throws ApiError WEBHOOK_NOT_FOUND, WEBHOOK_DISABLED, TOO_MANY_REQUESTS, VALIDATION_FAILED
    */
   async replay({ account }: Caller, webhookId: string, body: ReplayWebhookDto): Promise<{ events: number }> {
@@ -118,7 +122,10 @@ export class DeliveriesService {
     return { events: found.events };
   }
 
-  /** Returns the number of events of a time, and their first and last position. In steps, so that no statement runs long. */
+  /**
+   * Returns the number of events in a time range, and their first and last position. Counts in steps, so that no
+   * statement takes long.
+   */
   private async count(account: string, from: Date, to: Date, types: string[] | null) {
     const [{ after, end }] = await this.dataSource.query<[{ after: number; end: number }]>(
       `with recursive ${searchTime(`$2::timestamptz - ${CLOCK_TOLERANCE}`)}
@@ -141,7 +148,9 @@ export class DeliveriesService {
     return total;
   }
 
-  /** @param isLocked whether the row stays locked to the end of the transaction, so that it can neither end nor be disabled */
+  /**
+   * @param isLocked true to lock the webhook until the end of the transaction, so that nobody deletes or disables it
+   */
   private async find(manager: EntityManager, account: string, id: string, isLocked = false) {
     const webhook = await manager.findOne(WebhookEntity, {
       where: { account_id: account, id },

@@ -13,7 +13,7 @@ const FAILING = `
   from webhooks w where w.disabled_at is not null or (w.enabled and w.failing_since is not null)
   order by coalesce(w.disabled_at, w.failing_since) desc limit 200`;
 
-/** For the operators' home in the console. */
+/** Serves the failing webhooks of all accounts to the console's page for operators. */
 @Controller()
 export class FailingWebhooksController {
   constructor(private readonly dataSource: DataSource) {}

@@ -28,7 +28,7 @@ import { WebhookEntity } from './webhook.entity.js';
 
 const ROTATION_OVERLAP_MS = 24 * 60 * 60_000;
 
-/** The webhooks of an account. */
+/** Manages the webhooks of an account. */
 @Injectable()
 export class WebhooksService {
   constructor(
@@ -42,7 +42,7 @@ export class WebhooksService {
     @Inject(ENV) private readonly env: EventsEnv,
   ) {}
 
-  /** By id. @throws ApiError VALIDATION_FAILED */
+  /** Lists webhooks by id. @throws ApiError VALIDATION_FAILED */
   async list({ account }: Caller, query: ListQuery): Promise<Page<Webhook>> {
     const page = this.pages.request<[id: string]>({ name: 'webhooks' }, query, account);
     const where = new Conditions().and`account_id = ${account}`;
@@ -61,7 +61,7 @@ export class WebhooksService {
   }
 
   /**
-   * Makes a webhook, with its secret, or replaces its settings.
+   * Creates a webhook, with its secret, or replaces its settings.
    *
    * @throws ApiError URL_FORBIDDEN, TOO_MANY_WEBHOOKS, PRECONDITION_FAILED
    */
@@ -118,7 +118,7 @@ export class WebhooksService {
     });
   }
 
-  /** Makes a new secret; the one before signs for 24 hours more. @throws ApiError WEBHOOK_NOT_FOUND */
+  /** Creates a new secret. The previous one keeps signing for 24 hours. @throws ApiError WEBHOOK_NOT_FOUND */
   async rotate({ account }: Caller, id: string): Promise<{ secret: string }> {
     const secret = newWebhookSecret();
     await this.dataSource.transaction(async (manager) => {
@@ -149,7 +149,7 @@ export class WebhooksService {
     if (count >= MAX_WEBHOOKS) throw new ApiError('TOO_MANY_WEBHOOKS');
   }
 
-  /** From where on events are delivered. */
+  /** Returns the columns that make deliveries start with the next event. */
   private async startNow(manager: EntityManager, account: string) {
     const [feed]: { last_position: string }[] = await manager.query(
       'select last_position from feeds where account_id = $1',
@@ -167,7 +167,7 @@ export class WebhooksService {
   }
 }
 
-/** A webhook that a client disables keeps why the service disabled it before. */
+/** If the service has disabled the webhook, the reason stays as long as the client leaves it disabled. */
 const toSettings = (id: string, body: PutWebhook, row: WebhookEntity | undefined): Settings<Webhook> => {
   const enabled = body.enabled ?? true;
   return {

@@ -32,7 +32,7 @@ export class ErasuresController {
   async erase(@Payload() erasure: Erasure): Promise<ErasedPart> {
     const { account, kind, value, standIn } = erasure;
     await this.dataSource.transaction(async (manager) => {
-      // No reservation counts links meanwhile.
+      // While this lock is held, no reservation counts links.
       await manager.query(`select pg_advisory_xact_lock(${ADVISORY_LOCKS.giftCardCounting})`);
       if (kind === 'journey_id') await manager.query(ERASE_JOURNEY, [account, value, standIn]);
       else await manager.query(ERASE_CUSTOMER, [account, value]);

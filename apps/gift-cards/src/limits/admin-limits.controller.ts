@@ -42,7 +42,7 @@ export class AdminLimitsController {
   @Put(':limitId')
   @ApiOperation({
     summary: 'Create or replace a limit',
-    description: 'It counts the links of its current period that were made before, too.',
+    description: 'A new limit also counts the links that were created earlier in its current period.',
   })
   @ApiPutResource(LimitResource)
   @ApiProblems('TOO_MANY_LIMITS')

@@ -29,7 +29,7 @@ import type { LimitResource, LimitUsage, PutLimit } from './limit.dto.js';
 import { LimitEntity } from './limit.entity.js';
 
 const MAX_VALUE = 255;
-/** Each reservation of the account decides all of its limits. */
+/** Maximum number of limits per account. Every reservation checks all of them. */
 const MAX_LIMITS = 100;
 /** Postgres also accepts offsets and POSIX rules, which are not IANA names. */
 const TIMEZONE = /^[A-Za-z][A-Za-z0-9_+-]*(\/[A-Za-z0-9_+-]+)*$/;
@@ -204,7 +204,12 @@ function toSettings(id: string, body: PutLimit): Settings<LimitResource> {
   const pool = body.only?.pool_id?.toLowerCase();
   const campaign = body.only?.campaign_id ?? undefined;
   return {
-    ...{ id, owner, links, amount, currency, period },
+    id,
+    owner,
+    links,
+    amount,
+    currency,
+    period,
     timezone: body.timezone ?? 'UTC',
     per: body.per ?? 'account',
     only: toOnly(pool, campaign),

@@ -41,8 +41,7 @@ const DENOMINATION = /^\d{1,10}(\.\d{1,4})?$/;
 
 /**
  * Decoding replaces invalid UTF-8 with U+FFFD, which would turn one code into another. Invisible characters are
- * rejected
- * too: no shop prints them on a card.
+ * rejected too: no shop prints them on a card.
  */
 const UNSEEN = /[\p{Cc}\p{Cf}\uFFFD]/u;
 

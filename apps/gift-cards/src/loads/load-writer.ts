@@ -12,8 +12,8 @@ const BLOCK = 65_536;
  * one.
  */
 const ENTRIES = 1_000;
-/** Maximum number of rows that a report lists. */
-const REPORTED = 1_000;
+/** Maximum number of rejected rows that a report lists. */
+const MAX_REPORTED = 1_000;
 /** Yields to the event loop after this many rows (a few milliseconds), so that other requests are served. */
 const ROWS_PER_TURN = 200;
 
@@ -145,7 +145,7 @@ export class LoadWriter {
   private reject(reason: RowProblem) {
     this.rejected += 1;
     this.batch.rejected += 1;
-    if (this.rejectedRows.length >= REPORTED) return;
+    if (this.rejectedRows.length >= MAX_REPORTED) return;
     const report = { row: this.rows, reason };
     this.rejectedRows.push(report);
     this.batch.rejectedRows.push(report);
@@ -215,7 +215,7 @@ export class LoadWriter {
       literal(batch.hashes),
       literal(batch.sealed),
       literal(batch.numbers),
-      REPORTED - this.reportedDuplicates,
+      MAX_REPORTED - this.reportedDuplicates,
       batch.rows,
       batch.rejected,
       JSON.stringify(batch.rejectedRows),

@@ -13,8 +13,8 @@ const streamOf = (text: string | Buffer): Readable => Readable.from([Buffer.from
 const cutInto = (text: string, sizes: number[]): Readable => {
   const bytes = Buffer.from(text);
   const chunks: Buffer[] = [];
-  for (let at = 0, turn = 0; at < bytes.length; turn += 1) {
-    const size = sizes[turn % sizes.length]!;
+  for (let at = 0, round = 0; at < bytes.length; round += 1) {
+    const size = sizes[round % sizes.length]!;
     chunks.push(bytes.subarray(at, at + size));
     at += size;
   }

@@ -3,7 +3,7 @@ import { ADVISORY_LOCKS, TRACKING_EVENT_VERSION } from '@perkway/domain';
 
 const { giftCardCounting: COUNTING_LOCK, giftCardLimits: LIMITS_LOCK } = ADVISORY_LOCKS;
 
-/** Counters are made again from the links, because an earlier release, after a rollback, does not count. */
+/** Recomputes the counters from the links: after a rollback, an earlier release creates links without counting them. */
 const RECOUNT = `select pg_advisory_xact_lock(${COUNTING_LOCK});
   delete from limit_counts`;
 
@@ -36,7 +36,9 @@ const COLUMN = {
   key_id: 'l.key_id',
 };
 type Per = keyof typeof COLUMN;
-/** Values with few links each, so that reading all of them is cheaper than all that ended in the account. */
+/**
+ * A value of these has few links, so that reading all of them is cheaper than reading all ended links of the account.
+ */
 const SMALL: Per[] = ['journey_id', 'reference'];
 
 const sums = (links: string, per: Per): string => `

@@ -495,8 +495,7 @@ const ALL = [
 /**
  * Replaces the view and the functions of this file. It runs after all other migrations, because the SQL may refer to
  * anything they create, and again whenever the SQL has changed, because its name contains a hash of it. Table changes
- * are
- * separate migrations that do not depend on this one. Keep removed names in `DROP`, without their signatures.
+ * are separate migrations that do not depend on this one. Keep removed names in `DROP`, without their signatures.
  */
 export class ViewsAndFunctions implements MigrationInterface {
   /** TypeORM requires a timestamp suffix and sorts by it. */

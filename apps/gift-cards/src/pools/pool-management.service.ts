@@ -65,8 +65,7 @@ export class PoolManagementService {
 
   /**
    * Creates the pool or replaces its settings. A new owner takes over the pool with all its cards; links that were
-   * already
-   * given out keep working and stay with the account that created them.
+   * already given out keep working and stay with the account that created them.
    *
    * @throws ApiError PRECONDITION_FAILED; VALIDATION_FAILED if the id is not a UUID or the account does not exist
    */

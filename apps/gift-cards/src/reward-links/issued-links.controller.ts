@@ -18,7 +18,7 @@ import { ApiPage, ApiProblems, type ListQuery, type Page } from '@perkway/platfo
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { RewardLink } from './issued-link.dto.js';
 import { ISSUED_LINKS, IssuedLinksService, LINK_STATES } from './issued-links.service.js';
-import { formOf, NeedsCreatedBy } from './request-form.guard.js';
+import { requestParametersOf, NeedsCreatedBy } from './request-parameters.guard.js';
 import { ReplaceRewardLink, RewardLinkCreated } from './reward-link.dto.js';
 import { ApiCreatedBy, ApiLinkCreated, created } from './reward-links.controller.js';
 import { RewardLinksService } from './reward-links.service.js';
@@ -112,6 +112,9 @@ export class IssuedLinksController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<RewardLinkCreated> {
-    return created(reply, this.newLinks.replace(caller, linkId, formOf(request).createdBy, body));
+    return created(
+      reply,
+      this.newLinks.replace(caller, linkId, requestParametersOf(request).createdBy, body),
+    );
   }
 }

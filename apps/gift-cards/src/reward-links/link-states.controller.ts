@@ -5,7 +5,7 @@ import { RpcHandler } from '@perkway/platform';
 import { DataSource } from 'typeorm';
 import { linkState } from './link-state.js';
 
-/** A cancelled link is an expired one with the time of its cancellation. */
+/** A cancelled link has the state EXPIRED and the time of its cancellation. */
 const COUNT = `
   select count(*) filter (where state = 'RESERVED')::integer as waiting,
     count(*) filter (where state = 'REVEALED')::integer as opened,
@@ -16,7 +16,7 @@ const COUNT = `
     from reward_links l where l.account = $1 and l.id = any($2::uuid[])
   ) as links`;
 
-/** For the link jobs of the console. */
+/** Counts the links of a console's link job by state. */
 @Controller()
 export class LinkStatesController {
   constructor(private readonly dataSource: DataSource) {}

@@ -39,8 +39,7 @@ const selectLink = (locking: 'for share of l' | '') => `
 
 /**
  * Shows and reveals links to recipients (specification sections 3 and 4.4). The token of the link is the only
- * credential,
- * and the database's clock decides about expiry.
+ * credential, and the database's clock decides about expiry.
  */
 @Injectable()
 export class RecipientsService {
@@ -68,7 +67,7 @@ export class RecipientsService {
     if (link.state === 'RESERVED') {
       // Decrypt first: a card that cannot be decrypted must not be revealed.
       const revealed = this.view({ ...link, state: 'REVEALED' });
-      if (await this.turn(link.id)) return this.reply(link, revealed, preference);
+      if (await this.markRevealed(link.id)) return this.reply(link, revealed, preference);
       link = (await this.find(link.id)) ?? link;
     }
     if (link.state === 'EXPIRED')
@@ -78,10 +77,9 @@ export class RecipientsService {
 
   /**
    * Reveals the link in one statement, so that a paused process holds no lock. Returns false if it was revealed before
-   * or has
-   * expired.
+   * or has expired.
    */
-  private async turn(id: string): Promise<boolean> {
+  private async markRevealed(id: string): Promise<boolean> {
     // After a rollback, the previous release's function returns a boolean; treated as false, so that the link is read
     // again.
     const [{ event }] = await this.dataSource.query<[{ event: string | boolean | null }]>(

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { unavailable, type CustomAttributes } from '@perkway/domain';
-import { ENV, isDatabaseAway, LOGGER } from '@perkway/platform';
+import { ENV, isDatabaseUnavailable, LOGGER } from '@perkway/platform';
 import { TrackingService } from '@perkway/tracking';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
@@ -40,7 +40,7 @@ export type ReservationOutcome =
   | { outcome: 'RESERVED'; event: string }
   /** An earlier request created the link. */
   | { outcome: 'EXISTS'; body_digest: Buffer; token_key: string }
-  /** `event` is a `Refusal` as JSON. */
+  /** `event` is a `ReachedLimit` as JSON. */
   | { outcome: 'LIMIT_REACHED'; event: string }
   | { outcome: ReservationError };
 type Undecided = { outcome: 'BUSY' } | { outcome: 'GONE' } | { outcome: 'UNSETTLED' };
@@ -50,7 +50,7 @@ const isDecided = (result: ReservationResult): result is ReservationOutcome =>
   result.outcome !== 'BUSY' && result.outcome !== 'GONE' && result.outcome !== 'UNSETTLED';
 
 /** The limit that refuses a link. */
-export interface Refusal {
+export interface ReachedLimit {
   limit: string;
   /** Seconds; null if it never resets. */
   resetsIn: number | null;
@@ -60,9 +60,9 @@ const TRANSACTIONS_AT_ONCE = 2;
 const REQUESTS_PER_TRANSACTION = 64;
 /** With more requests waiting than this, the database is too far behind to serve another one in time. */
 const MAX_WAITING = 5_000;
-/** How long one request retries for the last cards while other transactions hold them. */
+/** How long a request retries to get one of the last cards while other transactions have them locked. */
 const ALONE_LIMIT_MS = 5_000;
-/** The inventory numbers must be wrong if a card counts as available this often, but no row for it exists. */
+/** If a card counts as available in this many attempts, but its row does not exist, the inventory numbers are wrong. */
 const MAX_GONE = 20;
 const GONE_PAUSE_MS = 5;
 
@@ -74,10 +74,8 @@ interface Waiting {
 
 /**
  * Reserves cards. Requests that arrive while earlier ones are in progress share the next transaction, because one round
- * trip
- * and one disk flush cost the same for many as for one. Each request still gets its own outcome, and each response
- * leaves
- * only after the commit.
+ * trip and one disk flush cost the same for many as for one. Each request still gets its own outcome, and each response
+ * leaves only after the commit.
  */
 @Injectable()
 export class Reservations {
@@ -129,7 +127,7 @@ export class Reservations {
       );
     } catch (error) {
       // Requests that arrived meanwhile would only wait as long to fail the same way.
-      if (isDatabaseAway(error))
+      if (isDatabaseUnavailable(error))
         return [...group, ...this.waiting.splice(0)].forEach(({ reject }) => reject(error));
       if (group.length === 1) return group[0]!.reject(error);
       // One request that the database rejects must not fail the others.

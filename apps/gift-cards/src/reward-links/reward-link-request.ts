@@ -17,9 +17,9 @@ export interface RewardLinkBody {
   currency: string;
   /** Unix seconds. The database's clock decides whether it is in the future. */
   expires_at: number;
-  /** If missing: the first country, in alphabetical order, that has a card. */
+  /** If missing, the link gets a card of the first country, in alphabetical order, that has one. */
   country?: string;
-  /** Client-defined; not checked to exist. The same applies to the next two. */
+  /** Client-defined, like the next two: stored as it is, without a check that it exists. */
   campaign_id?: string;
   journey_id?: string;
   reference?: string;
@@ -32,23 +32,23 @@ export interface ReplacementBody {
   expires_at?: number;
 }
 
-const MAX_OWN_TEXT = 255;
+const MAX_CLIENT_FIELD = 255;
 /** Client-defined fields, which may also be null, and the code of the error if one is invalid. */
-const OWN_TEXTS = {
+const CLIENT_FIELDS = {
   campaign_id: 'CAMPAIGN_ID_INVALID',
   journey_id: 'JOURNEY_ID_INVALID',
   reference: 'REFERENCE_INVALID',
 } as const satisfies Partial<Record<keyof RewardLinkBody, ErrorCode>>;
-const OWN_NAMES = Object.keys(OWN_TEXTS) as (keyof typeof OWN_TEXTS)[];
+const CLIENT_FIELD_NAMES = Object.keys(CLIENT_FIELDS) as (keyof typeof CLIENT_FIELDS)[];
 
-const isOwnText = (value: unknown): value is string =>
-  typeof value === 'string' && value !== '' && characters(value) <= MAX_OWN_TEXT && isStorableText(value);
+const isClientField = (value: unknown): value is string =>
+  typeof value === 'string' && value !== '' && characters(value) <= MAX_CLIENT_FIELD && isStorableText(value);
 
-/** Values from here on are milliseconds sent by mistake. */
+/** Values from here on must be milliseconds that were sent by mistake. */
 const EXPIRES_AT_LIMIT = 1e11;
 const isExpiresAt = (value: unknown): value is number =>
   Number.isInteger(value) && (value as number) > 0 && (value as number) < EXPIRES_AT_LIMIT;
-/** Far more nesting than any meaningful body has. */
+/** Limits the recursion. No valid body is nested nearly as deeply. */
 const MAX_DEPTH = 32;
 
 /** Returns the validated body, or the error of its first invalid field. Ignores unknown members. */
@@ -64,10 +64,10 @@ export function parseBody(body: unknown): RewardLinkBody | ApiError {
   if (country !== undefined && !isCountry(country)) return new ApiError('COUNTRY_INVALID');
   const read: RewardLinkBody = { denomination, currency, expires_at };
   if (country) read.country = country;
-  for (const name of OWN_NAMES) {
+  for (const name of CLIENT_FIELD_NAMES) {
     const value = body[name];
     if (value === undefined || value === null) continue;
-    if (!isOwnText(value)) return new ApiError(OWN_TEXTS[name]);
+    if (!isClientField(value)) return new ApiError(CLIENT_FIELDS[name]);
     read[name] = value;
   }
   return read;
@@ -79,8 +79,8 @@ export function parseReplacement(body: unknown): ReplacementBody {
   const { reason, expires_at, ...others } = body;
   const [unknown] = Object.keys(others);
   if (unknown !== undefined)
-    throw new ApiError('VALIDATION_FAILED', `${unknown.slice(0, MAX_OWN_TEXT)} is not a known member`);
-  if (!isOwnText(reason)) throw new ApiError('REASON_INVALID');
+    throw new ApiError('VALIDATION_FAILED', `${unknown.slice(0, MAX_CLIENT_FIELD)} is not a known member`);
+  if (!isClientField(reason)) throw new ApiError('REASON_INVALID');
   if (expires_at === undefined || expires_at === null) return { reason };
   if (!isExpiresAt(expires_at)) throw new ApiError('EXPIRING_DATE_INVALID');
   return { reason, expires_at };
@@ -98,17 +98,15 @@ function canonical(value: unknown, depth = 0): string {
 }
 
 const withoutNulls = (body: Record<string, unknown>): Record<string, unknown> =>
-  OWN_NAMES.some((name) => body[name] === null)
+  CLIENT_FIELD_NAMES.some((name) => body[name] === null)
     ? Object.fromEntries(
-        Object.entries(body).filter(([name, value]) => value !== null || !Object.hasOwn(OWN_TEXTS, name)),
+        Object.entries(body).filter(([name, value]) => value !== null || !Object.hasOwn(CLIENT_FIELDS, name)),
       )
     : body;
 
 /**
- * Returns a digest of everything that must match for a replay: the pool and the whole body, including unknown members,
- * since
- * a caller who sends something else wants something else. Null for a client-defined field counts as missing. SHA-256 in
- * hex.
+ * Returns a SHA-256 digest, in hex, of everything that must be equal in a repeated request: the pool and the whole
+ * body, including unknown members. Null for a client-defined field counts as missing.
  *
  * @throws VALIDATION_FAILED for a body that is nested too deeply
  */

@@ -5,7 +5,7 @@ import { readCustomAttributes } from '@perkway/domain';
 import { ApiProblems, Direct } from '@perkway/platform';
 import { ApiAttributes } from '@perkway/tracking';
 import type { FastifyReply } from 'fastify';
-import { formOf, NeedsIdempotencyKey } from './request-form.guard.js';
+import { requestParametersOf, NeedsIdempotencyKey } from './request-parameters.guard.js';
 import { GenerateRewardLink, RewardLinkCreated } from './reward-link.dto.js';
 import { LimitReached, RewardLinksService, type GeneratedLink } from './reward-links.service.js';
 
@@ -90,7 +90,7 @@ export class RewardLinksController {
     'NO_AVAILABLE_CARDS',
   )
   async generateRewardLink(@Req() request: AuthenticatedRequest, @Res() reply: FastifyReply): Promise<void> {
-    const { idempotencyKey, createdBy } = formOf(request);
+    const { idempotencyKey, createdBy } = requestParametersOf(request);
     const { poolId } = request.params as { poolId: string };
     const attributes = readCustomAttributes(request.query as object);
     const link = await created(
@@ -116,7 +116,7 @@ export async function created(reply: FastifyReply, link: Promise<GeneratedLink>)
 /** A limit that resets later than this is nothing to wait for. */
 const MAX_RETRY_AFTER_S = 86_400;
 
-function nameLimit({ refusal: { limit, resetsIn } }: LimitReached, reply: FastifyReply): void {
+function nameLimit({ reached: { limit, resetsIn } }: LimitReached, reply: FastifyReply): void {
   void reply.header('perkway-limit', limit);
   if (resetsIn !== null && resetsIn <= MAX_RETRY_AFTER_S)
     void reply.header('retry-after', String(Math.max(1, resetsIn)));

@@ -8,7 +8,7 @@ import { IssuedLinksService } from './issued-links.service.js';
 import { LinkStatesController } from './link-states.controller.js';
 import { RecipientsController } from './recipients.controller.js';
 import { RecipientsService } from './recipients.service.js';
-import { RequestFormGuard } from './request-form.guard.js';
+import { RequestParametersGuard } from './request-parameters.guard.js';
 import { Reservations } from './reservations.js';
 import { RewardLinksController } from './reward-links.controller.js';
 import { RewardLinksService } from './reward-links.service.js';
@@ -17,7 +17,7 @@ import { RewardLinksService } from './reward-links.service.js';
   imports: [AccountDirectoryModule, CardsModule],
   controllers: [RewardLinksController, IssuedLinksController, LinkStatesController, RecipientsController],
   providers: [
-    { provide: APP_GUARD, useClass: RequestFormGuard },
+    { provide: APP_GUARD, useClass: RequestParametersGuard },
     ExpiredLinks,
     IssuedLinksService,
     RecipientsService,

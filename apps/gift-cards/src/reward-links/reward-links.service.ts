@@ -5,7 +5,7 @@ import { signRewardToken } from '@perkway/signing';
 import { DataSource } from 'typeorm';
 import type { GiftCardsEnv } from '../env.js';
 import { derivedId } from '../derived-id.js';
-import { Reservations, type Refusal, type ReservationRequest } from './reservations.js';
+import { Reservations, type ReachedLimit, type ReservationRequest } from './reservations.js';
 import {
   parseBody,
   parseReplacement,
@@ -23,22 +23,22 @@ export interface GeneratedLink {
 
 /** The pool and the request are fine, but the link would exceed a limit of the account. */
 export class LimitReached extends ApiError {
-  constructor(readonly refusal: Refusal) {
-    super('LIMIT_REACHED', `The limit ${refusal.limit} is reached`);
+  constructor(readonly reached: ReachedLimit) {
+    super('LIMIT_REACHED', `The limit ${reached.limit} is reached`);
   }
 }
 
 const DAY_S = 86_400;
 const nowSeconds = (): number => Math.floor(Date.now() / 1000);
 
-/** What a request reserves. */
+/** The card that a request reserves, and how long the link is valid. */
 type Card = Pick<RewardLinkBody, 'denomination' | 'currency' | 'country' | 'expires_at'>;
-/** A link as its replacement needs it. */
+/** The columns of a link that its replacement needs. */
 interface Original extends Pick<
   ReservationRequest,
   'campaign_id' | 'journey_id' | 'reference' | 'attributes' | 'currency' | 'denomination'
 > {
-  /** Its id. */
+  /** The id of this link. Named like the column of the replacement that gets it. */
   replaces: string;
   is_revealed: boolean;
   pool_id: string;
@@ -79,7 +79,7 @@ export class RewardLinksService {
    * @param idempotencyKey a UUID, in any case
    * @param attributes a replay keeps those of the first request
    * @throws checked in this order: IDEMPOTENCY_KEY_CONFLICT, the error codes of the body's fields, POOL_NOT_FOUND,
-   * LIMIT_REACHED, NO_AVAILABLE_CARDS. After all but the first, the key is still unused.
+   * LIMIT_REACHED, NO_AVAILABLE_CARDS. Except after IDEMPOTENCY_KEY_CONFLICT, the key is still unused.
    */
   async generate(
     caller: Caller,
@@ -111,8 +111,8 @@ export class RewardLinksService {
   }
 
   /**
-   * Makes the link that replaces a revealed one, or returns it if it exists: for a card of the same pool, denomination,
-   * currency and country, with the client-defined fields and attributes of the original.
+   * Creates the link that replaces a revealed one, or returns it if it exists. Its card is of the same pool,
+   * denomination, currency and country; it inherits the client-defined fields and attributes of the original.
    *
    * @throws checked in this order: the error codes of the body's fields, LINK_NOT_FOUND, LINK_NOT_REVEALED,
    * POOL_NOT_FOUND, LIMIT_REACHED, NO_AVAILABLE_CARDS
@@ -163,8 +163,9 @@ export class RewardLinksService {
       key_id: caller.countedAs,
     });
     if (decided.outcome === 'RESERVED') return this.respond(link, current, false);
-    if (decided.outcome === 'NO_AVAILABLE_CARDS') throw await this.noCards(caller, poolId, fields);
-    if (decided.outcome === 'LIMIT_REACHED') throw new LimitReached(JSON.parse(decided.event) as Refusal);
+    if (decided.outcome === 'NO_AVAILABLE_CARDS') throw await this.noCardsError(caller, poolId, fields);
+    if (decided.outcome === 'LIMIT_REACHED')
+      throw new LimitReached(JSON.parse(decided.event) as ReachedLimit);
     if (decided.outcome !== 'EXISTS') throw new ApiError(decided.outcome);
     // The digest is empty for a replacement and after an erasure; then any body matches.
     const isSame = decided.body_digest.length === 0 || decided.body_digest.toString('hex') === body_digest;
@@ -183,7 +184,7 @@ export class RewardLinksService {
   }
 
   /** Returns NO_AVAILABLE_CARDS. Its detail lists the pool's inventory entries if none of them matches the request. */
-  private async noCards(
+  private async noCardsError(
     { account }: Caller,
     poolId: string,
     { denomination, currency, country }: Card,

@@ -8,8 +8,8 @@ const INTERVAL_MS = 60_000;
 export const startOf = (date: string): string => `((${date})::timestamp at time zone 'UTC')`;
 
 /**
- * The first month that is not closed, this month, and whether the former can be closed: when no transaction that began
- * in it still runs, because its rows would have times of that month.
+ * Selects the first month that is not closed, the current month, and whether the former can be closed. It cannot while
+ * a transaction that began in it is running, because rows of that transaction have times of that month.
  */
 const OPEN = `
   select to_char(o.month, 'YYYY-MM') as open, to_char(t.month, 'YYYY-MM') as "current", not exists (

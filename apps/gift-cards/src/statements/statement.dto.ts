@@ -25,10 +25,12 @@ export class StatementRow {
   @ApiProperty({ type: Number, example: 25 })
   denomination: number;
 
-  @Figure('Cards in the pool when the month began: the closing of the month before')
+  @Figure('Cards in the pool when the month began, as in `closing` of the previous month')
   opening: StatementFigure;
 
-  @Figure('Cards loaded. A pool that moves to another account counts as loaded there, and below 0 here')
+  @Figure(
+    'Cards loaded. If the pool moves to another account, its cards count as loaded there and are subtracted here',
+  )
   loaded: StatementFigure;
 
   @Figure('Cards that recipients revealed')

@@ -7,7 +7,7 @@ import type { Statement, StatementRow } from './statement.dto.js';
 
 const MONTH = /^[1-9]\d{3}-(?:0[1-9]|1[0-2])$/;
 
-/** So many always fit into one message of the broker, signed. */
+/** A signed statement of this size always fits into one message of the broker. */
 const MAX_SIGNED_ROWS = 1_000;
 
 const FIGURES = [
@@ -21,10 +21,13 @@ const FIGURES = [
   'expired',
 ] as const satisfies (keyof StatementRow)[];
 
-const BEFORE = `($2::date - interval '1 month')::date`;
+const PREVIOUS_MONTH = `($2::date - interval '1 month')::date`;
 const CLOSED_TOTALS = 'select * from month_totals where month = $2::date';
 
-/** The totals of the account's inventories at this moment: those at the end of the month before, and what came since. */
+/**
+ * The current totals of the account's inventories. `inventory_numbers` has those of cards; those of links are the
+ * totals at the end of the previous month plus the links of this month.
+ */
 const CURRENT_TOTALS = `
   select i.id as inventory_id, p.owner as account, n.loaded, n.redeemed as revealed, n.withdrawn,
     coalesce(b.generated, 0) + coalesce(made.links, 0) as generated,
@@ -33,7 +36,7 @@ const CURRENT_TOTALS = `
   from pools p
   join inventories i on i.pool_id = p.id
   join inventory_numbers n on n.id = i.id
-  left join month_totals b on b.inventory_id = i.id and b.month = ${BEFORE}
+  left join month_totals b on b.inventory_id = i.id and b.month = ${PREVIOUS_MONTH}
   -- Links created since the month began.
   left join (
     select inventory_id, count(*) as links from reward_links
@@ -53,23 +56,23 @@ const since = (total: string): string =>
   `case when t.account = $1 then t.${total} - coalesce(b.${total}, 0) else 0 end as ${total}`;
 
 /**
- * The statement from the totals at the end of two months. The pool may have moved to another account in between: what the
- * account got or gave with it is in "loaded".
+ * Selects the rows of a statement: the differences between the given totals (`t`) and those at the end of the previous
+ * month (`b`). If a pool moved to or from another account in between, "loaded" contains its cards.
  */
 const selectRows = (totals: string): string => `
   with owners as (
     -- The accounts that may have created links in the account's pools this month.
     select $1 as account
     union select p.owner from month_totals b join inventories i on i.id = b.inventory_id join pools p on p.id = i.pool_id
-      where b.month = ${BEFORE} and b.account = $1
+      where b.month = ${PREVIOUS_MONTH} and b.account = $1
     union select b.account from pools p join inventories i on i.pool_id = p.id join month_totals b on b.inventory_id = i.id
-      where b.month = ${BEFORE} and p.owner = $1
+      where b.month = ${PREVIOUS_MONTH} and p.owner = $1
   ), figures as (
-    -- By inventory: opening and closing stock, changes, and as "loaded" what explains the rest.
+    -- By inventory: opening and closing stock and the changes. The rest of the difference in stock is "loaded".
     select i.pool_id, i.currency, i.country, i.denomination, stock.opening,
       stock.closing - stock.opening + changed.revealed + changed.withdrawn as loaded, stock.closing, changed.*
     from (${totals}) t
-    left join month_totals b on b.inventory_id = t.inventory_id and b.month = ${BEFORE}
+    left join month_totals b on b.inventory_id = t.inventory_id and b.month = ${PREVIOUS_MONTH}
     join inventories i on i.id = t.inventory_id
     cross join lateral (
       select case when b.account = $1 then b.loaded - b.revealed - b.withdrawn else 0 end as opening,
@@ -80,7 +83,7 @@ const selectRows = (totals: string): string => `
     ) changed
     where $1 in (t.account, b.account)
   ), entries as (
-    -- An entry has an inventory for each date until which its cards are valid.
+    -- Sums the inventories of an entry: it has one for each date until which its cards are valid.
     select pool_id, currency, country, denomination, ${FIGURES.map((name) => `sum(${name}) as ${name}`).join(', ')}
     from figures group by 1, 2, 3, 4
   )

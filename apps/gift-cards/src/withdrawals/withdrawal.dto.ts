@@ -6,11 +6,11 @@ import { isBatch, isDate, MAX_BATCH } from '../loads/card-row.js';
 const RESERVED = ['keep', 'cancel'] as const;
 const MAX_CODES = 1_000;
 
-/** Exactly one of the four members that select cards. */
+/** Must have exactly one of the four optional members, which select cards. */
 @ApiSchema({ name: 'WithdrawCards' })
 @ReadBack()
 export class WithdrawCards {
-  @ApiProperty({ example: 'Recalled by the issuer', description: 'For the operators. Names no recipient' })
+  @ApiProperty({ example: 'Recalled by the issuer', description: 'For operators; must not name a recipient' })
   @IsText(1, 255)
   reason: string;
 
@@ -18,7 +18,7 @@ export class WithdrawCards {
     type: String,
     maxLength: MAX_BATCH,
     example: '2026-11-A',
-    description: 'Cards that were loaded with this `batch`',
+    description: 'Selects the cards that were loaded with this `batch`',
   })
   @IsOmittable()
   @ValidateBy({
@@ -30,7 +30,7 @@ export class WithdrawCards {
   })
   batch?: string | null;
 
-  @ApiProperty({ type: String, format: 'uuid', description: 'Cards of this load' })
+  @ApiProperty({ type: String, format: 'uuid', description: 'Selects the cards of this load' })
   @IsOmittable()
   @IsUUID(undefined, { message: '$property must be a UUID' })
   load_id?: string | null;
@@ -39,7 +39,7 @@ export class WithdrawCards {
     type: [String],
     minItems: 1,
     maxItems: MAX_CODES,
-    description: 'Cards with these codes. Codes that the pool does not have are ignored',
+    description: 'Selects the cards with these codes. Codes that the pool does not have are ignored',
   })
   @IsOmittable()
   @IsArray()
@@ -51,7 +51,7 @@ export class WithdrawCards {
   @ApiProperty({
     type: String,
     format: 'date',
-    description: 'Cards whose `valid_until` is before this day. Cards without one stay',
+    description: 'Selects the cards whose `valid_until` is before this day, but none without `valid_until`',
   })
   @IsOmittable()
   @ValidateBy({
@@ -64,7 +64,7 @@ export class WithdrawCards {
     enum: RESERVED,
     example: 'keep',
     description:
-      '`keep`: a card on a live link stays until the link is cancelled or expires, and is withdrawn then. `cancel`: these links end now.',
+      'What happens to selected cards that are reserved by a live link. `keep`: the card is withdrawn when the link is cancelled or expires. `cancel`: the link is cancelled and the card is withdrawn now.',
   })
   @IsIn(RESERVED)
   reserved: 'keep' | 'cancel';
@@ -78,7 +78,7 @@ export class Withdrawal {
   @ApiProperty({
     enum: ['running', 'done'],
     example: 'done',
-    description: '`done`: every selected card was handled. Only kept links can still end',
+    description: '`done`: every selected card is withdrawn, except those whose links are kept or revealed',
   })
   state: 'running' | 'done';
   @ApiProperty({ example: 'Recalled by the issuer' })
@@ -96,21 +96,21 @@ export class Withdrawal {
   @ApiProperty({
     type: 'integer',
     example: 12,
-    description: 'Cards that still wait for their kept link to end',
+    description: 'Cards that will be withdrawn when their link is cancelled or expires',
   })
   kept: number;
-  @ApiProperty({ type: 'integer', example: 0, description: 'Links that it cancelled' })
+  @ApiProperty({ type: 'integer', example: 0, description: 'Links that this withdrawal cancelled' })
   cancelled: number;
   @ApiProperty({
     type: 'integer',
     example: 1,
-    description: 'Cards that had been revealed, which it does not touch',
+    description: 'Selected cards that were already revealed, and so are not withdrawn',
   })
   redeemed: number;
   @ApiProperty({
     type: [String],
     example: ['5d0f0c7e-3f1c-8b52-9c07-6a1d2f4e8b90'],
-    description: 'Links of the revealed cards, the first 1,000 at most',
+    description: 'Links of those revealed cards, at most the first 1,000',
   })
   redeemed_links: string[];
   @ApiProperty({ format: 'date-time', example: '2026-11-20T09:30:00.000Z' })

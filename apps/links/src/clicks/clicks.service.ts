@@ -25,7 +25,7 @@ import type { LinksEnv } from '../env.js';
  * Verified links to remember: popular pages show the same link many times, and verifying costs more than the rest of a
  * request.
  */
-const REMEMBERED_LINKS = 10_000;
+const MAX_CACHED_LINKS = 10_000;
 
 export type ClickQuery = Readonly<Record<string, unknown>>;
 
@@ -37,7 +37,7 @@ export interface ClickLink {
 
 @Injectable()
 export class ClicksService {
-  private readonly verified = new LRUCache<string, ClickLink>({ max: REMEMBERED_LINKS });
+  private readonly verified = new LRUCache<string, ClickLink>({ max: MAX_CACHED_LINKS });
 
   constructor(
     @Inject(ENV) private readonly env: LinksEnv,

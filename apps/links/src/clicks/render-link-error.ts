@@ -4,7 +4,7 @@ import { renderLinkPage, renderProblem, type ErrorRenderer } from '@perkway/plat
  * Renders errors of click_urls as a page for people: 404, or 503 if the target cannot be looked up. Other paths and
  * methods get problem details.
  */
-export const renderLinkError: ErrorRenderer = (error, requestId, asked) =>
-  asked && /^\/c(?:[/?]|$)/.test(asked.address) && error.code !== 'METHOD_NOT_ALLOWED'
-    ? renderLinkPage({ status: error.status >= 500 ? 503 : 404 }, asked)
+export const renderLinkError: ErrorRenderer = (error, requestId, requested) =>
+  requested && /^\/c(?:[/?]|$)/.test(requested.address) && error.code !== 'METHOD_NOT_ALLOWED'
+    ? renderLinkPage({ status: error.status >= 500 ? 503 : 404 }, requested)
     : renderProblem(error, requestId);

@@ -13,27 +13,30 @@ const MAX_WAIT_MS = 10_000;
  */
 @Injectable()
 export class CatalogWriter {
-  /** Writes queue here in the process, so that each does not hold a connection that reads may need. */
-  private last: Promise<unknown> = Promise.resolve();
+  /** The last queued write. Writes wait here, without a database connection, which reads may need. */
+  private lastWrite: Promise<unknown> = Promise.resolve();
 
   constructor(
     private readonly dataSource: DataSource,
     private readonly store: CollectionStore,
   ) {}
 
-  /** Once this resolves, this process reads the new state; other replicas follow within seconds. */
+  /**
+   * Runs `work` in a transaction. Once this resolves, this process serves the new state; other replicas follow within
+   * seconds.
+   */
   async write<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
     const deadline = Date.now() + MAX_WAIT_MS;
-    const turn = this.last.then(() => {
+    const writing = this.lastWrite.then(() => {
       if (Date.now() > deadline) throw unavailable('The catalogue');
       return this.dataSource.transaction(async (manager) => {
         await manager.query(`select pg_advisory_xact_lock(${ADVISORY_LOCKS.catalog})`);
         return work(manager);
       });
     });
-    this.last = turn.catch(() => undefined);
-    const result = await turn;
-    await this.store.noticeEdit();
+    this.lastWrite = writing.catch(() => undefined);
+    const result = await writing;
+    await this.store.markChanged();
     return result;
   }
 }

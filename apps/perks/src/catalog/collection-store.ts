@@ -40,7 +40,7 @@ export class CollectionStore implements OnModuleInit, OnModuleDestroy {
   private readonly owned: RefreshingCache<string[]>;
   private watching: Promise<void> = Promise.resolve();
   private isWatching = false;
-  private isDatabaseAway = false;
+  private isDatabaseUnavailable = false;
   private timer: NodeJS.Timeout | undefined;
 
   constructor(
@@ -107,9 +107,12 @@ export class CollectionStore implements OnModuleInit, OnModuleDestroy {
     this.owned.invalidate(account);
   }
 
-  /** Once this resolves, reads see everything that was committed before the call. Never rejects. */
-  noticeEdit(): Promise<void> {
-    // Only mark them: reloading here would load a collection of 2,000 perks 2,000 times when all its perks are edited.
+  /**
+   * Marks edited collections as outdated. Once this resolves, reads see everything that was committed before the call.
+   * Never rejects.
+   */
+  markChanged(): Promise<void> {
+    // Reloading here instead would load a collection of 2,000 perks 2,000 times when all its perks are edited.
     return this.enqueue((changed) => {
       for (const known of changed) known.isOutdated = true;
     });
@@ -145,12 +148,12 @@ export class CollectionStore implements OnModuleInit, OnModuleDestroy {
 
   /** Runs the checks one after the other, so that an older result never overwrites a newer one. */
   private enqueue(work: (changed: Known[]) => void | Promise<void>): Promise<void> {
-    this.watching = this.watching.then(() => this.look(work));
+    this.watching = this.watching.then(() => this.findChanged(work));
     return this.watching;
   }
 
   /** Finds the known collections whose revision has changed and passes them to `work`. */
-  private async look(work: (changed: Known[]) => void | Promise<void>): Promise<void> {
+  private async findChanged(work: (changed: Known[]) => void | Promise<void>): Promise<void> {
     this.isWatching = true;
     // A load under way may have read the old state. Wait for it, so that its revision takes part in the comparison.
     await Promise.allSettled(this.loading.values());
@@ -163,11 +166,12 @@ export class CollectionStore implements OnModuleInit, OnModuleDestroy {
       );
       const revisions = new Map(rows.map(({ id, revision }) => [id, revision]));
       await work(known.filter(({ collection: { id, revision } }) => revisions.get(id) !== revision));
-      if (this.isDatabaseAway) this.logger.info('the catalogue is readable again');
-      this.isDatabaseAway = false;
+      if (this.isDatabaseUnavailable) this.logger.info('the catalogue is readable again');
+      this.isDatabaseUnavailable = false;
     } catch (err) {
-      if (!this.isDatabaseAway) this.logger.warn({ err }, 'cannot read the catalogue, serving from memory');
-      this.isDatabaseAway = true;
+      if (!this.isDatabaseUnavailable)
+        this.logger.warn({ err }, 'cannot read the catalogue, serving from memory');
+      this.isDatabaseUnavailable = true;
     } finally {
       this.isWatching = false;
     }

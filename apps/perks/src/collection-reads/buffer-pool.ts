@@ -1,4 +1,4 @@
-/** Smaller buffers come fast enough from Node's own slabs. */
+/** Smaller buffers are not pooled, because Node allocates them fast enough. */
 export const MIN_POOLED_LENGTH = 4 * 1024;
 
 /**
@@ -25,7 +25,7 @@ export class BufferPool {
     return buffer;
   }
 
-  /** Returns a buffer that came from `take`, after its last reader is done. */
+  /** Gives back a buffer that came from `take`, once nobody reads it. */
   give(buffer: Buffer): void {
     const { length } = buffer;
     if (this.bytes + length > this.maxBytes) return;

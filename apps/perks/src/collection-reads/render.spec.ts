@@ -226,23 +226,25 @@ describe('filters', () => {
   /** The filter rules of the contract, as a plain reference implementation. */
   function isShown(
     candidate: StoredPerk,
-    asked: typeof query extends fc.Arbitrary<infer T> ? T : never,
+    requested: typeof query extends fc.Arbitrary<infer T> ? T : never,
   ): boolean {
     const same = (a: string, b: string) =>
       a.normalize('NFC').toLowerCase() === b.normalize('NFC').toLowerCase();
-    if (candidate.is_coupon_perk && asked.show_coupon_perks !== true) return false;
-    if (asked.categories && !asked.categories.some((id) => candidate.categories.includes(id))) return false;
+    if (candidate.is_coupon_perk && requested.show_coupon_perks !== true) return false;
+    if (requested.categories && !requested.categories.some((id) => candidate.categories.includes(id)))
+      return false;
     if (candidate.locations.length === 0) return true;
     for (const where of candidate.locations) {
-      const country = asked.location_country === undefined || same(asked.location_country, where.country);
+      const country =
+        requested.location_country === undefined || same(requested.location_country, where.country);
       const region =
-        asked.location_region === undefined ||
+        requested.location_region === undefined ||
         where.region === undefined ||
-        same(asked.location_region, where.region);
+        same(requested.location_region, where.region);
       const city =
-        asked.location_city === undefined ||
+        requested.location_city === undefined ||
         where.city === undefined ||
-        same(asked.location_city, where.city);
+        same(requested.location_city, where.city);
       if (country && region && city) return true;
     }
     return false;
@@ -250,7 +252,7 @@ describe('filters', () => {
 
   it('give the same result as a plain reference, in the flat list and in the groups', () => {
     fc.assert(
-      fc.property(catalogue, query, ({ perks, groups }, asked) => {
+      fc.property(catalogue, query, ({ perks, groups }, requested) => {
         const collection = stored({
           perks,
           // Sorted, because the database returns them in order.
@@ -263,13 +265,13 @@ describe('filters', () => {
           categories: [1, 2, 3, 4].map((id) => ({ id, slug: `s${id}`, name: `n${id}`, translations: {} })),
         });
         const response = read(collection, {
-          ...asked,
-          categories: asked.categories?.map(String),
+          ...requested,
+          categories: requested.categories?.map(String),
           show_coupon_perks:
-            asked.show_coupon_perks === undefined ? undefined : String(asked.show_coupon_perks),
+            requested.show_coupon_perks === undefined ? undefined : String(requested.show_coupon_perks),
         });
 
-        const visible = new Set(perks.filter((each) => isShown(each, asked)).map(({ id }) => id));
+        const visible = new Set(perks.filter((each) => isShown(each, requested)).map(({ id }) => id));
         // Every group keeps its place, with its visible perks and their ranks there.
         expect(response.groups.map(({ id }) => id)).toEqual(groups.map((_, index) => `g${index}`));
         for (const [index, { perks: inGroup }] of response.groups.entries())

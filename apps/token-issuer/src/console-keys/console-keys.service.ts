@@ -51,7 +51,7 @@ const INSERT = `
     (id, account_id, role, name, hash, is_console, expires_at, parent_id, person_email, counted_as, scopes)
   values ($1, $2, $3, 'console', $4, true, least(to_timestamp($5 / 1000.0), $6), $7, $8, $9, $10)
   on conflict (id) do nothing`;
-/** What an operator who views an account may do. Campaigns are read with `journeys:write`; the console makes no changes. */
+/** Scopes of an operator who views an account. Reading campaigns needs `journeys:write`; the console blocks changes. */
 const VIEWED: readonly Scope[] = [
   'perks:read',
   'journeys:write',
@@ -162,12 +162,12 @@ export class ConsoleKeysService {
    */
   async revokeMadeBy(account: string, email: string, roles: Role[]): Promise<void> {
     const made = { account_id: account, person_email: email, role: Any(roles), is_console: false };
-    // Repeat: a revocation waits for keys that are being made with the revoked ones, and only the next lookup finds
-    // them.
+    // Repeats, because a revocation waits for transactions that create keys with the revoked ones, and only the next
+    // lookup finds the new keys.
     let revoked: string[];
     do {
       revoked = await this.revoke(made);
-      // Also of keys that an interrupted call has revoked.
+      // Ends the sessions of all of the person's keys, including keys that an interrupted call has revoked.
       const all = await this.keys.find({ select: { id: true }, where: made });
       await this.revokeFor({ parent_id: Any(all.map(({ id }) => id)) });
     } while (revoked.length > 0);

@@ -9,7 +9,7 @@ import { BETWEEN_ROUNDS } from './rounds.js';
 const LOOK_MS = 1_000;
 /** Erasures per batch: the event store scans its data once for all that it gets together. */
 const AT_ONCE = 50;
-/** Time for an app to erase; afterwards it is asked again. */
+/** Timeout of a request to an app, after which the request is repeated. */
 const REQUEST_TIMEOUT_MS = 10_000;
 /**
  * After this time, another replica takes over the erasures of a dead one. Two replicas on the same erasure do no harm.
@@ -49,8 +49,8 @@ interface Taken {
 }
 
 /**
- * Runs erasures on every replica until every app has finished, even if one is down for days. Asking an app twice is
- * harmless.
+ * Runs erasures on every replica until every app has finished, even if one is down for days. Requests to apps are
+ * idempotent.
  */
 @Injectable()
 export class ErasureRunner {

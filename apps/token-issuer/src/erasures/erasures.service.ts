@@ -23,7 +23,7 @@ interface Row {
 
 const COLUMNS = `
   id, account_id, kind, requested_at, completed_at, round, last_round, done, ${exactTime('requested_at')} as position`;
-/** A repeated request restarts a running erasure: data that arrived since may be where an app has already erased. */
+/** A repeated request restarts a running erasure, because new data may be in apps that are already done. */
 const ADD = `
   insert into erasures (id, account_id, kind, subject) values ($1, $2, $3, $4)
   on conflict (account_id, kind, subject) where subject is not null do update

@@ -1,4 +1,4 @@
 /** The second round catches data that was in transit during the first. */
 export const ROUNDS = 2;
-/** By then, nothing is in transit except in outboxes, and events from those are handled where they arrive. */
+/** After this pause, events are in transit only in outboxes; the event stores erase those when they arrive. */
 export const BETWEEN_ROUNDS = '5 seconds';

@@ -22,22 +22,22 @@ export class ApiKeyEntity {
   created_at: Date;
   @Column('timestamptz', { nullable: true })
   revoked_at: Date | null;
-  /** To the minute. */
+  /** The last use, to the minute. */
   @Column('timestamptz', { nullable: true })
   last_used_at: Date | null;
   /** Whether the key belongs to a session or job of the console, and is hidden from the account's keys. */
   @Column('boolean', { default: false })
   is_console: boolean;
-  /** Every console key has one. */
+  /** Console keys always expire. */
   @Column('timestamptz', { nullable: true })
   expires_at: Date | null;
-  /** Null for a key that may do all that its role may. */
+  /** Null for a key with all rights of its role. */
   @Column('text', { array: true, nullable: true })
   scopes: Scope[] | null;
   /** The key that replaces this one. */
   @Column('uuid', { nullable: true })
   rotated_to: string | null;
-  /** The first key of a chain of rotations, for a later one and for the console keys that it opened. */
+  /** The first key of a chain of rotations. Set for its later keys, and for the console keys that those opened. */
   @Column('uuid', { nullable: true })
   counted_as: string | null;
   /** The API key that signed in, for a console key. */

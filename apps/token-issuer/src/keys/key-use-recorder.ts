@@ -14,7 +14,7 @@ const RECORD = `
   )
   update api_keys k set last_used_at = news.at from news where k.id = news.id`;
 
-/** Records the use of a key at most once a minute, however many apps report it. */
+/** Records the use of a key at most once a minute, even if several apps report it. */
 export const keyUseRecorder =
   (dataSource: DataSource): KeyUseRecorder =>
   async ({ minutes }) => {

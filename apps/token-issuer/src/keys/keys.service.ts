@@ -120,7 +120,7 @@ export class KeysService {
     await this.requireAccount(account);
     const valid = { id: keyId, account_id: account, revoked_at: IsNull(), is_console: false };
     const key = isUuid(keyId) ? await this.keys.findOneBy(valid) : null;
-    // Of two concurrent revocations, only one succeeds.
+    // The condition makes only one of two concurrent revocations succeed.
     if (!key || !(await this.keys.update(valid, { revoked_at: () => 'now()' })).affected)
       throw new ApiError('KEY_NOT_FOUND');
     this.store.invalidate(key.hash);
@@ -129,8 +129,8 @@ export class KeysService {
   }
 
   /**
-   * Replaces a key by a new one of the same role, scopes, name and expiry. The old one, and the console sessions that it
-   * opened, end after the overlap.
+   * Replaces a key by a new one of the same role, scopes, name and expiry. The old one, and the console sessions that
+   * it opened, end after the overlap.
    *
    * @throws ACCOUNT_NOT_FOUND, KEY_NOT_FOUND, KEY_ROTATED, KEY_EXPIRED
    */
@@ -138,7 +138,10 @@ export class KeysService {
     await this.requireAccount(account);
     const key = generateApiKey();
     const next = await this.replace({
-      ...{ account, keyId, id: randomUUID(), last4: key.slice(-4) },
+      account,
+      keyId,
+      id: randomUUID(),
+      last4: key.slice(-4),
       hash: hashApiKey(this.env.API_KEY_PEPPER, key),
       overlapSeconds: overlap_seconds ?? DEFAULT_OVERLAP_S,
     });
@@ -173,7 +176,14 @@ export class KeysService {
       if (old.expires_at && old.expires_at.getTime() <= Date.now()) throw new ApiError('KEY_EXPIRED');
       const { role, name, scopes, expires_at } = old;
       await keys.insert({
-        ...{ id, account_id: account, role, name, scopes, expires_at, hash, last4 },
+        id,
+        account_id: account,
+        role,
+        name,
+        scopes,
+        expires_at,
+        hash,
+        last4,
         counted_as: old.counted_as ?? old.id,
         // The person who sees the new key. It ends when that person leaves the account.
         person_email: holder?.person_email ?? old.person_email,
@@ -185,7 +195,9 @@ export class KeysService {
     return toResource(next);
   }
 
-  /** Adds a key by its hash alone, for a console session. Idempotent. Returns undefined if the session may not make it. */
+  /**
+   * Adds a key by its hash alone, for a console session. Idempotent. Returns undefined if the session may not make it.
+   */
   async add(request: AddAccountKey): Promise<ApiKeyResource | undefined> {
     const { account, id, hash } = request;
     // A console of the earlier release does not send it, and would show a key that was not stored.

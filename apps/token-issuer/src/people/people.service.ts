@@ -63,9 +63,9 @@ export class PeopleService {
     if (!isEmail(email)) throw new ApiError('PERSON_NOT_FOUND');
     const known = { account_id: account, email: foldEmail(email) };
     const { affected } = await this.people.delete(known);
-    // Also for a person who is already gone, so that a retry completes a removal that a crash interrupted.
+    // Runs even if the person is already removed, so that a retry completes a removal that a crash interrupted.
     await this.consoleKeys.revokeFor({ account_id: account, person_email: known.email });
-    // A JOURNEY key is public, so the person knows no more of it than anybody.
+    // JOURNEY keys stay: they are public, so the person knows no secret.
     await this.consoleKeys.revokeMadeBy(account, known.email, ['USER', 'ADMIN']);
     if (!affected) throw new ApiError('PERSON_NOT_FOUND');
   }

@@ -19,7 +19,7 @@ export class AdminLogRelay {
     private readonly rpc: RpcClient,
     loops: Loops,
   ) {
-    // Fails while the console is away or of an earlier release. The records wait.
+    // Fails while the console is unavailable or of an earlier release. The records wait.
     const task = 'send the admin log to the console';
     this.loop = loops.add({
       ...{ task, everyMs: INTERVAL_MS, minPauseMs: MIN_PAUSE_MS },

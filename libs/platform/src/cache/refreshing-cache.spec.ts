@@ -1,12 +1,12 @@
 import { createLogger } from '../logging/logger.js';
 import { RefreshingCache, type RefreshingCacheOptions } from './refreshing-cache.js';
 
-type Owner = 'there' | 'away' | 'hanging';
+type Owner = 'there' | 'unavailable' | 'hanging';
 
 describe('RefreshingCache', () => {
   let owner: Owner;
   let known: Record<string, string>;
-  let asked: string[][];
+  let requested: string[][];
   let cache: RefreshingCache<string>;
 
   const make = (options: Partial<RefreshingCacheOptions<string>> = {}) =>
@@ -17,9 +17,9 @@ describe('RefreshingCache', () => {
       missingForMs: 30,
       staleForMs: Infinity,
       load: async (keys) => {
-        asked.push(keys);
+        requested.push(keys);
         if (owner === 'hanging') await new Promise((resolve) => setTimeout(resolve, 700));
-        if (owner !== 'there') throw new Error('away');
+        if (owner !== 'there') throw new Error('unavailable');
         return Object.fromEntries(keys.filter((key) => key in known).map((key) => [key, known[key]!]));
       },
       ...options,
@@ -39,7 +39,7 @@ describe('RefreshingCache', () => {
     jest.useFakeTimers();
     owner = 'there';
     known = { a: '1', b: '2' };
-    asked = [];
+    requested = [];
   });
   afterEach(() => {
     cache.stop();
@@ -54,10 +54,10 @@ describe('RefreshingCache', () => {
       '1',
       undefined,
     ]);
-    expect(asked).toEqual([['a', 'b', 'c']]);
+    expect(requested).toEqual([['a', 'b', 'c']]);
     expect(await cache.get('a')).toBe('1');
     expect(cache.peek('a')).toBe('1');
-    expect(asked).toHaveLength(1);
+    expect(requested).toHaveLength(1);
   });
 
   it('misses during a request share the next one', async () => {
@@ -65,7 +65,7 @@ describe('RefreshingCache', () => {
     const free = new Promise<void>((resolve) => (reply = resolve));
     make({
       load: async (keys) => {
-        asked.push(keys);
+        requested.push(keys);
         await free;
         return {};
       },
@@ -79,9 +79,9 @@ describe('RefreshingCache', () => {
     }
     reply();
     await Promise.all(flood);
-    expect(asked.flat()).toHaveLength(200);
+    expect(requested.flat()).toHaveLength(200);
     // One request per miss would flood the owner, too.
-    expect(asked.length).toBeLessThanOrEqual(5);
+    expect(requested.length).toBeLessThanOrEqual(5);
   });
 
   it('a changed or deleted value is refreshed in the background', async () => {
@@ -96,7 +96,7 @@ describe('RefreshingCache', () => {
   it('readers of cached values do not notice an owner that is unavailable or hangs', async () => {
     make();
     await cache.get('a');
-    for (owner of ['hanging', 'away'] as const)
+    for (owner of ['hanging', 'unavailable'] as const)
       for (let ms = 0; ms < 2_000; ms += 20) {
         expect(await atOnce(cache.get('a'))).toBe('1');
         await pass(20);
@@ -132,10 +132,10 @@ describe('RefreshingCache', () => {
   it('entries older than staleForMs fail like the owner, and recover', async () => {
     make({ staleForMs: 100 });
     await cache.get('a');
-    owner = 'away';
+    owner = 'unavailable';
     await pass(250);
-    await expect(cache.get('a')).rejects.toThrow('away');
-    await expect(cache.get('never-seen')).rejects.toThrow('away');
+    await expect(cache.get('a')).rejects.toThrow('unavailable');
+    await expect(cache.get('never-seen')).rejects.toThrow('unavailable');
     owner = 'there';
     expect(await cache.get('a')).toBe('1');
   });

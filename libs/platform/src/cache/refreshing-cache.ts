@@ -12,7 +12,7 @@ export interface RefreshingCacheOptions<V> {
   load: (keys: string[]) => Promise<Record<string, V>>;
   /** Interval at which all active entries are refreshed, in one request. */
   refreshMs?: number;
-  /** How long an entry is served while the owner is away. After that, `get` fails as `load` does. */
+  /** How long an entry is served while the owner is unavailable. After that, `get` fails as `load` does. */
   staleForMs: number;
   /** How long an unknown key stays cached as unknown. */
   missingForMs?: number;
@@ -214,7 +214,7 @@ export class RefreshingCache<V> {
         } else if (now - entry.usedAt <= this.idleAfterMs) active.push(key);
         else if (now - entry.confirmedAt > this.options.staleForMs) this.entries.delete(key);
       }
-      // While the owner is away, one key is enough to detect its return.
+      // While the owner is unavailable, one key is enough to detect its return.
       const keys = this.failure && active.length > 0 ? active.slice(0, 1) : active;
       if (keys.length === 0) {
         this.failure = undefined;

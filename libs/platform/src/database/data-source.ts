@@ -4,7 +4,7 @@ import { ResilientClient } from './resilient-client.js';
 
 export type MigrationClass = new () => MigrationInterface;
 
-/** Returns the recorded name of a migration that another one has replaced. */
+/** Returns the name under which the table `migrations` keeps a migration that was replaced by another one. */
 export const formerly = (name: string): string => `Former${name}`;
 
 const CONNECT_TIMEOUT_MS = 2_000;
@@ -26,7 +26,10 @@ export const dataSourceOptions = (url: string, app: string, poolSize: number): D
   extra: { Client: ResilientClient, query_timeout: QUERY_TIMEOUT_MS, keepAlive: true },
 });
 
-/** Builds its metadata before it is connected, so that early queries fail like queries during an outage. */
+/**
+ * A data source that can be used before it is connected: because its metadata exists, queries fail as they do during an
+ * outage.
+ */
 export class EarlyDataSource extends DataSource {
   static async make(options: DataSourceOptions): Promise<DataSource> {
     const dataSource = new EarlyDataSource(options);

@@ -8,10 +8,10 @@ import { reasonOf } from '../logging/reason-of.js';
 import { formerly, type MigrationClass } from './data-source.js';
 
 /**
- * `behind`: the schema lacks a migration of this build. `away`: the database does not respond or rejects the
+ * `behind`: the schema lacks a migration of this build. `unavailable`: the database does not respond or rejects the
  * connection.
  */
-export type SchemaState = 'current' | 'behind' | 'away';
+export type SchemaState = 'current' | 'behind' | 'unavailable';
 
 /** Below the one-second timeout of Kubernetes probes, so that the probe gets our response. */
 const PING_TIMEOUT_MS = 800;
@@ -61,10 +61,10 @@ export class DatabaseState implements OnModuleInit, OnApplicationShutdown {
 
   /** Checks the database, within one second. */
   async check(): Promise<SchemaState> {
-    if (!this.dataSource.isInitialized) return 'away';
+    if (!this.dataSource.isInitialized) return 'unavailable';
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<SchemaState>((resolve) => {
-      timer = setTimeout(() => resolve(this.note('away', 'no response in time')), PING_TIMEOUT_MS);
+      timer = setTimeout(() => resolve(this.note('unavailable', 'no response in time')), PING_TIMEOUT_MS);
     });
     const state = await Promise.race([this.request(), late]);
     clearTimeout(timer);
@@ -80,7 +80,7 @@ export class DatabaseState implements OnModuleInit, OnApplicationShutdown {
         : this.note('current');
     } catch (error) {
       const isEmpty = (error as { code?: string }).code === UNDEFINED_TABLE;
-      return isEmpty ? this.note('behind', 'it is empty') : this.note('away', reasonOf(error));
+      return isEmpty ? this.note('behind', 'it is empty') : this.note('unavailable', reasonOf(error));
     }
   }
 
@@ -97,7 +97,7 @@ export class DatabaseState implements OnModuleInit, OnApplicationShutdown {
       if (this.isClosed) await this.dataSource.destroy();
       return true;
     } catch (error) {
-      this.note('away', reasonOf(error));
+      this.note('unavailable', reasonOf(error));
       return false;
     }
   }
@@ -120,7 +120,7 @@ export class DatabaseState implements OnModuleInit, OnApplicationShutdown {
     const said = {
       current: '',
       behind: `not ready: the schema is behind (${reason}), run the migrations of this release`,
-      away: `not ready: the database is unavailable (${reason})`,
+      unavailable: `not ready: the database is unavailable (${reason})`,
     }[state];
     if (said !== this.reported) {
       if (said) this.logger.warn(said);

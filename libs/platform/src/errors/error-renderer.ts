@@ -11,7 +11,7 @@ export interface RenderedError {
 }
 
 /** The rejected request, for hosts that also respond with pages. */
-export interface Asked {
+export interface RejectedRequest {
   /** Path and query, as received. */
   address: string;
   /** The request headers. */
@@ -20,7 +20,11 @@ export interface Asked {
 }
 
 /** Formats the errors of a host. `request` is absent if the input was not a valid request. */
-export type ErrorRenderer = (error: ApiError, requestId: string, asked?: Asked) => RenderedError;
+export type ErrorRenderer = (
+  error: ApiError,
+  requestId: string,
+  requested?: RejectedRequest,
+) => RenderedError;
 
 /** Renders RFC 9457 problem details. */
 export const renderProblem: ErrorRenderer = (error, requestId) => ({

@@ -18,8 +18,8 @@ export function sendError(reply: FastifyReply, error: ApiError, render: ErrorRen
   const { request } = reply;
   noteRefusedRequest(request, error);
   const { accept, 'accept-language': acceptLanguage } = request.headers;
-  const asked = { address: request.url, accept, acceptLanguage };
-  const { contentType, body, bytes, status, headers } = render(error, request.id, asked);
+  const requested = { address: request.url, accept, acceptLanguage };
+  const { contentType, body, bytes, status, headers } = render(error, request.id, requested);
   if (headers) void reply.headers(headers);
   if (hasUnreadBody(request)) void reply.header('connection', 'close');
   if (error.status === 503 || error.status === 429)

@@ -1,6 +1,6 @@
 import { readWeightedList, type ApiError } from '@perkway/domain';
 import { pageSecurity } from '../http/page-security.js';
-import type { Asked, RenderedError } from './error-renderer.js';
+import type { RejectedRequest, RenderedError } from './error-renderer.js';
 import { LINK_PAGE_TEXTS } from './link-page-texts.js';
 
 const STYLE =
@@ -15,9 +15,9 @@ const page = (language: string, { title, text }: { title: string; text: string }
   `<body><main><h1>${title}</h1><p>${text}</p></main></body></html>`;
 
 const PAGES = new Map(
-  Object.entries(LINK_PAGE_TEXTS).map(([language, { broken, away }]) => [
+  Object.entries(LINK_PAGE_TEXTS).map(([language, { broken, unavailable }]) => [
     language,
-    { language, broken: page(language, broken), away: page(language, away) },
+    { language, broken: page(language, broken), unavailable: page(language, unavailable) },
   ]),
 );
 const [DEFAULT_PAGES] = PAGES.values();
@@ -36,14 +36,14 @@ const HEADERS = { ...pageSecurity(STYLE), 'x-robots-tag': 'noindex' };
 /** Renders a link error as a small page in the reader's language. It never echoes the request. */
 export const renderLinkPage = (
   { status }: Pick<ApiError, 'status'>,
-  { acceptLanguage }: Partial<Asked> = {},
+  { acceptLanguage }: Partial<RejectedRequest> = {},
 ): RenderedError => {
-  const { language, broken, away } = pagesFor(acceptLanguage);
-  const isAway = status >= 500;
+  const { language, broken, unavailable } = pagesFor(acceptLanguage);
+  const isUnavailable = status >= 500;
   return {
     contentType: 'text/html; charset=utf-8',
-    body: isAway ? away : broken,
-    status: isAway ? 503 : status,
+    body: isUnavailable ? unavailable : broken,
+    status: isUnavailable ? 503 : status,
     headers: { ...HEADERS, 'content-language': language, vary: 'accept-language' },
   };
 };

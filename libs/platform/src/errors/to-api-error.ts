@@ -46,10 +46,10 @@ interface DriverError {
 }
 
 /** Returns true if the database is unavailable, rather than the statement wrong. */
-export function isDatabaseAway(error: unknown): boolean {
-  if (error instanceof AggregateError) return error.errors.some(isDatabaseAway);
+export function isDatabaseUnavailable(error: unknown): boolean {
+  if (error instanceof AggregateError) return error.errors.some(isDatabaseUnavailable);
   const { code, message, driverError } = (error ?? {}) as DriverError;
-  if (driverError && driverError !== error && isDatabaseAway(driverError)) return true;
+  if (driverError && driverError !== error && isDatabaseUnavailable(driverError)) return true;
   if (typeof code === 'string' && (CONNECTION_LOST.has(code) || DATABASE_AWAY.test(code))) return true;
   return typeof message === 'string' && CONNECTION_MESSAGES.test(message);
 }
@@ -65,7 +65,7 @@ const ROW_REFUSED = /^(22|23|54)/;
 
 /** Returns true if the database rejects the values of a row, so that a retry would fail, too. */
 export const isRowRefused = (error: unknown): boolean =>
-  !isDatabaseAway(error) && ROW_REFUSED.test(sqlStateOf(error));
+  !isDatabaseUnavailable(error) && ROW_REFUSED.test(sqlStateOf(error));
 
 /** Shutting down, connection lost, read-only. */
 const SERVER_GONE = /^(08|57P0|25006)/;
@@ -92,7 +92,7 @@ export function toApiError(error: unknown): ApiError {
     const code = BY_STATUS[status] ?? (status >= 400 && status < 500 ? 'VALIDATION_FAILED' : undefined);
     if (code) return new ApiError(code, FRAMEWORK_DETAILS[code]);
   }
-  if (isDatabaseAway(error)) return unavailable('The database');
+  if (isDatabaseUnavailable(error)) return unavailable('The database');
   if (isUnstorable(error))
     return new ApiError('VALIDATION_FAILED', 'A string contains a character that cannot be stored');
   const { statusCode, code } = (error ?? {}) as { statusCode?: number; code?: string };

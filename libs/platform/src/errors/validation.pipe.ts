@@ -9,8 +9,7 @@ const MAX_NAME_SHOWN = 100;
 
 /**
  * Returns one problem per field. If several constraints fail, the decorator that stands first wins, because it checks
- * the
- * type. (Decorators are applied, and their constraints listed, from the last to the first.)
+ * the type. (Decorators are applied, and their constraints listed, from the last to the first.)
  */
 const flatten = (errors: ValidationError[], parent = ''): FieldProblem[] =>
   errors.flatMap((error) => {

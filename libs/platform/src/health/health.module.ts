@@ -65,7 +65,7 @@ export class HealthService {
     const { needsDatabase = true } = this.options;
     if (!database || (needsDatabase !== true && database.hasBeenCurrent)) return true;
     const state = await database.check();
-    return state === 'current' || (state === 'away' && needsDatabase === false);
+    return state === 'current' || (state === 'unavailable' && needsDatabase === false);
   }
 
   private respond(healthy: boolean): Health {

@@ -2,8 +2,8 @@ import { ApiError } from '@perkway/domain';
 import { FailedAttemptLimiter } from './failed-attempt-limiter.js';
 import { SharedCounter, type Windows } from './replica-counts.js';
 
-/** Counts of a single replica. */
-const alone = {
+/** Counts as if there were only one replica. */
+const singleReplica = {
   counter: (_name: string, windows: Windows, limit: number) =>
     new SharedCounter(windows, limit, () => undefined),
 };
@@ -21,17 +21,19 @@ describe('FailedAttemptLimiter', () => {
   });
   afterEach(() => jest.restoreAllMocks());
 
-  /** Returns the credential found, the response headers, and the error code of a rejection. */
-  const tryIn =
+  /**
+   * Returns a function that makes an attempt. It returns the credential or the error code, and the response headers.
+   */
+  const attemptsOf =
     (limiter: FailedAttemptLimiter) =>
-    async (address: string, look: () => unknown = wrongKey) => {
+    async (address: string, lookUp: () => unknown = wrongKey) => {
       const headers: Record<string, unknown> = {};
       const reply = {
         headers: (given: object) => Object.assign(headers, given),
         header: (name: string, value: unknown) => Object.assign(headers, { [name]: value }),
       };
       try {
-        return { headers, found: await limiter.attempt(address, reply as never, 'API_KEY_INVALID', look) };
+        return { headers, found: await limiter.attempt(address, reply as never, 'API_KEY_INVALID', lookUp) };
       } catch (error) {
         return { headers, code: (error as { code: string }).code };
       }
@@ -40,7 +42,7 @@ describe('FailedAttemptLimiter', () => {
   const REFUSED = { code: 'TOO_MANY_REQUESTS' };
 
   it('allows the limit per minute, and one more as the previous minute fades', async () => {
-    const failedAttempt = tryIn(new FailedAttemptLimiter(3, 'keys', alone));
+    const failedAttempt = attemptsOf(new FailedAttemptLimiter(3, 'keys', singleReplica));
     const at = (after: number) => {
       now = START + after;
       return failedAttempt('192.0.2.1');
@@ -67,11 +69,11 @@ describe('FailedAttemptLimiter', () => {
   });
 
   it('counts neither valid credentials nor other errors, and accepts a valid one past the limit', async () => {
-    const attempt = tryIn(new FailedAttemptLimiter(1, 'keys', alone));
+    const attempt = attemptsOf(new FailedAttemptLimiter(1, 'keys', singleReplica));
     const away = () => {
       throw new ApiError('DEPENDENCY_UNAVAILABLE');
     };
-    for (let turn = 0; turn < 5; turn += 1) {
+    for (let round = 0; round < 5; round += 1) {
       expect(await attempt('192.0.2.1', () => 'mine')).toEqual({ found: 'mine', headers: {} });
       expect(await attempt('192.0.2.1', away)).toEqual({ code: 'DEPENDENCY_UNAVAILABLE', headers: {} });
     }
@@ -80,7 +82,7 @@ describe('FailedAttemptLimiter', () => {
   });
 
   it('accepts a valid credential past the limit while the same address keeps guessing', async () => {
-    const attempt = tryIn(new FailedAttemptLimiter(1, 'keys', alone));
+    const attempt = attemptsOf(new FailedAttemptLimiter(1, 'keys', singleReplica));
     await attempt('192.0.2.1');
     let isAttacking = true;
     const attacker = async () => {
@@ -91,26 +93,26 @@ describe('FailedAttemptLimiter', () => {
     };
     const attackers = Array.from({ length: 30 }, attacker);
     const responses = [];
-    for (let turn = 0; turn < 5; turn += 1) responses.push(await attempt('192.0.2.1', () => 'mine'));
+    for (let round = 0; round < 5; round += 1) responses.push(await attempt('192.0.2.1', () => 'mine'));
     isAttacking = false;
     await Promise.all(attackers);
     expect(responses).toEqual(Array(5).fill({ found: 'mine', headers: {} }));
   });
 
   it('batches the lookups of an address past its limit, and rejects more than 200 without a lookup', async () => {
-    const attempt = tryIn(new FailedAttemptLimiter(1, 'keys', alone));
+    const attempt = attemptsOf(new FailedAttemptLimiter(1, 'keys', singleReplica));
     await attempt('192.0.2.1');
     let starts = 0;
     let running = 0;
     let mostAtOnce = 0;
-    const look = async () => {
+    const lookUp = async () => {
       starts += 1;
       mostAtOnce = Math.max(mostAtOnce, (running += 1));
       await new Promise((resolve) => setTimeout(resolve, 1));
       running -= 1;
       return wrongKey();
     };
-    const flood = Array.from({ length: 1_000 }, () => attempt('192.0.2.1', look));
+    const flood = Array.from({ length: 1_000 }, () => attempt('192.0.2.1', lookUp));
     // Other addresses and attempts within the limit do not wait for the batch.
     expect(await attempt('198.51.100.1')).toMatchObject(WRONG);
     expect(starts).toBe(0);
@@ -123,7 +125,7 @@ describe('FailedAttemptLimiter', () => {
   });
 
   it('counts each address separately, and an IPv6 /64 as one', async () => {
-    const failedAttempt = tryIn(new FailedAttemptLimiter(1, 'keys', alone));
+    const failedAttempt = attemptsOf(new FailedAttemptLimiter(1, 'keys', singleReplica));
 
     expect(await failedAttempt('192.0.2.1')).toMatchObject(WRONG);
     expect(await failedAttempt('192.0.2.2')).toMatchObject(WRONG);
@@ -134,7 +136,7 @@ describe('FailedAttemptLimiter', () => {
   });
 
   it('keeps only the newest 50,000 addresses', async () => {
-    const failedAttempt = tryIn(new FailedAttemptLimiter(1, 'keys', alone));
+    const failedAttempt = attemptsOf(new FailedAttemptLimiter(1, 'keys', singleReplica));
     await failedAttempt('first');
     for (let index = 0; index < 50_000; index += 1) await failedAttempt(`address-${index}`);
 
@@ -143,7 +145,7 @@ describe('FailedAttemptLimiter', () => {
   });
 
   it('is disabled by a limit of 0', async () => {
-    const failedAttempt = tryIn(new FailedAttemptLimiter(0, 'keys', alone));
+    const failedAttempt = attemptsOf(new FailedAttemptLimiter(0, 'keys', singleReplica));
     for (let i = 0; i < 10; i += 1)
       expect(await failedAttempt('192.0.2.1')).toEqual({ headers: {}, ...WRONG });
   });

@@ -25,12 +25,12 @@ function replicas(count: number, limit: number, { late = false } = {}) {
 describe('a limit across replicas', () => {
   it.each([1, 2, 3, 10])('holds for %s of them, however the requests are distributed', (count) => {
     for (const spread of [
-      (turn: number) => turn % count,
-      (turn: number) => Math.floor(turn / 1_000) % count,
+      (round: number) => round % count,
+      (round: number) => Math.floor(round / 1_000) % count,
     ]) {
       const { admits } = replicas(count, 1_000);
       let admitted = 0;
-      for (let turn = 0; turn < 10_000; turn += 1) if (admits(spread(turn), 5_000)) admitted += 1;
+      for (let round = 0; round < 10_000; round += 1) if (admits(spread(round), 5_000)) admitted += 1;
       // Each replica may have up to 2 % of the limit unpublished.
       expect(admitted).toBeGreaterThanOrEqual(1_000);
       expect(admitted).toBeLessThanOrEqual(1_000 + (count - 1) * 20);
@@ -59,7 +59,7 @@ describe('a limit across replicas', () => {
   it('is granted by each replica separately until messages arrive, and needs few messages', () => {
     const { admits, deliver, messages } = replicas(2, 1_000, { late: true });
     let admitted = 0;
-    for (let turn = 0; turn < 5_000; turn += 1) if (admits(turn % 2, 5_000)) admitted += 1;
+    for (let round = 0; round < 5_000; round += 1) if (admits(round % 2, 5_000)) admitted += 1;
     expect(admitted).toBe(2_000);
     deliver();
     expect([admits(0, 5_500), admits(1, 5_500)]).toEqual([false, false]);
@@ -110,7 +110,7 @@ describe('a sliding window', () => {
       const start = 10 * MINUTE_MS + at;
       for (let tries = 0; tries < 200; tries += 1) counter.add('address', start);
       let now = start;
-      for (let turn = 0; turn < 5; turn += 1) {
+      for (let round = 0; round < 5; round += 1) {
         const wait = counter.waitMs('address', now);
         expect(wait).toBeGreaterThan(0);
         expect(counter.add('address', now + Math.floor(wait) - 2)).toBeGreaterThan(limit);

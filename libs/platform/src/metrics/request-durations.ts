@@ -11,10 +11,8 @@ interface Counts {
 
 /**
  * The histogram `http_request_duration_seconds` by method, route pattern and status. Counts on its own and uses
- * prom-client
- * only for the scrape, because prom-client sorts and joins the labels on each observation, the most expensive single
- * step of
- * a small request.
+ * prom-client only for the scrape, because prom-client sorts and joins the labels on each observation, the most
+ * expensive single step of a small request.
  */
 export class RequestDurations {
   readonly name = NAME;

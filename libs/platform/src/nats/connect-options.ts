@@ -7,8 +7,7 @@ export type NatsEnv = Pick<PlatformEnv, 'NATS_URL' | 'NATS_PASSWORD' | 'NATS_CRE
 
 /**
  * A rejection that only a person can fix, so an app that starts with it should exit. The message is one sentence
- * without
- * secrets.
+ * without secrets.
  */
 export class NatsError extends Error {}
 
@@ -24,8 +23,7 @@ function read(file: string, variable: string): Buffer {
 
 /**
  * Returns how an app connects: as the user in `NATS_URL` or, with `NATS_PASSWORD`, as the user with the app's name.
- * Once
- * connected, a client reconnects forever, and reads the files again each time.
+ * Once connected, a client reconnects forever, and reads the files again each time.
  * @throws NatsError if a file cannot be read
  */
 export function natsConnectOptions(env: NatsEnv, app: string): ConnectionOptions {

@@ -55,8 +55,7 @@ export class NatsService implements OnModuleInit, OnApplicationShutdown {
 
   /**
    * Registers work for after the last response and before the connection closes, such as publishing pending events.
-   * Must have
-   * a timeout.
+   * Must have a timeout.
    */
   beforeClose(work: () => Promise<void>) {
     this.lastWork.push(work);

@@ -77,7 +77,7 @@ export class RpcClient implements OnApplicationShutdown {
   }
 
   private async send<Reply>(
-    { subject, owner, away }: { subject: string; owner: AppName; away: string },
+    { subject, owner, serviceName }: { subject: string; owner: AppName; serviceName: string },
     request: object,
     timeoutMs: number,
   ): Promise<Reply> {
@@ -86,9 +86,10 @@ export class RpcClient implements OnApplicationShutdown {
       try {
         return await firstValueFrom(client.send<Reply>(subject, request).pipe(timeout(timeoutMs)));
       } catch (error) {
-        const { isAway, cause } = failureOf(error, subject);
-        if (!isAway) throw new ApiError('INTERNAL_ERROR', ERROR_CODES.INTERNAL_ERROR.title, [], { cause });
-        if (attempt === 2) throw unavailable(away, cause);
+        const { isUnavailable, cause } = failureOf(error, subject);
+        if (!isUnavailable)
+          throw new ApiError('INTERNAL_ERROR', ERROR_CODES.INTERNAL_ERROR.title, [], { cause });
+        if (attempt === 2) throw unavailable(serviceName, cause);
       }
   }
 }

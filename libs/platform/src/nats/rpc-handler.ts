@@ -10,7 +10,7 @@ import { map } from 'rxjs';
 
 /**
  * Marks the method that handles an RPC: it takes the request and returns the reply, of any size. Requires
- * `servesRequests` of the app.
+ * `hasRpcHandlers` of the app.
  */
 export const RpcHandler =
   <Request extends object, Reply extends object>(question: RpcContract<Request, Reply>) =>

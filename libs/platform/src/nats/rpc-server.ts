@@ -5,8 +5,7 @@ import { isTooLarge, refusal } from './rpc-failure.js';
 
 /**
  * Nest's NATS server over the app's own connection. Replicas of an app share its requests (queue group). Subscribes
- * once the
- * broker is connected, and unsubscribes before the app closes.
+ * once the broker is connected, and unsubscribes before the app closes.
  */
 export class RpcServer extends ServerNats {
   private readonly answering: Subscription[] = [];
@@ -35,8 +34,7 @@ export class RpcServer extends ServerNats {
 
   /**
    * Reports a reply that is too large for a message as an error of this app; without a reply, the caller would consider
-   * the app
-   * unavailable.
+   * the app unavailable.
    */
   override getPublisher(...args: Parameters<ServerNats['getPublisher']>) {
     const publish = super.getPublisher(...args);

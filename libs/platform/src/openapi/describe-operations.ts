@@ -12,8 +12,7 @@ import type { Operation, Parameter, RequestBody, Response, Schema, SchemaObject 
 
 /**
  * Adds what guards, bodies and ids imply to the operations of a document, so that no handler repeats it: credentials
- * with
- * their parameters and headers, errors in the host's format, the pattern of ids.
+ * with their parameters and headers, errors in the host's format, the pattern of ids.
  *
  * @param examples of path and required query parameters, by name
  */

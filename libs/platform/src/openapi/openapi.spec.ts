@@ -165,8 +165,8 @@ describe('an OpenAPI document', () => {
   });
 
   it('documents a page for browsers next to data for programs', async () => {
-    const { paths } = await documentOf((error, id, asked) =>
-      asked?.accept === 'text/html' && asked.address === '/things/open'
+    const { paths } = await documentOf((error, id, requested) =>
+      requested?.accept === 'text/html' && requested.address === '/things/open'
         ? { contentType: 'text/html; charset=utf-8', body: '<p>', status: 404 }
         : renderProblem(error, id),
     );

@@ -49,8 +49,7 @@ export class Conditions {
 
 /**
  * Returns SQL for a time as a string with microseconds. A JavaScript date has only milliseconds, so a list that
- * continued
- * from one would repeat or skip rows of the same millisecond.
+ * continued from one would repeat or skip rows of the same millisecond.
  */
 export const exactTime = (column: string): string =>
   `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;

@@ -10,8 +10,7 @@ export type Position = (string | number)[];
 
 /**
  * Signs positions, so that cursors cannot be forged and work for one list only. Their content is readable, but belongs
- * to a
- * row that the caller has seen.
+ * to a row that the caller has seen.
  */
 export class CursorSealer {
   constructor(private readonly key: Buffer) {}

@@ -32,8 +32,7 @@ export interface PageRequest<After extends Position> {
   /**
    * @param positionOf returns a row's position: the values that the list is ordered by, in that order
    * @param last where the scan stopped although more rows may follow; the next page continues there if these rows do
-   * not fill
-   * a page
+   * not fill a page
    */
   respond<Row, Item>(
     rows: readonly Row[],
@@ -45,8 +44,7 @@ export interface PageRequest<After extends Position> {
 
 /**
  * Keyset pagination: a page continues after the last row of the previous one, so that rows created or deleted meanwhile
- * make
- * none appear twice or go missing. AuthModule provides it.
+ * make none appear twice or go missing. AuthModule provides it.
  */
 export class KeysetPaginator {
   private readonly cursors: CursorSealer;

@@ -9,11 +9,11 @@ export const USAGE = `npm run apply -- <directory> [options], or perkway apply <
 
 Applies a folder with a catalogue through the management API (see docs/catalogue.md).
 
-  --dry-run        prints what would change and writes nothing
-  --stack FILE     stack file of the running stack (default: STACK_FILE or .local/stack.json)
-  --host name=URL  URL of a host that runs elsewhere: token, perks, boost or gift; repeat for each
-  --key KEY        ADMIN key; it is safer in ADMIN_KEY or in the file that ADMIN_KEY_FILE names
-  --accounts FILE  writes the accounts with their keys and resources to FILE, for perkway demo`;
+  --dry-run            prints the changes without writing them
+  --stack <file>       stack file of the running stack; default: STACK_FILE or .local/stack.json
+  --host <name>=<url>  URL of a host that runs elsewhere: token, perks, boost or gift; repeat for each
+  --key <key>          ADMIN key; it is safer in ADMIN_KEY or in the file that ADMIN_KEY_FILE names
+  --accounts <file>    writes the accounts with their keys and resources to the file, for perkway demo`;
 
 export const COMMAND_LINE = {
   allowPositionals: true,

@@ -4,27 +4,29 @@ import type { AuthenticatedRequest } from '@perkway/auth';
 import { characters, ApiError, isUuid, lastOf } from '@perkway/domain';
 import type { FastifyRequest } from 'fastify';
 
-const NEEDS_FORM = 'gift-cards:needs-form';
+const REQUIRED_PARAMETERS = 'gift-cards:required-parameters';
 const MAX_CREATED_BY = 255;
 
-type Needs = 'idempotencyKey and X-Created-By' | 'X-Created-By';
+type RequiredParameters = 'idempotencyKey and X-Created-By' | 'X-Created-By';
 /** Marks a handler that requires `idempotencyKey` and `X-Created-By`. */
 export const NeedsIdempotencyKey = () =>
-  SetMetadata(NEEDS_FORM, 'idempotencyKey and X-Created-By' satisfies Needs);
+  SetMetadata(REQUIRED_PARAMETERS, 'idempotencyKey and X-Created-By' satisfies RequiredParameters);
 /** Marks a handler that requires `X-Created-By`. */
-export const NeedsCreatedBy = () => SetMetadata(NEEDS_FORM, 'X-Created-By' satisfies Needs);
+export const NeedsCreatedBy = () =>
+  SetMetadata(REQUIRED_PARAMETERS, 'X-Created-By' satisfies RequiredParameters);
 
-/** The checked parts of a request that creates a link. */
-export interface RequestForm {
+/** The query parameter and the header that a request to create a link needs, after the guard's checks. */
+export interface RequestParameters {
   createdBy: string;
-  /** A UUID in any case; undefined where the handler requires none. */
+  /** A UUID, upper or lower case; undefined if the handler does not require one. */
   idempotencyKey?: string;
 }
-const FORM = Symbol('the form that the guard has checked');
-type RequestWithForm = FastifyRequest & { [FORM]?: RequestForm };
+const PARAMETERS = Symbol('the parameters that the guard has checked');
+type RequestWithParameters = FastifyRequest & { [PARAMETERS]?: RequestParameters };
 
-/** Returns what the guard has read of the request. */
-export const formOf = (request: FastifyRequest): RequestForm => (request as RequestWithForm)[FORM]!;
+/** Returns the parameters that the guard has checked. */
+export const requestParametersOf = (request: FastifyRequest): RequestParameters =>
+  (request as RequestWithParameters)[PARAMETERS]!;
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
@@ -43,25 +45,29 @@ const createdByOf = ({ headers }: FastifyRequest): string => {
 };
 
 /**
- * Checks key and headers after authentication and before the body, even before whether it is JSON. So this is a global
- * guard registered after the authentication guard; the guard that rejects invalid bodies comes last.
+ * Checks the idempotency key and `X-Created-By` after authentication, but before the body: these errors take precedence
+ * even over that of invalid JSON. Therefore it is a global guard, registered between the authentication guard and the
+ * guard that rejects invalid bodies.
  */
 @Injectable()
-export class RequestFormGuard implements CanActivate {
+export class RequestParametersGuard implements CanActivate {
   constructor(private readonly reflector: Reflector) {}
 
   canActivate(context: ExecutionContext): boolean {
-    const needs = this.reflector.get<Needs | undefined>(NEEDS_FORM, context.getHandler());
-    if (context.getType() !== 'http' || !needs) return true;
-    const request = context.switchToHttp().getRequest<AuthenticatedRequest & RequestWithForm>();
+    const required = this.reflector.get<RequiredParameters | undefined>(
+      REQUIRED_PARAMETERS,
+      context.getHandler(),
+    );
+    if (context.getType() !== 'http' || !required) return true;
+    const request = context.switchToHttp().getRequest<AuthenticatedRequest & RequestWithParameters>();
     if (!request.caller) throw new Error('AppModule must import AuthModule before RewardLinksModule');
-    const needsKey = needs !== 'X-Created-By';
+    const needsKey = required !== 'X-Created-By';
     const key = needsKey ? lastOf((request.query as { idempotencyKey?: unknown }).idempotencyKey) : undefined;
     if (needsKey && !isUuid(key)) throw new ApiError('IDEMPOTENCY_KEY_INVALID');
     const createdBy = createdByOf(request);
     if (createdBy === '') throw new ApiError('CREATED_BY_MISSING');
     if (characters(createdBy) > MAX_CREATED_BY) throw new ApiError('CREATED_BY_INVALID');
-    request[FORM] = { createdBy, idempotencyKey: key as string | undefined };
+    request[PARAMETERS] = { createdBy, idempotencyKey: key as string | undefined };
     return true;
   }
 }

@@ -17,7 +17,7 @@ describe('a job of many links', () => {
   }, 240_000);
   afterAll(async () => {
     fleet.console = await fleet.launch();
-    // Also after a failure.
+    // Stops the replicas even if a test fails.
     await Promise.all(spawned.map((replica) => replica.kill('SIGKILL')));
     await fleet.close();
   });

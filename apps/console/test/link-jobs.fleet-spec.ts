@@ -146,7 +146,7 @@ describe('link jobs', () => {
     const { page, poolId, account } = await somebody(400);
     const { body } = await create(page, { poolId, count: 350 }).expect(202);
     await waitFor(async () => (await page.get(`/api/link-jobs/${body.id}`)).body.made > 0, 'the first links');
-    // What a killed batch leaves behind: created but unrecorded links, and a lease.
+    // Simulates a killed batch, which leaves links that the job has not recorded, and a lease.
     await fleet.database.query(
       'update link_job_rows set link_id = null where job_id = $1 and row % 3 = 0 and link_id is not null',
       [body.id],

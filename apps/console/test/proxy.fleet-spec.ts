@@ -182,7 +182,7 @@ describe('calls to the fleet', () => {
       });
       request.on('error', () => undefined);
       await new Promise((resolve) => request.write(whole.subarray(0, bytes), resolve));
-      // Otherwise the host would never see the load.
+      // Waits until the host has the load, because it must receive part of it before the browser leaves.
       await waitFor(async () => (await load(loadId)).status === 200, 'the load to begin');
       request.destroy();
       return loadId;

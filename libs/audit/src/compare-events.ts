@@ -35,7 +35,7 @@ export interface EventsReport {
   links: number;
   /** Number of stream events compared, if there was a stream. */
   streamed?: number;
-  /** What was not compared, and why. */
+  /** Comparisons that were not possible, with the reasons. */
   notCompared: string[];
   findings: Finding[];
 }

@@ -174,7 +174,7 @@ describe('the audit', () => {
     await count(...(await takeOutbox()));
     expect((await run()).passed).toBe(true);
 
-    // As on a standby that was behind.
+    // Simulates a standby that was behind.
     await database.query(`
       insert into free_cards select 1, card_id, card_id from reward_links where id in ('${gone}', '${goneRevealed}');
       delete from reward_links where id in ('${gone}', '${goneRevealed}');

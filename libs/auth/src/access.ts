@@ -3,7 +3,7 @@ import type { Role, Scope } from '@perkway/domain';
 import { IS_PUBLIC } from '@perkway/platform';
 import { ALLOW_QUERY_KEY, REQUIRED_SCOPE, ROLES } from './decorators.js';
 
-/** Who may call a handler. */
+/** The callers that a handler allows. */
 export interface Access {
   isPublic: boolean;
   allowsQueryKey: boolean;

@@ -27,7 +27,7 @@ export class KeyUseReporter {
     loops.add({ task: 'report used keys', everyMs: REPORT_MS, run: () => this.report() });
   }
 
-  /** What a failed report contained is part of the next one. */
+  /** Reports the uses since the last report. If that fails, the next report contains them again. */
   async report(): Promise<void> {
     // Taken before the scan, so that a use during the scan is in the next report.
     const started = Date.now();

@@ -62,7 +62,7 @@ export function allowListedOrigins(fastify: FastifyInstance, options: ListedOrig
         void reply.code(204).send();
       }, done);
   });
-  // In onSend, because by then the guard knows the caller.
+  // Runs in onSend, because by then the guard has identified the caller.
   fastify.addHook('onSend', (request, reply, _payload, done) => {
     if (!allowed.has(request)) return done();
     const { caller } = request as AuthenticatedRequest;

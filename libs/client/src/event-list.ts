@@ -5,7 +5,7 @@ import type { CallOptions, Input } from './send.js';
 import type { WebhookEvent } from './verify-webhook.js';
 
 export interface EventListInput {
-  /** Where to continue: the `cursor` of an earlier list. */
+  /** The `cursor` of an earlier list, after which this one continues. */
   cursor?: string;
   /** Without a cursor: only events stored at or after this time (ISO 8601). */
   from?: string;

@@ -5,7 +5,7 @@
 export const ROLES = ['USER', 'ADMIN', 'JOURNEY'] as const;
 export type Role = (typeof ROLES)[number];
 
-/** What a key with scopes may do. Scopes narrow a role and never widen it. */
+/** The operations that a key with scopes may call. Scopes narrow a role and never widen it. */
 export const SCOPES = [
   'perks:read',
   'journeys:write',

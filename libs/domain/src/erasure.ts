@@ -38,8 +38,8 @@ const STAND_IN = new RegExp(`^${STAND_IN_PREFIX}[\\w-]{${STAND_IN_LENGTH}}$`);
 export const isStandIn = (text: string): boolean => STAND_IN.test(text);
 
 /**
- * Returns the stand-in of an external id. A stand-in stays as it is, for example when a customer and then the journey
- * is erased.
+ * Returns the stand-in of an external id. Returns a stand-in unchanged, so that erasing a customer and then the journey
+ * gives the same one.
  */
 export const externalIdStandIn = (secret: string, externalId: string): string =>
   isStandIn(externalId)
@@ -54,8 +54,8 @@ const isCustomerAttribute = (name: string): boolean =>
 type EventLike = Readonly<Record<string, unknown>>;
 
 /**
- * Returns whether a tracking event of any shape is about the person. The journey derived from a campaign is nobody's,
- * because all events without a journey share it.
+ * Returns whether a tracking event of any shape is about the person. The journey derived from a campaign belongs to no
+ * person, because all events without a journey share it.
  */
 export function isOfSubject(event: EventLike, { account, kind, value }: ErasureSubject): boolean {
   if (event.account !== account) return false;

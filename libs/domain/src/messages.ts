@@ -382,7 +382,7 @@ export type RewardLinkReply =
   | { error: 'LINK_NOT_FOUND' | 'LINK_EXPIRED'; link?: undefined; brand?: Brand | null };
 
 /**
- * Returns the stand-ins of an erasure. From the response on, whatever is stored of the journey has its stand-in.
+ * Returns the stand-ins of an erasure. After the response, all stored events of the journey have its stand-in.
  * Repeating the request returns the same stand-in; nothing is stored about a customer.
  */
 export const BEGIN_ERASURE: RpcContract<ErasureSubject, StandIns> = {
@@ -401,7 +401,7 @@ const erase = (owner: AppName, serviceName: string): RpcContract<Erasure, Erased
   callers: ['token-issuer'],
   serviceName,
 });
-/** By app. The event store comes after the others, whose events arrive there. */
+/** The contracts by app. The event store is last, because events of the other apps arrive there. */
 export const ERASE = {
   console: erase('console', 'The console'),
   'gift-cards': erase('gift-cards', 'The gift-card service'),

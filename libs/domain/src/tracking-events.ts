@@ -16,7 +16,9 @@ export const FEED_CONSUMER = 'events';
 export const TRACKING_SUBJECTS = 'tracking.>';
 export const trackingSubject = (app: string): string => `tracking.${app}`;
 export const TRACKING_DEAD_STREAM = 'TRACKING_DEAD';
-/** Events that cannot be stored, with the reason in the header `Perkway-Reason` and their source in `Perkway-Source`. */
+/**
+ * Events that cannot be stored, with the reason in the header `Perkway-Reason` and their source in `Perkway-Source`.
+ */
 export const TRACKING_DEAD_SUBJECT = 'tracking-dead.events';
 export const TRACKING_DEAD_SUBJECTS = 'tracking-dead.>';
 /** The subject on which an operator publishes dead letters again. */
@@ -120,7 +122,10 @@ export interface RewardLinkEvent extends EventHead, Tagged {
 export interface LimitReachedEvent extends EventHead {
   type: 'limit_reached';
   limit: string;
-  /** What the limit counts by: an account, a pool, … Missing if it names a person: a journey or a reference. */
+  /**
+   * The value that the limit counts for, such as an account or pool. Missing if it is a journey or reference, which may
+   * name a person.
+   */
   value?: string;
   /** Epoch milliseconds. */
   periodStart: number;

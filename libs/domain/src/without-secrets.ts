@@ -18,6 +18,6 @@ export function withoutSecrets(value: unknown): unknown {
   );
 }
 
-/** Where a URL leads; the rest of it may be a secret. */
+/** Returns the origin of a URL without the rest, which may contain a secret. */
 const originOf = (url: unknown): string | null =>
   typeof url === 'string' && URL.canParse(url) ? new URL(url).origin : null;

@@ -46,7 +46,7 @@ export class TcpProxy {
     for (const socket of this.sockets) socket.pause();
   }
 
-  /** Passes data again, including what was held back. */
+  /** Passes data again, including data that arrived while it was frozen. */
   thaw(): void {
     this.isFrozen = false;
     for (const socket of this.sockets) socket.resume();

@@ -40,7 +40,7 @@ export interface Attempt {
   begunAt: number;
   /** When it was acknowledged, in milliseconds since the run began. Absent if it was refused or got no response. */
   acknowledgedAt?: number;
-  /** Its requests that got 503 or no response. */
+  /** Number of its requests that got 503 or no response. */
   refusals: number;
   /** Id of the reward link, if it has one. */
   linkId?: string;

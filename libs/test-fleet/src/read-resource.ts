@@ -1,7 +1,7 @@
 import pg from 'pg';
 import type { Stored, StoredLink } from './reconciliation.js';
 
-/** Reads as superuser what the databases hold of a run. */
+/** Reads the rows of a run from all databases, as superuser. */
 export async function readResource(databaseUrl: string, run: string): Promise<Stored> {
   const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 10_000 });
   client.on('error', () => undefined);

@@ -1,6 +1,6 @@
 import type { Attempt, Operation } from './load.js';
 
-/** What the databases hold of a run. */
+/** The rows of a run in the databases. */
 export interface Stored {
   /** Number of events by their `utm_content`, which is the attempt id. */
   events: ReadonlyMap<string, number>;

@@ -24,7 +24,7 @@ export interface ReadMessage {
   hasUnknownVersion: boolean;
 }
 
-/** Returns what is wrong, or null. */
+/** Returns the problem with a value, or null if it is valid. */
 type Check = (value: unknown) => string | null;
 
 const text =

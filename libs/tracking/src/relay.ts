@@ -97,7 +97,7 @@ export class Relay {
   async stop(isLate: () => boolean): Promise<void> {
     this.isStopping = true;
     for (const nudge of this.nudges) clearTimeout(nudge);
-    // Also when the next poll has not begun yet.
+    // Wakes the loop even if it waits for its next poll.
     this.wake();
     await this.running;
     while (this.buffer.size > 0 && !isLate()) if (!(await this.drainBuffer())) break;

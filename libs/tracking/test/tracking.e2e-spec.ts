@@ -223,7 +223,7 @@ describe('TrackingService', () => {
     const sent = Array.from({ length: 20 }, event);
     await Promise.all(sent.map((one) => tracking.track(one)));
     await waitFor(async () => (await metric('tracking_outboxed_total')) === 20, 'all in the outbox');
-    // As on a standby that was behind.
+    // Simulates a standby that was behind.
     await database.query('truncate tracking_outbox');
     await database.server.kill();
     try {
@@ -378,7 +378,7 @@ describe('TrackingService', () => {
       await withoutStream();
       const mine = { ...event(), journey: 'j', cmeta: { 'Customer-Id': ann } };
       await tracking.track(mine);
-      // As database functions write them, with spaces.
+      // Database functions write JSON with spaces.
       await database.query(
         `insert into tracking_outbox (event) select jsonb_build_object('account', 'acme', 'reference', $1::text, 'id', 'r')`,
         [ann],

@@ -3,7 +3,7 @@ import { LoadGenerator } from './children.js';
 import type { Load } from './load-generator.js';
 import { cpuSeconds, machineTicks } from './process-usage.js';
 
-/** One thing to measure. */
+/** One candidate of a comparison. */
 export interface Contender {
   name: string;
   load: Omit<Load, 'seconds' | 'requests'>;

@@ -11,7 +11,7 @@ export interface Deliveries {
   accepted: readonly FeedEvent[];
 }
 
-/** Lists what is wrong with the deliveries of a webhook. */
+/** Returns the problems with the deliveries of a webhook. */
 export function problemsOf({ webhook, isOrdered, expected, accepted }: Deliveries): string[] {
   const problems: string[] = [];
   const first = new Map<string, FeedEvent>();

@@ -123,7 +123,7 @@ export class Load {
   }
 }
 
-/** Returns what analytics has counted of a workload. Polls until it is `expected` or time is up. */
+/** Returns the analytics counts of a workload. Polls until they are as `expected`, or until a timeout. */
 export async function counted(
   stack: ComposeStack,
   account: Account,

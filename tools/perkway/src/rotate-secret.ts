@@ -30,7 +30,7 @@ const random = (): string => randomBytes(32).toString('base64url');
 
 export interface Rotation {
   secrets: StoredSecrets;
-  /** What to do next, for the operator. */
+  /** The operator's next step. */
   next: string;
 }
 

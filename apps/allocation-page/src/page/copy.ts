@@ -16,7 +16,8 @@ async function copy(source: Element): Promise<boolean> {
     await navigator.clipboard.writeText(source.textContent!);
     return true;
   } catch {
-    // In older browsers and on pages without https. The text stays selected, so that copying by hand is easy.
+    // Older browsers, and pages without https, have no clipboard API. The text stays selected, so that a person can
+    // copy it.
     selectText(source);
     return document.execCommand('copy');
   }

@@ -1,7 +1,7 @@
 import { invalidField, lastOf } from '@perkway/domain';
 import { Conditions, readTime, type ListQuery } from '@perkway/platform';
 
-/** What an entry is about, and the first segments of the paths of such calls. */
+/** The kinds of objects in the audit log, each with the first path segments of the calls that change them. */
 export const AUDIT_KINDS = {
   accounts: ['accounts'],
   perks: ['perks'],

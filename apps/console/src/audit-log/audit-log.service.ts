@@ -89,7 +89,7 @@ export class AuditLog {
     );
   }
 
-  /** Stores what an app reports of a management call that was made with an API key. Repeating it changes nothing. */
+  /** Stores an app's record of a management call that was made with an API key. Idempotent. */
   async store(record: AdminLogRecord): Promise<void> {
     if ('status' in record) {
       const { id, at, status, after } = record;

@@ -20,7 +20,7 @@ export type Person = { journey: string } | { customer: string };
 
 const KEY_MS = 5 * 60_000;
 
-/** Counts what an account has stored of a person, for the operator who is asked to erase it. */
+/** Counts the data of a person in an account, for the operator who is about to erase it. */
 @Injectable()
 export class PersonsService {
   constructor(

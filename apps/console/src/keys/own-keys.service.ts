@@ -110,7 +110,7 @@ export class OwnKeysService {
     return key;
   }
 
-  /** Returns a new key with what the token issuer stores of it. */
+  /** Returns a new key, with the members that token-issuer stores. */
   private newKey() {
     const key = generateApiKey();
     return {

@@ -140,7 +140,7 @@ export class LinkJobApprovals {
       key?.keyringId ?? null,
       key?.id ?? null,
     ]);
-    // Somebody else was first, or the time ran out.
+    // Another person has decided already, or the approval has lapsed.
     if (decided.length === 0) {
       this.requireWaiting(session, await this.jobs.find(session, id));
       throw new ApiError('NOT_AWAITING_APPROVAL');

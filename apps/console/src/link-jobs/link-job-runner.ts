@@ -3,11 +3,11 @@ import { Loop, Loops } from '@perkway/platform';
 import { DataSource } from 'typeorm';
 import { FleetClients } from '../fleet/fleet-clients.js';
 import { ConsoleKeys } from '../sessions/console-keys.js';
-import { inTurns, makeLink, type JobRow, type LinkRequest, type Made } from './link-requests.js';
+import { mapConcurrently, makeLink, type JobRow, type LinkRequest, type Made } from './link-requests.js';
 
 const LOOK_MS = 1_000;
 /** Rows per batch. Between two batches of a job, other jobs get theirs. */
-const ROWS_OF_A_TURN = 100;
+const ROWS_PER_BATCH = 100;
 
 /** A batch takes less than the lease; another replica takes over the job of a dead one when the lease ends. */
 const TAKE = `
@@ -16,19 +16,19 @@ const TAKE = `
     order by turn_at limit 1 for update skip locked
   ) returning id, request, key_secret, keyring_id, console_key_id, created_by`;
 const OPEN_ROWS = `
-  select row, reference from link_job_rows where job_id = $1 and link_id is null order by row limit ${ROWS_OF_A_TURN}`;
-const NOTE = `
+  select row, reference from link_job_rows where job_id = $1 and link_id is null order by row limit ${ROWS_PER_BATCH}`;
+const RECORD_LINKS = `
   update link_job_rows r set link_id = n.link_id, refused = n.refused
   from unnest($2::integer[], $3::uuid[], $4::text[]) as n(row, link_id, refused)
   where r.job_id = $1 and r.row = n.row`;
-/** A job that was stopped in the meantime stays stopped. */
-const END_TURN = `
+/** Ends the lease after a batch and stores the state of the job. A job that was stopped meanwhile stays stopped. */
+const END_BATCH = `
   update link_jobs set leased_until = now() + $2::interval, refused = coalesce($3, refused),
     state = case when state <> 'running' then state when $3::text is not null then 'failed'
       when exists (select from link_job_rows where job_id = $1 and link_id is null) then 'running' else 'done' end
   where id = $1 returning state`;
 
-interface Taken {
+interface LeasedJob {
   id: string;
   request: LinkRequest;
   key_secret: string;
@@ -61,7 +61,7 @@ export class LinkJobRunner {
 
   /** Runs one batch of one job. @returns the pause before the next one */
   private async runBatch(): Promise<number> {
-    const [[job]] = await this.dataSource.query<[Taken[], number]>(TAKE);
+    const [[job]] = await this.dataSource.query<[LeasedJob[], number]>(TAKE);
     if (!job) return LOOK_MS;
     const rows = await this.dataSource.query<JobRow[]>(OPEN_ROWS, [job.id]);
     const source = { purpose: 'job', secret: job.key_secret, keyringId: job.keyring_id } as const;
@@ -69,7 +69,7 @@ export class LinkJobRunner {
     const perkway = key === undefined ? undefined : this.clients.withKey(key);
     let isUnavailable = false;
     let refused: string | null = perkway === undefined ? 'API_KEY_INVALID' : null;
-    const made = await inTurns(rows, async (row): Promise<Made | undefined> => {
+    const made = await mapConcurrently(rows, async (row): Promise<Made | undefined> => {
       if (isUnavailable || refused !== null || this.loop.isStopping) return undefined;
       try {
         const response = await makeLink(perkway!, job.created_by, job.id, job.request, row);
@@ -81,14 +81,14 @@ export class LinkJobRunner {
       }
     });
     const known = rows.flatMap(({ row }, index) => (made[index] ? [{ row, made: made[index] }] : []));
-    await this.dataSource.query(NOTE, [
+    await this.dataSource.query(RECORD_LINKS, [
       job.id,
       known.map(({ row }) => row),
       known.map(({ made: link }) => ('id' in link ? link.id : null)),
       known.map(({ made: link }) => ('refused' in link ? link.refused : null)),
     ]);
     const pause = isUnavailable ? '2 seconds' : '0 seconds';
-    const [[after]] = await this.dataSource.query<[{ state: string }[], number]>(END_TURN, [
+    const [[after]] = await this.dataSource.query<[{ state: string }[], number]>(END_BATCH, [
       job.id,
       pause,
       refused,

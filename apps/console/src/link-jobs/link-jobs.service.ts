@@ -28,7 +28,7 @@ import type {
   LinkJobState,
 } from './link-job.dto.js';
 import { LinkJobRunner } from './link-job-runner.js';
-import { inTurns, makeLink, type JobRow, type LinkRequest } from './link-requests.js';
+import { mapConcurrently, makeLink, type JobRow, type LinkRequest } from './link-requests.js';
 
 /** Lifetime of a job's key, longer than any job runs. */
 const KEY_MS = 24 * 60 * 60_000;
@@ -302,7 +302,7 @@ export class LinkJobsService {
       session,
       change,
       async () => {
-        const results = await inTurns(rows, ({ link_id: linkId }) =>
+        const results = await mapConcurrently(rows, ({ link_id: linkId }) =>
           perkway.gift.cancelRewardLink({ linkId }).then(
             ({ cancelled_at }) => (cancelled_at ? 'cancelled' : 'expired'),
             (error: unknown) => {
@@ -364,7 +364,7 @@ export class LinkJobsService {
          order by row limit ${CSV_ROWS}`,
         [id, after],
       );
-      const links = await inTurns(rows, async (row) => {
+      const links = await mapConcurrently(rows, async (row) => {
         const [made, { state, cancelled_at }] = await Promise.all([
           makeLink(perkway, created_by, id, request, row),
           responseOf('gift', perkway.gift.getIssuedRewardLink({ linkId: row.link_id })),

@@ -51,7 +51,7 @@ export async function makeLink(
 }
 
 /** Runs the work on all items with limited concurrency; results are in the order of the items. */
-export async function inTurns<Item, Result>(
+export async function mapConcurrently<Item, Result>(
   items: readonly Item[],
   work: (item: Item) => Promise<Result>,
 ): Promise<Result[]> {

@@ -140,8 +140,8 @@ export const OPERATIONS: readonly Operation[] = (Object.keys(ALLOWED) as Host[])
 });
 
 /**
- * Whether `fetch` sends the path unchanged. Dots, backslashes or a fragment would turn it into a path that nobody
- * checked against the table.
+ * Returns whether `fetch` sends the path unchanged. Dots, backslashes or a fragment would turn it into a path that
+ * nobody checked against the table.
  */
 const isFinal = (path: string): boolean => new URL(`http://host${path}`).pathname === path;
 

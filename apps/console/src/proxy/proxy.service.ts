@@ -32,7 +32,7 @@ const RESPONSE_HEADERS = [
   'idempotent-replayed',
 ];
 
-/** With the headers that the console adds, a longer one may exceed what a host reads of a request. */
+/** A longer URL may, together with the headers that the console adds, exceed the limit of a host. */
 const MAX_ADDRESS_LENGTH = 15_000;
 
 interface Target {

@@ -25,7 +25,7 @@ export async function compressResponses(app: NestFastifyApplication): Promise<vo
     .getHttpAdapter()
     .getInstance()
     .addHook('onRequest', (request, _reply, done) => {
-      // This header tells the plugin not to compress.
+      // The compression plugin does not compress responses to requests with this header.
       if (isOwnReading(request)) delete request.headers['x-no-compression'];
       else request.headers['x-no-compression'] = 'true';
       done();

@@ -17,7 +17,7 @@ import { DatabaseState } from './database-state.js';
       useFactory: (env: DatabaseEnv, app: string) => ({
         ...dataSourceOptions(env.DATABASE_URL, app, env.DATABASE_POOL_SIZE),
         autoLoadEntities: true,
-        // DatabaseState connects, so that the app listens meanwhile.
+        // DatabaseState connects in the background, so that the app can listen before that.
         manualInitialization: true,
       }),
       dataSourceFactory: (options) => EarlyDataSource.make(options!),

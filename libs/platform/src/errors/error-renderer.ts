@@ -41,7 +41,7 @@ export const renderProblem: ErrorRenderer = (error, requestId) => ({
   }),
 });
 
-/** Longer details help nobody. */
+/** Longer details are cut off. */
 const MAX_DETAIL = 1_000;
 
 /**

@@ -5,7 +5,7 @@ import type { FastifyReply } from 'fastify';
 import { Public } from '../http/public.decorator.js';
 import { escapeHtml, HTML_PAGE_HEADERS, htmlPage } from './html-page.js';
 
-/** What a caller can do about it, by status. */
+/** Returns advice for the caller about errors of this status. */
 function adviceFor(status: number): string {
   if (status === 429 || status === 503) return 'Retry after the number of seconds in Retry-After.';
   if (status >= 500) return 'Retry later; include the request id when you contact us.';

@@ -75,7 +75,7 @@ export function limitConnections(
   const looking = setInterval(() => {
     for (const socket of unread.overdue(opened.keys(), Date.now())) {
       cut.inc({ reason: 'unread' });
-      // Also drops what the system has buffered for the reader.
+      // Resets, so that the system drops the data that it has buffered for the reader.
       socket.resetAndDestroy();
     }
   }, LOOK_EVERY_MS).unref();

@@ -24,7 +24,7 @@ interface DirectRoute {
   method: string;
 }
 
-/** What Nest would run around a handler, or make of it, and a direct call leaves out. */
+/** Metadata of features that a direct call does not support, because Nest implements them around handlers. */
 const UNSUPPORTED = [
   EXCEPTION_FILTERS_METADATA,
   GUARDS_METADATA,

@@ -24,7 +24,7 @@ type Reply = Pick<FastifyReply, 'headers' | 'header'>;
  */
 export class FailedAttemptLimiter {
   private readonly failures: SharedCounter;
-  /** Of this process, by address. */
+  /** The running batch of lookups by address. */
   private readonly batches = new Map<string, Batch>();
 
   /**

@@ -68,7 +68,7 @@ export class SharedCounter {
     const passed = now % ms;
     const counted = this.countedIn(this.windowOf(now), id);
     const room = this.limit - counted - 1;
-    // In the next window, once enough of this one has faded.
+    // The next request is allowed in the next window, once enough of this window no longer counts.
     if (room < 0) return ms - passed + (slide ? ms / this.limit : 0);
     const before = this.before(id, now);
     return before <= room ? 0 : Math.max(0, (ms * (before - room)) / before - passed);
@@ -104,7 +104,7 @@ export class SharedCounter {
     return count ? count.own + count.ofOthers : 0;
   }
 
-  /** Of the previous window. Requests that replicas admitted beyond the limit are not charged to the caller. */
+  /** Returns the count of the previous window. Ignores requests that replicas admitted beyond the limit. */
   private before(id: string, now: number): number {
     return this.windows.slide ? Math.min(this.limit, this.countedIn(this.windowOf(now) - 1, id)) : 0;
   }

@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 const CODE = Symbol('code');
 const IS_LOGGED = Symbol('isLogged');
 const TOO_MANY = 429;
-/** Of similar rejections within this time, the first is logged in full and the others as one summary line. */
+/** The first of similar rejections within this time is logged in full, the others as one summary line. */
 const ALIKE_FOR_MS = 1_000;
 /** `caller` is set once the caller is known, also for requests that are rejected later. */
 type Logged = FastifyRequest & { [CODE]?: ErrorCode; [IS_LOGGED]?: true; caller?: Partial<Caller> };

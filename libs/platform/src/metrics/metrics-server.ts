@@ -21,7 +21,7 @@ export class MetricsServer
   implements OnApplicationBootstrap, BeforeApplicationShutdown, OnApplicationShutdown
 {
   private server: FastifyInstance | undefined;
-  /** Of requests to the app: its own server does not know of them. */
+  /** Responses in progress of the app's internal routes, which the app's own server does not know of. */
   private readonly underWay = new Set<ServerResponse>();
 
   constructor(

@@ -40,7 +40,7 @@ export function fitIntoMessage<Value>(ids: string[], known: Record<string, Value
     if (Object.hasOwn(known, id)) {
       const value = known[id]!;
       room -= Buffer.byteLength(JSON.stringify(value)) + id.length + '"":,'.length;
-      // Send a value that does not fit even alone, so that the error says so.
+      // Sends a value that is too large for a message on its own, so that the caller gets an error about it.
       if (room < 0 && answered > 0) break;
       found[id] = value;
     }

@@ -5,7 +5,7 @@ import type { Header, Parameter, SecurityScheme } from './types.js';
 /** A handler and its controller, which carry the decorators' metadata, in the order that Nest's Reflector expects. */
 export type Route = [handler: (...args: never[]) => unknown, controller: Type];
 
-/** What a guard requires of the callers of one handler. */
+/** The requirements of a guard for the callers of one handler. */
 export interface Demands {
   /** The scope that a key with scopes must have; shown as `x-required-scope`. */
   scope?: string | undefined;

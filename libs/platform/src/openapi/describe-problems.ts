@@ -52,7 +52,7 @@ const DETAIL = {
   description: 'What is wrong, unless the code says it all',
   schema: { type: 'string' },
 };
-/** What programs and browsers send: some errors are data for the former and a page for the latter. */
+/** The `Accept` headers of programs and browsers: some errors are data for programs and pages for browsers. */
 const ACCEPTS = ['*/*', 'text/html'];
 
 /**

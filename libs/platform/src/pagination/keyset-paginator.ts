@@ -23,7 +23,7 @@ export interface Page<Item> {
   next_cursor: string | null;
 }
 
-/** What to read from the database for one page, and how to build the response from the rows. */
+/** The range of rows to read for one page, and a function that builds the response from the rows. */
 export interface PageRequest<After extends Position> {
   /** Position of the last row of the previous page; undefined for the first page. */
   after: After | undefined;

@@ -8,7 +8,7 @@ const inOrder = (_name: string, value: unknown): unknown =>
 
 /**
  * Returns a strong entity tag (RFC 9110, section 8.8.3). Ignores a secret, which is shown only once, and the numbers of
- * a pool, which change with every card and are not what an editor changes.
+ * a pool, which change with every card but not by an edit.
  */
 export function etagOf({
   inventories: _,

@@ -12,7 +12,7 @@ import { judge, timed, write } from './rpc-caller.js';
 const ROUNDS = Number(process.env.BENCH_INGEST_ROUNDS ?? 3);
 const BURST = Number(process.env.BENCH_BURST ?? 200_000);
 const BATCH = 1_000;
-/** As many as the ingest's concurrent batches. */
+/** Equals the number of batches that ingest stores concurrently. */
 const WRITERS = 2;
 const LIMIT_MS = 120_000;
 /** Maximum growth of the process's memory during a burst. */

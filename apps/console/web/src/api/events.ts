@@ -2,14 +2,17 @@ import { get } from './http';
 import type { FeedEvent, FeedPage } from './types';
 
 const EVENTS = '/api/events/events';
-/** Events that a screen begins with. */
+/** Number of events that a screen shows first. */
 const SHOWN = 100;
-/** Events that it keeps while newer ones come. */
+/** Maximum number of events that a screen keeps while newer ones arrive. */
 const MOST_SHOWN = 500;
 const PAGE = 1_000;
 const MAX_PAGES = 20;
 const MINUTE_MS = 60_000;
-/** The feed is read forward: the latest events are looked for in ever longer times, and at last in all that is stored. */
+/**
+ * The feed can only be read forward, so the latest events are searched in longer and longer periods, and then in the
+ * whole feed.
+ */
 const WINDOWS_MS = [1, 15, 120, 1_440, 10_080].map((minutes) => minutes * MINUTE_MS);
 const WAIT_S = 20;
 
@@ -21,9 +24,9 @@ export interface Filter {
 export interface Latest {
   /** Newest first. */
   events: FeedEvent[];
-  /** For what comes after. */
+  /** The cursor for newer events. */
   cursor: string;
-  /** Since when all events that match are here; null: all that are stored. */
+  /** All matching events since this time are in `events`; null if all stored ones are. */
   since: string | null;
 }
 
@@ -33,7 +36,7 @@ const readPage = (query: Record<string, string | number | undefined>, signal: Ab
 const matching = ({ data }: FeedPage, { subject }: Filter) =>
   data.filter((event) => subject === '' || event.subject === subject).reverse();
 
-/** Returns the latest events of one time; `isWhole` is false where they are too many to read. */
+/** Returns the latest events since a time; `isWhole` is false if there are too many to read. */
 async function readSince(since: string | undefined, filter: Filter, signal: AbortSignal) {
   let events: FeedEvent[] = [];
   let cursor: string | undefined;
@@ -59,7 +62,7 @@ export async function readLatest(filter: Filter, signal: AbortSignal): Promise<L
   return latest!;
 }
 
-/** Waits for what comes after, up to 20 seconds. */
+/** Waits up to 20 seconds for newer events. */
 export async function readNewer({ cursor }: Latest, filter: Filter, signal: AbortSignal) {
   const page = await readPage({ cursor, types: filter.type, limit: PAGE, wait: WAIT_S }, signal);
   return { events: matching(page, filter), cursor: page.next_cursor };

@@ -3,7 +3,7 @@ import { sendRequest, all, type HttpResponse } from './http';
 import type { Webhook } from './types';
 
 const WEBHOOKS = '/api/events/webhooks';
-/** What is read of webhooks has a key that begins so. */
+/** The start of the query keys of all reads of webhooks. */
 export const WEBHOOKS_KEY = ['webhooks'];
 
 export const pathOf = (webhookId: string) => `${WEBHOOKS}/${encodeURIComponent(webhookId)}`;
@@ -13,14 +13,14 @@ export const deliveryPathOf = (webhookId: string, eventId: string) =>
 export const useWebhooks = () =>
   useQuery({ queryKey: [...WEBHOOKS_KEY, 'all'], queryFn: () => all<Webhook>(WEBHOOKS) });
 
-/** With its ETag. */
+/** Reads a webhook with its ETag. */
 export const useWebhook = (id: string) =>
   useQuery<HttpResponse<Webhook>>({
     queryKey: [...WEBHOOKS_KEY, 'one', id],
     queryFn: ({ signal }) => sendRequest<Webhook>(pathOf(id), { signal }),
   });
 
-/** Writes it with some of its settings changed, unless somebody else has changed it meanwhile. */
+/** Changes some settings of a webhook, unless another person has changed it meanwhile. */
 export const changeWebhook = (
   { body, etag }: HttpResponse<Webhook>,
   changes: Partial<Pick<Webhook, 'url' | 'types' | 'ordered' | 'enabled' | 'description'>>,

@@ -16,16 +16,16 @@ import { texts } from '../texts';
 import { EventDialog } from './event-dialog';
 
 const t = texts.deliveries;
-/** Is in no feed. */
+/** The type of pings, which are not in the feed. */
 const PING = 'webhook.ping';
 const WATCH_MS = 1_000;
-/** A delivery that is due this soon is watched, as is one that is being attempted: that puts its next attempt off by 30 seconds. */
+/** The list refreshes while a delivery is due within this time. A running attempt counts as due in 30 seconds. */
 const SOON_MS = 35_000;
 const TONES = { pending: 'warn', delivered: '', failed: 'bad' } as const;
 
 const isSoon = ({ next_attempt_at }: Delivery) =>
   next_attempt_at !== null && Date.parse(next_attempt_at) < Date.now() + SOON_MS;
-/** For those who hear it. */
+/** Names a delivery for screen readers. */
 const nameOf = ({ type, event_id }: Delivery) => `${type} ${event_id}`;
 
 export function Deliveries({ webhook: { id, enabled } }: { webhook: Webhook }) {
@@ -217,13 +217,13 @@ interface Time {
   to?: string;
 }
 interface ReplayFormProps extends Omit<ReplayProps, 'isOpen'> {
-  /** To be confirmed. */
+  /** The time range that the user has yet to confirm. */
   time: Time | null;
   setTime: (time: Time | null) => void;
 }
 
 const HOUR_MS = 3_600_000;
-/** Up to the end of the minute that was chosen. */
+/** Extends a range to the end of the chosen minute. */
 const REST_OF_MINUTE_MS = 59_999;
 
 function ReplayForm({ webhookId, time, setTime, onClose, onDone }: ReplayFormProps) {

@@ -9,7 +9,7 @@ import { texts } from '../texts';
 const t = texts.events;
 const textOf = (event: FeedEvent) => JSON.stringify(event, null, 2);
 
-/** An event as webhooks deliver it; null: closed. */
+/** Shows an event as webhooks deliver it. The dialog is closed while `eventId` is null. */
 export function EventDialog({ eventId, onClose }: { eventId: string | null; onClose: () => void }) {
   const event = useQuery({
     queryKey: ['event', eventId],

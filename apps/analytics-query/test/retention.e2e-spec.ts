@@ -145,7 +145,7 @@ describe('retention', () => {
     const refresher = app.app.get(RollupRefresher);
     try {
       await waitFor(async () => {
-        await maintenance.keepMonths(now.getTime());
+        await maintenance.maintainMonths(now.getTime());
         await refresher.refresh(now.getTime());
         expect((await months())[0]).toBe(nameOf(MONTHS_KEPT));
       }, 'the dropped months');

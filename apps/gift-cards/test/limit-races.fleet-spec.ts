@@ -8,7 +8,7 @@ import { aBody, EUR_25, GiftCards, type Link } from './support.js';
 
 /** A full run takes 1,000 rounds; the default is smaller to keep tests fast. */
 const ROUNDS = Number(process.env.GIFT_LIMIT_ROUNDS ?? 8);
-const AT_ONCE = 200;
+const CONCURRENT_REQUESTS = 200;
 const LINKS = 10;
 const AMOUNT = 250;
 /** A process is killed once in this many rounds, because it takes seconds to start again. */
@@ -53,10 +53,10 @@ describe('limits over two processes', () => {
   const cents = (amount: number): number => Math.round(amount * 100);
 
   it(
-    `are exact for ${AT_ONCE} requests at once, whatever is cancelled, expires, is revealed or killed, in ${ROUNDS} rounds`,
+    `are exact for ${CONCURRENT_REQUESTS} requests at once, whatever is cancelled, expires, is revealed or killed, in ${ROUNDS} rounds`,
     async () => {
       const pool = await gift.aPool(0);
-      for (const entry of ENTRIES) await gift.addCards(pool, LINKS * ROUNDS + AT_ONCE, entry);
+      for (const entry of ENTRIES) await gift.addCards(pool, LINKS * ROUNDS + CONCURRENT_REQUESTS, entry);
       const limits = {
         links: { links: LINKS, per: 'campaign_id' },
         amount: { amount: AMOUNT, currency: 'EUR', per: 'campaign_id' },
@@ -118,7 +118,7 @@ describe('limits over two processes', () => {
           key: randomUUID(),
           body: { ...aBody(), denomination: oneOf(denominations), campaign_id: campaign },
         });
-        const requests = Array.from({ length: AT_ONCE }, aRequest);
+        const requests = Array.from({ length: CONCURRENT_REQUESTS }, aRequest);
         let isOver = false;
         const looks = (async () => {
           while (!isOver) {

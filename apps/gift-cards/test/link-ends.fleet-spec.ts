@@ -9,7 +9,7 @@ import { aBody, GiftCards, inSeconds, linkIdOf, type Link } from './support.js';
 const ROUNDS = Number(process.env.GIFT_RACE_ROUNDS ?? 100);
 const LINKS = Number(process.env.GIFT_ENDS_LINKS ?? 40);
 const KILLS = 3;
-const AT_ONCE = 20;
+const CONCURRENT_ROUNDS = 20;
 
 type End = 'revealed' | 'cancelled' | 'expired';
 const ENDS: readonly (End | 'none')[] = ['revealed', 'cancelled', 'expired', 'none'];
@@ -120,9 +120,9 @@ describe('every link ends in exactly one state', () => {
       ends.set(claimed.body.id, 'revealed');
     };
 
-    for (let from = 0; from < ROUNDS; from += AT_ONCE)
+    for (let from = 0; from < ROUNDS; from += CONCURRENT_ROUNDS)
       await Promise.all(
-        Array.from({ length: Math.min(AT_ONCE, ROUNDS - from) }, (_, index) => round(from + index)),
+        Array.from({ length: Math.min(CONCURRENT_ROUNDS, ROUNDS - from) }, (_, index) => round(from + index)),
       );
     // If one of them never won, nothing raced.
     expect(new Set(ends.values())).toEqual(new Set(['revealed', 'cancelled', 'expired']));

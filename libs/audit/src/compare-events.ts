@@ -40,7 +40,7 @@ export interface EventsReport {
   findings: Finding[];
 }
 
-const EVENTS_AT_ONCE = 2_000;
+const EVENTS_PER_BATCH = 2_000;
 const EXAMPLES = 5;
 
 /**
@@ -167,7 +167,7 @@ class StoredCheck {
     );
     if (!isStored || event.at < this.keptFrom) return false;
     this.batch.push(event);
-    if (this.batch.length === EVENTS_AT_ONCE) await this.look();
+    if (this.batch.length === EVENTS_PER_BATCH) await this.look();
     return true;
   }
 

@@ -17,14 +17,14 @@ export interface LinkRow {
   times: Record<LinkState, number | undefined>;
 }
 
-const ROWS_AT_ONCE = 10_000;
+const ROWS_PER_BATCH = 10_000;
 export const STATES = ['generated', 'revealed', 'cancelled'] as const;
 
 /** Iterates over the rows of a statement in batches, inside a transaction. */
 async function* walk<Row extends object>(client: pg.ClientBase, sql: string): AsyncGenerator<Row> {
   await client.query(`declare walk no scroll cursor for ${sql}`);
   for (;;) {
-    const { rows } = await client.query<Row>(`fetch ${ROWS_AT_ONCE} from walk`);
+    const { rows } = await client.query<Row>(`fetch ${ROWS_PER_BATCH} from walk`);
     if (rows.length === 0) return;
     yield* rows;
   }

@@ -8,7 +8,7 @@ interface StreamedEvent {
   takenAt: number;
 }
 
-const MESSAGES_AT_ONCE = 500;
+const MESSAGES_PER_BATCH = 500;
 /**
  * After this long without a message the stream has no more, because the ingest may remove stored messages meanwhile.
  */
@@ -42,7 +42,7 @@ async function* events(connection: NatsConnection, stream: string): AsyncGenerat
   for (let isThere = true; isThere;) {
     isThere = false;
     for await (const message of await consumer.fetch({
-      max_messages: MESSAGES_AT_ONCE,
+      max_messages: MESSAGES_PER_BATCH,
       expires: TIMEOUT_MS,
     })) {
       isThere = true;

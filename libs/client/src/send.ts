@@ -7,7 +7,7 @@ import { VERSION } from './version.js';
 
 const FIRST_PAUSE_MS = 200;
 /** If `Retry-After` is longer, the call fails and the caller decides. */
-const LONGEST_PAUSE_MS = 60_000;
+const MAX_PAUSE_MS = 60_000;
 
 export type Input = Readonly<Record<string, unknown>>;
 /** Returns the credentials of a host; called for each attempt. */
@@ -78,7 +78,7 @@ export function sender({ baseUrl, credentials, fetch, timeoutMs, tries, clock = 
         const { response, data, error } = await trySend(operation, input, signal);
         const isBusy = response.status === 429 || response.status === 503;
         wait = isBusy && !isLast ? retryAfter(response, attempt, clock.now()) : undefined;
-        if (wait === undefined || wait > LONGEST_PAUSE_MS) return await read(response, data, error);
+        if (wait === undefined || wait > MAX_PAUSE_MS) return await read(response, data, error);
       } catch (error) {
         if (signal?.aborted) throw signal.reason;
         // An error response, or an error of the credentials, whose request was already retried.

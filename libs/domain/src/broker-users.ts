@@ -85,8 +85,8 @@ const FEED_SUBJECTS = [
 ];
 
 /** Shows operators the state of the stream. */
-const LOOKER: AppName = 'console';
-const LOOKER_SUBJECTS = [
+const STREAM_VIEWER: AppName = 'console';
+const STREAM_VIEWER_SUBJECTS = [
   `$JS.API.STREAM.INFO.${TRACKING_DEAD_STREAM}`,
   `$JS.API.CONSUMER.INFO.${TRACKING_STREAM}.${TRACKING_CONSUMER}`,
 ];
@@ -104,7 +104,7 @@ export const replyPrefix = (rpcCaller: string, owner: AppName): string =>
 function permissionsOf(app: AppName): BrokerUser {
   const requested = ALL.filter(({ callers }) => callers.includes(app));
   const owned = ALL.filter(({ owner }) => owner === app);
-  const callers = new Set<string>([...owned.flatMap((question) => question.callers), BROKER_OPERATOR]);
+  const callers = new Set<string>([...owned.flatMap((contract) => contract.callers), BROKER_OPERATOR]);
   const limits = LIMITERS.includes(app) ? [limitsSubject(app)] : [];
   return {
     publish: [
@@ -114,7 +114,7 @@ function permissionsOf(app: AppName): BrokerUser {
       ...(STREAM_READERS.includes(app)
         ? [...callers].map((rpcCaller) => `${replyPrefix(rpcCaller, app)}.>`)
         : []),
-      ...(app === LOOKER ? LOOKER_SUBJECTS : []),
+      ...(app === STREAM_VIEWER ? STREAM_VIEWER_SUBJECTS : []),
       ...(app === FEED ? FEED_SUBJECTS : []),
       ...limits,
     ],

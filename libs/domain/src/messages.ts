@@ -10,7 +10,7 @@ export const RESOLVE_KEYS: Lookup<ResolvedKey> = {
   owner: 'token-issuer',
   callers: ['perks', 'boost', 'gift-cards', 'console', 'events'],
   serviceName: 'The API key service',
-  atOnce: 500,
+  maxIdsPerMessage: 500,
 };
 export interface ResolvedKey {
   keyId: string;
@@ -176,7 +176,7 @@ export const RESOLVE_ACCOUNTS: Lookup<ResolvedAccount> = {
   owner: 'token-issuer',
   callers: ['perks', 'boost', 'gift-cards'],
   serviceName: 'The account service',
-  atOnce: 500,
+  maxIdsPerMessage: 500,
 };
 export interface ResolvedAccount {
   name: string;
@@ -189,7 +189,7 @@ export const RESOLVE_ORIGINS: Lookup<true> = {
   owner: 'token-issuer',
   callers: ['perks', 'boost'],
   serviceName: 'The account service',
-  atOnce: 500,
+  maxIdsPerMessage: 500,
 };
 
 /** The branding that accounts show to recipients; null for an account without any. */
@@ -199,7 +199,7 @@ export const RESOLVE_BRANDS: Lookup<Brand | null> = {
   callers: ['gift-cards'],
   serviceName: 'The account service',
   // Logos have up to 64 KiB, so more would not fit into one response.
-  atOnce: 16,
+  maxIdsPerMessage: 16,
 };
 export interface Brand {
   name: string;
@@ -288,7 +288,7 @@ export const RESOLVE_OFFERS: Lookup<string> = {
   owner: 'perks',
   callers: ['links', 'boost'],
   serviceName: 'The perk catalogue',
-  atOnce: 500,
+  maxIdsPerMessage: 500,
 };
 
 /** Returns how perks are shown outside a collection. */
@@ -298,7 +298,7 @@ export const RESOLVE_PERKS: Lookup<ResolvedPerk, ResolvePerksOptions> = {
   callers: ['boost'],
   serviceName: 'The perk catalogue',
   // The texts of a perk have up to 76,000 characters, so more perks would not fit into one response.
-  atOnce: 50,
+  maxIdsPerMessage: 50,
 };
 export interface ResolvePerksOptions {
   /** A BCP 47 tag; default: the catalogue's default language. */

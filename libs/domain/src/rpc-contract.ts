@@ -11,7 +11,7 @@ export interface RpcContract<Request extends object, Reply extends object> {
   /** The service name in error messages: "... is not available, please try again". */
   serviceName: string;
   /** Only for a Lookup. */
-  atOnce?: number;
+  maxIdsPerMessage?: number;
   /** For the compiler only: carries the request and reply types. */
   types?: { request: Request; reply: Reply };
 }
@@ -31,7 +31,7 @@ export interface Lookup<Value, Options extends object = object> extends RpcContr
   /**
    * Maximum number of ids per message, which bounds the work for one response. The response is also limited in bytes.
    */
-  atOnce: number;
+  maxIdsPerMessage: number;
 }
 
 /** The reply to a Lookup on the wire: values of the known ids among the first `answered` ids of the request. */

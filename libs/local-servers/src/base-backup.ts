@@ -27,7 +27,7 @@ const EMPTIED_FOLDERS = new Set([
 ]);
 /** Copied last, because it may not be older than the other files. */
 const CONTROL_FILE = join('global', 'pg_control');
-const COPIES_AT_ONCE = 8;
+const CONCURRENT_COPIES = 8;
 
 const isGone = (error: unknown) => (error as NodeJS.ErrnoException).code === 'ENOENT';
 
@@ -69,7 +69,7 @@ async function copyCluster(from: string, to: string): Promise<void> {
   const copyNext = async (): Promise<void> => {
     for (let path = files.pop(); path !== undefined; path = files.pop()) await copy(path);
   };
-  await Promise.all(Array.from({ length: COPIES_AT_ONCE }, copyNext));
+  await Promise.all(Array.from({ length: CONCURRENT_COPIES }, copyNext));
   for (const folder of [join('pg_wal', 'archive_status'), join('pg_wal', 'summaries')]) {
     await mkdir(join(to, folder), { mode: 0o700 });
     await own(join(to, folder));

@@ -80,12 +80,12 @@ export async function startNatsCluster(options: NatsClusterOptions): Promise<Nat
   };
 
   /** Retries, because servers do not respond during an election. */
-  const sendRequest = async <T>(question: (manager: JetStreamManager) => Promise<T>): Promise<T> => {
+  const sendRequest = async <T>(send: (manager: JetStreamManager) => Promise<T>): Promise<T> => {
     const deadline = Date.now() + READY_WITHIN_MS;
     for (;;)
       try {
         return await withBroker(urlOf(BROKER_OPERATOR), async (connection) =>
-          question(await jetstreamManager(connection)),
+          send(await jetstreamManager(connection)),
         );
       } catch (error) {
         if (Date.now() > deadline) throw new Error('the brokers have not elected a leader', { cause: error });

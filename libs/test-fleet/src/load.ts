@@ -8,7 +8,7 @@ import { pick } from './random.js';
 const BROWSER = { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0' };
 const RESPONSE_TIMEOUT_MS = 5_000;
 /** Limit per operation. Attempts beyond it are skipped. */
-const MOST_AT_ONCE = 40;
+const MAX_CONCURRENT = 40;
 const RETRY_AFTER_MS = 250;
 const GIVE_UP_AFTER_MS = 60_000;
 
@@ -127,7 +127,7 @@ export class Load {
   private readonly work = new Set<Promise<void>>();
   private readonly fresh: string[] = [];
   private readonly lastResponse = new Map<Operation, number>();
-  private isGoing = false;
+  private isRunning = false;
   private isSigningIn = false;
   private key = '';
   private pool = randomUUID();
@@ -203,7 +203,7 @@ export class Load {
   }
 
   start(): void {
-    this.isGoing = true;
+    this.isRunning = true;
     for (const operation of OPERATION_NAMES) {
       const every = 1_000 / (OPERATIONS[operation].perSecond * this.pace);
       this.timers.push(setInterval(() => this.begin(operation), every));
@@ -212,7 +212,7 @@ export class Load {
 
   /** Stops the workload. Resolves when all attempts have ended. */
   async stop(): Promise<void> {
-    this.isGoing = false;
+    this.isRunning = false;
     for (const timer of this.timers.splice(0)) clearInterval(timer);
     await Promise.all(this.work);
   }
@@ -229,7 +229,7 @@ export class Load {
 
   private begin(operation: Operation): void {
     const busy = this.busy.get(operation) ?? 0;
-    if (busy >= MOST_AT_ONCE) return;
+    if (busy >= MAX_CONCURRENT) return;
     this.busy.set(operation, busy + 1);
     const done = this.attempt(operation).finally(() => {
       this.busy.set(operation, this.busy.get(operation)! - 1);
@@ -270,7 +270,7 @@ export class Load {
       if (
         !OPERATIONS[operation].retries ||
         this.now > deadline ||
-        (!this.isGoing && this.now > deadline - 30_000)
+        (!this.isRunning && this.now > deadline - 30_000)
       )
         return;
       await sleep(RETRY_AFTER_MS);

@@ -6,12 +6,12 @@ import type { Replica, TestFleet } from './test-fleet.js';
 /** docs/adr/0006-api-keys-in-memory.md */
 const IN_FORCE_WITHIN_MS = 5_000;
 const WATCHED_MS = 8_000;
-const BROKERS_AWAY_MS = 8_000;
+const BROKERS_DOWN_MS = 8_000;
 /** Every operation accepts a valid key within this time, also on a busy machine. */
 const WARM_LIMIT_MS = 60_000;
 /** Pause between two requests to one process. */
 const PAUSE_MS = 10;
-const MOST_TRIES = 10;
+const MAX_ATTEMPTS = 10;
 const BROWSER = { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0' };
 
 export interface Revocation {
@@ -71,7 +71,7 @@ async function signIn(origin: string, key: string): Promise<string> {
       body: { apiKey: key },
     });
     if (status === 200) return headers['set-cookie']![0]!.split(';')[0]!;
-    if (tries === MOST_TRIES) throw new Error(`signing in returned ${status}: ${text}`);
+    if (tries === MAX_ATTEMPTS) throw new Error(`signing in returned ${status}: ${text}`);
     await sleep(500);
   }
 }
@@ -90,7 +90,10 @@ async function sessionTargets(fleet: TestFleet, key: string): Promise<KeyedTarge
   );
 }
 
-/** Creates a key and sends requests with it to every process until `stop`. Resolves when every operation has accepted it. */
+/**
+ * Creates a key and sends requests with it to every process until `stop`. Resolves when every operation has accepted
+ * it.
+ */
 async function loadWithKey(fleet: TestFleet) {
   const { id, key } = await fleet.admin<{ id: string; key: string }>(
     'token-issuer',
@@ -187,7 +190,7 @@ export async function revocations(
   await Promise.all(brokers.map((broker) => broker.kill()));
   await revoke(fleet, other.id);
   const revokedWithoutBrokersAt = Date.now();
-  await sleep(BROKERS_AWAY_MS);
+  await sleep(BROKERS_DOWN_MS);
   const ofOwner = other.lastSince(revokedWithoutBrokersAt);
   await Promise.all(brokers.map((broker) => broker.start()));
   const backAt = Date.now();

@@ -59,7 +59,7 @@ export interface TestFleetOptions {
 }
 
 /** Returns a RAM disk if it has enough space, else the temporary folder. Durability after a power cut is not tested. */
-async function roomiest(): Promise<string> {
+async function chooseFolder(): Promise<string> {
   const { bavail, bsize } = await statfs(MEMORY).catch(() => ({ bavail: 0, bsize: 0 }));
   return bavail * bsize > ROOM_BYTES ? MEMORY : tmpdir();
 }
@@ -114,7 +114,7 @@ export class TestFleet {
   ) {}
 
   static async start(options: TestFleetOptions): Promise<TestFleet> {
-    const fleet = new TestFleet(await mkdtemp(join(await roomiest(), 'perkway-fleet-')), options);
+    const fleet = new TestFleet(await mkdtemp(join(await chooseFolder(), 'perkway-fleet-')), options);
     try {
       await fleet.launch();
       return fleet;

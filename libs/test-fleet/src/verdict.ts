@@ -7,7 +7,7 @@ import type { TestFleet } from './test-fleet.js';
 
 const COUNTED_WITHIN_MS = 120_000;
 /** Extra wait before the last comparison, because duplicates may arrive late. */
-const LAST_LOOK_AFTER_MS = 4_000;
+const LAST_COMPARISON_AFTER_MS = 4_000;
 /** Number of URLs, tokens, cards and sessions checked, each. */
 const SAMPLE = 150;
 
@@ -23,7 +23,7 @@ export async function reconcileAll(
   const look = async () => reconcile(load.attempts, await readResource(fleet.database.admin, load.run));
   const deadline = Date.now() + withinMs;
   while (lostIn(await look()) > 0 && Date.now() < deadline) await sleep(1_000);
-  await sleep(LAST_LOOK_AFTER_MS);
+  await sleep(LAST_COMPARISON_AFTER_MS);
   return look();
 }
 

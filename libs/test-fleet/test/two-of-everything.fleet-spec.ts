@@ -28,8 +28,8 @@ const BROWSER = { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko
 const SEEN_WITHIN_MS = 10_000;
 const COUNTED_WITHIN_MS = 60_000;
 const KEY_LIMIT = 200;
-const MOST_TRIES = 10;
-const AT_ONCE = 10;
+const MAX_ATTEMPTS = 10;
+const CONCURRENT_REQUESTS = 10;
 
 interface Link {
   id: string;
@@ -88,7 +88,7 @@ describe('two replicas of every app', () => {
   const insist = async (url: string, sent: Sent): Promise<HttpResponse> => {
     for (let tries = 1; ; tries += 1) {
       const response = await sendRequest(url, sent);
-      if (response.status !== 503 || tries === MOST_TRIES) return response;
+      if (response.status !== 503 || tries === MAX_ATTEMPTS) return response;
       await sleep(500);
     }
   };
@@ -97,10 +97,12 @@ describe('two replicas of every app', () => {
     insist(url, { ...sent, headers: { 'x-api-key': key, ...headers } });
   const times = async <T>(count: number, work: (index: number) => Promise<T>): Promise<T[]> => {
     const results: T[] = [];
-    for (let from = 0; from < count; from += AT_ONCE)
+    for (let from = 0; from < count; from += CONCURRENT_REQUESTS)
       results.push(
         ...(await Promise.all(
-          Array.from({ length: Math.min(AT_ONCE, count - from) }, (_, index) => work(from + index)),
+          Array.from({ length: Math.min(CONCURRENT_REQUESTS, count - from) }, (_, index) =>
+            work(from + index),
+          ),
         )),
       );
     return results;

@@ -94,8 +94,8 @@ export class FakeGiftCards {
     return this.links.get(token)!;
   }
 
-  private respond(question: typeof GET_REWARD_LINK, act: (link: FakeLink) => 'LINK_EXPIRED' | void) {
-    return respond(this.natsUrl, question, async ({ token, ...preference }): Promise<RewardLinkReply> => {
+  private respond(contract: typeof GET_REWARD_LINK, act: (link: FakeLink) => 'LINK_EXPIRED' | void) {
+    return respond(this.natsUrl, contract, async ({ token, ...preference }): Promise<RewardLinkReply> => {
       if (this.delayMs > 0) await sleep(this.delayMs);
       const link = this.links.get(token);
       if (!link) return { error: 'LINK_NOT_FOUND' };

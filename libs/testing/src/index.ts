@@ -23,4 +23,4 @@ export * from './violations.js';
 export * from './wait-for.js';
 export * from './stop-clock.js';
 export * from './resource-kind.js';
-export * from './what-is-kept.js';
+export * from './kept-data.js';

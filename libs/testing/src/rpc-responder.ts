@@ -20,13 +20,13 @@ export interface RpcResponder<Request> {
  */
 export async function respond<Request extends object, Reply extends object>(
   natsUrl: string,
-  { subject, atOnce }: RpcContract<Request, Reply>,
+  { subject, maxIdsPerMessage }: RpcContract<Request, Reply>,
   handler: (request: Request) => Reply | undefined | Promise<Reply | undefined>,
 ): Promise<RpcResponder<Request>> {
   const connection = await connectTo(natsUrl, { maxReconnectAttempts: -1, reconnectTimeWait: 50 });
   const requests: Request[] = [];
   const toResponse = (request: Request, reply: object): object =>
-    atOnce === undefined
+    maxIdsPerMessage === undefined
       ? reply
       : fitIntoMessage((request as unknown as LookupRequest).ids, reply as Record<string, unknown>);
   connection.subscribe(subject, {

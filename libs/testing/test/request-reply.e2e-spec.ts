@@ -36,7 +36,7 @@ import {
 const requested = { owner: 'perks', callers: ['links'], serviceName: 'The echo service' } as const;
 const ECHO: RpcContract<{ text: string }, { echo: string }> = { ...requested, subject: 'echo' };
 /** Maps an id such as `2-500` to a string of 500 characters that take six bytes each in JSON. */
-const TEXTS: Lookup<string> = { ...requested, subject: 'texts', atOnce: 500 };
+const TEXTS: Lookup<string> = { ...requested, subject: 'texts', maxIdsPerMessage: 500 };
 const textOf = (id: string) => '\u0001'.repeat(Number(id.split('-')[1]));
 
 const RPC_CONTRACTS: Record<string, typeof ECHO> = {

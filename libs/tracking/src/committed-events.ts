@@ -1,6 +1,6 @@
 /** Longer than it takes to notice that the database is down: the relay's poll interval and statement timeout. */
 const KEPT_MS = 10_000;
-const MOST = 20_000;
+const MAX_EVENTS = 20_000;
 
 /**
  * Events recently written to the outbox, oldest first. If the database fails over to a standby that was behind, its
@@ -12,7 +12,7 @@ export class CommittedEvents {
 
   constructor(
     private readonly keptMs = KEPT_MS,
-    private readonly most = MOST,
+    private readonly most = MAX_EVENTS,
   ) {}
 
   add(events: readonly string[], now = performance.now()): void {

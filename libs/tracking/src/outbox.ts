@@ -21,12 +21,12 @@ const WITH_TEXT = `
 const REPLACE = `
   update tracking_outbox o set event = u.event from unnest($1::bigint[], $2::text[]) as u (seq, event) where o.seq = u.seq`;
 /** Rows that one statement scans. */
-const ROWS_AT_ONCE = 20_000;
+const ROWS_PER_STATEMENT = 20_000;
 
 /** Timeouts for a connection and for a statement: a hanging Postgres must not block a request. */
 const CONNECT_TIMEOUT_MS = 400;
 const QUERY_TIMEOUT_MS = 1_200;
-const INSERTS_AT_ONCE = 2;
+const CONCURRENT_INSERTS = 2;
 const EVENTS_PER_INSERT = 2_000;
 
 interface Waiting {
@@ -53,7 +53,7 @@ export class Outbox extends EventEmitter<{ lost: [] }> {
       connectionString,
       application_name: `${app}-outbox`,
       // One for the relay besides the inserts.
-      max: INSERTS_AT_ONCE + 1,
+      max: CONCURRENT_INSERTS + 1,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       query_timeout: QUERY_TIMEOUT_MS,
       idleTimeoutMillis: 10_000,
@@ -80,7 +80,7 @@ export class Outbox extends EventEmitter<{ lost: [] }> {
         resolve(written);
       };
       this.waiting.push({ events, settle });
-      if (this.running < INSERTS_AT_ONCE) void this.insertWaiting();
+      if (this.running < CONCURRENT_INSERTS) void this.insertWaiting();
     });
   }
 
@@ -119,8 +119,8 @@ export class Outbox extends EventEmitter<{ lost: [] }> {
       'select min(seq) as first, max(seq) as last from tracking_outbox',
     );
     const [first, last] = [Number(rows[0]!.first ?? 0), Number(rows[0]!.last ?? -1)];
-    for (let from = first; from <= last; from += ROWS_AT_ONCE)
-      await this.eraseBetween(from, from + ROWS_AT_ONCE, erasure);
+    for (let from = first; from <= last; from += ROWS_PER_STATEMENT)
+      await this.eraseBetween(from, from + ROWS_PER_STATEMENT, erasure);
   }
 
   private async eraseBetween(from: number, to: number, erasure: Erasure): Promise<void> {

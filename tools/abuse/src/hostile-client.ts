@@ -5,7 +5,7 @@ import type { AppName } from '@perkway/domain';
 import type { Target } from './target.js';
 
 const RESPONSE_TIMEOUT_MS = 30_000;
-const MOST_AT_ONCE = 200;
+const MAX_CONCURRENT = 200;
 const TICK_MS = 20;
 /** Wait before replacing a closed connection. Without it, holding connections would become a flood of new ones. */
 const REOPENED_AFTER_MS = 1_000;
@@ -105,7 +105,7 @@ export class HostileClient {
     for (let sent = 0, now = began; now - began < ms; now = performance.now()) {
       const due = ((now - began) / 1_000) * perSecond;
       for (; sent < due; sent += 1) {
-        if (work.size >= MOST_AT_ONCE) continue;
+        if (work.size >= MAX_CONCURRENT) continue;
         const done: Promise<unknown> = make(sent).finally(() => work.delete(done));
         work.add(done);
       }

@@ -29,8 +29,8 @@ const PROFILES: Record<string, Durations & { rounds: number; cards: number; stre
   long: { rounds: 4, holdMs: 10_000, allBrokersAwayMs: 30_000, cards: 40_000, streamBytes: 160 * MIB },
 };
 /** Pause between two faults. */
-const CALM_MS = 1_500;
-const ANSWERED_WITHIN_MS = 60_000;
+const PAUSE_MS = 1_500;
+const RESPONSE_LIMIT_MS = 60_000;
 
 const write = (line: string): void => void process.stdout.write(`${line}\n`);
 
@@ -88,17 +88,17 @@ async function run({ seed, profile, only }: ReturnType<typeof readOptions>): Pro
       } catch (error) {
         late.push(`${name}: ${(error as Error).message}`);
       }
-      const silent = await load.untilResolved(ANSWERED_WITHIN_MS);
+      const silent = await load.untilResolved(RESPONSE_LIMIT_MS);
       if (silent.length > 0) late.push(`no response after ${name}: ${silent.join(', ')}`);
       phases.push({ name, from, to: load.now });
     };
-    await phase('no fault', () => sleep(2 * CALM_MS));
+    await phase('no fault', () => sleep(2 * PAUSE_MS));
     for (let round = 0; round < profile.rounds; round += 1)
       for (const fault of shuffled(faults(profile), random).filter(({ name }) => name.includes(only)))
         await phase(fault.name, async () => {
           await fault.run(fleet, random);
           await fleet.untilWell();
-          await sleep(CALM_MS);
+          await sleep(PAUSE_MS);
         });
     progress('waiting for the last responses');
     await load.stop();

@@ -93,7 +93,7 @@ const allows = (rule: Rule, other: Party, port: Port): boolean => {
  * Returns whether the policies of `party` allow it to send to, or receive from, `other`. A party that no policy selects
  * may do both.
  */
-function lets(
+function allowsAny(
   policies: Policy[],
   direction: 'Ingress' | 'Egress',
   party: Party,
@@ -148,7 +148,8 @@ export function networkMatrix(manifests: Manifest[]): Map<string, string[]> {
         .filter((to) => !from.namespace || !to.namespace)
         .map((to) => {
           const open = to.ports.filter(
-            (port) => lets(policies, 'Egress', from, to, port) && lets(policies, 'Ingress', to, from, port),
+            (port) =>
+              allowsAny(policies, 'Egress', from, to, port) && allowsAny(policies, 'Ingress', to, from, port),
           );
           return open.length > 0 ? `${to.name} ${open.map(({ port }) => port).join('+')}` : '';
         })

@@ -14,7 +14,7 @@ import { auditNames, count, replay, show, verdict, write, type Profile } from '.
 const MIB = 1024 ** 2;
 /** How long the standby is cut off before the primary dies. */
 const CUT_OFF_MS = 1_000;
-const ANSWERED_WITHIN_MS = 60_000;
+const RESPONSE_LIMIT_MS = 60_000;
 
 /** Kills the primary of a fleet under load and fails over. @returns the workload and when the primary died */
 async function failOver(
@@ -35,7 +35,7 @@ async function failOver(
   await postgres.primary.kill();
   await postgres.failOver();
   write(`the standby took over after ${((Date.now() - diedAt.getTime()) / 1_000).toFixed(1)} s`);
-  const silent = await load.untilResolved(ANSWERED_WITHIN_MS);
+  const silent = await load.untilResolved(RESPONSE_LIMIT_MS);
   write(`every operation worked again after ${((Date.now() - diedAt.getTime()) / 1_000).toFixed(1)} s`);
   if (silent.length > 0) throw new Error(`no response: ${silent.join(', ')}`);
   await postgres.rejoin();

@@ -21,7 +21,7 @@ import { auditNames, count, replay, show, verdict, write, type Profile } from '.
 const copy = promisify(execFile);
 
 const MIB = 1024 ** 2;
-const ANSWERED_WITHIN_MS = 60_000;
+const RESPONSE_LIMIT_MS = 60_000;
 const REPLAY_BEFORE_MS = 60_000;
 /** At least as many as the original cluster had; Postgres requires it. */
 const CONNECTIONS = '400';
@@ -130,7 +130,7 @@ async function play(fleet: TestFleet, archive: string, { cards, stretchMs }: Pro
   let restored = await restore(fleet, backup, 'restored');
   try {
     await startAgain(fleet);
-    const silent = await load.untilResolved(ANSWERED_WITHIN_MS);
+    const silent = await load.untilResolved(RESPONSE_LIMIT_MS);
     if (silent.length > 0) throw new Error(`no response: ${silent.join(', ')}`);
     await load.stop();
     await replay(fleet, new Date(backup.takenAt.getTime() - REPLAY_BEFORE_MS));

@@ -28,7 +28,7 @@ const DAY_MS = 86_400_000;
 /** Journeys on an ordinary weekday. */
 const JOURNEYS_A_DAY = 16;
 const EVENTS_PER_MESSAGE = 500;
-const STREAM_TRIES = 20;
+const STREAM_ATTEMPTS = 20;
 
 const SOURCES = ['newsletter', 'newsletter', 'newsletter', 'app', 'app', 'website'];
 const TRAFFIC = [
@@ -139,7 +139,7 @@ async function untilTaken(publish: () => Promise<unknown>): Promise<void> {
     try {
       return void (await publish());
     } catch (error) {
-      if (attempt === STREAM_TRIES || error instanceof JetStreamApiError) throw error;
+      if (attempt === STREAM_ATTEMPTS || error instanceof JetStreamApiError) throw error;
       await sleep(250);
     }
 }

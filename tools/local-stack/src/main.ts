@@ -82,7 +82,7 @@ async function run(): Promise<number> {
         firstSignal = Date.now();
         progress.line('Stopping (press Ctrl-C again to stop at once) ...');
         resolve();
-      } else if (Date.now() - firstSignal > SAME_KEYSTROKE_MS) void stack.supervisor.hurry();
+      } else if (Date.now() - firstSignal > SAME_KEYSTROKE_MS) void stack.supervisor.killAll();
     };
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, interrupt);
     whenOrphaned(interrupt);

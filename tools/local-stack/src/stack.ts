@@ -46,7 +46,7 @@ const MIGRATION_LIMIT_MS = 300_000;
 const READY_LIMIT_MS = 60_000;
 const READY_POLL_MS = 100;
 /** Starting Node takes about a second of CPU time, so more would only slow each other down. */
-const MIGRATIONS_AT_ONCE = 2;
+const CONCURRENT_MIGRATIONS = 2;
 
 /** Clients on this machine count as a proxy, as in production. */
 const TRUSTED_PROXIES = '127.0.0.0/8,::1/128';
@@ -256,7 +256,7 @@ export class Stack {
         if (code !== 0) throw new StackError(`The migrations of ${app} failed: ${process.logTail()}`);
       }
     };
-    await Promise.all(Array.from({ length: MIGRATIONS_AT_ONCE }, worker));
+    await Promise.all(Array.from({ length: CONCURRENT_MIGRATIONS }, worker));
   }
 
   private async startApps(

@@ -2,15 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Exit, LocalServer } from '@perkway/local-servers';
 
 const FIRST_DELAY_MS = 100;
-const LONGEST_DELAY_MS = 5_000;
+const MAX_DELAY_MS = 5_000;
 /** After running this long, a server restarts with the first delay again. */
 const STEADY_MS = 10_000;
 
 /** Returns the delay before the next restart, given the previous delay and the run time. */
 export const nextDelay = (lastDelayMs: number | undefined, upMs: number): number =>
-  lastDelayMs === undefined || upMs >= STEADY_MS
-    ? FIRST_DELAY_MS
-    : Math.min(lastDelayMs * 2, LONGEST_DELAY_MS);
+  lastDelayMs === undefined || upMs >= STEADY_MS ? FIRST_DELAY_MS : Math.min(lastDelayMs * 2, MAX_DELAY_MS);
 
 type Supervised = Pick<LocalServer, 'exited' | 'launch' | 'stop' | 'running' | 'kill'>;
 
@@ -44,7 +42,7 @@ export class Supervisor {
   }
 
   /** Kills all servers, so that a pending `stop` ends at once. */
-  async hurry(): Promise<void> {
+  async killAll(): Promise<void> {
     await Promise.all(this.groups.flat().map((server) => server.kill()));
   }
 

@@ -120,7 +120,7 @@ describe('Supervisor', () => {
     const stopping = supervisor.stop();
     await sleep(200);
     expect(stubborn.running).toBe(true);
-    await supervisor.hurry();
+    await supervisor.killAll();
     await stopping;
     expect(stubborn.running).toBe(false);
   });

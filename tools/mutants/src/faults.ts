@@ -261,8 +261,8 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     file: SEND,
-    search: 'wait > LONGEST_PAUSE_MS',
-    replacement: 'wait >= LONGEST_PAUSE_MS',
+    search: 'wait > MAX_PAUSE_MS',
+    replacement: 'wait >= MAX_PAUSE_MS',
     spec: SEND_SPEC,
   },
   {
@@ -427,15 +427,15 @@ export const FAULTS: readonly Fault[] = [
   {
     file: 'apps/token-issuer/src/erasures/erasure-runner.ts',
     search:
-      "set done = array(select distinct unnest(done || $3::text[])), due_at = now() + interval '${TRY_AGAIN}'\n  where id = $1 and round = $2",
+      "set done = array(select distinct unnest(done || $3::text[])), due_at = now() + interval '${RETRY_DELAY}'\n  where id = $1 and round = $2",
     replacement:
-      "set done = array(select distinct unnest(done || $3::text[])), due_at = now() + interval '${TRY_AGAIN}'\n  where id = $1 and $2::int is not null",
+      "set done = array(select distinct unnest(done || $3::text[])), due_at = now() + interval '${RETRY_DELAY}'\n  where id = $1 and $2::int is not null",
     spec: 'apps/token-issuer/test/erasures.e2e-spec.ts',
     test: 'takes over nothing',
   },
   {
     file: 'apps/console/src/erasures/erasures.controller.ts',
-    search: 'return { isDone: !turns.open };',
+    search: 'return { isDone: !running.open };',
     replacement: 'return { isDone: true };',
     spec: 'apps/console/test/erasures.e2e-spec.ts',
   },

@@ -21,7 +21,7 @@ let link: RewardLink | null = null;
 /**
  * Number of the latest request. Responses to older requests, for example before another link was pasted, are dropped.
  */
-let question = 0;
+let lastRequest = 0;
 let expiryTimer = 0;
 
 function enter(next: State, byAction: boolean): void {
@@ -85,14 +85,14 @@ function showResult(result: ApiResult, byAction: boolean): void {
 
 /** Requests the link. With `quietly`, the page stays as it is until there is a response. */
 async function load(byAction = false, quietly = false): Promise<void> {
-  const requested = ++question;
+  const thisRequest = ++lastRequest;
   if (!token) return enter('missing', byAction);
   if (!quietly) enter('loading', byAction);
   const slow = setTimeout(() => (one('[data-slow]').hidden = false), SLOW_MS);
   const result = await callApi(token, 'get');
   clearTimeout(slow);
   one('[data-slow]').hidden = true;
-  if (requested !== question) return;
+  if (thisRequest !== lastRequest) return;
   // A failed background refresh must not disturb the reader.
   if (quietly && result.kind !== 'link') return;
   showResult(result, byAction);
@@ -101,11 +101,11 @@ async function load(byAction = false, quietly = false): Promise<void> {
 async function reveal(event: Event): Promise<void> {
   // Ignore clicks by scripts, and further clicks while a request is in progress.
   if (!event.isTrusted || !token || state !== 'reserved') return;
-  const requested = ++question;
+  const thisRequest = ++lastRequest;
   enter('revealing', true);
   announce(revealButton.innerText);
   const result = await callApi(token, 'reveal');
-  if (requested === question) showResult(result, true);
+  if (thisRequest === lastRequest) showResult(result, true);
 }
 
 /** Rewrites the URL to `/#token`, whatever it was, and requests that link. */

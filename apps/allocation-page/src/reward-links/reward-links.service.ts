@@ -24,8 +24,8 @@ export class RewardLinksService {
     return this.request(REVEAL_REWARD_LINK, request);
   }
 
-  private async request(question: typeof GET_REWARD_LINK, request: RewardLinkRequest): Promise<Localized> {
-    const reply = await this.rpc.request(question, request);
+  private async request(contract: typeof GET_REWARD_LINK, request: RewardLinkRequest): Promise<Localized> {
+    const reply = await this.rpc.request(contract, request);
     if (reply.error) throw new ApiError(reply.error);
     const { link, brand, product, language } = reply;
     return { language, link: { ...link, ...(brand && { brand }), ...(product && { product }) } };

@@ -14,7 +14,7 @@ import { ErasedJourneys, publicConversionKey } from './erased-journeys.js';
 import { withMaintenanceClient } from '../maintenance/maintenance-connection.js';
 
 /** Rows per transaction. It shares the ingest lock, so ingest may wait for it behind a rollup refresh. */
-const ROWS_AT_ONCE = 500;
+const ROWS_PER_TRANSACTION = 500;
 
 interface Key {
   occurred_at: Date;
@@ -36,7 +36,7 @@ const IS_OF_SUBJECT = `(
 const NEXT = `
   select e.occurred_at, e.id from tracking_events e
   where e.account_id = $1 and (e.occurred_at, e.id) > ($5, $6) and ${IS_OF_SUBJECT}
-  order by e.occurred_at, e.id limit ${ROWS_AT_ONCE}`;
+  order by e.occurred_at, e.id limit ${ROWS_PER_TRANSACTION}`;
 /**
  * Locks the rows and reads them again, so that this does not write back values that another replica has erased.
  */

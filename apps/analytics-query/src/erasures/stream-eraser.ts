@@ -15,7 +15,7 @@ import { hash } from 'node:crypto';
 import { eraseFromMessage } from './erase-from-message.js';
 
 /** Messages read concurrently from a stream. */
-const MESSAGES_AT_ONCE = 64;
+const CONCURRENT_READS = 64;
 const CALL_TIMEOUT_MS = 10_000;
 const REASON = 'Perkway-Reason';
 
@@ -32,8 +32,8 @@ export class StreamEraser {
     const manager = await this.nats.manager(CALL_TIMEOUT_MS);
     for (const stream of [TRACKING_STREAM, TRACKING_DEAD_STREAM]) {
       const { state } = await manager.streams.info(stream);
-      for (let from = Math.max(1, state.first_seq); from <= state.last_seq; from += MESSAGES_AT_ONCE) {
-        const length = Math.min(MESSAGES_AT_ONCE, state.last_seq - from + 1);
+      for (let from = Math.max(1, state.first_seq); from <= state.last_seq; from += CONCURRENT_READS) {
+        const length = Math.min(CONCURRENT_READS, state.last_seq - from + 1);
         await Promise.all(
           Array.from({ length }, (_, index) => this.eraseAt(manager, stream, from + index, erasures)),
         );

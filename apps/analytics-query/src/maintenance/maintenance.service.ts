@@ -38,12 +38,12 @@ export class MaintenanceService {
     const refresh = () => refresher.refresh(Date.now());
     loops.add({ task: 'refresh the rollups', everyMs: refreshMs, run: refresh });
     // One month at a time, because the rollups are not refreshed while a month is being sorted.
-    const keepMonths = async () => ((await this.keepMonths(Date.now())) ? refreshMs : everyMs);
-    loops.add({ task: 'maintain the months of events', everyMs, run: keepMonths });
+    const maintainMonths = async () => ((await this.maintainMonths(Date.now())) ? refreshMs : everyMs);
+    loops.add({ task: 'maintain the months of events', everyMs, run: maintainMonths });
   }
 
   /** Creates partitions ahead, applies retention and sorts one month. @returns whether a month was sorted */
-  async keepMonths(now: number): Promise<boolean> {
+  async maintainMonths(now: number): Promise<boolean> {
     const today = new Date(now);
     for (let ahead = 0; ahead <= MONTHS_AHEAD; ahead += 1)
       await this.partitions.ensure(monthOf(Date.UTC(today.getUTCFullYear(), today.getUTCMonth() + ahead, 1)));
@@ -71,7 +71,7 @@ export class MaintenanceService {
     const unsorted = (await partitionedMonths(client)).filter((each) =>
       isDueForSort(each, sorted.get(each), now),
     );
-    const [month] = await largeOrOver(client, unsorted, now);
+    const [month] = await withoutSmallOpenMonths(client, unsorted, now);
     if (month === undefined) return false;
     // Held until the session ends, so that the marks of hours that get dirty meanwhile are not cleared.
     await client.query(`select pg_advisory_lock(${ADVISORY_LOCKS.rollups})`);
@@ -93,7 +93,7 @@ export function isDueForSort(month: string, sortedAt: number | undefined, now: n
 }
 
 /** Leaves out unfinished months that are too small for their order to matter. */
-async function largeOrOver(client: pg.Client, months: string[], now: number): Promise<string[]> {
+async function withoutSmallOpenMonths(client: pg.Client, months: string[], now: number): Promise<string[]> {
   const { rows } = await client.query<{ month: string }>(
     `select month from unnest($1::text[], $2::text[]) as u (month, partition)
      where month = any($3) or pg_relation_size(partition::regclass) >= $4 order by month`,

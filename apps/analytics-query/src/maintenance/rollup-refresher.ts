@@ -15,7 +15,7 @@ const HOUR_MS = 3_600_000;
 /** An hour is closed this long after its end; most late events have arrived by then. */
 const GRACE_MS = 5 * 60_000;
 /** Dirty hours recomputed in one transaction. */
-const DIRTY_AT_ONCE = 500;
+const HOURS_PER_TRANSACTION = 500;
 
 /**
  * Keeps the rollups equal to the raw rows. An hour is closed in two steps: first `closing_to` announces it, under a
@@ -33,8 +33,8 @@ export class RollupRefresher {
   async refresh(now: number): Promise<void> {
     await withMaintenanceClient(this.env.DATABASE_URL, async (client) => {
       await this.announce(client, Math.floor((now - GRACE_MS) / HOUR_MS) * HOUR_MS);
-      while (await inMaintenanceTransaction(client, ADVISORY_LOCKS.rollups, closeNext));
-      while (await inMaintenanceTransaction(client, ADVISORY_LOCKS.rollups, clearMarks));
+      while (await inMaintenanceTransaction(client, ADVISORY_LOCKS.rollups, closeNextHours));
+      while (await inMaintenanceTransaction(client, ADVISORY_LOCKS.rollups, recomputeDirtyHours));
     });
   }
 
@@ -58,7 +58,7 @@ export class RollupRefresher {
 }
 
 /** Computes the rollup rows of the next announced hours, at most a month. Returns whether there is more to do. */
-async function closeNext(client: pg.Client): Promise<boolean> {
+async function closeNextHours(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query<{ closed_to: Date; closing_to: Date }>(
     'select closed_to, closing_to from rollup_state where closed_to < closing_to',
   );
@@ -96,11 +96,11 @@ const startOf = (at: Date, { grain }: Rollup): Date => {
  * Recomputes the rollup rows of dirty hours and deletes the marks of those hours. Reads marks before rows, so that an
  * event that is stored too late for this has a mark that stays. Returns whether there is more to do.
  */
-async function clearMarks(client: pg.Client): Promise<boolean> {
+async function recomputeDirtyHours(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query<{ account_id: string; hour: Date }>(`
     with dirty as (
       select distinct account_id, hour from dirty_hours
-      where hour < (select closed_to from rollup_state) order by account_id, hour limit ${DIRTY_AT_ONCE})
+      where hour < (select closed_to from rollup_state) order by account_id, hour limit ${HOURS_PER_TRANSACTION})
     delete from dirty_hours d using dirty where d.account_id = dirty.account_id and d.hour = dirty.hour
     returning d.account_id, d.hour`);
   if (rows.length === 0) return false;

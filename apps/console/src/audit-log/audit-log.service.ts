@@ -129,15 +129,15 @@ export class AuditLog {
     do {
       const where = conditionsOf(filters, readerOf(session)).after('e.id', rows.at(-1)?.id ?? 0);
       rows = await this.dataSource.query<Row[]>(
-        `${SELECT} where ${where} order by e.id limit ${where.bind(EXPORTED_AT_ONCE)}`,
+        `${SELECT} where ${where} order by e.id limit ${where.bind(ENTRIES_PER_BATCH)}`,
         where.parameters,
       );
       for (const row of rows) yield `${JSON.stringify(toEntry(row))}\n`;
-    } while (rows.length === EXPORTED_AT_ONCE);
+    } while (rows.length === ENTRIES_PER_BATCH);
   }
 }
 
-const EXPORTED_AT_ONCE = 500;
+const ENTRIES_PER_BATCH = 500;
 const SELECT = `
   select e.id, e.at, e.account_id, e.key_id, e.email as person, e.actor, e.action, e.host, e.path, o.status, e.before, o.after
   from audit_entries e left join audit_outcomes o on o.entry_id = e.id`;

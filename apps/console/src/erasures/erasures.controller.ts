@@ -17,20 +17,20 @@ const ERASE_REFERENCE = `
   update link_jobs set request_digest = '' where id in (select job_id from rows)`;
 
 /**
- * Is a batch still running that started before the erasure? It may hold the reference in memory and create a link with
- * it.
+ * Selects whether a batch is running that started before the erasure. It may have the reference in memory, and create a
+ * link with it.
  */
-const TURNS = `
+const RUNNING_BATCH = `
   select clock_timestamp()::text as now, exists (
     select from link_jobs
     where account_id = $1 and leased_until > now() and turn_at <= coalesce($2::timestamptz, clock_timestamp())
   ) as open`;
-const REMEMBERED = 10_000;
+const MAX_REMEMBERED = 10_000;
 
 @Controller()
 export class ErasuresController {
   /** When this process erased the references, in database time, by erasure and round. */
-  private readonly erasedAt = new LRUCache<string, string>({ max: REMEMBERED });
+  private readonly erasedAt = new LRUCache<string, string>({ max: MAX_REMEMBERED });
 
   constructor(private readonly dataSource: DataSource) {}
 
@@ -39,11 +39,11 @@ export class ErasuresController {
     if (kind !== 'customer_id') return { isDone: true };
     await this.dataSource.query(ERASE_REFERENCE, [account, value]);
     const key = `${id}/${round}`;
-    const [turns] = await this.dataSource.query<[{ now: string; open: boolean }]>(TURNS, [
+    const [running] = await this.dataSource.query<[{ now: string; open: boolean }]>(RUNNING_BATCH, [
       account,
       this.erasedAt.get(key) ?? null,
     ]);
-    if (!this.erasedAt.has(key)) this.erasedAt.set(key, turns.now);
-    return { isDone: !turns.open };
+    if (!this.erasedAt.has(key)) this.erasedAt.set(key, running.now);
+    return { isDone: !running.open };
   }
 }

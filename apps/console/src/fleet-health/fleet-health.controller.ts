@@ -15,6 +15,6 @@ export class FleetHealthController {
   @ApiOperation({ summary: 'Health of the fleet, for operators' })
   @ApiResponse({ status: 200, description: 'The current state', type: FleetHealthDto })
   getHealth(): Promise<FleetHealthDto> {
-    return this.health.look();
+    return this.health.check();
   }
 }

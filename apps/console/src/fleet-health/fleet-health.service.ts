@@ -14,10 +14,10 @@ export class FleetHealthService {
     private readonly nats: NatsService,
   ) {}
 
-  async look(): Promise<FleetHealthDto> {
+  async check(): Promise<FleetHealthDto> {
     const [apps, broker] = await Promise.all([
-      Promise.all(this.addresses.apps.map(lookAt)),
-      this.lookAtBroker().catch(() => ({ dead_letters: null, consumers: [] })),
+      Promise.all(this.addresses.apps.map(checkApp)),
+      this.checkBroker().catch(() => ({ dead_letters: null, consumers: [] })),
     ]);
     return {
       apps: apps.map(({ name, state, latency_ms }) => ({ name, state, latency_ms })),
@@ -29,7 +29,7 @@ export class FleetHealthService {
     };
   }
 
-  private async lookAtBroker(): Promise<Pick<FleetHealthDto, 'dead_letters' | 'consumers'>> {
+  private async checkBroker(): Promise<Pick<FleetHealthDto, 'dead_letters' | 'consumers'>> {
     if (!this.nats.current) throw new Error('not connected to the broker yet');
     const manager = await this.nats.manager(TIMEOUT_MS);
     const [dead, consumer] = await Promise.all([
@@ -53,7 +53,7 @@ export class FleetHealthService {
 const sendRequest = (url: string): Promise<Response> =>
   fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
 
-async function lookAt({ name, url }: { name: string; url: string }) {
+async function checkApp({ name, url }: { name: string; url: string }) {
   const began = performance.now();
   try {
     const ready = await sendRequest(`${url}/readyz`);

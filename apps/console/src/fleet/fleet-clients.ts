@@ -6,12 +6,12 @@ import type { Session } from '../sessions/session.js';
 import { FleetAddresses, HOSTS, type Host } from './fleet-addresses.js';
 
 const TIMEOUT_MS = 15_000;
-const MOST_SESSIONS = 10_000;
+const MAX_SESSIONS = 10_000;
 
 /** Typed API clients for the console's own calls to the fleet. */
 @Injectable()
 export class FleetClients {
-  private readonly clients = new LRUCache<string, Perkway>({ max: MOST_SESSIONS });
+  private readonly clients = new LRUCache<string, Perkway>({ max: MAX_SESSIONS });
 
   constructor(private readonly addresses: FleetAddresses) {}
 

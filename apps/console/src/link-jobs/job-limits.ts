@@ -8,7 +8,7 @@ type Limit = AnswerOf<Documents['gift']['getLimit']>;
 type Usage = AnswerOf<Documents['gift']['getLimitUsage']>;
 
 /** The reference of most links. The other references are decided while the job runs. */
-const MOST_LINKS_OF_A_REFERENCE = `
+const MAX_LINKS_PER_REFERENCE = `
   select reference, count(*)::integer as links from link_job_rows
   where job_id = $1 and reference is not null group by reference order by links desc limit 1`;
 
@@ -54,10 +54,9 @@ async function countedLinks(
     case 'created_by':
       return { value: created_by, links: total };
     case 'reference': {
-      const [most] = await dataSource.query<{ reference: string; links: number }[]>(
-        MOST_LINKS_OF_A_REFERENCE,
-        [id],
-      );
+      const [most] = await dataSource.query<{ reference: string; links: number }[]>(MAX_LINKS_PER_REFERENCE, [
+        id,
+      ]);
       return most && { value: most.reference, links: most.links };
     }
     case 'journey_id':

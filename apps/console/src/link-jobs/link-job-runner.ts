@@ -5,7 +5,7 @@ import { FleetClients } from '../fleet/fleet-clients.js';
 import { ConsoleKeys } from '../sessions/console-keys.js';
 import { mapConcurrently, makeLink, type JobRow, type LinkRequest, type Made } from './link-requests.js';
 
-const LOOK_MS = 1_000;
+const POLL_MS = 1_000;
 /** Rows per batch. Between two batches of a job, other jobs get theirs. */
 const ROWS_PER_BATCH = 100;
 
@@ -51,7 +51,7 @@ export class LinkJobRunner {
     private readonly clients: FleetClients,
     loops: Loops,
   ) {
-    this.loop = loops.add({ task: 'run link jobs', everyMs: LOOK_MS, run: () => this.runBatch() });
+    this.loop = loops.add({ task: 'run link jobs', everyMs: POLL_MS, run: () => this.runBatch() });
   }
 
   /** Starts to work on the open jobs, unless it already does. */
@@ -62,7 +62,7 @@ export class LinkJobRunner {
   /** Runs one batch of one job. @returns the pause before the next one */
   private async runBatch(): Promise<number> {
     const [[job]] = await this.dataSource.query<[LeasedJob[], number]>(TAKE);
-    if (!job) return LOOK_MS;
+    if (!job) return POLL_MS;
     const rows = await this.dataSource.query<JobRow[]>(OPEN_ROWS, [job.id]);
     const source = { purpose: 'job', secret: job.key_secret, keyringId: job.keyring_id } as const;
     const key = this.keys.keyOf(source);

@@ -12,7 +12,7 @@ import {
   Min,
 } from 'class-validator';
 
-export const MOST_LINKS = 10_000;
+export const MAX_LINKS = 10_000;
 const MAX_REFERENCE = 255;
 const MAX_NAME = 100;
 const MAX_COMMENT = 1_000;
@@ -66,20 +66,20 @@ export class CreateLinkJobDto {
   @IsOmittable()
   @IsArray()
   @ArrayMinSize(1)
-  @ArrayMaxSize(MOST_LINKS)
+  @ArrayMaxSize(MAX_LINKS)
   @IsText(1, MAX_REFERENCE, { each: true })
   references?: string[] | null;
   @ApiProperty({
     type: 'integer',
     description: 'Number of links without a reference; instead of `references`',
     minimum: 1,
-    maximum: MOST_LINKS,
+    maximum: MAX_LINKS,
     example: 200,
   })
   @IsOmittable()
   @IsInt()
   @Min(1)
-  @Max(MOST_LINKS)
+  @Max(MAX_LINKS)
   count?: number | null;
 }
 
@@ -207,7 +207,7 @@ export class CancelLinksDto {
   })
   @IsInt()
   @Min(0)
-  @Max(MOST_LINKS)
+  @Max(MAX_LINKS)
   after: number;
 }
 

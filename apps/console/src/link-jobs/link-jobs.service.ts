@@ -36,17 +36,17 @@ const DEFAULT_DAYS = 90;
 const APPROVAL_DAYS = 7;
 const DAY_S = 24 * 60 * 60;
 const CSV_ROWS = 200;
-const COUNTED_AT_ONCE = 1_000;
+const COUNTED_PER_CALL = 1_000;
 /** Few enough for one call of the page, which repeats it for the next rows. */
-const CANCELLED_AT_ONCE = 500;
-const BATCH_LOOKS = 20;
-const BATCH_LOOK_MS = 250;
+const CANCELLED_PER_CALL = 500;
+const BATCH_POLLS = 20;
+const BATCH_POLL_MS = 250;
 /** The most that a currency has. */
 const DECIMALS = 4;
 /** The names of the states of a link in a CSV, as in the console; a cancelled link is EXPIRED. */
 const STATES = { RESERVED: 'waiting', REVEALED: 'opened', EXPIRED: 'expired' };
 /** Tries per link of a CSV, so that a rate limit or a replaced replica does not cut the file short. */
-const CSV_TRIES = 4;
+const CSV_ATTEMPTS = 4;
 
 export interface LinkJobRow {
   id: string;
@@ -275,8 +275,8 @@ export class LinkJobsService {
       [id],
     );
     const sum: LinkStates = { waiting: 0, opened: 0, cancelled: 0, expired: 0 };
-    for (let at = 0; at < rows.length; at += COUNTED_AT_ONCE) {
-      const ids = rows.slice(at, at + COUNTED_AT_ONCE).map(({ link_id }) => link_id);
+    for (let at = 0; at < rows.length; at += COUNTED_PER_CALL) {
+      const ids = rows.slice(at, at + COUNTED_PER_CALL).map(({ link_id }) => link_id);
       const states = await this.rpc.request(COUNT_LINK_STATES, { account: session.account, ids });
       for (const state of Object.keys(sum) as (keyof LinkStates)[]) sum[state] += states[state];
     }
@@ -293,10 +293,10 @@ export class LinkJobsService {
     await this.batchEnds(id);
     const rows = await this.dataSource.query<{ row: number; link_id: string }[]>(
       `select row, link_id from link_job_rows where job_id = $1 and link_id is not null and row > $2
-       order by row limit ${CANCELLED_AT_ONCE}`,
+       order by row limit ${CANCELLED_PER_CALL}`,
       [id, after],
     );
-    const perkway = this.clients.withKey(session.key, { tries: CSV_TRIES });
+    const perkway = this.clients.withKey(session.key, { tries: CSV_ATTEMPTS });
     const change = { action: 'POST', host: 'console', path: `/link-jobs/${id}/cancel`, before: null };
     return this.log.record(
       session,
@@ -315,7 +315,7 @@ export class LinkJobsService {
         return {
           cancelled: count('cancelled'),
           opened: count('opened'),
-          next: rows.length === CANCELLED_AT_ONCE ? rows.at(-1)!.row : null,
+          next: rows.length === CANCELLED_PER_CALL ? rows.at(-1)!.row : null,
         };
       },
       ({ cancelled, opened }) => ({ status: 200, after: { cancelled, opened } }),
@@ -327,13 +327,13 @@ export class LinkJobsService {
    * @throws DEPENDENCY_UNAVAILABLE if it takes long; the lease of a dead replica ends within a minute
    */
   private async batchEnds(id: string): Promise<void> {
-    for (let look = 0; look < BATCH_LOOKS; look += 1) {
+    for (let look = 0; look < BATCH_POLLS; look += 1) {
       const [{ runs }] = await this.dataSource.query<[{ runs: boolean }]>(
         'select leased_until > now() as runs from link_jobs where id = $1',
         [id],
       );
       if (!runs) return;
-      await sleep(BATCH_LOOK_MS);
+      await sleep(BATCH_POLL_MS);
     }
     throw unavailable('The batch of the link job');
   }
@@ -355,7 +355,7 @@ export class LinkJobsService {
   }
 
   private async *csvLines(session: Session, { id, request, created_by }: LinkJobRow): AsyncGenerator<string> {
-    const perkway = this.clients.withKey(session.key, { tries: CSV_TRIES });
+    const perkway = this.clients.withKey(session.key, { tries: CSV_ATTEMPTS });
     const expiry = new Date(request.expires_at * 1000).toISOString();
     let text = 'reference,link,expiry,state\r\n';
     for (let after = 0; ;) {

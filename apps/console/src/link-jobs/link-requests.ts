@@ -18,7 +18,7 @@ export interface JobRow {
 export type Made = { id: string; link: string } | { refused: string };
 
 /** Links of one job created concurrently. */
-export const LINKS_AT_ONCE = 8;
+export const CONCURRENT_LINKS = 8;
 
 /**
  * Creates the link of a row, or gets it again: a row of a job always has the same idempotency key.
@@ -60,6 +60,6 @@ export async function mapConcurrently<Item, Result>(
   const worker = async () => {
     for (const [index, item] of waiting) results[index] = await work(item);
   };
-  await Promise.all(Array.from({ length: LINKS_AT_ONCE }, worker));
+  await Promise.all(Array.from({ length: CONCURRENT_LINKS }, worker));
   return results;
 }

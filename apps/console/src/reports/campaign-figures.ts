@@ -20,7 +20,7 @@ const BY_DAY = {
   incentive_clicks: 'clicks',
   conversions: 'conversions',
 } as const;
-const MOST_ROWS = 1_000;
+const MAX_ROWS = 1_000;
 /** Long enough for a year of a busy campaign. */
 const TIMEOUT_MS = 10 * 60_000;
 
@@ -50,7 +50,7 @@ export class CampaignFigures {
           { dimension: `${cube}.occurred_at`, dateRange: [range.from, range.to], ...(query.time as object) },
         ],
         dimensions: ((query.dimensions as string[] | undefined) ?? []).map((name) => `${cube}.${name}`),
-        limit: MOST_ROWS,
+        limit: MAX_ROWS,
       });
     const counts = ['count', 'count_people'];
     const cubes = Object.entries(BY_DAY);

@@ -8,7 +8,7 @@ import type { ConsoleEnv } from '../env.js';
 import { ConsoleKeys } from './console-keys.js';
 import type { Session } from './session.js';
 
-const LONGEST_MS = 12 * 60 * 60_000;
+const MAX_LIFETIME_MS = 12 * 60 * 60_000;
 const UNUSED = "interval '1 hour'";
 const SWEEP_MS = 60_000;
 /** A session id: 32 bytes as base64url, the first half random, the second half its MAC. */
@@ -184,7 +184,7 @@ export class SessionsService {
     const id = this.newId();
     const { keyringId } = this.consoleKeys;
     const source = { purpose: 'session', secret: id, keyringId } as const;
-    const expiresAt = new Date(Date.now() + LONGEST_MS);
+    const expiresAt = new Date(Date.now() + MAX_LIFETIME_MS);
     const { id: consoleKeyId, reply } = await this.consoleKeys.open(source, holder, expiresAt);
     if (reply.error) throw new ApiError(reply.error, WRONG_KEY);
     const { account, accountName, role, signedInWith, email } = reply;

@@ -11,7 +11,7 @@ const BLOCK = 65_536;
  * Maximum number of cached inventory ids. A correct load needs only a few; the limit bounds the memory for a faulty
  * one.
  */
-const ENTRIES = 1_000;
+const MAX_CACHED_INVENTORIES = 1_000;
 /** Maximum number of rejected rows that a report lists. */
 const MAX_REPORTED = 1_000;
 /** Yields to the event loop after this many rows (a few milliseconds), so that other requests are served. */
@@ -184,7 +184,7 @@ export class LoadWriter {
       );
       [found] = await this.dataSource.query(select, values);
     }
-    if (this.inventories.size === ENTRIES) this.inventories.clear();
+    if (this.inventories.size === MAX_CACHED_INVENTORIES) this.inventories.clear();
     this.inventories.set(name, found!.id);
     return found!.id;
   }

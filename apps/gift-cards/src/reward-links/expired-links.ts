@@ -5,9 +5,11 @@ import { DataSource } from 'typeorm';
 
 const INTERVAL_MS = 5_000;
 /** Links settled per transaction. Reservations wait meanwhile, so it must take only a few milliseconds. */
-const AT_ONCE = 1_000;
+const LINKS_PER_TRANSACTION = 1_000;
 const PAUSE_MS = 50;
-/** Nothing reads the counters of a period that is over. They stay for a day, because transactions may still be running. */
+/**
+ * Nothing reads the counters of a period that is over. They stay for a day, because transactions may still be running.
+ */
 const FORGET_COUNTERS = `delete from limit_counts where resets_at < now() - interval '1 day'`;
 
 /**
@@ -26,10 +28,10 @@ export class ExpiredLinks {
   }
 
   /** @returns the number of links settled */
-  async settle(atOnce = AT_ONCE): Promise<number> {
+  async settle(maxLinks = LINKS_PER_TRANSACTION): Promise<number> {
     const [{ settled }] = await this.dataSource.query<[{ settled: number }]>(
       'select settle_expired($1) as settled',
-      [atOnce],
+      [maxLinks],
     );
     if (settled > 0) this.tracking.relaySoon();
     return settled;
@@ -37,7 +39,7 @@ export class ExpiredLinks {
 
   /** @returns the pause before the next batch */
   private async settleOrForget(): Promise<number> {
-    if ((await this.settle()) >= AT_ONCE) return PAUSE_MS;
+    if ((await this.settle()) >= LINKS_PER_TRANSACTION) return PAUSE_MS;
     await this.dataSource.query(FORGET_COUNTERS);
     return INTERVAL_MS;
   }

@@ -80,7 +80,7 @@ export class IssuedLinksService {
     };
     const read = (found: Conditions, walk: number): Promise<LinkRow[]> => {
       const inner = `select * from reward_links l where ${found} ${NEWEST_FIRST} limit ${found.bind(walk)}`;
-      const where = byLooking(new Conditions(...found.parameters), filters);
+      const where = byFilter(new Conditions(...found.parameters), filters);
       return this.dataSource.query(
         `select ${COLUMNS}, ${linkState('now()')} as state
          from (${inner}) l join inventories i on i.id = l.inventory_id
@@ -198,7 +198,7 @@ function byIndex(
   return where;
 }
 
-function byLooking(where: Conditions, { state, pool_id }: Filters): Conditions {
+function byFilter(where: Conditions, { state, pool_id }: Filters): Conditions {
   if (state === 'RESERVED') where.and`l.revealed_at is null and not l.released and l.expires_at > now()`;
   if (state === 'EXPIRED') where.and`l.revealed_at is null and (l.released or l.expires_at <= now())`;
   if (pool_id !== undefined) where.and`i.pool_id = ${pool_id}`;

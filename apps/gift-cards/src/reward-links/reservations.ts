@@ -56,7 +56,7 @@ export interface ReachedLimit {
   resetsIn: number | null;
 }
 
-const TRANSACTIONS_AT_ONCE = 2;
+const CONCURRENT_TRANSACTIONS = 2;
 const REQUESTS_PER_TRANSACTION = 64;
 /** With more requests waiting than this, the database is too far behind to serve another one in time. */
 const MAX_WAITING = 5_000;
@@ -100,7 +100,7 @@ export class Reservations {
   }
 
   private schedule() {
-    if (this.isScheduled || this.running >= TRANSACTIONS_AT_ONCE) return;
+    if (this.isScheduled || this.running >= CONCURRENT_TRANSACTIONS) return;
     this.isScheduled = true;
     // setImmediate runs after all requests that were read in this turn of the event loop.
     setImmediate(() => {

@@ -5,13 +5,13 @@ import { DataSource } from 'typeorm';
 
 const INTERVAL_MS = 2_000;
 /** Cards per transaction. Reservations and reveals wait meanwhile, so it must take only a few milliseconds. */
-const AT_ONCE = 500;
+const CARDS_PER_TRANSACTION = 500;
 /** Between two transactions, so that reservations get their turn. */
 const PAUSE_MS = 20;
 
 /**
- * Runs withdrawals step by step. Each step is one transaction that also stores how far it came, so any replica continues
- * after a crash. Also withdraws the cards of kept links that have ended.
+ * Runs withdrawals step by step. Each step is one transaction that also stores how far it came, so any replica
+ * continues after a crash. Also withdraws the cards of kept links that have ended.
  */
 @Injectable()
 export class WithdrawalRunner {
@@ -33,11 +33,11 @@ export class WithdrawalRunner {
   /** @returns the pause before the next step, which may have more to do if this one did something */
   private async step(): Promise<number> {
     const [{ more }] = await this.dataSource.query<[{ more: boolean }]>('select withdraw_cards($1) as more', [
-      AT_ONCE,
+      CARDS_PER_TRANSACTION,
     ]);
     const [{ settled }] = await this.dataSource.query<[{ settled: number }]>(
       'select settle_recalled($1) as settled',
-      [AT_ONCE],
+      [CARDS_PER_TRANSACTION],
     );
     if (!more && settled === 0) return INTERVAL_MS;
     this.tracking.relaySoon();

@@ -6,16 +6,16 @@ import { Gauge, Registry } from 'prom-client';
 import { DataSource } from 'typeorm';
 import { BETWEEN_ROUNDS } from './rounds.js';
 
-const LOOK_MS = 1_000;
+const POLL_MS = 1_000;
 /** Erasures per batch: the event store scans its data once for all that it gets together. */
-const AT_ONCE = 50;
+const ERASURES_PER_BATCH = 50;
 /** Timeout of a request to an app, after which the request is repeated. */
 const REQUEST_TIMEOUT_MS = 10_000;
 /**
  * After this time, another replica takes over the erasures of a dead one. Two replicas on the same erasure do no harm.
  */
 const LEASE = '30 seconds';
-const TRY_AGAIN = '1 second';
+const RETRY_DELAY = '1 second';
 
 const EVENT_STORE = 'analytics-query';
 const OTHERS = (Object.keys(ERASE) as (keyof typeof ERASE)[]).filter((app) => app !== EVENT_STORE);
@@ -25,11 +25,11 @@ const OLDEST = `
 const TAKE = `
   update erasures set due_at = now() + interval '${LEASE}' where id in (
     select id from erasures where completed_at is null and due_at <= now()
-    order by due_at limit ${AT_ONCE} for update skip locked
+    order by due_at limit ${ERASURES_PER_BATCH} for update skip locked
   ) returning id, account_id, kind, subject, round, last_round, done`;
 /** Adds to `done` instead of replacing it, because another replica may work on the same erasure. */
-const NOTE = `
-  update erasures set done = array(select distinct unnest(done || $3::text[])), due_at = now() + interval '${TRY_AGAIN}'
+const RECORD_PROGRESS = `
+  update erasures set done = array(select distinct unnest(done || $3::text[])), due_at = now() + interval '${RETRY_DELAY}'
   where id = $1 and round = $2 and completed_at is null`;
 const NEXT_ROUND = `
   update erasures set done = '{}', round = round + 1, due_at = now() + interval '${BETWEEN_ROUNDS}'
@@ -64,7 +64,7 @@ export class ErasureRunner {
     registry: Registry,
     loops: Loops,
   ) {
-    this.loop = loops.add({ task: 'advance the erasures', everyMs: LOOK_MS, run: () => this.advanceAll() });
+    this.loop = loops.add({ task: 'advance the erasures', everyMs: POLL_MS, run: () => this.advanceAll() });
     this.oldest = new Gauge({
       name: 'erasures_oldest_seconds',
       help: 'Age of the oldest unfinished erasure at the last check',
@@ -83,7 +83,7 @@ export class ErasureRunner {
     const [{ age }] = await this.dataSource.query<[{ age: number }]>(OLDEST);
     this.oldest.set(age);
     await Promise.all(taken.map((erasure) => this.advance(erasure)));
-    return taken.length > 0 ? 0 : LOOK_MS;
+    return taken.length > 0 ? 0 : POLL_MS;
   }
 
   private async advance({
@@ -114,7 +114,7 @@ export class ErasureRunner {
       this.logger.debug({ err, erasure: id }, 'an erasure is delayed, retrying');
     }
     const isWhole = finished.size === OTHERS.length + 1;
-    if (!isWhole) await this.dataSource.query(NOTE, [id, round, [...finished]]);
+    if (!isWhole) await this.dataSource.query(RECORD_PROGRESS, [id, round, [...finished]]);
     else if (round < lastRound) await this.dataSource.query(NEXT_ROUND, [id, round]);
     else await this.dataSource.query(COMPLETE, [id, round]);
   }

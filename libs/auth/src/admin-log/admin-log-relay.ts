@@ -3,11 +3,11 @@ import { STORE_ADMIN_LOG, type AdminLogRecord } from '@perkway/domain';
 import { Loops, RpcClient, type Loop } from '@perkway/platform';
 import { DataSource } from 'typeorm';
 
-/** Finds records of replicas that died, and those that the console did not take. */
+/** Interval of checks for records of dead replicas, and for those that the console has not stored. */
 const INTERVAL_MS = 5_000;
-/** Records of a burst of calls are read together. */
+/** Pause after a batch, so that the records of a burst of calls are read together. */
 const MIN_PAUSE_MS = 100;
-const AT_ONCE = 100;
+const RECORDS_PER_BATCH = 100;
 
 /** Sends the records of the outbox to the console, in their order, and deletes those that it has stored. */
 @Injectable()
@@ -22,7 +22,9 @@ export class AdminLogRelay {
     // Fails while the console is unavailable or of an earlier release. The records wait.
     const task = 'send the admin log to the console';
     this.loop = loops.add({
-      ...{ task, everyMs: INTERVAL_MS, minPauseMs: MIN_PAUSE_MS },
+      task,
+      everyMs: INTERVAL_MS,
+      minPauseMs: MIN_PAUSE_MS,
       run: () => this.send(),
     });
   }
@@ -32,16 +34,16 @@ export class AdminLogRelay {
     this.loop.wake();
   }
 
-  /** @returns 0, for no pause, if there may be more */
+  /** Sends a batch. Returns 0, for no further pause, if there may be more records. */
   private async send(): Promise<number | void> {
     const rows = await this.dataSource.query<{ id: string; record: AdminLogRecord }[]>(
       'select id, record from admin_log_outbox order by id limit $1',
-      [AT_ONCE],
+      [RECORDS_PER_BATCH],
     );
     for (const { id, record } of rows) {
       await this.rpc.request(STORE_ADMIN_LOG, record);
       await this.dataSource.query('delete from admin_log_outbox where id = $1', [id]);
     }
-    if (rows.length === AT_ONCE) return 0;
+    if (rows.length === RECORDS_PER_BATCH) return 0;
   }
 }

@@ -32,7 +32,7 @@ const CONNECTION_LOST = new Set([
 /**
  * Server starting or shutting down, no free connection slot, statement or lock timeout, deadlock, read-only standby.
  */
-const DATABASE_AWAY = /^(08|57P|53|57014|55P03|40001|40P01|25006)/;
+const DATABASE_UNAVAILABLE = /^(08|57P|53|57014|55P03|40001|40P01|25006)/;
 /** A string that Postgres cannot store (NUL, invalid encoding). */
 const UNSTORABLE_TEXT = new Set(['22021', '22P05']);
 /** TypeORM throws the last one: it reuses a broken connection for one more statement of a transaction. */
@@ -50,7 +50,7 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.some(isDatabaseUnavailable);
   const { code, message, driverError } = (error ?? {}) as DriverError;
   if (driverError && driverError !== error && isDatabaseUnavailable(driverError)) return true;
-  if (typeof code === 'string' && (CONNECTION_LOST.has(code) || DATABASE_AWAY.test(code))) return true;
+  if (typeof code === 'string' && (CONNECTION_LOST.has(code) || DATABASE_UNAVAILABLE.test(code))) return true;
   return typeof message === 'string' && CONNECTION_MESSAGES.test(message);
 }
 

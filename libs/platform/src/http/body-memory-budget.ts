@@ -35,7 +35,7 @@ export class BodyMemoryBudget {
     this.sources.set(from, source);
     const place = { bytes, enter };
     source.waiting.push(place);
-    this.letIn();
+    this.admitWaiting();
     let hasLeft = false;
     return () => {
       if (hasLeft) return;
@@ -47,11 +47,11 @@ export class BodyMemoryBudget {
         this.used -= bytes;
       }
       if (source.used === 0 && source.waiting.length === 0) this.sources.delete(from);
-      this.letIn();
+      this.admitWaiting();
     };
   }
 
-  private letIn(): void {
+  private admitWaiting(): void {
     for (const [from, source] of this.sources) {
       const [next] = source.waiting;
       if (!next || (source.used > 0 && source.used + next.bytes > this.share)) continue;

@@ -27,7 +27,7 @@ export const CONNECTION_LIMITS: ConnectionLimits = {
 /** Grace period for connections that never sent anything, while closing or when the process is full. */
 const SILENCE_LIMIT_MS = 1_000;
 const CLOSE_IDLE_EVERY_MS = 50;
-const LOOK_EVERY_MS = 500;
+const CHECK_INTERVAL_MS = 500;
 
 /** Progress of a response: bytes that the reader has taken, and when it last took any. */
 interface Unread {
@@ -78,7 +78,7 @@ export function limitConnections(
       // Resets, so that the system drops the data that it has buffered for the reader.
       socket.resetAndDestroy();
     }
-  }, LOOK_EVERY_MS).unref();
+  }, CHECK_INTERVAL_MS).unref();
   server.once('close', () => clearInterval(looking));
 }
 

@@ -51,15 +51,15 @@ export class RpcClient implements OnApplicationShutdown {
    * both have a cause
    */
   request<Request extends object, Reply extends object>(
-    question: RpcContract<Request, Reply>,
+    contract: RpcContract<Request, Reply>,
     request: NoInfer<Request>,
     timeoutMs = REQUEST_TIMEOUT_MS,
   ): Promise<Reply> {
-    const send = <HttpResponse>(part: object) => this.send<HttpResponse>(question, part, timeoutMs);
-    const { atOnce } = question;
-    return atOnce === undefined
+    const send = <HttpResponse>(part: object) => this.send<HttpResponse>(contract, part, timeoutMs);
+    const { maxIdsPerMessage } = contract;
+    return maxIdsPerMessage === undefined
       ? send<Reply>(request)
-      : (lookUp(request as unknown as LookupRequest, atOnce, send) as Promise<Reply>);
+      : (lookUp(request as unknown as LookupRequest, maxIdsPerMessage, send) as Promise<Reply>);
   }
 
   onApplicationShutdown() {
@@ -97,11 +97,11 @@ export class RpcClient implements OnApplicationShutdown {
 /** Sends as many ids per message as allowed, and again those that did not fit into the reply. */
 async function lookUp(
   request: LookupRequest,
-  atOnce: number,
+  maxIdsPerMessage: number,
   send: (part: LookupRequest) => Promise<LookupReply<unknown>>,
 ): Promise<Record<string, unknown>> {
   const found: Record<string, unknown> = Object.create(null);
-  let size = atOnce;
+  let size = maxIdsPerMessage;
   for (let from = 0; from < request.ids.length;) {
     const response = await send({ ...request, ids: request.ids.slice(from, from + size) });
     Object.assign(found, response.found);

@@ -13,15 +13,15 @@ import { map } from 'rxjs';
  * `hasRpcHandlers` of the app.
  */
 export const RpcHandler =
-  <Request extends object, Reply extends object>(question: RpcContract<Request, Reply>) =>
+  <Request extends object, Reply extends object>(contract: RpcContract<Request, Reply>) =>
   <Method extends (request: Request) => Reply | Promise<Reply>>(
     target: object,
     key: string,
     descriptor: TypedPropertyDescriptor<Method>,
   ): void =>
     applyDecorators(
-      MessagePattern(question.subject),
-      ...(question.atOnce === undefined ? [] : [UseInterceptors(handleLookup)]),
+      MessagePattern(contract.subject),
+      ...(contract.maxIdsPerMessage === undefined ? [] : [UseInterceptors(handleLookup)]),
     )(target, key, descriptor);
 
 const handleLookup: NestInterceptor<Record<string, unknown>, LookupReply<unknown>> = {

@@ -47,8 +47,8 @@ export interface Applied {
 }
 
 const PARALLEL_CALLS = 8;
-const LOOK_TIMEOUT_MS = 15_000;
-const LONGEST_VALUE = 60;
+const READ_TIMEOUT_MS = 15_000;
+const MAX_VALUE_LENGTH = 60;
 
 /**
  * Applies a directory through the management API. It is safe to repeat: PUTs are idempotent, existing imported keys are
@@ -133,7 +133,7 @@ async function missing(
       known.set(
         path,
         client
-          .send(problemLine(problem), { method: 'GET', path, timeoutMs: LOOK_TIMEOUT_MS })
+          .send(problemLine(problem), { method: 'GET', path, timeoutMs: READ_TIMEOUT_MS })
           .then(({ status }) => status < 300),
       );
     if (!(await known.get(path)))
@@ -145,7 +145,7 @@ async function missing(
 async function makeCall(client: ManagementClient, call: Call, secrets: string[]): Promise<Outcome> {
   const before =
     call.method === 'PUT'
-      ? await client.send(call.what, { method: 'GET', path: call.look.path, timeoutMs: LOOK_TIMEOUT_MS })
+      ? await client.send(call.what, { method: 'GET', path: call.look.path, timeoutMs: READ_TIMEOUT_MS })
       : undefined;
   const response = await client.send(call.what, call);
   const outcome = (what: Outcome['what']): Outcome => ({
@@ -181,7 +181,7 @@ async function makeCall(client: ManagementClient, call: Call, secrets: string[])
 /** Predicts the outcome of a call by reading, without making it. */
 async function tryCall(client: ManagementClient, call: Call, secrets: string[]): Promise<Outcome> {
   const { path, key, count } = call.look;
-  const seen = await client.send(call.what, { method: 'GET', path, key, timeoutMs: LOOK_TIMEOUT_MS });
+  const seen = await client.send(call.what, { method: 'GET', path, key, timeoutMs: READ_TIMEOUT_MS });
   const outcome = (what: Outcome['what'], found: string[] = []): Outcome => ({
     what,
     kind: call.kind,
@@ -206,7 +206,7 @@ const differenceLine = ({ at, before, after }: Difference): string =>
 
 function show(value: unknown): string {
   const text = value == null || value === '' ? 'nothing' : JSON.stringify(value);
-  return text.length > LONGEST_VALUE ? `${text.slice(0, LONGEST_VALUE)}…` : text;
+  return text.length > MAX_VALUE_LENGTH ? `${text.slice(0, MAX_VALUE_LENGTH)}…` : text;
 }
 
 /** Returns the number of loaded codes of a perk, or cards of a pool. */
@@ -270,7 +270,7 @@ async function readState(file: string | undefined, hosts: Hosts, data: Catalogue
   const key = data.accounts[0]?.user_key ?? '';
   const known = await fetch(new URL('/cube/token', hosts.token), {
     headers: { 'X-API-Key': key },
-    signal: AbortSignal.timeout(LOOK_TIMEOUT_MS),
+    signal: AbortSignal.timeout(READ_TIMEOUT_MS),
   }).then(
     (response) => response.ok,
     () => false,

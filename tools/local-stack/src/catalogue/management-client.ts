@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { CatalogueError } from './catalogue-error.js';
 
 const ATTEMPTS = 6;
-const LONGEST_PAUSE_S = 5;
+const MAX_PAUSE_S = 5;
 
 export interface Request {
   method: 'GET' | 'PUT' | 'POST';
@@ -60,7 +60,7 @@ export class ManagementClient {
       // A host that has just started may not reach the app that knows keys and accounts yet.
       if ((status === 503 || status === 429) && attempt < ATTEMPTS) {
         const pause = Number(headers.get('Retry-After')) || 1;
-        await sleep(Math.min(pause, LONGEST_PAUSE_S) * 1000);
+        await sleep(Math.min(pause, MAX_PAUSE_S) * 1000);
         continue;
       }
       return { status, etag: headers.get('ETag'), body: parse(text), text };

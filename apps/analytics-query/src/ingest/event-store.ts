@@ -7,7 +7,7 @@ import {
   type Erasure,
   type TrackingEvent,
 } from '@perkway/domain';
-import { copyIn, ENV, isDatabaseAway } from '@perkway/platform';
+import { copyIn, ENV, isDatabaseUnavailable } from '@perkway/platform';
 import type { PoolClient } from 'pg';
 import { DataSource, type EntityManager } from 'typeorm';
 import type { AnalyticsQueryEnv } from '../env.js';

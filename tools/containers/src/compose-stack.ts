@@ -134,11 +134,11 @@ export class ComposeStack {
     return Object.values(container!.NetworkSettings.Networks)[0]!.IPAddress;
   }
 
-  /** Recreates the containers of apps, all at once, `scale` of each. Resolves when they are healthy. */
-  async recreate(apps: string[], version?: string, scale = 1): Promise<void> {
-    const scales = apps.flatMap((app) => ['--scale', `${app}=${scale}`]);
+  /** Recreates the containers of apps, all at once. `scales` are their numbers; default 1. Resolves when they are healthy. */
+  async recreate(apps: string[], version?: string, scales: Record<string, number> = {}): Promise<void> {
+    const options = apps.flatMap((app) => ['--scale', `${app}=${scales[app] ?? 1}`]);
     await this.compose(
-      ['up', '--detach', '--no-build', '--no-deps', '--force-recreate', ...scales, ...apps],
+      ['up', '--detach', '--no-build', '--no-deps', '--force-recreate', ...options, ...apps],
       version,
     );
     await this.healthy();

@@ -4,6 +4,8 @@ import type { HttpResponse, ComposeStack } from './compose-stack.js';
 
 const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0';
 const COUNT_LIMIT_MS = 30_000;
+/** Pause of a customer. Leaves processor time for replicas that start meanwhile. */
+const PAUSE_MS = 100;
 
 /** An account of the demo data. */
 export interface Account {
@@ -79,7 +81,7 @@ export class Load {
       const token = await this.expect(200, 'token', '/cube/token');
       const authorization = token ? (JSON.parse(token.body) as { token: string }).token : '';
       await this.expect(200, 'query', '/cubejs-api/v1/meta', { headers: { authorization } });
-      await sleep(5);
+      await sleep(PAUSE_MS);
     }
   }
 

@@ -172,7 +172,7 @@ it('rotates keyrings, token keys and passwords: older values stay valid, new one
     // Published before it signs, because a second replica may not have it yet.
     analyticsTokenKeys: JSON.stringify([
       ...(JSON.parse(old.analyticsTokenKeys) as object[]),
-      { ...jwk, kid: 'k2', use_from: Math.floor(Date.now() / 1000) + 45 },
+      { ...jwk, kid: 'k2', use_from: Math.floor(Date.now() / 1000) + 20 },
     ]),
   }));
 

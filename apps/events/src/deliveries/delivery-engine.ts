@@ -12,17 +12,17 @@ import type { AttemptResult, Sender } from './sender.js';
 const MAX_RUNNING = 1_024;
 const MAX_RUNNING_PER_ACCOUNT = 64;
 const MAX_RUNNING_PER_WEBHOOK = 16;
-/** The same for a webhook whose responses are fast. Those beyond 16 do not count for its account. */
+/** Limit of a webhook that responds within FAST_RESPONSE_MS. Attempts beyond 16 do not count for its account. */
 const MAX_RUNNING_PER_FAST_WEBHOOK = 64;
 const FAST_RESPONSE_MS = 250;
-/** Webhooks whose own limits are remembered. */
-const KNOWN_LIMITS = 2_000;
-
-const OPENED_SECRETS = 2_000;
+/** Number of webhooks with a limit other than MAX_RUNNING_PER_WEBHOOK that are remembered. */
+const MAX_CACHED_LIMITS = 2_000;
+/** Number of decrypted secrets that are cached. */
+const MAX_CACHED_SECRETS = 2_000;
 
 const GONE_STATUS = 410;
 const RECORD_BATCH = 500;
-/** Results wait so long for others, unless a later event of their subject waits for them. */
+/** Results wait this long, so that several are stored together, unless a later event of a subject waits for one. */
 const RECORD_PAUSE_MS = 10;
 const RECORD_RETRY_MS = 500;
 const IDLE_POLL_MS = 5;
@@ -37,10 +37,12 @@ export class DeliveryEngine {
   private readonly running = new Set<ClaimedDelivery>();
   /** Attempts that are running. An attempt leaves this set before its result is stored, so that others can start. */
   private readonly attempting = new Set<ClaimedDelivery>();
-  /** Of webhooks that do not have the usual limit. */
-  private readonly limits = new LRUCache<string, { account: string; limit: number }>({ max: KNOWN_LIMITS });
-  /** By their sealed form. */
-  private readonly secrets = new LRUCache<string, string>({ max: OPENED_SECRETS });
+  /** Limits of webhooks that do not have MAX_RUNNING_PER_WEBHOOK. */
+  private readonly limits = new LRUCache<string, { account: string; limit: number }>({
+    max: MAX_CACHED_LIMITS,
+  });
+  /** Decrypted secrets by webhook and encrypted secret. */
+  private readonly secrets = new LRUCache<string, string>({ max: MAX_CACHED_SECRETS });
   private readonly results: DeliveryResult[] = [];
   private recording: Promise<void> | undefined;
   private isAbandoned = false;
@@ -101,7 +103,9 @@ export class DeliveryEngine {
     };
   }
 
-  /** Halves the limit of a webhook with each failure, so that it holds no others up, and raises it while it is fast. */
+  /**
+   * Halves the limit of a webhook after a failure, so that it does not delay others. Raises it after a fast success.
+   */
   private adjustLimit({ webhook, account_id: account }: ClaimedDelivery, isSuccess: boolean, tookMs: number) {
     const limit = this.limits.get(webhook)?.limit ?? MAX_RUNNING_PER_WEBHOOK;
     const usual = Math.min(limit, MAX_RUNNING_PER_WEBHOOK);
@@ -185,7 +189,7 @@ export class DeliveryEngine {
   }
 }
 
-/** The event as the feed shows it. Its data is not parsed. */
+/** Returns the event as the feed shows it. Inserts `data` as it is, because it is JSON already. */
 const bodyOf = ({ event_id, type, occurred_at, subject, data, erased }: ClaimedDelivery): string =>
   `{"id":${JSON.stringify(event_id)},"type":"${type}","occurred_at":"${occurred_at.toISOString()}",` +
   `"subject":${JSON.stringify(subject)},"data":${data}${erased ? ',"erased":true' : ''}}`;

@@ -8,10 +8,12 @@ import type { Backlog } from './delivery-metrics.js';
  * that fails for days stays small enough to be ended in one statement.
  */
 export const MAX_PENDING = 5_000;
-/** Webhooks per statement that makes deliveries, and deliveries at most. After a failure it makes half as many, and so on. */
+/**
+ * Maximum webhooks and deliveries per statement that creates deliveries. Each failure halves the number of deliveries.
+ */
 const FAN_OUT_WEBHOOKS = 20;
 const FAN_OUT_ROWS = 2_000;
-/** Longer than an attempt takes. A replica that dies is replaced after this time. */
+/** Longer than an attempt takes. Other replicas take over the attempts of a dead replica after this time. */
 const LEASE_MS = 30_000;
 const FAILING_LIMIT_MS = 5 * 86_400_000;
 /** Attempts that every webhook may make beyond the limit of its account: at most 60 more per account. */
@@ -37,7 +39,7 @@ export interface ClaimLimits {
   room: ReadonlyMap<string, number>;
   /** Number of running attempts, by account. Accounts with fewer of them go first. */
   running: ReadonlyMap<string, number>;
-  /** By account: what its fast webhooks add to `perAccount`. */
+  /** Number of attempts that the fast webhooks of an account add to `perAccount`, by account. */
   extra: ReadonlyMap<string, number>;
 }
 
@@ -113,7 +115,7 @@ const INSERT = (condition: string) => `
   order by webhook, position
   on conflict (webhook, event_id)`;
 
-/** Feed rows after the position in `from_position`, for each webhook of `target` up to $4 and what its queue has room for. */
+/** For each webhook in `target`, the feed rows after `from_position`, limited by $4 and by the room in its queue. */
 const FRESH = (until: string) => `
   select t.key as webhook, e.position, e.id, e.type, e.subject, e.occurred_at
   from target t cross join lateral (
@@ -155,7 +157,9 @@ const FAN_OUT_REPLAY = `
   )
   select count(*)::int as read from fresh`;
 
-/** Webhooks with pending deliveries, one index lookup each: the body of the recursive expression `busy`. */
+/**
+ * The body of the recursive expression `busy`: selects webhooks with pending deliveries, with one index lookup each.
+ */
 const BUSY = `
   (select webhook from deliveries where state = 'pending' order by webhook limit 1)
   union all
@@ -164,7 +168,7 @@ const BUSY = `
     where d.state = 'pending' and d.webhook > busy.webhook order by d.webhook limit 1)
   from busy where busy.webhook is not null`;
 
-/** Enabled webhooks that are behind their feed, and replays. */
+/** Selects enabled webhooks that are behind their feed, and replays. */
 const BEHIND = `
   select w.key, null as replay from webhooks w join feeds f using (account_id)
   where w.enabled and w.position < f.last_position
@@ -189,7 +193,8 @@ export class DeliveryQueue {
    * Creates the deliveries of new events and of replays. The same statement advances the position, so a crash neither
    * loses nor repeats any.
    *
-   * @returns whether a webhook was behind, and whether more can be made now: a full queue or another replica may prevent it
+   * @returns `wasBehind` if a webhook was behind its feed, and `hasMore` if another call can create more deliveries
+   * now, which a full queue or another replica may prevent
    */
   async fanOut(now: Date): Promise<{ wasBehind: boolean; hasMore: boolean }> {
     const behind: { key: string; replay: string | null }[] = await this.dataSource.query(BEHIND);
@@ -209,11 +214,11 @@ export class DeliveryQueue {
   }
 
   /**
-   * Runs a statement for those webhooks that are enabled and that no other transaction has locked. The lock comes first, in a
-   * statement of its own: what the second one sees as pending stays pending until the commit, or `record` releases what it
-   * holds back.
+   * Runs a statement for those webhooks that are enabled and not locked by another transaction. Locks them first, in a
+   * separate statement, so that deliveries that are pending for the second one stay pending until the commit. If one
+   * ends anyway, `record` releases the deliveries that wait for it.
    *
-   * @returns the most rows that it read for one webhook, and their limit
+   * @returns the largest number of rows that it read for one webhook, and the limit of that number
    */
   private async fanOutTo(webhooks: string[], statement: string, now: Date, ...more: unknown[]) {
     const limit = Math.max(1, Math.floor(this.fanOutRows / webhooks.length));
@@ -236,7 +241,7 @@ export class DeliveryQueue {
       this.fanOutRows = Math.min(FAN_OUT_ROWS, this.fanOutRows + Math.ceil(this.fanOutRows / 16));
       return { read, limit };
     } catch (error) {
-      // It may have reached the time limit of statements, and would again.
+      // The statement may have timed out, and would time out again.
       this.fanOutRows = Math.max(1, this.fanOutRows >> 1);
       throw error;
     }

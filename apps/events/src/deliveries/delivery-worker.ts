@@ -13,15 +13,15 @@ import { DeliveryMetrics } from './delivery-metrics.js';
 import { DeliveryQueue } from './delivery-queue.js';
 import { Sender } from './sender.js';
 
-/** Between two looks after one that found something. */
+/** Interval of checks while there is work. */
 const POLL_MS = 250;
 /**
- * Between two looks where nothing is known to be due, for what another replica left when it died. All else wakes the
- * worker. Polling works behind every pooler, LISTEN does not.
+ * Interval of checks while there is none. They only find what a dead replica has left; everything else wakes the
+ * worker. Polling works behind every connection pooler, LISTEN does not.
  */
 const IDLE_POLL_MS = 5_000;
 const FAN_OUT_PAUSE_MS = 5;
-/** After the first attempt has ended, so that a claim takes several deliveries. */
+/** Pause after an attempt has ended, so that the next claim takes several deliveries. */
 const CLAIM_PAUSE_MS = 10;
 const RETRY_MS = 1_000;
 const RETENTION_MS = 10 * 60_000;
@@ -91,12 +91,12 @@ export class DeliveryWorker implements OnApplicationBootstrap, BeforeApplication
     for (const loop of this.loops) loop.start();
   }
 
-  /** Makes the deliveries of events that were stored. */
+  /** Creates the deliveries of events that were just stored. */
   feedGrew(): void {
     this.fanOut.wake();
   }
 
-  /** Makes and claims the deliveries that a client asked for. */
+  /** Creates and claims the deliveries that a client has requested. */
   wake(): void {
     this.fanOut.wake();
     this.claims.wake();

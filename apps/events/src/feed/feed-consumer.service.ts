@@ -20,14 +20,16 @@ interface Received {
 }
 
 const FEED: AppName = 'events';
-/** The first event of a transaction waits so long for others. */
+/** The first event of a transaction waits this long for others. */
 const LINGER_MS = 50;
 const ROWS_PER_TRANSACTION = 2_000;
-/** How long a fetch waits for messages. The client allows no less. */
+/** How long a fetch waits for messages: the minimum that the NATS client allows. */
 const FETCH_MS = 1_000;
-/** The same after a fetch without messages, so that an idle app rarely asks. */
+/** The same after a fetch without messages, so that an idle app sends few requests. */
 const IDLE_FETCH_MS = 20_000;
-/** Messages and bytes per fetch: with those of the fetch before, a bound for the memory that a backlog takes. */
+/**
+ * Maximum messages and bytes per fetch. Twice this much may be in memory: one fetch is stored while the next arrives.
+ */
 const FETCH_MESSAGES = 500;
 const FETCH_BYTES = 4 * 1024 * 1024;
 /** Room for many replicas, and for messages of a newer version that wait during an upgrade. */
@@ -36,7 +38,7 @@ const ACK_WAIT_MS = 30_000;
 const UNKNOWN_VERSION_DELAY_MS = 60_000;
 const RETRY_MS = 1_000;
 
-/** Moves tracking events from the stream into the feeds: stores what has arrived, then acknowledges it, while more arrives. */
+/** Moves tracking events from the stream into the feeds: fetches, stores in batches, acknowledges after the commit. */
 @Injectable()
 export class FeedConsumer implements OnModuleInit, BeforeApplicationShutdown {
   private readonly stopping = new AbortController();
@@ -44,14 +46,15 @@ export class FeedConsumer implements OnModuleInit, BeforeApplicationShutdown {
     this.stopping.signal.addEventListener('abort', () => resolve(undefined), { once: true });
   });
   private running: Promise<void> = Promise.resolve();
-  /** Received and not in a transaction yet. */
+  /** Messages that are received but not in a transaction yet. */
   private waiting: Received[] = [];
   private waitingRows = 0;
-  /** Called when a transaction is full, and when one has taken what waits. */
+  /** Called when a transaction would be full. */
   private onFull: () => void = () => undefined;
+  /** Called when a transaction has taken waiting messages. */
   private onTaken: () => void = () => undefined;
   private storing: Promise<void> | undefined;
-  /** A long fetch that has brought nothing yet. The app does not wait for it when it stops. */
+  /** A long fetch without messages so far. The app does not wait for it on shutdown. */
   private idleFetch: Pull | undefined;
   private hasFailed = false;
 
@@ -118,7 +121,7 @@ export class FeedConsumer implements OnModuleInit, BeforeApplicationShutdown {
     return connection;
   }
 
-  /** Reads each message when it arrives, while Postgres stores those before it. @returns how many */
+  /** Fetches messages. Parses each when it arrives, while Postgres stores earlier ones. Returns their number. */
   private async fetch(connection: NatsConnection, expiresMs: number): Promise<number> {
     const pull = new Pull(connection, FEED, TRACKING_STREAM, FEED_CONSUMER);
     if (expiresMs === IDLE_FETCH_MS) this.idleFetch = pull;
@@ -152,7 +155,7 @@ export class FeedConsumer implements OnModuleInit, BeforeApplicationShutdown {
     this.metrics.lagAge.set(0);
   }
 
-  /** Returns the messages of the next transaction: one at least. */
+  /** Takes the messages of the next transaction, at least one. */
   private take(maxRows = ROWS_PER_TRANSACTION): Received[] {
     let rows = 0;
     const end = this.waiting.findIndex((each) => (rows += each.rows.length) >= maxRows);
@@ -171,7 +174,7 @@ export class FeedConsumer implements OnModuleInit, BeforeApplicationShutdown {
     } catch (err) {
       if (!this.hasFailed) this.logger.warn({ err }, 'cannot store events in the feed, retrying');
       this.hasFailed = true;
-      // Redelivered soon, instead of after the acknowledgement time.
+      // Requests redelivery soon, instead of after the acknowledgement timeout.
       for (const { message } of [...batch, ...this.take(Infinity)]) message.nak(RETRY_MS);
       return this.pause(RETRY_MS);
     }

@@ -18,9 +18,9 @@ export interface NewRow {
   event: FeedEvent;
   /** Undefined for an event without the journey of a person. */
   journey: string | undefined;
-  /** What a conversion is counted once by; undefined for all else. */
+  /** The feed stores one conversion per key; undefined for other events. */
   externalKey: string | undefined;
-  /** As it was published. */
+  /** The event as it was published. */
   source: TrackingEvent;
 }
 
@@ -33,13 +33,15 @@ interface FeedEnd {
 const ADD_FEEDS = `
   insert into feeds (account_id) select id from unnest($1::text[]) id order by id on conflict do nothing`;
 /**
- * Positions of an account are assigned one transaction after the other, so they become visible in their order. Times of one
- * feed never go back, even if the clock does; as text they keep their microseconds.
+ * Locks the feeds, so that transactions assign positions one after the other, and positions become visible in order.
+ * The times of a feed never decrease, even if the clock does; they are text, which keeps their microseconds.
  */
 const LOCK_FEEDS = `
   select account_id, last_position::float8 as last, greatest(stored_at, clock_timestamp())::text as now
   from feeds where account_id = any ($1::text[]) order by account_id for update`;
-/** Looks for each event by an index. A join could read the whole table, whose statistics are old while it grows. */
+/**
+ * Looks each event up in an index. A join might scan the whole table, because its statistics are old while it grows.
+ */
 const FIND_STORED = `
   select number::int from unnest($1::text[], $2::text[], $3::text[]) with ordinality n (account_id, id, key, number)
   where (select true from events e where e.account_id = n.account_id and e.id = n.id limit 1)
@@ -53,7 +55,7 @@ const MOVE_FEEDS = `
   from unnest($1::text[], $2::bigint[], $3::timestamptz[]) n (account_id, last, now)
   where f.account_id = n.account_id`;
 
-/** Most accounts have none, so the journeys of their events need no hash. */
+/** Selects the accounts with erased journeys. Most have none, so that the journeys of their events need no hash. */
 const ERASED_ACCOUNTS = `
   select id from unnest($1::text[]) id
   where (select true from erased_journeys where account_id = id limit 1)`;
@@ -80,7 +82,7 @@ export class FeedStore {
     try {
       await this.store(rows);
     } catch (error) {
-      // Nearly all events are new, so only a duplicate makes it look for the others.
+      // Nearly all events are new, so stored ones are searched only after a duplicate key.
       if (sqlStateOf(error) !== UNIQUE_VIOLATION) throw error;
       await this.store(rows, true);
     }
@@ -156,7 +158,7 @@ export class FeedStore {
     return withoutPerson(rest, { kind: 'journey_id', standIn: erased.stand_in, secret: '' });
   }
 
-  /** Returns what `append` stores of an event; undefined for types that are not in the feed. */
+  /** Converts an event to the row that `append` stores; returns undefined for types that are not in the feed. */
   toRow(event: TrackingEvent): NewRow | undefined {
     const mapped = toFeedEvent(event);
     if (!mapped) return undefined;
@@ -177,7 +179,7 @@ export class FeedStore {
   }
 }
 
-/** Everybody who came without a journey has the one of the campaign. */
+/** Returns whether the journey is the one that all events of a campaign without a journey of their own share. */
 const isDerived = (event: TrackingEvent, journey: string): boolean =>
   'campaign' in event && event.campaign !== undefined && isDerivedJourneyId(journey, event.campaign);
 
@@ -224,6 +226,6 @@ const copyLine = (account: string, position: number, event: FeedEvent, storedAt:
 
 const SPECIAL = /[\\\t\n\r]/;
 const ESCAPES: Record<string, string> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
-/** Text as `copy` reads it. */
+/** Escapes text for `copy`. */
 const escaped = (text: string): string =>
   SPECIAL.test(text) ? text.replaceAll(/[\\\t\n\r]/g, (character) => ESCAPES[character]!) : text;

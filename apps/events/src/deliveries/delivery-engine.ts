@@ -38,9 +38,7 @@ export class DeliveryEngine {
   /** Attempts that are running. An attempt leaves this set before its result is stored, so that others can start. */
   private readonly attempting = new Set<ClaimedDelivery>();
   /** Limits of webhooks that do not have MAX_RUNNING_PER_WEBHOOK. */
-  private readonly limits = new LRUCache<string, { account: string; limit: number }>({
-    max: MAX_CACHED_LIMITS,
-  });
+  private readonly limitOf = new LRUCache<string, number>({ max: MAX_CACHED_LIMITS });
   /** Decrypted secrets by webhook and encrypted secret. */
   private readonly secrets = new LRUCache<string, string>({ max: MAX_CACHED_SECRETS });
   private readonly results: DeliveryResult[] = [];
@@ -84,35 +82,40 @@ export class DeliveryEngine {
   }
 
   private claimLimits(): Omit<ClaimLimits, 'total'> {
-    const attempts = [...this.attempting].filter(({ requested }) => !requested);
-    const ofWebhook = countBy(attempts, ({ webhook }) => webhook);
-    const room = new Map<string, number>();
-    for (const [webhook, count] of ofWebhook) room.set(webhook, Math.max(0, MAX_RUNNING_PER_WEBHOOK - count));
-    const extra = new Map<string, number>();
-    for (const [webhook, { account, limit }] of this.limits.entries()) {
-      room.set(webhook, Math.max(0, limit - (ofWebhook.get(webhook) ?? 0)));
-      const beyond = Math.max(0, limit - MAX_RUNNING_PER_WEBHOOK);
-      extra.set(account, (extra.get(account) ?? 0) + beyond);
-    }
+    const ofWebhook = new Map<string, number>();
+    const ofAccount = new Map<string, number>();
+    const add = (counts: Map<string, number>, key: string) => {
+      const count = (counts.get(key) ?? 0) + 1;
+      counts.set(key, count);
+      return count;
+    };
+    for (const { requested, webhook, account_id } of this.attempting)
+      if (!requested && add(ofWebhook, webhook) <= MAX_RUNNING_PER_WEBHOOK) add(ofAccount, account_id);
+    const room: ClaimLimits['room'] = new Map(
+      [...new Set([...ofWebhook.keys(), ...this.limitOf.keys()])].map((webhook) => {
+        const running = ofWebhook.get(webhook) ?? 0;
+        // Not get(), which would make a webhook look recently used.
+        const limit = this.limitOf.peek(webhook) ?? MAX_RUNNING_PER_WEBHOOK;
+        return [webhook, { more: Math.max(0, limit - running), running }];
+      }),
+    );
     return {
       perWebhook: MAX_RUNNING_PER_WEBHOOK,
       perAccount: MAX_RUNNING_PER_ACCOUNT,
       room,
-      running: countBy(attempts, ({ account_id }) => account_id),
-      extra,
+      running: ofAccount,
     };
   }
 
   /**
    * Halves the limit of a webhook after a failure, so that it does not delay others. Raises it after a fast success.
    */
-  private adjustLimit({ webhook, account_id: account }: ClaimedDelivery, isSuccess: boolean, tookMs: number) {
-    const limit = this.limits.get(webhook)?.limit ?? MAX_RUNNING_PER_WEBHOOK;
-    const usual = Math.min(limit, MAX_RUNNING_PER_WEBHOOK);
-    if (!isSuccess) this.limits.set(webhook, { account, limit: Math.max(1, usual >> 1) });
-    else if (tookMs > FAST_RESPONSE_MS) this.limits.delete(webhook);
+  private adjustLimit(webhook: string, isSuccess: boolean, tookMs: number) {
+    const limit = this.limitOf.get(webhook) ?? MAX_RUNNING_PER_WEBHOOK;
+    if (!isSuccess) this.limitOf.set(webhook, Math.max(1, Math.min(limit, MAX_RUNNING_PER_WEBHOOK) >> 1));
+    else if (tookMs > FAST_RESPONSE_MS) this.limitOf.delete(webhook);
     else if (limit < MAX_RUNNING_PER_FAST_WEBHOOK)
-      this.limits.set(webhook, { account, limit: Math.max(limit, MAX_RUNNING_PER_WEBHOOK) + 1 });
+      this.limitOf.set(webhook, Math.max(limit, MAX_RUNNING_PER_WEBHOOK) + 1);
   }
 
   private async attempt(delivery: ClaimedDelivery): Promise<DeliveryResult> {
@@ -129,7 +132,7 @@ export class DeliveryEngine {
       result = { isSuccess: false, status: null, error: 'The delivery could not be signed' };
     }
     const { isSuccess, status, error, retryAfter } = result;
-    this.adjustLimit(delivery, isSuccess, this.clock.now() - start);
+    this.adjustLimit(delivery.webhook, isSuccess, this.clock.now() - start);
     this.metrics.attempts.inc({ result: isSuccess ? 'success' : 'failure' });
     if (isSuccess || status === GONE_STATUS)
       return { delivery, isSuccess, status, error, nextAttemptAt: null };
@@ -201,9 +204,3 @@ const endedBy = (delivery: ClaimedDelivery, error: string): DeliveryResult => ({
   error,
   nextAttemptAt: null,
 });
-
-function countBy<Item>(items: Iterable<Item>, keyOf: (item: Item) => string): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const item of items) counts.set(keyOf(item), (counts.get(keyOf(item)) ?? 0) + 1);
-  return counts;
-}

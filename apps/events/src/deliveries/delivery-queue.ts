@@ -35,12 +35,10 @@ export interface ClaimLimits {
   perWebhook: number;
   /** Maximum number of attempts per account, including running ones, in addition to those reserved for each webhook. */
   perAccount: number;
-  /** Number of further attempts, by the key of the webhook. */
-  room: ReadonlyMap<string, number>;
-  /** Number of running attempts, by account. Accounts with fewer of them go first. */
+  /** Numbers of further and of running attempts, by the key of the webhook. */
+  room: ReadonlyMap<string, { more: number; running: number }>;
+  /** Number of running attempts, by account, up to `perWebhook` of each webhook. Accounts with fewer of them go first. */
   running: ReadonlyMap<string, number>;
-  /** Number of attempts that the fast webhooks of an account add to `perAccount`, by account. */
-  extra: ReadonlyMap<string, number>;
 }
 
 /** A delivery with its webhook and its event. */
@@ -254,10 +252,9 @@ export class DeliveryQueue {
    */
   async claim(
     now: Date,
-    { total, perWebhook, perAccount, room, running, extra }: ClaimLimits,
+    { total, perWebhook, perAccount, room, running }: ClaimLimits,
   ): Promise<ClaimedDelivery[]> {
     const lease = new Date(now.getTime() + LEASE_MS);
-    const accounts = [...new Set([...running.keys(), ...extra.keys()])];
     const claimable = (requested: boolean) => `
       d.webhook = w.key and d.state = 'pending' and not d.held and ${requested ? '' : 'not'} d.requested
         and d.next_attempt_at <= $1`;
@@ -268,15 +265,16 @@ export class DeliveryQueue {
        ), due as materialized (
          -- Deliveries that may be attempted now, within the limits of each webhook. A webhook with less room ranks its
          -- deliveries as if its running attempts came first.
-         select w.account_id, d.ctid, d.requested, d.rank + greatest(0, $3 - coalesce(r.room, $3)) as webhook_rank
+         select w.account_id, d.ctid, d.requested,
+           d.rank + greatest(coalesce(r.running, 0), $3 - coalesce(r.more, $3)) as webhook_rank
          from busy join webhooks w on w.key = busy.webhook
-         left join unnest($4::bigint[], $5::int[]) as r (key, room) on r.key = w.key
+         left join unnest($4::bigint[], $5::int[], $10::int[]) as r (key, more, running) on r.key = w.key
          cross join lateral (
            -- The first ones of the queue.
            select first.ctid, false as requested, row_number() over () as rank from (
              select ctid from deliveries d where ${claimable(false)} and ${isFree}
              order by next_attempt_at, id
-             limit coalesce(r.room, $3)
+             limit coalesce(r.more, $3)
              for update skip locked
            ) first
            union all
@@ -290,14 +288,16 @@ export class DeliveryQueue {
            ) asked
          ) d
        ), picked as (
-         -- Within the limits of each account. Requested ones first, then those of accounts with the fewest attempts.
+         -- Within the limits of each account. Requested ones first, then those of accounts with the fewest attempts, then
+         -- those that only fast webhooks may have.
          select ctid from (
-           select due.*, row_number() over (partition by account_id order by webhook_rank) as account_rank
+           select due.*, webhook_rank > $3 as is_extra,
+             row_number() over (partition by account_id, webhook_rank > $3 order by webhook_rank) as account_rank
            from due
          ) ranked
-         left join unnest($6::text[], $7::int[], $10::int[]) as a (account, running, extra) on a.account = account_id
-         where requested or coalesce(running, 0) + account_rank <= $9 + coalesce(extra, 0) or webhook_rank <= ${RESERVED_ATTEMPTS}
-         order by requested desc, coalesce(running, 0) + account_rank
+         left join unnest($6::text[], $7::int[]) as a (account, running) on a.account = account_id
+         where requested or is_extra or coalesce(running, 0) + account_rank <= $9 or webhook_rank <= ${RESERVED_ATTEMPTS}
+         order by requested desc, is_extra, coalesce(running, 0) + account_rank
          limit $8
        ), claimed as (
          update deliveries set lease_until = $2 where ctid = any(array(select ctid from picked)) returning *
@@ -320,12 +320,12 @@ export class DeliveryQueue {
         lease,
         perWebhook,
         [...room.keys()],
-        [...room.values()],
-        accounts,
-        accounts.map((account) => running.get(account) ?? 0),
+        [...room.values()].map(({ more }) => more),
+        [...running.keys()],
+        [...running.values()],
         total,
         perAccount,
-        accounts.map((account) => extra.get(account) ?? 0),
+        [...room.values()].map((each) => each.running),
       ],
     );
     for (const delivery of claimed) delivery.lease = lease;

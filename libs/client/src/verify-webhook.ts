@@ -40,7 +40,7 @@ interface StockData {
   available: number;
 }
 
-/** The `data` of each type of event. */
+/** The `data` of each type of event: one for each of `EVENT_TYPES` in libs/domain, which this package cannot import. */
 export interface EventData {
   'perk.clicked': Tagged & { perk_id: string; collection_id: string; journey_id?: string };
   'teaser.viewed': JourneyData;

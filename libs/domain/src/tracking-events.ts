@@ -155,6 +155,7 @@ export interface CampaignNamedEvent extends EventHead {
   name: string;
 }
 
+/** docs/extending.md lists what a new type needs; the compiler finds only a part of it. */
 export type TrackingEvent =
   | PerkViewEvent
   | PerkClickEvent

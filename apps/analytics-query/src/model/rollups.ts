@@ -8,7 +8,10 @@ export interface Rollup {
   table: string;
   /** The column of this name holds the start of the hour or day, in UTC. */
   grain: 'hour' | 'day';
-  /** Event types that the rollup covers. */
+  /**
+   * Event types that the rollup covers. Closed hours have no rollup rows of a type that is added after its first event;
+   * that needs a migration that recomputes them.
+   */
   eventTypes: readonly string[];
   /** SQL of the dimensions that rollup rows still have, by member name. */
   dimensions: Record<string, string>;

@@ -7,6 +7,7 @@ import { ConsoleKeys } from '../sessions/console-keys.js';
 import type { Session } from '../sessions/session.js';
 import type { DataOfPersonDto } from './person.dto.js';
 
+/** Every cube with `journey_id`. An operator who erases a person does not see events of other cubes. */
 export const CUBES_OF_PERSONS = [
   'perk_clicks',
   'teaser_views',

@@ -28,7 +28,7 @@ const CLIENT = {
 } as const satisfies Record<Host, HostName>;
 
 /**
- * The allowed operations of each host, by name. Everything else is 404: recipients' tokens and links do not belong in
+ * The operations of each host that the pages may call, by name. Everything else is 404: recipients' tokens and links do not belong in
  * the admin's browser, and only customers may cause views and clicks. Operations under `/admin` are for operators.
  */
 const ALLOWED: { [Name in Host]: (keyof (typeof OF_CLIENT)[(typeof CLIENT)[Name]])[] } = {

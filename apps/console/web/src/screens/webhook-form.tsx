@@ -12,6 +12,7 @@ import { ShownOnce } from '../parts/shown-once';
 import { texts } from '../texts';
 
 const t = texts.webhooks;
+/** Every type of the feed: the form offers no other. */
 const GROUPS: { name: string; types: FeedEventType[] }[] = [
   {
     name: t.groups.journeys,

@@ -37,7 +37,7 @@ describe('a cluster of brokers', () => {
     cluster = await startNatsCluster({ folder: runFolder('cluster'), secret: 'tests', dieWithParent: true });
     open.push(cluster);
     url = cluster.urlOf(BROKER_OPERATOR);
-  }, 60_000);
+  });
 
   const streamInfo = async (at: string): Promise<StreamInfo> => {
     const connection = await connectTo(at, { noRandomize: true });
@@ -176,7 +176,7 @@ describe('a cluster of brokers', () => {
       await jetstreamManager(connection)
     ).consumers.info(TRACKING_STREAM, TRACKING_CONSUMER);
     expect([0, 3]).toContain(config.num_replicas);
-  }, 60_000);
+  });
 });
 
 it('warns once about a broker older than 2.10', async () => {

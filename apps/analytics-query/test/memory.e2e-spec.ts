@@ -54,7 +54,7 @@ beforeAll(async () => {
      from unnest($1::text[]) account, generate_series(1, $2::int) n`,
     [[account, neighbour], ROWS + 100],
   );
-}, 60_000);
+});
 afterAll(async () => {
   await app?.kill('SIGTERM');
   await closeAll(publisher, issuer, database, nats);
@@ -105,7 +105,7 @@ it('holds little of large responses in memory, however many there are and howeve
     }
   });
   expect(peak).toBeLessThan(300);
-}, 90_000);
+});
 
 /** Reads a response and keeps only its beginning. */
 async function sendRequest(token: string, queries: object[]): Promise<string> {
@@ -162,4 +162,4 @@ it('survives 200 requests at and over the limits, of two accounts, while others 
   for (const reply of responses.keys())
     expect(reply).toMatch(/^(200|aborted|400 .*(250000 rows|took longer)|429 Too many queries|503)/);
   expect(peak).toBeLessThan(512);
-}, 90_000);
+});

@@ -152,7 +152,7 @@ beforeAll(async () => {
     const [row] = await stack.database.query<{ n: number }>('select count(*)::int as n from tracking_events');
     expect(row!.n).toBe(600);
   }, 'all events');
-}, 60_000);
+});
 afterAll(async () => {
   await stack?.close();
   await server?.stop();

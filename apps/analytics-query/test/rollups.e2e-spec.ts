@@ -373,7 +373,7 @@ describe('rollups', () => {
       { rows: number },
     ];
     expect(rows).toBeGreaterThan(100);
-  }, 120_000);
+  });
 
   /** A writer that dies before its commit. */
   async function rolledBack(account: string) {

@@ -241,7 +241,7 @@ describe('a replay', () => {
     nats.resume();
     expect(await replaying).toMatchObject({ exitCode: 0 });
     await untilStored(account, ['one']);
-  }, 60_000);
+  });
 
   it('reports missing arguments in one sentence', async () => {
     expect(await replay()).toEqual({ exitCode: 1, output: expect.stringMatching(/^--from must be a time/) });

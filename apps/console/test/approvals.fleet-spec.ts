@@ -14,7 +14,7 @@ describe('approvals of link jobs', () => {
   beforeAll(async () => {
     await fleet.start(['token-issuer', 'gift-cards']);
     replica = await fleet.launch();
-  }, 180_000);
+  });
   afterEach(() => jest.restoreAllMocks());
   afterAll(async () => {
     await replica?.close();

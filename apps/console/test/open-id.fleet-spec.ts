@@ -9,7 +9,7 @@ describe('signing in through OpenID Connect', () => {
   beforeAll(async () => {
     provider = await (await OpenIdProvider.reserve()).start(CONSOLE);
     await fleet.start(['token-issuer'], provider.variables);
-  }, 120_000);
+  });
   afterAll(async () => {
     await fleet.close();
     await provider?.stop();

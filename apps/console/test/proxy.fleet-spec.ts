@@ -17,7 +17,7 @@ describe('calls to the fleet', () => {
   beforeAll(async () => {
     await fleet.start(['token-issuer', 'perks', 'gift-cards']);
     operator = await fleet.signIn(ADMIN_KEY);
-  }, 180_000);
+  });
   afterAll(() => fleet.close());
 
   const aPool = async (owner: string, cards = 2) => {

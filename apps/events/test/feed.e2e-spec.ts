@@ -39,7 +39,7 @@ beforeAll(async () => {
   await world.start();
   connection = await connectTo(world.nats.url);
   await createTrackingStream(world.nats.url);
-}, 120_000);
+});
 afterAll(async () => {
   await connection?.close();
   await world.stop();

@@ -47,5 +47,5 @@ describe('a replica that is killed', () => {
       expect(done).toHaveLength(events.length);
     }, 'all deliveries');
     expect(new Set(receiver.ids())).toEqual(new Set(events.map(({ id }) => id)));
-  }, 120_000);
+  });
 });

@@ -38,7 +38,7 @@ describe('limits over two processes', () => {
     gift = await GiftCards.start();
     bundle = await BundledApp.build('gift-cards');
     for (let count = 0; count < 2; count += 1) processes.push(await start());
-  }, 60_000);
+  });
   afterAll(async () => {
     await Promise.all(processes.map((process) => process.kill('SIGKILL')));
     await gift?.close();

@@ -21,7 +21,7 @@ describe('every link ends in exactly one state', () => {
   beforeAll(async () => {
     gift = await GiftCards.start();
     bundle = await BundledApp.build('gift-cards');
-  }, 60_000);
+  });
   afterAll(() => gift?.close());
   const spawned: AppProcess[] = [];
   // Stops the replicas even if a test fails.

@@ -16,7 +16,7 @@ describe('a withdrawal while links are made and revealed', () => {
     gift = await GiftCards.start({ ownServer: true });
     await gift.database.query('alter database perkway set synchronous_commit = on');
     bundle = await BundledApp.build('gift-cards');
-  }, 120_000);
+  });
   afterAll(() => gift?.close());
 
   it(

@@ -123,7 +123,7 @@ describe('an erasure', () => {
       'the end',
       60_000,
     );
-  }, 90_000);
+  });
 
   it('starts again if it is requested again in its last round', async () => {
     let isBack = false;
@@ -144,7 +144,7 @@ describe('an erasure', () => {
     isBack = true;
     await waitFor(async () => (await get(receipt.id)).state === 'done', 'the end', 30_000);
     for (const app of APPS) expect(roundsOf(app)).toEqual([1, 2, 3, 4]);
-  }, 90_000);
+  });
 
   it('takes over nothing that an app did for the request before', async () => {
     let release = (_: ErasedPart) => {};
@@ -166,7 +166,7 @@ describe('an erasure', () => {
         app,
         expect.arrayContaining([2, 3]),
       ]);
-  }, 90_000);
+  });
 
   it('names missing and invalid fields', async () => {
     const { request, admin, path } = await erasures(await launch());

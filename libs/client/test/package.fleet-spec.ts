@@ -140,13 +140,13 @@ describe('the pages of the console', () => {
     expect(output).toMatch(/api\/types\.ts.*'getCampaign'/);
     // No other screen fails.
     expect(output).not.toContain('screens/audit-log.tsx');
-  }, 180_000);
+  });
 
   it('do not compile with the loose placeholder types', async () => {
     const loose = readFileSync(join(ROOT, 'libs/client/src/documents.d.ts'), 'utf8');
     const { output } = await check({ index: () => loose });
     expect(output).toContain('`npm run client:types` has not been run');
-  }, 180_000);
+  });
 });
 
 describe('the package of the client', () => {
@@ -261,5 +261,5 @@ describe('the package of the client', () => {
       refusal: 'NO_AVAILABLE_CARDS 409',
       isToken: true,
     });
-  }, 120_000);
+  });
 });

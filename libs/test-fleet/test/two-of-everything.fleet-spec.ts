@@ -76,12 +76,12 @@ describe('two replicas of every app', () => {
     await putPerk(fleet.urls.perks, 'Before', `${OFFER}/before`);
     await putCollection(fleet.urls.perks, 'Before');
     await putCampaign(fleet.urls.boost, ['pair-perk']);
-  }, 180_000);
+  });
   afterAll(async () => {
     await load?.stop();
     await database?.end();
     await fleet?.stop();
-  }, 60_000);
+  });
 
   const both = (app: AppName) => fleet.replicas[app].map(({ url }) => url) as [string, string];
   /** Retries on 503, which an overloaded machine returns for a moment. */
@@ -213,7 +213,7 @@ describe('two replicas of every app', () => {
       reserved: before.reserved! + KEYS,
     });
     await expectLinks(KEYS, 'pair-keys', 'generated');
-  }, 60_000);
+  });
 
   it('rejects one of two bodies sent to both at once with the same idempotency key', async () => {
     const KEYS = 30;
@@ -230,7 +230,7 @@ describe('two replicas of every app', () => {
     });
     expect((await numbers()).available).toBe(before.available! - KEYS);
     await expectLinks(KEYS, 'pair-bodies', 'generated');
-  }, 60_000);
+  });
 
   it('reveals one card and records one event when both get a reveal at once', async () => {
     const LINKS = 40;
@@ -246,7 +246,7 @@ describe('two replicas of every app', () => {
     expect(new Set(cards).size).toBe(LINKS);
     expect((await numbers()).redeemed).toBe(before.redeemed! + LINKS);
     await expectLinks(LINKS, 'pair-reveals', 'revealed');
-  }, 60_000);
+  });
 
   it('lets either a concurrent reveal or cancellation win', async () => {
     const LINKS = 60;
@@ -284,7 +284,7 @@ describe('two replicas of every app', () => {
     expect((await numbers()).redeemed).toBe(before.redeemed! + of('revealed'));
     await expectLinks(of('revealed'), 'pair-races', 'revealed');
     await expectLinks(of('cancelled'), 'pair-races', 'cancelled');
-  }, 60_000);
+  });
 
   it('counts one view per second, campaign and address over both, and misses none', async () => {
     const ADDRESSES = ['192.0.2.1', '192.0.2.2', '2001:db8::1'];
@@ -336,7 +336,7 @@ describe('two replicas of every app', () => {
       expect(new Set(all).size).toBe(all.length);
       expect([...may]).toEqual(expect.arrayContaining(all));
     }
-  }, 90_000);
+  });
 
   describe('an edit at one is visible at the other within seconds:', () => {
     const seen = (what: string, look: () => Promise<void>) => waitFor(look, what, SEEN_WITHIN_MS);
@@ -472,7 +472,7 @@ describe('two replicas of every app', () => {
         // A few more pass while counts are in transit. Without sharing, all would pass.
         expect([what, share < 1.4]).toEqual([what, true]);
       }
-    }, 90_000);
+    });
 
     it('requests per key and second, with headers that count both', async () => {
       const { key: own } = await aKey();
@@ -514,5 +514,5 @@ describe('two replicas of every app', () => {
     expect(await checkPromises(load)).toEqual([]);
     const { passed, output } = await auditFleet(fleet);
     expect([passed, output]).toEqual([true, expect.any(String)]);
-  }, 180_000);
+  });
 });

@@ -44,7 +44,7 @@ describe('an app whose Postgres fails over to a synchronous standby', () => {
     @Module({ imports: [DatabaseModule], controllers: [NotesController] })
     class NotesModule {}
     app = await launchApp({ name: 'perks', module: NotesModule, env });
-  }, 60_000);
+  });
   afterEach(() => closeAll(app, pair));
 
   async function query(url: string, sql: string): Promise<{ text: string }[]> {

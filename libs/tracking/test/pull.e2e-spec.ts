@@ -42,5 +42,5 @@ describe('a fetch', () => {
       () => undefined,
     );
     await expect(fetch).rejects.toThrow('the broker does not respond to a fetch');
-  }, 20_000);
+  });
 });

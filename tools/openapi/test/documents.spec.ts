@@ -355,7 +355,7 @@ describe('a client with types generated from the documents', () => {
     // One process generates all of them.
     writeFileSync(join(TYPES, 'redocly.yaml'), JSON.stringify({ apis }));
     execFileSync(process.execPath, [GENERATOR], { cwd: TYPES, stdio: 'pipe' });
-  }, 120_000);
+  });
 
   it('compiles under strict', () => {
     const program = ts.createProgram([...APPS.map((app) => join(TYPES, `${app}.ts`)), CONSUMER], {
@@ -377,5 +377,5 @@ describe('a client with types generated from the documents', () => {
         ({ file, messageText }) => `${file?.fileName}: ${ts.flattenDiagnosticMessageText(messageText, ' ')}`,
       );
     expect(problems).toEqual([]);
-  }, 120_000);
+  });
 });

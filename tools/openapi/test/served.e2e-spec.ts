@@ -70,7 +70,7 @@ describe('the fleet and its documents', () => {
     await operator().put('/admin/accounts/a-bank').send({ name: 'A bank' }).expect(200);
     userKey = (await aKey({ role: 'USER' })).key;
     journeyKey = (await aKey({ role: 'JOURNEY' })).key;
-  }, 180_000);
+  });
   afterAll(async () => {
     const closed = await Promise.allSettled([...apps.values()].map((app) => app.close()));
     await Promise.allSettled([...databases.values(), nats].map((server) => server?.close()));
@@ -232,7 +232,7 @@ describe('the fleet and its documents', () => {
       expect(await read(index, old.key)).toBe(401);
       expect(await read(index, next.key)).toBe(200);
     }
-  }, 60_000);
+  });
 
   it.each(keyed)('%s allows a JOURNEY key for browser operations only', async (app) => {
     for (const route of routesOf(await documentOf(app))) {

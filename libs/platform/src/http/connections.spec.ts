@@ -140,7 +140,8 @@ describe('connections', () => {
   });
 
   it('stay open if a single-chunk response is read slowly while others exceed the limit', async () => {
-    await launch({ unreadBytes: LARGE / 2 });
+    // More than either response, so that a moment in which the slow reader does not get to read is harmless.
+    await launch({ unreadBytes: 1.5 * LARGE });
     const [slow, unread] = await Promise.all([sendRequest('/large'), sendRequest('/large')]);
     let bytes = 0;
     for await (const chunk of slow) {

@@ -15,10 +15,10 @@ describe('a link that expires while a request waits', () => {
     (await gift.database.query(sql, values)).length > 0;
 
   /**
-   * Requests a link while another transaction holds all slots and reserves one too, and lets the link expire before
-   * that transaction commits.
+   * Requests a link while another transaction blocks it: that one holds all slots, and has reserved a card. Expires the
+   * link of `token` before it commits.
    */
-  const requestAround = async (pool: string, apiKey: string, account: string, token: string) => {
+  const requestWhileBlocked = async (pool: string, apiKey: string, account: string, token: string) => {
     const client = new pg.Client(gift.database.url);
     await client.connect();
     try {
@@ -59,7 +59,7 @@ describe('a link that expires while a request waits', () => {
   it('gives its card to the request', async () => {
     const pool = await gift.aPool(2);
     const old = await gift.aLink(pool);
-    expect((await requestAround(pool, gift.user.key, gift.user.account, old.token)).status).toBe(201);
+    expect((await requestWhileBlocked(pool, gift.user.key, gift.user.account, old.token)).status).toBe(201);
     const rows = await gift.database.query('select released from reward_links where id = $1', [
       linkIdOf(old.token),
     ]);
@@ -75,7 +75,7 @@ describe('a link that expires while a request waits', () => {
       .send({ owner: account, links: 2, period: 'day' })
       .expect(200);
     const old = await gift.aLink(pool, { apiKey: key, body: aBody() });
-    expect((await requestAround(pool, key, account, old.token)).status).toBe(201);
+    expect((await requestWhileBlocked(pool, key, account, old.token)).status).toBe(201);
     expect((await gift.generate(pool, { apiKey: key })).body).toBe('LIMIT_REACHED');
   });
 });

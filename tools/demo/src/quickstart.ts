@@ -11,7 +11,7 @@ interaction and that the webhook received the opened gift.`,
   {},
 );
 const PAGE = 'docs/quickstart.md';
-const HEARD = /^heard of reward_link\.revealed: reward_link\/\S+ of quickstart-/m;
+const DELIVERED = /^heard of reward_link\.revealed: reward_link\/\S+ of quickstart-/m;
 const MEASURES = ['journeys', 'teaser_viewers', 'clickers', 'converters', 'gift_recipients', 'gift_openers'];
 
 const commands = [...readFileSync(PAGE, 'utf8').matchAll(/^```sh\n(.*?)^```$/gms)].map(([, text]) => text!);
@@ -25,17 +25,17 @@ shell.stdout.setEncoding('utf8').on('data', (text: string) => {
 const [code] = (await once(shell, 'close')) as [number | null];
 
 /** Returns what failed or is missing. */
-function complaint(): string | undefined {
+function findProblem(): string | undefined {
   if (commands.length === 0) return `${PAGE} has no commands`;
   if (code !== 0) return `a command of ${PAGE} exited with ${code}`;
   const response = /^\{"query":.*$/m.exec(output)?.[0];
   const [row] = response ? (JSON.parse(response) as { data: Record<string, string>[] }).data : [];
   const missing = MEASURES.filter((name) => !(Number(row?.[`campaign_funnel.${name}`]) >= 1));
   if (missing.length > 0) return `analytics has not counted: ${missing.join(', ')}`;
-  return HEARD.test(output) ? undefined : 'the webhook has not delivered the opened gift';
+  return DELIVERED.test(output) ? undefined : 'the webhook has not delivered the opened gift';
 }
 
-const problem = complaint();
+const problem = findProblem();
 process.stdout.write(
   problem
     ? `quickstart: ${problem}\n`

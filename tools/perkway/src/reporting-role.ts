@@ -79,7 +79,7 @@ async function closeOtherDatabases(client: pg.Client): Promise<void> {
 }
 
 /** Creates the role, or resets the rights and settings of an existing one. @returns its name */
-async function make(client: pg.Client, account: string, password: string): Promise<string> {
+async function createOrReset(client: pg.Client, account: string, password: string): Promise<string> {
   const known = await roleOf(client, account);
   const role = known ?? newName();
   const { rowCount } = await client.query('select 1 from pg_roles where rolname = $1', [role]);
@@ -151,7 +151,7 @@ await runCommand(async () => {
       return;
     }
     const password = randomBytes(24).toString('base64url');
-    const role = await make(client, account, password);
+    const role = await createOrReset(client, account, password);
     const url = new URL(adminUrl);
     [url.username, url.password] = [role, password];
     // Written before the commit, because a role with a lost password is useless.

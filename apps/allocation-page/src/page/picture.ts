@@ -3,7 +3,7 @@ import { one } from './view.js';
 
 const WIDTH = 1080;
 const MARGIN = 90;
-const INNER = WIDTH - 2 * MARGIN;
+const INNER_WIDTH = WIDTH - 2 * MARGIN;
 const FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, Arial, sans-serif';
 const MONO = 'ui-monospace, Menlo, Consolas, monospace';
 
@@ -27,12 +27,12 @@ function wrap(
   const words = line.mono ? [line.text] : line.text.split(/\s+/);
   context.font = fontOf(line);
   const widest = Math.max(...words.map((word) => context.measureText(word).width));
-  const scale = Math.min(1, INNER / widest);
+  const scale = Math.min(1, INNER_WIDTH / widest);
   const font = (context.font = fontOf(line, scale));
   const rows: string[] = [];
   for (const word of words) {
     const longer = rows.length ? `${rows[rows.length - 1]} ${word}` : word;
-    if (rows.length && context.measureText(longer).width <= INNER) rows[rows.length - 1] = longer;
+    if (rows.length && context.measureText(longer).width <= INNER_WIDTH) rows[rows.length - 1] = longer;
     else rows.push(word);
   }
   return { font, rows, height: line.size * scale * 1.4 };
@@ -45,7 +45,9 @@ export function paint(lines: Line[], color: string): HTMLCanvasElement {
   const wrapped = lines.map((line) => ({ line, ...wrap(context, line) }));
   const codeWidth = drawn ? drawn.modules[0]!.length + 2 * drawn.quiet : 0;
   // Use whole pixels per module, so that scanners see sharp edges.
-  const pixels = drawn ? Math.max(1, Math.floor((drawn.modules.length > 1 ? 640 : INNER) / codeWidth)) : 0;
+  const pixels = drawn
+    ? Math.max(1, Math.floor((drawn.modules.length > 1 ? 640 : INNER_WIDTH) / codeWidth))
+    : 0;
   const codeHeight = drawn ? heightOf(drawn, codeWidth) * pixels + 50 : 0;
   const text = wrapped.reduce((sum, { rows, height }) => sum + rows.length * height + 18, 0);
   canvas.width = WIDTH;

@@ -119,7 +119,7 @@ const OPERATIONS: Record<AppName, Record<string, string>> = {
     'DELETE /api/view': 'endView',
     'GET /api/sign-in': 'getSignInOptions',
     'GET /api/operators-home': 'getOperatorsHome',
-    'GET /api/accounts/{accountId}/person': 'getDataOfPerson',
+    'POST /api/accounts/{accountId}/person': 'getDataOfPerson',
     'GET /api/keys': 'listKeys',
     'POST /api/keys': 'createKey',
     'DELETE /api/keys/{keyId}': 'revokeKey',

@@ -1,5 +1,20 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
+import { IsOmittable, IsText } from '@perkway/platform';
 import { CUBES_OF_PERSONS, type CubeOfPersons } from './persons.service.js';
+
+const MAX_ID = 255;
+
+@ApiSchema({ name: 'FindPerson' })
+export class FindPersonDto {
+  @ApiProperty({ type: String, description: 'Send either this or `customer_id`', example: 'journey-81f0' })
+  @IsOmittable()
+  @IsText(1, MAX_ID)
+  journey_id?: string | null;
+  @ApiProperty({ type: String, description: 'Send either this or `journey_id`' })
+  @IsOmittable()
+  @IsText(1, MAX_ID)
+  customer_id?: string | null;
+}
 
 @ApiSchema({ name: 'EventsOfPerson' })
 class EventsOfPersonDto {

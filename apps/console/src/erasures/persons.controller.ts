@@ -1,15 +1,11 @@
-import { Controller, Get, Header, Param, Query } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
+import { Body, Controller, Header, HttpCode, Param, Post } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Roles } from '@perkway/auth';
 import { invalidField } from '@perkway/domain';
 import { ApiProblems, CallerIdPipe } from '@perkway/platform';
 import { CurrentSession, type Session } from '../sessions/session.js';
-import { DataOfPersonDto } from './person.dto.js';
+import { DataOfPersonDto, FindPersonDto } from './person.dto.js';
 import { PersonsService } from './persons.service.js';
-
-const MAX_ID = 255;
-const ApiId = (name: string, description: string) =>
-  ApiQuery({ name, required: false, description, schema: { type: 'string', maxLength: MAX_ID } });
 
 @ApiTags('Operators')
 @Roles('ADMIN')
@@ -17,26 +13,24 @@ const ApiId = (name: string, description: string) =>
 export class PersonsController {
   constructor(private readonly persons: PersonsService) {}
 
-  @Get()
+  /** Takes the id in the body, because proxies and browsers log URLs. */
+  @Post()
+  @HttpCode(200)
   @Header('cache-control', 'no-store')
   @ApiOperation({
     summary: 'How much an account has stored of a person',
-    description: 'Before an erasure. Single-use codes are erased too, but cannot be counted.',
+    description:
+      'Before an erasure; changes nothing. Single-use codes are erased too, but cannot be counted.',
   })
-  @ApiId('journey_id', 'Send either this or `customer_id`')
-  @ApiId('customer_id', 'Send either this or `journey_id`')
   @ApiOkResponse({ description: 'The counts', type: DataOfPersonDto })
   @ApiProblems('VALIDATION_FAILED', 'ACCOUNT_NOT_FOUND')
   getDataOfPerson(
     @CurrentSession() session: Session,
     @Param('accountId', CallerIdPipe) accountId: string,
-    @Query('journey_id') journey: unknown,
-    @Query('customer_id') customer: unknown,
+    @Body() { journey_id: journey, customer_id: customer }: FindPersonDto,
   ): Promise<DataOfPersonDto> {
-    const isId = (given: unknown): given is string =>
-      typeof given === 'string' && given !== '' && given.length <= MAX_ID;
-    if (isId(journey) && customer === undefined) return this.persons.find(session, accountId, { journey });
-    if (isId(customer) && journey === undefined) return this.persons.find(session, accountId, { customer });
+    if (journey && !customer) return this.persons.find(session, accountId, { journey });
+    if (customer && !journey) return this.persons.find(session, accountId, { customer });
     throw invalidField('journey_id', 'is required unless `customer_id` is given; send exactly one of them');
   }
 }

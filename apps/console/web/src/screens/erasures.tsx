@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState, type FormEvent } from 'react';
 import { useParams } from 'react-router';
-import { get } from '../api/http';
+import { sendRequest } from '../api/http';
 import { responseOf, perkway } from '../api/perkway';
 import type { DataOfPerson, Erasure } from '../api/types';
 import { formatList, formatMoment, formatNumber } from '../format';
@@ -78,8 +78,14 @@ function Found({ accountId, kind, id, onErased }: FoundProps) {
   const [isConfirming, setConfirming] = useState(false);
   const found = useQuery({
     queryKey: ['person', accountId, kind, id],
-    queryFn: ({ signal }) =>
-      get<DataOfPerson>(`/api/accounts/${encodeURIComponent(accountId)}/person`, { [kind]: id }, signal),
+    queryFn: async ({ signal }) =>
+      (
+        await sendRequest<DataOfPerson>(`/api/accounts/${encodeURIComponent(accountId)}/person`, {
+          method: 'POST',
+          body: { [kind]: id },
+          signal,
+        })
+      ).body,
     gcTime: 0,
   });
   return (

@@ -9,6 +9,7 @@ import { LinkJobsModule } from './link-jobs/link-jobs.module.js';
 import { OperatorsHomeModule } from './operators-home/operators-home.module.js';
 import { ProxyModule } from './proxy/proxy.module.js';
 import { ReportsModule } from './reports/reports.module.js';
+import { SavedQuestionsModule } from './saved-questions/saved-questions.module.js';
 import { SessionsModule } from './sessions/sessions.module.js';
 import { SiteModule } from './site/site.module.js';
 
@@ -21,6 +22,7 @@ import { SiteModule } from './site/site.module.js';
     KeysModule,
     LinkJobsModule,
     ReportsModule,
+    SavedQuestionsModule,
     FleetHealthModule,
     OperatorsHomeModule,
     ProxyModule,

@@ -27,6 +27,7 @@ export const defineApp = (env: ConsoleEnv): AppDefinition => ({
       keyId: '0b6f0d0c-6d3e-4c55-9d5f-2f4b8d5b8f11',
       jobId: '0b0cdd5e-58b1-4f0c-9d9b-0d6a5fbb5a3c',
       reportId: '0b0cdd5e-58b1-4f0c-9d9b-0d6a5fbb5a3c',
+      questionId: '0b0cdd5e-58b1-4f0c-9d9b-0d6a5fbb5a3c',
     },
     // No exemption from the content security policy: the pages of this origin are the console itself.
     withPage: false,

@@ -164,6 +164,7 @@ export async function learn({ hosts, adminKey, accounts }: WholeStackFile): Prom
   const jobIds: string[] = [];
   const reports: { id: string; url: string }[] = [];
   const ownKeyIds: string[] = [];
+  const questionIds: string[] = [];
   const today = new Date().toISOString().slice(0, 10);
   for (let made = 0; made < OF_CONSOLE; made += 1) {
     const job = { poolId: pool, denomination: 25, currency: 'EUR', count: 2 };
@@ -175,6 +176,8 @@ export async function learn({ hosts, adminKey, accounts }: WholeStackFile): Prom
       expiresAt: new Date(Date.now() + 86_400_000).toISOString(),
     };
     reports.push(await onPage<{ id: string; url: string }>('/api/reports', report));
+    const question = { name: `fuzz ${made}`, question: 'cube=perk_clicks' };
+    questionIds.push((await onPage<{ id: string }>('/api/saved-questions', question)).id);
     ownKeyIds.push((await onPage<{ id: string }>('/api/keys', { role: 'USER' })).id);
   }
   const erasureIds: string[] = [];
@@ -231,6 +234,8 @@ export async function learn({ hosts, adminKey, accounts }: WholeStackFile): Prom
     ['erasureId', erasureIds],
     ['jobId', jobIds],
     ['reportId', reports.map(({ id }) => id)],
+    ['questionId', questionIds],
+    ['question', ['cube=perk_clicks&measures=count']],
     ['secret', reports.map(({ url }) => secretOf(url))],
     ['id', [1, 2, 3]],
     ['limitId', EXPENDABLE],

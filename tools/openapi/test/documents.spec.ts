@@ -140,6 +140,9 @@ const OPERATIONS: Record<AppName, Record<string, string>> = {
     'GET /api/reports': 'listReports',
     'DELETE /api/reports/{reportId}': 'revokeReport',
     'POST /api/reports/read': 'readReport',
+    'GET /api/saved-questions': 'listSavedQuestions',
+    'POST /api/saved-questions': 'saveQuestion',
+    'DELETE /api/saved-questions/{questionId}': 'deleteSavedQuestion',
     'GET /api/health': 'getHealth',
   },
   events: {

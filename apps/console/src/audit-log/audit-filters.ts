@@ -13,6 +13,7 @@ export const AUDIT_KINDS = {
   'reward-links': ['reward-links', 'pool'],
   'link-jobs': ['link-jobs'],
   reports: ['reports'],
+  'saved-questions': ['saved-questions'],
   webhooks: ['webhooks'],
 } as const;
 type Kind = keyof typeof AUDIT_KINDS;

@@ -4,6 +4,7 @@ import { ERASE, type ErasedPart, type Erasure } from '@perkway/domain';
 import { RpcHandler } from '@perkway/platform';
 import { LRUCache } from 'lru-cache';
 import { DataSource } from 'typeorm';
+import { SavedQuestionsService } from '../saved-questions/saved-questions.service.js';
 
 /**
  * Jobs store recipients only as references. The digest goes too, because the reference could be guessed from it; an
@@ -32,10 +33,14 @@ export class ErasuresController {
   /** When this process erased the references, in database time, by erasure and round. */
   private readonly erasedAt = new LRUCache<string, string>({ max: MAX_REMEMBERED });
 
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly questions: SavedQuestionsService,
+  ) {}
 
   @RpcHandler(ERASE.console)
   async erase(@Payload() { id, round, account, kind, value }: Erasure): Promise<ErasedPart> {
+    await this.questions.erase(account, value);
     if (kind !== 'customer_id') return { isDone: true };
     await this.dataSource.query(ERASE_REFERENCE, [account, value]);
     const key = `${id}/${round}`;

@@ -6,6 +6,7 @@ import { CreateReports1767225730000 } from './1767225730000-create-reports.js';
 import { RecipientsLeaveTheAuditLog1767225740000 } from './1767225740000-recipients-leave-the-audit-log.js';
 import { LinkJobApprovals1767225752000 } from './1767225752000-link-job-approvals.js';
 import { AuditLogOfAllApps1767225790000 } from './1767225790000-audit-log-of-all-apps.js';
+import { CreateSavedQuestions1767225802000 } from './1767225802000-create-saved-questions.js';
 import { NameLinkJobs1767225799000 } from './1767225799000-name-link-jobs.js';
 import { ViewAccounts1767225798000 } from './1767225798000-view-accounts.js';
 import { FindAuditEntriesByObject1767225797000 } from './1767225797000-find-audit-entries-by-object.js';
@@ -21,4 +22,5 @@ export const migrations: MigrationClass[] = [
   FindAuditEntriesByObject1767225797000,
   ViewAccounts1767225798000,
   NameLinkJobs1767225799000,
+  CreateSavedQuestions1767225802000,
 ];

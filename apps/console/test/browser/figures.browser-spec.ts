@@ -515,3 +515,33 @@ it('suggests questions, and gives each as a query of the API', async () => {
   );
   await screenshot(page, 'explore-query');
 }, 120_000);
+
+it('saves a question for the account, and leads to it by its address', async () => {
+  const page = await stage.signIn(
+    context,
+    stage.mine.key,
+    '/explore?cube=incentive_clicks&measures=count_people&dimensions=perk_title&steps=none',
+  );
+  const saved = page.getByRole('list', { name: 'Saved questions' });
+  await page.getByText('No question is saved yet').waitFor();
+  await page.getByRole('button', { name: 'Save this question' }).click();
+  await page.getByLabel('Name', { exact: true }).fill('Best perks');
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await saved.getByRole('link', { name: 'Best perks' }).waitFor();
+  const colleague = await stage.signIn(
+    await stage.window({ viewport: { width: 1280, height: 900 } }),
+    stage.mine.key,
+    '/explore',
+  );
+  try {
+    await colleague.getByRole('link', { name: 'Best perks' }).click();
+    await colleague.getByRole('list', { name: 'Count People' }).getByText('Harbour offer 1').waitFor();
+    expect(colleague.url()).toContain('dates=30');
+    await screenshot(colleague, 'explore-saved');
+    await colleague.getByRole('button', { name: 'Delete Best perks' }).click();
+    await colleague.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click();
+    await colleague.getByText('No question is saved yet').waitFor();
+  } finally {
+    await colleague.context().close();
+  }
+}, 120_000);

@@ -84,3 +84,4 @@ export type Health = AnswerOf<Own['getHealth']>;
 export type ReportSummary = Item<AnswerOf<Own['listReports']>>;
 export type MadeReport = AnswerOf<Own['createReport']>;
 export type FrozenReport = AnswerOf<Own['readReport']>;
+export type SavedQuestion = AnswerOf<Own['listSavedQuestions']>[number];

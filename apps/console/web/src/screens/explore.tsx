@@ -20,6 +20,7 @@ import { RangePicker, useRange } from '../parts/range-picker';
 import { Card, Screen } from '../parts/screen';
 import { Table } from '../parts/table';
 import { texts } from '../texts';
+import { SavedQuestions } from './saved-questions';
 
 const t = texts.explore;
 const SHOWN_ROWS = 500;
@@ -182,6 +183,7 @@ function Question({ cubes }: { cubes: Cube[] }) {
   return (
     <>
       <Suggestions />
+      <SavedQuestions cube={cube.name} />
       <Card>
         <div className="form">
           <SelectField

@@ -76,7 +76,7 @@ describe.each([
   ['ADMIN', () => ADMIN_KEY, () => ({ ...headings(operatorMenu), ...deeperForOperators() })],
 ])('for the role %s', (role, keyOf, screensOf) => {
   it.each(['light', 'dark'] as const)(
-    'every screen has its heading, is accessible and fits a phone, in %s',
+    'every screen has its heading, is accessible and fits every width, in %s',
     async (colorScheme) => {
       const context = await stage.window({ colorScheme, viewport: { width: 1280, height: 900 } });
       const page = await stage.signIn(context, keyOf());
@@ -85,8 +85,11 @@ describe.each([
         expect([path, await headingOf(page)]).toEqual([path, heading]);
         expect([path, await violations(page)]).toEqual([path, []]);
         await screenshot(page, `${fileNameOf(path)}-${role}-${colorScheme}`);
-        await page.setViewportSize({ width: 360, height: 740 });
-        expect([path, await scrollsSideways(page)]).toEqual([path, false]);
+        // A wide screen, one of 1,280 px at 200 % zoom, and a phone.
+        for (const width of [2_560, 640, 360]) {
+          await page.setViewportSize({ width, height: 740 });
+          expect([path, width, await scrollsSideways(page)]).toEqual([path, width, false]);
+        }
         await screenshot(page, `${fileNameOf(path)}-${role}-${colorScheme}-360`);
         await page.setViewportSize({ width: 1280, height: 900 });
       }

@@ -6,7 +6,10 @@ import { Shell } from './shell';
 import { SignIn } from './screens/sign-in';
 import { texts } from './texts';
 
-const Overview = lazy(() => import('./screens/overview'));
+const loadOverview = () => import('./screens/overview');
+// Loads beside the session and while a key is typed, because it is the first screen.
+if (['/', '/sign-in'].includes(location.pathname)) void loadOverview();
+const Overview = lazy(loadOverview);
 const Campaigns = lazy(() => import('./screens/campaigns'));
 const Campaign = lazy(() => import('./screens/campaign'));
 const Perks = lazy(() => import('./screens/perks'));

@@ -31,8 +31,11 @@ export const formatShare = (part: number, whole: number) => (whole > 0 ? percent
 
 /** `percent`: a rate from 0 on, where 1 is 100 %. */
 export type Unit = 'count' | 'percent';
-export const formatValue = (value: number, unit: Unit) =>
-  (unit === 'percent' ? percent : number).format(value);
+/** Stands where there is nothing to show. */
+export const NONE = '–';
+/** @param value null where there is nothing to divide by */
+export const formatValue = (value: number | null | undefined, unit: Unit) =>
+  value === null || value === undefined ? NONE : (unit === 'percent' ? percent : number).format(value);
 
 const points = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1, signDisplay: 'exceptZero' });
 /** A difference of two rates in percentage points, with its sign. */

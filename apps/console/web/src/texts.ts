@@ -1,6 +1,6 @@
 /** All texts of the console. Another language is another object of this shape. */
 import type { DeliveryState, FeedEventType } from './api/types';
-import { formatNumber, pluralOf } from './format';
+import { formatNumber, NONE, pluralOf } from './format';
 
 export const texts = {
   product: 'Perkway',
@@ -36,7 +36,7 @@ export const texts = {
   asTable: 'Show as a table',
   downloadCsv: 'Download CSV',
   nothingFound: 'Nothing found',
-  none: '–',
+  none: NONE,
   yes: 'Yes',
   no: 'No',
 
@@ -137,7 +137,7 @@ export const texts = {
     people:
       'People: without bots, prefetches and mail proxies, detected by user agent and by how a picture was loaded.',
     all: 'All: everything that was tracked.',
-    servers: 'Your servers read the perks, so these reads all count as people.',
+    servers: 'Perks that your servers read count as seen by people.',
     withoutJourney: (events: number, share: string | null) =>
       `${formatNumber(events)} ${pluralOf(events, 'event', 'events')}${share ? ` (${share})` : ''} came without ${pluralOf(events, 'its', 'their')} own journey id. All of one campaign count as one journey, which the funnel leaves out.`,
     noneWithoutJourney: 'Every event came with its own journey id.',

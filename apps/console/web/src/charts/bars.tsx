@@ -5,7 +5,8 @@ import { formatValue, type Unit } from '../format';
 export interface Bar {
   key: string;
   label: ReactNode;
-  value: number;
+  /** Null where there is nothing to divide by. */
+  value: number | null;
   /** Shown beside the number: a share or a total. */
   note?: ReactNode;
   picture?: ReactNode;
@@ -22,7 +23,7 @@ export function Bars({ label, bars, unit = 'count' }: { label: string; bars: Bar
           <span className="bar-label">{name}</span>
           <svg className="bar series-0" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
             <rect className="bar-track" width="100" height="8" rx="1" />
-            <rect className="bar-fill" width={(100 * value) / top} height="8" rx="1" />
+            <rect className="bar-fill" width={(100 * (value ?? 0)) / top} height="8" rx="1" />
           </svg>
           <span className="bar-value">
             <b>{formatValue(value, unit)}</b>

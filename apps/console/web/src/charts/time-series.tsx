@@ -73,8 +73,7 @@ export function TimeSeries({
       : step === 'week'
         ? texts.weekOf(formatLongDay(dayOf(day)))
         : formatLongDay(dayOf(day));
-  const textOf = (value: number | null | undefined) =>
-    value === null || value === undefined ? texts.none : formatValue(value, unit);
+  const textOf = (value: number | null | undefined) => formatValue(value, unit);
   const ticksWanted = Math.max(2, Math.floor((right - MARGIN.left) / 90));
   const every = Math.max(1, Math.ceil(days.length / ticksWanted));
   const pointAt = ({ clientX, currentTarget }: PointerEvent<SVGSVGElement>) => {

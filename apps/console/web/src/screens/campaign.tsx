@@ -68,7 +68,12 @@ async function loadPerks({ id, incentives }: Campaign, range: Range): Promise<Ca
       const [row, clicked] = [journeys.get(perkId), clicks.get(perkId)];
       return {
         perkId,
-        title: String(row?.[`${F}.perk_title`] ?? titles.get(perkId) ?? perkId),
+        title: String(
+          row?.[`${F}.perk_title`] ??
+            clicked?.['incentive_clicks.perk_title'] ??
+            titles.get(perkId) ??
+            perkId,
+        ),
         clickers: numberOf(row, `${F}.clickers`),
         converters: numberOf(row, `${F}.converters`),
         people: numberOf(clicked, 'incentive_clicks.count_people'),

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link, useSearchParams } from 'react-router';
-import { loadMeta, loadRows, numberOf, sumOf, within, type Query, type Row } from '../api/analytics';
+import { loadMeta, loadRows, sumOf, within, type Query, type Row } from '../api/analytics';
 import { saveCsv } from '../api/csv';
 import { useSession } from '../api/session';
 import type { Cube } from '../api/types';
@@ -28,6 +28,11 @@ const SHOWN_BARS = 12;
 const SHOWN_SERIES = 5;
 type Steps = keyof typeof t.granularities;
 type Measure = Cube['measures'][number];
+/** Null for a rate of nothing; every other measure of nothing is 0. */
+const valueOf = (row: Row | undefined, { name, format }: Measure): number | null => {
+  const value = row?.[name] ?? null;
+  return value === null && format === 'percent' ? null : Number(value);
+};
 const unitOf = ({ format }: Measure): Unit => (format === 'percent' ? 'percent' : 'count');
 
 /** Keeps the query in the URL, so that it can be shared. */
@@ -348,8 +353,8 @@ function Results({ query, cube, measures, range, steps, titleOf, drill }: Result
         columns.map(({ name }) => name),
         steppedRows.map((row) =>
           columns.map(({ member, measure }) => {
+            if (measure) return valueOf(row as Row, measure);
             const cell = (row as Row)[member] ?? null;
-            if (measure) return cell === null && measure.format === 'percent' ? null : Number(cell);
             return member === time ? String(cell).slice(0, 10) : cell;
           }),
         ),
@@ -413,10 +418,7 @@ function Results({ query, cube, measures, range, steps, titleOf, drill }: Result
                   ...measures.map((measure) => ({
                     name: measure.shortTitle,
                     isNumber: true,
-                    cell: (row: Row) =>
-                      row[measure.name] === null
-                        ? texts.none
-                        : formatValue(numberOf(row, measure.name), unitOf(measure)),
+                    cell: (row: Row) => formatValue(valueOf(row, measure), unitOf(measure)),
                   })),
                 ]}
               />
@@ -492,7 +494,7 @@ function Drawing({ rows, measures, dimensions, cube, range, steps, drill }: Draw
                 {segmentOf(row) || measure.shortTitle}
               </Link>
             ),
-            value: numberOf(row, measure.name),
+            value: valueOf(row, measure),
           }))}
         />
         {rows.length > SHOWN_BARS && (
@@ -501,14 +503,9 @@ function Drawing({ rows, measures, dimensions, cube, range, steps, drill }: Draw
       </section>
     ));
   const days = stepsIn(range, steps);
-  const valuesOf = (own: Row[], { name, format }: Measure) => {
-    const values = new Map(
-      own.map((row) => [String(row[`${cube}.occurred_at.${steps}`]).slice(0, 10), row[name]]),
-    );
-    return days.map((day) => {
-      const value = values.get(day) ?? null;
-      return value === null ? (format === 'percent' ? null : 0) : Number(value);
-    });
+  const valuesOf = (own: Row[], measure: Measure) => {
+    const byDay = new Map(own.map((row) => [String(row[`${cube}.occurred_at.${steps}`]).slice(0, 10), row]));
+    return days.map((day) => valueOf(byDay.get(day), measure));
   };
   if (dimensions.length === 0)
     return [...Map.groupBy(measures, unitOf)].map(([unit, own]) => (

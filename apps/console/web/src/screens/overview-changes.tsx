@@ -284,7 +284,12 @@ function ChangedClicks({ now, before }: Omit<PeriodProps, 'total'>) {
               name: c.now,
               isNumber: true,
               cell: ({ perkId, clicks, byCube }) =>
-                byCube ? <ClickLinks {...{ perkId, byCube, range: now }} /> : formatNumber(clicks),
+                // A perk that only bots clicked has no events of people to lead to.
+                byCube && clicks > 0 ? (
+                  <ClickLinks {...{ perkId, byCube, range: now }} />
+                ) : (
+                  formatNumber(clicks)
+                ),
             },
             { name: c.before, isNumber: true, cell: ({ clicksBefore }) => formatNumber(clicksBefore) },
             { name: c.difference, isNumber: true, cell: ({ difference }) => formatDifference(difference) },

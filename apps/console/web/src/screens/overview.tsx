@@ -23,7 +23,7 @@ const FIGURES = Object.keys(t.figures) as FigureName[];
 /** The cubes that each figure adds up, and whether a cube distinguishes people from bots. */
 const SOURCES: Record<FigureName, { cube: string; hasPeople: boolean; state?: string }[]> = {
   views: [
-    { cube: 'perk_views', hasPeople: false },
+    { cube: 'perk_views', hasPeople: true },
     { cube: 'teaser_views', hasPeople: true },
     { cube: 'reward_views', hasPeople: true },
   ],

@@ -1,0 +1,913 @@
+import { http, waitFor } from '@perkway/testing';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import type { BrowserContext, Page } from 'playwright-core';
+import { ADMIN_KEY, ConsoleStage, perkBody } from './console-stage';
+import { pick, publishEvents, randomEvents, randomOf, type Traded } from './random-events';
+import { readScreen, type Shown } from './read-figures';
+
+/**
+ * Compares the figures of every analytics screen with queries to the query host of their own, and some with SQL. Each
+ * seed is an account with random events, dates and time zone. CONSOLE_FIGURE_SEEDS sets the number of seeds,
+ * CONSOLE_FIRST_SEED the first.
+ */
+const FIRST = Number(process.env.CONSOLE_FIRST_SEED ?? 1);
+const SEEDS = Array.from({ length: Number(process.env.CONSOLE_FIGURE_SEEDS ?? 2) }, (_, nth) => FIRST + nth);
+const EVENTS = 5_000;
+const ZONES = ['UTC', 'Europe/Paris', 'America/St_Johns', 'Asia/Tokyo', 'America/Los_Angeles'];
+const PERKS = [1, 2, 3, 4, 5, 6].map((nth) => ({ id: `figure-perk-${nth}`, title: `Offer ${nth} of six` }));
+const BOTS_PERK = PERKS[4]!.id;
+
+type Range = readonly [from: string, to: string];
+type Row = Record<string, string | number | null>;
+type Filter = { member: string; operator: string; values?: string[] };
+interface Question {
+  measures: string[];
+  dimensions?: string[];
+  range: Range;
+  granularity?: 'day' | 'week' | 'month';
+  filters?: Filter[];
+}
+interface Subject extends Traded {
+  key: string;
+  zone: string;
+  now: Range;
+  before: Range;
+  random: () => number;
+  load: (cube: string, question: Question) => Promise<Row[]>;
+}
+
+const stage = new ConsoleStage();
+beforeAll(async () => {
+  await stage.start();
+  const catalogue = stage.fleet.admin('perks');
+  for (const { id, title } of PERKS)
+    await catalogue.put(`/admin/perks/${id}`).send(perkBody(title)).expect(200);
+}, 300_000);
+afterAll(() => stage.stop());
+
+const DAY_MS = 86_400_000;
+const addDays = (day: string, days: number) =>
+  new Date(Date.parse(day) + days * DAY_MS).toISOString().slice(0, 10);
+const daysIn = ([from, to]: Range): string[] => {
+  const days = [];
+  for (let day = from; day <= to; day = addDays(day, 1)) days.push(day);
+  return days;
+};
+const number = (value: number) => new Intl.NumberFormat('en-GB').format(value);
+const percent = (value: number) =>
+  new Intl.NumberFormat('en-GB', { style: 'percent', maximumFractionDigits: 1 }).format(value);
+const signed = (value: number) =>
+  new Intl.NumberFormat('en-GB', { maximumFractionDigits: 1, signDisplay: 'exceptZero' }).format(value);
+const share = (part: number, whole: number, none = '–') => (whole > 0 ? percent(part / whole) : none);
+const longDay = (day: string) =>
+  new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' }).format(new Date(day));
+const sum = (values: number[]) => values.reduce((all, one) => all + one, 0);
+const sorted = (rows: string[][]) => rows.map((row) => row.join(' | ')).sort();
+
+/** Creates an account with campaigns and random events, and waits until all of them are stored. */
+async function aSubject(seed: number): Promise<Subject> {
+  const random = randomOf(seed + 1_000_000);
+  const { account, key } = await stage.fleet.anAccount();
+  const campaigns = ['spring', 'summer', 'autumn'].map((name) => `${name}-${randomBytes(4).toString('hex')}`);
+  for (const [nth, id] of campaigns.entries())
+    await stage.fleet
+      .admin('boost')
+      .put(`/admin/campaigns/${id}`)
+      .send({
+        owner: account,
+        name: `Campaign ${nth + 1}`,
+        incentives: PERKS.slice(0, 2 + nth).map((perk) => perk.id),
+      })
+      .expect(200);
+  const traded: Traded = {
+    account,
+    // The last ones do not exist any more, so they have no names.
+    campaigns: [...campaigns, `former-${account}`],
+    perks: [...PERKS.map(({ id }) => id), 'former-perk'],
+    botsPerk: BOTS_PERK,
+    collections: [`${account}-rewards`, `${account}-travel`],
+    pool: randomUUID(),
+  };
+  await publishEvents(stage.fleet.nats.url, randomEvents(seed, EVENTS, traded));
+  await waitFor(
+    async () => {
+      const [stored] = await stage.fleet.database.query(
+        `select (select count(*)::integer from analytics.tracking_events where account_id = $1) as events,
+           (select count(*)::integer from analytics.campaign_names where account_id = $1) as campaigns,
+           (select count(*)::integer from analytics.perk_names where perk_id = any($2)) as perks`,
+        [account, PERKS.map(({ id }) => id)],
+      );
+      return isDeepStrictEqual({ ...stored }, { events: EVENTS, campaigns: 3, perks: PERKS.length });
+    },
+    'the events to be stored',
+    120_000,
+  );
+  const zone = ZONES[seed % ZONES.length]!;
+  const today = new Intl.DateTimeFormat('en-CA', { timeZone: zone }).format(new Date());
+  const length = pick(random, [1, 7, 30, 30, 31, 60]);
+  const to = addDays(today, -Math.floor(random() ** 2 * 12));
+  const now = [addDays(to, 1 - length), to] as const;
+  const before = [addDays(now[0], -length), addDays(now[0], -1)] as const;
+  return { ...traded, key, now, before, zone, random, load: readerOf(key, zone) };
+}
+
+/** Returns what loads queries from the query host, with members named without their cube. */
+function readerOf(key: string, zone: string): Subject['load'] {
+  const issuer = http({ url: stage.fleet.urls['token-issuer']! }, { key });
+  let token: { authorization: string; until: number } | undefined;
+  return async (cube, { measures, dimensions = [], range, granularity, filters = [] }) => {
+    if (!token || token.until < Date.now())
+      token = {
+        authorization: (await issuer.get('/cube/token').expect(200)).body.token,
+        until: Date.now() + 200_000,
+      };
+    const member = (name: string) => `${cube}.${name}`;
+    const query = {
+      timezone: zone,
+      measures: measures.map(member),
+      dimensions: dimensions.map(member),
+      timeDimensions: [{ dimension: member('occurred_at'), dateRange: range, granularity }],
+      filters: filters.map((filter) => ({ ...filter, member: member(filter.member) })),
+      limit: 50_000,
+    };
+    const host = http({ url: stage.fleet.urls['analytics-query']! }, { authorization: token.authorization });
+    const { body } = await host.post('/cubejs-api/v1/load').send({ query }).expect(200);
+    return (body.data as Row[]).map((row) =>
+      Object.fromEntries(Object.entries(row).map(([name, value]) => [name.slice(cube.length + 1), value])),
+    );
+  };
+}
+
+const equals = (member: string, value: string | null): Filter =>
+  value === null ? { member, operator: 'notSet' } : { member, operator: 'equals', values: [value] };
+const people = (cube: string) => (cube === 'reward_links' ? 'count' : 'count_people');
+
+async function countOf(
+  subject: Subject,
+  cube: string,
+  measure: string,
+  range: Range,
+  filters: Filter[] = [],
+) {
+  const [row] = await subject.load(cube, { measures: [measure], range, filters });
+  return Number(row?.[measure] ?? 0);
+}
+async function byDay(subject: Subject, cube: string, range: Range, filters: Filter[] = []) {
+  const measure = people(cube);
+  const rows = await subject.load(cube, { measures: [measure], range, granularity: 'day', filters });
+  return daysIn(range).map((day) =>
+    Number(rows.find((row) => String(row['occurred_at.day']).startsWith(day))?.[measure] ?? 0),
+  );
+}
+/** The rows of the table under a chart, the latest day first. */
+async function chartRows(subject: Subject, cubes: string[], filters: Filter[] = []) {
+  const ofPeriod = async (range: Range) => {
+    const each = await Promise.all(cubes.map((cube) => byDay(subject, cube, range, filters)));
+    return daysIn(range).map((_, day) => sum(each.map((values) => values[day]!)));
+  };
+  const [now, before] = await Promise.all([ofPeriod(subject.now), ofPeriod(subject.before)]);
+  return daysIn(subject.now)
+    .map((day, index) => [longDay(day), number(now[index]!), number(before[index]!)])
+    .reverse();
+}
+
+/** Opens a screen and waits until it shows what is expected: a screen that loads first shows less. */
+async function shows<T>(page: Page, path: string, read: (shown: Shown) => T, expected: T): Promise<void> {
+  await page.goto(stage.url + path);
+  await keepsShowing(page, path, read, expected);
+}
+async function keepsShowing<T>(page: Page, path: string, read: (shown: Shown) => T, expected: T) {
+  let seen: T | undefined;
+  await waitFor(
+    async () => isDeepStrictEqual((seen = read(await readScreen(page))), expected),
+    path,
+    15_000,
+  ).catch(() => undefined);
+  // The path is part of the difference, to name the screen.
+  const failed = isDeepStrictEqual(seen, expected) ? '' : path;
+  expect({ failed, seen }).toEqual({ failed: '', seen: expected });
+}
+const dates = ([from, to]: Range) => `from=${from}&to=${to}`;
+const outcome = (journeys: number, clickers: number, converters: number) =>
+  `${number(clickers)} of ${number(journeys)} journeys clicked (${share(clickers, journeys)}) and ${number(converters)} of ${number(journeys)} converted (${share(converters, journeys)}).`;
+const withoutJourney = (events: number, of: number) =>
+  events > 0
+    ? `${number(events)} ${events === 1 ? 'event' : 'events'} (${percent(events / of)}) came without`
+    : 'Every event came with its own journey id.';
+
+const FUNNEL = 'campaign_funnel';
+const IN_CAMPAIGNS = ['teaser_views', 'reward_views', 'incentive_clicks', 'conversions'];
+const FIGURES = {
+  views: ['perk_views', 'teaser_views', 'reward_views'],
+  clicks: ['perk_clicks', 'incentive_clicks'],
+  conversions: ['conversions'],
+  revealed: ['reward_links'],
+};
+const CHART_TITLES = {
+  views: 'Views by day',
+  clicks: 'Clicks by day',
+  conversions: 'Conversions by day',
+  revealed: 'Links revealed by day',
+};
+
+async function checkOverview(page: Page, subject: Subject): Promise<void> {
+  const { now, before } = subject;
+  const total = async (measure: string, range: Range) => countOf(subject, FUNNEL, measure, range);
+  const [journeys, clickers, converters, journeysBefore, clickersBefore, derived, tracked] =
+    await Promise.all([
+      total('journeys', now),
+      total('clickers', now),
+      total('converters', now),
+      total('journeys', before),
+      total('clickers', before),
+      total('events_without_journey', now),
+      Promise.all(IN_CAMPAIGNS.map((cube) => countOf(subject, cube, 'count_people', now))).then(sum),
+    ]);
+  const figures: Record<string, string> = {};
+  for (const [name, cubes] of Object.entries(FIGURES)) {
+    const filters = name === 'revealed' ? [equals('state', 'revealed')] : [];
+    const all = async (range: Range, measure?: string) =>
+      sum(
+        await Promise.all(
+          cubes.map((cube) => countOf(subject, cube, measure ?? people(cube), range, filters)),
+        ),
+      );
+    const [current, everything, earlier] = await Promise.all([all(now), all(now, 'count'), all(before)]);
+    const change = current - earlier;
+    const changed =
+      change === 0
+        ? 'Same as before'
+        : earlier === 0
+          ? 'None before'
+          : `${change > 0 ? '+' : '−'}${percent(Math.abs(change) / earlier)} vs. before`;
+    figures[name] = `${number(current)}, ${changed}`;
+    figures[`${name}-all`] =
+      everything === current ? 'Same for people and all' : `${number(everything)} with bots and proxies`;
+  }
+  const verdict = / [\d.,]+% clicked, against [\d.,]+% before/;
+  await shows(
+    page,
+    `/?${dates(now)}`,
+    ({ figures: shown, text }) => ({
+      figures: shown,
+      outcome: text.includes(
+        journeys > 0 ? outcome(journeys, clickers, converters) : 'Nothing was tracked in these dates.',
+      ),
+      rates: verdict.exec(text)?.[0].trim(),
+      journeys: text.includes(withoutJourney(derived, tracked)),
+    }),
+    {
+      figures,
+      outcome: true,
+      rates:
+        journeys > 0 && journeysBefore > 0
+          ? `${share(clickers, journeys)} clicked, against ${share(clickersBefore, journeysBefore)} before`
+          : undefined,
+      journeys: true,
+    },
+  );
+  for (const [name, cubes] of Object.entries(FIGURES)) {
+    const filters = name === 'revealed' ? [equals('state', 'revealed')] : [];
+    await shows(
+      page,
+      `/?${dates(now)}&show=${name}`,
+      ({ tables }) => tables[CHART_TITLES[name as keyof typeof FIGURES]]?.rows,
+      await chartRows(subject, cubes, filters),
+    );
+  }
+  await checkChanges(page, subject, { journeys, clickers, journeysBefore, clickersBefore });
+  await checkClicks(page, subject);
+}
+
+type Total = Record<'journeys' | 'clickers' | 'journeysBefore' | 'clickersBefore', number>;
+
+/** Compares the table "What changed" with the arithmetic of docs/console.md. */
+async function checkChanges(page: Page, subject: Subject, total: Total): Promise<void> {
+  const { now, before, load } = subject;
+  const table = ({ tables }: Shown) => sorted(tables['What changed']?.rows ?? []);
+  const measures = ['journeys', 'clickers'];
+  for (const [way, dimensions] of Object.entries({
+    utm_source: ['utm_source'],
+    utm_medium: ['utm_medium'],
+    campaign_name: ['campaign_id', 'campaign_name'],
+    cmeta_plan: ['cmeta_plan'],
+    perk: ['perk_id', 'perk_title'],
+  })) {
+    const [rows, rowsBefore] = await Promise.all(
+      [now, before].map((range) => load(FUNNEL, { measures, dimensions, range })),
+    );
+    const keyOf = (row: Row) => dimensions.map((name) => row[name]).join('\n');
+    const parts = new Map<string, Total & { id: string | null; name: string | null }>();
+    for (const [index, list] of [rows!, rowsBefore!].entries())
+      for (const row of list) {
+        const part = parts.get(keyOf(row)) ?? {
+          ...{ journeys: 0, clickers: 0, journeysBefore: 0, clickersBefore: 0 },
+          id: row[dimensions[0]!] as string | null,
+          name: (row[dimensions.at(-1)!] ?? row[dimensions[0]!]) as string | null,
+        };
+        parts.set(keyOf(row), part);
+        if (index === 0) Object.assign(part, countsOf(row, ''));
+        else Object.assign(part, countsOf(row, 'Before'));
+      }
+    const list = [...parts.values()];
+    const isComparable = way === 'perk' ? total.journeys * total.journeysBefore : bothOf(list);
+    const expected = !isComparable
+      ? []
+      : way === 'perk'
+        ? list
+            .filter(({ id }) => id !== null)
+            .map(({ name, clickers, clickersBefore }) => [
+              name!,
+              number(clickers),
+              share(clickers, total.journeys),
+              share(clickersBefore, total.journeysBefore),
+              `${signed(100 * (clickers / total.journeys - clickersBefore / total.journeysBefore))} points`,
+            ])
+        : list.map((part) => [
+            part.name ?? '(none)',
+            number(part.journeys),
+            share(part.clickers, part.journeys),
+            share(part.clickersBefore, part.journeysBefore),
+            `${signed(100 * contributionOf(part, list))} points`,
+          ]);
+    await shows(page, `/?${dates(now)}&by=${way}`, table, sorted(expected));
+  }
+}
+const countsOf = (row: Row, suffix: '' | 'Before') => ({
+  [`journeys${suffix}`]: Number(row.journeys),
+  [`clickers${suffix}`]: Number(row.clickers),
+});
+const totalsOf = (parts: Total[]) => ({
+  journeys: sum(parts.map(({ journeys }) => journeys)),
+  clickers: sum(parts.map(({ clickers }) => clickers)),
+  journeysBefore: sum(parts.map(({ journeysBefore }) => journeysBefore)),
+  clickersBefore: sum(parts.map(({ clickersBefore }) => clickersBefore)),
+});
+const bothOf = (parts: Total[]) => totalsOf(parts).journeys * totalsOf(parts).journeysBefore;
+function contributionOf(part: Total, parts: Total[]): number {
+  const all = totalsOf(parts);
+  const average = (all.clickers / all.journeys + all.clickersBefore / all.journeysBefore) / 2;
+  const own = part.journeys > 0 ? part.clickers / part.journeys : part.clickersBefore / part.journeysBefore;
+  const rateBefore = part.journeysBefore > 0 ? part.clickersBefore / part.journeysBefore : own;
+  const [size, sizeBefore] = [part.journeys / all.journeys, part.journeysBefore / all.journeysBefore];
+  return (
+    ((own - rateBefore) * (size + sizeBefore)) / 2 + (size - sizeBefore) * ((own + rateBefore) / 2 - average)
+  );
+}
+
+/** Compares the clicks of each perk, which the Overview shows twice. */
+async function checkClicks(page: Page, subject: Subject): Promise<void> {
+  const { now, before, perks } = subject;
+  const clicksOf = (cube: string, perk: string, range: Range) =>
+    countOf(subject, cube, 'count_people', range, [equals('perk_id', perk)]);
+  const list = await Promise.all(
+    perks.map(async (id) => {
+      const [inCampaigns, inCollections, campaignsBefore, collectionsBefore] = await Promise.all([
+        clicksOf('incentive_clicks', id, now),
+        clicksOf('perk_clicks', id, now),
+        clicksOf('incentive_clicks', id, before),
+        clicksOf('perk_clicks', id, before),
+      ]);
+      const links = [
+        ...(inCampaigns > 0 ? [`${number(inCampaigns)} in campaigns`] : []),
+        ...(inCollections > 0 ? [`${number(inCollections)} in collections`] : []),
+      ].join(', ');
+      return {
+        title: PERKS.find((perk) => perk.id === id)?.title ?? id,
+        links,
+        clicks: inCampaigns + inCollections,
+        clicksBefore: campaignsBefore + collectionsBefore,
+      };
+    }),
+  );
+  const isClicked = ({ clicks, clicksBefore }: (typeof list)[number]) => clicks + clicksBefore > 0;
+  await shows(
+    page,
+    `/?${dates(now)}&by=clicks`,
+    ({ tables, bars }) => ({
+      // A perk that only bots clicked may be listed with 0.
+      changed: sorted((tables['What changed']?.rows ?? []).filter((row) => row.slice(1).join() !== '0,0,0')),
+      best: bars['Most clicked perks']?.map(({ value }) => value) ?? [],
+      known: (bars['Most clicked perks'] ?? []).every(({ label, value, note }) =>
+        list.some(
+          ({ title, clicks, links }) => title === label && number(clicks) === value && links === note,
+        ),
+      ),
+    }),
+    {
+      changed: sorted(
+        list
+          .filter(isClicked)
+          .map(({ title, links, clicks, clicksBefore }) => [
+            title,
+            links || '0',
+            number(clicksBefore),
+            signed(clicks - clicksBefore),
+          ]),
+      ),
+      best: list
+        .map(({ clicks }) => clicks)
+        .filter((clicks) => clicks > 0)
+        .sort((one, other) => other - one)
+        .slice(0, 5)
+        .map(number),
+      known: true,
+    },
+  );
+}
+
+async function checkCampaigns(page: Page, subject: Subject): Promise<void> {
+  const { now, campaigns } = subject;
+  const named = campaigns.slice(0, 3);
+  const rows = await Promise.all(
+    named.map(async (id, nth) => {
+      const filters = [equals('campaign_id', id)];
+      const [journeys, clickers, converters, clicks] = await Promise.all([
+        countOf(subject, FUNNEL, 'journeys', now, filters),
+        countOf(subject, FUNNEL, 'clickers', now, filters),
+        countOf(subject, FUNNEL, 'converters', now, filters),
+        countOf(subject, 'incentive_clicks', 'count_people', now, filters),
+      ]);
+      const of = (part: number) => `${number(part)} ${share(part, journeys, '')}`.trim();
+      return [
+        `Campaign ${nth + 1}`,
+        String(nth + 2),
+        number(journeys),
+        of(clickers),
+        of(converters),
+        number(clicks),
+      ];
+    }),
+  );
+  await shows(
+    page,
+    `/campaigns?${dates(now)}`,
+    ({ tables }) => sorted(tables.Campaigns?.rows ?? []),
+    sorted(rows),
+  );
+}
+
+const STEPS = {
+  journeys: 'Any contact',
+  teaser_viewers: 'Saw a teaser',
+  reward_viewers: 'Saw a reward',
+  clickers: 'Clicked',
+  converters: 'Converted',
+  gift_recipients: 'Got a gift link',
+  gift_openers: 'Opened the gift',
+};
+const STATES = { generated: 'Made', revealed: 'Opened', cancelled: 'Cancelled', expired: 'Expired' };
+
+/** The funnel as its list reads. */
+async function funnelOf(subject: Subject, range: Range, filters: Filter[]) {
+  const values = await Promise.all(
+    Object.keys(STEPS).map((step) => countOf(subject, FUNNEL, step, range, filters)),
+  );
+  const [journeys, , , clickers, converters] = values as [number, number, number, number, number];
+  const list = Object.values(STEPS).map(
+    (name, index) =>
+      `${name}: ${number(values[index]!)} ${journeys > 0 ? `${percent(values[index]! / journeys)} of journeys` : 'no journeys'}`,
+  );
+  return { list, journeys, clickers, converters };
+}
+
+async function checkCampaign(page: Page, subject: Subject): Promise<void> {
+  const { now, before, load, random } = subject;
+  const nth = Math.floor(random() * 3);
+  const id = subject.campaigns[nth]!;
+  const filters = [equals('campaign_id', id)];
+  const count = (cube: string, measure: string, range: Range, more: Filter[] = []) =>
+    countOf(subject, cube, measure, range, [...filters, ...more]);
+  const [{ list, journeys, clickers, converters }, derived, tracked, states, statesWithoutJourney] =
+    await Promise.all([
+      funnelOf(subject, now, filters),
+      count(FUNNEL, 'events_without_journey', now),
+      Promise.all(IN_CAMPAIGNS.map((cube) => count(cube, 'count_people', now))).then(sum),
+      Promise.all(
+        Object.keys(STATES).map((state) => count('reward_links', 'count', now, [equals('state', state)])),
+      ),
+      count('reward_links', 'count', now, [equals('state', 'generated'), equals('journey_id', null)]),
+    ]);
+  const made = states[0]!;
+  const path = `/campaigns/${id}?${dates(now)}`;
+  const linkText = `${number(statesWithoutJourney)} ${statesWithoutJourney === 1 ? 'link' : 'links'} (${share(statesWithoutJourney, made)})`;
+  await shows(
+    page,
+    path,
+    ({ lists, text }) => ({
+      funnel: lists['From contact to gift'],
+      links: lists['Gift links'],
+      outcome: text.includes(
+        journeys > 0
+          ? outcome(journeys, clickers, converters)
+          : 'Nothing was tracked for this campaign in these dates.',
+      ),
+      without: text.includes(withoutJourney(derived, tracked)),
+      linksWithout: statesWithoutJourney === 0 || text.includes(linkText),
+    }),
+    {
+      funnel: list,
+      links:
+        sum(states) > 0
+          ? Object.values(STATES).map(
+              (name, index) =>
+                `${name}: ${number(states[index]!)} ${made > 0 ? `${percent(states[index]! / made)} of links` : 'no links'}`,
+            )
+          : undefined,
+      outcome: true,
+      without: true,
+      linksWithout: true,
+    },
+  );
+  for (const [show, name, cubes] of [
+    ['clicks', 'Clicks', ['incentive_clicks']],
+    ['views', 'Views', ['teaser_views', 'reward_views']],
+    ['conversions', 'Conversions', ['conversions']],
+  ] as const)
+    await shows(
+      page,
+      `${path}&show=${show}`,
+      ({ tables }) => tables[`Campaign ${nth + 1}: ${name}`]?.rows,
+      await chartRows(subject, [...cubes], filters),
+    );
+
+  const perks = await Promise.all(
+    subject.perks.map(async (perk, index) => {
+      const ofPerk = [equals('perk_id', perk)];
+      const [own, all, ownClickers, ownConverters] = await Promise.all([
+        count('incentive_clicks', 'count_people', now, ofPerk),
+        count('incentive_clicks', 'count', now, ofPerk),
+        count(FUNNEL, 'clickers', now, ofPerk),
+        count(FUNNEL, 'converters', now, ofPerk),
+      ]);
+      const row = [
+        PERKS[index]?.title ?? perk,
+        all === own ? number(own) : `${number(own)} ${number(all)} with bots`,
+        number(ownClickers),
+        share(ownClickers, journeys),
+        number(ownConverters),
+        share(ownConverters, journeys),
+      ];
+      return index < nth + 2 || all + ownClickers + ownConverters > 0 ? [row] : [];
+    }),
+  );
+  const measures = ['journeys', 'clickers', 'converters'];
+  const [sources, sourcesBefore] = await Promise.all(
+    [now, before].map((range) => load(FUNNEL, { measures, dimensions: ['utm_source'], range, filters })),
+  );
+  const names = new Set([...sources!, ...sourcesBefore!].map((row) => row.utm_source));
+  const bySource = [...names].map((name) => {
+    const row = sources!.find(({ utm_source }) => utm_source === name);
+    const [all, clicked, converted] = measures.map((measure) => Number(row?.[measure] ?? 0)) as [
+      number,
+      number,
+      number,
+    ];
+    return [
+      String(name ?? 'Without utm_source'),
+      number(all),
+      number(clicked),
+      share(clicked, all),
+      number(converted),
+      share(converted, all),
+    ];
+  });
+  await keepsShowing(
+    page,
+    path,
+    ({ tables }) => ({
+      // A perk that only had views is listed, too.
+      perks: sorted(
+        (tables['By perk']?.rows ?? []).filter((row, index) => index >= 0 && !isOnlySeen(row, perks.flat())),
+      ),
+      sources: sorted(tables['By source']?.rows ?? []),
+    }),
+    { perks: sorted(perks.flat()), sources: sorted(bySource) },
+  );
+  await checkReport(page, subject, id);
+}
+const isOnlySeen = (row: string[], expected: string[][]) =>
+  row.slice(1, 3).join() === '0,0' && !expected.some(([title]) => title === row[0]);
+
+/** Freezes a report, whose days are in UTC, and reads it. */
+async function checkReport(page: Page, subject: Subject, campaignId: string): Promise<void> {
+  const { now: range } = subject;
+  const body = JSON.stringify({
+    campaignId,
+    range: { from: range[0], to: range[1] },
+    title: 'Every figure',
+    expiresAt: new Date(Date.now() + DAY_MS).toISOString(),
+  });
+  const { url } = await page.evaluate<{ url: string }>(
+    `fetch('/api/reports', { method: 'POST', headers: { 'content-type': 'application/json' }, body: ${JSON.stringify(body)} }).then((response) => response.json())`,
+  );
+  const ofUtc = { ...subject, load: readerOf(subject.key, 'UTC') };
+  const filters = [equals('campaign_id', campaignId)];
+  const { list, journeys, clickers, converters } = await funnelOf(ofUtc, range, filters);
+  const days = await Promise.all(
+    [['incentive_clicks'], ['teaser_views', 'reward_views'], ['conversions']].map(async (cubes) => {
+      const each = await Promise.all(cubes.map((cube) => byDay(ofUtc, cube, range, filters)));
+      return daysIn(range).map((_, day) => sum(each.map((values) => values[day]!)));
+    }),
+  );
+  const clicks = async (dimension: string) =>
+    (
+      await ofUtc.load('incentive_clicks', {
+        measures: ['count', 'count_people'],
+        dimensions: [dimension],
+        range,
+        filters,
+      })
+    ).map((row) => ({
+      name: row[dimension] as string | null,
+      all: number(Number(row.count)),
+      people: number(Number(row.count_people)),
+    }));
+  const [byPerk, bySource] = await Promise.all([clicks('perk_id'), clicks('utm_source')]);
+  await page.goto('about:blank');
+  await page.goto(url);
+  await keepsShowing(
+    page,
+    url.split('#')[0]!,
+    ({ lists, tables, bars, text }) => ({
+      outcome: text.includes(
+        journeys > 0
+          ? outcome(journeys, clickers, converters)
+          : 'Nothing was tracked for this campaign in these dates.',
+      ),
+      funnel: lists['From contact to gift'],
+      days: tables['By day']?.rows,
+      // Perks that only converted have no clicks.
+      perks: sorted(
+        (bars['By perk'] ?? [])
+          .filter(({ value, note }) => value !== '0' || note !== '')
+          .map(({ label, value, note }) => [label, value, note]),
+      ),
+      sources: sorted(tables['By source']?.rows ?? []),
+    }),
+    {
+      outcome: true,
+      funnel: list,
+      days: daysIn(range)
+        .map((day, index) => [longDay(day), ...days.map((values) => number(values[index]!))])
+        .reverse(),
+      perks: sorted(
+        byPerk.map(({ name, all, people: own }) => [
+          PERKS.find(({ id }) => id === name)?.title ?? name!,
+          own,
+          all === own ? '' : `${all} with bots`,
+        ]),
+      ),
+      sources: sorted(bySource.map(({ name, all, people: own }) => [name ?? 'Without utm_source', own, all])),
+    },
+  );
+}
+
+const CUBES: Record<string, { measures: string[]; dimensions: string[] }> = {
+  perk_views: {
+    measures: ['count', 'count_people'],
+    dimensions: ['perk_title', 'collection_id', 'utm_source'],
+  },
+  perk_clicks: {
+    measures: ['count', 'count_people', 'journeys'],
+    dimensions: ['perk_id', 'traffic_class', 'utm_medium'],
+  },
+  teaser_views: {
+    measures: ['count', 'count_people', 'journeys'],
+    dimensions: ['campaign_name', 'channel', 'cmeta_plan'],
+  },
+  reward_views: {
+    measures: ['count', 'count_people', 'journeys'],
+    dimensions: ['perk_title', 'channel', 'utm_source'],
+  },
+  incentive_clicks: {
+    measures: ['count', 'count_people', 'journeys'],
+    dimensions: ['perk_title', 'campaign_id', 'traffic_reason'],
+  },
+  conversions: {
+    measures: ['count', 'count_people', 'journeys', 'value'],
+    dimensions: ['perk_title', 'currency', 'campaign_name'],
+  },
+  reward_links: { measures: ['count', 'journeys'], dimensions: ['state', 'denomination', 'created_by'] },
+  campaign_funnel: {
+    measures: [
+      ...['journeys', 'teaser_viewers', 'reward_viewers', 'clickers', 'converters', 'gift_recipients'],
+      ...['gift_openers', 'click_rate', 'conversion_rate', 'events_without_journey'],
+    ],
+    dimensions: ['campaign_name', 'utm_source', 'utm_medium'],
+  },
+};
+const SHOWN_BARS = 12;
+const SHOWN_LINES = 5;
+const titleOf = (member: string) =>
+  member.replaceAll('_', ' ').replace(/(^|\s)\w/g, (letter) => letter.toUpperCase());
+
+/** Compares each cube with all measures: without a step, with one, and with both a step and a dimension. */
+async function checkExplore(page: Page, subject: Subject): Promise<void> {
+  const { now, random, load } = subject;
+  for (const [cube, { measures, dimensions }] of Object.entries(CUBES)) {
+    const dimension = pick(random, dimensions);
+    const step = pick(random, ['day', 'week', 'month'] as const);
+    const valueOf = (row: Row | undefined, measure: string) => {
+      const value = row?.[measure] ?? null;
+      // A rate of nothing is not 0.
+      if (measure.endsWith('_rate')) return value === null ? '–' : percent(Number(value));
+      return number(Number(value));
+    };
+    const cells = (row: Row) => measures.map((measure) => valueOf(row, measure));
+    const address = `/explore?cube=${cube}&${dates(now)}&measures=${measures.join()}`;
+
+    const rows = await load(cube, { measures, dimensions: [dimension], range: now });
+    const nameOf = (row: Row) => String(row[dimension] ?? '(none)');
+    await shows(
+      page,
+      `${address}&dimensions=${dimension}&steps=none`,
+      ({ tables, bars }) => ({
+        table: sorted(tables.Table?.rows ?? []),
+        bars: measures
+          .flatMap((measure) =>
+            (bars[titleOf(measure)] ?? []).map(({ label, value }) => [measure, label, value].join(' | ')),
+          )
+          .sort(),
+      }),
+      {
+        table: sorted(rows.map((row) => [nameOf(row), ...cells(row)])),
+        bars: measures
+          .flatMap((measure) =>
+            rows.slice(0, SHOWN_BARS).map((row) => [measure, nameOf(row), valueOf(row, measure)].join(' | ')),
+          )
+          .sort(),
+      },
+    );
+
+    const steps = await load(cube, { measures, range: now, granularity: step });
+    const dayOf = (row: Row) => String(row[`occurred_at.${step}`]).slice(0, 10);
+    await shows(
+      page,
+      `${address}&steps=${step}`,
+      ({ tables }) => ({
+        table: sorted(tables.Table?.rows ?? []),
+        // One chart for counts and one for rates.
+        chart: measures.flatMap((measure) => columnOf(tables, titleOf(measure))),
+      }),
+      {
+        table: sorted(steps.map((row) => [dayOf(row), ...cells(row)])),
+        chart: measures.flatMap((measure) =>
+          stepsIn(now, step)
+            .map((day) =>
+              valueOf(
+                steps.find((row) => dayOf(row) === day),
+                measure,
+              ),
+            )
+            .reverse(),
+        ),
+      },
+    );
+
+    const lines = await load(cube, { measures, dimensions: [dimension], range: now, granularity: step });
+    const total = (name: string) =>
+      sum(lines.filter((row) => nameOf(row) === name).map((row) => Number(row[measures[0]!])));
+    const largest = [...new Set(lines.map(nameOf))]
+      .map(total)
+      .sort((one, other) => other - one)
+      .slice(0, SHOWN_LINES);
+    await shows(
+      page,
+      `${address}&dimensions=${dimension}&steps=${step}`,
+      ({ tables }) => ({
+        table: sorted(tables.Table?.rows ?? []),
+        lines: measures.map((measure) => {
+          const chart = tables[titleOf(measure)];
+          const names = chart?.head.slice(1) ?? [];
+          return {
+            totals: names.map(total),
+            isRight: names.every((name, index) =>
+              isDeepStrictEqual(
+                chart!.rows.map((row) => row[index + 1]),
+                stepsIn(now, step)
+                  .map((day) =>
+                    valueOf(
+                      lines.find((row) => nameOf(row) === name && dayOf(row) === day),
+                      measure,
+                    ),
+                  )
+                  .reverse(),
+              ),
+            ),
+          };
+        }),
+      }),
+      {
+        table: sorted(lines.map((row) => [dayOf(row), nameOf(row), ...cells(row)])),
+        lines: measures.map(() => ({ totals: largest, isRight: true })),
+      },
+    );
+  }
+}
+
+/** The values of a measure in the chart that has it. */
+function columnOf(tables: Shown['tables'], title: string): string[] {
+  for (const [caption, { head, rows }] of Object.entries(tables)) {
+    const index = head.indexOf(title);
+    if (caption !== 'Table' && index > 0) return rows.map((row) => row[index]!);
+  }
+  return [];
+}
+/** The first days of the steps in a range; weeks begin on Monday. */
+const stepsIn = (range: Range, step: 'day' | 'week' | 'month') => [
+  ...new Set(
+    daysIn(range).map((day) =>
+      step === 'day'
+        ? day
+        : step === 'month'
+          ? `${day.slice(0, 7)}-01`
+          : addDays(day, -((new Date(day).getUTCDay() + 6) % 7)),
+    ),
+  ),
+];
+
+/** Compares the totals with rows of the store, so that the query host is not its own witness. */
+async function checkRows(subject: Subject): Promise<void> {
+  const { account, zone, now } = subject;
+  const [rows] = await stage.fleet.database.query(
+    `select
+       count(*) filter (where type = 'incentive_click' and is_person)::integer as clicks,
+       coalesce(sum(cardinality(perk_ids)) filter (where type = 'perk_view' and is_person), 0)::integer as views,
+       count(*) filter (where state = 'revealed')::integer as revealed,
+       count(distinct journey_id) filter (where is_person and not is_derived and type = 'incentive_click')::integer as clickers,
+       count(distinct journey_id) filter (
+         where is_person and not is_derived and (campaign_id is not null or state is not null) and type <> 'perk_click'
+           and (state is null or state in ('generated', 'revealed')))::integer as journeys
+     from (
+       select *, coalesce(traffic_class, 'human') = 'human' as is_person, coalesce(journey_id like 'c-%', false) as is_derived
+       from analytics.tracking_events
+       where account_id = $1 and (occurred_at at time zone $2)::date between $3 and $4
+     ) as events`,
+    [account, zone, now[0], now[1]],
+  );
+  expect({
+    clicks: await countOf(subject, 'incentive_clicks', 'count_people', now),
+    views: await countOf(subject, 'perk_views', 'count_people', now),
+    revealed: await countOf(subject, 'reward_links', 'count', now, [equals('state', 'revealed')]),
+    clickers: await countOf(subject, FUNNEL, 'clickers', now),
+    journeys: await countOf(subject, FUNNEL, 'journeys', now),
+  }).toEqual({ ...rows });
+}
+
+it.each(SEEDS)(
+  'shows the figures of the query host on every screen, seed %i',
+  async (seed) => {
+    const subject = await aSubject(seed);
+    const context: BrowserContext = await stage.window({ timezoneId: subject.zone });
+    try {
+      await checkRows(subject);
+      const page = await stage.signIn(context, subject.key);
+      await checkOverview(page, subject);
+      await checkCampaigns(page, subject);
+      await checkCampaign(page, subject);
+      await checkExplore(page, subject);
+    } finally {
+      await context.close();
+    }
+  },
+  240_000,
+);
+
+it("shows the stored events of each account on the operators' home", async () => {
+  const context = await stage.window();
+  try {
+    const page = await stage.signIn(context, ADMIN_KEY, '/home');
+    await waitFor(
+      async () => {
+        await page.reload();
+        await page.getByRole('table', { name: 'Traffic' }).waitFor();
+        const { tables } = await readScreen(page);
+        // Weeks of whole hours, the current one included.
+        const rows = await stage.fleet.database.query<{ account_id: string; now: number; before: number }>(
+          `with hours as (select date_trunc('hour', now()) + interval '1 hour' as upto)
+           select account_id,
+             count(*) filter (where occurred_at >= upto - interval '7 days')::integer as now,
+             count(*) filter (where occurred_at < upto - interval '7 days')::integer as before
+           from analytics.tracking_events, hours
+           where occurred_at >= upto - interval '14 days' and occurred_at < upto group by account_id`,
+        );
+        const shown = tables.Traffic!.rows.map(([name, now, before]) => [name!, now!, before!]);
+        const expected = rows.map(({ account_id, now, before }) => [
+          `Name of ${account_id}`,
+          number(now),
+          number(before),
+        ]);
+        expect(expected.length).toBeGreaterThan(SEEDS.length);
+        expect(sorted(shown.filter(([, now, before]) => `${now}${before}` !== '00'))).toEqual(
+          sorted(expected),
+        );
+      },
+      'the same counts as the rows',
+      20_000,
+    );
+  } finally {
+    await context.close();
+  }
+}, 120_000);

@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { sendRequest, get, type Page } from '../api/http';
+import { Link } from 'react-router';
+import { all, sendRequest } from '../api/http';
 import type { ReportSummary } from '../api/types';
 import { formatMoment } from '../format';
 import { Confirm } from '../parts/dialog';
@@ -18,10 +19,7 @@ export default function Reports() {
   const [revoking, setRevoking] = useState<ReportSummary | null>(null);
   const reports = useQuery({
     queryKey: ['reports'],
-    queryFn: async ({ signal }) => {
-      const { data } = await get<Page<ReportSummary>>('/api/reports', undefined, signal);
-      return data;
-    },
+    queryFn: () => all<ReportSummary>('/api/reports'),
   });
   const stateOf = ({ revoked_at, expires_at }: ReportSummary) =>
     revoked_at ? t.revoked : new Date(expires_at) < new Date() ? t.expired : t.valid;
@@ -44,7 +42,12 @@ export default function Reports() {
               keyOf={({ id }) => id}
               columns={[
                 { name: t.name, isHead: true, cell: ({ title }) => title },
-                { name: t.campaign, cell: ({ campaign_id }) => campaign_id },
+                {
+                  name: t.campaign,
+                  cell: ({ campaign_id }) => (
+                    <Link to={`/campaigns/${encodeURIComponent(campaign_id)}`}>{campaign_id}</Link>
+                  ),
+                },
                 { name: t.made, cell: ({ as_of }) => formatMoment(as_of) },
                 { name: t.expires, cell: ({ expires_at }) => formatMoment(expires_at) },
                 {

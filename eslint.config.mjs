@@ -91,6 +91,18 @@ export default tseslint.config(
     },
   },
   {
+    rules: {
+      'no-restricted-properties': [
+        'error',
+        {
+          object: 'URL',
+          property: 'canParse',
+          message: 'Use parseUrl: canParse of Node 20 rejects valid URLs.',
+        },
+      ],
+    },
+  },
+  {
     // Production code never imports test helpers or local servers.
     files: ['apps/*/src/**/*.ts'],
     ignores: ['**/*.spec.ts', '**/*.e2e-spec.ts', '**/*.fleet-spec.ts'],

@@ -1,3 +1,5 @@
+import { parseUrl } from './parse-url.js';
+
 /** The parts of a NATS URL: `nats://user:password@host:4222`, `tls://host`, or several separated by commas. */
 export interface BrokerAddress {
   /** `host:port`, at least one. */
@@ -13,7 +15,7 @@ export interface BrokerAddress {
 const DEFAULT_PORT = '4222';
 
 function parseServer(text: string): URL {
-  const url = URL.canParse(text.trim()) ? new URL(text.trim()) : undefined;
+  const url = parseUrl(text.trim());
   if (!url?.hostname || !['nats:', 'tls:'].includes(url.protocol))
     throw new Error('must be a nats:// or tls:// URL, or several separated by commas');
   return url;

@@ -16,6 +16,7 @@ export * from './journey-id.js';
 export * from './language.js';
 export * from './last-of.js';
 export * from './messages.js';
+export * from './parse-url.js';
 export * from './rpc-contract.js';
 export * from './redirect-target.js';
 export * from './reporting.js';

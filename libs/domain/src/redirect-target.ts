@@ -1,3 +1,5 @@
+import { parseUrl } from './parse-url.js';
+
 /** Printable ASCII without the backslash, which browsers read as a slash. */
 const VERBATIM = /^[\x21-\x5b\x5d-\x7e]+$/;
 
@@ -7,8 +9,7 @@ const VERBATIM = /^[\x21-\x5b\x5d-\x7e]+$/;
  * would send it.
  */
 export function redirectTarget(url: string): string | undefined {
-  if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) return undefined;
-  const { username, password, href } = new URL(url);
-  if (username !== '' || password !== '') return undefined;
-  return VERBATIM.test(url) ? url : href;
+  const parsed = /^https?:\/\//i.test(url) ? parseUrl(url) : undefined;
+  if (!parsed || parsed.username !== '' || parsed.password !== '') return undefined;
+  return VERBATIM.test(url) ? url : parsed.href;
 }

@@ -1,3 +1,5 @@
+import { parseUrl } from './parse-url.js';
+
 /** Members that hold secrets, at any depth. */
 const SECRETS = /^(?:key|api_?key|token|reward_link|codes?|pin|pins|secret|coupon)$/i;
 
@@ -20,4 +22,4 @@ export function withoutSecrets(value: unknown): unknown {
 
 /** Returns the origin of a URL without the rest, which may contain a secret. */
 const originOf = (url: unknown): string | null =>
-  typeof url === 'string' && URL.canParse(url) ? new URL(url).origin : null;
+  typeof url === 'string' ? (parseUrl(url)?.origin ?? null) : null;

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 
 import { readCommandLine, refuseUsage } from '@perkway/command-line';
 import { createPerkway, type WebhookEvent } from '@perkway/client';
+import { parseUrl } from '@perkway/domain';
 import { newWebhookSecret, webhookHeaders } from '@perkway/signing';
 
 import { readStack } from './demo.js';
@@ -20,7 +21,7 @@ function readArguments(): { forward: string; accountId: string | undefined } {
     options: { forward: { type: 'string' }, account: { type: 'string' } },
   });
   const { forward, account } = values;
-  if (forward && /^https?:/.test(forward) && URL.canParse(forward)) return { forward, accountId: account };
+  if (forward && /^https?:/.test(forward) && parseUrl(forward)) return { forward, accountId: account };
   return refuseUsage('--forward must be an http:// or https:// URL');
 }
 

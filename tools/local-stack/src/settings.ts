@@ -1,5 +1,5 @@
 import { dirname, resolve } from 'node:path';
-import { parseBrokerUrl } from '@perkway/domain';
+import { parseBrokerUrl, parseUrl } from '@perkway/domain';
 import { LAST_PORT } from '@perkway/fleet';
 import { ROOT } from './paths.js';
 
@@ -26,8 +26,7 @@ const DEFAULT_BASE = 4000;
 const urlOf = (env: NodeJS.ProcessEnv, name: string, schemes: string[]): string | undefined => {
   const value = env[name];
   if (!value) return undefined;
-  const scheme = URL.canParse(value) ? new URL(value).protocol : '';
-  if (schemes.includes(scheme)) return value;
+  if (schemes.includes(parseUrl(value)?.protocol ?? '')) return value;
   throw new StackError(`${name} must be a URL that begins with ${schemes[0]}//.`);
 };
 

@@ -1,4 +1,5 @@
 import { readCommandLine } from '@perkway/command-line';
+import { parseUrl } from '@perkway/domain';
 import { FLEET, hasDatabase, APPS, READER_ROLE, type DatabaseApp } from '@perkway/fleet';
 import { provisionDatabase } from '@perkway/local-servers';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -32,7 +33,7 @@ interface Login {
 function readLogin(variable: string, role: string): Login | undefined {
   const text = readVariable(variable);
   if (!text) return undefined;
-  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const url = parseUrl(text);
   if (!url || !/^postgres(ql)?:$/.test(url.protocol))
     throw new CommandError(`${variable} must be a postgres:// URL.`);
   const login = {

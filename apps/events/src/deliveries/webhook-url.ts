@@ -1,3 +1,4 @@
+import { parseUrl } from '@perkway/domain';
 import ipaddr from 'ipaddr.js';
 import { isMetadataName, isPrivateName, type NetworkPolicy } from './network-policy.js';
 import type { Resolve } from './resolver.js';
@@ -19,9 +20,8 @@ export const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, '')
 export function parseWebhookUrl(text: string, policy: NetworkPolicy): URL {
   if (text.length > MAX_URL_LENGTH) throw new ForbiddenUrlError(`has more than ${MAX_URL_LENGTH} characters`);
   // Parsers drop white space and control characters, and read backslashes as slashes.
-  if (/[\s\p{Cc}\\]/u.test(text) || !/^https?:\/\//i.test(text) || !URL.canParse(text))
-    throw new ForbiddenUrlError('must be an absolute https URL');
-  const url = new URL(text);
+  const url = /[\s\p{Cc}\\]/u.test(text) || !/^https?:\/\//i.test(text) ? undefined : parseUrl(text);
+  if (!url) throw new ForbiddenUrlError('must be an absolute https URL');
   if (url.username !== '' || url.password !== '' || /^https?:\/\/[^/?#]*@/i.test(text))
     throw new ForbiddenUrlError('must not contain a user name or a password');
   const host = hostOf(url);

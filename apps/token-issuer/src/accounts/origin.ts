@@ -1,3 +1,4 @@
+import { parseUrl } from '@perkway/domain';
 import { buildMessage, ValidateBy } from 'class-validator';
 
 /**
@@ -5,9 +6,8 @@ import { buildMessage, ValidateBy } from 'class-validator';
  * the default. Returns undefined for anything else, such as a URL with a path, `*` or `null`.
  */
 export function normalizeOrigin(value: unknown): string | undefined {
-  if (typeof value !== 'string' || !/^https?:\/\/[^/?#@\\\s]+$/i.test(value) || !URL.canParse(value))
-    return undefined;
-  return new URL(value).origin;
+  if (typeof value !== 'string' || !/^https?:\/\/[^/?#@\\\s]+$/i.test(value)) return undefined;
+  return parseUrl(value)?.origin;
 }
 
 /** Validates a list of origins. */

@@ -1,4 +1,4 @@
-import { canonicalLanguage, parseBrokerUrl } from '@perkway/domain';
+import { canonicalLanguage, parseBrokerUrl, parseUrl } from '@perkway/domain';
 import { bool, cleanEnv, makeValidator, num, port, str, type CleanedEnv, type ValidatorSpec } from 'envalid';
 import ipaddr from 'ipaddr.js';
 import { readFileSync } from 'node:fs';
@@ -33,7 +33,7 @@ export const secret = makeValidator((input: string) => {
 
 /** Accepts an absolute http(s) URL without a trailing slash. */
 export const baseUrl = makeValidator((input: string) => {
-  if (!/^https?:\/\//.test(input) || !URL.canParse(input)) throw new Error('must be an absolute http(s) URL');
+  if (!/^https?:\/\//.test(input) || !parseUrl(input)) throw new Error('must be an absolute http(s) URL');
   return input.replace(/\/+$/, '');
 });
 

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { ParseArgsConfig, parseArgs } from 'node:util';
 
+import { parseUrl } from '@perkway/domain';
 import { CatalogueError } from './catalogue-error.js';
 import type { Hosts } from './apply-catalogue.js';
 
@@ -57,7 +58,7 @@ export function readSettings(
     const hosts: Hosts = {};
     for (const given of values.host) {
       const [, name, url] = /^([a-z]+)=(https?:\/\/.+)$/.exec(given) ?? [];
-      if (!name || !url || !URL.canParse(url)) throw wrong(`"${given}" must have the form name=URL.`);
+      if (!name || !url || !parseUrl(url)) throw wrong(`"${given}" must have the form name=URL.`);
       hosts[name] = url;
     }
     return { ...common, hosts, adminKey: key };

@@ -5,7 +5,7 @@ import { http, waitFor } from '@perkway/testing';
 import pg from 'pg';
 import { aBody, EUR_25, GiftCards, inSeconds, linkIdOf, type Link, type Reply } from './support.js';
 
-/** The default keeps the test fast. Set 5,000 to race more. */
+/** The default keeps the test fast; GIFT_RACE_ROUNDS=5000 is a full run. */
 const ROUNDS = Number(process.env.GIFT_RACE_ROUNDS ?? 300);
 const CONCURRENT_ROUNDS = 25;
 

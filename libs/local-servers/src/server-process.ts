@@ -39,7 +39,7 @@ export const onPath = (program: string): string | undefined =>
  * Returns a command prefix that kills the command when this process dies: with the kernel's help on Linux, else with a
  * watcher.
  */
-function leash(): string[] {
+function dieWithParentPrefix(): string[] {
   const setpriv = process.platform === 'linux' ? onPath('setpriv') : undefined;
   if (setpriv) return [setpriv, '--pdeathsig', 'KILL'];
   // The shell execs the program, so in the watcher `$$` is the program's pid.
@@ -73,7 +73,7 @@ export class ServerProcess {
     const [command, ...args] = [
       ...(options.prefix ?? []),
       // After the prefix, because changing the user clears the parent-death signal.
-      ...(options.dieWithParent ? leash() : []),
+      ...(options.dieWithParent ? dieWithParentPrefix() : []),
       options.command,
       ...options.args,
     ];

@@ -104,7 +104,10 @@ export class SharedCounter {
     return count ? count.own + count.ofOthers : 0;
   }
 
-  /** Returns the count of the previous window. Ignores requests that replicas admitted beyond the limit. */
+  /**
+   * Returns the count of the previous window if windows slide, else 0. Returns at most the limit, so that a caller does
+   * not pay for requests that replicas admitted beyond it.
+   */
   private before(id: string, now: number): number {
     return this.windows.slide ? Math.min(this.limit, this.countedIn(this.windowOf(now) - 1, id)) : 0;
   }

@@ -32,12 +32,12 @@ const CHECK_INTERVAL_MS = 500;
 /** Progress of a response: bytes that the reader has taken, and when it last took any. */
 interface Unread {
   taken: number;
-  inPiece: number;
+  inChunk: number;
   since: number;
 }
 
 /** Bytes of the current chunk that the system has not taken. Node reports whole chunks only. */
-const leftInPiece = (socket: Socket): number =>
+const leftInChunk = (socket: Socket): number =>
   (socket as { _handle?: { writeQueueSize?: number } })._handle?.writeQueueSize ?? 0;
 
 /** Enforces the connection limits, and lets the server close although clients keep their connections alive. */
@@ -134,10 +134,10 @@ class UnreadResponses {
       if (length === 0) continue;
       all += length;
       const taken = socket.bytesWritten - length;
-      const inPiece = leftInPiece(socket);
+      const inChunk = leftInChunk(socket);
       const known = before.get(socket);
-      const isStuck = known?.taken === taken && inPiece >= known.inPiece;
-      this.waiting.set(socket, isStuck ? known : { taken, inPiece, since: now });
+      const isStuck = known?.taken === taken && inChunk >= known.inChunk;
+      this.waiting.set(socket, isStuck ? known : { taken, inChunk, since: now });
       if (isStuck) stuck.push({ socket, length, since: known.since });
     }
     const { unreadBytes, unreadForMs, slowestBytes } = this.limits;

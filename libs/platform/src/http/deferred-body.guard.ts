@@ -9,10 +9,10 @@ const BODY_TEXT = Symbol('bodyText');
 const BODY_ERROR = Symbol('bodyError');
 const IS_UNREAD = Symbol('isUnread');
 const STREAMS = Symbol('streams');
-const ROOM = Symbol('room');
+const BODY_BUDGET = Symbol('body memory budget');
 const RELEASE_BUDGET = Symbol('leaveRoom');
 /** Content types that each route takes as a stream, by route pattern. */
-type Server = FastifyInstance & { [STREAMS]?: Map<string, string[]>; [ROOM]?: BodyMemoryBudget };
+type Server = FastifyInstance & { [STREAMS]?: Map<string, string[]>; [BODY_BUDGET]?: BodyMemoryBudget };
 type Deferred = FastifyRequest & {
   [BODY_TEXT]?: string;
   [BODY_ERROR]?: ApiError;
@@ -25,8 +25,8 @@ const MEDIA_TYPE = /^\s*[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+\s*(?:;|$)/;
 const UNKNOWN_TYPE = 'application/octet-stream';
 
 /** Budgets for bodies above this size: of all together, and per address. */
-const ROOM_BYTES = 16 * 1024 * 1024;
-const BUDGET_PER_ADDRESS = ROOM_BYTES / 4;
+const BUDGET_BYTES = 16 * 1024 * 1024;
+const BUDGET_PER_ADDRESS = BUDGET_BYTES / 4;
 const SMALL_BODY = 16 * 1024;
 
 /** Maximum nesting of JSON. No body of the API has half as much. */
@@ -41,7 +41,7 @@ export function deferBodyErrors(fastify: FastifyInstance): void {
   fastify.removeAllContentTypeParsers();
   fastify.addContentTypeParser('application/json', readJson);
   fastify.addContentTypeParser('*', refuseMediaType);
-  (fastify as Server)[ROOM] = new BodyMemoryBudget(ROOM_BYTES, BUDGET_PER_ADDRESS);
+  (fastify as Server)[BODY_BUDGET] = new BodyMemoryBudget(BUDGET_BYTES, BUDGET_PER_ADDRESS);
   fastify.addHook('onResponse', (request: Deferred, _reply, done) => {
     request[RELEASE_BUDGET]?.();
     done();
@@ -107,7 +107,7 @@ const refuseMediaType: FastifyContentTypeParser = (request, payload, done) => {
 /** Calls back once: with the text, or without it once the body exceeds the limit or breaks off. */
 function readText(request: Deferred, payload: IncomingMessage, done: (text?: string) => void): void {
   const limit = request.server.initialConfig.bodyLimit!;
-  const room = (request.server as Server)[ROOM]!;
+  const budget = (request.server as Server)[BODY_BUDGET]!;
   // The address is gone once the sender has disconnected.
   const source = networkOf(normalizeIp(request.ip ?? ''));
   const chunks: Buffer[] = [];
@@ -127,7 +127,7 @@ function readText(request: Deferred, payload: IncomingMessage, done: (text?: str
     else if (length > SMALL_BODY && !request[RELEASE_BUDGET]) {
       payload.pause();
       const whole = Number(request.headers['content-length'] ?? limit);
-      request[RELEASE_BUDGET] = room.request(source, whole, () => payload.resume());
+      request[RELEASE_BUDGET] = budget.request(source, whole, () => payload.resume());
     }
   };
   const onEnd = () => done((chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)).toString());

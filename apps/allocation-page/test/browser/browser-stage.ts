@@ -134,5 +134,6 @@ export const scrollsSideways = (page: Page): Promise<boolean> =>
 
 export async function screenshot(page: Page, name: string): Promise<void> {
   mkdirSync(SCREENSHOTS, { recursive: true });
-  await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), fullPage: true });
+  // JPEG, because encoding PNG takes half again as long.
+  await page.screenshot({ path: join(SCREENSHOTS, `${name}.jpg`), fullPage: true });
 }

@@ -154,9 +154,12 @@ it('shows perks that nobody has clicked', async () => {
     'H Harbour offer 2 1 1 16.7% 0 0%',
     'H Harbour offer 3 0 0 0% 0 0%',
   ]);
+  const isSorted = (order: string) => perks.locator(`[aria-sort=${order}]`, { hasText: 'Clicks' }).waitFor();
   await perks.getByRole('button', { name: 'Clicks' }).click();
+  await isSorted('descending');
   expect(page.url()).toContain('perks=-Clicks');
   await perks.getByRole('button', { name: 'Clicks' }).click();
+  await isSorted('ascending');
   expect((await rows())[0]).toContain('Harbour offer 3');
   await page.reload();
   await untilShown(page);
@@ -485,7 +488,8 @@ it('keeps the dates and the question in the address, so that Back returns to the
   const bars = page.getByRole('list', { name: 'Count' }).getByRole('listitem');
   await bars.getByText('figures').waitFor();
   expect((await bars.first().innerText()).replaceAll(/\s+/g, ' ')).toBe('figures 1');
-  await page.getByLabel('Journeys: distinct journeys').check();
+  // Not `check()`, because the page renders the new address later.
+  await page.getByLabel('Journeys: distinct journeys').click();
   await page.getByRole('list', { name: 'Journeys' }).waitFor();
   await page.goBack();
   await page.getByRole('list', { name: 'Journeys' }).waitFor({ state: 'detached' });

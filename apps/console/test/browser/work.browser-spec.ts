@@ -113,15 +113,15 @@ describe('a marketing manager', () => {
     const recipient = 'ann & bob=1';
     const filled = (html: string) => html.replace(placeholder, encodeURIComponent(recipient));
     const mail = await (await stage.window({ userAgent: HUMAN })).newPage();
-    await mail.context().route('https://fernway.example/**', (route) => route.fulfill({ body: 'The offer' }));
     const loaded = mail.waitForResponse((response) => response.url().includes('tracking-pixel'));
     await mail.setContent(
       `<!doctype html><html><body><table role="presentation" width="600"><tr><td>${filled(pixel)}</td></tr>
        <tr><td>Dear Ann, ${filled(link)}</td></tr></table></body></html>`,
     );
     expect((await loaded).status()).toBe(200);
+    const offer = mail.waitForRequest('https://fernway.example/**');
     await mail.getByRole('link', { name: 'Foreign offer 2' }).click();
-    await mail.getByText('The offer').waitFor();
+    await offer;
     await mail.context().close();
     for (const cube of ['teaser_views', 'incentive_clicks'])
       await stage.untilCounted(stage.theirs, `${cube}.count_people`, 1, {

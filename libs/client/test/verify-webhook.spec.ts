@@ -1,5 +1,6 @@
 import { Webhook } from 'standardwebhooks';
-import { verifyWebhook, WebhookVerificationError } from '../src/index';
+import { EVENT_TYPES } from '@perkway/domain';
+import { verifyWebhook, WebhookVerificationError, type EventData } from '../src/index';
 
 const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 const other = `whsec_${Buffer.alloc(32, 8).toString('base64')}`;
@@ -36,6 +37,11 @@ describe('verifyWebhook', () => {
     const types: (typeof read)['type'][] = ['reward_link.revealed'];
     // @ts-expect-error No event has this type.
     types.push('perk.viewed');
+  });
+
+  it('knows the data of every type', () => {
+    const types: readonly (keyof EventData)[] = EVENT_TYPES;
+    expect(types).toContain('webhook.ping');
   });
 
   it('accepts any of several signatures', () => {

@@ -2,12 +2,16 @@ import { SCOPES, type AppName, type Scope } from '@perkway/domain';
 import { APPS } from '@perkway/fleet';
 import { schemaChecker } from '@perkway/testing';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
 import type { OpenApiDocument } from '../src/documents';
 import { documentFromSources } from './sources';
 import { allSchemas, routesOf, schemasOf, valuesOf, type Schema } from './walk';
+
+const PUBLIC_PATHS = readFileSync(join(__dirname, '../../../docker/proxy/public-paths.lst'), 'utf8')
+  .split('\n')
+  .filter((line) => /^\w/.test(line));
 
 /** The operations of every host. Add a line for each new one. */
 const OPERATIONS: Record<AppName, Record<string, string>> = {
@@ -170,6 +174,13 @@ describe.each(APPS)('the OpenAPI document of %s', (app) => {
     expect(
       Object.fromEntries(routesOf(document).map(({ name, operationId }) => [name, operationId])),
     ).toEqual(OPERATIONS[app]);
+  });
+
+  it('has no public path that the proxy does not forward', () => {
+    const [host] = new URL(document.servers![0]!.url).hostname.split('.');
+    const isPublic = (path: string) => PUBLIC_PATHS.some((prefix) => `${host}${path}/`.startsWith(prefix));
+    const paths = routesOf(document).map(({ name }) => name.replace(/^\w+ /, ''));
+    expect(paths.filter((path) => !path.startsWith('/admin/') && !isPublic(path))).toEqual([]);
   });
 
   it('describes the host, each operation and each response', () => {

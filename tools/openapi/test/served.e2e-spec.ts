@@ -205,13 +205,16 @@ describe('the fleet and its documents', () => {
       return status === 503 ? read(index, key) : status;
     };
     let next: { key: string; since: number } | undefined;
+    let endsAt = Infinity;
     let isOver = false;
     const statuses: number[] = [];
     /** Uses the old key for some time after the rotation, each client for another one. */
     const client = async (index: number) => {
       for (let count = index; !isOver; count += 1) {
         const isLate = next && Date.now() - next.since > index * 300;
-        statuses.push(await read(count, isLate ? next!.key : old.key));
+        const status = await read(count, isLate ? next!.key : old.key);
+        // On a busy machine the response may come after the overlap.
+        if (status === 200 || Date.now() < endsAt) statuses.push(status);
         // Leaves the processor to other test files.
         await sleep(20);
       }
@@ -219,6 +222,7 @@ describe('the fleet and its documents', () => {
     const clients = Array.from({ length: 10 }, (_, index) => client(index));
     try {
       const path = `${KEYS}/${old.id}/rotate`;
+      endsAt = Date.now() + OVERLAP_S * 1_000;
       const { body } = await operator().post(path).send({ overlap_seconds: OVERLAP_S }).expect(201);
       next = { key: body.key, since: Date.now() };
       await sleep(OVERLAP_S * 1_000);

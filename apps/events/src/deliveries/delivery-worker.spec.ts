@@ -8,7 +8,7 @@ import type { DeliveryQueue } from './delivery-queue.js';
 import { DeliveryWorker } from './delivery-worker.js';
 
 /** Shorter than the worker's poll. */
-const SOON_MS = 3_000;
+const SOON_MS = 4_500;
 
 /** A worker whose queue has nothing to do, and how often it looks. */
 function idleWorker(given: { nextDue?: () => Date | undefined; fanOut?: () => boolean } = {}) {

@@ -12,18 +12,27 @@ import { ShownOnce } from '../parts/shown-once';
 import { texts } from '../texts';
 
 const t = texts.webhooks;
-/** Every type of the feed: the form offers no other. */
-const GROUPS: { name: string; types: FeedEventType[] }[] = [
-  {
-    name: t.groups.journeys,
-    types: ['perk.clicked', 'teaser.viewed', 'reward.viewed', 'incentive.clicked', 'conversion.recorded'],
-  },
-  {
-    name: t.groups.links,
-    types: ['reward_link.generated', 'reward_link.revealed', 'reward_link.cancelled', 'reward_link.expired'],
-  },
-  { name: t.groups.stock, types: ['pool.low', 'pool.recovered', 'limit.reached', 'cards.withdrawn'] },
-];
+/** The group of each type in the form. */
+const GROUP_OF: Record<FeedEventType, keyof typeof t.groups> = {
+  'perk.clicked': 'journeys',
+  'teaser.viewed': 'journeys',
+  'reward.viewed': 'journeys',
+  'incentive.clicked': 'journeys',
+  'conversion.recorded': 'journeys',
+  'reward_link.generated': 'links',
+  'reward_link.revealed': 'links',
+  'reward_link.cancelled': 'links',
+  'reward_link.expired': 'links',
+  'pool.low': 'stock',
+  'pool.recovered': 'stock',
+  'limit.reached': 'stock',
+  'cards.withdrawn': 'stock',
+};
+const TYPES = Object.keys(GROUP_OF) as FeedEventType[];
+const GROUPS = (['journeys', 'links', 'stock'] as const).map((group) => ({
+  name: t.groups[group],
+  types: TYPES.filter((type) => GROUP_OF[type] === group),
+}));
 
 const MAX_URL = 2_048;
 const MAX_DESCRIPTION = 300;

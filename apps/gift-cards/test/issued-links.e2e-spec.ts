@@ -56,6 +56,7 @@ describe('the links of an account', () => {
       created_at: expect.stringMatching(ISO),
       revealed_at: null,
       cancelled_at: null,
+      withdrawn_at: null,
       replaces: null,
       replaced_by: null,
       replacement_reason: null,

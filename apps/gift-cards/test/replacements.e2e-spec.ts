@@ -150,6 +150,87 @@ describe('a replacement', () => {
     expect((await replace(open.id)).status).toBe(201);
   });
 
+  describe('with cancel_unrevealed', () => {
+    const lost = { cancel_unrevealed: true, expires_at: inSeconds(DAY_S) };
+
+    it('cancels a link that was not revealed and replaces it, once for 50 requests at once', async () => {
+      const pool = await gift.aPool(3);
+      const original = await gift.aLink(pool, { body: aBody({ reference: 'order-9' }) });
+      const replies = await Promise.all(
+        Array.from({ length: 50 }, () => replace(original.id, { body: lost })),
+      );
+      expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([201]));
+      const [{ link }, ...others] = replies as [(typeof replies)[0], ...typeof replies];
+      expect(new Set(others.map((other) => other.link.id))).toEqual(new Set([link.id]));
+      expect(await read(original.id)).toMatchObject({
+        state: 'EXPIRED',
+        cancelled_at: expect.any(String),
+        replaced_by: link.id,
+      });
+      expect(await read(link.id)).toMatchObject({
+        ...{ state: 'RESERVED', reference: 'order-9', replaces: original.id },
+        expires_at: lost.expires_at,
+      });
+      expect(await gift.numbers(pool)).toMatchObject([{ available: 2, reserved: 1, redeemed: 0 }]);
+      expect((await gift.reveal(original.token)).error).toBe('LINK_EXPIRED');
+      expect((await gift.reveal(link.token)).link?.card).toBeDefined();
+      // Also after the replacement was revealed, and without the new member.
+      expect(await replace(original.id, { body: lost })).toMatchObject({ status: 201, link });
+      await untilRelayed(gift.database);
+      const events = (await trackedEvents(gift.nats.url)) as RewardLinkEvent[];
+      expect(events.filter(({ id }) => id === `${original.id}:cancelled`)).toHaveLength(1);
+      expect(await audit({ databaseUrl: gift.database.urls.admin })).toMatchObject({ passed: true });
+    });
+
+    it('replaces expired, cancelled and revealed links too', async () => {
+      const pool = await gift.aPool(6);
+      const [expired, cancelled, revealed] = [
+        await gift.aLink(pool),
+        await gift.aLink(pool),
+        await aRevealedLink(pool),
+      ];
+      await gift.expire(expired.token);
+      await http(gift.app, gift.user).post(`/reward-links/${cancelled.id}/cancel`).expect(200);
+      for (const { id } of [expired, cancelled, revealed])
+        expect((await replace(id, { body: lost })).status).toBe(201);
+      expect(await read(expired.id)).toMatchObject({ state: 'EXPIRED', cancelled_at: null });
+      expect(await read(revealed.id)).toMatchObject({ state: 'REVEALED', cancelled_at: null });
+    });
+
+    it('leaves the link as it is if the request is invalid or may not cancel', async () => {
+      const pool = await gift.aPool(2);
+      const { id } = await gift.aLink(pool);
+      for (const [body, expected] of [
+        [{ cancel_unrevealed: true }, '400 EXPIRING_DATE_INVALID'],
+        [{ ...lost, expires_at: inSeconds(-5) }, '400 EXPIRING_DATE_INVALID'],
+        [{ ...lost, expires_at: inSeconds(367 * DAY_S) }, '400 EXPIRING_DATE_INVALID'],
+        [{ ...lost, cancel_unrevealed: 'yes' }, '400 VALIDATION_FAILED'],
+        [{ ...lost, cancel_unrevealed: false }, '409 LINK_NOT_REVEALED'],
+      ] as const)
+        expect([body, await refusal(id, { body })]).toEqual([body, expected]);
+      const maker = { ...aKey(gift.user.account), scopes: ['links:create'] as const };
+      gift.accounts.add(maker);
+      expect(await refusal(id, { body: lost, apiKey: maker.key })).toBe('403 SCOPE_MISSING');
+      expect(await read(id)).toMatchObject({ state: 'RESERVED', replaced_by: null });
+      const support = { ...aKey(gift.user.account), scopes: ['links:create', 'links:cancel'] as const };
+      gift.accounts.add(support);
+      expect((await replace(id, { body: lost, apiKey: support.key })).status).toBe(201);
+    });
+
+    it('can be asked for again after a refusal', async () => {
+      const pool = await gift.aPool(1);
+      const { id } = await gift.aLink(pool);
+      await gift.database.query(`update inventories set valid_until = current_date + 1 where pool_id = $1`, [
+        pool,
+      ]);
+      const late = { ...lost, expires_at: inSeconds(30 * DAY_S) };
+      expect(await refusal(id, { body: late })).toBe('409 NO_AVAILABLE_CARDS');
+      expect(await read(id)).toMatchObject({ state: 'EXPIRED', replaced_by: null });
+      await gift.addCards(pool, 1);
+      expect((await replace(id, { body: late })).status).toBe(201);
+    });
+  });
+
   it.each([
     ['CREATED_BY_MISSING', { createdBy: null }],
     ['CREATED_BY_INVALID', { createdBy: 'x'.repeat(256) }],

@@ -291,6 +291,10 @@ describe('a withdrawal', () => {
       expect((await gift.get(`/reward-links/${open.id}`, user.key)).body).toMatchObject({
         state: 'EXPIRED',
         cancelled_at: expect.any(String),
+        withdrawn_at: expect.any(String),
+      });
+      expect((await gift.get(`/reward-links/${revealed.id}`, user.key)).body).toMatchObject({
+        withdrawn_at: null,
       });
       expect((await gift.reveal(revealed.token)).link?.state).toBe('REVEALED');
       const usage = await gift.get<LimitUsage>('/limits/withdrawn/usage', user.key);

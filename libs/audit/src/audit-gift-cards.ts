@@ -171,9 +171,10 @@ const FORBIDDEN: Record<string, string> = {
     select w.id::text from withdrawals w
     left join (select withdrawal_id, count(*) as n from withdrawn_cards group by 1) c on c.withdrawal_id = w.id
     where w.withdrawn <> coalesce(c.n, 0)`,
-  'a replacement of a link that was not revealed or has another account': `
+  'a replacement of a link that can still be revealed or has another account': `
     select r.id::text from reward_links r left join reward_links l on l.id = r.replaces and l.account = r.account
-    where r.replaces is not null and l.revealed_at is null`,
+    where r.replaces is not null
+      and (l.id is null or (l.revealed_at is null and not l.released and l.expires_at > now()))`,
   'a wrong count of a limit': LIMITS,
   'a wrong total of a closed month': CLOSED_MONTHS,
 };

@@ -77,7 +77,7 @@ export class ApiKeyGuard extends AuthGuard() implements CanActivate {
     const { account, role, keyId, scopes, expiresAt, countedAs = keyId } = key;
     const http = context.switchToHttp();
     const request = http.getRequest<AuthenticatedRequest>();
-    const caller: Caller = { account, role, keyId, countedAs, requestId: request.id };
+    const caller: Caller = { account, role, keyId, countedAs, scopes, requestId: request.id };
     // Set before the checks, so that the log line of a rejected request has its caller too.
     request.caller = caller;
     this.limiter.count(keyId, http.getResponse<FastifyReply>());

@@ -29,5 +29,7 @@ export interface Caller {
   keyId: string;
   /** The first key of a chain of rotations, under which limits count; `keyId` for a key that was not rotated. */
   countedAs: string;
+  /** If missing, the key may do what its role may. */
+  scopes?: readonly Scope[] | undefined;
   requestId: string;
 }

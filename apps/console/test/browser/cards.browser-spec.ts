@@ -26,36 +26,92 @@ async function aLink(page: Page, reference: string): Promise<string> {
   return link;
 }
 
-it('a support person finds an opened link by its reference and replaces it with a reason', async () => {
+/** What happened to the link that the drawer shows, without times. */
+const timelineOf = async (page: Page) => {
+  const items = page.getByRole('list', { name: 'What happened' }).getByRole('listitem');
+  const texts = await items.evaluateAll((nodes) =>
+    nodes.map((node) =>
+      [...node.children].flatMap(({ tagName, textContent }) => (tagName === 'TIME' ? [] : textContent)),
+    ),
+  );
+  return texts.map((parts) => parts.join(' '));
+};
+const untilTimeline = (page: Page, wanted: RegExp[]) =>
+  waitFor(
+    async () => {
+      const found = await timelineOf(page);
+      return found.length === wanted.length && wanted.every((each, index) => each.test(found[index]!));
+    },
+    `the timeline ${wanted.join(', ')}`,
+  );
+const replaceNow = async (page: Page, reason: string): Promise<string> => {
+  await dialog(page).getByLabel('Reason').fill(reason);
+  await dialog(page).getByRole('button', { name: 'Replace link' }).click();
+  const link = await page.locator('[data-secret]').innerText();
+  expect(link).toMatch(/#[\w-]{40,}$/);
+  await button(page, 'Close').click();
+  return link;
+};
+
+it('a support person replaces a lost link once, from two windows, and sees what happened to it', async () => {
   const page = await stage.signIn(context);
   const link = await aLink(page, 'order-1007');
   await page.getByRole('link', { name: 'Reward links', exact: true }).click();
-  await page.getByLabel('Reference', { exact: true }).fill('order-1007');
-  await button(page, 'Cancel link: order-1007').waitFor();
-  expect(await button(page, 'Replace link: order-1007').count()).toBe(0);
-  await stage.reveal(link);
-  await stage.goto(page, '/reward-links?reference=order-1007');
-  await button(page, 'Replace link: order-1007').click();
-  await dialog(page).getByText('order-1007 gets another link over').waitFor();
+  const find = page.getByLabel('Reference or id');
+  await find.fill('order-1007');
+  const other = await context.newPage();
+  await stage.goto(other, '/reward-links?reference=order-1007');
+  for (const each of [page, other]) {
+    await button(each, 'Replace link: order-1007').click();
+    await dialog(each).getByText('order-1007 is cancelled and gets another link').waitFor();
+  }
   expect(await violations(page)).toEqual([]);
   await screenshot(page, 'reward-links-replace');
-  await dialog(page).getByLabel('Reason').fill('The till rejected the code');
-  await dialog(page).getByRole('button', { name: 'Replace link' }).click();
-  const replacement = await page.locator('[data-secret]').innerText();
-  expect(replacement).toMatch(/#[\w-]{40,}$/);
+  const replacement = await replaceNow(page, 'Went to the wrong address');
   expect(replacement).not.toBe(link);
-  await button(page, 'Close').click();
-  await page.getByText('Replaces an opened link: The till rejected the code').waitFor();
+  expect(await replaceNow(other, 'Was lost')).toBe(replacement);
+  await other.close();
   await page.getByText('Replaced', { exact: true }).waitFor();
-  expect(await button(page, 'Replace link: order-1007').count()).toBe(0);
+  expect(await page.getByRole('rowheader').count()).toBe(2);
   expect(await page.content()).not.toContain(replacement.split('#')[1]);
-  await screenshot(page, 'reward-links-replaced');
+
+  // The newest is first.
+  await button(page, 'order-1007').nth(1).click();
+  await untilTimeline(page, [/^Made by /, /^Cancelled by /, /^Replaced by link .* by .* “Went to the wrong/]);
+  expect(await violations(page)).toEqual([]);
+  await screenshot(page, 'reward-link');
+  await page.setViewportSize({ width: 360, height: 740 });
+  expect(await scrollsSideways(page)).toBe(false);
+  await screenshot(page, 'reward-link-360');
+  await page.setViewportSize({ width: 1280, height: 900 });
+  const original = new URL(page.url()).searchParams.get('link')!;
+  await dialog(page)
+    .getByRole('button', { name: /^link / })
+    .click();
+  await untilTimeline(page, [/^Made in place of link .* by .* “Went to the wrong/]);
+  await button(page, 'Close').click();
+  await dialog(page).waitFor({ state: 'detached' });
+
+  await find.fill(original);
+  await page.getByRole('cell', { name: /^Cancelled/ }).waitFor();
+  await waitFor(async () => (await page.getByRole('rowheader').count()) === 1, 'the link with this id');
+
+  // Also a link whose card does not work.
   await stage.reveal(replacement);
-  await stage.goto(page, '/reward-links?reference=order-1007');
+  await stage.goto(page, '/reward-links?reference=order-1007&state=REVEALED');
+  await button(page, 'order-1007').click();
+  await dialog(page).getByRole('button', { name: 'Replace link: order-1007' }).click();
+  await page.getByText('For a recipient whose card does not work').waitFor();
+  const form = page.getByRole('dialog', { name: 'Replace this link?' });
+  await form.getByLabel('Reason').fill('The till rejected the code');
+  await form.getByRole('button', { name: 'Replace link' }).click();
+  const second = await page.locator('[data-secret]').innerText();
+  expect([link, replacement]).not.toContain(second);
   await page
-    .getByRole('cell', { name: /^Opened/ })
-    .nth(1)
-    .waitFor();
+    .getByRole('dialog', { name: 'The new link is ready' })
+    .getByRole('button', { name: 'Close' })
+    .click();
+  await untilTimeline(page, [/^Made in place of/, /^Opened by its recipient/, /^Replaced by/]);
 }, 180_000);
 
 it('an operator withdraws a recalled batch, sees its progress and which links had been opened', async () => {
@@ -114,5 +170,7 @@ it('an operator withdraws a recalled batch, sees its progress and which links ha
     await stage.goto(client, '/reward-links?reference=recall-waiting');
     return (await client.getByRole('cell', { name: 'Cancelled' }).count()) === 1;
   }, 'the cancelled link');
+  await button(client, 'recall-waiting').click();
+  await untilTimeline(client, [/^Made by /, /^Its card was withdrawn/, /^Cancelled/]);
   await clients.close();
 }, 240_000);

@@ -46,6 +46,8 @@ const deeperForOperators = () => ({
   [`/accounts/${stage.mine.account}/erasures`]: `Erase a person: ${stage.mine.account}`,
   '/accounts/new': 'New account',
   [`/catalogue/perks/${stage.mine.perks[0]}`]: stage.mine.perks[0]!,
+  [`/catalogue/perks/${stage.mine.perks[0]}?tab=yaml`]: stage.mine.perks[0]!,
+  '/catalogue/perks/new': 'New perk',
   '/catalogue/categories': 'Catalogue',
   '/catalogue/categories/7': '7',
   '/catalogue/categories/7?tab=history': '7',

@@ -1,4 +1,4 @@
-import { http, waitFor } from '@perkway/testing';
+import { http, violations, waitFor } from '@perkway/testing';
 import { randomUUID } from 'node:crypto';
 import type { BrowserContext, Page } from 'playwright-core';
 import {
@@ -9,6 +9,7 @@ import {
   HUMAN,
   perkBody,
   screenshot,
+  scrollsSideways,
   untilShown,
 } from './console-stage';
 
@@ -199,13 +200,13 @@ describe('a marketing manager', () => {
     expect(new Set(lines.slice(1).map((line) => line.split(',')[1])).size).toBe(200);
 
     await page.getByRole('link', { name: 'Reward links', exact: true }).click();
-    await page.getByLabel('Reference', { exact: true }).fill('customer-7');
+    await page.getByLabel('Reference or id').fill('customer-7');
     await button(page, 'Cancel link: customer-7').click();
     await page.getByRole('alertdialog').getByRole('button', { name: 'Cancel link' }).click();
     await notice(page, 'The link is cancelled');
     await page.getByRole('cell', { name: 'Cancelled' }).waitFor();
 
-    await page.getByLabel('Reference', { exact: true }).fill('customer-8');
+    await page.getByLabel('Reference or id').fill('customer-8');
     await page.getByRole('cell', { name: 'Waiting' }).waitFor();
     await page.getByRole('switch', { name: 'Live' }).press('Space');
     await stage.reveal(lines.find((line) => line.startsWith('customer-8,'))!.split(',')[1]!);
@@ -420,6 +421,184 @@ describe('an operator', () => {
       expect.stringMatching(/^id,title,.*,locations$/),
     ]);
   }, 240_000);
+
+  it('makes a perk with the form, sees what is wrong at its field, and translates it side by side', async () => {
+    const mark = randomUUID().slice(0, 8);
+    const id = `velt-${mark}-slow-rides-for-two`;
+    const page = await stage.signIn(context, ADMIN_KEY, '/catalogue');
+    await page.getByRole('link', { name: 'New perk' }).click();
+    await page.getByLabel('Title', { exact: true }).fill('Slow rides for two');
+    await page.getByLabel('Partner', { exact: true }).fill(`Velt ${mark}`);
+    await page.getByLabel('Offer URL').fill('https://fernway.example/rides');
+    expect(await page.getByLabel('Id', { exact: true }).inputValue()).toBe(id);
+    await page.getByLabel('Outdoors').check();
+    await page.getByLabel('Where', { exact: true }).fill('FR\nDE/Berlin');
+    await page.getByLabel('Logo URL').fill('https://fernway.example/logo.svg');
+    await page.getByLabel('Offer slug').fill('not a slug');
+    await button(page, 'Save').click();
+    const slug = page.getByLabel('Offer slug');
+    await page.locator('[aria-invalid]').waitFor();
+    expect(await slug.getAttribute('aria-invalid')).toBe('true');
+    expect(await page.evaluate('document.activeElement.getAttribute("aria-invalid")')).toBe('true');
+    expect(await violations(page)).toEqual([]);
+    await screenshot(page, 'perk-error');
+    await slug.fill('slow-rides');
+    await page.locator('[aria-invalid]').waitFor({ state: 'detached' });
+    expect(await page.getByRole('alert').count()).toBe(0);
+
+    await page.getByLabel('Another language').fill('FR');
+    await page.getByLabel('Another language').press('Enter');
+    await page.getByLabel('Title in French').fill('Balades pour deux');
+    expect(await page.locator('.side-by-side').first().innerText()).toContain('Slow rides for two');
+    expect(await violations(page)).toEqual([]);
+    await screenshot(page, 'perk-translation');
+
+    // The YAML is the same thing, and what is typed there is in the form.
+    await page.getByRole('tab', { name: 'YAML' }).click();
+    const yaml = page.getByRole('textbox', { name: 'YAML' });
+    expect(await yaml.inputValue()).toMatch(
+      /^title: Slow rides for two\n[^]*locations:\n {2}- country: FR\n[^]*fr:\n {4}title: Balades pour deux/m,
+    );
+    const written = await yaml.inputValue();
+    await yaml.fill(`${written}\n  - broken: [`);
+    await page.getByText(/Row \d+: not valid YAML/).waitFor();
+    expect(await button(page, 'Save').isDisabled()).toBe(true);
+    expect(await violations(page)).toEqual([]);
+    await screenshot(page, 'perk-yaml');
+    await page.getByRole('tab', { name: 'Edit' }).click();
+    await page.getByText('The YAML has a problem').waitFor();
+    await page.getByRole('tab', { name: 'YAML' }).click();
+    await yaml.fill(written.replace('callout: ""', 'callout: Half price'));
+    await page.getByRole('tab', { name: 'Edit' }).click();
+    expect(await page.getByLabel('Short value line', { exact: true }).inputValue()).toBe('Half price');
+
+    // Unsaved edits do not vanish.
+    await page.getByRole('link', { name: 'Accounts', exact: true }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Go back' }).click();
+    await button(page, 'Save').click();
+    await notice(page, 'Saved');
+    await page.getByRole('heading', { level: 1, name: id }).waitFor();
+    const perks = stage.fleet.admin('perks');
+    expect((await perks.get(`/admin/perks/${id}`).expect(200)).body).toMatchObject({
+      ...{ title: 'Slow rides for two', callout: 'Half price', offer_slug: 'slow-rides', categories: [7] },
+      partner: { id: `velt-${mark}`, name: `Velt ${mark}` },
+      locations: [{ country: 'FR' }, { country: 'DE', region: 'Berlin' }],
+      media: { banner: null, logo: 'https://fernway.example/logo.svg' },
+      translations: { fr: { title: 'Balades pour deux' } },
+    });
+    await page.getByLabel('Title', { exact: true }).fill('Slow rides for all');
+    await button(page, 'Save').click();
+    await notice(page, 'Saved');
+    const { body } = await perks.get(`/admin/perks/${id}`).expect(200);
+    // A stored slug stays.
+    expect(body).toMatchObject({ title: 'Slow rides for all', offer_slug: 'slow-rides' });
+  }, 180_000);
+
+  it('arranges a collection by keyboard and by drag, and a campaign whose perks are picked by picture', async () => {
+    const [one, two, three] = stage.mine.perks as [string, string, string];
+    const { account, mark } = stage.mine;
+    const collection = `${mark}-arranged-${randomUUID().slice(0, 8)}`;
+    const perks = stage.fleet.admin('perks');
+    const ranks = (...ids: string[]) => ids.map((id, index) => ({ id, rank: 10 * (index + 1) }));
+    await perks
+      .put(`/admin/perk-collections/${collection}`)
+      .send({ owner: account, groups: [{ name: 'First', rank: 5, perks: ranks(one, two, three) }] })
+      .expect(200);
+    const page = await stage.signIn(context, ADMIN_KEY, `/catalogue/collections/${collection}`);
+    const listOf = (group: string) => page.getByRole('list', { name: `Perks of ${group}` });
+    const shown = async (list: ReturnType<typeof listOf>) =>
+      (await list.getByRole('listitem').allInnerTexts()).map((text) => /offer \d/.exec(text)?.[0]);
+    await listOf('First').getByText('Harbour offer 1').waitFor();
+
+    // By keyboard: the focus stays with the perk.
+    await button(page, 'Move down: Harbour offer 1').focus();
+    await page.keyboard.press('Enter');
+    await page
+      .getByRole('status')
+      .filter({ hasText: 'Harbour offer 1 is now number 2 of 3 in First.' })
+      .waitFor();
+    await page.keyboard.press('ArrowDown');
+    expect(await shown(listOf('First'))).toEqual(['offer 2', 'offer 3', 'offer 1']);
+    expect(await page.evaluate('document.activeElement.getAttribute("aria-label")')).toBe(
+      'Move down: Harbour offer 1',
+    );
+
+    await button(page, 'Add a group').click();
+    await page.getByLabel('Name of the group').nth(1).fill('Second');
+    await button(page, 'Add perks to Second…').click();
+    await dialog(page).getByLabel('Find a perk').fill('Harbour offer');
+    await dialog(page)
+      .getByRole('button', { name: /Harbour offer 1/ })
+      .click();
+    expect(
+      await dialog(page)
+        .getByRole('button', { name: /Harbour offer 1/ })
+        .getAttribute('aria-pressed'),
+    ).toBe('true');
+    expect(await violations(page)).toEqual([]);
+    await screenshot(page, 'perk-picker');
+    await button(page, 'Done').click();
+
+    // By drag, within a group and to another one.
+    const handle = (list: ReturnType<typeof listOf>, title: string) =>
+      list.getByRole('listitem').filter({ hasText: title }).locator('.drag-handle');
+    await handle(listOf('First'), 'Harbour offer 1').dragTo(
+      listOf('First').getByRole('listitem').filter({ hasText: 'Harbour offer 2' }),
+    );
+    expect(await shown(listOf('First'))).toEqual(['offer 1', 'offer 2', 'offer 3']);
+    await handle(listOf('First'), 'Harbour offer 3').dragTo(
+      listOf('Second').getByRole('listitem').filter({ hasText: 'Harbour offer 1' }),
+    );
+    expect(await shown(listOf('Second'))).toEqual(['offer 3', 'offer 1']);
+    // A perk is in a group once.
+    await handle(listOf('First'), 'Harbour offer 1').dragTo(listOf('Second'));
+    expect(await shown(listOf('First'))).toEqual(['offer 1', 'offer 2']);
+    await page
+      .getByRole('region', { name: 'Second' })
+      .locator('.perk-group-head .drag-handle')
+      .dragTo(page.getByRole('region', { name: 'First' }).locator('.perk-group-head'));
+    await page.getByRole('status').filter({ hasText: 'Second is now number 1 of 2.' }).waitFor();
+    await page.getByLabel('Another language').fill('fr');
+    await button(page, 'Add language').click();
+    await page.getByLabel('Group 1 in French').fill('Deuxième');
+    expect(await violations(page)).toEqual([]);
+    await screenshot(page, 'collection-arranged');
+    await page.setViewportSize({ width: 360, height: 740 });
+    expect(await scrollsSideways(page)).toBe(false);
+    await screenshot(page, 'collection-arranged-360');
+    await page.setViewportSize({ width: 1280, height: 900 });
+    await button(page, 'Save').click();
+    await notice(page, 'Saved');
+    const { body } = await perks.get(`/admin/perk-collections/${collection}`).expect(200);
+    expect(body.groups).toMatchObject([
+      { name: 'Second', perks: [{ id: three }, { id: one }], translations: { fr: { name: 'Deuxième' } } },
+      { name: 'First', perks: [{ id: one }, { id: two }] },
+    ]);
+    // Different ranks are kept and only change places.
+    expect(body.groups.map(({ rank }: { rank: number }) => rank)).toEqual([5, 6]);
+
+    await page.getByRole('link', { name: 'Campaign editor', exact: true }).click();
+    await button(page, 'New campaign').click();
+    await page.getByLabel('Name', { exact: true }).fill(`Picked ${collection}`);
+    await page.getByLabel('Account', { exact: true }).selectOption(account);
+    await button(page, 'Choose perks…').click();
+    await dialog(page).getByLabel('Collection').selectOption(collection);
+    await button(page, 'Add all 3 perks of the collection').click();
+    await dialog(page).getByText('3 perks chosen.').waitFor();
+    await dialog(page)
+      .getByRole('button', { name: /Harbour offer 1/ })
+      .click();
+    await button(page, 'Done').click();
+    await button(page, 'Move up: Harbour offer 2').click();
+    expect(await violations(page)).toEqual([]);
+    await screenshot(page, 'campaign-picked');
+    await button(page, 'Save').click();
+    await notice(page, 'Saved');
+    await page.waitForURL(/campaign-editor\/(?!new)/);
+    const campaign = decodeURIComponent(page.url().split('/').at(-1)!);
+    const saved = await stage.fleet.admin('boost').get(`/admin/campaigns/${campaign}`).expect(200);
+    expect(saved.body).toMatchObject({ owner: account, incentives: [two, three] });
+  }, 180_000);
 
   it('sees what somebody else has changed in the meantime, and decides', async () => {
     const page = await stage.signIn(context, ADMIN_KEY);

@@ -79,7 +79,7 @@ function map(event: TrackingEvent): Mapped | undefined {
           journey_id: event.journey ?? null,
           reference: event.reference ?? null,
           replaces: event.replaces ?? null,
-          // Only a revealed link is replaced, and that is no event of its own.
+          // A link is replaced after it has ended or was revealed, and that is no event of its own.
           replaced_by: null,
           ...tags(event),
         },

@@ -28,6 +28,15 @@ export class RewardLink {
   revealed_at: string | null;
   @ApiProperty({ type: 'string', format: 'date-time', nullable: true, example: null })
   cancelled_at: string | null;
+  @ApiProperty({
+    type: 'string',
+    format: 'date-time',
+    nullable: true,
+    example: null,
+    description:
+      'When the withdrawal of its card began. Null for a revealed link, whose card stays with the recipient',
+  })
+  withdrawn_at: string | null;
   @ApiProperty({ type: 'string', nullable: true, example: 'spring' })
   campaign_id: string | null;
   @ApiProperty({ type: 'string', nullable: true, example: 'j-81f3' })

@@ -87,9 +87,9 @@ export class IssuedLinksController {
   @Header('cache-control', 'no-store')
   @NeedsCreatedBy()
   @ApiOperation({
-    summary: 'Replace a revealed reward link',
+    summary: 'Replace a reward link',
     description:
-      'Reserves another card of the same pool, denomination, currency and country for a recipient whose card does not work. The new link inherits the client-defined fields and attributes. A link has one replacement: a repeated request returns it, whatever the body. A rejected request can be sent again.',
+      'Reserves another card of the same pool, denomination, currency and country for a recipient whose card does not work or, with `cancel_unrevealed`, whose link was lost. The new link inherits the client-defined fields and attributes. A link has one replacement: a repeated request returns it, whatever the body. A rejected request can be sent again.',
   })
   @ApiLinkId()
   @ApiCreatedBy()
@@ -101,6 +101,7 @@ export class IssuedLinksController {
     'REASON_INVALID',
     'EXPIRING_DATE_INVALID',
     'LINK_NOT_REVEALED',
+    'LINK_ALREADY_REVEALED',
     'POOL_NOT_FOUND',
     'LIMIT_REACHED',
     'NO_AVAILABLE_CARDS',

@@ -43,6 +43,7 @@ interface LinkRow extends Record<
   expires_at: string;
   revealed_at: Date | null;
   cancelled_at: Date | null;
+  withdrawn_at: Date | null;
   /** `created_at` with microseconds. */
   at: string;
   /** False once the card of the expired link has gone to another link. */
@@ -53,6 +54,7 @@ const COLUMNS = `
   l.id, i.pool_id, i.denomination, i.currency, i.country, l.created_by, l.created_at, ${EXPIRES_AT} as expires_at,
   l.revealed_at, l.cancelled_at, l.campaign_id, l.journey_id, l.reference, l.replaces, l.replacement_reason,
   (select r.id from reward_links r where r.replaces = l.id) as replaced_by,
+  (select w.created_at from withdrawals w where w.id = l.recalled_by and l.revealed_at is null) as withdrawn_at,
   ${exactTime('l.created_at')} as at, not l.released as holds_card`;
 const NEWEST_FIRST = 'order by l.created_at desc, l.id desc';
 
@@ -219,6 +221,7 @@ const toRewardLink = (row: LinkRow): RewardLink => ({
   expires_at: Number(row.expires_at),
   revealed_at: isoTime(row.revealed_at),
   cancelled_at: isoTime(row.cancelled_at),
+  withdrawn_at: isoTime(row.withdrawn_at),
   campaign_id: row.campaign_id,
   journey_id: row.journey_id,
   reference: row.reference,

@@ -30,6 +30,8 @@ export interface ReplacementBody {
   reason: string;
   /** Unix seconds. If missing, the new link is valid for as long as the original was. */
   expires_at?: number;
+  /** Whether a link that was not revealed is cancelled and replaced. */
+  cancel_unrevealed: boolean;
 }
 
 const MAX_CLIENT_FIELD = 255;
@@ -76,14 +78,21 @@ export function parseBody(body: unknown): RewardLinkBody | ApiError {
 /** @throws VALIDATION_FAILED for an unknown member, REASON_INVALID, EXPIRING_DATE_INVALID */
 export function parseReplacement(body: unknown): ReplacementBody {
   if (!isRecord(body)) throw new ApiError('VALIDATION_FAILED', 'The body must be a JSON object');
-  const { reason, expires_at, ...others } = body;
+  const { reason, expires_at, cancel_unrevealed, ...others } = body;
   const [unknown] = Object.keys(others);
   if (unknown !== undefined)
     throw new ApiError('VALIDATION_FAILED', `${unknown.slice(0, MAX_CLIENT_FIELD)} is not a known member`);
   if (!isClientField(reason)) throw new ApiError('REASON_INVALID');
-  if (expires_at === undefined || expires_at === null) return { reason };
+  if (![undefined, null, true, false].includes(cancel_unrevealed as boolean | null | undefined))
+    throw new ApiError('VALIDATION_FAILED', 'cancel_unrevealed must be a boolean');
+  const isLost = cancel_unrevealed === true;
+  if (expires_at === undefined || expires_at === null) {
+    // Cancelling moves the expiry of the original, so a repeated request would get another default.
+    if (isLost) throw new ApiError('EXPIRING_DATE_INVALID', 'expires_at is required with cancel_unrevealed');
+    return { reason, cancel_unrevealed: isLost };
+  }
   if (!isExpiresAt(expires_at)) throw new ApiError('EXPIRING_DATE_INVALID');
-  return { reason, expires_at };
+  return { reason, expires_at, cancel_unrevealed: isLost };
 }
 
 /** Returns JSON with sorted members. Numbers are already parsed, so `10` and `10.0` are the same. */

@@ -51,9 +51,18 @@ export class ReplaceRewardLink {
     nullable: true,
     example: 1811808000,
     description:
-      'As in generateRewardLink. If missing: the new link is valid for as long as the original was',
+      'As in generateRewardLink. If missing: the new link is valid for as long as the original was. Required with `cancel_unrevealed`',
   })
   expires_at?: number | null;
+  @ApiPropertyOptional({
+    type: Boolean,
+    nullable: true,
+    default: false,
+    example: false,
+    description:
+      'For a link that never reached its recipient: one that was not revealed is cancelled and replaced. Needs the scope `links:cancel` too',
+  })
+  cancel_unrevealed?: boolean | null;
 }
 
 /** Bearer credentials: anyone who has them can get the card. */

@@ -5,6 +5,7 @@ import { signRewardToken } from '@perkway/signing';
 import { DataSource } from 'typeorm';
 import type { GiftCardsEnv } from '../env.js';
 import { derivedId } from '../derived-id.js';
+import { IssuedLinksService } from './issued-links.service.js';
 import { Reservations, type ReachedLimit, type ReservationRequest } from './reservations.js';
 import {
   parseBody,
@@ -29,6 +30,7 @@ export class LimitReached extends ApiError {
 }
 
 const DAY_S = 86_400;
+const replacementId = (original: string): string => derivedId('replacement', original);
 const nowSeconds = (): number => Math.floor(Date.now() / 1000);
 
 /** The card that a request reserves, and how long the link is valid. */
@@ -69,6 +71,7 @@ export class RewardLinksService {
   constructor(
     private readonly dataSource: DataSource,
     private readonly reservations: Reservations,
+    private readonly issued: IssuedLinksService,
     @Inject(ENV) private readonly env: GiftCardsEnv,
   ) {}
 
@@ -112,33 +115,51 @@ export class RewardLinksService {
 
   /**
    * Creates the link that replaces a revealed one, or returns it if it exists. Its card is of the same pool,
-   * denomination, currency and country; it inherits the client-defined fields and attributes of the original.
+   * denomination, currency and country; it inherits the client-defined fields and attributes of the original. With
+   * `cancel_unrevealed`, it also replaces a link that was not revealed, which it cancels first, so that the two links
+   * never work at the same time.
    *
    * @throws checked in this order: the error codes of the body's fields, LINK_NOT_FOUND, LINK_NOT_REVEALED,
-   * POOL_NOT_FOUND, LIMIT_REACHED, NO_AVAILABLE_CARDS
+   * SCOPE_MISSING, LINK_ALREADY_REVEALED if it is revealed meanwhile, POOL_NOT_FOUND, LIMIT_REACHED, NO_AVAILABLE_CARDS
    */
   async replace(caller: Caller, id: string, createdBy: string, body: unknown): Promise<GeneratedLink> {
-    const { reason, expires_at } = parseReplacement(body);
+    const { reason, expires_at, cancel_unrevealed } = parseReplacement(body);
     const [original]: Original[] = isUuid(id)
       ? await this.dataSource.query(SELECT_ORIGINAL, [id, caller.account])
       : [];
     if (!original) throw new ApiError('LINK_NOT_FOUND');
     const { is_revealed, pool_id, denomination, currency, country, lifetime, ...inherited } = original;
-    if (!is_revealed) throw new ApiError('LINK_NOT_REVEALED');
     const expiry = expires_at ?? Math.min(nowSeconds() + lifetime, this.latestExpiry());
+    if (!is_revealed) {
+      if (!cancel_unrevealed) throw new ApiError('LINK_NOT_REVEALED');
+      if (caller.scopes?.includes('links:cancel') === false)
+        throw new ApiError('SCOPE_MISSING', 'The key does not have the scope links:cancel.');
+      await this.cancelForReplacement(caller, id, expiry);
+    }
     return this.reserve(
       caller,
       pool_id,
       { denomination, currency, country, expires_at: expiry },
       {
         ...inherited,
-        link: derivedId('replacement', original.replaces),
+        link: replacementId(original.replaces),
         created_by: createdBy,
         idempotency_key: original.replaces,
         body_digest: '',
         replacement_reason: reason,
       },
     );
+  }
+
+  /** Checks the new expiry first, because a refused replacement must not cost the recipient the link. */
+  private async cancelForReplacement(caller: Caller, id: string, expiry: number): Promise<void> {
+    const isPast = expiry <= nowSeconds() || expiry > this.latestExpiry();
+    if (isPast && !(await this.exists(replacementId(id.toLowerCase()))))
+      throw new ApiError(
+        'EXPIRING_DATE_INVALID',
+        `expires_at must be in the future, and within ${this.env.MAX_LINK_DAYS} days`,
+      );
+    await this.issued.cancel(caller, id);
   }
 
   private async reserve(

@@ -1,4 +1,4 @@
-import { createPerkway, PerkwayError } from '@perkway/client';
+import { createPerkway, PerkwayError, type Call } from '@perkway/client';
 import { texts } from '../texts';
 import { ApiError, reportSignedOut } from './http';
 
@@ -21,6 +21,9 @@ export const perkway = createPerkway({
   tries: 1,
 });
 
+/** An error without a detail has its code as its message. */
+const isForPeople = ({ code, message }: PerkwayError) => message !== code && code !== 'UNEXPECTED_ANSWER';
+
 /** Awaits a call. @throws ApiError in words for people */
 export async function responseOf<T>(call: Promise<T>): Promise<T> {
   try {
@@ -32,11 +35,44 @@ export async function responseOf<T>(call: Promise<T>): Promise<T> {
     throw new ApiError(
       error.status,
       error.code,
-      texts.errors.byCode[error.code] ?? error.message,
+      texts.errors.byCode[error.code] ??
+        (isForPeople(error) ? error.message : texts.errors.unexpected(error.status)),
       error.requestId,
       undefined,
       error.errors,
       error.message,
     );
   }
+}
+
+/** What a host stores, with the ETag that a change of it must name. */
+export interface Stored<T> {
+  body: T;
+  etag: string | null;
+}
+
+/** Awaits a call that reads or writes a resource. @throws ApiError in words for people */
+export async function storedOf<T>(call: Call<T>): Promise<Stored<T>> {
+  const { data, headers } = await responseOf(call.withResponse());
+  return { body: data, etag: headers.get('etag') };
+}
+
+/** Returns null if the resource does not exist. @throws ApiError in words for people */
+export async function storedIfFound<T>(call: Call<T>): Promise<Stored<T> | null> {
+  try {
+    return await storedOf(call);
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return null;
+    throw error;
+  }
+}
+
+/** Reads all pages of a list, up to as many items as a screen can show. */
+export async function allOf<T>(list: AsyncIterable<T>, atMost = 2_000): Promise<T[]> {
+  const items: T[] = [];
+  const read = async () => {
+    for await (const item of list) if (items.push(item) >= atMost) break;
+    return items;
+  };
+  return responseOf(read());
 }

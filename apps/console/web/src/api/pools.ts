@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { useLiveInterval } from '../parts/live';
-import { get } from './http';
+import { perkway, responseOf } from './perkway';
 import type { Pool } from './types';
 
 export const usePools = () =>
   useQuery({
     queryKey: ['pools'],
-    queryFn: ({ signal }) => get<Pool[]>('/api/gift/pools', undefined, signal),
+    queryFn: ({ signal }) => responseOf(perkway.gift.getGiftCardPools({}, { signal })),
     ...useLiveInterval(),
   });
 

@@ -1,16 +1,22 @@
-import { useAll } from '../api/resources';
-import type { Account } from '../api/types';
+import { ACCOUNTS, useAll } from '../api/managed';
 import { texts } from '../texts';
 import { SelectField } from './fields';
 
+interface Props {
+  value: string;
+  error?: string | null;
+  onValue: (id: string) => void;
+}
+
 /** Selects the owning account. */
-export function AccountField({ value, onValue }: { value: string; onValue: (id: string) => void }) {
-  const accounts = useAll<Account>('/api/token/admin/accounts');
+export function AccountField({ value, error, onValue }: Props) {
+  const accounts = useAll(ACCOUNTS);
   const known = accounts.data ?? [];
   return (
     <SelectField
       label={texts.editor.owner}
       value={value}
+      error={error}
       required
       options={[
         { value: '', label: texts.editor.choose },

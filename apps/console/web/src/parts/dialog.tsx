@@ -1,4 +1,4 @@
-import { useState, type ReactNode } from 'react';
+import { useState, type FormEvent, type ReactNode } from 'react';
 import { Dialog as AriaDialog, Heading, Modal, ModalOverlay } from 'react-aria-components';
 import { texts } from '../texts';
 
@@ -9,10 +9,11 @@ interface Props {
   /** If set, the dialog closes only by its buttons. */
   isHeld?: boolean;
   isAlert?: boolean;
+  size?: 'wide' | 'drawer';
   children: ReactNode;
 }
 
-export const Dialog = ({ title, isOpen, onClose, isHeld, isAlert, children }: Props) => (
+export const Dialog = ({ title, isOpen, onClose, isHeld, isAlert, size, children }: Props) => (
   <ModalOverlay
     className="overlay"
     isOpen={isOpen}
@@ -22,7 +23,7 @@ export const Dialog = ({ title, isOpen, onClose, isHeld, isAlert, children }: Pr
       if (!open) onClose();
     }}
   >
-    <Modal className="modal">
+    <Modal className={size ? `modal modal-${size}` : 'modal'}>
       <AriaDialog className="dialog" role={isAlert ? 'alertdialog' : 'dialog'}>
         <Heading slot="title" level={2}>
           {title}
@@ -32,6 +33,61 @@ export const Dialog = ({ title, isOpen, onClose, isHeld, isAlert, children }: Pr
     </Modal>
   </ModalOverlay>
 );
+
+interface FormProps extends Omit<Props, 'isAlert'> {
+  /** Text of the button that submits. */
+  action: string;
+  isDanger?: boolean;
+  /** Text of the button, and what it does, in place of the one that closes the dialog. */
+  back?: { label: string; onBack: () => void };
+  /** What it throws is shown in the form. */
+  onSubmit: () => unknown;
+  /** For a step in which there is nothing to fill in: focuses the button. */
+  isReview?: boolean;
+}
+
+/** A form in a dialog, which shows errors and cannot be submitted twice at once. */
+export function DialogForm({ action, isDanger, back, onSubmit, isReview, children, ...dialog }: FormProps) {
+  const [error, setError] = useState<string | null>(null);
+  const [isBusy, setBusy] = useState(false);
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    setBusy(true);
+    setError(null);
+    try {
+      await onSubmit();
+    } catch (refusal) {
+      setError((refusal as Error).message);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <Dialog {...dialog}>
+      <form key={String(isReview)} className="stack" onSubmit={(event) => void submit(event)}>
+        {children}
+        {error && (
+          <p className="field-error" role="alert">
+            {error}
+          </p>
+        )}
+        <div className="dialog-actions">
+          <button type="button" className="button" onClick={back?.onBack ?? dialog.onClose}>
+            {back?.label ?? texts.cancel}
+          </button>
+          <button
+            type="submit"
+            className={`button ${isDanger ? 'danger' : 'main'}`}
+            disabled={isBusy}
+            autoFocus={isReview}
+          >
+            {action}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
 
 interface ConfirmProps {
   title: string;

@@ -84,6 +84,14 @@ export const TextArea = ({
   </Field>
 );
 
+interface Option {
+  value: string;
+  label: string;
+}
+const listed = (options: readonly Option[] | Readonly<Record<string, string>>): readonly Option[] =>
+  Array.isArray(options)
+    ? (options as readonly Option[])
+    : Object.entries(options as Record<string, string>).map(([value, label]) => ({ value, label }));
 type SelectProps = Around & Omit<SelectHTMLAttributes<HTMLSelectElement>, 'onChange' | 'className'>;
 
 export const SelectField = ({
@@ -92,16 +100,21 @@ export const SelectField = ({
   error,
   className,
   options,
+  any,
   onValue,
   ...select
 }: SelectProps & {
-  options: readonly { value: string; label: string }[];
+  /** As a list, or as labels by value. */
+  options: readonly Option[] | Readonly<Record<string, string>>;
+  /** Label of a first option that stands for no choice, with an empty value. */
+  any?: string;
   onValue: (value: string) => void;
 }) => (
   <Field {...{ label, hint, error, className }}>
     {(ids) => (
       <select {...select} {...ids} onChange={({ target }) => onValue(target.value)}>
-        {options.map(({ value, label: text }) => (
+        {any !== undefined && <option value="">{any}</option>}
+        {listed(options).map(({ value, label: text }) => (
           <option key={value} value={value}>
             {text}
           </option>
@@ -128,6 +141,14 @@ export const FileField = ({
       />
     )}
   </Field>
+);
+
+/** Fields of one topic. */
+export const FieldGroup = ({ legend, children }: { legend: string; children: ReactNode }) => (
+  <fieldset className="wide field-group">
+    <legend>{legend}</legend>
+    <div className="form">{children}</div>
+  </fieldset>
 );
 
 export const CheckField = ({

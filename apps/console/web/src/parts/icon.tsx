@@ -22,10 +22,13 @@ const PATHS = {
   copy: 'M9 9h11v11H9zM5 15H4V4h11v1',
   check: 'M5 12.500l4.5 4.500L19 7',
   back: 'M15 5l-7 7 7 7',
+  up: 'M6 15l6-6 6 6',
+  down: 'M6 9l6 6 6-6',
+  drag: 'M9 6h.01M15 6h.01M9 12h.01M15 12h.01M9 18h.01M15 18h.01',
 } as const;
 export type IconName = keyof typeof PATHS;
 
-/** Use only beside text, never instead of it. */
+/** Decorative. Put it beside a text, or into a button with a label. */
 export const Icon = ({ name }: { name: IconName }) => (
   <svg className="icon" viewBox="0 0 24 24" aria-hidden="true" focusable="false">
     <path d={PATHS[name]} />

@@ -1,10 +1,10 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useState, type FormEvent } from 'react';
+import { useState } from 'react';
 import { sendRequest, get } from '../api/http';
 import type { ApiKey, CreatedKey, KeyRole, KeyScope } from '../api/types';
 import { formatMoment } from '../format';
 import { texts } from '../texts';
-import { Confirm, Dialog } from './dialog';
+import { Confirm, Dialog, DialogForm } from './dialog';
 import { CheckField, SelectField, TextField } from './fields';
 import { Empty, Loaded } from './loaded';
 import { useNotices } from './notices';
@@ -118,25 +118,27 @@ export function Keys({ path, roles, ownKeyId }: Props) {
           </>
         )}
       </Loaded>
-      <CreateKey
-        path={path}
-        roles={roles}
-        isOpen={isCreating}
-        onClose={() => {
-          setCreating(false);
-          void refresh();
-        }}
-      />
-      <RotateKey
-        key={rotating?.id}
-        path={path}
-        rotated={rotating}
-        isOwn={rotating !== null && rotating.id === ownKeyId}
-        onClose={() => {
-          setRotating(null);
-          void refresh();
-        }}
-      />
+      {isCreating && (
+        <CreateKey
+          path={path}
+          roles={roles}
+          onClose={() => {
+            setCreating(false);
+            void refresh();
+          }}
+        />
+      )}
+      {rotating && (
+        <RotateKey
+          path={path}
+          rotated={rotating}
+          isOwn={rotating.id === ownKeyId}
+          onClose={() => {
+            setRotating(null);
+            void refresh();
+          }}
+        />
+      )}
       <Confirm
         title={t.revokeTitle}
         text={
@@ -169,9 +171,15 @@ function EndingSoon({ keys }: { keys: ApiKey[] }) {
   );
 }
 
+const NewKey = ({ secret, onClose }: { secret: string; onClose: () => void }) => (
+  <Dialog title={t.shownOnce} isOpen onClose={onClose} isHeld>
+    <ShownOnce text={t.shownOnceText} secret={secret} copy={t.copyKey} close={t.done} onClose={onClose} />
+  </Dialog>
+);
+
 interface RotateProps {
   path: string;
-  rotated: ApiKey | null;
+  rotated: ApiKey;
   isOwn: boolean;
   onClose: () => void;
 }
@@ -179,167 +187,98 @@ interface RotateProps {
 function RotateKey({ path, rotated, isOwn, onClose }: RotateProps) {
   const [overlap, setOverlap] = useState('86400');
   const [made, setMade] = useState<string | null>(null);
-  const [error, setError] = useState<string | null>(null);
-  const [isBusy, setBusy] = useState(false);
-  const submit = async (event: FormEvent) => {
-    event.preventDefault();
-    setBusy(true);
-    setError(null);
-    try {
-      const body = { overlap_seconds: Number(overlap) };
-      const response = await sendRequest<CreatedKey>(`${path}/${rotated!.id}/rotate`, {
-        method: 'POST',
-        body,
-      });
-      setMade(response.body.key);
-    } catch (refusal) {
-      setError((refusal as Error).message);
-    } finally {
-      setBusy(false);
-    }
+  const rotate = async () => {
+    const { body } = await sendRequest<CreatedKey>(`${path}/${rotated.id}/rotate`, {
+      method: 'POST',
+      body: { overlap_seconds: Number(overlap) },
+    });
+    setMade(body.key);
   };
+  if (made) return <NewKey secret={made} onClose={onClose} />;
   return (
-    <Dialog
-      title={made ? t.shownOnce : t.rotateTitle(rotated ? nameOf(rotated) : '')}
-      isOpen={rotated !== null}
+    <DialogForm
+      title={t.rotateTitle(nameOf(rotated))}
+      action={t.rotate}
+      isOpen
       onClose={onClose}
-      isHeld={made !== null}
+      onSubmit={rotate}
     >
-      {made ? (
-        <ShownOnce text={t.shownOnceText} secret={made} copy={t.copyKey} close={t.done} onClose={onClose} />
-      ) : (
-        <form className="stack" onSubmit={(event) => void submit(event)}>
-          <p>
-            {t.rotateText} {isOwn && t.rotateOwn}
-          </p>
-          <SelectField
-            label={t.overlap}
-            value={overlap}
-            options={Object.entries(t.overlaps).map(([value, label]) => ({ value, label }))}
-            onValue={setOverlap}
-            error={error}
-          />
-          <div className="dialog-actions">
-            <button type="button" className="button" onClick={onClose}>
-              {texts.cancel}
-            </button>
-            <button type="submit" className="button main" disabled={isBusy}>
-              {t.rotate}
-            </button>
-          </div>
-        </form>
-      )}
-    </Dialog>
+      <p>
+        {t.rotateText} {isOwn && t.rotateOwn}
+      </p>
+      <SelectField label={t.overlap} value={overlap} options={t.overlaps} onValue={setOverlap} />
+    </DialogForm>
   );
 }
 
 interface CreateProps {
   path: string;
   roles: KeyRole[];
-  isOpen: boolean;
   onClose: () => void;
 }
 
-function CreateKey({ path, roles, isOpen, onClose }: CreateProps) {
+function CreateKey({ path, roles, onClose }: CreateProps) {
   const [name, setName] = useState('');
   const [role, setRole] = useState<KeyRole>(roles[0]!);
   const [isAll, setAll] = useState(true);
   const [scopes, setScopes] = useState<KeyScope[]>([]);
   const [lastDay, setLastDay] = useState('');
   const [made, setMade] = useState<string | null>(null);
-  const [error, setError] = useState<string | null>(null);
-  const [isBusy, setBusy] = useState(false);
 
-  const close = () => {
-    setName('');
-    setAll(true);
-    setScopes([]);
-    setLastDay('');
-    setMade(null);
-    setError(null);
-    onClose();
-  };
-  const submit = async (event: FormEvent) => {
-    event.preventDefault();
-    if (!isAll && scopes.length === 0) return setError(t.needsScope);
-    setBusy(true);
-    setError(null);
-    try {
-      const { body } = await sendRequest<CreatedKey>(path, {
-        method: 'POST',
-        body: {
-          role,
-          ...(name.trim() && { name: name.trim() }),
-          ...(!isAll && { scopes }),
-          ...(lastDay && { expires_at: new Date(`${lastDay}T23:59:59`).toISOString() }),
-        },
-      });
-      setMade(body.key);
-    } catch (refusal) {
-      setError((refusal as Error).message);
-    } finally {
-      setBusy(false);
-    }
+  const create = async () => {
+    if (!isAll && scopes.length === 0) throw new Error(t.needsScope);
+    const { body } = await sendRequest<CreatedKey>(path, {
+      method: 'POST',
+      body: {
+        role,
+        ...(name.trim() && { name: name.trim() }),
+        ...(!isAll && { scopes }),
+        ...(lastDay && { expires_at: new Date(`${lastDay}T23:59:59`).toISOString() }),
+      },
+    });
+    setMade(body.key);
   };
 
+  if (made) return <NewKey secret={made} onClose={onClose} />;
   return (
-    <Dialog title={made ? t.shownOnce : t.createTitle} isOpen={isOpen} onClose={close} isHeld={made !== null}>
-      {made ? (
-        <ShownOnce text={t.shownOnceText} secret={made} copy={t.copyKey} close={t.done} onClose={close} />
-      ) : (
-        <form className="stack" onSubmit={(event) => void submit(event)}>
-          <TextField label={t.name} value={name} onValue={setName} hint={t.nameHint} maxLength={200} />
-          <SelectField
-            label={t.role}
-            value={role}
-            options={roles.map((value) => ({ value, label: t.roles[value] }))}
-            onValue={(value) => setRole(value as KeyRole)}
-          />
-          <fieldset>
-            <legend className="legend-label">{t.allowed}</legend>
-            <CheckField label={t.allOfRole} checked={isAll} onValue={setAll} />
-            {!isAll && (
-              <div className="checks">
-                {SCOPES.map((scope) => (
-                  <CheckField
-                    key={scope}
-                    label={
-                      <span>
-                        {t.scopes[scope]} <code className="hint">{scope}</code>
-                      </span>
-                    }
-                    checked={scopes.includes(scope)}
-                    onValue={(isChosen) =>
-                      setScopes(isChosen ? [...scopes, scope] : scopes.filter((other) => other !== scope))
-                    }
-                  />
-                ))}
-              </div>
-            )}
-          </fieldset>
-          <TextField
-            label={t.lastDay}
-            type="date"
-            min={new Date().toLocaleDateString('sv')}
-            hint={t.lastDayHint}
-            value={lastDay}
-            onValue={setLastDay}
-          />
-          {error && (
-            <p className="field-error" role="alert">
-              {error}
-            </p>
-          )}
-          <div className="dialog-actions">
-            <button type="button" className="button" onClick={close}>
-              {texts.cancel}
-            </button>
-            <button type="submit" className="button main" disabled={isBusy}>
-              {t.create}
-            </button>
+    <DialogForm title={t.createTitle} action={t.create} isOpen onClose={onClose} onSubmit={create}>
+      <TextField label={t.name} value={name} onValue={setName} hint={t.nameHint} maxLength={200} />
+      <SelectField
+        label={t.role}
+        value={role}
+        options={roles.map((value) => ({ value, label: t.roles[value] }))}
+        onValue={(value) => setRole(value as KeyRole)}
+      />
+      <fieldset>
+        <legend className="legend-label">{t.allowed}</legend>
+        <CheckField label={t.allOfRole} checked={isAll} onValue={setAll} />
+        {!isAll && (
+          <div className="checks">
+            {SCOPES.map((scope) => (
+              <CheckField
+                key={scope}
+                label={
+                  <span>
+                    {t.scopes[scope]} <code className="hint">{scope}</code>
+                  </span>
+                }
+                checked={scopes.includes(scope)}
+                onValue={(isChosen) =>
+                  setScopes(isChosen ? [...scopes, scope] : scopes.filter((other) => other !== scope))
+                }
+              />
+            ))}
           </div>
-        </form>
-      )}
-    </Dialog>
+        )}
+      </fieldset>
+      <TextField
+        label={t.lastDay}
+        type="date"
+        min={new Date().toLocaleDateString('sv')}
+        hint={t.lastDayHint}
+        value={lastDay}
+        onValue={setLastDay}
+      />
+    </DialogForm>
   );
 }

@@ -1,9 +1,10 @@
 import { differences } from '@perkway/catalogue/differences';
+import type { Shape } from '@perkway/catalogue/shapes';
 import { useQueryClient } from '@tanstack/react-query';
-import { lazy, Suspense, useEffect, useState, type FormEvent, type ReactNode } from 'react';
-import { ApiError, type HttpResponse } from '../api/http';
-import type { AuditQuery } from '../api/types';
-import { deleteResource, upsertResource, readResourceIfFound, readResource } from '../api/resources';
+import { lazy, Suspense, useEffect, useRef, useState, type FormEvent, type ReactNode } from 'react';
+import { ApiError } from '../api/http';
+import { keyOf, type Kind } from '../api/managed';
+import { responseOf, storedIfFound, storedOf, type Stored } from '../api/perkway';
 import { texts } from '../texts';
 import { Confirm } from './dialog';
 import { Differences } from './differences';
@@ -18,56 +19,78 @@ import '../styles/editor.css';
 
 const t = texts.editor;
 const History = lazy(() => import('../screens/history'));
+const YamlField = lazy(() => import('./yaml-field'));
 
-interface Props<T, D, B> {
-  /** Path of the resource type; the id is appended. */
-  path: string;
+export interface EditorProps {
   /** Null to create a resource. */
   id: string | null;
+  onSaved: (id: string) => void;
+  onDeleted?: () => void;
+}
+
+/** Returns the error of a field such as `partner.name`, or of a part of it. */
+export type ErrorOf = (field: string) => string | null;
+
+interface Props<T, D, B> extends EditorProps {
+  kind: Kind<T, B>;
   idHint?: string;
   /** Makes the id of a new resource from the draft, until one is typed. */
   makeId: (draft: D) => string;
   blank: D;
   toDraft: (stored: T) => D;
   toBody: (draft: D) => B;
-  fields: (draft: D, change: (changes: Partial<D>) => void) => ReactNode;
+  fields: (draft: D, change: (changes: Partial<D>) => void, errorOf: ErrorOf) => ReactNode;
   preview?: (draft: D) => ReactNode;
-  canDelete?: boolean;
-  onSaved: (id: string) => void;
-  onDeleted?: () => void;
+  /** The members of the body, for kinds that can also be edited as YAML. `toDraft` then accepts a body too. */
+  shape?: Shape;
 }
+
+/** YAML as typed. */
+interface Yaml {
+  text: string;
+  /** Why the draft is still the one before. */
+  problem: string | null;
+}
+
+const sentence = (message: string) => message.charAt(0).toUpperCase() + message.slice(1);
 
 /** Edits a managed resource, and shows a conflict instead of overwriting somebody else's change. */
 export function ResourceEditor<T, D extends object, B extends object>(props: Props<T, D, B>) {
-  const { path, id, blank, toDraft, toBody } = props;
+  const { kind, id, blank, toDraft, toBody, shape } = props;
   const client = useQueryClient();
   const { say } = useNotices();
   const [draft, setDraft] = useState<D | null>(id === null ? blank : null);
-  const [stored, setStored] = useState<HttpResponse<T> | null>(null);
-  const [conflict, setConflict] = useState<HttpResponse<T> | null>(null);
+  const [yaml, setYaml] = useState<Yaml | null>(null);
+  const [stored, setStored] = useState<Stored<T> | null>(null);
+  const [conflict, setConflict] = useState<Stored<T> | null>(null);
   const [typedId, setTypedId] = useState<string | null>(null);
   const [error, setError] = useState<Error | null>(null);
+  /** Members of the body that were changed since. */
+  const [corrected, setCorrected] = useState<string[]>([]);
   const [isBusy, setBusy] = useState(false);
   const [isDeleting, setDeleting] = useState(false);
   const unsaved = useUnsavedGuard();
   const { valueOf, set: setTab } = useSearchFilters();
-  const addressOf = (one: string) => `${path}/${encodeURIComponent(one)}`;
+  const form = useRef<HTMLFormElement>(null);
 
-  const take = (response: HttpResponse<T>) => {
+  const take = (taken: Stored<T>) => {
     unsaved.ref.current = false;
-    setStored(response);
-    setDraft(toDraft(response.body));
+    setStored(taken);
+    setDraft(toDraft(taken.body));
+    setYaml(null);
     setConflict(null);
     setError(null);
   };
   const load = () => {
     setError(null);
-    readResource<T>(addressOf(id!)).then(take, setError);
+    storedOf(kind.read(id!)).then(take, setError);
   };
   useEffect(() => {
     if (id !== null) load();
     // Reload only for another resource: a draft must not be lost.
-  }, [path, id]);
+  }, [kind, id]);
+  // The field may be out of sight.
+  useEffect(() => form.current?.querySelector<HTMLElement>('[aria-invalid]')?.focus(), [error]);
 
   if (!draft) return <Card>{error ? <Failed error={error} retry={load} /> : <Loading lines={8} />}</Card>;
 
@@ -76,17 +99,17 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
   const save = async (etag: string | null) => {
     setBusy(true);
     setError(null);
+    setCorrected([]);
     const target = id ?? newId!.trim();
     try {
-      if (id === null && (await readResourceIfFound<T>(addressOf(target)))) throw new Error(t.exists(target));
-      const response = await upsertResource<T>(addressOf(target), toBody(draft), etag);
-      take(response);
+      if (id === null && (await storedIfFound(kind.read(target)))) throw new Error(t.exists(target));
+      take(await storedOf(kind.write(target, toBody(draft), etag ?? undefined)));
       say(texts.saved);
-      await client.invalidateQueries({ predicate: ({ queryKey }) => queryKey.includes(path) });
+      await client.invalidateQueries({ queryKey: keyOf(kind) });
       props.onSaved(target);
     } catch (refusal) {
       if (refusal instanceof ApiError && refusal.status === 412)
-        await readResource<T>(addressOf(target)).then(setConflict, setError);
+        await storedOf(kind.read(target)).then(setConflict, setError);
       else setError(refusal as Error);
     } finally {
       setBusy(false);
@@ -96,25 +119,52 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
     event.preventDefault();
     void save(stored?.etag ?? null);
   };
-  const fieldErrors = error instanceof ApiError ? error.fields : [];
+  const rejected = error instanceof ApiError ? error.fields : [];
+  const fieldErrors = rejected.filter(({ field }) => !corrected.includes(field.split('.')[0]!));
+  const errorOf: ErrorOf = (name) => {
+    const found = fieldErrors.find(({ field }) => field === name || field.startsWith(`${name}.`));
+    return found ? sentence(found.message) : null;
+  };
+  const edit = (changed: D, asYaml: Yaml | null) => {
+    unsaved.ref.current = true;
+    setDraft(changed);
+    setYaml(asYaml);
+  };
 
-  const form = () => (
+  const change = (changes: Partial<D>) => {
+    edit({ ...draft, ...changes }, null);
+    setCorrected([...corrected, ...Object.keys(changes)]);
+  };
+
+  const fields = () =>
+    yaml?.problem ? <p className="wide callout">{t.brokenYaml}</p> : props.fields(draft, change, errorOf);
+  const yamlField = () => (
+    <Suspense fallback={<Loading lines={8} />}>
+      <YamlField
+        body={toBody(draft)}
+        shape={shape!}
+        typed={yaml}
+        onTyped={(text, body, problem) =>
+          edit(body ? toDraft(body as unknown as T) : draft, { text, problem })
+        }
+      />
+    </Suspense>
+  );
+  const editor = (content: () => ReactNode) => () => (
     <div className={props.preview ? 'editor' : undefined}>
       <Card>
-        <form className="form" onSubmit={submit}>
+        <form ref={form} className="form" onSubmit={submit}>
           {id === null && (
             <TextField
               label={t.id}
               value={newId!}
               required
+              className="wide"
               hint={props.idHint ?? t.idHint}
               onValue={setTypedId}
             />
           )}
-          {props.fields(draft, (changes) => {
-            unsaved.ref.current = true;
-            setDraft({ ...draft, ...changes });
-          })}
+          {content()}
           {conflict && (
             <div className="wide conflict" role="alert">
               <h2>{t.conflict}</h2>
@@ -130,9 +180,9 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
               </div>
             </div>
           )}
-          {error && (
+          {error && (rejected.length === 0 || fieldErrors.length > 0) && (
             <div className="wide failed" role="alert">
-              {fieldErrors.length === 0 ? (
+              {rejected.length === 0 ? (
                 <p>{error.message}</p>
               ) : (
                 <ul>
@@ -145,11 +195,15 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
               )}
             </div>
           )}
-          <div className="actions">
-            <button type="submit" className="button main" disabled={isBusy || conflict !== null}>
+          <div className="actions form-end">
+            <button
+              type="submit"
+              className="button main"
+              disabled={isBusy || conflict !== null || Boolean(yaml?.problem)}
+            >
               {isBusy ? t.saving : texts.save}
             </button>
-            {props.canDelete && id !== null && (
+            {kind.remove && id !== null && (
               <button type="button" className="button danger" onClick={() => setDeleting(true)}>
                 {texts.delete}
               </button>
@@ -165,29 +219,28 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
       )}
     </div>
   );
+  const history = () => (
+    <Card>
+      <Suspense fallback={<Loading lines={6} />}>
+        <History id={id!} kind={kind.name} />
+      </Suspense>
+    </Card>
+  );
+  const tabs = [
+    { id: 'edit', label: texts.edit, content: editor(fields) },
+    ...(shape ? [{ id: 'yaml', label: t.yaml, content: editor(yamlField) }] : []),
+    ...(id === null ? [] : [{ id: 'history', label: texts.auditLog.history, content: history }]),
+  ];
   return (
     <>
-      {id === null ? (
-        form()
+      {tabs.length === 1 ? (
+        tabs[0]!.content()
       ) : (
         <Tabs
-          label={id}
-          selected={valueOf('tab') === 'history' ? 'history' : 'edit'}
-          onSelect={(tab) => setTab('tab', tab === 'history' ? tab : '')}
-          tabs={[
-            { id: 'edit', label: texts.edit, content: form },
-            {
-              id: 'history',
-              label: texts.auditLog.history,
-              content: () => (
-                <Card>
-                  <Suspense fallback={<Loading lines={6} />}>
-                    <History id={id} kind={path.slice(path.lastIndexOf('/') + 1) as AuditQuery['kind']} />
-                  </Suspense>
-                </Card>
-              ),
-            },
-          ]}
+          label={id ?? texts.edit}
+          selected={tabs.find((tab) => tab.id === valueOf('tab'))?.id ?? 'edit'}
+          onSelect={(tab) => setTab('tab', tab === 'edit' ? '' : tab)}
+          tabs={tabs}
         />
       )}
       {unsaved.dialog}
@@ -198,10 +251,10 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
         isOpen={isDeleting}
         onClose={() => setDeleting(false)}
         onConfirm={async () => {
-          await deleteResource(addressOf(id!), stored?.etag ?? null);
+          await responseOf(kind.remove!(id!, stored?.etag ?? undefined));
           unsaved.ref.current = false;
           say(t.deleted);
-          await client.invalidateQueries({ predicate: ({ queryKey }) => queryKey.includes(path) });
+          await client.invalidateQueries({ queryKey: keyOf(kind) });
           props.onDeleted?.();
         }}
       />

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { useFound } from '../api/resources';
+import { useFound, type Kind } from '../api/managed';
 import { formatMoment } from '../format';
 import { texts } from '../texts';
 import { TextField } from './fields';
@@ -7,23 +7,22 @@ import { Empty, Loaded } from './loaded';
 import { Card } from './screen';
 import { Table, type Column } from './table';
 
-interface Props<T> {
-  /** Path of the resource type. */
-  path: string;
+interface Props<T, B> {
+  kind: Kind<T, B>;
   caption: string;
   searchHint?: string;
   columns: Column<T>[];
 }
 
 /** Searchable list of managed resources of one type, with the time of the last change in the last column. */
-export function ResourceList<T extends { id: string | number; updated_at: string }>({
-  path,
+export function ResourceList<T extends { id: string | number; updated_at: string }, B>({
+  kind,
   caption,
   searchHint,
   columns,
-}: Props<T>) {
+}: Props<T, B>) {
   const [q, setQ] = useState('');
-  const found = useFound<T>(path, q);
+  const found = useFound(kind, q);
   return (
     <Card>
       <div className="stack">

@@ -1,4 +1,5 @@
 import { Link, useNavigate, useParams } from 'react-router';
+import { ACCOUNTS } from '../api/managed';
 import { useSession } from '../api/session';
 import type { Account, PutAccount } from '../api/types';
 import { TextArea, TextField } from '../parts/fields';
@@ -12,7 +13,6 @@ import { texts } from '../texts';
 import { People } from './people';
 
 const t = texts.accounts;
-export const ACCOUNTS = '/api/token/admin/accounts';
 
 interface Draft {
   name: string;
@@ -68,7 +68,7 @@ export default function AccountScreen() {
     >
       <ResourceEditor<Account, Draft, PutAccount>
         key={accountId}
-        path={ACCOUNTS}
+        kind={ACCOUNTS}
         id={id}
         makeId={({ name }) => slugOf(name)}
         blank={BLANK}
@@ -152,7 +152,7 @@ export default function AccountScreen() {
       {id !== null && (
         <>
           <Keys
-            path={`${ACCOUNTS}/${encodeURIComponent(id)}/keys`}
+            path={`/api/token/admin/accounts/${encodeURIComponent(id)}/keys`}
             roles={['USER', 'JOURNEY', 'ADMIN']}
             ownKeyId={keyId}
           />

@@ -1,11 +1,10 @@
 import { Link, useNavigate } from 'react-router';
-import type { Account } from '../api/types';
+import { ACCOUNTS } from '../api/managed';
 import { Screen } from '../parts/screen';
 import { ResourceList } from '../parts/resource-list';
 import { texts } from '../texts';
 
 const t = texts.accounts;
-const ACCOUNTS = '/api/token/admin/accounts';
 
 export default function Accounts() {
   const navigate = useNavigate();
@@ -19,8 +18,8 @@ export default function Accounts() {
         </button>
       }
     >
-      <ResourceList<Account>
-        path={ACCOUNTS}
+      <ResourceList
+        kind={ACCOUNTS}
         caption={texts.nav.accounts}
         searchHint={t.searchHint}
         columns={[

@@ -1,11 +1,11 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { useState, type FormEvent } from 'react';
+import { useState } from 'react';
 import { ApiError, sendRequest } from '../api/http';
 import { JOBS_KEY } from '../api/link-jobs';
 import { useSession } from '../api/session';
 import type { LinkJob } from '../api/types';
 import { formatMoment, formatMoney, formatNumber } from '../format';
-import { Dialog } from '../parts/dialog';
+import { DialogForm } from '../parts/dialog';
 import { TextArea } from '../parts/fields';
 import { useNotices } from '../parts/notices';
 import { texts } from '../texts';
@@ -59,56 +59,42 @@ function Decide({ job, verb, onClose }: { job: LinkJob; verb: 'approve' | 'rejec
   const client = useQueryClient();
   const { say } = useNotices();
   const [comment, setComment] = useState('');
-  const [error, setError] = useState<string | null>(null);
-  const [isBusy, setBusy] = useState(false);
   const isApproval = verb === 'approve';
 
-  const submit = async (event: FormEvent) => {
-    event.preventDefault();
-    setBusy(true);
-    setError(null);
+  const decide = async () => {
     try {
       await sendRequest(`/api/link-jobs/${job.id}/${verb}`, { method: 'POST', body: { comment } });
       say(isApproval ? t.approvedNotice : t.rejectedNotice);
       onClose();
     } catch (refusal) {
       const isLimit = refusal instanceof ApiError && refusal.code === 'LIMIT_REACHED';
-      setError((isLimit && refusal.detail) || (refusal as Error).message);
+      throw (isLimit && refusal.detail && new Error(refusal.detail)) || refusal;
     } finally {
-      setBusy(false);
       await client.invalidateQueries({ queryKey: JOBS_KEY });
     }
   };
 
   return (
-    <Dialog title={isApproval ? t.approveTitle : t.rejectTitle} isOpen onClose={onClose}>
-      <form className="stack" onSubmit={(event) => void submit(event)}>
-        <p>
-          <strong>{sizeOf(job)}</strong>
-          {t.madeBy(job.created_by)}. {isApproval ? t.approveText : t.rejectText}
-        </p>
-        <TextArea
-          label={t.comment}
-          hint={t.commentHint}
-          required
-          maxLength={MAX_COMMENT}
-          value={comment}
-          onValue={setComment}
-        />
-        {error && (
-          <p className="field-error" role="alert">
-            {error}
-          </p>
-        )}
-        <div className="dialog-actions">
-          <button type="button" className="button" onClick={onClose}>
-            {texts.cancel}
-          </button>
-          <button type="submit" className={`button ${isApproval ? 'main' : 'danger'}`} disabled={isBusy}>
-            {isApproval ? t.approveNow : t.rejectNow}
-          </button>
-        </div>
-      </form>
-    </Dialog>
+    <DialogForm
+      title={isApproval ? t.approveTitle : t.rejectTitle}
+      action={isApproval ? t.approveNow : t.rejectNow}
+      isDanger={!isApproval}
+      isOpen
+      onClose={onClose}
+      onSubmit={decide}
+    >
+      <p>
+        <strong>{sizeOf(job)}</strong>
+        {t.madeBy(job.created_by)}. {isApproval ? t.approveText : t.rejectText}
+      </p>
+      <TextArea
+        label={t.comment}
+        hint={t.commentHint}
+        required
+        maxLength={MAX_COMMENT}
+        value={comment}
+        onValue={setComment}
+      />
+    </DialogForm>
   );
 }

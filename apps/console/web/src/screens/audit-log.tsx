@@ -73,10 +73,8 @@ export default function AuditLog() {
             <SelectField
               label={t.kind}
               value={filters.kind ?? ''}
-              options={[
-                { value: '', label: t.anyKind },
-                ...Object.entries(t.kinds).map(([value, label]) => ({ value, label })),
-              ]}
+              any={t.anyKind}
+              options={t.kinds}
               onValue={(value) => set('kind', value)}
             />
             <TextField label={t.from} type="date" value={from} onValue={(value) => set('from', value)} />

@@ -1,27 +1,21 @@
+import { SHAPES } from '@perkway/catalogue/shapes';
 import { useState } from 'react';
 import { Link, useNavigate, useParams } from 'react-router';
-import { useFound } from '../api/resources';
-import type { PutCampaign, StoredCampaign, StoredPerk } from '../api/types';
+import { bodyOf, CAMPAIGNS } from '../api/managed';
+import type { PutCampaign, StoredCampaign } from '../api/types';
+import { moved } from '../order';
 import { AccountField } from '../parts/account-field';
-import { FileField, TextArea, TextField } from '../parts/fields';
-import { Loaded } from '../parts/loaded';
+import { ArrangedItem, useArrange } from '../parts/arrange';
+import { FileField, TextField } from '../parts/fields';
 import { useNotices } from '../parts/notices';
-import { PerkPicture } from '../parts/perk-picture';
-import { Screen } from '../parts/screen';
+import { PerkName, PerkPicker, usePerks } from '../parts/perk-picker';
 import { ResourceEditor } from '../parts/resource-editor';
 import { ResourceList } from '../parts/resource-list';
+import { Screen } from '../parts/screen';
 import { slugOf } from '../slug';
 import { texts } from '../texts';
 
 const t = texts.campaignEditor;
-const CAMPAIGNS = '/api/boost/admin/campaigns';
-
-interface Draft {
-  owner: string;
-  name: string;
-  perks: string;
-}
-const linesOf = (text: string) => text.split(/[\s,;]+/).filter(Boolean);
 
 export default function CampaignEditor() {
   const { campaignId } = useParams();
@@ -40,8 +34,8 @@ function List() {
         </button>
       }
     >
-      <ResourceList<StoredCampaign>
-        path={CAMPAIGNS}
+      <ResourceList
+        kind={CAMPAIGNS}
         caption={texts.nav.campaignEditor}
         columns={[
           {
@@ -58,29 +52,41 @@ function List() {
   );
 }
 
+const BLANK: PutCampaign = { owner: '', name: '', incentives: [] };
+
 function Editor({ campaignId }: { campaignId: string }) {
   const navigate = useNavigate();
   const id = campaignId === 'new' ? null : campaignId;
   return (
     <Screen title={id ?? t.create} back={{ to: '/campaign-editor', label: texts.nav.campaignEditor }}>
-      <ResourceEditor<StoredCampaign, Draft, PutCampaign>
-        path={CAMPAIGNS}
+      <ResourceEditor<StoredCampaign, PutCampaign, PutCampaign>
+        kind={CAMPAIGNS}
         id={id}
-        canDelete
         makeId={({ name, owner }) => slugOf(`${owner} ${name}`)}
-        blank={{ owner: '', name: '', perks: '' }}
-        toDraft={({ owner, name, incentives }) => ({ owner, name, perks: incentives.join('\n') })}
-        toBody={({ owner, name, perks }) => ({ owner, name, incentives: [...new Set(linesOf(perks))] })}
-        fields={(draft, change) => (
+        blank={BLANK}
+        toDraft={(stored) => ({ ...BLANK, ...bodyOf<PutCampaign>(stored) })}
+        toBody={(campaign) => campaign}
+        shape={SHAPES.campaigns}
+        fields={(draft, change, errorOf) => (
           <>
             <TextField
               label={texts.accounts.name}
               required
+              maxLength={300}
+              error={errorOf('name')}
               value={draft.name}
               onValue={(name) => change({ name })}
             />
-            <AccountField value={draft.owner} onValue={(owner) => change({ owner })} />
-            <Perks perks={draft.perks} onPerks={(perks) => change({ perks })} />
+            <AccountField
+              value={draft.owner}
+              error={errorOf('owner')}
+              onValue={(owner) => change({ owner })}
+            />
+            <Perks
+              ids={draft.incentives}
+              error={errorOf('incentives')}
+              onIds={(incentives) => change({ incentives })}
+            />
           </>
         )}
         onSaved={(saved) => id === null && void navigate(`/campaign-editor/${encodeURIComponent(saved)}`)}
@@ -90,57 +96,74 @@ function Editor({ campaignId }: { campaignId: string }) {
   );
 }
 
-/** Selects perks in order: by search, from the first column of a file, or as typed ids. */
-function Perks({ perks, onPerks }: { perks: string; onPerks: (perks: string) => void }) {
+interface PerksProps {
+  ids: string[];
+  error: string | null;
+  onIds: (ids: string[]) => void;
+}
+
+/** Chooses perks by picture or from the first column of a file, and arranges them. */
+function Perks({ ids, error, onIds }: PerksProps) {
   const { say } = useNotices();
-  const [q, setQ] = useState('');
-  const found = useFound<StoredPerk>('/api/perks/admin/perks', q);
-  const chosen = linesOf(perks);
+  const perks = usePerks();
+  const [isPicking, setPicking] = useState(false);
+  const nameOf = (id: string) => perks.get(id)?.title ?? id;
+  const arranging = useArrange(([from], [to]) => {
+    onIds(moved(ids, from!, to!));
+    return texts.arrange.moved(nameOf(ids[from!]!), to! + 1, ids.length);
+  });
   const read = async (file: File | null) => {
     if (!file) return;
     try {
       const { idsFromCsv } = await import('../import/ids-from-csv');
-      onPerks(idsFromCsv(await file.text()).join('\n'));
-    } catch (error) {
-      say((error as Error).message, 'bad');
+      onIds([...new Set(idsFromCsv(await file.text()))]);
+    } catch (refusal) {
+      say((refusal as Error).message, 'bad');
     }
   };
   return (
-    <fieldset className="wide stack">
-      <legend>{t.perks(chosen.length)}</legend>
-      <TextArea label={t.ids} hint={t.idsHint} rows={6} className="code" value={perks} onValue={onPerks} />
-      <FileField
-        label={t.fromCsv}
-        hint={t.fromCsvHint}
-        accept=".csv,text/csv"
-        onFile={(file) => void read(file)}
-      />
-      <TextField label={t.findPerk} type="search" value={q} onValue={setQ} />
-      <Loaded query={found} isEmpty={({ data }) => data.length === 0} empty={<p>{texts.nothingFound}</p>}>
-        {({ data }) => (
-          <ul className="stack found-perks" aria-label={t.findPerk}>
-            {data
-              .filter(({ id }) => !chosen.includes(id))
-              .slice(0, 8)
-              .map(({ id, title, partner, media }) => (
-                <li key={id} className="with-picture">
-                  <PerkPicture src={media.logo ?? media.banner} name={partner.name} />
-                  <span>
-                    {title} <span className="hint">{partner.name}</span>
-                  </span>
-                  <button
-                    type="button"
-                    className="button small"
-                    aria-label={t.addOf(title)}
-                    onClick={() => onPerks([...chosen, id].join('\n'))}
-                  >
-                    {t.add}
-                  </button>
-                </li>
-              ))}
-          </ul>
-        )}
-      </Loaded>
+    <fieldset className="wide field-group">
+      <legend>{t.perks(ids.length)}</legend>
+      <div className="stack">
+        {error && <p className="field-error">{error}</p>}
+        <ol className="arranged-list" aria-label={t.perks(ids.length)}>
+          {ids.map((id, index) => (
+            <ArrangedItem
+              key={id}
+              arranging={arranging}
+              id={id}
+              name={nameOf(id)}
+              place={[index]}
+              up={index > 0 ? [index - 1] : null}
+              down={index < ids.length - 1 ? [index + 1] : null}
+              removeLabel={t.remove(nameOf(id))}
+              onRemove={() => onIds(ids.toSpliced(index, 1))}
+            >
+              <PerkName id={id} perk={perks.get(id)} />
+            </ArrangedItem>
+          ))}
+          {ids.length === 0 && <li className="hint">{t.noPerks}</li>}
+        </ol>
+        <button type="button" className="button" onClick={() => setPicking(true)}>
+          {t.choose}
+        </button>
+        <FileField
+          label={t.fromCsv}
+          hint={t.fromCsvHint}
+          accept=".csv,text/csv"
+          onFile={(file) => void read(file)}
+        />
+        {arranging.status}
+      </div>
+      {isPicking && (
+        <PerkPicker
+          title={t.choose}
+          chosen={ids}
+          onAdd={(added) => onIds([...ids, ...added])}
+          onRemove={(id) => onIds(ids.filter((one) => one !== id))}
+          onClose={() => setPicking(false)}
+        />
+      )}
     </fieldset>
   );
 }

@@ -72,7 +72,7 @@ export default function CampaignSend({ campaign }: { campaign: Campaign }) {
           <SelectField
             label={t.mailer}
             value={mailer}
-            options={Object.entries(t.mailers).map(([value, label]) => ({ value, label }))}
+            options={t.mailers}
             onValue={(value) => set('mailer', value)}
           />
           {mailer === 'own' ? (

@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
-import { sendRequest, get } from '../api/http';
+import { sendRequest } from '../api/http';
+import { perkway, responseOf } from '../api/perkway';
 import type { CardLoad, CardLoadReport } from '../api/types';
 import { formatMoment, formatNumber } from '../format';
 import { FileField } from '../parts/fields';
@@ -9,7 +10,6 @@ import { useNotices } from '../parts/notices';
 import { Card } from '../parts/screen';
 import { Table } from '../parts/table';
 import { texts } from '../texts';
-import { POOLS } from './pools';
 
 const t = texts.pools;
 const WATCH_MS = 1_000;
@@ -41,7 +41,7 @@ export function CardLoads({ poolId }: { poolId: string }) {
   const key = ['card-loads', poolId];
   const loads = useQuery({
     queryKey: key,
-    queryFn: ({ signal }) => get<CardLoad[]>(`${POOLS}/${poolId}/loads`, undefined, signal),
+    queryFn: ({ signal }) => responseOf(perkway.gift.getGiftCardLoads({ poolId }, { signal })),
     refetchInterval: ({ state }) =>
       sending || state.data?.some((load) => load.state === 'running') ? WATCH_MS : false,
   });
@@ -61,7 +61,8 @@ export function CardLoads({ poolId }: { poolId: string }) {
       const isCsv = !/\.(nd)?jsonl?$/i.test(file.name);
       const type = isCsv ? 'text/csv' : 'application/x-ndjson';
       totals.set(loadId, await countRows(file, isCsv));
-      const { body } = await sendRequest<CardLoadReport>(`${POOLS}/${poolId}/cards`, {
+      // Not by the client, whose timeout is too short for a large file.
+      const { body } = await sendRequest<CardLoadReport>(`/api/gift/admin/pools/${poolId}/cards`, {
         method: 'POST',
         query: { loadId },
         body: file,
@@ -143,12 +144,14 @@ export function CardLoads({ poolId }: { poolId: string }) {
   );
 }
 
-function Rejected({ poolId, load }: { poolId: string; load: CardLoad }) {
+type Shown = Pick<CardLoad, 'id' | 'updated_at' | 'rejected'>;
+function Rejected({ poolId, load }: { poolId: string; load: Shown }) {
   const [isOpen, setOpen] = useState(false);
   const report = useQuery({
     queryKey: ['card-load', load.id, load.updated_at],
     enabled: isOpen,
-    queryFn: ({ signal }) => get<CardLoad>(`${POOLS}/${poolId}/loads/${load.id}`, undefined, signal),
+    queryFn: ({ signal }) =>
+      responseOf(perkway.gift.getGiftCardLoad({ poolId, loadId: load.id }, { signal })),
   });
   return (
     <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>

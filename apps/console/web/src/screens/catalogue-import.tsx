@@ -3,7 +3,8 @@ import { differences, type Difference } from '@perkway/catalogue/differences';
 import { useQueryClient } from '@tanstack/react-query';
 import { useId, useState } from 'react';
 import { ApiError, saveFile } from '../api/http';
-import { readResource, readResourceIfFound, upsertResource } from '../api/resources';
+import { ACCOUNTS, CATEGORIES, COLLECTIONS, keyOf, PERKS, type Kind } from '../api/managed';
+import { responseOf, storedIfFound } from '../api/perkway';
 import type { Item } from '../import/read-files';
 import { Differences } from '../parts/differences';
 import { Icon } from '../parts/icon';
@@ -12,8 +13,6 @@ import { useNotices } from '../parts/notices';
 import { Card } from '../parts/screen';
 import { texts } from '../texts';
 import { ImportProblems } from './import-problems';
-import { ACCOUNTS } from './account';
-import { CATALOGUE } from './catalogue';
 
 const t = texts.catalogue;
 const AT_ONCE = 6;
@@ -24,27 +23,31 @@ interface Compared extends Item {
   etag: string | null;
   error?: string;
 }
-const pathOf = ({ kind, id }: Item) => `${CATALOGUE}/${kind}/${encodeURIComponent(id)}`;
+const KINDS: Record<Item['kind'], Kind> = {
+  categories: CATEGORIES,
+  perks: PERKS,
+  'perk-collections': COLLECTIONS,
+};
 
 async function compare(item: Item): Promise<Compared> {
-  const stored = await readResourceIfFound(pathOf(item));
+  const stored = await storedIfFound(KINDS[item.kind].read(item.id));
   const found = differences(stored?.body, item.body);
   const state = !stored ? 'new' : found.length > 0 ? 'changed' : 'same';
   return { ...item, state, differences: found, etag: stored?.etag ?? null };
 }
 
-const PLACES: Record<OutsideReference['kind'], string> = {
+const REFERENCED: Record<OutsideReference['kind'], Kind> = {
   account: ACCOUNTS,
-  category: `${CATALOGUE}/categories`,
-  perk: `${CATALOGUE}/perks`,
+  category: CATEGORIES,
+  perk: PERKS,
 };
 
 /** Returns the references to resources that do not exist. */
 async function missing(references: OutsideReference[]): Promise<OutsideReference[]> {
-  const pathTo = ({ kind, id }: OutsideReference) => `${PLACES[kind]}/${encodeURIComponent(id)}`;
-  const paths = [...new Set(references.map(pathTo))];
-  const found = await inTurns(paths, (path) =>
-    readResource(path).then(
+  const nameOf = ({ kind, id }: OutsideReference) => `${kind} ${id}`;
+  const named = [...new Map(references.map((reference) => [nameOf(reference), reference]))];
+  const found = await inTurns(named, ([, { kind, id }]) =>
+    responseOf(REFERENCED[kind].read(String(id))).then(
       () => true,
       (error: unknown) => {
         // 400: an id that no resource can have.
@@ -53,8 +56,8 @@ async function missing(references: OutsideReference[]): Promise<OutsideReference
       },
     ),
   );
-  const unknown = new Set(paths.filter((_, index) => !found[index]));
-  return references.filter((reference) => unknown.has(pathTo(reference)));
+  const unknown = new Set(named.filter((_, index) => !found[index]).map(([name]) => name));
+  return references.filter((reference) => unknown.has(nameOf(reference)));
 }
 
 async function saveTemplate(): Promise<void> {
@@ -103,7 +106,8 @@ export default function CatalogueImport() {
     for (const [index, item] of list.entries()) {
       if (item.state !== 'new' && item.state !== 'changed') continue;
       try {
-        await upsertResource(pathOf(item), item.body, item.etag);
+        const { kind, id, body, etag } = item;
+        await responseOf(KINDS[kind].write(id, body as never, etag ?? undefined));
         results[index] = { ...item, state: 'done' };
       } catch (refusal) {
         results[index] = { ...item, state: 'failed', error: (refusal as Error).message };
@@ -111,9 +115,9 @@ export default function CatalogueImport() {
       setItems([...results]);
     }
     setWriting(false);
-    await client.invalidateQueries({
-      predicate: ({ queryKey }) => String(queryKey[1]).startsWith(CATALOGUE),
-    });
+    await Promise.all(
+      Object.values(KINDS).map((kind) => client.invalidateQueries({ queryKey: keyOf(kind) })),
+    );
     if (results.every(({ state }) => state !== 'failed')) say(t.written);
   };
 

@@ -1,10 +1,11 @@
 import { lazy, Suspense } from 'react';
 import { Link, NavLink, Route, Routes, useNavigate, useParams } from 'react-router';
-import type { Category, StoredCollection, StoredPerk } from '../api/types';
+import { CATEGORIES, COLLECTIONS, PERKS } from '../api/managed';
 import { Loading } from '../parts/loaded';
 import { PerkPicture } from '../parts/perk-picture';
-import { Screen } from '../parts/screen';
+import type { EditorProps } from '../parts/resource-editor';
 import { ResourceList } from '../parts/resource-list';
+import { Screen } from '../parts/screen';
 import { texts } from '../texts';
 
 const t = texts.catalogue;
@@ -12,7 +13,6 @@ const Import = lazy(() => import('./catalogue-import'));
 const PerkEditor = lazy(() => import('./perk-editor'));
 const CategoryEditor = lazy(() => import('./category-editor'));
 const CollectionEditor = lazy(() => import('./collection-editor'));
-export const CATALOGUE = '/api/perks/admin';
 
 export default function Catalogue() {
   return (
@@ -41,12 +41,6 @@ export default function Catalogue() {
       </Routes>
     </Suspense>
   );
-}
-
-export interface EditorProps {
-  id: string | null;
-  onSaved: (id: string) => void;
-  onDeleted: () => void;
 }
 
 function Edit({
@@ -102,8 +96,8 @@ function Frame({ create, children }: { create?: { to: string; label: string }; c
 
 const Perks = () => (
   <Frame create={{ to: '/catalogue/perks/new', label: t.newPerk }}>
-    <ResourceList<StoredPerk>
-      path={`${CATALOGUE}/perks`}
+    <ResourceList
+      kind={PERKS}
       caption={t.perks}
       columns={[
         {
@@ -127,8 +121,8 @@ const Perks = () => (
 
 const Categories = () => (
   <Frame create={{ to: '/catalogue/categories/new', label: t.newCategory }}>
-    <ResourceList<Category>
-      path={`${CATALOGUE}/categories`}
+    <ResourceList
+      kind={CATEGORIES}
       caption={t.categories}
       columns={[
         {
@@ -145,8 +139,8 @@ const Categories = () => (
 
 const Collections = () => (
   <Frame create={{ to: '/catalogue/collections/new', label: t.newCollection }}>
-    <ResourceList<StoredCollection>
-      path={`${CATALOGUE}/perk-collections`}
+    <ResourceList
+      kind={COLLECTIONS}
       caption={t.collections}
       columns={[
         {

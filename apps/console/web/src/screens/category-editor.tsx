@@ -1,41 +1,58 @@
-import { useAll } from '../api/resources';
+import { SHAPES } from '@perkway/catalogue/shapes';
+import { bodyOf, CATEGORIES, useAll } from '../api/managed';
 import type { Category, PutCategory } from '../api/types';
-import { TextArea, TextField } from '../parts/fields';
-import { ResourceEditor } from '../parts/resource-editor';
-import { fromYaml, toYaml } from '../parts/yaml-text';
+import { TextField } from '../parts/fields';
+import { ResourceEditor, type EditorProps } from '../parts/resource-editor';
+import { OwnTranslations } from '../parts/translations';
+import { followedSlug } from '../slug';
 import { texts } from '../texts';
-import { CATALOGUE, type EditorProps } from './catalogue';
 
 const t = texts.catalogue;
 
+const BLANK: PutCategory = { name: '', slug: '', translations: {} };
+
 export default function CategoryEditor({ id, onSaved, onDeleted }: EditorProps) {
-  const categories = useAll<Category>(`${CATALOGUE}/categories`);
+  const categories = useAll(CATEGORIES);
   return (
-    <ResourceEditor<Category, { name: string; slug: string; translations: string }, PutCategory>
-      path={`${CATALOGUE}/categories`}
+    <ResourceEditor<Category, PutCategory, PutCategory>
+      kind={CATEGORIES}
       id={id}
       idHint={t.categoryId}
       makeId={() => String(Math.max(0, ...(categories.data ?? []).map((one) => Number(one.id))) + 1)}
-      blank={{ name: '', slug: '', translations: '' }}
-      toDraft={({ name, slug, translations }) => ({ name, slug, translations: toYaml(translations) })}
-      toBody={({ name, slug, translations }) => ({
-        name,
-        slug,
-        translations: fromYaml(t.translations, translations, {}),
-      })}
-      canDelete
+      blank={BLANK}
+      toDraft={(stored) => ({ ...BLANK, ...bodyOf<PutCategory>(stored) })}
+      toBody={(category) => category}
+      shape={SHAPES.categories}
       onSaved={onSaved}
       onDeleted={onDeleted}
-      fields={(draft, change) => (
+      fields={({ name, slug, translations }, change, errorOf) => (
         <>
-          <TextField label={t.name} required value={draft.name} onValue={(name) => change({ name })} />
-          <TextField label={t.slug} required value={draft.slug} onValue={(slug) => change({ slug })} />
-          <TextArea
-            label={t.translations}
-            className="wide"
-            hint={t.translationsHint}
-            value={draft.translations}
-            onValue={(translations) => change({ translations })}
+          <TextField
+            label={t.name}
+            required
+            error={errorOf('name')}
+            value={name}
+            onValue={(changed) =>
+              change({
+                name: changed,
+                // The slug of a stored category survives a rename.
+                slug: id === null ? followedSlug(slug, name, changed) : slug,
+              })
+            }
+          />
+          <TextField
+            label={t.slug}
+            required
+            hint={t.madeFromName}
+            error={errorOf('slug')}
+            value={slug}
+            onValue={(changed) => change({ slug: changed })}
+          />
+          <OwnTranslations
+            translations={translations}
+            error={errorOf('translations')}
+            onTranslations={(changed) => change({ translations: changed })}
+            texts={[{ name: 'name', label: t.name, original: name }]}
           />
         </>
       )}

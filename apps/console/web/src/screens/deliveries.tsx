@@ -69,15 +69,7 @@ export function Deliveries({ webhook: { id, enabled } }: { webhook: Webhook }) {
     >
       <div className="stack">
         <div className="form one-filter" role="search">
-          <SelectField
-            label={t.state}
-            value={state}
-            options={[
-              { value: '', label: t.anyState },
-              ...Object.entries(t.states).map(([value, label]) => ({ value, label })),
-            ]}
-            onValue={setState}
-          />
+          <SelectField label={t.state} value={state} any={t.anyState} options={t.states} onValue={setState} />
         </div>
         {deliveries.isPending && <Loading lines={4} />}
         {deliveries.isError && <Failed error={deliveries.error} retry={() => void deliveries.refetch()} />}
@@ -282,7 +274,7 @@ function ReplayForm({ webhookId, time, setTime, onClose, onDone }: ReplayFormPro
         label={t.range}
         value={range}
         // Numbers come first among the names of an object.
-        options={Object.entries(t.ranges).map(([value, label]) => ({ value, label }))}
+        options={t.ranges}
         onValue={(value) => setRange(value as keyof typeof t.ranges)}
       />
       {range === 'own' && (

@@ -1,5 +1,6 @@
 import { Link, useNavigate, useParams } from 'react-router';
 import { ruleOf } from '../api/limits';
+import { LIMITS } from '../api/managed';
 import type { Limit, PutLimit } from '../api/types';
 import { AccountField } from '../parts/account-field';
 import { SelectField, TextField } from '../parts/fields';
@@ -9,7 +10,6 @@ import { Screen } from '../parts/screen';
 import { texts } from '../texts';
 
 const t = texts.limits;
-const LIMITS = '/api/gift/admin/limits';
 const LIST = '/limit-editor';
 
 interface Draft {
@@ -35,9 +35,6 @@ const BLANK: Draft = {
   campaign: '',
 };
 
-const optionsOf = <Name extends string>(names: Record<Name, string>) =>
-  Object.entries<string>(names).map(([value, label]) => ({ value, label }));
-
 export default function LimitEditor() {
   const { limitId } = useParams();
   return limitId === undefined ? <List /> : <Editor key={limitId} id={limitId === 'new' ? null : limitId} />;
@@ -55,8 +52,8 @@ function List() {
         </button>
       }
     >
-      <ResourceList<Limit>
-        path={LIMITS}
+      <ResourceList
+        kind={LIMITS}
         caption={texts.nav.limits}
         columns={[
           {
@@ -77,10 +74,9 @@ function Editor({ id }: { id: string | null }) {
   return (
     <Screen title={id ?? t.create} back={{ to: LIST, label: texts.nav.limitEditor }}>
       <ResourceEditor<Limit, Draft, PutLimit>
-        path={LIMITS}
+        kind={LIMITS}
         id={id}
         makeId={({ owner, period }) => owner && `${owner}-${period}`}
-        canDelete
         blank={BLANK}
         toDraft={({ owner, links, amount, currency, period, timezone, per, only }) => ({
           ...{ owner, period, timezone, per },
@@ -128,7 +124,7 @@ function Editor({ id }: { id: string | null }) {
             <SelectField
               label={t.period}
               value={draft.period}
-              options={optionsOf(t.periods)}
+              options={t.periods}
               onValue={(period) => change({ period: period as Draft['period'] })}
             />
             <TextField
@@ -140,7 +136,7 @@ function Editor({ id }: { id: string | null }) {
             <SelectField
               label={t.per}
               value={draft.per}
-              options={optionsOf(t.pers)}
+              options={t.pers}
               onValue={(per) => change({ per: per as Draft['per'] })}
             />
             <TextField

@@ -1,13 +1,14 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { useRef, useState, type FormEvent } from 'react';
+import { useRef, useState } from 'react';
 import { useCampaigns } from '../api/campaigns';
 import { sendRequest } from '../api/http';
 import { JOBS_KEY } from '../api/link-jobs';
+import { perkway, responseOf } from '../api/perkway';
 import { poolName } from '../api/pools';
-import type { CreatedLinkJob, MadeLink, Pool } from '../api/types';
+import type { CreatedLinkJob, Pool } from '../api/types';
 import { dayOf, daysAgo } from '../dates';
 import { formatLongDay, formatMoney, formatNumber } from '../format';
-import { Dialog } from '../parts/dialog';
+import { Dialog, DialogForm } from '../parts/dialog';
 import { SelectField, TextArea, TextField } from '../parts/fields';
 import { useNotices } from '../parts/notices';
 import { ShownOnce } from '../parts/shown-once';
@@ -47,9 +48,7 @@ export default function MakeLinks({ kind, pools, onClose }: Props) {
   const [isChecking, setChecking] = useState(false);
   const [count, setCount] = useState('100');
   const [list, setList] = useState('');
-  const [error, setError] = useState<string | null>(null);
   const [made, setMade] = useState<string | null>(null);
-  const [isBusy, setBusy] = useState(false);
   // Idempotency key of this attempt: pressing the button again after a lost response creates nothing twice.
   const attempt = useRef(crypto.randomUUID());
 
@@ -61,54 +60,46 @@ export default function MakeLinks({ kind, pools, onClose }: Props) {
   const chosen = options.find(({ value }) => value === card);
   const missing = kind === 'many' && chosen ? wanted - chosen.entry.available : 0;
 
-  const submit = async (event: FormEvent) => {
-    event.preventDefault();
-    if (!chosen) return setError(t.noOption);
+  const submit = async () => {
+    if (!chosen) throw new Error(t.noOption);
+    if (kind === 'many' && !(wanted >= 1)) throw new Error(t.needOne);
+    if (kind === 'many' && wanted > MOST) throw new Error(t.tooMany);
+    if (kind === 'many' && !isChecking) return setChecking(true);
     const expires = dayOf(until);
     expires.setHours(23, 59, 59, 0);
     const { denomination, currency, country } = chosen.entry;
     const of = { denomination, currency, country, expires_at: Math.floor(expires.getTime() / 1000) };
-    if (kind === 'many' && !(wanted >= 1)) return setError(t.needOne);
-    if (kind === 'many' && wanted > MOST) return setError(t.tooMany);
-    setError(null);
-    if (kind === 'many' && !isChecking) return setChecking(true);
-    setBusy(true);
-    try {
-      if (kind === 'one') {
-        const { body } = await sendRequest<MadeLink>(`/api/gift/pool/${chosen.pool.id}/reward-links`, {
-          method: 'POST',
-          query: { idempotencyKey: attempt.current },
-          body: {
-            ...of,
-            ...(campaign && { campaign_id: campaign }),
-            ...(reference.trim() && { reference: reference.trim() }),
-          },
-        });
-        setMade(body.reward_link);
-      } else {
-        const { body: job } = await sendRequest<CreatedLinkJob>('/api/link-jobs', {
-          method: 'POST',
-          headers: { 'idempotency-key': attempt.current },
-          body: {
-            poolId: chosen.pool.id,
-            ...of,
-            ...(campaign && { campaign }),
-            ...(name.trim() && { name: name.trim() }),
-            ...(by === 'list' ? { references } : { count: wanted }),
-          },
-        });
-        await client.invalidateQueries({ queryKey: JOBS_KEY });
-        say(job.state === 'awaiting_approval' ? t.waitingStarted : t.started);
-        onClose();
-      }
-      void client.invalidateQueries({ queryKey: ['pools'] });
-      void client.invalidateQueries({ queryKey: ['reward-links'] });
-    } catch (refusal) {
-      setChecking(false);
-      setError((refusal as Error).message);
-    } finally {
-      setBusy(false);
+    if (kind === 'one') {
+      const { reward_link } = await responseOf(
+        perkway.gift.generateRewardLink({
+          poolId: chosen.pool.id,
+          idempotencyKey: attempt.current,
+          // The console says who.
+          createdBy: 'console',
+          ...of,
+          ...(campaign && { campaign_id: campaign }),
+          ...(reference.trim() && { reference: reference.trim() }),
+        }),
+      );
+      setMade(reward_link);
+    } else {
+      const { body: job } = await sendRequest<CreatedLinkJob>('/api/link-jobs', {
+        method: 'POST',
+        headers: { 'idempotency-key': attempt.current },
+        body: {
+          poolId: chosen.pool.id,
+          ...of,
+          ...(campaign && { campaign }),
+          ...(name.trim() && { name: name.trim() }),
+          ...(by === 'list' ? { references } : { count: wanted }),
+        },
+      });
+      await client.invalidateQueries({ queryKey: JOBS_KEY });
+      say(job.state === 'awaiting_approval' ? t.waitingStarted : t.started);
+      onClose();
     }
+    void client.invalidateQueries({ queryKey: ['pools'] });
+    void client.invalidateQueries({ queryKey: ['reward-links'] });
   };
 
   if (made)
@@ -121,28 +112,26 @@ export default function MakeLinks({ kind, pools, onClose }: Props) {
   if (isChecking && chosen) {
     const { denomination, currency } = chosen.entry;
     return (
-      <Dialog title={t.checkTitle} isOpen onClose={onClose}>
-        <form className="stack" onSubmit={(event) => void submit(event)}>
-          <p className="headline">
-            {t.checkText(
-              formatNumber(wanted),
-              formatMoney(denomination, currency),
-              formatMoney(wanted * denomination, currency),
-              wanted === 1,
-            )}
-          </p>
-          <p>{t.checkDetails(poolName(chosen.pool), formatLongDay(dayOf(until)))}</p>
-          {missing > 0 && <p className="field-error">{t.missing(formatNumber(missing))}</p>}
-          <div className="dialog-actions">
-            <button type="button" className="button" onClick={() => setChecking(false)}>
-              {t.back}
-            </button>
-            <button type="submit" className="button main" disabled={isBusy} autoFocus>
-              {isBusy ? t.making : t.start}
-            </button>
-          </div>
-        </form>
-      </Dialog>
+      <DialogForm
+        title={t.checkTitle}
+        action={t.start}
+        back={{ label: t.back, onBack: () => setChecking(false) }}
+        isReview
+        isOpen
+        onClose={onClose}
+        onSubmit={submit}
+      >
+        <p className="headline">
+          {t.checkText(
+            formatNumber(wanted),
+            formatMoney(denomination, currency),
+            formatMoney(wanted * denomination, currency),
+            wanted === 1,
+          )}
+        </p>
+        <p>{t.checkDetails(poolName(chosen.pool), formatLongDay(dayOf(until)))}</p>
+        {missing > 0 && <p className="field-error">{t.missing(formatNumber(missing))}</p>}
+      </DialogForm>
     );
   }
 
@@ -154,107 +143,96 @@ export default function MakeLinks({ kind, pools, onClose }: Props) {
       set(value);
     };
   return (
-    <Dialog title={kind === 'one' ? t.oneTitle : t.manyTitle} isOpen onClose={onClose}>
-      <form className="stack" onSubmit={(event) => void submit(event)}>
-        <SelectField
-          label={t.which}
-          value={card}
-          options={options.map(({ pool, entry, value }) => ({
-            value,
-            label: t.option(
-              poolName(pool),
-              formatMoney(entry.denomination, entry.currency),
-              entry.country,
-              formatNumber(entry.available),
-            ),
-          }))}
-          onValue={changed(setCard)}
-        />
+    <DialogForm
+      title={kind === 'one' ? t.oneTitle : t.manyTitle}
+      action={kind === 'one' ? t.make : t.check}
+      isOpen
+      onClose={onClose}
+      onSubmit={submit}
+    >
+      <SelectField
+        label={t.which}
+        value={card}
+        options={options.map(({ pool, entry, value }) => ({
+          value,
+          label: t.option(
+            poolName(pool),
+            formatMoney(entry.denomination, entry.currency),
+            entry.country,
+            formatNumber(entry.available),
+          ),
+        }))}
+        onValue={changed(setCard)}
+      />
+      <TextField
+        label={t.expires}
+        type="date"
+        value={until}
+        min={daysAgo(0)}
+        required
+        hint={t.expiresHint}
+        onValue={changed(setUntil)}
+      />
+      <SelectField
+        label={t.campaign}
+        value={campaign}
+        any={t.noCampaign}
+        options={(campaigns.data ?? []).map(({ id, name }) => ({ value: id, label: name }))}
+        onValue={changed(setCampaign)}
+      />
+      {kind === 'one' ? (
         <TextField
-          label={t.expires}
-          type="date"
-          value={until}
-          min={daysAgo(0)}
-          required
-          hint={t.expiresHint}
-          onValue={changed(setUntil)}
+          label={t.reference}
+          value={reference}
+          maxLength={255}
+          hint={t.referenceHint}
+          onValue={changed(setReference)}
         />
-        <SelectField
-          label={t.campaign}
-          value={campaign}
-          options={[
-            { value: '', label: t.noCampaign },
-            ...(campaigns.data ?? []).map(({ id, name }) => ({ value: id, label: name })),
-          ]}
-          onValue={changed(setCampaign)}
-        />
-        {kind === 'one' ? (
+      ) : (
+        <>
           <TextField
-            label={t.reference}
-            value={reference}
-            maxLength={255}
-            hint={t.referenceHint}
-            onValue={changed(setReference)}
+            label={t.jobName}
+            maxLength={100}
+            hint={t.jobNameHint}
+            value={name}
+            onValue={changed(setName)}
           />
-        ) : (
-          <>
+          <SelectField
+            label={t.by}
+            value={by}
+            options={[
+              { value: 'count', label: t.byCount },
+              { value: 'list', label: t.byList },
+            ]}
+            onValue={(value) => changed(setBy)(value as 'count' | 'list')}
+          />
+          {by === 'count' ? (
             <TextField
-              label={t.jobName}
-              maxLength={100}
-              hint={t.jobNameHint}
-              value={name}
-              onValue={changed(setName)}
+              label={t.howMany}
+              type="number"
+              min={1}
+              max={MOST}
+              step={1}
+              required
+              value={count}
+              hint={t.howManyHint}
+              onValue={changed(setCount)}
             />
-            <SelectField
-              label={t.by}
-              value={by}
-              options={[
-                { value: 'count', label: t.byCount },
-                { value: 'list', label: t.byList },
-              ]}
-              onValue={(value) => changed(setBy)(value as 'count' | 'list')}
+          ) : (
+            <TextArea
+              label={t.references}
+              rows={7}
+              className="wide"
+              value={list}
+              hint={t.referencesHint}
+              onValue={changed(setList)}
             />
-            {by === 'count' ? (
-              <TextField
-                label={t.howMany}
-                type="number"
-                min={1}
-                max={MOST}
-                step={1}
-                required
-                value={count}
-                hint={t.howManyHint}
-                onValue={changed(setCount)}
-              />
-            ) : (
-              <TextArea
-                label={t.references}
-                rows={7}
-                className="wide"
-                value={list}
-                hint={t.referencesHint}
-                onValue={changed(setList)}
-              />
-            )}
-          </>
-        )}
-        <p className="hint" role="status">
-          {missing > 0 && t.missing(formatNumber(missing))}
-        </p>
-        {error && (
-          <p className="field-error" role="alert">
-            {error}
-          </p>
-        )}
-        <div className="dialog-actions">
-          <button type="button" className="button" onClick={onClose}>
-            {texts.cancel}
-          </button>
-          <button type="submit" className="button main" disabled={isBusy}>
-            {isBusy ? t.making : kind === 'one' ? t.make : t.check}
-          </button>
-        </div>
-      </form>
-    </Dialog>
+          )}
+        </>
+      )}
+      <p className="hint" role="status">
+        {missing > 0 && t.missing(formatNumber(missing))}
+      </p>
+    </DialogForm>
   );
 }

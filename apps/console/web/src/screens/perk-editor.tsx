@@ -1,120 +1,69 @@
 import { placesOf } from '@perkway/catalogue/places';
-import { useAll } from '../api/resources';
-import type { Category, PutPerk, StoredPerk } from '../api/types';
-import { CheckField, SelectField, TextArea, TextField } from '../parts/fields';
+import { PERK_TEXTS } from '@perkway/catalogue/resources';
+import { PERK_SHAPE } from '@perkway/catalogue/shapes';
+import { useState } from 'react';
+import { bodyOf, CATEGORIES, PERKS, useAll } from '../api/managed';
+import type { PutPerk, StoredPerk } from '../api/types';
+import { CheckField, FieldGroup, SelectField, TextArea, TextField } from '../parts/fields';
 import { PerkCard } from '../parts/perk-card';
-import { ResourceEditor } from '../parts/resource-editor';
-import { fromYaml, toYaml } from '../parts/yaml-text';
-import { slugOf } from '../slug';
+import { usePerks } from '../parts/perk-picker';
+import { PerkPicture } from '../parts/perk-picture';
+import { ResourceEditor, type EditorProps } from '../parts/resource-editor';
+import { OwnTranslations } from '../parts/translations';
+import { followedSlug, slugOf } from '../slug';
 import { texts } from '../texts';
-import { CATALOGUE, type EditorProps } from './catalogue';
 
 const t = texts.catalogue;
 type Kind = keyof typeof texts.perks.kinds;
+type Places = NonNullable<PutPerk['locations']>;
 
-interface Draft {
-  title: string;
-  callout: string;
-  description: string;
-  redemption_note: string;
-  details: string;
-  offer_url: string;
-  offer_slug: string;
-  kind: Kind;
-  coupon: string;
-  codesPerAccount: string;
-  metadata: string;
-  partnerId: string;
-  partnerName: string;
-  banner: string;
-  logo: string;
-  categories: number[];
-  places: string;
-  translations: string;
-}
-const BLANK: Draft = {
+const BLANK: PutPerk = {
   title: '',
-  callout: '',
   description: '',
+  callout: '',
   redemption_note: '',
   details: '',
   offer_url: '',
   offer_slug: '',
-  kind: 'auto',
-  coupon: '',
-  codesPerAccount: '',
   metadata: '',
-  partnerId: '',
-  partnerName: '',
-  banner: '',
-  logo: '',
+  partner: { id: '', name: '' },
   categories: [],
-  places: '',
-  translations: '',
+  media: { banner: null, logo: null },
+  locations: [],
+  translations: {},
 };
 
-const toDraft = (perk: StoredPerk): Draft => ({
-  ...BLANK,
-  title: perk.title,
-  callout: perk.callout,
-  description: perk.description,
-  redemption_note: perk.redemption_note,
-  details: perk.details,
-  offer_url: perk.offer_url,
-  offer_slug: perk.offer_slug,
-  kind: perk.coupon ? 'coupon' : perk.is_coupon_perk ? 'single' : 'auto',
-  coupon: perk.coupon ?? '',
-  codesPerAccount: String(perk.codes_per_account ?? ''),
-  metadata: perk.metadata,
-  partnerId: perk.partner.id,
-  partnerName: perk.partner.name,
-  banner: perk.media.banner ?? '',
-  logo: perk.media.logo ?? '',
-  categories: perk.categories,
-  places: perk.locations
-    .map(({ country, region, city }) =>
-      [country, region, city]
-        .map((part) => part ?? '')
-        .join('/')
-        .replace(/\/+$/, ''),
-    )
-    .join('\n'),
-  translations: toYaml(perk.translations),
+const kindOf = ({ coupon, is_coupon_perk }: PutPerk): Kind =>
+  is_coupon_perk ? 'single' : typeof coupon === 'string' ? 'coupon' : 'auto';
+
+const changesOfKind = (kind: Kind, codes_per_account: PutPerk['codes_per_account']) => ({
+  is_coupon_perk: kind === 'single',
+  coupon: kind === 'coupon' ? '' : undefined,
+  codes_per_account: kind === 'single' ? codes_per_account : undefined,
 });
 
-const toBody = (draft: Draft) => ({
-  title: draft.title,
-  callout: draft.callout,
-  description: draft.description,
-  redemption_note: draft.redemption_note,
-  details: draft.details,
-  offer_url: draft.offer_url,
-  offer_slug: draft.offer_slug,
-  ...(draft.kind === 'coupon' && { coupon: draft.coupon }),
-  is_coupon_perk: draft.kind === 'single',
-  ...(draft.kind === 'single' &&
-    draft.codesPerAccount !== '' && { codes_per_account: Number(draft.codesPerAccount) }),
-  metadata: draft.metadata,
-  partner: { id: draft.partnerId, name: draft.partnerName },
-  categories: draft.categories,
-  media: { banner: draft.banner || null, logo: draft.logo || null },
-  locations: placesOf(draft.places, '\n'),
-  translations: fromYaml(t.translations, draft.translations, {}),
-});
+const textOf = (places: PutPerk['locations']) =>
+  (places ?? [])
+    .map(({ country, region, city }) => [country, region ?? '', city ?? ''].join('/').replace(/\/+$/, ''))
+    .join('\n');
 
 export default function PerkEditor({ id, onSaved, onDeleted }: EditorProps) {
-  const categories = useAll<Category>(`${CATALOGUE}/categories`);
+  const categories = useAll(CATEGORIES);
+  const perks = usePerks();
   const nameOf = (categoryId: number) =>
     categories.data?.find((one) => one.id === categoryId)?.name ?? String(categoryId);
+  // The ids of a stored perk never change with its names.
+  const idOf = id === null ? followedSlug : (stored: string) => stored;
+  const partners = new Map([...perks.values()].map(({ partner }) => [partner.name, partner.id]));
   return (
-    <ResourceEditor<StoredPerk, Draft, PutPerk>
-      path={`${CATALOGUE}/perks`}
+    <ResourceEditor<StoredPerk, PutPerk, PutPerk>
+      kind={PERKS}
       id={id}
-      makeId={({ partnerName, title }) => slugOf(`${partnerName} ${title}`)}
+      makeId={({ partner, title }) => slugOf(`${partner.name} ${title}`)}
       blank={BLANK}
-      toDraft={toDraft}
-      toBody={toBody}
-      canDelete
+      toDraft={(stored) => ({ ...BLANK, ...bodyOf<PutPerk>(stored) })}
+      toBody={(perk) => perk}
+      shape={PERK_SHAPE}
       onSaved={onSaved}
       onDeleted={onDeleted}
       preview={(draft) => (
@@ -124,140 +73,240 @@ export default function PerkEditor({ id, onSaved, onDeleted }: EditorProps) {
           description={draft.description}
           redemptionNote={draft.redemption_note}
           details={draft.details}
-          partner={draft.partnerName}
-          banner={draft.banner}
-          logo={draft.logo}
+          partner={draft.partner.name}
+          banner={draft.media?.banner}
+          logo={draft.media?.logo}
           categories={draft.categories.map(nameOf)}
-          places={placesOf(draft.places, '\n')}
-          coupon={draft.kind === 'coupon' ? draft.coupon : undefined}
-          isCouponPerk={draft.kind === 'single'}
-          metadata={draft.metadata}
+          places={(draft.locations ?? []) as StoredPerk['locations']}
+          coupon={draft.coupon ?? undefined}
+          isCouponPerk={draft.is_coupon_perk ?? false}
+          metadata={draft.metadata ?? ''}
         />
       )}
-      fields={(draft, change) => (
-        <>
-          <TextField
-            label={t.title}
-            className="wide"
-            required
-            value={draft.title}
-            onValue={(title) => change({ title })}
-          />
-          <TextField label={t.callout} value={draft.callout} onValue={(callout) => change({ callout })} />
-          <TextField
-            label={t.redemptionNote}
-            value={draft.redemption_note}
-            onValue={(redemption_note) => change({ redemption_note })}
-          />
-          <TextArea
-            label={t.description}
-            className="wide"
-            value={draft.description}
-            onValue={(description) => change({ description })}
-          />
-          <TextArea
-            label={t.details}
-            className="wide"
-            value={draft.details}
-            onValue={(details) => change({ details })}
-          />
-          <TextField
-            label={t.offerUrl}
-            type="url"
-            required
-            value={draft.offer_url}
-            onValue={(offer_url) => change({ offer_url })}
-          />
-          <TextField
-            label={t.offerSlug}
-            required
-            value={draft.offer_slug}
-            onValue={(offer_slug) => change({ offer_slug })}
-          />
-          <SelectField
-            label={t.kind}
-            value={draft.kind}
-            options={Object.entries(texts.perks.kinds).map(([value, label]) => ({ value, label }))}
-            onValue={(kind) => change({ kind: kind as Kind })}
-          />
-          {draft.kind === 'coupon' && (
+      fields={(draft, change, errorOf) => {
+        const kind = kindOf(draft);
+        const picture = (name: 'banner' | 'logo') => (
+          <div className="with-picture picture-field">
+            <PerkPicture src={draft.media?.[name]} name={draft.partner.name || '?'} />
             <TextField
-              label={t.coupon}
-              required
-              value={draft.coupon}
-              onValue={(coupon) => change({ coupon })}
+              label={t[name]}
+              type="url"
+              error={errorOf(`media.${name}`)}
+              value={draft.media?.[name] ?? ''}
+              onValue={(url) => change({ media: { ...draft.media, [name]: url || null } })}
             />
-          )}
-          {draft.kind === 'single' && (
-            <TextField
-              label={t.codesPerAccount}
-              value={draft.codesPerAccount}
-              onValue={(codesPerAccount) => change({ codesPerAccount })}
-            />
-          )}
-          <TextField
-            label={t.partner}
-            required
-            value={draft.partnerName}
-            onValue={(partnerName) => change({ partnerName })}
-          />
-          <TextField
-            label={t.partnerId}
-            required
-            value={draft.partnerId}
-            onValue={(partnerId) => change({ partnerId })}
-          />
-          <TextField
-            label={t.banner}
-            type="url"
-            value={draft.banner}
-            onValue={(banner) => change({ banner })}
-          />
-          <TextField label={t.logo} type="url" value={draft.logo} onValue={(logo) => change({ logo })} />
-          <TextArea
-            label={t.metadata}
-            className="wide"
-            rows={2}
-            hint={t.metadataHint}
-            value={draft.metadata}
-            onValue={(metadata) => change({ metadata })}
-          />
-          <fieldset className="wide">
-            <legend>{t.categories}</legend>
-            <div className="checks">
-              {(categories.data ?? []).map(({ id: categoryId, name }) => (
-                <CheckField
-                  key={categoryId}
-                  label={name}
-                  checked={draft.categories.includes(categoryId)}
-                  onValue={(on) =>
-                    change({
-                      categories: [
-                        ...draft.categories.filter((one) => one !== categoryId),
-                        ...(on ? [categoryId] : []),
-                      ].sort((one, other) => one - other),
-                    })
-                  }
+          </div>
+        );
+        return (
+          <>
+            <FieldGroup legend={t.offer}>
+              <TextField
+                label={t.title}
+                className="wide"
+                required
+                maxLength={300}
+                error={errorOf('title')}
+                value={draft.title}
+                onValue={(title) => change({ title, offer_slug: idOf(draft.offer_slug, draft.title, title) })}
+              />
+              <TextField
+                label={t.callout}
+                maxLength={1_000}
+                error={errorOf('callout')}
+                value={draft.callout}
+                onValue={(callout) => change({ callout })}
+              />
+              <TextField
+                label={t.offerUrl}
+                type="url"
+                required
+                error={errorOf('offer_url')}
+                value={draft.offer_url}
+                onValue={(offer_url) => change({ offer_url })}
+              />
+              <TextArea
+                label={t.description}
+                className="wide"
+                error={errorOf('description')}
+                value={draft.description}
+                onValue={(description) => change({ description })}
+              />
+              <TextArea
+                label={t.details}
+                className="wide"
+                error={errorOf('details')}
+                value={draft.details}
+                onValue={(details) => change({ details })}
+              />
+            </FieldGroup>
+            <FieldGroup legend={t.redeeming}>
+              <SelectField
+                label={t.kind}
+                value={kind}
+                options={texts.perks.kinds}
+                onValue={(value) => change(changesOfKind(value as Kind, draft.codes_per_account))}
+              />
+              <TextField
+                label={t.redemptionNote}
+                error={errorOf('redemption_note')}
+                value={draft.redemption_note}
+                onValue={(redemption_note) => change({ redemption_note })}
+              />
+              {kind === 'coupon' && (
+                <TextField
+                  label={t.coupon}
+                  required
+                  maxLength={255}
+                  error={errorOf('coupon')}
+                  value={draft.coupon ?? ''}
+                  onValue={(coupon) => change({ coupon })}
                 />
-              ))}
-            </div>
-          </fieldset>
-          <TextArea
-            label={t.locations}
-            hint={t.locationsHint}
-            value={draft.places}
-            onValue={(places) => change({ places })}
-          />
-          <TextArea
-            label={t.translations}
-            className="wide code"
-            rows={8}
-            hint={t.translationsHint}
-            value={draft.translations}
-            onValue={(translations) => change({ translations })}
-          />
-        </>
-      )}
+              )}
+              {kind === 'single' && (
+                <TextField
+                  label={t.codesPerAccount}
+                  type="number"
+                  min={1}
+                  step={1}
+                  hint={t.codesPerAccountHint}
+                  error={errorOf('codes_per_account')}
+                  value={draft.codes_per_account ?? ''}
+                  onValue={(codes) => change({ codes_per_account: codes === '' ? undefined : Number(codes) })}
+                />
+              )}
+            </FieldGroup>
+            <FieldGroup legend={t.partnerAndPictures}>
+              <TextField
+                label={t.partner}
+                required
+                list="partners"
+                error={errorOf('partner.name')}
+                value={draft.partner.name}
+                onValue={(name) =>
+                  change({
+                    partner: {
+                      ...draft.partner,
+                      name,
+                      id: partners.get(name) ?? idOf(draft.partner.id, draft.partner.name, name),
+                    },
+                  })
+                }
+              />
+              <datalist id="partners">
+                {[...partners.keys()].map((name) => (
+                  <option key={name} value={name} />
+                ))}
+              </datalist>
+              <TextField
+                label={t.partnerId}
+                required
+                hint={t.madeFromName}
+                error={errorOf('partner.id')}
+                value={draft.partner.id}
+                onValue={(partnerId) => change({ partner: { ...draft.partner, id: partnerId } })}
+              />
+              {picture('banner')}
+              {picture('logo')}
+            </FieldGroup>
+            <FieldGroup legend={t.finding}>
+              <fieldset
+                className="wide"
+                aria-describedby={errorOf('categories') ? 'categories-error' : undefined}
+              >
+                <legend className="legend-label">{t.categories}</legend>
+                <div className="checks">
+                  {(categories.data ?? []).map(({ id: categoryId, name }) => (
+                    <CheckField
+                      key={categoryId}
+                      label={name}
+                      checked={draft.categories.includes(categoryId)}
+                      onValue={(on) =>
+                        change({
+                          categories: [
+                            ...draft.categories.filter((one) => one !== categoryId),
+                            ...(on ? [categoryId] : []),
+                          ].sort((one, other) => one - other),
+                        })
+                      }
+                    />
+                  ))}
+                </div>
+                {errorOf('categories') && (
+                  <p className="field-error" id="categories-error">
+                    {errorOf('categories')}
+                  </p>
+                )}
+              </fieldset>
+              <TextArea
+                label={t.metadata}
+                rows={3}
+                hint={t.metadataHint}
+                error={errorOf('metadata')}
+                value={draft.metadata ?? ''}
+                onValue={(metadata) => change({ metadata })}
+              />
+              <PlacesField
+                places={draft.locations ?? []}
+                error={errorOf('locations')}
+                onPlaces={(locations) => change({ locations })}
+              />
+              <TextField
+                label={t.offerSlug}
+                required
+                hint={t.madeFromTitle}
+                error={errorOf('offer_slug')}
+                value={draft.offer_slug}
+                onValue={(offer_slug) => change({ offer_slug })}
+              />
+            </FieldGroup>
+            <OwnTranslations
+              translations={draft.translations}
+              error={errorOf('translations')}
+              onTranslations={(translations) => change({ translations })}
+              texts={PERK_TEXTS.map((name) => ({
+                name,
+                label: t[LABELS[name]],
+                original: draft[name],
+                isLong: ['description', 'details'].includes(name),
+              }))}
+            />
+          </>
+        );
+      }}
+    />
+  );
+}
+
+const LABELS = {
+  title: 'title',
+  callout: 'callout',
+  description: 'description',
+  redemption_note: 'redemptionNote',
+  details: 'details',
+} as const;
+
+interface PlacesProps {
+  places: Places;
+  error: string | null;
+  onPlaces: (places: Places) => void;
+}
+
+/** Keeps the text as typed, because places alone do not have its line breaks. */
+function PlacesField({ places, error, onPlaces }: PlacesProps) {
+  const [typed, setTyped] = useState(() => textOf(places));
+  // Places that changed elsewhere, as after “Take theirs”.
+  const text = textOf(placesOf(typed, '\n')) === textOf(places) ? typed : textOf(places);
+  return (
+    <TextArea
+      label={t.locations}
+      rows={3}
+      hint={t.locationsHint}
+      error={error}
+      value={text}
+      onValue={(changed) => {
+        setTyped(changed);
+        onPlaces(placesOf(changed, '\n'));
+      }}
     />
   );
 }

@@ -1,7 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useNavigate, useParams } from 'react-router';
-import { get } from '../api/http';
+import { POOLS } from '../api/managed';
+import { responseOf } from '../api/perkway';
 import type { CodeFormat, Product, PutPool, StoredPool } from '../api/types';
 import { formatMoney, formatNumber } from '../format';
 import { AccountField } from '../parts/account-field';
@@ -13,7 +14,6 @@ import { ResourceEditor } from '../parts/resource-editor';
 import { Table } from '../parts/table';
 import { texts } from '../texts';
 import { CardLoads } from './card-loads';
-import { POOLS } from './pools';
 import { Withdrawals } from './withdrawals';
 
 const t = texts.pools;
@@ -53,11 +53,10 @@ function Pool({ id }: { id: string | null }) {
   return (
     <Screen title={id ? t.of(id.slice(0, 8)) : t.create} back={{ to: '/pools', label: texts.nav.pools }}>
       <ResourceEditor<StoredPool, Draft, PutPool>
-        path={POOLS}
+        kind={POOLS}
         id={id}
         makeId={() => newId}
         idHint={t.idHint}
-        canDelete
         blank={BLANK}
         toDraft={({ owner, product }) => ({
           owner,
@@ -125,7 +124,7 @@ function Pool({ id }: { id: string | null }) {
             <SelectField
               label={t.codeFormat}
               value={draft.code_format}
-              options={Object.entries(t.formats).map(([value, label]) => ({ value, label }))}
+              options={t.formats}
               onValue={(code_format) => change({ code_format: code_format as CodeFormat })}
             />
           </>
@@ -147,7 +146,7 @@ function Pool({ id }: { id: string | null }) {
 function Stock({ poolId }: { poolId: string }) {
   const pool = useQuery({
     queryKey: ['stock', poolId],
-    queryFn: ({ signal }) => get<StoredPool>(`${POOLS}/${poolId}`, undefined, signal),
+    queryFn: () => responseOf(POOLS.read(poolId)),
   });
   const g = texts.giftCards;
   return (

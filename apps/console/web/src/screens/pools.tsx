@@ -1,13 +1,12 @@
 import { Link, useNavigate } from 'react-router';
+import { POOLS } from '../api/managed';
 import { poolName } from '../api/pools';
-import type { StoredPool } from '../api/types';
 import { formatNumber } from '../format';
 import { Screen } from '../parts/screen';
 import { ResourceList } from '../parts/resource-list';
 import { texts } from '../texts';
 
 const t = texts.pools;
-export const POOLS = '/api/gift/admin/pools';
 
 export default function Pools() {
   const navigate = useNavigate();
@@ -21,8 +20,8 @@ export default function Pools() {
         </button>
       }
     >
-      <ResourceList<StoredPool>
-        path={POOLS}
+      <ResourceList
+        kind={POOLS}
         caption={texts.nav.pools}
         columns={[
           {

@@ -1,8 +1,10 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { useState, type FormEvent } from 'react';
-import { sendRequest } from '../api/http';
-import type { MadeLink, RewardLink } from '../api/types';
-import { Dialog } from '../parts/dialog';
+import { useState } from 'react';
+import { perkway, responseOf } from '../api/perkway';
+import { LINKS_KEY } from '../api/reward-links';
+import type { RewardLink } from '../api/types';
+import { dayOf, daysAgo } from '../dates';
+import { Dialog, DialogForm } from '../parts/dialog';
 import { TextField } from '../parts/fields';
 import { ShownOnce } from '../parts/shown-once';
 import { texts } from '../texts';
@@ -17,30 +19,36 @@ interface Props {
   onClose: () => void;
 }
 
-/** Makes another link for a recipient whose card does not work. After a lost response, sending again makes no second one. */
+/**
+ * Makes another link for a recipient whose link was lost, which is cancelled, or whose card does not work. Sending again,
+ * here or in another window, makes no second one.
+ */
 export function ReplaceLink({ link, name, value, onClose }: Props) {
   const client = useQueryClient();
   const [reason, setReason] = useState('');
-  const [error, setError] = useState<string | null>(null);
+  const [until, setUntil] = useState(daysAgo(-30));
   const [made, setMade] = useState<string | null>(null);
-  const [isBusy, setBusy] = useState(false);
+  const isLost = link.state !== 'REVEALED';
 
-  const submit = async (event: FormEvent) => {
-    event.preventDefault();
-    setBusy(true);
-    setError(null);
+  const replace = async () => {
+    const expires = dayOf(until);
+    expires.setHours(23, 59, 59, 0);
     try {
-      const { body } = await sendRequest<MadeLink>(`/api/gift/reward-links/${link.id}/replace`, {
-        method: 'POST',
-        body: { reason: reason.trim() },
-      });
-      setMade(body.reward_link);
-      void client.invalidateQueries({ queryKey: ['pools'] });
-      void client.invalidateQueries({ queryKey: ['reward-links'] });
-    } catch (refusal) {
-      setError((refusal as Error).message);
+      const { reward_link } = await responseOf(
+        perkway.gift.replaceRewardLink({
+          linkId: link.id,
+          // The console puts the person in its place.
+          createdBy: 'console',
+          reason: reason.trim(),
+          expires_at: Math.floor(expires.getTime() / 1000),
+          cancel_unrevealed: isLost,
+        }),
+      );
+      setMade(reward_link);
     } finally {
-      setBusy(false);
+      // Also after a refusal: the link may be cancelled by now, or opened.
+      void client.invalidateQueries({ queryKey: ['pools'] });
+      void client.invalidateQueries({ queryKey: LINKS_KEY });
     }
   };
 
@@ -51,32 +59,25 @@ export function ReplaceLink({ link, name, value, onClose }: Props) {
       </Dialog>
     );
   return (
-    <Dialog title={t.replaceTitle} isOpen onClose={onClose}>
-      <form className="stack" onSubmit={(event) => void submit(event)}>
-        <p>{t.replaceText(value, name)}</p>
-        <TextField
-          label={t.reason}
-          hint={t.reasonHint}
-          required
-          pattern=".*\S.*"
-          maxLength={255}
-          value={reason}
-          onValue={setReason}
-        />
-        {error && (
-          <p className="field-error" role="alert">
-            {error}
-          </p>
-        )}
-        <div className="dialog-actions">
-          <button type="button" className="button" onClick={onClose}>
-            {texts.cancel}
-          </button>
-          <button type="submit" className="button main" disabled={isBusy}>
-            {t.replace}
-          </button>
-        </div>
-      </form>
-    </Dialog>
+    <DialogForm title={t.replaceTitle} action={t.replace} isOpen onClose={onClose} onSubmit={replace}>
+      <p>{isLost ? t.replaceLostText(value, name) : t.replaceText(value, name)}</p>
+      <TextField
+        label={t.reason}
+        hint={t.reasonHint}
+        required
+        pattern=".*\S.*"
+        maxLength={255}
+        value={reason}
+        onValue={setReason}
+      />
+      <TextField
+        label={texts.giftCards.expires}
+        type="date"
+        required
+        min={daysAgo(0)}
+        value={until}
+        onValue={setUntil}
+      />
+    </DialogForm>
   );
 }

@@ -1,23 +1,23 @@
-import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useCampaigns } from '../api/campaigns';
-import { sendRequest, get, type Page } from '../api/http';
+import { perkway, responseOf } from '../api/perkway';
 import { poolName, usePools } from '../api/pools';
+import { LINKS_KEY, useLinks } from '../api/reward-links';
 import type { RewardLink } from '../api/types';
 import { formatMoment, formatMoney } from '../format';
 import { Confirm } from '../parts/dialog';
 import { SelectField, TextField } from '../parts/fields';
-import { useLiveInterval } from '../parts/live';
 import { Empty, Failed, Loading } from '../parts/loaded';
 import { useNotices } from '../parts/notices';
 import { Card, Screen } from '../parts/screen';
 import { useSearchFilters } from '../parts/search-filters';
 import { Table } from '../parts/table';
 import { texts } from '../texts';
+import { LinkDrawer, LinkStateBadges } from './link-drawer';
 import { ReplaceLink } from './replace-link';
 
 const t = texts.rewardLinks;
-const FILTERS = ['state', 'pool_id', 'campaign_id', 'reference', 'created_by'] as const;
 const nameOf = ({ reference, id }: RewardLink) => reference ?? id.slice(0, 8);
 
 export default function RewardLinks() {
@@ -28,21 +28,50 @@ export default function RewardLinks() {
   const { valueOf, set: setFilter } = useSearchFilters();
   const [cancelling, setCancelling] = useState<RewardLink | null>(null);
   const [replacing, setReplacing] = useState<RewardLink | null>(null);
-  const filters = Object.fromEntries(FILTERS.map((name) => [name, valueOf(name)]));
-  const set = (name: (typeof FILTERS)[number]) => (value: string) => setFilter(name, value);
-  const links = useInfiniteQuery({
-    queryKey: ['reward-links', filters],
-    initialPageParam: '',
-    queryFn: ({ pageParam, signal }) =>
-      get<Page<RewardLink>>('/api/gift/reward-links', { ...filters, cursor: pageParam, limit: 50 }, signal),
-    getNextPageParam: ({ next_cursor }) => next_cursor,
-    placeholderData: (before) => before,
-    ...useLiveInterval(),
-  });
+  const filters = {
+    reference: valueOf('reference').trim(),
+    state: valueOf('state'),
+    pool_id: valueOf('pool_id'),
+    campaign_id: valueOf('campaign_id'),
+    created_by: valueOf('created_by'),
+  };
+  const set = (name: keyof typeof filters) => (value: string) => setFilter(name, value);
+  const links = useLinks(filters);
   const rows = links.data?.pages.flatMap(({ data }) => data) ?? [];
   const nameOfPool = (id: string) => {
     const pool = pools.data?.find((one) => one.id === id);
     return pool ? poolName(pool) : id.slice(0, 8);
+  };
+  const nameOfCampaign = (id: string | null) =>
+    campaigns.data?.find((campaign) => campaign.id === id)?.name ?? id ?? texts.none;
+  /** What can be done about the link now: an expired link may be replaced too. */
+  const actionsOf = (link: RewardLink) => {
+    const canCancel = link.state === 'RESERVED';
+    if (link.replaced_by !== null && !canCancel) return null;
+    return (
+      <span className="actions">
+        {link.replaced_by === null && (
+          <button
+            type="button"
+            className="button small"
+            aria-label={t.replaceOf(nameOf(link))}
+            onClick={() => setReplacing(link)}
+          >
+            {t.replaceShort}
+          </button>
+        )}
+        {canCancel && (
+          <button
+            type="button"
+            className="button danger small"
+            aria-label={t.cancelOf(nameOf(link))}
+            onClick={() => setCancelling(link)}
+          >
+            {t.cancelShort}
+          </button>
+        )}
+      </span>
+    );
   };
 
   return (
@@ -54,34 +83,29 @@ export default function RewardLinks() {
               label={t.find}
               type="search"
               hint={t.findHint}
-              value={filters.reference}
+              value={valueOf('reference')}
+              maxLength={255}
               onValue={set('reference')}
             />
             <SelectField
               label={t.state}
               value={filters.state}
-              options={[
-                { value: '', label: t.anyState },
-                ...Object.entries(t.states).map(([value, label]) => ({ value, label })),
-              ]}
+              any={t.anyState}
+              options={t.states}
               onValue={set('state')}
             />
             <SelectField
               label={t.pool}
               value={filters.pool_id}
-              options={[
-                { value: '', label: t.anyPool },
-                ...(pools.data ?? []).map((pool) => ({ value: pool.id, label: poolName(pool) })),
-              ]}
+              any={t.anyPool}
+              options={(pools.data ?? []).map((pool) => ({ value: pool.id, label: poolName(pool) }))}
               onValue={set('pool_id')}
             />
             <SelectField
               label={t.campaign}
               value={filters.campaign_id}
-              options={[
-                { value: '', label: t.anyCampaign },
-                ...(campaigns.data ?? []).map(({ id, name }) => ({ value: id, label: name })),
-              ]}
+              any={t.anyCampaign}
+              options={(campaigns.data ?? []).map(({ id, name }) => ({ value: id, label: name }))}
               onValue={set('campaign_id')}
             />
           </div>
@@ -98,18 +122,38 @@ export default function RewardLinks() {
               rows={rows}
               keyOf={({ id }) => id}
               columns={[
-                { name: t.reference, isHead: true, cell: nameOf },
+                {
+                  name: t.reference,
+                  isHead: true,
+                  cell: (link) => (
+                    <button
+                      type="button"
+                      className="link-button"
+                      aria-haspopup="dialog"
+                      onClick={() => setFilter('link', link.id)}
+                    >
+                      {nameOf(link)}
+                    </button>
+                  ),
+                },
                 {
                   name: t.value,
                   isNumber: true,
                   cell: ({ denomination, currency }) => formatMoney(denomination, currency),
                 },
-                { name: t.state, cell: (link) => <State link={link} /> },
+                {
+                  name: t.state,
+                  cell: (link) => (
+                    <>
+                      <LinkStateBadges link={link} />
+                      {link.revealed_at && <span className="hint"> {formatMoment(link.revealed_at)}</span>}
+                    </>
+                  ),
+                },
                 { name: t.pool, cell: ({ pool_id }) => nameOfPool(pool_id) },
                 {
                   name: t.campaign,
-                  cell: ({ campaign_id }) =>
-                    campaigns.data?.find(({ id }) => id === campaign_id)?.name ?? campaign_id ?? texts.none,
+                  cell: ({ campaign_id }) => nameOfCampaign(campaign_id),
                 },
                 { name: t.made, cell: ({ created_at }) => formatMoment(created_at) },
                 {
@@ -117,32 +161,7 @@ export default function RewardLinks() {
                   cell: ({ expires_at, revealed_at }) =>
                     revealed_at ? texts.none : formatMoment(expires_at * 1000),
                 },
-                {
-                  name: t.action,
-                  cell: (link) =>
-                    link.state === 'RESERVED' ? (
-                      <button
-                        type="button"
-                        className="button danger small"
-                        aria-label={t.cancelOf(nameOf(link))}
-                        onClick={() => setCancelling(link)}
-                      >
-                        {t.cancel}
-                      </button>
-                    ) : (
-                      link.state === 'REVEALED' &&
-                      link.replaced_by === null && (
-                        <button
-                          type="button"
-                          className="button small"
-                          aria-label={t.replaceOf(nameOf(link))}
-                          onClick={() => setReplacing(link)}
-                        >
-                          {t.replace}
-                        </button>
-                      )
-                    ),
-                },
+                { name: t.action, cell: actionsOf },
               ]}
             />
           )}
@@ -158,6 +177,13 @@ export default function RewardLinks() {
           )}
         </div>
       </Card>
+      <LinkDrawer
+        linkId={valueOf('link') || null}
+        nameOfPool={nameOfPool}
+        nameOfCampaign={nameOfCampaign}
+        onShow={(id) => setFilter('link', id ?? '')}
+        actions={actionsOf}
+      />
       {replacing && (
         <ReplaceLink
           link={replacing}
@@ -176,24 +202,12 @@ export default function RewardLinks() {
         isOpen={cancelling !== null}
         onClose={() => setCancelling(null)}
         onConfirm={async () => {
-          await sendRequest(`/api/gift/reward-links/${cancelling!.id}/cancel`, { method: 'POST' });
+          await responseOf(perkway.gift.cancelRewardLink({ linkId: cancelling!.id }));
           say(t.cancelledNotice);
-          await client.invalidateQueries({ queryKey: ['reward-links'] });
+          await client.invalidateQueries({ queryKey: LINKS_KEY });
           void client.invalidateQueries({ queryKey: ['pools'] });
         }}
       />
     </Screen>
-  );
-}
-
-function State({ link }: { link: RewardLink }) {
-  const tone = { RESERVED: 'warn', REVEALED: '', EXPIRED: 'plain' }[link.state];
-  return (
-    <>
-      <span className={`badge ${tone}`}>{link.cancelled_at ? t.cancelled : t.states[link.state]}</span>
-      {link.revealed_at && <span className="hint"> {formatMoment(link.revealed_at)}</span>}
-      {link.replaced_by && <span className="badge plain">{t.replaced}</span>}
-      {link.replaces && <span className="hint"> {t.replacement(link.replacement_reason)}</span>}
-    </>
   );
 }

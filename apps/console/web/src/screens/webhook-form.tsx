@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useId, useRef, useState, type FormEvent } from 'react';
 import { useNavigate } from 'react-router';
 import { sendRequest, ApiError, type HttpResponse } from '../api/http';
-import { readResourceIfFound } from '../api/resources';
+import { perkway, storedIfFound } from '../api/perkway';
 import type { FeedEventType, PutWebhook, Webhook, WebhookSecret } from '../api/types';
 import { changeWebhook, pathOf, WEBHOOKS_KEY } from '../api/webhooks';
 import { Dialog } from '../parts/dialog';
@@ -132,7 +132,8 @@ function WebhookForm({ stored, onCancel, onSaved }: FormProps) {
     if (base) return changeWebhook(base, body);
     const path = pathOf(id.trim());
     // A PUT would replace it.
-    if (await readResourceIfFound<Webhook>(path)) throw new Error(texts.editor.exists(id.trim()));
+    if (await storedIfFound(perkway.events.getWebhook({ webhookId: id.trim() })))
+      throw new Error(texts.editor.exists(id.trim()));
     return sendRequest<Webhook>(path, { method: 'PUT', body: body satisfies PutWebhook });
   };
   const submit = async (event: FormEvent) => {

@@ -1,15 +1,15 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useRef, useState, type FormEvent } from 'react';
-import { get, sendRequest } from '../api/http';
-import type { CardLoad, StoredPool, WithdrawCards, Withdrawal } from '../api/types';
+import { useRef, useState } from 'react';
+import { POOLS } from '../api/managed';
+import { perkway, responseOf } from '../api/perkway';
+import type { WithdrawCards, Withdrawal } from '../api/types';
 import { formatMoment, formatNumber } from '../format';
-import { Confirm, Dialog } from '../parts/dialog';
+import { Confirm, DialogForm } from '../parts/dialog';
 import { SelectField, TextArea, TextField } from '../parts/fields';
 import { Loaded } from '../parts/loaded';
 import { Card } from '../parts/screen';
 import { Table } from '../parts/table';
 import { texts } from '../texts';
-import { POOLS } from './pools';
 
 const t = texts.withdrawals;
 const WATCH_MS = 1_000;
@@ -26,7 +26,7 @@ export function Withdrawals({ poolId }: { poolId: string }) {
   const withdrawals = useQuery({
     queryKey: key,
     queryFn: async ({ signal }) => {
-      const list = await get<Withdrawal[]>(`${POOLS}/${poolId}/withdrawals`, undefined, signal);
+      const list = await responseOf(perkway.gift.listWithdrawals({ poolId }, { signal }));
       void client.invalidateQueries({ queryKey: ['stock', poolId] });
       return list;
     },
@@ -114,11 +114,11 @@ interface FormProps {
 function WithdrawForm({ poolId, onClose, onBegun }: FormProps) {
   const loads = useQuery({
     queryKey: ['card-loads', poolId],
-    queryFn: ({ signal }) => get<CardLoad[]>(`${POOLS}/${poolId}/loads`, undefined, signal),
+    queryFn: ({ signal }) => responseOf(perkway.gift.getGiftCardLoads({ poolId }, { signal })),
   });
   const stock = useQuery({
     queryKey: ['stock', poolId],
-    queryFn: ({ signal }) => get<StoredPool>(`${POOLS}/${poolId}`, undefined, signal),
+    queryFn: () => responseOf(POOLS.read(poolId)),
   });
   const [by, setBy] = useState<Selector>('batch');
   const [batch, setBatch] = useState('');
@@ -127,7 +127,6 @@ function WithdrawForm({ poolId, onClose, onBegun }: FormProps) {
   const [day, setDay] = useState('');
   const [reserved, setReserved] = useState<Reserved>('keep');
   const [reason, setReason] = useState('');
-  const [error, setError] = useState<string | null>(null);
   const [confirmed, setConfirmed] = useState<WithdrawCards | null>(null);
   // Idempotency key of this form: confirming again after a lost response withdraws nothing twice.
   const attempt = useRef(crypto.randomUUID());
@@ -137,11 +136,9 @@ function WithdrawForm({ poolId, onClose, onBegun }: FormProps) {
     .filter(Boolean);
   const loadId = load || (loads.data?.[0]?.id ?? '');
 
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (by === 'load_id' && !loadId) return setError(t.needLoad);
-    if (by === 'codes' && (list.length === 0 || list.length > MAX_CODES)) return setError(t.needCodes);
-    setError(null);
+  const review = () => {
+    if (by === 'load_id' && !loadId) throw new Error(t.needLoad);
+    if (by === 'codes' && (list.length === 0 || list.length > MAX_CODES)) throw new Error(t.needCodes);
     attempt.current = crypto.randomUUID();
     setConfirmed({
       reason: reason.trim(),
@@ -163,69 +160,60 @@ function WithdrawForm({ poolId, onClose, onBegun }: FormProps) {
 
   return (
     <>
-      <Dialog title={t.withdraw} isOpen={confirmed === null} onClose={onClose}>
-        <form className="stack" onSubmit={submit}>
-          <SelectField
-            label={t.which}
-            value={by}
-            options={Object.entries(t.selectors).map(([value, label]) => ({ value, label }))}
-            onValue={(value) => setBy(value as Selector)}
-          />
-          {by === 'batch' && (
-            <TextField
-              label={t.batch}
-              hint={t.batchHint}
-              required
-              maxLength={100}
-              value={batch}
-              onValue={setBatch}
-            />
-          )}
-          {by === 'load_id' && (
-            <SelectField
-              label={t.load}
-              value={loadId}
-              options={(loads.data ?? []).map(({ id, started_at, imported }) => ({
-                value: id,
-                label: t.loadOption(formatMoment(started_at), formatNumber(imported)),
-              }))}
-              onValue={setLoad}
-            />
-          )}
-          {by === 'codes' && <TextArea label={t.codes} hint={t.codesHint} value={codes} onValue={setCodes} />}
-          {by === 'valid_until_before' && (
-            <TextField label={t.day} hint={t.dayHint} type="date" required value={day} onValue={setDay} />
-          )}
-          <SelectField
-            label={t.reserved}
-            value={reserved}
-            options={Object.entries(t.reservedOptions).map(([value, label]) => ({ value, label }))}
-            onValue={(value) => setReserved(value as Reserved)}
-          />
+      <DialogForm
+        title={t.withdraw}
+        action={t.review}
+        isOpen={confirmed === null}
+        onClose={onClose}
+        onSubmit={review}
+      >
+        <SelectField
+          label={t.which}
+          value={by}
+          options={t.selectors}
+          onValue={(value) => setBy(value as Selector)}
+        />
+        {by === 'batch' && (
           <TextField
-            label={t.reason}
-            hint={t.reasonHint}
+            label={t.batch}
+            hint={t.batchHint}
             required
-            pattern=".*\S.*"
-            maxLength={255}
-            value={reason}
-            onValue={setReason}
+            maxLength={100}
+            value={batch}
+            onValue={setBatch}
           />
-          {error && (
-            <p className="field-error" role="alert">
-              {error}
-            </p>
-          )}
-          <div className="dialog-actions">
-            <button type="button" className="button" onClick={onClose}>
-              {texts.cancel}
-            </button>
-            <button type="submit" className="button main">
-              {t.review}
-            </button>
-          </div>
-        </form>
-      </Dialog>
+        )}
+        {by === 'load_id' && (
+          <SelectField
+            label={t.load}
+            value={loadId}
+            options={(loads.data ?? []).map(({ id, started_at, imported }) => ({
+              value: id,
+              label: t.loadOption(formatMoment(started_at), formatNumber(imported)),
+            }))}
+            onValue={setLoad}
+          />
+        )}
+        {by === 'codes' && <TextArea label={t.codes} hint={t.codesHint} value={codes} onValue={setCodes} />}
+        {by === 'valid_until_before' && (
+          <TextField label={t.day} hint={t.dayHint} type="date" required value={day} onValue={setDay} />
+        )}
+        <SelectField
+          label={t.reserved}
+          value={reserved}
+          options={t.reservedOptions}
+          onValue={(value) => setReserved(value as Reserved)}
+        />
+        <TextField
+          label={t.reason}
+          hint={t.reasonHint}
+          required
+          pattern=".*\S.*"
+          maxLength={255}
+          value={reason}
+          onValue={setReason}
+        />
+      </DialogForm>
       <Confirm
         title={t.confirmTitle}
         text={t.confirmText(selection, reserved, total('available'), total('reserved'))}
@@ -233,11 +221,9 @@ function WithdrawForm({ poolId, onClose, onBegun }: FormProps) {
         isOpen={confirmed !== null}
         onClose={() => setConfirmed(null)}
         onConfirm={async () => {
-          await sendRequest<Withdrawal>(`${POOLS}/${poolId}/withdrawals`, {
-            method: 'POST',
-            headers: { 'idempotency-key': attempt.current },
-            body: confirmed!,
-          });
+          await responseOf(
+            perkway.gift.withdrawCards({ poolId, idempotencyKey: attempt.current, ...confirmed! }),
+          );
           await onBegun();
           onClose();
         }}

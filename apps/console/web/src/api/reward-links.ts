@@ -1,0 +1,52 @@
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useLiveInterval } from '../parts/live';
+import { perkway, responseOf, storedIfFound } from './perkway';
+import type { LinkState } from './types';
+
+/** Key of everything that was read of links. */
+export const LINKS_KEY = ['reward-links'];
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const PAGE = 50;
+
+interface Filters {
+  /** The whole reference, or the whole id. */
+  reference: string;
+  state: string;
+  pool_id: string;
+  campaign_id: string;
+  created_by: string;
+}
+
+export const useLink = (linkId: string | null) =>
+  useQuery({
+    queryKey: [...LINKS_KEY, 'one', linkId],
+    queryFn: ({ signal }) => responseOf(perkway.gift.getIssuedRewardLink({ linkId: linkId! }, { signal })),
+    enabled: linkId !== null,
+    ...useLiveInterval(),
+  });
+
+export function useLinks({ state, ...filters }: Filters) {
+  const given = Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== ''));
+  return useInfiniteQuery({
+    queryKey: [...LINKS_KEY, 'list', state, filters],
+    initialPageParam: '',
+    queryFn: async ({ pageParam: cursor, signal }) => {
+      // A reference may look like an id, so an unknown id is looked for as one.
+      if (UUID.test(filters.reference)) {
+        const linkId = filters.reference;
+        const found = await storedIfFound(perkway.gift.getIssuedRewardLink({ linkId }, { signal }));
+        if (found) return { data: [found.body], next_cursor: null };
+      }
+      const query = {
+        ...given,
+        ...(state && { state: state as LinkState }),
+        ...(cursor && { cursor }),
+        limit: PAGE,
+      };
+      return responseOf(perkway.gift.listRewardLinks(query, { signal }));
+    },
+    getNextPageParam: ({ next_cursor }) => next_cursor,
+    placeholderData: (before) => before,
+    ...useLiveInterval(),
+  });
+}

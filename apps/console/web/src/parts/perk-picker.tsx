@@ -1,0 +1,115 @@
+import { useState } from 'react';
+import { COLLECTIONS, PERKS, useAll, useFound } from '../api/managed';
+import type { StoredPerk } from '../api/types';
+import { texts } from '../texts';
+import { Dialog } from './dialog';
+import { SelectField, TextField } from './fields';
+import { Loaded } from './loaded';
+import { PerkPicture } from './perk-picture';
+import '../styles/perks.css';
+
+const t = texts.perkPicker;
+const MAX_SHOWN = 100;
+
+/** All perks by id, to show their names and pictures. */
+export function usePerks(): ReadonlyMap<string, StoredPerk> {
+  const { data } = useAll(PERKS);
+  return new Map(data?.map((perk) => [perk.id, perk]));
+}
+
+/** Picture and name of a perk. A perk that does not exist, or no longer, is shown by its id. */
+export const PerkName = ({ id, perk }: { id: string; perk: StoredPerk | undefined }) => (
+  <span className="with-picture">
+    <PerkPicture src={perk?.media.logo ?? perk?.media.banner} name={perk?.partner.name ?? id} />
+    <span>
+      {perk?.title ?? <code>{id}</code>} {perk && <span className="hint">{perk.partner.name}</span>}
+    </span>
+  </span>
+);
+
+interface Props {
+  title: string;
+  chosen: readonly string[];
+  onAdd: (ids: string[]) => void;
+  onRemove: (id: string) => void;
+  onClose: () => void;
+}
+
+/** Chooses perks by picture: from a search, or from a collection. */
+export function PerkPicker({ title, chosen, onAdd, onRemove, onClose }: Props) {
+  const [q, setQ] = useState('');
+  const [collection, setCollection] = useState('');
+  const found = useFound(PERKS, q);
+  const collections = useAll(COLLECTIONS);
+  const perks = usePerks();
+  const words = q.toLowerCase();
+  const ofCollection = collections.data
+    ?.find(({ id }) => id === collection)
+    ?.groups.flatMap((group) => group.perks.map(({ id }) => id));
+  const listed = ofCollection
+    ? [...new Set(ofCollection)]
+        .flatMap((id) => perks.get(id) ?? [])
+        .filter(({ id, title: name }) => `${id} ${name}`.toLowerCase().includes(words))
+    : (found.data?.data ?? []);
+  const shown = listed.slice(0, MAX_SHOWN);
+  const missing = shown.filter(({ id }) => !chosen.includes(id)).map(({ id }) => id);
+  return (
+    <Dialog title={title} isOpen onClose={onClose} size="wide">
+      <div className="form" role="search">
+        <TextField label={t.find} type="search" value={q} onValue={setQ} />
+        <SelectField
+          label={t.collection}
+          value={collection}
+          any={t.allPerks}
+          options={(collections.data ?? []).map(({ id }) => ({ value: id, label: id }))}
+          onValue={setCollection}
+        />
+      </div>
+      <p className="hint" role="status">
+        {t.chosen(chosen.length)} {listed.length >= MAX_SHOWN && t.first(MAX_SHOWN)}
+      </p>
+      <Loaded query={found} lines={6}>
+        {() =>
+          shown.length === 0 ? (
+            <p>{texts.nothingFound}</p>
+          ) : (
+            <ul className="picks" aria-label={t.perks}>
+              {shown.map((perk) => {
+                const isChosen = chosen.includes(perk.id);
+                return (
+                  <li key={perk.id}>
+                    <button
+                      type="button"
+                      className="pick"
+                      aria-pressed={isChosen}
+                      onClick={() => (isChosen ? onRemove(perk.id) : onAdd([perk.id]))}
+                    >
+                      <PerkPicture
+                        size="wide"
+                        src={perk.media.banner ?? perk.media.logo}
+                        name={perk.partner.name}
+                      />
+                      <span className="pick-name">
+                        {perk.title} <span className="hint">{perk.partner.name}</span>
+                      </span>
+                    </button>
+                  </li>
+                );
+              })}
+            </ul>
+          )
+        }
+      </Loaded>
+      <div className="dialog-actions">
+        {collection && missing.length > 0 && (
+          <button type="button" className="button" onClick={() => onAdd(missing)}>
+            {t.addAll(missing.length)}
+          </button>
+        )}
+        <button type="button" className="button main" onClick={onClose}>
+          {t.done}
+        </button>
+      </div>
+    </Dialog>
+  );
+}

@@ -615,6 +615,8 @@ describe('an operator', () => {
     await button(page, 'Save').click();
     await page.getByRole('heading', { name: 'Somebody else has changed this in the meantime' }).waitFor();
     expect(await page.locator('.differences').innerText()).toMatch(/Changed by another[^]*Changed here/);
+    // The form is longer than the window.
+    expect(await page.evaluate('document.activeElement.getAttribute("role")')).toBe('alert');
     await screenshot(page, 'perk-conflict');
     await button(page, 'Take theirs').click();
     expect(await page.getByLabel('Title').inputValue()).toBe('Changed by another');

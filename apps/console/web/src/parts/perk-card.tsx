@@ -31,7 +31,7 @@ export function PerkCard(perk: Props) {
       <PerkPicture size="wide" src={perk.banner ?? perk.logo} name={perk.partner} />
       <div className="perk-body">
         <p className="perk-callout">{perk.callout}</p>
-        <h3>{perk.title}</h3>
+        {perk.title && <h3>{perk.title}</h3>}
         <p className="hint">
           {perk.partner}
           {perk.categories.length > 0 && ` · ${perk.categories.join(', ')}`}

@@ -89,8 +89,13 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
     if (id !== null) load();
     // Reload only for another resource: a draft must not be lost.
   }, [kind, id]);
-  // The field may be out of sight.
-  useEffect(() => form.current?.querySelector<HTMLElement>('[aria-invalid]')?.focus(), [error]);
+  // What is wrong may be out of sight: the wrong field comes first.
+  useEffect(() => {
+    const wrong = ['[aria-invalid]', '[role=alert]'].map((each) =>
+      form.current?.querySelector<HTMLElement>(each),
+    );
+    wrong.find(Boolean)?.focus();
+  }, [error, conflict]);
 
   if (!draft) return <Card>{error ? <Failed error={error} retry={load} /> : <Loading lines={8} />}</Card>;
 
@@ -166,7 +171,7 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
           )}
           {content()}
           {conflict && (
-            <div className="wide conflict" role="alert">
+            <div className="wide conflict" role="alert" tabIndex={-1}>
               <h2>{t.conflict}</h2>
               <p>{t.conflictText}</p>
               <Differences of={differences(conflict.body, toBody(draft))} />
@@ -181,7 +186,7 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
             </div>
           )}
           {error && (rejected.length === 0 || fieldErrors.length > 0) && (
-            <div className="wide failed" role="alert">
+            <div className="wide failed" role="alert" tabIndex={-1}>
               {rejected.length === 0 ? (
                 <p>{error.message}</p>
               ) : (

@@ -57,10 +57,9 @@ export class ReplaceRewardLink {
   @ApiPropertyOptional({
     type: Boolean,
     nullable: true,
-    default: false,
     example: false,
     description:
-      'For a link that never reached its recipient: one that was not revealed is cancelled and replaced. Needs the scope `links:cancel` too',
+      'For a link that never reached its recipient: one that was not revealed is cancelled and replaced. Needs the scope `links:cancel` too. Default: false',
   })
   cancel_unrevealed?: boolean | null;
 }

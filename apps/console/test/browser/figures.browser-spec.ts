@@ -1,7 +1,15 @@
 import { http, waitFor } from '@perkway/testing';
 import { randomUUID } from 'node:crypto';
 import type { BrowserContext, Page } from 'playwright-core';
-import { ADMIN_KEY, clipboardOf, ConsoleStage, perkBody, screenshot, untilShown } from './console-stage';
+import {
+  ADMIN_KEY,
+  clipboardOf,
+  ConsoleStage,
+  perkBody,
+  screenshot,
+  scrollsSideways,
+  untilShown,
+} from './console-stage';
 
 /** Whether the figures of the screens say what was counted. */
 const stage = new ConsoleStage();
@@ -527,22 +535,25 @@ it('saves a question for the account, and leads to it by its address', async () 
     '/explore?cube=incentive_clicks&measures=count_people&dimensions=perk_title&steps=none',
   );
   const saved = page.getByRole('list', { name: 'Saved questions' });
+  const name = 'The perks that people clicked most in all campaigns';
   await page.getByText('No question is saved yet').waitFor();
   await page.getByRole('button', { name: 'Save this question' }).click();
-  await page.getByLabel('Name', { exact: true }).fill('Best perks');
+  await page.getByLabel('Name', { exact: true }).fill(name);
   await page.getByRole('button', { name: 'Save', exact: true }).click();
-  await saved.getByRole('link', { name: 'Best perks' }).waitFor();
+  await saved.getByRole('link', { name }).waitFor();
   const colleague = await stage.signIn(
     await stage.window({ viewport: { width: 1280, height: 900 } }),
     stage.mine.key,
     '/explore',
   );
   try {
-    await colleague.getByRole('link', { name: 'Best perks' }).click();
+    await colleague.getByRole('link', { name }).click();
     await colleague.getByRole('list', { name: 'Count People' }).getByText('Harbour offer 1').waitFor();
     expect(colleague.url()).toContain('dates=30');
     await screenshot(colleague, 'explore-saved');
-    await colleague.getByRole('button', { name: 'Delete Best perks' }).click();
+    await colleague.setViewportSize({ width: 360, height: 740 });
+    expect(await scrollsSideways(colleague)).toBe(false);
+    await colleague.getByRole('button', { name: `Delete ${name}` }).click();
     await colleague.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click();
     await colleague.getByText('No question is saved yet').waitFor();
   } finally {

@@ -137,8 +137,8 @@ async function rowsOfClaim(): Promise<number> {
     },
   } as never);
   await explained.claim(new Date(now), {
-    ...{ total: 1_000, perWebhook: 16, perAccount: 64 },
-    ...{ room: new Map(), running: new Map() },
+    ...{ total: 1_000, totalExtra: 512, perWebhook: 16, perAccount: 64, perAccountWithExtra: 256 },
+    ...{ room: new Map(), running: new Map(), runningWithExtra: new Map() },
   });
   return rows;
 }
@@ -592,7 +592,7 @@ it('shares the attempts of a replica between accounts', async () => {
   const claimed = await queue.claim(new Date(now), {
     total: 9,
     perWebhook: 16,
-    perAccount: 64,
+    ...{ totalExtra: 512, perAccount: 64, perAccountWithExtra: 256, runningWithExtra: new Map() },
     room: new Map(),
     running: new Map([[large, 3]]),
   });
@@ -604,7 +604,7 @@ it('shares the attempts of a replica between accounts', async () => {
   const more = await queue.claim(new Date(now), {
     total: 1_000,
     perWebhook: 16,
-    perAccount: 64,
+    ...{ totalExtra: 512, perAccount: 64, perAccountWithExtra: 256, runningWithExtra: new Map() },
     // One webhook has two running attempts, so one of its three reserved ones is free.
     room: new Map(
       keys.map(({ key }, index) => [key, index === 0 ? { more: 14, running: 2 } : { more: 8, running: 8 }]),
@@ -616,13 +616,46 @@ it('shares the attempts of a replica between accounts', async () => {
   const fast = await queue.claim(new Date(now), {
     total: 1_000,
     perWebhook: 16,
-    perAccount: 64,
+    ...{ totalExtra: 512, perAccount: 64, perAccountWithExtra: 256, runningWithExtra: new Map() },
     room: new Map(
       keys.map(({ key }, index) => [key, index === 0 ? { more: 44, running: 20 } : { more: 0, running: 8 }]),
     ),
     running: new Map([[large, 64]]),
   });
   expect(fast).toHaveLength(44);
+});
+
+it('leaves room for other accounts if all fast webhooks of one account begin to hang', async () => {
+  const [large, small] = [anAccountId(), anAccountId()];
+  for (let index = 0; index < 20; index++) await aWebhook(large, { id: `w${index}` });
+  await aWebhook(small);
+  const responses: (() => void)[] = [];
+  let hangs = false;
+  const { deliver, engine, urls } = replica(() =>
+    hangs ? new Promise((resolve) => responses.push(() => resolve(FAILURE))) : SUCCESS,
+  );
+  const eventsOf = (account: string, count: number) =>
+    storeEvents(database, account, ...Array.from({ length: count }, () => event()));
+  const startAll = async () => {
+    while ((await queue.fanOut(new Date(now))).hasMore);
+    while ((await engine.start()) > 0);
+  };
+  await eventsOf(large, 60);
+  await deliver();
+  hangs = true;
+  try {
+    await eventsOf(large, 100);
+    await startAll();
+    // No extra ones once the account has 256.
+    expect(responses.length).toBeLessThanOrEqual(64 + 20 * 3 + 256);
+    expect(responses.length).toBeGreaterThan(64 + 20 * 3);
+    await eventsOf(small, 1);
+    await startAll();
+    expect(urls().at(-1)).toBe('https://a.example/');
+  } finally {
+    engine.abandon();
+    for (const respond of responses) respond();
+  }
 });
 
 it('says when the next attempt is due', async () => {

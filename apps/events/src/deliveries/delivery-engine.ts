@@ -12,8 +12,14 @@ import type { AttemptResult, Sender } from './sender.js';
 const MAX_RUNNING = 1_024;
 const MAX_RUNNING_PER_ACCOUNT = 64;
 const MAX_RUNNING_PER_WEBHOOK = 16;
-/** Limit of a webhook that responds within FAST_RESPONSE_MS. Attempts beyond 16 do not count for its account. */
+/** Limit of a webhook that responds within FAST_RESPONSE_MS. */
 const MAX_RUNNING_PER_FAST_WEBHOOK = 64;
+/**
+ * Attempts of a webhook beyond MAX_RUNNING_PER_WEBHOOK are extra: they do not count for MAX_RUNNING_PER_ACCOUNT, and start only
+ * below these numbers of running attempts, so that fast webhooks that begin to hang leave room for other accounts.
+ */
+const MAX_RUNNING_WITH_EXTRA = 512;
+const MAX_RUNNING_PER_ACCOUNT_WITH_EXTRA = 256;
 const FAST_RESPONSE_MS = 250;
 /** Number of webhooks with a limit other than MAX_RUNNING_PER_WEBHOOK that are remembered. */
 const MAX_CACHED_LIMITS = 2_000;
@@ -84,13 +90,17 @@ export class DeliveryEngine {
   private claimLimits(): Omit<ClaimLimits, 'total'> {
     const ofWebhook = new Map<string, number>();
     const ofAccount = new Map<string, number>();
+    const ofAccountWithExtra = new Map<string, number>();
     const add = (counts: Map<string, number>, key: string) => {
       const count = (counts.get(key) ?? 0) + 1;
       counts.set(key, count);
       return count;
     };
-    for (const { requested, webhook, account_id } of this.attempting)
-      if (!requested && add(ofWebhook, webhook) <= MAX_RUNNING_PER_WEBHOOK) add(ofAccount, account_id);
+    for (const { requested, webhook, account_id } of this.attempting) {
+      if (requested) continue;
+      add(ofAccountWithExtra, account_id);
+      if (add(ofWebhook, webhook) <= MAX_RUNNING_PER_WEBHOOK) add(ofAccount, account_id);
+    }
     const room: ClaimLimits['room'] = new Map(
       [...new Set([...ofWebhook.keys(), ...this.limitOf.keys()])].map((webhook) => {
         const running = ofWebhook.get(webhook) ?? 0;
@@ -102,8 +112,11 @@ export class DeliveryEngine {
     return {
       perWebhook: MAX_RUNNING_PER_WEBHOOK,
       perAccount: MAX_RUNNING_PER_ACCOUNT,
+      totalExtra: MAX_RUNNING_WITH_EXTRA - this.attempting.size,
+      perAccountWithExtra: MAX_RUNNING_PER_ACCOUNT_WITH_EXTRA,
       room,
       running: ofAccount,
+      runningWithExtra: ofAccountWithExtra,
     };
   }
 

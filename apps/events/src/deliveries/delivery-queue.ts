@@ -35,10 +35,16 @@ export interface ClaimLimits {
   perWebhook: number;
   /** Maximum number of attempts per account, including running ones, in addition to those reserved for each webhook. */
   perAccount: number;
+  /** Maximum number of deliveries to claim for extra attempts, those of a webhook beyond `perWebhook`. */
+  totalExtra: number;
+  /** Maximum number of attempts per account, including running ones, above which it gets no extra ones. */
+  perAccountWithExtra: number;
   /** Numbers of further and of running attempts, by the key of the webhook. */
   room: ReadonlyMap<string, { more: number; running: number }>;
   /** Number of running attempts, by account, up to `perWebhook` of each webhook. Accounts with fewer of them go first. */
   running: ReadonlyMap<string, number>;
+  /** Number of all running attempts, by account. */
+  runningWithExtra: ReadonlyMap<string, number>;
 }
 
 /** A delivery with its webhook and its event. */
@@ -250,10 +256,9 @@ export class DeliveryQueue {
    * requested. If the webhook is ordered, only the earliest pending delivery of a subject can be claimed: `held` skips
    * most of the others quickly, and the condition EARLIER all of them.
    */
-  async claim(
-    now: Date,
-    { total, perWebhook, perAccount, room, running }: ClaimLimits,
-  ): Promise<ClaimedDelivery[]> {
+  async claim(now: Date, limits: ClaimLimits): Promise<ClaimedDelivery[]> {
+    const { total, totalExtra, perWebhook, perAccount, perAccountWithExtra } = limits;
+    const { room, running, runningWithExtra } = limits;
     const lease = new Date(now.getTime() + LEASE_MS);
     const claimable = (requested: boolean) => `
       d.webhook = w.key and d.state = 'pending' and not d.held and ${requested ? '' : 'not'} d.requested
@@ -292,11 +297,16 @@ export class DeliveryQueue {
          -- those that only fast webhooks may have.
          select ctid from (
            select due.*, webhook_rank > $3 as is_extra,
-             row_number() over (partition by account_id, webhook_rank > $3 order by webhook_rank) as account_rank
+             row_number() over (partition by account_id, webhook_rank > $3 order by webhook_rank) as account_rank,
+             row_number() over (partition by webhook_rank > $3 order by webhook_rank) as rank
            from due
          ) ranked
          left join unnest($6::text[], $7::int[]) as a (account, running) on a.account = account_id
-         where requested or is_extra or coalesce(running, 0) + account_rank <= $9 or webhook_rank <= ${RESERVED_ATTEMPTS}
+         left join unnest($11::text[], $12::int[]) as b (account, running_with_extra) on b.account = account_id
+         where requested or case
+           when is_extra then rank <= $14 and coalesce(running_with_extra, 0) + account_rank <= $13
+           else coalesce(running, 0) + account_rank <= $9 or webhook_rank <= ${RESERVED_ATTEMPTS}
+         end
          order by requested desc, is_extra, coalesce(running, 0) + account_rank
          limit $8
        ), claimed as (
@@ -326,6 +336,10 @@ export class DeliveryQueue {
         total,
         perAccount,
         [...room.values()].map((each) => each.running),
+        [...runningWithExtra.keys()],
+        [...runningWithExtra.values()],
+        perAccountWithExtra,
+        totalExtra,
       ],
     );
     for (const delivery of claimed) delivery.lease = lease;

@@ -128,7 +128,8 @@ export class FeedConsumer implements OnModuleInit, BeforeApplicationShutdown {
     let count = 0;
     await pull.run(
       {
-        messages: FETCH_MESSAGES,
+        // The first message ends a long fetch, so that no message has to wait for its end when the app stops.
+        messages: expiresMs === IDLE_FETCH_MS ? 1 : FETCH_MESSAGES,
         // At least one message must fit.
         bytes: Math.max(FETCH_BYTES, 2 * (connection.info?.max_payload ?? 0)),
         expiresMs,
@@ -151,6 +152,7 @@ export class FeedConsumer implements OnModuleInit, BeforeApplicationShutdown {
   private async storeWaiting() {
     await Promise.race([this.pause(LINGER_MS), new Promise<void>((resolve) => (this.onFull = resolve))]);
     while (this.waiting.length > 0) await this.write(this.take());
+    if (this.hasFailed) return;
     this.metrics.lag.set(0);
     this.metrics.lagAge.set(0);
   }
@@ -168,7 +170,9 @@ export class FeedConsumer implements OnModuleInit, BeforeApplicationShutdown {
   private async write(batch: Received[]) {
     const newest = this.waiting.at(-1) ?? batch.at(-1)!;
     this.metrics.lag.set(batch.length + this.waiting.length + newest.message.pending);
-    this.metrics.lagAge.set(Math.max(0, Date.now() - batch[0]!.message.storedAt) / 1_000);
+    // Redelivered messages come after newer ones.
+    const oldest = Math.min(...[...batch, ...this.waiting].map(({ message }) => message.storedAt));
+    this.metrics.lagAge.set(Math.max(0, Date.now() - oldest) / 1_000);
     try {
       await this.writer.write(batch.flatMap(({ rows }) => rows));
     } catch (err) {

@@ -2,6 +2,7 @@ import {
   causeOf,
   compareRates,
   contributionsOf,
+  isClearChange,
   perkContributionsOf,
   type Segment,
 } from '../web/src/contributions';
@@ -110,4 +111,14 @@ describe('the verdict', () => {
   it('does not exist without journeys in the earlier period', () => {
     expect(verdict([1000, 275], [0, 0])).toBeNull();
   });
+});
+
+it.each([
+  [106, 86, false],
+  [1_060, 860, true],
+  [860, 1_060, true],
+  [1, 0, false],
+  [0, 0, false],
+])('%i after %i is a clear change: %s', (now, before, isClear) => {
+  expect(isClearChange(now, before)).toBe(isClear);
 });

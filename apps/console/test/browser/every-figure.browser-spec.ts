@@ -208,7 +208,7 @@ const CHART_TITLES = {
   views: 'Views by day',
   clicks: 'Clicks by day',
   conversions: 'Conversions by day',
-  revealed: 'Links revealed by day',
+  revealed: 'Links opened by day',
 };
 
 async function checkOverview(page: Page, subject: Subject): Promise<void> {

@@ -286,6 +286,19 @@ it('leads from /docs to the OpenAPI document', async () => {
   expect(await page.innerText('body')).toContain('"openapi"');
 }, 120_000);
 
+it('prints a screen with the name of the account, and without dates to pick', async () => {
+  const page = await stage.signIn(context);
+  const [dates, account] = [
+    page.getByRole('group', { name: 'Dates' }),
+    page.locator('.topbar-account').getByText(`Name of ${stage.mine.account}`),
+  ];
+  await dates.waitFor();
+  await page.emulateMedia({ media: 'print' });
+  await dates.waitFor({ state: 'hidden' });
+  expect([await account.isVisible(), await page.getByText('Sign out').isVisible()]).toEqual([true, false]);
+  await screenshot(page, 'overview-printed');
+}, 120_000);
+
 it('prints the whole chart of a report, with the colors of its legend', async () => {
   const owner = await stage.signIn(context);
   const report = {
@@ -415,7 +428,7 @@ it('says whether it went better, and which source made the difference', async ()
   await waitFor(async () => {
     await page.reload();
     await untilShown(page);
-    return page.getByLabel('Cmeta Plan').isVisible();
+    return page.getByLabel('cmeta_plan').isVisible();
   }, 'the attribute');
   await stage.goto(page, `/?from=${from}&to=${to}`);
   await page.locator('[data-verdict="better"][aria-busy=false]').getByText('mostly').waitFor();

@@ -306,7 +306,7 @@ describe('an operator', () => {
     await page.getByLabel('Id', { exact: true }).fill(account);
     await page.getByLabel('Name', { exact: true }).fill('A new client');
     await button(page, 'Save').click();
-    await page.getByRole('heading', { level: 1, name: account }).waitFor();
+    await page.getByRole('heading', { level: 1, name: 'A new client' }).waitFor();
     await button(page, 'Create key').click();
     await dialog(page).getByLabel('Name').fill('Web shop');
     await dialog(page).getByRole('button', { name: 'Create key' }).click();
@@ -339,7 +339,7 @@ describe('an operator', () => {
       .setInputFiles(file('perks.csv', perkRows(account, 'Half price')));
     await page.getByText('Perks (10)').waitFor();
     await button(page, 'Save').click();
-    await page.getByRole('heading', { level: 1, name: `${account}-launch` }).waitFor();
+    await page.getByRole('heading', { level: 1, name: 'Launch' }).waitFor();
 
     await page.getByRole('link', { name: 'Pools', exact: true }).click();
     await button(page, 'New pool').click();
@@ -477,7 +477,7 @@ describe('an operator', () => {
     await page.getByRole('alertdialog').getByRole('button', { name: 'Go back' }).click();
     await button(page, 'Save').click();
     await notice(page, 'Saved');
-    await page.getByRole('heading', { level: 1, name: id }).waitFor();
+    await page.getByRole('heading', { level: 1, name: 'Slow rides for two' }).waitFor();
     const perks = stage.fleet.admin('perks');
     expect((await perks.get(`/admin/perks/${id}`).expect(200)).body).toMatchObject({
       ...{ title: 'Slow rides for two', callout: 'Half price', offer_slug: 'slow-rides', categories: [7] },
@@ -655,7 +655,7 @@ describe('an operator', () => {
     await page.getByRole('tab', { name: 'History' }).click();
     const changed = page.getByRole('row').filter({ has: page.getByText('Outdoors and sea') });
     await changed.locator('summary').click();
-    await page.getByText('Outdoors and sea').waitFor();
+    await changed.getByText('Outdoors and sea').waitFor();
     await screenshot(page, 'history');
 
     await page.getByRole('link', { name: 'Audit log', exact: true }).click();

@@ -68,6 +68,10 @@ export const causeOf = <Part extends { points: number }>(parts: Part[], change: 
 /** The normal distribution exceeds this by chance in 5 % of all cases. */
 const CLEAR = 1.96;
 
+/** Returns whether chance alone is unlikely to explain the difference of two counts (Poisson, 95 %). */
+export const isClearChange = (now: number, before: number) =>
+  Math.abs(now - before) > CLEAR * Math.sqrt(now + before);
+
 /** Compares two click rates: `same` if chance alone could explain the difference (two-proportion z-test, 95 %). */
 export function compareRates({ journeys, clickers, journeysBefore, clickersBefore }: Omit<Segment, 'name'>) {
   if (journeys === 0 || journeysBefore === 0) return null;

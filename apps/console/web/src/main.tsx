@@ -11,6 +11,7 @@ import './styles/base.css';
 import './styles/shell.css';
 import './styles/parts.css';
 import './styles/charts.css';
+import './styles/print.css';
 
 const client = new QueryClient({
   defaultOptions: {

@@ -36,6 +36,7 @@ export const texts = {
   asTable: 'Show as a table',
   downloadCsv: 'Download CSV',
   nothingFound: 'Nothing found',
+  nothingYet: 'Nothing here yet',
   none: NONE,
   yes: 'Yes',
   no: 'No',
@@ -163,12 +164,12 @@ export const texts = {
       better: (now: string, before: string) => `Better: ${now} clicked, against ${before} before.`,
       worse: (now: string, before: string) => `Worse: ${now} clicked, against ${before} before.`,
       same: (now: string, before: string) =>
-        `No clear change: ${now} clicked, against ${before} before, a difference that chance explains.`,
+        `No clear change: ${now} clicked, against ${before} before. The difference could be chance.`,
       /** @param name null for journeys without a value */
       cause: (by: string, name: string | null, points: string) =>
         `By ${by}, mostly ${name ?? 'journeys without one'} (${points}).`,
     },
-    figures: { views: 'Views', clicks: 'Clicks', conversions: 'Conversions', revealed: 'Links revealed' },
+    figures: { views: 'Views', clicks: 'Clicks', conversions: 'Conversions', revealed: 'Links opened' },
     notes: {
       views: 'Perks shown, teaser and reward pictures seen',
       clicks: 'On perks and in campaigns',
@@ -229,7 +230,7 @@ export const texts = {
       perk_clicks: 'On perks',
       incentive_clicks: 'In campaigns',
       conversions: 'Conversions',
-      reward_links: 'Revealed links',
+      reward_links: 'Opened links',
     } as Record<string, string>,
   },
 
@@ -340,12 +341,15 @@ export const texts = {
   },
 
   integration: {
-    intro: 'What your developers need to connect your pages.',
+    intro: 'What your developers need to connect your servers and pages.',
     api: 'API',
     hosts: 'Hosts',
     keys: 'API keys',
     keysNote:
-      'A key is a secret for your servers. Do not put it into a page; pages use keys of the role JOURNEY.',
+      'A USER key is a secret for your servers: never put it into a page. Pages use keys of the role JOURNEY.',
+    firstRequest: 'First request',
+    firstRequestNote: 'Set API_KEY to a USER key.',
+    allHosts: 'All hosts, with their documentation',
     name: 'Name',
     key: 'Key',
     role: 'Role',
@@ -436,6 +440,7 @@ export const texts = {
     editTitle: (id: string) => `Edit ${id}`,
     emptyTitle: 'No webhooks yet',
     emptyText: 'Create one and your server hears of every click, conversion and opened gift within seconds.',
+    apiDocs: 'Documentation of the API',
     limitNote: 'An account has at most 20 webhooks. A new one gets the events that occur from then on.',
     webhook: 'Webhook',
     id: 'Id',
@@ -582,7 +587,7 @@ export const texts = {
       'reward.viewed': 'Reward viewed',
       'incentive.clicked': 'Incentive clicked',
       'conversion.recorded': 'Conversion recorded',
-      'reward_link.generated': 'Link generated',
+      'reward_link.generated': 'Link made',
       'reward_link.revealed': 'Gift opened',
       'reward_link.cancelled': 'Link cancelled',
       'reward_link.expired': 'Link expired',
@@ -1008,8 +1013,8 @@ export const texts = {
       `${count} ${isOne ? 'event is' : 'events are'} dead-lettered`,
     apps: (count: number) => `${count} ${pluralOf(count, 'app is', 'apps are')} unhealthy`,
     traffic: 'Traffic',
-    trafficNote: (from: string, middle: string, to: string) =>
-      `Tracked events, with bots. The last seven days are ${middle} to ${to}, and the week before begins ${from}.`,
+    trafficNote: (from: string, middle: string) =>
+      `Tracked events, with bots. The last seven days begin ${middle}, and the week before begins ${from}.`,
     account: 'Account',
     events: 'Last 7 days',
     before: 'Week before',
@@ -1341,7 +1346,7 @@ export const texts = {
     figures: {
       opening: 'Opening',
       loaded: 'Loaded',
-      revealed: 'Revealed',
+      revealed: 'Opened',
       withdrawn: 'Withdrawn',
       closing: 'Closing',
       generated: 'Links made',
@@ -1389,6 +1394,7 @@ export const texts = {
     refused: (status: number) => `rejected with ${status}`,
     unknown: 'outcome unknown',
     emptyTitle: 'No change matches',
+    emptyUnfiltered: 'No changes yet',
     /** Describes each call of the audit log; $1 and $2 are the ids in its path. */
     done: [
       [/^PUT .*\/admin\/perks\/([^/]+)$/, 'Saved perk $1'],

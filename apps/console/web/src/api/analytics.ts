@@ -40,8 +40,19 @@ function toApiError(error: unknown): ApiError {
   return new ApiError(status, status === 429 ? 'TOO_MANY_REQUESTS' : 'QUERY_REFUSED', message);
 }
 
-export const loadMeta = (signal?: AbortSignal) =>
-  get<{ cubes: Cube[] }>(`${API}/meta`, undefined, signal).then(({ cubes }) => cubes);
+/** Custom attributes keep the names that clients send, such as `cmeta_plan`. */
+const ATTRIBUTE = /(?<=\.)(?:cmeta|utm)_.*/;
+
+export const loadMeta = async (signal?: AbortSignal): Promise<Cube[]> => {
+  const { cubes } = await get<{ cubes: Cube[] }>(`${API}/meta`, undefined, signal);
+  return cubes.map((cube) => ({
+    ...cube,
+    dimensions: cube.dimensions.map((dimension) => ({
+      ...dimension,
+      shortTitle: ATTRIBUTE.exec(dimension.name)?.[0] ?? dimension.shortTitle,
+    })),
+  }));
+};
 
 export const numberOf = (row: Row | undefined, member: string): number => Number(row?.[member] ?? 0);
 export const sumOf = (rows: Row[], member: string): number =>

@@ -26,6 +26,8 @@ export interface EditorProps {
   id: string | null;
   onSaved: (id: string) => void;
   onDeleted?: () => void;
+  /** Gets the stored name each time that the resource is read or saved. */
+  onNamed?: (name: string) => void;
 }
 
 /** Returns the error of a field such as `partner.name`, or of a part of it. */
@@ -34,6 +36,7 @@ export type ErrorOf = (field: string) => string | null;
 interface Props<T, D, B> extends EditorProps {
   kind: Kind<T, B>;
   idHint?: string;
+  nameOf?: (stored: T) => string;
   /** Makes the id of a new resource from the draft, until one is typed. */
   makeId: (draft: D) => string;
   blank: D;
@@ -76,6 +79,7 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
   const take = (taken: Stored<T>) => {
     unsaved.ref.current = false;
     setStored(taken);
+    if (props.nameOf) props.onNamed?.(props.nameOf(taken.body));
     setDraft(toDraft(taken.body));
     setYaml(null);
     setConflict(null);

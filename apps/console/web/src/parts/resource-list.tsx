@@ -30,7 +30,7 @@ export function ResourceList<T extends { id: string | number; updated_at: string
         <Loaded
           query={found}
           isEmpty={({ data }) => data.length === 0}
-          empty={<Empty title={texts.nothingFound} />}
+          empty={<Empty title={q ? texts.nothingFound : texts.nothingYet} />}
         >
           {({ data }) => (
             <Table

@@ -1,3 +1,4 @@
+import { useState } from 'react';
 import { Link, useNavigate, useParams } from 'react-router';
 import { ACCOUNTS } from '../api/managed';
 import { useSession } from '../api/session';
@@ -51,9 +52,11 @@ export default function AccountScreen() {
   const navigate = useNavigate();
   const { keyId } = useSession();
   const id = accountId === 'new' ? null : accountId;
+  const [name, setName] = useState<string | null>(null);
   return (
     <Screen
-      title={id ?? t.create}
+      title={id === null ? t.create : (name ?? id)}
+      intro={id !== null && name && <code>{id}</code>}
       back={{ to: '/accounts', label: texts.nav.accounts }}
       actions={
         id !== null && (
@@ -70,6 +73,8 @@ export default function AccountScreen() {
         key={accountId}
         kind={ACCOUNTS}
         id={id}
+        nameOf={(stored) => stored.name}
+        onNamed={setName}
         makeId={({ name }) => slugOf(name)}
         blank={BLANK}
         toDraft={({ name, allowed_origins, brand, approvals }) => ({

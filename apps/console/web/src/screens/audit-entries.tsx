@@ -33,7 +33,9 @@ export function AuditEntries({ caption, filters }: { caption: string; filters: A
     <div className="stack">
       {log.isPending && <Loading lines={6} />}
       {log.isError && <Failed error={log.error} retry={() => void log.refetch()} />}
-      {log.isSuccess && rows.length === 0 && <Empty title={t.emptyTitle} />}
+      {log.isSuccess && rows.length === 0 && (
+        <Empty title={Object.values(filters).some(Boolean) ? t.emptyTitle : t.emptyUnfiltered} />
+      )}
       {rows.length > 0 && (
         <Table
           caption={caption}

@@ -57,11 +57,18 @@ const BLANK: PutCampaign = { owner: '', name: '', incentives: [] };
 function Editor({ campaignId }: { campaignId: string }) {
   const navigate = useNavigate();
   const id = campaignId === 'new' ? null : campaignId;
+  const [name, setName] = useState<string | null>(null);
   return (
-    <Screen title={id ?? t.create} back={{ to: '/campaign-editor', label: texts.nav.campaignEditor }}>
+    <Screen
+      title={id === null ? t.create : (name ?? id)}
+      intro={id !== null && name && <code>{id}</code>}
+      back={{ to: '/campaign-editor', label: texts.nav.campaignEditor }}
+    >
       <ResourceEditor<StoredCampaign, PutCampaign, PutCampaign>
         kind={CAMPAIGNS}
         id={id}
+        nameOf={(stored) => stored.name}
+        onNamed={setName}
         makeId={({ name, owner }) => slugOf(`${owner} ${name}`)}
         blank={BLANK}
         toDraft={(stored) => ({ ...BLANK, ...bodyOf<PutCampaign>(stored) })}

@@ -1,5 +1,5 @@
-import { lazy, Suspense } from 'react';
-import { Link, NavLink, Route, Routes, useNavigate, useParams } from 'react-router';
+import { lazy, Suspense, useState } from 'react';
+import { Link, Navigate, NavLink, Route, Routes, useNavigate, useParams } from 'react-router';
 import { CATEGORIES, COLLECTIONS, PERKS } from '../api/managed';
 import { Loading } from '../parts/loaded';
 import { PerkPicture } from '../parts/perk-picture';
@@ -7,6 +7,7 @@ import type { EditorProps } from '../parts/resource-editor';
 import { ResourceList } from '../parts/resource-list';
 import { Screen } from '../parts/screen';
 import { texts } from '../texts';
+import NotFound from './not-found';
 
 const t = texts.catalogue;
 const Import = lazy(() => import('./catalogue-import'));
@@ -29,6 +30,7 @@ export default function Catalogue() {
             </Frame>
           }
         />
+        <Route path="perks" element={<Navigate to="/catalogue" replace />} />
         <Route path="perks/:id" element={<Edit editor={PerkEditor} back="/catalogue" create={t.newPerk} />} />
         <Route
           path="categories/:id"
@@ -38,6 +40,7 @@ export default function Catalogue() {
           path="collections/:id"
           element={<Edit editor={CollectionEditor} back="/catalogue/collections" create={t.newCollection} />}
         />
+        <Route path="*" element={<NotFound />} />
       </Routes>
     </Suspense>
   );
@@ -55,12 +58,18 @@ function Edit({
   const { id: named = '' } = useParams();
   const navigate = useNavigate();
   const id = named === 'new' ? null : named;
+  const [name, setName] = useState<string | null>(null);
   const folder = back === '/catalogue' ? '/catalogue/perks' : back;
   return (
-    <Screen title={id ?? create} back={{ to: back, label: texts.nav.catalogue }}>
+    <Screen
+      title={id === null ? create : (name ?? id)}
+      intro={id !== null && name && <code>{id}</code>}
+      back={{ to: back, label: texts.nav.catalogue }}
+    >
       <Editor
         key={named}
         id={id}
+        onNamed={setName}
         onSaved={(saved) => id === null && void navigate(`${folder}/${encodeURIComponent(saved)}`)}
         onDeleted={() => void navigate(back)}
       />

@@ -11,7 +11,7 @@ const t = texts.catalogue;
 
 const BLANK: PutCategory = { name: '', slug: '', translations: {} };
 
-export default function CategoryEditor({ id, onSaved, onDeleted }: EditorProps) {
+export default function CategoryEditor({ id, onSaved, onDeleted, onNamed }: EditorProps) {
   const categories = useAll(CATEGORIES);
   return (
     <ResourceEditor<Category, PutCategory, PutCategory>
@@ -25,6 +25,8 @@ export default function CategoryEditor({ id, onSaved, onDeleted }: EditorProps) 
       shape={SHAPES.categories}
       onSaved={onSaved}
       onDeleted={onDeleted}
+      nameOf={(stored) => stored.name}
+      onNamed={onNamed}
       fields={({ name, slug, translations }, change, errorOf) => (
         <>
           <TextField

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { get } from '../api/http';
 import type { Health as HealthState } from '../api/types';
-import { formatMoment, formatNumber } from '../format';
+import { formatExactMoment, formatNumber } from '../format';
 import { Loaded } from '../parts/loaded';
 import { Card, Screen } from '../parts/screen';
 import { Table } from '../parts/table';
@@ -27,7 +27,7 @@ export default function Health() {
               <p className="headline" role="status">
                 {bad.length === 0 ? t.good : t.bad(bad.map(({ name }) => name).join(', '))}
               </p>
-              <Card title={t.apps} note={t.checked(formatMoment(checked_at))}>
+              <Card title={t.apps} note={t.checked(formatExactMoment(checked_at))}>
                 <Table
                   caption={t.apps}
                   rows={apps}

@@ -1,4 +1,4 @@
-import { useNavigate, useParams } from 'react-router';
+import { Link, useNavigate, useParams } from 'react-router';
 import { useSession } from '../api/session';
 import { KEEP_FOCUS } from '../keep-focus';
 import { CopyButton } from '../parts/copy-button';
@@ -29,7 +29,12 @@ export default function Integration() {
           {
             id: 'api',
             label: t.api,
-            content: () => <Keys path="/api/keys" roles={['USER', 'JOURNEY']} ownKeyId={keyId} />,
+            content: () => (
+              <>
+                <Keys path="/api/keys" roles={['USER', 'JOURNEY']} ownKeyId={keyId} />
+                <FirstRequest />
+              </>
+            ),
           },
           { id: 'hosts', label: t.hosts, content: () => <Hosts /> },
           { id: 'webhooks', label: texts.webhooks.webhooks, content: () => <Webhooks /> },
@@ -43,10 +48,33 @@ export default function Integration() {
 const CLICKS_BY_DAY =
   '{"measures":["perk_clicks.count"],"timeDimensions":[{"dimension":"perk_clicks.occurred_at","granularity":"day","dateRange":"last 7 days"}]}';
 
+const collectionsCall = (host: string | undefined) =>
+  `curl -H "X-API-Key: $API_KEY" ${host}/perk-collections`;
+
+function FirstRequest() {
+  const { hosts } = useSession();
+  const line = collectionsCall(hosts.perks);
+  return (
+    <Card
+      title={t.firstRequest}
+      note={
+        <>
+          {t.firstRequestNote} <Link to="/integration/hosts">{t.allHosts}</Link>
+        </>
+      }
+      actions={<CopyButton text={line} of={t.firstRequest} />}
+    >
+      <pre className="code-block">
+        <code>{line}</code>
+      </pre>
+    </Card>
+  );
+}
+
 function Hosts() {
   const { hosts } = useSession();
   const lines = [
-    { name: t.curl.perks, line: `curl -H "X-API-Key: $API_KEY" ${hosts.perks}/perk-collections` },
+    { name: t.curl.perks, line: collectionsCall(hosts.perks) },
     { name: t.curl.boost, line: `curl -H "X-API-Key: $API_KEY" ${hosts.boost}/campaigns` },
     { name: t.curl.gift, line: `curl -H "X-API-Key: $API_KEY" ${hosts.gift}/pools` },
     { name: t.curl.events, line: `curl -H "X-API-Key: $API_KEY" ${hosts.events}/events` },
@@ -67,7 +95,14 @@ function Hosts() {
           keyOf={([name]) => name}
           columns={[
             { name: t.host, isHead: true, cell: ([name]) => t.hostNames[name] ?? name },
-            { name: t.address, cell: ([, address]) => <code>{address}</code> },
+            {
+              name: t.address,
+              cell: ([, address]) => (
+                <a href={address} rel="noreferrer" target="_blank">
+                  <code>{address}</code>
+                </a>
+              ),
+            },
             {
               name: t.document,
               cell: ([name, address]) => (

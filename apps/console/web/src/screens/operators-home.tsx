@@ -72,7 +72,7 @@ export default function OperatorsHome() {
         {({ traffic, from, to }) => (
           <Card
             title={t.traffic}
-            note={t.trafficNote(formatMoment(from), formatMoment(Date.parse(to) - WEEK_MS), formatMoment(to))}
+            note={t.trafficNote(formatMoment(from), formatMoment(Date.parse(to) - WEEK_MS))}
           >
             <Loaded query={accounts} lines={6}>
               {(list) => (

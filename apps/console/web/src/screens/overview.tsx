@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from 'react-router';
 import { byDay, loadParts, numberOf, sumOf } from '../api/analytics';
 import { TimeSeries } from '../charts/time-series';
+import { isClearChange } from '../contributions';
 import { dayOf, daysIn, rangeBefore, TIMEZONE, type Range } from '../dates';
 import { exploreLink } from '../explore-link';
 import { formatLongDay, formatNumber, formatShare } from '../format';
@@ -200,13 +201,14 @@ const WithoutJourney = ({ events, of }: { events: number; of: number }) =>
 
 function FigureCard({ name, figure, range }: { name: FigureName; figure: Figure; range: Range }) {
   const change = figure.people - figure.peopleBefore;
+  const isClear = isClearChange(figure.people, figure.peopleBefore);
   return (
     <Card className="figure">
       <h2>{t.figures[name]}</h2>
       <p className="figure-value" data-figure={name}>
         {formatNumber(figure.people)}
       </p>
-      <p className={change > 0 ? 'change-up' : change < 0 ? 'change-down' : undefined}>
+      <p className={isClear ? (change > 0 ? 'change-up' : 'change-down') : undefined}>
         {change === 0
           ? t.unchanged
           : figure.peopleBefore === 0

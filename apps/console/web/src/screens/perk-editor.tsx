@@ -47,7 +47,7 @@ const textOf = (places: PutPerk['locations']) =>
     .map(({ country, region, city }) => [country, region ?? '', city ?? ''].join('/').replace(/\/+$/, ''))
     .join('\n');
 
-export default function PerkEditor({ id, onSaved, onDeleted }: EditorProps) {
+export default function PerkEditor({ id, onSaved, onDeleted, onNamed }: EditorProps) {
   const categories = useAll(CATEGORIES);
   const perks = usePerks();
   const nameOf = (categoryId: number) =>
@@ -66,6 +66,8 @@ export default function PerkEditor({ id, onSaved, onDeleted }: EditorProps) {
       shape={PERK_SHAPE}
       onSaved={onSaved}
       onDeleted={onDeleted}
+      nameOf={(stored) => stored.title}
+      onNamed={onNamed}
       preview={(draft) => (
         <PerkCard
           title={draft.title}

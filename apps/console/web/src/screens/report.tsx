@@ -82,7 +82,7 @@ function Frozen({ report }: { report: FrozenReport }) {
             {t.asOf(formatMoment(report.as_of))} {t.expires(formatMoment(report.expires_at))}.
           </p>
         </div>
-        <button type="button" className="button no-print" onClick={() => window.print()}>
+        <button type="button" className="button" onClick={() => window.print()}>
           {t.print}
         </button>
       </header>

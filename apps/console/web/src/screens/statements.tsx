@@ -123,7 +123,7 @@ export default function Statements() {
       >
         {({ closed, rows }) => (
           <>
-            <Card title={t.totals} note={closed ? t.closedNote : t.openNote}>
+            <Card className="dense" title={t.totals} note={closed ? t.closedNote : t.openNote}>
               <Table
                 caption={t.totals}
                 rows={totalsOf(rows).map(([currency, figures]) => ({ currency, ...figures }))}
@@ -134,7 +134,7 @@ export default function Statements() {
                 ]}
               />
             </Card>
-            <Card title={t.byPool}>
+            <Card className="dense" title={t.byPool}>
               <Table
                 caption={t.byPool}
                 rows={rows}

@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { Link } from 'react-router';
+import { useSession } from '../api/session';
 import type { Webhook } from '../api/types';
 import { useWebhooks } from '../api/webhooks';
 import { Empty, Loaded } from '../parts/loaded';
@@ -12,12 +13,20 @@ import '../styles/webhooks.css';
 const t = texts.webhooks;
 
 export function Webhooks() {
+  const { hosts } = useSession();
   const webhooks = useWebhooks();
   const [isCreating, setCreating] = useState(false);
   return (
     <Card
       title={t.webhooks}
-      note={t.limitNote}
+      note={
+        <>
+          {t.limitNote}{' '}
+          <a href={hosts.events} rel="noreferrer" target="_blank">
+            {t.apiDocs}
+          </a>
+        </>
+      }
       actions={
         <button type="button" className="button main" onClick={() => setCreating(true)}>
           {t.create}

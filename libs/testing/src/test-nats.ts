@@ -28,7 +28,7 @@ export const brokerUrlOf = users.urlOf;
 /** Passes the user of the URL explicitly, because the NATS client ignores it. */
 export function connectTo(natsUrl: string, options: ConnectionOptions = {}): Promise<NatsConnection> {
   const { servers, user, password } = parseBrokerUrl(natsUrl);
-  return connect({ servers, ...(user && { user, pass: password }), timeout: 5_000, ...options });
+  return connect({ servers, ...(user && { user, pass: password }), timeout: 20_000, ...options });
 }
 
 /**

@@ -577,6 +577,8 @@ describe('an operator', () => {
     // Different ranks are kept and only change places.
     expect(body.groups.map(({ rank }: { rank: number }) => rank)).toEqual([5, 6]);
 
+    // Until the collections are read again, the picker has them in their earlier order.
+    await page.reload();
     await page.getByRole('link', { name: 'Campaign editor', exact: true }).click();
     await button(page, 'New campaign').click();
     await page.getByLabel('Name', { exact: true }).fill(`Picked ${collection}`);

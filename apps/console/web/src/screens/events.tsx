@@ -20,6 +20,8 @@ import '../styles/webhooks.css';
 
 const t = texts.events;
 const RETRY_MS = 5_000;
+/** Rows shown at first, and more each time that they are asked for. */
+const PAGE = 25;
 const nameOf = ({ type, subject }: FeedEvent) => `${t.types[type] ?? type}, ${subject}`;
 
 const useInSight = () =>
@@ -39,6 +41,8 @@ export function Events() {
   const { valueOf, set: setFilter } = useSearchFilters();
   const [shown, setShown] = useState<string | null>(null);
   const [sending, setSending] = useState<FeedEvent | null>(null);
+  const webhooks = useWebhooks();
+  const [most, setMost] = useState(PAGE);
   const [isLooking, setLooking] = useState(false);
   const filter = { type: valueOf('type'), subject: valueOf('subject').trim() };
   const { type, subject } = filter;
@@ -134,7 +138,7 @@ export function Events() {
           <>
             <Table
               caption={t.events}
-              rows={latest.data.events}
+              rows={latest.data.events.slice(0, most)}
               keyOf={({ id }) => id}
               columns={[
                 {
@@ -176,22 +180,29 @@ export function Events() {
                       >
                         {t.json}
                       </button>
-                      <button
-                        type="button"
-                        className="button small"
-                        aria-label={t.sendOf(nameOf(event))}
-                        onClick={() => setSending(event)}
-                      >
-                        {t.send}
-                      </button>
+                      {webhooks.data && webhooks.data.length > 0 && (
+                        <button
+                          type="button"
+                          className="button small"
+                          aria-label={t.sendOf(nameOf(event))}
+                          onClick={() => setSending(event)}
+                        >
+                          {t.send}
+                        </button>
+                      )}
                     </span>
                   ),
                 },
               ]}
             />
+            {latest.data.events.length > most && (
+              <button type="button" className="button" onClick={() => setMost(most + PAGE)}>
+                {texts.more}
+              </button>
+            )}
             <p className="hint">
               {t.since(
-                formatNumber(latest.data.events.length),
+                formatNumber(Math.min(most, latest.data.events.length)),
                 latest.data.since && formatMoment(latest.data.since),
               )}
             </p>

@@ -174,27 +174,49 @@ describe('a replacement', () => {
       expect(await gift.numbers(pool)).toMatchObject([{ available: 2, reserved: 1, redeemed: 0 }]);
       expect((await gift.reveal(original.token)).error).toBe('LINK_EXPIRED');
       expect((await gift.reveal(link.token)).link?.card).toBeDefined();
-      // Also after the replacement was revealed, and without the new member.
-      expect(await replace(original.id, { body: lost })).toMatchObject({ status: 201, link });
+      // Also after the replacement was revealed, and without the field.
+      for (const body of [lost, {}])
+        expect(await replace(original.id, { body })).toMatchObject({ status: 201, link });
       await untilRelayed(gift.database);
       const events = (await trackedEvents(gift.nats.url)) as RewardLinkEvent[];
       expect(events.filter(({ id }) => id === `${original.id}:cancelled`)).toHaveLength(1);
       expect(await audit({ databaseUrl: gift.database.urls.admin })).toMatchObject({ passed: true });
     });
 
-    it('replaces expired, cancelled and revealed links too', async () => {
-      const pool = await gift.aPool(6);
-      const [expired, cancelled, revealed] = [
-        await gift.aLink(pool),
-        await gift.aLink(pool),
-        await aRevealedLink(pool),
-      ];
+    it('replaces expired and cancelled links too', async () => {
+      const pool = await gift.aPool(4);
+      const [expired, cancelled] = [await gift.aLink(pool), await gift.aLink(pool)];
       await gift.expire(expired.token);
       await http(gift.app, gift.user).post(`/reward-links/${cancelled.id}/cancel`).expect(200);
-      for (const { id } of [expired, cancelled, revealed])
-        expect((await replace(id, { body: lost })).status).toBe(201);
+      for (const { id } of [expired, cancelled]) expect((await replace(id, { body: lost })).status).toBe(201);
       expect(await read(expired.id)).toMatchObject({ state: 'EXPIRED', cancelled_at: null });
-      expect(await read(revealed.id)).toMatchObject({ state: 'REVEALED', cancelled_at: null });
+    });
+
+    it('gives out no second card if the recipient has opened the link meanwhile', async () => {
+      const pool = await gift.aPool(2);
+      const { id } = await aRevealedLink(pool);
+      expect(await refusal(id, { body: lost })).toBe('409 LINK_ALREADY_REVEALED');
+      expect(await read(id)).toMatchObject({ state: 'REVEALED', replaced_by: null });
+      expect(await gift.numbers(pool)).toMatchObject([{ available: 1, reserved: 0, redeemed: 1 }]);
+      // The card does not work, which is another request.
+      const { link } = await replace(id);
+      expect(await replace(id, { body: lost })).toMatchObject({ status: 201, link });
+    });
+
+    it('leaves the link as it is if its pool now belongs to another account', async () => {
+      const [seller, buyer] = [gift.newKey(), gift.newKey()];
+      const pool = await gift.aPool(3, EUR_25, seller.account);
+      const [replaced, kept] = [
+        await gift.aLink(pool, { apiKey: seller.key }),
+        await gift.aLink(pool, { apiKey: seller.key }),
+      ];
+      const { link } = await replace(replaced.id, { body: lost, apiKey: seller.key });
+      expect((await gift.putPool(pool, buyer.account)).status).toBe(200);
+      expect(await refusal(kept.id, { body: lost, apiKey: seller.key })).toBe('404 POOL_NOT_FOUND');
+      expect(await read(kept.id, seller.key)).toMatchObject({ state: 'RESERVED', cancelled_at: null });
+      expect((await gift.reveal(kept.token)).link?.state).toBe('REVEALED');
+      const again = await replace(replaced.id, { body: lost, apiKey: seller.key });
+      expect(again).toMatchObject({ status: 201, link });
     });
 
     it('leaves the link as it is if the request is invalid or may not cancel', async () => {

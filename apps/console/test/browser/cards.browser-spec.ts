@@ -1,4 +1,4 @@
-import { violations, waitFor } from '@perkway/testing';
+import { http, violations, waitFor } from '@perkway/testing';
 import type { BrowserContext, Page } from 'playwright-core';
 import { ADMIN_KEY, ConsoleStage, screenshot, scrollsSideways } from './console-stage';
 
@@ -112,6 +112,27 @@ it('a support person replaces a lost link once, from two windows, and sees what 
     .getByRole('button', { name: 'Close' })
     .click();
   await untilTimeline(page, [/^Made in place of/, /^Opened by its recipient/, /^Replaced by/]);
+}, 180_000);
+
+it('names nobody for a link that the API cancelled a day before it was replaced', async () => {
+  const page = await stage.signIn(context);
+  await aLink(page, 'order-1008');
+  await stage.goto(page, '/reward-links?reference=order-1008');
+  await button(page, 'order-1008').click();
+  const id = new URL(page.url()).searchParams.get('link')!;
+  const { key } = stage.mine;
+  await http({ url: stage.fleet.urls['gift-cards']! }, { key })
+    .post(`/reward-links/${id}/cancel`)
+    .expect(200);
+  await stage.goto(page, '/reward-links?reference=order-1008');
+  await button(page, 'Replace link: order-1008').click();
+  await replaceNow(page, 'Asked for again');
+  await stage.fleet.database.query(
+    `update gift_cards.reward_links set created_at = created_at + interval '1 day' where replaces = $1`,
+    [id],
+  );
+  await stage.goto(page, `/reward-links?link=${id}`);
+  await untilTimeline(page, [/^Made by /, /^Cancelled$/, /^Replaced by link .* by /]);
 }, 180_000);
 
 it('an operator withdraws a recalled batch, sees its progress and which links had been opened', async () => {

@@ -29,7 +29,7 @@ export interface ReservationRequest {
   reference: string | null;
   /** Null if there are none. */
   attributes: Partial<CustomAttributes> | null;
-  /** The revealed link that this one replaces. */
+  /** The link that this one replaces. */
   replaces?: string;
   replacement_reason?: string;
 }

@@ -59,7 +59,7 @@ export class ReplaceRewardLink {
     nullable: true,
     example: false,
     description:
-      'For a link that never reached its recipient: one that was not revealed is cancelled and replaced. Needs the scope `links:cancel` too. Default: false',
+      '`true` for a link that never reached its recipient: it is cancelled and replaced. 409 LINK_ALREADY_REVEALED if it is revealed. Needs the scope `links:cancel` too. Default: false',
   })
   cancel_unrevealed?: boolean | null;
 }

@@ -43,14 +43,20 @@ interface Original extends Pick<
   /** The id of this link. Named like the column of the replacement that gets it. */
   replaces: string;
   is_revealed: boolean;
+  is_replaced: boolean;
+  /** Whether the account still has the pool. */
+  has_pool: boolean;
   pool_id: string;
   country: string;
   /** Seconds. */
   lifetime: number;
 }
 const SELECT_ORIGINAL = `
-  select l.id as replaces, l.revealed_at is not null as is_revealed, i.pool_id, i.denomination::float8, i.currency,
-    i.country, ceil(extract(epoch from l.expires_at - l.created_at))::float8 as lifetime, l.campaign_id, l.journey_id,
+  select l.id as replaces, l.revealed_at is not null as is_revealed,
+    exists (select from reward_links r where r.replaces = l.id) as is_replaced,
+    exists (select from pools p where p.id = i.pool_id and p.owner = l.account) as has_pool,
+    i.pool_id, i.denomination::float8, i.currency, i.country,
+    ceil(extract(epoch from l.expires_at - l.created_at))::float8 as lifetime, l.campaign_id, l.journey_id,
     l.reference, l.attributes
   from reward_links l join inventories i on i.id = l.inventory_id
   where l.id = $1 and l.account = $2`;
@@ -116,11 +122,11 @@ export class RewardLinksService {
   /**
    * Creates the link that replaces a revealed one, or returns it if it exists. Its card is of the same pool,
    * denomination, currency and country; it inherits the client-defined fields and attributes of the original. With
-   * `cancel_unrevealed`, it also replaces a link that was not revealed, which it cancels first, so that the two links
-   * never work at the same time.
+   * `cancel_unrevealed`, it replaces a link that was not revealed, which it cancels first, so that the two links never
+   * work at the same time.
    *
-   * @throws checked in this order: the error codes of the body's fields, LINK_NOT_FOUND, LINK_NOT_REVEALED,
-   * SCOPE_MISSING, LINK_ALREADY_REVEALED if it is revealed meanwhile, POOL_NOT_FOUND, LIMIT_REACHED, NO_AVAILABLE_CARDS
+   * @throws checked in this order: the error codes of the body's fields, LINK_NOT_FOUND, LINK_NOT_REVEALED or
+   * LINK_ALREADY_REVEALED, SCOPE_MISSING, POOL_NOT_FOUND, LIMIT_REACHED, NO_AVAILABLE_CARDS
    */
   async replace(caller: Caller, id: string, createdBy: string, body: unknown): Promise<GeneratedLink> {
     const { reason, expires_at, cancel_unrevealed } = parseReplacement(body);
@@ -128,13 +134,23 @@ export class RewardLinksService {
       ? await this.dataSource.query(SELECT_ORIGINAL, [id, caller.account])
       : [];
     if (!original) throw new ApiError('LINK_NOT_FOUND');
-    const { is_revealed, pool_id, denomination, currency, country, lifetime, ...inherited } = original;
+    const {
+      is_revealed,
+      is_replaced,
+      has_pool,
+      pool_id,
+      denomination,
+      currency,
+      country,
+      lifetime,
+      ...inherited
+    } = original;
     const expiry = expires_at ?? Math.min(nowSeconds() + lifetime, this.latestExpiry());
-    if (!is_revealed) {
-      if (!cancel_unrevealed) throw new ApiError('LINK_NOT_REVEALED');
-      if (caller.scopes?.includes('links:cancel') === false)
-        throw new ApiError('SCOPE_MISSING', 'The key does not have the scope links:cancel.');
-      await this.cancelForReplacement(caller, id, expiry);
+    if (!is_replaced) {
+      // A recipient who opened a link that was reported lost must not get a second card.
+      if (is_revealed === cancel_unrevealed)
+        throw new ApiError(is_revealed ? 'LINK_ALREADY_REVEALED' : 'LINK_NOT_REVEALED');
+      if (cancel_unrevealed) await this.cancelForReplacement(caller, id, expiry, has_pool);
     }
     return this.reserve(
       caller,
@@ -151,14 +167,24 @@ export class RewardLinksService {
     );
   }
 
-  /** Checks the new expiry first, because a refused replacement must not cost the recipient the link. */
-  private async cancelForReplacement(caller: Caller, id: string, expiry: number): Promise<void> {
-    const isPast = expiry <= nowSeconds() || expiry > this.latestExpiry();
-    if (isPast && !(await this.exists(replacementId(id.toLowerCase()))))
+  /**
+   * Refuses a replacement that can never succeed before it cancels the link. Limits and stock are checked after the
+   * cancel, which gives back a card and room in the limits; if they refuse, the link stays cancelled.
+   */
+  private async cancelForReplacement(
+    caller: Caller,
+    id: string,
+    expiry: number,
+    hasPool: boolean,
+  ): Promise<void> {
+    if (caller.scopes?.includes('links:cancel') === false)
+      throw new ApiError('SCOPE_MISSING', 'The key does not have the scope links:cancel.');
+    if (expiry <= nowSeconds() || expiry > this.latestExpiry())
       throw new ApiError(
         'EXPIRING_DATE_INVALID',
         `expires_at must be in the future, and within ${this.env.MAX_LINK_DAYS} days`,
       );
+    if (!hasPool) throw new ApiError('POOL_NOT_FOUND');
     await this.issued.cancel(caller, id);
   }
 

@@ -10,6 +10,8 @@ import { Loaded } from '../parts/loaded';
 import { texts } from '../texts';
 
 const t = texts.rewardLinks;
+/** The longest time between the cancellation and the new link, if replacing the link cancelled it. */
+const REPLACING_MS = 10_000;
 
 interface Moment {
   at: string;
@@ -33,9 +35,12 @@ function momentsOf(link: RewardLink, successor: RewardLink | undefined, cancelle
   ];
   if (revealed_at) moments.push({ at: revealed_at, what: t.timeline.opened, who: t.timeline.recipient });
   if (withdrawn_at) moments.push({ at: withdrawn_at, what: t.timeline.withdrawn });
-  if (cancelled_at)
-    moments.push({ at: cancelled_at, what: t.timeline.cancelled, who: canceller ?? successor?.created_by });
-  else if (link.state === 'EXPIRED')
+  if (cancelled_at) {
+    const wasReplacing =
+      successor && Date.parse(successor.created_at) - Date.parse(cancelled_at) < REPLACING_MS;
+    const who = canceller ?? (wasReplacing ? successor.created_by : null);
+    moments.push({ at: cancelled_at, what: t.timeline.cancelled, who });
+  } else if (link.state === 'EXPIRED')
     moments.push({ at: new Date(expires_at * 1000).toISOString(), what: t.timeline.expired });
   if (successor)
     moments.push({

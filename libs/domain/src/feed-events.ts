@@ -1,7 +1,4 @@
-/**
- * The event types of an account's feed. Some of them are only published by later releases. `EventData` of the typed
- * client and `GROUPS` of the console's webhook form list them too, and no test compares these lists.
- */
+/** The event types of an account's feed. Some of them are only published by later releases. */
 export const FEED_EVENT_TYPES = [
   'perk.clicked',
   'teaser.viewed',

@@ -125,7 +125,8 @@ describe('calls to the fleet', () => {
       .set('if-match', first.headers.etag!)
       .send({ slug: 'travel', name: 'Trips' })
       .expect(200);
-    await page.delete(address).expect(204, '');
+    const deleted = await page.delete(address).expect(204, '');
+    expect(deleted.headers['content-type']).toBeUndefined();
     const log = await logged('/admin/categories/4711');
     expect(log).toMatchObject([
       { action: 'DELETE', status: 204, before: { name: 'Trips' }, after: null },

@@ -63,7 +63,8 @@ export class ProxyService {
       // Not aborted if the browser leaves: the change takes place either way, and the log gets its outcome.
       const { status, headers, body } = await this.change(session, operation, target.path, call);
       respond(reply, status, headers);
-      void reply.send(body);
+      // An empty string would get a content type, and null would be sent as JSON.
+      void reply.send(body || undefined);
       return;
     }
     let response = await this.calls.send({ ...call, signal: gone.signal });

@@ -65,24 +65,26 @@ it('deletes the saved questions about an erased person, and no others', async ()
     const operator = await rpcCaller(nats.url);
     open.push(operator);
     const [account, other] = [anAccountId(), anAccountId()];
-    const saved: [account: string, question: string][] = [
+    const saved: [account: string, question: string, name?: string][] = [
       [account, 'cube=perk_clicks&where=journey_id%3Aj%3A1'],
       [account, 'cube=perk_clicks&filter=journey_id&operator=equals&value=j%3A1'],
       [account, 'cube=perk_clicks&where=journey_id%3Aj%3A12'],
       [other, 'cube=perk_clicks&where=journey_id%3Aj%3A1'],
+      [account, 'cube=perk_clicks', 'j:12, then (j:1)'],
+      [account, 'cube=perk_clicks', 'obj:1 and j:12'],
     ];
-    for (const [nth, [of, question]] of saved.entries())
+    for (const [nth, [of, question, name]] of saved.entries())
       await database.query(
         `insert into saved_questions (id, account_id, name, question, saved_by, saved_at)
          values (gen_random_uuid(), $1, $2, $3, 'ann', now())`,
-        [of, `question ${nth}`, question],
+        [of, name ?? `question ${nth}`, question],
       );
     await operator.rpc.request(ERASE.console, {
       ...{ id: randomUUID(), round: 1, account, kind: 'journey_id', value: 'j:1' },
       ...{ standIn: 'erased-x', secret: 'aa' },
     });
     const left = await database.query('select name from saved_questions order by name');
-    expect(left.map(({ name }) => name)).toEqual(['question 2', 'question 3']);
+    expect(left.map(({ name }) => name)).toEqual(['obj:1 and j:12', 'question 2', 'question 3']);
   } finally {
     await closeAll(...open.reverse());
   }

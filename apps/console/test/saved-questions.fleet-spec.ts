@@ -42,9 +42,9 @@ describe('saved questions', () => {
     expect(
       log.data.map(({ action, before, after }: Record<string, unknown>) => [action, before, after]),
     ).toEqual([
-      ['DELETE', { name: 'Clicks' }, null],
-      ['POST', null, { name: 'Clicks' }],
-      ['POST', null, { name: 'Clicks' }],
+      ['DELETE', { id: saved.id }, null],
+      ['POST', null, { id: saved.id }],
+      ['POST', null, { id: saved.id }],
     ]);
   });
 

@@ -19,6 +19,12 @@ interface Row extends Omit<SavedQuestionDto, 'saved_at'> {
 const COLUMNS = 'id, name, question, saved_by, saved_at';
 const toDto = ({ saved_at, ...row }: Row): SavedQuestionDto => ({ ...row, saved_at: saved_at.toISOString() });
 
+/** Returns whether the text contains the word, and not only as a part of a longer one. */
+const hasWord = (text: string, word: string): boolean => {
+  const pattern = word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  return new RegExp(`(?<![\\p{L}\\p{N}_])${pattern}(?![\\p{L}\\p{N}_])`, 'u').test(text);
+};
+
 const SAVE = `
   insert into saved_questions (id, account_id, name, question, saved_by, saved_at)
   select $1, $2, $3, $4, $5, now()
@@ -53,9 +59,11 @@ export class SavedQuestionsService {
       session,
       { action: 'POST', host: 'console', path: '/saved-questions', before: null },
       () => this.store(session, name, wanted.toString()),
-      // Without the question, whose conditions may name a person: the log could not erase it.
+      // Without the name and the question, which may contain a person's id: the log could not erase it.
       (saved) =>
-        saved ? { status: 200, after: { name } } : { status: 409, after: { refused: 'TOO_MANY_QUESTIONS' } },
+        saved
+          ? { status: 200, after: { id: saved.id } }
+          : { status: 409, after: { refused: 'TOO_MANY_QUESTIONS' } },
     );
     if (!row) throw new ApiError('TOO_MANY_QUESTIONS');
     return toDto(row);
@@ -83,30 +91,30 @@ export class SavedQuestionsService {
   /** @throws QUESTION_NOT_FOUND */
   async delete(session: Session, id: string): Promise<void> {
     const [row] = isUuid(id)
-      ? await this.dataSource.query<Row[]>(
-          `select ${COLUMNS} from saved_questions where id = $1 and account_id = $2`,
+      ? await this.dataSource.query<Pick<Row, 'id'>[]>(
+          'select id from saved_questions where id = $1 and account_id = $2',
           [id, session.account],
         )
       : [];
     if (!row) throw new ApiError('QUESTION_NOT_FOUND');
     await this.log.record(
       session,
-      { action: 'DELETE', host: 'console', path: `/saved-questions/${id}`, before: { name: row.name } },
+      { action: 'DELETE', host: 'console', path: `/saved-questions/${id}`, before: { id } },
       () => this.dataSource.query('delete from saved_questions where id = $1', [id]),
       () => ({ status: 204, after: null }),
     );
   }
 
-  /** Deletes the questions of an account with this value as a condition, because a person is erased. */
+  /** Deletes an account's questions with this value as a condition or a word of the name, because a person is erased. */
   async erase(account: string, value: string): Promise<void> {
     const saved = await this.list({ account });
-    const asking = saved.filter(({ question }) => {
+    const asking = saved.filter(({ name, question }) => {
       const parameters = new URLSearchParams(question);
       // A condition is `member:value`.
       const values = parameters
         .getAll('where')
         .map((condition) => condition.slice(condition.indexOf(':') + 1));
-      return [...values, parameters.get('value')].includes(value);
+      return [...values, parameters.get('value')].includes(value) || hasWord(name, value);
     });
     await this.dataSource.query('delete from saved_questions where id = any($1)', [
       asking.map(({ id }) => id),

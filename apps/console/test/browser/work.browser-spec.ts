@@ -424,11 +424,24 @@ describe('an operator', () => {
 
   it('makes a perk with the form, sees what is wrong at its field, and translates it side by side', async () => {
     const mark = randomUUID().slice(0, 8);
-    const id = `velt-${mark}-slow-rides-for-two`;
+    const id = `velt-${mark}-to-go-slow-rides-for-two`;
     const page = await stage.signIn(context, ADMIN_KEY, '/catalogue');
     await page.getByRole('link', { name: 'New perk' }).click();
     await page.getByLabel('Title', { exact: true }).fill('Slow rides for two');
-    await page.getByLabel('Partner', { exact: true }).fill(`Velt ${mark}`);
+    // A perk of a partner whose name is the beginning of the new one, under an id that is not made of it.
+    await stage.fleet
+      .admin('perks')
+      .put(`/admin/perks/${mark}-of-velt`)
+      .send({ ...perkBody(`${mark} of Velt`), partner: { id: `group-${mark}`, name: `Velt ${mark}` } })
+      .expect(200);
+    const partner = page.getByLabel('Partner', { exact: true });
+    const partnerId = page.getByLabel('Partner id');
+    await partner.focus();
+    await page.locator(`#partners option[value="Velt ${mark}"]`).waitFor({ state: 'attached' });
+    await partner.pressSequentially(`Velt ${mark}`);
+    expect(await partnerId.inputValue()).toBe(`group-${mark}`);
+    await partner.pressSequentially(' To Go');
+    expect(await partnerId.inputValue()).toBe(`velt-${mark}-to-go`);
     await page.getByLabel('Offer URL').fill('https://fernway.example/rides');
     expect(await page.getByLabel('Id', { exact: true }).inputValue()).toBe(id);
     await page.getByLabel('Outdoors').check();
@@ -481,12 +494,16 @@ describe('an operator', () => {
     const perks = stage.fleet.admin('perks');
     expect((await perks.get(`/admin/perks/${id}`).expect(200)).body).toMatchObject({
       ...{ title: 'Slow rides for two', callout: 'Half price', offer_slug: 'slow-rides', categories: [7] },
-      partner: { id: `velt-${mark}`, name: `Velt ${mark}` },
+      partner: { id: `velt-${mark}-to-go`, name: `Velt ${mark} To Go` },
       locations: [{ country: 'FR' }, { country: 'DE', region: 'Berlin' }],
       media: { banner: null, logo: 'https://fernway.example/logo.svg' },
       translations: { fr: { title: 'Balades pour deux' } },
     });
     await page.getByLabel('Title', { exact: true }).fill('Slow rides for all');
+    await partner.fill(`Velt ${mark}`);
+    expect(await partnerId.inputValue()).toBe(`group-${mark}`);
+    await partner.fill(`Velt ${mark} and more`);
+    expect(await partnerId.inputValue()).toBe(`velt-${mark}-to-go`);
     await button(page, 'Save').click();
     const saved = async () => (await perks.get(`/admin/perks/${id}`).expect(200)).body;
     await waitFor(async () => (await saved()).title === 'Slow rides for all', 'the new title');
@@ -577,6 +594,15 @@ describe('an operator', () => {
     // Different ranks are kept and only change places.
     expect(body.groups.map(({ rank }: { rank: number }) => rank)).toEqual([5, 6]);
 
+    // The console reads only the first perks of a long list, so it knows the others by their ids.
+    await page.route(/admin\/perks\?.*limit=200/, async (route) => {
+      const response = await route.fetch();
+      const list = (await response.json()) as { data: { id: string }[] };
+      await route.fulfill({
+        response,
+        json: { ...list, data: list.data.filter((perk) => perk.id !== two) },
+      });
+    });
     // Until the collections are read again, the picker has them in their earlier order.
     await page.reload();
     await page.getByRole('link', { name: 'Campaign editor', exact: true }).click();
@@ -591,7 +617,7 @@ describe('an operator', () => {
       .getByRole('button', { name: /Harbour offer 1/ })
       .click();
     await button(page, 'Done').click();
-    await button(page, 'Move up: Harbour offer 2').click();
+    await button(page, `Move up: ${two}`).click();
     expect(await violations(page)).toEqual([]);
     await screenshot(page, 'campaign-picked');
     await button(page, 'Save').click();

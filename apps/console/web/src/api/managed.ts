@@ -116,5 +116,5 @@ export const useFound = <T, B>(kind: Kind<T, B>, q: string) =>
     placeholderData: (before) => before,
   });
 
-export const useAll = <T, B>(kind: Kind<T, B>) =>
-  useQuery({ queryKey: [...keyOf(kind), 'all'], queryFn: () => allOf(kind.list({ limit: 200 })) });
+export const useAll = <T, B>(kind: Kind<T, B>, enabled = true) =>
+  useQuery({ queryKey: [...keyOf(kind), 'all'], queryFn: () => allOf(kind.list({ limit: 200 })), enabled });

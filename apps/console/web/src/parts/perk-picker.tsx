@@ -11,9 +11,9 @@ import '../styles/perks.css';
 const t = texts.perkPicker;
 const MAX_SHOWN = 100;
 
-/** All perks by id, to show their names and pictures. */
-export function usePerks(): ReadonlyMap<string, StoredPerk> {
-  const { data } = useAll(PERKS);
+/** Perks by id, to show their names and pictures: as many as `allOf` reads. */
+export function usePerks(isNeeded = true): ReadonlyMap<string, StoredPerk> {
+  const { data } = useAll(PERKS, isNeeded);
   return new Map(data?.map((perk) => [perk.id, perk]));
 }
 
@@ -46,13 +46,13 @@ export function PerkPicker({ title, chosen, onAdd, onRemove, onClose }: Props) {
   const ofCollection = collections.data
     ?.find(({ id }) => id === collection)
     ?.groups.flatMap((group) => group.perks.map(({ id }) => id));
-  const listed = ofCollection
+  const listed: { id: string; perk?: StoredPerk | undefined }[] = ofCollection
     ? [...new Set(ofCollection)]
-        .flatMap((id) => perks.get(id) ?? [])
-        .filter(({ id, title: name }) => `${id} ${name}`.toLowerCase().includes(words))
-    : (found.data?.data ?? []);
+        .map((id) => ({ id, perk: perks.get(id) }))
+        .filter(({ id, perk }) => `${id} ${perk?.title ?? ''}`.toLowerCase().includes(words))
+    : (found.data?.data ?? []).map((perk) => ({ id: perk.id, perk }));
   const shown = listed.slice(0, MAX_SHOWN);
-  const missing = shown.filter(({ id }) => !chosen.includes(id)).map(({ id }) => id);
+  const missing = listed.filter(({ id }) => !chosen.includes(id)).map(({ id }) => id);
   return (
     <Dialog title={title} isOpen onClose={onClose} size="wide">
       <div className="form" role="search">
@@ -74,23 +74,24 @@ export function PerkPicker({ title, chosen, onAdd, onRemove, onClose }: Props) {
             <p>{texts.nothingFound}</p>
           ) : (
             <ul className="picks" aria-label={t.perks}>
-              {shown.map((perk) => {
-                const isChosen = chosen.includes(perk.id);
+              {shown.map(({ id, perk }) => {
+                const isChosen = chosen.includes(id);
                 return (
-                  <li key={perk.id}>
+                  <li key={id}>
                     <button
                       type="button"
                       className="pick"
                       aria-pressed={isChosen}
-                      onClick={() => (isChosen ? onRemove(perk.id) : onAdd([perk.id]))}
+                      onClick={() => (isChosen ? onRemove(id) : onAdd([id]))}
                     >
                       <PerkPicture
                         size="wide"
-                        src={perk.media.banner ?? perk.media.logo}
-                        name={perk.partner.name}
+                        src={perk?.media.banner ?? perk?.media.logo}
+                        name={perk?.partner.name ?? id}
                       />
                       <span className="pick-name">
-                        {perk.title} <span className="hint">{perk.partner.name}</span>
+                        {perk?.title ?? <code>{id}</code>}{' '}
+                        {perk && <span className="hint">{perk.partner.name}</span>}
                       </span>
                     </button>
                   </li>

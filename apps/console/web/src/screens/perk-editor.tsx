@@ -49,12 +49,19 @@ const textOf = (places: PutPerk['locations']) =>
 
 export default function PerkEditor({ id, onSaved, onDeleted, onNamed }: EditorProps) {
   const categories = useAll(CATEGORIES);
-  const perks = usePerks();
+  /** The partner when its name got the focus: the names of others may come by while one is typed. */
+  const [partnerBefore, setPartnerBefore] = useState<PutPerk['partner'] | null>(null);
+  const perks = usePerks(partnerBefore !== null);
   const nameOf = (categoryId: number) =>
     categories.data?.find((one) => one.id === categoryId)?.name ?? String(categoryId);
   // The ids of a stored perk never change with its names.
   const idOf = id === null ? followedSlug : (stored: string) => stored;
   const partners = new Map([...perks.values()].map(({ partner }) => [partner.name, partner.id]));
+  const partnerIdOf = (before: PutPerk['partner'], name: string) => {
+    // The id of a known partner was not typed, so that a new perk need not keep it.
+    const isTaken = id === null && before.id === partners.get(before.name);
+    return partners.get(name) ?? idOf(isTaken ? '' : before.id, before.name, name);
+  };
   return (
     <ResourceEditor<StoredPerk, PutPerk, PutPerk>
       kind={PERKS}
@@ -184,12 +191,13 @@ export default function PerkEditor({ id, onSaved, onDeleted, onNamed }: EditorPr
                 list="partners"
                 error={errorOf('partner.name')}
                 value={draft.partner.name}
+                onFocus={() => setPartnerBefore(draft.partner)}
                 onValue={(name) =>
                   change({
                     partner: {
                       ...draft.partner,
                       name,
-                      id: partners.get(name) ?? idOf(draft.partner.id, draft.partner.name, name),
+                      id: partnerIdOf(partnerBefore ?? draft.partner, name),
                     },
                   })
                 }

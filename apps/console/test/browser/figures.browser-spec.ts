@@ -288,14 +288,12 @@ it('leads from /docs to the OpenAPI document', async () => {
 
 it('prints a screen with the name of the account, and without dates to pick', async () => {
   const page = await stage.signIn(context);
-  const [dates, account] = [
-    page.getByRole('group', { name: 'Dates' }),
-    page.locator('.topbar-account').getByText(`Name of ${stage.mine.account}`),
-  ];
+  const [dates, account] = [page.getByRole('group', { name: 'Dates' }), page.locator('.topbar-account')];
   await dates.waitFor();
   await page.emulateMedia({ media: 'print' });
   await dates.waitFor({ state: 'hidden' });
-  expect([await account.isVisible(), await page.getByText('Sign out').isVisible()]).toEqual([true, false]);
+  await account.waitFor();
+  expect(await page.getByText('Sign out').isVisible()).toBe(false);
   await screenshot(page, 'overview-printed');
 }, 120_000);
 

@@ -52,6 +52,7 @@ export function DialogForm({ action, isDanger, back, onSubmit, isReview, childre
   const [isBusy, setBusy] = useState(false);
   const submit = async (event: FormEvent) => {
     event.preventDefault();
+    if (isBusy) return;
     setBusy(true);
     setError(null);
     try {
@@ -78,7 +79,8 @@ export function DialogForm({ action, isDanger, back, onSubmit, isReview, childre
           <button
             type="submit"
             className={`button ${isDanger ? 'danger' : 'main'}`}
-            disabled={isBusy}
+            // Not disabled, which would take the focus out of the dialog, and with it the Escape key.
+            aria-disabled={isBusy}
             autoFocus={isReview}
           >
             {action}

@@ -1,91 +1,82 @@
-import { ERASE, type Erasure } from '@perkway/domain';
-import { anAccountId, rpcCaller, closeAll, testNats } from '@perkway/testing';
+import { ERASE } from '@perkway/domain';
+import {
+  anAccountId,
+  anErasure,
+  closeAll,
+  rpcCaller,
+  testNats,
+  type RpcCaller,
+  type TestDatabase,
+} from '@perkway/testing';
 import { randomUUID } from 'node:crypto';
 import { consoleDatabase, launchConsole } from './launch';
 
+const open: { close(): Promise<unknown> }[] = [];
+let database: TestDatabase;
+let operator: RpcCaller;
+beforeAll(async () => {
+  const nats = await testNats();
+  open.push(nats);
+  database = await consoleDatabase();
+  open.push(database);
+  open.push(await launchConsole({ database, nats }));
+  operator = await rpcCaller(nats.url);
+  open.push(operator);
+});
+afterAll(() => closeAll(...open.reverse()));
+
 it('removes a reference from the jobs of its own account, and waits for a batch that may still hold it', async () => {
-  const open: { close(): Promise<unknown> }[] = [];
-  try {
-    const [database, nats] = await Promise.all([consoleDatabase(), testNats()]);
-    open.push(database, nats);
-    open.push(await launchConsole({ database, nats }));
-    const operator = await rpcCaller(nats.url);
-    open.push(operator);
-    const [account, other] = [anAccountId(), anAccountId()];
-    const jobs = [randomUUID(), randomUUID()];
-    for (const [index, of] of [account, other].entries()) {
-      // A batch of each job is running.
-      await database.query(
-        `insert into link_jobs (id, account_id, idempotency_key, request, request_digest, total, created_by, state,
+  const [account, other] = [anAccountId(), anAccountId()];
+  const jobs = [randomUUID(), randomUUID()];
+  for (const [index, of] of [account, other].entries()) {
+    // A batch of each job is running.
+    await database.query(
+      `insert into link_jobs (id, account_id, idempotency_key, request, request_digest, total, created_by, state,
            key_secret, keyring_id, console_key_id, leased_until)
          values ($1, $2, gen_random_uuid(), '{}', 'digest', 1, 'ann', 'running',
            gen_random_uuid(), 'k1', gen_random_uuid(), now() + interval '1 hour')`,
-        [jobs[index], of],
-      );
-      await database.query(`insert into link_job_rows (job_id, row, reference) values ($1, 1, 'ann')`, [
-        jobs[index],
-      ]);
-    }
-    const erasure: Erasure = {
-      id: randomUUID(),
-      round: 1,
-      account,
-      kind: 'customer_id',
-      value: 'ann',
-      standIn: 'erased-x',
-      secret: 'aa',
-    };
-    const isDone = async () => (await operator.rpc.request(ERASE.console, erasure)).isDone;
-    expect(await isDone()).toBe(false);
-    expect(
-      await database.query(
-        `select reference, request_digest from link_job_rows join link_jobs on id = job_id where id = any($1)
-         order by account_id = $2 desc`,
-        [jobs, account],
-      ),
-    ).toEqual([
-      { reference: null, request_digest: '' },
-      { reference: 'ann', request_digest: 'digest' },
+      [jobs[index], of],
+    );
+    await database.query(`insert into link_job_rows (job_id, row, reference) values ($1, 1, 'ann')`, [
+      jobs[index],
     ]);
-    expect(await isDone()).toBe(false);
-    // The next batch read its rows after the erasure.
-    await database.query('update link_jobs set turn_at = clock_timestamp() where id = $1', [jobs[0]]);
-    expect(await isDone()).toBe(true);
-  } finally {
-    await closeAll(...open.reverse());
   }
+  const erasure = anErasure({ account });
+  const isDone = async () => (await operator.rpc.request(ERASE.console, erasure)).isDone;
+  expect(await isDone()).toBe(false);
+  expect(
+    await database.query(
+      `select reference, request_digest from link_job_rows join link_jobs on id = job_id where id = any($1)
+         order by account_id = $2 desc`,
+      [jobs, account],
+    ),
+  ).toEqual([
+    { reference: null, request_digest: '' },
+    { reference: 'ann', request_digest: 'digest' },
+  ]);
+  expect(await isDone()).toBe(false);
+  // The next batch read its rows after the erasure.
+  await database.query('update link_jobs set turn_at = clock_timestamp() where id = $1', [jobs[0]]);
+  expect(await isDone()).toBe(true);
 });
 
 it('deletes the saved questions about an erased person, and no others', async () => {
-  const open: { close(): Promise<unknown> }[] = [];
-  try {
-    const [database, nats] = await Promise.all([consoleDatabase(), testNats()]);
-    open.push(database, nats);
-    open.push(await launchConsole({ database, nats }));
-    const operator = await rpcCaller(nats.url);
-    open.push(operator);
-    const [account, other] = [anAccountId(), anAccountId()];
-    const saved: [account: string, question: string, name?: string][] = [
-      [account, 'cube=perk_clicks&where=journey_id%3Aj%3A1'],
-      [account, 'cube=perk_clicks&filter=journey_id&operator=equals&value=j%3A1'],
-      [account, 'cube=perk_clicks&where=journey_id%3Aj%3A12'],
-      [other, 'cube=perk_clicks&where=journey_id%3Aj%3A1'],
-      [account, 'cube=perk_clicks', 'j:12, then (j:1)'],
-      [account, 'cube=perk_clicks', 'obj:1 and j:12'],
-    ];
-    for (const [nth, [of, question, name]] of saved.entries())
-      await database.query(
-        `insert into saved_questions (id, account_id, name, question, saved_by, saved_at)
+  const [account, other] = [anAccountId(), anAccountId()];
+  const saved: [account: string, question: string, name?: string][] = [
+    [account, 'cube=perk_clicks&where=journey_id%3Aj%3A1'],
+    [account, 'cube=perk_clicks&filter=journey_id&operator=equals&value=j%3A1'],
+    [account, 'cube=perk_clicks&where=journey_id%3Aj%3A12'],
+    [other, 'cube=perk_clicks&where=journey_id%3Aj%3A1'],
+    [account, 'cube=perk_clicks', 'j:12, then (j:1)'],
+    [account, 'cube=perk_clicks', 'obj:1 and j:12'],
+  ];
+  for (const [nth, [of, question, name]] of saved.entries())
+    await database.query(
+      `insert into saved_questions (id, account_id, name, question, saved_by, saved_at)
          values (gen_random_uuid(), $1, $2, $3, 'ann', now())`,
-        [of, name ?? `question ${nth}`, question],
-      );
-    await operator.rpc.request(ERASE.console, {
-      ...{ id: randomUUID(), round: 1, account, kind: 'journey_id', value: 'j:1' },
-      ...{ standIn: 'erased-x', secret: 'aa' },
-    });
-    const left = await database.query('select name from saved_questions order by name');
-    expect(left.map(({ name }) => name)).toEqual(['obj:1 and j:12', 'question 2', 'question 3']);
-  } finally {
-    await closeAll(...open.reverse());
-  }
+      [of, name ?? `question ${nth}`, question],
+    );
+  await operator.rpc.request(ERASE.console, anErasure({ account, kind: 'journey_id', value: 'j:1' }));
+  const left = await database.query('select name from saved_questions order by name');
+  expect(left.map(({ name }) => name)).toEqual(['obj:1 and j:12', 'question 2', 'question 3']);
 });

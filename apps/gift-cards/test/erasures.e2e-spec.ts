@@ -1,5 +1,5 @@
-import { ERASE, type Erasure } from '@perkway/domain';
-import { rpcCaller, type RpcCaller } from '@perkway/testing';
+import { ERASE } from '@perkway/domain';
+import { anErasure, rpcCaller, type RpcCaller } from '@perkway/testing';
 import { randomUUID } from 'node:crypto';
 import { GiftCards } from './support.js';
 
@@ -28,15 +28,7 @@ describe('an erasure', () => {
            'ann', 'ann', '{"cmeta": {"name": "ann"}}')`,
         [(kind === 'journey_id' ? 10 : 20) + index, of],
       );
-    const erasure: Erasure = {
-      id: randomUUID(),
-      round: 1,
-      account,
-      kind,
-      value: 'ann',
-      standIn: 'erased-x',
-      secret: 'aa',
-    };
+    const erasure = anErasure({ account, kind });
     expect(await operator.rpc.request(ERASE['gift-cards'], erasure)).toEqual({ isDone: true });
     const links = await gift.database.query(
       `select account, journey_id, reference, attributes from reward_links where account = any($1)

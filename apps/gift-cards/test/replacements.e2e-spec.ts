@@ -1,6 +1,6 @@
 import { audit } from '@perkway/audit';
-import { ERASE, type Erasure, type RewardLinkEvent } from '@perkway/domain';
-import { aKey, http, rpcCaller, trackedEvents, untilRelayed } from '@perkway/testing';
+import { ERASE, type RewardLinkEvent } from '@perkway/domain';
+import { anErasure, aKey, http, rpcCaller, trackedEvents, untilRelayed } from '@perkway/testing';
 import { randomUUID } from 'node:crypto';
 import type { RewardLink } from '../src/reward-links/issued-link.dto.js';
 import { aBody, EUR_25, GiftCards, inSeconds, type GenerateOptions, type Link } from './support.js';
@@ -313,15 +313,7 @@ describe('a replacement', () => {
       ] as const) {
         const original = await aRevealedLink(pool, { body: aBody({ [field]: 'ann' }) });
         const { link } = await replace(original.id, { body: { reason: 'Ann called' } });
-        const erasure: Erasure = {
-          id: randomUUID(),
-          round: 1,
-          account: gift.user.account,
-          kind,
-          value: 'ann',
-          standIn: 'erased-x',
-          secret: 'aa',
-        };
+        const erasure = anErasure({ account: gift.user.account, kind });
         expect(await operator.rpc.request(ERASE['gift-cards'], erasure)).toEqual({ isDone: true });
         expect(await read(link.id)).toMatchObject({
           replaces: original.id,

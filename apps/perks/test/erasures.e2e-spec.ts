@@ -1,6 +1,5 @@
-import { ERASE, type Erasure } from '@perkway/domain';
-import { anAccountId, rpcCaller, type RpcCaller } from '@perkway/testing';
-import { randomUUID } from 'node:crypto';
+import { ERASE } from '@perkway/domain';
+import { anErasure, anAccountId, rpcCaller, type RpcCaller } from '@perkway/testing';
 import { PerksFixture } from './perks-fixture.js';
 
 describe('an erasure', () => {
@@ -24,15 +23,7 @@ describe('an erasure', () => {
          values ($1, $2, null, $3, 'ann', now())`,
         [perk, `CODE-${index}`, of],
       );
-    const erasure: Erasure = {
-      id: randomUUID(),
-      round: 1,
-      account,
-      kind: 'customer_id',
-      value: 'ann',
-      standIn: 'erased-x',
-      secret: 'aa',
-    };
+    const erasure = anErasure({ account });
     expect(await operator.rpc.request(ERASE.perks, erasure)).toEqual({ isDone: true });
     const customers = await perks.database.query<{ account: string; customer_id: string }>(
       'select account, customer_id from coupon_codes where perk_id = $1 order by code',

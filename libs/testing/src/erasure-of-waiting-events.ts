@@ -1,6 +1,6 @@
-import { ERASE, type Erasure } from '@perkway/domain';
+import { ERASE } from '@perkway/domain';
 import { runMigrations, type MigrationClass } from '@perkway/platform';
-import { randomUUID } from 'node:crypto';
+import { anErasure } from './an-erasure.js';
 import { closeAll } from './close-all.js';
 import { anAccountId } from './fake-accounts.js';
 import type { LaunchedApp } from './launch-app.js';
@@ -32,15 +32,7 @@ export async function eraseFromWaitingEvents(
     open.push(await launch({ database, nats }));
     const operator = await rpcCaller(nats.url);
     open.push(operator);
-    const erasure: Erasure = {
-      id: randomUUID(),
-      round: 1,
-      account,
-      kind: 'customer_id',
-      value: 'ann',
-      standIn: 'erased-x',
-      secret: 'aa',
-    };
+    const erasure = anErasure({ account });
     // The app subscribes in the background.
     await waitFor(
       async () => expect(await operator.rpc.request(ERASE[app], erasure)).toEqual({ isDone: true }),

@@ -1,3 +1,4 @@
+export * from './an-erasure.js';
 export * from './rpc-responder.js';
 export * from './close-all.js';
 export * from './document-check.js';

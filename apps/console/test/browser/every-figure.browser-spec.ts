@@ -172,7 +172,7 @@ async function chartRows(subject: Subject, cubes: string[], filters: Filter[] = 
     .reverse();
 }
 
-/** Opens a screen and waits until it shows what is expected: a screen that loads first shows less. */
+/** Opens a screen and waits until it shows the expected figures. While it loads, it shows only some of them. */
 async function shows<T>(page: Page, path: string, read: (shown: Shown) => T, expected: T): Promise<void> {
   await page.goto(stage.url + path);
   await keepsShowing(page, path, read, expected);

@@ -422,7 +422,7 @@ describe('an operator', () => {
     ]);
   }, 240_000);
 
-  it('makes a perk with the form, sees what is wrong at its field, and translates it side by side', async () => {
+  it('creates a perk with the form, sees each error at its field, and translates it side by side', async () => {
     const mark = randomUUID().slice(0, 8);
     const id = `velt-${mark}-to-go-slow-rides-for-two`;
     const page = await stage.signIn(context, ADMIN_KEY, '/catalogue');
@@ -466,7 +466,7 @@ describe('an operator', () => {
     expect(await violations(page)).toEqual([]);
     await screenshot(page, 'perk-translation');
 
-    // The YAML is the same thing, and what is typed there is in the form.
+    // The YAML tab shows the same perk, and edits there appear in the form.
     await page.getByRole('tab', { name: 'YAML' }).click();
     const yaml = page.getByRole('textbox', { name: 'YAML' });
     expect(await yaml.inputValue()).toMatch(

@@ -27,6 +27,7 @@ export const texts = {
   cancel: 'Cancel',
   close: 'Close',
   edit: 'Edit',
+  reason: 'Reason',
   delete: 'Delete',
   search: 'Search',
   more: 'Show more',
@@ -841,7 +842,6 @@ export const texts = {
       `For a recipient whose card does not work: ${reference} gets another link over ${value}. The card that was opened stays with the recipient.`,
     replaceLostText: (value: string, reference: string) =>
       `For a link that was lost: ${reference} is cancelled and gets another link over ${value}. The old one stops working at once.`,
-    reason: 'Reason',
     reasonHint: 'Stored with the new link.',
     replaced: 'Replaced',
     replacedTitle: 'The new link is ready',
@@ -1277,7 +1277,6 @@ export const texts = {
       keep: 'Keep until the link ends',
       cancel: 'Cancel these links now',
     },
-    reason: 'Reason',
     reasonHint: 'For the operators. Name no recipient.',
     ofBatch: (batch: string) => `batch ${batch}`,
     ofLoad: (load: string) => `upload ${load}`,

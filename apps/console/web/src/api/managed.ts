@@ -98,7 +98,7 @@ export const LIMITS: Kind<Limit, PutLimit> = {
 };
 
 const ADDED = ['id', 'created_at', 'updated_at'];
-/** Returns the body of a PUT from what is stored. Members that the pages do not know stay in it. */
+/** Returns the PUT body for a stored resource. It keeps members that the console does not know. */
 export const bodyOf = <B extends object>(stored: B): B =>
   Object.fromEntries(
     Object.entries(stored).filter(([name, value]) => !ADDED.includes(name) && (value ?? null) !== null),

@@ -109,6 +109,7 @@ export function Confirm({ title, text, action, isOpen, onClose, onConfirm }: Con
     onClose();
   };
   const confirm = async () => {
+    if (isBusy) return;
     setBusy(true);
     try {
       await onConfirm();
@@ -131,7 +132,7 @@ export function Confirm({ title, text, action, isOpen, onClose, onConfirm }: Con
         <button type="button" className="button" onClick={close}>
           {texts.keepIt}
         </button>
-        <button type="button" className="button danger" disabled={isBusy} onClick={() => void confirm()}>
+        <button type="button" className="button danger" aria-disabled={isBusy} onClick={() => void confirm()}>
           {action}
         </button>
       </div>

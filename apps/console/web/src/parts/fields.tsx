@@ -5,6 +5,7 @@ import {
   type SelectHTMLAttributes,
   type TextareaHTMLAttributes,
 } from 'react';
+import { texts } from '../texts';
 
 interface Around {
   label: string;
@@ -67,6 +68,17 @@ export const TextField = ({
       />
     )}
   </Field>
+);
+
+interface ReasonProps {
+  hint: string;
+  value: string;
+  onValue: (value: string) => void;
+}
+
+/** A reason that the host stores: required, and not only spaces. */
+export const ReasonField = (props: ReasonProps) => (
+  <TextField label={texts.reason} required pattern=".*\S.*" maxLength={255} {...props} />
 );
 
 type AreaProps = Around & Omit<TextareaHTMLAttributes<HTMLTextAreaElement>, 'onChange' | 'className'>;

@@ -93,7 +93,7 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
     if (id !== null) load();
     // Reload only for another resource: a draft must not be lost.
   }, [kind, id]);
-  // What is wrong may be out of sight: the wrong field comes first.
+  // The error may be scrolled out of view. An invalid field takes precedence over the summary.
   useEffect(() => {
     const wrong = ['[aria-invalid]', '[role=alert]'].map((each) =>
       form.current?.querySelector<HTMLElement>(each),

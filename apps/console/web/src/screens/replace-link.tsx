@@ -5,7 +5,7 @@ import { LINKS_KEY } from '../api/reward-links';
 import type { RewardLink } from '../api/types';
 import { dayOf, daysAgo } from '../dates';
 import { Dialog, DialogForm } from '../parts/dialog';
-import { TextField } from '../parts/fields';
+import { ReasonField, TextField } from '../parts/fields';
 import { ShownOnce } from '../parts/shown-once';
 import { texts } from '../texts';
 
@@ -61,15 +61,7 @@ export function ReplaceLink({ link, name, value, onClose }: Props) {
   return (
     <DialogForm title={t.replaceTitle} action={t.replace} isOpen onClose={onClose} onSubmit={replace}>
       <p>{isLost ? t.replaceLostText(value, name) : t.replaceText(value, name)}</p>
-      <TextField
-        label={t.reason}
-        hint={t.reasonHint}
-        required
-        pattern=".*\S.*"
-        maxLength={255}
-        value={reason}
-        onValue={setReason}
-      />
+      <ReasonField hint={t.reasonHint} value={reason} onValue={setReason} />
       <TextField
         label={texts.giftCards.expires}
         type="date"

@@ -1,9 +1,9 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useState, type FormEvent } from 'react';
+import { useState } from 'react';
 import { Link, useSearchParams } from 'react-router';
 import { get, sendRequest } from '../api/http';
 import type { SavedQuestion } from '../api/types';
-import { Confirm, Dialog } from '../parts/dialog';
+import { Confirm, DialogForm } from '../parts/dialog';
 import { TextField } from '../parts/fields';
 import { Icon } from '../parts/icon';
 import { Loaded } from '../parts/loaded';
@@ -105,44 +105,20 @@ interface SaveProps {
 
 function SaveQuestion({ question, onClose, onSaved }: SaveProps) {
   const [name, setName] = useState('');
-  const [error, setError] = useState<string | null>(null);
-  const [isBusy, setBusy] = useState(false);
-  const submit = async (event: FormEvent) => {
-    event.preventDefault();
-    setBusy(true);
-    try {
-      await sendRequest(API, { method: 'POST', body: { name: name.trim(), question } });
-      await onSaved(name.trim());
-    } catch (refusal) {
-      setError((refusal as Error).message);
-      setBusy(false);
-    }
+  const save = async () => {
+    await sendRequest(API, { method: 'POST', body: { name: name.trim(), question } });
+    await onSaved(name.trim());
   };
   return (
-    <Dialog title={t.save} isOpen onClose={onClose}>
-      <form className="stack" onSubmit={(event) => void submit(event)}>
-        <TextField
-          label={t.saveName}
-          hint={t.saveText}
-          required
-          maxLength={100}
-          value={name}
-          onValue={setName}
-        />
-        {error && (
-          <p className="field-error" role="alert">
-            {error}
-          </p>
-        )}
-        <div className="dialog-actions">
-          <button type="button" className="button" onClick={onClose}>
-            {texts.cancel}
-          </button>
-          <button type="submit" className="button main" disabled={isBusy}>
-            {texts.save}
-          </button>
-        </div>
-      </form>
-    </Dialog>
+    <DialogForm title={t.save} action={texts.save} isOpen onClose={onClose} onSubmit={save}>
+      <TextField
+        label={t.saveName}
+        hint={t.saveText}
+        required
+        maxLength={100}
+        value={name}
+        onValue={setName}
+      />
+    </DialogForm>
   );
 }

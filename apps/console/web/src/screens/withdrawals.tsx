@@ -5,7 +5,7 @@ import { perkway, responseOf } from '../api/perkway';
 import type { WithdrawCards, Withdrawal } from '../api/types';
 import { formatMoment, formatNumber } from '../format';
 import { Confirm, DialogForm } from '../parts/dialog';
-import { SelectField, TextArea, TextField } from '../parts/fields';
+import { ReasonField, SelectField, TextArea, TextField } from '../parts/fields';
 import { Loaded } from '../parts/loaded';
 import { Card } from '../parts/screen';
 import { Table } from '../parts/table';
@@ -204,15 +204,7 @@ function WithdrawForm({ poolId, onClose, onBegun }: FormProps) {
           options={t.reservedOptions}
           onValue={(value) => setReserved(value as Reserved)}
         />
-        <TextField
-          label={t.reason}
-          hint={t.reasonHint}
-          required
-          pattern=".*\S.*"
-          maxLength={255}
-          value={reason}
-          onValue={setReason}
-        />
+        <ReasonField hint={t.reasonHint} value={reason} onValue={setReason} />
       </DialogForm>
       <Confirm
         title={t.confirmTitle}

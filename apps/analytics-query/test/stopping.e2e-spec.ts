@@ -1,4 +1,4 @@
-import { jetstream } from '@nats-io/jetstream';
+import { jetstream, type Consumer } from '@nats-io/jetstream';
 import { TRACKING_CONSUMER, TRACKING_STREAM } from '@perkway/domain';
 import { closeAll, connectTo, waitFor } from '@perkway/testing';
 import pg from 'pg';
@@ -11,7 +11,13 @@ it('hands back the events that it could not store when it stops, so that the nex
   const connection = await connectTo(stack.nats.url);
   const holder = new pg.Client(stack.database.url);
   await holder.connect();
-  const consumer = await jetstream(connection).consumers.get(TRACKING_STREAM, TRACKING_CONSUMER);
+  const { consumers } = jetstream(connection);
+  let consumer!: Consumer;
+  // The app creates it after its start.
+  await waitFor(
+    async () => void (consumer = await consumers.get(TRACKING_STREAM, TRACKING_CONSUMER)),
+    'the consumer',
+  );
   const account = anAccountId();
   let next: Awaited<ReturnType<typeof launchAnalytics>> | undefined;
   try {

@@ -793,7 +793,7 @@ describe('keys and sessions', () => {
     await dialog(page).waitFor();
     await page.keyboard.press('Escape');
     await dialog(page).waitFor({ state: 'detached' });
-    await page.waitForFunction('document.activeElement.textContent === "Create key"');
+    await page.locator('button:focus', { hasText: /^Create key$/ }).waitFor();
   }, 120_000);
 
   it('a key is created, shown once and revoked', async () => {

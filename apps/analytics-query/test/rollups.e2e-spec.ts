@@ -19,8 +19,7 @@ const DAY_MS = 24 * HOUR_MS;
 /** Only the tests refresh rollups, except once at the start. */
 const SETTINGS = { ROLLUP_INTERVAL_MS: '3600000', UPKEEP_INTERVAL_MS: '3600000' };
 
-const refresherOf = ({ database }: Stack) =>
-  new RollupRefresher({ DATABASE_URL: database.url } as ConstructorParameters<typeof RollupRefresher>[0]);
+const refresherOf = ({ app }: Stack) => app.app.get(RollupRefresher);
 
 /** Pseudo-random, the same on every run. */
 function numbers(seed: number) {

@@ -9,6 +9,7 @@ export interface SqlRunner {
 }
 
 const INSERT = 'insert into tracking_outbox (event) select unnest($1::text[])';
+const IS_FILLED = 'select from tracking_outbox order by seq limit 1';
 const TAKE = `
   delete from tracking_outbox
   where seq = any (array(select seq from tracking_outbox order by seq limit $1 for update skip locked))
@@ -96,6 +97,9 @@ export class Outbox extends EventEmitter<{ lost: [] }> {
     const client = await this.pool.connect();
     let failure: Error | undefined;
     try {
+      // Most polls find nothing, so they take one statement instead of three.
+      const { rowCount } = await client.query(IS_FILLED);
+      if (rowCount === 0) return { taken: 0, delivered: true, oldestAge: 0 };
       await client.query('begin');
       const { rows } = await client.query<{ event: string; age: number }>(TAKE, [limit]);
       const delivered = rows.length === 0 || (await deliver(rows.map(({ event }) => event)));

@@ -55,6 +55,7 @@ const NANOSECOND_DIGITS = 6;
  */
 export class Pull {
   private subscription?: Subscription;
+  private isEnding = false;
 
   constructor(
     private readonly connection: NatsConnection,
@@ -94,7 +95,8 @@ export class Pull {
       void subscription.closed.then(() => {
         clearTimeout(silence);
         clearTimeout(end);
-        reject(new Error('the broker does not respond to a fetch'));
+        if (this.isEnding) resolve();
+        else reject(new Error('the broker does not respond to a fetch'));
       });
       this.connection.publish(
         `$JS.API.CONSUMER.MSG.NEXT.${this.stream}.${this.consumer}`,
@@ -107,6 +109,12 @@ export class Pull {
         { reply: inbox },
       );
     }).finally(() => this.close());
+  }
+
+  /** Ends the fetch soon. Messages that the broker has already sent are still handed over. */
+  end(): void {
+    this.isEnding = true;
+    this.subscription?.drain().catch(() => this.close());
   }
 
   /** Cancels the fetch. Messages in flight are redelivered later. */

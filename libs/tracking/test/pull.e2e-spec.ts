@@ -1,4 +1,4 @@
-import { connectTo, testNats, type TestNats } from '@perkway/testing';
+import { connectTo, testNats, waitFor, type TestNats } from '@perkway/testing';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { Pull } from '../src/pull.js';
 
@@ -42,5 +42,32 @@ describe('a fetch', () => {
       () => undefined,
     );
     await expect(fetch).rejects.toThrow('the broker does not respond to a fetch');
+  });
+
+  it('ends when asked, with the messages that the broker has already sent', async () => {
+    const received: string[] = [];
+    const fetch = new Pull(connection, 'events', 'S', 'C');
+    const other = await connectTo(nats.url);
+    let reply = '';
+    const broker = other.subscribe('$JS.API.CONSUMER.MSG.NEXT.S.C', {
+      callback: (_error, message) => {
+        reply = message.reply!;
+      },
+    });
+    try {
+      await other.flush();
+      const ended = fetch.run({ messages: 5, bytes: 1_000, expiresMs: 60_000 }, ({ data }) =>
+        received.push(Buffer.from(data).toString()),
+      );
+      await waitFor(() => expect(reply).not.toBe(''), 'the request');
+      other.publish(reply, 'sent before the end');
+      await other.flush();
+      fetch.end();
+      await ended;
+    } finally {
+      broker.unsubscribe();
+      await other.close();
+    }
+    expect(received).toEqual(['sent before the end']);
   });
 });

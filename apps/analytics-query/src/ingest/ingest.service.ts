@@ -25,8 +25,10 @@ const MAX_HELD_BYTES = 8 * 1024 * 1024;
  */
 const FETCH_MESSAGES = 1_000;
 const FETCH_BYTES = 4 * 1024 * 1024;
-/** The minimum that the client allows. Shutdown waits for one fetch to expire. */
-const FETCH_MS = 1_000;
+/** How long a fetch waits for messages. Long, so that an idle app sends few requests. */
+const FETCH_MS = 20_000;
+/** The same while two streams are read in turn. */
+const SHARED_FETCH_MS = 1_000;
 /** How often the broker is told that messages are still in progress. */
 const EXTEND_MS = ACK_WAIT_MS / 3;
 /** Redelivery delay of a message from which an erased person could not be removed. */
@@ -34,6 +36,7 @@ const ERASE_AGAIN_MS = 10_000;
 const UNKNOWN_VERSION_DELAY_MS = 60_000;
 const MAX_BACKOFF_MS = 5_000;
 const STOP_LIMIT_MS = 5_000;
+const END_LIMIT_MS = 1_500;
 const LAG_INTERVAL_MS = 5_000;
 
 /** Sleeps without keeping the process alive. */
@@ -97,8 +100,9 @@ export class IngestService implements OnModuleInit, BeforeApplicationShutdown {
     this.stopping = true;
     this.wake();
     this.stopWaiting.abort();
-    // The broker ends a fetch after FETCH_MS. If it cannot be reached, the fetch must be closed here.
-    setTimeout(() => this.pull?.close(), FETCH_MS + 500).unref();
+    this.pull?.end();
+    // Nothing ends the fetch if the broker cannot be reached.
+    setTimeout(() => this.pull?.close(), END_LIMIT_MS).unref();
     await Promise.race([Promise.all([this.fetching, this.storing]), unrefSleep(STOP_LIMIT_MS)]);
     clearInterval(this.extendTimer);
     for (const { message } of [...this.waiting, ...this.storingNow]) message.nak();
@@ -164,13 +168,15 @@ export class IngestService implements OnModuleInit, BeforeApplicationShutdown {
   }
 
   private async fetch(connection: NatsConnection, stream: string) {
+    // The app may have stopped while the streams were looked up.
+    if (this.stopping) return;
     this.pull = new Pull(connection, 'analytics-query', stream, TRACKING_CONSUMER);
     await this.pull.run(
       {
         messages: FETCH_MESSAGES,
         // At least one message must fit.
         bytes: Math.max(FETCH_BYTES, 2 * (connection.info?.max_payload ?? 0)),
-        expiresMs: FETCH_MS,
+        expiresMs: this.streams.length > 1 ? SHARED_FETCH_MS : FETCH_MS,
       },
       (message) => this.hold(message),
     );

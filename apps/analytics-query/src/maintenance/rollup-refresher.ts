@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import pg from 'pg';
+import { DataSource } from 'typeorm';
 import { ADVISORY_LOCKS } from '@perkway/domain';
 import { ENV } from '@perkway/platform';
 import type { AnalyticsQueryEnv } from '../env.js';
@@ -16,6 +17,10 @@ const HOUR_MS = 3_600_000;
 const GRACE_MS = 5 * 60_000;
 /** Dirty hours recomputed in one transaction. */
 const HOURS_PER_TRANSACTION = 500;
+const IS_DUE = `
+  select closing_to < $1 or closed_to < closing_to
+    or exists (select from dirty_hours where hour < closed_to) as due
+  from rollup_state`;
 
 /**
  * Keeps the rollups equal to the raw rows. An hour is closed in two steps: first `closing_to` announces it, under a
@@ -24,15 +29,22 @@ const HOURS_PER_TRANSACTION = 500;
  */
 @Injectable()
 export class RollupRefresher {
-  constructor(@Inject(ENV) private readonly env: AnalyticsQueryEnv) {}
+  constructor(
+    @Inject(ENV) private readonly env: AnalyticsQueryEnv,
+    private readonly dataSource: DataSource,
+  ) {}
 
   /**
    * Closes all hours that are due at `now` (epoch milliseconds) and recomputes all dirty hours. Safe to run in any
    * number of processes at once.
    */
   async refresh(now: number): Promise<void> {
+    const to = Math.floor((now - GRACE_MS) / HOUR_MS) * HOUR_MS;
+    // On a connection of the pool, because a new one costs more than this query.
+    const [state] = await this.dataSource.query<{ due: boolean }[]>(IS_DUE, [new Date(to)]);
+    if (!state?.due) return;
     await withMaintenanceClient(this.env.DATABASE_URL, async (client) => {
-      await this.announce(client, Math.floor((now - GRACE_MS) / HOUR_MS) * HOUR_MS);
+      await this.announce(client, to);
       while (await inMaintenanceTransaction(client, ADVISORY_LOCKS.rollups, closeNextHours));
       while (await inMaintenanceTransaction(client, ADVISORY_LOCKS.rollups, recomputeDirtyHours));
     });

@@ -23,10 +23,9 @@ const FEED: AppName = 'events';
 /** The first event of a transaction waits this long for others. */
 const LINGER_MS = 50;
 const ROWS_PER_TRANSACTION = 2_000;
-/** How long a fetch waits for messages: the minimum that the NATS client allows. */
-const FETCH_MS = 1_000;
-/** The same after a fetch without messages, so that an idle app sends few requests. */
-const IDLE_FETCH_MS = 20_000;
+/** How long a fetch waits for messages. Long, so that an idle app sends few requests. */
+const FETCH_MS = 20_000;
+const STOP_LIMIT_MS = 2_000;
 /**
  * Maximum messages and bytes per fetch. Twice this much may be in memory: one fetch is stored while the next arrives.
  */
@@ -54,8 +53,7 @@ export class FeedConsumer implements OnModuleInit, BeforeApplicationShutdown {
   /** Called when a transaction has taken waiting messages. */
   private onTaken: () => void = () => undefined;
   private storing: Promise<void> | undefined;
-  /** A long fetch without messages so far. The app does not wait for it on shutdown. */
-  private idleFetch: Pull | undefined;
+  private pull: Pull | undefined;
   private hasFailed = false;
 
   constructor(
@@ -73,19 +71,18 @@ export class FeedConsumer implements OnModuleInit, BeforeApplicationShutdown {
 
   async beforeApplicationShutdown() {
     this.stopping.abort();
-    this.idleFetch?.close();
-    await Promise.race([this.running, sleep(2 * FETCH_MS, undefined, { ref: false })]);
+    this.pull?.end();
+    await Promise.race([this.running, sleep(STOP_LIMIT_MS, undefined, { ref: false })]);
   }
 
   private async run() {
     let connection: NatsConnection | undefined;
     let failures = 0;
-    let isIdle = false;
     while (!this.stopping.signal.aborted) {
       try {
         connection ??= await this.connect();
-        if (!connection) break;
-        isIdle = (await this.fetch(connection, isIdle ? IDLE_FETCH_MS : FETCH_MS)) === 0;
+        if (!connection || this.stopping.signal.aborted) break;
+        await this.fetch(connection);
         failures = 0;
         while (this.waitingRows > ROWS_PER_TRANSACTION)
           await new Promise<void>((resolve) => (this.onTaken = resolve));
@@ -93,7 +90,6 @@ export class FeedConsumer implements OnModuleInit, BeforeApplicationShutdown {
         if (this.stopping.signal.aborted) break;
         // The stream may be missing: analytics-query creates it.
         connection = undefined;
-        isIdle = false;
         if (failures++ === 0) this.logger.warn({ err }, 'cannot read the stream of events, retrying');
         await this.pause(RETRY_MS);
       }
@@ -121,22 +117,17 @@ export class FeedConsumer implements OnModuleInit, BeforeApplicationShutdown {
     return connection;
   }
 
-  /** Fetches messages. Parses each when it arrives, while Postgres stores earlier ones. Returns their number. */
-  private async fetch(connection: NatsConnection, expiresMs: number): Promise<number> {
-    const pull = new Pull(connection, FEED, TRACKING_STREAM, FEED_CONSUMER);
-    if (expiresMs === IDLE_FETCH_MS) this.idleFetch = pull;
-    let count = 0;
-    await pull.run(
+  /** Fetches messages. Parses each when it arrives, while Postgres stores earlier ones. */
+  private async fetch(connection: NatsConnection) {
+    this.pull = new Pull(connection, FEED, TRACKING_STREAM, FEED_CONSUMER);
+    await this.pull.run(
       {
-        // The first message ends a long fetch, so that no message has to wait for its end when the app stops.
-        messages: expiresMs === IDLE_FETCH_MS ? 1 : FETCH_MESSAGES,
+        messages: FETCH_MESSAGES,
         // At least one message must fit.
         bytes: Math.max(FETCH_BYTES, 2 * (connection.info?.max_payload ?? 0)),
-        expiresMs,
+        expiresMs: FETCH_MS,
       },
       (message) => {
-        this.idleFetch = undefined;
-        count += 1;
         // Invalid events are dead-lettered by analytics-query, which reads the same stream.
         const { events, hasUnknownVersion } = readMessage(message.data, message.source, Date.now());
         const rows = events.map((event) => this.store.toRow(event)).filter((row) => row !== undefined);
@@ -146,7 +137,6 @@ export class FeedConsumer implements OnModuleInit, BeforeApplicationShutdown {
         this.storing ??= this.storeWaiting().finally(() => (this.storing = undefined));
       },
     );
-    return count;
   }
 
   private async storeWaiting() {

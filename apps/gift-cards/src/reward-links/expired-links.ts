@@ -4,6 +4,7 @@ import { TrackingService } from '@perkway/tracking';
 import { DataSource } from 'typeorm';
 
 const INTERVAL_MS = 5_000;
+const FORGET_INTERVAL_MS = 10 * 60_000;
 /** Links settled per transaction. Reservations wait meanwhile, so it must take only a few milliseconds. */
 const LINKS_PER_TRANSACTION = 1_000;
 const PAUSE_MS = 50;
@@ -24,7 +25,10 @@ export class ExpiredLinks {
     private readonly tracking: TrackingService,
     loops: Loops,
   ) {
-    loops.add({ task: 'settle expired links', everyMs: INTERVAL_MS, run: () => this.settleOrForget() });
+    const settle = async () => ((await this.settle()) >= LINKS_PER_TRANSACTION ? PAUSE_MS : INTERVAL_MS);
+    loops.add({ task: 'settle expired links', everyMs: INTERVAL_MS, run: settle });
+    const forget = async () => void (await this.dataSource.query(FORGET_COUNTERS));
+    loops.add({ task: 'delete counters of past periods', everyMs: FORGET_INTERVAL_MS, run: forget });
   }
 
   /** @returns the number of links settled */
@@ -35,12 +39,5 @@ export class ExpiredLinks {
     );
     if (settled > 0) this.tracking.relaySoon();
     return settled;
-  }
-
-  /** @returns the pause before the next batch */
-  private async settleOrForget(): Promise<number> {
-    if ((await this.settle()) >= LINKS_PER_TRANSACTION) return PAUSE_MS;
-    await this.dataSource.query(FORGET_COUNTERS);
-    return INTERVAL_MS;
   }
 }

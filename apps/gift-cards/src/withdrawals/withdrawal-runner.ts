@@ -3,7 +3,8 @@ import { Loop, Loops } from '@perkway/platform';
 import { TrackingService } from '@perkway/tracking';
 import { DataSource } from 'typeorm';
 
-const INTERVAL_MS = 2_000;
+/** Interval of checks for withdrawals of dead replicas and for kept links that have ended. */
+const INTERVAL_MS = 5_000;
 /** Cards per transaction. Reservations and reveals wait meanwhile, so it must take only a few milliseconds. */
 const CARDS_PER_TRANSACTION = 500;
 /** Between two transactions, so that reservations get their turn. */

@@ -6,7 +6,8 @@ import { Gauge, Registry } from 'prom-client';
 import { DataSource } from 'typeorm';
 import { BETWEEN_ROUNDS } from './rounds.js';
 
-const POLL_MS = 1_000;
+/** Interval of checks for erasures that other replicas have begun. `wake` and due erasures end the pause earlier. */
+const POLL_MS = 5_000;
 /** Erasures per batch: the event store scans its data once for all that it gets together. */
 const ERASURES_PER_BATCH = 50;
 /** Timeout of a request to an app, after which the request is repeated. */
@@ -15,13 +16,15 @@ const REQUEST_TIMEOUT_MS = 10_000;
  * After this time, another replica takes over the erasures of a dead one. Two replicas on the same erasure do no harm.
  */
 const LEASE = '30 seconds';
-const RETRY_DELAY = '1 second';
+const RETRY_MS = 1_000;
 
 const EVENT_STORE = 'analytics-query';
 const OTHERS = (Object.keys(ERASE) as (keyof typeof ERASE)[]).filter((app) => app !== EVENT_STORE);
 
-const OLDEST = `
-  select coalesce(extract(epoch from now() - min(requested_at)), 0)::float8 as age from erasures where completed_at is null`;
+const OPEN = `
+  select coalesce(extract(epoch from now() - min(requested_at)), 0)::float8 as age,
+    extract(epoch from min(due_at) - now())::float8 * 1000 as "dueInMs"
+  from erasures where completed_at is null`;
 const TAKE = `
   update erasures set due_at = now() + interval '${LEASE}' where id in (
     select id from erasures where completed_at is null and due_at <= now()
@@ -29,7 +32,7 @@ const TAKE = `
   ) returning id, account_id, kind, subject, round, last_round, done`;
 /** Adds to `done` instead of replacing it, because another replica may work on the same erasure. */
 const RECORD_PROGRESS = `
-  update erasures set done = array(select distinct unnest(done || $3::text[])), due_at = now() + interval '${RETRY_DELAY}'
+  update erasures set done = array(select distinct unnest(done || $3::text[])), due_at = now() + interval '${RETRY_MS} ms'
   where id = $1 and round = $2 and completed_at is null`;
 const NEXT_ROUND = `
   update erasures set done = '{}', round = round + 1, due_at = now() + interval '${BETWEEN_ROUNDS}'
@@ -79,11 +82,13 @@ export class ErasureRunner {
 
   /** @returns the pause before the next batch; none if there may be more */
   private async advanceAll(): Promise<number> {
-    const [taken] = await this.dataSource.query<[Taken[], number]>(TAKE);
-    const [{ age }] = await this.dataSource.query<[{ age: number }]>(OLDEST);
+    const [{ age, dueInMs }] = await this.dataSource.query<[{ age: number; dueInMs: number | null }]>(OPEN);
     this.oldest.set(age);
+    if (dueInMs === null || dueInMs > 0) return Math.min(dueInMs ?? POLL_MS, POLL_MS);
+    const [taken] = await this.dataSource.query<[Taken[], number]>(TAKE);
     await Promise.all(taken.map((erasure) => this.advance(erasure)));
-    return taken.length > 0 ? 0 : POLL_MS;
+    // Nothing is taken while another replica takes the same erasures.
+    return taken.length > 0 ? 0 : RETRY_MS;
   }
 
   private async advance({

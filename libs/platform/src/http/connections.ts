@@ -48,8 +48,11 @@ export function limitConnections(
 ): void {
   const { server } = fastify;
   const opened = new Map<Socket, number>();
+  /** Runs only while there are connections, so that it does not wake an idle process. */
+  let checks: NodeJS.Timeout | undefined;
   server.on('connection', (socket) => {
     opened.set(socket, Date.now());
+    checks ??= setInterval(closeUnread, CHECK_INTERVAL_MS).unref();
     socket.once('close', () => opened.delete(socket));
   });
   const cut = new Counter({
@@ -72,14 +75,18 @@ export function limitConnections(
   closeConnectionsAsTheyBecomeIdle(fastify, dropSilent);
 
   const unread = new UnreadResponses(limits);
-  const looking = setInterval(() => {
+  const closeUnread = () => {
     for (const socket of unread.overdue(opened.keys(), Date.now())) {
       cut.inc({ reason: 'unread' });
       // Resets, so that the system drops the data that it has buffered for the reader.
       socket.resetAndDestroy();
     }
-  }, CHECK_INTERVAL_MS).unref();
-  server.once('close', () => clearInterval(looking));
+    if (opened.size === 0) {
+      clearInterval(checks);
+      checks = undefined;
+    }
+  };
+  server.once('close', () => clearInterval(checks));
 }
 
 /** Rejects new connections when the process is full, after it has dropped idle ones. */

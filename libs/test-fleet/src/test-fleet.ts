@@ -140,7 +140,10 @@ export class TestFleet {
     return this.brokers.leaderOf(TRACKING_STREAM);
   }
 
-  /** Calls an app with the ADMIN key and returns the JSON body. Throws on any status but 2xx. */
+  /**
+   * Calls an app with the ADMIN key and returns the JSON body. Waits if the key's rate limit is used up, and throws on
+   * any other status but 2xx.
+   */
   async admin<Body>(
     app: AppName,
     method: string,
@@ -157,6 +160,10 @@ export class TestFleet {
       body: typeof body === 'object' ? JSON.stringify(body) : body,
       signal: AbortSignal.timeout(60_000),
     });
+    if (response.status === 429) {
+      await sleep(Number(response.headers.get('retry-after')) * 1_000);
+      return this.admin(app, method, path, body, contentType);
+    }
     if (!response.ok)
       throw new Error(`${method} ${path} returned ${response.status}: ${await response.text()}`);
     return (await response.json()) as Body;

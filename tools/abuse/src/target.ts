@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { AppName } from '@perkway/domain';
 import { ROOT, type TestFleet } from '@perkway/test-fleet';
 
@@ -73,8 +72,6 @@ export async function makeTarget(
       partner: { id: 'partner-a', name: 'Partner' },
       categories: [2],
     });
-    // Stay below the limit of this key.
-    await sleep(2 * (1_000 / limits.keyLimit));
   }
   for (const [name, perks] of [
     ['small-a', ids.slice(0, SMALL)],

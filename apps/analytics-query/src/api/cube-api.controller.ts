@@ -66,6 +66,7 @@ const ApiLoad = () =>
   );
 const ApiSql = () =>
   applyDecorators(
+    Header('content-type', JSON_TYPE),
     ApiOperation({ summary: 'Returns the SQL of a query' }),
     ApiResponseText(
       'The statement; for compared and blended queries an array',
@@ -75,6 +76,7 @@ const ApiSql = () =>
   );
 const ApiDryRun = () =>
   applyDecorators(
+    Header('content-type', JSON_TYPE),
     ApiOperation({ summary: 'Validates a query without running it' }),
     ApiResponseText('The normalized queries', ref(DryRunResult), DRY_RUN_EXAMPLE),
   );

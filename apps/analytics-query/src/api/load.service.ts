@@ -26,6 +26,7 @@ import {
   type Attributes,
 } from '../reader/account-models.js';
 import { RollupWatermarks, watermarkOf, holds, readWatermark } from '../reader/rollup-watermarks.js';
+import { CpuShare } from '../reader/cpu-share.js';
 import { QueryScheduler, type Work } from '../reader/query-scheduler.js';
 import { Reader, type OnRow, type QueryDeadline, type Statement } from '../reader/reader.js';
 import { RowFlow } from '../reader/row-flow.js';
@@ -58,6 +59,7 @@ interface Request {
 @Injectable()
 export class LoadService {
   private readonly scheduler: QueryScheduler;
+  private readonly cpuShare = new CpuShare();
   private readonly shared = new SharedResponses();
   private readonly metaBodies = new MetaBodies();
 
@@ -82,17 +84,21 @@ export class LoadService {
     return this.metaBodies.get(account, isExtended, names, () => this.models.modelOf(names));
   }
 
-  /** Returns the statement that `load` would run over raw rows; an array of them for compared and blended queries. */
-  async sql(caller: QueryCaller, input: unknown, gone: AbortSignal) {
-    const normalized = normalize(input, Date.now());
-    const described = await this.describe(caller, normalized, gone);
-    return normalized.queryType === 'regularQuery' ? sqlResponse(described[0]!) : described.map(sqlResponse);
+  /**
+   * Returns, as JSON, the statement that `load` would run over raw rows; an array of them for compared and blended
+   * queries.
+   */
+  sql(caller: QueryCaller, input: unknown, gone: AbortSignal): Promise<string> {
+    return this.describe(caller, input, gone, ({ queryType }, described) =>
+      queryType === 'regularQuery' ? sqlResponse(described[0]!) : described.map(sqlResponse),
+    );
   }
 
-  /** Returns how `load` would interpret the query. */
-  async dryRun(caller: QueryCaller, input: unknown, gone: AbortSignal) {
-    const normalized = normalize(input, Date.now());
-    return dryRunResponse(normalized.queryType, await this.describe(caller, normalized, gone));
+  /** Returns, as JSON, how `load` would interpret the query. */
+  dryRun(caller: QueryCaller, input: unknown, gone: AbortSignal): Promise<string> {
+    return this.describe(caller, input, gone, ({ queryType }, described) =>
+      dryRunResponse(queryType, described),
+    );
   }
 
   /**
@@ -100,17 +106,19 @@ export class LoadService {
    * @param gone aborts when the client disconnects
    */
   async load({ account }: QueryCaller, input: unknown, format: Format, gone: AbortSignal): Promise<Payload> {
-    const normalized = normalize(input, Date.now());
-    if (format === 'csv') checkCsv(normalized.queryType);
-    if (normalized.queryType !== 'regularQuery' && format === 'single')
-      throw queryError(
-        `'${normalized.queryType}' query type is not supported by the client.Please update the client.`,
-      );
-    if (normalized.queries.reduce((rows, { limit }) => rows + limit, 0) > MAX_REQUEST_ROWS)
-      throw queryError(
-        `The queries of one request may ask for at most ${MAX_REQUEST_ROWS} rows together: use smaller limits`,
-      );
-    const key = JSON.stringify([account, format, normalized]);
+    const [normalized, key] = await this.cpuShare.run(account, gone, () => {
+      const normalized = normalize(input, Date.now());
+      if (format === 'csv') checkCsv(normalized.queryType);
+      if (normalized.queryType !== 'regularQuery' && format === 'single')
+        throw queryError(
+          `'${normalized.queryType}' query type is not supported by the client.Please update the client.`,
+        );
+      if (normalized.queries.reduce((rows, { limit }) => rows + limit, 0) > MAX_REQUEST_ROWS)
+        throw queryError(
+          `The queries of one request may ask for at most ${MAX_REQUEST_ROWS} rows together: use smaller limits`,
+        );
+      return [normalized, JSON.stringify([account, format, normalized])] as const;
+    });
     return this.shared.get(key, gone, (signal) => this.respond({ account, normalized, format }, signal));
   }
 
@@ -149,10 +157,9 @@ export class LoadService {
       const supposedAttributes = await this.models.supposed(account, named, queryDeadline);
       const model = this.models.with(named, supposedAttributes);
       const supposed = attempt < ATTEMPTS ? await this.watermark(account, queryDeadline) : undefined;
-      const described = await compileAll(normalized.queries, model, account, {
-        watermark: supposed,
-        keptFrom: this.keptFrom(),
-      });
+      const described = await this.cpuShare.run(account, queryDeadline.signal, () =>
+        compileAll(normalized.queries, model, account, { watermark: supposed, keptFrom: this.keptFrom() }),
+      );
       const response = new ResponseText(body, shapeOf(normalized, described, format));
       // The watermark and attributes that hold for the queries: read before their rows, in the same snapshot.
       let seen: RollupWatermark | undefined;
@@ -193,15 +200,21 @@ export class LoadService {
 
   private keptFrom = (): number => keptFrom(this.env.RETENTION_MONTHS, Date.now());
 
+  /** Compiles the queries and returns a response about them as JSON. */
   private async describe(
     { account }: QueryCaller,
-    { queries }: NormalizedQueries,
+    input: unknown,
     gone: AbortSignal,
-  ): Promise<DescribedQuery[]> {
-    // Scheduled like a query, so that the account's concurrency limit applies: compiling takes time too.
-    return this.schedule({ account, signal: gone }, async (queryDeadline) => {
-      const model = await this.models.for(account, queries, queryDeadline);
-      return compileAll(queries, model, account, { keptFrom: this.keptFrom() });
+    respond: (normalized: NormalizedQueries, described: DescribedQuery[]) => object,
+  ): Promise<string> {
+    const normalized = await this.cpuShare.run(account, gone, () => normalize(input, Date.now()));
+    const { queries } = normalized;
+    const model = await this.schedule({ account, signal: gone }, (queryDeadline) =>
+      this.models.for(account, queries, queryDeadline),
+    );
+    return this.cpuShare.run(account, gone, async () => {
+      const described = await compileAll(queries, model, account, { keptFrom: this.keptFrom() });
+      return JSON.stringify(respond(normalized, described));
     });
   }
 }

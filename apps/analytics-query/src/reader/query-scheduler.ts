@@ -67,7 +67,7 @@ const MAX_GROWTH = 1.3;
 const CHECK_MS = 10;
 const MAX_REMEMBERED = 10_000;
 
-const tooMany = () =>
+export const tooManyQueries = () =>
   new ApiError('TOO_MANY_REQUESTS', 'Too many queries of this account at once; retry in a moment');
 
 /**
@@ -150,13 +150,13 @@ export class QueryScheduler {
   /** Resolves when the query has started. */
   private wait(query: Query, signal: AbortSignal): Promise<void> {
     const own = [...this.waiting].filter(({ account }) => account === query.account);
-    if (own.length >= this.options.queue || signal.aborted) throw tooMany();
+    if (own.length >= this.options.queue || signal.aborted) throw tooManyQueries();
     this.waiting.add(query);
     this.checks ??= setInterval(() => this.startWaiting(), CHECK_MS).unref();
     return new Promise((resolve, reject) => {
       const leave = () => {
         this.waiting.delete(query);
-        reject(tooMany());
+        reject(tooManyQueries());
       };
       signal.addEventListener('abort', leave, { once: true });
       query.onStart = () => {

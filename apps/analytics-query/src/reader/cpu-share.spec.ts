@@ -1,0 +1,60 @@
+import { CpuShare } from './cpu-share.js';
+
+beforeEach(() => jest.useFakeTimers());
+afterEach(() => jest.useRealTimers());
+
+const stays = new AbortController().signal;
+
+function setUp() {
+  const share = new CpuShare();
+  const begun: string[] = [];
+  const run = (account: string, name: string, ms: number, gone = stays) =>
+    share.run(account, gone, () => {
+      begun.push(name);
+      jest.advanceTimersByTime(ms);
+      return name;
+    });
+  return { begun, run };
+}
+
+describe('CpuShare', () => {
+  it('begins the next work of an account after a pause of eight times the last one, and of another account at once', async () => {
+    const { begun, run } = setUp();
+    const works = [run('a', 'a1', 5), run('a', 'a2', 5), run('b', 'b1', 0)];
+    await jest.advanceTimersByTimeAsync(39);
+    expect(begun).toEqual(['a1', 'b1']);
+    await jest.advanceTimersByTimeAsync(1);
+    expect(begun).toEqual(['a1', 'b1', 'a2']);
+    expect(await Promise.all(works)).toEqual(['a1', 'a2', 'b1']);
+  });
+
+  it('begins the next work at once after a short one, and after a failed one', async () => {
+    const { begun, run } = setUp();
+    const share = new CpuShare();
+    await run('a', 'a1', 1);
+    await run('a', 'a2', 1);
+    expect(begun).toEqual(['a1', 'a2']);
+    const failed = share.run('a', stays, () => {
+      throw new Error('a failure');
+    });
+    await expect(failed).rejects.toThrow('a failure');
+    expect(await share.run('a', stays, () => 'next')).toBe('next');
+  });
+
+  it('rejects work if too much of the account waits, or if the client has gone', async () => {
+    const { begun, run } = setUp();
+    const client = new AbortController();
+    const first = run('a', 'first', 5);
+    const waiting = Array.from({ length: 98 }, () => run('a', 'waiting', 0));
+    const left = run('a', 'left', 0, client.signal);
+    await expect(run('a', 'too many', 0)).rejects.toMatchObject({ code: 'TOO_MANY_REQUESTS' });
+    expect(await run('b', 'b1', 0)).toBe('b1');
+    client.abort();
+    const rejected = expect(left).rejects.toMatchObject({ code: 'TOO_MANY_REQUESTS' });
+    await jest.advanceTimersByTimeAsync(40);
+    await rejected;
+    await Promise.all([first, ...waiting]);
+    expect(begun).not.toContain('left');
+    expect(begun).not.toContain('too many');
+  });
+});

@@ -13,11 +13,12 @@ const CITUS_WORKERS_VARIABLE = 'PERKWAY_TEST_CITUS_WORKERS';
 
 const FOLDER = /^perkway-test-(\d+)-/;
 
-/** Removes the files of test runs that were killed. Their servers died with them. */
+/** Removes the files of test runs that were killed. Their servers die with them, and may still be writing. */
 function removeLeftovers(): void {
   for (const name of readdirSync(tmpdir())) {
     const pid = FOLDER.exec(name)?.[1];
-    if (pid && !isAlive(Number(pid))) rmSync(join(tmpdir(), name), { recursive: true, force: true });
+    if (pid && !isAlive(Number(pid)))
+      rmSync(join(tmpdir(), name), { recursive: true, force: true, maxRetries: 5 });
   }
 }
 

@@ -9,6 +9,7 @@ const ABOUT: Record<string, string> = {
   rewards: 'the page a recipient opens',
   token: 'accounts, keys, analytics tokens',
   query: 'Cube-compatible analytics',
+  events: 'the event feed, webhooks',
   console: 'the admin app: sign in there with a key',
 };
 

@@ -427,9 +427,9 @@ export const FAULTS: readonly Fault[] = [
   {
     file: 'apps/token-issuer/src/erasures/erasure-runner.ts',
     search:
-      "set done = array(select distinct unnest(done || $3::text[])), due_at = now() + interval '${RETRY_DELAY}'\n  where id = $1 and round = $2",
+      "set done = array(select distinct unnest(done || $3::text[])), due_at = now() + interval '${RETRY_MS} ms'\n  where id = $1 and round = $2",
     replacement:
-      "set done = array(select distinct unnest(done || $3::text[])), due_at = now() + interval '${RETRY_DELAY}'\n  where id = $1 and $2::int is not null",
+      "set done = array(select distinct unnest(done || $3::text[])), due_at = now() + interval '${RETRY_MS} ms'\n  where id = $1 and $2::int is not null",
     spec: 'apps/token-issuer/test/erasures.e2e-spec.ts',
     test: 'takes over nothing',
   },

@@ -1,6 +1,8 @@
+import { TRACKING_EVENT_VERSION, type CampaignViewEvent } from '@perkway/domain';
 import { http, violations, waitFor } from '@perkway/testing';
 import type { BrowserContext, Page } from 'playwright-core';
 import { ConsoleStage, neverShow, screenshot, scrollsSideways } from './console-stage';
+import { publishEvents } from './random-events';
 
 const stage = new ConsoleStage();
 let context: BrowserContext;
@@ -252,6 +254,40 @@ describe('the events', () => {
     await shown(9);
     expect(await page.getByRole('rowheader').count()).toBe(9);
     expect(await page.getByRole('row').nth(1).innerText()).toContain('journey-live-2');
+  }, 120_000);
+
+  it('are in the order in which they were received, with the time at which they occurred', async () => {
+    const { account, key } = await stage.fleet.anAccount();
+    neverShow(key);
+    const view = (journey: string, at: number): CampaignViewEvent => ({
+      v: TRACKING_EVENT_VERSION,
+      type: 'teaser_view',
+      id: journey,
+      account,
+      at,
+      campaign: 'spring',
+      journey,
+      channel: 'outreach',
+    });
+    const now = Date.now();
+    const late = Array.from({ length: 100 }, (_, nth) => view(`journey-late-${nth}`, now - 3_600_000 - nth));
+    await publishEvents(stage.fleet.nats.url, [view('journey-punctual', now), ...late]);
+    const feed = http({ url: stage.fleet.urls.events! }, { key });
+    await waitFor(async () => (await feed.get('/events?limit=1000')).body.data.length === 101, 'the events');
+    const page = await stage.signIn(context, key);
+    await stage.goto(page, '/integration/events');
+    await page.getByText('newest received first').waitFor();
+    await page.getByText('The latest 25 events that match, of those received since').waitFor();
+    await page.getByRole('columnheader', { name: 'Occurred' }).waitFor();
+    const rows = page.getByRole('table', { name: 'Events' }).getByRole('row');
+    expect(await rows.nth(1).innerText()).toContain('journey-late-99');
+    for (const count of [50, 75, 100]) {
+      await button(page, 'Show more').click();
+      await page.getByText(`The latest ${count} events`).waitFor();
+    }
+    expect(await rows.nth(100).innerText()).toContain('journey-late-0');
+    // It occurred last and was received first.
+    expect(await page.getByText('journey-punctual').count()).toBe(0);
   }, 120_000);
 
   it('show a note if a webhook never got one, and if there are none', async () => {

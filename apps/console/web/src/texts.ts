@@ -546,13 +546,13 @@ export const texts = {
   events: {
     events: 'Events',
     intro:
-      'What happened in your account, newest first. Webhooks deliver the same events under the same ids.',
+      'What happened in your account, newest received first. Perkway sometimes receives an event after one that occurred later. Webhooks deliver the same events under the same ids.',
     type: 'Type',
     anyType: 'Any type',
     subject: 'Subject',
     subjectHint: 'The whole subject, such as reward_link/… or journey/…',
     event: 'Event',
-    when: 'When',
+    occurred: 'Occurred',
     action: 'Action',
     filterBy: (subject: string) => `Only events of ${subject}`,
     newer: 'Look for newer events',
@@ -561,12 +561,12 @@ export const texts = {
     liveNote: 'New events appear by themselves while Live is on.',
     since: (count: string, when: string | null) =>
       when
-        ? `The latest ${count} events that match since ${when}.`
+        ? `The latest ${count} events that match, of those received since ${when}.`
         : `The latest ${count} events that match.`,
     emptyTitle: 'No events',
     emptyText: 'Nothing matches, or nothing has happened yet. An event appears here within seconds.',
     emptySince: (when: string) =>
-      `Nothing matches since ${when}. Earlier events are too many to look through here; read them with GET /events.`,
+      `Nothing received since ${when} matches. Earlier events are too many to look through here; read them with GET /events.`,
     json: 'JSON',
     jsonOf: (event: string) => `JSON: ${event}`,
     jsonTitle: 'The event',

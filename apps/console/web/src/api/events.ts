@@ -22,11 +22,11 @@ export interface Filter {
 }
 
 export interface Latest {
-  /** Newest first. */
+  /** Newest received first: the order of the feed, reversed. */
   events: FeedEvent[];
   /** The cursor for newer events. */
   cursor: string;
-  /** All matching events since this time are in `events`; null if all stored ones are. */
+  /** All matching events that were stored since this time are in `events`; null if all stored ones are. */
   since: string | null;
 }
 

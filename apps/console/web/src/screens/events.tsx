@@ -167,7 +167,7 @@ export function Events() {
                     </button>
                   ),
                 },
-                { name: t.when, cell: ({ occurred_at }) => formatExactMoment(occurred_at) },
+                { name: t.occurred, cell: ({ occurred_at }) => formatExactMoment(occurred_at) },
                 {
                   name: t.action,
                   cell: (event) => (

@@ -1,5 +1,13 @@
+export interface ErrorDefinition {
+  status: number;
+  /** The meaning, without a period. */
+  title: string;
+  /** What the caller can do, if it differs from what other errors of this status require. */
+  advice?: string;
+}
+
 /**
- * All error codes, with their meaning and HTTP status.
+ * All error codes, with their meaning and HTTP status. `/errors` shows them.
  * Source: specification section 7 and docs/http-contract.md.
  */
 export const ERROR_CODES = {
@@ -62,11 +70,24 @@ export const ERROR_CODES = {
   KEY_ROTATED: { status: 409, title: 'The API key was rotated already' },
   KEY_EXPIRED: { status: 409, title: 'The API key has expired' },
   NO_AVAILABLE_CODES: { status: 409, title: 'No single-use code is left' },
-  NO_AVAILABLE_CARDS: { status: 409, title: 'The pool has no available card for this request' },
-  LIMIT_REACHED: { status: 409, title: 'A limit of the account is reached' },
+  NO_AVAILABLE_CARDS: {
+    status: 409,
+    title: 'The pool has no available card for this request',
+    advice: 'Retry once a card is available: cards were loaded, or a link ended unrevealed.',
+  },
+  LIMIT_REACHED: {
+    status: 409,
+    title: 'A limit of the account is reached',
+    advice:
+      'Retry after the number of seconds in Retry-After. Without this header, retry once the limit has room again.',
+  },
   NOT_AWAITING_APPROVAL: { status: 409, title: 'The job does not wait for an approval' },
   APPROVAL_LAPSED: { status: 409, title: 'Nobody approved the job in time' },
-  IDEMPOTENCY_KEY_CONFLICT: { status: 409, title: 'The idempotency key was used with another request' },
+  IDEMPOTENCY_KEY_CONFLICT: {
+    status: 409,
+    title: 'The idempotency key was used with another request',
+    advice: 'Do not retry: use a new key for another request.',
+  },
   IN_USE: { status: 409, title: 'The resource is in use and cannot be deleted' },
   TOO_MANY_LIMITS: { status: 409, title: 'The account has 100 limits, the most it may have' },
   TOO_MANY_QUESTIONS: { status: 409, title: 'The account has 100 saved questions, the most it may have' },
@@ -76,7 +97,11 @@ export const ERROR_CODES = {
   LINK_NOT_REVEALED: { status: 409, title: 'The link has not been revealed' },
   LINK_ALREADY_REVEALED: { status: 409, title: 'The link has been revealed' },
   LINK_EXPIRED: { status: 410, title: 'The link has expired' },
-  CURSOR_EXPIRED: { status: 410, title: 'The cursor is older than the events that are kept' },
+  CURSOR_EXPIRED: {
+    status: 410,
+    title: 'The cursor is older than the events that are kept',
+    advice: 'Start again with from.',
+  },
   PRECONDITION_FAILED: { status: 412, title: 'The resource does not match If-Match' },
   PAYLOAD_TOO_LARGE: { status: 413, title: 'The body is too large' },
   URI_TOO_LONG: { status: 414, title: 'The URL is too long' },
@@ -84,7 +109,7 @@ export const ERROR_CODES = {
   TOO_MANY_REQUESTS: { status: 429, title: 'Too many requests' },
   INTERNAL_ERROR: { status: 500, title: 'Something went wrong on our side' },
   DEPENDENCY_UNAVAILABLE: { status: 503, title: 'A required service is not available' },
-} as const;
+} as const satisfies Record<string, ErrorDefinition>;
 
 export type ErrorCode = keyof typeof ERROR_CODES;
 

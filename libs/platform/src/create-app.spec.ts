@@ -429,6 +429,13 @@ describe('an app of the platform', () => {
     const { text, headers } = await http().get(path);
     expect(headers['content-type']).toContain('text/html');
     for (const each of [code, ...Object.keys(ERROR_CODES)]) expect(text).toContain(`id="${each}"`);
+    const adviceOf = (each: string) => new RegExp(`id="${each}".*?</tr>`).exec(text)![0];
+    expect(adviceOf('PERK_NOT_FOUND')).toContain('Do not retry: the same request will fail again');
+    // The state of the account may change, so the same request may succeed later.
+    expect(adviceOf('NO_AVAILABLE_CARDS')).toContain('Retry once a card is available');
+    expect(adviceOf('LIMIT_REACHED')).toContain('Retry after the number of seconds in Retry-After');
+    expect(adviceOf('IN_USE')).toContain('Retry once this has changed');
+    expect(adviceOf('IDEMPOTENCY_KEY_CONFLICT')).toContain('Do not retry');
   });
 
   it('sends Retry-After while a dependency is unavailable', async () => {

@@ -77,3 +77,24 @@ it('docs/configuration.md has every variable of every app, with its specificatio
   if (process.env.UPDATE) writeFileSync(FILE, expected);
   expect(readFileSync(FILE, 'utf8')).toBe(expected);
 });
+
+/** A default as docs/limits.md writes it. */
+const shown = (name: string, standard: number): string =>
+  `${(name.endsWith('_MS') ? standard / 1000 : standard).toLocaleString('en-US')} `;
+
+it('docs/limits.md has the default of every setting that it names', () => {
+  const settings = rows();
+  const limits = readFileSync(join(ROOT, 'docs/limits.md'), 'utf8')
+    .split('\n')
+    .map((line) => line.split('|').map((cell) => cell.trim()))
+    .flatMap(([, , value = '', setting = '']) => {
+      const name = /^`(\w+)`$/.exec(setting)?.[1];
+      return name ? [{ name, value: `${value} ` }] : [];
+    });
+  expect(limits.length).toBeGreaterThan(8);
+  for (const { name, value } of limits)
+    expect([name, value]).toEqual([
+      name,
+      expect.stringMatching(`^${shown(name, settings.get(name)!.standard as number)}`),
+    ]);
+});

@@ -180,6 +180,31 @@ describe('a session', () => {
     );
   });
 
+  it('leaves no key behind when an operator starts or ends views at the same time', async () => {
+    const accounts = [await fleet.anAccount(), await fleet.anAccount()];
+    const operator = fleet.page(await fleet.signIn(ADMIN_KEY));
+    const view = (account: string) => operator.post('/api/view').send({ accountId: account });
+    const openKeys = async () => {
+      const rows = await fleet.database.query(
+        `select id from accounts.api_keys
+         where account_id = any($1) and is_console and scopes is not null and revoked_at is null`,
+        [accounts.map(({ account }) => account)],
+      );
+      return rows.length;
+    };
+    for (let round = 0; round < 5; round += 1) {
+      const statuses = await Promise.all(
+        [...accounts, ...accounts].map(async ({ account }) => (await view(account)).status),
+      );
+      // A request that comes after the first view is refused, because the session is no longer an operator's.
+      expect(statuses).toContain(200);
+      expect(statuses.filter((status) => ![200, 403].includes(status))).toEqual([]);
+      expect(await openKeys()).toBe(1);
+      await Promise.all([operator.delete('/api/view').expect(200), operator.delete('/api/view').expect(200)]);
+      expect(await openKeys()).toBe(0);
+    }
+  });
+
   it('is refused for all invalid keys and JOURNEY keys with the same error', async () => {
     const journey = await fleet.anAccount('JOURNEY');
     const revoked = await fleet.anAccount();

@@ -42,6 +42,12 @@ const SWEEP = `
     limit 500 for update skip locked
   ) returning console_key_id, viewing_key_id`;
 
+/** Sets or ends the view of a session. Returns the key of the view before, also if another request has just set it. */
+const SET_VIEW = `
+  with before as (select viewing_key_id from sessions where hash = $1 for update)
+  update sessions set viewed_account_id = $2, viewed_account_name = $3, viewing_key_id = $4 from before
+  where hash = $1 returning before.viewing_key_id`;
+
 type KeyIds = Pick<Row, 'console_key_id' | 'viewing_key_id'>;
 const keysOf = (rows: KeyIds[]) =>
   rows.flatMap(({ console_key_id, viewing_key_id }) => [
@@ -127,31 +133,48 @@ export class SessionsService {
   async view(id: string, operator: Session, account: string): Promise<Session> {
     const { hash, consoleKeyId, expiresAt } = operator;
     const viewingKeyId = randomUUID();
-    const [{ keyring_id: keyringId }] = await this.dataSource.query<[Row]>(
-      'select keyring_id from sessions where hash = $1',
-      [hash],
-    );
-    const source = { purpose: 'view', secret: `${id}/${viewingKeyId}`, keyringId } as const;
+    const [row] = await this.dataSource.query<Row[]>('select keyring_id from sessions where hash = $1', [
+      hash,
+    ]);
+    if (!row) throw new ApiError('SESSION_ENDED');
+    const source = {
+      purpose: 'view',
+      secret: `${id}/${viewingKeyId}`,
+      keyringId: row.keyring_id,
+    } as const;
     const holder = { keyId: consoleKeyId, viewing: account };
     const { reply } = await this.consoleKeys.open(source, holder, expiresAt, viewingKeyId);
     if (reply.error) throw new ApiError(reply.error);
-    await this.dataSource.query(
-      `update sessions set viewed_account_id = $2, viewed_account_name = $3, viewing_key_id = $4 where hash = $1`,
-      [hash, reply.account, reply.accountName, viewingKeyId],
-    );
-    return (await this.find(id))!;
+    await this.setView(hash, { id: reply.account, name: reply.accountName, keyId: viewingKeyId });
+    return this.findStill(id);
   }
 
   /** Returns to the operator's own console. */
-  async endView(id: string, { hash, consoleKeyId, viewedBy }: Session): Promise<Session> {
-    if (viewedBy !== null) {
-      await this.dataSource.query(
-        `update sessions set viewed_account_id = null, viewed_account_name = null, viewing_key_id = null where hash = $1`,
-        [hash],
-      );
-      await this.consoleKeys.close([consoleKeyId]);
-    }
-    return (await this.find(id))!;
+  async endView(id: string, { hash, viewedBy }: Session): Promise<Session> {
+    if (viewedBy !== null) await this.setView(hash, null);
+    return this.findStill(id);
+  }
+
+  /** Closes the key of the view before, or the new one if the session has ended meanwhile. */
+  private async setView(
+    hash: string,
+    viewed: { id: string; name: string; keyId: string } | null,
+  ): Promise<void> {
+    const [rows] = await this.dataSource.query<[Pick<Row, 'viewing_key_id'>[], number]>(SET_VIEW, [
+      hash,
+      viewed?.id ?? null,
+      viewed?.name ?? null,
+      viewed?.keyId ?? null,
+    ]);
+    const left = rows.length > 0 ? rows[0]!.viewing_key_id : viewed?.keyId;
+    await this.consoleKeys.close(left ? [left] : []);
+  }
+
+  /** @throws SESSION_ENDED if the session has ended meanwhile */
+  private async findStill(id: string): Promise<Session> {
+    const session = await this.find(id);
+    if (!session) throw new ApiError('SESSION_ENDED');
+    return session;
   }
 
   async end({ hash, key }: Pick<Session, 'hash' | 'key'>): Promise<void> {

@@ -65,6 +65,20 @@ describe('pools in the management API', () => {
     expect(list.body).toEqual({ data: [after.body], next_cursor: null });
   });
 
+  it('are found by the name of their product', async () => {
+    const [pool, mark] = [await gift.aPool(0), randomUUID()];
+    const { body: stored } = await admin().get(`/admin/pools/${pool}`).expect(200);
+    await admin()
+      .put(`/admin/pools/${pool}`)
+      .send({ owner: stored.owner, product: { name: `Harbour ${mark}` } })
+      .expect(200);
+    const { body } = await admin()
+      .get('/admin/pools')
+      .query({ q: `HARBOUR ${mark}` })
+      .expect(200);
+    expect(body.data.map(({ id }: { id: string }) => id)).toEqual([pool]);
+  });
+
   it('can be filtered by owner', async () => {
     const { account } = gift.newKey();
     const pool = await gift.aPool(0, EUR_25, account);

@@ -213,6 +213,40 @@ describe('console keys', () => {
       .expect(200);
   });
 
+  it('make and rotate no key that lives longer than the key that signed in', async () => {
+    const { account, id: lasting } = await aKey();
+    const admin = http(issuer, { key: ADMIN_KEY });
+    const keys = `/admin/accounts/${account}/keys`;
+    const expires_at = new Date(Date.now() + 3_600_000).toISOString();
+    const { body: brief } = await admin.post(keys).send({ role: 'USER', expires_at }).expect(201);
+    const consoleKeyId = randomUUID();
+    await openFor({ keyHash: hashApiKey(pepper, brief.key) }, consoleKeyId);
+    const request = () => {
+      const id = randomUUID();
+      return { account, consoleKeyId, id, hash: hashApiKey(pepper, id), last4: 'abcd' };
+    };
+    const add = async (expiresAt: string | null) => {
+      const made = await console.rpc.request(ADD_ACCOUNT_KEY, {
+        ...{ ...request(), role: 'USER' as const, name: null, expiresAt },
+      });
+      return 'key' in made ? made.key.expires_at : made.error;
+    };
+    const sooner = new Date(Date.now() + 1_800_000).toISOString();
+    expect(await add(null)).toBe(expires_at);
+    expect(await add(new Date(Date.now() + 7_200_000).toISOString())).toBe(expires_at);
+    expect(await add(sooner)).toBe(sooner);
+    const rotate = (keyId: string) =>
+      console.rpc.request(ROTATE_ACCOUNT_KEY, { ...request(), keyId, overlapSeconds: 60 });
+    expect(await rotate(lasting)).toEqual({ error: 'FORBIDDEN' });
+    expect(await rotate(brief.id)).toMatchObject({ key: { expires_at } });
+    // An operator's session is limited by the key that signed in, not by its own 12 hours.
+    const operator = randomUUID();
+    const secret = randomUUID();
+    await openFor({ keyHash: hashApiKey(pepper, ADMIN_KEY) }, operator, secret);
+    const made = await http(issuer, { key: secret }).post(keys).send({ role: 'ADMIN' }).expect(201);
+    expect(made.body.expires_at).toBeNull();
+  });
+
   describe('keys that a person makes in the console', () => {
     const admin = () => http(issuer, { key: ADMIN_KEY });
     /** Opens a session of a person or of a key. */

@@ -241,11 +241,38 @@ describe('API keys', () => {
       ['get', path],
       ['delete', `${path}/${body.id}`],
       ['post', `${path}/${body.id}/rotate`],
+      ['get', '/admin/keys'],
     ] as const) {
       expect((await http(issuer, body)[method](address).expect(403)).body.code).toBe('FORBIDDEN');
       expect((await http(issuer)[method](address).expect(401)).body.code).toBe('API_KEY_INVALID');
       await http(issuer)[method](`${address}?api_key=${ADMIN_KEY}`).expect(401);
     }
+  });
+
+  it('of all accounts are found by id, name or last characters, page by page', async () => {
+    const [mine, other] = [await anAccount(), await anAccount()];
+    const mark = randomBytes(6).toString('hex');
+    const keys = [];
+    for (const account of [mine, other, mine])
+      keys.push((await create(account, { role: 'USER', name: `Till ${mark}` }).expect(201)).body);
+    await admin.delete(`/admin/accounts/${mine}/keys/${keys[2].id}`).expect(204);
+    const find = async (query: object) => (await admin.get('/admin/keys').query(query).expect(200)).body;
+    const idsOf = ({ data }: { data: { id: string }[] }) => data.map(({ id }) => id);
+    const first = await find({ q: `TILL ${mark}`, limit: 2 });
+    const second = await find({ q: `TILL ${mark}`, limit: 2, cursor: first.next_cursor });
+    expect([...idsOf(first), ...idsOf(second)]).toEqual(keys.map(({ id }) => id).sort());
+    expect(second.next_cursor).toBeNull();
+    const { key, ...shown } = keys[1];
+    expect(await find({ q: shown.id.slice(2, 20) })).toEqual({
+      data: [{ ...shown, owner: other }],
+      next_cursor: null,
+    });
+    expect(idsOf(await find({ q: key.slice(-4), owner: other }))).toEqual([shown.id]);
+    expect(idsOf(await find({ q: mark, owner: mine }))).toHaveLength(2);
+    await admin
+      .get('/admin/keys')
+      .query({ q: 'x'.repeat(201) })
+      .expect(400);
   });
 
   it('of a chain of rotations are counted as the first one', async () => {
@@ -377,6 +404,29 @@ describe('API keys', () => {
     expect((await rotate(account, old.id).expect(201)).body.expires_at).toBe(expires_at);
     const list = (await admin.get(`/admin/accounts/${account}/keys`).expect(200)).body;
     expect(list).toMatchObject([{ expires_at }, { expires_at }]);
+  });
+
+  it('make no key that could replace them after they have expired', async () => {
+    const [account, client] = [await anAccount(), await anAccount()];
+    const expires_at = new Date(Date.now() + 3_600_000).toISOString();
+    const { body: brief } = await create(account, { role: 'ADMIN', expires_at }).expect(201);
+    const { body: lasting } = await create(client, { role: 'ADMIN' }).expect(201);
+    const { body: ofClient } = await create(client, { role: 'USER' }).expect(201);
+    const as = http(issuer, { key: brief.key });
+    const made = async (of: string, body: object) =>
+      (await as.post(`/admin/accounts/${of}/keys`).send(body).expect(201)).body.expires_at;
+    const later = new Date(Date.now() + 7_200_000).toISOString();
+    const sooner = new Date(Date.now() + 1_800_000).toISOString();
+    expect(await made(client, { role: 'ADMIN' })).toBe(expires_at);
+    expect(await made(client, { role: 'ADMIN', expires_at: later })).toBe(expires_at);
+    expect(await made(client, { role: 'ADMIN', expires_at: sooner })).toBe(sooner);
+    expect(await made(account, { role: 'USER' })).toBe(expires_at);
+    // Keys of other accounts belong to these, and outlive the operator's key.
+    expect(await made(client, { role: 'USER' })).toBeNull();
+    const rotateAs = (of: string, id: string) => as.post(`/admin/accounts/${of}/keys/${id}/rotate`).send({});
+    expect((await rotateAs(client, lasting.id).expect(403)).body.code).toBe('FORBIDDEN');
+    await rotateAs(client, ofClient.id).expect(201);
+    expect((await rotateAs(account, brief.id).expect(201)).body.expires_at).toBe(expires_at);
   });
 
   it('are rotated once, while they are valid, by their own id under their own account', async () => {

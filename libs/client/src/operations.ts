@@ -87,6 +87,7 @@ export const OPERATIONS = {
     listApiKeys: 'GET /admin/accounts/{accountId}/keys',
     revokeApiKey: 'DELETE /admin/accounts/{accountId}/keys/{keyId}',
     rotateApiKey: 'POST /admin/accounts/{accountId}/keys/{keyId}/rotate',
+    listAllApiKeys: 'GET /admin/keys',
   },
   analytics: {
     getMeta: 'GET /cubejs-api/v1/meta',

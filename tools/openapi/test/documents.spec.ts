@@ -103,6 +103,7 @@ const OPERATIONS: Record<AppName, Record<string, string>> = {
     'GET /admin/accounts/{accountId}/keys': 'listApiKeys',
     'DELETE /admin/accounts/{accountId}/keys/{keyId}': 'revokeApiKey',
     'POST /admin/accounts/{accountId}/keys/{keyId}/rotate': 'rotateApiKey',
+    'GET /admin/keys': 'listAllApiKeys',
   },
   'analytics-query': {
     'GET /cubejs-api/v1/meta': 'getMeta',
@@ -123,6 +124,7 @@ const OPERATIONS: Record<AppName, Record<string, string>> = {
     'DELETE /api/view': 'endView',
     'GET /api/sign-in': 'getSignInOptions',
     'GET /api/operators-home': 'getOperatorsHome',
+    'GET /api/accounts/{accountId}/webhooks': 'getWebhooksOfAccount',
     'POST /api/accounts/{accountId}/person': 'getDataOfPerson',
     'GET /api/keys': 'listKeys',
     'POST /api/keys': 'createKey',

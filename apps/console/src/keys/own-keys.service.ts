@@ -21,6 +21,9 @@ import { AuditLog } from '../audit-log/audit-log.service.js';
 import type { ConsoleEnv } from '../env.js';
 import type { Session } from '../sessions/session.js';
 
+const CANNOT_ROTATE =
+  'The key you signed in with has lost access, or expires before this one. Sign in with a key that lasts as long.';
+
 /** Manages the keys of the signed-in account, whose people cannot use the management API for that. */
 @Injectable()
 export class OwnKeysService {
@@ -64,7 +67,7 @@ export class OwnKeysService {
   /**
    * Replaces a key by a new one of the same kind.
    *
-   * @throws FORBIDDEN after the session's key or person has lost access
+   * @throws FORBIDDEN after the session's key or person has lost access, and for a key that lives longer than it
    * @throws KEY_NOT_FOUND, also for a key of another account or above the session's role
    * @throws KEY_ROTATED, KEY_EXPIRED
    */
@@ -86,7 +89,8 @@ export class OwnKeysService {
           ? { status: new ApiError(reply.error).status, after: null }
           : { status: 201, after: reply.key },
     );
-    if ('error' in made) throw new ApiError(made.error);
+    if ('error' in made)
+      throw new ApiError(made.error, made.error === 'FORBIDDEN' ? CANNOT_ROTATE : undefined);
     return { ...made.key, key };
   }
 

@@ -25,7 +25,7 @@ export class AdminPoolsController {
 
   @Get()
   @ApiOperation({ summary: 'List the pools of all accounts, with their numbers' })
-  @ApiSearch('the id')
+  @ApiSearch('the id or the name of the product')
   @ApiOwner()
   @ApiPage(StoredPool, 'Ordered by id')
   listStoredGiftCardPools(@Query() query: ListQuery): Promise<Page<StoredPool>> {

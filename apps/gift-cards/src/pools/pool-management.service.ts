@@ -49,7 +49,7 @@ export class PoolManagementService {
       {
         name: 'pools',
         select: 'select * from pools',
-        search: ['id::text'],
+        search: ['id::text', "product ->> 'name'"],
         owner: 'owner',
         toItem: toSettings,
       },

@@ -46,6 +46,12 @@ const KEY_HOLDS = `
 const PERSON_HOLDS =
   'select null as expires_at from people where account_id = $1 and email = $2 and role = $3 for share';
 
+/** A session ends with the key that signed in, not after its own 12 hours. */
+const ENDS_AT = `
+  select case when k.is_console then p.expires_at else k.expires_at end as ends_at
+  from api_keys k left join api_keys p on p.id = k.parent_id
+  where k.id = $1 and (k.account_id = $2 or $3 = 'ADMIN')`;
+
 const INSERT = `
   insert into api_keys
     (id, account_id, role, name, hash, is_console, expires_at, parent_id, person_email, counted_as, scopes)
@@ -140,9 +146,10 @@ export class ConsoleKeysService {
     return this.keys.manager.transaction(async (manager) => {
       const holder = await makerOf(manager, consoleKeyId);
       if (holder?.account_id !== account || (role === 'ADMIN' && holder.role !== 'ADMIN')) return false;
+      const endsAt = await latestEnd(manager, consoleKeyId, { account_id: account, role });
       await manager.query(INSERT_OWN, [
         ...[id, account, role, name, hash, last4, scopes ?? null],
-        ...[expiresAt ?? null, holder.person_email],
+        ...[earlier(expiresAt ? new Date(expiresAt) : null, endsAt), holder.person_email],
       ]);
       return true;
     });
@@ -182,6 +189,23 @@ export class ConsoleKeysService {
     return ids;
   }
 }
+
+/**
+ * Returns until when a new key may work: no key lives on in a key that it made. Null if there is no such limit, as for
+ * keys that operators make for other accounts.
+ */
+export async function latestEnd(
+  manager: EntityManager,
+  makerKeyId: string,
+  { account_id, role }: Pick<Holder, 'account_id' | 'role'>,
+): Promise<Date | null> {
+  const [maker] = await manager.query<{ ends_at: Date | null }[]>(ENDS_AT, [makerKeyId, account_id, role]);
+  return maker?.ends_at ?? null;
+}
+
+/** @param one, other null for never */
+export const earlier = (one: Date | null, other: Date | null): Date | null =>
+  one && other ? (one < other ? one : other) : (one ?? other);
 
 /**
  * Returns the holder of a session that makes a key. A key made with another key that a person made belongs to that

@@ -1,5 +1,5 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
-import { NewApiKeyDto } from '@perkway/auth';
+import { ApiKeyResource, NewApiKeyDto } from '@perkway/auth';
 import { API_KEY_FORM, API_KEY_PATTERN } from '@perkway/domain';
 import { IsOmittable } from '@perkway/platform';
 import { Matches } from 'class-validator';
@@ -17,4 +17,10 @@ export class CreateApiKeyDto extends NewApiKeyDto {
     message: `$property ${API_KEY_FORM}`,
   })
   key?: string | null;
+}
+
+@ApiSchema({ name: 'ApiKeyOfAccount' })
+export class KeyOfAccount extends ApiKeyResource {
+  @ApiProperty({ description: 'The account of the key', example: 'ostervale-bank' })
+  owner: string;
 }

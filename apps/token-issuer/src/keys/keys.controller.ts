@@ -4,6 +4,7 @@ import { ApiOperation, ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
 import {
   ApiKeyResource,
   CreatedApiKey,
+  CurrentCaller,
   KEY_RESOLVER,
   KEY_USE_RECORDER,
   Roles,
@@ -21,6 +22,7 @@ import {
   ROTATE_ACCOUNT_KEY,
   type AccountKey,
   type AddAccountKey,
+  type Caller,
   type ErrorCode,
   type KeyUses,
   type LookupRequest,
@@ -45,14 +47,17 @@ export class KeysController {
   @Header('Cache-Control', 'no-store')
   @ApiOperation({
     summary: 'Creates a key for the account, or imports an existing one',
+    description:
+      'A key that expires makes no key of its own account, and no ADMIN key, that lives longer: such a key gets its `expires_at`.',
   })
   @ApiResponse({ status: 201, description: 'The key, which is shown only once', type: CreatedApiKey })
   @ApiProblems('ACCOUNT_NOT_FOUND', 'KEY_EXISTS')
   createApiKey(
+    @CurrentCaller() caller: Caller,
     @Param('accountId', CallerIdPipe) accountId: string,
     @Body() body: CreateApiKeyDto,
   ): Promise<CreatedApiKey> {
-    return this.keys.create(accountId, body);
+    return this.keys.create(accountId, caller.keyId, body);
   }
 
   @Get()
@@ -86,16 +91,17 @@ export class KeysController {
   @ApiOperation({
     summary: 'Replaces a key by a new one; the old one still works for a while',
     description:
-      'The new key has the role, scopes, name and `expires_at` of the old one, and limits go on counting. If the response was lost, rotate the key that `rotated_to` of the old one names.',
+      'The new key has the role, scopes, name and `expires_at` of the old one, and limits go on counting. A key that expires cannot rotate a key of its own account, or an ADMIN key, that lives longer (403). If the response was lost, rotate the key that `rotated_to` of the old one names.',
   })
   @ApiResponse({ status: 201, description: 'The new key, which is shown only once', type: CreatedApiKey })
   @ApiProblems('ACCOUNT_NOT_FOUND', 'KEY_NOT_FOUND', 'KEY_ROTATED', 'KEY_EXPIRED')
   rotateApiKey(
+    @CurrentCaller() caller: Caller,
     @Param('accountId', CallerIdPipe) accountId: string,
     @Param('keyId') keyId: string,
     @Body() body: RotateApiKeyDto,
   ): Promise<CreatedApiKey> {
-    return this.keys.rotate(accountId, keyId, body);
+    return this.keys.rotate(accountId, keyId, caller.keyId, body);
   }
 
   @RpcHandler(LIST_ACCOUNT_KEYS)

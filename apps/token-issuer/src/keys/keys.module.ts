@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AccountEntity } from '../accounts/account.entity.js';
 import { ConsoleKeysModule } from '../console-keys/console-keys.module.js';
+import { AllKeysController } from './all-keys.controller.js';
 import { ApiKeyEntity } from './api-key.entity.js';
 import { BootstrapAdminKey } from './bootstrap-admin-key.js';
 import { KeysController } from './keys.controller.js';
@@ -9,7 +10,7 @@ import { KeysService } from './keys.service.js';
 
 @Module({
   imports: [TypeOrmModule.forFeature([AccountEntity, ApiKeyEntity]), ConsoleKeysModule],
-  controllers: [KeysController],
+  controllers: [KeysController, AllKeysController],
   providers: [KeysService, BootstrapAdminKey],
 })
 export class KeysModule {}

@@ -10,13 +10,13 @@ import {
   type RotateApiKeyDto,
 } from '@perkway/auth';
 import { ApiError, isUuid, unavailable, type AddAccountKey, type RotateAccountKey } from '@perkway/domain';
-import { ENV } from '@perkway/platform';
+import { ENV, KeysetPaginator, listResources, type ListQuery, type Page } from '@perkway/platform';
 import { randomUUID } from 'node:crypto';
 import { IsNull, Repository } from 'typeorm';
 import { AccountEntity } from '../accounts/account.entity.js';
 import type { TokenIssuerEnv } from '../env.js';
-import { ConsoleKeysService, makerOf } from '../console-keys/console-keys.service.js';
-import type { CreateApiKeyDto } from './api-key.dto.js';
+import { ConsoleKeysService, earlier, latestEnd, makerOf } from '../console-keys/console-keys.service.js';
+import type { CreateApiKeyDto, KeyOfAccount } from './api-key.dto.js';
 import { ApiKeyEntity } from './api-key.entity.js';
 
 const UNIQUE_VIOLATION = '23505';
@@ -60,6 +60,7 @@ export class KeysService {
     @InjectRepository(ApiKeyEntity) private readonly keys: Repository<ApiKeyEntity>,
     @InjectRepository(AccountEntity) private readonly accounts: Repository<AccountEntity>,
     private readonly store: KeyStore,
+    private readonly pages: KeysetPaginator,
     private readonly consoleKeys: ConsoleKeysService,
     @Inject(ENV) private readonly env: TokenIssuerEnv,
   ) {}
@@ -67,14 +68,16 @@ export class KeysService {
   /**
    * Creates a key or imports a given one. Only its keyed hash is stored.
    *
+   * @param makerKeyId the key of the call
    * @throws ACCOUNT_NOT_FOUND
    * @throws KEY_EXISTS if a key of any account that was not revoked equals this one, ignoring case
    */
-  async create(account: string, body: CreateApiKeyDto): Promise<CreatedApiKey> {
+  async create(account: string, makerKeyId: string, body: CreateApiKeyDto): Promise<CreatedApiKey> {
     const { role, name, key: imported, scopes, expires_at } = body;
     await this.requireAccount(account);
     const key = imported ?? generateApiKey();
     const hash = hashApiKey(this.env.API_KEY_PEPPER, key);
+    const endsAt = await latestEnd(this.keys.manager, makerKeyId, { account_id: account, role });
     const row = this.keys.create({
       id: randomUUID(),
       account_id: account,
@@ -86,7 +89,7 @@ export class KeysService {
       revoked_at: null,
       is_console: false,
       scopes: scopes ?? null,
-      expires_at: expires_at ? new Date(expires_at) : null,
+      expires_at: earlier(expires_at ? new Date(expires_at) : null, endsAt),
       rotated_to: null,
       counted_as: null,
     });
@@ -111,6 +114,17 @@ export class KeysService {
     return keys.map(toResource);
   }
 
+  /** Returns a page of the keys of all accounts. @throws ApiError VALIDATION_FAILED */
+  async listAll(query: ListQuery): Promise<Page<KeyOfAccount>> {
+    return listResources<ApiKeyEntity, KeyOfAccount>(this.keys, this.pages, query, {
+      name: 'keys',
+      select: 'select * from (select * from api_keys where not is_console) k',
+      search: ['id::text', 'name', 'last4'],
+      owner: 'account_id',
+      toItem: (key) => ({ ...toResource(key), owner: key.account_id }),
+    });
+  }
+
   /**
    * Revokes a key and the console sessions that it opened: at once here, within 5 s in every app.
    *
@@ -132,13 +146,21 @@ export class KeysService {
    * Replaces a key by a new one of the same role, scopes, name and expiry. The old one, and the console sessions that
    * it opened, end after the overlap.
    *
+   * @param makerKeyId the key of the call
    * @throws ACCOUNT_NOT_FOUND, KEY_NOT_FOUND, KEY_ROTATED, KEY_EXPIRED
+   * @throws FORBIDDEN if the new key would outlive the key of the call
    */
-  async rotate(account: string, keyId: string, { overlap_seconds }: RotateApiKeyDto): Promise<CreatedApiKey> {
+  async rotate(
+    account: string,
+    keyId: string,
+    makerKeyId: string,
+    { overlap_seconds }: RotateApiKeyDto,
+  ): Promise<CreatedApiKey> {
     await this.requireAccount(account);
     const key = generateApiKey();
     const next = await this.replace({
       account,
+      makerKeyId,
       keyId,
       id: randomUUID(),
       last4: key.slice(-4),
@@ -151,14 +173,15 @@ export class KeysService {
   /**
    * Replaces a key by one of which only the hash is known. Idempotent.
    *
-   * @param wanted without `consoleKeyId`, an operator rotates the key
-   * @throws FORBIDDEN if the session may not make a key of this role
+   * @param wanted with `makerKeyId`, the key of the call, an operator rotates the key; otherwise a session
+   * @throws FORBIDDEN if the session may not make a key of this role, or one that lives so long
    * @throws KEY_NOT_FOUND, KEY_ROTATED, KEY_EXPIRED
    */
   async replace(
-    wanted: Omit<RotateAccountKey, 'consoleKeyId'> & { consoleKeyId?: string },
+    wanted: Omit<RotateAccountKey, 'consoleKeyId'> & ({ consoleKeyId: string } | { makerKeyId: string }),
   ): Promise<ApiKeyResource> {
-    const { account, consoleKeyId, keyId, id, hash, last4, overlapSeconds } = wanted;
+    const { account, keyId, id, hash, last4, overlapSeconds } = wanted;
+    const consoleKeyId = 'consoleKeyId' in wanted ? wanted.consoleKeyId : undefined;
     const [old, next] = await this.keys.manager.transaction(async (manager) => {
       const keys = manager.getRepository(ApiKeyEntity);
       const holder = consoleKeyId ? await makerOf(manager, consoleKeyId) : undefined;
@@ -175,6 +198,10 @@ export class KeysService {
       if (old.rotated_to) throw new ApiError('KEY_ROTATED', `It was replaced by the key ${old.rotated_to}`);
       if (old.expires_at && old.expires_at.getTime() <= Date.now()) throw new ApiError('KEY_EXPIRED');
       const { role, name, scopes, expires_at } = old;
+      const makerKeyId = 'makerKeyId' in wanted ? wanted.makerKeyId : wanted.consoleKeyId;
+      const endsAt = await latestEnd(manager, makerKeyId, old);
+      if (endsAt && (!expires_at || expires_at > endsAt))
+        throw new ApiError('FORBIDDEN', 'Your own key expires before the one to rotate');
       await keys.insert({
         id,
         account_id: account,

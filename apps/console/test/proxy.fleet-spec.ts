@@ -398,6 +398,57 @@ describe('calls to the fleet', () => {
       );
   });
 
+  it('are found by account and by outcome', async () => {
+    const [mine, others] = [await fleet.anAccount(), await fleet.anAccount()];
+    const page = fleet.page(operator);
+    await page.put(`/api/token/admin/accounts/${mine.account}`).send({ name: 'Renamed' }).expect(200);
+    const pool = await aPool(mine.account);
+    await aPool(others.account);
+    await page.put(`/api/gift/admin/pools/${pool}`).send({ owner: '' }).expect(400);
+    const user = fleet.page(await fleet.signIn(mine.key));
+    await user.post('/api/keys').send({ role: 'USER', name: 'Till' }).expect(201);
+    const found = async (query: object, by = page) => {
+      const { body } = await by.get('/api/audit-log').query(query).expect(200);
+      return (body.data as { path: string; status: number }[]).map(({ path, status }) => `${status} ${path}`);
+    };
+    const account = mine.account;
+    await waitFor(
+      async () =>
+        // With calls by API keys, which arrive later: those that made the account and its key.
+        expect((await found({ account })).sort()).toEqual(
+          [
+            `200 /admin/accounts/${account}`,
+            `200 /admin/accounts/${account}`,
+            `201 /admin/accounts/${account}/keys`,
+            `200 /admin/pools/${pool}`,
+            `200 /admin/pools/${pool}/cards`,
+            `400 /admin/pools/${pool}`,
+            `201 /accounts/${account}/keys`,
+          ].sort(),
+        ),
+      'the entries of the account',
+    );
+    expect(await found({ account, outcome: 'rejected' })).toEqual([`400 /admin/pools/${pool}`]);
+    expect(await found({ account, outcome: 'done', kind: 'pools' })).toEqual([
+      `200 /admin/pools/${pool}/cards`,
+      `200 /admin/pools/${pool}`,
+    ]);
+    expect(await found({ account, outcome: 'unknown' })).toEqual([]);
+    const [row] = await fleet.database.query<{ id: string }>(
+      `insert into console.audit_entries (account_id, role, actor, action, host, path)
+       values ($1, 'USER', 'somebody', 'POST', 'console', '/reports/1') returning id`,
+      [account],
+    );
+    const { body: unknown } = await page.get('/api/audit-log').query({ account, outcome: 'unknown' });
+    expect(unknown.data).toMatchObject([{ id: row!.id, status: null }]);
+    // Filters show nothing of others, and nothing by operators.
+    expect(await found({ account: others.account }, user)).toEqual([]);
+    expect(await found({ account, outcome: 'done' }, user)).toEqual([`201 /accounts/${account}/keys`]);
+    expect(
+      (await page.get('/api/audit-log').query({ outcome: 'fine' }).expect(400)).body.errors,
+    ).toMatchObject([{ field: 'outcome' }]);
+  });
+
   it('are found by person, object, kind and time, alone and together', async () => {
     const { account } = await fleet.anAccount();
     const { body: named } = await fleet

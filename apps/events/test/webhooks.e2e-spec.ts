@@ -1,4 +1,4 @@
-import { EVENT_TYPES, LIST_FAILING_WEBHOOKS } from '@perkway/domain';
+import { EVENT_TYPES, LIST_WEBHOOK_STATES } from '@perkway/domain';
 import { rpcCaller, waitFor, type TestKey } from '@perkway/testing';
 import { Webhook } from 'standardwebhooks';
 import { anEvent } from './stored-events.js';
@@ -303,11 +303,13 @@ describe('deliveries', () => {
     const { rpc, close } = await rpcCaller(world.nats.url);
     try {
       const listed = async () =>
-        (await rpc.request(LIST_FAILING_WEBHOOKS, {})).webhooks.filter(
+        (await rpc.request(LIST_WEBHOOK_STATES, {})).webhooks.filter(
           ({ account }) => account === key.account,
         );
       const failing = {
         account: key.account,
+        origin: receiver.url,
+        enabled: true,
         failingSince: expect.any(Number),
         disabledAt: null,
         reason: null,
@@ -320,6 +322,8 @@ describe('deliveries', () => {
           {
             account: key.account,
             id: 'gone',
+            origin: receiver.url,
+            enabled: false,
             failingSince: expect.any(Number),
             disabledAt: expect.any(Number),
             reason: 'The receiver responded with 410 Gone',
@@ -334,6 +338,17 @@ describe('deliveries', () => {
         .send({ url: `${receiver.url}/switched-off`, enabled: false })
         .expect(200);
       expect((await listed()).map(({ id }) => id).sort()).toEqual(['failing', 'gone']);
+      const { webhooks } = await rpc.request(LIST_WEBHOOK_STATES, { account: key.account });
+      expect(webhooks.map(({ id }) => id).sort()).toEqual(['failing', 'gone', 'good', 'switched-off']);
+      expect(webhooks.at(-1)).toMatchObject({
+        id: 'good',
+        enabled: true,
+        failingSince: null,
+        disabledAt: null,
+        pending: 0,
+      });
+      const { webhooks: none } = await rpc.request(LIST_WEBHOOK_STATES, { account: world.key().account });
+      expect(none).toEqual([]);
     } finally {
       await close();
     }

@@ -425,16 +425,22 @@ export interface AccountTraffic {
   to: number;
   accounts: { account: string; events: number; eventsBefore: number }[];
 }
-/** Lists enabled webhooks whose last attempts failed, and those that the service disabled. */
-export const LIST_FAILING_WEBHOOKS: RpcContract<Record<string, never>, { webhooks: FailingWebhook[] }> = {
-  subject: 'events.webhooks.failing',
+/**
+ * Lists the webhooks of an account. Without an account, those that need attention: enabled ones whose last attempts
+ * failed, and those that the service disabled.
+ */
+export const LIST_WEBHOOK_STATES: RpcContract<{ account?: string }, { webhooks: WebhookState[] }> = {
+  subject: 'events.webhooks.states',
   owner: 'events',
   callers: ['console'],
   serviceName: 'The event service',
 };
-export interface FailingWebhook {
+export interface WebhookState {
   account: string;
   id: string;
+  /** Scheme and host of its URL, whose path may have a secret. */
+  origin: string;
+  enabled: boolean;
   /** Epoch milliseconds. */
   failingSince: number | null;
   disabledAt: number | null;
@@ -480,6 +486,6 @@ export const RPC_CONTRACTS = [
   BEGIN_ERASURE,
   ...Object.values(ERASE),
   COUNT_TRAFFIC,
-  LIST_FAILING_WEBHOOKS,
+  LIST_WEBHOOK_STATES,
   COUNT_LINK_STATES,
 ] as const;

@@ -18,9 +18,15 @@ export const AUDIT_KINDS = {
 } as const;
 type Kind = keyof typeof AUDIT_KINDS;
 
+/** What became of the change: see `status` of an entry. */
+export const AUDIT_OUTCOMES = ['done', 'rejected', 'unknown'] as const;
+type Outcome = (typeof AUDIT_OUTCOMES)[number];
+
 const MAX_TEXT = 255;
 
 export interface AuditFilters {
+  account?: string | undefined;
+  outcome?: Outcome | undefined;
   person?: string | undefined;
   object?: string | undefined;
   kind?: Kind | undefined;
@@ -41,26 +47,48 @@ export function readFilters(query: ListQuery): AuditFilters {
     const given: unknown = lastOf(query[name]);
     return given === undefined || given === '' ? undefined : readTime(name, given);
   };
-  const kind = text('kind');
-  if (kind !== undefined && !Object.hasOwn(AUDIT_KINDS, kind))
-    throw invalidField('kind', `must be one of ${Object.keys(AUDIT_KINDS).join(', ')}`);
+  const oneOf = <Value extends string>(name: string, values: readonly Value[]): Value | undefined => {
+    const given = text(name);
+    const known = values.find((value) => value === given);
+    if (given !== undefined && known === undefined)
+      throw invalidField(name, `must be one of ${values.join(', ')}`);
+    return known;
+  };
   const [from, to] = [time('from'), time('to')];
   if (from && to && to < from) throw invalidField('to', 'must not be before from');
-  return { person: text('person'), object: text('object'), kind: kind as Kind | undefined, from, to };
+  return {
+    account: text('account'),
+    outcome: oneOf('outcome', AUDIT_OUTCOMES),
+    person: text('person'),
+    object: text('object'),
+    kind: oneOf('kind', Object.keys(AUDIT_KINDS) as Kind[]),
+    from,
+    to,
+  };
 }
 
 /** @param reader the account whose entries may be read; null for an operator, who reads all */
 export function conditionsOf(
-  { person, object, kind, from, to }: AuditFilters,
+  { account, outcome, person, object, kind, from, to }: AuditFilters,
   reader: string | null,
 ): Conditions {
   const where = new Conditions();
   if (reader !== null) where.and`e.account_id = ${reader} and e.role <> 'ADMIN'`;
-  // Ids in paths are percent-encoded. The expression is that of an index.
-  if (object !== undefined)
-    where.and`split_part(regexp_replace(e.path, '^/admin', ''), '/', 3) = ${encodeURIComponent(object)}`;
-  if (kind !== undefined)
-    where.and`split_part(regexp_replace(e.path, '^/admin', ''), '/', 2) = any(${AUDIT_KINDS[kind]})`;
+  // Calls about a resource, such as loading cards, do not name its owner; those that save it do. Ids in paths are
+  // percent-encoded.
+  if (account !== undefined)
+    where.and`e.account_id = ${account} or (e.kind, e.object) in (
+      select 'accounts', ${encodeURIComponent(account)}::text
+      union all
+      select kind, object from audit_calls where before ->> 'owner' = ${account}
+      union all
+      select kind, object from audit_calls join audit_outcomes on entry_id = id where after ->> 'owner' = ${account}
+    )`;
+  if (outcome === 'done') where.and`o.status < 400`;
+  if (outcome === 'rejected') where.and`o.status >= 400`;
+  if (outcome === 'unknown') where.and`o.status is null`;
+  if (object !== undefined) where.and`e.object = ${encodeURIComponent(object)}`;
+  if (kind !== undefined) where.and`e.kind = any(${AUDIT_KINDS[kind]})`;
   if (from !== undefined) where.and`e.at >= ${from}`;
   if (to !== undefined) where.and`e.at < ${to}`;
   return where.search(person, 'e.actor');

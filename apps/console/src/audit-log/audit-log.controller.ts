@@ -14,7 +14,7 @@ import type { FastifyReply } from 'fastify';
 import { Readable } from 'node:stream';
 import { CurrentSession, type Session } from '../sessions/session.js';
 import { AuditEntry } from './audit-entry.dto.js';
-import { AUDIT_KINDS, readFilters } from './audit-filters.js';
+import { AUDIT_KINDS, AUDIT_OUTCOMES, readFilters } from './audit-filters.js';
 import { AuditLog } from './audit-log.service.js';
 
 const ApiTime = (name: string, description: string, required = false) =>
@@ -26,6 +26,19 @@ const ApiTime = (name: string, description: string, required = false) =>
   });
 const ApiFilters = () =>
   applyDecorators(
+    ApiQuery({
+      name: 'account',
+      required: false,
+      description:
+        'The id of an account: changes by its people and keys, of the account itself, and of resources that it owns',
+      schema: { type: 'string', maxLength: 255 },
+    }),
+    ApiQuery({
+      name: 'outcome',
+      required: false,
+      description: '`unknown`: it is unknown whether the change was made',
+      schema: { type: 'string', enum: [...AUDIT_OUTCOMES] },
+    }),
     ApiQuery({
       name: 'person',
       required: false,

@@ -140,7 +140,7 @@ export class AuditLog {
 const ENTRIES_PER_BATCH = 500;
 const SELECT = `
   select e.id, e.at, e.account_id, e.key_id, e.email as person, e.actor, e.action, e.host, e.path, o.status, e.before, o.after
-  from audit_entries e left join audit_outcomes o on o.entry_id = e.id`;
+  from audit_calls e left join audit_outcomes o on o.entry_id = e.id`;
 /** Null for an operator, who reads all entries. */
 const readerOf = ({ account, role }: Session): string | null => (role === 'ADMIN' ? null : account);
 const toEntry = (row: Row): AuditEntry => ({ ...row, at: row.at.toISOString() });

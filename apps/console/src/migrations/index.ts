@@ -10,6 +10,7 @@ import { CreateSavedQuestions1767225802000 } from './1767225802000-create-saved-
 import { NameLinkJobs1767225799000 } from './1767225799000-name-link-jobs.js';
 import { ViewAccounts1767225798000 } from './1767225798000-view-accounts.js';
 import { FindAuditEntriesByObject1767225797000 } from './1767225797000-find-audit-entries-by-object.js';
+import { FindAuditEntriesByOwner1767225803000 } from './1767225803000-find-audit-entries-by-owner.js';
 
 export const migrations: MigrationClass[] = [
   CreateSessions1767225700000,
@@ -23,4 +24,5 @@ export const migrations: MigrationClass[] = [
   ViewAccounts1767225798000,
   NameLinkJobs1767225799000,
   CreateSavedQuestions1767225802000,
+  FindAuditEntriesByOwner1767225803000,
 ];

@@ -1,26 +1,46 @@
-import { Controller, Get, Header } from '@nestjs/common';
+import { Controller, Get, Header, Param } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Roles } from '@perkway/auth';
-import { COUNT_TRAFFIC, LIST_FAILING_WEBHOOKS } from '@perkway/domain';
-import { RpcClient } from '@perkway/platform';
-import { OperatorsHomeDto } from './operators-home.dto.js';
+import { COUNT_TRAFFIC, LIST_WEBHOOK_STATES, type WebhookState } from '@perkway/domain';
+import { CallerIdPipe, RpcClient } from '@perkway/platform';
+import { OperatorsHomeDto, WebhookStateDto } from './operators-home.dto.js';
 
 const timeOf = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString());
 
+const toDto = ({
+  account,
+  id,
+  origin,
+  enabled,
+  failingSince,
+  disabledAt,
+  reason,
+  pending,
+}: WebhookState) => ({
+  account_id: account,
+  id,
+  origin,
+  enabled,
+  failing_since: timeOf(failingSince),
+  disabled_at: timeOf(disabledAt),
+  reason,
+  pending,
+});
+
 @ApiTags('Operators')
 @Roles('ADMIN')
-@Controller('api/operators-home')
+@Controller('api')
 export class OperatorsHomeController {
   constructor(private readonly rpc: RpcClient) {}
 
-  @Get()
+  @Get('operators-home')
   @Header('cache-control', 'no-store')
   @ApiOperation({ summary: 'Traffic of all accounts against the week before, and webhooks that fail' })
   @ApiOkResponse({ description: 'The present state', type: OperatorsHomeDto })
   async getOperatorsHome(): Promise<OperatorsHomeDto> {
     const [{ from, to, accounts }, { webhooks }] = await Promise.all([
       this.rpc.request(COUNT_TRAFFIC, {}),
-      this.rpc.request(LIST_FAILING_WEBHOOKS, {}),
+      this.rpc.request(LIST_WEBHOOK_STATES, {}),
     ]);
     return {
       from: timeOf(from)!,
@@ -30,14 +50,16 @@ export class OperatorsHomeController {
         events,
         events_before: eventsBefore,
       })),
-      webhooks: webhooks.map(({ account, id, failingSince, disabledAt, reason, pending }) => ({
-        account_id: account,
-        id,
-        failing_since: timeOf(failingSince),
-        disabled_at: timeOf(disabledAt),
-        reason,
-        pending,
-      })),
+      webhooks: webhooks.map(toDto),
     };
+  }
+
+  @Get('accounts/:accountId/webhooks')
+  @Header('cache-control', 'no-store')
+  @ApiOperation({ summary: 'The webhooks of an account, and whether they work' })
+  @ApiOkResponse({ description: 'Failing ones first', type: [WebhookStateDto] })
+  async getWebhooksOfAccount(@Param('accountId', CallerIdPipe) account: string): Promise<WebhookStateDto[]> {
+    const { webhooks } = await this.rpc.request(LIST_WEBHOOK_STATES, { account });
+    return webhooks.map(toDto);
   }
 }

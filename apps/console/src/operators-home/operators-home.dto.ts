@@ -10,12 +10,16 @@ class AccountTrafficDto {
   events_before: number;
 }
 
-@ApiSchema({ name: 'FailingWebhook' })
-class FailingWebhookDto {
+@ApiSchema({ name: 'WebhookState' })
+export class WebhookStateDto {
   @ApiProperty({ example: 'ostervale-bank' })
   account_id: string;
   @ApiProperty({ example: 'orders' })
   id: string;
+  @ApiProperty({ description: 'Scheme and host of its URL', example: 'https://shop.example' })
+  origin: string;
+  @ApiProperty({ example: true })
+  enabled: boolean;
   @ApiProperty({
     type: String,
     format: 'date-time',
@@ -54,6 +58,6 @@ export class OperatorsHomeDto {
   to: string;
   @ApiProperty({ type: [AccountTrafficDto], description: 'Accounts with events in these two weeks' })
   traffic: AccountTrafficDto[];
-  @ApiProperty({ type: [FailingWebhookDto], description: 'Newest first, up to 200' })
-  webhooks: FailingWebhookDto[];
+  @ApiProperty({ type: [WebhookStateDto], description: 'Those that fail, newest first, up to 200' })
+  webhooks: WebhookStateDto[];
 }

@@ -103,6 +103,7 @@ const ALLOWED: { [Name in Host]: (keyof (typeof OF_CLIENT)[(typeof CLIENT)[Name]
     'listApiKeys',
     'revokeApiKey',
     'rotateApiKey',
+    'listAllApiKeys',
     'requestErasure',
     'listErasures',
     'getErasure',

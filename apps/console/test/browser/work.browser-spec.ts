@@ -687,6 +687,8 @@ describe('an operator', () => {
     await screenshot(page, 'history');
 
     await page.getByRole('link', { name: 'Audit log', exact: true }).click();
+    expect(await page.locator('time').first().innerText()).toMatch(/\d\d:\d\d:\d\d/);
+    await page.getByLabel('Outcome').selectOption('Done');
     await page.getByLabel('Kind').selectOption('Categories');
     await page.getByLabel('Object').fill('7');
     await page.getByLabel('Person or key').fill('bootst');
@@ -697,6 +699,16 @@ describe('an operator', () => {
     await page.reload();
     await page.getByRole('table', { name: 'Audit log' }).waitFor();
     expect(await page.getByLabel('Object').inputValue()).toBe('7');
+    const outcome = page.getByLabel('Outcome');
+    await outcome.selectOption('Rejected');
+    await page.getByText('No change matches').waitFor();
+    await outcome.selectOption('Any outcome');
+    // What operators did with an account and its possessions.
+    await page.getByLabel('Kind').selectOption('Any kind');
+    await page.getByLabel('Object').fill('');
+    await page.getByLabel('Account').selectOption(stage.mine.account);
+    await page.getByText('Saved campaign Harbour-campaign').waitFor();
+    expect((await rowsOf(page, 'Audit log')).filter((row) => row.includes('Foreign'))).toEqual([]);
     await page.getByLabel('To', { exact: true }).fill('2020-01-01');
     await page.getByText('No change matches').waitFor();
   }, 120_000);
@@ -739,6 +751,160 @@ describe('an operator', () => {
     await page.getByText(`Viewed ${account} as client`).first().waitFor();
   }, 120_000);
 
+  it('sees what an account has, and gets to it', async () => {
+    const { account, pool } = stage.mine;
+    const page = await stage.signIn(context, ADMIN_KEY, `/accounts/${account}`);
+    const holdings = page.getByRole('table', { name: 'What it has' });
+    await holdings.getByText('harbour-month').waitFor();
+    expect(await rowsOf(page, 'What it has')).toEqual([
+      'Collections Harbour-collection',
+      'Campaigns Harbour spring',
+      'Pools Harbour voucher',
+      'Limits harbour-month',
+    ]);
+    await page.getByRole('table', { name: 'Webhooks' }).waitFor();
+    const webhooks = await rowsOf(page, 'Webhooks');
+    for (const state of [
+      /^orders http:\S+ Works 0$/,
+      /^crm http:\S+ Fails since /,
+      /^former http:\S+ Disabled .* 410 Gone 0$/,
+    ])
+      expect(webhooks).toContainEqual(expect.stringMatching(state));
+    await screenshot(page, 'account-holdings');
+    await page.getByRole('link', { name: 'Audit log', exact: true }).last().click();
+    await page.getByRole('table', { name: 'Audit log' }).waitFor();
+    expect(await page.getByLabel('Account').inputValue()).toBe(account);
+    await page.goBack();
+    await holdings.getByRole('link', { name: 'Harbour voucher' }).click();
+    await page.getByRole('heading', { level: 1, name: `Pool: ${pool.slice(0, 8)}` }).waitFor();
+    await page.goBack();
+    await holdings.getByRole('link', { name: 'Pools' }).click();
+    await page.getByRole('table', { name: 'Pools' }).waitFor();
+    expect(await rowsOf(page, 'Pools')).toEqual([expect.stringMatching(`^Harbour voucher .*${account}`)]);
+    await page.getByLabel('Account').selectOption('Any account');
+    await page.getByRole('link', { name: 'Foreign voucher' }).waitFor();
+    await page.getByLabel('Search').fill(pool);
+    await page.getByRole('link', { name: 'Foreign voucher' }).waitFor({ state: 'detached' });
+    await page.getByRole('link', { name: account }).click();
+    await page.getByRole('heading', { level: 1, name: `Name of ${account}` }).waitFor();
+  }, 120_000);
+
+  it('loads single-use codes of a perk from a file, and pasted ones', async () => {
+    const path = `/catalogue/perks/${stage.mine.mark}-single`;
+    const single = { ...perkBody('Harbour single'), is_coupon_perk: true };
+    await stage.fleet.admin('perks').put(`/admin/perks/${stage.mine.mark}-single`).send(single).expect(200);
+    const page = await stage.signIn(context, ADMIN_KEY, `/catalogue/perks/${stage.mine.perks[0]}`);
+    await page.getByLabel('Title').first().waitFor();
+    expect(await page.getByText('Single-use codes').count()).toBe(0);
+    await stage.goto(page, path);
+    const untilLeft = (codes: string) =>
+      waitFor(async () => (await page.innerText('[data-codes=left] dd')) === codes, `${codes} codes`);
+    await untilLeft('0');
+    let loads = 0;
+    page.on('request', (request) => (loads += request.url().endsWith('/coupon-codes') ? 1 : 0));
+    const choose = (text: string) =>
+      page.getByLabel('File of codes').setInputFiles({
+        name: 'codes.csv',
+        mimeType: 'text/csv',
+        buffer: Buffer.from(text),
+      });
+    await choose('batch,code\nspring,SPA-1\nspring,SPA-2\n');
+    await button(page, 'Load 2 codes').click();
+    await notice(page, 'New codes: 2. Already there: 0.');
+    await untilLeft('2');
+    await page.getByLabel('Or paste codes').fill('SPA-2\n\n  SPA-3 \n');
+    await button(page, 'Load 2 codes').click();
+    await notice(page, 'New codes: 1. Already there: 1.');
+    await untilLeft('3');
+    expect(await page.getByLabel('Or paste codes').inputValue()).toBe('');
+    loads = 0;
+    await choose(Array.from({ length: 10_000 }, (_, nth) => `${nth}`.padStart(40, 'X')).join('\n'));
+    await button(page, 'Load 10,000 codes').click();
+    await notice(page, 'New codes: 10,000.');
+    await untilLeft('10,003');
+    // Two requests with codes, as one would exceed the limit of a body, and one for the stock.
+    expect(loads).toBe(3);
+    expect(await violations(page)).toEqual([]);
+    await screenshot(page, 'coupon-codes');
+  }, 120_000);
+
+  it('jumps to an account, a pool or a key by name or id, with the keyboard alone', async () => {
+    const { account, pool, keyId } = stage.mine;
+    const page = await stage.signIn(context, ADMIN_KEY, '/health');
+    const finder = page.getByRole('dialog', { name: 'Search all accounts' });
+    const find = async (text: string) => {
+      await page.keyboard.press('Control+k');
+      await finder.getByLabel('Name or id').waitFor();
+      await page.keyboard.type(text);
+    };
+    const focused = () => page.evaluate<string>('document.activeElement.textContent');
+    await find('harbour');
+    await finder.getByText(/^\d+ found$/).waitFor();
+    for (const group of ['Campaigns', 'Perks', 'Collections', 'Pools', 'Limits'])
+      await finder.getByRole('region', { name: group }).getByRole('link').first().waitFor();
+    expect(await violations(page)).toEqual([]);
+    await screenshot(page, 'search');
+    await page.setViewportSize({ width: 360, height: 740 });
+    expect(await scrollsSideways(page)).toBe(false);
+    await screenshot(page, 'search-360');
+    await page.setViewportSize({ width: 1280, height: 900 });
+    await page.keyboard.press('ArrowDown');
+    expect(await focused()).toContain('Harbour spring');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowUp');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 1, name: 'Harbour spring' }).waitFor();
+    await finder.waitFor({ state: 'detached' });
+
+    await find(pool.slice(9));
+    await finder.getByText('1 found').waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 1, name: `Pool: ${pool.slice(0, 8)}` }).waitFor();
+
+    await find(keyId);
+    await finder.getByRole('region', { name: 'API keys' }).getByText(account).waitFor();
+    await finder.getByText('1 found').waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 1, name: `Name of ${account}` }).waitFor();
+    expect(await page.evaluate('document.activeElement.id')).toBe('main');
+
+    await find('no such thing');
+    await finder.getByText('Nothing found').waitFor();
+    await page.keyboard.press('Escape');
+    await finder.waitFor({ state: 'detached' });
+    // A client's person has one account, and no search over all.
+    const client = await stage.signIn(await stage.window());
+    await client.keyboard.press('Control+k');
+    expect(await client.getByRole('button', { name: 'Search', exact: true }).count()).toBe(0);
+    expect(await client.getByRole('dialog').count()).toBe(0);
+    await client.context().close();
+  }, 120_000);
+
+  it('pages through a long list, and reads how much of it is shown', async () => {
+    const ids = Array.from({ length: 51 }, (_, nth) => 5_000 + nth);
+    const catalogue = stage.fleet.admin('perks');
+    for (const id of ids)
+      await catalogue
+        .put(`/admin/categories/${id}`)
+        .send({ slug: `paged-${id}`, name: `Paged ${id}` })
+        .expect(200);
+    const page = await stage.signIn(context, ADMIN_KEY, '/catalogue/categories');
+    await page.getByLabel('Search').fill('paged');
+    await page.getByText('The first 50 entries', { exact: true }).waitFor();
+    expect(await rowsOf(page, 'Categories')).toHaveLength(50);
+    await screenshot(page, 'list-first-page');
+    // The search is in the URL.
+    await page.reload();
+    await button(page, 'Show more').click();
+    await page.getByText('51 entries', { exact: true }).waitFor();
+    const rows = await rowsOf(page, 'Categories');
+    expect(rows.map((row) => row.split(' ')[1])).toEqual(ids.map(String));
+    expect(await button(page, 'Show more').count()).toBe(0);
+    await page.getByLabel('Search').fill('paged 5050');
+    await page.getByText('1 entry', { exact: true }).waitFor();
+    for (const id of ids) await catalogue.delete(`/admin/categories/${id}`).expect(204);
+  }, 120_000);
+
   it('erases a person after seeing what will go, and keeps the receipt', async () => {
     const page = await stage.signIn(context, ADMIN_KEY, `/accounts/${stage.mine.account}`);
     await page.getByRole('link', { name: 'Erase a person' }).click();
@@ -748,8 +914,11 @@ describe('an operator', () => {
     await page.getByLabel('Id', { exact: true }).fill('journey-5');
     await button(page, 'Find').click();
     await page.getByText('Views of teasers: 1').waitFor();
+    // Both kinds of ids are searched, unless one is chosen.
+    await page.getByText('Nothing was counted under this id').waitFor();
+    expect(await page.getByText('An e-mail address finds a person').count()).toBe(0);
     await screenshot(page, 'erase-found');
-    await button(page, 'Erase…').click();
+    await button(page, 'Erase the journey…').click();
     const confirm = page.getByRole('alertdialog');
     await confirm.getByText('The journey journey-5').waitFor();
     await button(page, 'Erase').click();
@@ -759,6 +928,14 @@ describe('an operator', () => {
     await receipt.getByText(/Waits for .*links/).waitFor();
     await page.getByText('Views of teasers').waitFor({ state: 'detached' });
     expect(urls.filter((url) => url.includes('journey-5'))).toEqual([]);
+    await page.getByLabel('Known as').selectOption('Customer');
+    await page.getByLabel('Id', { exact: true }).fill('nobody@bank.example');
+    await button(page, 'Find').click();
+    await page.getByText('An e-mail address finds a person').waitFor();
+    await page.getByText('Nothing was counted under this id').waitFor();
+    expect(await button(page, 'Erase the journey…').count()).toBe(0);
+    await button(page, 'Erase the customer…').waitFor();
+    expect(await violations(page)).toEqual([]);
     await screenshot(page, 'erased');
   }, 120_000);
 });

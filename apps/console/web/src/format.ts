@@ -16,6 +16,7 @@ export const formatLongDay = (date: Date) => longDay.format(date);
 /** @param of YYYY-MM */
 export const formatMonth = (of: string) => month.format(new Date(`${of}-01`));
 export const formatMoment = (date: Date | string | number) => moment.format(new Date(date));
+export const formatMomentToSecond = (date: string) => exactMoment.format(new Date(date));
 /** With seconds, and without the date if that is today's. */
 export function formatExactMoment(moment: string): string {
   const date = new Date(moment);

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState, type ReactNode } from 'react';
+import { lazy, Suspense, useEffect, useRef, useState, type ReactNode } from 'react';
 import { NavLink, useLocation, useNavigate } from 'react-router';
 import { useSession, useSigning } from './api/session';
 import { Icon, type IconName } from './parts/icon';
@@ -6,6 +6,8 @@ import { keepsFocus } from './keep-focus';
 import { LiveSwitch } from './parts/live';
 import { useNotices } from './parts/notices';
 import { texts } from './texts';
+
+const Search = lazy(() => import('./screens/search'));
 
 interface Entry {
   to: string;
@@ -48,6 +50,42 @@ const Entries = ({ entries }: { entries: Entry[] }) => (
     ))}
   </ul>
 );
+
+/** Opens the search with its button or with Ctrl+K. */
+function Finder() {
+  const [isOpen, setOpen] = useState(false);
+  useEffect(() => {
+    const open = (event: KeyboardEvent) => {
+      // A dialog keeps what was typed in it.
+      if (event.key !== 'k' || !(event.ctrlKey || event.metaKey) || document.querySelector('.overlay'))
+        return;
+      event.preventDefault();
+      setOpen(true);
+    };
+    document.addEventListener('keydown', open);
+    return () => document.removeEventListener('keydown', open);
+  }, []);
+  return (
+    <>
+      <button
+        type="button"
+        className="quiet-button finder"
+        aria-haspopup="dialog"
+        aria-keyshortcuts="Control+K Meta+K"
+        onClick={() => setOpen(true)}
+      >
+        <Icon name="search" />
+        <span className="finder-label">{texts.find.open}</span>
+        <kbd aria-hidden="true">Ctrl K</kbd>
+      </button>
+      {isOpen && (
+        <Suspense>
+          <Search onClose={() => setOpen(false)} />
+        </Suspense>
+      )}
+    </>
+  );
+}
 
 export function Shell({ children }: { children: ReactNode }) {
   const session = useSession();
@@ -112,6 +150,7 @@ export function Shell({ children }: { children: ReactNode }) {
           {session.person && <span className="hint topbar-person">{session.person}</span>}
           {session.role === 'ADMIN' && <span className="badge">{texts.operator}</span>}
         </span>
+        {session.role === 'ADMIN' && <Finder />}
         <LiveSwitch />
         <button type="button" className="quiet-button" onClick={() => void leave()}>
           {texts.signOut}

@@ -1,6 +1,8 @@
 import type { Call, CallOptions, Paged } from '@perkway/client';
-import { useQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { texts } from '../texts';
 import { allOf, perkway, responseOf } from './perkway';
+import { poolName } from './pools';
 import type {
   Account,
   AuditQuery,
@@ -25,13 +27,24 @@ interface Page<T> {
 }
 interface Query {
   q?: string;
+  /** For kinds that belong to an account. */
+  owner?: string;
   limit?: number;
+  cursor?: string;
 }
 
 /** A kind of resource that operators manage, and its calls. */
-export interface Kind<T = unknown, B = never> {
+export interface Kind<T = { id: string | number }, B = never> {
   /** As in the audit log. */
   name: NonNullable<AuditQuery['kind']>;
+  label: string;
+  /** A method, so that a kind can be used where its type does not matter. */
+  nameOf(stored: T): string;
+  /** Path of the screen that lists all of them. */
+  listPath: string;
+  /** Path of the screens of single ones, without their ids. */
+  path: string;
+  isOwned?: true;
   list: (query: Query, options?: CallOptions) => Paged<Page<T>>;
   read: (id: string) => Call<T>;
   /** With the ETag that was read, so that a concurrent change is not overwritten. */
@@ -44,6 +57,10 @@ const { perks: catalogue, boost, gift, token } = perkway;
 
 export const ACCOUNTS: Kind<Account, PutAccount> = {
   name: 'accounts',
+  label: texts.nav.accounts,
+  nameOf: ({ name }) => name,
+  listPath: '/accounts',
+  path: '/accounts',
   list: (query, options) => token.listAccounts(query, options),
   read: (accountId) => token.getAccount({ accountId }),
   write: (accountId, body, ifMatch) => token.putAccount({ ...body, accountId, ifMatch }),
@@ -51,6 +68,10 @@ export const ACCOUNTS: Kind<Account, PutAccount> = {
 
 export const CATEGORIES: Kind<Category, PutCategory> = {
   name: 'categories',
+  label: texts.catalogue.categories,
+  nameOf: ({ name }) => name,
+  listPath: '/catalogue/categories',
+  path: '/catalogue/categories',
   list: (query, options) => catalogue.listStoredCategories(query, options),
   read: (id) => catalogue.getStoredCategory({ id: id as never }),
   write: (id, body, ifMatch) => catalogue.putCategory({ ...body, id: id as never, ifMatch }),
@@ -59,6 +80,10 @@ export const CATEGORIES: Kind<Category, PutCategory> = {
 
 export const PERKS: Kind<StoredPerk, PutPerk> = {
   name: 'perks',
+  label: texts.catalogue.perks,
+  nameOf: ({ title }) => title,
+  listPath: '/catalogue',
+  path: '/catalogue/perks',
   list: (query, options) => catalogue.listStoredPerks(query, options),
   read: (perkId) => catalogue.getStoredPerk({ perkId }),
   write: (perkId, body, ifMatch) => catalogue.putPerk({ ...body, perkId, ifMatch }),
@@ -67,6 +92,11 @@ export const PERKS: Kind<StoredPerk, PutPerk> = {
 
 export const COLLECTIONS: Kind<StoredCollection, PutCollection> = {
   name: 'perk-collections',
+  label: texts.catalogue.collections,
+  nameOf: ({ id }) => id,
+  listPath: '/catalogue/collections',
+  path: '/catalogue/collections',
+  isOwned: true,
   list: (query, options) => catalogue.listStoredPerkCollections(query, options),
   read: (collectionId) => catalogue.getStoredPerkCollection({ collectionId }),
   write: (collectionId, body, ifMatch) => catalogue.putPerkCollection({ ...body, collectionId, ifMatch }),
@@ -75,6 +105,11 @@ export const COLLECTIONS: Kind<StoredCollection, PutCollection> = {
 
 export const CAMPAIGNS: Kind<StoredCampaign, PutCampaign> = {
   name: 'campaigns',
+  label: texts.nav.campaigns,
+  nameOf: ({ name }) => name,
+  listPath: '/campaign-editor',
+  path: '/campaign-editor',
+  isOwned: true,
   list: (query, options) => boost.listStoredCampaigns(query, options),
   read: (campaignId) => boost.getStoredCampaign({ campaignId }),
   write: (campaignId, body, ifMatch) => boost.putCampaign({ ...body, campaignId, ifMatch }),
@@ -83,6 +118,11 @@ export const CAMPAIGNS: Kind<StoredCampaign, PutCampaign> = {
 
 export const POOLS: Kind<StoredPool, PutPool> = {
   name: 'pools',
+  label: texts.nav.pools,
+  nameOf: poolName,
+  listPath: '/pools',
+  path: '/pools',
+  isOwned: true,
   list: (query, options) => gift.listStoredGiftCardPools(query, options),
   read: (poolId) => gift.getStoredGiftCardPool({ poolId }),
   write: (poolId, body, ifMatch) => gift.putGiftCardPool({ ...body, poolId, ifMatch }),
@@ -91,11 +131,20 @@ export const POOLS: Kind<StoredPool, PutPool> = {
 
 export const LIMITS: Kind<Limit, PutLimit> = {
   name: 'limits',
+  label: texts.nav.limits,
+  nameOf: ({ id }) => id,
+  listPath: '/limit-editor',
+  path: '/limit-editor',
+  isOwned: true,
   list: (query, options) => gift.listStoredLimits(query, options),
   read: (limitId) => gift.getStoredLimit({ limitId }),
   write: (limitId, body, ifMatch) => gift.putLimit({ ...body, limitId, ifMatch }),
   remove: (limitId, ifMatch) => gift.deleteLimit({ limitId, ifMatch }),
 };
+
+/** Returns the path of the screen of one resource. */
+export const pathOf = ({ path }: Pick<Kind, 'path'>, id: string | number) =>
+  `${path}/${encodeURIComponent(id)}`;
 
 const ADDED = ['id', 'created_at', 'updated_at'];
 /** Returns the PUT body for a stored resource. It keeps members that the console does not know. */
@@ -108,11 +157,15 @@ const LISTED = 'managed';
 /** Key of everything that was read of the kind. */
 export const keyOf = ({ name }: Pick<Kind, 'name'>) => [LISTED, name];
 
-/** Reads one page of matches, enough for a search field. */
-export const useFound = <T, B>(kind: Kind<T, B>, q: string) =>
-  useQuery({
-    queryKey: [...keyOf(kind), 'found', q],
-    queryFn: ({ signal }) => responseOf(kind.list({ q, limit: 100 }, { signal })),
+const FOUND_PER_PAGE = 50;
+/** Reads the matches page by page, for a search field. */
+export const useFound = <T, B>(kind: Kind<T, B>, { q = '', owner = '', limit = FOUND_PER_PAGE }: Query) =>
+  useInfiniteQuery({
+    queryKey: [...keyOf(kind), 'found', q, owner, limit],
+    initialPageParam: '',
+    queryFn: ({ pageParam: cursor, signal }) =>
+      responseOf(kind.list({ q, limit, ...(owner && { owner }), ...(cursor && { cursor }) }, { signal })),
+    getNextPageParam: ({ next_cursor }) => next_cursor,
     placeholderData: (before) => before,
   });
 

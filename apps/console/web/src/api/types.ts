@@ -79,6 +79,7 @@ export type CreatedLinkJob = AnswerOf<Own['createLinkJob']>;
 export type AuditEntry = Item<AnswerOf<Own['listAuditLog']>>;
 export type AuditQuery = Omit<NonNullable<Own['listAuditLog']['parameters']['query']>, 'limit' | 'cursor'>;
 export type DataOfPerson = AnswerOf<Own['getDataOfPerson']>;
+export type WebhookState = AnswerOf<Own['getWebhooksOfAccount']>[number];
 export type OperatorsHome = AnswerOf<Own['getOperatorsHome']>;
 export type Health = AnswerOf<Own['getHealth']>;
 export type ReportSummary = Item<AnswerOf<Own['listReports']>>;

@@ -16,6 +16,7 @@ const PATHS = {
   pulse: 'M3 12h4l2.5-7 5 14 2.5-7h4',
   gauge: 'M4 18a9 9 0 1 1 16 0M12 14l4-5',
   list: 'M8 6h12M8 12h12M8 18h12M4 6h.01M4 12h.01M4 18h.01',
+  search: 'M11 4a7 7 0 1 0 0 14 7 7 0 0 0 0-14zM16 16l5 5',
   menu: 'M4 7h16M4 12h16M4 17h16',
   close: 'M6 6l12 12M18 6L6 18',
   download: 'M12 4v11M7.5 11l4.5 4.5 4.5-4.500M5 20h14',

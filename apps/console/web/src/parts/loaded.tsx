@@ -1,4 +1,3 @@
-import type { UseQueryResult } from '@tanstack/react-query';
 import { useEffect, useState, type ReactNode } from 'react';
 import { ApiError } from '../api/http';
 import { texts } from '../texts';
@@ -48,7 +47,7 @@ export const Empty = ({ title, children }: { title: string; children?: ReactNode
 );
 
 interface Props<T> {
-  query: UseQueryResult<T>;
+  query: { data: T | undefined; isError: boolean; error: Error | null; refetch: () => unknown };
   /** Returns true if there is nothing to show. */
   isEmpty?: (data: T) => boolean;
   empty?: ReactNode;

@@ -39,7 +39,7 @@ interface Props {
 export function PerkPicker({ title, chosen, onAdd, onRemove, onClose }: Props) {
   const [q, setQ] = useState('');
   const [collection, setCollection] = useState('');
-  const found = useFound(PERKS, q);
+  const found = useFound(PERKS, { q, limit: MAX_SHOWN });
   const collections = useAll(COLLECTIONS);
   const perks = usePerks();
   const words = q.toLowerCase();
@@ -50,7 +50,7 @@ export function PerkPicker({ title, chosen, onAdd, onRemove, onClose }: Props) {
     ? [...new Set(ofCollection)]
         .map((id) => ({ id, perk: perks.get(id) }))
         .filter(({ id, perk }) => `${id} ${perk?.title ?? ''}`.toLowerCase().includes(words))
-    : (found.data?.data ?? []).map((perk) => ({ id: perk.id, perk }));
+    : (found.data?.pages[0]?.data ?? []).map((perk) => ({ id: perk.id, perk }));
   const shown = listed.slice(0, MAX_SHOWN);
   const missing = listed.filter(({ id }) => !chosen.includes(id)).map(({ id }) => id);
   return (

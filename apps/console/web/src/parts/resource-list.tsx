@@ -1,10 +1,13 @@
-import { useState } from 'react';
-import { useFound, type Kind } from '../api/managed';
+import { Link } from 'react-router';
+import { ACCOUNTS, pathOf, useFound, type Kind } from '../api/managed';
 import { formatMoment } from '../format';
 import { texts } from '../texts';
+import { AccountField } from './account-field';
 import { TextField } from './fields';
-import { Empty, Loaded } from './loaded';
+import { Empty } from './loaded';
+import { Pages } from './pages';
 import { Card } from './screen';
+import { useSearchFilters } from './search-filters';
 import { Table, type Column } from './table';
 
 interface Props<T, B> {
@@ -14,36 +17,52 @@ interface Props<T, B> {
   columns: Column<T>[];
 }
 
-/** Searchable list of managed resources of one type, with the time of the last change in the last column. */
-export function ResourceList<T extends { id: string | number; updated_at: string }, B>({
+/**
+ * Searchable list of managed resources of one type, with their account and the time of the last change in the last
+ * columns. The search is in the URL.
+ */
+export function ResourceList<T extends { id: string | number; owner?: string; updated_at: string }, B>({
   kind,
   caption,
   searchHint,
   columns,
 }: Props<T, B>) {
-  const [q, setQ] = useState('');
-  const found = useFound(kind, q);
+  const { valueOf, set } = useSearchFilters();
+  const [q, owner] = [valueOf('q'), valueOf('owner')];
+  const found = useFound(kind, { q, owner });
+  const ownerColumn: Column<T> = {
+    name: texts.editor.owner,
+    cell: ({ owner: id = '' }) => <Link to={pathOf(ACCOUNTS, id)}>{id}</Link>,
+  };
   return (
     <Card>
       <div className="stack">
-        <TextField label={texts.search} type="search" value={q} onValue={setQ} hint={searchHint} />
-        <Loaded
-          query={found}
-          isEmpty={({ data }) => data.length === 0}
-          empty={<Empty title={q ? texts.nothingFound : texts.nothingYet} />}
-        >
-          {({ data }) => (
+        <div className={kind.isOwned ? 'form filters' : undefined} role="search">
+          <TextField
+            label={texts.search}
+            type="search"
+            value={q}
+            onValue={(value) => set('q', value)}
+            hint={searchHint}
+          />
+          {kind.isOwned && (
+            <AccountField any={texts.anyAccount} value={owner} onValue={(value) => set('owner', value)} />
+          )}
+        </div>
+        <Pages query={found} empty={<Empty title={q || owner ? texts.nothingFound : texts.nothingYet} />}>
+          {(rows) => (
             <Table
               caption={caption}
-              rows={data}
+              rows={rows}
               keyOf={({ id }) => id}
               columns={[
                 ...columns,
+                ...(kind.isOwned ? [ownerColumn] : []),
                 { name: texts.editor.changed, cell: ({ updated_at }) => formatMoment(updated_at) },
               ]}
             />
           )}
-        </Loaded>
+        </Pages>
       </div>
     </Card>
   );

@@ -11,6 +11,7 @@ import { ResourceEditor } from '../parts/resource-editor';
 import { ViewAsClient } from '../parts/view-as-client';
 import { slugOf } from '../slug';
 import { texts } from '../texts';
+import { Holdings } from './holdings';
 import { People } from './people';
 
 const t = texts.accounts;
@@ -62,6 +63,9 @@ export default function AccountScreen() {
         id !== null && (
           <>
             <ViewAsClient id={id} />
+            <Link className="button" to={`/audit-log?account=${encodeURIComponent(id)}`}>
+              {texts.nav.auditLog}
+            </Link>
             <Link className="button" to={`/accounts/${encodeURIComponent(id)}/erasures`}>
               {texts.erasures.erase}
             </Link>
@@ -69,6 +73,7 @@ export default function AccountScreen() {
         )
       }
     >
+      {id !== null && <Holdings accountId={id} />}
       <ResourceEditor<Account, Draft, PutAccount>
         key={accountId}
         kind={ACCOUNTS}

@@ -2,9 +2,10 @@ import { differences } from '@perkway/catalogue/differences';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { get, type Page } from '../api/http';
 import type { AuditEntry, AuditQuery } from '../api/types';
-import { formatMoment } from '../format';
+import { formatMomentToSecond } from '../format';
 import { Differences } from '../parts/differences';
-import { Empty, Failed, Loading } from '../parts/loaded';
+import { Empty } from '../parts/loaded';
+import { Pages } from '../parts/pages';
 import { Table } from '../parts/table';
 import { texts } from '../texts';
 
@@ -28,75 +29,68 @@ export function AuditEntries({ caption, filters }: { caption: string; filters: A
     getNextPageParam: ({ next_cursor }) => next_cursor,
     staleTime: 0,
   });
-  const rows = log.data?.pages.flatMap(({ data }) => data) ?? [];
   return (
     <div className="stack">
-      {log.isPending && <Loading lines={6} />}
-      {log.isError && <Failed error={log.error} retry={() => void log.refetch()} />}
-      {log.isSuccess && rows.length === 0 && (
-        <Empty title={Object.values(filters).some(Boolean) ? t.emptyTitle : t.emptyUnfiltered} />
-      )}
-      {rows.length > 0 && (
-        <Table
-          caption={caption}
-          rows={rows}
-          keyOf={({ id }) => id}
-          columns={[
-            { name: t.when, isHead: true, cell: ({ at }) => formatMoment(at) },
-            {
-              name: t.who,
-              cell: ({ actor, person, account_id }) => (
-                <>
-                  {person ?? t.byKey(actor)}
-                  <br />
-                  <span className="hint">{account_id}</span>
-                </>
-              ),
-            },
-            {
-              name: t.what,
-              cell: (entry) => (
-                <>
-                  {sentenceOf(entry)}{' '}
-                  {entry.status === null ? (
-                    <span className="badge warn">{t.unknown}</span>
-                  ) : (
-                    entry.status >= 400 && <span className="badge bad">{t.refused(entry.status)}</span>
-                  )}
-                  <br />
-                  <code className="hint">
-                    {entry.action} {entry.host} {entry.path}
-                  </code>
-                </>
-              ),
-            },
-            {
-              name: t.changes,
-              cell: ({ before, after }) => {
-                const all = differences(before, after);
-                return all.length === 0 ? (
-                  <span className="hint">{t.noChanges}</span>
-                ) : (
-                  <details>
-                    <summary>{t.count(all.length)}</summary>
-                    <Differences of={all.slice(0, SHOWN)} />
-                  </details>
-                );
+      <Pages
+        query={log}
+        empty={<Empty title={Object.values(filters).some(Boolean) ? t.emptyTitle : t.emptyUnfiltered} />}
+      >
+        {(rows) => (
+          <Table
+            caption={caption}
+            rows={rows}
+            keyOf={({ id }) => id}
+            columns={[
+              {
+                name: t.when,
+                isHead: true,
+                cell: ({ at }) => <time dateTime={at}>{formatMomentToSecond(at)}</time>,
               },
-            },
-          ]}
-        />
-      )}
-      {log.hasNextPage && (
-        <button
-          type="button"
-          className="button"
-          disabled={log.isFetchingNextPage}
-          onClick={() => void log.fetchNextPage()}
-        >
-          {texts.more}
-        </button>
-      )}
+              {
+                name: t.who,
+                cell: ({ actor, person, account_id }) => (
+                  <>
+                    {person ?? t.byKey(actor)}
+                    <br />
+                    <span className="hint">{account_id}</span>
+                  </>
+                ),
+              },
+              {
+                name: t.what,
+                cell: (entry) => (
+                  <>
+                    {sentenceOf(entry)}{' '}
+                    {entry.status === null ? (
+                      <span className="badge warn">{t.unknown}</span>
+                    ) : (
+                      entry.status >= 400 && <span className="badge bad">{t.refused(entry.status)}</span>
+                    )}
+                    <br />
+                    <code className="hint">
+                      {entry.action} {entry.host} {entry.path}
+                    </code>
+                  </>
+                ),
+              },
+              {
+                name: t.changes,
+                cell: ({ before, after }) => {
+                  const all = differences(before, after);
+                  return all.length === 0 ? (
+                    <span className="hint">{t.noChanges}</span>
+                  ) : (
+                    <details>
+                      <summary>{t.count(all.length)}</summary>
+                      <Differences of={all.slice(0, SHOWN)} />
+                    </details>
+                  );
+                },
+              },
+            ]}
+          />
+        )}
+      </Pages>
     </div>
   );
 }

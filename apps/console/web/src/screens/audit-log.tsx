@@ -1,5 +1,7 @@
 import { download } from '../api/http';
+import { useSession } from '../api/session';
 import { dayOf, daysAgo, isDay, isoDay } from '../dates';
+import { AccountField } from '../parts/account-field';
 import { CopyButton } from '../parts/copy-button';
 import { SelectField, TextField } from '../parts/fields';
 import { Icon } from '../parts/icon';
@@ -25,10 +27,15 @@ export default function AuditLog() {
   const { say } = useNotices();
   const { valueOf, set } = useSearchFilters();
   const [from, to] = [valueOf('from'), valueOf('to')];
+  const { role } = useSession();
+  const oneOf = <Name extends string>(name: string, values: Record<Name, string>) =>
+    (Object.keys(values) as Name[]).find((value) => value === valueOf(name));
   const filters: AuditQuery = {
+    account: valueOf('account') || undefined,
+    outcome: oneOf('outcome', t.outcomes),
     person: valueOf('person') || undefined,
     object: valueOf('object').trim() || undefined,
-    kind: Object.keys(t.kinds).find((kind) => kind === valueOf('kind')) as AuditQuery['kind'],
+    kind: oneOf('kind', t.kinds),
     from: isDay(from) ? midnight(from) : undefined,
     to: isDay(to) ? midnight(to, 1) : undefined,
   };
@@ -54,6 +61,13 @@ export default function AuditLog() {
       <Card note={t.exportNote}>
         <div className="stack">
           <div className="form filters" role="search">
+            {role === 'ADMIN' && (
+              <AccountField
+                any={texts.anyAccount}
+                value={valueOf('account')}
+                onValue={(value) => set('account', value)}
+              />
+            )}
             <TextField
               label={t.person}
               type="search"
@@ -76,6 +90,13 @@ export default function AuditLog() {
               any={t.anyKind}
               options={t.kinds}
               onValue={(value) => set('kind', value)}
+            />
+            <SelectField
+              label={t.outcome}
+              value={filters.outcome ?? ''}
+              any={t.anyOutcome}
+              options={t.outcomes}
+              onValue={(value) => set('outcome', value)}
             />
             <TextField label={t.from} type="date" value={from} onValue={(value) => set('from', value)} />
             <TextField label={t.to} type="date" value={to} onValue={(value) => set('to', value)} />

@@ -44,7 +44,6 @@ function List() {
             cell: ({ id, name }) => <Link to={`/campaign-editor/${encodeURIComponent(id)}`}>{name}</Link>,
           },
           { name: texts.editor.id, cell: ({ id }) => <code>{id}</code> },
-          { name: texts.editor.owner, cell: ({ owner }) => owner },
           { name: texts.campaigns.perks, isNumber: true, cell: ({ incentives }) => incentives.length },
         ]}
       />

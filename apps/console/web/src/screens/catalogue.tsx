@@ -157,7 +157,6 @@ const Collections = () => (
           isHead: true,
           cell: ({ id }) => <Link to={`/catalogue/collections/${encodeURIComponent(id)}`}>{id}</Link>,
         },
-        { name: texts.editor.owner, cell: ({ owner }) => owner },
         { name: t.groups, cell: ({ groups }) => t.partOf(groups.length) },
       ]}
     />

@@ -8,8 +8,9 @@ import { formatExactMoment, formatMoment, formatNumber } from '../format';
 import { Dialog } from '../parts/dialog';
 import { SelectField, TextField } from '../parts/fields';
 import { useLiveInterval } from '../parts/live';
-import { Empty, Failed, Loading } from '../parts/loaded';
+import { Empty } from '../parts/loaded';
 import { useNotices } from '../parts/notices';
+import { Pages } from '../parts/pages';
 import { Card } from '../parts/screen';
 import { Table } from '../parts/table';
 import { texts } from '../texts';
@@ -46,7 +47,6 @@ export function Deliveries({ webhook: { id, enabled } }: { webhook: Webhook }) {
     refetchInterval: (query) =>
       query.state.data?.pages.some(({ data }) => data.some(isSoon)) ? WATCH_MS : live.refetchInterval,
   });
-  const rows = deliveries.data?.pages.flatMap(({ data }) => data) ?? [];
   const refresh = () => client.invalidateQueries({ queryKey: WEBHOOKS_KEY });
   const retry = async ({ event_id }: Delivery) => {
     try {
@@ -71,74 +71,64 @@ export function Deliveries({ webhook: { id, enabled } }: { webhook: Webhook }) {
         <div className="form one-filter" role="search">
           <SelectField label={t.state} value={state} any={t.anyState} options={t.states} onValue={setState} />
         </div>
-        {deliveries.isPending && <Loading lines={4} />}
-        {deliveries.isError && <Failed error={deliveries.error} retry={() => void deliveries.refetch()} />}
-        {deliveries.isSuccess && rows.length === 0 && (
-          <Empty title={state ? t.noneInState : t.emptyTitle}>{!state && <p>{t.emptyText}</p>}</Empty>
-        )}
-        {rows.length > 0 && (
-          <Table
-            caption={t.deliveries}
-            rows={rows}
-            keyOf={({ event_id }) => event_id}
-            columns={[
-              {
-                name: t.event,
-                isHead: true,
-                cell: (delivery) => (
-                  <span className="event-name">
-                    <code>{delivery.type}</code>
-                    {delivery.type === PING ? (
-                      <code className="hint">{delivery.event_id}</code>
-                    ) : (
+        <Pages
+          query={deliveries}
+          empty={<Empty title={state ? t.noneInState : t.emptyTitle}>{!state && <p>{t.emptyText}</p>}</Empty>}
+        >
+          {(rows) => (
+            <Table
+              caption={t.deliveries}
+              rows={rows}
+              keyOf={({ event_id }) => event_id}
+              columns={[
+                {
+                  name: t.event,
+                  isHead: true,
+                  cell: (delivery) => (
+                    <span className="event-name">
+                      <code>{delivery.type}</code>
+                      {delivery.type === PING ? (
+                        <code className="hint">{delivery.event_id}</code>
+                      ) : (
+                        <button
+                          type="button"
+                          className="link-button hint"
+                          aria-label={texts.events.jsonOf(nameOf(delivery))}
+                          onClick={() => setShown(delivery.event_id)}
+                        >
+                          <code>{delivery.event_id}</code>
+                        </button>
+                      )}
+                    </span>
+                  ),
+                },
+                {
+                  name: t.state,
+                  cell: (delivery) => (
+                    <span className={`badge ${TONES[delivery.state]}`}>{t.states[delivery.state]}</span>
+                  ),
+                },
+                { name: t.attempts, isNumber: true, cell: ({ attempts }) => formatNumber(attempts) },
+                { name: t.response, cell: (delivery) => <Response delivery={delivery} /> },
+                { name: t.when, cell: (delivery) => <When delivery={delivery} /> },
+                {
+                  name: t.action,
+                  cell: (delivery) =>
+                    enabled && (
                       <button
                         type="button"
-                        className="link-button hint"
-                        aria-label={texts.events.jsonOf(nameOf(delivery))}
-                        onClick={() => setShown(delivery.event_id)}
+                        className="button small"
+                        aria-label={t.actOn(actionOf(delivery), nameOf(delivery))}
+                        onClick={() => void retry(delivery)}
                       >
-                        <code>{delivery.event_id}</code>
+                        {actionOf(delivery)}
                       </button>
-                    )}
-                  </span>
-                ),
-              },
-              {
-                name: t.state,
-                cell: (delivery) => (
-                  <span className={`badge ${TONES[delivery.state]}`}>{t.states[delivery.state]}</span>
-                ),
-              },
-              { name: t.attempts, isNumber: true, cell: ({ attempts }) => formatNumber(attempts) },
-              { name: t.response, cell: (delivery) => <Response delivery={delivery} /> },
-              { name: t.when, cell: (delivery) => <When delivery={delivery} /> },
-              {
-                name: t.action,
-                cell: (delivery) =>
-                  enabled && (
-                    <button
-                      type="button"
-                      className="button small"
-                      aria-label={t.actOn(actionOf(delivery), nameOf(delivery))}
-                      onClick={() => void retry(delivery)}
-                    >
-                      {actionOf(delivery)}
-                    </button>
-                  ),
-              },
-            ]}
-          />
-        )}
-        {deliveries.hasNextPage && (
-          <button
-            type="button"
-            className="button"
-            disabled={deliveries.isFetchingNextPage}
-            onClick={() => void deliveries.fetchNextPage()}
-          >
-            {texts.more}
-          </button>
-        )}
+                    ),
+                },
+              ]}
+            />
+          )}
+        </Pages>
       </div>
       <EventDialog eventId={shown} onClose={() => setShown(null)} />
       <ReplayDialog

@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState, type FormEvent } from 'react';
-import { useParams } from 'react-router';
+import { Link, useParams } from 'react-router';
 import { sendRequest } from '../api/http';
 import { responseOf, perkway } from '../api/perkway';
 import type { DataOfPerson, Erasure } from '../api/types';
@@ -16,16 +16,17 @@ import { texts } from '../texts';
 const t = texts.erasures;
 const WATCH_MS = 2_000;
 type Kind = keyof typeof t.kinds;
+const KINDS = Object.keys(t.kinds) as Kind[];
 
 /** Finds, erases and shows the receipts. The id stays out of the URL, which histories and logs keep. */
 export default function Erasures() {
   const { accountId = '' } = useParams();
-  const [kind, setKind] = useState<Kind>('journey_id');
+  const [kind, setKind] = useState<Kind | ''>('');
   const [id, setId] = useState('');
-  const [asked, setAsked] = useState<{ kind: Kind; id: string } | null>(null);
+  const [asked, setAsked] = useState<{ kinds: Kind[]; id: string }>({ kinds: [], id: '' });
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    setAsked({ kind, id: id.trim() });
+    setAsked({ kinds: kind ? [kind] : KINDS, id: id.trim() });
   };
   return (
     <Screen
@@ -38,10 +39,18 @@ export default function Erasures() {
           <SelectField
             label={t.which}
             value={kind}
-            options={Object.entries(t.kinds).map(([value, label]) => ({ value, label }))}
-            onValue={(value) => setKind(value as Kind)}
+            any={t.anyKind}
+            options={t.kinds}
+            onValue={(value) => setKind(value as Kind | '')}
           />
-          <TextField label={t.id} hint={t.hints[kind]} required maxLength={255} value={id} onValue={setId} />
+          <TextField
+            label={t.id}
+            hint={kind ? t.hints[kind] : t.anyHint}
+            required
+            maxLength={255}
+            value={id}
+            onValue={setId}
+          />
           <div className="actions">
             <button type="submit" className="button">
               {t.find}
@@ -49,17 +58,23 @@ export default function Erasures() {
           </div>
         </form>
       </Card>
-      {asked && (
+      {asked.kinds.length > 0 && asked.id.includes('@') && (
+        <p className="callout" role="status">
+          {t.address} <Link to={`/accounts/${encodeURIComponent(accountId)}`}>{texts.accounts.people}</Link>
+        </p>
+      )}
+      {asked.kinds.map((one) => (
         <Found
-          key={`${asked.kind}/${asked.id}`}
+          key={`${one}/${asked.id}`}
           accountId={accountId}
-          {...asked}
+          kind={one}
+          id={asked.id}
           onErased={() => {
-            setAsked(null);
+            setAsked({ ...asked, kinds: asked.kinds.filter((other) => other !== one) });
             setId('');
           }}
         />
-      )}
+      ))}
       <Receipts accountId={accountId} />
     </Screen>
   );
@@ -90,10 +105,15 @@ function Found({ accountId, kind, id, onErased }: FoundProps) {
   });
   return (
     <Card
-      title={t.found}
+      title={t.found(t.kinds[kind].toLowerCase())}
       note={kind === 'journey_id' ? t.journeyGoes : t.customerGoes}
       actions={
-        <button type="button" className="button danger" onClick={() => setConfirming(true)}>
+        <button
+          type="button"
+          className="button danger"
+          aria-label={t.confirmOf(t.kinds[kind].toLowerCase())}
+          onClick={() => setConfirming(true)}
+        >
           {t.confirm}
         </button>
       }

@@ -61,7 +61,6 @@ function List() {
             isHead: true,
             cell: ({ id }) => <Link to={`${LIST}/${encodeURIComponent(id)}`}>{id}</Link>,
           },
-          { name: texts.editor.owner, cell: ({ owner }) => owner },
           { name: t.allows, cell: ruleOf },
         ]}
       />

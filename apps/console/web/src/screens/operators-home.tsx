@@ -10,6 +10,7 @@ import { Card, Screen } from '../parts/screen';
 import { Table } from '../parts/table';
 import { ViewAsClient } from '../parts/view-as-client';
 import { texts } from '../texts';
+import { WebhookStates } from './webhook-states';
 
 const t = texts.operatorsHome;
 const LOW = 50;
@@ -131,35 +132,10 @@ export default function OperatorsHome() {
         <Card title={t.failing} note={t.failingNote}>
           <Loaded query={home} isEmpty={(data) => data.webhooks.length === 0} empty={<p>{t.noFailing}</p>}>
             {(data) => (
-              <Table
+              <WebhookStates
                 caption={t.failing}
-                rows={data.webhooks}
-                keyOf={({ account_id, id }) => `${account_id}/${id}`}
-                columns={[
-                  {
-                    name: t.webhook,
-                    isHead: true,
-                    cell: ({ id, account_id }) => (
-                      <>
-                        {id}
-                        <br />
-                        <Link to={accountPath(account_id)}>{account_id}</Link>
-                      </>
-                    ),
-                  },
-                  {
-                    name: t.state,
-                    cell: ({ failing_since, disabled_at, reason }) => (
-                      <>
-                        {disabled_at
-                          ? t.disabled(formatMoment(disabled_at))
-                          : t.since(formatMoment(failing_since!))}
-                        {reason && <span className="hint"> {reason}</span>}
-                      </>
-                    ),
-                  },
-                  { name: t.pending, isNumber: true, cell: ({ pending }) => formatNumber(pending) },
-                ]}
+                webhooks={data.webhooks}
+                about={({ account_id }) => <Link to={accountPath(account_id)}>{account_id}</Link>}
               />
             )}
           </Loaded>

@@ -12,6 +12,7 @@ import { ResourceEditor, type EditorProps } from '../parts/resource-editor';
 import { OwnTranslations } from '../parts/translations';
 import { followedSlug, slugOf } from '../slug';
 import { texts } from '../texts';
+import { CouponCodes } from './coupon-codes';
 
 const t = texts.catalogue;
 type Kind = keyof typeof texts.perks.kinds;
@@ -63,227 +64,235 @@ export default function PerkEditor({ id, onSaved, onDeleted, onNamed }: EditorPr
     return partners.get(name) ?? idOf(isTaken ? '' : before.id, before.name, name);
   };
   return (
-    <ResourceEditor<StoredPerk, PutPerk, PutPerk>
-      kind={PERKS}
-      id={id}
-      makeId={({ partner, title }) => slugOf(`${partner.name} ${title}`)}
-      blank={BLANK}
-      toDraft={(stored) => ({ ...BLANK, ...bodyOf<PutPerk>(stored) })}
-      toBody={(perk) => perk}
-      shape={PERK_SHAPE}
-      onSaved={onSaved}
-      onDeleted={onDeleted}
-      nameOf={(stored) => stored.title}
-      onNamed={onNamed}
-      preview={(draft) => (
-        <PerkCard
-          title={draft.title}
-          callout={draft.callout}
-          description={draft.description}
-          redemptionNote={draft.redemption_note}
-          details={draft.details}
-          partner={draft.partner.name}
-          banner={draft.media?.banner}
-          logo={draft.media?.logo}
-          categories={draft.categories.map(nameOf)}
-          places={(draft.locations ?? []) as StoredPerk['locations']}
-          coupon={draft.coupon ?? undefined}
-          isCouponPerk={draft.is_coupon_perk ?? false}
-          metadata={draft.metadata ?? ''}
-        />
-      )}
-      fields={(draft, change, errorOf) => {
-        const kind = kindOf(draft);
-        const picture = (name: 'banner' | 'logo') => (
-          <div className="with-picture picture-field">
-            <PerkPicture src={draft.media?.[name]} name={draft.partner.name || '?'} />
-            <TextField
-              label={t[name]}
-              type="url"
-              error={errorOf(`media.${name}`)}
-              value={draft.media?.[name] ?? ''}
-              onValue={(url) => change({ media: { ...draft.media, [name]: url || null } })}
-            />
-          </div>
-        );
-        return (
-          <>
-            <FieldGroup legend={t.offer}>
+    <>
+      <ResourceEditor<StoredPerk, PutPerk, PutPerk>
+        kind={PERKS}
+        id={id}
+        makeId={({ partner, title }) => slugOf(`${partner.name} ${title}`)}
+        blank={BLANK}
+        toDraft={(stored) => ({ ...BLANK, ...bodyOf<PutPerk>(stored) })}
+        toBody={(perk) => perk}
+        shape={PERK_SHAPE}
+        onSaved={onSaved}
+        onDeleted={onDeleted}
+        nameOf={(stored) => stored.title}
+        onNamed={onNamed}
+        preview={(draft) => (
+          <PerkCard
+            title={draft.title}
+            callout={draft.callout}
+            description={draft.description}
+            redemptionNote={draft.redemption_note}
+            details={draft.details}
+            partner={draft.partner.name}
+            banner={draft.media?.banner}
+            logo={draft.media?.logo}
+            categories={draft.categories.map(nameOf)}
+            places={(draft.locations ?? []) as StoredPerk['locations']}
+            coupon={draft.coupon ?? undefined}
+            isCouponPerk={draft.is_coupon_perk ?? false}
+            metadata={draft.metadata ?? ''}
+          />
+        )}
+        fields={(draft, change, errorOf) => {
+          const kind = kindOf(draft);
+          const picture = (name: 'banner' | 'logo') => (
+            <div className="with-picture picture-field">
+              <PerkPicture src={draft.media?.[name]} name={draft.partner.name || '?'} />
               <TextField
-                label={t.title}
-                className="wide"
-                required
-                maxLength={300}
-                error={errorOf('title')}
-                value={draft.title}
-                onValue={(title) => change({ title, offer_slug: idOf(draft.offer_slug, draft.title, title) })}
-              />
-              <TextField
-                label={t.callout}
-                maxLength={1_000}
-                error={errorOf('callout')}
-                value={draft.callout}
-                onValue={(callout) => change({ callout })}
-              />
-              <TextField
-                label={t.offerUrl}
+                label={t[name]}
                 type="url"
-                required
-                error={errorOf('offer_url')}
-                value={draft.offer_url}
-                onValue={(offer_url) => change({ offer_url })}
+                error={errorOf(`media.${name}`)}
+                value={draft.media?.[name] ?? ''}
+                onValue={(url) => change({ media: { ...draft.media, [name]: url || null } })}
               />
-              <TextArea
-                label={t.description}
-                className="wide"
-                error={errorOf('description')}
-                value={draft.description}
-                onValue={(description) => change({ description })}
-              />
-              <TextArea
-                label={t.details}
-                className="wide"
-                error={errorOf('details')}
-                value={draft.details}
-                onValue={(details) => change({ details })}
-              />
-            </FieldGroup>
-            <FieldGroup legend={t.redeeming}>
-              <SelectField
-                label={t.kind}
-                value={kind}
-                options={texts.perks.kinds}
-                onValue={(value) => change(changesOfKind(value as Kind, draft.codes_per_account))}
-              />
-              <TextField
-                label={t.redemptionNote}
-                error={errorOf('redemption_note')}
-                value={draft.redemption_note}
-                onValue={(redemption_note) => change({ redemption_note })}
-              />
-              {kind === 'coupon' && (
+            </div>
+          );
+          return (
+            <>
+              <FieldGroup legend={t.offer}>
                 <TextField
-                  label={t.coupon}
+                  label={t.title}
+                  className="wide"
                   required
-                  maxLength={255}
-                  error={errorOf('coupon')}
-                  value={draft.coupon ?? ''}
-                  onValue={(coupon) => change({ coupon })}
+                  maxLength={300}
+                  error={errorOf('title')}
+                  value={draft.title}
+                  onValue={(title) =>
+                    change({ title, offer_slug: idOf(draft.offer_slug, draft.title, title) })
+                  }
                 />
-              )}
-              {kind === 'single' && (
                 <TextField
-                  label={t.codesPerAccount}
-                  type="number"
-                  min={1}
-                  step={1}
-                  hint={t.codesPerAccountHint}
-                  error={errorOf('codes_per_account')}
-                  value={draft.codes_per_account ?? ''}
-                  onValue={(codes) => change({ codes_per_account: codes === '' ? undefined : Number(codes) })}
+                  label={t.callout}
+                  maxLength={1_000}
+                  error={errorOf('callout')}
+                  value={draft.callout}
+                  onValue={(callout) => change({ callout })}
                 />
-              )}
-            </FieldGroup>
-            <FieldGroup legend={t.partnerAndPictures}>
-              <TextField
-                label={t.partner}
-                required
-                list="partners"
-                error={errorOf('partner.name')}
-                value={draft.partner.name}
-                onFocus={() => setPartnerBefore(draft.partner)}
-                onValue={(name) =>
-                  change({
-                    partner: {
-                      ...draft.partner,
-                      name,
-                      id: partnerIdOf(partnerBefore ?? draft.partner, name),
-                    },
-                  })
-                }
-              />
-              <datalist id="partners">
-                {[...partners.keys()].map((name) => (
-                  <option key={name} value={name} />
-                ))}
-              </datalist>
-              <TextField
-                label={t.partnerId}
-                required
-                hint={t.madeFromName}
-                error={errorOf('partner.id')}
-                value={draft.partner.id}
-                onValue={(partnerId) => change({ partner: { ...draft.partner, id: partnerId } })}
-              />
-              {picture('banner')}
-              {picture('logo')}
-            </FieldGroup>
-            <FieldGroup legend={t.finding}>
-              <fieldset
-                className="wide"
-                aria-describedby={errorOf('categories') ? 'categories-error' : undefined}
-              >
-                <legend className="legend-label">{t.categories}</legend>
-                <div className="checks">
-                  {(categories.data ?? []).map(({ id: categoryId, name }) => (
-                    <CheckField
-                      key={categoryId}
-                      label={name}
-                      checked={draft.categories.includes(categoryId)}
-                      onValue={(on) =>
-                        change({
-                          categories: [
-                            ...draft.categories.filter((one) => one !== categoryId),
-                            ...(on ? [categoryId] : []),
-                          ].sort((one, other) => one - other),
-                        })
-                      }
-                    />
-                  ))}
-                </div>
-                {errorOf('categories') && (
-                  <p className="field-error" id="categories-error">
-                    {errorOf('categories')}
-                  </p>
+                <TextField
+                  label={t.offerUrl}
+                  type="url"
+                  required
+                  error={errorOf('offer_url')}
+                  value={draft.offer_url}
+                  onValue={(offer_url) => change({ offer_url })}
+                />
+                <TextArea
+                  label={t.description}
+                  className="wide"
+                  error={errorOf('description')}
+                  value={draft.description}
+                  onValue={(description) => change({ description })}
+                />
+                <TextArea
+                  label={t.details}
+                  className="wide"
+                  error={errorOf('details')}
+                  value={draft.details}
+                  onValue={(details) => change({ details })}
+                />
+              </FieldGroup>
+              <FieldGroup legend={t.redeeming}>
+                <SelectField
+                  label={t.kind}
+                  hint={kind === 'single' && t.codesLater}
+                  value={kind}
+                  options={texts.perks.kinds}
+                  onValue={(value) => change(changesOfKind(value as Kind, draft.codes_per_account))}
+                />
+                <TextField
+                  label={t.redemptionNote}
+                  error={errorOf('redemption_note')}
+                  value={draft.redemption_note}
+                  onValue={(redemption_note) => change({ redemption_note })}
+                />
+                {kind === 'coupon' && (
+                  <TextField
+                    label={t.coupon}
+                    required
+                    maxLength={255}
+                    error={errorOf('coupon')}
+                    value={draft.coupon ?? ''}
+                    onValue={(coupon) => change({ coupon })}
+                  />
                 )}
-              </fieldset>
-              <TextArea
-                label={t.metadata}
-                rows={3}
-                hint={t.metadataHint}
-                error={errorOf('metadata')}
-                value={draft.metadata ?? ''}
-                onValue={(metadata) => change({ metadata })}
+                {kind === 'single' && (
+                  <TextField
+                    label={t.codesPerAccount}
+                    type="number"
+                    min={1}
+                    step={1}
+                    hint={t.codesPerAccountHint}
+                    error={errorOf('codes_per_account')}
+                    value={draft.codes_per_account ?? ''}
+                    onValue={(codes) =>
+                      change({ codes_per_account: codes === '' ? undefined : Number(codes) })
+                    }
+                  />
+                )}
+              </FieldGroup>
+              <FieldGroup legend={t.partnerAndPictures}>
+                <TextField
+                  label={t.partner}
+                  required
+                  list="partners"
+                  error={errorOf('partner.name')}
+                  value={draft.partner.name}
+                  onFocus={() => setPartnerBefore(draft.partner)}
+                  onValue={(name) =>
+                    change({
+                      partner: {
+                        ...draft.partner,
+                        name,
+                        id: partnerIdOf(partnerBefore ?? draft.partner, name),
+                      },
+                    })
+                  }
+                />
+                <datalist id="partners">
+                  {[...partners.keys()].map((name) => (
+                    <option key={name} value={name} />
+                  ))}
+                </datalist>
+                <TextField
+                  label={t.partnerId}
+                  required
+                  hint={t.madeFromName}
+                  error={errorOf('partner.id')}
+                  value={draft.partner.id}
+                  onValue={(partnerId) => change({ partner: { ...draft.partner, id: partnerId } })}
+                />
+                {picture('banner')}
+                {picture('logo')}
+              </FieldGroup>
+              <FieldGroup legend={t.finding}>
+                <fieldset
+                  className="wide"
+                  aria-describedby={errorOf('categories') ? 'categories-error' : undefined}
+                >
+                  <legend className="legend-label">{t.categories}</legend>
+                  <div className="checks">
+                    {(categories.data ?? []).map(({ id: categoryId, name }) => (
+                      <CheckField
+                        key={categoryId}
+                        label={name}
+                        checked={draft.categories.includes(categoryId)}
+                        onValue={(on) =>
+                          change({
+                            categories: [
+                              ...draft.categories.filter((one) => one !== categoryId),
+                              ...(on ? [categoryId] : []),
+                            ].sort((one, other) => one - other),
+                          })
+                        }
+                      />
+                    ))}
+                  </div>
+                  {errorOf('categories') && (
+                    <p className="field-error" id="categories-error">
+                      {errorOf('categories')}
+                    </p>
+                  )}
+                </fieldset>
+                <TextArea
+                  label={t.metadata}
+                  rows={3}
+                  hint={t.metadataHint}
+                  error={errorOf('metadata')}
+                  value={draft.metadata ?? ''}
+                  onValue={(metadata) => change({ metadata })}
+                />
+                <PlacesField
+                  places={draft.locations ?? []}
+                  error={errorOf('locations')}
+                  onPlaces={(locations) => change({ locations })}
+                />
+                <TextField
+                  label={t.offerSlug}
+                  required
+                  hint={t.madeFromTitle}
+                  error={errorOf('offer_slug')}
+                  value={draft.offer_slug}
+                  onValue={(offer_slug) => change({ offer_slug })}
+                />
+              </FieldGroup>
+              <OwnTranslations
+                translations={draft.translations}
+                error={errorOf('translations')}
+                onTranslations={(translations) => change({ translations })}
+                texts={PERK_TEXTS.map((name) => ({
+                  name,
+                  label: t[LABELS[name]],
+                  original: draft[name],
+                  isLong: ['description', 'details'].includes(name),
+                }))}
               />
-              <PlacesField
-                places={draft.locations ?? []}
-                error={errorOf('locations')}
-                onPlaces={(locations) => change({ locations })}
-              />
-              <TextField
-                label={t.offerSlug}
-                required
-                hint={t.madeFromTitle}
-                error={errorOf('offer_slug')}
-                value={draft.offer_slug}
-                onValue={(offer_slug) => change({ offer_slug })}
-              />
-            </FieldGroup>
-            <OwnTranslations
-              translations={draft.translations}
-              error={errorOf('translations')}
-              onTranslations={(translations) => change({ translations })}
-              texts={PERK_TEXTS.map((name) => ({
-                name,
-                label: t[LABELS[name]],
-                original: draft[name],
-                isLong: ['description', 'details'].includes(name),
-              }))}
-            />
-          </>
-        );
-      }}
-    />
+            </>
+          );
+        }}
+      />
+      {id !== null && <CouponCodes perkId={id} />}
+    </>
   );
 }
 

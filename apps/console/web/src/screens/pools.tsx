@@ -29,7 +29,6 @@ export default function Pools() {
             isHead: true,
             cell: (pool) => <Link to={`/pools/${pool.id}`}>{poolName(pool)}</Link>,
           },
-          { name: t.owner, cell: ({ owner }) => owner },
           {
             name: t.cards,
             isNumber: true,

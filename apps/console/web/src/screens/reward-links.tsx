@@ -8,8 +8,9 @@ import type { RewardLink } from '../api/types';
 import { formatMoment, formatMoney } from '../format';
 import { Confirm } from '../parts/dialog';
 import { SelectField, TextField } from '../parts/fields';
-import { Empty, Failed, Loading } from '../parts/loaded';
+import { Empty } from '../parts/loaded';
 import { useNotices } from '../parts/notices';
+import { Pages } from '../parts/pages';
 import { Card, Screen } from '../parts/screen';
 import { useSearchFilters } from '../parts/search-filters';
 import { Table } from '../parts/table';
@@ -37,7 +38,6 @@ export default function RewardLinks() {
   };
   const set = (name: keyof typeof filters) => (value: string) => setFilter(name, value);
   const links = useLinks(filters);
-  const rows = links.data?.pages.flatMap(({ data }) => data) ?? [];
   const nameOfPool = (id: string) => {
     const pool = pools.data?.find((one) => one.id === id);
     return pool ? poolName(pool) : id.slice(0, 8);
@@ -109,72 +109,64 @@ export default function RewardLinks() {
               onValue={set('campaign_id')}
             />
           </div>
-          {links.isPending && <Loading lines={6} />}
-          {links.isError && <Failed error={links.error} retry={() => void links.refetch()} />}
-          {links.isSuccess && rows.length === 0 && (
-            <Empty title={t.emptyTitle}>
-              <p>{t.emptyText}</p>
-            </Empty>
-          )}
-          {rows.length > 0 && (
-            <Table
-              caption={texts.nav.rewardLinks}
-              rows={rows}
-              keyOf={({ id }) => id}
-              columns={[
-                {
-                  name: t.reference,
-                  isHead: true,
-                  cell: (link) => (
-                    <button
-                      type="button"
-                      className="link-button"
-                      aria-haspopup="dialog"
-                      onClick={() => setFilter('link', link.id)}
-                    >
-                      {nameOf(link)}
-                    </button>
-                  ),
-                },
-                {
-                  name: t.value,
-                  isNumber: true,
-                  cell: ({ denomination, currency }) => formatMoney(denomination, currency),
-                },
-                {
-                  name: t.state,
-                  cell: (link) => (
-                    <>
-                      <LinkStateBadges link={link} />
-                      {link.revealed_at && <span className="hint"> {formatMoment(link.revealed_at)}</span>}
-                    </>
-                  ),
-                },
-                { name: t.pool, cell: ({ pool_id }) => nameOfPool(pool_id) },
-                {
-                  name: t.campaign,
-                  cell: ({ campaign_id }) => nameOfCampaign(campaign_id),
-                },
-                { name: t.made, cell: ({ created_at }) => formatMoment(created_at) },
-                {
-                  name: t.ends,
-                  cell: ({ expires_at, revealed_at }) =>
-                    revealed_at ? texts.none : formatMoment(expires_at * 1000),
-                },
-                { name: t.action, cell: actionsOf },
-              ]}
-            />
-          )}
-          {links.hasNextPage && (
-            <button
-              type="button"
-              className="button"
-              disabled={links.isFetchingNextPage}
-              onClick={() => void links.fetchNextPage()}
-            >
-              {texts.more}
-            </button>
-          )}
+          <Pages
+            query={links}
+            empty={
+              <Empty title={t.emptyTitle}>
+                <p>{t.emptyText}</p>
+              </Empty>
+            }
+          >
+            {(rows) => (
+              <Table
+                caption={texts.nav.rewardLinks}
+                rows={rows}
+                keyOf={({ id }) => id}
+                columns={[
+                  {
+                    name: t.reference,
+                    isHead: true,
+                    cell: (link) => (
+                      <button
+                        type="button"
+                        className="link-button"
+                        aria-haspopup="dialog"
+                        onClick={() => setFilter('link', link.id)}
+                      >
+                        {nameOf(link)}
+                      </button>
+                    ),
+                  },
+                  {
+                    name: t.value,
+                    isNumber: true,
+                    cell: ({ denomination, currency }) => formatMoney(denomination, currency),
+                  },
+                  {
+                    name: t.state,
+                    cell: (link) => (
+                      <>
+                        <LinkStateBadges link={link} />
+                        {link.revealed_at && <span className="hint"> {formatMoment(link.revealed_at)}</span>}
+                      </>
+                    ),
+                  },
+                  { name: t.pool, cell: ({ pool_id }) => nameOfPool(pool_id) },
+                  {
+                    name: t.campaign,
+                    cell: ({ campaign_id }) => nameOfCampaign(campaign_id),
+                  },
+                  { name: t.made, cell: ({ created_at }) => formatMoment(created_at) },
+                  {
+                    name: t.ends,
+                    cell: ({ expires_at, revealed_at }) =>
+                      revealed_at ? texts.none : formatMoment(expires_at * 1000),
+                  },
+                  { name: t.action, cell: actionsOf },
+                ]}
+              />
+            )}
+          </Pages>
         </div>
       </Card>
       <LinkDrawer

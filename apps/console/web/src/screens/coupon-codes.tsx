@@ -1,0 +1,125 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState, type FormEvent } from 'react';
+import { ApiError } from '../api/http';
+import { keyOf, PERKS } from '../api/managed';
+import { perkway, responseOf } from '../api/perkway';
+import { formatNumber } from '../format';
+import { FileField, TextArea } from '../parts/fields';
+import { Loaded } from '../parts/loaded';
+import { useNotices } from '../parts/notices';
+import { Card } from '../parts/screen';
+import { texts } from '../texts';
+
+const t = texts.couponCodes;
+/** Requests stay below the body limit of the console, 1 MiB, whatever characters the codes have. */
+const MAX_LENGTH = 300_000;
+
+/** Splits codes into requests. */
+function batchesOf(codes: string[]): string[][] {
+  const batches: string[][] = [];
+  let length = MAX_LENGTH;
+  for (const code of codes) {
+    length += code.length + 3;
+    if (length > MAX_LENGTH) {
+      batches.push([]);
+      length = code.length;
+    }
+    batches.at(-1)!.push(code);
+  }
+  return batches;
+}
+
+/** Shows the stock of single-use codes and adds to it. Shows nothing for a perk that has no such codes. */
+export function CouponCodes({ perkId }: { perkId: string }) {
+  const client = useQueryClient();
+  const { say } = useNotices();
+  const [ofFile, setOfFile] = useState<string[] | null>(null);
+  const [typed, setTyped] = useState('');
+  /** Number of codes sent so far, while they are being sent. */
+  const [sent, setSent] = useState<number | null>(null);
+  const key = [...keyOf(PERKS), 'codes', perkId];
+  const stock = useQuery({
+    queryKey: key,
+    queryFn: async ({ signal }) => {
+      try {
+        return await responseOf(perkway.perks.getCouponCodeStock({ perkId }, { signal }));
+      } catch (error) {
+        if (error instanceof ApiError && error.code === 'PERK_HAS_NO_CODES') return null;
+        throw error;
+      }
+    },
+  });
+  const codes =
+    ofFile ??
+    typed
+      .split('\n')
+      .map((line) => line.trim())
+      .filter(Boolean);
+  const read = async (file: File | null) => {
+    try {
+      setOfFile(file && (await import('../import/ids-from-csv')).codesFromCsv(await file.text()));
+    } catch (error) {
+      setOfFile([]);
+      say((error as Error).message, 'bad');
+    }
+  };
+  const load = async (event: FormEvent) => {
+    event.preventDefault();
+    if (sent !== null || codes.length === 0) return;
+    const form = event.currentTarget as HTMLFormElement;
+    const total = { imported: 0, duplicates: 0 };
+    setSent(0);
+    try {
+      for (const batch of batchesOf(codes)) {
+        const { imported, duplicates } = await responseOf(
+          perkway.perks.loadCouponCodes({ perkId, codes: batch }),
+        );
+        total.imported += imported;
+        total.duplicates += duplicates;
+        setSent((before) => (before ?? 0) + batch.length);
+      }
+      say(t.counts(formatNumber(total.imported), formatNumber(total.duplicates)));
+      form.reset();
+      setOfFile(null);
+      setTyped('');
+    } catch (error) {
+      say(`${(error as Error).message} ${t.again(formatNumber(total.imported))}`, 'bad');
+    } finally {
+      setSent(null);
+      await client.invalidateQueries({ queryKey: key });
+    }
+  };
+
+  if (!stock.data && !stock.isError) return null;
+  return (
+    <Card title={t.title} note={t.note}>
+      <form className="stack" onSubmit={(event) => void load(event)}>
+        <Loaded query={stock}>
+          {(counts) => (
+            <dl className="facts">
+              {(['left', 'allocated', 'loaded'] as const).map((name) => (
+                <div key={name} data-codes={name}>
+                  <dt>{t[name]}</dt>
+                  <dd>{formatNumber(counts![name])}</dd>
+                </div>
+              ))}
+            </dl>
+          )}
+        </Loaded>
+        <FileField
+          label={t.file}
+          hint={t.fileHint}
+          accept=".csv,.txt,text/csv,text/plain"
+          onFile={(file) => void read(file)}
+        />
+        {ofFile === null && <TextArea label={t.codes} hint={t.codesHint} value={typed} onValue={setTyped} />}
+        {sent !== null && <progress aria-label={t.loading} max={codes.length} value={sent} />}
+        <div className="actions">
+          <button type="submit" className="button main" disabled={sent !== null || codes.length === 0}>
+            {sent === null ? t.load(formatNumber(codes.length), codes.length === 1) : t.loading}
+          </button>
+        </div>
+      </form>
+    </Card>
+  );
+}

@@ -1,0 +1,79 @@
+import { useQuery } from '@tanstack/react-query';
+import { Fragment } from 'react';
+import { Link } from 'react-router';
+import { get } from '../api/http';
+import { CAMPAIGNS, COLLECTIONS, LIMITS, pathOf, POOLS, useFound, type Kind } from '../api/managed';
+import type { WebhookState } from '../api/types';
+import { Loaded } from '../parts/loaded';
+import { Card } from '../parts/screen';
+import { Table } from '../parts/table';
+import { texts } from '../texts';
+import { WebhookStates } from './webhook-states';
+
+const t = texts.accounts;
+const KINDS: Kind[] = [COLLECTIONS, CAMPAIGNS, POOLS, LIMITS];
+const SHOWN = 5;
+
+/** What an account owns, with links that lead there, and whether its webhooks work. */
+export function Holdings({ accountId }: { accountId: string }) {
+  const webhooks = useQuery({
+    queryKey: ['webhooks-of-account', accountId],
+    queryFn: ({ signal }) =>
+      get<WebhookState[]>(`/api/accounts/${encodeURIComponent(accountId)}/webhooks`, undefined, signal),
+  });
+  return (
+    <div className="columns">
+      <Card title={t.holdings}>
+        <Table
+          caption={t.holdings}
+          rows={KINDS}
+          keyOf={({ name }) => name}
+          columns={[
+            {
+              name: t.kind,
+              isHead: true,
+              cell: ({ label, listPath }) => (
+                <Link to={`${listPath}?owner=${encodeURIComponent(accountId)}`}>{label}</Link>
+              ),
+            },
+            { name: t.first, cell: (kind) => <First kind={kind} accountId={accountId} /> },
+          ]}
+        />
+      </Card>
+      <Card title={texts.webhooks.webhooks} note={t.webhooksNote}>
+        <Loaded query={webhooks} isEmpty={(list) => list.length === 0} empty={<p>{t.noWebhooks}</p>}>
+          {(list) => (
+            <WebhookStates
+              caption={texts.webhooks.webhooks}
+              webhooks={list}
+              about={({ origin }) => <span className="hint">{origin}</span>}
+            />
+          )}
+        </Loaded>
+      </Card>
+    </div>
+  );
+}
+
+function First({ kind, accountId }: { kind: Kind; accountId: string }) {
+  const found = useFound(kind, { owner: accountId, limit: SHOWN });
+  return (
+    <Loaded query={found} lines={1}>
+      {({ pages }) => {
+        const items = pages[0]?.data ?? [];
+        if (items.length === 0) return <span className="hint">{texts.none}</span>;
+        return (
+          <>
+            {items.map((item, index) => (
+              <Fragment key={item.id}>
+                {index > 0 && ', '}
+                <Link to={pathOf(kind, item.id)}>{kind.nameOf(item)}</Link>
+              </Fragment>
+            ))}
+            {found.hasNextPage && ', …'}
+          </>
+        );
+      }}
+    </Loaded>
+  );
+}

@@ -1,0 +1,153 @@
+import { useQueries, type UseQueryResult } from '@tanstack/react-query';
+import { useEffect, useState, type KeyboardEvent } from 'react';
+import { Link } from 'react-router';
+import {
+  ACCOUNTS,
+  CAMPAIGNS,
+  CATEGORIES,
+  COLLECTIONS,
+  LIMITS,
+  pathOf,
+  PERKS,
+  POOLS,
+  type Kind,
+} from '../api/managed';
+import { perkway, responseOf } from '../api/perkway';
+import { Dialog } from '../parts/dialog';
+import { TextField } from '../parts/fields';
+import { Failed } from '../parts/loaded';
+import { texts } from '../texts';
+
+const t = texts.find;
+const KINDS: Kind[] = [ACCOUNTS, CAMPAIGNS, PERKS, COLLECTIONS, CATEGORIES, POOLS, LIMITS];
+const SHOWN = 5;
+const PAUSE_MS = 200;
+
+interface Hit {
+  key: string | number;
+  to: string;
+  name: string;
+  hint: string;
+}
+interface Group {
+  label: string;
+  hits: Hit[];
+  /** The list of all matches, if there are more. */
+  more: string | null;
+}
+
+async function findOf(kind: Kind, q: string, signal: AbortSignal): Promise<Group> {
+  const { data, next_cursor } = await responseOf(kind.list({ q, limit: SHOWN }, { signal }));
+  return {
+    label: kind.label,
+    hits: data.map((item) => ({
+      key: item.id,
+      to: pathOf(kind, item.id),
+      name: kind.nameOf(item),
+      hint: kind.nameOf(item) === item.id ? '' : String(item.id),
+    })),
+    more: next_cursor && `${kind.listPath}?q=${encodeURIComponent(q)}`,
+  };
+}
+
+/** A key is shown on the screen of its account. */
+async function findKeys(q: string, signal: AbortSignal): Promise<Group> {
+  const { data } = await responseOf(perkway.token.listAllApiKeys({ q, limit: SHOWN }, { signal }));
+  return {
+    label: texts.integration.keys,
+    hits: data.map(({ id, name, last4, owner }) => ({
+      key: id,
+      to: pathOf(ACCOUNTS, owner),
+      name: name ?? texts.integration.endsWith(last4),
+      hint: t.keyOf(owner, texts.integration.endsWith(last4)),
+    })),
+    more: null,
+  };
+}
+
+const SEARCHES = [
+  ...KINDS.map((kind) => (q: string, signal: AbortSignal) => findOf(kind, q, signal)),
+  findKeys,
+];
+const combine = (results: UseQueryResult<Group>[]) => ({
+  groups: results.flatMap(({ data }) => (data?.hits.length ? [data] : [])),
+  isPending: results.some(({ isPending }) => isPending),
+  error: results.find(({ error }) => error)?.error,
+});
+
+/** Moves the focus between the field and the hits. */
+function step(event: KeyboardEvent<HTMLElement>) {
+  const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (by === undefined) return;
+  event.preventDefault();
+  const stops = [...event.currentTarget.querySelectorAll<HTMLElement>('input, a')];
+  stops[stops.indexOf(document.activeElement as HTMLElement) + by]?.focus();
+}
+
+/** Finds what operators manage in all accounts, by name or id. */
+export default function Search({ onClose }: { onClose: () => void }) {
+  const [typed, setTyped] = useState('');
+  const [q, setQ] = useState('');
+  useEffect(() => {
+    const timer = setTimeout(() => setQ(typed.trim()), PAUSE_MS);
+    return () => clearTimeout(timer);
+  }, [typed]);
+  const { groups, isPending, error } = useQueries({
+    queries: SEARCHES.map((search, index) => ({
+      queryKey: ['search', index, q],
+      queryFn: ({ signal }: { signal: AbortSignal }) => search(q, signal),
+      enabled: q !== '',
+    })),
+    combine,
+  });
+  const isReady = q !== '' && !isPending;
+  const count = groups.reduce((sum, { hits }) => sum + hits.length, 0);
+  return (
+    <Dialog title={t.title} isOpen onClose={onClose} size="wide">
+      <form
+        role="search"
+        className="stack"
+        onKeyDown={step}
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (typed.trim() === q) event.currentTarget.querySelector('a')?.click();
+        }}
+      >
+        <TextField
+          label={t.field}
+          type="search"
+          hint={t.hint}
+          maxLength={200}
+          autoFocus
+          value={typed}
+          onValue={setTyped}
+        />
+        <p className="hint" role="status">
+          {q !== '' && (isReady ? t.found(count) : texts.loading)}
+        </p>
+        {error && <Failed error={error} />}
+        {groups.map(({ label, hits, more }) => (
+          <section key={label} aria-label={label}>
+            <h3>{label}</h3>
+            <ul className="hits">
+              {hits.map(({ key, to, name, hint }) => (
+                <li key={key}>
+                  <Link to={to} onClick={onClose}>
+                    {name} <span className="hint">{hint}</span>
+                  </Link>
+                </li>
+              ))}
+              {more && (
+                <li>
+                  <Link to={more} onClick={onClose}>
+                    {t.more}
+                  </Link>
+                </li>
+              )}
+            </ul>
+          </section>
+        ))}
+      </form>
+    </Dialog>
+  );
+}

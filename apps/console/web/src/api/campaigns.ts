@@ -1,6 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { all } from './http';
-import type { Campaign } from './types';
+import { allOf, perkway } from './perkway';
 
 export const useCampaigns = () =>
-  useQuery({ queryKey: ['campaigns'], queryFn: () => all<Campaign>('/api/boost/campaigns') });
+  useQuery({ queryKey: ['campaigns'], queryFn: () => allOf(perkway.boost.listCampaigns({ limit: 200 })) });

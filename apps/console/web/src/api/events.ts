@@ -1,7 +1,6 @@
-import { get } from './http';
+import { perkway, responseOf } from './perkway';
 import type { FeedEvent, FeedPage } from './types';
 
-const EVENTS = '/api/events/events';
 /** Number of events that a screen shows first. */
 const SHOWN = 100;
 /** Maximum number of events that a screen keeps while newer ones arrive. */
@@ -30,8 +29,10 @@ export interface Latest {
   since: string | null;
 }
 
-const readPage = (query: Record<string, string | number | undefined>, signal: AbortSignal) =>
-  get<FeedPage>(EVENTS, query, signal);
+type Query = NonNullable<Parameters<typeof perkway.events.listEvents>[0]>;
+/** @param types empty for all */
+const readPage = ({ types, ...query }: Query, signal: AbortSignal) =>
+  responseOf(perkway.events.listEvents({ ...query, ...(types && { types }) }, { signal }));
 
 const matching = ({ data }: FeedPage, { subject }: Filter) =>
   data.filter((event) => subject === '' || event.subject === subject).reverse();

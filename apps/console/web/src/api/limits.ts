@@ -1,16 +1,16 @@
 import { useQuery } from '@tanstack/react-query';
 import { formatMoney, formatNumber } from '../format';
 import { texts } from '../texts';
-import { all, get } from './http';
+import { allOf, perkway, responseOf } from './perkway';
 import type { Limit, LimitUsage } from './types';
 
 const t = texts.limits;
-const LIMITS = '/api/gift/limits';
 
-export const useLimits = () => useQuery({ queryKey: ['limits'], queryFn: () => all<Limit>(LIMITS) });
+export const useLimits = () =>
+  useQuery({ queryKey: ['limits'], queryFn: () => allOf(perkway.gift.listLimits({ limit: 200 })) });
 
-export const readUsage = ({ id, per }: Limit, value: string, signal?: AbortSignal): Promise<LimitUsage> =>
-  get(`${LIMITS}/${encodeURIComponent(id)}/usage`, per === 'account' ? {} : { value }, signal);
+export const readUsage = ({ id: limitId, per }: Limit, value: string, signal?: AbortSignal) =>
+  responseOf(perkway.gift.getLimitUsage({ limitId, ...(per !== 'account' && { value }) }, { signal }));
 
 /** Describes what a limit allows in one line. */
 export function ruleOf({ links, amount, currency, period, per }: Limit): string {

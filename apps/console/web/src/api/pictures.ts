@@ -1,7 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { collectionPath } from './collections';
-import { get } from './http';
-import type { Perk, Teasers } from './types';
+import { perkway, responseOf } from './perkway';
 
 const TEN_MINUTES = 600_000;
 
@@ -16,11 +14,7 @@ type Media = { banner?: string | null; logo?: string | null } | null;
 const pictureOf = (media: Media | undefined) => media?.logo ?? media?.banner ?? null;
 
 async function ofCampaign(campaignId: string, signal: AbortSignal): Promise<[string, string | null][]> {
-  const { incentives } = await get<Teasers>(
-    `/api/boost/teasers/${encodeURIComponent(campaignId)}`,
-    undefined,
-    signal,
-  );
+  const { incentives } = await responseOf(perkway.boost.getTeasers({ campaignId }, { signal }));
   return incentives.map(({ perkId, media }) => [perkId, pictureOf(media)]);
 }
 
@@ -28,8 +22,8 @@ async function ofCollection(
   { perkId, collectionId }: PerkPlace,
   signal: AbortSignal,
 ): Promise<[string, string | null]> {
-  const path = `${collectionPath(collectionId!)}/perk/${encodeURIComponent(perkId)}`;
-  return [perkId, pictureOf((await get<Perk>(path, undefined, signal)).relations.media)];
+  const perk = perkway.perks.getPerkOfCollection({ collectionId: collectionId!, perkId }, { signal });
+  return [perkId, pictureOf((await responseOf(perk)).relations.media)];
 }
 
 /** Loads the pictures of a few perks by id. A perk that no longer exists has none. */

@@ -22,7 +22,6 @@ export type PutCollection = Body<Perks['putPerkCollection'], 'collectionId'>;
 type Boost = Documents['boost'];
 export type Campaign = AnswerOf<Boost['getCampaign']>;
 export type StoredCampaign = AnswerOf<Boost['getStoredCampaign']>;
-export type Teasers = AnswerOf<Boost['getTeasers']>;
 export type PutCampaign = Body<Boost['putCampaign'], 'campaignId'>;
 
 type Gift = Documents['gift'];

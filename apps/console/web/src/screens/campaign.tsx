@@ -2,10 +2,11 @@ import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useState } from 'react';
 import { Link, useLocation, useNavigate, useParams } from 'react-router';
 import { byDay, loadParts, loadRows, numberOf, sumOf, within, type Query, type Row } from '../api/analytics';
-import { get, ApiError } from '../api/http';
+import { ApiError } from '../api/http';
+import { perkway, responseOf } from '../api/perkway';
 import { usePictures } from '../api/pictures';
 import { saveCsv, type Cell } from '../api/csv';
-import type { Campaign, Teasers } from '../api/types';
+import type { Campaign } from '../api/types';
 import { Funnel } from '../charts/funnel';
 import { TimeSeries } from '../charts/time-series';
 import { daysIn, rangeBefore, TIMEZONE, type Range } from '../dates';
@@ -60,7 +61,7 @@ async function loadPerks({ id, incentives }: Campaign, range: Range): Promise<Ca
   const [journeys, clicks, { incentives: offered }] = await Promise.all([
     load(F, ['clickers', 'converters']),
     load('incentive_clicks', ['count_people', 'count']),
-    get<Teasers>(`/api/boost/teasers/${encodeURIComponent(id)}`),
+    responseOf(perkway.boost.getTeasers({ campaignId: id })),
   ]);
   const titles = new Map(offered.map(({ perkId, title }) => [perkId, title]));
   return [...new Set([...incentives, ...journeys.keys(), ...clicks.keys()])]
@@ -143,8 +144,7 @@ export default function CampaignScreen() {
   const { campaignId = '' } = useParams();
   const campaign = useQuery({
     queryKey: ['campaign', campaignId],
-    queryFn: ({ signal }) =>
-      get<Campaign>(`/api/boost/campaigns/${encodeURIComponent(campaignId)}`, undefined, signal),
+    queryFn: ({ signal }) => responseOf(perkway.boost.getCampaign({ campaignId }, { signal })),
   });
   if (campaign.data) return <Found campaign={campaign.data} />;
   if (campaign.error instanceof ApiError && [400, 404].includes(campaign.error.status)) return <NotFound />;

@@ -1,8 +1,9 @@
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { useState, type FormEvent } from 'react';
-import { sendRequest, get, ApiError, type Page } from '../api/http';
-import type { Delivery, Replay, Webhook } from '../api/types';
-import { deliveryPathOf, pathOf, WEBHOOKS_KEY } from '../api/webhooks';
+import { ApiError } from '../api/http';
+import { perkway, responseOf } from '../api/perkway';
+import type { Delivery, DeliveryState, Replay, Webhook } from '../api/types';
+import { retryDelivery, WEBHOOKS_KEY } from '../api/webhooks';
 import { localMinute } from '../dates';
 import { formatExactMoment, formatMoment, formatNumber } from '../format';
 import { Dialog } from '../parts/dialog';
@@ -32,15 +33,20 @@ const nameOf = ({ type, event_id }: Delivery) => `${type} ${event_id}`;
 export function Deliveries({ webhook: { id, enabled } }: { webhook: Webhook }) {
   const client = useQueryClient();
   const { say } = useNotices();
-  const [state, setState] = useState('');
+  const [state, setState] = useState<DeliveryState | ''>('');
   const [isReplaying, setReplaying] = useState(false);
   const [shown, setShown] = useState<string | null>(null);
   const live = useLiveInterval();
   const deliveries = useInfiniteQuery({
     queryKey: [...WEBHOOKS_KEY, 'deliveries', id, state],
     initialPageParam: '',
-    queryFn: ({ pageParam, signal }) =>
-      get<Page<Delivery>>(`${pathOf(id)}/deliveries`, { state, cursor: pageParam, limit: 25 }, signal),
+    queryFn: ({ pageParam: cursor, signal }) =>
+      responseOf(
+        perkway.events.listWebhookDeliveries(
+          { webhookId: id, limit: 25, ...(state && { state }), ...(cursor && { cursor }) },
+          { signal },
+        ),
+      ),
     getNextPageParam: ({ next_cursor }) => next_cursor,
     placeholderData: (before) => before,
     ...live,
@@ -50,7 +56,7 @@ export function Deliveries({ webhook: { id, enabled } }: { webhook: Webhook }) {
   const refresh = () => client.invalidateQueries({ queryKey: WEBHOOKS_KEY });
   const retry = async ({ event_id }: Delivery) => {
     try {
-      await sendRequest(`${deliveryPathOf(id, event_id)}/retry`, { method: 'POST' });
+      await retryDelivery(id, event_id);
       say(t.retried);
     } catch (error) {
       say((error as Error).message, 'bad');
@@ -69,7 +75,13 @@ export function Deliveries({ webhook: { id, enabled } }: { webhook: Webhook }) {
     >
       <div className="stack">
         <div className="form one-filter" role="search">
-          <SelectField label={t.state} value={state} any={t.anyState} options={t.states} onValue={setState} />
+          <SelectField
+            label={t.state}
+            value={state}
+            any={t.anyState}
+            options={t.states}
+            onValue={(value) => setState(value as typeof state)}
+          />
         </div>
         <Pages
           query={deliveries}
@@ -230,11 +242,7 @@ function ReplayForm({ webhookId, time, setTime, onClose, onDone }: ReplayFormPro
   const replay = async () => {
     setBusy(true);
     try {
-      const { body } = await sendRequest<Replay>(`${pathOf(webhookId)}/replay`, {
-        method: 'POST',
-        body: time!,
-      });
-      onDone(body);
+      onDone(await responseOf(perkway.events.replayWebhook({ webhookId, ...time! })));
     } catch (refusal) {
       setTime(null);
       setError(refusal as Error);

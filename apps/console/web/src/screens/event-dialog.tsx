@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { get } from '../api/http';
+import { perkway, responseOf } from '../api/perkway';
 import type { FeedEvent } from '../api/types';
 import { CopyButton } from '../parts/copy-button';
 import { Dialog } from '../parts/dialog';
@@ -13,8 +13,7 @@ const textOf = (event: FeedEvent) => JSON.stringify(event, null, 2);
 export function EventDialog({ eventId, onClose }: { eventId: string | null; onClose: () => void }) {
   const event = useQuery({
     queryKey: ['event', eventId],
-    queryFn: ({ signal }) =>
-      get<FeedEvent>(`/api/events/events/${encodeURIComponent(eventId!)}`, undefined, signal),
+    queryFn: ({ signal }) => responseOf(perkway.events.getEvent({ eventId: eventId! }, { signal })),
     enabled: eventId !== null,
   });
   return (

@@ -2,9 +2,9 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState, useSyncExternalStore, type FormEvent } from 'react';
 import { Link } from 'react-router';
 import { readLatest, readNewer, withNewer, type Latest } from '../api/events';
-import { sendRequest, ApiError } from '../api/http';
+import { ApiError } from '../api/http';
 import type { FeedEvent } from '../api/types';
-import { deliveryPathOf, useWebhooks } from '../api/webhooks';
+import { retryDelivery, useWebhooks } from '../api/webhooks';
 import { formatExactMoment, formatMoment, formatNumber } from '../format';
 import { Dialog } from '../parts/dialog';
 import { SelectField, TextField } from '../parts/fields';
@@ -232,7 +232,7 @@ function SendAgain({ event, onClose }: { event: FeedEvent; onClose: () => void }
     setBusy(true);
     setError(null);
     try {
-      await sendRequest(`${deliveryPathOf(webhookId, event.id)}/retry`, { method: 'POST' });
+      await retryDelivery(webhookId, event.id);
       say(t.sent(webhookId));
       onClose();
     } catch (refusal) {

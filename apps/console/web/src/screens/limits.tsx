@@ -1,10 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useCampaigns } from '../api/campaigns';
-import { get, type Page } from '../api/http';
+import { get } from '../api/http';
 import { readUsage, ruleOf, usedOf, useLimits } from '../api/limits';
+import { perkway, responseOf } from '../api/perkway';
 import { poolName, usePools } from '../api/pools';
-import type { ApiKey, Limit, RewardLink } from '../api/types';
+import type { ApiKey, Limit } from '../api/types';
 import { formatMoment } from '../format';
 import { TextField } from '../parts/fields';
 import { useLiveInterval } from '../parts/live';
@@ -108,7 +109,7 @@ function OfKeys({ limit }: { limit: Limit }) {
 function OfCreators({ limit }: { limit: Limit }) {
   const links = useQuery({
     queryKey: ['creators'],
-    queryFn: ({ signal }) => get<Page<RewardLink>>('/api/gift/reward-links', { limit: 200 }, signal),
+    queryFn: ({ signal }) => responseOf(perkway.gift.listRewardLinks({ limit: 200 }, { signal })),
   });
   return (
     <>

@@ -1,8 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'react-router';
-import { all, get } from '../api/http';
+import { get } from '../api/http';
+import { ACCOUNTS, pathOf, POOLS } from '../api/managed';
+import { allOf } from '../api/perkway';
 import { poolName } from '../api/pools';
-import type { Account, Health, OperatorsHome as Home, StoredPool } from '../api/types';
+import type { Health, OperatorsHome as Home } from '../api/types';
 import { formatList, formatMoment, formatMoney, formatNumber, formatShare } from '../format';
 import { useLiveInterval } from '../parts/live';
 import { Loaded } from '../parts/loaded';
@@ -15,7 +17,6 @@ import { WebhookStates } from './webhook-states';
 const t = texts.operatorsHome;
 const LOW = 50;
 const WEEK_MS = 7 * 86_400_000;
-const accountPath = (id: string) => `/accounts/${encodeURIComponent(id)}`;
 
 export default function OperatorsHome() {
   const live = useLiveInterval();
@@ -26,13 +27,13 @@ export default function OperatorsHome() {
   });
   const accounts = useQuery({
     queryKey: ['all', 'accounts'],
-    queryFn: () => all<Account>('/api/token/admin/accounts'),
+    queryFn: () => allOf(ACCOUNTS.list({ limit: 200 })),
     ...live,
   });
   const stock = useQuery({
     queryKey: ['low-stock'],
     queryFn: async () =>
-      (await all<StoredPool>('/api/gift/admin/pools'))
+      (await allOf(POOLS.list({ limit: 200 })))
         .flatMap((pool) => pool.inventories.map((entry) => ({ pool, ...entry })))
         .filter(({ available }) => available < LOW)
         .sort((one, other) => one.available - other.available),
@@ -104,7 +105,7 @@ export default function OperatorsHome() {
                     isHead: true,
                     cell: ({ pool }) => (
                       <>
-                        <Link to={`/pools/${pool.id}`}>{poolName(pool)}</Link>
+                        <Link to={pathOf(POOLS, pool.id)}>{poolName(pool)}</Link>
                         <br />
                         <span className="hint">{pool.owner}</span>
                       </>
@@ -135,7 +136,7 @@ export default function OperatorsHome() {
               <WebhookStates
                 caption={t.failing}
                 webhooks={data.webhooks}
-                about={({ account_id }) => <Link to={accountPath(account_id)}>{account_id}</Link>}
+                about={({ account_id }) => <Link to={pathOf(ACCOUNTS, account_id)}>{account_id}</Link>}
               />
             )}
           </Loaded>
@@ -165,7 +166,7 @@ const Traffic = ({ rows }: { rows: Row[] }) => (
         name: t.account,
         isHead: true,
         sortBy: ({ name }) => name,
-        cell: ({ id, name }) => <Link to={accountPath(id)}>{name}</Link>,
+        cell: ({ id, name }) => <Link to={pathOf(ACCOUNTS, id)}>{name}</Link>,
       },
       {
         name: t.events,

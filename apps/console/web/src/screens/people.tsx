@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState, type FormEvent } from 'react';
-import { all, sendRequest } from '../api/http';
+import { allOf, perkway, responseOf } from '../api/perkway';
 import type { Person } from '../api/types';
 import { Confirm } from '../parts/dialog';
 import { SelectField, TextField } from '../parts/fields';
@@ -15,20 +15,20 @@ const ROLES = ['USER', 'ADMIN'] as const;
 
 /** Lists who may sign in for an account with OpenID Connect. */
 export function People({ accountId }: { accountId: string }) {
-  const path = `/api/token/admin/accounts/${encodeURIComponent(accountId)}/people`;
+  const key = ['people', accountId];
   const client = useQueryClient();
   const { say } = useNotices();
-  const people = useQuery({ queryKey: ['people', path], queryFn: () => all<Person>(path) });
+  const people = useQuery({
+    queryKey: key,
+    queryFn: () => allOf(perkway.token.listPeople({ accountId, limit: 200 })),
+  });
   const [email, setEmail] = useState('');
   const [role, setRole] = useState<Person['role']>('USER');
   const [leaving, setLeaving] = useState<Person | null>(null);
-  const refresh = () => client.invalidateQueries({ queryKey: ['people', path] });
-  const put = async (person: Person) => {
+  const refresh = () => client.invalidateQueries({ queryKey: key });
+  const put = async (person: Pick<Person, 'email' | 'role'>) => {
     try {
-      await sendRequest(`${path}/${encodeURIComponent(person.email)}`, {
-        method: 'PUT',
-        body: { role: person.role },
-      });
+      await responseOf(perkway.token.putPerson({ accountId, ...person }));
       say(texts.saved);
       setEmail('');
       await refresh();
@@ -92,7 +92,7 @@ export function People({ accountId }: { accountId: string }) {
         isOpen={leaving !== null}
         onClose={() => setLeaving(null)}
         onConfirm={async () => {
-          await sendRequest(`${path}/${encodeURIComponent(leaving!.email)}`, { method: 'DELETE' });
+          await responseOf(perkway.token.deletePerson({ accountId, email: leaving!.email }));
           await refresh();
         }}
       />

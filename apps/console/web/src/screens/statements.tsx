@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useSearchParams } from 'react-router';
-import { download, get } from '../api/http';
+import { download } from '../api/http';
+import { perkway, responseOf } from '../api/perkway';
 import { poolName, usePools } from '../api/pools';
 import type { Statement, StatementFigure } from '../api/types';
 import { formatMoney, formatMonth, formatNumber } from '../format';
@@ -72,7 +73,7 @@ export default function Statements() {
   const month = MONTH.test(given) ? given : months[0]!;
   const statement = useQuery({
     queryKey: ['statement', month],
-    queryFn: ({ signal }) => get<Statement>('/api/gift/statements', { month }, signal),
+    queryFn: ({ signal }) => responseOf(perkway.gift.getStatement({ month }, { signal })),
   });
   const pools = usePools();
   const nameOf = (id: string) => {

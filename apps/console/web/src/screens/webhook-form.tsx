@@ -1,10 +1,10 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useId, useRef, useState, type FormEvent } from 'react';
 import { useNavigate } from 'react-router';
-import { sendRequest, ApiError, type HttpResponse } from '../api/http';
-import { perkway, storedIfFound } from '../api/perkway';
-import type { FeedEventType, PutWebhook, Webhook, WebhookSecret } from '../api/types';
-import { changeWebhook, pathOf, WEBHOOKS_KEY } from '../api/webhooks';
+import { ApiError } from '../api/http';
+import { perkway, responseOf, storedIfFound, type Stored } from '../api/perkway';
+import type { FeedEventType, Webhook, WebhookSecret } from '../api/types';
+import { changeWebhook, WEBHOOKS_KEY } from '../api/webhooks';
 import { Dialog } from '../parts/dialog';
 import { CheckField, TextField } from '../parts/fields';
 import { useNotices } from '../parts/notices';
@@ -80,7 +80,7 @@ export function CreateWebhook({ isOpen, onClose }: Props) {
   );
 }
 
-export function EditWebhook({ stored, isOpen, onClose }: Props & { stored: HttpResponse<Webhook> }) {
+export function EditWebhook({ stored, isOpen, onClose }: Props & { stored: Stored<Webhook> }) {
   const { say } = useNotices();
   return (
     <Dialog title={t.editTitle(stored.body.id)} isOpen={isOpen} onClose={onClose}>
@@ -97,7 +97,7 @@ export function EditWebhook({ stored, isOpen, onClose }: Props & { stored: HttpR
 }
 
 interface FormProps {
-  stored: HttpResponse<Webhook> | null;
+  stored: Stored<Webhook> | null;
   onCancel: () => void;
   onSaved: (saved: Webhook) => void;
 }
@@ -130,11 +130,11 @@ function WebhookForm({ stored, onCancel, onSaved }: FormProps) {
   const save = async () => {
     const body = { url: url.trim(), description: description.trim(), types: isAll ? null : types, ordered };
     if (base) return changeWebhook(base, body);
-    const path = pathOf(id.trim());
+    const webhookId = id.trim();
     // A PUT would replace it.
-    if (await storedIfFound(perkway.events.getWebhook({ webhookId: id.trim() })))
-      throw new Error(texts.editor.exists(id.trim()));
-    return sendRequest<Webhook>(path, { method: 'PUT', body: body satisfies PutWebhook });
+    if (await storedIfFound(perkway.events.getWebhook({ webhookId })))
+      throw new Error(texts.editor.exists(webhookId));
+    return responseOf(perkway.events.putWebhook({ ...body, webhookId }));
   };
   const submit = async (event: FormEvent) => {
     event.preventDefault();
@@ -142,8 +142,7 @@ function WebhookForm({ stored, onCancel, onSaved }: FormProps) {
     setBusy(true);
     setError(null);
     try {
-      const { body } = await save();
-      onSaved(body);
+      onSaved(await save());
     } catch (refusal) {
       setError(refusal as Error);
     } finally {

@@ -2,9 +2,9 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Switch } from 'react-aria-components';
 import { useNavigate, useParams } from 'react-router';
-import { sendRequest, type HttpResponse } from '../api/http';
-import type { Webhook, WebhookSecret } from '../api/types';
-import { changeWebhook, pathOf, useWebhook, WEBHOOKS_KEY } from '../api/webhooks';
+import { perkway, responseOf, type Stored } from '../api/perkway';
+import type { Webhook } from '../api/types';
+import { changeWebhook, useWebhook, WEBHOOKS_KEY } from '../api/webhooks';
 import { formatMoment } from '../format';
 import { CopyButton } from '../parts/copy-button';
 import { Confirm, Dialog } from '../parts/dialog';
@@ -37,7 +37,7 @@ export default function WebhookScreen() {
 
 type Asked = 'edit' | 'disable' | 'rotate' | 'delete' | null;
 
-function Page({ stored }: { stored: HttpResponse<Webhook> }) {
+function Page({ stored }: { stored: Stored<Webhook> }) {
   const webhook = stored.body;
   const { id } = webhook;
   const client = useQueryClient();
@@ -69,7 +69,7 @@ function Page({ stored }: { stored: HttpResponse<Webhook> }) {
     }
   };
   const ping = async () => {
-    await sendRequest(`${pathOf(id)}/ping`, { method: 'POST' });
+    await responseOf(perkway.events.pingWebhook({ webhookId: id }));
     say(t.pinged);
     await refresh();
   };
@@ -180,8 +180,8 @@ function Page({ stored }: { stored: HttpResponse<Webhook> }) {
         isOpen={asked === 'rotate'}
         onClose={close}
         onConfirm={async () => {
-          const { body } = await sendRequest<WebhookSecret>(`${pathOf(id)}/rotate`, { method: 'POST' });
-          setSecret(body.secret);
+          const rotated = await responseOf(perkway.events.rotateWebhookSecret({ webhookId: id }));
+          setSecret(rotated.secret);
         }}
       />
       <Dialog title={t.secretTitle} isOpen={secret !== null} isHeld onClose={() => setSecret(null)}>
@@ -200,12 +200,8 @@ function Page({ stored }: { stored: HttpResponse<Webhook> }) {
         isOpen={asked === 'delete'}
         onClose={close}
         onConfirm={async () => {
-          await change(
-            sendRequest(pathOf(id), {
-              method: 'DELETE',
-              headers: stored.etag ? { 'if-match': stored.etag } : {},
-            }),
-          );
+          const ifMatch = stored.etag ?? undefined;
+          await change(responseOf(perkway.events.deleteWebhook({ webhookId: id, ifMatch })));
           say(t.deleted);
           client.removeQueries({ queryKey: [...WEBHOOKS_KEY, 'all'] });
           await navigate(LIST);

@@ -757,10 +757,10 @@ describe('an operator', () => {
     const holdings = page.getByRole('table', { name: 'What it has' });
     await holdings.getByText('harbour-month').waitFor();
     expect(await rowsOf(page, 'What it has')).toEqual([
-      'Collections Harbour-collection',
-      'Campaigns Harbour spring',
-      'Pools Harbour voucher',
-      'Limits harbour-month',
+      'Collections Harbour-collection New',
+      'Campaigns Harbour spring New',
+      'Pools Harbour voucher New',
+      'Limits harbour-month New',
     ]);
     await page.getByRole('table', { name: 'Webhooks' }).waitFor();
     const webhooks = await rowsOf(page, 'Webhooks');
@@ -778,7 +778,11 @@ describe('an operator', () => {
     await holdings.getByRole('link', { name: 'Harbour voucher' }).click();
     await page.getByRole('heading', { level: 1, name: `Pool: ${pool.slice(0, 8)}` }).waitFor();
     await page.goBack();
-    await holdings.getByRole('link', { name: 'Pools' }).click();
+    await holdings.getByRole('link', { name: 'New: Pools' }).click();
+    await page.getByRole('heading', { level: 1, name: 'New pool' }).waitFor();
+    await waitFor(async () => (await page.getByLabel('Account').inputValue()) === account, 'the account');
+    await page.goBack();
+    await holdings.getByRole('link', { name: 'Pools', exact: true }).click();
     await page.getByRole('table', { name: 'Pools' }).waitFor();
     expect(await rowsOf(page, 'Pools')).toEqual([expect.stringMatching(`^Harbour voucher .*${account}`)]);
     await page.getByLabel('Account').selectOption('Any account');

@@ -53,6 +53,7 @@ export const texts = {
     found: (count: number) => (count === 0 ? 'Nothing found' : `${count} found`),
     keyOf: (account: string, last4: string) => `${last4}, of ${account}`,
     more: 'All of them',
+    narrow: 'There are more: type more of the name.',
   },
 
   viewing: {
@@ -1071,6 +1072,8 @@ export const texts = {
     holdings: 'What it has',
     kind: 'Kind',
     first: 'The first ones',
+    new: 'New',
+    newOf: (kind: string) => `New: ${kind}`,
     noWebhooks: 'It has none.',
     webhooksNote: 'The account’s own people and servers manage them.',
     people: 'People',

@@ -9,7 +9,6 @@ type Item<Page> = Page extends { data: (infer Entry)[] } ? Entry : never;
 type Body<Operation, Ids extends string> = Omit<InputOf<Operation>, Ids | 'ifMatch'>;
 
 type Perks = Documents['perks'];
-export type PerkCollection = AnswerOf<Perks['getPerkCollection']>;
 export type Perk = AnswerOf<Perks['getPerkOfCollection']>;
 export type Category = AnswerOf<Perks['getStoredCategory']>;
 export type StoredPerk = AnswerOf<Perks['getStoredPerk']>;
@@ -39,7 +38,6 @@ export type RewardLink = AnswerOf<Gift['getIssuedRewardLink']>;
 export type Statement = AnswerOf<Gift['getStatement']>;
 export type StatementFigure = Statement['rows'][number]['opening'];
 export type LinkState = RewardLink['state'];
-export type MadeLink = AnswerOf<Gift['generateRewardLink']>;
 
 export type Limit = AnswerOf<Gift['getStoredLimit']>;
 export type LimitUsage = AnswerOf<Gift['getLimitUsage']>;
@@ -67,7 +65,6 @@ export type Delivery = Item<AnswerOf<Feed['listWebhookDeliveries']>>;
 export type DeliveryState = Delivery['state'];
 
 export type Cube = AnswerOf<Documents['analytics']['getMeta']>['cubes'][number];
-export type Member = Cube['measures'][number] | Cube['dimensions'][number] | Cube['segments'][number];
 
 export type Session = AnswerOf<Own['getSession']>;
 export type SignInWays = AnswerOf<Own['getSignInOptions']>;

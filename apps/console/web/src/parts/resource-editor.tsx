@@ -59,7 +59,10 @@ const sentence = (message: string) => message.charAt(0).toUpperCase() + message.
 
 /** Edits a managed resource, and shows a conflict instead of overwriting somebody else's change. */
 export function ResourceEditor<T, D extends object, B extends object>(props: Props<T, D, B>) {
-  const { kind, id, blank, toDraft, toBody, shape } = props;
+  const { kind, id, toDraft, toBody, shape } = props;
+  const { valueOf, set: setTab } = useSearchFilters();
+  /** The link may name the account. */
+  const blank = { ...props.blank, ...(kind.isOwned && { owner: valueOf('owner') }) };
   const client = useQueryClient();
   const { say } = useNotices();
   const [draft, setDraft] = useState<D | null>(id === null ? blank : null);
@@ -73,7 +76,6 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
   const [isBusy, setBusy] = useState(false);
   const [isDeleting, setDeleting] = useState(false);
   const unsaved = useUnsavedGuard();
-  const { valueOf, set: setTab } = useSearchFilters();
   const form = useRef<HTMLFormElement>(null);
 
   const take = (taken: Stored<T>) => {

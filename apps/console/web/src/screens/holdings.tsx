@@ -37,6 +37,18 @@ export function Holdings({ accountId }: { accountId: string }) {
               ),
             },
             { name: t.first, cell: (kind) => <First kind={kind} accountId={accountId} /> },
+            {
+              name: texts.rewardLinks.action,
+              cell: ({ label, path }) => (
+                <Link
+                  className="button small"
+                  aria-label={t.newOf(label)}
+                  to={`${path}/new?owner=${encodeURIComponent(accountId)}`}
+                >
+                  {t.new}
+                </Link>
+              ),
+            },
           ]}
         />
       </Card>

@@ -32,8 +32,9 @@ interface Hit {
 interface Group {
   label: string;
   hits: Hit[];
-  /** The list of all matches, if there are more. */
-  more: string | null;
+  areMore: boolean;
+  /** The list of all matches. Keys have none. */
+  listPath?: string;
 }
 
 async function findOf(kind: Kind, q: string, signal: AbortSignal): Promise<Group> {
@@ -46,13 +47,16 @@ async function findOf(kind: Kind, q: string, signal: AbortSignal): Promise<Group
       name: kind.nameOf(item),
       hint: kind.nameOf(item) === item.id ? '' : String(item.id),
     })),
-    more: next_cursor && `${kind.listPath}?q=${encodeURIComponent(q)}`,
+    areMore: next_cursor !== null,
+    listPath: `${kind.listPath}?q=${encodeURIComponent(q)}`,
   };
 }
 
 /** A key is shown on the screen of its account. */
 async function findKeys(q: string, signal: AbortSignal): Promise<Group> {
-  const { data } = await responseOf(perkway.token.listAllApiKeys({ q, limit: SHOWN }, { signal }));
+  const { data, next_cursor } = await responseOf(
+    perkway.token.listAllApiKeys({ q, limit: SHOWN }, { signal }),
+  );
   return {
     label: texts.integration.keys,
     hits: data.map(({ id, name, last4, owner }) => ({
@@ -61,7 +65,7 @@ async function findKeys(q: string, signal: AbortSignal): Promise<Group> {
       name: name ?? texts.integration.endsWith(last4),
       hint: t.keyOf(owner, texts.integration.endsWith(last4)),
     })),
-    more: null,
+    areMore: next_cursor !== null,
   };
 }
 
@@ -126,7 +130,7 @@ export default function Search({ onClose }: { onClose: () => void }) {
           {q !== '' && (isReady ? t.found(count) : texts.loading)}
         </p>
         {error && <Failed error={error} />}
-        {groups.map(({ label, hits, more }) => (
+        {groups.map(({ label, hits, areMore, listPath }) => (
           <section key={label} aria-label={label}>
             <h3>{label}</h3>
             <ul className="hits">
@@ -137,11 +141,15 @@ export default function Search({ onClose }: { onClose: () => void }) {
                   </Link>
                 </li>
               ))}
-              {more && (
+              {areMore && (
                 <li>
-                  <Link to={more} onClick={onClose}>
-                    {t.more}
-                  </Link>
+                  {listPath ? (
+                    <Link to={listPath} onClick={onClose}>
+                      {t.more}
+                    </Link>
+                  ) : (
+                    <span className="hint">{t.narrow}</span>
+                  )}
                 </li>
               )}
             </ul>

@@ -343,6 +343,7 @@ describe('an operator', () => {
 
     await page.getByRole('link', { name: 'Pools', exact: true }).click();
     await button(page, 'New pool').click();
+    await page.getByRole('heading', { level: 1, name: 'New pool' }).waitFor();
     await page.getByLabel('Account', { exact: true }).selectOption(account);
     await page.getByLabel('Product name').fill('Book voucher');
     await button(page, 'Save').click();
@@ -752,15 +753,15 @@ describe('an operator', () => {
   }, 120_000);
 
   it('sees what an account has, and gets to it', async () => {
-    const { account, pool } = stage.mine;
+    const { account, pool } = stage.theirs;
     const page = await stage.signIn(context, ADMIN_KEY, `/accounts/${account}`);
     const holdings = page.getByRole('table', { name: 'What it has' });
-    await holdings.getByText('harbour-month').waitFor();
+    await holdings.getByText('foreign-month').waitFor();
     expect(await rowsOf(page, 'What it has')).toEqual([
-      'Collections Harbour-collection New',
-      'Campaigns Harbour spring New',
-      'Pools Harbour voucher New',
-      'Limits harbour-month New',
+      'Collections Foreign-collection New',
+      'Campaigns Foreign spring New',
+      'Pools Foreign voucher New',
+      'Limits foreign-month New',
     ]);
     await page.getByRole('table', { name: 'Webhooks' }).waitFor();
     const webhooks = await rowsOf(page, 'Webhooks');
@@ -775,7 +776,7 @@ describe('an operator', () => {
     await page.getByRole('table', { name: 'Audit log' }).waitFor();
     expect(await page.getByLabel('Account').inputValue()).toBe(account);
     await page.goBack();
-    await holdings.getByRole('link', { name: 'Harbour voucher' }).click();
+    await holdings.getByRole('link', { name: 'Foreign voucher' }).click();
     await page.getByRole('heading', { level: 1, name: `Pool: ${pool.slice(0, 8)}` }).waitFor();
     await page.goBack();
     await holdings.getByRole('link', { name: 'New: Pools' }).click();
@@ -784,11 +785,11 @@ describe('an operator', () => {
     await page.goBack();
     await holdings.getByRole('link', { name: 'Pools', exact: true }).click();
     await page.getByRole('table', { name: 'Pools' }).waitFor();
-    expect(await rowsOf(page, 'Pools')).toEqual([expect.stringMatching(`^Harbour voucher .*${account}`)]);
+    expect(await rowsOf(page, 'Pools')).toEqual([expect.stringMatching(`^Foreign voucher .*${account}`)]);
     await page.getByLabel('Account').selectOption('Any account');
-    await page.getByRole('link', { name: 'Foreign voucher' }).waitFor();
+    await page.getByRole('link', { name: 'Harbour voucher' }).waitFor();
     await page.getByLabel('Search').fill(pool);
-    await page.getByRole('link', { name: 'Foreign voucher' }).waitFor({ state: 'detached' });
+    await page.getByRole('link', { name: 'Harbour voucher' }).waitFor({ state: 'detached' });
     await page.getByRole('link', { name: account }).click();
     await page.getByRole('heading', { level: 1, name: `Name of ${account}` }).waitFor();
   }, 120_000);

@@ -1096,7 +1096,7 @@ export const texts = {
     anyKind: 'Journey or customer',
     anyHint: 'The journey id of clicks, pixels and links, or the customer id of coupon codes and references.',
     address:
-      'An e-mail address finds a person only if the account’s systems use it as the journey or customer id. If nothing is found, ask the account for its id of the person. Who signs in to the console is removed elsewhere:',
+      'An e-mail address finds a person only if the account’s systems use it as the journey or customer id. If nothing is found, ask the account for its id of the person. People who sign in to this console are removed on the screen of the account:',
     kinds: { journey_id: 'Journey', customer_id: 'Customer' },
     hints: {
       journey_id: 'The journey id of clicks, pixels and links.',

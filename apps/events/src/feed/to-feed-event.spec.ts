@@ -1,4 +1,6 @@
 import type { TrackingEvent } from '@perkway/domain';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { toFeedEvent } from './to-feed-event.js';
 
 const head = { v: 1, id: 'e1', account: 'acme', at: Date.UTC(2026, 0, 1) } as const;
@@ -77,4 +79,21 @@ it.each([
   { type: 'campaign_named', campaign: 'spring', name: 'Spring' },
 ])('leaves %j out of the feed', (event) => {
   expect(map(event)).toBeUndefined();
+});
+
+it('makes the data that docs/events.md shows', () => {
+  const perk = 'fernway-weekend';
+  const sent = { campaign: 'ostervale-spring-travel', journey: 'j-4711', perk };
+  const utm = { utm_source: 'newsletter' };
+  const cmeta = { plan: 'gold' };
+  const events = [
+    { type: 'perk_click', collection: 'ostervale-main', perk, journey: 'j-4711', traffic, utm, cmeta },
+    { type: 'incentive_click', ...sent, channel: 'outreach', traffic: { class: 'mail_proxy' }, utm, cmeta },
+    { type: 'conversion', ...sent, value: 129.9, currency: 'EUR', externalId: 'order-90210', cmeta },
+  ];
+  const page = readFileSync(join(__dirname, '../../../../docs/events.md'), 'utf8');
+  const samples = [...page.matchAll(/```json\n(.*?)```/gs)].map(
+    ([, sample]) => JSON.parse(sample!) as object,
+  );
+  expect(samples).toEqual(events.map((event) => JSON.parse(JSON.stringify(map(event)!.data)) as object));
 });

@@ -395,3 +395,24 @@ describe('a client with types generated from the documents', () => {
     expect(problems).toEqual([]);
   });
 });
+
+it('docs/gift-cards.md says what to do about every code that only the gift-card host has', async () => {
+  const page = readFileSync(join(__dirname, '../../../docs/gift-cards.md'), 'utf8');
+  const codes = routesOf(await documentFromSources('gift-cards'))
+    .filter(({ path }) => !path.startsWith('/admin'))
+    .flatMap(({ responses }) => Object.values(responses))
+    .flatMap(({ content = {} }) => Object.keys(content['text/plain']?.examples ?? {}));
+  const everywhere = [
+    'API_KEY_INVALID',
+    'FORBIDDEN',
+    'SCOPE_MISSING',
+    'TOO_MANY_REQUESTS',
+    'INTERNAL_ERROR',
+    'DEPENDENCY_UNAVAILABLE',
+    'PAYLOAD_TOO_LARGE',
+    'UNSUPPORTED_MEDIA_TYPE',
+  ];
+  const missing = codes.filter((code) => !everywhere.includes(code) && !page.includes(`\`${code}\``));
+  expect(codes).toContain('DENOMINATION_INVALID');
+  expect([...new Set(missing)]).toEqual([]);
+});

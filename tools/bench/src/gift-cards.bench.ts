@@ -19,6 +19,7 @@ const LARGE_CARDS = 5_000_000;
 const LARGE_ENTRIES = 20;
 const LISTED_LINKS = Number(process.env.BENCH_LINKS ?? 5_000_000);
 const IN_FLIGHT = 16;
+const MANY_IN_FLIGHT = 64;
 const SCHEMA = 'gift_cards';
 const ACCOUNT = 'bench-account';
 const LARGE_ACCOUNT = 'bench-large';
@@ -168,6 +169,19 @@ async function measureGenerating(fleet: Fleet, pool: string, apiKey: string): Pr
     insert into reward_links (id, inventory_id, card_id, account, idempotency_key, body_digest, token_key, created_by, expires_at)
     select gen_random_uuid(), ${yardstick}, card_id, '${ACCOUNT}', gen_random_uuid(), decode(repeat('ab', 32), 'hex'), 'k1',
       'bench', to_timestamp(${expiresAt}) from taken`;
+  let missed = 0;
+  for (const inFlight of [IN_FLIGHT, MANY_IN_FLIGHT])
+    missed += await compareGenerating(fleet, pool, apiKey, { asFunction, asCte, expiresAt }, inFlight);
+  return missed;
+}
+
+async function compareGenerating(
+  fleet: Fleet,
+  pool: string,
+  apiKey: string,
+  { asFunction, asCte, expiresAt }: { asFunction: string; asCte: string; expiresAt: number },
+  inFlight: number,
+): Promise<number> {
   const generator = socketGenerator();
   const load: Omit<SocketLoad, 'seconds'> = {
     url: fleet.urls['gift-cards'],
@@ -176,10 +190,10 @@ async function measureGenerating(fleet: Fleet, pool: string, apiKey: string): Pr
     headers: { 'x-api-key': apiKey, 'x-created-by': 'bench', 'content-type': 'application/json' },
     body: JSON.stringify({ denomination: 25, currency: 'EUR', expires_at: expiresAt }),
     expect: 201,
-    connections: IN_FLIGHT,
+    connections: inFlight,
   };
   const repeat = (sql: string) =>
-    statementRate({ url: fleet.databaseUrl, schema: SCHEMA, sql, clients: IN_FLIGHT, seconds: SECONDS });
+    statementRate({ url: fleet.databaseUrl, schema: SCHEMA, sql, clients: inFlight, seconds: SECONDS });
   const rates = { http: [] as number[], statement: [] as number[], cte: [] as number[] };
   const latencies: SocketLoadResult[] = [];
   try {
@@ -195,14 +209,18 @@ async function measureGenerating(fleet: Fleet, pool: string, apiKey: string): Pr
     generator.stop();
   }
   write(
-    `${IN_FLIGHT} in flight, a pool of ${whole(POOL_CARDS)} cards: ${whole(median(rates.http))} links/s over HTTP ` +
+    `${inFlight} in flight, a pool of ${whole(POOL_CARDS)} cards: ${whole(median(rates.http))} links/s over HTTP ` +
       `(p50 ${median(latencies.map(({ p50 }) => p50)).toFixed(1)} ms, p99 ${median(latencies.map(({ p99 }) => p99)).toFixed(1)} ms); ` +
       `${STATEMENT_CLIENT} with the same statement: ${whole(median(rates.statement))}/s, with a bare CTE: ${whole(median(rates.cte))}/s`,
   );
   const against = (reference: number[]) => median(rates.http.map((rate, round) => rate / reference[round]!));
   return (
-    judge('generating / the same statement', against(rates.statement), 0.6) +
-    judge('generating / a bare CTE (no idempotency, numbers or event)', against(rates.cte), 0.6)
+    judge(`${inFlight} in flight: generating / the same statement`, against(rates.statement), 0.6) +
+    judge(
+      `${inFlight} in flight: generating / a bare CTE (no idempotency, numbers or event)`,
+      against(rates.cte),
+      0.6,
+    )
   );
 }
 
@@ -448,20 +466,28 @@ async function measureLists(fleet: Fleet, apiKey: string): Promise<number> {
   }, 0);
 }
 
+const PARTS = {
+  links: async (fleet: Fleet) => {
+    const apiKey = await fleet.account(ACCOUNT);
+    const pool = await newPool(fleet, ACCOUNT);
+    return (await measureLoading(fleet, pool)) + (await measureGenerating(fleet, pool, apiKey));
+  },
+  limits: measureLimits,
+  numbers: async (fleet: Fleet) => {
+    const [largeKey, smallKey] = [await fleet.account(LARGE_ACCOUNT), await fleet.account(SMALL_ACCOUNT)];
+    await newPool(fleet, SMALL_ACCOUNT);
+    return measureNumbers(fleet, largeKey, smallKey);
+  },
+  lists: async (fleet: Fleet) => measureLists(fleet, await fleet.account(LISTED_ACCOUNT)),
+};
+/** BENCH_PARTS: parts to run, separated by commas. */
+const wanted = (process.env.BENCH_PARTS?.split(',') ?? Object.keys(PARTS)) as (keyof typeof PARTS)[];
+
 async function run(fleet: Fleet): Promise<number> {
-  const apiKey = await fleet.account(ACCOUNT);
-  const largeKey = await fleet.account(LARGE_ACCOUNT);
-  const listedKey = await fleet.account(LISTED_ACCOUNT);
-  const smallKey = await fleet.account(SMALL_ACCOUNT);
   // The app under test runs without analytics-query, which would compete for CPU. The stream that it created remains.
   await fleet.halt('analytics-query');
-  const pool = await newPool(fleet, ACCOUNT);
-  let missed = await measureLoading(fleet, pool);
-  missed += await measureGenerating(fleet, pool, apiKey);
-  missed += await measureLimits(fleet);
-  await newPool(fleet, SMALL_ACCOUNT);
-  missed += await measureNumbers(fleet, largeKey, smallKey);
-  missed += await measureLists(fleet, listedKey);
+  let missed = 0;
+  for (const part of wanted) missed += await PARTS[part](fleet);
   return missed;
 }
 

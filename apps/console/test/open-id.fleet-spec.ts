@@ -106,6 +106,28 @@ describe('signing in through OpenID Connect', () => {
     }
   });
 
+  it('opens the page that the person asked for, and no other site', async () => {
+    await somebody('fay@bank.example');
+    const refreshOf = async (login: string, next: string) => {
+      const { cookie, location } = await begin(`?next=${encodeURIComponent(next)}`);
+      const { text } = await comeBack(await signInThere(location, login), cookie);
+      return /content="0;url=([^"]*)"/.exec(text)![1];
+    };
+    const asked = '/?from=2026-01-01&to=2026-01-31&find="a\'b"';
+    const next = encodeURIComponent(asked).replaceAll("'", '%27');
+    expect(await refreshOf('fay@bank.example', asked)).toBe(`/sign-in?next=${next}`);
+    expect(await refreshOf('stranger@bank.example', asked)).toBe(
+      `/sign-in?error=PERSON_UNKNOWN&amp;next=${next}`,
+    );
+    for (const other of [
+      '//evil.example',
+      '/\\evil.example',
+      'https://evil.example',
+      `/${'a'.repeat(1_501)}`,
+    ])
+      expect(await refreshOf('fay@bank.example', other)).toBe('/');
+  });
+
   it('accepts a response once, from the browser that started the sign-in', async () => {
     await somebody('ben@bank.example');
     const [mine, other] = [await begin(), await begin()];

@@ -16,6 +16,8 @@ interface Begun {
   nonce: string;
   verifier: string;
   account?: string;
+  /** The page that the person asked for. */
+  next?: string;
   endsAt: number;
 }
 
@@ -40,13 +42,14 @@ export class OpenIdProvider {
    * Starts a sign-in: the provider URL, and the sealed state for the cookie. @throws NOT_FOUND if no provider is
    * configured
    */
-  async begin(account?: string): Promise<{ url: URL; sealed: string }> {
+  async begin({ account, next }: Pick<Begun, 'account' | 'next'>): Promise<{ url: URL; sealed: string }> {
     const configuration = await this.discover();
     const begun: Begun = {
       state: openid.randomState(),
       nonce: openid.randomNonce(),
       verifier: openid.randomPKCECodeVerifier(),
       account,
+      next,
       endsAt: Date.now() + TIMEOUT_MS,
     };
     const url = openid.buildAuthorizationUrl(configuration, {
@@ -61,17 +64,15 @@ export class OpenIdProvider {
     return { url, sealed: sealed.toString('base64url') };
   }
 
-  /**
-   * Completes a sign-in: returns the verified e-mail address, or undefined if the response does not match the sealed
-   * state.
-   */
+  /** Completes a sign-in: returns the verified e-mail address, if the response matches the sealed state. */
   async finish(
     query: string,
     sealed: string | undefined,
-  ): Promise<{ email: string; account?: string } | undefined> {
+  ): Promise<{ email?: string; account?: string; next?: string }> {
     const configuration = await this.discover();
     const begun = this.read(sealed);
-    if (!begun) return undefined;
+    if (!begun) return {};
+    const { account, next } = begun;
     let claims: Claims;
     try {
       const tokens = await openid.authorizationCodeGrant(
@@ -89,11 +90,10 @@ export class OpenIdProvider {
         claims = await openid.fetchUserInfo(configuration, tokens.access_token, tokens.claims()!.sub);
     } catch {
       // Denied, forged or expired: in each case the person has to start again.
-      return undefined;
+      return { next };
     }
     const { email, email_verified: isVerified } = claims;
-    if (typeof email !== 'string' || isVerified !== true) return undefined;
-    return { email, account: begun.account };
+    return typeof email === 'string' && isVerified === true ? { email, account, next } : { next };
   }
 
   private read(sealed: string | undefined): Begun | undefined {

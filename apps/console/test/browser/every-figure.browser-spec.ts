@@ -198,18 +198,24 @@ const withoutJourney = (events: number, of: number) =>
 
 const FUNNEL = 'campaign_funnel';
 const IN_CAMPAIGNS = ['teaser_views', 'reward_views', 'incentive_clicks', 'conversions'];
-const FIGURES = {
+const FIGURES: Record<string, string[]> = {
+  made: ['reward_links'],
   views: ['perk_views', 'teaser_views', 'reward_views'],
   clicks: ['perk_clicks', 'incentive_clicks'],
   conversions: ['conversions'],
   revealed: ['reward_links'],
 };
-const CHART_TITLES = {
+const STATE_OF: Record<string, string> = { made: 'generated', revealed: 'revealed' };
+const CHART_TITLES: Record<string, string> = {
+  made: 'Links made by day',
   views: 'Views by day',
   clicks: 'Clicks by day',
   conversions: 'Conversions by day',
   revealed: 'Links opened by day',
 };
+
+const stateFilter = (name: string): Filter[] =>
+  STATE_OF[name] === undefined ? [] : [equals('state', STATE_OF[name])];
 
 async function checkOverview(page: Page, subject: Subject): Promise<void> {
   const { now, before } = subject;
@@ -226,7 +232,7 @@ async function checkOverview(page: Page, subject: Subject): Promise<void> {
     ]);
   const figures: Record<string, string> = {};
   for (const [name, cubes] of Object.entries(FIGURES)) {
-    const filters = name === 'revealed' ? [equals('state', 'revealed')] : [];
+    const filters = stateFilter(name);
     const all = async (range: Range, measure?: string) =>
       sum(
         await Promise.all(
@@ -242,6 +248,8 @@ async function checkOverview(page: Page, subject: Subject): Promise<void> {
           ? 'None before'
           : `${change > 0 ? '+' : '−'}${percent(Math.abs(change) / earlier)} vs. before`;
     figures[name] = `${number(current)}, ${changed}`;
+    // Links are not told apart by people and bots.
+    if (STATE_OF[name] !== undefined) continue;
     figures[`${name}-all`] =
       everything === current ? 'Same for people and all' : `${number(everything)} with bots and proxies`;
   }
@@ -267,18 +275,103 @@ async function checkOverview(page: Page, subject: Subject): Promise<void> {
       journeys: true,
     },
   );
-  for (const [name, cubes] of Object.entries(FIGURES)) {
-    const filters = name === 'revealed' ? [equals('state', 'revealed')] : [];
+  for (const [name, cubes] of Object.entries(FIGURES))
     await shows(
       page,
       `/?${dates(now)}&show=${name}`,
-      ({ tables }) => tables[CHART_TITLES[name as keyof typeof FIGURES]]?.rows,
-      await chartRows(subject, cubes, filters),
+      ({ tables }) => tables[CHART_TITLES[name]!]?.rows,
+      await chartRows(subject, cubes, stateFilter(name)),
     );
-  }
+  await checkSent(page, subject);
   await checkChanges(page, subject, { journeys, clickers, journeysBefore, clickersBefore });
   await checkClicks(page, subject);
 }
+
+/** Compares what was sent and what came of it, with its values in each currency. */
+async function checkSent(page: Page, subject: Subject): Promise<void> {
+  const { now, before } = subject;
+  const rowOf = async (
+    name: string,
+    amount: (range: Range) => Promise<{ count: number; money?: Record<string, number> }>,
+  ) => {
+    const [current, earlier] = await Promise.all([amount(now), amount(before)]);
+    const change = current.count - earlier.count;
+    return [
+      name,
+      number(current.count),
+      number(earlier.count),
+      earlier.count === 0
+        ? '–'
+        : `${change < 0 ? '−' : change > 0 ? '+' : ''}${percent(Math.abs(change) / earlier.count)}`,
+      moneyOf(current.money),
+      moneyOf(earlier.money),
+    ];
+  };
+  const rows = await Promise.all([
+    ...Object.entries({
+      generated: 'Gift links made',
+      revealed: 'Gift links opened',
+      cancelled: 'Gift links cancelled',
+      expired: 'Gift links expired',
+    }).map(([state, name]) =>
+      rowOf(name, async (range) => {
+        const filters = [equals('state', state)];
+        const worth = await subject.load('reward_links', {
+          ...{ measures: ['count'], dimensions: ['currency', 'denomination'], range, filters },
+        });
+        return {
+          count: await countOf(subject, 'reward_links', 'count', range, filters),
+          money: sumsBy(worth, (row) => Number(row.count) * Number(row.denomination)),
+        };
+      }),
+    ),
+    ...Object.entries({
+      journeys: 'Journeys with any contact',
+      clickers: 'Journeys that clicked',
+      converters: 'Journeys that converted',
+    }).map(([member, name]) =>
+      rowOf(name, async (range) => ({ count: await countOf(subject, FUNNEL, member, range) })),
+    ),
+    rowOf('Conversions', async (range) => {
+      // Those that servers report have no traffic class.
+      const rows = await subject.load('conversions', {
+        ...{ measures: ['value'], dimensions: ['currency', 'traffic_class'], range },
+      });
+      return {
+        count: await countOf(subject, 'conversions', 'count_people', range),
+        money: sumsBy(
+          rows.filter(({ traffic_class: traffic }) => traffic === null || traffic === 'human'),
+          (row) => Number(row.value),
+        ),
+      };
+    }),
+  ]);
+  await shows(
+    page,
+    `/?${dates(now)}`,
+    ({ tables }) => tables['What was sent, and what came of it']?.rows,
+    rows,
+  );
+}
+/** Adds up values by currency. */
+function sumsBy(rows: Row[], valueOf: (row: Row) => number): Record<string, number> {
+  const sums: Record<string, number> = {};
+  for (const row of rows)
+    if (row.currency !== null) sums[row.currency!] = (sums[row.currency!] ?? 0) + valueOf(row);
+  return sums;
+}
+const moneyOf = (sums: Record<string, number> = {}) => {
+  const list = Object.entries(sums)
+    .filter(([, amount]) => amount !== 0)
+    .sort(([one], [other]) => one.localeCompare(other))
+    .map(([currency, amount]) => {
+      const minimumFractionDigits = Number.isInteger(Math.round(amount * 1_000) / 1_000) ? 0 : 2;
+      return new Intl.NumberFormat('en-GB', { style: 'currency', currency, minimumFractionDigits }).format(
+        amount,
+      );
+    });
+  return list.length > 0 ? new Intl.ListFormat('en-GB').format(list) : '–';
+};
 
 type Total = Record<'journeys' | 'clickers' | 'journeysBefore' | 'clickersBefore', number>;
 

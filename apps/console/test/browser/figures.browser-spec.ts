@@ -1,5 +1,6 @@
 import { http, waitFor } from '@perkway/testing';
 import { randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import type { BrowserContext, Page } from 'playwright-core';
 import {
   ADMIN_KEY,
@@ -10,6 +11,11 @@ import {
   scrollsSideways,
   untilShown,
 } from './console-stage';
+
+interface StatementFigure {
+  cards: number;
+  amount: number;
+}
 
 /** Whether the figures of the screens say what was counted. */
 const stage = new ConsoleStage();
@@ -120,6 +126,50 @@ it('counts the links of a campaign that have no journey', async () => {
   // One of the six people's events of the campaign came without a journey.
   await page.getByText('1 event (16.7%) came without its own journey id').waitFor();
   await screenshot(page, 'campaign-links');
+}, 120_000);
+
+it('shows what was sent in numbers and in money, as the statement of the month does', async () => {
+  const page = await stage.signIn(context);
+  const [month, day] = [7, 10].map((length) => new Date().toISOString().slice(0, length)) as [string, string];
+  const { rows } = await page.evaluate<{ rows: Record<'generated' | 'revealed', StatementFigure>[] }>(
+    `fetch('/api/gift/statements?month=${month}').then((response) => response.json())`,
+  );
+  const expected = (['generated', 'revealed'] as const).map((name) => {
+    const figures = rows.map((row) => row[name]);
+    const of = (part: keyof StatementFigure) => figures.reduce((sum, figure) => sum + figure[part], 0);
+    return [String(of('cards')), `€${of('amount')}`];
+  });
+  expect(expected).toEqual([
+    ['5', '€110'],
+    ['1', '€25'],
+  ]);
+  const overview = `/?from=${month}-01&to=${day}`;
+  const table = page.getByRole('table', { name: 'What was sent' });
+  const cells = (name: string) =>
+    table
+      .getByRole('row')
+      .filter({ has: page.getByRole('rowheader', { name, exact: true }) })
+      .getByRole('cell')
+      .allInnerTexts();
+  await waitFor(
+    async () => {
+      await stage.goto(page, overview);
+      const [made, opened] = [await cells('Gift links made'), await cells('Gift links opened')];
+      const shown = [made, opened].map(([count, , , value]) => [count, value]);
+      return isDeepStrictEqual(shown, expected);
+    },
+    'the figures of the statement',
+    20_000,
+  );
+  await screenshot(page, 'overview-sent');
+  await table.getByRole('link', { name: 'Gift links made' }).click();
+  await page.waitForSelector('.bars');
+  const bars = await page.getByRole('list', { name: 'Count' }).getByRole('listitem').allInnerTexts();
+  expect(bars.map((bar) => bar.replaceAll(/\s+/g, ' ').trim()).sort()).toEqual(['EUR · 10 1', 'EUR · 25 4']);
+  await page.goBack();
+  await page.getByRole('link', { name: 'Statement of' }).click();
+  await page.getByText('This month is not over').waitFor();
+  expect(new URL(page.url()).search).toBe(`?month=${month}`);
 }, 120_000);
 
 it('saves each day of the dates, under headers in words', async () => {

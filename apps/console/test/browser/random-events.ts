@@ -33,6 +33,7 @@ const TRAFFIC: Traffic[] = [
 const HUMAN: Traffic = { class: 'human', reason: 'none' };
 const SOURCES = [undefined, undefined, 'newsletter', 'app', 'Läden & more', 'partner: 10 %'];
 const MEDIA = [undefined, 'email', 'push'];
+const CURRENCIES = ['EUR', 'EUR', 'GBP'];
 const PLANS = [undefined, 'silver', 'gold', 'null'];
 
 export interface Traded {
@@ -106,15 +107,15 @@ export function randomEvents(seed: number, count: number, traded: Traded): Track
         campaign,
         journey,
         ...(perk !== traded.botsPerk && random() < 0.8 && { perk }),
-        ...(random() < 0.7 && { value: Math.floor(random() * 20_000) / 100, currency: 'EUR' }),
+        ...(random() < 0.7 && { value: Math.floor(random() * 20_000) / 100, currency: one(CURRENCIES) }),
       });
     else {
       const link = {
         ...head,
         type: 'reward_link',
         pool: traded.pool,
-        denomination: one([10, 25, 50]),
-        currency: 'EUR',
+        denomination: one([10, 25, 12.5]),
+        currency: one(CURRENCIES),
         createdBy: one(['ann', 'ben']),
         ...(random() < 0.9 && { campaign, ...(random() < 0.6 && { journey }) }),
       } as const;

@@ -1092,11 +1092,21 @@ describe('keys and sessions', () => {
 
     await context.clearCookies();
     await page.getByLabel('State').selectOption('Opened');
-    await page.getByText('Your session has ended').waitFor();
+    await page.getByText('Sign in to open the page that you asked for').waitFor();
     await page.getByLabel('API key').fill(stage.mine.key);
     await button(page, 'Sign in').click();
     await page.getByRole('heading', { level: 1, name: 'Reward links' }).waitFor();
     expect(page.url()).toBe(`${stage.url}/reward-links?state=REVEALED`);
+
+    await button(page, 'Sign out').click();
+    await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor();
+    // The overview has its dates in the query alone.
+    const overview = `${stage.url}/?from=2026-01-01&to=2026-01-31&show=views`;
+    await page.goto(overview);
+    await page.getByLabel('API key').fill(stage.mine.key);
+    await button(page, 'Sign in').click();
+    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+    expect(page.url()).toBe(overview);
 
     await button(page, 'Sign out').click();
     await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor();
@@ -1114,9 +1124,10 @@ describe('keys and sessions', () => {
     // The login that the provider reports.
     await context.setExtraHTTPHeaders({ 'x-login': 'ann@bank.example' });
     const page = await context.newPage();
-    await page.goto(`${stage.url}/reward-links`);
+    await page.goto(`${stage.url}/reward-links?state=RESERVED`);
     await page.getByRole('link', { name: 'Sign in with Ostervale accounts' }).click();
     await page.getByRole('navigation', { name: 'Main' }).waitFor();
+    expect(page.url()).toBe(`${stage.url}/reward-links?state=RESERVED`);
     await page.getByRole('link', { name: 'Campaigns', exact: true }).click();
     await page.getByRole('link', { name: `${mark} spring` }).waitFor();
     await page.getByText('ann@bank.example').first().waitFor();

@@ -70,7 +70,8 @@ function Console() {
     );
   if (pathname === '/sign-in') return <SignIn session={session.data} />;
   if (!session.data) {
-    const next = pathname === '/' ? '' : `?next=${encodeURIComponent(pathname + search)}`;
+    const asked = pathname + search;
+    const next = asked === '/' ? '' : `?next=${encodeURIComponent(asked)}`;
     return <Navigate to={`/sign-in${next}`} replace />;
   }
   const isOperator = session.data.role === 'ADMIN';

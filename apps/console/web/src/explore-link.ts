@@ -12,6 +12,8 @@ interface Question {
   dimensions?: string[];
   where?: Condition[];
   steps?: 'none' | 'day' | 'week' | 'month';
+  /** Without bots, prefetches and mail proxies. */
+  isPeople?: boolean;
   range: Range;
 }
 
@@ -30,11 +32,13 @@ export function exploreLink({
   dimensions = [],
   where = [],
   steps = 'none',
+  isPeople = false,
   range,
 }: Question) {
   const params = new URLSearchParams({ cube, steps, from: range[0], to: range[1] });
   if (measures) params.set('measures', measures.join(','));
   if (dimensions.length > 0) params.set('dimensions', dimensions.join(','));
+  if (isPeople) params.set('people', 'yes');
   for (const condition of where) params.append('where', writeCondition(condition));
   return `/explore?${params}`;
 }

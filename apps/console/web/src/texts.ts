@@ -126,7 +126,7 @@ export const texts = {
     slowDown: (seconds: number) =>
       `Too many wrong keys from here. Try again in ${seconds} ${pluralOf(seconds, 'second', 'seconds')}.`,
     empty: 'Enter your API key.',
-    ended: 'Your session has ended. Sign in to continue where you were.',
+    toContinue: 'Sign in to open the page that you asked for. A session ends after an hour without use.',
     failed: 'Signing in there did not work. Try again.',
     personUnknown: 'This e-mail address may not sign in here. Ask your operator to add it.',
   },
@@ -183,8 +183,15 @@ export const texts = {
       cause: (by: string, name: string | null, points: string) =>
         `By ${by}, mostly ${name ?? 'journeys without one'} (${points}).`,
     },
-    figures: { views: 'Views', clicks: 'Clicks', conversions: 'Conversions', revealed: 'Links opened' },
+    figures: {
+      made: 'Links made',
+      views: 'Views',
+      clicks: 'Clicks',
+      conversions: 'Conversions',
+      revealed: 'Links opened',
+    },
     notes: {
+      made: 'Gift links, with those cancelled later',
       views: 'Perks shown, teaser and reward pictures seen',
       clicks: 'On perks and in campaigns',
       conversions: 'Reported by your servers',
@@ -210,6 +217,25 @@ export const texts = {
     emptyTitle: 'Nothing to count yet',
     emptyText: 'As soon as a customer sees a perk or opens a gift, it shows up here within seconds.',
     toIntegration: 'Connect your first page',
+    sent: {
+      title: 'What was sent, and what came of it',
+      step: 'Step',
+      steps: {
+        generated: 'Gift links made',
+        revealed: 'Gift links opened',
+        cancelled: 'Gift links cancelled',
+        expired: 'Gift links expired',
+        journeys: 'Journeys with any contact',
+        clickers: 'Journeys that clicked',
+        converters: 'Journeys that converted',
+        conversions: 'Conversions',
+      },
+      change: 'Change',
+      value: 'Value',
+      valueBefore: 'Value before',
+      note: 'A link counts on the day that it was made, opened, cancelled or expired, with the value of its card, as in the statement of the month, which is in UTC. A conversion has the value that your server sent with it. Perkway does not send your messages, so it knows only those whose pixel was loaded.',
+      statement: (month: string) => `Statement of ${month}`,
+    },
     changed: {
       title: 'What changed',
       by: 'By',
@@ -244,7 +270,8 @@ export const texts = {
       perk_clicks: 'On perks',
       incentive_clicks: 'In campaigns',
       conversions: 'Conversions',
-      reward_links: 'Opened links',
+      generated: 'Made links',
+      revealed: 'Opened links',
     } as Record<string, string>,
   },
 

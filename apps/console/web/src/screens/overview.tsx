@@ -14,6 +14,7 @@ import { Card, Screen } from '../parts/screen';
 import { useSearchFilters } from '../parts/search-filters';
 import { texts } from '../texts';
 import { Changed, totalOf, Verdict } from './overview-changes';
+import { Sent } from './overview-sent';
 import { BestPerks } from './perk-clicks';
 
 const t = texts.overview;
@@ -23,6 +24,7 @@ const FIGURES = Object.keys(t.figures) as FigureName[];
 
 /** The cubes that each figure adds up, and whether a cube distinguishes people from bots. */
 const SOURCES: Record<FigureName, { cube: string; hasPeople: boolean; state?: string }[]> = {
+  made: [{ cube: 'reward_links', hasPeople: false, state: 'generated' }],
   views: [
     { cube: 'perk_views', hasPeople: true },
     { cube: 'teaser_views', hasPeople: true },
@@ -142,6 +144,7 @@ export default function Overview() {
               <FigureCard key={name} name={name} figure={figures.data[name]} range={now} />
             ))}
           </div>
+          {funnel.data && <Sent funnel={funnel.data} now={now} before={before} />}
           <Card
             title={t.chart}
             note={texts.counting.zone(TIMEZONE)}
@@ -216,10 +219,14 @@ function FigureCard({ name, figure, range }: { name: FigureName; figure: Figure;
             : t.change(`${change > 0 ? '+' : '−'}${formatShare(Math.abs(change), figure.peopleBefore)}`)}
       </p>
       <p className="hint">
-        <span data-figure={`${name}-all`}>
-          {figure.all === figure.people ? t.sameForAll : t.all(formatNumber(figure.all))}
-        </span>
-        {'. '}
+        {SOURCES[name].some(({ hasPeople }) => hasPeople) && (
+          <>
+            <span data-figure={`${name}-all`}>
+              {figure.all === figure.people ? t.sameForAll : t.all(formatNumber(figure.all))}
+            </span>
+            {'. '}
+          </>
+        )}
         {t.notes[name]}.
       </p>
       <p className="actions">
@@ -233,7 +240,7 @@ function FigureCard({ name, figure, range }: { name: FigureName; figure: Figure;
               range,
             })}
           >
-            {t.cubes[cube]}
+            {t.cubes[state ?? cube]}
           </Link>
         ))}
       </p>

@@ -19,6 +19,7 @@ const safeNext = (next: string | null, otherwise: string) =>
 
 export function SignIn({ session }: { session: Session | null }) {
   const [params] = useSearchParams();
+  const next = params.get('next');
   const { signIn } = useSigning();
   const [apiKey, setApiKey] = useState('');
   const [error, setError] = useState<string | null>(refusedFor(params.get('error')));
@@ -30,7 +31,7 @@ export function SignIn({ session }: { session: Session | null }) {
 
   if (session) {
     const home = session.role === 'ADMIN' ? '/home' : '/';
-    return <Navigate to={safeNext(params.get('next'), home)} replace />;
+    return <Navigate to={safeNext(next, home)} replace />;
   }
 
   const submit = async (event: FormEvent) => {
@@ -52,7 +53,7 @@ export function SignIn({ session }: { session: Session | null }) {
       <div className="card">
         <div>
           <h1>{t.title}</h1>
-          <p className="intro">{params.has('next') ? t.ended : t.intro}</p>
+          <p className="intro">{next === null ? t.intro : t.toContinue}</p>
         </div>
         <form onSubmit={(event) => void submit(event)} noValidate>
           <TextField
@@ -72,7 +73,10 @@ export function SignIn({ session }: { session: Session | null }) {
         {ways.data?.oidc && (
           <>
             <span className="or">{t.or}</span>
-            <a className="button" href={ways.data.oidc.url}>
+            <a
+              className="button"
+              href={ways.data.oidc.url + (next === null ? '' : `?next=${encodeURIComponent(next)}`)}
+            >
               {t.with(ways.data.oidc.label)}
             </a>
           </>

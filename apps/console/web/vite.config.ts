@@ -1,6 +1,7 @@
 import react from '@vitejs/plugin-react';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { brotliCompress, gzip } from 'node:zlib';
 import { defineConfig, type Plugin } from 'vite';
@@ -26,8 +27,13 @@ export default defineConfig({
   plugins: [react(), compressed()],
   resolve: {
     tsconfigPaths: true,
-    // The parser's build without Node's Buffer.
-    alias: { 'csv-parse/sync': 'csv-parse/browser/esm/sync' },
+    alias: {
+      // The parser's build without Node's Buffer.
+      'csv-parse/sync': 'csv-parse/browser/esm/sync',
+      // The pages of Documentation.
+      '@docs': fileURLToPath(new URL('../../../docs', import.meta.url)),
+      '@client': fileURLToPath(new URL('../../../libs/client', import.meta.url)),
+    },
   },
   build: {
     target: 'es2022',

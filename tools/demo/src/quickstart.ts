@@ -1,33 +1,62 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { readCommandLine } from '@perkway/command-line';
+import { freePort } from '@perkway/local-servers';
+
+import { readStack } from './demo.js';
+import { DemoError } from './journey.js';
 
 readCommandLine(
   `npm run quickstart
 
-Runs every command of docs/quickstart.md on the running stack in one shell, and checks that analytics counted every
-interaction and that the webhook received the opened gift.`,
+Runs every command of docs/quickstart.md and docs/webhooks.md on the running stack in one shell, and checks that analytics
+counted every interaction and that the webhook received the opened gift.`,
   {},
 );
-const PAGE = 'docs/quickstart.md';
+const PAGES = ['docs/quickstart.md', 'docs/webhooks.md'];
 const DELIVERED = /^heard of reward_link\.revealed: reward_link\/\S+ of quickstart-/m;
 const MEASURES = ['journeys', 'teaser_viewers', 'clickers', 'converters', 'gift_recipients', 'gift_openers'];
 
-const commands = [...readFileSync(PAGE, 'utf8').matchAll(/^```sh\n(.*?)^```$/gms)].map(([, text]) => text!);
-const shell = spawn('bash', ['-euo', 'pipefail', '-c', commands.join('\n')], {
-  stdio: ['ignore', 'pipe', 'inherit'],
-});
-let output = '';
-shell.stdout.setEncoding('utf8').on('data', (text: string) => {
-  output += text;
-});
-const [code] = (await once(shell, 'close')) as [number | null];
+/** Fills in what a reader sets: the key, the addresses, and where the receiver listens. */
+async function readCommands(): Promise<string[]> {
+  const { hosts, accounts } = readStack(resolve(process.env.STACK_FILE || '.local/stack.json'));
+  const port = String(await freePort());
+  return PAGES.flatMap((page) =>
+    [...readFileSync(page, 'utf8').matchAll(/^```sh\n(.*?)^```$/gms)].map(([, text]) =>
+      text!
+        .replaceAll(/https:\/\/(\w+)\.perkway\.example/g, (_, host: keyof typeof hosts) => hosts[host]!)
+        .replaceAll('your-user-key', accounts[0]!.userKey)
+        .replaceAll('https://your-receiver.example', `http://127.0.0.1:${port}`)
+        .replaceAll('PORT=3000', `PORT=${port}`),
+    ),
+  );
+}
+
+/** Runs the commands outside of the repository, of which they need nothing. */
+async function runAll(commands: string[]): Promise<{ code: number | null; output: string }> {
+  const folder = mkdtempSync(join(tmpdir(), 'perkway-quickstart-'));
+  try {
+    const shell = spawn('bash', ['-euo', 'pipefail', '-c', commands.join('\n')], {
+      cwd: folder,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let output = '';
+    shell.stdout.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+    });
+    const [code] = (await once(shell, 'close')) as [number | null];
+    return { code, output };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
 
 /** Returns what failed or is missing. */
-function findProblem(): string | undefined {
-  if (commands.length === 0) return `${PAGE} has no commands`;
-  if (code !== 0) return `a command of ${PAGE} exited with ${code}`;
+function findProblem(code: number | null, output: string): string | undefined {
+  if (code !== 0) return `a command of ${PAGES.join(' or ')} exited with ${code}`;
   const response = /^\{"query":.*$/m.exec(output)?.[0];
   const [row] = response ? (JSON.parse(response) as { data: Record<string, string>[] }).data : [];
   const missing = MEASURES.filter((name) => !(Number(row?.[`campaign_funnel.${name}`]) >= 1));
@@ -35,10 +64,14 @@ function findProblem(): string | undefined {
   return DELIVERED.test(output) ? undefined : 'the webhook has not delivered the opened gift';
 }
 
-const problem = findProblem();
-process.stdout.write(
-  problem
-    ? `quickstart: ${problem}\n`
-    : `quickstart: ${commands.length} blocks of commands, all counted and delivered\n`,
-);
-process.exitCode = problem ? 1 : 0;
+try {
+  const commands = await readCommands();
+  const { code, output } = await runAll(commands);
+  const problem = findProblem(code, output);
+  if (problem) throw new DemoError(`quickstart: ${problem}`);
+  process.stdout.write(`quickstart: ${commands.length} blocks of commands, all counted and delivered\n`);
+} catch (error) {
+  if (!(error instanceof DemoError)) throw error;
+  process.stderr.write(`${error.message}\n`);
+  process.exitCode = 1;
+}

@@ -43,9 +43,9 @@ function run(command: string, args: string[], env: Record<string, string>): Runn
   return { process: child, output: () => output };
 }
 
-const codeOf = (language: string): string => {
+const blocksOf = (language: string): string[] => {
   const page = readFileSync(join(ROOT, 'docs/webhooks.md'), 'utf8');
-  return new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'ms').exec(page)![1]!;
+  return [...page.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms'))].map(([, code]) => code!);
 };
 
 function folder(): string {
@@ -54,13 +54,18 @@ function folder(): string {
   return path;
 }
 
+it('shows one receiver per way, and one way to sign', () => {
+  expect(['ts', 'python', 'bash'].map((language) => blocksOf(language).length)).toEqual([2, 1, 1]);
+});
+
 describe.each([
-  ['ts', 'receiver.ts', process.execPath, TSX],
-  ['python', 'receiver.py', 'python3', []],
-])('the %s receiver of docs/webhooks.md', (language, name, command, options) => {
+  ['ts', 0, 'receiver.ts', process.execPath, TSX],
+  ['ts', 1, 'plain-receiver.ts', process.execPath, TSX],
+  ['python', 0, 'receiver.py', 'python3', []],
+])('the %s receiver number %i of docs/webhooks.md', (language, nth, name, command, options) => {
   it('accepts each signed event once, and rejects others', async () => {
     const file = join(ROOT, 'tools/demo/test', `.${process.pid}-${name}`);
-    writeFileSync(file, codeOf(language));
+    writeFileSync(file, blocksOf(language)[nth]!);
     closers.push(() => rmSync(file, { force: true }));
     const [secret, port] = [newWebhookSecret(), String(await freePort())];
     const { output } = run(command, [...options, file], { WEBHOOK_SECRET: secret, PORT: port });
@@ -75,6 +80,34 @@ describe.each([
     expect(await post(secret)).toBe(204);
     await waitFor(() => output().includes('reward_link/é'), 'the event');
     expect(output().match(/reward_link\.revealed/g)).toHaveLength(1);
+
+    const sign = async (commands: string, by: string) => {
+      const signing = run('bash', ['-euo', 'pipefail', '-c', commands], { WEBHOOK_SECRET: by, PORT: port });
+      expect(await once(signing.process, 'close')).toEqual([0, null]);
+      return signing.output().trim();
+    };
+    const [commands] = blocksOf('bash') as [string];
+    expect(await sign(commands, newWebhookSecret())).toBe('400');
+    expect(await sign(commands, secret)).toBe('204');
+    expect(await sign(commands.replace('-d "$BODY"', '-d "$BODY "'), secret)).toBe('400');
+    await waitFor(() => output().includes('reward_link/test'), 'the signed event');
+  });
+
+  it('rejects a delivery without the headers of a signature, and an old one', async () => {
+    const file = join(ROOT, 'tools/demo/test', `.${process.pid}-${name}`);
+    writeFileSync(file, blocksOf(language)[nth]!);
+    closers.push(() => rmSync(file, { force: true }));
+    const [secret, port] = [newWebhookSecret(), String(await freePort())];
+    run(command, [...options, file], { WEBHOOK_SECRET: secret, PORT: port });
+    const body = JSON.stringify(event);
+    const post = async (headers: Record<string, string>) =>
+      (await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', headers, body })).status;
+    await waitFor(async () => (await post({}).catch(() => 0)) > 0, 'the receiver', 60_000);
+    expect(await post({})).toBe(400);
+    const signed = webhookHeaders([secret], event.id, Date.now(), body);
+    expect(await post({ ...signed, 'webhook-timestamp': 'now' })).toBe(400);
+    expect(await post(webhookHeaders([secret], event.id, Date.now() - 301_000, body))).toBe(400);
+    expect(await post(signed)).toBe(204);
   });
 });
 

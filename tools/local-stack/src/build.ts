@@ -30,6 +30,8 @@ function lastChange(path: string): number {
   return readdirSync(path).reduce((last, name) => Math.max(last, lastChange(join(path, name))), stat.mtimeMs);
 }
 
+/** The console shows pages of docs. */
+const MORE_SOURCES: Partial<Record<AppName, string>> = { console: 'docs' };
 const SHARED = ['libs', 'rolldown.config.mjs', 'tsconfig.base.json', 'package-lock.json'];
 
 /** A build never takes this long, so an older lock's pid belongs to another program by now. */
@@ -88,7 +90,8 @@ export async function buildApps(apps: AppName[]): Promise<AppName[]> {
   return alone(async () => {
     const stale = apps.filter((app) => {
       const built = statSync(appScript(app, 'main'), { throwIfNoEntry: false })?.mtimeMs ?? 0;
-      return built < Math.max(shared, lastChange(join(ROOT, 'apps', app)));
+      const sources = [join('apps', app), MORE_SOURCES[app] ?? []].flat();
+      return built < Math.max(shared, ...sources.map((path) => lastChange(join(ROOT, path))));
     });
     for (const app of stale) await build({ ...appConfig(app), cwd: ROOT });
     return stale;

@@ -31,12 +31,6 @@ export class SiteController {
       .send('User-agent: *\nDisallow: /\n');
   }
 
-  /** The other hosts have a page here. This host has only the document: its pages are the console. */
-  @Get('docs')
-  docs(@Res() reply: FastifyReply) {
-    void reply.redirect('/docs-json', 302);
-  }
-
   @Get(['/', '*'])
   screen(@Req() request: FastifyRequest, @Res() reply: FastifyReply) {
     if (!this.page || NO_PAGE.test(request.url)) throw new ApiError('NOT_FOUND');

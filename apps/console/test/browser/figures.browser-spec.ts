@@ -329,11 +329,31 @@ describe('an operator', () => {
   }, 120_000);
 });
 
-it('leads from /docs to the OpenAPI document', async () => {
-  const page = await context.newPage();
-  await page.goto(`${stage.url}/docs`);
-  expect(page.url()).toBe(`${stage.url}/docs-json`);
-  expect(await page.innerText('body')).toContain('"openapi"');
+it('shows the documentation with the addresses of the hosts, also at /docs', async () => {
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  const page = await stage.signIn(context, stage.mine.key, '/docs');
+  expect(page.url()).toBe(`${stage.url}/documentation`);
+  await page.getByRole('heading', { level: 2, name: 'Ten minutes with Perkway' }).waitFor();
+  const text = await page.innerText('main');
+  expect(text).toContain(`PERKS=${stage.fleet.urls.perks}`);
+  expect(text).not.toMatch(/perkway\.example|```|\]\(/);
+  await page.getByRole('button', { name: 'Copy: KEY=your-user-key' }).click();
+  await page.getByText('Copied').first().waitFor();
+  expect(await clipboardOf(context)).toContain(`EVENTS=${stage.fleet.urls.events}`);
+
+  await page.getByRole('link', { name: 'the feed', exact: true }).click();
+  const heading = page.getByRole('heading', { level: 3, name: 'The feed', exact: true });
+  await heading.waitFor();
+  await waitFor(
+    () =>
+      heading.evaluate(
+        (node: { ownerDocument: { activeElement: unknown } }) => node === node.ownerDocument.activeElement,
+      ),
+    'the focus on the section',
+  );
+  expect(page.url()).toBe(`${stage.url}/documentation/events#the-feed`);
+  await page.goBack();
+  await page.getByRole('heading', { level: 2, name: 'Ten minutes with Perkway' }).waitFor();
 }, 120_000);
 
 it('prints a screen with the name of the account, and without dates to pick', async () => {

@@ -18,6 +18,7 @@ const menu = {
   Explore: '/explore',
   Reports: '/reports',
   Integration: '/integration',
+  Documentation: '/documentation',
   'Audit log': '/audit-log',
 };
 const operatorMenu = {
@@ -38,6 +39,9 @@ const deeper = () => ({
   '/integration/webhooks/crm': 'crm',
   '/integration/webhooks/former': 'former',
   '/integration/events': 'Integration',
+  '/documentation/webhooks': 'Documentation',
+  '/documentation/events': 'Documentation',
+  '/documentation/operations': 'Page not found',
   '/explore?cube=incentive_clicks&dimensions=perk_title&measures=count,count_people': 'Explore',
   '/nowhere': 'Page not found',
 });

@@ -21,6 +21,7 @@ const LimitEditor = lazy(() => import('./screens/limit-editor'));
 const Explore = lazy(() => import('./screens/explore'));
 const Integration = lazy(() => import('./screens/integration'));
 const Webhook = lazy(() => import('./screens/webhook'));
+const Documentation = lazy(() => import('./screens/documentation'));
 const Reports = lazy(() => import('./screens/reports'));
 const Report = lazy(() => import('./screens/report'));
 const OperatorsHome = lazy(() => import('./screens/operators-home'));
@@ -92,6 +93,8 @@ function Console() {
             <Route path="explore" element={<Explore />} />
             <Route path="integration/:tab?" element={<Integration />} />
             <Route path="integration/webhooks/:webhookId" element={<Webhook />} />
+            <Route path="documentation/:page?" element={<Documentation />} />
+            <Route path="docs" element={<Navigate to="/documentation" replace />} />
             <Route path="reports" element={<Reports />} />
             <Route path="audit-log" element={<AuditLog />} />
             {isOperator && (

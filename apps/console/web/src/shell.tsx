@@ -26,6 +26,7 @@ const OWN: Entry[] = [
   { to: '/explore', label: nav.explore, icon: 'chart' },
   { to: '/reports', label: nav.reports, icon: 'page' },
   { to: '/integration', label: nav.integration, icon: 'plug' },
+  { to: '/documentation', label: nav.documentation, icon: 'help' },
   { to: '/audit-log', label: nav.auditLog, icon: 'list' },
 ];
 const OPERATOR: Entry[] = [

@@ -59,7 +59,8 @@ function FirstRequest() {
       title={t.firstRequest}
       note={
         <>
-          {t.firstRequestNote} <Link to="/integration/hosts">{t.allHosts}</Link>
+          {t.firstRequestNote} <Link to="/integration/hosts">{t.allHosts}</Link>.{' '}
+          <Link to="/documentation">{t.quickstart}</Link>.
         </>
       }
       actions={<CopyButton text={line} of={t.firstRequest} />}

@@ -1,6 +1,5 @@
 import { useState } from 'react';
 import { Link } from 'react-router';
-import { useSession } from '../api/session';
 import type { Webhook } from '../api/types';
 import { useWebhooks } from '../api/webhooks';
 import { Empty, Loaded } from '../parts/loaded';
@@ -13,7 +12,6 @@ import '../styles/webhooks.css';
 const t = texts.webhooks;
 
 export function Webhooks() {
-  const { hosts } = useSession();
   const webhooks = useWebhooks();
   const [isCreating, setCreating] = useState(false);
   return (
@@ -21,10 +19,7 @@ export function Webhooks() {
       title={t.webhooks}
       note={
         <>
-          {t.limitNote}{' '}
-          <a href={hosts.events} rel="noreferrer" target="_blank">
-            {t.apiDocs}
-          </a>
+          {t.limitNote} <Link to="/documentation/webhooks">{t.howTo}</Link>
         </>
       }
       actions={

@@ -1,0 +1,105 @@
+import { useQuery } from '@tanstack/react-query';
+import { useEffect, useMemo } from 'react';
+import { NavLink, useLocation, useParams } from 'react-router';
+import { useSession } from '../api/session';
+import { parseMarkdown } from '../markdown';
+import { Loaded } from '../parts/loaded';
+import { Markdown } from '../parts/markdown';
+import { Card, Screen } from '../parts/screen';
+import { texts } from '../texts';
+import NotFound from './not-found';
+import '../styles/documentation.css';
+
+const t = texts.documentation;
+
+/** The pages of docs/ for a client's engineers. */
+const PAGES: Record<keyof typeof t.names, () => Promise<{ default: string }>> = {
+  quickstart: () => import('@docs/quickstart.md?raw'),
+  webhooks: () => import('@docs/webhooks.md?raw'),
+  'api-keys': () => import('@docs/api-keys.md?raw'),
+  statements: () => import('@docs/statements.md?raw'),
+  'perk-collections': () => import('@docs/perk-collections.md?raw'),
+  boost: () => import('@docs/boost.md?raw'),
+  'gift-cards': () => import('@docs/gift-cards.md?raw'),
+  analytics: () => import('@docs/analytics.md?raw'),
+  events: () => import('@docs/events.md?raw'),
+  'http-contract': () => import('@docs/http-contract.md?raw'),
+  client: () => import('@client/README.md?raw'),
+};
+type PageName = keyof typeof PAGES;
+const GROUPS: Record<keyof typeof t.groups, PageName[]> = {
+  start: ['quickstart', 'client'],
+  guides: ['webhooks', 'api-keys', 'statements'],
+  reference: ['perk-collections', 'boost', 'gift-cards', 'analytics', 'events', 'http-contract'],
+};
+
+const FILE = /^(?:.*\/)?(?:(client)\/README|([\w-]+))\.md(#.*)?$/;
+
+/** Links between pages lead to their screens. Pages for operators and Perkway's own engineers are not shown here. */
+function linkTo(href: string): string | null {
+  if (/^(?:https:|#)/.test(href)) return href;
+  const [, client, name = client, hash = ''] = FILE.exec(href) ?? [];
+  return name !== undefined && name in PAGES ? `/documentation/${name}${hash}` : null;
+}
+
+export default function Documentation() {
+  const { page = 'quickstart' } = useParams();
+  if (!(page in PAGES)) return <NotFound />;
+  return (
+    <Screen title={texts.nav.documentation} intro={t.intro}>
+      <div className="documentation">
+        <nav aria-label={t.pages}>
+          {Object.entries(GROUPS).map(([group, names]) => (
+            <section key={group}>
+              <h2>{t.groups[group as keyof typeof GROUPS]}</h2>
+              <ul>
+                {names.map((name) => (
+                  <li key={name}>
+                    <NavLink to={`/documentation/${name}`} aria-current={name === page ? 'page' : undefined}>
+                      {t.names[name]}
+                    </NavLink>
+                  </li>
+                ))}
+              </ul>
+            </section>
+          ))}
+        </nav>
+        <Page name={page as PageName} key={page} />
+      </div>
+    </Screen>
+  );
+}
+
+function Page({ name }: { name: PageName }) {
+  const { hosts } = useSession();
+  const { hash } = useLocation();
+  const source = useQuery({
+    queryKey: ['documentation', name],
+    queryFn: () => PAGES[name]().then((page) => page.default),
+    staleTime: Infinity,
+  });
+  const blocks = useMemo(
+    () =>
+      parseMarkdown(
+        (source.data ?? '').replaceAll(
+          /https:\/\/(\w+)\.perkway\.example/g,
+          (address, host: keyof typeof hosts) => hosts[host] ?? address,
+        ),
+      ),
+    [source.data, hosts],
+  );
+  const isLoaded = source.isSuccess;
+  useEffect(() => {
+    const heading = isLoaded && hash && document.getElementById(decodeURIComponent(hash.slice(1)));
+    if (!heading) return;
+    heading.scrollIntoView();
+    heading.focus({ preventScroll: true });
+  }, [isLoaded, hash]);
+  return (
+    <Card className="document">
+      <Loaded query={source} lines={12}>
+        {() => <Markdown blocks={blocks} linkTo={linkTo} />}
+      </Loaded>
+    </Card>
+  );
+}

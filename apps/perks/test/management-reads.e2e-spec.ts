@@ -112,6 +112,21 @@ describe('managed resources', () => {
       expect(await find('perks', 'q=common')).toEqual([]);
     });
 
+    it('is found by its id, beside others', async () => {
+      for (const id of ['Wanted-b', 'Wanted-a', 'Wanted-c']) await perks.putPerk({ title: id }, id);
+      expect(await find('perks', 'ids=Wanted-c,none,Wanted-a,Wanted-a')).toEqual(['Wanted-a', 'Wanted-c']);
+      expect(await find('perks', 'ids=Wanted-c,Wanted-a&q=d-a')).toEqual(['Wanted-a']);
+      const first = await read('/admin/perks?ids=Wanted-a,Wanted-b,Wanted-c&limit=2');
+      expect(idsOf(first)).toEqual(['Wanted-a', 'Wanted-b']);
+      expect(
+        await find('perks', `ids=Wanted-a,Wanted-b,Wanted-c&limit=2&cursor=${first.next_cursor}`),
+      ).toEqual(['Wanted-c']);
+      const many = Array.from({ length: 100 }, (_, nth) => 'x'.repeat(97) + String(100 + nth));
+      expect(await find('perks', `ids=${many.join()}`)).toEqual([]);
+      for (const ids of ['', 'a,', 'a b', [...many, 'a'].join(), 'x'.repeat(101)])
+        expect((await read(`/admin/perks?ids=${encodeURIComponent(ids)}`, 400)).errors[0].field).toBe('ids');
+    });
+
     it('cannot be deleted while a collection contains it, and then disappears everywhere', async () => {
       const perk = await perks.putPerk();
       const collection = await perks.putCollection([aGroup('A', 1, [perk, 1])]);

@@ -308,6 +308,29 @@ describe('an operator', () => {
     expect((await alert.innerText()).match(/UUID/g)).toHaveLength(1);
   }, 120_000);
 
+  it('sees the names of the perks of a campaign and of a collection, however many perks there are', async () => {
+    const { query } = stage.fleet.database;
+    try {
+      await query(
+        `insert into catalog.perks
+         select (jsonb_populate_record(p, jsonb_build_object('id', '0-' || n))).*
+         from catalog.perks p, generate_series(1, 2100) n where p.id = $1`,
+        [stage.mine.perks[0]],
+      );
+      const page = await stage.signIn(context, ADMIN_KEY, `/campaign-editor/${stage.mine.campaign}`);
+      for (const path of [
+        `/campaign-editor/${stage.mine.campaign}`,
+        `/catalogue/collections/${stage.mine.collection}`,
+      ]) {
+        await stage.goto(page, path);
+        for (const title of ['Harbour offer 1', 'Harbour offer 2', 'Harbour offer 3'])
+          await page.locator('.arranged-list').getByText(title, { exact: true }).waitFor();
+      }
+    } finally {
+      await query(`delete from catalog.perks where id like '0-%'`);
+    }
+  }, 120_000);
+
   it('is asked before unsaved changes are lost', async () => {
     const page = await stage.signIn(context, ADMIN_KEY, `/accounts/${stage.mine.account}`);
     const name = page.getByLabel('Name', { exact: true });

@@ -4,6 +4,7 @@ import { Roles } from '@perkway/auth';
 import {
   ApiDeleteResource,
   ApiGetResource,
+  ApiIds,
   ApiPage,
   ApiPutResource,
   ApiSearch,
@@ -24,6 +25,7 @@ export class AdminPerksController {
   @Get()
   @ApiOperation({ summary: 'All perks' })
   @ApiSearch('the id or title')
+  @ApiIds()
   @ApiPage(PerkResource, 'Sorted by id')
   listStoredPerks(@Query() query: ListQuery): Promise<Page<PerkResource>> {
     return this.perks.list(query);

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { inUse, invalidField, TRACKING_EVENT_VERSION } from '@perkway/domain';
 import {
   cleanTranslations,
+  idsOf,
   listResources,
   KeysetPaginator,
   upsertResource,
@@ -75,6 +76,7 @@ export class PerksService {
       name: 'perks',
       select: SELECT,
       search: ['id', 'title'],
+      ids: idsOf(query),
       toItem: toResource,
     });
   }

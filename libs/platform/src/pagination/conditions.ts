@@ -20,6 +20,12 @@ export class Conditions {
     return this;
   }
 
+  /** Matches one of the values. */
+  anyOf(column: string, values: readonly unknown[]): this {
+    this.all.push(`${column} = any(${this.bind(values)})`);
+    return this;
+  }
+
   /** Matches values after this one in the order of the column. */
   after(column: string, value: unknown): this {
     this.all.push(`${column} > ${this.bind(value)}`);

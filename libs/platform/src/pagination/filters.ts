@@ -1,10 +1,12 @@
 import { ApiQuery } from '@nestjs/swagger';
-import { CALLER_ID_PATTERN, invalidField, lastOf } from '@perkway/domain';
+import { CALLER_ID_PATTERN, invalidField, isCallerId, lastOf } from '@perkway/domain';
 import { requireCallerId } from '../errors/caller-id.js';
 import { isText } from '../errors/is-text.js';
 import type { ListQuery } from './keyset-paginator.js';
 
 const MAX_SEARCH = 200;
+/** So many ids of 100 characters fit into the URL of a request. */
+const MAX_IDS = 100;
 
 /** Returns the `q` of a list, for `Conditions.search`; undefined matches all. @throws ApiError VALIDATION_FAILED */
 export function searchOf(query: ListQuery): string | undefined {
@@ -21,6 +23,16 @@ export function ownerOf(query: ListQuery): string | undefined {
   return given === undefined ? undefined : requireCallerId(given, 'owner');
 }
 
+/** Returns the `ids` of a list. @throws ApiError VALIDATION_FAILED */
+export function idsOf(query: ListQuery): string[] | undefined {
+  const given = lastOf(query['ids']);
+  if (given === undefined) return undefined;
+  const ids = typeof given === 'string' ? given.split(',') : [];
+  if (ids.length < 1 || ids.length > MAX_IDS || !ids.every(isCallerId))
+    throw invalidField('ids', `must be 1 to ${MAX_IDS} ids, separated by commas`);
+  return ids;
+}
+
 /** @param where the searched columns: "the id or name" */
 export const ApiSearch = (where: string) =>
   ApiQuery({
@@ -28,6 +40,14 @@ export const ApiSearch = (where: string) =>
     required: false,
     description: `Only items with this text in ${where}, ignoring case`,
     schema: { type: 'string', maxLength: MAX_SEARCH },
+  });
+
+export const ApiIds = () =>
+  ApiQuery({
+    name: 'ids',
+    required: false,
+    description: `Only items with these ids, at most ${MAX_IDS}, separated by commas`,
+    schema: { type: 'string', maxLength: MAX_IDS * 101 - 1 },
   });
 
 export const ApiOwner = () =>

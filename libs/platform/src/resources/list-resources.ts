@@ -14,6 +14,8 @@ export interface ResourceList<Row, Item> {
   search: string[];
   /** Column of the account, for kinds that belong to one; enables the `owner` filter. */
   owner?: string;
+  /** Only these ids. */
+  ids?: string[];
   toItem: (row: Row) => Item;
 }
 
@@ -22,12 +24,13 @@ export async function listResources<Row extends { id: string | number }, Item>(
   database: { query<T>(sql: string, parameters: unknown[]): Promise<T> },
   pages: KeysetPaginator,
   query: ListQuery,
-  { name, select, id = 'id', search, owner, toItem }: ResourceList<Row, Item>,
+  { name, select, id = 'id', search, owner, ids, toItem }: ResourceList<Row, Item>,
 ): Promise<Page<Item>> {
   const page = pages.request<[id: string | number]>({ name }, query);
   const where = new Conditions().search(searchOf(query), ...search);
   const wanted = owner && ownerOf(query);
   if (wanted) where.equal(owner, wanted);
+  if (ids) where.anyOf(id, ids);
   if (page.after) where.after(id, page.after[0]);
   const rows = await database.query<Row[]>(
     `${select} where ${where} order by ${id} limit ${where.bind(page.rows)}`,

@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { COLLECTIONS, PERKS, useAll, useFound } from '../api/managed';
+import { usePerks } from '../api/perks-by-id';
 import type { StoredPerk } from '../api/types';
 import { texts } from '../texts';
 import { Dialog } from './dialog';
@@ -10,12 +11,6 @@ import '../styles/perks.css';
 
 const t = texts.perkPicker;
 const MAX_SHOWN = 100;
-
-/** Perks by id, to show their names and pictures: as many as `allOf` reads. */
-export function usePerks(isNeeded = true): ReadonlyMap<string, StoredPerk> {
-  const { data } = useAll(PERKS, isNeeded);
-  return new Map(data?.map((perk) => [perk.id, perk]));
-}
 
 /** Picture and name of a perk. A perk that does not exist, or no longer, is shown by its id. */
 export const PerkName = ({ id, perk }: { id: string; perk: StoredPerk | undefined }) => (
@@ -41,11 +36,11 @@ export function PerkPicker({ title, chosen, onAdd, onRemove, onClose }: Props) {
   const [collection, setCollection] = useState('');
   const found = useFound(PERKS, { q, limit: MAX_SHOWN });
   const collections = useAll(COLLECTIONS);
-  const perks = usePerks();
   const words = q.toLowerCase();
   const ofCollection = collections.data
     ?.find(({ id }) => id === collection)
     ?.groups.flatMap((group) => group.perks.map(({ id }) => id));
+  const perks = usePerks(ofCollection ?? []);
   const listed: { id: string; perk?: StoredPerk | undefined }[] = ofCollection
     ? [...new Set(ofCollection)]
         .map((id) => ({ id, perk: perks.get(id) }))

@@ -2,13 +2,14 @@ import { SHAPES } from '@perkway/catalogue/shapes';
 import { useState } from 'react';
 import { Link, useNavigate, useParams } from 'react-router';
 import { bodyOf, CAMPAIGNS } from '../api/managed';
+import { usePerks } from '../api/perks-by-id';
 import type { PutCampaign, StoredCampaign } from '../api/types';
 import { moved } from '../order';
 import { AccountField } from '../parts/account-field';
 import { ArrangedItem, useArrange } from '../parts/arrange';
 import { FileField, TextField } from '../parts/fields';
 import { useNotices } from '../parts/notices';
-import { PerkName, PerkPicker, usePerks } from '../parts/perk-picker';
+import { PerkName, PerkPicker } from '../parts/perk-picker';
 import { ResourceEditor } from '../parts/resource-editor';
 import { ResourceList } from '../parts/resource-list';
 import { Screen } from '../parts/screen';
@@ -111,7 +112,7 @@ interface PerksProps {
 /** Chooses perks by picture or from the first column of a file, and arranges them. */
 function Perks({ ids, error, onIds }: PerksProps) {
   const { say } = useNotices();
-  const perks = usePerks();
+  const perks = usePerks(ids);
   const [isPicking, setPicking] = useState(false);
   const nameOf = (id: string) => perks.get(id)?.title ?? id;
   const arranging = useArrange(([from], [to]) => {

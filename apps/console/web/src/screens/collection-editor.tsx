@@ -1,12 +1,13 @@
 import { SHAPES } from '@perkway/catalogue/shapes';
 import { useState } from 'react';
 import { bodyOf, COLLECTIONS } from '../api/managed';
+import { usePerks } from '../api/perks-by-id';
 import type { PutCollection, StoredCollection } from '../api/types';
 import { appended, byRank, moved, movePerk, ranked, type Place } from '../order';
 import { AccountField } from '../parts/account-field';
 import { ArrangedItem, ArrangeTools, useArrange } from '../parts/arrange';
 import { TextField } from '../parts/fields';
-import { PerkName, PerkPicker, usePerks } from '../parts/perk-picker';
+import { PerkName, PerkPicker } from '../parts/perk-picker';
 import { ResourceEditor, type EditorProps, type ErrorOf } from '../parts/resource-editor';
 import { TranslationsField, withoutLanguage, withText } from '../parts/translations';
 import { texts } from '../texts';
@@ -63,7 +64,7 @@ interface GroupsProps {
 
 /** Groups and their perks, which move by drag and by buttons. */
 function Groups({ groups, errorOf, onGroups }: GroupsProps) {
-  const perks = usePerks();
+  const perks = usePerks(groups.flatMap((group) => group.perks.map(({ id }) => id)));
   const [adding, setAdding] = useState<number | null>(null);
   const nameOf = (id: string) => perks.get(id)?.title ?? id;
   const nameOfGroup = (index: number) => groups[index]!.name || t.groupNumber(index + 1);

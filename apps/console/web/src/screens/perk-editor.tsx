@@ -6,7 +6,6 @@ import { bodyOf, CATEGORIES, PERKS, useAll } from '../api/managed';
 import type { PutPerk, StoredPerk } from '../api/types';
 import { CheckField, FieldGroup, SelectField, TextArea, TextField } from '../parts/fields';
 import { PerkCard } from '../parts/perk-card';
-import { usePerks } from '../parts/perk-picker';
 import { PerkPicture } from '../parts/perk-picture';
 import { ResourceEditor, type EditorProps } from '../parts/resource-editor';
 import { OwnTranslations } from '../parts/translations';
@@ -52,12 +51,12 @@ export default function PerkEditor({ id, onSaved, onDeleted, onNamed }: EditorPr
   const categories = useAll(CATEGORIES);
   /** The partner when its name got the focus: the names of others may come by while one is typed. */
   const [partnerBefore, setPartnerBefore] = useState<PutPerk['partner'] | null>(null);
-  const perks = usePerks(partnerBefore !== null);
+  const perks = useAll(PERKS, partnerBefore !== null);
   const nameOf = (categoryId: number) =>
     categories.data?.find((one) => one.id === categoryId)?.name ?? String(categoryId);
   // The ids of a stored perk never change with its names.
   const idOf = id === null ? followedSlug : (stored: string) => stored;
-  const partners = new Map([...perks.values()].map(({ partner }) => [partner.name, partner.id]));
+  const partners = new Map(perks.data?.map(({ partner }) => [partner.name, partner.id]));
   const partnerIdOf = (before: PutPerk['partner'], name: string) => {
     // The id of a known partner was not typed, so that a new perk need not keep it.
     const isTaken = id === null && before.id === partners.get(before.name);

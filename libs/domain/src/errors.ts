@@ -12,7 +12,7 @@ export interface ErrorDefinition {
  */
 export const ERROR_CODES = {
   VALIDATION_FAILED: { status: 400, title: 'The request has a missing or invalid value' },
-  PERK_IS_NOT_IN_CAMPAIGN: { status: 400, title: 'The perk is not an incentive of the campaign' },
+  PERK_IS_NOT_IN_CAMPAIGN: { status: 400, title: 'The perk is not part of the campaign' },
   PERK_HAS_NO_CODES: { status: 400, title: 'The perk is not redeemed by single-use codes' },
   EXPIRING_DATE_INVALID: { status: 400, title: 'expires_at is missing or not a valid future time' },
   DENOMINATION_INVALID: {

@@ -47,7 +47,7 @@ function expected(journey: Journey, perkway: Perkway): Count[] {
     [['boost'], 'reward views', 'reward_views.count', marked('reward_views'), did.rewardViews],
     [
       ['boost'],
-      'incentive clicks',
+      'clicks in campaigns',
       'incentive_clicks.count',
       marked('incentive_clicks'),
       did.incentiveClicks,

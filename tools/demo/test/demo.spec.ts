@@ -224,7 +224,7 @@ describe('the demo', () => {
       ['perk clicks', '1', '1', 'equal'],
       ['teaser views', '1', '1', 'equal'],
       ['reward views', '1', '1', 'equal'],
-      ['incentive clicks', '1', '1', 'equal'],
+      ['clicks in campaigns', '1', '1', 'equal'],
       ['conversions', '1', '1', 'equal'],
       ['value of conversions', '49.9', '49.9', 'equal'],
       ['reward links generated', '1', '1', 'equal'],

@@ -233,7 +233,7 @@ export const CUBES: readonly Cube[] = [
   },
   {
     name: 'incentive_clicks',
-    description: 'Clicks on a reward URL or an incentive of a campaign',
+    description: 'Clicks on a reward URL or on a perk of a campaign',
     eventTypes: ['incentive_click'],
     measures: { count, count_people: countPeople, journeys },
     dimensions: { ...occurred, ...perk, ...campaign, ...journey, ...channel, ...traffic, ...tags },

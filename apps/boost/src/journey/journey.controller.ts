@@ -31,14 +31,14 @@ export class JourneyController {
   @Get('teasers/:campaignId')
   @Header('cache-control', 'no-store')
   @ApiOperation({
-    summary: 'Get the incentives of a campaign, without links',
+    summary: 'Get the perks of a campaign, without links',
     description: 'Records nothing; report views with a pixel or `POST /track`.',
   })
   @ApiTracked()
   @ApiLanguage()
   @ApiResponse({
     status: 200,
-    description: 'The incentives',
+    description: 'The perks',
     type: TeasersResource,
     headers: LANGUAGE_HEADERS,
   })
@@ -64,14 +64,14 @@ export class JourneyController {
   @Get('rewards/:campaignId')
   @Header('cache-control', 'no-store')
   @ApiOperation({
-    summary: 'Get the incentives of a campaign, with links',
+    summary: 'Get the perks of a campaign, with links',
     description: 'Records nothing. Each `click_url` carries the journey and the attributes of this request.',
   })
   @ApiTracked()
   @ApiLanguage()
   @ApiResponse({
     status: 200,
-    description: 'The incentives, with links',
+    description: 'The perks, with links',
     type: RewardsResource,
     headers: LANGUAGE_HEADERS,
   })

@@ -32,7 +32,7 @@ export class TrackDto {
   journeyId?: string | null;
 
   @ApiProperty({
-    description: 'An incentive of the campaign',
+    description: 'A perk of the campaign',
     example: 'fernway-weekend',
   })
   @IsOmittable()

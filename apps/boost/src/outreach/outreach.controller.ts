@@ -52,7 +52,7 @@ export class OutreachController {
   @ApiQuery({
     name: 'perkId',
     required: true,
-    description: 'An incentive of the campaign',
+    description: 'A perk of the campaign',
     schema: { type: 'string', pattern: CALLER_ID_PATTERN },
   })
   @ApiTracked()

@@ -184,7 +184,7 @@ export class ConsoleStage {
     );
   }
 
-  /** Opens the gift as its recipient would. */
+  /** Opens the gift card as its recipient would. */
   async reveal(link: string): Promise<void> {
     await http({ url: this.pages.url }, { authorization: `Bearer ${link.split('#')[1]}` })
       .post('/api/reward-link/reveal')

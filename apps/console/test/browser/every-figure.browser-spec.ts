@@ -309,10 +309,10 @@ async function checkSent(page: Page, subject: Subject): Promise<void> {
   };
   const rows = await Promise.all([
     ...Object.entries({
-      generated: 'Gift links made',
-      revealed: 'Gift links opened',
-      cancelled: 'Gift links cancelled',
-      expired: 'Gift links expired',
+      generated: 'Reward links made',
+      revealed: 'Reward links opened',
+      cancelled: 'Reward links cancelled',
+      expired: 'Reward links expired',
     }).map(([state, name]) =>
       rowOf(name, async (range) => {
         const filters = [equals('state', state)];
@@ -547,8 +547,8 @@ const STEPS = {
   reward_viewers: 'Saw a reward',
   clickers: 'Clicked',
   converters: 'Converted',
-  gift_recipients: 'Got a gift link',
-  gift_openers: 'Opened the gift',
+  gift_recipients: 'Got a reward link',
+  gift_openers: 'Opened the gift card',
 };
 const STATES = { generated: 'Made', revealed: 'Opened', cancelled: 'Cancelled', expired: 'Expired' };
 
@@ -589,8 +589,8 @@ async function checkCampaign(page: Page, subject: Subject): Promise<void> {
     page,
     path,
     ({ lists, text }) => ({
-      funnel: lists['From contact to gift'],
-      links: lists['Gift links'],
+      funnel: lists['From contact to gift card'],
+      links: lists['Reward links'],
       outcome: text.includes(
         journeys > 0
           ? outcome(journeys, clickers, converters)
@@ -729,7 +729,7 @@ async function checkReport(page: Page, subject: Subject, campaignId: string): Pr
           ? outcome(journeys, clickers, converters)
           : 'Nothing was tracked for this campaign in these dates.',
       ),
-      funnel: lists['From contact to gift'],
+      funnel: lists['From contact to gift card'],
       days: tables['By day']?.rows,
       // Perks that only converted have no clicks.
       perks: sorted(

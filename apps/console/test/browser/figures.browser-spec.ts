@@ -106,7 +106,7 @@ it('counts who clicked and who converted among all journeys, in the same words o
   expect((await row.innerText()).replaceAll(/\s+/g, ' ')).toContain('3 60%');
   await stage.goto(page, `/campaigns/${campaign}`);
   expect(await textOf(page, '.intro')).toBe('0 of 5 journeys clicked (0%) and 3 of 5 converted (60%).');
-  const funnel = page.getByRole('list', { name: 'From contact to gift' });
+  const funnel = page.getByRole('list', { name: 'From contact to gift card' });
   expect(await funnel.getByRole('listitem').filter({ hasText: 'Converted' }).innerText()).toContain(
     '60% of journeys',
   );
@@ -117,7 +117,7 @@ it('counts who clicked and who converted among all journeys, in the same words o
 it('counts the links of a campaign that have no journey', async () => {
   const page = await stage.signIn(context);
   await stage.goto(page, `/campaigns/${campaign}`);
-  const links = page.getByRole('list', { name: 'Gift links' });
+  const links = page.getByRole('list', { name: 'Reward links' });
   const step = async (name: string) =>
     (await links.getByRole('listitem').filter({ hasText: name }).innerText()).replaceAll(/\s+/g, ' ');
   expect(await step('Made')).toContain('4 100% of links');
@@ -154,7 +154,7 @@ it('shows what was sent in numbers and in money, as the statement of the month d
   await waitFor(
     async () => {
       await stage.goto(page, overview);
-      const [made, opened] = [await cells('Gift links made'), await cells('Gift links opened')];
+      const [made, opened] = [await cells('Reward links made'), await cells('Reward links opened')];
       const shown = [made, opened].map(([count, , , value]) => [count, value]);
       return isDeepStrictEqual(shown, expected);
     },
@@ -162,7 +162,7 @@ it('shows what was sent in numbers and in money, as the statement of the month d
     20_000,
   );
   await screenshot(page, 'overview-sent');
-  await table.getByRole('link', { name: 'Gift links made' }).click();
+  await table.getByRole('link', { name: 'Reward links made' }).click();
   await page.waitForSelector('.bars');
   const bars = await page.getByRole('list', { name: 'Count' }).getByRole('listitem').allInnerTexts();
   expect(bars.map((bar) => bar.replaceAll(/\s+/g, ' ').trim()).sort()).toEqual(['EUR · 10 1', 'EUR · 25 4']);
@@ -595,7 +595,7 @@ it('keeps the dates and the question in the address, so that Back returns to the
   await page.getByRole('link', { name: 'Harbour autumn' }).click();
   await page.getByRole('heading', { level: 1, name: 'Harbour autumn' }).waitFor();
   expect(page.url()).toContain('dates=7');
-  await page.getByRole('list', { name: 'Gift links' }).getByRole('link', { name: 'Opened' }).click();
+  await page.getByRole('list', { name: 'Reward links' }).getByRole('link', { name: 'Opened' }).click();
   await page.getByRole('heading', { level: 1, name: 'Explore' }).waitFor();
   const bars = page.getByRole('list', { name: 'Count' }).getByRole('listitem');
   await bars.getByText('figures').waitFor();

@@ -263,7 +263,7 @@ describe('figures', () => {
     const context = await stage.window({ acceptDownloads: true });
     const page = await stage.signIn(context);
     await stage.goto(page, `/campaigns/${stage.mine.campaign}`);
-    const funnel = page.getByRole('list', { name: 'From contact to gift' });
+    const funnel = page.getByRole('list', { name: 'From contact to gift card' });
     for (const [name, member] of [
       ['Any contact', 'journeys'],
       ['Saw a teaser', 'teaser_viewers'],

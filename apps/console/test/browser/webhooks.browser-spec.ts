@@ -50,7 +50,7 @@ describe('a webhook', () => {
     await dialog(page).getByLabel('Id').fill('gifts');
     await dialog(page).getByLabel('All events').uncheck();
     await dialog(page).getByText('Choose at least one type.').waitFor();
-    await dialog(page).getByLabel('Gift opened').check();
+    await dialog(page).getByLabel('Gift card opened').check();
     await dialog(page).getByRole('button', { name: 'Create webhook' }).click();
     await dialog(page).getByText('Must not lead to a private').waitFor();
     expect(await dialog(page).getByLabel('URL').getAttribute('aria-invalid')).toBe('true');
@@ -220,12 +220,12 @@ describe('the events', () => {
     await page.getByRole('button', { name: 'journey/journey-0' }).first().click();
     await page.getByText('The latest 2 events that match').waitFor();
     expect(new URL(page.url()).search).toBe('?type=incentive.clicked&subject=journey%2Fjourney-0');
-    await button(page, 'JSON: Incentive clicked, journey/journey-0').first().click();
+    await button(page, 'JSON: Perk of a campaign clicked, journey/journey-0').first().click();
     await dialog(page).getByText('"campaign_id": "Harbour-campaign"').waitFor();
     await expectNoFault(page, 'event-json');
     await dialog(page).getByRole('button', { name: 'Close' }).click();
 
-    await button(page, 'Send again: Incentive clicked, journey/journey-0').first().click();
+    await button(page, 'Send again: Perk of a campaign clicked, journey/journey-0').first().click();
     expect(await dialog(page).getByLabel('Webhook').innerText()).not.toContain('former');
     await dialog(page).getByLabel('Webhook').selectOption('orders');
     await expectNoFault(page, 'event-send-again');

@@ -1074,6 +1074,27 @@ describe('keys and sessions', () => {
     const shown = await page.getByRole('region', { name: 'By pool and value' }).innerText();
     expect(shown).toContain('Harbour voucher');
     expect(shown).not.toContain('Foreign');
+    const hint = page.getByText('Scroll sideways to see all columns.');
+    const widths: [number, number][] = [
+      [1_920, 0],
+      [900, 2],
+      [360, 0],
+    ];
+    for (const [width, hints] of widths) {
+      await page.setViewportSize({ width, height: 900 });
+      await waitFor(async () => (await hint.count()) === hints, `${hints} hints at ${width} px`);
+    }
+    await page.setViewportSize({ width: 900, height: 900 });
+    const head = page.getByRole('rowheader', { name: 'Harbour voucher' });
+    const left = async () => Math.round((await head.boundingBox())!.x);
+    const before = await left();
+    await page
+      .getByRole('region', { name: 'By pool and value' })
+      .evaluate((region: { scrollLeft: number }) => {
+        region.scrollLeft = 150;
+      });
+    expect(await left()).toBe(before);
+    await screenshot(page, 'statement-900');
     const [jws] = await downloaded(page, button(page, 'Download signed').click());
     const payload = JSON.parse(Buffer.from(jws!.split('.')[1]!, 'base64url').toString()) as object;
     expect(payload).toMatchObject({ account: stage.mine.account, month, closed: true });

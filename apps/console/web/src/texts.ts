@@ -38,6 +38,7 @@ export const texts = {
   steps: { day: 'Day', week: 'Week', month: 'Month' },
   weekOf: (day: string) => `Week of ${day}`,
   asTable: 'Show as a table',
+  scrollTable: 'Scroll sideways to see all columns.',
   downloadCsv: 'Download CSV',
   nothingFound: 'Nothing found',
   nothingYet: 'Nothing here yet',

@@ -1,4 +1,5 @@
-import type { Key, ReactNode } from 'react';
+import { useEffect, useRef, useState, type Key, type ReactNode } from 'react';
+import { texts } from '../texts';
 import { useSearchFilters } from './search-filters';
 
 export interface Column<T> {
@@ -45,19 +46,41 @@ function useSorted<T>(columns: Column<T>[], rows: readonly T[], parameter = '') 
   };
 }
 
+/** Returns whether the content of the element is wider than the element. */
+function useIsCut() {
+  const ref = useRef<HTMLDivElement>(null);
+  const [isCut, setCut] = useState(false);
+  useEffect(() => {
+    const element = ref.current;
+    if (!element) return undefined;
+    const observer = new ResizeObserver(() => setCut(element.scrollWidth > element.clientWidth + 1));
+    observer.observe(element);
+    if (element.firstElementChild) observer.observe(element.firstElementChild);
+    return () => observer.disconnect();
+  }, []);
+  return { ref, isCut };
+}
+
 /**
- * A wide table scrolls within its own region, which is reachable by keyboard. On a phone, each row becomes a block with
+ * A wide table scrolls within its own region, which is reachable by keyboard, and says so; the names of its rows stay in view. On a phone, each row becomes a block with
  * column names beside the values, unless the table is `tall`; roles are explicit because that layout drops them.
  */
 export function Table<T>({ caption, columns, rows, keyOf, isTall, sortParameter }: Props<T>) {
   const sorted = useSorted(columns, rows, sortParameter);
+  const { ref, isCut } = useIsCut();
+  const kinds = { tall: isTall, sortable: sortParameter, cut: isCut };
   return (
     <div
-      className={`table-region${isTall ? ' tall' : ''}${sortParameter ? ' sortable' : ''}`}
+      ref={ref}
+      className={Object.entries(kinds).reduce(
+        (all, [name, is]) => (is ? `${all} ${name}` : all),
+        'table-region',
+      )}
       role="region"
       aria-label={caption}
       tabIndex={0}
     >
+      {isCut && <p className="hint table-hint">{texts.scrollTable}</p>}
       <table role="table">
         <caption className="sr">{caption}</caption>
         <thead role="rowgroup">

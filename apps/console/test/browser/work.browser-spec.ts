@@ -286,6 +286,61 @@ describe('a marketing manager', () => {
     await others.close();
   }, 120_000);
 
+  it('sees on the first day, and where nothing was tracked, what to do next', async () => {
+    const { account, key } = await stage.fleet.anAccount();
+    const page = await stage.signIn(context, key);
+    const steps = page.getByRole('list').filter({ hasText: 'Make a reward link and open it' });
+    await steps.waitFor();
+    expect(await page.locator('[data-figure]').count()).toBe(0);
+    expect(await violations(page)).toEqual([]);
+    await screenshot(page, 'first-day');
+    for (const [step, heading] of [
+      ['See your perks as your customers will', 'Perks'],
+      ['Let your server read them: ten minutes with Perkway', 'Documentation'],
+      ['Put the pixel and the links of a campaign into a mailing', 'Campaigns'],
+      ['Make a reward link and open it', 'Gift cards'],
+    ] as const) {
+      await steps.getByRole('link', { name: step }).click();
+      await page.getByRole('heading', { level: 1, name: heading }).waitFor();
+      if (heading !== 'Documentation') await page.getByText('Ask your operator').waitFor();
+      await page.goBack();
+    }
+    for (const [path, action] of [
+      ['/statements', 'To the pools'],
+      ['/reward-links', 'Make reward links'],
+      ['/reports', 'To the campaigns'],
+    ] as const) {
+      await stage.goto(page, path);
+      await page.getByRole('link', { name: action }).waitFor();
+    }
+
+    const campaign = `first-${account}`;
+    await stage.fleet
+      .admin('boost')
+      .put(`/admin/campaigns/${campaign}`)
+      .send({ owner: account, name: 'The first one', incentives: stage.mine.perks })
+      .expect(200);
+    await stage.goto(page, `/campaigns/${campaign}`);
+    await page.getByText('This campaign has not been sent yet').waitFor();
+    await screenshot(page, 'campaign-not-sent');
+    await page.getByRole('link', { name: 'Get the pixel and the links' }).click();
+    await page.locator('[data-snippet=teaser]').waitFor();
+
+    const owner = { ...stage.mine, account, key, campaign };
+    await stage.track(owner, { event: 'teaser_view', journeyId: 'the-first' });
+    await stage.untilCounted(owner, 'campaign_funnel.journeys', 1);
+    const old = '?from=2025-01-01&to=2025-01-31';
+    for (const path of ['/', `/campaigns/${campaign}`]) {
+      await stage.goto(page, path + old);
+      await page.getByText('The latest event was on').waitFor();
+      await page.getByRole('link', { name: 'Show the 30 days up to it' }).click();
+      await page.getByText('0 of 1 journeys clicked').waitFor();
+    }
+    await page.goBack();
+    await page.getByText('The latest event was on').waitFor();
+    await screenshot(page, 'campaign-nothing-in-dates');
+  }, 120_000);
+
   it('finds perks by their keywords', async () => {
     const page = await stage.signIn(context);
     await stage.goto(page, '/perks');

@@ -170,12 +170,18 @@ export const texts = {
     and: 'and',
   },
 
+  nothingTracked: {
+    title: 'Nothing in these dates',
+    latest: (day: string) => `The latest event was on ${day}.`,
+    show: 'Show the 30 days up to it',
+  },
+
   overview: {
     intro: (from: string, to: string, days: number) =>
       `${from} to ${to}, compared with the ${pluralOf(days, 'day', `${days} days`)} before.`,
     question: 'Did it work?',
     response: {
-      none: 'Nothing was tracked in these dates.',
+      none: 'Nothing was tracked in these dates. Choose other dates to see more.',
       noneBefore: 'Nothing was tracked in the days before, so there is nothing to compare with.',
       better: (now: string, before: string) => `Better: ${now} clicked, against ${before} before.`,
       worse: (now: string, before: string) => `Worse: ${now} clicked, against ${before} before.`,
@@ -218,7 +224,12 @@ export const texts = {
     noBest: 'No perk was clicked in these dates.',
     emptyTitle: 'Nothing to count yet',
     emptyText: 'As soon as a customer sees a perk or opens a gift card, it shows up here within seconds.',
-    toIntegration: 'Connect your first page',
+    firstSteps: {
+      perks: 'See your perks as your customers will',
+      documentation: 'Let your server read them: ten minutes with Perkway',
+      campaigns: 'Put the pixel and the links of a campaign into a mailing',
+      giftCards: 'Make a reward link and open it',
+    },
     sent: {
       title: 'What was sent, and what came of it',
       step: 'Step',
@@ -302,7 +313,9 @@ export const texts = {
     trendOf: (name: string, clicks: string) => `${name}: ${clicks} clicks`,
     find: 'Find a campaign',
     emptyTitle: 'No campaigns yet',
-    emptyText: 'Your operator sets campaigns up. They appear here at once.',
+    emptyText:
+      'Ask your operator for a campaign and tell which perks it should have. It appears here at once.',
+    create: 'Create one in the campaign editor',
   },
 
   campaign: {
@@ -339,6 +352,9 @@ export const texts = {
     linksWithoutJourney: (links: number, share: string | null) =>
       `${formatNumber(links)} ${pluralOf(links, 'link', 'links')} (${share}) ${pluralOf(links, 'was', 'were')} made without a journey id, so the funnel above leaves ${pluralOf(links, 'it', 'them')} out.`,
     nothing: 'Nothing was tracked for this campaign in these dates.',
+    neverTitle: 'This campaign has not been sent yet',
+    neverText: 'Put its pixel and links into a mailing. Views and clicks appear here within seconds.',
+    toSend: 'Get the pixel and the links',
   },
 
   send: {
@@ -378,7 +394,7 @@ export const texts = {
     links: 'Links',
     linksNote:
       'Copy the URL into the link dialog of an editor, or the HTML into its source. A click is counted and leads to the offer.',
-    noPerks: 'The campaign has no perk that leads anywhere.',
+    noPerks: 'The campaign has no perk that leads anywhere. Ask your operator to add perks to it.',
     copyUrl: 'Copy URL',
     copyHtml: 'Copy HTML',
   },
@@ -668,7 +684,7 @@ export const texts = {
     find: 'Search',
     findHint: 'In titles, texts and keywords.',
     emptyTitle: 'No collections yet',
-    emptyText: 'Your operator puts perks into collections for you. They appear here at once.',
+    emptyText: 'Ask your operator to put perks into a collection for you. They appear here at once.',
     count: (shown: number, all: number) =>
       shown === all ? `${all} ${pluralOf(all, 'perk', 'perks')}` : `${shown} of ${all} perks`,
     emptyGroup: 'Nothing in this group matches.',
@@ -701,8 +717,8 @@ export const texts = {
     lastsNote:
       'Days left at the rate of the last 30 days: links made, less those cancelled or expired. The rate is known for a value, not for its countries.',
     emptyTitle: 'No pools yet',
-    emptyText: 'Your operator sets pools up and fills them with cards.',
-    noCards: 'This pool has no cards yet.',
+    emptyText: 'Ask your operator for a pool with the gift cards that you want to give.',
+    noCards: 'This pool has no cards yet. Ask your operator to load some.',
     makeOne: 'Make one link',
     makeMany: 'Make many links',
     oneTitle: 'Make one link',
@@ -912,6 +928,7 @@ export const texts = {
       'Send it to the recipient. Anyone who has it can open the gift card, once. It is shown here only.',
     emptyTitle: 'No links',
     emptyText: 'No link matches, or none has been made yet.',
+    toMake: 'Make reward links',
   },
 
   explore: {
@@ -938,7 +955,7 @@ export const texts = {
     rows: (count: number) => `${count} ${pluralOf(count, 'row', 'rows')}`,
     cut: (count: string) => `The first ${count} rows. The CSV has all of them.`,
     pick: 'Pick at least one measure.',
-    empty: 'No event matches in these dates.',
+    empty: 'No event matches in these dates. Choose other dates, or remove a filter.',
     noValue: '(none)',
     where: (name: string, value: string) => `${name}: ${value}`,
     remove: (condition: string) => `Remove the filter ${condition}`,
@@ -1436,6 +1453,9 @@ export const texts = {
     country: 'Country',
     currency: 'Currency',
     emptyTitle: 'No cards in this month',
+    emptyText:
+      'No pool had a card, and no link was made. Choose another month, or see what your pools have now.',
+    toPools: 'To the pools',
     figures: {
       opening: 'Opening',
       loaded: 'Loaded',
@@ -1537,6 +1557,7 @@ export const texts = {
     intro: 'Figures of a campaign, frozen at a URL of their own for people without a key.',
     emptyTitle: 'No reports yet',
     emptyText: 'Open a campaign and choose “Freeze as a report”.',
+    toCampaigns: 'To the campaigns',
     name: 'Title',
     campaign: 'Campaign',
     made: 'Made',

@@ -16,7 +16,7 @@ import { KEEP_FOCUS } from '../keep-focus';
 import { SelectField } from '../parts/fields';
 import { Icon } from '../parts/icon';
 import { useLiveInterval } from '../parts/live';
-import { Failed, Loaded, Loading } from '../parts/loaded';
+import { Empty, Failed, Loaded, Loading } from '../parts/loaded';
 import { Outcome } from '../parts/outcome';
 import { PerkPicture } from '../parts/perk-picture';
 import { RangePicker, useRange } from '../parts/range-picker';
@@ -26,6 +26,7 @@ import { Table } from '../parts/table';
 import { Tabs } from '../parts/tabs';
 import { texts } from '../texts';
 import NotFound from './not-found';
+import { NothingTracked } from './nothing-tracked';
 
 const t = texts.campaign;
 const F = 'campaign_funnel';
@@ -230,6 +231,7 @@ function Found({ campaign }: { campaign: Campaign }) {
 
 function Results({ campaign, range }: { campaign: Campaign; range: Range }) {
   const { id } = campaign;
+  const { search } = useLocation();
   const { valueOf, set } = useSearchFilters();
   const shown = SERIES.find((name) => name === valueOf('show')) ?? 'clicks';
   const funnel = useFunnel(id, range);
@@ -275,8 +277,19 @@ function Results({ campaign, range }: { campaign: Campaign; range: Range }) {
     ...useLiveInterval(),
   });
 
+  const isEmpty = funnel.data && numberOf(funnel.data, `${F}.journeys`) === 0 && withoutJourney === 0;
   return (
     <>
+      {isEmpty && (
+        <NothingTracked campaignId={id}>
+          <Empty title={t.neverTitle}>
+            <p>{t.neverText}</p>
+            <Link className="button" to={`/campaigns/${encodeURIComponent(id)}/send${search}`}>
+              {t.toSend}
+            </Link>
+          </Empty>
+        </NothingTracked>
+      )}
       <Card
         title={t.funnel}
         note={

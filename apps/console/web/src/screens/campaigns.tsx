@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { Link, useLocation } from 'react-router';
 import { byDay, loadRows, numberOf, within, type Row } from '../api/analytics';
 import { useCampaigns } from '../api/campaigns';
+import { useSession } from '../api/session';
 import type { Campaign } from '../api/types';
 import { Sparkline } from '../charts/sparkline';
 import { daysIn } from '../dates';
@@ -21,6 +22,7 @@ const F = 'campaign_funnel';
 export default function Campaigns() {
   const { range: now } = useRange();
   const { search } = useLocation();
+  const { role } = useSession();
   const live = useLiveInterval();
   const [sought, setSought] = useState('');
   const campaigns = useCampaigns();
@@ -79,7 +81,7 @@ export default function Campaigns() {
           isEmpty={(list) => list.length === 0}
           empty={
             <Empty title={t.emptyTitle}>
-              <p>{t.emptyText}</p>
+              {role === 'ADMIN' ? <Link to="/campaign-editor/new">{t.create}</Link> : <p>{t.emptyText}</p>}
             </Empty>
           }
         >

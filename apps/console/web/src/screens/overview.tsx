@@ -13,6 +13,7 @@ import { RangePicker, useRange } from '../parts/range-picker';
 import { Card, Screen } from '../parts/screen';
 import { useSearchFilters } from '../parts/search-filters';
 import { texts } from '../texts';
+import { NothingTracked } from './nothing-tracked';
 import { Changed, totalOf, Verdict } from './overview-changes';
 import { Sent } from './overview-sent';
 import { BestPerks } from './perk-clicks';
@@ -81,6 +82,14 @@ const FUNNEL = ['journeys', 'clickers', 'converters', 'events_without_journey'].
   (member) => `campaign_funnel.${member}`,
 );
 
+/** What a new account does first. */
+const FIRST_STEPS: Record<keyof typeof t.firstSteps, string> = {
+  perks: '/perks',
+  documentation: '/documentation',
+  campaigns: '/campaigns',
+  giftCards: '/gift-cards',
+};
+
 export default function Overview() {
   const { range: now } = useRange();
   const before = rangeBefore(now);
@@ -105,12 +114,29 @@ export default function Overview() {
     ...live,
   });
 
+  const intro = t.intro(formatLongDay(dayOf(now[0])), formatLongDay(dayOf(now[1])), daysIn(now).length);
+  const isEmpty =
+    figures.data !== undefined &&
+    FIGURES.every((name) => figures.data[name].all === 0 && figures.data[name].peopleBefore === 0);
+  if (isEmpty)
+    return (
+      <Screen title={texts.nav.overview} intro={intro} actions={<RangePicker />}>
+        <NothingTracked>
+          <Empty title={t.emptyTitle}>
+            <p>{t.emptyText}</p>
+            <ol>
+              {Object.entries(FIRST_STEPS).map(([name, to]) => (
+                <li key={name}>
+                  <Link to={to}>{t.firstSteps[name as keyof typeof FIRST_STEPS]}</Link>
+                </li>
+              ))}
+            </ol>
+          </Empty>
+        </NothingTracked>
+      </Screen>
+    );
   return (
-    <Screen
-      title={texts.nav.overview}
-      intro={t.intro(formatLongDay(dayOf(now[0])), formatLongDay(dayOf(now[1])), daysIn(now).length)}
-      actions={<RangePicker />}
-    >
+    <Screen title={texts.nav.overview} intro={intro} actions={<RangePicker />}>
       <Card title={t.question}>
         <Loaded query={funnel} lines={2}>
           {({ current, earlier }) => (
@@ -132,11 +158,6 @@ export default function Overview() {
             <Loading lines={6} />
           )}
         </Card>
-      ) : FIGURES.every((name) => figures.data[name].all === 0 && figures.data[name].peopleBefore === 0) ? (
-        <Empty title={t.emptyTitle}>
-          <p>{t.emptyText}</p>
-          <Link to="/integration">{t.toIntegration}</Link>
-        </Empty>
       ) : (
         <>
           <div className="figures">

@@ -32,6 +32,7 @@ export default function Reports() {
           empty={
             <Empty title={t.emptyTitle}>
               <p>{t.emptyText}</p>
+              <Link to="/campaigns">{t.toCampaigns}</Link>
             </Empty>
           }
         >

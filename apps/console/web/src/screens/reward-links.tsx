@@ -1,5 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import { Link } from 'react-router';
 import { useCampaigns } from '../api/campaigns';
 import { perkway, responseOf } from '../api/perkway';
 import { poolName, usePools } from '../api/pools';
@@ -114,6 +115,7 @@ export default function RewardLinks() {
             empty={
               <Empty title={t.emptyTitle}>
                 <p>{t.emptyText}</p>
+                <Link to="/gift-cards">{t.toMake}</Link>
               </Empty>
             }
           >

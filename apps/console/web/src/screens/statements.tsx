@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { useSearchParams } from 'react-router';
+import { Link, useSearchParams } from 'react-router';
 import { download } from '../api/http';
 import { perkway, responseOf } from '../api/perkway';
 import { poolName, usePools } from '../api/pools';
@@ -120,7 +120,12 @@ export default function Statements() {
       <Loaded
         query={statement}
         isEmpty={({ rows }) => rows.length === 0}
-        empty={<Empty title={t.emptyTitle} />}
+        empty={
+          <Empty title={t.emptyTitle}>
+            <p>{t.emptyText}</p>
+            <Link to="/gift-cards">{t.toPools}</Link>
+          </Empty>
+        }
       >
         {({ closed, rows }) => (
           <>

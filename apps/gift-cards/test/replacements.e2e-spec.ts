@@ -87,6 +87,10 @@ describe('a replacement', () => {
       replaced_by: link.id,
     });
     const [first, second] = [await gift.reveal(original.token), await gift.reveal(link.token)];
+    // The recipient sees that the first card was replaced, and the second one was not.
+    for (const { link: shown } of [first, await gift.open(original.token)])
+      expect(shown).toMatchObject({ state: 'REVEALED', replaced: true });
+    expect(second.link).not.toHaveProperty('replaced');
     expect(second.link?.card?.code).not.toBe(first.link?.card?.code);
     await untilRelayed(gift.database);
     const events = (await trackedEvents(gift.nats.url)) as RewardLinkEvent[];
@@ -173,6 +177,10 @@ describe('a replacement', () => {
       });
       expect(await gift.numbers(pool)).toMatchObject([{ available: 2, reserved: 1, redeemed: 0 }]);
       expect((await gift.reveal(original.token)).error).toBe('LINK_EXPIRED');
+      expect((await gift.open(original.token)).link).toMatchObject({
+        ...{ state: 'EXPIRED', cancelled: true, replaced: true },
+      });
+      expect((await gift.open(link.token)).link).not.toHaveProperty('replaced');
       expect((await gift.reveal(link.token)).link?.card).toBeDefined();
       // Also after the replacement was revealed, and without the field.
       for (const body of [lost, {}])
@@ -190,6 +198,9 @@ describe('a replacement', () => {
       await http(gift.app, gift.user).post(`/reward-links/${cancelled.id}/cancel`).expect(200);
       for (const { id } of [expired, cancelled]) expect((await replace(id, { body: lost })).status).toBe(201);
       expect(await read(expired.id)).toMatchObject({ state: 'EXPIRED', cancelled_at: null });
+      const { link } = await gift.open(expired.token);
+      expect(link).toMatchObject({ state: 'EXPIRED', replaced: true });
+      expect(link).not.toHaveProperty('cancelled');
     });
 
     it('gives out no second card if the recipient has opened the link meanwhile', async () => {

@@ -34,6 +34,15 @@ describe('cards with an end of validity', () => {
       dayIn(-1),
     ]);
 
+  it('show their last day to the recipient once they are revealed', async () => {
+    const pool = await gift.aPool(0);
+    await load(pool, 1, { valid_until: dayIn(30) });
+    const { token } = await gift.aLink(pool);
+    expect((await gift.open(token)).link).not.toHaveProperty('card');
+    for (const { link: shown } of [await gift.reveal(token), await gift.open(token)])
+      expect(shown?.card?.valid_until).toBe(dayIn(30));
+  });
+
   it('are loaded from NDJSON and CSV, with their batch, and the response names the load', async () => {
     const pool = await gift.aPool(0);
     const [one, two, three] = someCodes(3);

@@ -288,6 +288,9 @@ describe('a withdrawal', () => {
       const [entry] = (await gift.get<Pool>(`/pool/${pool}`, user.key)).body.inventories;
       expect(entry).toMatchObject({ available: 0, reserved: 0, redeemed: 1, withdrawn: 2 });
       expect((await gift.reveal(open.token)).error).toBe('LINK_EXPIRED');
+      expect((await gift.open(open.token)).link).toMatchObject({ cancelled: true, withdrawn: true });
+      for (const { token } of [revealed, expired])
+        expect((await gift.open(token)).link).not.toHaveProperty('withdrawn');
       expect((await gift.get(`/reward-links/${open.id}`, user.key)).body).toMatchObject({
         state: 'EXPIRED',
         cancelled_at: expect.any(String),

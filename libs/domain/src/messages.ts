@@ -347,8 +347,12 @@ export interface RewardLinkView {
   expires_at: number;
   /** Present only if the sender has cancelled the link, which is EXPIRED then. */
   cancelled?: true;
-  /** Present only if REVEALED. */
-  card?: { code: string; pin?: string };
+  /** Present only if the issuer has recalled the card of the cancelled link. */
+  withdrawn?: true;
+  /** Present only if another link was made in place of this one, which is EXPIRED or REVEALED. */
+  replaced?: true;
+  /** Present only if REVEALED. `valid_until`: the last day, YYYY-MM-DD (UTC). */
+  card?: { code: string; pin?: string; valid_until?: string };
 }
 export const CODE_FORMATS = ['text', 'qr', 'code128'] as const;
 export type CodeFormat = (typeof CODE_FORMATS)[number];

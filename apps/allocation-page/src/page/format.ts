@@ -35,6 +35,15 @@ export function formatDate(locale: string, seconds: number): string {
   }).format(seconds * 1000);
 }
 
+/** @param day YYYY-MM-DD */
+export const formatDay = (locale: string, day: string): string =>
+  new Intl.DateTimeFormat(locale, {
+    year: 'numeric',
+    month: 'long',
+    day: 'numeric',
+    timeZone: 'UTC',
+  }).format(Date.parse(day));
+
 const UNITS: readonly [Intl.RelativeTimeFormatUnit, number][] = [
   ['day', 86_400],
   ['hour', 3_600],

@@ -1,7 +1,7 @@
 import { callApi, serverNow, type ApiResult } from './api.js';
 import { setUpCopying } from './copy.js';
 import { drawCode } from './draw.js';
-import { formatAmount, formatCountry, formatDate, formatTimeLeft, localeFor } from './format.js';
+import { formatAmount, formatCountry, formatDate, formatDay, formatTimeLeft, localeFor } from './format.js';
 import { paint, save, type Line } from './picture.js';
 import type { RewardLink } from './reward-link.js';
 import { showCode } from './show-code.js';
@@ -50,6 +50,13 @@ function showTimeLeft(): void {
     );
 }
 
+function stateOf({ state: given, card, cancelled, withdrawn, replaced }: RewardLink): State {
+  if (card) return 'revealed';
+  if (given === 'RESERVED') return 'reserved';
+  if (replaced) return 'replaced';
+  return withdrawn ? 'withdrawn' : cancelled ? 'cancelled' : 'expired';
+}
+
 function showLink(next: RewardLink, byAction: boolean): void {
   link = next;
   if (next.brand) showBrand(next.brand);
@@ -63,16 +70,11 @@ function showLink(next: RewardLink, byAction: boolean): void {
   void drawCode(next.product && next.product.code_format, next.card ? next.card.code : '');
   fill('pin', (next.card && next.card.pin) || '');
   one('[data-secret="pin"]').hidden = !(next.card && next.card.pin);
-  enter(
-    next.card
-      ? 'revealed'
-      : next.state === 'RESERVED'
-        ? 'reserved'
-        : next.cancelled
-          ? 'cancelled'
-          : 'expired',
-    byAction,
-  );
+  const lastDay = (next.card && next.card.valid_until) || '';
+  fill('last-day', lastDay && formatDay(locale, lastDay));
+  one('[data-valid]').hidden = !lastDay;
+  one('[data-replaced]').hidden = !(next.card && next.replaced);
+  enter(stateOf(next), byAction);
   showTimeLeft();
 }
 
@@ -136,6 +138,9 @@ function savePicture(): void {
         ]
       : []),
     { text: formatCountry(locale, link.country), size: 34, color: muted },
+    ...(link.card.valid_until
+      ? [{ text: `${text('[data-valid] dt')} ${text('[data-valid] dd')}`, size: 34, color: muted }]
+      : []),
   ];
   save(paint(lines, getComputedStyle(one('.face')).backgroundColor), 'gift-card.png');
   announce(one('[data-save]').getAttribute('data-saved')!);

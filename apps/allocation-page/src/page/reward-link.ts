@@ -8,7 +8,12 @@ export interface RewardLink {
   expires_at: number;
   /** The sender has cancelled the link. */
   cancelled?: true;
-  card?: { code: string; pin?: string };
+  /** The issuer has recalled the card of the cancelled link. */
+  withdrawn?: true;
+  /** Another link was made in place of this one. */
+  replaced?: true;
+  /** `valid_until`: the last day, YYYY-MM-DD. */
+  card?: { code: string; pin?: string; valid_until?: string };
   brand?: Brand;
   product?: Product;
 }

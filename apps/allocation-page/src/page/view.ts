@@ -8,6 +8,8 @@ export type State =
   | 'revealed'
   | 'expired'
   | 'cancelled'
+  | 'withdrawn'
+  | 'replaced'
   | 'unknown'
   | 'missing'
   | 'unreachable'
@@ -20,9 +22,14 @@ export const one = <E extends HTMLElement>(selector: string): E => document.quer
 const main = one('main');
 const status = one('[data-status]');
 
+/** The states that show the card; the others show a picture in its place. */
+const WITH_CARD: State[] = ['loading', 'reserved', 'revealing', 'revealed'];
+
 /** Shows only the elements that belong to the state. */
 export function show(state: State): void {
   main.setAttribute('data-state', state);
+  if (WITH_CARD.indexOf(state) < 0) main.setAttribute('data-blank', '');
+  else main.removeAttribute('data-blank');
   for (const element of all('[data-when]'))
     element.hidden = element.getAttribute('data-when')!.split(' ').indexOf(state) < 0;
 }

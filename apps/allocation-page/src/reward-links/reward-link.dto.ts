@@ -14,6 +14,12 @@ class CardDto {
   code: string;
   @ApiPropertyOptional({ example: '4071' })
   pin?: string;
+  @ApiPropertyOptional({
+    format: 'date',
+    example: '2027-12-31',
+    description: 'The last day of the card, in UTC; only if it has one',
+  })
+  valid_until?: string;
 }
 
 @ApiSchema({ name: 'Brand' })
@@ -75,6 +81,16 @@ export class RewardLink implements RewardLinkView {
     description: 'Only if the sender has cancelled the link; `state` is `EXPIRED`',
   })
   cancelled?: true;
+  @ApiPropertyOptional({
+    enum: [true],
+    description: 'Only if the issuer has recalled the card of the cancelled link',
+  })
+  withdrawn?: true;
+  @ApiPropertyOptional({
+    enum: [true],
+    description: 'Only if another link was made in place of this one, which is `EXPIRED` or `REVEALED`',
+  })
+  replaced?: true;
   @ApiPropertyOptional({ type: CardDto, description: 'Only if `state` is `REVEALED`' })
   card?: CardDto;
   @ApiPropertyOptional({ type: BrandDto, description: 'Only if the account has set a brand' })
@@ -96,12 +112,15 @@ const reserved: RewardLink = {
 const revealed: RewardLink = {
   ...reserved,
   state: 'REVEALED',
-  card: { code: 'GIFT-7K2M-93QX', pin: '4071' },
+  card: { code: 'GIFT-7K2M-93QX', pin: '4071', valid_until: '2027-12-31' },
 };
 export const REWARD_LINK_EXAMPLES = {
   reserved: { value: reserved },
   revealed: { value: revealed },
   expired: { value: { ...reserved, state: 'EXPIRED', expires_at: 1700000000 } },
   cancelled: { value: { ...reserved, state: 'EXPIRED', expires_at: 1700000000, cancelled: true } },
+  replaced: {
+    value: { ...reserved, state: 'EXPIRED', expires_at: 1700000000, cancelled: true, replaced: true },
+  },
 };
 export const REVEALED_EXAMPLE = { revealed: { value: revealed } };

@@ -69,7 +69,7 @@ export const renderPage = (
             </div>
             <div class="blank">
               <span data-when="missing unknown" hidden>${message}</span>
-              <span data-when="expired cancelled busy" hidden>${clock}</span>
+              <span data-when="expired cancelled withdrawn replaced busy" hidden>${clock}</span>
               <span data-when="unreachable" hidden>${cloud}</span>
             </div>
           </div>
@@ -109,6 +109,7 @@ export const renderPage = (
             </section>
             <section data-when="revealed" hidden>
               <h1 tabindex="-1" data-fill="amount" data-template="${texts.revealed.heading}"></h1>
+              <p class="notice" data-replaced hidden>${texts.revealed.replaced}</p>
               ${secret('code', texts)} ${secret('pin', texts)}
               <div class="tools">
                 <button type="button" class="copy" data-print>
@@ -129,6 +130,10 @@ export const renderPage = (
                   <dt>${texts.reserved.place}</dt>
                   <dd data-fill="place"></dd>
                 </div>
+                <div data-valid hidden>
+                  <dt>${texts.revealed.validUntil}</dt>
+                  <dd data-fill="last-day"></dd>
+                </div>
               </dl>
               <p class="keep">
                 ${keep}<span><strong>${texts.revealed.keep}</strong><br />${texts.revealed.keepWhy}</span>
@@ -141,11 +146,7 @@ export const renderPage = (
               <p data-fill="brand" data-template="${texts.expired.nextBrand}">${texts.expired.next}</p>
               <p class="more">${help(texts)}</p>
             </section>
-            <section data-when="cancelled" hidden>
-              <h1 tabindex="-1">${texts.cancelled.heading}</h1>
-              <p data-fill="brand" data-template="${texts.cancelled.textBrand}">${texts.cancelled.text}</p>
-              <p class="more">${help(texts)}</p>
-            </section>
+            ${(['cancelled', 'withdrawn', 'replaced'] as const).map((state) => ended(state, texts))}
             <section data-when="unknown" hidden>
               <h1 tabindex="-1">${texts.unknown.heading}</h1>
               <p>${texts.unknown.text}</p>
@@ -205,6 +206,14 @@ const noScript = ({ lang, dir, noScript: { heading, text, safe } }: Texts, index
     ${index === 0 ? html`<h1>${heading}</h1>` : html`<h2>${heading}</h2>`}
     <p>${text}</p>
     <p>${safe}</p>
+  </section>`;
+
+/** Renders the section of a link that was ended before its time. */
+const ended = (state: 'cancelled' | 'withdrawn' | 'replaced', texts: Texts): Html =>
+  html`<section data-when="${state}" hidden>
+    <h1 tabindex="-1">${texts[state].heading}</h1>
+    <p data-fill="brand" data-template="${texts[state].textBrand}">${texts[state].text}</p>
+    <p class="more">${help(texts)}</p>
   </section>`;
 
 const product = (texts: Texts): Html =>

@@ -48,6 +48,9 @@ export const de: Texts = {
     print: 'Drucken',
     save: 'Als Bild speichern',
     saved: 'Das Bild wurde gespeichert',
+    validUntil: 'Karte gültig bis',
+    replaced:
+      'Diese Karte wurde ersetzt: Für Sie gibt es einen neuen Link. Wenn die Karte nicht funktioniert, öffnen Sie den neuen Link.',
     keep: 'Behalten Sie diese Seite',
     keepWhy:
       'Der Link zeigt die Karte auch weiterhin. Legen Sie ein Lesezeichen an oder heben Sie die Nachricht auf.',
@@ -63,6 +66,18 @@ export const de: Texts = {
     text: 'Er funktioniert nicht mehr: Der Absender hat ihn zurückgenommen. Bitte fragen Sie dort nach, woher Sie ihn haben.',
     textBrand:
       'Er funktioniert nicht mehr: Der Absender hat ihn zurückgenommen. Bitte fragen Sie bei {brand} nach.',
+  },
+  withdrawn: {
+    heading: 'Diese Geschenkkarte wurde zurückgerufen',
+    text: 'Ihr Aussteller hat sie zurückgerufen, deshalb funktioniert der Link nicht mehr. Bitten Sie den Absender um einen neuen Link.',
+    textBrand:
+      'Ihr Aussteller hat sie zurückgerufen, deshalb funktioniert der Link nicht mehr. Bitten Sie {brand} um einen neuen Link.',
+  },
+  replaced: {
+    heading: 'Dieser Link wurde ersetzt',
+    text: 'Er funktioniert nicht mehr: An seiner Stelle gibt es einen neuen Link. Öffnen Sie den neuen aus Ihren Nachrichten, oder fragen Sie beim Absender nach.',
+    textBrand:
+      'Er funktioniert nicht mehr: An seiner Stelle gibt es einen neuen Link. Öffnen Sie den neuen aus Ihren Nachrichten, oder fragen Sie bei {brand} nach.',
   },
   help: 'Hilfe',
   helpBrand: 'Hilfe von {brand}',

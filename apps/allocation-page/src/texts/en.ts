@@ -47,6 +47,9 @@ export const en: Texts = {
     print: 'Print',
     save: 'Save as picture',
     saved: 'The picture has been saved',
+    validUntil: 'Card valid until',
+    replaced:
+      'This card has been replaced: a new link was made for you. If the card does not work, open the new link.',
     keep: 'Keep this page',
     keepWhy: 'The link will keep showing the card. Bookmark it or keep the message it came in.',
   },
@@ -60,6 +63,17 @@ export const en: Texts = {
     heading: 'This link has been cancelled',
     text: 'It no longer works: its sender has taken it back. Please ask the person who sent it to you.',
     textBrand: 'It no longer works: its sender has taken it back. Please ask {brand}.',
+  },
+  withdrawn: {
+    heading: 'This gift card has been withdrawn',
+    text: 'Its issuer has recalled it, so the link no longer works. Please ask the person who sent it to you for a new link.',
+    textBrand: 'Its issuer has recalled it, so the link no longer works. Please ask {brand} for a new link.',
+  },
+  replaced: {
+    heading: 'This link has been replaced',
+    text: 'It no longer works: a new link was made in its place. Open the new one from your messages, or ask the person who sent it to you.',
+    textBrand:
+      'It no longer works: a new link was made in its place. Open the new one from your messages, or ask {brand}.',
   },
   help: 'Get help',
   helpBrand: 'Get help from {brand}',

@@ -47,6 +47,9 @@ export const es: Texts = {
     print: 'Imprimir',
     save: 'Guardar como imagen',
     saved: 'La imagen se ha guardado',
+    validUntil: 'Tarjeta válida hasta',
+    replaced:
+      'Esta tarjeta se ha sustituido: hay un enlace nuevo para usted. Si la tarjeta no funciona, abra el enlace nuevo.',
     keep: 'Conserve esta página',
     keepWhy: 'El enlace seguirá mostrando la tarjeta. Guárdelo en favoritos o conserve el mensaje recibido.',
   },
@@ -60,6 +63,17 @@ export const es: Texts = {
     heading: 'Este enlace se ha cancelado',
     text: 'Ya no funciona: quien lo envió lo ha retirado. Pregunte a la persona que se lo envió.',
     textBrand: 'Ya no funciona: quien lo envió lo ha retirado. Pregunte a {brand}.',
+  },
+  withdrawn: {
+    heading: 'Esta tarjeta regalo se ha retirado',
+    text: 'Su emisor la ha retirado, por eso el enlace ya no funciona. Pida un enlace nuevo a quien se lo envió.',
+    textBrand: 'Su emisor la ha retirado, por eso el enlace ya no funciona. Pida un enlace nuevo a {brand}.',
+  },
+  replaced: {
+    heading: 'Este enlace se ha sustituido',
+    text: 'Ya no funciona: se ha creado un enlace nuevo en su lugar. Abra el nuevo desde sus mensajes o pregunte a quien se lo envió.',
+    textBrand:
+      'Ya no funciona: se ha creado un enlace nuevo en su lugar. Abra el nuevo desde sus mensajes o pregunte a {brand}.',
   },
   help: 'Obtener ayuda',
   helpBrand: 'Obtener ayuda de {brand}',

@@ -48,6 +48,9 @@ export const fr: Texts = {
     print: 'Imprimer',
     save: 'Enregistrer comme image',
     saved: 'L’image a été enregistrée',
+    validUntil: 'Carte valable jusqu’au',
+    replaced:
+      'Cette carte a été remplacée : un nouveau lien a été créé pour vous. Si la carte ne fonctionne pas, ouvrez le nouveau lien.',
     keep: 'Gardez cette page',
     keepWhy: 'Le lien continue d’afficher la carte. Ajoutez-le à vos favoris ou conservez le message reçu.',
   },
@@ -61,6 +64,18 @@ export const fr: Texts = {
     heading: 'Ce lien a été annulé',
     text: 'Il ne fonctionne plus : son expéditeur l’a repris. Renseignez-vous auprès de la personne qui vous l’a envoyé.',
     textBrand: 'Il ne fonctionne plus : son expéditeur l’a repris. Renseignez-vous auprès de {brand}.',
+  },
+  withdrawn: {
+    heading: 'Cette carte cadeau a été retirée',
+    text: 'Son émetteur l’a rappelée : le lien ne fonctionne plus. Demandez un nouveau lien à la personne qui vous l’a envoyé.',
+    textBrand:
+      'Son émetteur l’a rappelée : le lien ne fonctionne plus. Veuillez demander un nouveau lien à {brand}.',
+  },
+  replaced: {
+    heading: 'Ce lien a été remplacé',
+    text: 'Il ne fonctionne plus : un nouveau lien a été créé à sa place. Ouvrez le nouveau depuis vos messages, ou renseignez-vous auprès de la personne qui vous l’a envoyé.',
+    textBrand:
+      'Il ne fonctionne plus : un nouveau lien a été créé à sa place. Ouvrez le nouveau depuis vos messages, ou renseignez-vous auprès de {brand}.',
   },
   help: 'Obtenir de l’aide',
   helpBrand: 'Obtenir de l’aide auprès de {brand}',

@@ -40,12 +40,19 @@ export interface Texts {
     print: string;
     save: string;
     saved: string;
+    validUntil: string;
+    /** Another link was made in place of this one. */
+    replaced: string;
     keep: string;
     keepWhy: string;
   };
   expired: { heading: string; when: string; next: string; nextBrand: string };
   /** The sender has cancelled the link. */
   cancelled: { heading: string; text: string; textBrand: string };
+  /** The issuer has recalled the card. */
+  withdrawn: { heading: string; text: string; textBrand: string };
+  /** The sender has made another link in place of this one. */
+  replaced: { heading: string; text: string; textBrand: string };
   help: string;
   helpBrand: string;
   unknown: { heading: string; text: string };

@@ -23,6 +23,8 @@ export type State =
   | 'revealed'
   | 'expired'
   | 'cancelled'
+  | 'withdrawn'
+  | 'replaced'
   | 'unknown'
   | 'missing'
   | 'unreachable'

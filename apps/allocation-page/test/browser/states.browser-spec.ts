@@ -42,7 +42,10 @@ afterAll(() => stage?.stop());
 const hang = (page: Page) => page.route('**/api/**', () => {});
 
 /** How to reach each state, and the texts that a person then reads. */
-const STATES: Record<string, { shows: (page: Page) => Promise<unknown>; reads: RegExp[] }> = {
+const STATES: Record<
+  string,
+  { shows: (page: Page) => Promise<unknown>; reads: RegExp[]; readsNot?: RegExp }
+> = {
   loading: {
     shows: async (page) => {
       await hang(page);
@@ -116,6 +119,7 @@ const STATES: Record<string, { shows: (page: Page) => Promise<unknown>; reads: R
       new RegExp(`PIN\\s+${CARD.pin}`),
       /^Keep this page$/m,
     ],
+    readsNot: /Card valid until|This card has been replaced/,
   },
   'revealed-long-code': {
     shows: async (page) => {
@@ -179,6 +183,36 @@ const STATES: Record<string, { shows: (page: Page) => Promise<unknown>; reads: R
       await untilState(page, 'cancelled');
     },
     reads: [/^Ce lien a été annulé$/m, /auprès d’Ostervale\.$/m, /Obtenir de l’aide auprès d’Ostervale/],
+  },
+  withdrawn: {
+    shows: async (page) => {
+      const link = { expires_at: 1_700_000_000, cancelled: true, withdrawn: true } as const;
+      await page.goto(stage.linkTo(stage.gifts.addLink(link, BRAND, PRODUCT)));
+      await untilState(page, 'withdrawn');
+    },
+    reads: [/^This gift card has been withdrawn$/m, /Please ask Harbour Bank for a new link\.$/m],
+  },
+  replaced: {
+    shows: async (page) => {
+      const link = { expires_at: 1_700_000_000, cancelled: true, replaced: true } as const;
+      await page.goto(stage.linkTo(stage.gifts.addLink(link), '?lang=de'));
+      await untilState(page, 'replaced');
+    },
+    reads: [/^Dieser Link wurde ersetzt$/m, /An seiner Stelle gibt es einen neuen Link/],
+  },
+  'revealed-replaced': {
+    shows: async (page) => {
+      const link = { state: 'REVEALED', replaced: true } as const;
+      const card = { ...CARD, valid_until: '2027-12-31' };
+      await page.goto(stage.linkTo(stage.gifts.addLink({ ...link, card }, BRAND, PRODUCT), '?lang=fr'));
+      await untilState(page, 'revealed');
+      await untilStill(page);
+    },
+    reads: [
+      new RegExp(CARD.code),
+      /^Cette carte a été remplacée : un nouveau lien/m,
+      /Carte valable jusqu’au\s+31 décembre 2027/,
+    ],
   },
   'reserved-foreign': {
     shows: async (page) => {
@@ -262,15 +296,18 @@ describe.each(WINDOWS)('at $name', ({ name, ...options }) => {
   afterEach(() => context.close());
 
   it.each(Object.keys(STATES))('shows "%s", accessible and inside the window', async (state) => {
-    const { shows, reads } = STATES[state]!;
+    const { shows, reads, readsNot } = STATES[state]!;
     const page = await context.newPage();
     await shows(page);
 
     const text = (await page.innerText('body')).replace(/[\u00a0\u202f]/g, ' ');
     for (const expected of reads) expect(text).toMatch(expected);
+    if (readsNot) expect(text).not.toMatch(readsNot);
     await screenshot(page, `${state}-${name}`);
     expect(await violations(page)).toEqual([]);
     expect(await scrollsSideways(page)).toBe(false);
+    // A link that shows no card shows a picture in its place.
+    expect(await page.locator('.face').isVisible()).toBe(/^(?:loading|reserved|reveal)/.test(state));
     // One heading and one primary button.
     expect(await page.locator('h1:visible').count()).toBe(1);
     expect(await page.locator('button.main:visible').count()).toBeLessThanOrEqual(1);
@@ -312,6 +349,14 @@ describe('in special conditions', () => {
     sideways.push(['revealed', await scrollsSideways(page)]);
     for (const [state, token] of [
       ['expired', stage.gifts.addLink({ expires_at: 1_700_000_000 })],
+      [
+        'replaced',
+        stage.gifts.addLink({ expires_at: 1_700_000_000, cancelled: true, replaced: true }, brand),
+      ],
+      [
+        'withdrawn',
+        stage.gifts.addLink({ expires_at: 1_700_000_000, cancelled: true, withdrawn: true }, brand),
+      ],
       ['unknown', aLinkToken()],
     ] as const) {
       const other = await stage.open(context, token, state, query);

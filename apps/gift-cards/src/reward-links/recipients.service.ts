@@ -15,6 +15,10 @@ interface LinkRow {
   id: string;
   state: RewardLinkState;
   cancelled: boolean;
+  withdrawn: boolean;
+  replaced: boolean;
+  /** YYYY-MM-DD */
+  valid_until: string | null;
   /** False once the card of the expired link has gone to another link. */
   holds_card: boolean;
   account: string;
@@ -30,8 +34,12 @@ interface LinkRow {
 const selectLink = (locking: 'for share of l' | '') => `
   select
     ${linkState('clock_timestamp()')} as state,
-    not l.released as holds_card, l.cancelled_at is not null as cancelled,
-    l.id, l.account, ${EXPIRES_AT} as expires_at, i.denomination, i.currency, i.country, l.card_id, c.sealed,
+    not l.released as holds_card, l.cancelled_at is not null as cancelled, l.recalled_by is not null as withdrawn,
+    -- Skipped for a link that can still be revealed.
+    (l.revealed_at is not null or l.expires_at <= clock_timestamp())
+      and exists (select from reward_links r where r.replaces = l.id) as replaced,
+    l.id, l.account, ${EXPIRES_AT} as expires_at, i.denomination, i.currency, i.country,
+    i.valid_until::text, l.card_id, c.sealed,
     p.product
   from reward_links l join inventories i on i.id = l.inventory_id join cards c on c.id = l.card_id
     join pools p on p.id = i.pool_id
@@ -118,8 +126,18 @@ export class RecipientsService {
       currency: link.currency,
       country: link.country,
       expires_at: Number(link.expires_at),
-      ...(link.state === 'EXPIRED' && link.cancelled ? { cancelled: true } : {}),
-      ...(link.state === 'REVEALED' ? { card: this.vault.open(link.sealed, link.card_id) } : {}),
+      ...(link.state === 'EXPIRED' && link.cancelled
+        ? { cancelled: true, ...(link.withdrawn && { withdrawn: true }) }
+        : {}),
+      ...(link.state !== 'RESERVED' && link.replaced ? { replaced: true } : {}),
+      ...(link.state === 'REVEALED'
+        ? {
+            card: {
+              ...this.vault.open(link.sealed, link.card_id),
+              ...(link.valid_until !== null && { valid_until: link.valid_until }),
+            },
+          }
+        : {}),
     };
   }
 }

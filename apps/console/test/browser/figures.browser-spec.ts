@@ -163,8 +163,9 @@ it('shows what was sent in numbers and in money, as the statement of the month d
   );
   await screenshot(page, 'overview-sent');
   await table.getByRole('link', { name: 'Reward links made' }).click();
-  await page.waitForSelector('.bars');
-  const bars = await page.getByRole('list', { name: 'Count' }).getByRole('listitem').allInnerTexts();
+  const listed = page.getByRole('list', { name: 'Count' }).getByRole('listitem');
+  await listed.first().waitFor();
+  const bars = await listed.allInnerTexts();
   expect(bars.map((bar) => bar.replaceAll(/\s+/g, ' ').trim()).sort()).toEqual(['EUR · 10 1', 'EUR · 25 4']);
   await page.goBack();
   await page.getByRole('link', { name: 'Statement of' }).click();
@@ -324,7 +325,7 @@ describe('an operator', () => {
       ]) {
         await stage.goto(page, path);
         for (const title of ['Harbour offer 1', 'Harbour offer 2', 'Harbour offer 3'])
-          await page.locator('.arranged-list').getByText(title, { exact: true }).waitFor();
+          await page.locator('.arranged-list').getByText(title).first().waitFor();
       }
     } finally {
       await query(`delete from catalog.perks where id like '0-%'`);

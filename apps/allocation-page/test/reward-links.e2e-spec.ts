@@ -66,6 +66,10 @@ describe('recipient operations', () => {
       expect(body).toMatchObject({ state: 'REVEALED', card: CARD });
     }
     expect(gifts.link(token).revealed).toBe(1);
+    // Says when the link was revealed, but not in response to the request that revealed it.
+    expect(first.headers).not.toHaveProperty('perkway-revealed-at');
+    for (const { headers } of [...again, read])
+      expect(headers['perkway-revealed-at']).toBe(String(gifts.link(token).revealedAt));
   });
 
   it('never reveal by GET or HEAD, on either path', async () => {

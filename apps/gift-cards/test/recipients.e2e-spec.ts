@@ -53,7 +53,7 @@ describe('recipients', () => {
       });
     await gift.expire(two.token);
     const expired = await gift.open(two.token);
-    expect(expired.link).toMatchObject({ state: 'EXPIRED', denomination: 12.5 });
+    expect(expired.link).toMatchObject({ state: 'EXPIRED', denomination: 12.5, id: two.id });
     expect(expired.link).not.toHaveProperty('card');
     expect(await gift.reveal(two.token)).toEqual({ error: 'LINK_EXPIRED', brand: null });
   });

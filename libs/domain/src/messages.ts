@@ -345,6 +345,8 @@ export interface RewardLinkView {
   country: string;
   /** Unix seconds. */
   expires_at: number;
+  /** Present only if EXPIRED: recipients quote it to the sender. It is no credential. */
+  id?: string;
   /** Present only if the sender has cancelled the link, which is EXPIRED then. */
   cancelled?: true;
   /** Present only if the issuer has recalled the card of the cancelled link. */
@@ -381,6 +383,8 @@ export type RewardLinkReply =
       product: ProductView | null;
       /** The language of the product's texts, in canonical form; null without a product. */
       language: string | null;
+      /** Unix seconds. Present only if the link was revealed before this request. */
+      revealedAt?: number;
       error?: undefined;
     }
   | { error: 'LINK_NOT_FOUND' | 'LINK_EXPIRED'; link?: undefined; brand?: Brand | null };

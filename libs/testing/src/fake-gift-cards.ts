@@ -7,13 +7,17 @@ import {
   type RewardLinkReply,
   type RewardLinkView,
 } from '@perkway/domain';
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { respond, type RpcResponder } from './rpc-responder.js';
 
 interface FakeLink {
   card: { code: string; pin?: string };
-  view: Omit<RewardLinkView, 'card'>;
+  /** Sent only if the link is EXPIRED. */
+  id: string;
+  view: Omit<RewardLinkView, 'card' | 'id'>;
+  /** Unix seconds. */
+  revealedAt?: number;
   brand: Brand | null;
   product: ProductView | null;
   /** The language of the last request. */
@@ -59,7 +63,10 @@ export class FakeGiftCards {
       this.respond(REVEAL_REWARD_LINK, (link) => {
         link.requested += 1;
         if (link.view.state === 'EXPIRED') return 'LINK_EXPIRED';
-        if (link.view.state === 'RESERVED') link.revealed += 1;
+        if (link.view.state === 'RESERVED') {
+          link.revealed += 1;
+          link.revealedAt = Math.floor(Date.now() / 1000);
+        }
         link.view.state = 'REVEALED';
         return undefined;
       }),
@@ -72,12 +79,12 @@ export class FakeGiftCards {
 
   /** Creates a link and returns its token. */
   addLink(
-    given: Partial<RewardLinkView> = {},
+    given: Partial<RewardLinkView> & { revealedAt?: number } = {},
     brand: Brand | null = null,
     product: ProductView | null = null,
   ): string {
     const token = aLinkToken();
-    const { card = CARD, ...rest } = given;
+    const { card = CARD, id = randomUUID(), revealedAt, ...rest } = given;
     const view = {
       state: 'RESERVED' as const,
       denomination: 25,
@@ -86,7 +93,7 @@ export class FakeGiftCards {
       expires_at: Math.floor(Date.now() / 1000) + 9 * DAY_S,
       ...rest,
     };
-    this.links.set(token, { card, view, brand, product, requested: 0, revealed: 0 });
+    this.links.set(token, { card, id, view, revealedAt, brand, product, requested: 0, revealed: 0 });
     return token;
   }
 
@@ -100,14 +107,15 @@ export class FakeGiftCards {
       const link = this.links.get(token);
       if (!link) return { error: 'LINK_NOT_FOUND' };
       link.preference = preference;
-      const { view, card, brand, product } = link;
+      const { view, card, id, revealedAt, brand, product } = link;
       if (view.state === 'RESERVED' && view.expires_at <= Date.now() / 1000) view.state = 'EXPIRED';
       const error = act(link);
       if (error) return { error, brand };
       const language = product && 'en';
-      if (view.state === 'REVEALED') return { link: { ...view, card }, brand, product, language };
+      if (view.state === 'REVEALED') return { link: { ...view, card }, brand, product, language, revealedAt };
       const shown = product && { name: product.name, logo: product.logo, color: product.color };
-      return { link: { ...view }, brand, product: shown, language };
+      const expired = view.state === 'EXPIRED' && { id };
+      return { link: { ...view, ...expired }, brand, product: shown, language };
     });
   }
 }

@@ -1,7 +1,10 @@
-/** Returns the reader's regional variant of the page's language (`fr-CA` on a French page), for amounts and dates. */
-export function localeFor(language: string, preferred: readonly string[]): string {
+/**
+ * Returns the reader's regional variant of the page's language (`fr-CA` on a French page), for amounts and dates. If the
+ * reader prefers none, returns the one of `country`.
+ */
+export function localeFor(language: string, preferred: readonly string[], country = ''): string {
   const prefix = `${language}-`;
-  return preferred.filter((tag) => tag.indexOf(prefix) === 0)[0] || language;
+  return preferred.filter((tag) => tag.indexOf(prefix) === 0)[0] || (country ? prefix + country : language);
 }
 
 /** Returns `€25` or `€25.50`: decimals only if the amount has any. */
@@ -45,25 +48,24 @@ export const formatDay = (locale: string, day: string): string =>
   }).format(Date.parse(day));
 
 const UNITS: readonly [Intl.RelativeTimeFormatUnit, number][] = [
-  ['day', 86_400],
   ['hour', 3_600],
   ['minute', 60],
   ['second', 1],
 ];
+const DAY_MS = 86_400_000;
+const midnightOf = (time: number): number => new Date(time).setHours(0, 0, 0, 0);
 
 /**
- * Returns for example `in 3 days`, rounded down so that it never promises too much. Empty if no time is left or if the
- * browser cannot format it.
+ * Returns for example `in 3 days`. From two days on, counts the days on the reader's calendar; less time is rounded down
+ * so that it never promises too much. Empty if no time is left or if the browser cannot format it.
  */
-export function formatTimeLeft(locale: string, seconds: number): string {
-  if (seconds <= 0 || !Intl.RelativeTimeFormat) return '';
-  for (const [unit, length] of UNITS) {
-    // 40 hours are shown in hours, because rounding down to "in 1 day" would hide most of the second day.
-    if (seconds >= length * (unit === 'second' ? 1 : 2) || unit === 'second')
-      return new Intl.RelativeTimeFormat(locale, { numeric: 'always' }).format(
-        Math.floor(seconds / length),
-        unit,
-      );
-  }
-  return '';
+export function formatTimeLeft(locale: string, now: number, until: number): string {
+  const left = until - now;
+  if (left <= 0 || !Intl.RelativeTimeFormat) return '';
+  const format = new Intl.RelativeTimeFormat(locale, { numeric: 'always' });
+  // Rounded, because a day is an hour shorter or longer when the clocks change.
+  if (left >= 2 * DAY_MS)
+    return format.format(Math.round((midnightOf(until) - midnightOf(now)) / DAY_MS), 'day');
+  const [unit, length] = UNITS.filter(([, each]) => left >= 2_000 * each)[0] || UNITS[UNITS.length - 1]!;
+  return format.format(Math.floor(left / 1_000 / length), unit);
 }

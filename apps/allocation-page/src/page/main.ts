@@ -13,7 +13,9 @@ const SLOW_MS = 4_000;
 /** The longest delay that setTimeout supports. */
 const MAX_TIMER_MS = 0x7fffffff;
 
-const locale = localeFor(document.documentElement.lang, navigator.languages || []);
+const language = document.documentElement.lang;
+const preferred = navigator.languages || [];
+const locale = localeFor(language, preferred);
 const revealButton = one('[data-reveal]');
 let token: string | null = null;
 let state: State = 'loading';
@@ -38,8 +40,10 @@ const sizeOf = (amount: string): string => (amount.length > 11 ? 'longer' : amou
 function showTimeLeft(): void {
   clearTimeout(expiryTimer);
   if (!link || state !== 'reserved') return;
-  const left = link.expires_at * 1000 - serverNow();
-  const text = formatTimeLeft(locale, left / 1000);
+  const now = serverNow();
+  const until = link.expires_at * 1000;
+  const left = until - now;
+  const text = formatTimeLeft(locale, now, until);
   fill('left', text && `(${text})`);
   // Once the link expires, ask the server for its state.
   if (left <= 0) expiryTimer = setTimeout(load, 1_000, false, true);
@@ -60,7 +64,7 @@ function stateOf({ state: given, card, cancelled, withdrawn, replaced }: RewardL
 function showLink(next: RewardLink, byAction: boolean): void {
   link = next;
   if (next.brand) showBrand(next.brand);
-  const amount = formatAmount(locale, next.denomination, next.currency);
+  const amount = formatAmount(localeFor(language, preferred, next.country), next.denomination, next.currency);
   fill('amount', amount);
   one('.face-amount').className = `face-amount ${sizeOf(amount)}`;
   fill('place', formatCountry(locale, next.country));
@@ -73,6 +77,10 @@ function showLink(next: RewardLink, byAction: boolean): void {
   const lastDay = (next.card && next.card.valid_until) || '';
   fill('last-day', lastDay && formatDay(locale, lastDay));
   one('[data-valid]').hidden = !lastDay;
+  fill('opened', next.revealed_at ? formatDate(locale, next.revealed_at) : '');
+  one('[data-opened]').hidden = !next.revealed_at;
+  fill('reference', next.id || '');
+  for (const element of all('[data-reference]')) element.hidden = !next.id;
   one('[data-replaced]').hidden = !(next.card && next.replaced);
   enter(stateOf(next), byAction);
   showTimeLeft();
@@ -127,7 +135,7 @@ function savePicture(): void {
   const muted = '#625b50';
   const lines: Line[] = [
     ...(link.brand ? [{ text: link.brand.name, size: 40, weight: 600 }] : []),
-    { text: link.product ? link.product.name : text('.face-foot span'), size: 56, weight: 700 },
+    { text: link.product ? link.product.name : text('[data-kind]'), size: 56, weight: 700 },
     { text: text('.face-amount'), size: 92, weight: 700 },
     { text: text('#code-label'), size: 34, color: muted },
     { text: link.card.code, size: 64, weight: 600, mono: true },

@@ -6,6 +6,8 @@ export interface RewardLink {
   country: string;
   /** Unix seconds. */
   expires_at: number;
+  /** Only if EXPIRED: the id under which its sender knows the link. */
+  id?: string;
   /** The sender has cancelled the link. */
   cancelled?: true;
   /** The issuer has recalled the card of the cancelled link. */
@@ -14,6 +16,8 @@ export interface RewardLink {
   replaced?: true;
   /** `valid_until`: the last day, YYYY-MM-DD. */
   card?: { code: string; pin?: string; valid_until?: string };
+  /** Unix seconds. Only if the link was revealed before this request; from the header `Perkway-Revealed-At`. */
+  revealed_at?: number;
   brand?: Brand;
   product?: Product;
 }

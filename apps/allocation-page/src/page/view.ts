@@ -102,6 +102,8 @@ export function showProduct(product: Product | undefined, sender: string): void 
   fill('title', product ? product.name : sender);
   fill('product', product ? product.name : '');
   for (const row of all('[data-product="row"]')) row.hidden = !product;
+  // The name of a product says that it is a gift card.
+  one('[data-kind]').hidden = !!product;
   const face = one('.face');
   const color = product && isColor(product.color) ? product.color : null;
   if (color) face.style.setProperty('--brand', color);

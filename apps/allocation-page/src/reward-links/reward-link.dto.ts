@@ -77,6 +77,12 @@ export class RewardLink implements RewardLinkView {
   @ApiProperty({ type: 'integer', example: 1893456000, description: 'Unix seconds' })
   expires_at: number;
   @ApiPropertyOptional({
+    format: 'uuid',
+    example: '0198a6c2-7b1e-7c55-9d3f-2f6f1f0f8a11',
+    description: 'The id under which the sender knows the link; only if `state` is `EXPIRED`',
+  })
+  id?: string;
+  @ApiPropertyOptional({
     enum: [true],
     description: 'Only if the sender has cancelled the link; `state` is `EXPIRED`',
   })
@@ -114,13 +120,17 @@ const revealed: RewardLink = {
   state: 'REVEALED',
   card: { code: 'GIFT-7K2M-93QX', pin: '4071', valid_until: '2027-12-31' },
 };
+const expired: RewardLink = {
+  ...reserved,
+  state: 'EXPIRED',
+  expires_at: 1700000000,
+  id: '0198a6c2-7b1e-7c55-9d3f-2f6f1f0f8a11',
+};
 export const REWARD_LINK_EXAMPLES = {
   reserved: { value: reserved },
   revealed: { value: revealed },
-  expired: { value: { ...reserved, state: 'EXPIRED', expires_at: 1700000000 } },
-  cancelled: { value: { ...reserved, state: 'EXPIRED', expires_at: 1700000000, cancelled: true } },
-  replaced: {
-    value: { ...reserved, state: 'EXPIRED', expires_at: 1700000000, cancelled: true, replaced: true },
-  },
+  expired: { value: expired },
+  cancelled: { value: { ...expired, cancelled: true } },
+  replaced: { value: { ...expired, cancelled: true, replaced: true } },
 };
 export const REVEALED_EXAMPLE = { revealed: { value: revealed } };

@@ -19,6 +19,12 @@ const ApiRewardLink = (examples: Record<string, { value: object }>) =>
     ApiResponse({
       status: 200,
       description: 'The link, with its card if it is revealed',
+      headers: {
+        'Perkway-Revealed-At': {
+          description: 'When the link was revealed, in Unix seconds; only if that was before this request',
+          schema: { type: 'integer' },
+        },
+      },
       content: { 'application/json': { schema: { $ref: getSchemaPath(RewardLink) }, examples } },
     }),
   );
@@ -78,13 +84,14 @@ export class RewardLinksController {
     sendRequest: () => ReturnType<RewardLinksService['get']>,
   ): Promise<RewardLink> {
     void reply.header('vary', 'Accept-Language');
-    const { link, language } = await this.limiter.attempt(
+    const { link, language, revealedAt } = await this.limiter.attempt(
       clientIp(request),
       reply,
       'LINK_NOT_FOUND',
       sendRequest,
     );
     if (language) void reply.header('content-language', language);
+    if (revealedAt) void reply.header('perkway-revealed-at', revealedAt);
     return link;
   }
 }

@@ -7,6 +7,8 @@ interface Localized {
   link: RewardLink;
   /** Language of the product's texts, if there are any. */
   language: string | null;
+  /** Unix seconds; only if the link was revealed before this request. */
+  revealedAt?: number;
 }
 
 /** Calls gift-cards, which owns the links. Both requests can be retried: a second reveal returns the same card. */
@@ -27,7 +29,7 @@ export class RewardLinksService {
   private async request(contract: typeof GET_REWARD_LINK, request: RewardLinkRequest): Promise<Localized> {
     const reply = await this.rpc.request(contract, request);
     if (reply.error) throw new ApiError(reply.error);
-    const { link, brand, product, language } = reply;
-    return { language, link: { ...link, ...(brand && { brand }), ...(product && { product }) } };
+    const { link, brand, product, language, revealedAt } = reply;
+    return { language, revealedAt, link: { ...link, ...(brand && { brand }), ...(product && { product }) } };
   }
 }

@@ -65,7 +65,7 @@ export const renderPage = (
               <img class="face-logo" data-product="logo" alt="" hidden />
               <p class="face-brand" data-fill="title" translate="no"></p>
               <p class="face-amount" data-fill="amount"></p>
-              <p class="face-foot"><span>${texts.giftCard}</span><span data-fill="place"></span></p>
+              <p class="face-foot"><span data-kind>${texts.giftCard}</span><span data-fill="place"></span></p>
             </div>
             <div class="blank">
               <span data-when="missing unknown" hidden>${message}</span>
@@ -106,6 +106,7 @@ export const renderPage = (
                 >
               </button>
               <p class="small">${lock}<span>${texts.reserved.sealed}</span></p>
+              <p class="more">${help(texts)}</p>
             </section>
             <section data-when="revealed" hidden>
               <h1 tabindex="-1" data-fill="amount" data-template="${texts.revealed.heading}"></h1>
@@ -134,6 +135,10 @@ export const renderPage = (
                   <dt>${texts.revealed.validUntil}</dt>
                   <dd data-fill="last-day"></dd>
                 </div>
+                <div data-opened hidden>
+                  <dt>${texts.revealed.firstOpened}</dt>
+                  <dd><bdi data-fill="opened"></bdi></dd>
+                </div>
               </dl>
               <p class="keep">
                 ${keep}<span><strong>${texts.revealed.keep}</strong><br />${texts.revealed.keepWhy}</span>
@@ -144,6 +149,7 @@ export const renderPage = (
               <h1 tabindex="-1">${texts.expired.heading}</h1>
               <p data-fill="date" data-template="${texts.expired.when}"></p>
               <p data-fill="brand" data-template="${texts.expired.nextBrand}">${texts.expired.next}</p>
+              ${reference(texts)}
               <p class="more">${help(texts)}</p>
             </section>
             ${(['cancelled', 'withdrawn', 'replaced'] as const).map((state) => ended(state, texts))}
@@ -186,7 +192,14 @@ export const renderPage = (
           </div>
         </main>
         <footer>
-          <p class="small">${seal}<span>${texts.footer}</span></p>
+          <p class="small">
+            ${seal}<span
+              ><span data-fill="brand" data-template="${texts.delivered.textBrand}"
+                >${texts.delivered.text}</span
+              >
+              ${texts.footer}</span
+            >
+          </p>
           <nav aria-label="${texts.languages}">
             <ul>
               ${languages.map((language) => languageLink(language, texts.lang))}
@@ -201,11 +214,15 @@ export const renderPage = (
  * Renders the message for browsers without JavaScript in one language. The page has it in every language, because
  * without a script a link to another language would lose the token after the `#`.
  */
-const noScript = ({ lang, dir, noScript: { heading, text, safe } }: Texts, index: number): Html =>
+const noScript = (
+  { lang, dir, noScript: { heading, text, safe }, delivered, footer }: Texts,
+  index: number,
+): Html =>
   html`<section lang="${lang}" dir="${dir}">
     ${index === 0 ? html`<h1>${heading}</h1>` : html`<h2>${heading}</h2>`}
     <p>${text}</p>
     <p>${safe}</p>
+    <p>${delivered.text} ${footer}</p>
   </section>`;
 
 /** Renders the section of a link that was ended before its time. */
@@ -213,12 +230,22 @@ const ended = (state: 'cancelled' | 'withdrawn' | 'replaced', texts: Texts): Htm
   html`<section data-when="${state}" hidden>
     <h1 tabindex="-1">${texts[state].heading}</h1>
     <p data-fill="brand" data-template="${texts[state].textBrand}">${texts[state].text}</p>
+    ${reference(texts)}
     <p class="more">${help(texts)}</p>
   </section>`;
 
+/** Renders what a recipient quotes to the sender: the id of the link, which is no credential. */
+const reference = (texts: Texts): Html =>
+  html`<dl data-reference hidden>
+    <div>
+      <dt>${texts.reference}</dt>
+      <dd dir="ltr" translate="no" data-fill="reference"></dd>
+    </div>
+  </dl>`;
+
 const product = (texts: Texts): Html =>
   html`<div data-product="row" hidden>
-    <dt>${texts.giftCard}</dt>
+    <dt>${texts.product}</dt>
     <dd data-fill="product" data-product="name"></dd>
   </div>`;
 
@@ -247,12 +274,9 @@ const languageNote = (languages: readonly Texts[]): Html =>
     </ul>
   </nav>`;
 
-/**
- * Renders the card code or the PIN with its copy button. The accessible name of the button contains its visible text,
- * so that voice control finds it.
- */
+/** Renders the card code or the PIN with its copy button. */
 const secret = (name: 'code' | 'pin', texts: Texts): Html => {
-  const { copy: label, copied, copyFailed, secrets } = texts.revealed;
+  const { copied, copyFailed, secrets } = texts.revealed;
   return html`<div class="secret" data-secret="${name}">
     <p class="label" id="${name}-label">${secrets[name].label}</p>
     <p class="value" dir="ltr" translate="no" role="group" aria-labelledby="${name}-label">
@@ -262,12 +286,11 @@ const secret = (name: 'code' | 'pin', texts: Texts): Html => {
     <button
       type="button"
       class="copy"
-      aria-label="${secrets[name].copy}"
       data-copy="${name}"
       data-copied="${secrets[name].copied}"
       data-failed="${copyFailed}"
     >
-      ${copyIcon}<span data-label>${label}</span><span data-done hidden>${copied}</span>
+      ${copyIcon}<span data-label>${secrets[name].copy}</span><span data-done hidden>${copied}</span>
     </button>
   </div>`;
 };

@@ -9,6 +9,7 @@ export const de: Texts = {
   title: 'Ihre Geschenkkarte',
   description: 'Jemand hat Ihnen eine Geschenkkarte geschickt. Öffnen Sie diese Seite, um sie zu sehen.',
   giftCard: 'Geschenkkarte',
+  product: 'Produkt',
   loading: {
     heading: 'Ihre Geschenkkarte wird gesucht…',
     slow: 'Ihre Verbindung scheint langsam zu sein. Bitte lassen Sie diese Seite geöffnet.',
@@ -24,12 +25,12 @@ export const de: Texts = {
     from: 'Jemand hat Ihnen etwas geschenkt',
     fromBrand: 'Ein Geschenk von {brand}',
     heading: 'Sie haben eine Geschenkkarte über {amount}',
-    place: 'Einlösbar in',
-    until: 'Link gültig bis',
+    place: 'Land',
+    until: 'Zu öffnen bis',
     show: 'Karte anzeigen',
     opening: 'Wird geöffnet…',
     sealed:
-      'Die Karte bleibt versiegelt, bis Sie die Taste drücken. Wer diesen Link hat, kann sie öffnen: Geben Sie ihn bitte nicht weiter.',
+      'Die Karte bleibt versiegelt, bis Sie auf die Schaltfläche tippen; danach zeigt diese Seite sie weiterhin an. Wer diesen Link hat, kann sie öffnen: Geben Sie ihn bitte nicht weiter.',
   },
   revealed: {
     heading: 'Hier ist Ihre Geschenkkarte über {amount}',
@@ -37,7 +38,6 @@ export const de: Texts = {
       code: { label: 'Kartencode', copy: 'Code kopieren', copied: 'Der Code wurde kopiert' },
       pin: { label: 'PIN', copy: 'PIN kopieren', copied: 'Die PIN wurde kopiert' },
     },
-    copy: 'Kopieren',
     copied: 'Kopiert',
     copyFailed: 'Das Kopieren hat nicht geklappt. Der Text ist markiert: Kopieren Sie ihn bitte von Hand.',
     drawing: 'Der Code für die Kasse',
@@ -49,6 +49,7 @@ export const de: Texts = {
     save: 'Als Bild speichern',
     saved: 'Das Bild wurde gespeichert',
     validUntil: 'Karte gültig bis',
+    firstOpened: 'Zuerst geöffnet am',
     replaced:
       'Diese Karte wurde ersetzt: Für Sie gibt es einen neuen Link. Wenn die Karte nicht funktioniert, öffnen Sie den neuen Link.',
     keep: 'Behalten Sie diese Seite',
@@ -57,9 +58,10 @@ export const de: Texts = {
   },
   expired: {
     heading: 'Dieser Link ist abgelaufen',
-    when: 'Er galt bis {date}, und die Karte wurde bis dahin nicht geöffnet.',
-    next: 'Bitten Sie den Absender um einen neuen Link.',
-    nextBrand: 'Bitten Sie {brand} um einen neuen Link.',
+    when: 'Die Karte musste bis {date} geöffnet werden, und das ist nicht geschehen.',
+    next: 'Der Wert wurde nicht verbraucht: Die Karte ging an den Absender zurück. Bitten Sie ihn um einen neuen Link.',
+    nextBrand:
+      'Der Wert wurde nicht verbraucht: Die Karte ging an {brand} zurück. Bitten Sie {brand} um einen neuen Link.',
   },
   cancelled: {
     heading: 'Dieser Link wurde zurückgezogen',
@@ -79,6 +81,7 @@ export const de: Texts = {
     textBrand:
       'Er funktioniert nicht mehr: An seiner Stelle gibt es einen neuen Link. Öffnen Sie den neuen aus Ihren Nachrichten, oder fragen Sie bei {brand} nach.',
   },
+  reference: 'Referenz für Ihre Anfrage',
   help: 'Hilfe',
   helpBrand: 'Hilfe von {brand}',
   unknown: {
@@ -104,5 +107,9 @@ export const de: Texts = {
     wrong:
       'Das sieht nicht nach einem Geschenklink aus. Bitte kopieren Sie ihn noch einmal aus Ihrer Nachricht.',
   },
-  footer: 'Diese Seite fragt nie nach einem Passwort, einem Konto oder einer Zahlung.',
+  delivered: {
+    text: 'Perkway stellt Geschenkkarten im Auftrag von Unternehmen zu. Fragen Sie im Zweifel die Person, die Ihnen den Link geschickt hat.',
+    textBrand: 'Perkway stellt diese Geschenkkarte im Auftrag von {brand} zu.',
+  },
+  footer: 'Diese Seite verlangt nie ein Passwort, ein Konto oder eine Zahlung.',
 };

@@ -9,6 +9,7 @@ export const en: Texts = {
   title: 'Your gift card',
   description: 'Somebody has sent you a gift card. Open this page to see it.',
   giftCard: 'Gift card',
+  product: 'Product',
   loading: {
     heading: 'Looking for your gift card…',
     slow: 'Your connection seems slow. Please keep this page open.',
@@ -24,19 +25,18 @@ export const en: Texts = {
     fromBrand: 'A gift from {brand}',
     heading: 'You have a gift card worth {amount}',
     place: 'For use in',
-    until: 'Link works until',
+    until: 'Open it by',
     show: 'Show the card',
     opening: 'Opening…',
     sealed:
-      'The card stays sealed until you press the button. Anyone who has this link can open it, so please do not pass it on.',
+      'The card stays sealed until you press the button; from then on, this page keeps showing it. Anyone who has this link can open it, so please do not pass it on.',
   },
   revealed: {
     heading: 'Here is your {amount} gift card',
     secrets: {
-      code: { label: 'Card code', copy: 'Copy the code', copied: 'The code has been copied' },
-      pin: { label: 'PIN', copy: 'Copy the PIN', copied: 'The PIN has been copied' },
+      code: { label: 'Card code', copy: 'Copy code', copied: 'The code has been copied' },
+      pin: { label: 'PIN', copy: 'Copy PIN', copied: 'The PIN has been copied' },
     },
-    copy: 'Copy',
     copied: 'Copied',
     copyFailed: 'Copying did not work. The text is selected: copy it by hand.',
     drawing: 'The code for the till',
@@ -48,6 +48,7 @@ export const en: Texts = {
     save: 'Save as picture',
     saved: 'The picture has been saved',
     validUntil: 'Card valid until',
+    firstOpened: 'First opened on',
     replaced:
       'This card has been replaced: a new link was made for you. If the card does not work, open the new link.',
     keep: 'Keep this page',
@@ -55,9 +56,9 @@ export const en: Texts = {
   },
   expired: {
     heading: 'This link has expired',
-    when: 'It worked until {date}, and the card was not opened by then.',
-    next: 'Please ask the sender for a new link.',
-    nextBrand: 'Please ask {brand} for a new link.',
+    when: 'The card had to be opened by {date}, and it was not.',
+    next: 'Its value was not spent: the card went back to the sender. Please ask them for a new link.',
+    nextBrand: 'Its value was not spent: the card went back to {brand}. Please ask {brand} for a new link.',
   },
   cancelled: {
     heading: 'This link has been cancelled',
@@ -75,6 +76,7 @@ export const en: Texts = {
     textBrand:
       'It no longer works: a new link was made in its place. Open the new one from your messages, or ask {brand}.',
   },
+  reference: 'Reference to quote',
   help: 'Get help',
   helpBrand: 'Get help from {brand}',
   unknown: {
@@ -98,6 +100,10 @@ export const en: Texts = {
     label: 'Your gift link',
     open: 'Open the link',
     wrong: 'This does not look like a gift link. Please copy it from your message once more.',
+  },
+  delivered: {
+    text: 'Perkway delivers gift cards for companies. If in doubt, ask the person who sent you the link.',
+    textBrand: 'Perkway delivers this gift card for {brand}.',
   },
   footer: 'This page never asks for a password, an account or a payment.',
 };

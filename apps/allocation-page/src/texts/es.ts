@@ -9,6 +9,7 @@ export const es: Texts = {
   title: 'Su tarjeta regalo',
   description: 'Alguien le ha enviado una tarjeta regalo. Abra esta página para verla.',
   giftCard: 'Tarjeta regalo',
+  product: 'Producto',
   loading: {
     heading: 'Buscando su tarjeta regalo…',
     slow: 'Su conexión parece lenta. Mantenga esta página abierta, por favor.',
@@ -24,11 +25,11 @@ export const es: Texts = {
     fromBrand: 'Un regalo de {brand}',
     heading: 'Tiene una tarjeta regalo de {amount}',
     place: 'Válida en',
-    until: 'El enlace funciona hasta',
+    until: 'Ábrala a más tardar el',
     show: 'Mostrar la tarjeta',
     opening: 'Abriendo…',
     sealed:
-      'La tarjeta sigue sellada hasta que pulse el botón. Cualquiera que tenga este enlace puede abrirla: no lo comparta.',
+      'La tarjeta sigue sellada hasta que pulse el botón; después, esta página la sigue mostrando. Cualquiera que tenga este enlace puede abrirla: no lo comparta.',
   },
   revealed: {
     heading: 'Aquí tiene su tarjeta regalo de {amount}',
@@ -36,7 +37,6 @@ export const es: Texts = {
       code: { label: 'Código de la tarjeta', copy: 'Copiar el código', copied: 'El código se ha copiado' },
       pin: { label: 'PIN', copy: 'Copiar el PIN', copied: 'El PIN se ha copiado' },
     },
-    copy: 'Copiar',
     copied: 'Copiado',
     copyFailed: 'No se ha podido copiar. El texto está seleccionado: cópielo a mano.',
     drawing: 'El código para la caja',
@@ -48,6 +48,7 @@ export const es: Texts = {
     save: 'Guardar como imagen',
     saved: 'La imagen se ha guardado',
     validUntil: 'Tarjeta válida hasta',
+    firstOpened: 'Se abrió por primera vez el',
     replaced:
       'Esta tarjeta se ha sustituido: hay un enlace nuevo para usted. Si la tarjeta no funciona, abra el enlace nuevo.',
     keep: 'Conserve esta página',
@@ -55,9 +56,9 @@ export const es: Texts = {
   },
   expired: {
     heading: 'Este enlace ha caducado',
-    when: 'Funcionó hasta el {date} y la tarjeta no se abrió a tiempo.',
-    next: 'Pida un enlace nuevo a quien se lo envió.',
-    nextBrand: 'Pida un enlace nuevo a {brand}.',
+    when: 'La tarjeta debía abrirse a más tardar el {date} y no se abrió.',
+    next: 'Su valor no se ha gastado: la tarjeta ha vuelto a quien la envió. Pídale un enlace nuevo.',
+    nextBrand: 'Su valor no se ha gastado: la tarjeta ha vuelto a {brand}. Pida un enlace nuevo a {brand}.',
   },
   cancelled: {
     heading: 'Este enlace se ha cancelado',
@@ -75,6 +76,7 @@ export const es: Texts = {
     textBrand:
       'Ya no funciona: se ha creado un enlace nuevo en su lugar. Abra el nuevo desde sus mensajes o pregunte a {brand}.',
   },
+  reference: 'Referencia que debe indicar',
   help: 'Obtener ayuda',
   helpBrand: 'Obtener ayuda de {brand}',
   unknown: {
@@ -98,6 +100,10 @@ export const es: Texts = {
     label: 'Su enlace de regalo',
     open: 'Abrir el enlace',
     wrong: 'Esto no parece un enlace de regalo. Cópielo otra vez de su mensaje, por favor.',
+  },
+  delivered: {
+    text: 'Perkway entrega tarjetas regalo por encargo de empresas. Si tiene dudas, pregunte a la persona que le envió el enlace.',
+    textBrand: 'Perkway entrega esta tarjeta regalo por encargo de {brand}.',
   },
   footer: 'Esta página nunca pide una contraseña, una cuenta ni un pago.',
 };

@@ -9,6 +9,7 @@ export const fr: Texts = {
   title: 'Votre carte cadeau',
   description: 'Quelqu’un vous a envoyé une carte cadeau. Ouvrez cette page pour la voir.',
   giftCard: 'Carte cadeau',
+  product: 'Produit',
   loading: {
     heading: 'Nous cherchons votre carte cadeau…',
     slow: 'Votre connexion semble lente. Gardez cette page ouverte, s’il vous plaît.',
@@ -16,7 +17,7 @@ export const fr: Texts = {
       'Il semble manquer quelque chose. Rechargez cette page, ou ouvrez le lien dans un autre navigateur.',
   },
   noScript: {
-    heading: 'Cette page a besoin de JavaScript',
+    heading: 'Cette page nécessite JavaScript',
     text: 'Votre carte cadeau est affichée par un petit programme qui s’exécute dans votre navigateur, et JavaScript est désactivé ici. Activez-le et rechargez la page, ou ouvrez le lien sur un autre appareil.',
     safe: 'Rien n’est perdu : votre lien reste tel quel.',
   },
@@ -25,11 +26,11 @@ export const fr: Texts = {
     fromBrand: 'Un cadeau de {brand}',
     heading: 'Vous avez une carte cadeau de {amount}',
     place: 'Pays d’utilisation',
-    until: 'Lien valable jusqu’au',
+    until: 'À ouvrir au plus tard le',
     show: 'Afficher la carte',
     opening: 'Ouverture…',
     sealed:
-      'La carte reste scellée tant que vous n’appuyez pas sur le bouton. Toute personne qui a ce lien peut l’ouvrir : ne le transmettez pas.',
+      'La carte reste scellée tant que vous n’avez pas appuyé sur le bouton ; ensuite, cette page continue de l’afficher. Toute personne qui a ce lien peut l’ouvrir : ne le transmettez pas.',
   },
   revealed: {
     heading: 'Voici votre carte cadeau de {amount}',
@@ -37,7 +38,6 @@ export const fr: Texts = {
       code: { label: 'Code de la carte', copy: 'Copier le code', copied: 'Le code a été copié' },
       pin: { label: 'Code PIN', copy: 'Copier le PIN', copied: 'Le PIN a été copié' },
     },
-    copy: 'Copier',
     copied: 'Copié',
     copyFailed: 'La copie n’a pas fonctionné. Le texte est sélectionné : copiez-le à la main.',
     drawing: 'Le code pour la caisse',
@@ -49,6 +49,7 @@ export const fr: Texts = {
     save: 'Enregistrer comme image',
     saved: 'L’image a été enregistrée',
     validUntil: 'Carte valable jusqu’au',
+    firstOpened: 'Ouverte pour la première fois le',
     replaced:
       'Cette carte a été remplacée : un nouveau lien a été créé pour vous. Si la carte ne fonctionne pas, ouvrez le nouveau lien.',
     keep: 'Gardez cette page',
@@ -56,9 +57,10 @@ export const fr: Texts = {
   },
   expired: {
     heading: 'Ce lien a expiré',
-    when: 'Il était valable jusqu’au {date}, et la carte n’a pas été ouverte à temps.',
-    next: 'Demandez un nouveau lien à la personne qui vous l’a envoyé.',
-    nextBrand: 'Veuillez demander un nouveau lien à {brand}.',
+    when: 'La carte devait être ouverte au plus tard le {date}, et elle ne l’a pas été.',
+    next: 'Sa valeur n’a pas été dépensée : la carte est revenue à l’expéditeur. Demandez-lui un nouveau lien.',
+    nextBrand:
+      'Sa valeur n’a pas été dépensée : la carte est revenue à {brand}. Veuillez demander un nouveau lien à {brand}.',
   },
   cancelled: {
     heading: 'Ce lien a été annulé',
@@ -77,6 +79,7 @@ export const fr: Texts = {
     textBrand:
       'Il ne fonctionne plus : un nouveau lien a été créé à sa place. Ouvrez le nouveau depuis vos messages, ou renseignez-vous auprès de {brand}.',
   },
+  reference: 'Référence à indiquer',
   help: 'Obtenir de l’aide',
   helpBrand: 'Obtenir de l’aide auprès de {brand}',
   unknown: {
@@ -100,6 +103,10 @@ export const fr: Texts = {
     label: 'Votre lien cadeau',
     open: 'Ouvrir le lien',
     wrong: 'Cela ne ressemble pas à un lien cadeau. Copiez-le encore une fois depuis votre message.',
+  },
+  delivered: {
+    text: 'Perkway remet des cartes cadeaux pour le compte d’entreprises. En cas de doute, demandez à la personne qui vous a envoyé le lien.',
+    textBrand: 'Perkway remet cette carte cadeau pour le compte de {brand}.',
   },
   footer: 'Cette page ne demande jamais de mot de passe, de compte ni de paiement.',
 };

@@ -13,6 +13,7 @@ export interface Texts {
   title: string;
   description: string;
   giftCard: string;
+  product: string;
   loading: { heading: string; slow: string; stuck: string };
   noScript: { heading: string; text: string; safe: string };
   reserved: {
@@ -28,7 +29,6 @@ export interface Texts {
   revealed: {
     heading: string;
     secrets: Record<'code' | 'pin', { label: string; copy: string; copied: string }>;
-    copy: string;
     copied: string;
     copyFailed: string;
     /** Accessible name of the barcode or QR code. */
@@ -41,6 +41,8 @@ export interface Texts {
     save: string;
     saved: string;
     validUntil: string;
+    /** Shown when the link is opened again. */
+    firstOpened: string;
     /** Another link was made in place of this one. */
     replaced: string;
     keep: string;
@@ -53,6 +55,8 @@ export interface Texts {
   withdrawn: { heading: string; text: string; textBrand: string };
   /** The sender has made another link in place of this one. */
   replaced: { heading: string; text: string; textBrand: string };
+  /** What a recipient quotes to the sender of a link that has ended. */
+  reference: string;
   help: string;
   helpBrand: string;
   unknown: { heading: string; text: string };
@@ -60,5 +64,7 @@ export interface Texts {
   unreachable: { heading: string; text: string; retry: string };
   busy: { heading: string; text: string };
   paste: { label: string; open: string; wrong: string };
+  /** Says what Perkway is. Without a brand, the page cannot name the sender. */
+  delivered: { text: string; textBrand: string };
   footer: string;
 }

@@ -21,6 +21,15 @@ const PRODUCT = {
   code_format: 'qr' as const,
 };
 
+const LINK_ID = '0198a6c2-7b1e-7c55-9d3f-2f6f1f0f8a11';
+/** Says what Perkway is, where the page cannot name the sender. */
+const ABOUT =
+  /^Perkway delivers gift cards for companies\. If in doubt, ask the person who sent you the link\./m;
+interface Box {
+  scrollHeight: number;
+  clientHeight: number;
+}
+
 const WINDOWS = [
   { width: 320, height: 640 },
   { width: 1280, height: 800 },
@@ -72,7 +81,8 @@ const STATES: Record<
     reads: [
       /gift card worth €25/,
       /^France$/m,
-      /Link works until\s+\d+ \w+ 20\d\d at \S+ CES?T \(in 8 days\)/,
+      /Open it by\s+\d+ \w+ 20\d\d at \S+ CES?T \(in \d+ days\)/,
+      ABOUT,
       /^Show the card$/m,
     ],
   },
@@ -119,7 +129,7 @@ const STATES: Record<
       new RegExp(`PIN\\s+${CARD.pin}`),
       /^Keep this page$/m,
     ],
-    readsNot: /Card valid until|This card has been replaced/,
+    readsNot: /Card valid until|This card has been replaced|First opened/,
   },
   'revealed-long-code': {
     shows: async (page) => {
@@ -135,7 +145,39 @@ const STATES: Record<
       await page.goto(stage.linkTo(stage.gifts.addLink({}, BRAND, PRODUCT)));
       await untilState(page, 'reserved');
     },
-    reads: [/^A gift from Harbour Bank$/m, /Gift card\s+Fernway Books and Maps$/m],
+    reads: [
+      /^A gift from Harbour Bank$/m,
+      /Product\s+Fernway Books and Maps$/m,
+      /^Get help from Harbour Bank/m,
+      /^Perkway delivers this gift card for Harbour Bank\. This page never asks/m,
+    ],
+    readsNot: /Gift card/,
+  },
+  'reserved-product-swiss': {
+    shows: async (page) => {
+      const product = { ...PRODUCT, name: 'Geschenkkarte Donaudampfschifffahrt Harbour Books' };
+      const link = { denomination: 25, currency: 'CHF', country: 'CH' };
+      await page.goto(stage.linkTo(stage.gifts.addLink(link, BRAND, product), '?lang=de'));
+      await untilState(page, 'reserved');
+      const word = await page.evaluate<number>(`{
+        const range = document.createRange();
+        range.setStart(document.querySelector('.face-brand').firstChild, 0);
+        range.setEnd(range.startContainer, 'Geschenkkarte'.length);
+        range.getClientRects().length;
+      }`);
+      expect(word).toBe(1);
+      // The whole title is on the card.
+      for (const part of ['.face', '.face-brand'])
+        expect(await page.$eval(part, (box: Box) => box.scrollHeight - box.clientHeight)).toBeLessThanOrEqual(
+          1,
+        );
+    },
+    reads: [
+      /^Sie haben eine Geschenkkarte über CHF 25$/m,
+      /^Land\s+Schweiz$/m,
+      /bis Sie auf die Schaltfläche tippen/,
+      /^Perkway stellt diese Geschenkkarte im Auftrag von Harbour Bank zu\. Diese Seite verlangt nie/m,
+    ],
   },
   'revealed-product-qr': {
     shows: async (page) => {
@@ -170,10 +212,16 @@ const STATES: Record<
   },
   'expired-brand': {
     shows: async (page) => {
-      await page.goto(stage.linkTo(stage.gifts.addLink({ expires_at: 1_700_000_000 }, BRAND, PRODUCT)));
+      await page.goto(
+        stage.linkTo(stage.gifts.addLink({ expires_at: 1_700_000_000, id: LINK_ID }, BRAND, PRODUCT)),
+      );
       await untilState(page, 'expired');
     },
-    reads: [/^Please ask Harbour Bank for a new link\.$/m, /Get help from Harbour Bank/],
+    reads: [
+      /^Its value was not spent: .+ Please ask Harbour Bank for a new link\.$/m,
+      new RegExp(`^Reference to quote\\s+${LINK_ID}$`, 'm'),
+      /Get help from Harbour Bank/,
+    ],
   },
   cancelled: {
     shows: async (page) => {
@@ -202,7 +250,7 @@ const STATES: Record<
   },
   'revealed-replaced': {
     shows: async (page) => {
-      const link = { state: 'REVEALED', replaced: true } as const;
+      const link = { state: 'REVEALED', replaced: true, revealedAt: 1_700_000_000 } as const;
       const card = { ...CARD, valid_until: '2027-12-31' };
       await page.goto(stage.linkTo(stage.gifts.addLink({ ...link, card }, BRAND, PRODUCT), '?lang=fr'));
       await untilState(page, 'revealed');
@@ -212,6 +260,7 @@ const STATES: Record<
       new RegExp(CARD.code),
       /^Cette carte a été remplacée : un nouveau lien/m,
       /Carte valable jusqu’au\s+31 décembre 2027/,
+      /Ouverte pour la première fois le\s+14 novembre 2023 à 23:13/,
     ],
   },
   'reserved-foreign': {
@@ -234,21 +283,22 @@ const STATES: Record<
       await page.goto(stage.linkTo(stage.gifts.addLink({ expires_at: 1_700_000_000 })));
       await untilState(page, 'expired');
     },
-    reads: [/^This link has expired$/m, /until 14 November 2023 at 23:13 CET/],
+    reads: [/^This link has expired$/m, /by 14 November 2023 at 23:13 CET/],
   },
   unknown: {
     shows: async (page) => {
       await page.goto(stage.linkTo(aLinkToken()));
       await untilState(page, 'unknown');
     },
-    reads: [/^We do not know this link$/m, /^Your gift link$/m],
+    reads: [/^We do not know this link$/m, /^Your gift link$/m, ABOUT],
+    readsNot: /Reference/,
   },
   missing: {
     shows: async (page) => {
       await page.goto(stage.url);
       await untilState(page, 'missing');
     },
-    reads: [/^Open your gift card$/m, /^Your gift link$/m],
+    reads: [/^Open your gift card$/m, /^Your gift link$/m, ABOUT],
   },
   'missing-wrong-paste': {
     shows: async (page) => {
@@ -306,6 +356,8 @@ describe.each(WINDOWS)('at $name', ({ name, ...options }) => {
     await screenshot(page, `${state}-${name}`);
     expect(await violations(page)).toEqual([]);
     expect(await scrollsSideways(page)).toBe(false);
+    if (options.viewport.width > 1000)
+      expect(await page.locator('footer nav').boundingBox()).toMatchObject({ height: 44 });
     // A link that shows no card shows a picture in its place.
     expect(await page.locator('.face').isVisible()).toBe(/^(?:loading|reserved|reveal)/.test(state));
     // One heading and one primary button.
@@ -324,7 +376,13 @@ describe.each(WINDOWS)('at $name', ({ name, ...options }) => {
     expect(text).toContain('This page needs JavaScript');
     expect(text).not.toContain('Looking for your gift card');
     // A link to another language would lose the token, so every language is there.
-    expect(text).toContain('Cette page a besoin de JavaScript');
+    expect(text).toContain('Cette page nécessite JavaScript');
+    for (const about of ['Perkway delivers', 'Perkway remet', 'Perkway stellt', 'Perkway entrega'])
+      expect([about, text.split(about)]).toEqual([about, [expect.any(String), expect.any(String)]]);
+    const [end, heading] = await Promise.all(
+      ['section:visible >> nth=0', 'h2 >> nth=0'].map((selector) => page.locator(selector).boundingBox()),
+    );
+    expect(heading!.y - end!.y - end!.height).toBeGreaterThan(24);
     expect(await page.locator('a:visible').count()).toBe(0);
     await screenshot(page, `no-script-${name}`);
     expect(await page.locator('h1:visible').count()).toBe(1);

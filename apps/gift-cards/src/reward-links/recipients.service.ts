@@ -23,6 +23,8 @@ interface LinkRow {
   holds_card: boolean;
   account: string;
   expires_at: string;
+  /** Unix seconds. */
+  revealed_at: string | null;
   denomination: string;
   currency: string;
   country: string;
@@ -38,7 +40,8 @@ const selectLink = (locking: 'for share of l' | '') => `
     -- Skipped for a link that can still be revealed.
     (l.revealed_at is not null or l.expires_at <= clock_timestamp())
       and exists (select from reward_links r where r.replaces = l.id) as replaced,
-    l.id, l.account, ${EXPIRES_AT} as expires_at, i.denomination, i.currency, i.country,
+    l.id, l.account, ${EXPIRES_AT} as expires_at, floor(extract(epoch from l.revealed_at))::bigint as revealed_at,
+    i.denomination, i.currency, i.country,
     i.valid_until::text, l.card_id, c.sealed,
     p.product
   from reward_links l join inventories i on i.id = l.inventory_id join cards c on c.id = l.card_id
@@ -109,14 +112,20 @@ export class RecipientsService {
   }
 
   private async reply(
-    { account, product }: LinkRow,
+    { account, product, revealed_at }: LinkRow,
     link: RewardLinkView,
     preference: LanguagePreference,
   ): Promise<RewardLinkReply> {
     const shown =
       product && showProduct(product, preference, this.env.DEFAULT_LANGUAGE, link.state === 'REVEALED');
     const brand = await this.accounts.brand(account);
-    return { link, brand, product: shown?.product ?? null, language: shown?.language ?? null };
+    return {
+      link,
+      brand,
+      product: shown?.product ?? null,
+      language: shown?.language ?? null,
+      ...(revealed_at !== null && { revealedAt: Number(revealed_at) }),
+    };
   }
 
   private view(link: LinkRow): RewardLinkView {
@@ -126,6 +135,7 @@ export class RecipientsService {
       currency: link.currency,
       country: link.country,
       expires_at: Number(link.expires_at),
+      ...(link.state === 'EXPIRED' ? { id: link.id } : {}),
       ...(link.state === 'EXPIRED' && link.cancelled
         ? { cancelled: true, ...(link.withdrawn && { withdrawn: true }) }
         : {}),

@@ -82,7 +82,7 @@ describe('the pages of Documentation', () => {
     expect(paths).toEqual(
       expect.arrayContaining(['docs/quickstart.md', 'docs/webhooks.md', 'libs/client/README.md']),
     );
-    expect(new Set(paths).size).toBe(11);
+    expect(new Set(paths).size).toBe(13);
   });
 
   it.each(paths)('%s is read whole', (path) => {

@@ -507,6 +507,8 @@ export const texts = {
       analytics: 'Analytics',
       events: 'Events',
       'http-contract': 'HTTP behavior',
+      limits: 'Limits',
+      glossary: 'Glossary',
       client: 'npm package',
     },
   },

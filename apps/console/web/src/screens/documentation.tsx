@@ -24,13 +24,24 @@ const PAGES: Record<keyof typeof t.names, () => Promise<{ default: string }>> = 
   analytics: () => import('@docs/analytics.md?raw'),
   events: () => import('@docs/events.md?raw'),
   'http-contract': () => import('@docs/http-contract.md?raw'),
+  limits: () => import('@docs/limits.md?raw'),
+  glossary: () => import('@docs/glossary.md?raw'),
   client: () => import('@client/README.md?raw'),
 };
 type PageName = keyof typeof PAGES;
 const GROUPS: Record<keyof typeof t.groups, PageName[]> = {
   start: ['quickstart', 'client'],
   guides: ['webhooks', 'api-keys', 'statements'],
-  reference: ['perk-collections', 'boost', 'gift-cards', 'analytics', 'events', 'http-contract'],
+  reference: [
+    'perk-collections',
+    'boost',
+    'gift-cards',
+    'analytics',
+    'events',
+    'http-contract',
+    'limits',
+    'glossary',
+  ],
 };
 
 const FILE = /^(?:.*\/)?(?:(client)\/README|([\w-]+))\.md(#.*)?$/;

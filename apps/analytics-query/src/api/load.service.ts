@@ -78,7 +78,7 @@ export class LoadService {
   }
 
   async meta({ account }: QueryCaller, isExtended: boolean, gone: AbortSignal): Promise<Buffer> {
-    const names = await this.schedule({ account, signal: gone }, (queryDeadline) =>
+    const names = await this.schedule({ account, signal: gone }, this.deadline(), (queryDeadline) =>
       this.models.listed(account, queryDeadline),
     );
     return this.metaBodies.get(account, isExtended, names, () => this.models.modelOf(names));
@@ -106,7 +106,8 @@ export class LoadService {
    * @param gone aborts when the client disconnects
    */
   async load({ account }: QueryCaller, input: unknown, format: Format, gone: AbortSignal): Promise<Payload> {
-    const [normalized, key] = await this.cpuShare.run(account, gone, () => {
+    const deadline = this.deadline();
+    const [normalized, key] = await this.takeTurn(account, deadline, gone, () => {
       const normalized = normalize(input, Date.now());
       if (format === 'csv') checkCsv(normalized.queryType);
       if (normalized.queryType !== 'regularQuery' && format === 'single')
@@ -119,26 +120,59 @@ export class LoadService {
         );
       return [normalized, JSON.stringify([account, format, normalized])] as const;
     });
-    return this.shared.get(key, gone, (signal) => this.respond({ account, normalized, format }, signal));
+    return this.shared.get(key, gone, (signal) =>
+      this.respond({ account, normalized, format }, deadline, signal),
+    );
   }
 
-  /** Runs work in the query scheduler, with a deadline that counts from now. */
-  private schedule<T>(work: Work, run: (queryDeadline: QueryDeadline) => Promise<T>): Promise<T> {
-    const deadline = Date.now() + this.env.QUERY_TIMEOUT_MS;
+  private deadline(): number {
+    return Date.now() + this.env.QUERY_TIMEOUT_MS;
+  }
+
+  /** Runs work with a signal that aborts at the deadline or when the client disconnects. */
+  private async until<T>(
+    deadline: number,
+    gone: AbortSignal,
+    work: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
     // Not AbortSignal.timeout(): Node 20 collects it as garbage while it is only part of another signal.
     const late = new AbortController();
-    const timer = setTimeout(() => late.abort(), this.env.QUERY_TIMEOUT_MS);
-    const signal = AbortSignal.any([work.signal, late.signal]);
-    return this.scheduler
-      .run({ ...work, signal }, (isBusy) => run({ deadline, signal, isBusy }))
-      .finally(() => clearTimeout(timer));
+    const timer = setTimeout(() => late.abort(), deadline - Date.now());
+    try {
+      return await work(AbortSignal.any([gone, late.signal]));
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
-  private respond(request: Request, signal: AbortSignal): Promise<Payload> {
+  /** Runs work that validates or compiles queries in the account's share of the CPU. */
+  private takeTurn<T>(
+    account: string,
+    deadline: number,
+    gone: AbortSignal,
+    work: () => T | Promise<T>,
+  ): Promise<T> {
+    return this.until(deadline, gone, (signal) => this.cpuShare.run(account, signal, work));
+  }
+
+  /** Runs work in the query scheduler. */
+  private schedule<T>(
+    work: Work,
+    deadline: number,
+    run: (queryDeadline: QueryDeadline) => Promise<T>,
+  ): Promise<T> {
+    return this.until(deadline, work.signal, (signal) =>
+      this.scheduler.run({ ...work, signal }, (isBusy) => run({ deadline, signal, isBusy })),
+    );
+  }
+
+  private respond(request: Request, deadline: number, signal: AbortSignal): Promise<Payload> {
     const flow = new RowFlow();
     const body = new ResponseBody(flow);
-    this.schedule({ account: request.account, kind: kindOf(request), signal, flow }, (queryDeadline) =>
-      this.write(request, body, queryDeadline, flow),
+    this.schedule(
+      { account: request.account, kind: kindOf(request), signal, flow },
+      deadline,
+      (queryDeadline) => this.write(request, body, queryDeadline, flow),
     ).then(
       () => body.end(),
       (error: unknown) => body.fail(error),
@@ -157,9 +191,10 @@ export class LoadService {
       const supposedAttributes = await this.models.supposed(account, named, queryDeadline);
       const model = this.models.with(named, supposedAttributes);
       const supposed = attempt < ATTEMPTS ? await this.watermark(account, queryDeadline) : undefined;
-      const described = await this.cpuShare.run(account, queryDeadline.signal, () =>
-        compileAll(normalized.queries, model, account, { watermark: supposed, keptFrom: this.keptFrom() }),
-      );
+      const described = await compileAll(normalized.queries, model, account, {
+        watermark: supposed,
+        keptFrom: this.keptFrom(),
+      });
       const response = new ResponseText(body, shapeOf(normalized, described, format));
       // The watermark and attributes that hold for the queries: read before their rows, in the same snapshot.
       let seen: RollupWatermark | undefined;
@@ -207,12 +242,13 @@ export class LoadService {
     gone: AbortSignal,
     respond: (normalized: NormalizedQueries, described: DescribedQuery[]) => object,
   ): Promise<string> {
-    const normalized = await this.cpuShare.run(account, gone, () => normalize(input, Date.now()));
+    const deadline = this.deadline();
+    const normalized = await this.takeTurn(account, deadline, gone, () => normalize(input, Date.now()));
     const { queries } = normalized;
-    const model = await this.schedule({ account, signal: gone }, (queryDeadline) =>
+    const model = await this.schedule({ account, signal: gone }, deadline, (queryDeadline) =>
       this.models.for(account, queries, queryDeadline),
     );
-    return this.cpuShare.run(account, gone, async () => {
+    return this.takeTurn(account, deadline, gone, async () => {
       const described = await compileAll(queries, model, account, { keptFrom: this.keptFrom() });
       return JSON.stringify(respond(normalized, described));
     });

@@ -4,16 +4,14 @@ import { tooManyQueries } from './query-scheduler.js';
 const SHORT_MS = 2;
 /** Pause as a multiple of the CPU time of the work, which does not include reading the body and writing the response. */
 const PAUSE_FACTOR = 8;
+const MAX_PAUSE_MS = 500;
 /** Number of works of one account that may wait. */
 const MAX_WAITING = 100;
 
-interface Queue {
-  waiting: number;
-  /** Resolves when the last work and its pause have ended. */
-  end: Promise<void>;
-}
-
-/** CPU time of this process, which does not grow while it waits for a processor. */
+/**
+ * CPU time of this process, which does not grow while it waits for a processor. It includes what other requests use
+ * while the work yields, so the pause has a maximum.
+ */
 const processCpuMs = (): number => {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1_000;
@@ -24,36 +22,51 @@ const processCpuMs = (): number => {
  * a fraction of the event loop, and queries of other accounts wait for at most one of them.
  */
 export class CpuShare {
-  private readonly queues = new Map<string, Queue>();
+  /** Per account with a running or pausing work: starts the waiting ones, in order of arrival. */
+  private readonly queues = new Map<string, (() => void)[]>();
 
   constructor(private readonly cpuMs = processCpuMs) {}
 
   /**
-   * @param gone aborts when the client disconnects
-   * @throws ApiError 429 if too many works of the account wait
+   * @param signal aborts when the client disconnects or the time limit has passed, and removes waiting work
+   * @throws ApiError 429 if too many works of the account wait, or after an abort
    */
-  async run<T>(account: string, gone: AbortSignal, work: () => T | Promise<T>): Promise<T> {
-    const queue = this.queues.get(account) ?? { waiting: 0, end: Promise.resolve() };
-    if (queue.waiting >= MAX_WAITING) throw tooManyQueries();
-    this.queues.set(account, queue);
-    const before = queue.end;
-    let end!: () => void;
-    queue.end = new Promise((resolve) => (end = resolve));
-    queue.waiting += 1;
-    await before;
+  async run<T>(account: string, signal: AbortSignal, work: () => T | Promise<T>): Promise<T> {
+    await this.turn(account, signal);
     const from = this.cpuMs();
     try {
-      if (gone.aborted) throw tooManyQueries();
       return await work();
     } finally {
       const ms = this.cpuMs() - from;
-      const next = () => {
-        queue.waiting -= 1;
-        if (queue.waiting === 0) this.queues.delete(account);
-        end();
-      };
-      if (ms < SHORT_MS) next();
-      else setTimeout(next, PAUSE_FACTOR * ms);
+      if (ms < SHORT_MS) this.next(account);
+      else setTimeout(() => this.next(account), Math.min(PAUSE_FACTOR * ms, MAX_PAUSE_MS));
     }
+  }
+
+  private async turn(account: string, signal: AbortSignal): Promise<void> {
+    const queue = this.queues.get(account);
+    if (signal.aborted || (queue?.length ?? 0) >= MAX_WAITING) throw tooManyQueries();
+    if (!queue) {
+      this.queues.set(account, []);
+      return;
+    }
+    await new Promise<void>((resolve, reject) => {
+      const leave = () => {
+        queue.splice(queue.indexOf(start), 1);
+        reject(tooManyQueries());
+      };
+      const start = () => {
+        signal.removeEventListener('abort', leave);
+        resolve();
+      };
+      signal.addEventListener('abort', leave, { once: true });
+      queue.push(start);
+    });
+  }
+
+  private next(account: string): void {
+    const start = this.queues.get(account)!.shift();
+    if (start) start();
+    else this.queues.delete(account);
   }
 }

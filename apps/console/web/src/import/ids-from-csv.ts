@@ -7,10 +7,15 @@ export function idsFromCsv(text: string): string[] {
   return rows.map(({ cells }) => cells[column] ?? '').filter(Boolean);
 }
 
-/** Reads the column `code`. In a file without one, every line begins with a code. */
+/**
+ * Reads the column `code`. In a file of one column without that header, every line is a code.
+ * @throws Error if there are several columns and none has that header
+ */
 export function codesFromCsv(text: string): string[] {
   const rows = rowsOf(text);
-  const column = rows[0]?.cells.indexOf('code') ?? -1;
+  const column = rows[0]?.cells.findIndex((name) => name.trim().toLowerCase() === 'code') ?? -1;
+  if (column < 0 && rows.some(({ cells }) => cells.length > 1))
+    throw new Error('The file has several columns, but none with the header "code".');
   return (column < 0 ? rows : rows.slice(1))
     .map(({ cells }) => cells[Math.max(column, 0)] ?? '')
     .filter(Boolean);

@@ -1,4 +1,10 @@
-import { jetstream, jetstreamManager, DeliverPolicy, JetStreamApiError } from '@nats-io/jetstream';
+import {
+  jetstream,
+  jetstreamManager,
+  DeliverPolicy,
+  JetStreamApiError,
+  type Consumer,
+} from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { isRecord, TRACKING_DEAD_STREAM, TRACKING_STREAM, type TrackingEvent } from '@perkway/domain';
 
@@ -8,6 +14,7 @@ interface StreamedEvent {
   takenAt: number;
 }
 
+const MAX_FAILURES = 2;
 const MESSAGES_PER_BATCH = 500;
 /**
  * After this long without a message the stream has no more, because the ingest may remove stored messages meanwhile.
@@ -37,18 +44,32 @@ async function* events(connection: NatsConnection, stream: string): AsyncGenerat
     if (!isMissing(error)) throw error;
   });
   if (!info || info.state.messages === 0) return;
-  const last = info.state.last_seq;
-  const consumer = await jetstream(connection).consumers.get(stream, { deliver_policy: DeliverPolicy.All });
+  const { first_seq: first, last_seq: last } = info.state;
+  let consumer: Consumer | undefined;
+  let failures = 0;
+  let next = first;
   for (let isThere = true; isThere;) {
     isThere = false;
-    for await (const message of await consumer.fetch({
-      max_messages: MESSAGES_PER_BATCH,
-      expires: TIMEOUT_MS,
-    })) {
+    consumer ??= await jetstream(connection).consumers.get(stream, {
+      deliver_policy: DeliverPolicy.StartSequence,
+      opt_start_seq: next,
+    });
+    try {
+      for await (const message of await consumer.fetch({
+        max_messages: MESSAGES_PER_BATCH,
+        expires: TIMEOUT_MS,
+      })) {
+        isThere = true;
+        const takenAt = message.info.timestampNanos / 1e6;
+        for (const event of eventsIn(message.data)) yield { event, takenAt };
+        next = message.seq + 1;
+        if (message.seq >= last || message.info.pending === 0) return;
+      }
+    } catch (error) {
+      // The broker loses the consumer together with the server that holds it.
+      if ((failures += 1) > MAX_FAILURES) throw error;
+      consumer = undefined;
       isThere = true;
-      const takenAt = message.info.timestampNanos / 1e6;
-      for (const event of eventsIn(message.data)) yield { event, takenAt };
-      if (message.seq >= last || message.info.pending === 0) return;
     }
   }
 }

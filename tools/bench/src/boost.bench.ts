@@ -49,14 +49,14 @@ export async function outreach(fleet: Fleet): Promise<{ bare: BareServer; conten
         name: 'outreach click',
         pid,
         load: { ...load, url: click, expect: [302] },
-        against: { name: 'bare outreach 302', target: 0.3, cpuTarget: 0.45 },
+        against: { name: 'bare outreach 302', target: 0.3, cpuTarget: 0.32 },
       },
       { name: 'bare pixel', pid: bare.pid, load: { ...load, url: `${bare.url}/pixel` } },
       {
         name: 'pixel',
         pid,
         load: { ...load, url: pixel },
-        against: { name: 'bare pixel', target: 0.3, cpuTarget: 0.58 },
+        against: { name: 'bare pixel', target: 0.3, cpuTarget: 0.43 },
       },
     ],
   };

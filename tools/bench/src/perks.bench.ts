@@ -74,7 +74,7 @@ export async function reads(fleet: Fleet, large: number) {
   const pid = fleet.pid('perks');
   const paths = [
     { name: 'collection of 50', path: '/fifty', target: 0.3, cpuTarget: 0.43 },
-    { name: 'one perk', path: '/fifty/perk/perk-7', target: 0.3, cpuTarget: 0.35 },
+    { name: 'one perk', path: '/fifty/perk/perk-7', target: 0.3, cpuTarget: 0.31 },
     ...(large > 0 ? [{ name: `collection of ${large}`, path: '/large', target: 0.3 }] : []),
   ];
   const bytes = await Promise.all(

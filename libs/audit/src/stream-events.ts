@@ -50,11 +50,11 @@ async function* events(connection: NatsConnection, stream: string): AsyncGenerat
   let next = first;
   for (let isThere = true; isThere;) {
     isThere = false;
-    consumer ??= await jetstream(connection).consumers.get(stream, {
-      deliver_policy: DeliverPolicy.StartSequence,
-      opt_start_seq: next,
-    });
     try {
+      consumer ??= await jetstream(connection).consumers.get(stream, {
+        deliver_policy: DeliverPolicy.StartSequence,
+        opt_start_seq: next,
+      });
       for await (const message of await consumer.fetch({
         max_messages: MESSAGES_PER_BATCH,
         expires: TIMEOUT_MS,

@@ -29,7 +29,7 @@ export const en: Texts = {
     show: 'Show the card',
     opening: 'Opening…',
     sealed:
-      'The card stays sealed until you press the button; from then on, this page keeps showing it. Anyone who has this link can open it, so please do not pass it on.',
+      'Your card stays hidden until you press the button. After that, this page shows it whenever you open the link. Anyone with the link can open it, so please do not share it.',
   },
   revealed: {
     heading: 'Here is your {amount} gift card',

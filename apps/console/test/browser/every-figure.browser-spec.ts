@@ -287,7 +287,7 @@ async function checkOverview(page: Page, subject: Subject): Promise<void> {
   await checkClicks(page, subject);
 }
 
-/** Compares what was sent and what came of it, with its values in each currency. */
+/** Compares the counts of each step, and its amounts in each currency. */
 async function checkSent(page: Page, subject: Subject): Promise<void> {
   const { now, before } = subject;
   const rowOf = async (
@@ -346,12 +346,7 @@ async function checkSent(page: Page, subject: Subject): Promise<void> {
       };
     }),
   ]);
-  await shows(
-    page,
-    `/?${dates(now)}`,
-    ({ tables }) => tables['What was sent, and what came of it']?.rows,
-    rows,
-  );
+  await shows(page, `/?${dates(now)}`, ({ tables }) => tables['Results by step']?.rows, rows);
 }
 /** Adds up values by currency. */
 function sumsBy(rows: Row[], valueOf: (row: Row) => number): Record<string, number> {

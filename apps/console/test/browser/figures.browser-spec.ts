@@ -128,7 +128,7 @@ it('counts the links of a campaign that have no journey', async () => {
   await screenshot(page, 'campaign-links');
 }, 120_000);
 
-it('shows what was sent in numbers and in money, as the statement of the month does', async () => {
+it('shows counts and amounts by step that match the month’s statement', async () => {
   const page = await stage.signIn(context);
   const [month, day] = [7, 10].map((length) => new Date().toISOString().slice(0, length)) as [string, string];
   const { rows } = await page.evaluate<{ rows: Record<'generated' | 'revealed', StatementFigure>[] }>(
@@ -144,7 +144,7 @@ it('shows what was sent in numbers and in money, as the statement of the month d
     ['1', '€25'],
   ]);
   const overview = `/?from=${month}-01&to=${day}`;
-  const table = page.getByRole('table', { name: 'What was sent' });
+  const table = page.getByRole('table', { name: 'Results by step' });
   const cells = (name: string) =>
     table
       .getByRole('row')

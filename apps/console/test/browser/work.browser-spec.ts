@@ -931,7 +931,7 @@ describe('an operator', () => {
     await client.context().close();
   }, 120_000);
 
-  it('pages through a long list, and reads how much of it is shown', async () => {
+  it('loads more of a long list, and says how many entries are shown', async () => {
     const ids = Array.from({ length: 51 }, (_, nth) => 5_000 + nth);
     const catalogue = stage.fleet.admin('perks');
     for (const id of ids)

@@ -30,6 +30,12 @@ export const formatList = (parts: string[]) => list.format(parts);
 /** Returns null if the divisor is 0. */
 export const formatShare = (part: number, whole: number) => (whole > 0 ? percent.format(part / whole) : null);
 
+/** The change of a count as a percentage of the one before, with its sign. Returns null if that is 0. */
+export const formatChange = (count: number, before: number) =>
+  before > 0
+    ? `${count > before ? '+' : count < before ? '−' : ''}${percent.format(Math.abs(count - before) / before)}`
+    : null;
+
 /** `percent`: a rate from 0 on, where 1 is 100 %. */
 export type Unit = 'count' | 'percent';
 /** Stands where there is nothing to show. */

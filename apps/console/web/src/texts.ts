@@ -231,7 +231,7 @@ export const texts = {
       giftCards: 'Make a reward link and open it',
     },
     sent: {
-      title: 'What was sent, and what came of it',
+      title: 'Results by step',
       step: 'Step',
       steps: {
         generated: 'Reward links made',

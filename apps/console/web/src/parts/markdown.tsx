@@ -6,7 +6,7 @@ import { Table } from './table';
 
 const INLINE = /`([^`]+)`|\*\*([^*]+)\*\*|(?<!\w)_([^_]+)_(?!\w)|\[([^\]]+)\]\(([^)]+)\)/g;
 
-/** @param linkTo the address that a link of a page leads to here; null for what is not shown here */
+/** Returns the target of a link on a page; null if the console does not show it, and the link becomes plain text. */
 export type LinkTo = (href: string) => string | null;
 
 function inline(text: string, linkTo: LinkTo): ReactNode[] {

@@ -5,7 +5,7 @@ import { ACCOUNTS, pathOf, POOLS } from '../api/managed';
 import { allOf } from '../api/perkway';
 import { poolName } from '../api/pools';
 import type { Health, OperatorsHome as Home } from '../api/types';
-import { formatList, formatMoment, formatMoney, formatNumber, formatShare } from '../format';
+import { formatChange, formatList, formatMoment, formatMoney, formatNumber } from '../format';
 import { useLiveInterval } from '../parts/live';
 import { Loaded } from '../parts/loaded';
 import { Card, Screen } from '../parts/screen';
@@ -190,8 +190,7 @@ const Traffic = ({ rows }: { rows: Row[] }) => (
           if (row.before === 0) return <span className="change-up">{t.fresh}</span>;
           return (
             <span className={change > 0 ? 'change-up' : 'change-down'}>
-              {change > 0 ? '+' : '−'}
-              {formatShare(Math.abs(change), row.before)}
+              {formatChange(row.events, row.before)}
             </span>
           );
         },

@@ -3,7 +3,7 @@ import { Link } from 'react-router';
 import { loadParts, numberOf, type Row } from '../api/analytics';
 import type { Range } from '../dates';
 import { exploreLink } from '../explore-link';
-import { formatList, formatMoney, formatMonth, formatNumber, formatShare } from '../format';
+import { formatChange, formatList, formatMoney, formatMonth, formatNumber } from '../format';
 import { useLiveInterval } from '../parts/live';
 import { Loaded } from '../parts/loaded';
 import { Card } from '../parts/screen';
@@ -110,7 +110,7 @@ interface Props {
   before: Range;
 }
 
-/** What was sent and what came of it, as counts and as money, beside the period before. */
+/** Counts and amounts of each step from a reward link to a conversion, beside those of the period before. */
 export function Sent({ funnel, now, before }: Props) {
   const query = useQuery({
     queryKey: ['overview-sent', now],
@@ -163,7 +163,7 @@ export function Sent({ funnel, now, before }: Props) {
                 {
                   name: t.change,
                   isNumber: true,
-                  cell: (step) => changeOf(amounts[step].count, amountsBefore[step].count),
+                  cell: (step) => formatChange(amounts[step].count, amountsBefore[step].count) ?? texts.none,
                 },
                 { name: t.value, isNumber: true, cell: (step) => moneyOf(amounts[step]) },
                 { name: t.valueBefore, isNumber: true, cell: (step) => moneyOf(amountsBefore[step]) },
@@ -175,8 +175,3 @@ export function Sent({ funnel, now, before }: Props) {
     </Card>
   );
 }
-
-const changeOf = (count: number, countBefore: number) =>
-  countBefore === 0
-    ? texts.none
-    : `${count < countBefore ? '−' : count > countBefore ? '+' : ''}${formatShare(Math.abs(count - countBefore), countBefore)}`;

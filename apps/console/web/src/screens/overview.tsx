@@ -5,7 +5,7 @@ import { TimeSeries } from '../charts/time-series';
 import { isClearChange } from '../contributions';
 import { dayOf, daysIn, rangeBefore, TIMEZONE, type Range } from '../dates';
 import { exploreLink } from '../explore-link';
-import { formatLongDay, formatNumber, formatShare } from '../format';
+import { formatChange, formatLongDay, formatNumber, formatShare } from '../format';
 import { SelectField } from '../parts/fields';
 import { useLiveInterval } from '../parts/live';
 import { Empty, Failed, Loaded, Loading } from '../parts/loaded';
@@ -237,7 +237,7 @@ function FigureCard({ name, figure, range }: { name: FigureName; figure: Figure;
           ? t.unchanged
           : figure.peopleBefore === 0
             ? t.fromNothing
-            : t.change(`${change > 0 ? '+' : '−'}${formatShare(Math.abs(change), figure.peopleBefore)}`)}
+            : t.change(formatChange(figure.people, figure.peopleBefore)!)}
       </p>
       <p className="hint">
         {SOURCES[name].some(({ hasPeople }) => hasPeople) && (

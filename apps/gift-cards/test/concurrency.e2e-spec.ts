@@ -99,6 +99,20 @@ describe('concurrent requests', () => {
     for (const { token } of old) expect(await gift.reveal(token)).toMatchObject({ error: 'LINK_EXPIRED' });
   });
 
+  it('a card load into a pool that is being deleted finds no pool', async () => {
+    const pool = await gift.aPool(0);
+    const client = await otherSession();
+    await client.query('delete from pools where id = $1', [pool]);
+    const loaded = http(gift.app, gift.admin)
+      .post(`/admin/pools/${pool}/cards`)
+      .set('content-type', 'text/csv')
+      .send('code,denomination,currency,country\n')
+      .then(({ status, body }) => ({ status, code: body.code }));
+    await untilBlocked();
+    await client.query('commit');
+    expect(await loaded).toEqual({ status: 404, code: 'POOL_NOT_FOUND' });
+  });
+
   describe('a card locked by another transaction', () => {
     const lockFreeCard = async (pool: string) => {
       const client = await otherSession();

@@ -52,11 +52,15 @@ export class LoadsService {
    */
   async begin(poolId: string, loadId: string): Promise<void> {
     await this.requirePool(poolId);
+    // Waits for the deletion of the pool, if there is one.
     const inserted = await this.dataSource.query<unknown[]>(
-      'insert into card_loads (id, pool_id) values ($1, $2) on conflict do nothing returning id',
+      `insert into card_loads (id, pool_id) select $1, id from pools where id = $2 for key share
+       on conflict do nothing returning id`,
       [loadId, poolId],
     );
-    if (inserted.length === 0) throw invalidField('loadId', 'was used for another load');
+    if (inserted.length > 0) return;
+    await this.requirePool(poolId);
+    throw invalidField('loadId', 'was used for another load');
   }
 
   /**

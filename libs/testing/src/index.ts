@@ -19,6 +19,7 @@ export * from './test-environment.js';
 export * from './test-nats.js';
 export * from './test-pooler.js';
 export * from './tracking-stream.js';
+export * from './type-errors.js';
 export { runCitusWorkers, runFolder } from './test-servers.js';
 export * from './violations.js';
 export * from './wait-for.js';

@@ -30,16 +30,7 @@ interface Box {
   clientHeight: number;
 }
 
-const WINDOWS = [
-  { width: 320, height: 640 },
-  { width: 1280, height: 800 },
-].flatMap((viewport) =>
-  (['light', 'dark'] as const).map((colorScheme) => ({
-    name: `${viewport.width}-${colorScheme}`,
-    viewport,
-    colorScheme,
-  })),
-);
+const COLOR_SCHEMES = ['light', 'dark'] as const;
 
 let stage: BrowserStage;
 beforeAll(async () => {
@@ -337,38 +328,47 @@ const STATES: Record<
   },
 };
 
-describe.each(WINDOWS)('at $name', ({ name, ...options }) => {
+describe.each([
+  [320, 640],
+  [1280, 800],
+])('at %s px', (width, height) => {
   let context: BrowserContext;
 
   beforeEach(async () => {
-    context = await stage.window(options);
+    context = await stage.window({ viewport: { width, height } });
   });
   afterEach(() => context.close());
 
-  it.each(Object.keys(STATES))('shows "%s", accessible and inside the window', async (state) => {
-    const { shows, reads, readsNot } = STATES[state]!;
-    const page = await context.newPage();
-    await shows(page);
+  it.each(Object.keys(STATES))(
+    'shows "%s", accessible and inside the window, in light and dark',
+    async (state) => {
+      const { shows, reads, readsNot } = STATES[state]!;
+      const page = await context.newPage();
+      await shows(page);
 
-    const text = (await page.innerText('body')).replace(/[\u00a0\u202f]/g, ' ');
-    for (const expected of reads) expect(text).toMatch(expected);
-    if (readsNot) expect(text).not.toMatch(readsNot);
-    await screenshot(page, `${state}-${name}`);
-    expect(await violations(page)).toEqual([]);
-    expect(await scrollsSideways(page)).toBe(false);
-    if (options.viewport.width > 1000)
-      expect(await page.locator('footer nav').boundingBox()).toMatchObject({ height: 44 });
-    // A link that shows no card shows a picture in its place.
-    expect(await page.locator('.face').isVisible()).toBe(/^(?:loading|reserved|reveal)/.test(state));
-    // One heading and one primary button.
-    expect(await page.locator('h1:visible').count()).toBe(1);
-    expect(await page.locator('button.main:visible').count()).toBeLessThanOrEqual(1);
-    if (!state.startsWith('loading') && state !== 'revealing')
-      expect(await page.title()).toBe(await page.innerText('h1:visible'));
-  });
+      for (const colorScheme of COLOR_SCHEMES) {
+        await page.emulateMedia({ colorScheme });
+        const text = (await page.innerText('body')).replace(/[\u00a0\u202f]/g, ' ');
+        for (const expected of reads) expect(text).toMatch(expected);
+        if (readsNot) expect(text).not.toMatch(readsNot);
+        await screenshot(page, `${state}-${width}-${colorScheme}`);
+        expect(await violations(page)).toEqual([]);
+        expect(await scrollsSideways(page)).toBe(false);
+        if (width > 1000)
+          expect(await page.locator('footer nav').boundingBox()).toMatchObject({ height: 44 });
+        // A link that shows no card shows a picture in its place.
+        expect(await page.locator('.face').isVisible()).toBe(/^(?:loading|reserved|reveal)/.test(state));
+        // One heading and one primary button.
+        expect(await page.locator('h1:visible').count()).toBe(1);
+        expect(await page.locator('button.main:visible').count()).toBeLessThanOrEqual(1);
+        if (!state.startsWith('loading') && state !== 'revealing')
+          expect(await page.title()).toBe(await page.innerText('h1:visible'));
+      }
+    },
+  );
 
   it('explains that JavaScript is off', async () => {
-    const plain = await stage.window({ ...options, javaScriptEnabled: false });
+    const plain = await stage.window({ viewport: { width, height }, javaScriptEnabled: false });
     const page = await plain.newPage();
     await page.goto(stage.linkTo(stage.gifts.addLink()));
 
@@ -384,7 +384,10 @@ describe.each(WINDOWS)('at $name', ({ name, ...options }) => {
     );
     expect(heading!.y - end!.y - end!.height).toBeGreaterThan(24);
     expect(await page.locator('a:visible').count()).toBe(0);
-    await screenshot(page, `no-script-${name}`);
+    for (const colorScheme of COLOR_SCHEMES) {
+      await page.emulateMedia({ colorScheme });
+      await screenshot(page, `no-script-${width}-${colorScheme}`);
+    }
     expect(await page.locator('h1:visible').count()).toBe(1);
     await plain.close();
   });
@@ -447,7 +450,7 @@ describe('in special conditions', () => {
     await context.close();
   });
 
-  it.each(['light', 'dark'] as const)(
+  it.each(COLOR_SCHEMES)(
     'prints the card, its PIN and how to use it, without the buttons (%s)',
     async (colorScheme) => {
       const context = await stage.window({ viewport: { width: 794, height: 1123 }, colorScheme });

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { createServer as createRawServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
 import { selfSignedCertificate } from '@perkway/testing';
 import { startDnsServer } from '../../test/dns-server.js';
 import { NetworkPolicy } from './network-policy.js';
@@ -61,6 +62,7 @@ describe('an attempt', () => {
     for (const body of ['{"a":"é"}', '{}']) {
       const result = await sender.post(`http://127.0.0.1:${port}/hook?x=1`, { 'webhook-id': 'e1' }, body);
       expect(result).toEqual({ isSuccess: true, status: 204, error: null });
+      await setImmediate();
     }
     expect(requests.map(({ body }) => body)).toEqual(['{"a":"é"}', '{}']);
     expect(requests[0]).toMatchObject({
@@ -157,15 +159,14 @@ describe('an attempt', () => {
 
   it('posts again on a new connection when the receiver closed the idle one', async () => {
     let connections = 0;
-    const sockets: Socket[] = [];
+    let resets = 0;
     const port = await listen(
       createRawServer((socket) => {
         const isFirst = connections++ === 0;
         let requests = 0;
-        sockets.push(socket);
         socket.on('error', () => undefined);
         socket.on('data', () => {
-          if (isFirst && requests++ > 0) return void socket.resetAndDestroy();
+          if (isFirst && requests++ > 0) return void (resets++, socket.resetAndDestroy());
           socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n');
         });
       }),
@@ -174,8 +175,22 @@ describe('an attempt', () => {
     for (let attempt = 0; attempt < 2; attempt++) {
       const result = await sender.post(`http://127.0.0.1:${port}/`, {}, '{}');
       expect(result).toMatchObject({ isSuccess: true });
+      await setImmediate();
     }
+    expect(resets).toBe(1);
     expect(connections).toBe(2);
+  });
+
+  it.each(['http', 'https'])('posts once over %s when a new connection is closed', async (scheme) => {
+    let requests = 0;
+    const listener: RequestListener = (request) => (requests++, request.socket.destroy());
+    const { certificate, key } = selfSignedCertificate('localhost');
+    const server =
+      scheme === 'http' ? createServer(listener) : createTlsServer({ cert: certificate, key }, listener);
+    const port = await listen(server);
+    const result = await senderOf({ ca: certificate }).post(`${scheme}://localhost:${port}/`, {}, '{}');
+    expect(result.error).toBe('The connection was closed without a response');
+    expect(requests).toBe(1);
   });
 
   it('refuses a certificate that it does not trust', async () => {

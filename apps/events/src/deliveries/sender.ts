@@ -1,8 +1,7 @@
-import * as http from 'node:http';
-import * as https from 'node:https';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { LookupFunction } from 'node:net';
-import { urlToHttpOptions } from 'node:url';
 import { LRUCache } from 'lru-cache';
+import { Agent, buildConnector, errors, type Dispatcher } from 'undici';
 import type { NetworkPolicy } from './network-policy.js';
 import { dnsResolver, type Resolve } from './resolver.js';
 import { ForbiddenUrlError, hostOf, parseWebhookUrl, requirePermitted } from './webhook-url.js';
@@ -14,8 +13,9 @@ const MAX_RESPONSE_BYTES = 1_024;
 const MAX_ERROR_CHARACTERS = 200;
 /** Below the 5 s after which many servers close idle connections. */
 const IDLE_CONNECTION_MS = 4_000;
-const MAX_IDLE_CONNECTIONS = 256;
 const MAX_TARGETS = 2_000;
+const ABORTED = new Error('The result of the attempt is known');
+const NO_RESPONSE = 'The connection was closed without a response';
 
 /** The result of one attempt. */
 export interface AttemptResult {
@@ -35,6 +35,12 @@ export interface SenderOptions {
   ca?: string;
 }
 
+type Target = Pick<Dispatcher.DispatchOptions, 'origin' | 'path'>;
+
+const STALE = 'stale connection';
+/** Codes of errors after which a request may be sent again on a new connection. */
+const CLOSED = ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'];
+
 /**
  * Posts signed bodies to the URLs of webhooks. Addresses are checked in the lookup of each new connection, so DNS
  * cannot return one address for the check and another for the connection.
@@ -43,103 +49,123 @@ export class Sender {
   private readonly policy: NetworkPolicy;
   private readonly resolve: Resolve;
   private readonly timeoutMs: number;
-  private isClosed = false;
-  /** By URL: how to send a request there. */
-  private readonly targets = new LRUCache<string, https.RequestOptions>({ max: MAX_TARGETS });
-  private readonly agents: { 'http:': http.Agent; 'https:': https.Agent };
+  private readonly targets = new LRUCache<string, Target>({ max: MAX_TARGETS });
+  /** Errors of connections that the receiver closed after an earlier response. */
+  private readonly staleErrors = new WeakSet<Error>();
+  private readonly agent: Agent;
 
   constructor({ policy, resolve = dnsResolver(), timeoutMs = ATTEMPT_TIMEOUT_MS, ca }: SenderOptions) {
     this.policy = policy;
     this.resolve = resolve;
     this.timeoutMs = timeoutMs;
-    const options = { keepAlive: true, maxFreeSockets: MAX_IDLE_CONNECTIONS, timeout: IDLE_CONNECTION_MS };
-    this.agents = { 'http:': new http.Agent(options), 'https:': new https.Agent({ ...options, ca }) };
+    const connectorOf = (protocol: string) =>
+      buildConnector({
+        ca,
+        timeout: timeoutMs,
+        lookup: this.lookup(protocol),
+      } as buildConnector.BuildOptions);
+    const connectors = { 'http:': connectorOf('http:'), 'https:': connectorOf('https:') };
+    this.agent = new Agent({
+      keepAliveTimeout: IDLE_CONNECTION_MS,
+      keepAliveMaxTimeout: IDLE_CONNECTION_MS,
+      // `attempt` has its own deadline for all of it.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      connect: (options, callback) =>
+        connectors[options.protocol as keyof typeof connectors](options, (...result) => {
+          const [, socket] = result;
+          socket?.on('error', (error: NodeJS.ErrnoException) => {
+            if (socket.bytesRead > 0 && CLOSED.includes(error.code!)) this.staleErrors.add(error);
+          });
+          callback(...result);
+        }),
+    });
   }
 
   /** Makes one attempt. Never throws: an error is in the result. */
-  async post(target: string, headers: Record<string, string>, body: string): Promise<AttemptResult> {
-    let options = this.targets.get(target);
+  async post(url: string, headers: Record<string, string>, body: string): Promise<AttemptResult> {
+    let target = this.targets.get(url);
     try {
-      options ??= this.optionsFor(parseWebhookUrl(target, this.policy));
+      target ??= targetOf(parseWebhookUrl(url, this.policy));
     } catch (error) {
       return failure(null, `The URL ${(error as Error).message}`);
     }
-    this.targets.set(target, options);
+    this.targets.set(url, target);
     const deadline = Date.now() + this.timeoutMs;
-    for (;;) {
-      const result = await this.attempt(options, headers, body, deadline - Date.now());
-      if (result !== 'stale connection') return result;
-    }
+    let result = await this.attempt(target, headers, body, this.timeoutMs);
+    if (result === STALE) result = await this.attempt(target, headers, body, deadline - Date.now());
+    return result === STALE ? failure(null, NO_RESPONSE) : result;
   }
 
   /** Closes all connections, which ends the running attempts. */
   close(): void {
-    this.isClosed = true;
-    for (const agent of Object.values(this.agents)) agent.destroy();
-  }
-
-  private optionsFor(url: URL): https.RequestOptions {
-    const agent = this.agents[url.protocol as 'http:' | 'https:'];
-    return { ...urlToHttpOptions(url), method: 'POST', agent, lookup: this.lookup(url) };
+    void this.agent.destroy();
   }
 
   private attempt(
-    options: https.RequestOptions,
+    target: Target,
     headers: Record<string, string>,
     body: string,
     timeoutMs: number,
-  ): Promise<AttemptResult | 'stale connection'> {
-    const { request } = options.protocol === 'https:' ? https : http;
+  ): Promise<AttemptResult | typeof STALE> {
     return new Promise((settle) => {
-      const post = request({
-        ...options,
-        headers: {
-          ...headers,
-          'content-type': 'application/json',
-          'content-length': Buffer.byteLength(body),
-          'user-agent': 'Perkway-Webhooks',
-        },
-      });
-      const end = (result: AttemptResult | 'stale connection') => {
+      let controller: Dispatcher.DispatchController | undefined;
+      let response: { status: number; headers: IncomingHttpHeaders } | undefined;
+      const chunks: Buffer[] = [];
+      let size = 0;
+      let hasEnded = false;
+      const end = (result: AttemptResult | typeof STALE) => {
+        hasEnded = true;
         clearTimeout(timer);
         settle(result);
       };
+      const abort = () => controller?.abort(ABORTED);
+      const finish = () => end(resultOf(response!.status, response!.headers, Buffer.concat(chunks)));
+      const noResponse = () => end(failure(null, `No response within ${this.timeoutMs / 1_000} s`));
       let timer = setTimeout(() => {
-        end(failure(null, `No response within ${this.timeoutMs / 1_000} s`));
-        post.destroy();
+        noResponse();
+        abort();
       }, timeoutMs);
-      let hasResponded = false;
-      post.on('response', (response) => {
-        hasResponded = true;
-        const chunks: Buffer[] = [];
-        let size = 0;
-        const finish = () => end(resultOf(response, Buffer.concat(chunks)));
-        clearTimeout(timer);
-        timer = setTimeout(() => post.destroy(), DRAIN_TIMEOUT_MS);
-        response.on('data', (chunk: Buffer) => {
-          chunks.push(chunk);
-          size += chunk.length;
-          if (size > MAX_RESPONSE_BYTES) post.destroy();
-        });
-        response.on('error', finish).on('close', finish);
-      });
-      post.on('error', (error: NodeJS.ErrnoException) => {
-        const isStale = !this.isClosed && post.reusedSocket && error.code === 'ECONNRESET';
-        end(isStale ? 'stale connection' : failure(null, messageOf(error)));
-      });
-      post.on('upgrade', (_response, socket) => socket.destroy());
-      post.on('close', () => {
-        if (!hasResponded) end(failure(null, 'The connection was closed without a response'));
-      });
-      post.end(body);
+      this.agent.dispatch(
+        {
+          ...target,
+          method: 'POST',
+          headers: { ...headers, 'content-type': 'application/json', 'user-agent': 'Perkway-Webhooks' },
+          body,
+        },
+        {
+          onRequestStart: (started) => {
+            controller = started;
+            // The deadline passed while the connection was being made.
+            if (hasEnded) abort();
+          },
+          onResponseStart: (_, status, responseHeaders) => {
+            if (status < 200) return;
+            response = { status, headers: responseHeaders };
+            clearTimeout(timer);
+            timer = setTimeout(abort, DRAIN_TIMEOUT_MS);
+          },
+          onResponseData: (_, chunk) => {
+            chunks.push(chunk);
+            size += chunk.length;
+            if (size > MAX_RESPONSE_BYTES) abort();
+          },
+          onResponseEnd: finish,
+          onResponseError: (_, error) => {
+            if (response) finish();
+            else if (error instanceof errors.ConnectTimeoutError) noResponse();
+            else end(this.staleErrors.has(error) ? STALE : failure(null, messageOf(error)));
+          },
+        },
+      );
     });
   }
 
-  private lookup(url: URL): LookupFunction {
-    return (_hostname, options, callback) => {
-      this.resolve(hostOf(url))
+  private lookup(protocol: string): LookupFunction {
+    return (hostname, options, callback) => {
+      this.resolve(hostOf({ hostname }))
         .then((addresses) => {
-          requirePermitted(url, addresses, this.policy);
+          requirePermitted(protocol, addresses, this.policy);
           return addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
         })
         .then(
@@ -151,17 +177,19 @@ export class Sender {
   }
 }
 
+const targetOf = ({ origin, pathname, search }: URL): Target => ({ origin, path: pathname + search });
+
 const failure = (status: number | null, error: string): AttemptResult => ({
   isSuccess: false,
   status,
   error,
 });
 
-function resultOf({ statusCode: status, headers }: http.IncomingMessage, body: Buffer): AttemptResult {
-  if (status! >= 200 && status! < 300) return { isSuccess: true, status: status!, error: null };
-  const isRedirect = status! >= 300 && status! < 400;
+function resultOf(status: number, headers: IncomingHttpHeaders, body: Buffer): AttemptResult {
+  if (status < 300) return { isSuccess: true, status, error: null };
+  const isRedirect = status < 400;
   const text = isRedirect ? 'Redirects are not followed' : firstCharacters(body) || `Status ${status}`;
-  return { ...failure(status!, text), retryAfter: headers['retry-after'] };
+  return { ...failure(status, text), retryAfter: headers['retry-after'] };
 }
 
 const firstCharacters = (body: Buffer): string =>
@@ -172,6 +200,7 @@ const firstCharacters = (body: Buffer): string =>
 
 function messageOf(error: NodeJS.ErrnoException): string {
   const { code = 'unknown' } = error;
+  if (error instanceof errors.SocketError) return NO_RESPONSE;
   if (error instanceof ForbiddenUrlError) return `The URL ${error.message}`;
   if (['ENOTFOUND', 'ENODATA', 'EBADNAME', 'ESERVFAIL', 'ETIMEOUT', 'EREFUSED'].includes(code))
     return `The host name does not resolve (${code})`;

@@ -9,7 +9,8 @@ const MAX_URL_LENGTH = 2_048;
 export class ForbiddenUrlError extends Error {}
 
 /** Returns the host of a parsed URL without brackets and trailing dots: an address in canonical form, or a name. */
-export const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, '').replace(/\.+$/, '');
+export const hostOf = ({ hostname }: Pick<URL, 'hostname'>): string =>
+  hostname.replace(/^\[|\]$/g, '').replace(/\.+$/, '');
 
 /**
  * Parses a URL and checks everything that can be checked without DNS. The checks see canonical hosts, because `URL`
@@ -26,7 +27,7 @@ export function parseWebhookUrl(text: string, policy: NetworkPolicy): URL {
     throw new ForbiddenUrlError('must not contain a user name or a password');
   const host = hostOf(url);
   if (isMetadataName(host)) throw new ForbiddenUrlError('must not lead to a metadata service');
-  if (ipaddr.isValid(host)) requirePermitted(url, [host], policy);
+  if (ipaddr.isValid(host)) requirePermitted(url.protocol, [host], policy);
   return url;
 }
 
@@ -41,19 +42,23 @@ export async function checkWebhookUrl(text: string, policy: NetworkPolicy, resol
   const host = hostOf(url);
   if (ipaddr.isValid(host)) return;
   const addresses = await resolve(host).catch(() => []);
-  requirePermitted(url, addresses, policy);
+  requirePermitted(url.protocol, addresses, policy);
   if (addresses.length === 0 && isPrivateName(host))
     throw new ForbiddenUrlError('must have a public host name');
 }
 
 /**
- * Checks the addresses of a URL's host: each must be permitted, and for http in a network that the operator allows.
+ * Checks the addresses of a webhook's host: each must be permitted, and for http in a network that the operator allows.
  *
  * @throws ForbiddenUrlError
  */
-export function requirePermitted(url: URL, addresses: readonly string[], policy: NetworkPolicy): void {
+export function requirePermitted(
+  protocol: string,
+  addresses: readonly string[],
+  policy: NetworkPolicy,
+): void {
   if (!addresses.every((address) => policy.permits(address)))
     throw new ForbiddenUrlError('must not lead to a private, loopback, link-local or reserved address');
-  if (url.protocol !== 'https:' && !(addresses.length > 0 && addresses.every((each) => policy.opens(each))))
+  if (protocol !== 'https:' && !(addresses.length > 0 && addresses.every((each) => policy.opens(each))))
     throw new ForbiddenUrlError('must be an absolute https URL');
 }

@@ -106,6 +106,6 @@ export class DeliveryWorker implements OnApplicationBootstrap, BeforeApplication
     await Promise.all(this.loops.map((loop) => loop.stop()));
     await Promise.race([this.engine.whenIdle(), sleep(DRAIN_MS, undefined, { ref: false })]);
     this.engine.abandon();
-    this.sender.close();
+    await this.sender.close();
   }
 }

@@ -92,6 +92,13 @@ describe('an attempt', () => {
     expect(result.error).toBe(`a b ${'é'.repeat(196)}`);
   });
 
+  it('takes the first of several values of Retry-After', async () => {
+    const port = await serve((_request, response) =>
+      response.writeHead(429, ['retry-after', '7', 'retry-after', '9']).end(),
+    );
+    expect(await senderOf().post(`http://127.0.0.1:${port}/`, {}, '{}')).toMatchObject({ retryAfter: '7' });
+  });
+
   it('reads no more than 1 KB of a response that does not end', async () => {
     let written = 0;
     const port = await serveRaw((socket) => {

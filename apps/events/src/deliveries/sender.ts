@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { LookupFunction } from 'node:net';
 import { LRUCache } from 'lru-cache';
-import { Agent, buildConnector, errors, type Dispatcher } from 'undici';
+import type { Agent, buildConnector, Dispatcher } from 'undici';
 import type { NetworkPolicy } from './network-policy.js';
 import { dnsResolver, type Resolve } from './resolver.js';
 import { ForbiddenUrlError, hostOf, parseWebhookUrl, requirePermitted } from './webhook-url.js';
@@ -14,6 +14,7 @@ const MAX_ERROR_CHARACTERS = 200;
 /** Below the 5 s after which many servers close idle connections. */
 const IDLE_CONNECTION_MS = 4_000;
 const MAX_TARGETS = 2_000;
+const HEADERS = { 'content-type': 'application/json', 'user-agent': 'Perkway-Webhooks' };
 const ABORTED = new Error('The result of the attempt is known');
 const NO_RESPONSE = 'The connection was closed without a response';
 
@@ -52,20 +53,48 @@ export class Sender {
   private readonly targets = new LRUCache<string, Target>({ max: MAX_TARGETS });
   /** Errors of connections that the receiver closed after an earlier response. */
   private readonly staleErrors = new WeakSet<Error>();
-  private readonly agent: Agent;
+  private agent?: Promise<Agent>;
 
-  constructor({ policy, resolve = dnsResolver(), timeoutMs = ATTEMPT_TIMEOUT_MS, ca }: SenderOptions) {
-    this.policy = policy;
-    this.resolve = resolve;
-    this.timeoutMs = timeoutMs;
+  constructor(private readonly options: SenderOptions) {
+    this.policy = options.policy;
+    this.resolve = options.resolve ?? dnsResolver();
+    this.timeoutMs = options.timeoutMs ?? ATTEMPT_TIMEOUT_MS;
+  }
+
+  /** Makes one attempt. Never throws: an error is in the result. */
+  async post(url: string, headers: Record<string, string>, body: string): Promise<AttemptResult> {
+    let target = this.targets.get(url);
+    try {
+      target ??= targetOf(parseWebhookUrl(url, this.policy));
+    } catch (error) {
+      return failure(null, `The URL ${(error as Error).message}`);
+    }
+    this.targets.set(url, target);
+    const request = { ...target, method: 'POST' as const, headers: { ...headers, ...HEADERS }, body };
+    const deadline = Date.now() + this.timeoutMs;
+    const agent = await (this.agent ??= this.newAgent());
+    let result = await this.attempt(agent, request, this.timeoutMs);
+    if (result === STALE) result = await this.attempt(agent, request, deadline - Date.now());
+    return result === STALE ? failure(null, NO_RESPONSE) : result;
+  }
+
+  /** Closes all connections, which ends the running attempts. */
+  async close(): Promise<void> {
+    await (await this.agent)?.destroy();
+  }
+
+  /** Loads undici only when there is something to post: it takes 20 MB of memory. */
+  private async newAgent(): Promise<Agent> {
+    const { Agent, buildConnector } = await import('undici');
+    const { ca } = this.options;
     const connectorOf = (protocol: string) =>
       buildConnector({
         ca,
-        timeout: timeoutMs,
+        timeout: this.timeoutMs,
         lookup: this.lookup(protocol),
       } as buildConnector.BuildOptions);
     const connectors = { 'http:': connectorOf('http:'), 'https:': connectorOf('https:') };
-    this.agent = new Agent({
+    return new Agent({
       keepAliveTimeout: IDLE_CONNECTION_MS,
       keepAliveMaxTimeout: IDLE_CONNECTION_MS,
       // `attempt` has its own deadline for all of it.
@@ -82,30 +111,9 @@ export class Sender {
     });
   }
 
-  /** Makes one attempt. Never throws: an error is in the result. */
-  async post(url: string, headers: Record<string, string>, body: string): Promise<AttemptResult> {
-    let target = this.targets.get(url);
-    try {
-      target ??= targetOf(parseWebhookUrl(url, this.policy));
-    } catch (error) {
-      return failure(null, `The URL ${(error as Error).message}`);
-    }
-    this.targets.set(url, target);
-    const deadline = Date.now() + this.timeoutMs;
-    let result = await this.attempt(target, headers, body, this.timeoutMs);
-    if (result === STALE) result = await this.attempt(target, headers, body, deadline - Date.now());
-    return result === STALE ? failure(null, NO_RESPONSE) : result;
-  }
-
-  /** Closes all connections, which ends the running attempts. */
-  close(): void {
-    void this.agent.destroy();
-  }
-
   private attempt(
-    target: Target,
-    headers: Record<string, string>,
-    body: string,
+    agent: Agent,
+    request: Dispatcher.DispatchOptions,
     timeoutMs: number,
   ): Promise<AttemptResult | typeof STALE> {
     return new Promise((settle) => {
@@ -126,38 +134,30 @@ export class Sender {
         noResponse();
         abort();
       }, timeoutMs);
-      this.agent.dispatch(
-        {
-          ...target,
-          method: 'POST',
-          headers: { ...headers, 'content-type': 'application/json', 'user-agent': 'Perkway-Webhooks' },
-          body,
+      agent.dispatch(request, {
+        onRequestStart: (started) => {
+          controller = started;
+          // The deadline passed while the connection was being made.
+          if (hasEnded) abort();
         },
-        {
-          onRequestStart: (started) => {
-            controller = started;
-            // The deadline passed while the connection was being made.
-            if (hasEnded) abort();
-          },
-          onResponseStart: (_, status, responseHeaders) => {
-            if (status < 200) return;
-            response = { status, headers: responseHeaders };
-            clearTimeout(timer);
-            timer = setTimeout(abort, DRAIN_TIMEOUT_MS);
-          },
-          onResponseData: (_, chunk) => {
-            chunks.push(chunk);
-            size += chunk.length;
-            if (size > MAX_RESPONSE_BYTES) abort();
-          },
-          onResponseEnd: finish,
-          onResponseError: (_, error) => {
-            if (response) finish();
-            else if (error instanceof errors.ConnectTimeoutError) noResponse();
-            else end(this.staleErrors.has(error) ? STALE : failure(null, messageOf(error)));
-          },
+        onResponseStart: (_, status, responseHeaders) => {
+          if (status < 200) return;
+          response = { status, headers: responseHeaders };
+          clearTimeout(timer);
+          timer = setTimeout(abort, DRAIN_TIMEOUT_MS);
         },
-      );
+        onResponseData: (_, chunk) => {
+          chunks.push(chunk);
+          size += chunk.length;
+          if (size > MAX_RESPONSE_BYTES) abort();
+        },
+        onResponseEnd: finish,
+        onResponseError: (_, error: NodeJS.ErrnoException) => {
+          if (response) finish();
+          else if (error.code === 'UND_ERR_CONNECT_TIMEOUT') noResponse();
+          else end(this.staleErrors.has(error) ? STALE : failure(null, messageOf(error)));
+        },
+      });
     });
   }
 
@@ -189,7 +189,9 @@ function resultOf(status: number, headers: IncomingHttpHeaders, body: Buffer): A
   if (status < 300) return { isSuccess: true, status, error: null };
   const isRedirect = status < 400;
   const text = isRedirect ? 'Redirects are not followed' : firstCharacters(body) || `Status ${status}`;
-  return { ...failure(status, text), retryAfter: headers['retry-after'] };
+  // An array if the receiver sent it more than once.
+  const [retryAfter] = [headers['retry-after']].flat();
+  return { ...failure(status, text), retryAfter };
 }
 
 const firstCharacters = (body: Buffer): string =>
@@ -200,7 +202,7 @@ const firstCharacters = (body: Buffer): string =>
 
 function messageOf(error: NodeJS.ErrnoException): string {
   const { code = 'unknown' } = error;
-  if (error instanceof errors.SocketError) return NO_RESPONSE;
+  if (code === 'UND_ERR_SOCKET') return NO_RESPONSE;
   if (error instanceof ForbiddenUrlError) return `The URL ${error.message}`;
   if (['ENOTFOUND', 'ENODATA', 'EBADNAME', 'ESERVFAIL', 'ETIMEOUT', 'EREFUSED'].includes(code))
     return `The host name does not resolve (${code})`;

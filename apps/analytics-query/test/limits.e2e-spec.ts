@@ -250,13 +250,14 @@ describe('attribute names', () => {
 
 describe('the rate limit of an account', () => {
   it('is sent in headers, and rejects further requests of that account until the next second', async () => {
-    const limited = await analyticsStack({ RATE_LIMIT_PER_ACCOUNT: '20' });
+    const limited = await analyticsStack({ RATE_LIMIT_PER_ACCOUNT: '4' });
     try {
       const [account, other] = [anAccountId(), anAccountId()];
       const path = '/cubejs-api/v1/meta?onlyViews=true';
       const { headers } = await limited.as(account).get(path);
-      expect(headers).toMatchObject({ 'ratelimit-limit': '20', 'ratelimit-reset': '1' });
-      expect(Number(headers['ratelimit-remaining'])).toBe(19);
+      expect(headers).toMatchObject({ 'ratelimit-limit': '4', 'ratelimit-reset': '1' });
+      expect(Number(headers['ratelimit-remaining'])).toBe(3);
+      // A slow machine takes several seconds for them.
       const responses = await Promise.all(Array.from({ length: 100 }, () => limited.as(account).get(path)));
       const refused = responses.filter(({ status }) => status === 429);
       expect(refused.length).toBeGreaterThan(0);

@@ -42,7 +42,9 @@ beforeAll(async () => {
   const bundling = BundledApp.build('analytics-query');
   [database, nats] = await Promise.all([analyticsDatabase(), testNats()]);
   issuer = await fakeTokenIssuer(nats.url, () => [key]);
-  app = await (await bundling).spawn(testEnvironment('analytics-query', { database, nats }));
+  const environment = testEnvironment('analytics-query', { database, nats });
+  // A slow machine takes longer than the default for sixteen large responses, one after the other.
+  app = await (await bundling).spawn({ ...environment, QUERY_TIMEOUT_MS: '60000' });
   await app.ready();
   publisher = await Publisher.connect(nats.url);
   analytics = new Analytics(app.url, tokenFor(account, key));

@@ -53,6 +53,7 @@ export const tier = (suffixes, options) => ({
     '/node_modules/(?!(?:.+/node_modules/)?(?:@nestjs|openid-client|oauth4webapi|jose)/)',
     '/\\.cache/test-packages/',
   ],
+  testSequencer: '<rootDir>/libs/testing/jest/slow-first.mjs',
   setupFiles: ['reflect-metadata'],
   globalSetup: '<rootDir>/libs/testing/jest/global-setup.mjs',
   globalTeardown: '<rootDir>/libs/testing/jest/global-teardown.mjs',

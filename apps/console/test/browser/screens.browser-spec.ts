@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { BrowserContextOptions, Page } from 'playwright-core';
 import { violations, waitFor } from '@perkway/testing';
 import { ADMIN_KEY, ConsoleStage, screenshot, scrollsSideways, untilShown } from './console-stage';
 
@@ -79,19 +79,23 @@ const fileNameOf = (path: string) =>
         .replace(/\?.*$/, '-asked')
         .replaceAll('/', '-');
 
+const COLOR_SCHEMES = ['light', 'dark'] as const;
+/** Without transitions, which would still run when the colors are checked. */
+const WINDOW: BrowserContextOptions = { reducedMotion: 'reduce', viewport: { width: 1280, height: 900 } };
+
 describe.each([
   ['USER', () => stage.mine.key, () => ({ ...headings(menu), ...deeper() })],
   ['ADMIN', () => ADMIN_KEY, () => ({ ...headings(operatorMenu), ...deeperForOperators() })],
 ])('for the role %s', (role, keyOf, screensOf) => {
-  it.each(['light', 'dark'] as const)(
-    'every screen has its heading, is accessible and fits every width, in %s',
-    async (colorScheme) => {
-      const context = await stage.window({ colorScheme, viewport: { width: 1280, height: 900 } });
-      const page = await stage.signIn(context, keyOf());
-      for (const [path, heading] of Object.entries(screensOf())) {
-        await stage.goto(page, path);
-        expect([path, await headingOf(page)]).toEqual([path, heading]);
-        expect([path, await violations(page)]).toEqual([path, []]);
+  it('every screen has its heading, is accessible and fits every width, in light and dark', async () => {
+    const context = await stage.window(WINDOW);
+    const page = await stage.signIn(context, keyOf());
+    for (const [path, heading] of Object.entries(screensOf())) {
+      await stage.goto(page, path);
+      expect([path, await headingOf(page)]).toEqual([path, heading]);
+      for (const colorScheme of COLOR_SCHEMES) {
+        await page.emulateMedia({ colorScheme });
+        expect([path, colorScheme, await violations(page)]).toEqual([path, colorScheme, []]);
         await screenshot(page, `${fileNameOf(path)}-${role}-${colorScheme}`);
         // A wide screen, one of 1,280 px at 200 % zoom, and a phone.
         for (const width of [2_560, 640, 360]) {
@@ -101,10 +105,9 @@ describe.each([
         await screenshot(page, `${fileNameOf(path)}-${role}-${colorScheme}-360`);
         await page.setViewportSize({ width: 1280, height: 900 });
       }
-      await context.close();
-    },
-    300_000,
-  );
+    }
+    await context.close();
+  }, 300_000);
 
   it('the menu leads to every screen', async () => {
     const context = await stage.window();
@@ -120,96 +123,98 @@ describe.each([
   }, 120_000);
 });
 
-/** Lists accessibility violations and horizontal scrolling of the window. */
+/** Lists accessibility violations and horizontal scrolling of the window, in light and dark. */
 async function faults(page: Page, name: string): Promise<string[]> {
-  const found = await violations(page);
-  await screenshot(page, name);
-  await page.setViewportSize({ width: 360, height: 740 });
-  if (await scrollsSideways(page)) found.push('scrolls sideways at 360 px');
-  found.push(...(await violations(page)));
-  await screenshot(page, `${name}-360`);
-  await page.setViewportSize({ width: 1280, height: 900 });
+  const found: string[] = [];
+  for (const colorScheme of COLOR_SCHEMES) {
+    await page.emulateMedia({ colorScheme });
+    found.push(...(await violations(page)));
+    await screenshot(page, `${name}-${colorScheme}`);
+    await page.setViewportSize({ width: 360, height: 740 });
+    if (await scrollsSideways(page)) found.push('scrolls sideways at 360 px');
+    found.push(...(await violations(page)));
+    await screenshot(page, `${name}-${colorScheme}-360`);
+    await page.setViewportSize({ width: 1280, height: 900 });
+  }
   return found;
 }
 
-describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
-  it.each([
-    ['create-key', () => stage.mine.key, () => '/integration', 'Create key'],
-    ['make-link', () => stage.mine.key, () => '/gift-cards', 'Make one link'],
-    ['make-links', () => stage.mine.key, () => '/gift-cards', 'Make many links'],
-    ['freeze-report', () => stage.mine.key, () => `/campaigns/${stage.mine.campaign}`, 'Freeze as a report'],
-    ['create-webhook', () => stage.mine.key, () => '/integration/webhooks', 'Create webhook'],
-    ['replay', () => stage.mine.key, () => '/integration/webhooks/orders', 'Replay…'],
-    ['rotate', () => stage.mine.key, () => '/integration/webhooks/orders', 'Rotate secret'],
-    ['confirm', () => ADMIN_KEY, () => `/pools/${stage.mine.pool}`, 'Delete'],
-  ])(
-    'the dialog "%s" opens, works and closes by keyboard alone',
-    async (name, keyOf, pathOf, opener) => {
-      const context = await stage.window({ colorScheme, viewport: { width: 1280, height: 900 } });
-      const page = await stage.signIn(context, keyOf());
-      await stage.goto(page, pathOf());
-      const button = page.getByRole('button', { name: opener, exact: true });
-      await button.focus();
-      await page.keyboard.press('Enter');
-      const dialog = page.locator('[role=dialog], [role=alertdialog]');
-      await dialog.waitFor();
-      await untilShown(page);
-      expect(await faults(page, `dialog-${name}-${colorScheme}`)).toEqual([]);
-      const within = 'document.activeElement.closest("[role=dialog], [role=alertdialog]") !== null';
-      const focused = new Set<unknown>();
-      for (let tab = 0; tab < 15; tab += 1) {
-        await page.keyboard.press('Tab');
-        expect(await page.evaluate(within)).toBe(true);
-        focused.add(await page.evaluate('document.activeElement.outerHTML'));
-      }
-      expect(focused.size).toBeGreaterThan(1);
-      await page.keyboard.press('Escape');
-      await dialog.waitFor({ state: 'detached' });
-      expect(await page.evaluate('document.activeElement.textContent')).toContain(opener);
-      await context.close();
-    },
-    120_000,
-  );
-
-  it('the sign-in page is accessible and offers both ways to sign in', async () => {
-    const context = await stage.window({ colorScheme, viewport: { width: 1280, height: 900 } });
-    const page = await context.newPage();
-    await page.goto(stage.url);
-    await page.getByRole('link', { name: 'Sign in with Ostervale accounts' }).waitFor();
-    expect(await faults(page, `sign-in-${colorScheme}`)).toEqual([]);
-    await page.getByLabel('API key').fill('wrong-key-0123456789abcdef');
+it.each([
+  ['create-key', () => stage.mine.key, () => '/integration', 'Create key'],
+  ['make-link', () => stage.mine.key, () => '/gift-cards', 'Make one link'],
+  ['make-links', () => stage.mine.key, () => '/gift-cards', 'Make many links'],
+  ['freeze-report', () => stage.mine.key, () => `/campaigns/${stage.mine.campaign}`, 'Freeze as a report'],
+  ['create-webhook', () => stage.mine.key, () => '/integration/webhooks', 'Create webhook'],
+  ['replay', () => stage.mine.key, () => '/integration/webhooks/orders', 'Replay…'],
+  ['rotate', () => stage.mine.key, () => '/integration/webhooks/orders', 'Rotate secret'],
+  ['confirm', () => ADMIN_KEY, () => `/pools/${stage.mine.pool}`, 'Delete'],
+])(
+  'the dialog "%s" opens, works and closes by keyboard alone',
+  async (name, keyOf, pathOf, opener) => {
+    const context = await stage.window(WINDOW);
+    const page = await stage.signIn(context, keyOf());
+    await stage.goto(page, pathOf());
+    const button = page.getByRole('button', { name: opener, exact: true });
+    await button.focus();
     await page.keyboard.press('Enter');
-    await page.getByText('This key is not known').first().waitFor();
-    expect(await faults(page, `sign-in-refused-${colorScheme}`)).toEqual([]);
+    const dialog = page.locator('[role=dialog], [role=alertdialog]');
+    await dialog.waitFor();
+    await untilShown(page);
+    expect(await faults(page, `dialog-${name}`)).toEqual([]);
+    const within = 'document.activeElement.closest("[role=dialog], [role=alertdialog]") !== null';
+    const focused = new Set<unknown>();
+    for (let tab = 0; tab < 15; tab += 1) {
+      await page.keyboard.press('Tab');
+      expect(await page.evaluate(within)).toBe(true);
+      focused.add(await page.evaluate('document.activeElement.outerHTML'));
+    }
+    expect(focused.size).toBeGreaterThan(1);
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    expect(await page.evaluate('document.activeElement.textContent')).toContain(opener);
     await context.close();
-  }, 120_000);
+  },
+  120_000,
+);
 
-  it('a report is accessible to anyone with its URL', async () => {
-    const owner = await stage.window();
-    const page = await stage.signIn(owner);
-    const report = {
-      campaignId: stage.mine.campaign,
-      range: { from: new Date(Date.now() - 30 * 86_400_000).toISOString().slice(0, 10), to: today() },
-      title: 'Spring, frozen',
-      expiresAt: new Date(Date.now() + 86_400_000).toISOString(),
-    };
-    const { url } = await page.evaluate<{ url: string }>(
-      `fetch('/api/reports', { method: 'POST', headers: { 'content-type': 'application/json' }, body: ${JSON.stringify(JSON.stringify(report))} }).then((response) => response.json())`,
-    );
-    await owner.close();
-    const others = await stage.window({ colorScheme, viewport: { width: 1280, height: 900 } });
-    const reader = await others.newPage();
-    await reader.goto(url);
-    await reader.getByRole('heading', { level: 1, name: 'Spring, frozen' }).waitFor();
-    expect(await faults(reader, `report-${colorScheme}`)).toEqual([]);
-    await reader.keyboard.press('Tab');
-    expect(await reader.evaluate('document.activeElement.textContent')).toBe('Print');
-    await reader.goto(`${stage.url}/report#nobody-knows-this`);
-    await reader.getByRole('heading', { level: 1, name: 'This report cannot be read' }).waitFor();
-    expect(await faults(reader, `report-gone-${colorScheme}`)).toEqual([]);
-    await others.close();
-  }, 120_000);
-});
+it('the sign-in page is accessible and offers both ways to sign in', async () => {
+  const context = await stage.window(WINDOW);
+  const page = await context.newPage();
+  await page.goto(stage.url);
+  await page.getByRole('link', { name: 'Sign in with Ostervale accounts' }).waitFor();
+  expect(await faults(page, `sign-in`)).toEqual([]);
+  await page.getByLabel('API key').fill('wrong-key-0123456789abcdef');
+  await page.keyboard.press('Enter');
+  await page.getByText('This key is not known').first().waitFor();
+  expect(await faults(page, `sign-in-refused`)).toEqual([]);
+  await context.close();
+}, 120_000);
+
+it('a report is accessible to anyone with its URL', async () => {
+  const owner = await stage.window();
+  const page = await stage.signIn(owner);
+  const report = {
+    campaignId: stage.mine.campaign,
+    range: { from: new Date(Date.now() - 30 * 86_400_000).toISOString().slice(0, 10), to: today() },
+    title: 'Spring, frozen',
+    expiresAt: new Date(Date.now() + 86_400_000).toISOString(),
+  };
+  const { url } = await page.evaluate<{ url: string }>(
+    `fetch('/api/reports', { method: 'POST', headers: { 'content-type': 'application/json' }, body: ${JSON.stringify(JSON.stringify(report))} }).then((response) => response.json())`,
+  );
+  await owner.close();
+  const others = await stage.window(WINDOW);
+  const reader = await others.newPage();
+  await reader.goto(url);
+  await reader.getByRole('heading', { level: 1, name: 'Spring, frozen' }).waitFor();
+  expect(await faults(reader, `report`)).toEqual([]);
+  await reader.keyboard.press('Tab');
+  expect(await reader.evaluate('document.activeElement.textContent')).toBe('Print');
+  await reader.goto(`${stage.url}/report#nobody-knows-this`);
+  await reader.getByRole('heading', { level: 1, name: 'This report cannot be read' }).waitFor();
+  expect(await faults(reader, `report-gone`)).toEqual([]);
+  await others.close();
+}, 120_000);
 
 it('operators’ screens do not exist for others', async () => {
   const context = await stage.window();

@@ -245,6 +245,16 @@ describe('console keys', () => {
     await openFor({ keyHash: hashApiKey(pepper, ADMIN_KEY) }, operator, secret);
     const made = await http(issuer, { key: secret }).post(keys).send({ role: 'ADMIN' }).expect(201);
     expect(made.body.expires_at).toBeNull();
+    const eve = `/admin/accounts/${account}/people/eve@x.example`;
+    await http(issuer, { key: secret }).put(eve).send({ role: 'ADMIN' }).expect(200);
+    await admin.delete(eve).expect(204);
+    // A session of an operator's key that expires gives no lasting access.
+    const body = { role: 'ADMIN', expires_at };
+    const { body: briefAdmin } = await admin.post(keys).send(body).expect(201);
+    const ofBrief = randomUUID();
+    await openFor({ keyHash: hashApiKey(pepper, briefAdmin.key) }, randomUUID(), ofBrief);
+    const refused = await http(issuer, { key: ofBrief }).put(eve).send({ role: 'ADMIN' }).expect(403);
+    expect(refused.body.code).toBe('KEY_EXPIRES');
   });
 
   describe('keys that a person makes in the console', () => {

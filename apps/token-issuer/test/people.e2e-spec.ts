@@ -50,6 +50,31 @@ describe('the people of an account', () => {
       expect((await call.expect(404)).body.code).toBe('PERSON_NOT_FOUND');
   });
 
+  it('do not get more from a key that expires than the key has', async () => {
+    const [operators, clients] = [await anAccount(), await anAccount()];
+    const expires_at = new Date(Date.now() + 3_600_000).toISOString();
+    const { body } = await admin()
+      .post(operators.replace('/people', '/keys'))
+      .send({ role: 'ADMIN', expires_at })
+      .expect(201);
+    const put = (people: string, role: string, key = body.key) =>
+      http(issuer, { key }).put(`${people}/eve@x.example`).send({ role });
+    for (const [people, role] of [
+      [operators, 'ADMIN'],
+      [operators, 'USER'],
+      [clients, 'ADMIN'],
+    ] as const)
+      expect((await put(people, role).expect(403)).body.code).toBe('KEY_EXPIRES');
+    // The people of clients outlive the operator's key, like the keys of clients.
+    await put(clients, 'USER').expect(200);
+    expect((await put(clients, 'ADMIN').expect(403)).body.code).toBe('KEY_EXPIRES');
+    // It may keep or lower what a key that lasts has given.
+    await put(operators, 'ADMIN', ADMIN_KEY).expect(200);
+    await put(operators, 'ADMIN').expect(200);
+    await put(operators, 'USER').expect(200);
+    expect((await put(operators, 'ADMIN').expect(403)).body.code).toBe('KEY_EXPIRES');
+  });
+
   it('may belong to several accounts independently', async () => {
     const [people, others] = [await anAccount(), await anAccount()];
     await admin().put(`${people}/ben@x.example`).send({ role: 'USER' }).expect(200);

@@ -41,6 +41,7 @@ export const ERROR_CODES = {
   ORIGIN_FORBIDDEN: { status: 403, title: 'The request does not come from a page of this host' },
   FORBIDDEN: { status: 403, title: 'The key does not allow this operation' },
   SCOPE_MISSING: { status: 403, title: 'The key does not have the scope of this operation' },
+  KEY_EXPIRES: { status: 403, title: 'A key that expires cannot give access that lasts longer' },
   APPROVAL_BY_KEY: {
     status: 403,
     title: 'Sign in as a person to approve or reject a job, not with an API key',

@@ -191,8 +191,8 @@ export class ConsoleKeysService {
 }
 
 /**
- * Returns until when a new key may work: no key lives on in a key that it made. Null if there is no such limit, as for
- * keys that operators make for other accounts.
+ * Returns until when the access that a key gives to another key or a person may last: no key lives on in what it gave.
+ * Null if there is no such limit, as for USER keys and people of other accounts.
  */
 export async function latestEnd(
   manager: EntityManager,

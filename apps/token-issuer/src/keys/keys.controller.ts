@@ -126,7 +126,9 @@ export class KeysController {
 
   @RpcHandler(ROTATE_ACCOUNT_KEY)
   async rotateAccountKey(@Payload() request: RotateAccountKey) {
-    return orError(this.keys.replace(request), ['FORBIDDEN', 'KEY_NOT_FOUND', 'KEY_ROTATED', 'KEY_EXPIRED']);
+    const { consoleKeyId: makerKeyId, ...rest } = request;
+    const replaced = this.keys.replace({ ...rest, makerKeyId, isSession: true });
+    return orError(replaced, ['FORBIDDEN', 'KEY_NOT_FOUND', 'KEY_ROTATED', 'KEY_EXPIRED']);
   }
 
   @RpcHandler(RESOLVE_KEYS)

@@ -161,6 +161,7 @@ export class KeysService {
     const next = await this.replace({
       account,
       makerKeyId,
+      isSession: false,
       keyId,
       id: randomUUID(),
       last4: key.slice(-4),
@@ -173,19 +174,19 @@ export class KeysService {
   /**
    * Replaces a key by one of which only the hash is known. Idempotent.
    *
-   * @param wanted with `makerKeyId`, the key of the call, an operator rotates the key; otherwise a session
+   * @param wanted `makerKeyId` is the key of the call; `isSession` if it is that of a console session, which rotates
+   * keys of its own account
    * @throws FORBIDDEN if the session may not make a key of this role, or one that lives so long
    * @throws KEY_NOT_FOUND, KEY_ROTATED, KEY_EXPIRED
    */
   async replace(
-    wanted: Omit<RotateAccountKey, 'consoleKeyId'> & ({ consoleKeyId: string } | { makerKeyId: string }),
+    wanted: Omit<RotateAccountKey, 'consoleKeyId'> & { makerKeyId: string; isSession: boolean },
   ): Promise<ApiKeyResource> {
-    const { account, keyId, id, hash, last4, overlapSeconds } = wanted;
-    const consoleKeyId = 'consoleKeyId' in wanted ? wanted.consoleKeyId : undefined;
+    const { account, makerKeyId, isSession, keyId, id, hash, last4, overlapSeconds } = wanted;
     const [old, next] = await this.keys.manager.transaction(async (manager) => {
       const keys = manager.getRepository(ApiKeyEntity);
-      const holder = consoleKeyId ? await makerOf(manager, consoleKeyId) : undefined;
-      if (consoleKeyId && holder?.account_id !== account) throw new ApiError('FORBIDDEN');
+      const holder = isSession ? await makerOf(manager, makerKeyId) : undefined;
+      if (isSession && holder?.account_id !== account) throw new ApiError('FORBIDDEN');
       const old = isUuid(keyId)
         ? await keys.findOne({
             where: { id: keyId, account_id: account, revoked_at: IsNull(), is_console: false },
@@ -198,7 +199,6 @@ export class KeysService {
       if (old.rotated_to) throw new ApiError('KEY_ROTATED', `It was replaced by the key ${old.rotated_to}`);
       if (old.expires_at && old.expires_at.getTime() <= Date.now()) throw new ApiError('KEY_EXPIRED');
       const { role, name, scopes, expires_at } = old;
-      const makerKeyId = 'makerKeyId' in wanted ? wanted.makerKeyId : wanted.consoleKeyId;
       const endsAt = await latestEnd(manager, makerKeyId, old);
       if (endsAt && (!expires_at || expires_at > endsAt))
         throw new ApiError('FORBIDDEN', 'Your own key expires before the one to rotate');

@@ -1,6 +1,7 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Put, Query } from '@nestjs/common';
 import { ApiOperation, ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
-import { Roles } from '@perkway/auth';
+import { CurrentCaller, Roles } from '@perkway/auth';
+import type { Caller } from '@perkway/domain';
 import { ApiPage, ApiProblems, ApiSearch, CallerIdPipe, type ListQuery, type Page } from '@perkway/platform';
 import { PeopleService } from './people.service.js';
 import { PersonResource, PutPersonDto } from './person.dto.js';
@@ -41,17 +42,19 @@ export class PeopleController {
   @Put(':email')
   @ApiOperation({
     summary: "Lets a person sign in for the account, or changes the person's role",
-    description: 'Setting the role USER revokes the ADMIN keys that the person made in the console.',
+    description:
+      'Setting the role USER revokes the ADMIN keys that the person made in the console. A key that expires cannot add people to its own account or with the role ADMIN, nor give them that role (403 `KEY_EXPIRES`).',
   })
   @ApiEmail()
   @ApiResponse({ status: 200, description: 'The person', type: PersonResource })
-  @ApiProblems('ACCOUNT_NOT_FOUND')
+  @ApiProblems('ACCOUNT_NOT_FOUND', 'KEY_EXPIRES')
   putPerson(
+    @CurrentCaller() caller: Caller,
     @Param('accountId', CallerIdPipe) accountId: string,
     @Param('email') email: string,
     @Body() { role }: PutPersonDto,
   ): Promise<PersonResource> {
-    return this.people.put(accountId, email, role);
+    return this.people.put(accountId, email, role, caller.keyId);
   }
 
   @Delete(':email')

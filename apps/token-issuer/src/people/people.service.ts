@@ -5,7 +5,7 @@ import { Conditions, KeysetPaginator, searchOf, type ListQuery, type Page } from
 import { isEmail } from 'class-validator';
 import { DataSource, Not, Repository } from 'typeorm';
 import { AccountEntity } from '../accounts/account.entity.js';
-import { ConsoleKeysService } from '../console-keys/console-keys.service.js';
+import { ConsoleKeysService, latestEnd } from '../console-keys/console-keys.service.js';
 import { foldEmail } from './fold-email.js';
 import type { PersonResource } from './person.dto.js';
 import { PersonEntity, type PersonRole } from './person.entity.js';
@@ -46,11 +46,19 @@ export class PeopleService {
     return toResource(person);
   }
 
-  /** @throws ApiError VALIDATION_FAILED for an invalid address, ACCOUNT_NOT_FOUND */
-  async put(account: string, email: string, role: PersonRole): Promise<PersonResource> {
+  /**
+   * @param makerKeyId the key of the call
+   * @throws ApiError VALIDATION_FAILED for an invalid address, ACCOUNT_NOT_FOUND
+   * @throws ApiError KEY_EXPIRES if the person would get more than before from a key that expires
+   */
+  async put(account: string, email: string, role: PersonRole, makerKeyId: string): Promise<PersonResource> {
     if (!isEmail(email)) throw invalidField('email', 'must be an e-mail address');
     await this.requireAccount(account);
     const person = { account_id: account, email: foldEmail(email), role };
+    const known = await this.people.findOneBy({ account_id: account, email: person.email });
+    const getsMore = !known || (role === 'ADMIN' && known.role !== 'ADMIN');
+    if (getsMore && (await latestEnd(this.dataSource.manager, makerKeyId, person)))
+      throw new ApiError('KEY_EXPIRES', 'The person would keep access after your own key has expired');
     await this.people.upsert({ ...person, updated_at: () => 'now()' }, ['account_id', 'email']);
     await this.consoleKeys.revokeFor({ account_id: account, person_email: person.email, role: Not(role) });
     if (role === 'USER') await this.consoleKeys.revokeMadeBy(account, person.email, ['ADMIN']);

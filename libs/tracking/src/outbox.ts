@@ -9,11 +9,12 @@ export interface SqlRunner {
 }
 
 const INSERT = 'insert into tracking_outbox (event) select unnest($1::text[])';
-const IS_FILLED = 'select from tracking_outbox order by seq limit 1';
+const OLDEST = `
+  select extract(epoch from now() - created_at)::float8 as age from tracking_outbox order by seq limit 1`;
 const TAKE = `
   delete from tracking_outbox
   where seq = any (array(select seq from tracking_outbox order by seq limit $1 for update skip locked))
-  returning event, extract(epoch from now() - created_at)::float8 as age`;
+  returning event`;
 
 /** Skips rows that are being relayed; analytics-query erases them when they arrive. */
 const WITH_TEXT = `
@@ -85,30 +86,28 @@ export class Outbox extends EventEmitter<{ lost: [] }> {
     });
   }
 
+  /** Returns the age of the oldest row in seconds, or undefined if there is no row. */
+  async oldestAge(): Promise<number | undefined> {
+    const { rows } = await this.pool.query<{ age: number }>(OLDEST);
+    return rows[0]?.age;
+  }
+
   /**
    * Takes up to `limit` of the oldest rows that no other replica has locked, and deletes them if `deliver` returns
    * true.
-   * @returns how many rows it took, whether they were delivered, and the age of the oldest in seconds
    */
   async relay(
     limit: number,
     deliver: (events: string[]) => Promise<boolean>,
-  ): Promise<{ taken: number; delivered: boolean; oldestAge: number }> {
+  ): Promise<{ taken: number; delivered: boolean }> {
     const client = await this.pool.connect();
     let failure: Error | undefined;
     try {
-      // Most polls find nothing, so they take one statement instead of three.
-      const { rowCount } = await client.query(IS_FILLED);
-      if (rowCount === 0) return { taken: 0, delivered: true, oldestAge: 0 };
       await client.query('begin');
-      const { rows } = await client.query<{ event: string; age: number }>(TAKE, [limit]);
+      const { rows } = await client.query<{ event: string }>(TAKE, [limit]);
       const delivered = rows.length === 0 || (await deliver(rows.map(({ event }) => event)));
       await client.query(delivered ? 'commit' : 'rollback');
-      return {
-        taken: rows.length,
-        delivered,
-        oldestAge: rows.reduce((max, { age }) => Math.max(max, age), 0),
-      };
+      return { taken: rows.length, delivered };
     } catch (error) {
       failure = error as Error;
       throw error;

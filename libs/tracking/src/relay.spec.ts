@@ -15,11 +15,15 @@ interface Around {
   isUnavailable?: boolean;
 }
 
-const NOTHING: Outbox['relay'] = async () => ({ taken: 0, delivered: true, oldestAge: 0 });
+const NOTHING: Outbox['relay'] = async () => ({ taken: 0, delivered: true });
 
 function aRelay({ publish, relay = NOTHING, write, isUnavailable = false }: Around) {
   const stream = Object.assign(new EventEmitter(), { publish, isUnavailable }) as unknown as TrackingStream;
-  const outbox = Object.assign(new EventEmitter(), { relay, write }) as unknown as Outbox;
+  const outbox = Object.assign(new EventEmitter(), {
+    relay,
+    write,
+    oldestAge: async () => 1,
+  }) as unknown as Outbox;
   const buffer = new AtRiskBuffer(10, 1_000);
   const metrics = new TrackingMetrics(new Registry(), buffer, stream);
   return {
@@ -43,7 +47,7 @@ describe('a batch of the outbox that takes several messages', () => {
         if (isDeleted !== undefined) return NOTHING(limit, deliver);
         isDeleted = await deliver(batch);
         looked();
-        return { taken: batch.length, delivered: isDeleted, oldestAge: 0 };
+        return { taken: batch.length, delivered: isDeleted };
       },
     });
     relay.start();

@@ -114,8 +114,11 @@ export class Relay {
       let pause = POLL_MS;
       try {
         if (this.buffer.size > 0) pause = (await this.drainBuffer()) ? 0 : RETRY_MS;
-        else if (!this.stream.isUnavailable) {
-          pause = (await this.drainOutbox()) ? PAUSE_MS : POLL_MS;
+        else {
+          // Also while the stream is down, which the alert on the age is for.
+          const age = await this.outbox.oldestAge();
+          this.metrics.oldestInOutbox.set(age ?? 0);
+          if (age !== undefined && !this.stream.isUnavailable && (await this.drainOutbox())) pause = PAUSE_MS;
           this.isFailing = false;
         }
       } catch (err) {
@@ -152,11 +155,10 @@ export class Relay {
 
   /** @returns true if there may be more */
   private async drainOutbox(): Promise<boolean> {
-    const { taken, delivered, oldestAge } = await this.outbox.relay(BATCH, async (events) => {
+    const { taken, delivered } = await this.outbox.relay(BATCH, async (events) => {
       const stored = await Promise.all(splitIntoMessages(events).map((message) => this.publish(message)));
       return stored.every(Boolean);
     });
-    this.metrics.oldestInOutbox.set(oldestAge);
     if (!delivered) return false;
     this.metrics.relayed.inc(taken);
     return taken === BATCH;

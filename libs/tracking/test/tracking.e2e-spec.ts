@@ -38,6 +38,8 @@ import {
 @Module({})
 class TestApp {}
 
+const OLDEST = 'tracking_outbox_oldest_seconds';
+
 const event = (): PerkClickEvent => ({
   v: TRACKING_EVENT_VERSION,
   id: newEventId(),
@@ -144,14 +146,34 @@ describe('TrackingService', () => {
     await breakerIs(1);
     const kept = await database.query<{ event: string }>('select event from tracking_outbox');
     expect(kept.length).toBeGreaterThan(0);
+    await database.query("update tracking_outbox set created_at = created_at - interval '10 minutes'");
+    await waitFor(async () => (await metric(OLDEST)) > 600, 'the age of the oldest event', 10_000);
     await nats.server.start();
     await breakerIs(0);
     await untilRelayed(database);
+    await waitFor(async () => (await metric(OLDEST)) === 0, 'an empty outbox', 10_000);
     const stored = await readEvents(nats.url);
     expect([...new Set(ids(stored))]).toEqual(ids(sent));
     expect(stored.find(({ id }) => id === sent[0]!.id)).toEqual(sent[0]);
     expect(await metric('tracking_relayed_total')).toBe(kept.length);
     expect(await metric('tracking_at_risk_total')).toBe(0);
+  });
+
+  it('knows the age of an event that another transaction holds', async () => {
+    const [row] = await database.query<{ seq: string }>(
+      `insert into tracking_outbox (event, created_at) values ($1, now() - interval '10 minutes') returning seq`,
+      [JSON.stringify(event())],
+    );
+    const other = new pg.Client(database.url);
+    await other.connect();
+    try {
+      await other.query('begin');
+      await other.query('select from tracking_outbox where seq = $1 for update', [row!.seq]);
+      await waitFor(async () => (await metric(OLDEST)) > 600, 'the age of the oldest event', 10_000);
+    } finally {
+      await other.end();
+    }
+    await untilRelayed(database);
   });
 
   it('broker paused: only the first event waits for the timeout; all arrive', async () => {

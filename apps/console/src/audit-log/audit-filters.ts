@@ -75,15 +75,20 @@ export function conditionsOf(
   const where = new Conditions();
   if (reader !== null) where.and`e.account_id = ${reader} and e.role <> 'ADMIN'`;
   // Calls about a resource, such as loading cards, do not name its owner; those that save it do. Ids in paths are
-  // percent-encoded.
+  // percent-encoded. Arrays, because Postgres uses indexes for them, also
+  // in an "or", but not for subqueries.
   if (account !== undefined)
-    where.and`e.account_id = ${account} or (e.kind, e.object) in (
-      select 'accounts', ${encodeURIComponent(account)}::text
-      union all
-      select kind, object from audit_calls where before ->> 'owner' = ${account}
-      union all
-      select kind, object from audit_calls join audit_outcomes on entry_id = id where after ->> 'owner' = ${account}
-    )`;
+    where.and`e.account_id = ${account} or e.id = any (array(
+      with owned as materialized (
+        select 'accounts' as kind, ${encodeURIComponent(account)}::text as object
+        union
+        select kind, object from audit_calls where before ->> 'owner' = ${account}
+        union
+        select kind, object from audit_calls join audit_outcomes on entry_id = id where after ->> 'owner' = ${account}
+      )
+      select id from audit_calls
+      where object = any (array(select object from owned)) and (kind, object) in (select kind, object from owned)
+    ))`;
   if (outcome === 'done') where.and`o.status < 400`;
   if (outcome === 'rejected') where.and`o.status >= 400`;
   if (outcome === 'unknown') where.and`o.status is null`;

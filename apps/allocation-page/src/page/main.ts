@@ -63,7 +63,7 @@ function stateOf({ state: given, card, cancelled, withdrawn, replaced }: RewardL
 
 function showLink(next: RewardLink, byAction: boolean): void {
   link = next;
-  if (next.brand) showBrand(next.brand);
+  showBrand(next.brand);
   const amount = formatAmount(localeFor(language, preferred, next.country), next.denomination, next.currency);
   fill('amount', amount);
   one('.face-amount').className = `face-amount ${sizeOf(amount)}`;
@@ -122,6 +122,7 @@ async function reveal(event: Event): Promise<void> {
 function open(next: string, byAction: boolean): void {
   token = next;
   link = null;
+  showBrand(null);
   history.replaceState(null, '', `/${location.search}#${next}`);
   // The language links must keep the reward link.
   for (const anchor of all('nav a')) (anchor as HTMLAnchorElement).hash = next;
@@ -171,6 +172,7 @@ function openAddress(byAction: boolean): void {
   if (found) open(found, byAction);
   else {
     token = null;
+    showBrand(null);
     void load(byAction);
   }
 }

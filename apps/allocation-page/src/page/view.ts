@@ -40,16 +40,14 @@ const elide = (template: string, name: string, value: string): string =>
     ? template.replace(`de {${name}}`, `d’{${name}}`)
     : template;
 
-/**
- * Writes a value into all elements that name it. An element with a template keeps its initial text if the value is
- * empty.
- */
+/** Writes a value into all elements that name it. If the value is empty, they get their initial text. */
 export function fill(name: string, value: string): void {
   for (const element of all(`[data-fill="${name}"]`)) {
-    const template = element.getAttribute('data-template');
-    if (template) {
-      if (value) element.textContent = elide(template, name, value).split(`{${name}}`).join(value);
-    } else element.textContent = value;
+    if (!element.hasAttribute('data-initial')) element.setAttribute('data-initial', element.textContent!);
+    const template = element.getAttribute('data-template') || `{${name}}`;
+    element.textContent = value
+      ? elide(template, name, value).split(`{${name}}`).join(value)
+      : element.getAttribute('data-initial');
   }
 }
 
@@ -71,7 +69,8 @@ export function present(byAction: boolean): void {
   else announce(document.title);
 }
 
-const isColor = (color: string | null): color is string => !!color && /^#[0-9a-f]{6}$/i.test(color);
+const isColor = (color: string | null | undefined): color is string =>
+  !!color && /^#[0-9a-f]{6}$/i.test(color);
 const isImage = (url: string | null | undefined): url is string => !!url && /^data:image\//i.test(url);
 
 /** Shows a link only if the URL is http or https. */
@@ -84,17 +83,31 @@ function lead(name: string, url: string | null | undefined): void {
   }
 }
 
-/** Shows the account's brand. Ignores an invalid color or image. */
-export function showBrand(brand: Brand): void {
-  fill('brand', brand.name);
-  lead('support', brand.support_url);
-  if (isColor(brand.color)) {
-    document.documentElement.style.setProperty('--brand', brand.color);
-    document.documentElement.setAttribute('data-on-brand', takesWhiteText(brand.color) ? 'white' : 'black');
+/** Colors the element and its text on that color; null for the page's own color. */
+function colorize(element: HTMLElement, color: string | null | undefined): void {
+  if (isColor(color)) {
+    element.style.setProperty('--brand', color);
+    element.setAttribute('data-on-brand', takesWhiteText(color) ? 'white' : 'black');
+  } else {
+    element.style.removeProperty('--brand');
+    element.removeAttribute('data-on-brand');
   }
-  const logo = one<HTMLImageElement>('.logo');
-  logo.hidden = !isImage(brand.logo);
-  if (isImage(brand.logo)) logo.src = brand.logo;
+}
+
+function showLogo(selector: string, url: string | null | undefined): void {
+  const logo = one<HTMLImageElement>(selector);
+  logo.hidden = !isImage(url);
+  if (isImage(url)) logo.src = url;
+}
+
+const PERKWAYS_LOGO = one<HTMLImageElement>('.logo').src;
+
+/** Shows the account's brand, or that of Perkway. Ignores an invalid color or image. */
+export function showBrand(brand: Brand | null | undefined): void {
+  fill('brand', brand ? brand.name : '');
+  lead('support', brand && brand.support_url);
+  colorize(document.documentElement, brand && brand.color);
+  showLogo('.logo', brand ? brand.logo : PERKWAYS_LOGO);
 }
 
 /** Shows the product on the card and in the facts, and once the card is revealed also how to spend it. */
@@ -104,16 +117,8 @@ export function showProduct(product: Product | undefined, sender: string): void 
   for (const row of all('[data-product="row"]')) row.hidden = !product;
   // The name of a product says that it is a gift card.
   one('[data-kind]').hidden = !!product;
-  const face = one('.face');
-  const color = product && isColor(product.color) ? product.color : null;
-  if (color) face.style.setProperty('--brand', color);
-  else face.style.removeProperty('--brand');
-  if (color) face.setAttribute('data-on-brand', takesWhiteText(color) ? 'white' : 'black');
-  else face.removeAttribute('data-on-brand');
-  const logo = one<HTMLImageElement>('.face-logo');
-  const picture = product && product.logo;
-  logo.hidden = !isImage(picture);
-  if (isImage(picture)) logo.src = picture;
+  colorize(one('.face'), product && product.color);
+  showLogo('.face-logo', product && product.logo);
   const instructions = (product && product.instructions) || '';
   fill('instructions', instructions);
   for (const element of all('[data-instructions]')) element.hidden = !instructions;

@@ -30,7 +30,7 @@ export const de: Texts = {
     show: 'Karte anzeigen',
     opening: 'Wird geöffnet…',
     sealed:
-      'Die Karte bleibt versiegelt, bis Sie auf die Schaltfläche tippen; danach zeigt diese Seite sie weiterhin an. Wer diesen Link hat, kann sie öffnen: Geben Sie ihn bitte nicht weiter.',
+      'Ihre Karte bleibt verdeckt, bis Sie auf die Schaltfläche drücken. Danach zeigt diese Seite sie jedes Mal, wenn Sie den Link öffnen. Alle, die den Link haben, können sie öffnen: Geben Sie ihn bitte nicht weiter.',
   },
   revealed: {
     heading: 'Hier ist Ihre Geschenkkarte über {amount}',

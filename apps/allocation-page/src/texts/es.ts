@@ -29,7 +29,7 @@ export const es: Texts = {
     show: 'Mostrar la tarjeta',
     opening: 'Abriendo…',
     sealed:
-      'La tarjeta sigue sellada hasta que pulse el botón; después, esta página la sigue mostrando. Cualquiera que tenga este enlace puede abrirla: no lo comparta.',
+      'Su tarjeta permanece oculta hasta que pulse el botón. Después, esta página la muestra cada vez que abra el enlace. Cualquiera que tenga el enlace puede abrirla, así que no lo comparta, por favor.',
   },
   revealed: {
     heading: 'Aquí tiene su tarjeta regalo de {amount}',

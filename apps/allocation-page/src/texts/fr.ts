@@ -30,7 +30,7 @@ export const fr: Texts = {
     show: 'Afficher la carte',
     opening: 'Ouverture…',
     sealed:
-      'La carte reste scellée tant que vous n’avez pas appuyé sur le bouton ; ensuite, cette page continue de l’afficher. Toute personne qui a ce lien peut l’ouvrir : ne le transmettez pas.',
+      'Votre carte reste masquée tant que vous n’avez pas appuyé sur le bouton. Ensuite, cette page l’affiche chaque fois que vous ouvrez le lien. Toute personne qui a le lien peut l’ouvrir : merci de ne pas le transmettre.',
   },
   revealed: {
     heading: 'Voici votre carte cadeau de {amount}',

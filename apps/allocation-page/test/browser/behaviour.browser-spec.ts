@@ -369,6 +369,29 @@ describe('the brand of an account', () => {
     expect(await style('color')).toBe('rgb(20, 18, 15)');
   });
 
+  it('does not stay when the next link in the tab has none', async () => {
+    const logo = 'data:image/svg+xml,<svg xmlns="http://www.w3.org/2000/svg" width="40" height="20"/>';
+    const brand = { name: 'Sun & Co', color: '#ffd400', logo, support_url: 'https://sun.example/help' };
+    const page = await stage.open(context, stage.gifts.addLink(), 'reserved');
+    const icon = await page.getAttribute('.logo', 'src');
+    await evaluated(page, `location.hash = '${stage.gifts.addLink({ denomination: 60 }, brand)}'`);
+    await page.waitForSelector('h1:text-is("You have a gift card worth €60")');
+    expect(await page.getAttribute('.logo', 'src')).toBe(logo);
+    expect(await page.innerText('main')).toContain('A gift from Sun & Co');
+    const other = stage.gifts.addLink({ denomination: 70 }, null);
+    await evaluated(page, `location.hash = '${other}'`);
+    await page.waitForSelector('h1:text-is("You have a gift card worth €70")');
+    expect(await page.innerText('.name')).toBe('Perkway');
+    expect(await page.innerText('body')).not.toContain('Sun & Co');
+    expect(await page.innerText('main')).toContain('Somebody has sent you a gift');
+    expect(await page.getAttribute('.logo', 'src')).toBe(icon);
+    expect(await page.isVisible('.logo')).toBe(true);
+    expect(await page.isVisible('[data-link="support"]')).toBe(false);
+    const attributes =
+      "['data-on-brand', 'style'].map((name) => document.documentElement.getAttribute(name))";
+    expect((await evaluated<(string | null)[]>(page, attributes)).filter(Boolean)).toEqual([]);
+  });
+
   it('ignores an invalid color and a logo that is not a data URL', async () => {
     const brand = { name: '<b>Bad</b>', color: 'red;--page:red', logo: 'https://example.com/track.png' };
     const page = await stage.open(context, stage.gifts.addLink({}, brand), 'reserved');

@@ -1,7 +1,7 @@
 /**
- * Starts the built bundles as a separate stack, runs the demo and the quickstart, and stops it. It finds what unit
- * tests cannot: a bundle that does not load as ESM, an import of a development package, a process or port left behind,
- * a secret in a log.
+ * Starts the built bundles as a separate stack, runs the demo, the quickstart and hostile requests, and stops it. It finds
+ * what unit tests cannot: a bundle that does not load as ESM, an import of a development package, a process or port left
+ * behind, a secret in a log.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -17,15 +17,20 @@ import { LocalStack } from '@perkway/test-fleet';
 const START_LIMIT_MS = 120_000;
 const STOP_LIMIT_MS = 30_000;
 
-const COMMANDS = {
-  'tools/demo/src/main.ts': 'npm run demo',
-  'tools/demo/src/quickstart.ts': 'npm run quickstart',
-};
+const COMMANDS = (stackFile: string) => [
+  { command: 'npm run demo', limitMs: 60_000, args: ['tools/demo/src/main.ts'] },
+  { command: 'npm run quickstart', limitMs: 60_000, args: ['tools/demo/src/quickstart.ts'] },
+  {
+    command: 'npm run fuzz',
+    limitMs: 400_000,
+    args: ['tools/fuzz/src/main.ts', '--profile', 'ci', '--stack', stackFile],
+  },
+];
 
 class SmokeError extends Error {}
 
-function run(script: string, env: NodeJS.ProcessEnv): ChildProcess {
-  return spawn(process.execPath, ['--import', 'tsx', script], {
+function run(args: string[], env: NodeJS.ProcessEnv): ChildProcess {
+  return spawn(process.execPath, ['--import', 'tsx', ...args], {
     env: { ...process.env, ...env },
     stdio: 'inherit',
   });
@@ -111,8 +116,8 @@ async function main() {
   let stack: LocalStack | undefined;
   try {
     stack = await LocalStack.start({ folder, startLimitMs: START_LIMIT_MS });
-    for (const [script, command] of Object.entries(COMMANDS)) {
-      const code = await exitCode(run(script, stack.environment), 60_000, command);
+    for (const { args, command, limitMs } of COMMANDS(join(folder, 'stack.json'))) {
+      const code = await exitCode(run(args, stack.environment), limitMs, command);
       if (code !== 0) throw new SmokeError(`${command} failed`);
     }
     const code = await stack.stop('SIGINT', STOP_LIMIT_MS);
@@ -125,7 +130,9 @@ async function main() {
     const busy = ports.filter((_, index) => !free[index]);
     if (busy.length > 0) throw new SmokeError(`ports still busy after Ctrl-C: ${busy.join(', ')}`);
     checkLogs(stack.file);
-    process.stdout.write('smoke: the built stack started, counted a whole journey, and stopped cleanly\n');
+    process.stdout.write(
+      'smoke: the built stack started, counted a whole journey, withstood hostile requests, and stopped cleanly\n',
+    );
   } finally {
     await stack?.stop('SIGTERM', STOP_LIMIT_MS);
     rmSync(folder, { recursive: true, force: true });

@@ -4,6 +4,7 @@ import {
   AppProcess,
   BundledApp,
   closeAll,
+  COMPILER,
   http,
   runFolder,
   runNode,
@@ -52,11 +53,14 @@ const documents = () =>
 const run = (...args: string[]) =>
   execFileSync(process.execPath, args, { cwd: ROOT, stdio: 'pipe' }).toString();
 
-// Built from the current sources, because dist may be older.
+// Because dist may be older than the sources.
 beforeAll(() => {
-  run('--import', 'tsx', 'tools/openapi/src/main.ts');
-  run('libs/client/build/make-types.mjs');
-  run('apps/console/build-web-types.mjs');
+  const env = { ...process.env, NX_DAEMON: 'false' };
+  execFileSync('npx', ['nx', 'run-many', '-t', 'types', '-p', 'client,console'], {
+    cwd: ROOT,
+    env,
+    stdio: 'pipe',
+  });
 }, 240_000);
 
 describe('the operations of the client', () => {
@@ -127,7 +131,7 @@ describe('the pages of the console', () => {
         include: [join(web, 'src'), join(ROOT, 'libs/client/consumer/typed.ts')],
       }),
     );
-    return runNode([join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', config], { cwd: ROOT });
+    return runNode([COMPILER, '-p', config]);
   };
 
   it('do not compile if a response that they show or a body that they send has changed', async () => {

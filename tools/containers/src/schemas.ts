@@ -89,7 +89,7 @@ export async function problemsOf(manifests: Manifest[]): Promise<string[]> {
     symlinkSync(join(installed, 'node_modules'), join(work, 'node_modules'));
     const typed = manifests.filter((manifest) => !isOperators(manifest));
     writeFileSync(join(work, 'check.ts'), typed.map(declaration).join('\n'));
-    const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
+    const tsc = join(ROOT, 'node_modules/typescript-native/bin/tsc');
     const options = [
       '--strict',
       '--noEmit',

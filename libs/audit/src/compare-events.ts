@@ -1,5 +1,5 @@
 import type { NatsConnection } from '@nats-io/transport-node';
-import type { RewardLinkEvent, TrackingEvent } from '@perkway/domain';
+import { isStored, type RewardLinkEvent, type TrackingEvent } from '@perkway/domain';
 import type pg from 'pg';
 import type { Finding } from './audit-gift-cards.js';
 import { inSnapshots } from './snapshot.js';
@@ -160,12 +160,8 @@ class StoredCheck {
 
   /** @returns whether the event must be stored */
   async add(event: TrackingEvent): Promise<boolean> {
-    // Names are stored separately, only the newest; limits and withdrawals are only in the feed; expired months are not
-    // stored at all.
-    const isStored = !['perk_named', 'campaign_named', 'limit_reached', 'cards_withdrawn'].includes(
-      event.type,
-    );
-    if (!isStored || event.at < this.keptFrom) return false;
+    // Expired months are not stored.
+    if (!isStored(event) || event.at < this.keptFrom) return false;
     this.batch.push(event);
     if (this.batch.length === EVENTS_PER_BATCH) await this.look();
     return true;

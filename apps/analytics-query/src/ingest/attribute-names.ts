@@ -1,6 +1,6 @@
+import type { StoredEvent } from '@perkway/domain';
 import { LRUCache } from 'lru-cache';
 import type { EntityManager } from 'typeorm';
-import type { StoredEvent } from './event-rows.js';
 
 /** Longer names stay in `cmeta` but become no dimension, because index entries are limited in size. */
 const MAX_ATTRIBUTE_NAME = 200;

@@ -1,18 +1,4 @@
-import {
-  isDerivedJourneyId,
-  UTM_NAMES,
-  type CampaignNamedEvent,
-  type CardsWithdrawnEvent,
-  type ConversionEvent,
-  type LimitReachedEvent,
-  type PerkNamedEvent,
-  type TrackingEvent,
-} from '@perkway/domain';
-
-export type StoredEvent = Exclude<
-  TrackingEvent,
-  PerkNamedEvent | CampaignNamedEvent | LimitReachedEvent | CardsWithdrawnEvent
->;
+import { isDerivedJourneyId, UTM_NAMES, type ConversionEvent, type StoredEvent } from '@perkway/domain';
 
 type Value = string | number | boolean | null | undefined;
 type Tagged = Extract<StoredEvent, { utm?: unknown }>;
@@ -154,10 +140,5 @@ export const compareText = (a: string, b: string): number => (a < b ? -1 : a > b
 export const byKey = (a: StoredEvent, b: StoredEvent): number =>
   compareText(a.account, b.account) || a.at - b.at || compareText(a.id, b.id);
 
-export const isStored = (event: TrackingEvent): event is StoredEvent =>
-  event.type !== 'perk_named' &&
-  event.type !== 'campaign_named' &&
-  event.type !== 'limit_reached' &&
-  event.type !== 'cards_withdrawn';
 export const hasExternalId = (event: StoredEvent): event is ConversionEvent & { externalId: string } =>
   event.type === 'conversion' && event.externalId !== undefined;

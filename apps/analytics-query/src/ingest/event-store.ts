@@ -3,8 +3,10 @@ import {
   ADVISORY_LOCKS,
   isCallerId,
   isRecord,
+  isStored,
   subjectOf,
   type Erasure,
+  type StoredEvent,
   type TrackingEvent,
 } from '@perkway/domain';
 import { copyIn, ENV, isDatabaseUnavailable } from '@perkway/platform';
@@ -15,16 +17,7 @@ import { eraseFromEvent, stringsIn } from '../erasures/erase-from-message.js';
 import { ErasedJourneys } from '../erasures/erased-journeys.js';
 import { keptFrom } from '../retention.js';
 import { AttributeNames } from './attribute-names.js';
-import {
-  byKey,
-  compareText,
-  copyOf,
-  hasExternalId,
-  insertOf,
-  instantOf,
-  isStored,
-  type StoredEvent,
-} from './event-rows.js';
+import { byKey, compareText, copyOf, hasExternalId, insertOf, instantOf } from './event-rows.js';
 import { monthOf, Partitions } from '../partitions/partitions.js';
 import type { RejectedEvent } from '@perkway/tracking/read-message';
 

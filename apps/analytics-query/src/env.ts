@@ -68,7 +68,7 @@ export const envSpec = {
   }),
   ERASURE_KEYS: confidential(
     keyringVariable({
-      desc: 'Hashes erased journeys, to recognize their late events. Never remove a key: they may come at any time',
+      desc: 'Hashes erased journeys, to recognize their late events. Never remove a key: a late event may come at any time',
     }),
   ),
   ROLLUP_INTERVAL_MS: positive({ default: 10_000, desc: 'Interval between refreshes of the rollups' }),
@@ -79,11 +79,11 @@ export const envSpec = {
   TRACKING_REPLICAS: oneOrThree({ default: 1, desc: 'Replicas of the streams: 1, or 3 in a NATS cluster' }),
   TRACKING_MAX_BYTES: num({
     default: 2 * 1024 ** 3,
-    desc: 'Maximum bytes of the stream; -1: no limit. A full stream drops stored events, or else rejects new ones',
+    desc: 'Maximum bytes of the stream; -1: no limit. A full stream drops counted events, or else rejects new ones',
   }),
   TRACKING_MAX_AGE_HOURS: positive({
     default: 7 * 24,
-    desc: 'How long the stream keeps events, stored or not, so that they can be replayed',
+    desc: 'How long the stream keeps events, counted or not, so that they can be replayed',
   }),
 };
 

@@ -9,7 +9,7 @@ export const envSpec = {
   API_KEY_PEPPER: confidential(secret({ desc: 'Pepper for hashing API keys; the same in all apps' })),
   SESSION_KEYS: confidential(
     keyringVariable({
-      desc: 'Derives the keys of sessions and jobs. Keep an old key for the 12 hours that a session may last',
+      desc: 'Derives the keys of sessions and jobs. Keep an old key for 24 hours: sessions last up to 12, jobs 24',
     }),
   ),
   CONSOLE_URL: baseUrl({ desc: 'Public URL of this app; with https its cookies get the `__Host-` prefix' }),

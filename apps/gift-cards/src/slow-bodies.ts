@@ -6,8 +6,8 @@ const LIMIT = Symbol('slowBodyLimit');
 type Limited = FastifyRequest & { [LIMIT]?: NodeJS.Timeout };
 
 /**
- * Closes the connection if a body has not arrived within a minute, unless its handler calls `allowSlowBody`. Needed
- * because the server's own request timeout is hours, for the sake of one route.
+ * Closes the connection if a body has not arrived within a minute, unless its handler calls `allowSlowBody`. The server's
+ * own request timeout is no such limit: it is hours, because card uploads may take that long.
  */
 export function limitSlowBodies(fastify: FastifyInstance, limitMs = LIMIT_MS): void {
   fastify.addHook('onRequest', (request: Limited, _reply, done) => {

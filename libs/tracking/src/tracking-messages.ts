@@ -7,7 +7,7 @@ const MAX_EVENT_BYTES = 900_000;
 export const toMessage = (events: readonly string[]): Buffer =>
   Buffer.from(`{"events":[${events.join(',')}]}`);
 
-/** Proves that the stream takes messages; ingest stores nothing of it. */
+/** A message that tests whether the stream accepts messages. Ingest stores nothing from it. */
 export const NO_EVENTS = toMessage([]);
 
 /** Returns true if the broker takes a message with only this event. */

@@ -109,7 +109,7 @@ export class TrackingStream extends EventEmitter<{ back: [] }> {
       else if (type === 'reconnect') this.use(connection);
   }
 
-  /** Whether the stream responds is not known yet. */
+  /** Starts to use the connection. The stream counts as down until a probe succeeds. */
   private use(connection: Connection) {
     this.connection = connection;
     this.probeIn(0);
@@ -157,7 +157,7 @@ export class TrackingStream extends EventEmitter<{ back: [] }> {
 }
 
 /**
- * Success is `{"stream":"TRACKING","seq":1}`. An error has a member `error`; "no responders" (503) has an empty body.
+ * Success is `{"stream":"TRACKING_EVENTS","seq":1}`. An error has a member `error`; "no responders" (503) has an empty body.
  */
 const isAcknowledged = (body: Uint8Array): boolean => {
   if (body.length === 0) return false;

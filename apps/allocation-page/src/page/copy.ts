@@ -23,7 +23,7 @@ async function copy(source: Element): Promise<boolean> {
   }
 }
 
-/** Copies the value of the button, and confirms it on the button and to screen readers. */
+/** Makes the button copy the value that it names, and confirm this on itself and to screen readers. */
 export function setUpCopying(button: HTMLElement): void {
   const source = one(`[data-fill="${button.getAttribute('data-copy')}"]`);
   const label = button.querySelector<HTMLElement>('[data-label]')!;

@@ -26,6 +26,7 @@ let link: RewardLink | null = null;
 let lastRequest = 0;
 let expiryTimer = 0;
 
+/** @param byAction whether the reader caused the change, which moves the focus; otherwise it is announced */
 function enter(next: State, byAction: boolean): void {
   const isSame = next === state;
   state = next;

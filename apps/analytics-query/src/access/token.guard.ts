@@ -22,7 +22,7 @@ type Authenticated = FastifyRequest & { caller?: QueryCaller };
 
 /**
  * Requires a valid analytics token, sent as it is: a `Bearer` prefix makes it invalid. As in Cube,
- * `x-cube-authorization` wins over `Authorization`, for callers behind a proxy that uses `Authorization` itself.
+ * `x-cube-authorization` takes precedence over `Authorization`, for callers behind a proxy that uses `Authorization` itself.
  */
 @Injectable()
 export class TokenGuard implements CanActivate {

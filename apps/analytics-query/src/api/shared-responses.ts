@@ -3,7 +3,8 @@ import type { Readable } from 'node:stream';
 export type Payload = Buffer | Readable;
 interface Running {
   response: Promise<Payload>;
-  interested: number;
+  /** Number of clients that wait for the response. */
+  waiting: number;
   stop: AbortController;
 }
 
@@ -35,15 +36,15 @@ export class SharedResponses {
       if (this.running.get(key) === run) this.running.delete(key);
     };
     stop.signal.addEventListener('abort', forget, { once: true });
-    const run: Running = { response: work(stop.signal).finally(forget), interested: 0, stop };
+    const run: Running = { response: work(stop.signal).finally(forget), waiting: 0, stop };
     this.running.set(key, run);
     return this.join(run, signal);
   }
 
   private join(run: Running, signal: AbortSignal): Promise<Payload> {
-    run.interested += 1;
+    run.waiting += 1;
     const leave = () => {
-      if ((run.interested -= 1) === 0) run.stop.abort(UNWANTED);
+      if ((run.waiting -= 1) === 0) run.stop.abort(UNWANTED);
     };
     if (signal.aborted) leave();
     // Not removed when the response is ready: a large one is still being produced while it is sent.

@@ -38,7 +38,7 @@ export class DeliveryMetrics {
     });
     this.overdue = new Gauge({
       name: 'webhook_deliveries_overdue_seconds',
-      help: 'How long the oldest delivery of a webhook that does not fail is due',
+      help: 'Seconds since the oldest pending delivery became due, among webhooks that are not failing',
       registers,
     });
     this.failing = new Gauge({

@@ -39,7 +39,7 @@ export class Event implements FeedEvent {
 
   @ApiProperty({
     description:
-      'Present once a person was erased from the event, which then has no `journey_id`, `external_id`, `utm` and `cmeta`',
+      'Present once a person was erased from the event: `journey_id`, `external_id`, `reference`, `utm` and `cmeta` are gone',
     required: false,
     enum: [true],
     type: 'boolean',

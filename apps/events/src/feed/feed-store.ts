@@ -16,7 +16,7 @@ import { toFeedEvent } from './to-feed-event.js';
 export interface NewRow {
   account: string;
   event: FeedEvent;
-  /** Undefined for an event without the journey of a person. */
+  /** Undefined if the event has no journey, or the one that events of a campaign without a journey share. */
   journey: string | undefined;
   /** The feed stores one conversion per key; undefined for other events. */
   externalKey: string | undefined;
@@ -55,7 +55,7 @@ const MOVE_FEEDS = `
   from unnest($1::text[], $2::bigint[], $3::timestamptz[]) n (account_id, last, now)
   where f.account_id = n.account_id`;
 
-/** Selects the accounts with erased journeys. Most have none, so that the journeys of their events need no hash. */
+/** Selects the accounts with erased journeys. Most have none, so the journeys of their events are not hashed. */
 const ERASED_ACCOUNTS = `
   select id from unnest($1::text[]) id
   where (select true from erased_journeys where account_id = id limit 1)`;

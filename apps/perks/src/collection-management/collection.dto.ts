@@ -58,7 +58,8 @@ export class GroupDto {
   @ApiProperty({
     type: String,
     format: 'uuid',
-    description: 'If omitted, the group gets a UUID derived from the collection id and its name',
+    description:
+      'If omitted, the group gets a UUID derived from the id of the collection and the name of the group',
     example: '5a0c7f5e-3d1b-4b55-9a57-0c2f4f0a1b01',
   })
   @IsOmittable()

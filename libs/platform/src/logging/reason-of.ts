@@ -1,4 +1,4 @@
-/** Returns a short reason for a connection failure. A failure at several addresses has no message of its own. */
+/** Returns a short reason for a connection failure. The AggregateError of several addresses has no message of its own. */
 export function reasonOf(error: unknown): string {
   const { message, code, errors } = error as NodeJS.ErrnoException & { errors?: unknown[] };
   if (message) return message;

@@ -44,18 +44,17 @@ export class RpcClient implements OnApplicationShutdown {
   ) {}
 
   /**
-   * @param question one of `RPC_CONTRACTS` of the domain library
+   * @param contract one of `RPC_CONTRACTS` of the domain library
    * @param timeoutMs per message; a message without a reply is sent once more
    * @throws ApiError DEPENDENCY_UNAVAILABLE if the owner is unavailable, INTERNAL_ERROR if it fails to handle the
-   * request;
-   * both have a cause
+   * request; both have a cause
    */
   request<Request extends object, Reply extends object>(
     contract: RpcContract<Request, Reply>,
     request: NoInfer<Request>,
     timeoutMs = REQUEST_TIMEOUT_MS,
   ): Promise<Reply> {
-    const send = <HttpResponse>(part: object) => this.send<HttpResponse>(contract, part, timeoutMs);
+    const send = <Part>(message: object) => this.send<Part>(contract, message, timeoutMs);
     const { maxIdsPerMessage } = contract;
     return maxIdsPerMessage === undefined
       ? send<Reply>(request)
@@ -94,7 +93,7 @@ export class RpcClient implements OnApplicationShutdown {
   }
 }
 
-/** Sends as many ids per message as allowed, and again those that did not fit into the reply. */
+/** Sends as many ids per message as allowed, and then those whose values did not fit into the reply. */
 async function lookUp(
   request: LookupRequest,
   maxIdsPerMessage: number,

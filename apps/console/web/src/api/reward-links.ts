@@ -3,7 +3,7 @@ import { useLiveInterval } from '../parts/live';
 import { perkway, responseOf, storedIfFound } from './perkway';
 import type { LinkState } from './types';
 
-/** Key of everything that was read of links. */
+/** Query key of everything about reward links. */
 export const LINKS_KEY = ['reward-links'];
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const PAGE = 50;

@@ -22,3 +22,11 @@ export function readCommandLine<const T extends ParseArgsConfig>(
     return refuseUsage((error as Error).message.split('. ')[0]!);
   }
 }
+
+/** Returns a table with the first column aligned left and the others right. The first row is the head. */
+export function formatTable(rows: string[][]): string {
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
+  const align = (cell: string, column: number) =>
+    column === 0 ? cell.padEnd(widths[0]!) : cell.padStart(widths[column]!);
+  return rows.map((row) => row.map(align).join('  ')).join('\n');
+}

@@ -4,5 +4,6 @@ export * from './random.js';
 export * from './read-resource.js';
 export * from './reconciliation.js';
 export * from './revocation.js';
+export * from './send-request.js';
 export * from './test-fleet.js';
 export * from './verdict.js';

@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { TestFleet } from './test-fleet.js';
+import type { AppName } from '@perkway/domain';
 import { pick } from './random.js';
+import { sendRequest, type HttpResponse, type Request } from './send-request.js';
 
 /** A browser's headers, so that the visit counts as human. */
 const BROWSER = { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0' };
-const RESPONSE_TIMEOUT_MS = 5_000;
 /** Limit per operation. Attempts beyond it are skipped. */
 const MAX_CONCURRENT = 40;
 const RETRY_AFTER_MS = 250;
@@ -58,45 +57,20 @@ export interface Promised {
   sessions: string[];
 }
 
-export interface HttpResponse {
-  status: number;
-  headers: Record<string, string | string[] | undefined>;
-  text: string;
+/** Where a workload goes: a test fleet, or a stack in containers. */
+export interface LoadTarget {
+  urls: Record<AppName, string>;
+  /** Calls the management API with an ADMIN key and returns the JSON body. */
+  admin<Body>(
+    app: AppName,
+    method: string,
+    path: string,
+    body?: object | string,
+    contentType?: string,
+  ): Promise<Body>;
+  /** Default: over a new connection, so that the load balancer picks a replica each time. */
+  send?: (url: string, request: Request) => Promise<HttpResponse>;
 }
-interface Request {
-  method?: string;
-  headers?: Record<string, string>;
-  body?: object;
-}
-
-/** Sends a request over a new connection, so that the load balancer picks a replica each time. */
-export const sendRequest = (
-  url: string,
-  { method = 'GET', headers = {}, body }: Request = {},
-): Promise<HttpResponse> =>
-  new Promise((resolve, reject) => {
-    const text = body && JSON.stringify(body);
-    const sent = request(url, {
-      method,
-      agent: false,
-      headers: { ...(text ? { 'content-type': 'application/json' } : {}), ...headers },
-      signal: AbortSignal.timeout(RESPONSE_TIMEOUT_MS),
-    });
-    sent.on('error', reject);
-    sent.on('response', (response) => {
-      const chunks: Buffer[] = [];
-      response.on('data', (chunk: Buffer) => chunks.push(chunk));
-      response.on('error', reject);
-      response.on('end', () =>
-        resolve({
-          status: response.statusCode!,
-          headers: response.headers,
-          text: Buffer.concat(chunks).toString(),
-        }),
-      );
-    });
-    sent.end(text);
-  });
 
 /** A documented temporary refusal, or no response. */
 class Refused extends Error {}
@@ -104,7 +78,7 @@ class Refused extends Error {}
 export const ACCOUNT = 'workload';
 const COLLECTION = 'main';
 const CAMPAIGN = 'campaign';
-const PERKS = ['one', 'two', 'three'];
+export const PERKS = ['one', 'two', 'three'];
 const OFFER = 'https://partner.example/offer';
 
 /** Customers, recipients and client servers that keep sending requests, and a record of what was acknowledged. */
@@ -134,11 +108,20 @@ export class Load {
   private analyticsToken = '';
 
   constructor(
-    private readonly fleet: TestFleet,
+    private readonly fleet: LoadTarget,
     private readonly random: () => number,
     /** Multiplies the rates of the operations. */
     private readonly pace = 1,
+    private readonly operations: readonly Operation[] = OPERATION_NAMES,
   ) {}
+
+  /** What went wrong at any time: refusals, attempts without a response, and responses that no fault excuses. */
+  get failures(): string[] {
+    const failed = this.attempts.filter(
+      ({ acknowledgedAt, refusals }) => acknowledgedAt === undefined || refusals > 0,
+    );
+    return [...this.wrong.keys(), ...failed.map((attempt) => JSON.stringify(attempt))];
+  }
 
   /** Milliseconds since the run began. */
   get now(): number {
@@ -204,7 +187,7 @@ export class Load {
 
   start(): void {
     this.isRunning = true;
-    for (const operation of OPERATION_NAMES) {
+    for (const operation of this.operations) {
       const every = 1_000 / (OPERATIONS[operation].perSecond * this.pace);
       this.timers.push(setInterval(() => this.begin(operation), every));
     }
@@ -221,7 +204,7 @@ export class Load {
   async untilResolved(withinMs: number): Promise<Operation[]> {
     const since = this.now;
     const silent = () =>
-      OPERATION_NAMES.filter((operation) => (this.lastResponse.get(operation) ?? 0) < since);
+      this.operations.filter((operation) => (this.lastResponse.get(operation) ?? 0) < since);
     const deadline = Date.now() + withinMs;
     while (silent().length > 0 && Date.now() < deadline) await sleep(100);
     return silent();
@@ -284,7 +267,7 @@ export class Load {
       // Each request has a random client address, so that limits per address do not apply.
       const from = Array.from({ length: 3 }, () => 1 + Math.floor(this.random() * 254)).join('.');
       const headers = { 'x-forwarded-for': `10.${from}`, ...options.headers };
-      response = await sendRequest(url, { ...options, headers });
+      response = await (this.fleet.send ?? sendRequest)(url, { ...options, headers });
     } catch (error) {
       throw new Refused((error as Error).message);
     }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { APPS } from '@perkway/fleet';
-import { ACCOUNT, sendRequest } from './load.js';
+import { ACCOUNT } from './load.js';
+import { sendRequest } from './send-request.js';
 import type { Replica, TestFleet } from './test-fleet.js';
 
 /** docs/adr/0006-api-keys-in-memory.md */

@@ -23,6 +23,7 @@ import {
   type NatsCluster,
 } from '@perkway/local-servers';
 import { RoundRobin } from './round-robin.js';
+import { callAdmin } from './send-request.js';
 
 export const ROOT = join(import.meta.dirname, '../../..');
 const DATABASE = 'fleet';
@@ -140,33 +141,15 @@ export class TestFleet {
     return this.brokers.leaderOf(TRACKING_STREAM);
   }
 
-  /**
-   * Calls an app with the ADMIN key and returns the JSON body. Waits if the key's rate limit is used up, and throws on
-   * any other status but 2xx.
-   */
-  async admin<Body>(
+  /** Calls an app with the ADMIN key. */
+  admin<Body>(
     app: AppName,
     method: string,
     path: string,
     body?: object | string,
-    contentType = 'application/json',
+    contentType?: string,
   ): Promise<Body> {
-    const response = await fetch(this.urls[app] + path, {
-      method,
-      headers: {
-        'x-api-key': this.secrets.adminKey,
-        ...(body === undefined ? {} : { 'content-type': contentType }),
-      },
-      body: typeof body === 'object' ? JSON.stringify(body) : body,
-      signal: AbortSignal.timeout(60_000),
-    });
-    if (response.status === 429) {
-      await sleep(Number(response.headers.get('retry-after')) * 1_000);
-      return this.admin(app, method, path, body, contentType);
-    }
-    if (!response.ok)
-      throw new Error(`${method} ${path} returned ${response.status}: ${await response.text()}`);
-    return (await response.json()) as Body;
+    return callAdmin(this.urls[app] + path, this.secrets.adminKey, method, body, contentType);
   }
 
   /** Replaces a replica that was killed. */

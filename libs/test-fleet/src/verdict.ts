@@ -1,8 +1,9 @@
 import { audit, type Audit } from '@perkway/audit';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { sendRequest, type Load } from './load.js';
+import type { Load } from './load.js';
 import { readResource } from './read-resource.js';
 import { reconcile, type Reconciliation } from './reconciliation.js';
+import { sendRequest } from './send-request.js';
 import type { TestFleet } from './test-fleet.js';
 
 const COUNTED_WITHIN_MS = 120_000;
@@ -16,7 +17,7 @@ const lostIn = ({ sums }: Reconciliation): number =>
 
 /** Waits until nothing acknowledged is missing or time is up, then reconciles one last time. */
 export async function reconcileAll(
-  fleet: TestFleet,
+  fleet: { database: { admin: string } },
   load: Load,
   withinMs = COUNTED_WITHIN_MS,
 ): Promise<Reconciliation> {

@@ -5,7 +5,8 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { RIGHTS } from '../src/rights.js';
 import { search, type Canary, type Found } from '../src/search.js';
-import { Stack } from './stack.js';
+import { testRotation } from './rotation.js';
+import { send, Stack, type Call, type Reply } from './stack.js';
 
 const unlike = (what: string): string => `canary-${what}-${randomBytes(9).toString('hex')}`;
 
@@ -19,37 +20,21 @@ function plant(kind: string, text: string): string {
   return text;
 }
 
-interface Call {
-  method?: string;
-  headers?: Record<string, string>;
-  body?: string | object;
-}
-
 const hostOf = (url: string): string | undefined =>
   Object.entries(stack.file.hosts).find(([, base]) => new URL(base).port === new URL(url).port)?.[0];
 
 /** Sends a request. Error responses and pages are searched for canaries; other responses may contain them. */
-async function call(url: string, { method = 'GET', headers = {}, body }: Call = {}) {
-  const text = typeof body === 'object' ? JSON.stringify(body) : body;
-  const response = await fetch(url, {
-    method,
-    redirect: 'manual',
-    headers: { ...(text === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
-    body: text,
-  });
-  const reply = await response.text();
-  const isPage = response.headers.get('content-type')?.includes('html') ?? false;
-  if (response.status >= 400 || isPage) {
-    const head = [...response.headers].map(([name, value]) => `${name}: ${value}`).join('\n');
+async function call(url: string, given: Call = {}): Promise<Reply> {
+  const reply = await send(url, given);
+  const isPage = reply.headers.get('content-type')?.includes('html') ?? false;
+  if (reply.status >= 400 || isPage) {
+    const head = [...reply.headers].map(([name, value]) => `${name}: ${value}`).join('\n');
     responses.push({
-      place: `response ${response.status} of ${hostOf(url)} to ${method}`,
-      text: `${head}\n${reply}`,
+      place: `response ${reply.status} of ${hostOf(url)} to ${given.method ?? 'GET'}`,
+      text: `${head}\n${reply.text}`,
     });
   }
-  // Typed by the HTTP contract only; an unexpected shape fails the step that uses it.
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any
-  const json = (): any => JSON.parse(reply);
-  return { status: response.status, headers: response.headers, text: reply, json };
+  return reply;
 }
 
 const expectStatus = (reply: { status: number; text: string }, ...expected: number[]) => {
@@ -436,3 +421,6 @@ it('erases the person everywhere without changing totals', async () => {
   );
   expect((await totals()).conversions).toEqual(before.conversions);
 });
+
+// Last, because it restarts the stack and deletes its keys.
+describe('rotation', () => testRotation(() => stack));

@@ -6,38 +6,62 @@ import { join } from 'node:path';
 import pg from 'pg';
 import type { Found } from '../src/search.js';
 
+export interface Call {
+  method?: string;
+  headers?: Record<string, string>;
+  body?: string | object;
+}
+
+/** Sends a request, and does not follow redirects. */
+export async function send(url: string, { method = 'GET', headers = {}, body }: Call = {}) {
+  const response = await fetch(url, {
+    method,
+    redirect: 'manual',
+    headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+    body: typeof body === 'object' ? JSON.stringify(body) : body,
+  });
+  const text = await response.text();
+  // Typed by the HTTP contract only; an unexpected shape fails the step that uses it.
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  const json = (): any => JSON.parse(text);
+  return { status: response.status, headers: response.headers, text, json };
+}
+export type Reply = Awaited<ReturnType<typeof send>>;
+
 /** A local stack with the database's superuser, and what is left of its data. */
 export class Stack {
-  private constructor(
-    private readonly stack: LocalStack,
-    private readonly folder: string,
-    readonly database: pg.Pool,
-    /** The stack file of the previous start. */
-    readonly former?: WholeStackFile,
-  ) {}
+  database: pg.Pool;
+  /** The stack file of the previous start. */
+  former?: WholeStackFile;
+  private stack: LocalStack;
+  private readonly folder = runFolder('canary');
 
-  static start(): Promise<Stack> {
-    return Stack.run(runFolder('canary'));
+  static async start(): Promise<Stack> {
+    const stack = new Stack();
+    await stack.launch();
+    return stack;
   }
 
-  private static async run(folder: string, former?: Stack): Promise<Stack> {
-    const stack = await LocalStack.start({
-      folder,
-      portBase: former?.stack.portBase,
+  private async launch(portBase?: number): Promise<void> {
+    this.stack = await LocalStack.start({
+      folder: this.folder,
+      portBase,
       env: { LOG_LEVEL: 'debug' },
     });
-    const database = new pg.Pool({ connectionString: stack.file.databaseUrl, max: 2 });
-    database.on('error', () => undefined);
-    return new Stack(stack, folder, database, former?.file);
+    this.database = new pg.Pool({ connectionString: this.file.databaseUrl, max: 2 });
+    this.database.on('error', () => undefined);
   }
 
   get file(): WholeStackFile {
     return this.stack.file;
   }
 
-  /** Starts again after `stop`, with the same data and ports. */
-  again(): Promise<Stack> {
-    return Stack.run(this.folder, this);
+  /** Stops, and starts again with the same data and ports after `change`. */
+  async restart(change: () => Promise<void>): Promise<void> {
+    this.former = this.file;
+    await this.stop();
+    await change();
+    await this.launch(this.stack.portBase);
   }
 
   readonly query = async <Row extends pg.QueryResultRow>(sql: string, params?: unknown[]): Promise<Row[]> =>
@@ -74,7 +98,7 @@ export class Stack {
     return strings(secrets).filter((text) => text.length >= 24);
   }
 
-  async stop(): Promise<void> {
+  private async stop(): Promise<void> {
     await this.database.end();
     await this.stack.stop();
   }

@@ -1,3 +1,4 @@
+import { formatTable } from '@perkway/command-line';
 import {
   longestSilence,
   OPERATION_NAMES,
@@ -15,18 +16,6 @@ export interface Phase {
 }
 
 const NOTHING: Sum = { attempted: 0, acknowledged: 0, lost: 0, doubled: 0 };
-
-function toText(head: string[], rows: string[][]): string {
-  const all = [head, ...rows];
-  const widths = head.map((_, column) => Math.max(...all.map((row) => row[column]!.length)));
-  return all
-    .map((row) =>
-      row
-        .map((cell, column) => (column === 0 ? cell.padEnd(widths[0]!) : cell.padStart(widths[column]!)))
-        .join('  '),
-    )
-    .join('\n');
-}
 
 const total = (sums: Iterable<Sum>): Sum => {
   const all = { ...NOTHING };
@@ -56,9 +45,9 @@ export function tables(phases: Phase[], attempts: Attempt[], { sums }: Reconcili
   ]);
   return [
     'By fault; on the right the longest time without a response, in seconds, by operation',
-    toText(['', 's', 'attempted', 'answered', 'lost', 'doubled', ...OPERATION_NAMES], rows),
+    formatTable([['', 's', 'attempted', 'answered', 'lost', 'doubled', ...OPERATION_NAMES], ...rows]),
     '',
     'By operation',
-    toText(['', 'attempted', 'answered', 'lost', 'doubled'], byOperation),
+    formatTable([['', 'attempted', 'answered', 'lost', 'doubled'], ...byOperation]),
   ].join('\n');
 }

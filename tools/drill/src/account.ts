@@ -1,3 +1,4 @@
+import { formatTable } from '@perkway/command-line';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { TRACKING_CONSUMER, TRACKING_STREAM } from '@perkway/domain';
 import { withBroker } from '@perkway/local-servers';
@@ -36,13 +37,11 @@ const sumsOf = ({ sums }: Reconciliation): [string, Sum][] => {
 
 export function show(title: string, reconciliation: Reconciliation): void {
   write(`\n${title}`);
-  write(
-    `${''.padEnd(12)}${['answered', 'there', 'lost', 'doubled'].map((head) => head.padStart(10)).join('')}`,
-  );
-  for (const [operation, { acknowledged, lost, doubled }] of sumsOf(reconciliation))
-    write(
-      `${operation.padEnd(12)}${[acknowledged, acknowledged - lost, lost, doubled].map((n) => String(n).padStart(10)).join('')}`,
-    );
+  const rows = sumsOf(reconciliation).map(([operation, { acknowledged, lost, doubled }]) => [
+    operation,
+    ...[acknowledged, acknowledged - lost, lost, doubled].map(String),
+  ]);
+  write(formatTable([['', 'answered', 'there', 'lost', 'doubled'], ...rows]));
 }
 
 export const count = (reconciliation: Reconciliation, what: 'lost' | 'doubled'): number =>

@@ -1,4 +1,4 @@
-import { readCommandLine, refuseUsage } from '@perkway/command-line';
+import { formatTable, readCommandLine, refuseUsage } from '@perkway/command-line';
 import { APPS } from '@perkway/fleet';
 import type { AppName } from '@perkway/domain';
 import { fuzzApp, type Outcome } from './fuzz-app.js';
@@ -46,7 +46,7 @@ function show(bytes: Buffer, secrets: Map<string, string>): string {
 
 function table(outcomes: Outcome[]): string {
   const count = ({ statuses }: Outcome, group: number) => String(statuses.get(group) ?? 0);
-  const rows = [
+  return formatTable([
     ['app', 'requests', '2xx', '3xx', '4xx', '5xx', 'closed', 'slowest', 'findings'],
     ...outcomes.map((outcome) => [
       outcome.app,
@@ -55,15 +55,7 @@ function table(outcomes: Outcome[]): string {
       `${Math.round(outcome.slowestMs)} ms`,
       String(outcome.findings.length),
     ]),
-  ];
-  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
-  return rows
-    .map((row) =>
-      row
-        .map((cell, column) => (column === 0 ? cell.padEnd(widths[0]!) : cell.padStart(widths[column]!)))
-        .join('  '),
-    )
-    .join('\n');
+  ]);
 }
 
 async function main(): Promise<boolean> {

@@ -1,0 +1,68 @@
+import { request, type IncomingHttpHeaders, type RequestOptions } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const RESPONSE_TIMEOUT_MS = 5_000;
+const ADMIN_TIMEOUT_MS = 60_000;
+
+export interface HttpResponse {
+  status: number;
+  headers: IncomingHttpHeaders;
+  text: string;
+}
+export interface Request {
+  method?: string;
+  headers?: Record<string, string>;
+  body?: object;
+}
+
+/** Sends a request, by default over a new connection. */
+export const sendRequest = (
+  url: string,
+  { method = 'GET', headers = {}, body }: Request = {},
+  { timeout = RESPONSE_TIMEOUT_MS, ...connection }: RequestOptions = {},
+): Promise<HttpResponse> =>
+  new Promise((resolve, reject) => {
+    const text = body && JSON.stringify(body);
+    const sent = request(url, {
+      method,
+      agent: false,
+      headers: { ...(text ? { 'content-type': 'application/json' } : {}), ...headers },
+      signal: AbortSignal.timeout(timeout),
+      ...connection,
+    });
+    sent.on('error', reject);
+    sent.on('response', (response) => {
+      buffer(response).then(
+        (bytes) =>
+          resolve({ status: response.statusCode!, headers: response.headers, text: bytes.toString() }),
+        reject,
+      );
+    });
+    sent.end(text);
+  });
+
+/**
+ * Calls a management API and returns the JSON body. Waits if the key's rate limit is used up, and throws on any other
+ * status but 2xx.
+ */
+export async function callAdmin<Body>(
+  url: string,
+  key: string,
+  method: string,
+  body?: object | string,
+  contentType = 'application/json',
+): Promise<Body> {
+  const response = await fetch(url, {
+    method,
+    headers: { 'x-api-key': key, ...(body === undefined ? {} : { 'content-type': contentType }) },
+    body: typeof body === 'object' ? JSON.stringify(body) : body,
+    signal: AbortSignal.timeout(ADMIN_TIMEOUT_MS),
+  });
+  if (response.status === 429) {
+    await sleep(Number(response.headers.get('retry-after')) * 1_000);
+    return callAdmin(url, key, method, body, contentType);
+  }
+  if (!response.ok) throw new Error(`${method} ${url} returned ${response.status}: ${await response.text()}`);
+  return (await response.json()) as Body;
+}

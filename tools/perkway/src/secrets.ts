@@ -12,8 +12,10 @@ const USAGE = `${SYNOPSIS}
 
 Generates all secrets of a deployment and keeps them in secrets.json in the folder. Writes one file per variable and app, as
 docker/compose.yaml mounts them. With --kubernetes, prints the Secrets that the overlay refers to instead; add --pooler if
-production uses the component k8s/pooler. "rotate" performs the next step of a rotation, in secrets.json and in the files, of
-one of ${ROTATABLE.join(', ')}.`;
+production uses the component k8s/pooler.
+
+"rotate" takes the next step of a rotation, in secrets.json and in the files. <variable> is one of
+${ROTATABLE.join(', ')}.`;
 /** Containers read the files as other users. Only the owner can enter the folder. */
 const FILE_MODE = 0o444;
 

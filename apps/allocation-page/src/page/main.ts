@@ -48,6 +48,7 @@ function showTimeLeft(): void {
   fill('left', text && `(${text})`);
   // Once the link expires, ask the server for its state.
   if (left <= 0) expiryTimer = setTimeout(load, 1_000, false, true);
+  // Below two hours, the text counts minutes and seconds.
   else
     expiryTimer = setTimeout(
       showTimeLeft,

@@ -51,7 +51,7 @@ const ref = (schema: Type) => ({ $ref: getSchemaPath(schema) });
 
 const ApiLoad = () =>
   applyDecorators(
-    ApiOperation({ summary: 'Runs a query' }),
+    ApiOperation({ summary: 'Run a query' }),
     Header('vary', 'Accept'),
     ApiResponse({
       status: 200,
@@ -67,7 +67,7 @@ const ApiLoad = () =>
 const ApiSql = () =>
   applyDecorators(
     Header('content-type', JSON_TYPE),
-    ApiOperation({ summary: 'Returns the SQL of a query' }),
+    ApiOperation({ summary: 'Get the SQL of a query' }),
     ApiResponseText(
       'The statement; for compared and blended queries an array',
       { oneOf: [ref(SqlResult), { type: 'array', items: ref(SqlResult) }] },
@@ -77,7 +77,7 @@ const ApiSql = () =>
 const ApiDryRun = () =>
   applyDecorators(
     Header('content-type', JSON_TYPE),
-    ApiOperation({ summary: 'Validates a query without running it' }),
+    ApiOperation({ summary: 'Validate a query without running it' }),
     ApiResponseText('The normalized queries', ref(DryRunResult), DRY_RUN_EXAMPLE),
   );
 
@@ -120,7 +120,7 @@ export class CubeApiController {
   @Get('meta')
   @Header('content-type', JSON_TYPE)
   @ApiOperation({
-    summary: 'Lists the cubes and their members',
+    summary: 'List the cubes and their members',
     description:
       'Lists a dimension `cmeta_<name>` for each of the first 1,000 custom attributes used in calls with a key, and for up to 50 that only clicks and pixels have used; `-` is written as `_`.',
   })

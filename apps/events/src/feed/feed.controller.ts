@@ -16,7 +16,7 @@ export class FeedController {
   @Get()
   @Header('cache-control', 'no-store')
   @ApiOperation({
-    summary: 'The events of the account, in stored order',
+    summary: 'List the events of the account, in stored order',
     description:
       'Following `next_cursor` never skips and never repeats an event. Store it and continue with it later. Without a cursor the list begins with the oldest event in the feed.',
   })
@@ -65,7 +65,7 @@ export class FeedController {
 
   @Get(':eventId')
   @Header('cache-control', 'no-store')
-  @ApiOperation({ summary: 'One event of the account' })
+  @ApiOperation({ summary: 'Get one event of the account' })
   @ApiResponse({ status: 200, description: 'The event', type: Event })
   @ApiProblems('EVENT_NOT_FOUND')
   getEvent(@CurrentCaller() caller: Caller, @Param('eventId') eventId: string): Promise<FeedEvent> {

@@ -87,7 +87,7 @@ it('makes the data that docs/events.md shows', () => {
   const utm = { utm_source: 'newsletter' };
   const cmeta = { plan: 'gold' };
   const events = [
-    { type: 'perk_click', collection: 'ostervale-main', perk, journey: 'j-4711', traffic, utm, cmeta },
+    { type: 'perk_click', collection: 'ostervale-rewards', perk, journey: 'j-4711', traffic, utm, cmeta },
     { type: 'incentive_click', ...sent, channel: 'outreach', traffic: { class: 'mail_proxy' }, utm, cmeta },
     { type: 'conversion', ...sent, value: 129.9, currency: 'EUR', externalId: 'order-90210', cmeta },
   ];

@@ -39,14 +39,14 @@ export class WebhooksController {
   ) {}
 
   @Get()
-  @ApiOperation({ summary: 'The webhooks of the account' })
+  @ApiOperation({ summary: 'List the webhooks of the account' })
   @ApiPage(Webhook, 'By id')
   listWebhooks(@CurrentCaller() caller: Caller, @Query() query: ListQuery): Promise<Page<Webhook>> {
     return this.webhooks.list(caller, query);
   }
 
   @Get(':webhookId')
-  @ApiOperation({ summary: 'One webhook of the account' })
+  @ApiOperation({ summary: 'Get one webhook of the account' })
   @ApiGetResource(Webhook, 'WEBHOOK_NOT_FOUND')
   getWebhook(@CurrentCaller() caller: Caller, @WebhookId() webhookId: string): Promise<Webhook> {
     return this.webhooks.get(caller, webhookId);
@@ -54,7 +54,7 @@ export class WebhooksController {
 
   @Put(':webhookId')
   @ApiOperation({
-    summary: 'Creates or replaces a webhook',
+    summary: 'Create or replace a webhook',
     description:
       'A new webhook receives the events that occur from now on; `replay` delivers earlier ones. At most 20 per account.',
   })
@@ -78,7 +78,7 @@ export class WebhooksController {
   }
 
   @Delete(':webhookId')
-  @ApiOperation({ summary: 'Deletes a webhook; its pending deliveries end' })
+  @ApiOperation({ summary: 'Delete a webhook and end its pending deliveries' })
   @ApiDeleteResource('WEBHOOK_NOT_FOUND')
   deleteWebhook(
     @CurrentCaller() caller: Caller,
@@ -90,7 +90,7 @@ export class WebhooksController {
 
   @Post(':webhookId/rotate')
   @HttpCode(200)
-  @ApiOperation({ summary: 'Makes a new secret; the previous one signs for 24 hours more' })
+  @ApiOperation({ summary: 'Create a new secret; the previous one also signs for 24 hours' })
   @ApiResponse({ status: 200, description: 'The new secret', type: WebhookSecret })
   @ApiProblems('WEBHOOK_NOT_FOUND')
   rotateWebhookSecret(
@@ -102,7 +102,7 @@ export class WebhooksController {
 
   @Post(':webhookId/ping')
   @HttpCode(202)
-  @ApiOperation({ summary: 'Delivers `webhook.ping` to this webhook, even while it is disabled' })
+  @ApiOperation({ summary: 'Deliver `webhook.ping` to this webhook, even while it is disabled' })
   @ApiResponse({ status: 202, description: 'It will be delivered' })
   @ApiProblems('WEBHOOK_NOT_FOUND')
   pingWebhook(@CurrentCaller() caller: Caller, @WebhookId() webhookId: string): Promise<void> {
@@ -110,7 +110,7 @@ export class WebhooksController {
   }
 
   @Get(':webhookId/deliveries')
-  @ApiOperation({ summary: 'The deliveries of a webhook' })
+  @ApiOperation({ summary: 'List the deliveries of a webhook' })
   @ApiQuery({
     name: 'state',
     required: false,
@@ -129,7 +129,7 @@ export class WebhooksController {
 
   @Post(':webhookId/deliveries/:eventId/retry')
   @HttpCode(202)
-  @ApiOperation({ summary: 'Delivers one event again, now' })
+  @ApiOperation({ summary: 'Deliver one event again, now' })
   @ApiParam({ name: 'eventId', schema: { type: 'string' } })
   @ApiResponse({ status: 202, description: 'It will be delivered' })
   @ApiProblems('WEBHOOK_NOT_FOUND', 'EVENT_NOT_FOUND', 'WEBHOOK_DISABLED')
@@ -144,7 +144,7 @@ export class WebhooksController {
   @Post(':webhookId/replay')
   @HttpCode(202)
   @ApiOperation({
-    summary: 'Delivers stored events of a time again, under the same ids',
+    summary: 'Deliver the events of a time range again, under the same ids',
     description: 'All events of the types of the webhook, whether they were delivered before or not.',
   })
   @ApiResponse({ status: 202, description: 'They will be delivered', type: Replay })

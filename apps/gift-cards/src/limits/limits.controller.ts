@@ -35,7 +35,7 @@ export class LimitsController {
   @Get(':limitId/usage')
   @Header('cache-control', 'no-store')
   @ApiOperation({
-    summary: 'Get what is used of a limit in the current period',
+    summary: 'Get the usage of a limit in the current period',
     description: 'Links that were cancelled or expired unrevealed do not count.',
   })
   @ApiQuery({

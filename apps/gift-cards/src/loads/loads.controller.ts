@@ -86,7 +86,7 @@ export class LoadsController {
   }
 
   @Get('loads')
-  @ApiOperation({ summary: 'The last 50 loads of a pool, newest first' })
+  @ApiOperation({ summary: 'List the last 50 loads of a pool, newest first' })
   @ApiResponse({ status: 200, description: 'Newest first', type: [LoadSummary] })
   @ApiProblems('POOL_NOT_FOUND')
   getGiftCardLoads(@Param('poolId') poolId: string): Promise<LoadSummary[]> {
@@ -95,7 +95,7 @@ export class LoadsController {
 
   @Get('loads/:loadId')
   @ApiOperation({
-    summary: 'Progress of a load, and the rows it did not import',
+    summary: 'Get the progress of a load, and the rows it did not import',
   })
   @ApiParam({ name: 'loadId', format: 'uuid' })
   @ApiResponse({ status: 200, description: 'The load', type: LoadReport })

@@ -47,7 +47,7 @@ export class WithdrawalsController {
 
   @Get()
   @Header('cache-control', 'no-store')
-  @ApiOperation({ summary: 'The last 50 withdrawals of a pool, newest first' })
+  @ApiOperation({ summary: 'List the last 50 withdrawals of a pool, newest first' })
   @ApiResponse({ status: 200, description: 'Newest first', type: [Withdrawal] })
   @ApiProblems('POOL_NOT_FOUND')
   listWithdrawals(@Param('poolId') poolId: string): Promise<Withdrawal[]> {
@@ -56,7 +56,7 @@ export class WithdrawalsController {
 
   @Get(':withdrawalId')
   @Header('cache-control', 'no-store')
-  @ApiOperation({ summary: 'The progress of a withdrawal' })
+  @ApiOperation({ summary: 'Get the progress of a withdrawal' })
   @ApiParam({ name: 'withdrawalId', format: 'uuid' })
   @ApiResponse({ status: 200, description: 'The withdrawal', type: Withdrawal })
   @ApiProblems('POOL_NOT_FOUND', 'WITHDRAWAL_NOT_FOUND')

@@ -14,7 +14,7 @@ export class ClicksController {
   @Direct()
   @Get('c/:token')
   @ApiOperation({
-    summary: 'Records the click and redirects to the offer',
+    summary: 'Record the click and redirect to the offer',
     description:
       'The `click_url` of a perk, used verbatim. Every use is recorded as a click, whatever its traffic class. A `HEAD` request gets the same headers and records nothing.',
   })

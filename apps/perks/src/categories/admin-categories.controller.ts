@@ -29,7 +29,7 @@ export class AdminCategoriesController {
   constructor(private readonly categories: CategoriesService) {}
 
   @Get()
-  @ApiOperation({ summary: 'All categories' })
+  @ApiOperation({ summary: 'List all categories' })
   @ApiSearch('the id or name')
   @ApiPage(CategoryResource, 'Sorted by id')
   listStoredCategories(@Query() query: ListQuery): Promise<Page<CategoryResource>> {
@@ -37,7 +37,7 @@ export class AdminCategoriesController {
   }
 
   @Get(':id')
-  @ApiOperation({ summary: 'A category' })
+  @ApiOperation({ summary: 'Get a category' })
   @ApiCategoryId()
   @ApiGetResource(CategoryResource, 'CATEGORY_NOT_FOUND')
   // A string, because Nest would parse 1e1 as 10.
@@ -46,7 +46,7 @@ export class AdminCategoriesController {
   }
 
   @Put(':id')
-  @ApiOperation({ summary: 'Creates or replaces a category' })
+  @ApiOperation({ summary: 'Create or replace a category' })
   @ApiCategoryId()
   @ApiPutResource(CategoryResource)
   async putCategory(
@@ -58,7 +58,7 @@ export class AdminCategoriesController {
   }
 
   @Delete(':id')
-  @ApiOperation({ summary: 'Deletes a category that no perk uses' })
+  @ApiOperation({ summary: 'Delete a category that no perk uses' })
   @ApiCategoryId()
   @ApiDeleteResource('CATEGORY_NOT_FOUND', { inUse: true })
   async deleteCategory(@Param('id') id: string, @IfMatch() ifMatch?: string): Promise<void> {

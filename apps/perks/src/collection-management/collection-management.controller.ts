@@ -23,7 +23,7 @@ export class CollectionManagementController {
   constructor(private readonly collections: CollectionManagementService) {}
 
   @Get()
-  @ApiOperation({ summary: 'The collections of all accounts' })
+  @ApiOperation({ summary: 'List the collections of all accounts' })
   @ApiSearch('the id')
   @ApiOwner()
   @ApiPage(CollectionResource, 'Sorted by id')
@@ -32,7 +32,7 @@ export class CollectionManagementController {
   }
 
   @Get(':collectionId')
-  @ApiOperation({ summary: 'A collection with the ids of its perks' })
+  @ApiOperation({ summary: 'Get a collection with the ids of its perks' })
   @ApiGetResource(CollectionResource, 'COLLECTION_NOT_FOUND')
   getStoredPerkCollection(
     @Param('collectionId', CallerIdPipe) collectionId: string,
@@ -42,7 +42,7 @@ export class CollectionManagementController {
 
   @Put(':collectionId')
   @ApiOperation({
-    summary: 'Creates or replaces a whole collection; every replica shows the change within seconds',
+    summary: 'Create or replace a whole collection; every replica shows the change within seconds',
   })
   @ApiPutResource(CollectionResource)
   async putPerkCollection(
@@ -54,7 +54,7 @@ export class CollectionManagementController {
   }
 
   @Delete(':collectionId')
-  @ApiOperation({ summary: 'Deletes a collection, but not its perks' })
+  @ApiOperation({ summary: 'Delete a collection, but not its perks' })
   @ApiDeleteResource('COLLECTION_NOT_FOUND')
   deletePerkCollection(
     @Param('collectionId', CallerIdPipe) collectionId: string,

@@ -40,7 +40,7 @@ export class CollectionReadsController {
 
   @Get()
   @ApiOperation({
-    summary: 'The ids of the collections the key can access',
+    summary: 'List the ids of the collections that the key can access',
   })
   @ApiResponse({
     status: 200,
@@ -59,7 +59,7 @@ export class CollectionReadsController {
   @Direct()
   @Get(':collectionId')
   @ApiOperation({
-    summary: 'A collection with its groups and perks; counts as a view of the perks shown',
+    summary: 'Get a collection with its groups and perks; counts as a view of the perks shown',
   })
   @ApiCollectionId()
   @ApiFilters()
@@ -82,7 +82,7 @@ export class CollectionReadsController {
   @Direct()
   @Get(':collectionId/perk/:perkId')
   @ApiOperation({
-    summary: 'One perk of a collection with a fresh click_url; counts as a view of it',
+    summary: 'Get one perk of a collection with a new click_url; counts as a view of it',
   })
   @ApiCollectionId()
   @ApiPerkId()
@@ -100,7 +100,7 @@ export class CollectionReadsController {
   @Direct()
   @Get(':collectionId/categories')
   @ApiOperation({
-    summary: 'The categories of all perks of a collection, sorted by id; does not count as a view',
+    summary: 'List the categories of all perks of a collection, sorted by id; does not count as a view',
   })
   @ApiCollectionId()
   @ApiLanguage()

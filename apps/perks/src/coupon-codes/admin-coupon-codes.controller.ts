@@ -13,7 +13,7 @@ export class AdminCouponCodesController {
 
   @Post()
   @HttpCode(200)
-  @ApiOperation({ summary: 'Adds single-use codes to the stock of a perk' })
+  @ApiOperation({ summary: 'Add single-use codes to the stock of a perk' })
   @ApiResponse({ status: 200, description: 'Number of new codes', type: LoadedCouponCodes })
   @ApiProblems('PERK_HAS_NO_CODES', 'PERK_NOT_FOUND')
   async loadCouponCodes(
@@ -25,7 +25,7 @@ export class AdminCouponCodesController {
 
   @Get()
   @ApiOperation({
-    summary: 'Counts of the codes that a perk has and has left',
+    summary: 'Count the codes that a perk has and has left',
   })
   @ApiResponse({ status: 200, description: 'The stock', type: CouponCodeStock })
   @ApiProblems('PERK_HAS_NO_CODES', 'PERK_NOT_FOUND')

@@ -20,7 +20,7 @@ export class CouponCodesController {
 
   @Post()
   @ApiOperation({
-    summary: 'Allocates a single-use code to a customer, or returns the one already allocated',
+    summary: 'Allocate a single-use code to a customer, or get the one already allocated',
   })
   @ApiResponse({ status: 201, description: 'A code was allocated', type: AllocatedCouponCode })
   @ApiResponse({

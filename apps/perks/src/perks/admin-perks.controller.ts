@@ -23,7 +23,7 @@ export class AdminPerksController {
   constructor(private readonly perks: PerksService) {}
 
   @Get()
-  @ApiOperation({ summary: 'All perks' })
+  @ApiOperation({ summary: 'List all perks' })
   @ApiSearch('the id or title')
   @ApiIds()
   @ApiPage(PerkResource, 'Sorted by id')
@@ -32,7 +32,7 @@ export class AdminPerksController {
   }
 
   @Get(':perkId')
-  @ApiOperation({ summary: 'A perk with all its texts' })
+  @ApiOperation({ summary: 'Get a perk with all its texts' })
   @ApiGetResource(PerkResource, 'PERK_NOT_FOUND')
   getStoredPerk(@Param('perkId', CallerIdPipe) perkId: string): Promise<PerkResource> {
     return this.perks.get(perkId);
@@ -40,7 +40,7 @@ export class AdminPerksController {
 
   @Put(':perkId')
   @ApiOperation({
-    summary: 'Creates or replaces a perk; collections that contain it show the change within seconds',
+    summary: 'Create or replace a perk; collections that contain it show the change within seconds',
   })
   @ApiPutResource(PerkResource)
   async putPerk(
@@ -53,7 +53,7 @@ export class AdminPerksController {
 
   @Delete(':perkId')
   @ApiOperation({
-    summary: 'Deletes a perk that no collection contains',
+    summary: 'Delete a perk that no collection contains',
     description:
       'Campaigns that name it continue without it. Its free single-use codes are deleted; customers keep theirs.',
   })

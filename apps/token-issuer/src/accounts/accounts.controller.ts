@@ -31,7 +31,7 @@ export class AccountsController {
   constructor(private readonly accounts: AccountsService) {}
 
   @Get()
-  @ApiOperation({ summary: 'All accounts' })
+  @ApiOperation({ summary: 'List all accounts' })
   @ApiSearch('the id or name')
   @ApiPage(AccountResource, 'Sorted by id')
   listAccounts(@Query() query: ListQuery): Promise<Page<AccountResource>> {
@@ -39,7 +39,7 @@ export class AccountsController {
   }
 
   @Get(':accountId')
-  @ApiOperation({ summary: 'An account' })
+  @ApiOperation({ summary: 'Get an account' })
   @ApiGetResource(AccountResource, 'ACCOUNT_NOT_FOUND')
   getAccount(@Param('accountId', CallerIdPipe) accountId: string): Promise<AccountResource> {
     return this.accounts.get(accountId);
@@ -47,7 +47,7 @@ export class AccountsController {
 
   @Put(':accountId')
   @ApiOperation({
-    summary: 'Creates an account or replaces its settings; its keys and people stay',
+    summary: 'Create an account or replace its settings; its keys and people stay',
   })
   @ApiPutResource(AccountResource)
   putAccount(

@@ -14,7 +14,7 @@ export class ErasuresController {
   @Post()
   @HttpCode(202)
   @ApiOperation({
-    summary: "Erases a person's data of the account in every app",
+    summary: "Erase a person's data of the account in every app",
     description:
       'Counts stay: a journey still counts as one, under a random id, without attributes and references. ' +
       'Events of it that arrive later are treated the same. A customer keeps the coupon code, and counts as a new customer from then on.',
@@ -29,7 +29,7 @@ export class ErasuresController {
   }
 
   @Get()
-  @ApiOperation({ summary: 'The erasures of an account' })
+  @ApiOperation({ summary: 'List the erasures of an account' })
   @ApiPage(ErasureResource, 'Newest first')
   @ApiProblems('ACCOUNT_NOT_FOUND')
   listErasures(
@@ -40,7 +40,7 @@ export class ErasuresController {
   }
 
   @Get(':erasureId')
-  @ApiOperation({ summary: 'The progress of an erasure' })
+  @ApiOperation({ summary: 'Get the progress of an erasure' })
   @ApiParam({ name: 'erasureId', schema: { type: 'string', format: 'uuid' } })
   @ApiResponse({ status: 200, description: 'The receipt', type: ErasureResource })
   @ApiProblems('ACCOUNT_NOT_FOUND', 'ERASURE_NOT_FOUND')

@@ -13,7 +13,7 @@ export class AllKeysController {
 
   @Get()
   @ApiOperation({
-    summary: 'The keys of all accounts, including revoked ones, without the keys themselves',
+    summary: 'List the keys of all accounts, including revoked ones, without the keys themselves',
   })
   @ApiSearch('the id, name or last characters')
   @ApiOwner()

@@ -46,7 +46,7 @@ export class KeysController {
   @Post()
   @Header('Cache-Control', 'no-store')
   @ApiOperation({
-    summary: 'Creates a key for the account, or imports an existing one',
+    summary: 'Create a key for the account, or import an existing one',
     description:
       'A key that expires makes no key of its own account, and no ADMIN key, that lives longer: such a key gets its `expires_at`.',
   })
@@ -62,7 +62,7 @@ export class KeysController {
 
   @Get()
   @ApiOperation({
-    summary: 'The keys of the account, including revoked ones, without the keys themselves',
+    summary: 'List the keys of the account, including revoked ones, without the keys themselves',
   })
   @ApiResponse({ status: 200, description: 'Oldest first', type: [ApiKeyResource] })
   @ApiProblems('ACCOUNT_NOT_FOUND')
@@ -74,7 +74,7 @@ export class KeysController {
   @HttpCode(204)
   @ApiParam({ name: 'keyId', format: 'uuid', example: '0b6f0d0c-6d3e-4c55-9d5f-2f4b8d5b8f11' })
   @ApiOperation({
-    summary: 'Revokes a key; it is rejected everywhere within 5 seconds',
+    summary: 'Revoke a key; it is rejected everywhere within 5 seconds',
   })
   @ApiResponse({ status: 204, description: 'The key is revoked' })
   @ApiProblems('ACCOUNT_NOT_FOUND', 'KEY_NOT_FOUND')
@@ -89,7 +89,7 @@ export class KeysController {
   @Header('Cache-Control', 'no-store')
   @ApiParam({ name: 'keyId', format: 'uuid', example: '0b6f0d0c-6d3e-4c55-9d5f-2f4b8d5b8f11' })
   @ApiOperation({
-    summary: 'Replaces a key by a new one; the old one still works for a while',
+    summary: 'Replace a key by a new one; the old one still works for a while',
     description:
       'The new key has the role, scopes, name and `expires_at` of the old one, and limits go on counting. A key that expires cannot rotate a key of its own account, or an ADMIN key, that lives longer (403). If the response was lost, rotate the key that `rotated_to` of the old one names.',
   })

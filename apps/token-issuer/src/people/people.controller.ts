@@ -16,7 +16,7 @@ export class PeopleController {
   constructor(private readonly people: PeopleService) {}
 
   @Get()
-  @ApiOperation({ summary: 'People who may sign in for the account' })
+  @ApiOperation({ summary: 'List the people who may sign in for the account' })
   @ApiSearch('the address')
   @ApiPage(PersonResource, 'Sorted by address')
   @ApiProblems('ACCOUNT_NOT_FOUND')
@@ -28,7 +28,7 @@ export class PeopleController {
   }
 
   @Get(':email')
-  @ApiOperation({ summary: 'A person of the account' })
+  @ApiOperation({ summary: 'Get a person of the account' })
   @ApiEmail()
   @ApiResponse({ status: 200, description: 'The person', type: PersonResource })
   @ApiProblems('ACCOUNT_NOT_FOUND', 'PERSON_NOT_FOUND')
@@ -41,7 +41,7 @@ export class PeopleController {
 
   @Put(':email')
   @ApiOperation({
-    summary: "Lets a person sign in for the account, or changes the person's role",
+    summary: "Let a person sign in for the account, or change the person's role",
     description:
       'Setting the role USER revokes the ADMIN keys that the person made in the console. A key that expires cannot add people to its own account or with the role ADMIN, nor give them that role (403 `KEY_EXPIRES`).',
   })
@@ -60,7 +60,7 @@ export class PeopleController {
   @Delete(':email')
   @HttpCode(204)
   @ApiOperation({
-    summary: 'Removes a person from the account',
+    summary: 'Remove a person from the account',
     description:
       "Within 5 seconds, the person's sessions end, and the USER and ADMIN keys that the person made for the account under Integration in the console are revoked. A repeated call completes an interrupted one.",
   })

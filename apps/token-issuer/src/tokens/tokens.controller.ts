@@ -23,7 +23,7 @@ export class TokensController {
   @RequiredScope('analytics:read')
   @Get('cube/token')
   @ApiOperation({
-    summary: 'A token for the query host, scoped to the account of the key and valid for five minutes',
+    summary: 'Get a token for the query host, scoped to the account of the key and valid for five minutes',
   })
   @ApiQuery({
     name: 'clientId',
@@ -44,7 +44,7 @@ export class TokensController {
   @Get('.well-known/jwks.json')
   @Header('Cache-Control', 'public, max-age=60')
   @ApiOperation({
-    summary: 'The public keys that verify tokens and statements (RFC 7517)',
+    summary: 'Get the public keys that verify tokens and statements (RFC 7517)',
   })
   @ApiResponse({ status: 200, description: 'All keys whose tokens are accepted', type: JsonWebKeySet })
   getAnalyticsJwks(): Pick<AnalyticsKeys, 'keys'> {

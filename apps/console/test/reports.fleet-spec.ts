@@ -210,6 +210,8 @@ describe('a report', () => {
       'gift-cards': 'up',
       'token-issuer': 'up',
       'analytics-query': 'up',
+      'analytics-ingest': 'up',
+      console: 'up',
       links: 'down',
       'allocation-page': 'down',
       events: 'down',
@@ -219,6 +221,16 @@ describe('a report', () => {
       'gift-cards',
       'perks',
     ]);
-    expect(body).toMatchObject({ dead_letters: 0, consumers: [{ stream: TRACKING_STREAM, pending: 0 }] });
+    expect(body.outbox).toContainEqual(
+      expect.objectContaining({ app: 'boost', oldest_seconds: 0, buffered: 0 }),
+    );
+    expect(body).toMatchObject({
+      dead_letters: 0,
+      consumers: [
+        { app: 'analytics-ingest', stream: TRACKING_STREAM, pending: 0, oldest_seconds: expect.any(Number) },
+        // This test does not run `events`, which creates its consumer.
+        { app: 'events', pending: null, ack_pending: null, oldest_seconds: null },
+      ],
+    });
   });
 });

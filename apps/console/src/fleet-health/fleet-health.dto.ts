@@ -31,14 +31,34 @@ class OutboxDto {
 
 @ApiSchema({ name: 'Consumer' })
 class ConsumerDto {
+  @ApiProperty({ description: 'The app that reads the stream', example: 'analytics-ingest' })
+  app: string;
   @ApiProperty({ example: 'TRACKING_EVENTS' })
   stream: string;
   @ApiProperty({ example: 'analytics-query' })
   name: string;
-  @ApiProperty({ type: 'integer', description: 'Events not yet delivered to it', example: 0 })
-  pending: number;
-  @ApiProperty({ type: 'integer', description: 'Events delivered to it but not yet stored', example: 0 })
-  ack_pending: number;
+  @ApiProperty({
+    type: 'integer',
+    nullable: true,
+    description:
+      'Messages not yet delivered to it; null while the broker does not know it or does not respond',
+    example: 0,
+  })
+  pending: number | null;
+  @ApiProperty({
+    type: 'integer',
+    nullable: true,
+    description: 'Messages delivered to it but not yet stored; null like `pending`',
+    example: 0,
+  })
+  ack_pending: number | null;
+  @ApiProperty({
+    nullable: true,
+    type: 'number',
+    description: 'Age of the oldest message that is not stored; null if the app does not report it',
+    example: 0,
+  })
+  oldest_seconds: number | null;
 }
 
 @ApiSchema({ name: 'FleetHealth' })

@@ -1,6 +1,11 @@
 import { Module } from '@nestjs/common';
+import { HealthModule } from '@perkway/platform';
 import { FleetHealthController } from './fleet-health.controller.js';
 import { FleetHealthService } from './fleet-health.service.js';
 
-@Module({ controllers: [FleetHealthController], providers: [FleetHealthService] })
+@Module({
+  imports: [HealthModule],
+  controllers: [FleetHealthController],
+  providers: [FleetHealthService],
+})
 export class FleetHealthModule {}

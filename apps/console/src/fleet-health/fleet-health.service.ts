@@ -1,10 +1,16 @@
 import { Injectable } from '@nestjs/common';
-import { TRACKING_CONSUMER, TRACKING_DEAD_STREAM, TRACKING_STREAM } from '@perkway/domain';
-import { NatsService } from '@perkway/platform';
-import { FleetAddresses } from '../fleet/fleet-addresses.js';
+import { FEED_CONSUMER, TRACKING_CONSUMER, TRACKING_DEAD_STREAM, TRACKING_STREAM } from '@perkway/domain';
+import { HealthService, NatsService } from '@perkway/platform';
+import { FleetAddresses, INGEST } from '../fleet/fleet-addresses.js';
 import type { FleetHealthDto } from './fleet-health.dto.js';
 
 const TIMEOUT_MS = 2_000;
+
+/** The durable consumers of the stream, the apps that run them, and the metrics with the age of their oldest message. */
+const CONSUMERS = [
+  { app: INGEST, name: TRACKING_CONSUMER, oldest: 'tracking_lag_seconds' },
+  { app: 'events', name: FEED_CONSUMER, oldest: 'feed_lag_seconds' },
+];
 
 /** Collects the health of the apps and the broker. */
 @Injectable()
@@ -12,41 +18,59 @@ export class FleetHealthService {
   constructor(
     private readonly addresses: FleetAddresses,
     private readonly nats: NatsService,
+    private readonly own: HealthService,
   ) {}
 
   async check(): Promise<FleetHealthDto> {
-    const [apps, broker] = await Promise.all([
+    const [self, others, dead_letters, backlogs] = await Promise.all([
+      this.checkSelf(),
       Promise.all(this.addresses.apps.map(checkApp)),
-      this.checkBroker().catch(() => ({ dead_letters: null, consumers: [] })),
+      this.countDeadLetters().catch(() => null),
+      Promise.all(
+        CONSUMERS.map(({ name }) => this.backlogOf(name).catch(() => ({ pending: null, ack_pending: null }))),
+      ),
     ]);
     return {
-      apps: apps.map(({ name, state, latency_ms }) => ({ name, state, latency_ms })),
-      outbox: apps.flatMap(({ name, oldest_seconds, buffered }) =>
-        oldest_seconds === undefined ? [] : [{ app: name, oldest_seconds, buffered: buffered ?? 0 }],
-      ),
-      ...broker,
+      apps: [...others, self].map(({ name, state, latency_ms }) => ({ name, state, latency_ms })),
+      outbox: others.flatMap(({ name, metrics }) => {
+        const oldest_seconds = valueIn(metrics, 'tracking_outbox_oldest_seconds');
+        if (oldest_seconds === undefined) return [];
+        return [{ app: name, oldest_seconds, buffered: valueIn(metrics, 'tracking_buffered') ?? 0 }];
+      }),
+      dead_letters,
+      consumers: CONSUMERS.map(({ app, name, oldest }, index) => ({
+        ...{ app, stream: TRACKING_STREAM, name, ...backlogs[index]! },
+        oldest_seconds: valueIn(others.find((other) => other.name === app)?.metrics ?? '', oldest) ?? null,
+      })),
       checked_at: new Date().toISOString(),
     };
   }
 
-  private async checkBroker(): Promise<Pick<FleetHealthDto, 'dead_letters' | 'consumers'>> {
-    if (!this.nats.current) throw new Error('not connected to the broker yet');
-    const manager = await this.nats.manager(TIMEOUT_MS);
-    const [dead, consumer] = await Promise.all([
-      manager.streams.info(TRACKING_DEAD_STREAM),
-      manager.consumers.info(TRACKING_STREAM, TRACKING_CONSUMER),
-    ]);
+  /** Network policies keep the console from its own management port. */
+  private async checkSelf() {
+    const began = performance.now();
+    const { status } = await this.own.ready();
     return {
-      dead_letters: dead.state.messages,
-      consumers: [
-        {
-          stream: TRACKING_STREAM,
-          name: TRACKING_CONSUMER,
-          pending: consumer.num_pending,
-          ack_pending: consumer.num_ack_pending,
-        },
-      ],
+      name: 'console',
+      state: status === 200 ? ('up' as const) : ('degraded' as const),
+      latency_ms: Math.round(performance.now() - began),
     };
+  }
+
+  private async countDeadLetters(): Promise<number> {
+    const manager = await this.manager();
+    return (await manager.streams.info(TRACKING_DEAD_STREAM)).state.messages;
+  }
+
+  private async backlogOf(consumer: string): Promise<{ pending: number; ack_pending: number }> {
+    const manager = await this.manager();
+    const { num_pending, num_ack_pending } = await manager.consumers.info(TRACKING_STREAM, consumer);
+    return { pending: num_pending, ack_pending: num_ack_pending };
+  }
+
+  private async manager() {
+    if (!this.nats.current) throw new Error('not connected to the broker yet');
+    return this.nats.manager(TIMEOUT_MS);
   }
 }
 
@@ -62,15 +86,9 @@ async function checkApp({ name, url }: { name: string; url: string }) {
     const metrics = await sendRequest(`${url}/metrics`)
       .then((response) => (response.ok ? response.text() : ''))
       .catch(() => '');
-    return {
-      name,
-      state: ready.ok ? ('up' as const) : ('degraded' as const),
-      latency_ms,
-      oldest_seconds: valueIn(metrics, 'tracking_outbox_oldest_seconds'),
-      buffered: valueIn(metrics, 'tracking_buffered'),
-    };
+    return { name, state: ready.ok ? ('up' as const) : ('degraded' as const), latency_ms, metrics };
   } catch {
-    return { name, state: 'down' as const, latency_ms: null };
+    return { name, state: 'down' as const, latency_ms: null, metrics: '' };
   }
 }
 

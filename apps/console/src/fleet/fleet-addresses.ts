@@ -15,8 +15,8 @@ export type Host = keyof typeof HOSTS;
 
 /** Apps that the console only monitors. */
 const OTHERS = { links: 'LINKS_URL', 'allocation-page': 'REWARDS_URL' } as const;
-/** Part of the query app that can also be deployed on its own; the local stack runs it inside the app. */
-const INGEST = 'analytics-ingest';
+/** Part of analytics-query that can be deployed on its own. Without internal URLs it runs inside that app. */
+export const INGEST = 'analytics-ingest';
 
 /** The URLs at which the console reaches the apps, which may differ from their public ones. */
 @Injectable()
@@ -34,18 +34,16 @@ export class FleetAddresses {
     return this.fill(this.env.MANAGEMENT_URL, HOSTS[host].app) ?? this.of(host);
   }
 
-  /** URLs of `/readyz` and `/metrics` of every app except the console. */
+  /** URLs of `/readyz` and `/metrics` of every other app. */
   get apps(): { name: string; url: string }[] {
     const { MANAGEMENT_URL, INTERNAL_URL } = this.env;
     const pattern = MANAGEMENT_URL || INTERNAL_URL;
     const known: [string, string][] = [
       ...Object.values(HOSTS).map(({ app, url }): [string, string] => [app, this.env[url]]),
       ...Object.entries(OTHERS).map(([app, url]): [string, string] => [app, this.env[url]]),
+      [INGEST, this.env.QUERY_URL],
     ];
-    return [
-      ...known.map(([name, url]) => ({ name, url: this.fill(pattern, name) ?? url })),
-      ...(pattern === '' ? [] : [{ name: INGEST, url: this.fill(pattern, INGEST)! }]),
-    ];
+    return known.map(([name, url]) => ({ name, url: this.fill(pattern, name) ?? url }));
   }
 
   private fill(pattern: string, app: string): string | undefined {

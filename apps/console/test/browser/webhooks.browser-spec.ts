@@ -236,7 +236,7 @@ describe('the events', () => {
     await page.getByText('No events').waitFor();
   }, 120_000);
 
-  it('appear automatically while Live is on, and once on request', async () => {
+  it('appear automatically while auto-refresh is on, and once on request', async () => {
     const page = await stage.signIn(context);
     await stage.goto(page, '/integration/events?type=teaser.viewed');
     const shown = (count: number) => page.getByText(`The latest ${count} events that match`).waitFor();
@@ -247,7 +247,9 @@ describe('the events', () => {
     await view('journey-asked');
     await shown(7);
     await page.getByRole('button', { name: 'journey/journey-asked', exact: true }).waitFor();
-    await page.getByRole('switch', { name: 'Live' }).press('Space');
+    await page.getByText('Auto-refresh off').waitFor();
+    await page.getByRole('switch', { name: 'Auto-refresh' }).press('Space');
+    await page.getByText('Auto-refresh on').waitFor();
     await view('journey-live-1');
     await shown(8);
     await view('journey-live-2');

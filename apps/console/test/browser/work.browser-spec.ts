@@ -208,7 +208,7 @@ describe('a marketing manager', () => {
 
     await page.getByLabel('Reference or id').fill('customer-8');
     await page.getByRole('cell', { name: 'Waiting' }).waitFor();
-    await page.getByRole('switch', { name: 'Live' }).press('Space');
+    await page.getByRole('switch', { name: 'Auto-refresh' }).press('Space');
     await stage.reveal(lines.find((line) => line.startsWith('customer-8,'))!.split(',')[1]!);
     await page.getByRole('cell', { name: /^Opened/ }).waitFor();
     await screenshot(page, 'reward-links-live');
@@ -798,6 +798,24 @@ describe('an operator', () => {
     await page.getByText(`Viewed ${account} as client`).first().waitFor();
   }, 120_000);
 
+  it('sees every app and consumer with numbers, and what limits are for', async () => {
+    const page = await stage.signIn(context, ADMIN_KEY, '/health');
+    await page.getByRole('table', { name: 'Apps' }).waitFor();
+    expect((await rowsOf(page, 'Apps')).map((row) => row.split(' ').slice(0, 2).join(' '))).toEqual(
+      expect.arrayContaining(['analytics-ingest Up', 'analytics-query Up', 'console Up', 'events Up']),
+    );
+    const consumers = await rowsOf(page, 'Consumers of the event stream');
+    expect(consumers).toEqual([
+      expect.stringMatching(/^analytics-ingest \S+\/analytics-query \d+ \d+ /),
+      expect.stringMatching(/^events \S+\/events \d+ \d+ /),
+    ]);
+    await screenshot(page, 'health-numbers');
+    await stage.goto(page, '/limits');
+    expect(await page.innerText('main')).not.toContain('Your operator');
+    await stage.goto(page, '/limit-editor');
+    await page.getByText('A limit caps the number or the value of the reward links').waitFor();
+  }, 120_000);
+
   it('sees what an account has, and gets to it', async () => {
     const { account, pool } = stage.theirs;
     const page = await stage.signIn(context, ADMIN_KEY, `/accounts/${account}`);
@@ -831,7 +849,9 @@ describe('an operator', () => {
     await page.goBack();
     await holdings.getByRole('link', { name: 'Pools', exact: true }).click();
     await page.getByRole('table', { name: 'Pools' }).waitFor();
-    expect(await rowsOf(page, 'Pools')).toEqual([expect.stringMatching(`^Foreign voucher .*${account}`)]);
+    expect(await rowsOf(page, 'Pools')).toEqual([
+      expect.stringMatching(`^Foreign voucher Low: €25, FR has 5 ${pool} .*${account}`),
+    ]);
     await page.getByLabel('Account').selectOption('Any account');
     await page.getByRole('link', { name: 'Harbour voucher' }).waitFor();
     await page.getByLabel('Search').fill(pool);

@@ -10,7 +10,8 @@ export const texts = {
   mainMenu: 'Main',
   operator: 'Operator',
   operatorMenu: 'For operators',
-  live: 'Live',
+  live: (isOn: boolean) => `Auto-refresh ${isOn ? 'on' : 'off'}`,
+  liveName: 'Auto-refresh',
   signOut: 'Sign out',
   loading: 'Loading…',
   slow: 'This takes longer than usual. Still working on it.',
@@ -639,7 +640,7 @@ export const texts = {
     newer: 'Look for newer events',
     waiting: 'Waiting for events…',
     nothingNewer: 'No newer event.',
-    liveNote: 'New events appear by themselves while Live is on.',
+    liveNote: 'New events appear by themselves while auto-refresh is on.',
     since: (count: string, when: string | null) =>
       when
         ? `The latest ${count} events that match, of those received since ${when}.`
@@ -819,7 +820,10 @@ export const texts = {
   limits: {
     intro:
       'How many links your account may make, or of which value, and what is used. Your operator sets the limits.',
-    editorIntro: 'The limits on the reward links of every account.',
+    introForOperators:
+      'What the account of your key has used of its own limits. The limits of every account are in the limit editor.',
+    editorIntro:
+      'A limit caps the number or the value of the reward links that an account makes in a period. Further links are rejected until the period ends.',
     create: 'New limit',
     emptyTitle: 'No limits',
     emptyText: 'Your account may make as many links as its pools have cards.',
@@ -1303,6 +1307,7 @@ export const texts = {
     idHint: 'Made for you. You may type another UUID. It cannot be changed later.',
     product: 'Product',
     cards: 'Cards available',
+    low: (value: string, count: string) => `Low: ${value} has ${count}`,
     of: (name: string) => `Pool: ${name}`,
     name: 'Product name',
     nameHint: 'What recipients see. Empty: no product.',
@@ -1414,7 +1419,7 @@ export const texts = {
 
   health: {
     intro: 'Refreshed every five seconds.',
-    good: 'All apps are up.',
+    good: (count: number) => `All ${count} apps are up.`,
     bad: (apps: string) => `Unhealthy: ${apps}.`,
     apps: 'Apps',
     app: 'App',
@@ -1433,9 +1438,11 @@ export const texts = {
     deadLettersText: (count: string) => `${count} events could not be stored and were dead-lettered.`,
     deadLettersUnknown: 'Unknown: the broker does not respond.',
     noDeadLetters: 'No dead letters.',
-    consumers: 'Consumers',
+    consumers: 'Consumers of the event stream',
+    consumersNote:
+      'analytics-ingest stores events for the figures, events for the feed and the webhooks. Each message has one or more events.',
+    unknown: 'Unknown',
     consumer: 'Consumer',
-    stream: 'Stream',
     pending: 'Waiting',
     unacknowledged: 'Being stored',
     checked: (when: string) => `Checked ${when}.`,

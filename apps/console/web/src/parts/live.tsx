@@ -11,7 +11,7 @@ export function LiveProvider({ children }: { children: ReactNode }) {
   return <LiveContext value={value}>{children}</LiveContext>;
 }
 
-/** Refreshes figures every five seconds while "Live" is on and the window is visible. */
+/** Refreshes figures every five seconds while auto-refresh is on and the window is visible. */
 export function useLiveInterval(): { refetchInterval: number | false; staleTime?: number } {
   return useLive() ? { refetchInterval: LIVE_MS, staleTime: 0 } : { refetchInterval: false };
 }
@@ -21,9 +21,9 @@ export const useLive = (): boolean => useContext(LiveContext).isLive;
 export function LiveSwitch() {
   const { isLive, setLive } = useContext(LiveContext);
   return (
-    <Switch className="switch live-switch" isSelected={isLive} onChange={setLive}>
+    <Switch className="switch live-switch" aria-label={texts.liveName} isSelected={isLive} onChange={setLive}>
       <span className="switch-track" />
-      {texts.live}
+      {texts.live(isLive)}
     </Switch>
   );
 }

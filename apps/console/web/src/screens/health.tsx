@@ -9,6 +9,7 @@ import { texts } from '../texts';
 
 const t = texts.health;
 const EVERY_MS = 5_000;
+const numberOrUnknown = (value: number | null) => (value === null ? t.unknown : formatNumber(value));
 const TONE = { up: '', degraded: 'warn', down: 'bad' };
 
 export default function Health() {
@@ -25,7 +26,7 @@ export default function Health() {
           return (
             <>
               <p className="headline" role="status">
-                {bad.length === 0 ? t.good : t.bad(bad.map(({ name }) => name).join(', '))}
+                {bad.length === 0 ? t.good(apps.length) : t.bad(bad.map(({ name }) => name).join(', '))}
               </p>
               <Card title={t.apps} note={t.checked(formatExactMoment(checked_at))}>
                 <Table
@@ -74,19 +75,29 @@ export default function Health() {
                   </p>
                 </Card>
               </div>
-              <Card title={t.consumers}>
+              <Card title={t.consumers} note={t.consumersNote}>
                 <Table
                   caption={t.consumers}
                   rows={consumers}
                   keyOf={({ stream, name }) => `${stream}/${name}`}
                   columns={[
-                    { name: t.consumer, isHead: true, cell: ({ name }) => name },
-                    { name: t.stream, cell: ({ stream }) => stream },
-                    { name: t.pending, isNumber: true, cell: ({ pending }) => formatNumber(pending) },
+                    { name: t.app, isHead: true, cell: ({ app }) => app },
+                    { name: t.consumer, cell: ({ stream, name }) => <code>{`${stream}/${name}`}</code> },
+                    { name: t.pending, isNumber: true, cell: ({ pending }) => numberOrUnknown(pending) },
                     {
                       name: t.unacknowledged,
                       isNumber: true,
-                      cell: ({ ack_pending }) => formatNumber(ack_pending),
+                      cell: ({ ack_pending }) => numberOrUnknown(ack_pending),
+                    },
+                    {
+                      name: t.oldest,
+                      isNumber: true,
+                      cell: ({ pending, ack_pending, oldest_seconds }) =>
+                        pending === 0 && ack_pending === 0
+                          ? t.empty
+                          : oldest_seconds === null
+                            ? t.unknown
+                            : t.seconds(oldest_seconds),
                     },
                   ]}
                 />

@@ -5,6 +5,7 @@ import { get } from '../api/http';
 import { readUsage, ruleOf, usedOf, useLimits } from '../api/limits';
 import { perkway, responseOf } from '../api/perkway';
 import { poolName, usePools } from '../api/pools';
+import { useSession } from '../api/session';
 import type { ApiKey, Limit } from '../api/types';
 import { formatMoment } from '../format';
 import { TextField } from '../parts/fields';
@@ -25,8 +26,9 @@ interface Value {
 
 export default function Limits() {
   const limits = useLimits();
+  const isOperator = useSession().role === 'ADMIN';
   return (
-    <Screen title={texts.nav.limits} intro={t.intro}>
+    <Screen title={texts.nav.limits} intro={isOperator ? t.introForOperators : t.intro}>
       <Loaded
         query={limits}
         isEmpty={(list) => list.length === 0}

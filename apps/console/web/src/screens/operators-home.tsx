@@ -3,7 +3,7 @@ import { Link } from 'react-router';
 import { get } from '../api/http';
 import { ACCOUNTS, pathOf, POOLS } from '../api/managed';
 import { allOf } from '../api/perkway';
-import { poolName } from '../api/pools';
+import { LOW, poolName } from '../api/pools';
 import type { Health, OperatorsHome as Home } from '../api/types';
 import { formatChange, formatList, formatMoment, formatMoney, formatNumber } from '../format';
 import { useLiveInterval } from '../parts/live';
@@ -15,7 +15,6 @@ import { texts } from '../texts';
 import { WebhookStates } from './webhook-states';
 
 const t = texts.operatorsHome;
-const LOW = 50;
 const WEEK_MS = 7 * 86_400_000;
 
 export default function OperatorsHome() {

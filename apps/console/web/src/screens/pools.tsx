@@ -1,12 +1,25 @@
 import { Link, useNavigate } from 'react-router';
 import { POOLS } from '../api/managed';
-import { poolName } from '../api/pools';
-import { formatNumber } from '../format';
+import { LOW, poolName } from '../api/pools';
+import type { Pool } from '../api/types';
+import { formatMoney, formatNumber } from '../format';
 import { Screen } from '../parts/screen';
 import { ResourceList } from '../parts/resource-list';
 import { texts } from '../texts';
 
 const t = texts.pools;
+
+/** Shows the value with the fewest cards, which the total hides. */
+function Low({ inventories }: Pick<Pool, 'inventories'>) {
+  const [least] = inventories.toSorted((one, other) => one.available - other.available);
+  if (!least || least.available >= LOW) return null;
+  const { denomination, currency, country, available } = least;
+  return (
+    <span className={`badge ${available === 0 ? 'bad' : 'warn'}`}>
+      {t.low(`${formatMoney(denomination, currency)}, ${country}`, formatNumber(available))}
+    </span>
+  );
+}
 
 export default function Pools() {
   const navigate = useNavigate();
@@ -27,7 +40,13 @@ export default function Pools() {
           {
             name: t.product,
             isHead: true,
-            cell: (pool) => <Link to={`/pools/${pool.id}`}>{poolName(pool)}</Link>,
+            cell: (pool) => (
+              <>
+                <Link to={`/pools/${pool.id}`}>{poolName(pool)}</Link> <Low inventories={pool.inventories} />
+                <br />
+                <span className="hint">{pool.id}</span>
+              </>
+            ),
           },
           {
             name: t.cards,

@@ -422,8 +422,8 @@ describe('rollups', () => {
     const account = anAccountId();
     const { rpc, close } = await rpcCaller(stack.nats.url);
     try {
-      const { from, to } = await rpc.request(COUNT_TRAFFIC, {});
-      expect(to - from).toBe(14 * DAY_MS);
+      const { from, to, dayTo } = await rpc.request(COUNT_TRAFFIC, {});
+      expect([to - from, to - dayTo]).toEqual([14 * DAY_MS, HOUR_MS]);
       const middle = to - 7 * DAY_MS;
       const times = [from - 1, from, middle - 1, middle, to - HOUR_MS];
       await stack.publisher.events(...times.map((at) => click(account, { at })));
@@ -431,7 +431,19 @@ describe('rollups', () => {
       const counted = async () =>
         (await rpc.request(COUNT_TRAFFIC, {})).accounts.find((of) => of.account === account);
       await refresherOf(stack).refresh(Date.now());
-      expect(await counted()).toEqual({ account, events: 2, eventsBefore: 2 });
+      const weeks = { account, events: 2, eventsBefore: 2 };
+      expect(await counted()).toEqual({ ...weeks, dayEvents: 0, dayEventsBefore: 0 });
+      const days = [dayTo - 2 * DAY_MS - 1, dayTo - 2 * DAY_MS, dayTo - DAY_MS, dayTo - 1];
+      await stack.publisher.events(...days.map((at) => click(account, { at })));
+      await stored(account, times.length + days.length);
+      await refresherOf(stack).refresh(Date.now());
+      expect(await counted()).toEqual({
+        account,
+        events: 6,
+        eventsBefore: 2,
+        dayEvents: 2,
+        dayEventsBefore: 1,
+      });
     } finally {
       await close();
     }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { http, behavesLikeAResource } from '@perkway/testing';
-import { EUR_25, GiftCards } from './support.js';
+import { LIST_LOW_STOCK } from '@perkway/domain';
+import { http, behavesLikeAResource, rpcCaller } from '@perkway/testing';
+import { aBody, EUR_25, GiftCards, linkIdOf, type Link } from './support.js';
 
 describe('pools in the management API', () => {
   let gift: GiftCards;
@@ -84,6 +85,38 @@ describe('pools in the management API', () => {
     const pool = await gift.aPool(0, EUR_25, account);
     const { body } = await admin().get(`/admin/pools?owner=${account}`).expect(200);
     expect(body.data.map(({ id }: { id: string }) => id)).toEqual([pool]);
+  });
+
+  it('are listed while a value is low, with the links of the last 30 days that kept their card', async () => {
+    const { account } = gift.user;
+    const pool = await gift.aPool(6);
+    await gift.addCards(pool, 9, { ...EUR_25, country: 'DE' });
+    await gift.addCards(pool, 12, { ...EUR_25, denomination: 50 });
+    const empty = await gift.aPool(0);
+    const links = [];
+    for (let nth = 0; nth < 5; nth += 1)
+      links.push(await gift.aLink(pool, { body: aBody({ country: 'FR' }) }));
+    const [old, cancelled, revealed] = links as [Link, Link, Link];
+    await gift.database.query(
+      `update reward_links set created_at = now() - interval '31 days' where id = $1`,
+      [linkIdOf(old.token)],
+    );
+    await http(gift.app, { key: gift.user.key }).post(`/reward-links/${cancelled.id}/cancel`).expect(200);
+    await gift.reveal(revealed.token);
+    const { rpc, close } = await rpcCaller(gift.nats.url);
+    try {
+      const { stocks } = await rpc.request(LIST_LOW_STOCK, { below: 10 });
+      const value = { account, product: null, denomination: 25, currency: 'EUR' };
+      expect(stocks.filter((stock) => [pool, empty].includes(stock.pool))).toEqual([
+        { pool, ...value, country: 'FR', available: 2, used: 3 },
+        { pool, ...value, country: 'DE', available: 9, used: 0 },
+      ]);
+      expect(stocks.map(({ available }) => available)).toEqual(
+        stocks.map(({ available }) => available).toSorted((one, other) => one - other),
+      );
+    } finally {
+      await close();
+    }
   });
 
   it('cannot be deleted once they have had cards; ids match in any case', async () => {

@@ -420,7 +420,7 @@ export const ERASE = {
   events: erase('events', 'The event feed'),
 } as const;
 
-/** Counts the events of each account in two weeks, for the operators' home. */
+/** Counts the events of each account in two weeks and in two days, for the operators' home. */
 export const COUNT_TRAFFIC: RpcContract<Record<string, never>, AccountTraffic> = {
   subject: 'analytics-query.traffic.count',
   owner: 'analytics-query',
@@ -431,7 +431,15 @@ export interface AccountTraffic {
   /** The end of the later week, now, and the begin of the earlier one; epoch milliseconds. */
   from: number;
   to: number;
-  accounts: { account: string; events: number; eventsBefore: number }[];
+  /** The end of the later day, the last full hour, so that both days are complete. */
+  dayTo: number;
+  accounts: {
+    account: string;
+    events: number;
+    eventsBefore: number;
+    dayEvents: number;
+    dayEventsBefore: number;
+  }[];
 }
 /**
  * Lists the webhooks of an account. Without an account, those that need attention: enabled ones whose last attempts
@@ -471,6 +479,26 @@ export interface LinkStates {
   expired: number;
 }
 
+/** Lists the card values of all pools that have fewer than `below` available cards, those with the fewest first, up to 200. */
+export const LIST_LOW_STOCK: RpcContract<{ below: number }, { stocks: LowStock[] }> = {
+  subject: 'gift-cards.stock.low',
+  owner: 'gift-cards',
+  callers: ['console'],
+  serviceName: 'The gift-card service',
+};
+export interface LowStock {
+  pool: string;
+  account: string;
+  /** The name of the pool's product. */
+  product: string | null;
+  denomination: number;
+  currency: string;
+  country: string;
+  available: number;
+  /** Links created in the last 30 days minus those that ended unrevealed in that time. */
+  used: number;
+}
+
 /** Every RPC contract of the fleet. The broker permissions are derived from it. */
 export const RPC_CONTRACTS = [
   RESOLVE_KEYS,
@@ -496,4 +524,5 @@ export const RPC_CONTRACTS = [
   COUNT_TRAFFIC,
   LIST_WEBHOOK_STATES,
   COUNT_LINK_STATES,
+  LIST_LOW_STOCK,
 ] as const;

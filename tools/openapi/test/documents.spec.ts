@@ -123,6 +123,7 @@ const OPERATIONS: Record<AppName, Record<string, string>> = {
     'DELETE /api/view': 'endView',
     'GET /api/sign-in': 'getSignInOptions',
     'GET /api/operators-home': 'getOperatorsHome',
+    'GET /api/low-stock': 'getLowStock',
     'GET /api/accounts/{accountId}/webhooks': 'getWebhooksOfAccount',
     'POST /api/accounts/{accountId}/person': 'getDataOfPerson',
     'GET /api/keys': 'listKeys',

@@ -3,14 +3,20 @@ import { COUNT_TRAFFIC, type AccountTraffic } from '@perkway/domain';
 import { RpcHandler } from '@perkway/platform';
 import { DataSource } from 'typeorm';
 
-const WEEK_MS = 7 * 24 * 60 * 60_000;
 const HOUR_MS = 60 * 60_000;
+const WEEK_MS = 7 * 24 * HOUR_MS;
 
 /** Hours before $4 are rolled up, so only later events are counted one by one. */
 const COUNT = `
   select account_id as account,
     coalesce(sum(events) filter (where at >= $2), 0)::float8 as events,
-    coalesce(sum(events) filter (where at < $2), 0)::float8 as "eventsBefore"
+    coalesce(sum(events) filter (where at < $2), 0)::float8 as "eventsBefore",
+    coalesce(sum(events) filter (
+      where at >= $5::timestamptz - interval '24 hours' and at < $5
+    ), 0)::float8 as "dayEvents",
+    coalesce(sum(events) filter (
+      where at >= $5::timestamptz - interval '48 hours' and at < $5::timestamptz - interval '24 hours'
+    ), 0)::float8 as "dayEventsBefore"
   from (
     select account_id, hour as at, events from event_hours
     where hour >= $1 and hour < least($3::timestamptz, $4::timestamptz)
@@ -28,7 +34,8 @@ export class TrafficController {
   @RpcHandler(COUNT_TRAFFIC)
   async count(): Promise<AccountTraffic> {
     // The weeks consist of whole hours, including the current one, so that a rollup row belongs to one week.
-    const to = Math.floor(Date.now() / HOUR_MS) * HOUR_MS + HOUR_MS;
+    const dayTo = Math.floor(Date.now() / HOUR_MS) * HOUR_MS;
+    const to = dayTo + HOUR_MS;
     const from = to - 2 * WEEK_MS;
     const [{ closed_to: closedTo }] = await this.dataSource.query<[{ closed_to: Date }]>(
       'select closed_to from rollup_state',
@@ -38,7 +45,8 @@ export class TrafficController {
       new Date(to - WEEK_MS),
       new Date(to),
       closedTo,
+      new Date(dayTo),
     ]);
-    return { from, to, accounts };
+    return { from, to, dayTo, accounts };
   }
 }

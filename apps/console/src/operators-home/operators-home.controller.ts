@@ -1,9 +1,15 @@
 import { Controller, Get, Header, Param } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Roles } from '@perkway/auth';
-import { COUNT_TRAFFIC, LIST_WEBHOOK_STATES, type WebhookState } from '@perkway/domain';
+import {
+  COUNT_TRAFFIC,
+  LIST_LOW_STOCK,
+  LIST_WEBHOOK_STATES,
+  type LowStock,
+  type WebhookState,
+} from '@perkway/domain';
 import { CallerIdPipe, RpcClient } from '@perkway/platform';
-import { OperatorsHomeDto, WebhookStateDto } from './operators-home.dto.js';
+import { LowStockDto, OperatorsHomeDto, WebhookStateDto } from './operators-home.dto.js';
 
 const timeOf = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString());
 
@@ -27,6 +33,15 @@ const toDto = ({
   pending,
 });
 
+/** Values with fewer available cards are low. */
+const LOW = 50;
+const DAYS = 30;
+
+const toLowStock = ({ pool, account, used, ...value }: LowStock): LowStockDto => ({
+  ...{ pool_id: pool, account_id: account, ...value },
+  days_left: used > 0 ? Math.floor((value.available * DAYS) / used) : null,
+});
+
 @ApiTags('Operators')
 @Roles('ADMIN')
 @Controller('api')
@@ -38,20 +53,32 @@ export class OperatorsHomeController {
   @ApiOperation({ summary: 'Traffic of all accounts against the week before, and webhooks that fail' })
   @ApiOkResponse({ description: 'The present state', type: OperatorsHomeDto })
   async getOperatorsHome(): Promise<OperatorsHomeDto> {
-    const [{ from, to, accounts }, { webhooks }] = await Promise.all([
+    const [{ from, to, dayTo, accounts }, { webhooks }] = await Promise.all([
       this.rpc.request(COUNT_TRAFFIC, {}),
       this.rpc.request(LIST_WEBHOOK_STATES, {}),
     ]);
     return {
       from: timeOf(from)!,
       to: timeOf(to)!,
-      traffic: accounts.map(({ account, events, eventsBefore }) => ({
+      day_to: timeOf(dayTo)!,
+      traffic: accounts.map(({ account, events, eventsBefore, dayEvents, dayEventsBefore }) => ({
         account_id: account,
         events,
         events_before: eventsBefore,
+        day_events: dayEvents,
+        day_events_before: dayEventsBefore,
       })),
       webhooks: webhooks.map(toDto),
     };
+  }
+
+  @Get('low-stock')
+  @Header('cache-control', 'no-store')
+  @ApiOperation({ summary: 'Card values of all pools with fewer than 50 available cards' })
+  @ApiOkResponse({ description: 'Those with the fewest cards first, up to 200', type: [LowStockDto] })
+  async getLowStock(): Promise<LowStockDto[]> {
+    const { stocks } = await this.rpc.request(LIST_LOW_STOCK, { below: LOW });
+    return stocks.map(toLowStock);
   }
 
   @Get('accounts/:accountId/webhooks')

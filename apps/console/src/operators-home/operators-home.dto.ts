@@ -8,6 +8,41 @@ class AccountTrafficDto {
   events: number;
   @ApiProperty({ type: 'integer', description: 'Events of the seven days before', example: 900 })
   events_before: number;
+  @ApiProperty({ type: 'integer', description: 'Events of the last 24 full hours', example: 180 })
+  day_events: number;
+  @ApiProperty({ type: 'integer', description: 'Events of the 24 hours before', example: 175 })
+  day_events_before: number;
+}
+
+@ApiSchema({ name: 'LowStock' })
+export class LowStockDto {
+  @ApiProperty({ format: 'uuid', example: '5f0f7d5e-3f5f-4d0c-9a3e-0b6f2f2f5a10' })
+  pool_id: string;
+  @ApiProperty({ example: 'ostervale-bank' })
+  account_id: string;
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'Name of the pool’s product',
+    example: 'Fernway voucher',
+  })
+  product: string | null;
+  @ApiProperty({ example: 25 })
+  denomination: number;
+  @ApiProperty({ example: 'EUR' })
+  currency: string;
+  @ApiProperty({ example: 'FR' })
+  country: string;
+  @ApiProperty({ type: 'integer', example: 12 })
+  available: number;
+  @ApiProperty({
+    type: 'integer',
+    nullable: true,
+    description:
+      'Days that the available cards last at the pace of the last 30 days: links created minus those that ended unrevealed. Null if none was used',
+    example: 6,
+  })
+  days_left: number | null;
 }
 
 @ApiSchema({ name: 'WebhookState' })
@@ -56,6 +91,12 @@ export class OperatorsHomeDto {
     example: '2026-11-20T17:00:00.000Z',
   })
   to: string;
+  @ApiProperty({
+    format: 'date-time',
+    description: 'End of the last 24 full hours',
+    example: '2026-11-20T16:00:00.000Z',
+  })
+  day_to: string;
   @ApiProperty({ type: [AccountTrafficDto], description: 'Accounts with events in these two weeks' })
   traffic: AccountTrafficDto[];
   @ApiProperty({ type: [WebhookStateDto], description: 'Those that fail, newest first, up to 200' })

@@ -711,6 +711,27 @@ const perkRows = (account: string, title: string) =>
     ),
   ].join('\n');
 
+/** Creates an account with events on the day before only, and a pool with three cards left of which three were given. */
+async function anAccountWithoutEventsToday(): Promise<string> {
+  const { account, key } = await stage.fleet.anAccount();
+  await stage.fleet.database.query(
+    `insert into analytics.event_hours (account_id, type, hour, events, people, perks)
+     values ($1, 'perk_click', date_trunc('hour', now()) - interval '30 hours', 150, 150, 0)`,
+    [account],
+  );
+  const [pool, gifts] = [randomUUID(), stage.fleet.admin('gift-cards')];
+  await gifts.put(`/admin/pools/${pool}`).send({ owner: account, product: { name: 'Quiet voucher' } });
+  const load = gifts.post(`/admin/pools/${pool}/cards`).set('content-type', 'text/csv');
+  await load.send(cardRows(6, 'Quiet')).expect(200);
+  for (let nth = 0; nth < 3; nth += 1)
+    await http({ url: stage.fleet.urls['gift-cards']! }, { key })
+      .post(`/pool/${pool}/reward-links?idempotencyKey=${randomUUID()}`)
+      .set('x-created-by', 'tests')
+      .send({ denomination: 25, currency: 'EUR', expires_at: Math.floor(Date.now() / 1000) + 86_400 })
+      .expect(201);
+  return account;
+}
+
 describe('an operator', () => {
   const rowsOf = async (page: Page, name: string) => {
     const texts = await page.getByRole('table', { name }).getByRole('row').allInnerTexts();
@@ -762,22 +783,34 @@ describe('an operator', () => {
 
   it('sees what needs attention, and views the console of an account without changing it', async () => {
     const { account } = stage.mine;
+    const quiet = await anAccountWithoutEventsToday();
     const page = await stage.signIn(context, ADMIN_KEY);
     await page.getByRole('heading', { level: 1, name: 'Operations' }).waitFor();
     await page.locator('[data-findings]').waitFor();
-    expect(await page.innerText('[data-findings]')).toMatch(/stocks? (is|are) low.* webhooks? fails?\./);
+    // This fleet has neither `links` nor a page that the console knows.
+    expect(await page.innerText('[data-findings]')).toMatch(
+      /^Links and allocation-page are unhealthy, \d+ card values are low, 2 webhooks fail, 2 webhooks were disabled by Perkway and 1 account has no more events\.$/,
+    );
+    const lowStock = await rowsOf(page, 'Low stock');
+    expect(lowStock).toContain(`Quiet voucher Name of ${quiet} €25, FR 3 30 days`);
+    expect(lowStock).toContain(`Foreign voucher Name of ${stage.theirs.account} €25, FR 5 No recent links`);
     const [{ events }] = (await stage.fleet.database.query(
       `select count(*)::integer as events from analytics.tracking_events
        where account_id = $1 and occurred_at > now() - interval '6 days'`,
       [account],
     )) as [{ events: number }];
     expect(await rowsOf(page, 'Traffic')).toContainEqual(
-      expect.stringMatching(new RegExp(`^Name of ${account} ${events} \\d+ .*View as client$`)),
+      expect.stringMatching(
+        new RegExp(`^Name of ${account} \\d+ \\d+ \\S+ ${events} \\d+ .*View as client$`),
+      ),
     );
+    const traffic = await rowsOf(page, 'Traffic');
+    expect(traffic).toContain(`Name of ${quiet} No more events 0 150 −100% 150 0 New View as client`);
+    expect(traffic.filter((row) => !row.startsWith('Name of '))).toEqual([]);
     expect(await rowsOf(page, 'Failing webhooks')).toEqual(
       expect.arrayContaining([
-        expect.stringMatching(`crm ${account} Fails since`),
-        expect.stringMatching(`former ${account} Disabled .* 410 Gone`),
+        expect.stringMatching(`crm Name of ${account} Fails since`),
+        expect.stringMatching(`former Name of ${account} Disabled .* 410 Gone`),
       ]),
     );
     await screenshot(page, 'operations');

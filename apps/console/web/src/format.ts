@@ -26,6 +26,10 @@ export function formatExactMoment(moment: string): string {
 
 const list = new Intl.ListFormat();
 export const formatList = (parts: string[]) => list.format(parts);
+export const sentenceOf = (parts: string[]) => {
+  const text = list.format(parts);
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+};
 
 /** Returns null if the divisor is 0. */
 export const formatShare = (part: number, whole: number) => (whole > 0 ? percent.format(part / whole) : null);

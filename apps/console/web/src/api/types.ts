@@ -77,6 +77,7 @@ export type AuditQuery = Omit<NonNullable<Own['listAuditLog']['parameters']['que
 export type DataOfPerson = AnswerOf<Own['getDataOfPerson']>;
 export type WebhookState = AnswerOf<Own['getWebhooksOfAccount']>[number];
 export type OperatorsHome = AnswerOf<Own['getOperatorsHome']>;
+export type LowStock = AnswerOf<Own['getLowStock']>[number];
 export type Health = AnswerOf<Own['getHealth']>;
 export type ReportSummary = Item<AnswerOf<Own['listReports']>>;
 export type MadeReport = AnswerOf<Own['createReport']>;

@@ -1,11 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { get } from '../api/http';
 import type { Health as HealthState } from '../api/types';
-import { formatExactMoment, formatNumber } from '../format';
+import { formatExactMoment, formatNumber, sentenceOf } from '../format';
 import { Loaded } from '../parts/loaded';
 import { Card, Screen } from '../parts/screen';
 import { Table } from '../parts/table';
 import { texts } from '../texts';
+import { healthFindings } from './health-findings';
 
 const t = texts.health;
 const EVERY_MS = 5_000;
@@ -21,12 +22,13 @@ export default function Health() {
   return (
     <Screen title={texts.nav.health} intro={t.intro}>
       <Loaded query={health} lines={8}>
-        {({ apps, outbox, dead_letters, consumers, checked_at }) => {
-          const bad = apps.filter(({ state }) => state !== 'up');
+        {(state) => {
+          const { apps, outbox, dead_letters, consumers, checked_at } = state;
+          const findings = healthFindings(state);
           return (
             <>
               <p className="headline" role="status">
-                {bad.length === 0 ? t.good(apps.length) : t.bad(bad.map(({ name }) => name).join(', '))}
+                {findings.length === 0 ? t.good(apps.length) : sentenceOf(findings)}
               </p>
               <Card title={t.apps} note={t.checked(formatExactMoment(checked_at))}>
                 <Table

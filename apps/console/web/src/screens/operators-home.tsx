@@ -3,19 +3,24 @@ import { Link } from 'react-router';
 import { get } from '../api/http';
 import { ACCOUNTS, pathOf, POOLS } from '../api/managed';
 import { allOf } from '../api/perkway';
-import { LOW, poolName } from '../api/pools';
-import type { Health, OperatorsHome as Home } from '../api/types';
-import { formatChange, formatList, formatMoment, formatMoney, formatNumber } from '../format';
+import { LOW } from '../api/pools';
+import { useSession } from '../api/session';
+import type { Health, LowStock, OperatorsHome as Home } from '../api/types';
+import { formatChange, formatMoment, formatMoney, formatNumber, sentenceOf } from '../format';
 import { useLiveInterval } from '../parts/live';
 import { Loaded } from '../parts/loaded';
 import { Card, Screen } from '../parts/screen';
 import { Table } from '../parts/table';
 import { ViewAsClient } from '../parts/view-as-client';
 import { texts } from '../texts';
+import { healthFindings } from './health-findings';
 import { WebhookStates } from './webhook-states';
 
 const t = texts.operatorsHome;
 const WEEK_MS = 7 * 86_400_000;
+/** With fewer events on the day before, a day without any is usual. */
+const BUSY = 100;
+const isSilent = ({ day, dayBefore }: Row) => day === 0 && dayBefore >= BUSY;
 
 export default function OperatorsHome() {
   const live = useLiveInterval();
@@ -31,11 +36,7 @@ export default function OperatorsHome() {
   });
   const stock = useQuery({
     queryKey: ['low-stock'],
-    queryFn: async () =>
-      (await allOf(POOLS.list({ limit: 200 })))
-        .flatMap((pool) => pool.inventories.map((entry) => ({ pool, ...entry })))
-        .filter(({ available }) => available < LOW)
-        .sort((one, other) => one.available - other.available),
+    queryFn: ({ signal }) => get<LowStock[]>('/api/low-stock', undefined, signal),
     ...live,
   });
   const health = useQuery({
@@ -43,15 +44,30 @@ export default function OperatorsHome() {
     queryFn: ({ signal }) => get<Health>('/api/health', undefined, signal),
     ...live,
   });
-  const bad = health.data?.apps.filter(({ state }) => state !== 'up').length ?? 0;
-  const dead = health.data?.dead_letters ?? 0;
-  const webhooks = home.data?.webhooks.length ?? 0;
-  const isKnown = [home, stock, health].every(({ data }) => data !== undefined);
+  const ownAccount = useSession().accountId;
+  const traffic = accounts.data
+    ?.map(({ id, name }): Row => {
+      const own = home.data?.traffic.find(({ account_id }) => account_id === id);
+      return {
+        ...{ id, name, day: own?.day_events ?? 0, dayBefore: own?.day_events_before ?? 0 },
+        ...{ week: own?.events ?? 0, weekBefore: own?.events_before ?? 0 },
+      };
+    })
+    // The account of the operators has no clients.
+    .filter(({ id, week, weekBefore }) => id !== ownAccount || week + weekBefore > 0)
+    .sort((one, other) => other.week - one.week);
+  const nameOf = (account: string) => accounts.data?.find(({ id }) => id === account)?.name ?? account;
+  const disabled = home.data?.webhooks.filter(({ disabled_at }) => disabled_at !== null).length ?? 0;
+  const isKnown = [home, accounts, stock, health].every(({ data }) => data !== undefined);
+  const counted: [number, (count: number) => string][] = [
+    [stock.data?.length ?? 0, t.stock],
+    [(home.data?.webhooks.length ?? 0) - disabled, t.webhooks],
+    [disabled, t.disabledWebhooks],
+    [traffic?.filter(isSilent).length ?? 0, t.silent],
+  ];
   const findings = [
-    ...(bad > 0 ? [t.apps(bad)] : []),
-    ...(dead > 0 ? [t.deadLetters(formatNumber(dead), dead === 1)] : []),
-    ...(stock.data?.length ? [t.stock(stock.data.length)] : []),
-    ...(webhooks > 0 ? [t.webhooks(webhooks)] : []),
+    ...(health.data ? healthFindings(health.data) : []),
+    ...counted.flatMap(([count, text]) => (count > 0 ? [text(count)] : [])),
   ];
 
   return (
@@ -66,26 +82,21 @@ export default function OperatorsHome() {
     >
       {isKnown && (
         <p className="headline" role="status" data-findings={findings.length}>
-          {findings.length === 0 ? t.quiet : `${formatList(findings)}.`}
+          {findings.length === 0 ? t.quiet : sentenceOf(findings)}
         </p>
       )}
       <Loaded query={home} lines={8}>
-        {({ traffic, from, to }) => (
+        {({ from, to, day_to }) => (
           <Card
             title={t.traffic}
-            note={t.trafficNote(formatMoment(from), formatMoment(Date.parse(to) - WEEK_MS))}
+            note={t.trafficNote(
+              formatMoment(from),
+              formatMoment(Date.parse(to) - WEEK_MS),
+              formatMoment(day_to),
+            )}
           >
             <Loaded query={accounts} lines={6}>
-              {(list) => (
-                <Traffic
-                  rows={list
-                    .map(({ id, name }) => {
-                      const own = traffic.find(({ account_id }) => account_id === id);
-                      return { id, name, events: own?.events ?? 0, before: own?.events_before ?? 0 };
-                    })
-                    .sort((one, other) => other.events - one.events)}
-                />
-              )}
+              {() => <Traffic rows={traffic!} />}
             </Loaded>
           </Card>
         )}
@@ -102,11 +113,11 @@ export default function OperatorsHome() {
                   {
                     name: t.pool,
                     isHead: true,
-                    cell: ({ pool }) => (
+                    cell: ({ pool_id, product, account_id }) => (
                       <>
-                        <Link to={pathOf(POOLS, pool.id)}>{poolName(pool)}</Link>
+                        <Link to={pathOf(POOLS, pool_id)}>{product ?? pool_id.slice(0, 8)}</Link>
                         <br />
-                        <span className="hint">{pool.owner}</span>
+                        <span className="hint">{nameOf(account_id)}</span>
                       </>
                     ),
                   },
@@ -124,6 +135,16 @@ export default function OperatorsHome() {
                       </span>
                     ),
                   },
+                  {
+                    name: texts.giftCards.lasts,
+                    isNumber: true,
+                    cell: ({ available, days_left }) =>
+                      available === 0
+                        ? texts.giftCards.noneLeft
+                        : days_left === null
+                          ? texts.giftCards.noPace
+                          : texts.giftCards.daysLeft(days_left),
+                  },
                 ]}
               />
             )}
@@ -135,7 +156,9 @@ export default function OperatorsHome() {
               <WebhookStates
                 caption={t.failing}
                 webhooks={data.webhooks}
-                about={({ account_id }) => <Link to={pathOf(ACCOUNTS, account_id)}>{account_id}</Link>}
+                about={({ account_id }) => (
+                  <Link to={pathOf(ACCOUNTS, account_id)}>{nameOf(account_id)}</Link>
+                )}
               />
             )}
           </Loaded>
@@ -148,11 +171,19 @@ export default function OperatorsHome() {
 interface Row {
   id: string;
   name: string;
-  events: number;
-  before: number;
+  day: number;
+  dayBefore: number;
+  week: number;
+  weekBefore: number;
 }
-const changeOf = ({ events, before }: Row) =>
-  before > 0 ? (events - before) / before : events > 0 ? Infinity : 0;
+const changeOf = (count: number, before: number) =>
+  before > 0 ? (count - before) / before : count > 0 ? Infinity : 0;
+
+function Change({ count, before }: { count: number; before: number }) {
+  if (count === before) return texts.none;
+  if (before === 0) return <span className="change-up">{t.fresh}</span>;
+  return <span className={count > before ? 'change-up' : 'change-down'}>{formatChange(count, before)}</span>;
+}
 
 const Traffic = ({ rows }: { rows: Row[] }) => (
   <Table
@@ -165,35 +196,30 @@ const Traffic = ({ rows }: { rows: Row[] }) => (
         name: t.account,
         isHead: true,
         sortBy: ({ name }) => name,
-        cell: ({ id, name }) => <Link to={pathOf(ACCOUNTS, id)}>{name}</Link>,
+        cell: (row) => (
+          <>
+            <Link to={pathOf(ACCOUNTS, row.id)}>{row.name}</Link>
+            {isSilent(row) && <span className="badge bad">{t.noMore}</span>}
+          </>
+        ),
       },
-      {
-        name: t.events,
-        isNumber: true,
-        sortBy: ({ events }) => events,
-        cell: ({ events }) => formatNumber(events),
-      },
-      {
-        name: t.before,
-        isNumber: true,
-        sortBy: ({ before }) => before,
-        cell: ({ before }) => formatNumber(before),
-      },
-      {
-        name: t.change,
-        isNumber: true,
-        sortBy: changeOf,
-        cell: (row) => {
-          const change = row.events - row.before;
-          if (change === 0) return texts.none;
-          if (row.before === 0) return <span className="change-up">{t.fresh}</span>;
-          return (
-            <span className={change > 0 ? 'change-up' : 'change-down'}>
-              {formatChange(row.events, row.before)}
-            </span>
-          );
-        },
-      },
+      ...(['day', 'week'] as const).flatMap((period) => {
+        const before = `${period}Before` as const;
+        return [
+          ...([period, before] as const).map((name) => ({
+            name: t[name],
+            isNumber: true,
+            sortBy: (row: Row) => row[name],
+            cell: (row: Row) => formatNumber(row[name]),
+          })),
+          {
+            name: t[`${period}Change`],
+            isNumber: true,
+            sortBy: (row: Row) => changeOf(row[period], row[before]),
+            cell: (row: Row) => <Change count={row[period]} before={row[before]} />,
+          },
+        ];
+      }),
       { name: t.view, cell: ({ id, name }) => <ViewAsClient id={id} name={name} /> },
     ]}
   />

@@ -129,7 +129,7 @@ it('an operator sets a limit, the account sees what is used of it, and a job say
 
   await button(editor, 'Delete').click();
   await editor.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click();
-  await editor.getByRole('heading', { level: 1, name: 'Limit editor' }).waitFor();
+  await editor.getByRole('heading', { level: 1, name: 'All limits' }).waitFor();
   await stage.goto(page, '/limits');
   await page.getByText('1,000 links per month').waitFor();
   expect(await used.count()).toBe(0);

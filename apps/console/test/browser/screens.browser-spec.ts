@@ -25,9 +25,9 @@ const operatorMenu = {
   Operations: '/home',
   Accounts: '/accounts',
   Catalogue: '/catalogue',
-  'Campaign editor': '/campaign-editor',
-  Pools: '/pools',
-  'Limit editor': '/limit-editor',
+  'All campaigns': '/campaign-editor',
+  'All pools': '/pools',
+  'All limits': '/limit-editor',
   Health: '/health',
 };
 const deeper = () => ({

@@ -384,7 +384,7 @@ describe('an operator', () => {
     await page.getByLabel('Files').setInputFiles(file('same.csv', perkRows(account, 'Half price')));
     await page.getByText('0 new, 0 changed, 10 unchanged').waitFor();
 
-    await page.getByRole('link', { name: 'Campaign editor', exact: true }).click();
+    await page.getByRole('link', { name: 'All campaigns', exact: true }).click();
     await button(page, 'New campaign').click();
     await page.getByLabel('Id', { exact: true }).fill(`${account}-launch`);
     await page.getByLabel('Name', { exact: true }).fill('Launch');
@@ -396,7 +396,7 @@ describe('an operator', () => {
     await button(page, 'Save').click();
     await page.getByRole('heading', { level: 1, name: 'Launch' }).waitFor();
 
-    await page.getByRole('link', { name: 'Pools', exact: true }).click();
+    await page.getByRole('link', { name: 'All pools', exact: true }).click();
     await button(page, 'New pool').click();
     await page.getByRole('heading', { level: 1, name: 'New pool' }).waitFor();
     await page.getByLabel('Account', { exact: true }).selectOption(account);
@@ -652,7 +652,7 @@ describe('an operator', () => {
 
     // Until the collections are read again, the picker has them in their earlier order.
     await page.reload();
-    await page.getByRole('link', { name: 'Campaign editor', exact: true }).click();
+    await page.getByRole('link', { name: 'All campaigns', exact: true }).click();
     await button(page, 'New campaign').click();
     await page.getByLabel('Name', { exact: true }).fill(`Picked ${collection}`);
     await page.getByLabel('Account', { exact: true }).selectOption(account);
@@ -881,8 +881,8 @@ describe('an operator', () => {
     await waitFor(async () => (await page.getByLabel('Account').inputValue()) === account, 'the account');
     await page.goBack();
     await holdings.getByRole('link', { name: 'Pools', exact: true }).click();
-    await page.getByRole('table', { name: 'Pools' }).waitFor();
-    expect(await rowsOf(page, 'Pools')).toEqual([
+    await page.getByRole('table', { name: 'All pools' }).waitFor();
+    expect(await rowsOf(page, 'All pools')).toEqual([
       expect.stringMatching(`^Foreign voucher Low: €25, FR has 5 ${pool} .*${account}`),
     ]);
     await page.getByLabel('Account').selectOption('Any account');

@@ -27,8 +27,9 @@ const OWN: Entry[] = [
   { to: '/reports', label: nav.reports, icon: 'page' },
   { to: '/integration', label: nav.integration, icon: 'plug' },
   { to: '/documentation', label: nav.documentation, icon: 'help' },
-  { to: '/audit-log', label: nav.auditLog, icon: 'list' },
 ];
+/** Shows operators the entries of all accounts. */
+const AUDIT_LOG: Entry = { to: '/audit-log', label: nav.auditLog, icon: 'list' };
 const OPERATOR: Entry[] = [
   { to: '/home', label: nav.operatorsHome, icon: 'home' },
   { to: '/accounts', label: nav.accounts, icon: 'people' },
@@ -37,6 +38,7 @@ const OPERATOR: Entry[] = [
   { to: '/pools', label: nav.pools, icon: 'stack' },
   { to: '/limit-editor', label: nav.limitEditor, icon: 'gauge' },
   { to: '/health', label: nav.health, icon: 'pulse' },
+  AUDIT_LOG,
 ];
 
 const Entries = ({ entries }: { entries: Entry[] }) => (
@@ -158,12 +160,15 @@ export function Shell({ children }: { children: ReactNode }) {
         </button>
       </header>
       <nav id="menu" className="menu" aria-label={texts.mainMenu}>
-        <Entries entries={OWN} />
-        {session.role === 'ADMIN' && (
+        {session.role === 'ADMIN' ? (
           <>
-            <h2 className="menu-title">{texts.operatorMenu}</h2>
+            <h2 className="menu-title">{texts.allAccounts}</h2>
             <Entries entries={OPERATOR} />
+            <h2 className="menu-title">{texts.ownAccount(session.accountName)}</h2>
+            <Entries entries={OWN} />
           </>
+        ) : (
+          <Entries entries={[...OWN, AUDIT_LOG]} />
         )}
       </nav>
       <main id="main" ref={main} tabIndex={-1}>

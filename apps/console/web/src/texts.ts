@@ -9,7 +9,8 @@ export const texts = {
   menu: 'Menu',
   mainMenu: 'Main',
   operator: 'Operator',
-  operatorMenu: 'For operators',
+  allAccounts: 'All accounts',
+  ownAccount: (name: string) => `Account ${name}`,
   live: (isOn: boolean) => `Auto-refresh ${isOn ? 'on' : 'off'}`,
   liveName: 'Auto-refresh',
   signOut: 'Sign out',
@@ -80,9 +81,9 @@ export const texts = {
     operatorsHome: 'Operations',
     accounts: 'Accounts',
     catalogue: 'Catalogue',
-    campaignEditor: 'Campaign editor',
-    pools: 'Pools',
-    limitEditor: 'Limit editor',
+    campaignEditor: 'All campaigns',
+    pools: 'All pools',
+    limitEditor: 'All limits',
     health: 'Health',
     auditLog: 'Audit log',
   },
@@ -316,7 +317,7 @@ export const texts = {
     emptyTitle: 'No campaigns yet',
     emptyText:
       'Ask your operator for a campaign and tell which perks it should have. It appears here at once.',
-    create: 'Create one in the campaign editor',
+    create: 'Create one in All campaigns',
   },
 
   campaign: {
@@ -821,7 +822,7 @@ export const texts = {
     intro:
       'How many links your account may make, or of which value, and what is used. Your operator sets the limits.',
     introForOperators:
-      'What the account of your key has used of its own limits. The limits of every account are in the limit editor.',
+      'What the account of your key has used of its own limits. The limits of every account are in All limits.',
     editorIntro:
       'A limit caps the number or the value of the reward links that an account makes in a period. Further links are rejected until the period ends.',
     create: 'New limit',
@@ -1307,6 +1308,7 @@ export const texts = {
   },
 
   pools: {
+    pools: 'Pools',
     intro: 'The gift cards of each pool, and how they are shown.',
     create: 'New pool',
     idHint: 'Made for you. You may type another UUID. It cannot be changed later.',

@@ -118,7 +118,7 @@ export const CAMPAIGNS: Kind<StoredCampaign, PutCampaign> = {
 
 export const POOLS: Kind<StoredPool, PutPool> = {
   name: 'pools',
-  label: texts.nav.pools,
+  label: texts.pools.pools,
   nameOf: poolName,
   listPath: '/pools',
   path: '/pools',

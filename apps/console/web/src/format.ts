@@ -5,6 +5,7 @@ const day = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' 
 const longDay = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'long', year: 'numeric' });
 const month = new Intl.DateTimeFormat(undefined, { month: 'long', year: 'numeric', timeZone: 'UTC' });
 const moment = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+const mediumDay = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
 const exactMoment = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 const exactTime = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
 
@@ -16,6 +17,7 @@ export const formatLongDay = (date: Date) => longDay.format(date);
 /** @param of YYYY-MM */
 export const formatMonth = (of: string) => month.format(new Date(`${of}-01`));
 export const formatMoment = (date: Date | string | number) => moment.format(new Date(date));
+export const formatDate = (date: string) => mediumDay.format(new Date(date));
 export const formatMomentToSecond = (date: string) => exactMoment.format(new Date(date));
 /** With seconds, and without the date if that is today's. */
 export function formatExactMoment(moment: string): string {

@@ -413,7 +413,6 @@ export const texts = {
     allHosts: 'All hosts',
     quickstart: 'Ten minutes with Perkway',
     name: 'Name',
-    key: 'Key',
     role: 'Role',
     created: 'Created',
     lastUsed: 'Last used',

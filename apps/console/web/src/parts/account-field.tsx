@@ -1,4 +1,5 @@
-import { ACCOUNTS, useAll } from '../api/managed';
+import { Link } from 'react-router';
+import { ACCOUNTS, pathOf, useAll } from '../api/managed';
 import { texts } from '../texts';
 import { SelectField } from './fields';
 
@@ -10,10 +11,16 @@ interface Props {
   onValue: (id: string) => void;
 }
 
-/** Selects the owning account. */
+/** The name of an account, which leads to its screen. */
+export function AccountLink({ id }: { id: string }) {
+  const accounts = useAll(ACCOUNTS);
+  return <Link to={pathOf(ACCOUNTS, id)}>{accounts.data?.find((one) => one.id === id)?.name ?? id}</Link>;
+}
+
+/** Selects the owning account; browsers find an option by the first letters of its name. */
 export function AccountField({ value, error, any, onValue }: Props) {
   const accounts = useAll(ACCOUNTS);
-  const known = accounts.data ?? [];
+  const known = (accounts.data ?? []).toSorted((one, other) => one.name.localeCompare(other.name));
   return (
     <SelectField
       label={texts.editor.owner}

@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { sendRequest, get } from '../api/http';
 import type { ApiKey, CreatedKey, KeyRole, KeyScope } from '../api/types';
-import { formatMoment } from '../format';
+import { formatDate, formatMoment } from '../format';
 import { texts } from '../texts';
 import { Confirm, Dialog, DialogForm } from './dialog';
 import { CheckField, SelectField, TextField } from './fields';
@@ -65,26 +65,60 @@ export function Keys({ path, roles, ownKeyId }: Props) {
               )}
               keyOf={({ id }) => id}
               columns={[
-                { name: t.name, isHead: true, cell: ({ name }) => name ?? t.unnamed },
-                { name: t.key, cell: ({ last4 }) => <code>{t.endsWith(last4)}</code> },
-                { name: t.role, cell: ({ role }) => role },
                 {
-                  name: t.allowed,
-                  cell: ({ scopes }) => (scopes ? <code>{scopes.join(', ')}</code> : t.allOfRole),
+                  name: t.name,
+                  isHead: true,
+                  cell: ({ name, last4 }) => (
+                    <>
+                      {name ?? t.unnamed}
+                      <br />
+                      <code className="hint">{t.endsWith(last4)}</code>
+                    </>
+                  ),
                 },
-                { name: t.created, cell: ({ created_at }) => formatMoment(created_at) },
+                {
+                  name: t.role,
+                  cell: ({ role, scopes }) => (
+                    <>
+                      {role}
+                      <br />
+                      <span className="hint">{scopes ? <code>{scopes.join(', ')}</code> : t.allOfRole}</span>
+                    </>
+                  ),
+                },
+                {
+                  name: t.created,
+                  cell: ({ created_at }) => <span className="nowrap">{formatDate(created_at)}</span>,
+                },
                 {
                   name: t.lastUsed,
-                  cell: ({ last_used_at }) => (last_used_at ? formatMoment(last_used_at) : t.never),
+                  cell: ({ last_used_at }) => (
+                    <span className="nowrap">{last_used_at ? formatMoment(last_used_at) : t.never}</span>
+                  ),
                 },
                 {
                   name: t.state,
+                  cell: (key) => (
+                    <>
+                      {key.revoked_at ? (
+                        <span className="hint">{t.revoked(formatDate(key.revoked_at))}</span>
+                      ) : hasEnded(key) ? (
+                        <span className="hint">{t.expired(formatDate(key.expires_at!))}</span>
+                      ) : key.expires_at ? (
+                        <span className={`badge ${endsSoon(key) ? 'warn' : 'plain'}`}>
+                          {t.ends(formatMoment(key.expires_at))}
+                        </span>
+                      ) : (
+                        t.valid
+                      )}{' '}
+                      {key.id === ownKeyId && <span className="badge">{t.yours}</span>}
+                    </>
+                  ),
+                },
+                {
+                  name: texts.rewardLinks.action,
                   cell: (key) =>
-                    key.revoked_at ? (
-                      <span className="hint">{t.revoked(formatMoment(key.revoked_at))}</span>
-                    ) : hasEnded(key) ? (
-                      <span className="hint">{t.expired(formatMoment(key.expires_at!))}</span>
-                    ) : (
+                    !hasEnded(key) && (
                       <span className="actions">
                         {!key.rotated_to && (
                           <button
@@ -104,12 +138,6 @@ export function Keys({ path, roles, ownKeyId }: Props) {
                         >
                           {t.revoke}
                         </button>
-                        {key.expires_at && (
-                          <span className={`badge ${endsSoon(key) ? 'warn' : 'plain'}`}>
-                            {t.ends(formatMoment(key.expires_at))}
-                          </span>
-                        )}
-                        {key.id === ownKeyId && <span className="badge">{t.yours}</span>}
                       </span>
                     ),
                 },

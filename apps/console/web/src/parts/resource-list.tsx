@@ -1,8 +1,7 @@
-import { Link } from 'react-router';
-import { ACCOUNTS, pathOf, useFound, type Kind } from '../api/managed';
+import { useFound, type Kind } from '../api/managed';
 import { formatMoment } from '../format';
 import { texts } from '../texts';
-import { AccountField } from './account-field';
+import { AccountField, AccountLink } from './account-field';
 import { TextField } from './fields';
 import { Empty } from './loaded';
 import { Pages } from './pages';
@@ -32,7 +31,7 @@ export function ResourceList<T extends { id: string | number; owner?: string; up
   const found = useFound(kind, { q, owner });
   const ownerColumn: Column<T> = {
     name: texts.editor.owner,
-    cell: ({ owner: id = '' }) => <Link to={pathOf(ACCOUNTS, id)}>{id}</Link>,
+    cell: ({ owner: id = '' }) => <AccountLink id={id} />,
   };
   return (
     <Card>

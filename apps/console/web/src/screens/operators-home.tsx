@@ -88,6 +88,7 @@ export default function OperatorsHome() {
       <Loaded query={home} lines={8}>
         {({ from, to, day_to }) => (
           <Card
+            className="dense"
             title={t.traffic}
             note={t.trafficNote(
               formatMoment(from),
@@ -198,7 +199,7 @@ const Traffic = ({ rows }: { rows: Row[] }) => (
         sortBy: ({ name }) => name,
         cell: (row) => (
           <>
-            <Link to={pathOf(ACCOUNTS, row.id)}>{row.name}</Link>
+            <Link to={pathOf(ACCOUNTS, row.id)}>{row.name}</Link>{' '}
             {isSilent(row) && <span className="badge bad">{t.noMore}</span>}
           </>
         ),

@@ -1,6 +1,8 @@
-import { useState, type FormEvent, type ReactNode } from 'react';
+import { useEffect, useRef, type ReactNode } from 'react';
 import { Dialog as AriaDialog, Heading, Modal, ModalOverlay } from 'react-aria-components';
+import { ApiError } from '../api/http';
 import { texts } from '../texts';
+import { useAction } from './use-action';
 
 interface Props {
   title: string;
@@ -34,42 +36,53 @@ export const Dialog = ({ title, isOpen, onClose, isHeld, isAlert, size, children
   </ModalOverlay>
 );
 
-interface FormProps extends Omit<Props, 'isAlert'> {
+/** The message about a field of the request, if the service rejected its value. */
+type ErrorOf = (field: string) => string | null;
+
+interface FormProps extends Omit<Props, 'isAlert' | 'children'> {
   /** Text of the button that submits. */
   action: string;
   isDanger?: boolean;
   /** Text of the button, and what it does, in place of the one that closes the dialog. */
   back?: { label: string; onBack: () => void };
-  /** What it throws is shown in the form. */
+  /** What it throws is shown in the form: at its field if that asks for it, or else below all fields. */
   onSubmit: () => unknown;
   /** For a step in which there is nothing to fill in: focuses the button. */
   isReview?: boolean;
+  children: ReactNode | ((errorOf: ErrorOf) => ReactNode);
 }
+
+const sentence = (message: string) => message.charAt(0).toUpperCase() + message.slice(1);
 
 /** A form in a dialog, which shows errors and cannot be submitted twice at once. */
 export function DialogForm({ action, isDanger, back, onSubmit, isReview, children, ...dialog }: FormProps) {
-  const [error, setError] = useState<string | null>(null);
-  const [isBusy, setBusy] = useState(false);
-  const submit = async (event: FormEvent) => {
-    event.preventDefault();
-    if (isBusy) return;
-    setBusy(true);
-    setError(null);
-    try {
-      await onSubmit();
-    } catch (refusal) {
-      setError((refusal as Error).message);
-    } finally {
-      setBusy(false);
-    }
+  const { error, isBusy, run } = useAction(onSubmit);
+  const form = useRef<HTMLFormElement>(null);
+  // The field may be out of sight.
+  useEffect(() => form.current?.querySelector<HTMLElement>('[aria-invalid]')?.focus(), [error]);
+  let isAtField = false;
+  const errorOf: ErrorOf = (name) => {
+    const fields = error instanceof ApiError ? error.fields : [];
+    const found = fields.find(({ field }) => field.split('.')[0] === name);
+    if (found) isAtField = true;
+    return found ? sentence(found.message) : null;
   };
+  const fields = typeof children === 'function' ? children(errorOf) : children;
   return (
     <Dialog {...dialog}>
-      <form key={String(isReview)} className="stack" onSubmit={(event) => void submit(event)}>
-        {children}
-        {error && (
+      <form
+        ref={form}
+        key={String(isReview)}
+        className="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void run();
+        }}
+      >
+        {fields}
+        {error && !isAtField && (
           <p className="field-error" role="alert">
-            {error}
+            {error.message}
           </p>
         )}
         <div className="dialog-actions">
@@ -102,37 +115,27 @@ interface ConfirmProps {
 
 /** Asks before an irreversible action; an error stays visible. */
 export function Confirm({ title, text, action, isOpen, onClose, onConfirm }: ConfirmProps) {
-  const [error, setError] = useState<string | null>(null);
-  const [isBusy, setBusy] = useState(false);
-  const close = () => {
-    setError(null);
+  const { error, isBusy, clear, run } = useAction(async () => {
+    await onConfirm();
     onClose();
-  };
-  const confirm = async () => {
-    if (isBusy) return;
-    setBusy(true);
-    try {
-      await onConfirm();
-      close();
-    } catch (refusal) {
-      setError((refusal as Error).message);
-    } finally {
-      setBusy(false);
-    }
+  });
+  const close = () => {
+    clear();
+    onClose();
   };
   return (
     <Dialog title={title} isOpen={isOpen} onClose={close} isAlert>
       <p>{text}</p>
       {error && (
         <p className="field-error" role="alert">
-          {error}
+          {error.message}
         </p>
       )}
       <div className="dialog-actions">
         <button type="button" className="button" onClick={close}>
           {texts.keepIt}
         </button>
-        <button type="button" className="button danger" aria-disabled={isBusy} onClick={() => void confirm()}>
+        <button type="button" className="button danger" aria-disabled={isBusy} onClick={() => void run()}>
           {action}
         </button>
       </div>

@@ -3,8 +3,10 @@ import { createContext, useCallback, useContext, useMemo, useRef, useState, type
 type Tone = 'good' | 'bad';
 interface Notices {
   say: (text: string, tone?: Tone) => void;
+  /** Waits for an action, and shows the error that it throws. */
+  attempt: (action: Promise<unknown>) => Promise<void>;
 }
-const NoticeContext = createContext<Notices>({ say: () => undefined });
+const NoticeContext = createContext<Notices>({ say: () => undefined, attempt: async () => undefined });
 export const useNotices = () => useContext(NoticeContext);
 
 const SHOWN_MS = 8_000;
@@ -18,7 +20,17 @@ export function NoticeProvider({ children }: { children: ReactNode }) {
     setNotice({ text, tone });
     timer.current = setTimeout(() => setNotice(null), SHOWN_MS);
   }, []);
-  const value = useMemo(() => ({ say }), [say]);
+  const value = useMemo(
+    () => ({
+      say,
+      attempt: (action: Promise<unknown>) =>
+        action.then(
+          () => undefined,
+          (error: Error) => say(error.message, 'bad'),
+        ),
+    }),
+    [say],
+  );
   return (
     <NoticeContext value={value}>
       {children}

@@ -1,12 +1,11 @@
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
-import { useState, type FormEvent } from 'react';
-import { ApiError } from '../api/http';
+import { useState } from 'react';
 import { perkway, responseOf } from '../api/perkway';
 import type { Delivery, DeliveryState, Replay, Webhook } from '../api/types';
 import { retryDelivery, WEBHOOKS_KEY } from '../api/webhooks';
 import { localMinute } from '../dates';
 import { formatExactMoment, formatMoment, formatNumber } from '../format';
-import { Dialog } from '../parts/dialog';
+import { DialogForm } from '../parts/dialog';
 import { SelectField, TextField } from '../parts/fields';
 import { useLiveInterval } from '../parts/live';
 import { Empty } from '../parts/loaded';
@@ -32,7 +31,7 @@ const nameOf = ({ type, event_id }: Delivery) => `${type} ${event_id}`;
 
 export function Deliveries({ webhook: { id, enabled } }: { webhook: Webhook }) {
   const client = useQueryClient();
-  const { say } = useNotices();
+  const { say, attempt } = useNotices();
   const [state, setState] = useState<DeliveryState | ''>('');
   const [isReplaying, setReplaying] = useState(false);
   const [shown, setShown] = useState<string | null>(null);
@@ -55,12 +54,7 @@ export function Deliveries({ webhook: { id, enabled } }: { webhook: Webhook }) {
   });
   const refresh = () => client.invalidateQueries({ queryKey: WEBHOOKS_KEY });
   const retry = async ({ event_id }: Delivery) => {
-    try {
-      await retryDelivery(id, event_id);
-      say(t.retried);
-    } catch (error) {
-      say((error as Error).message, 'bad');
-    }
+    await attempt(retryDelivery(id, event_id).then(() => say(t.retried)));
     await refresh();
   };
 
@@ -143,15 +137,17 @@ export function Deliveries({ webhook: { id, enabled } }: { webhook: Webhook }) {
         </Pages>
       </div>
       <EventDialog eventId={shown} onClose={() => setShown(null)} />
-      <ReplayDialog
-        webhookId={id}
-        isOpen={isReplaying}
-        onClose={() => setReplaying(false)}
-        onDone={({ events }) => {
-          say(events === 0 ? t.nothingToReplay : t.replayed(formatNumber(events), events === 1));
-          void refresh();
-        }}
-      />
+      {isReplaying && (
+        <ReplayForm
+          webhookId={id}
+          onClose={() => setReplaying(false)}
+          onDone={({ events }) => {
+            setReplaying(false);
+            say(events === 0 ? t.nothingToReplay : t.replayed(formatNumber(events), events === 1));
+            void refresh();
+          }}
+        />
+      )}
     </Card>
   );
 }
@@ -179,136 +175,89 @@ function When({ delivery }: { delivery: Delivery }) {
 
 interface ReplayProps {
   webhookId: string;
-  isOpen: boolean;
   onClose: () => void;
   onDone: (replay: Replay) => void;
-}
-
-function ReplayDialog({ webhookId, isOpen, onClose, onDone }: ReplayProps) {
-  const [time, setTime] = useState<Time | null>(null);
-  const close = () => {
-    setTime(null);
-    onClose();
-  };
-  return (
-    <Dialog title={time ? t.confirmTitle : t.replayTitle} isOpen={isOpen} onClose={close}>
-      <ReplayForm
-        webhookId={webhookId}
-        time={time}
-        setTime={setTime}
-        onClose={close}
-        onDone={(replay) => {
-          close();
-          onDone(replay);
-        }}
-      />
-    </Dialog>
-  );
 }
 
 interface Time {
   from: string;
   to?: string;
 }
-interface ReplayFormProps extends Omit<ReplayProps, 'isOpen'> {
-  /** The time range that the user has yet to confirm. */
-  time: Time | null;
-  setTime: (time: Time | null) => void;
-}
-
 const HOUR_MS = 3_600_000;
 /** Extends a range to the end of the chosen minute. */
 const REST_OF_MINUTE_MS = 59_999;
 
-function ReplayForm({ webhookId, time, setTime, onClose, onDone }: ReplayFormProps) {
+function ReplayForm({ webhookId, onClose, onDone }: ReplayProps) {
   const [range, setRange] = useState<keyof typeof t.ranges>('1');
   const [from, setFrom] = useState(() => localMinute(new Date(Date.now() - 24 * HOUR_MS)));
   const [to, setTo] = useState('');
-  const [error, setError] = useState<Error | null>(null);
-  const [isBusy, setBusy] = useState(false);
-  const errorOf = (name: string) =>
-    error instanceof ApiError ? error.fields.find(({ field }) => field === name)?.message : undefined;
+  /** The time range that the user has yet to confirm. */
+  const [time, setTime] = useState<Time | null>(null);
 
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    setError(null);
-    if (range === 'own')
-      setTime({
-        from: new Date(from).toISOString(),
-        ...(to && { to: new Date(Date.parse(to) + REST_OF_MINUTE_MS).toISOString() }),
-      });
-    else setTime({ from: new Date(Date.now() - Number(range) * HOUR_MS).toISOString() });
-  };
-  const replay = async () => {
-    setBusy(true);
+  const chosen = (): Time =>
+    range === 'own'
+      ? {
+          from: new Date(from).toISOString(),
+          ...(to && { to: new Date(Date.parse(to) + REST_OF_MINUTE_MS).toISOString() }),
+        }
+      : { from: new Date(Date.now() - Number(range) * HOUR_MS).toISOString() };
+  const submit = async () => {
+    if (!time) return setTime(chosen());
     try {
-      onDone(await responseOf(perkway.events.replayWebhook({ webhookId, ...time! })));
+      onDone(await responseOf(perkway.events.replayWebhook({ webhookId, ...time })));
     } catch (refusal) {
       setTime(null);
-      setError(refusal as Error);
-    } finally {
-      setBusy(false);
+      throw refusal;
     }
   };
 
-  if (time)
-    return (
-      <>
-        <p>{t.confirm(webhookId, formatMoment(time.from), time.to ? formatMoment(time.to) : null)}</p>
-        <div className="dialog-actions">
-          <button type="button" className="button" onClick={() => setTime(null)}>
-            {texts.keepIt}
-          </button>
-          <button type="button" className="button main" disabled={isBusy} onClick={() => void replay()}>
-            {t.confirmAction}
-          </button>
-        </div>
-      </>
-    );
   return (
-    <form className="stack" onSubmit={submit}>
-      <p>{t.replayText}</p>
-      <SelectField
-        label={t.range}
-        value={range}
-        // Numbers come first among the names of an object.
-        options={t.ranges}
-        onValue={(value) => setRange(value as keyof typeof t.ranges)}
-      />
-      {range === 'own' && (
-        <div className="form">
-          <TextField
-            label={t.from}
-            type="datetime-local"
-            required
-            value={from}
-            onValue={setFrom}
-            error={errorOf('from')}
-          />
-          <TextField
-            label={t.to}
-            type="datetime-local"
-            min={from}
-            hint={t.toHint}
-            value={to}
-            onValue={setTo}
-            error={errorOf('to')}
-          />
-        </div>
-      )}
-      {error && !errorOf('from') && !errorOf('to') && (
-        <p className="field-error" role="alert">
-          {error.message}
-        </p>
-      )}
-      <div className="dialog-actions">
-        <button type="button" className="button" onClick={onClose}>
-          {texts.cancel}
-        </button>
-        <button type="submit" className="button main">
-          {t.continue}
-        </button>
-      </div>
-    </form>
+    <DialogForm
+      title={time ? t.confirmTitle : t.replayTitle}
+      action={time ? t.confirmAction : t.continue}
+      back={time ? { label: texts.keepIt, onBack: () => setTime(null) } : undefined}
+      isReview={time !== null}
+      isOpen
+      onClose={onClose}
+      onSubmit={submit}
+    >
+      {(errorOf) =>
+        time ? (
+          <p>{t.confirm(webhookId, formatMoment(time.from), time.to ? formatMoment(time.to) : null)}</p>
+        ) : (
+          <>
+            <p>{t.replayText}</p>
+            <SelectField
+              label={t.range}
+              value={range}
+              // Numbers come first among the names of an object.
+              options={t.ranges}
+              onValue={(value) => setRange(value as keyof typeof t.ranges)}
+            />
+            {range === 'own' && (
+              <div className="form">
+                <TextField
+                  label={t.from}
+                  type="datetime-local"
+                  required
+                  value={from}
+                  onValue={setFrom}
+                  error={errorOf('from')}
+                />
+                <TextField
+                  label={t.to}
+                  type="datetime-local"
+                  min={from}
+                  hint={t.toHint}
+                  value={to}
+                  onValue={setTo}
+                  error={errorOf('to')}
+                />
+              </div>
+            )}
+          </>
+        )
+      }
+    </DialogForm>
   );
 }

@@ -1,12 +1,12 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useEffect, useRef, useState, useSyncExternalStore, type FormEvent } from 'react';
+import { useEffect, useRef, useState, useSyncExternalStore } from 'react';
 import { Link } from 'react-router';
 import { readLatest, readNewer, withNewer, type Latest } from '../api/events';
 import { ApiError } from '../api/http';
 import type { FeedEvent } from '../api/types';
 import { retryDelivery, useWebhooks } from '../api/webhooks';
 import { formatExactMoment, formatMoment, formatNumber } from '../format';
-import { Dialog } from '../parts/dialog';
+import { Dialog, DialogForm } from '../parts/dialog';
 import { SelectField, TextField } from '../parts/fields';
 import { useLive } from '../parts/live';
 import { Empty, Failed, Loaded, Loading } from '../parts/loaded';
@@ -210,9 +210,7 @@ export function Events() {
         )}
       </div>
       <EventDialog eventId={shown} onClose={() => setShown(null)} />
-      <Dialog title={t.sendTitle} isOpen={sending !== null} onClose={() => setSending(null)}>
-        {sending && <SendAgain event={sending} onClose={() => setSending(null)} />}
-      </Dialog>
+      {sending && <SendAgain event={sending} onClose={() => setSending(null)} />}
     </Card>
   );
 }
@@ -221,57 +219,41 @@ function SendAgain({ event, onClose }: { event: FeedEvent; onClose: () => void }
   const { say } = useNotices();
   const webhooks = useWebhooks();
   const [chosen, setChosen] = useState('');
-  const [error, setError] = useState<string | null>(null);
-  const [isBusy, setBusy] = useState(false);
   const takers = (webhooks.data ?? []).filter(
     ({ enabled, types }) => enabled && (types === null || types.includes(event.type)),
   );
   const webhookId = chosen || takers[0]?.id || '';
-  const send = async (submitted: FormEvent) => {
-    submitted.preventDefault();
-    setBusy(true);
-    setError(null);
+  const send = async () => {
     try {
       await retryDelivery(webhookId, event.id);
-      say(t.sent(webhookId));
-      onClose();
     } catch (refusal) {
       const isUnknown = refusal instanceof ApiError && refusal.code === 'EVENT_NOT_FOUND';
-      setError(isUnknown ? t.notDelivered : (refusal as Error).message);
-    } finally {
-      setBusy(false);
+      throw isUnknown ? new Error(t.notDelivered) : refusal;
     }
+    say(t.sent(webhookId));
+    onClose();
   };
+  if (takers.length === 0)
+    return (
+      <Dialog title={t.sendTitle} isOpen onClose={onClose}>
+        <Loaded query={webhooks}>
+          {() => (
+            <Empty title={t.noWebhook}>
+              <Link to="/integration/webhooks">{t.toWebhooks}</Link>
+            </Empty>
+          )}
+        </Loaded>
+      </Dialog>
+    );
   return (
-    <Loaded
-      query={webhooks}
-      isEmpty={() => takers.length === 0}
-      empty={
-        <Empty title={t.noWebhook}>
-          <Link to="/integration/webhooks">{t.toWebhooks}</Link>
-        </Empty>
-      }
-    >
-      {() => (
-        <form className="stack" onSubmit={(submitted) => void send(submitted)}>
-          <p>{t.sendText(nameOf(event))}</p>
-          <SelectField
-            label={t.webhook}
-            value={webhookId}
-            options={takers.map(({ id, url }) => ({ value: id, label: `${id} (${url})` }))}
-            onValue={setChosen}
-            error={error}
-          />
-          <div className="dialog-actions">
-            <button type="button" className="button" onClick={onClose}>
-              {texts.cancel}
-            </button>
-            <button type="submit" className="button main" disabled={isBusy}>
-              {t.send}
-            </button>
-          </div>
-        </form>
-      )}
-    </Loaded>
+    <DialogForm title={t.sendTitle} action={t.send} isOpen onClose={onClose} onSubmit={send}>
+      <p>{t.sendText(nameOf(event))}</p>
+      <SelectField
+        label={t.webhook}
+        value={webhookId}
+        options={takers.map(({ id, url }) => ({ value: id, label: `${id} (${url})` }))}
+        onValue={setChosen}
+      />
+    </DialogForm>
   );
 }

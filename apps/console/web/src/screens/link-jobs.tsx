@@ -36,7 +36,7 @@ const titleOf = ({ name, created_at, denomination, currency }: LinkJob) => {
 /** Lists the jobs of the account, whichever window started them. */
 export function LinkJobs() {
   const client = useQueryClient();
-  const { say } = useNotices();
+  const { attempt } = useNotices();
   const jobs = useQuery({
     queryKey: JOBS_KEY,
     queryFn: async ({ signal }) => {
@@ -58,14 +58,8 @@ export function LinkJobs() {
     void client.invalidateQueries({ queryKey: ['pools'] });
     void client.invalidateQueries({ queryKey: ['pace'] });
   }, [client, made]);
-  const act = async (action: Promise<unknown>) => {
-    try {
-      await action;
-      await client.invalidateQueries({ queryKey: JOBS_KEY });
-    } catch (error) {
-      say((error as Error).message, 'bad');
-    }
-  };
+  const act = (action: Promise<unknown>) =>
+    attempt(action.then(() => client.invalidateQueries({ queryKey: JOBS_KEY })));
 
   return (
     <Card

@@ -1,10 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
-import { useEffect, useState, type FormEvent } from 'react';
+import { useEffect, useState } from 'react';
 import { Navigate, useSearchParams } from 'react-router';
 import { get, ApiError } from '../api/http';
 import { useSigning } from '../api/session';
 import type { Session, SignInWays } from '../api/types';
 import { TextField } from '../parts/fields';
+import { useAction } from '../parts/use-action';
 import { texts } from '../texts';
 
 const t = texts.signIn;
@@ -22,8 +23,13 @@ export function SignIn({ session }: { session: Session | null }) {
   const next = params.get('next');
   const { signIn } = useSigning();
   const [apiKey, setApiKey] = useState('');
-  const [error, setError] = useState<string | null>(refusedFor(params.get('error')));
-  const [isBusy, setBusy] = useState(false);
+  const action = useAction(async () => {
+    if (!apiKey.trim()) throw new Error(t.empty);
+    await signIn(apiKey.trim()).catch((refusal: unknown) => {
+      throw new Error(messageOf(refusal));
+    });
+  });
+  const error = action.error?.message ?? refusedFor(params.get('error'));
   const ways = useQuery({ queryKey: ['sign-in'], queryFn: () => get<SignInWays>('/api/sign-in') });
   useEffect(() => {
     document.title = `${t.title} · ${texts.product}`;
@@ -34,19 +40,6 @@ export function SignIn({ session }: { session: Session | null }) {
     return <Navigate to={safeNext(next, home)} replace />;
   }
 
-  const submit = async (event: FormEvent) => {
-    event.preventDefault();
-    if (!apiKey.trim()) return setError(t.empty);
-    setBusy(true);
-    setError(null);
-    try {
-      await signIn(apiKey.trim());
-    } catch (refusal) {
-      setError(messageOf(refusal));
-      setBusy(false);
-    }
-  };
-
   return (
     <main className="sign-in">
       <span className="wordmark">{texts.product}</span>
@@ -55,7 +48,13 @@ export function SignIn({ session }: { session: Session | null }) {
           <h1>{t.title}</h1>
           <p className="intro">{next === null ? t.intro : t.toContinue}</p>
         </div>
-        <form onSubmit={(event) => void submit(event)} noValidate>
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            void action.run();
+          }}
+          noValidate
+        >
           <TextField
             label={t.apiKey}
             type="password"
@@ -66,8 +65,8 @@ export function SignIn({ session }: { session: Session | null }) {
             error={error}
             onValue={setApiKey}
           />
-          <button type="submit" className="button main" disabled={isBusy}>
-            {isBusy ? t.busy : t.button}
+          <button type="submit" className="button main" disabled={action.isBusy}>
+            {action.isBusy ? t.busy : t.button}
           </button>
         </form>
         {ways.data?.oidc && (

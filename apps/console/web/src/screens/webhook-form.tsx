@@ -1,11 +1,10 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { useEffect, useId, useRef, useState, type FormEvent } from 'react';
+import { useState } from 'react';
 import { useNavigate } from 'react-router';
-import { ApiError } from '../api/http';
 import { perkway, responseOf, storedIfFound, type Stored } from '../api/perkway';
 import type { FeedEventType, Webhook, WebhookSecret } from '../api/types';
 import { changeWebhook, WEBHOOKS_KEY } from '../api/webhooks';
-import { Dialog } from '../parts/dialog';
+import { Dialog, DialogForm } from '../parts/dialog';
 import { CheckField, TextField } from '../parts/fields';
 import { useNotices } from '../parts/notices';
 import { ShownOnce } from '../parts/shown-once';
@@ -38,71 +37,60 @@ const MAX_URL = 2_048;
 const MAX_DESCRIPTION = 300;
 
 const madeId = () => `webhook-${crypto.randomUUID().slice(0, 8)}`;
-const sentence = (message: string) => message.charAt(0).toUpperCase() + message.slice(1);
 
 interface Props {
-  isOpen: boolean;
   onClose: () => void;
 }
 
 /** The secret of a new webhook is shown in place of the form; the page of the webhook comes after it. */
-export function CreateWebhook({ isOpen, onClose }: Props) {
+export function CreateWebhook({ onClose }: Props) {
   const navigate = useNavigate();
   const [made, setMade] = useState<(Webhook & WebhookSecret) | null>(null);
+  if (!made)
+    return (
+      <WebhookForm
+        stored={null}
+        onClose={onClose}
+        onSaved={(saved) => setMade(saved as Webhook & WebhookSecret)}
+      />
+    );
   const close = () => {
-    setMade(null);
     onClose();
-    if (made) void navigate(`/integration/webhooks/${encodeURIComponent(made.id)}`);
+    void navigate(`/integration/webhooks/${encodeURIComponent(made.id)}`);
   };
   return (
-    <Dialog
-      title={made ? t.secretTitle : t.createTitle}
-      isOpen={isOpen}
-      onClose={close}
-      isHeld={made !== null}
-    >
-      {made ? (
-        <ShownOnce
-          text={t.secretOnce(made.id)}
-          secret={made.secret}
-          copy={t.copySecret}
-          close={t.done}
-          onClose={close}
-        />
-      ) : (
-        <WebhookForm
-          stored={null}
-          onCancel={close}
-          onSaved={(saved) => setMade(saved as Webhook & WebhookSecret)}
-        />
-      )}
-    </Dialog>
-  );
-}
-
-export function EditWebhook({ stored, isOpen, onClose }: Props & { stored: Stored<Webhook> }) {
-  const { say } = useNotices();
-  return (
-    <Dialog title={t.editTitle(stored.body.id)} isOpen={isOpen} onClose={onClose}>
-      <WebhookForm
-        stored={stored}
-        onCancel={onClose}
-        onSaved={() => {
-          say(texts.saved);
-          onClose();
-        }}
+    <Dialog title={t.secretTitle} isOpen onClose={close} isHeld>
+      <ShownOnce
+        text={t.secretOnce(made.id)}
+        secret={made.secret}
+        copy={t.copySecret}
+        close={t.done}
+        onClose={close}
       />
     </Dialog>
   );
 }
 
-interface FormProps {
+export function EditWebhook({ stored, onClose }: Props & { stored: Stored<Webhook> }) {
+  const { say } = useNotices();
+  return (
+    <WebhookForm
+      stored={stored}
+      onClose={onClose}
+      onSaved={() => {
+        say(texts.saved);
+        onClose();
+      }}
+    />
+  );
+}
+
+interface FormProps extends Props {
   stored: Stored<Webhook> | null;
-  onCancel: () => void;
   onSaved: (saved: Webhook) => void;
 }
 
-function WebhookForm({ stored, onCancel, onSaved }: FormProps) {
+function WebhookForm({ stored, onClose, onSaved }: FormProps) {
   const client = useQueryClient();
   // The page reads the webhook again meanwhile. The ETag must be of what the form began with.
   const [base] = useState(stored);
@@ -113,21 +101,8 @@ function WebhookForm({ stored, onCancel, onSaved }: FormProps) {
   const [isAll, setAll] = useState(!before?.types);
   const [types, setTypes] = useState<Webhook['types'] & object>(before?.types ?? []);
   const [ordered, setOrdered] = useState(before?.ordered ?? false);
-  const [error, setError] = useState<Error | null>(null);
-  const [isBusy, setBusy] = useState(false);
-  const errorId = useId();
-  const form = useRef<HTMLFormElement>(null);
-  // The field may be out of sight.
-  useEffect(() => form.current?.querySelector<HTMLElement>('[aria-invalid]')?.focus(), [error]);
 
-  const fieldErrors = error instanceof ApiError ? error.fields : [];
-  const errorOf = (name: string) => {
-    const found = fieldErrors.find(({ field }) => field.split('.')[0] === name);
-    return found ? sentence(found.message) : null;
-  };
-  const hasNoType = !isAll && types.length === 0;
-
-  const save = async () => {
+  const write = async () => {
     const body = { url: url.trim(), description: description.trim(), types: isAll ? null : types, ordered };
     if (base) return changeWebhook(base, body);
     const webhookId = id.trim();
@@ -136,110 +111,96 @@ function WebhookForm({ stored, onCancel, onSaved }: FormProps) {
       throw new Error(texts.editor.exists(webhookId));
     return responseOf(perkway.events.putWebhook({ ...body, webhookId }));
   };
-  const submit = async (event: FormEvent) => {
-    event.preventDefault();
-    if (hasNoType) return;
-    setBusy(true);
-    setError(null);
+  const save = async () => {
+    if (!isAll && types.length === 0) throw new Error(t.noType);
     try {
-      onSaved(await save());
-    } catch (refusal) {
-      setError(refusal as Error);
+      onSaved(await write());
     } finally {
-      setBusy(false);
       // Also if it was refused: somebody else may have changed it.
       void client.invalidateQueries({ queryKey: WEBHOOKS_KEY });
     }
   };
 
   return (
-    <form ref={form} className="stack" onSubmit={(event) => void submit(event)}>
-      <TextField
-        label={t.url}
-        type="url"
-        inputMode="url"
-        required
-        maxLength={MAX_URL}
-        placeholder={t.urlPlaceholder}
-        hint={t.urlHint}
-        value={url}
-        onValue={setUrl}
-        error={errorOf('url')}
-      />
-      {!base && (
-        <TextField
-          label={t.id}
-          required
-          hint={t.idHint}
-          value={id}
-          onValue={setId}
-          error={errorOf('webhookId')}
-        />
+    <DialogForm
+      title={base ? t.editTitle(base.body.id) : t.createTitle}
+      action={base ? texts.save : t.create}
+      isOpen
+      onClose={onClose}
+      onSubmit={save}
+    >
+      {(errorOf) => (
+        <>
+          <TextField
+            label={t.url}
+            type="url"
+            inputMode="url"
+            required
+            maxLength={MAX_URL}
+            placeholder={t.urlPlaceholder}
+            hint={t.urlHint}
+            value={url}
+            onValue={setUrl}
+            error={errorOf('url')}
+          />
+          {!base && (
+            <TextField
+              label={t.id}
+              required
+              hint={t.idHint}
+              value={id}
+              onValue={setId}
+              error={errorOf('webhookId')}
+            />
+          )}
+          <TextField
+            label={t.description}
+            maxLength={MAX_DESCRIPTION}
+            hint={t.descriptionHint}
+            value={description}
+            onValue={setDescription}
+            error={errorOf('description')}
+          />
+          <fieldset>
+            <legend className="legend-label">{t.types}</legend>
+            <CheckField
+              label={
+                <span>
+                  {t.allTypes} <span className="hint">{t.allTypesHint}</span>
+                </span>
+              }
+              checked={isAll}
+              onValue={setAll}
+            />
+            {!isAll &&
+              GROUPS.map((group) => (
+                <fieldset key={group.name} className="type-group">
+                  <legend className="hint">{group.name}</legend>
+                  <div className="checks">
+                    {group.types.map((type) => (
+                      <CheckField
+                        key={type}
+                        label={
+                          <span className="event-type">
+                            {texts.events.types[type]} <code className="hint">{type}</code>
+                          </span>
+                        }
+                        checked={types.includes(type)}
+                        onValue={(isChosen) =>
+                          setTypes(isChosen ? [...types, type] : types.filter((other) => other !== type))
+                        }
+                      />
+                    ))}
+                  </div>
+                </fieldset>
+              ))}
+          </fieldset>
+          <div>
+            <CheckField label={t.ordered} checked={ordered} onValue={setOrdered} />
+            <p className="hint check-hint">{t.orderedHint}</p>
+          </div>
+        </>
       )}
-      <TextField
-        label={t.description}
-        maxLength={MAX_DESCRIPTION}
-        hint={t.descriptionHint}
-        value={description}
-        onValue={setDescription}
-        error={errorOf('description')}
-      />
-      <fieldset aria-describedby={hasNoType ? errorId : undefined}>
-        <legend className="legend-label">{t.types}</legend>
-        <CheckField
-          label={
-            <span>
-              {t.allTypes} <span className="hint">{t.allTypesHint}</span>
-            </span>
-          }
-          checked={isAll}
-          onValue={setAll}
-        />
-        {!isAll &&
-          GROUPS.map((group) => (
-            <fieldset key={group.name} className="type-group">
-              <legend className="hint">{group.name}</legend>
-              <div className="checks">
-                {group.types.map((type) => (
-                  <CheckField
-                    key={type}
-                    label={
-                      <span className="event-type">
-                        {texts.events.types[type]} <code className="hint">{type}</code>
-                      </span>
-                    }
-                    checked={types.includes(type)}
-                    onValue={(isChosen) =>
-                      setTypes(isChosen ? [...types, type] : types.filter((other) => other !== type))
-                    }
-                  />
-                ))}
-              </div>
-            </fieldset>
-          ))}
-        {(hasNoType || errorOf('types')) && (
-          <p className="field-error" id={errorId}>
-            {errorOf('types') ?? t.noType}
-          </p>
-        )}
-      </fieldset>
-      <div>
-        <CheckField label={t.ordered} checked={ordered} onValue={setOrdered} />
-        <p className="hint check-hint">{t.orderedHint}</p>
-      </div>
-      {error && fieldErrors.length === 0 && (
-        <p className="field-error" role="alert">
-          {error.message}
-        </p>
-      )}
-      <div className="dialog-actions">
-        <button type="button" className="button" onClick={onCancel}>
-          {texts.cancel}
-        </button>
-        <button type="submit" className="button main" disabled={isBusy || hasNoType}>
-          {base ? texts.save : t.create}
-        </button>
-      </div>
-    </form>
+    </DialogForm>
   );
 }

@@ -42,7 +42,7 @@ function Page({ stored }: { stored: Stored<Webhook> }) {
   const { id } = webhook;
   const client = useQueryClient();
   const navigate = useNavigate();
-  const { say } = useNotices();
+  const { say, attempt } = useNotices();
   const [asked, setAsked] = useState<Asked>(null);
   const [secret, setSecret] = useState<string | null>(null);
   const refresh = () => client.invalidateQueries({ queryKey: WEBHOOKS_KEY });
@@ -60,13 +60,6 @@ function Page({ stored }: { stored: Stored<Webhook> }) {
     // Before the notice: the next change needs the new ETag.
     await refresh();
     say(enabled ? t.enabledNotice : t.disabledNotice);
-  };
-  const act = async (action: Promise<unknown>) => {
-    try {
-      await action;
-    } catch (error) {
-      say((error as Error).message, 'bad');
-    }
   };
   const ping = async () => {
     await responseOf(perkway.events.pingWebhook({ webhookId: id }));
@@ -96,12 +89,12 @@ function Page({ stored }: { stored: Stored<Webhook> }) {
             <Switch
               className="switch"
               isSelected={webhook.enabled}
-              onChange={(on) => (on ? void act(enable(true)) : setAsked('disable'))}
+              onChange={(on) => (on ? void attempt(enable(true)) : setAsked('disable'))}
             >
               <span className="switch-track" />
               {t.enabled}
             </Switch>
-            <button type="button" className="button" onClick={() => void act(ping())}>
+            <button type="button" className="button" onClick={() => void attempt(ping())}>
               {t.ping}
             </button>
             <button type="button" className="button" onClick={() => setAsked('edit')}>
@@ -164,7 +157,7 @@ function Page({ stored }: { stored: Stored<Webhook> }) {
           </pre>
         </div>
       </Card>
-      <EditWebhook stored={stored} isOpen={asked === 'edit'} onClose={close} />
+      {asked === 'edit' && <EditWebhook stored={stored} onClose={close} />}
       <Confirm
         title={t.disableTitle}
         text={t.disableText(id)}

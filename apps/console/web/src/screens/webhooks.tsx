@@ -72,7 +72,7 @@ export function Webhooks() {
           />
         )}
       </Loaded>
-      <CreateWebhook isOpen={isCreating} onClose={() => setCreating(false)} />
+      {isCreating && <CreateWebhook onClose={() => setCreating(false)} />}
     </Card>
   );
 }

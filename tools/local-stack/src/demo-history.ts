@@ -84,9 +84,17 @@ export function* eventsOf(day: number): Generator<TrackingEvent> {
     const channel = 'outreach';
     yield { ...common, id: `${journey}-t`, at: later(), type: 'teaser_view', channel, traffic };
     if (isPerson && random() > 0.55) continue;
-    yield { ...common, id: `${journey}-r`, at: later(), type: 'reward_view', channel, traffic };
-    if (random() > (isPerson ? 0.42 : 0.3)) continue;
     const perk = perks[Math.floor(perks.length * random() * random())]!;
+    yield {
+      ...common,
+      id: `${journey}-r`,
+      at: later(),
+      type: 'reward_view',
+      channel: 'journey',
+      perk,
+      traffic,
+    };
+    if (random() > (isPerson ? 0.42 : 0.3)) continue;
     yield { ...common, id: `${journey}-c`, at: later(), type: 'incentive_click', channel, perk, traffic };
     if (!isPerson || random() > 0.2) continue;
     const value = Math.round((40 + 260 * random()) * 100) / 100;

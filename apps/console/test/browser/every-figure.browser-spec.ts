@@ -214,6 +214,8 @@ const CHART_TITLES: Record<string, string> = {
   revealed: 'Links opened by day',
 };
 
+const VERDICT = / [\d.,]+% clicked, against [\d.,]+% before/;
+
 const stateFilter = (name: string): Filter[] =>
   STATE_OF[name] === undefined ? [] : [equals('state', STATE_OF[name])];
 
@@ -253,7 +255,6 @@ async function checkOverview(page: Page, subject: Subject): Promise<void> {
     figures[`${name}-all`] =
       everything === current ? 'Same for people and all' : `${number(everything)} with bots and proxies`;
   }
-  const verdict = / [\d.,]+% clicked, against [\d.,]+% before/;
   await shows(
     page,
     `/?${dates(now)}`,
@@ -262,7 +263,7 @@ async function checkOverview(page: Page, subject: Subject): Promise<void> {
       outcome: text.includes(
         journeys > 0 ? outcome(journeys, clickers, converters) : 'Nothing was tracked in these dates.',
       ),
-      rates: verdict.exec(text)?.[0].trim(),
+      rates: VERDICT.exec(text)?.[0].trim(),
       journeys: text.includes(withoutJourney(derived, tracked)),
     }),
     {
@@ -282,14 +283,14 @@ async function checkOverview(page: Page, subject: Subject): Promise<void> {
       ({ tables }) => tables[CHART_TITLES[name]!]?.rows,
       await chartRows(subject, cubes, stateFilter(name)),
     );
-  await checkSent(page, subject);
-  await checkChanges(page, subject, { journeys, clickers, journeysBefore, clickersBefore });
+  await checkSteps(page, subject, '/');
+  await checkChanges(page, subject, '/', { journeys, clickers, journeysBefore, clickersBefore });
   await checkClicks(page, subject);
 }
 
 /** Compares the counts of each step, and its amounts in each currency. */
-async function checkSent(page: Page, subject: Subject): Promise<void> {
-  const { now, before } = subject;
+async function checkSteps(page: Page, subject: Subject, path: string, ofCampaign: Filter[] = []) {
+  const { now, before, load } = subject;
   const rowOf = async (
     name: string,
     amount: (range: Range) => Promise<{ count: number; money?: Record<string, number> }>,
@@ -315,8 +316,8 @@ async function checkSent(page: Page, subject: Subject): Promise<void> {
       expired: 'Reward links expired',
     }).map(([state, name]) =>
       rowOf(name, async (range) => {
-        const filters = [equals('state', state)];
-        const worth = await subject.load('reward_links', {
+        const filters = [...ofCampaign, equals('state', state)];
+        const worth = await load('reward_links', {
           ...{ measures: ['count'], dimensions: ['currency', 'denomination'], range, filters },
         });
         return {
@@ -325,20 +326,35 @@ async function checkSent(page: Page, subject: Subject): Promise<void> {
         };
       }),
     ),
+    rowOf('Reward links outstanding', async ([, to]) => {
+      const states = await load('reward_links', {
+        measures: ['count'],
+        dimensions: ['state', 'currency', 'denomination'],
+        range: ['2010-01-01', to],
+        filters: ofCampaign,
+      });
+      const countOfRow = (row: Row) => (row.state === 'generated' ? 1 : -1) * Number(row.count);
+      return {
+        count: sum(states.map(countOfRow)),
+        money: sumsBy(states, (row) => countOfRow(row) * Number(row.denomination)),
+      };
+    }),
     ...Object.entries({
       journeys: 'Journeys with any contact',
       clickers: 'Journeys that clicked',
       converters: 'Journeys that converted',
     }).map(([member, name]) =>
-      rowOf(name, async (range) => ({ count: await countOf(subject, FUNNEL, member, range) })),
+      rowOf(name, async (range) => ({
+        count: await countOf(subject, FUNNEL, member, range, ofCampaign),
+      })),
     ),
     rowOf('Conversions', async (range) => {
       // Those that servers report have no traffic class.
-      const rows = await subject.load('conversions', {
-        ...{ measures: ['value'], dimensions: ['currency', 'traffic_class'], range },
+      const rows = await load('conversions', {
+        ...{ measures: ['value'], dimensions: ['currency', 'traffic_class'], range, filters: ofCampaign },
       });
       return {
-        count: await countOf(subject, 'conversions', 'count_people', range),
+        count: await countOf(subject, 'conversions', 'count_people', range, ofCampaign),
         money: sumsBy(
           rows.filter(({ traffic_class: traffic }) => traffic === null || traffic === 'human'),
           (row) => Number(row.value),
@@ -346,7 +362,7 @@ async function checkSent(page: Page, subject: Subject): Promise<void> {
       };
     }),
   ]);
-  await shows(page, `/?${dates(now)}`, ({ tables }) => tables['Results by step']?.rows, rows);
+  await shows(page, `${path}?${dates(now)}`, ({ tables }) => tables['Results by step']?.rows, rows);
 }
 /** Adds up values by currency. */
 function sumsBy(rows: Row[], valueOf: (row: Row) => number): Record<string, number> {
@@ -371,19 +387,26 @@ const moneyOf = (sums: Record<string, number> = {}) => {
 type Total = Record<'journeys' | 'clickers' | 'journeysBefore' | 'clickersBefore', number>;
 
 /** Compares the table "What changed" with the arithmetic of docs/console.md. */
-async function checkChanges(page: Page, subject: Subject, total: Total): Promise<void> {
+async function checkChanges(
+  page: Page,
+  subject: Subject,
+  path: string,
+  total: Total,
+  filters: Filter[] = [],
+): Promise<void> {
   const { now, before, load } = subject;
   const table = ({ tables }: Shown) => sorted(tables['What changed']?.rows ?? []);
   const measures = ['journeys', 'clickers'];
   for (const [way, dimensions] of Object.entries({
     utm_source: ['utm_source'],
     utm_medium: ['utm_medium'],
-    campaign_name: ['campaign_id', 'campaign_name'],
+    // A campaign is not broken down by campaigns.
+    ...(filters.length === 0 && { campaign_name: ['campaign_id', 'campaign_name'] }),
     cmeta_plan: ['cmeta_plan'],
     perk: ['perk_id', 'perk_title'],
   })) {
     const [rows, rowsBefore] = await Promise.all(
-      [now, before].map((range) => load(FUNNEL, { measures, dimensions, range })),
+      [now, before].map((range) => load(FUNNEL, { measures, dimensions, range, filters })),
     );
     const keyOf = (row: Row) => dimensions.map((name) => row[name]).join('\n');
     const parts = new Map<string, Total & { id: string | null; name: string | null }>();
@@ -419,7 +442,7 @@ async function checkChanges(page: Page, subject: Subject, total: Total): Promise
             share(part.clickersBefore, part.journeysBefore),
             `${signed(100 * contributionOf(part, list))} points`,
           ]);
-    await shows(page, `/?${dates(now)}&by=${way}`, table, sorted(expected));
+    await shows(page, `${path}?${dates(now)}&by=${way}`, table, sorted(expected));
   }
 }
 const countsOf = (row: Row, suffix: '' | 'Before') => ({
@@ -545,7 +568,6 @@ const STEPS = {
   gift_recipients: 'Got a reward link',
   gift_openers: 'Opened the gift card',
 };
-const STATES = { generated: 'Made', revealed: 'Opened', cancelled: 'Cancelled', expired: 'Expired' };
 
 /** The funnel as its list reads. */
 async function funnelOf(subject: Subject, range: Range, filters: Filter[]) {
@@ -567,43 +589,38 @@ async function checkCampaign(page: Page, subject: Subject): Promise<void> {
   const filters = [equals('campaign_id', id)];
   const count = (cube: string, measure: string, range: Range, more: Filter[] = []) =>
     countOf(subject, cube, measure, range, [...filters, ...more]);
-  const [{ list, journeys, clickers, converters }, derived, tracked, states, statesWithoutJourney] =
+  const [funnel, derived, tracked, made, madeWithoutJourney, journeysBefore, clickersBefore] =
     await Promise.all([
       funnelOf(subject, now, filters),
       count(FUNNEL, 'events_without_journey', now),
       Promise.all(IN_CAMPAIGNS.map((cube) => count(cube, 'count_people', now))).then(sum),
-      Promise.all(
-        Object.keys(STATES).map((state) => count('reward_links', 'count', now, [equals('state', state)])),
-      ),
+      count('reward_links', 'count', now, [equals('state', 'generated')]),
       count('reward_links', 'count', now, [equals('state', 'generated'), equals('journey_id', null)]),
+      count(FUNNEL, 'journeys', before),
+      count(FUNNEL, 'clickers', before),
     ]);
-  const made = states[0]!;
+  const { list, journeys, clickers, converters } = funnel;
   const path = `/campaigns/${id}?${dates(now)}`;
-  const linkText = `${number(statesWithoutJourney)} ${statesWithoutJourney === 1 ? 'link' : 'links'} (${share(statesWithoutJourney, made)})`;
+  const linkText = `${number(madeWithoutJourney)} ${madeWithoutJourney === 1 ? 'link' : 'links'} (${share(madeWithoutJourney, made)})`;
   await shows(
     page,
     path,
     ({ lists, text }) => ({
       funnel: lists['From contact to gift card'],
-      links: lists['Reward links'],
       outcome: text.includes(
-        journeys > 0
-          ? outcome(journeys, clickers, converters)
-          : 'Nothing was tracked for this campaign in these dates.',
+        journeys > 0 ? outcome(journeys, clickers, converters) : 'Nothing was tracked in these dates.',
       ),
+      rates: VERDICT.exec(text)?.[0].trim(),
       without: text.includes(withoutJourney(derived, tracked)),
-      linksWithout: statesWithoutJourney === 0 || text.includes(linkText),
+      linksWithout: madeWithoutJourney === 0 || text.includes(linkText),
     }),
     {
       funnel: list,
-      links:
-        sum(states) > 0
-          ? Object.values(STATES).map(
-              (name, index) =>
-                `${name}: ${number(states[index]!)} ${made > 0 ? `${percent(states[index]! / made)} of links` : 'no links'}`,
-            )
-          : undefined,
       outcome: true,
+      rates:
+        journeys > 0 && journeysBefore > 0
+          ? `${share(clickers, journeys)} clicked, against ${share(clickersBefore, journeysBefore)} before`
+          : undefined,
       without: true,
       linksWithout: true,
     },
@@ -620,10 +637,23 @@ async function checkCampaign(page: Page, subject: Subject): Promise<void> {
       await chartRows(subject, [...cubes], filters),
     );
 
+  const campaignPath = `/campaigns/${id}`;
+  await checkSteps(page, subject, campaignPath, filters);
+  await checkChanges(
+    page,
+    subject,
+    campaignPath,
+    { journeys, clickers, journeysBefore, clickersBefore },
+    filters,
+  );
+  await page.goto(stage.url + path);
+
   const perks = await Promise.all(
     subject.perks.map(async (perk, index) => {
       const ofPerk = [equals('perk_id', perk)];
-      const [own, all, ownClickers, ownConverters] = await Promise.all([
+      const [teasers, rewards, own, all, ownClickers, ownConverters] = await Promise.all([
+        count('teaser_views', 'count_people', now, ofPerk),
+        count('reward_views', 'count_people', now, ofPerk),
         count('incentive_clicks', 'count_people', now, ofPerk),
         count('incentive_clicks', 'count', now, ofPerk),
         count(FUNNEL, 'clickers', now, ofPerk),
@@ -631,13 +661,14 @@ async function checkCampaign(page: Page, subject: Subject): Promise<void> {
       ]);
       const row = [
         PERKS[index]?.title ?? perk,
+        number(teasers + rewards),
         all === own ? number(own) : `${number(own)} ${number(all)} with bots`,
         number(ownClickers),
         share(ownClickers, journeys),
         number(ownConverters),
         share(ownConverters, journeys),
       ];
-      return index < nth + 2 || all + ownClickers + ownConverters > 0 ? [row] : [];
+      return index < nth + 2 || teasers + rewards + all + ownClickers + ownConverters > 0 ? [row] : [];
     }),
   );
   const measures = ['journeys', 'clickers', 'converters'];
@@ -665,17 +696,15 @@ async function checkCampaign(page: Page, subject: Subject): Promise<void> {
     page,
     path,
     ({ tables }) => ({
-      // A perk that only had views is listed, too.
-      perks: sorted(
-        (tables['By perk']?.rows ?? []).filter((row, index) => index >= 0 && !isOnlySeen(row, perks.flat())),
-      ),
+      // A perk that only bots saw may be listed, too.
+      perks: sorted((tables['By perk']?.rows ?? []).filter((row) => !isOnlySeenByBots(row, perks.flat()))),
       sources: sorted(tables['By source']?.rows ?? []),
     }),
     { perks: sorted(perks.flat()), sources: sorted(bySource) },
   );
   await checkReport(page, subject, id);
 }
-const isOnlySeen = (row: string[], expected: string[][]) =>
+const isOnlySeenByBots = (row: string[], expected: string[][]) =>
   row.slice(1, 3).join() === '0,0' && !expected.some(([title]) => title === row[0]);
 
 /** Freezes a report, whose days are in UTC, and reads it. */
@@ -788,7 +817,16 @@ const CUBES: Record<string, { measures: string[]; dimensions: string[] }> = {
 };
 const SHOWN_BARS = 12;
 const SHOWN_LINES = 5;
-const titleOf = (member: string) =>
+const TITLES: Record<string, string> = {
+  'reward_links.count': 'Links',
+  count: 'All',
+  count_people: 'By people',
+  click_rate: 'Clicked / journeys',
+  conversion_rate: 'Converted / clicked',
+};
+const titleOf = (cube: string, member: string) =>
+  TITLES[`${cube}.${member}`] ??
+  TITLES[member] ??
   member.replaceAll('_', ' ').replace(/(^|\s)\w/g, (letter) => letter.toUpperCase());
 
 /** Compares each cube with all measures: without a step, with one, and with both a step and a dimension. */
@@ -815,7 +853,9 @@ async function checkExplore(page: Page, subject: Subject): Promise<void> {
         table: sorted(tables.Table?.rows ?? []),
         bars: measures
           .flatMap((measure) =>
-            (bars[titleOf(measure)] ?? []).map(({ label, value }) => [measure, label, value].join(' | ')),
+            (bars[titleOf(cube, measure)] ?? []).map(({ label, value }) =>
+              [measure, label, value].join(' | '),
+            ),
           )
           .sort(),
       }),
@@ -837,7 +877,7 @@ async function checkExplore(page: Page, subject: Subject): Promise<void> {
       ({ tables }) => ({
         table: sorted(tables.Table?.rows ?? []),
         // One chart for counts and one for rates.
-        chart: measures.flatMap((measure) => columnOf(tables, titleOf(measure))),
+        chart: measures.flatMap((measure) => columnOf(tables, titleOf(cube, measure))),
       }),
       {
         table: sorted(steps.map((row) => [dayOf(row), ...cells(row)])),
@@ -867,7 +907,7 @@ async function checkExplore(page: Page, subject: Subject): Promise<void> {
       ({ tables }) => ({
         table: sorted(tables.Table?.rows ?? []),
         lines: measures.map((measure) => {
-          const chart = tables[titleOf(measure)];
+          const chart = tables[titleOf(cube, measure)];
           const names = chart?.head.slice(1) ?? [];
           return {
             totals: names.map(total),

@@ -1,4 +1,4 @@
-import { http, waitFor } from '@perkway/testing';
+import { http, violations, waitFor } from '@perkway/testing';
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { BrowserContext, Page } from 'playwright-core';
@@ -105,28 +105,41 @@ it('counts who clicked and who converted among all journeys, in the same words o
   const row = page.getByRole('row').filter({ hasText: 'Harbour autumn' });
   expect((await row.innerText()).replaceAll(/\s+/g, ' ')).toContain('3 60%');
   await stage.goto(page, `/campaigns/${campaign}`);
-  expect(await textOf(page, '.intro')).toBe('0 of 5 journeys clicked (0%) and 3 of 5 converted (60%).');
+  expect(await textOf(page, '.headline')).toBe('0 of 5 journeys clicked (0%) and 3 of 5 converted (60%).');
   const funnel = page.getByRole('list', { name: 'From contact to gift card' });
   expect(await funnel.getByRole('listitem').filter({ hasText: 'Converted' }).innerText()).toContain(
     '60% of journeys',
   );
   const sources = page.getByRole('table', { name: 'By source' });
   expect((await sources.getByRole('row').nth(1).innerText()).replaceAll(/\s+/g, ' ')).toContain('3 60%');
+  const names = ['Clicked / journeys', 'Converted / journeys'];
+  for (const table of [sources, page.getByRole('table', { name: 'By perk' })])
+    for (const name of names) await table.getByRole('columnheader', { name }).waitFor();
+  // The API divides conversions by the journeys that clicked, so this rate has another name.
+  await stage.goto(page, '/explore?cube=campaign_funnel&measures=click_rate,conversion_rate&steps=none');
+  for (const name of ['Clicked / journeys', 'Converted / clicked'])
+    await page.getByRole('columnheader', { name }).waitFor();
 }, 120_000);
 
 it('counts the links of a campaign that have no journey', async () => {
   const page = await stage.signIn(context);
   await stage.goto(page, `/campaigns/${campaign}`);
-  const links = page.getByRole('list', { name: 'Reward links' });
-  const step = async (name: string) =>
-    (await links.getByRole('listitem').filter({ hasText: name }).innerText()).replaceAll(/\s+/g, ' ');
-  expect(await step('Made')).toContain('4 100% of links');
-  expect(await step('Opened')).toContain('1 25% of links');
+  expect(await stepCells(page, 'Reward links made')).toEqual(['4', '0', '–', '€100', '–']);
+  expect(await stepCells(page, 'Reward links opened')).toEqual(['1', '0', '–', '€25', '–']);
+  expect(await stepCells(page, 'Reward links outstanding')).toEqual(['3', '0', '–', '€75', '–']);
   await page.getByText('4 links (100%) were made without a journey id').waitFor();
   // One of the six people's events of the campaign came without a journey.
   await page.getByText('1 event (16.7%) came without its own journey id').waitFor();
   await screenshot(page, 'campaign-links');
 }, 120_000);
+
+/** The cells of a step, once they are shown. */
+async function stepCells(page: Page, name: string): Promise<string[]> {
+  const head = page.getByRole('rowheader', { name, exact: true });
+  const row = page.getByRole('table', { name: 'Results by step' }).getByRole('row').filter({ has: head });
+  await row.waitFor();
+  return row.getByRole('cell').allInnerTexts();
+}
 
 it('shows counts and amounts by step that match the month’s statement', async () => {
   const page = await stage.signIn(context);
@@ -145,16 +158,13 @@ it('shows counts and amounts by step that match the month’s statement', async 
   ]);
   const overview = `/?from=${month}-01&to=${day}`;
   const table = page.getByRole('table', { name: 'Results by step' });
-  const cells = (name: string) =>
-    table
-      .getByRole('row')
-      .filter({ has: page.getByRole('rowheader', { name, exact: true }) })
-      .getByRole('cell')
-      .allInnerTexts();
   await waitFor(
     async () => {
       await stage.goto(page, overview);
-      const [made, opened] = [await cells('Reward links made'), await cells('Reward links opened')];
+      const [made, opened] = [
+        await stepCells(page, 'Reward links made'),
+        await stepCells(page, 'Reward links opened'),
+      ];
       const shown = [made, opened].map(([count, , , value]) => [count, value]);
       return isDeepStrictEqual(shown, expected);
     },
@@ -163,7 +173,7 @@ it('shows counts and amounts by step that match the month’s statement', async 
   );
   await screenshot(page, 'overview-sent');
   await table.getByRole('link', { name: 'Reward links made' }).click();
-  const listed = page.getByRole('list', { name: 'Count' }).getByRole('listitem');
+  const listed = page.getByRole('list', { name: 'Links' }).getByRole('listitem');
   await listed.first().waitFor();
   const bars = await listed.allInnerTexts();
   expect(bars.map((bar) => bar.replaceAll(/\s+/g, ' ').trim()).sort()).toEqual(['EUR · 10 1', 'EUR · 25 4']);
@@ -196,7 +206,7 @@ it('saves each day of the dates, under headers in words', async () => {
   ]);
   await stage.goto(page, '/explore?cube=incentive_clicks&measures=count,count_people');
   const explored = await saved('Download CSV');
-  expect(explored[0]).toBe('Day,Count,Count People');
+  expect(explored[0]).toBe('Day,All,By people');
   expect(explored.length).toBe(31);
 }, 120_000);
 
@@ -209,9 +219,9 @@ it('shows perks that nobody has clicked', async () => {
     return texts.slice(1).map((row) => row.replaceAll(/\s+/g, ' ').trim());
   };
   expect(await rows()).toEqual([
-    'H Harbour offer 1 2 3 with bots 2 33.3% 1 16.7%',
-    'H Harbour offer 2 1 1 16.7% 0 0%',
-    'H Harbour offer 3 0 0 0% 0 0%',
+    'H Harbour offer 1 0 2 3 with bots 2 33.3% 1 16.7%',
+    'H Harbour offer 2 0 1 1 16.7% 0 0%',
+    'H Harbour offer 3 0 0 0 0% 0 0%',
   ]);
   const isSorted = (order: string) => perks.locator(`[aria-sort=${order}]`, { hasText: 'Clicks' }).waitFor();
   await perks.getByRole('button', { name: 'Clicks' }).click();
@@ -226,6 +236,9 @@ it('shows perks that nobody has clicked', async () => {
   expect(await perks.getByRole('columnheader', { name: 'Clicks' }).getAttribute('aria-sort')).toBe(
     'ascending',
   );
+  // Two views of the other campaign name the first perk.
+  await stage.goto(page, `/campaigns/${campaign}`);
+  expect((await rows())[0]).toBe('H Harbour offer 1 2 0 0 0% 3 60%');
 }, 120_000);
 
 it('draws straight lines between the days', async () => {
@@ -247,7 +260,7 @@ it('says that a stock is used up, and whose forecast it is', async () => {
     const cell = page.getByRole('cell', { name: country, exact: true });
     return (await table.getByRole('row').filter({ has: cell }).innerText()).replaceAll(/\s+/g, ' ');
   };
-  expect(await row('FR')).toMatch(/FR 0 1 0 None left$/);
+  expect(await row('FR')).toMatch(/FR 0 1 €10 0 None left$/);
   expect(await row('DE')).toMatch(/DE 1 0 0 30 days for DE, FR together$/);
 }, 120_000);
 
@@ -435,7 +448,7 @@ describe('Explore', () => {
     const page = await explore(
       'cube=campaign_funnel&measures=journeys,click_rate&dimensions=campaign_name&steps=none',
     );
-    const rates = page.getByRole('list', { name: 'Click Rate' }).getByRole('listitem');
+    const rates = page.getByRole('list', { name: 'Clicked / journeys' }).getByRole('listitem');
     expect(await rates.filter({ hasText: 'Harbour spring' }).innerText()).toContain('50%');
     expect(await page.getByRole('table', { name: 'Table' }).innerText()).toContain('50%');
     await stage.goto(page, '/explore?cube=campaign_funnel&measures=journeys,click_rate&steps=day');
@@ -449,7 +462,7 @@ describe('Explore', () => {
     const page = await explore(
       'cube=incentive_clicks&measures=count,count_people&dimensions=perk_title&steps=none',
     );
-    for (const name of ['Count', 'Count People'])
+    for (const name of ['All', 'By people'])
       expect(await page.getByRole('list', { name, exact: true }).getByRole('listitem').count()).toBe(2);
   }, 120_000);
 
@@ -596,11 +609,11 @@ it('keeps the dates and the question in the address, so that Back returns to the
   await page.getByRole('link', { name: 'Harbour autumn' }).click();
   await page.getByRole('heading', { level: 1, name: 'Harbour autumn' }).waitFor();
   expect(page.url()).toContain('dates=7');
-  await page.getByRole('list', { name: 'Reward links' }).getByRole('link', { name: 'Opened' }).click();
+  await page.getByRole('link', { name: 'Reward links opened' }).click();
   await page.getByRole('heading', { level: 1, name: 'Explore' }).waitFor();
-  const bars = page.getByRole('list', { name: 'Count' }).getByRole('listitem');
-  await bars.getByText('figures').waitFor();
-  expect((await bars.first().innerText()).replaceAll(/\s+/g, ' ')).toBe('figures 1');
+  const bars = page.getByRole('list', { name: 'Links' }).getByRole('listitem');
+  await bars.getByText('EUR').waitFor();
+  expect((await bars.first().innerText()).replaceAll(/\s+/g, ' ')).toBe('EUR · 25 1');
   // Not `check()`, because the page renders the new address later.
   await page.getByLabel('Journeys: distinct journeys').click();
   await page.getByRole('list', { name: 'Journeys' }).waitFor();
@@ -616,10 +629,60 @@ it('keeps the dates and the question in the address, so that Back returns to the
   expect(await page.getByLabel('Pool').inputValue()).toMatch(/^[\da-f-]{36}$/);
 }, 120_000);
 
+it('makes the first link where the list of links is empty', async () => {
+  const { account, key } = await stage.fleet.anAccount();
+  const [pool, gifts] = [randomUUID(), stage.fleet.admin('gift-cards')];
+  await gifts
+    .put(`/admin/pools/${pool}`)
+    .send({ owner: account, product: { name: 'First stock' } })
+    .expect(200);
+  await gifts
+    .post(`/admin/pools/${pool}/cards`)
+    .set('content-type', 'text/csv')
+    .send('code,pin,denomination,currency,country\nfirst-1,,20,EUR,FR\nfirst-2,,20,EUR,FR')
+    .expect(200);
+  const page = await stage.signIn(context, key, '/reward-links');
+  await page.getByText('No reward links yet').waitFor();
+  expect(await violations(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Make one link' }).click();
+  await page.getByRole('button', { name: 'Make link', exact: true }).click();
+  // The link is shown only once, also when the list is not empty any more.
+  await page.getByText('The link is ready').waitFor();
+  await page.getByRole('table', { name: 'Reward links' }).waitFor({ state: 'attached' });
+  await page.locator('[data-secret]').waitFor();
+  await page.getByRole('button', { name: 'Close' }).click();
+  await page.getByLabel('State').selectOption('Expired');
+  await page.getByText('No link matches').waitFor();
+}, 120_000);
+
+it('begins with a question about what people did', async () => {
+  const page = await stage.signIn(context, stage.mine.key, '/explore?dates=90');
+  const bars = page.getByRole('list', { name: 'By people' }).getByRole('listitem');
+  await bars.getByText('Harbour offer 1').waitFor();
+  expect(await page.getByLabel('People only').isChecked()).toBe(true);
+  expect(page.url()).toContain('cube=incentive_clicks');
+  expect(page.url()).toContain('dates=90');
+  // An account whose campaigns have no clicks begins with its collections.
+  const { account, key } = await stage.fleet.anAccount();
+  await stage.fleet.database.query(
+    `insert into analytics.tracking_events (account_id, occurred_at, id, type, perk_id, collection_id, traffic_class, traffic_reason)
+     values ($1, now() - interval '1 minute', 'first-click', 'perk_click', $2, 'picks', 'human', 'test')`,
+    [account, stage.mine.perks[0]],
+  );
+  const other = await stage.signIn(await stage.window(), key, '/explore');
+  try {
+    await other.getByRole('list', { name: 'By people' }).getByText('Harbour offer 1').waitFor();
+    expect(other.url()).toContain('cube=perk_clicks');
+  } finally {
+    await other.context().close();
+  }
+}, 120_000);
+
 it('suggests questions, and gives each as a query of the API', async () => {
   const page = await stage.signIn(context, stage.mine.key, '/explore');
+  await page.getByRole('list', { name: 'By people' }).waitFor();
   await page.getByRole('navigation', { name: 'Questions to start with' }).getByText('Which perks').click();
-  const bars = page.getByRole('list', { name: 'Count People' }).getByRole('listitem');
+  const bars = page.getByRole('list', { name: 'By people' }).getByRole('listitem');
   await bars.first().waitFor();
   await page.getByText('This question for developers').click();
   const query = JSON.parse(await page.innerText('[data-query="Query"]'));
@@ -653,7 +716,7 @@ it('saves a question for the account, and leads to it by its address', async () 
   );
   try {
     await colleague.getByRole('link', { name }).click();
-    await colleague.getByRole('list', { name: 'Count People' }).getByText('Harbour offer 1').waitFor();
+    await colleague.getByRole('list', { name: 'By people' }).getByText('Harbour offer 1').waitFor();
     expect(colleague.url()).toContain('dates=30');
     await screenshot(colleague, 'explore-saved');
     await colleague.setViewportSize({ width: 360, height: 740 });

@@ -76,10 +76,10 @@ describe('a marketing manager', () => {
     await best.filter({ hasText: 'Harbour offer 3' }).waitFor();
     expect(await best.innerText()).toContain('15');
     expect(await downloaded(page, button(page, 'Perks as CSV').click())).toEqual([
-      'Perk,Perk id,Clicks,Clicks with bots,Clicked,Converted',
-      'Harbour offer 3,Harbour-perk-3,15,15,15,0',
-      'Harbour offer 1,Harbour-perk-1,5,5,5,0',
-      'Harbour offer 2,Harbour-perk-2,0,0,0,0',
+      'Perk,Perk id,Views,Clicks,Clicks with bots,Clicked,Converted',
+      'Harbour offer 3,Harbour-perk-3,0,15,15,15,0',
+      'Harbour offer 1,Harbour-perk-1,0,5,5,5,0',
+      'Harbour offer 2,Harbour-perk-2,0,0,0,0,0',
     ]);
   }, 120_000);
 
@@ -307,12 +307,16 @@ describe('a marketing manager', () => {
     }
     for (const [path, action] of [
       ['/statements', 'To the pools'],
-      ['/reward-links', 'Make reward links'],
       ['/reports', 'To the campaigns'],
     ] as const) {
       await stage.goto(page, path);
       await page.getByRole('link', { name: action }).waitFor();
     }
+    await stage.goto(page, '/reward-links');
+    await page.getByText('No reward links yet').waitFor();
+    // Without a pool there is nothing to make a link of.
+    await page.getByText('Ask your operator for a pool').waitFor();
+    expect(await button(page, 'Make one link').isDisabled()).toBe(true);
 
     const campaign = `first-${account}`;
     await stage.fleet

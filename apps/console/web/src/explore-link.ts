@@ -10,6 +10,7 @@ interface Question {
   cube: string;
   measures?: string[];
   dimensions?: string[];
+  campaignId?: string;
   where?: Condition[];
   steps?: 'none' | 'day' | 'week' | 'month';
   /** Without bots, prefetches and mail proxies. */
@@ -30,6 +31,7 @@ export function exploreLink({
   cube,
   measures,
   dimensions = [],
+  campaignId,
   where = [],
   steps = 'none',
   isPeople = false,
@@ -39,6 +41,8 @@ export function exploreLink({
   if (measures) params.set('measures', measures.join(','));
   if (dimensions.length > 0) params.set('dimensions', dimensions.join(','));
   if (isPeople) params.set('people', 'yes');
+  if (campaignId !== undefined)
+    params.append('where', writeCondition({ member: 'campaign_id', value: campaignId }));
   for (const condition of where) params.append('where', writeCondition(condition));
   return `/explore?${params}`;
 }

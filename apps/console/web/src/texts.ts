@@ -165,7 +165,13 @@ export const texts = {
     zone: (zone: string) => `Days are in the time zone ${zone.replace('_', ' ')}.`,
   },
 
-  /** A share of journeys: conversions need no click before them. */
+  /** Each name says what is divided by what. A conversion needs no click, so the last one may exceed 100 %. */
+  rates: {
+    clicked: 'Clicked / journeys',
+    converted: 'Converted / journeys',
+    convertedOfClicked: 'Converted / clicked',
+  },
+
   outcome: {
     clicked: (clickers: string, journeys: string) => `${clickers} of ${journeys} journeys clicked`,
     converted: (converters: string, journeys: string) => `${converters} of ${journeys} converted`,
@@ -240,6 +246,7 @@ export const texts = {
         revealed: 'Reward links opened',
         cancelled: 'Reward links cancelled',
         expired: 'Reward links expired',
+        outstanding: 'Reward links outstanding',
         journeys: 'Journeys with any contact',
         clickers: 'Journeys that clicked',
         converters: 'Journeys that converted',
@@ -248,7 +255,7 @@ export const texts = {
       change: 'Change',
       value: 'Value',
       valueBefore: 'Value before',
-      note: 'A link counts on the day that it was made, opened, cancelled or expired, with the value of its card, as in the statement of the month, which is in UTC. A conversion has the value that your server sent with it. Perkway does not send your messages, so it knows only those whose pixel was loaded.',
+      note: 'A link counts on the day that it was made, opened, cancelled or expired, with the value of its card, as in the statement of the month, which is in UTC. Outstanding are the links that still wait at the end of the dates, whenever they were made: those outstanding before, and those made, less those opened, cancelled and expired. A conversion has the value that your server sent with it. Perkway does not send your messages, so it knows only those whose pixel was loaded.',
       statement: (month: string) => `Statement of ${month}`,
     },
     changed: {
@@ -263,8 +270,7 @@ export const texts = {
       },
       segment: (name: string) => `Segment: ${name}`,
       causes: { utm_source: 'source', perk: 'perk' } as Record<string, string>,
-      rateNow: 'Clicked',
-      rateBefore: 'Clicked before',
+      rateBefore: 'Before',
       contribution: 'Contribution',
       clickers: 'Journeys that clicked',
       points: (points: string) => `${points} points`,
@@ -292,7 +298,6 @@ export const texts = {
 
   funnel: {
     share: (share: string | null) => (share ? `${share} of journeys` : 'no journeys'),
-    ofLinks: (share: string | null) => (share ? `${share} of links` : 'no links'),
     steps: {
       journeys: 'Any contact',
       teaser_viewers: 'Saw a teaser',
@@ -311,6 +316,7 @@ export const texts = {
     journeys: 'Journeys',
     clickers: 'Clicked',
     converters: 'Converted',
+    sharesNote: 'Percentages are shares of the journeys of the campaign.',
     trend: 'Clicks by day',
     trendOf: (name: string, clicks: string) => `${name}: ${clicks} clicks`,
     find: 'Find a campaign',
@@ -322,11 +328,10 @@ export const texts = {
 
   campaign: {
     results: 'Results',
-    clickRate: 'Click rate',
-    conversionRate: 'Conversion rate',
     perkNote:
-      'Clicks of people. Clicked and converted count each journey once; the rates are shares of all journeys of the campaign. A conversion counts for the perk that it names.',
-    sourceNote: 'A source that only had journeys in the days before is listed with 0.',
+      'Views and clicks of people. Views and conversions count for the perk that they name; pixels in mails name none. Clicked and converted count each journey once, and are divided by all journeys of the campaign.',
+    sourceNote:
+      'Clicked and converted are divided by the journeys of the source. A source that only had journeys in the days before is listed with 0.',
     funnel: 'From contact to gift card',
     byDay: 'By day',
     byPerk: 'By perk',
@@ -348,11 +353,8 @@ export const texts = {
     csvOfPerks: 'Perks as CSV',
     csvOfSources: 'Sources as CSV',
     freeze: 'Freeze as a report',
-    links: 'Reward links',
-    linksNote: 'Each link counts on the day that it was made, opened, cancelled or expired.',
-    linkStates: { generated: 'Made', revealed: 'Opened', cancelled: 'Cancelled', expired: 'Expired' },
     linksWithoutJourney: (links: number, share: string | null) =>
-      `${formatNumber(links)} ${pluralOf(links, 'link', 'links')} (${share}) ${pluralOf(links, 'was', 'were')} made without a journey id, so the funnel above leaves ${pluralOf(links, 'it', 'them')} out.`,
+      `${formatNumber(links)} ${pluralOf(links, 'link', 'links')} (${share}) ${pluralOf(links, 'was', 'were')} made without a journey id, so the funnel leaves ${pluralOf(links, 'it', 'them')} out.`,
     nothing: 'Nothing was tracked for this campaign in these dates.',
     neverTitle: 'This campaign has not been sent yet',
     neverText: 'Put its pixel and links into a mailing. Views and clicks appear here within seconds.',
@@ -705,7 +707,7 @@ export const texts = {
     value: 'Value',
     country: 'Country',
     available: 'Available',
-    reserved: 'Reserved',
+    reserved: 'Outstanding',
     redeemed: 'Opened',
     withdrawn: 'Withdrawn',
     lapsedCards: 'Lapsed',
@@ -717,6 +719,7 @@ export const texts = {
     linksOf: 'Links of this pool',
     together: (countries: string) => `for ${countries} together`,
     noPace: 'No recent links',
+    outstandingNote: 'Outstanding cards are on links that still wait to be opened.',
     lastsNote:
       'Days left at the rate of the last 30 days: links made, less those cancelled or expired. The rate is known for a value, not for its countries.',
     emptyTitle: 'No pools yet',
@@ -932,9 +935,9 @@ export const texts = {
     replacedTitle: 'The new link is ready',
     replacedText:
       'Send it to the recipient. Anyone who has it can open the gift card, once. It is shown here only.',
-    emptyTitle: 'No links',
-    emptyText: 'No link matches, or none has been made yet.',
-    toMake: 'Make reward links',
+    emptyTitle: 'No link matches',
+    firstTitle: 'No reward links yet',
+    firstText: 'Make one and give it to a recipient, or make one for each row of a list.',
   },
 
   explore: {
@@ -1002,7 +1005,13 @@ export const texts = {
       reward_links: 'Reward links',
       campaign_funnel: 'Campaign funnel',
     } as Record<string, string>,
+    measureNames: {
+      'reward_links.count': 'Links',
+      count: 'All',
+      count_people: 'By people',
+    },
     help: {
+      'reward_links.count': 'links that reached a state, in each state once',
       count: 'everything tracked',
       count_people: 'without bots, prefetches and mail proxies',
       'campaign_funnel.journeys': 'distinct journeys with an id of their own',
@@ -1465,6 +1474,8 @@ export const texts = {
     month: 'Month',
     csv: 'Download CSV',
     signed: 'Download signed',
+    sumNote:
+      'Cards at the start, plus those loaded, less those opened and withdrawn, are the cards at the end. Cards on links that still wait are among them.',
     closedNote: 'This month is closed: its figures never change.',
     openNote: 'This month is not over. It can be signed when it is.',
     totals: 'Totals',
@@ -1478,11 +1489,11 @@ export const texts = {
       'No pool had a card, and no link was made. Choose another month, or see what your pools have now.',
     toPools: 'To the pools',
     figures: {
-      opening: 'Opening',
+      opening: 'Cards at the start',
       loaded: 'Loaded',
-      revealed: 'Opened',
+      revealed: 'Opened by recipients',
       withdrawn: 'Withdrawn',
-      closing: 'Closing',
+      closing: 'Cards at the end',
       generated: 'Links made',
       cancelled: 'Links cancelled',
       expired: 'Links expired',

@@ -42,11 +42,22 @@ function toApiError(error: unknown): ApiError {
 
 /** Custom attributes keep the names that clients send, such as `cmeta_plan`. */
 const ATTRIBUTE = /(?<=\.)(?:cmeta|utm)_.*/;
+/** Names of measures in the words of the other screens. */
+const NAMES: Record<string, string> = {
+  ...texts.explore.measureNames,
+  'campaign_funnel.click_rate': texts.rates.clicked,
+  'campaign_funnel.conversion_rate': texts.rates.convertedOfClicked,
+};
+const shortOf = (member: string) => member.slice(member.indexOf('.') + 1);
 
 export const loadMeta = async (signal?: AbortSignal): Promise<Cube[]> => {
   const { cubes } = await get<{ cubes: Cube[] }>(`${API}/meta`, undefined, signal);
   return cubes.map((cube) => ({
     ...cube,
+    measures: cube.measures.map((measure) => ({
+      ...measure,
+      shortTitle: NAMES[measure.name] ?? NAMES[shortOf(measure.name)] ?? measure.shortTitle,
+    })),
     dimensions: cube.dimensions.map((dimension) => ({
       ...dimension,
       shortTitle: ATTRIBUTE.exec(dimension.name)?.[0] ?? dimension.shortTitle,
@@ -61,6 +72,23 @@ export const sumOf = (rows: Row[], member: string): number =>
 export const within = (cubeName: string, dateRange: Range, granularity?: 'day' | 'week' | 'month') => ({
   timeDimensions: [{ dimension: `${cubeName}.occurred_at`, dateRange, ...(granularity && { granularity }) }],
 });
+
+/** Selects the events of one campaign, or all if there is none. */
+export const ofCampaign = (cubeName: string, campaignId?: string): NonNullable<Query['filters']> =>
+  campaignId === undefined
+    ? []
+    : [{ member: `${cubeName}.campaign_id`, operator: 'equals', values: [campaignId] }];
+
+/** Measures of `campaign_funnel` in two periods. */
+export async function loadFunnel(measures: readonly string[], ranges: [Range, Range], campaignId?: string) {
+  const [current, earlier] = await loadParts({
+    measures: measures.map((measure) => `campaign_funnel.${measure}`),
+    timeDimensions: [{ dimension: 'campaign_funnel.occurred_at', compareDateRange: ranges }],
+    filters: ofCampaign('campaign_funnel', campaignId),
+  });
+  return { current: current?.[0], earlier: earlier?.[0] };
+}
+export type FunnelRows = Awaited<ReturnType<typeof loadFunnel>>;
 
 /** Returns values by day, with zero for days without a row. */
 export function byDay(rows: Row[], cubeName: string, member: string, days: string[]): number[] {

@@ -14,15 +14,13 @@ interface Props {
   label: string;
   total: number;
   steps: Step[];
-  /** Names the share of the total. */
-  shareText?: (share: string | null) => string;
 }
 
 /**
  * Shows each step as a share of all journeys. Steps need not follow each other: a pixel may be blocked while the click
  * is tracked.
  */
-export function Funnel({ label, total, steps, shareText = texts.funnel.share }: Props) {
+export function Funnel({ label, total, steps }: Props) {
   return (
     <ol className="funnel" aria-label={label}>
       {steps.map(({ key, name, value, to }, index) => (
@@ -38,7 +36,8 @@ export function Funnel({ label, total, steps, shareText = texts.funnel.share }: 
             />
           </svg>
           <span className="funnel-value">
-            <b>{formatNumber(value)}</b> <span className="hint">{shareText(formatShare(value, total))}</span>
+            <b>{formatNumber(value)}</b>{' '}
+            <span className="hint">{texts.funnel.share(formatShare(value, total))}</span>
           </span>
         </li>
       ))}

@@ -1,7 +1,19 @@
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useState } from 'react';
 import { Link, useLocation, useNavigate, useParams } from 'react-router';
-import { byDay, loadParts, loadRows, numberOf, sumOf, within, type Query, type Row } from '../api/analytics';
+import {
+  byDay,
+  loadFunnel,
+  loadParts,
+  loadRows,
+  numberOf,
+  ofCampaign,
+  sumOf,
+  within,
+  type FunnelRows,
+  type Query,
+  type Row,
+} from '../api/analytics';
 import { ApiError } from '../api/http';
 import { perkway, responseOf } from '../api/perkway';
 import { usePictures } from '../api/pictures';
@@ -9,15 +21,14 @@ import { saveCsv, type Cell } from '../api/csv';
 import type { Campaign } from '../api/types';
 import { Funnel } from '../charts/funnel';
 import { TimeSeries } from '../charts/time-series';
-import { daysIn, rangeBefore, TIMEZONE, type Range } from '../dates';
+import { dayOf, daysIn, rangeBefore, TIMEZONE, type Range } from '../dates';
 import { exploreLink, type Condition } from '../explore-link';
-import { formatNumber, formatShare } from '../format';
+import { formatLongDay, formatNumber, formatShare } from '../format';
 import { KEEP_FOCUS } from '../keep-focus';
 import { SelectField } from '../parts/fields';
 import { Icon } from '../parts/icon';
 import { useLiveInterval } from '../parts/live';
 import { Empty, Failed, Loaded, Loading } from '../parts/loaded';
-import { Outcome } from '../parts/outcome';
 import { PerkPicture } from '../parts/perk-picture';
 import { RangePicker, useRange } from '../parts/range-picker';
 import { Card, Screen } from '../parts/screen';
@@ -25,8 +36,10 @@ import { useSearchFilters } from '../parts/search-filters';
 import { Table } from '../parts/table';
 import { Tabs } from '../parts/tabs';
 import { texts } from '../texts';
+import { Changed, Verdict } from './changes';
 import NotFound from './not-found';
 import { NothingTracked } from './nothing-tracked';
+import { ResultsByStep } from './results-by-step';
 
 const t = texts.campaign;
 const F = 'campaign_funnel';
@@ -34,13 +47,11 @@ const STEPS = Object.keys(texts.funnel.steps) as (keyof typeof texts.funnel.step
 const FreezeReport = lazy(() => import('./freeze-report'));
 const CampaignSend = lazy(() => import('./campaign-send'));
 
-const ofCampaign = (cube: string, campaignId: string): Required<Pick<Query, 'filters'>> => ({
-  filters: [{ member: `${cube}.campaign_id`, operator: 'equals', values: [campaignId] }],
-});
-
 interface CampaignPerk {
   perkId: string;
   title: string;
+  /** Of people, by the teasers and rewards that name the perk. */
+  views: number;
   /** Journeys. */
   clickers: number;
   converters: number;
@@ -56,26 +67,35 @@ async function loadPerks({ id, incentives }: Campaign, range: Range): Promise<Ca
       measures: measures.map((measure) => `${cube}.${measure}`),
       dimensions: [`${cube}.perk_id`, `${cube}.perk_title`],
       ...within(cube, range),
-      filters: [...ofCampaign(cube, id).filters, { member: `${cube}.perk_id`, operator: 'set' }],
+      filters: [...ofCampaign(cube, id), { member: `${cube}.perk_id`, operator: 'set' }],
       limit: 1_000,
     }).then((rows) => new Map(rows.map((row) => [String(row[`${cube}.perk_id`]), row])));
-  const [journeys, clicks, { incentives: offered }] = await Promise.all([
+  const [journeys, clicks, teasers, rewards, { incentives: offered }] = await Promise.all([
     load(F, ['clickers', 'converters']),
     load('incentive_clicks', ['count_people', 'count']),
+    load('teaser_views', ['count_people']),
+    load('reward_views', ['count_people']),
     responseOf(perkway.boost.getTeasers({ campaignId: id })),
   ]);
   const titles = new Map(offered.map(({ perkId, title }) => [perkId, title]));
-  return [...new Set([...incentives, ...journeys.keys(), ...clicks.keys()])]
+  return [
+    ...new Set([...incentives, ...[journeys, clicks, teasers, rewards].flatMap((rows) => [...rows.keys()])]),
+  ]
     .map((perkId) => {
-      const [row, clicked] = [journeys.get(perkId), clicks.get(perkId)];
+      const [row, clicked, teaser, reward] = [journeys, clicks, teasers, rewards].map((rows) =>
+        rows.get(perkId),
+      );
       return {
         perkId,
         title: String(
           row?.[`${F}.perk_title`] ??
             clicked?.['incentive_clicks.perk_title'] ??
             titles.get(perkId) ??
+            teaser?.['teaser_views.perk_title'] ??
+            reward?.['reward_views.perk_title'] ??
             perkId,
         ),
+        views: numberOf(teaser, 'teaser_views.count_people') + numberOf(reward, 'reward_views.count_people'),
         clickers: numberOf(row, `${F}.clickers`),
         converters: numberOf(row, `${F}.converters`),
         people: numberOf(clicked, 'incentive_clicks.count_people'),
@@ -92,7 +112,7 @@ async function loadSources(id: string, range: Range): Promise<Row[]> {
     measures: [`${F}.journeys`, `${F}.clickers`, `${F}.converters`],
     dimensions: [source],
     timeDimensions: [{ dimension: `${F}.occurred_at`, compareDateRange: [range, rangeBefore(range)] }],
-    ...ofCampaign(F, id),
+    filters: ofCampaign(F, id),
     order: { [`${F}.journeys`]: 'desc' },
     limit: 200,
   });
@@ -165,12 +185,7 @@ const TABS = ['results', 'send'];
 const useFunnel = (id: string, range: Range) =>
   useQuery({
     queryKey: ['campaign-funnel', id, range],
-    queryFn: () =>
-      loadRows({
-        measures: [...STEPS, 'events_without_journey'].map((member) => `${F}.${member}`),
-        ...within(F, range),
-        ...ofCampaign(F, id),
-      }).then(([row]) => row ?? {}),
+    queryFn: () => loadFunnel([...STEPS, 'events_without_journey'], [range, rangeBefore(range)], id),
     ...useLiveInterval(),
   });
 
@@ -181,17 +196,17 @@ function Found({ campaign }: { campaign: Campaign }) {
   const { range } = useRange();
   const { search } = useLocation();
   const [isFreezing, setFreezing] = useState(false);
-  const funnel = useFunnel(id, range);
-  const journeys = numberOf(funnel.data, `${F}.journeys`);
-  const clickers = numberOf(funnel.data, `${F}.clickers`);
-  const converters = numberOf(funnel.data, `${F}.converters`);
   const path = `/campaigns/${encodeURIComponent(id)}`;
 
   return (
     <Screen
       title={campaign.name}
       back={{ to: `/campaigns${search}`, label: texts.nav.campaigns }}
-      intro={funnel.data && (journeys > 0 ? <Outcome {...{ journeys, clickers, converters }} /> : t.nothing)}
+      intro={texts.overview.intro(
+        formatLongDay(dayOf(range[0])),
+        formatLongDay(dayOf(range[1])),
+        daysIn(range).length,
+      )}
       actions={
         <>
           <RangePicker />
@@ -235,11 +250,13 @@ function Results({ campaign, range }: { campaign: Campaign; range: Range }) {
   const { valueOf, set } = useSearchFilters();
   const shown = SERIES.find((name) => name === valueOf('show')) ?? 'clicks';
   const funnel = useFunnel(id, range);
-  const withoutJourney = numberOf(funnel.data, `${F}.events_without_journey`);
+  const before = rangeBefore(range);
+  const current = funnel.data?.current;
+  const journeys = numberOf(current, `${F}.journeys`);
+  const withoutJourney = numberOf(current, `${F}.events_without_journey`);
   const days = useQuery({
     queryKey: ['campaign-days', id, range],
     queryFn: async () => {
-      const before = rangeBefore(range);
       const responses = await Promise.all(
         Object.values(CUBES)
           .flat()
@@ -253,7 +270,7 @@ function Results({ campaign, range }: { campaign: Campaign; range: Range }) {
                   compareDateRange: [range, before],
                 },
               ],
-              ...ofCampaign(cube, id),
+              filters: ofCampaign(cube, id),
             });
             return [cube, parts] as const;
           }),
@@ -277,7 +294,7 @@ function Results({ campaign, range }: { campaign: Campaign; range: Range }) {
     ...useLiveInterval(),
   });
 
-  const isEmpty = funnel.data && numberOf(funnel.data, `${F}.journeys`) === 0 && withoutJourney === 0;
+  const isEmpty = funnel.data && journeys === 0 && withoutJourney === 0;
   return (
     <>
       {isEmpty && (
@@ -290,6 +307,11 @@ function Results({ campaign, range }: { campaign: Campaign; range: Range }) {
           </Empty>
         </NothingTracked>
       )}
+      <Card title={texts.overview.question}>
+        <Loaded query={funnel} lines={2}>
+          {(rows) => <Verdict funnel={rows} {...{ now: range, before, campaignId: id }} />}
+        </Loaded>
+      </Card>
       <Card
         title={t.funnel}
         note={
@@ -304,25 +326,25 @@ function Results({ campaign, range }: { campaign: Campaign; range: Range }) {
         }
       >
         <Loaded query={funnel} lines={7}>
-          {(row) => (
+          {() => (
             <Funnel
               label={t.funnel}
-              total={numberOf(row, `${F}.journeys`)}
+              total={journeys}
               steps={STEPS.map((step) => ({
                 key: step,
                 name: texts.funnel.steps[step],
                 to: exploreLink({
                   ...BREAKDOWNS[step],
-                  where: [{ member: 'campaign_id', value: id }, ...(BREAKDOWNS[step].where ?? [])],
+                  campaignId: id,
                   range,
                 }),
-                value: numberOf(row, `${F}.${step}`),
+                value: numberOf(current, `${F}.${step}`),
               }))}
             />
           )}
         </Loaded>
       </Card>
-      <Links id={id} range={range} />
+      {funnel.data && <Steps id={id} funnel={funnel.data} {...{ now: range, before }} />}
       <Card
         title={t.byDay}
         note={`${texts.counting.people} ${texts.counting.zone(TIMEZONE)}`}
@@ -361,7 +383,7 @@ function Results({ campaign, range }: { campaign: Campaign; range: Range }) {
                       cube: CUBES[shown][0],
                       measures: ['count_people', 'count'],
                       dimensions: ['utm_source'],
-                      where: [{ member: 'campaign_id', value: id }],
+                      campaignId: id,
                       range: [day, day],
                     })
               }
@@ -373,70 +395,47 @@ function Results({ campaign, range }: { campaign: Campaign; range: Range }) {
           )}
         </Loaded>
       </Card>
-      <ByPerk campaign={campaign} range={range} total={numberOf(funnel.data, `${F}.journeys`)} />
+      {funnel.data && <Changed funnel={funnel.data} {...{ now: range, before, campaignId: id }} />}
+      <ByPerk campaign={campaign} range={range} total={journeys} />
       <BySource id={id} range={range} />
     </>
   );
 }
 
-type LinkState = keyof typeof t.linkStates;
+interface StepsProps {
+  id: string;
+  funnel: FunnelRows;
+  now: Range;
+  before: Range;
+}
 
 /** Links count here whether they have a journey or not; the funnel counts journeys, so it leaves out those without. */
-function Links({ id, range }: { id: string; range: Range }) {
-  const query = useQuery({
-    queryKey: ['campaign-links', id, range],
+function Steps({ id, funnel, now, before }: StepsProps) {
+  const made = useQuery({
+    queryKey: ['campaign-links', id, now],
     queryFn: async () => {
-      const load = (more: NonNullable<Query['filters']> = []) =>
-        loadRows({
+      const load = async (more: Query['filters'] = []) => {
+        const state = { member: 'reward_links.state', operator: 'equals' as const, values: ['generated'] };
+        const [row] = await loadRows({
           measures: ['reward_links.count'],
-          dimensions: ['reward_links.state'],
-          ...within('reward_links', range),
-          filters: [...ofCampaign('reward_links', id).filters, ...more],
-        }).then((rows) => {
-          const states = rows.map((row) => [row['reward_links.state'], numberOf(row, 'reward_links.count')]);
-          return Object.fromEntries(states) as Partial<Record<LinkState, number>>;
+          ...within('reward_links', now),
+          filters: [...ofCampaign('reward_links', id), state, ...more],
         });
+        return numberOf(row, 'reward_links.count');
+      };
       const [all, withoutJourney] = await Promise.all([
         load(),
         load([{ member: 'reward_links.journey_id', operator: 'notSet' }]),
       ]);
-      return { all, withoutJourney: withoutJourney.generated ?? 0 };
+      return { all, withoutJourney };
     },
     ...useLiveInterval(),
   });
-  if (!query.data || Object.keys(query.data.all).length === 0) return null;
-  const { all, withoutJourney } = query.data;
-  const made = all.generated ?? 0;
+  const { all = 0, withoutJourney = 0 } = made.data ?? {};
   return (
-    <Card
-      title={t.links}
-      note={
-        <>
-          {t.linksNote}{' '}
-          {withoutJourney > 0 && t.linksWithoutJourney(withoutJourney, formatShare(withoutJourney, made))}
-        </>
-      }
-    >
-      <Funnel
-        label={t.links}
-        total={made}
-        shareText={texts.funnel.ofLinks}
-        steps={(Object.keys(t.linkStates) as LinkState[]).map((state) => ({
-          key: state,
-          name: t.linkStates[state],
-          to: exploreLink({
-            cube: 'reward_links',
-            dimensions: ['created_by'],
-            where: [
-              { member: 'campaign_id', value: id },
-              { member: 'state', value: state },
-            ],
-            range,
-          }),
-          value: all[state] ?? 0,
-        }))}
-      />
-    </Card>
+    <ResultsByStep {...{ funnel, now, before, campaignId: id }}>
+      {withoutJourney > 0 && t.linksWithoutJourney(withoutJourney, formatShare(withoutJourney, all))}
+    </ResultsByStep>
   );
 }
 
@@ -455,10 +454,8 @@ function ByPerk({ campaign, range, total }: { campaign: Campaign; range: Range; 
       cube: 'incentive_clicks',
       measures: ['count', 'count_people'],
       dimensions: ['utm_source'],
-      where: [
-        { member: 'campaign_id', value: id },
-        { member: 'perk_id', value: perkId },
-      ],
+      campaignId: id,
+      where: [{ member: 'perk_id', value: perkId }],
       steps: 'day',
       range,
     });
@@ -471,10 +468,11 @@ function ByPerk({ campaign, range, total }: { campaign: Campaign; range: Range; 
           <CsvButton
             label={t.csvOfPerks}
             name={`${id}-perks.csv`}
-            head={[t.perk, t.perkId, t.clicks, t.allClicks, CLICKERS, CONVERTERS]}
-            rows={query.data.map(({ perkId, title, people, everything, clickers, converters }) => [
+            head={[t.perk, t.perkId, t.views, t.clicks, t.allClicks, CLICKERS, CONVERTERS]}
+            rows={query.data.map(({ perkId, title, views, people, everything, clickers, converters }) => [
               title,
               perkId,
+              views,
               people,
               everything,
               clickers,
@@ -504,6 +502,12 @@ function ByPerk({ campaign, range, total }: { campaign: Campaign; range: Range; 
                 ),
               },
               {
+                name: t.views,
+                isNumber: true,
+                sortBy: ({ views }) => views,
+                cell: ({ views }) => formatNumber(views),
+              },
+              {
                 name: t.clicks,
                 isNumber: true,
                 sortBy: ({ people }) => people,
@@ -523,7 +527,7 @@ function ByPerk({ campaign, range, total }: { campaign: Campaign; range: Range; 
                 cell: ({ clickers }) => formatNumber(clickers),
               },
               {
-                name: t.clickRate,
+                name: texts.rates.clicked,
                 isNumber: true,
                 sortBy: ({ clickers }) => clickers,
                 cell: ({ clickers }) => shareOf(clickers, total),
@@ -535,7 +539,7 @@ function ByPerk({ campaign, range, total }: { campaign: Campaign; range: Range; 
                 cell: ({ converters }) => formatNumber(converters),
               },
               {
-                name: t.conversionRate,
+                name: texts.rates.converted,
                 isNumber: true,
                 sortBy: ({ converters }) => converters,
                 cell: ({ converters }) => shareOf(converters, total),
@@ -606,8 +610,8 @@ function BySource({ id, range }: { id: string; range: Range }) {
                     to={exploreLink({
                       cube: F,
                       measures: ['journeys', 'clickers', 'converters'],
+                      campaignId: id,
                       where: [
-                        { member: 'campaign_id', value: id },
                         { member: 'utm_source', value: (row[`${F}.utm_source`] as string | null) ?? null },
                       ],
                       steps: 'day',
@@ -620,9 +624,9 @@ function BySource({ id, range }: { id: string; range: Range }) {
               },
               count(JOURNEYS, journeysOf),
               count(CLICKERS, clickersOf),
-              rate(t.clickRate, clickersOf),
+              rate(texts.rates.clicked, clickersOf),
               count(CONVERTERS, convertersOf),
-              rate(t.conversionRate, convertersOf),
+              rate(texts.rates.converted, convertersOf),
             ]}
           />
         )}

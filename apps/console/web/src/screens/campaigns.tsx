@@ -75,7 +75,7 @@ export default function Campaigns() {
 
   return (
     <Screen title={texts.nav.campaigns} intro={t.intro} actions={<RangePicker />}>
-      <Card note={texts.counting.distinct}>
+      <Card note={`${texts.counting.distinct} ${t.sharesNote}`}>
         <Loaded
           query={campaigns}
           isEmpty={(list) => list.length === 0}

@@ -1,6 +1,6 @@
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { Link, useSearchParams } from 'react-router';
-import { loadMeta, loadParts, numberOf, type Row } from '../api/analytics';
+import { loadMeta, loadParts, numberOf, ofCampaign, type FunnelRows, type Row } from '../api/analytics';
 import { causeOf, compareRates, contributionsOf, perkContributionsOf, type Segment } from '../contributions';
 import type { Range } from '../dates';
 import { exploreLink } from '../explore-link';
@@ -26,15 +26,23 @@ const MOST_SEGMENTS = 50;
 /** Attributes that the verdict looks into without being asked. */
 const MOST_ATTRIBUTES = 3;
 
-export type Total = Omit<Segment, 'name'>;
+type Total = Omit<Segment, 'name'>;
 
 /** Reads the journeys and those that clicked in both periods. */
-export const totalOf = (row: Row | undefined, before: Row | undefined): Total => ({
-  journeys: numberOf(row, `${F}.journeys`),
-  clickers: numberOf(row, `${F}.clickers`),
-  journeysBefore: numberOf(before, `${F}.journeys`),
-  clickersBefore: numberOf(before, `${F}.clickers`),
+const totalOf = ({ current, earlier }: FunnelRows): Total => ({
+  journeys: numberOf(current, `${F}.journeys`),
+  clickers: numberOf(current, `${F}.clickers`),
+  journeysBefore: numberOf(earlier, `${F}.journeys`),
+  clickersBefore: numberOf(earlier, `${F}.clickers`),
 });
+
+/** What is compared: the journeys of a campaign, or of all campaigns. */
+interface Comparison {
+  now: Range;
+  before: Range;
+  total: Total;
+  campaignId?: string;
+}
 
 /** A part of the click rate and what it added to the change. */
 interface Change {
@@ -53,12 +61,13 @@ const nameOf = (way: string) =>
   way.startsWith(SEGMENT) ? way.slice(SEGMENT.length).replaceAll('_', ' ') : way;
 
 /** Loads both periods of the funnel by the values of dimensions; the last dimension names the value. */
-async function loadBy(dimensions: string[], now: Range, before: Range) {
+async function loadBy(dimensions: string[], { now, before, campaignId }: Comparison) {
   const members = dimensions.map((name) => `${F}.${name}`);
   const parts = await loadParts({
     measures: [`${F}.journeys`, `${F}.clickers`],
     dimensions: members,
     timeDimensions: [{ dimension: `${F}.occurred_at`, compareDateRange: [now, before] }],
+    filters: ofCampaign(F, campaignId),
     order: { [`${F}.journeys`]: 'desc' },
     limit: MOST_PARTS,
   });
@@ -70,7 +79,7 @@ async function loadBy(dimensions: string[], now: Range, before: Range) {
   return [...new Map([...rowsBefore, ...rows])].map(([key, row]) => {
     const name = row[members.at(-1)!] ?? row[members[0]!] ?? null;
     return {
-      ...totalOf(rows.get(key), rowsBefore.get(key)),
+      ...totalOf({ current: rows.get(key), earlier: rowsBefore.get(key) }),
       key,
       value: row[members[0]!] === null ? null : String(row[members[0]!]),
       name: name === null ? '' : String(name),
@@ -79,14 +88,15 @@ async function loadBy(dimensions: string[], now: Range, before: Range) {
 }
 
 /** Computes what each part added to the change of the click rate; null if there are too many parts. */
-async function loadChanges(way: string, now: Range, before: Range, total: Total): Promise<Change[] | null> {
+async function loadChanges(way: string, comparison: Comparison): Promise<Change[] | null> {
+  const { now, total, campaignId } = comparison;
   const isPerk = way === 'perk';
   const dimensions = isPerk
     ? ['perk_id', 'perk_title']
     : way === 'campaign_name'
       ? ['campaign_id', 'campaign_name']
       : [way];
-  const parts = await loadBy(dimensions, now, before);
+  const parts = await loadBy(dimensions, comparison);
   if (!parts) return null;
   const toOf = (value: string | null) =>
     way === 'campaign_name' && value !== null
@@ -94,6 +104,7 @@ async function loadChanges(way: string, now: Range, before: Range, total: Total)
       : exploreLink({
           cube: F,
           measures: isPerk ? ['clickers'] : ['journeys', 'clickers', 'click_rate'],
+          campaignId,
           where: [{ member: dimensions[0]!, value }],
           steps: 'day',
           range: now,
@@ -122,9 +133,9 @@ async function loadChanges(way: string, now: Range, before: Range, total: Total)
   }));
 }
 
-const changesQuery = (way: string, now: Range, before: Range, total: Total) => ({
-  queryKey: ['overview-changes', way, now, total],
-  queryFn: () => loadChanges(way, now, before, total),
+const changesQuery = (way: string, comparison: Comparison) => ({
+  queryKey: ['changes', way, comparison],
+  queryFn: () => loadChanges(way, comparison),
 });
 
 /** Returns the custom attributes that the account uses, as members of the funnel. */
@@ -135,21 +146,21 @@ function useAttributes(): string[] {
     .filter((name) => name.startsWith(SEGMENT));
 }
 
-interface PeriodProps {
-  now: Range;
-  before: Range;
-  total: Total;
+interface Props extends Omit<Comparison, 'total'> {
+  funnel: FunnelRows;
 }
 
 /** Says whether the click rate changed, and which source, perk and segments made most of the change. */
-export function Verdict({ converters, total, now, before }: PeriodProps & { converters: number }) {
+export function Verdict({ funnel, ...periods }: Props) {
   const a = t.response;
+  const total = totalOf(funnel);
+  const comparison = { ...periods, total };
   const { journeys, clickers, journeysBefore, clickersBefore } = total;
   const verdict = compareRates(total);
   const isChanged = verdict === 'better' || verdict === 'worse';
   const attributes = useAttributes();
   const ways = isChanged ? ['utm_source', 'perk', ...attributes.slice(0, MOST_ATTRIBUTES)] : [];
-  const found = useQueries({ queries: ways.map((way) => changesQuery(way, now, before, total)) });
+  const found = useQueries({ queries: ways.map((way) => changesQuery(way, comparison)) });
   const change = clickers / journeys - clickersBefore / journeysBefore;
   const isComplete = found.every(({ isPending }) => !isPending);
   const causes = (isComplete ? ways : []).flatMap((way, index) => {
@@ -165,7 +176,7 @@ export function Verdict({ converters, total, now, before }: PeriodProps & { conv
   return (
     <div className="stack">
       <p className="headline">
-        <Outcome journeys={journeys} clickers={clickers} converters={converters} />
+        <Outcome {...{ journeys, clickers }} converters={numberOf(funnel.current, `${F}.converters`)} />
       </p>
       <p data-verdict={verdict ?? 'none'} aria-busy={!isComplete}>
         {verdict === null
@@ -179,11 +190,12 @@ export function Verdict({ converters, total, now, before }: PeriodProps & { conv
 }
 
 /** Lists what each source, campaign, perk or segment added to the change. */
-export function Changed({ now, before, total }: PeriodProps) {
+export function Changed({ funnel, ...periods }: Props) {
   const [params, setParams] = useSearchParams();
   const attributes = useAttributes();
+  const { utm_source, utm_medium, perk } = c.ways;
   const ways: Record<string, string> = {
-    ...c.ways,
+    ...(periods.campaignId === undefined ? c.ways : { utm_source, utm_medium, perk }),
     ...Object.fromEntries(attributes.map((name) => [name, c.segment(nameOf(name))])),
   };
   const asked = params.get('by') ?? '';
@@ -209,16 +221,21 @@ export function Changed({ now, before, total }: PeriodProps) {
       }
     >
       {way === 'clicks' ? (
-        <ChangedClicks now={now} before={before} />
+        <ChangedClicks {...periods} />
       ) : (
-        <ChangedRates key={way} way={way} label={ways[way]!} {...{ now, before, total }} />
+        <ChangedRates
+          key={way}
+          way={way}
+          label={ways[way]!}
+          comparison={{ ...periods, total: totalOf(funnel) }}
+        />
       )}
     </Card>
   );
 }
 
-function ChangedRates({ way, label, now, before, total }: PeriodProps & { way: string; label: string }) {
-  const query = useQuery(changesQuery(way, now, before, total));
+function ChangedRates({ way, label, comparison }: { way: string; label: string; comparison: Comparison }) {
+  const query = useQuery(changesQuery(way, comparison));
   return (
     <Loaded
       query={query}
@@ -241,7 +258,7 @@ function ChangedRates({ way, label, now, before, total }: PeriodProps & { way: s
               isNumber: true,
               cell: ({ count }) => formatNumber(count),
             },
-            { name: c.rateNow, isNumber: true, cell: ({ rate }) => rate ?? texts.none },
+            { name: texts.rates.clicked, isNumber: true, cell: ({ rate }) => rate ?? texts.none },
             { name: c.rateBefore, isNumber: true, cell: ({ rateBefore }) => rateBefore ?? texts.none },
             {
               name: c.contribution,
@@ -256,7 +273,7 @@ function ChangedRates({ way, label, now, before, total }: PeriodProps & { way: s
 }
 
 /** Compares the clicks of each perk, in collections too, whose customers have no journey. */
-function ChangedClicks({ now, before }: Omit<PeriodProps, 'total'>) {
+function ChangedClicks({ now, before }: Pick<Comparison, 'now' | 'before'>) {
   const query = useQuery({
     queryKey: ['overview-clicks', now],
     queryFn: async () => {

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Link, useSearchParams } from 'react-router';
+import { Link, Navigate, useSearchParams } from 'react-router';
 import { loadMeta, loadRows, sumOf, within, type Query, type Row } from '../api/analytics';
 import { saveCsv } from '../api/csv';
 import { useSession } from '../api/session';
@@ -79,12 +79,50 @@ const usual = (cube: Cube | undefined) =>
     .filter((measure) => cube?.measures.some(({ name }) => name === `${cube.name}.${measure}`))
     .slice(0, 1);
 
+/** Questions to begin with. The first one that events of people match is shown. */
+const FIRST = [
+  { cube: 'incentive_clicks', dimensions: 'perk_title' },
+  { cube: 'perk_clicks', dimensions: 'perk_title' },
+  { cube: 'teaser_views', dimensions: 'campaign_name' },
+  { cube: 'reward_views', dimensions: 'campaign_name' },
+  { cube: 'perk_views', dimensions: 'perk_title' },
+];
+
+/** Leads to a question about what people did in these dates. */
+function FirstQuestion() {
+  const { range } = useRange();
+  const [params] = useSearchParams();
+  const found = useQuery({
+    queryKey: ['explore-first', range],
+    queryFn: async () => {
+      const counts = await Promise.all(
+        FIRST.map(async ({ cube }) => {
+          const measure = `${cube}.count_people`;
+          return sumOf(await loadRows({ measures: [measure], ...within(cube, range) }), measure);
+        }),
+      );
+      return FIRST.find((_, index) => counts[index]! > 0) ?? FIRST[0]!;
+    },
+  });
+  return (
+    <Loaded query={found} lines={8}>
+      {(first) => (
+        <Navigate
+          to={`?${changed(params, { ...first, measures: 'count_people', steps: 'none', people: 'yes' })}`}
+          replace
+        />
+      )}
+    </Loaded>
+  );
+}
+
 export default function Explore() {
+  const [params] = useSearchParams();
   const meta = useQuery({ queryKey: ['meta'], queryFn: ({ signal }) => loadMeta(signal), staleTime: 60_000 });
   return (
     <Screen title={texts.nav.explore} intro={t.intro} actions={<RangePicker />}>
       <Loaded query={meta} lines={8}>
-        {(cubes) => <Question cubes={cubes} />}
+        {(cubes) => (params.has('cube') ? <Question cubes={cubes} /> : <FirstQuestion />)}
       </Loaded>
     </Screen>
   );
@@ -203,7 +241,6 @@ function Question({ cubes }: { cubes: Cube[] }) {
                 filter: null,
                 value: null,
                 where: null,
-                people: null,
               })
             }
           />

@@ -1,5 +1,4 @@
 import { useQuery } from '@tanstack/react-query';
-import { lazy, Suspense, useState } from 'react';
 import { Link } from 'react-router';
 import { loadRows, numberOf, within } from '../api/analytics';
 import { poolName, usePools } from '../api/pools';
@@ -12,9 +11,9 @@ import { Card, Screen } from '../parts/screen';
 import { Table } from '../parts/table';
 import { texts } from '../texts';
 import { LinkJobs } from './link-jobs';
+import { useMakeLinks } from './use-make-links';
 
 const t = texts.giftCards;
-const MakeLinks = lazy(() => import('./make-links'));
 const DAYS = 30;
 
 /** Links created minus those that gave their card back, by pool, value and currency. */
@@ -87,32 +86,9 @@ function Lasts({
 export default function GiftCards() {
   const pools = usePools();
   const pace = usePace();
-  const [making, setMaking] = useState<'one' | 'many' | null>(null);
+  const make = useMakeLinks(pools.data);
   return (
-    <Screen
-      title={texts.nav.giftCards}
-      intro={t.intro}
-      actions={
-        <>
-          <button
-            type="button"
-            className="button"
-            onClick={() => setMaking('one')}
-            disabled={!pools.data?.length}
-          >
-            {t.makeOne}
-          </button>
-          <button
-            type="button"
-            className="button main"
-            onClick={() => setMaking('many')}
-            disabled={!pools.data?.length}
-          >
-            {t.makeMany}
-          </button>
-        </>
-      }
-    >
+    <Screen title={texts.nav.giftCards} intro={t.intro} actions={make.buttons}>
       <Loaded
         query={pools}
         isEmpty={(list) => list.length === 0}
@@ -128,7 +104,7 @@ export default function GiftCards() {
               <Card
                 key={pool.id}
                 title={poolName(pool)}
-                note={t.lastsNote}
+                note={`${t.outstandingNote} ${t.lastsNote}`}
                 actions={<Link to={`/reward-links?pool_id=${pool.id}`}>{t.linksOf}</Link>}
               >
                 {pool.inventories.length === 0 ? (
@@ -146,7 +122,18 @@ export default function GiftCards() {
                       },
                       { name: t.country, cell: ({ country }) => country },
                       { name: t.available, isNumber: true, cell: ({ available }) => formatNumber(available) },
-                      { name: t.reserved, isNumber: true, cell: ({ reserved }) => formatNumber(reserved) },
+                      {
+                        name: t.reserved,
+                        isNumber: true,
+                        cell: ({ reserved, denomination, currency }) => (
+                          <>
+                            {formatNumber(reserved)}
+                            {reserved > 0 && (
+                              <span className="hint"> {formatMoney(reserved * denomination, currency)}</span>
+                            )}
+                          </>
+                        ),
+                      },
                       { name: t.redeemed, isNumber: true, cell: ({ redeemed }) => formatNumber(redeemed) },
                       {
                         name: t.lasts,
@@ -162,11 +149,7 @@ export default function GiftCards() {
         )}
       </Loaded>
       <LinkJobs />
-      {making && pools.data && (
-        <Suspense>
-          <MakeLinks kind={making} pools={pools.data} onClose={() => setMaking(null)} />
-        </Suspense>
-      )}
+      {make.dialog}
     </Screen>
   );
 }

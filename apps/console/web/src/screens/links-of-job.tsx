@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { get, sendRequest } from '../api/http';
 import type { CancelledLinks, LinkJob, LinkStates } from '../api/types';
-import { formatNumber, formatShare } from '../format';
+import { formatMoney, formatNumber, formatShare } from '../format';
 import { Confirm } from '../parts/dialog';
 import { Loaded } from '../parts/loaded';
 import { useNotices } from '../parts/notices';
@@ -53,7 +53,10 @@ export function LinksOfJob({ job }: { job: LinkJob }) {
                     <dt>{t.linkStates[state]}</dt>
                     <dd>
                       {formatNumber(counts[state])}{' '}
-                      <span className="hint">{formatShare(counts[state], job.made)}</span>
+                      <span className="hint">
+                        {formatShare(counts[state], job.made)},{' '}
+                        {formatMoney(counts[state] * job.denomination, job.currency)}
+                      </span>
                     </dd>
                   </div>
                 ))}

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'react-router';
-import { byDay, loadParts, numberOf, sumOf } from '../api/analytics';
+import { byDay, loadFunnel, loadParts, numberOf, sumOf } from '../api/analytics';
 import { TimeSeries } from '../charts/time-series';
 import { isClearChange } from '../contributions';
 import { dayOf, daysIn, rangeBefore, TIMEZONE, type Range } from '../dates';
@@ -13,10 +13,10 @@ import { RangePicker, useRange } from '../parts/range-picker';
 import { Card, Screen } from '../parts/screen';
 import { useSearchFilters } from '../parts/search-filters';
 import { texts } from '../texts';
+import { Changed, Verdict } from './changes';
 import { NothingTracked } from './nothing-tracked';
-import { Changed, totalOf, Verdict } from './overview-changes';
-import { Sent } from './overview-sent';
 import { BestPerks } from './perk-clicks';
+import { ResultsByStep } from './results-by-step';
 
 const t = texts.overview;
 
@@ -78,9 +78,7 @@ async function loadFigure(name: FigureName, now: Range, before: Range): Promise<
   return figure;
 }
 
-const FUNNEL = ['journeys', 'clickers', 'converters', 'events_without_journey'].map(
-  (member) => `campaign_funnel.${member}`,
-);
+const FUNNEL = ['journeys', 'clickers', 'converters', 'events_without_journey'];
 
 /** What a new account does first. */
 const FIRST_STEPS: Record<keyof typeof t.firstSteps, string> = {
@@ -98,11 +96,7 @@ export default function Overview() {
   const shown = FIGURES.find((name) => name === valueOf('show')) ?? 'clicks';
   const funnel = useQuery({
     queryKey: ['overview-funnel', now],
-    queryFn: () =>
-      loadParts({
-        measures: FUNNEL,
-        timeDimensions: [{ dimension: 'campaign_funnel.occurred_at', compareDateRange: [now, before] }],
-      }).then(([nowRows, beforeRows]) => ({ current: nowRows?.[0], earlier: beforeRows?.[0] })),
+    queryFn: () => loadFunnel(FUNNEL, [now, before]),
     ...live,
   });
   const figures = useQuery({
@@ -139,14 +133,7 @@ export default function Overview() {
     <Screen title={texts.nav.overview} intro={intro} actions={<RangePicker />}>
       <Card title={t.question}>
         <Loaded query={funnel} lines={2}>
-          {({ current, earlier }) => (
-            <Verdict
-              converters={numberOf(current, 'campaign_funnel.converters')}
-              total={totalOf(current, earlier)}
-              now={now}
-              before={before}
-            />
-          )}
+          {(rows) => <Verdict funnel={rows} {...{ now, before }} />}
         </Loaded>
       </Card>
 
@@ -165,7 +152,7 @@ export default function Overview() {
               <FigureCard key={name} name={name} figure={figures.data[name]} range={now} />
             ))}
           </div>
-          {funnel.data && <Sent funnel={funnel.data} now={now} before={before} />}
+          {funnel.data && <ResultsByStep funnel={funnel.data} {...{ now, before }} />}
           <Card
             title={t.chart}
             note={texts.counting.zone(TIMEZONE)}
@@ -192,9 +179,7 @@ export default function Overview() {
         </>
       )}
 
-      {funnel.data && (
-        <Changed now={now} before={before} total={totalOf(funnel.data.current, funnel.data.earlier)} />
-      )}
+      {funnel.data && <Changed funnel={funnel.data} {...{ now, before }} />}
       <div className="columns">
         <BestPerks range={now} />
         <Card title={texts.counting.title}>

@@ -1,7 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
 import { Link } from 'react-router';
-import { loadParts, numberOf, type Row } from '../api/analytics';
-import type { Range } from '../dates';
+import { loadParts, numberOf, ofCampaign, type FunnelRows, type Row } from '../api/analytics';
+import { dayOf, daysAgo, type Range } from '../dates';
 import { exploreLink } from '../explore-link';
 import { formatChange, formatList, formatMoney, formatMonth, formatNumber } from '../format';
 import { useLiveInterval } from '../parts/live';
@@ -21,102 +22,127 @@ interface Amount {
 }
 type Step = keyof typeof t.steps;
 
-const STATES = ['generated', 'revealed', 'cancelled', 'expired'] as const;
+/** What each state of a link adds to the links that are outstanding. */
+const STATES = { generated: 1, revealed: -1, cancelled: -1, expired: -1 };
+type State = keyof typeof STATES;
 const JOURNEYS = ['journeys', 'clickers', 'converters'] as const;
+/** Perkway has no older events. */
+const FIRST_DAY = '2000-01-01';
 
-const withMoney = () => ({ count: 0, money: new Map<string, number>() });
+const nothing = () => ({ count: 0, money: new Map<string, number>() });
 /** No currency has more than three decimals. */
-const add = ({ money }: Amount, row: Row, currency: string, value: number) => {
-  const name = row[currency];
-  if (money && typeof name === 'string' && value !== 0)
-    money.set(name, Number(((money.get(name) ?? 0) + value).toFixed(3)));
-};
+function add({ money }: Amount, currency: unknown, value: number) {
+  if (money && typeof currency === 'string' && value !== 0)
+    money.set(currency, Number(((money.get(currency) ?? 0) + value).toFixed(3)));
+}
 
-/** Counts links by what happened to them in the dates; a link is worth the value of its card. */
-async function loadLinks(ranges: [Range, Range]) {
+/**
+ * Counts links by what happened to them in the dates; a link is worth the value of its card. A link is outstanding at the
+ * end of the dates if nothing happened to it after it was made.
+ */
+async function loadLinks([now, before]: [Range, Range], campaignId?: string) {
+  const earlier: Range = [FIRST_DAY, daysAgo(1, dayOf(before[0]))];
   const parts = await loadParts({
     measures: [`${LINKS}.count`],
     dimensions: [`${LINKS}.state`, `${LINKS}.currency`, `${LINKS}.denomination`],
-    timeDimensions: [{ dimension: `${LINKS}.occurred_at`, compareDateRange: ranges }],
+    timeDimensions: [{ dimension: `${LINKS}.occurred_at`, compareDateRange: [now, before, earlier] }],
+    filters: ofCampaign(LINKS, campaignId),
     limit: 10_000,
   });
-  return ranges.map((_, index) => {
-    const amounts = Object.fromEntries(STATES.map((state) => [state, withMoney()])) as Record<
-      (typeof STATES)[number],
-      Amount
-    >;
-    for (const row of parts[index] ?? []) {
-      const amount = amounts[row[`${LINKS}.state`] as (typeof STATES)[number]];
-      if (!amount) continue;
-      const count = numberOf(row, `${LINKS}.count`);
-      amount.count += count;
-      add(amount, row, `${LINKS}.currency`, count * numberOf(row, `${LINKS}.denomination`));
-    }
-    return amounts;
-  });
+  const outstanding = nothing();
+  // The oldest dates first, so that the outstanding links add up.
+  return [...parts]
+    .reverse()
+    .map((rows) => {
+      const amounts = {
+        ...{ generated: nothing(), revealed: nothing(), cancelled: nothing(), expired: nothing() },
+        outstanding,
+      };
+      for (const row of rows) {
+        const state = row[`${LINKS}.state`] as State;
+        const count = numberOf(row, `${LINKS}.count`);
+        const value = count * numberOf(row, `${LINKS}.denomination`);
+        const currency = row[`${LINKS}.currency`];
+        amounts[state].count += count;
+        add(amounts[state], currency, value);
+        outstanding.count += STATES[state] * count;
+        add(outstanding, currency, STATES[state] * value);
+      }
+      return { ...amounts, outstanding: { count: outstanding.count, money: new Map(outstanding.money) } };
+    })
+    .reverse();
 }
 
 /** Counts the conversions of people, and adds up the values that the servers sent with them. */
-async function loadConversions(ranges: [Range, Range]) {
+async function loadConversions(ranges: [Range, Range], campaignId?: string) {
   const parts = await loadParts({
     measures: ['conversions.count', 'conversions.value'],
     dimensions: ['conversions.currency'],
     segments: ['conversions.people'],
+    filters: ofCampaign('conversions', campaignId),
     timeDimensions: [{ dimension: 'conversions.occurred_at', compareDateRange: ranges }],
   });
   return ranges.map((_, index) => {
-    const amount = withMoney();
+    const amount = nothing();
     for (const row of parts[index] ?? []) {
       amount.count += numberOf(row, 'conversions.count');
-      add(amount, row, 'conversions.currency', numberOf(row, 'conversions.value'));
+      add(amount, row['conversions.currency'], numberOf(row, 'conversions.value'));
     }
     return amount;
   });
 }
 
 /** The events behind each row. */
-const linkTo = (step: Step, range: Range): string => {
-  if (STATES.includes(step as never))
-    return exploreLink({
-      cube: LINKS,
-      dimensions: ['currency', 'denomination'],
-      where: [{ member: 'state', value: step }],
-      range,
-    });
+function linkTo(step: Step, range: Range, campaignId?: string): string {
+  const link = (question: Omit<Parameters<typeof exploreLink>[0], 'campaignId' | 'range'>, dates = range) =>
+    exploreLink({ ...question, campaignId, range: dates });
+  const dimensions = ['currency', 'denomination'];
+  if (step in STATES) return link({ cube: LINKS, dimensions, where: [{ member: 'state', value: step }] });
+  if (step === 'outstanding')
+    return link({ cube: LINKS, dimensions: ['state', ...dimensions] }, [FIRST_DAY, range[1]]);
   if (step === 'conversions')
-    return exploreLink({
+    return link({
       cube: 'conversions',
       measures: ['count', 'value'],
       dimensions: ['currency'],
       isPeople: true,
-      range,
     });
-  return exploreLink({ cube: F, measures: [step], dimensions: ['campaign_name'], range });
-};
+  return link({
+    cube: F,
+    measures: [step],
+    dimensions: [campaignId === undefined ? 'campaign_name' : 'utm_source'],
+  });
+}
 
 const moneyOf = ({ money }: Amount) =>
-  money && money.size > 0
+  money && [...money.values()].some((sum) => sum !== 0)
     ? formatList(
         [...money]
+          .filter(([, sum]) => sum !== 0)
           .sort(([one], [other]) => one.localeCompare(other))
           .map(([code, sum]) => formatMoney(sum, code)),
       )
     : texts.none;
 
 interface Props {
-  /** The funnel of these dates and of those before. */
-  funnel: { current: Row | undefined; earlier: Row | undefined };
+  funnel: FunnelRows;
   now: Range;
   before: Range;
+  campaignId?: string;
+  /** What the card says besides. */
+  children?: ReactNode;
 }
 
 /** Counts and amounts of each step from a reward link to a conversion, beside those of the period before. */
-export function Sent({ funnel, now, before }: Props) {
+export function ResultsByStep({ funnel, now, before, campaignId, children }: Props) {
   const query = useQuery({
-    queryKey: ['overview-sent', now],
+    queryKey: ['results-by-step', now, campaignId],
     queryFn: async () => {
       const ranges: [Range, Range] = [now, before];
-      const [links, conversions] = await Promise.all([loadLinks(ranges), loadConversions(ranges)]);
+      const [links, conversions] = await Promise.all([
+        loadLinks(ranges, campaignId),
+        loadConversions(ranges, campaignId),
+      ]);
       return ranges.map((_, index) => ({ ...links[index]!, conversions: conversions[index]! }));
     },
     ...useLiveInterval(),
@@ -126,8 +152,16 @@ export function Sent({ funnel, now, before }: Props) {
   return (
     <Card
       title={t.title}
-      note={`${t.note} ${texts.counting.distinct}`}
-      actions={<Link to={`/statements?month=${month}`}>{t.statement(formatMonth(month))}</Link>}
+      note={
+        <>
+          {t.note} {texts.counting.distinct} {children}
+        </>
+      }
+      actions={
+        campaignId === undefined && (
+          <Link to={`/statements?month=${month}`}>{t.statement(formatMonth(month))}</Link>
+        )
+      }
     >
       <Loaded query={query} lines={8}>
         {([worthNow, worthBefore]) => {
@@ -146,7 +180,7 @@ export function Sent({ funnel, now, before }: Props) {
                 {
                   name: t.step,
                   isHead: true,
-                  cell: (step) => <Link to={linkTo(step, now)}>{t.steps[step]}</Link>,
+                  cell: (step) => <Link to={linkTo(step, now, campaignId)}>{t.steps[step]}</Link>,
                 },
                 {
                   name: texts.overview.now,
@@ -157,7 +191,9 @@ export function Sent({ funnel, now, before }: Props) {
                   name: texts.overview.before,
                   isNumber: true,
                   cell: (step) => (
-                    <Link to={linkTo(step, before)}>{formatNumber(amountsBefore[step].count)}</Link>
+                    <Link to={linkTo(step, before, campaignId)}>
+                      {formatNumber(amountsBefore[step].count)}
+                    </Link>
                   ),
                 },
                 {

@@ -1,6 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Link } from 'react-router';
 import { useCampaigns } from '../api/campaigns';
 import { perkway, responseOf } from '../api/perkway';
 import { poolName, usePools } from '../api/pools';
@@ -18,6 +17,7 @@ import { Table } from '../parts/table';
 import { texts } from '../texts';
 import { LinkDrawer, LinkStateBadges } from './link-drawer';
 import { ReplaceLink } from './replace-link';
+import { useMakeLinks } from './use-make-links';
 
 const t = texts.rewardLinks;
 const nameOf = ({ reference, id }: RewardLink) => reference ?? id.slice(0, 8);
@@ -39,6 +39,9 @@ export default function RewardLinks() {
   };
   const set = (name: keyof typeof filters) => (value: string) => setFilter(name, value);
   const links = useLinks(filters);
+  const isFiltered = Object.values(filters).some(Boolean);
+  const isFirst = !isFiltered && !links.isPlaceholderData && links.data?.pages[0]?.data.length === 0;
+  const make = useMakeLinks(pools.data);
   const nameOfPool = (id: string) => {
     const pool = pools.data?.find((one) => one.id === id);
     return pool ? poolName(pool) : id.slice(0, 8);
@@ -76,7 +79,7 @@ export default function RewardLinks() {
   };
 
   return (
-    <Screen title={texts.nav.rewardLinks} intro={t.intro}>
+    <Screen title={texts.nav.rewardLinks} intro={t.intro} actions={!isFirst && make.buttons}>
       <Card>
         <div className="stack">
           <div className="form filters" role="search">
@@ -113,10 +116,14 @@ export default function RewardLinks() {
           <Pages
             query={links}
             empty={
-              <Empty title={t.emptyTitle}>
-                <p>{t.emptyText}</p>
-                <Link to="/gift-cards">{t.toMake}</Link>
-              </Empty>
+              isFirst ? (
+                <Empty title={t.firstTitle}>
+                  <p>{pools.data?.length === 0 ? texts.giftCards.emptyText : t.firstText}</p>
+                  <div className="actions">{make.buttons}</div>
+                </Empty>
+              ) : (
+                <Empty title={t.emptyTitle} />
+              )
             }
           >
             {(rows) => (
@@ -178,6 +185,7 @@ export default function RewardLinks() {
         onShow={(id) => setFilter('link', id ?? '')}
         actions={actionsOf}
       />
+      {make.dialog}
       {replacing && (
         <ReplaceLink
           link={replacing}

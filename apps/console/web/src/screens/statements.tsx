@@ -66,7 +66,7 @@ const figureColumns = <T extends Figures>(currencyOf: (row: T) => string) =>
   }));
 
 export default function Statements() {
-  const { say } = useNotices();
+  const { attempt } = useNotices();
   const [params, setParams] = useSearchParams();
   const months = latestMonths();
   const given = params.get('month') ?? '';
@@ -81,9 +81,7 @@ export default function Statements() {
     return pool ? poolName(pool) : id.slice(0, 8);
   };
   const save = (path: string, extension: string, headers = {}) =>
-    download(path, `statement-${month}.${extension}`, { headers }).catch((error: Error) =>
-      say(error.message, 'bad'),
-    );
+    attempt(download(path, `statement-${month}.${extension}`, { headers }));
   return (
     <Screen
       title={texts.nav.statements}
@@ -129,7 +127,11 @@ export default function Statements() {
       >
         {({ closed, rows }) => (
           <>
-            <Card className="dense" title={t.totals} note={closed ? t.closedNote : t.openNote}>
+            <Card
+              className="dense"
+              title={t.totals}
+              note={`${t.sumNote} ${closed ? t.closedNote : t.openNote}`}
+            >
               <Table
                 caption={t.totals}
                 rows={totalsOf(rows).map(([currency, figures]) => ({ currency, ...figures }))}

@@ -50,7 +50,7 @@ export const tier = (suffixes, options) => ({
   },
   transform: { '^.+\\.ts$': typescript, '^.+\\.m?js$': javascript },
   transformIgnorePatterns: [
-    '/node_modules/(?!(?:.+/node_modules/)?(?:@nestjs|openid-client|oauth4webapi|jose)/)',
+    '/node_modules/(?!(?:.+/node_modules/)?(?:@nestjs|openid-client|oauth4webapi|jose|marked)/)',
     '/\\.cache/test-packages/',
   ],
   testSequencer: '<rootDir>/libs/testing/jest/slow-first.mjs',

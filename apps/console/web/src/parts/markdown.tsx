@@ -1,27 +1,111 @@
-import type { ReactNode } from 'react';
+import { marked, type MarkedToken, type Token, type Tokens } from 'marked';
+import { useMemo, type ReactNode } from 'react';
 import { Link } from 'react-router';
-import { anchorOf, type Block } from '../markdown';
+import { anchorOf } from '../anchor';
 import { CopyButton } from './copy-button';
 import { Table } from './table';
-
-const INLINE = /`([^`]+)`|\*\*([^*]+)\*\*|(?<!\w)_([^_]+)_(?!\w)|\[([^\]]+)\]\(([^)]+)\)/g;
 
 /** Returns the target of a link on a page; null if the console does not show it, and the link becomes plain text. */
 export type LinkTo = (href: string) => string | null;
 
-function inline(text: string, linkTo: LinkTo): ReactNode[] {
-  const nodes: ReactNode[] = [];
-  let end = 0;
-  for (const match of text.matchAll(INLINE)) {
-    const [all, code, strong, emphasis, label, href] = match;
-    nodes.push(text.slice(end, match.index));
-    end = match.index + all.length;
-    if (code !== undefined) nodes.push(<code key={end}>{code}</code>);
-    else if (strong !== undefined) nodes.push(<strong key={end}>{inline(strong, linkTo)}</strong>);
-    else if (emphasis !== undefined) nodes.push(<em key={end}>{inline(emphasis, linkTo)}</em>);
-    else nodes.push(<Anchor key={end} href={linkTo(href!)} content={inline(label!, linkTo)} />);
+/** Renders Markdown as React elements. HTML in it stays text. */
+export function Markdown({ source, linkTo }: { source: string; linkTo: LinkTo }) {
+  const tokens = useMemo(() => marked.lexer(source), [source]);
+  return <Blocks tokens={tokens} linkTo={linkTo} />;
+}
+
+interface Props {
+  tokens: Token[] | undefined;
+  linkTo: LinkTo;
+}
+
+function Blocks({ tokens = [], linkTo }: Props) {
+  let title = '';
+  return (tokens as MarkedToken[]).map((token, index) => {
+    if (token.type === 'heading') title = token.text;
+    return <Block key={index} {...{ token, title, linkTo }} />;
+  });
+}
+
+/** @param title of the section */
+function Block({ token, title, linkTo }: { token: MarkedToken; title: string; linkTo: LinkTo }): ReactNode {
+  switch (token.type) {
+    case 'heading': {
+      // The screen has a heading of its own.
+      const Heading = `h${token.depth + 1}` as 'h2';
+      return (
+        <Heading id={anchorOf(token.text)} tabIndex={-1}>
+          <Inline tokens={token.tokens} linkTo={linkTo} />
+        </Heading>
+      );
+    }
+    case 'code':
+      return (
+        <div className="code-with-copy">
+          <CopyButton text={token.text} of={token.text.split('\n')[0]!.slice(0, 60)} />
+          <pre className="code-block" tabIndex={0}>
+            <code>{token.text}</code>
+          </pre>
+        </div>
+      );
+    case 'list': {
+      const List = token.ordered ? 'ol' : 'ul';
+      return (
+        <List>
+          {token.items.map((item, index) => (
+            <li key={index}>
+              <Blocks tokens={item.tokens} linkTo={linkTo} />
+            </li>
+          ))}
+        </List>
+      );
+    }
+    case 'table':
+      return (
+        <Table
+          caption={`${title}: ${token.header.map(({ text }) => text).join(', ')}`.replaceAll('`', '')}
+          rows={token.rows}
+          keyOf={(_, index) => index}
+          columns={token.header.map(({ text }, index) => ({
+            name: text,
+            isHead: index === 0,
+            cell: (row: Tokens.TableCell[]) => <Inline tokens={row[index]?.tokens} linkTo={linkTo} />,
+          }))}
+        />
+      );
+    case 'paragraph':
+      return (
+        <p>
+          <Inline tokens={token.tokens} linkTo={linkTo} />
+        </p>
+      );
+    // The text of an item stands beside its marker, without a paragraph of its own.
+    case 'text':
+      return <Inline tokens={token.tokens} linkTo={linkTo} />;
+    default:
+      return token.type === 'space' ? null : token.raw;
   }
-  return [...nodes, text.slice(end)];
+}
+
+function Inline({ tokens = [], linkTo }: Props): ReactNode {
+  return (tokens as MarkedToken[]).map((token, index) => {
+    const content = 'tokens' in token && <Inline tokens={token.tokens} linkTo={linkTo} />;
+    switch (token.type) {
+      case 'codespan':
+        return <code key={index}>{token.text}</code>;
+      case 'strong':
+        return <strong key={index}>{content}</strong>;
+      case 'em':
+        return <em key={index}>{content}</em>;
+      case 'link':
+        return <Anchor key={index} href={linkTo(token.href)} content={content} />;
+      case 'escape':
+      case 'text':
+        return token.text;
+      default:
+        return token.raw;
+    }
+  });
 }
 
 function Anchor({ href, content }: { href: string | null; content: ReactNode }) {
@@ -34,69 +118,3 @@ function Anchor({ href, content }: { href: string | null; content: ReactNode }) 
     );
   return <Link to={href}>{content}</Link>;
 }
-
-interface Props {
-  blocks: Block[];
-  linkTo: LinkTo;
-}
-
-export const Markdown = ({ blocks, linkTo }: Props) =>
-  blocks.map((block, index) => <OneBlock key={index} block={block} linkTo={linkTo} />);
-
-function OneBlock({ block, linkTo }: { block: Block; linkTo: LinkTo }) {
-  switch (block.kind) {
-    case 'heading': {
-      // The screen has a heading of its own.
-      const Heading = `h${block.level + 1}` as 'h2';
-      return (
-        <Heading id={anchorOf(block.text)} tabIndex={-1}>
-          {inline(block.text, linkTo)}
-        </Heading>
-      );
-    }
-    case 'code':
-      return (
-        <div className="code-with-copy">
-          <CopyButton text={block.text} of={block.text.split('\n')[0]!.slice(0, 60)} />
-          <pre className="code-block" tabIndex={0}>
-            <code>{block.text}</code>
-          </pre>
-        </div>
-      );
-    case 'list': {
-      const List = block.isOrdered ? 'ol' : 'ul';
-      return (
-        <List>
-          {block.items.map((item, index) => (
-            <li key={index}>
-              <Item blocks={item} linkTo={linkTo} />
-            </li>
-          ))}
-        </List>
-      );
-    }
-    case 'table':
-      return (
-        <Table
-          caption={block.caption}
-          rows={block.rows}
-          keyOf={(_, index) => index}
-          columns={block.head.map((name, index) => ({
-            name,
-            isHead: index === 0,
-            cell: (row: string[]) => inline(row[index] ?? '', linkTo),
-          }))}
-        />
-      );
-    case 'text':
-      return <p>{inline(block.text, linkTo)}</p>;
-  }
-}
-
-/** The first text of an item stands beside its marker, without a paragraph of its own. */
-const Item = ({ blocks: [first, ...rest], linkTo }: Props) => (
-  <>
-    {first?.kind === 'text' && inline(first.text, linkTo)}
-    <Markdown blocks={first && first.kind !== 'text' ? [first, ...rest] : rest} linkTo={linkTo} />
-  </>
-);

@@ -1,8 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
-import { useEffect, useMemo } from 'react';
+import { useEffect } from 'react';
 import { NavLink, useLocation, useParams } from 'react-router';
 import { useSession } from '../api/session';
-import { parseMarkdown } from '../markdown';
 import { Loaded } from '../parts/loaded';
 import { Markdown } from '../parts/markdown';
 import { Card, Screen } from '../parts/screen';
@@ -89,16 +88,6 @@ function Page({ name }: { name: PageName }) {
     queryFn: () => PAGES[name]().then((page) => page.default),
     staleTime: Infinity,
   });
-  const blocks = useMemo(
-    () =>
-      parseMarkdown(
-        (source.data ?? '').replaceAll(
-          /https:\/\/(\w+)\.perkway\.example/g,
-          (address, host: keyof typeof hosts) => hosts[host] ?? address,
-        ),
-      ),
-    [source.data, hosts],
-  );
   const isLoaded = source.isSuccess;
   useEffect(() => {
     const heading = isLoaded && hash && document.getElementById(decodeURIComponent(hash.slice(1)));
@@ -109,7 +98,15 @@ function Page({ name }: { name: PageName }) {
   return (
     <Card className="document">
       <Loaded query={source} lines={12}>
-        {() => <Markdown blocks={blocks} linkTo={linkTo} />}
+        {(text) => (
+          <Markdown
+            source={text.replaceAll(
+              /https:\/\/(\w+)\.perkway\.example/g,
+              (address, host: keyof typeof hosts) => hosts[host] ?? address,
+            )}
+            linkTo={linkTo}
+          />
+        )}
       </Loaded>
     </Card>
   );

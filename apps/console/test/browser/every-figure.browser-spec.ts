@@ -59,6 +59,8 @@ const percent = (value: number) =>
   new Intl.NumberFormat('en-GB', { style: 'percent', maximumFractionDigits: 1 }).format(value);
 const signed = (value: number) =>
   new Intl.NumberFormat('en-GB', { maximumFractionDigits: 1, signDisplay: 'exceptZero' }).format(value);
+const points = (difference: number) =>
+  `${signed(100 * difference)} ${['+1', '-1'].includes(signed(100 * difference)) ? 'point' : 'points'}`;
 const share = (part: number, whole: number, none = '–') => (whole > 0 ? percent(part / whole) : none);
 const longDay = (day: string) =>
   new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' }).format(new Date(day));
@@ -433,14 +435,14 @@ async function checkChanges(
               number(clickers),
               share(clickers, total.journeys),
               share(clickersBefore, total.journeysBefore),
-              `${signed(100 * (clickers / total.journeys - clickersBefore / total.journeysBefore))} points`,
+              points(clickers / total.journeys - clickersBefore / total.journeysBefore),
             ])
         : list.map((part) => [
             part.name ?? '(none)',
             number(part.journeys),
             share(part.clickers, part.journeys),
             share(part.clickersBefore, part.journeysBefore),
-            `${signed(100 * contributionOf(part, list))} points`,
+            points(contributionOf(part, list)),
           ]);
     await shows(page, `${path}?${dates(now)}&by=${way}`, table, sorted(expected));
   }

@@ -543,7 +543,7 @@ it('says whether it went better, and which source made the difference', async ()
   const table = page.getByRole('table', { name: 'What changed' });
   const rows = async () =>
     (await table.getByRole('row').allInnerTexts()).slice(1).map((row) => row.replaceAll(/\s+/g, ' ').trim());
-  expect(await rows()).toEqual(['app 600 35% 30% +4 points', 'mail 400 16.3% 17.5% +1 points']);
+  expect(await rows()).toEqual(['app 600 35% 30% +4 points', 'mail 400 16.3% 17.5% +1 point']);
   await screenshot(page, 'overview-changed');
   const by = page.getByLabel('By', { exact: true });
   await by.selectOption('Perk');
@@ -554,7 +554,7 @@ it('says whether it went better, and which source made the difference', async ()
   expect(await rows()).toEqual(['Foreign offer 1 275 in campaigns 225 +50']);
   await by.selectOption('Segment: plan');
   await table.getByText('gold').waitFor();
-  expect(await rows()).toEqual(['gold 600 35% – +6 points', 'silver 400 16.3% 22.5% -1 points']);
+  expect(await rows()).toEqual(['gold 600 35% – +6 points', 'silver 400 16.3% 22.5% -1 point']);
   // A customer id has too many values to compare.
   await by.selectOption('Segment: customer');
   await page.getByText('more than 1,000 values').waitFor();

@@ -192,7 +192,7 @@ describe('a marketing manager', () => {
     await page.getByRole('link', { name: 'Gift cards', exact: true }).click();
     await page.waitForSelector('[data-job="done"]', { timeout: 60_000 });
     expect(await page.innerText('[data-job]')).toMatch(
-      /^Spring mailing: €25 each[\s\S]*200 of 200 made, for Harbour spring/,
+      /^Spring mailing: €25 each[\s\S]*200 of 200 made, worth €5,000, for Harbour spring/,
     );
     await screenshot(page, 'gift-cards-job');
     const lines = await downloaded(page, button(page, 'Links as CSV').click());

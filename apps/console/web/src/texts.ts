@@ -1,6 +1,6 @@
 /** All texts of the console. Another language is another object of this shape. */
 import type { DeliveryState, FeedEventType } from './api/types';
-import { formatNumber, NONE, pluralOf } from './format';
+import { formatList, formatNumber, NONE, pluralOf } from './format';
 
 export const texts = {
   product: 'Perkway',
@@ -273,7 +273,7 @@ export const texts = {
       rateBefore: 'Before',
       contribution: 'Contribution',
       clickers: 'Journeys that clicked',
-      points: (points: string) => `${points} points`,
+      points: (points: string) => `${points} ${/^\D?1$/.test(points) ? 'point' : 'points'}`,
       note: 'Percentage points of the click rate. A part contributes by clicking more or less than before, and by growing or shrinking. The contributions add up to the change.',
       perkNote:
         'Shares of all journeys. A perk contributes the change of its share. A journey that clicked several perks counts for each, so together they can contribute more than the change.',
@@ -779,6 +779,7 @@ export const texts = {
       `${links} ${isOne ? 'link is' : 'links are'} cancelled.`,
     noJobs: 'No link jobs yet.',
     progress: (made: string, total: string) => `${made} of ${total} made`,
+    worth: (value: string) => `, worth ${value}`,
     forCampaign: (name: string) => `, for ${name}`,
     failedRows: (count: string) => `${count} not made`,
     failedOf: (rows: number[], code: string) =>
@@ -959,7 +960,7 @@ export const texts = {
     steps: 'Group by',
     granularities: { none: 'No grouping', day: 'Days', week: 'Weeks', month: 'Months' },
     peopleOnly: 'People only',
-    chart: 'Chart',
+    asked: (cube: string, by: string[]) => (by.length > 0 ? `${cube} by ${formatList(by)}` : cube),
     table: 'Table',
     rows: (count: number) => `${count} ${pluralOf(count, 'row', 'rows')}`,
     cut: (count: string) => `The first ${count} rows. The CSV has all of them.`,

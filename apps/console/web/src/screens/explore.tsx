@@ -226,123 +226,133 @@ function Question({ cubes }: { cubes: Cube[] }) {
   return (
     <>
       <Suggestions />
-      <SavedQuestions cube={cube.name} />
-      <Card>
-        <div className="form">
-          <SelectField
-            label={t.cube}
-            value={cube.name}
-            options={cubes.map(({ name, title }) => ({ value: name, label: t.cubes[name] ?? title }))}
-            onValue={(name) =>
-              set({
-                cube: name,
-                measures: null,
-                dimensions: null,
-                filter: null,
-                value: null,
-                where: null,
-              })
-            }
-          />
-          <SelectField
-            label={t.steps}
-            value={question.steps}
-            options={Object.entries(t.granularities).map(([value, label]) => ({ value, label }))}
-            onValue={(steps) => set({ steps })}
-          />
-          <SelectField
-            label={t.filter}
-            value={question.filter}
-            options={[
-              { value: '', label: t.noFilter },
-              ...own.map(({ name, shortTitle }) => ({ value: shortOf(name), label: shortTitle })),
-            ]}
-            onValue={(filter) => set({ filter: filter || null, value: null })}
-          />
-          {question.filter && (
-            <>
+      <div className="explore">
+        <div>
+          <Card>
+            <div className="form">
               <SelectField
-                label={t.operator}
-                value={question.operator}
-                options={Object.entries(t.operators).map(([value, label]) => ({ value, label }))}
-                onValue={(operator) => set({ operator })}
+                label={t.cube}
+                value={cube.name}
+                options={cubes.map(({ name, title }) => ({ value: name, label: t.cubes[name] ?? title }))}
+                onValue={(name) =>
+                  set({
+                    cube: name,
+                    measures: null,
+                    dimensions: null,
+                    filter: null,
+                    value: null,
+                    where: null,
+                  })
+                }
               />
-              {needsValue && (
-                <TextField
-                  label={t.value}
-                  value={question.value}
-                  onValue={(value) => question.type({ value })}
+              <SelectField
+                label={t.steps}
+                value={question.steps}
+                options={Object.entries(t.granularities).map(([value, label]) => ({ value, label }))}
+                onValue={(steps) => set({ steps })}
+              />
+              <SelectField
+                label={t.filter}
+                value={question.filter}
+                options={[
+                  { value: '', label: t.noFilter },
+                  ...own.map(({ name, shortTitle }) => ({ value: shortOf(name), label: shortTitle })),
+                ]}
+                onValue={(filter) => set({ filter: filter || null, value: null })}
+              />
+              {question.filter && (
+                <>
+                  <SelectField
+                    label={t.operator}
+                    value={question.operator}
+                    options={Object.entries(t.operators).map(([value, label]) => ({ value, label }))}
+                    onValue={(operator) => set({ operator })}
+                  />
+                  {needsValue && (
+                    <TextField
+                      label={t.value}
+                      value={question.value}
+                      onValue={(value) => question.type({ value })}
+                    />
+                  )}
+                </>
+              )}
+              <fieldset className="wide">
+                <legend>{t.measures}</legend>
+                <div className="checks">
+                  {cube.measures.map(({ name, shortTitle }) => (
+                    <CheckField
+                      key={name}
+                      label={helpOf(name) ? `${shortTitle}: ${helpOf(name)}` : shortTitle}
+                      checked={measures.includes(shortOf(name))}
+                      onValue={(on) => toggle('measures', shortOf(name), on)}
+                    />
+                  ))}
+                </div>
+              </fieldset>
+              <fieldset className="wide">
+                <legend>{t.dimensions}</legend>
+                <div className="checks">
+                  {own.map(({ name, shortTitle }) => (
+                    <CheckField
+                      key={name}
+                      label={shortTitle}
+                      checked={dimensions.includes(shortOf(name))}
+                      onValue={(on) => toggle('dimensions', shortOf(name), on)}
+                    />
+                  ))}
+                </div>
+              </fieldset>
+              {question.where.length > 0 && (
+                <ul className="wide actions" aria-label={t.conditions}>
+                  {question.where.map((condition) => {
+                    const text = t.where(titleOf(full(condition.member)), condition.value ?? t.noValue);
+                    const others = question.where.filter((one) => one !== condition);
+                    return (
+                      <li key={writeCondition(condition)}>
+                        <Link
+                          className="button small"
+                          aria-label={t.remove(text)}
+                          to={question.linkTo({ where: others.map(writeCondition) })}
+                        >
+                          {text} ×
+                        </Link>
+                      </li>
+                    );
+                  })}
+                </ul>
+              )}
+              {cube.segments.length > 0 && (
+                <CheckField
+                  label={t.peopleOnly}
+                  checked={question.people}
+                  onValue={(on) => set({ people: on ? 'yes' : null })}
                 />
               )}
-            </>
-          )}
-          <fieldset className="wide">
-            <legend>{t.measures}</legend>
-            <div className="checks">
-              {cube.measures.map(({ name, shortTitle }) => (
-                <CheckField
-                  key={name}
-                  label={helpOf(name) ? `${shortTitle}: ${helpOf(name)}` : shortTitle}
-                  checked={measures.includes(shortOf(name))}
-                  onValue={(on) => toggle('measures', shortOf(name), on)}
-                />
-              ))}
             </div>
-          </fieldset>
-          <fieldset className="wide">
-            <legend>{t.dimensions}</legend>
-            <div className="checks">
-              {own.map(({ name, shortTitle }) => (
-                <CheckField
-                  key={name}
-                  label={shortTitle}
-                  checked={dimensions.includes(shortOf(name))}
-                  onValue={(on) => toggle('dimensions', shortOf(name), on)}
-                />
-              ))}
-            </div>
-          </fieldset>
-          {question.where.length > 0 && (
-            <ul className="wide actions" aria-label={t.conditions}>
-              {question.where.map((condition) => {
-                const text = t.where(titleOf(full(condition.member)), condition.value ?? t.noValue);
-                const others = question.where.filter((one) => one !== condition);
-                return (
-                  <li key={writeCondition(condition)}>
-                    <Link
-                      className="button small"
-                      aria-label={t.remove(text)}
-                      to={question.linkTo({ where: others.map(writeCondition) })}
-                    >
-                      {text} ×
-                    </Link>
-                  </li>
-                );
-              })}
-            </ul>
-          )}
-          {cube.segments.length > 0 && (
-            <CheckField
-              label={t.peopleOnly}
-              checked={question.people}
-              onValue={(on) => set({ people: on ? 'yes' : null })}
+          </Card>
+          <SavedQuestions cube={cube.name} />
+        </div>
+        <div>
+          {measures.length === 0 ? (
+            <p>{t.pick}</p>
+          ) : (
+            <Results
+              query={query}
+              cube={cube.name}
+              measures={measures.map((name) => cube.measures.find((one) => one.name === full(name))!)}
+              range={range}
+              steps={question.steps}
+              titleOf={titleOf}
+              title={t.asked(
+                t.cubes[cube.name] ?? cube.title,
+                dimensions.map((member) => titleOf(full(member))),
+              )}
+              drill={drill}
             />
           )}
         </div>
-      </Card>
-      {measures.length === 0 ? (
-        <p>{t.pick}</p>
-      ) : (
-        <Results
-          query={query}
-          cube={cube.name}
-          measures={measures.map((name) => cube.measures.find((one) => one.name === full(name))!)}
-          range={range}
-          steps={question.steps}
-          titleOf={titleOf}
-          drill={drill}
-        />
-      )}
+      </div>
     </>
   );
 }
@@ -354,11 +364,13 @@ interface ResultsProps {
   range: Range;
   steps: Steps;
   titleOf: (member: string) => string;
+  /** The question in words. */
+  title: string;
   /** The URL of the question about a part of the result. */
   drill: (conditions: Condition[], day?: string) => string;
 }
 
-function Results({ query, cube, measures, range, steps, titleOf, drill }: ResultsProps) {
+function Results({ query, cube, measures, range, steps, titleOf, title, drill }: ResultsProps) {
   const { say } = useNotices();
   const [isSaving, setSaving] = useState(false);
   const response = useQuery({
@@ -405,7 +417,7 @@ function Results({ query, cube, measures, range, steps, titleOf, drill }: Result
 
   return (
     <>
-      <Card title={t.chart} note={texts.counting.zone(TIMEZONE)}>
+      <Card title={title} note={texts.counting.zone(TIMEZONE)}>
         <Loaded query={response} lines={6} isEmpty={(rows) => rows.length === 0} empty={<p>{t.empty}</p>}>
           {(rows) => (
             <div className="stack">

@@ -125,6 +125,7 @@ export function LinkJobs() {
                 />
                 <span className="hint">
                   {t.progress(formatNumber(job.made), formatNumber(job.total))}
+                  {job.made > 0 && t.worth(formatMoney(job.made * job.denomination, job.currency))}
                   {job.campaign_id && t.forCampaign(nameOf(job.campaign_id))}
                   {t.madeBy(job.created_by)}
                   {job.failed.length > 0 && `, ${t.failedRows(formatNumber(job.failed.length))}`}

@@ -82,18 +82,22 @@ describe('the contribution of a perk', () => {
 
 describe('the cause of a change', () => {
   const parts = [
-    { name: 'up', points: 0.06 },
-    { name: 'down', points: -0.04 },
+    { name: 'up', points: 0.06, count: 600 },
+    { name: 'down', points: -0.04, count: 400 },
   ];
 
   it('is the segment that caused at least half of it, in the same direction', () => {
-    expect(causeOf(parts, 0.12)?.name).toBe('up');
-    expect(causeOf(parts, -0.05)?.name).toBe('down');
+    expect(causeOf(parts, 0.12, 1_000)?.name).toBe('up');
+    expect(causeOf(parts, -0.05, 1_000)?.name).toBe('down');
   });
 
   it('does not exist if every segment caused less than half of it', () => {
-    expect(causeOf(parts, 0.13)).toBeUndefined();
-    expect(causeOf([], 0.13)).toBeUndefined();
+    expect(causeOf(parts, 0.13, 1_000)).toBeUndefined();
+    expect(causeOf([], 0.13, 1_000)).toBeUndefined();
+  });
+
+  it('is no segment that has nearly all journeys', () => {
+    expect(causeOf([{ points: 0.06, count: 910 }], 0.06, 1_000)).toBeUndefined();
   });
 });
 

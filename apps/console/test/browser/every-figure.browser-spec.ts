@@ -665,10 +665,8 @@ async function checkCampaign(page: Page, subject: Subject): Promise<void> {
         PERKS[index]?.title ?? perk,
         number(teasers + rewards),
         all === own ? number(own) : `${number(own)} ${number(all)} with bots`,
-        number(ownClickers),
-        share(ownClickers, journeys),
-        number(ownConverters),
-        share(ownConverters, journeys),
+        `${share(ownClickers, journeys)} ${number(ownClickers)} of ${number(journeys)}`,
+        `${share(ownConverters, journeys)} ${number(ownConverters)} of ${number(journeys)}`,
       ];
       return index < nth + 2 || teasers + rewards + all + ownClickers + ownConverters > 0 ? [row] : [];
     }),

@@ -219,9 +219,9 @@ it('shows perks that nobody has clicked', async () => {
     return texts.slice(1).map((row) => row.replaceAll(/\s+/g, ' ').trim());
   };
   expect(await rows()).toEqual([
-    'H Harbour offer 1 0 2 3 with bots 2 33.3% 1 16.7%',
-    'H Harbour offer 2 0 1 1 16.7% 0 0%',
-    'H Harbour offer 3 0 0 0 0% 0 0%',
+    'H Harbour offer 1 0 2 3 with bots 33.3% 2 of 6 16.7% 1 of 6',
+    'H Harbour offer 2 0 1 16.7% 1 of 6 0% 0 of 6',
+    'H Harbour offer 3 0 0 0% 0 of 6 0% 0 of 6',
   ]);
   const isSorted = (order: string) => perks.locator(`[aria-sort=${order}]`, { hasText: 'Clicks' }).waitFor();
   await perks.getByRole('button', { name: 'Clicks' }).click();
@@ -238,7 +238,7 @@ it('shows perks that nobody has clicked', async () => {
   );
   // Two views of the other campaign name the first perk.
   await stage.goto(page, `/campaigns/${campaign}`);
-  expect((await rows())[0]).toBe('H Harbour offer 1 2 0 0 0% 3 60%');
+  expect((await rows())[0]).toBe('H Harbour offer 1 2 0 0% 0 of 5 60% 3 of 5');
 }, 120_000);
 
 it('draws straight lines between the days', async () => {
@@ -660,8 +660,13 @@ it('begins with a question about what people did', async () => {
   const bars = page.getByRole('list', { name: 'By people' }).getByRole('listitem');
   await bars.getByText('Harbour offer 1').waitFor();
   expect(await page.getByLabel('People only').isChecked()).toBe(true);
-  expect(page.url()).toContain('cube=incentive_clicks');
-  expect(page.url()).toContain('dates=90');
+  const cube = (of: Page) => of.getByLabel('What', { exact: true });
+  expect(await cube(page).inputValue()).toBe('incentive_clicks');
+  await page.getByLabel('Journeys: distinct journeys').click();
+  await page.getByRole('list', { name: 'Journeys' }).waitFor();
+  expect(new URL(page.url()).search).toBe(
+    '?dates=90&cube=incentive_clicks&dimensions=perk_title&steps=none&people=yes&measures=count_people%2Cjourneys',
+  );
   // An account whose campaigns have no clicks begins with its collections.
   const { account, key } = await stage.fleet.anAccount();
   await stage.fleet.database.query(
@@ -672,7 +677,7 @@ it('begins with a question about what people did', async () => {
   const other = await stage.signIn(await stage.window(), key, '/explore');
   try {
     await other.getByRole('list', { name: 'By people' }).getByText('Harbour offer 1').waitFor();
-    expect(other.url()).toContain('cube=perk_clicks');
+    expect(await cube(other).inputValue()).toBe('perk_clicks');
   } finally {
     await other.context().close();
   }

@@ -61,9 +61,16 @@ export const perkContributionsOf = <Perk extends PerkClickers>(
         }))
         .sort(byImpact);
 
+/** A part with more of all journeys is nearly all of them, so that it explains nothing. */
+const MOST_OF_ALL = 0.9;
+
 /** The part that made at least half of the change, if there is one: “mostly” must be true. */
-export const causeOf = <Part extends { points: number }>(parts: Part[], change: number): Part | undefined =>
-  parts.find(({ points }) => points / change >= 0.5);
+export const causeOf = <Part extends { points: number; count: number }>(
+  parts: Part[],
+  change: number,
+  journeys: number,
+): Part | undefined =>
+  parts.find(({ points, count }) => points / change >= 0.5 && count <= MOST_OF_ALL * journeys);
 
 /** The normal distribution exceeds this by chance in 5 % of all cases. */
 const CLEAR = 1.96;

@@ -329,7 +329,7 @@ export const texts = {
   campaign: {
     results: 'Results',
     perkNote:
-      'Views and clicks of people. Views and conversions count for the perk that they name; pixels in mails name none. Clicked and converted count each journey once, and are divided by all journeys of the campaign.',
+      'Views and clicks of people. Views and conversions count for the perk that they name; pixels in mails name none. The rates count each journey once, and divide by all journeys of the campaign.',
     sourceNote:
       'Clicked and converted are divided by the journeys of the source. A source that only had journeys in the days before is listed with 0.',
     funnel: 'From contact to gift card',
@@ -342,6 +342,7 @@ export const texts = {
     views: 'Views',
     conversions: 'Conversions',
     allOf: (all: string) => `${all} with bots`,
+    of: (part: string, whole: string) => `${part} of ${whole}`,
     source: 'Source',
     direct: 'Without utm_source',
     perk: 'Perk',
@@ -957,8 +958,8 @@ export const texts = {
       notSet: 'is not set',
     },
     value: 'Value',
-    steps: 'Group by',
-    granularities: { none: 'No grouping', day: 'Days', week: 'Weeks', month: 'Months' },
+    steps: 'Over time',
+    granularities: { none: 'All dates together', day: 'By day', week: 'By week', month: 'By month' },
     peopleOnly: 'People only',
     asked: (cube: string, by: string[]) => (by.length > 0 ? `${cube} by ${formatList(by)}` : cube),
     table: 'Table',
@@ -1492,7 +1493,7 @@ export const texts = {
     figures: {
       opening: 'Cards at the start',
       loaded: 'Loaded',
-      revealed: 'Opened by recipients',
+      revealed: 'Opened',
       withdrawn: 'Withdrawn',
       closing: 'Cards at the end',
       generated: 'Links made',

@@ -440,6 +440,11 @@ function Steps({ id, funnel, now, before }: StepsProps) {
 }
 
 const shareOf = (part: number, whole: number) => formatShare(part, whole) ?? texts.none;
+const Share = ({ part, whole }: { part: number; whole: number }) => (
+  <>
+    {shareOf(part, whole)} <span className="hint">{t.of(formatNumber(part), formatNumber(whole))}</span>
+  </>
+);
 
 function ByPerk({ campaign, range, total }: { campaign: Campaign; range: Range; total: number }) {
   const { id } = campaign;
@@ -521,28 +526,16 @@ function ByPerk({ campaign, range, total }: { campaign: Campaign; range: Range; 
                 ),
               },
               {
-                name: CLICKERS,
-                isNumber: true,
-                sortBy: ({ clickers }) => clickers,
-                cell: ({ clickers }) => formatNumber(clickers),
-              },
-              {
                 name: texts.rates.clicked,
                 isNumber: true,
                 sortBy: ({ clickers }) => clickers,
-                cell: ({ clickers }) => shareOf(clickers, total),
-              },
-              {
-                name: CONVERTERS,
-                isNumber: true,
-                sortBy: ({ converters }) => converters,
-                cell: ({ converters }) => formatNumber(converters),
+                cell: ({ clickers }) => <Share part={clickers} whole={total} />,
               },
               {
                 name: texts.rates.converted,
                 isNumber: true,
                 sortBy: ({ converters }) => converters,
-                cell: ({ converters }) => shareOf(converters, total),
+                cell: ({ converters }) => <Share part={converters} whole={total} />,
               },
             ]}
           />

@@ -166,7 +166,7 @@ export function Verdict({ funnel, ...periods }: Props) {
   const causes = (isComplete ? ways : []).flatMap((way, index) => {
     const parts = found[index]?.data ?? [];
     if (way.startsWith(SEGMENT) && parts.length > MOST_SEGMENTS) return [];
-    const cause = causeOf(parts, change);
+    const cause = causeOf(parts, change, journeys);
     return cause
       ? [a.cause(c.causes[way] ?? nameOf(way), cause.name, c.points(formatPoints(cause.points)))]
       : [];

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Link, Navigate, useSearchParams } from 'react-router';
+import { Link, useSearchParams } from 'react-router';
 import { loadMeta, loadRows, sumOf, within, type Query, type Row } from '../api/analytics';
 import { saveCsv } from '../api/csv';
 import { useSession } from '../api/session';
@@ -14,7 +14,7 @@ import { CopyButton } from '../parts/copy-button';
 import { CheckField, SelectField, TextField } from '../parts/fields';
 import { Icon } from '../parts/icon';
 import { useLiveInterval } from '../parts/live';
-import { Loaded } from '../parts/loaded';
+import { Loaded, Loading } from '../parts/loaded';
 import { useNotices } from '../parts/notices';
 import { RangePicker, useRange } from '../parts/range-picker';
 import { Card, Screen } from '../parts/screen';
@@ -36,8 +36,10 @@ const valueOf = (row: Row | undefined, { name, format }: Measure): number | null
 const unitOf = ({ format }: Measure): Unit => (format === 'percent' ? 'percent' : 'count');
 
 /** Keeps the query in the URL, so that it can be shared. */
-function useQuestion(cubes: Cube[]) {
-  const [params, setParams] = useSearchParams();
+function useQuestion(cubes: Cube[], first: Record<string, string>) {
+  const [given, setParams] = useSearchParams();
+  const asked = (of: URLSearchParams) => (of.has('cube') ? of : changed(of, first));
+  const params = asked(given);
   const cube = cubes.find(({ name }) => name === params.get('cube')) ?? cubes[0];
   const known = (members: { name: string }[] | undefined, name: string) =>
     (params.get(name) ?? '')
@@ -47,6 +49,7 @@ function useQuestion(cubes: Cube[]) {
   const steps = (params.get('steps') ?? 'day') as Steps;
   return {
     cube,
+    params,
     measures: params.has('measures') ? measures : usual(cube),
     dimensions: known(cube?.dimensions, 'dimensions'),
     filter: params.get('filter') ?? '',
@@ -60,10 +63,10 @@ function useQuestion(cubes: Cube[]) {
       .filter(({ member }) => cube?.dimensions.some(({ name }) => name === `${cube.name}.${member}`)),
     /** The URL of this question with changes; a link to it keeps Back working. */
     linkTo: (changes: Record<string, string | string[] | null>) => `?${changed(params, changes)}`,
-    set: (changes: Record<string, string | null>) => setParams((before) => changed(before, changes)),
+    set: (changes: Record<string, string | null>) => setParams((before) => changed(asked(before), changes)),
     /** For text that is being typed: Back does not lead through its letters. */
     type: (changes: Record<string, string | null>) =>
-      setParams((before) => changed(before, changes), { replace: true }),
+      setParams((before) => changed(asked(before), changes), { replace: true }),
   };
 }
 function changed(params: URLSearchParams, changes: Record<string, string | string[] | null>) {
@@ -88,12 +91,12 @@ const FIRST = [
   { cube: 'perk_views', dimensions: 'perk_title' },
 ];
 
-/** Leads to a question about what people did in these dates. */
-function FirstQuestion() {
+/** Returns the question for a URL that asks none: about what people did in these dates. */
+function useFirstQuestion(isNeeded: boolean) {
   const { range } = useRange();
-  const [params] = useSearchParams();
   const found = useQuery({
     queryKey: ['explore-first', range],
+    enabled: isNeeded,
     queryFn: async () => {
       const counts = await Promise.all(
         FIRST.map(async ({ cube }) => {
@@ -104,25 +107,20 @@ function FirstQuestion() {
       return FIRST.find((_, index) => counts[index]! > 0) ?? FIRST[0]!;
     },
   });
-  return (
-    <Loaded query={found} lines={8}>
-      {(first) => (
-        <Navigate
-          to={`?${changed(params, { ...first, measures: 'count_people', steps: 'none', people: 'yes' })}`}
-          replace
-        />
-      )}
-    </Loaded>
-  );
+  return {
+    isPending: isNeeded && found.isPending,
+    first: { ...(found.data ?? FIRST[0]!), measures: 'count_people', steps: 'none', people: 'yes' },
+  };
 }
 
 export default function Explore() {
   const [params] = useSearchParams();
+  const { isPending, first } = useFirstQuestion(!params.has('cube'));
   const meta = useQuery({ queryKey: ['meta'], queryFn: ({ signal }) => loadMeta(signal), staleTime: 60_000 });
   return (
     <Screen title={texts.nav.explore} intro={t.intro} actions={<RangePicker />}>
       <Loaded query={meta} lines={8}>
-        {(cubes) => (params.has('cube') ? <Question cubes={cubes} /> : <FirstQuestion />)}
+        {(cubes) => (isPending ? <Loading lines={8} /> : <Question cubes={cubes} first={first} />)}
       </Loaded>
     </Screen>
   );
@@ -172,9 +170,9 @@ function Suggestions() {
 
 const shortOf = (member: string) => member.slice(member.indexOf('.') + 1);
 
-function Question({ cubes }: { cubes: Cube[] }) {
+function Question({ cubes, first }: { cubes: Cube[]; first: Record<string, string> }) {
   const { range } = useRange();
-  const question = useQuestion(cubes);
+  const question = useQuestion(cubes, first);
   const { cube, measures, dimensions, set } = question;
   if (!cube) return null;
   const full = (member: string) => `${cube.name}.${member}`;
@@ -331,7 +329,7 @@ function Question({ cubes }: { cubes: Cube[] }) {
               )}
             </div>
           </Card>
-          <SavedQuestions cube={cube.name} />
+          <SavedQuestions cube={cube.name} params={question.params} />
         </div>
         <div>
           {measures.length === 0 ? (

@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Link, useSearchParams } from 'react-router';
+import { Link } from 'react-router';
 import { get, sendRequest } from '../api/http';
 import type { SavedQuestion } from '../api/types';
 import { Confirm, DialogForm } from '../parts/dialog';
@@ -15,11 +15,10 @@ const t = texts.explore;
 const API = '/api/saved-questions';
 const KEY = ['saved-questions'];
 
-/** The questions that people of the account saved, each as a link to its URL. @param cube the one that is shown */
-export function SavedQuestions({ cube }: { cube: string }) {
+/** The questions that people of the account saved, each as a link to its URL. @param params the question that is shown */
+export function SavedQuestions({ cube, params }: { cube: string; params: URLSearchParams }) {
   const client = useQueryClient();
   const { say } = useNotices();
-  const [params] = useSearchParams();
   const [isSaving, setSaving] = useState(false);
   const [deleting, setDeleting] = useState<SavedQuestion | null>(null);
   const saved = useQuery({

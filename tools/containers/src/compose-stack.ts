@@ -1,7 +1,16 @@
 import { readFileSync } from 'node:fs';
-import { request, type IncomingHttpHeaders, Agent } from 'node:http';
+import { Agent } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { AppName } from '@perkway/domain';
+import { APPS, FLEET } from '@perkway/fleet';
+import {
+  callAdmin,
+  sendRequest,
+  type HttpResponse,
+  type LoadTarget,
+  type Request,
+} from '@perkway/test-fleet';
 import type { Engine } from './engine.js';
 import { ROOT } from './paths.js';
 
@@ -9,12 +18,8 @@ const COMPOSE_FILE = join(ROOT, 'docker/compose.yaml');
 const UP = join(ROOT, 'docker/up');
 const READY_LIMIT_MS = 480_000;
 const UPGRADE_LIMIT_MS = 900_000;
-
-export interface HttpResponse {
-  status: number;
-  headers: IncomingHttpHeaders;
-  body: string;
-}
+const RESPONSE_LIMIT_MS = 20_000;
+const DOMAIN = 'perkway.localhost:8080';
 
 export interface StackOptions {
   project: string;
@@ -40,7 +45,10 @@ interface Container {
 }
 
 /** The stack of docker/compose.yaml under its own project name. */
-export class ComposeStack {
+export class ComposeStack implements LoadTarget {
+  readonly urls = Object.fromEntries(
+    APPS.map((app) => [app, `http://${FLEET[app].host}.${DOMAIN}`]),
+  ) as LoadTarget['urls'];
   readonly agent = new Agent({ keepAlive: true, maxSockets: 64 });
 
   constructor(
@@ -53,7 +61,7 @@ export class ComposeStack {
     return {
       PERKWAY_VERSION: version,
       PERKWAY_BIND: `127.0.0.1:${port}`,
-      PERKWAY_DOMAIN: `perkway.localhost:8080`,
+      PERKWAY_DOMAIN: DOMAIN,
       PERKWAY_SECRETS: secrets,
       PERKWAY_POOLED: isPooled ? 'POOLED_' : '',
     };
@@ -144,37 +152,29 @@ export class ComposeStack {
     await this.healthy();
   }
 
-  /** Sends a request to a host by name through the proxy, as from outside. */
-  request(
-    host: string,
+  /** Sends a request through the proxy, as from outside. */
+  readonly send = (url: string, { headers, ...request }: Request = {}): Promise<HttpResponse> =>
+    sendRequest(
+      url,
+      { ...request, headers: { host: new URL(url).host, ...headers } },
+      { hostname: '127.0.0.1', port: this.options.port, agent: this.agent, timeout: RESPONSE_LIMIT_MS },
+    );
+
+  /** Sends a request to a host by name. */
+  request(host: string, path: string, request?: Request): Promise<HttpResponse> {
+    return this.send(`http://${host}.${DOMAIN}${path}`, request);
+  }
+
+  /** Calls the management API on the second port of an app, as an operator inside the network does. */
+  async admin<Body>(
+    app: AppName,
+    method: string,
     path: string,
-    options: { method?: string; headers?: Record<string, string>; body?: string } = {},
-  ): Promise<HttpResponse> {
-    const headers = { host: `${host}.perkway.localhost:8080`, ...options.headers };
-    return new Promise((resolve, reject) => {
-      const requested = request(
-        {
-          host: '127.0.0.1',
-          port: this.options.port,
-          path,
-          method: options.method,
-          headers,
-          agent: this.agent,
-          timeout: 20_000,
-        },
-        (response) => {
-          let body = '';
-          response.setEncoding('utf8').on('data', (text: string) => (body += text));
-          response.on('end', () =>
-            resolve({ status: response.statusCode!, headers: response.headers, body }),
-          );
-          response.on('error', reject);
-        },
-      );
-      requested.on('timeout', () => requested.destroy(new Error('no response within 20 s')));
-      requested.on('error', reject);
-      requested.end(options.body);
-    });
+    body?: object | string,
+    contentType?: string,
+  ): Promise<Body> {
+    const url = `http://${await this.address(app)}:9090${path}`;
+    return callAdmin(url, this.adminKey(), method, body, contentType);
   }
 
   /** Upgrades the stack as an operator does. */

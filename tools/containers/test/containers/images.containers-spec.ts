@@ -2,7 +2,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { exportSbom, IMAGES } from '../../src/images.js';
-import { engine, VERSION } from './engine.js';
+import { VERSION } from '../../src/prepare.js';
+import { engine } from './engine.js';
 
 interface Image {
   Size: number;

@@ -196,7 +196,7 @@ const outcome = (journeys: number, clickers: number, converters: number) =>
 const withoutJourney = (events: number, of: number) =>
   events > 0
     ? `${number(events)} ${events === 1 ? 'event' : 'events'} (${percent(events / of)}) came without`
-    : 'Every event came with its own journey id.';
+    : 'Every event of a campaign came with its own journey id.';
 
 const FUNNEL = 'campaign_funnel';
 const IN_CAMPAIGNS = ['teaser_views', 'reward_views', 'incentive_clicks', 'conversions'];
@@ -216,7 +216,15 @@ const CHART_TITLES: Record<string, string> = {
   revealed: 'Links opened by day',
 };
 
-const VERDICT = / [\d.,]+% clicked, against [\d.,]+% before/;
+const RATES = /[\d.,]+% (?:clicked|converted), against [\d.,]+% before/g;
+type Rates = Record<'journeys' | 'clickers' | 'converters', number>;
+const ratesOf = (now: Rates, before: Rates) =>
+  now.journeys > 0 && before.journeys > 0
+    ? [
+        `${share(now.clickers, now.journeys)} clicked, against ${share(before.clickers, before.journeys)} before`,
+        `${share(now.converters, now.journeys)} converted, against ${share(before.converters, before.journeys)} before`,
+      ]
+    : null;
 
 const stateFilter = (name: string): Filter[] =>
   STATE_OF[name] === undefined ? [] : [equals('state', STATE_OF[name])];
@@ -224,13 +232,14 @@ const stateFilter = (name: string): Filter[] =>
 async function checkOverview(page: Page, subject: Subject): Promise<void> {
   const { now, before } = subject;
   const total = async (measure: string, range: Range) => countOf(subject, FUNNEL, measure, range);
-  const [journeys, clickers, converters, journeysBefore, clickersBefore, derived, tracked] =
+  const [journeys, clickers, converters, journeysBefore, clickersBefore, convertersBefore, derived, tracked] =
     await Promise.all([
       total('journeys', now),
       total('clickers', now),
       total('converters', now),
       total('journeys', before),
       total('clickers', before),
+      total('converters', before),
       total('events_without_journey', now),
       Promise.all(IN_CAMPAIGNS.map((cube) => countOf(subject, cube, 'count_people', now))).then(sum),
     ]);
@@ -265,16 +274,16 @@ async function checkOverview(page: Page, subject: Subject): Promise<void> {
       outcome: text.includes(
         journeys > 0 ? outcome(journeys, clickers, converters) : 'Nothing was tracked in these dates.',
       ),
-      rates: VERDICT.exec(text)?.[0].trim(),
+      rates: text.match(RATES),
       journeys: text.includes(withoutJourney(derived, tracked)),
     }),
     {
       figures,
       outcome: true,
-      rates:
-        journeys > 0 && journeysBefore > 0
-          ? `${share(clickers, journeys)} clicked, against ${share(clickersBefore, journeysBefore)} before`
-          : undefined,
+      rates: ratesOf(
+        { journeys, clickers, converters },
+        { journeys: journeysBefore, clickers: clickersBefore, converters: convertersBefore },
+      ),
       journeys: true,
     },
   );
@@ -591,16 +600,25 @@ async function checkCampaign(page: Page, subject: Subject): Promise<void> {
   const filters = [equals('campaign_id', id)];
   const count = (cube: string, measure: string, range: Range, more: Filter[] = []) =>
     countOf(subject, cube, measure, range, [...filters, ...more]);
-  const [funnel, derived, tracked, made, madeWithoutJourney, journeysBefore, clickersBefore] =
-    await Promise.all([
-      funnelOf(subject, now, filters),
-      count(FUNNEL, 'events_without_journey', now),
-      Promise.all(IN_CAMPAIGNS.map((cube) => count(cube, 'count_people', now))).then(sum),
-      count('reward_links', 'count', now, [equals('state', 'generated')]),
-      count('reward_links', 'count', now, [equals('state', 'generated'), equals('journey_id', null)]),
-      count(FUNNEL, 'journeys', before),
-      count(FUNNEL, 'clickers', before),
-    ]);
+  const [
+    funnel,
+    derived,
+    tracked,
+    made,
+    madeWithoutJourney,
+    journeysBefore,
+    clickersBefore,
+    convertersBefore,
+  ] = await Promise.all([
+    funnelOf(subject, now, filters),
+    count(FUNNEL, 'events_without_journey', now),
+    Promise.all(IN_CAMPAIGNS.map((cube) => count(cube, 'count_people', now))).then(sum),
+    count('reward_links', 'count', now, [equals('state', 'generated')]),
+    count('reward_links', 'count', now, [equals('state', 'generated'), equals('journey_id', null)]),
+    count(FUNNEL, 'journeys', before),
+    count(FUNNEL, 'clickers', before),
+    count(FUNNEL, 'converters', before),
+  ]);
   const { list, journeys, clickers, converters } = funnel;
   const path = `/campaigns/${id}?${dates(now)}`;
   const linkText = `${number(madeWithoutJourney)} ${madeWithoutJourney === 1 ? 'link' : 'links'} (${share(madeWithoutJourney, made)})`;
@@ -612,17 +630,17 @@ async function checkCampaign(page: Page, subject: Subject): Promise<void> {
       outcome: text.includes(
         journeys > 0 ? outcome(journeys, clickers, converters) : 'Nothing was tracked in these dates.',
       ),
-      rates: VERDICT.exec(text)?.[0].trim(),
+      rates: text.match(RATES),
       without: text.includes(withoutJourney(derived, tracked)),
       linksWithout: madeWithoutJourney === 0 || text.includes(linkText),
     }),
     {
       funnel: list,
       outcome: true,
-      rates:
-        journeys > 0 && journeysBefore > 0
-          ? `${share(clickers, journeys)} clicked, against ${share(clickersBefore, journeysBefore)} before`
-          : undefined,
+      rates: ratesOf(
+        { journeys, clickers, converters },
+        { journeys: journeysBefore, clickers: clickersBefore, converters: convertersBefore },
+      ),
       without: true,
       linksWithout: true,
     },

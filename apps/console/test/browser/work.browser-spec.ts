@@ -1107,7 +1107,7 @@ describe('keys and sessions', () => {
     await stage.goto(page, '/integration');
     await button(page, 'Create key').click();
     await dialog(page).getByLabel('Name').fill('For the CRM');
-    await dialog(page).getByLabel('Everything its role may').uncheck();
+    await dialog(page).getByLabel('Full access of its role').uncheck();
     await dialog(page).getByRole('button', { name: 'Create key' }).click();
     await dialog(page).getByText('Choose at least one.').waitFor();
     await dialog(page).getByLabel('links:create').check();

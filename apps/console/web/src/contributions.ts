@@ -79,7 +79,7 @@ const CLEAR = 1.96;
 export const isClearChange = (now: number, before: number) =>
   Math.abs(now - before) > CLEAR * Math.sqrt(now + before);
 
-/** Compares two click rates: `same` if chance alone could explain the difference (two-proportion z-test, 95 %). */
+/** Compares two rates, of journeys that clicked or that converted: `same` if chance alone could explain the difference (two-proportion z-test, 95 %). */
 export function compareRates({ journeys, clickers, journeysBefore, clickersBefore }: Omit<Segment, 'name'>) {
   if (journeys === 0 || journeysBefore === 0) return null;
   const pooled = (clickers + clickersBefore) / (journeys + journeysBefore);

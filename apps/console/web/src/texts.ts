@@ -159,7 +159,7 @@ export const texts = {
     servers: 'Perks that your servers read count as seen by people.',
     withoutJourney: (events: number, share: string | null) =>
       `${formatNumber(events)} ${pluralOf(events, 'event', 'events')}${share ? ` (${share})` : ''} came without ${pluralOf(events, 'its', 'their')} own journey id. All of one campaign count as one journey, which the funnel leaves out.`,
-    noneWithoutJourney: 'Every event came with its own journey id.',
+    noneWithoutJourney: 'Every event of a campaign came with its own journey id.',
     distinct: 'Each journey counts once, however often it clicked. People only.',
     bySource: 'A journey that came from two sources counts for each of them.',
     zone: (zone: string) => `Days are in the time zone ${zone.replace('_', ' ')}.`,
@@ -195,6 +195,9 @@ export const texts = {
       worse: (now: string, before: string) => `Worse: ${now} clicked, against ${before} before.`,
       same: (now: string, before: string) =>
         `No clear change: ${now} clicked, against ${before} before. The difference could be chance.`,
+      converted: (now: string, before: string, isClear: boolean) =>
+        `${now} converted, against ${before} before.${isClear ? '' : ' The difference could be chance.'}`,
+      journey: 'A journey is the interactions of one recipient.',
       /** @param name null for journeys without a value */
       cause: (by: string, name: string | null, points: string) =>
         `By ${by}, mostly ${name ?? 'journeys without one'} (${points}).`,
@@ -435,7 +438,7 @@ export const texts = {
       ADMIN: 'ADMIN: for operators',
     },
     allowed: 'May do',
-    allOfRole: 'Everything its role may',
+    allOfRole: 'Full access of its role',
     scopes: {
       'perks:read': 'Read perks, get coupon codes',
       'journeys:write': 'Teasers, rewards, tracking, campaigns',
@@ -889,7 +892,7 @@ export const texts = {
     anyPool: 'Any pool',
     campaign: 'Campaign',
     find: 'Reference or id',
-    findHint: 'All of it.',
+    findHint: 'The whole reference or id.',
     id: 'Id',
     country: 'Country',
     journey: 'Journey',
@@ -1324,10 +1327,11 @@ export const texts = {
     idHint: 'Made for you. You may type another UUID. It cannot be changed later.',
     product: 'Product',
     cards: 'Cards available',
-    low: (value: string, count: string) => `Low: ${value} has ${count}`,
+    low: (value: string, count: string, others: number) =>
+      `Low: ${value} has ${count}${others > 0 ? `, and ${pluralOf(others, 'one more value', `${others} more values`)}` : ''}`,
     of: (name: string) => `Pool: ${name}`,
     name: 'Product name',
-    nameHint: 'What recipients see. Empty: no product.',
+    nameHint: 'Shown to recipients. Leave it empty to show no product.',
     instructions: 'How to spend the card',
     redeemUrl: 'Shop URL',
     termsUrl: 'Terms URL',
@@ -1338,7 +1342,7 @@ export const texts = {
     stock: 'Stock',
     upload: 'Upload cards',
     uploadText:
-      'CSV with the columns code, pin, denomination, currency, country, valid_until, batch; or NDJSON. pin, valid_until and batch may be missing.',
+      'CSV with the columns code, pin, denomination, currency, country, valid_until, batch; or NDJSON. pin, valid_until and batch are optional.',
     file: 'File',
     send: 'Upload',
     sending: 'Uploading…',
@@ -1509,7 +1513,7 @@ export const texts = {
     person: 'Person or key',
     personHint: 'A part of the e-mail address or the key’s name.',
     object: 'Object',
-    objectHint: 'The whole id. An account has its keys and people.',
+    objectHint: 'The whole id. For keys and people, the id of their account.',
     outcome: 'Outcome',
     anyOutcome: 'Any outcome',
     outcomes: { done: 'Done', rejected: 'Rejected', unknown: 'Unknown' },
@@ -1532,7 +1536,7 @@ export const texts = {
     from: 'From',
     to: 'To',
     export: 'Export NDJSON',
-    exportNote: 'The export has the entries that match; without a first day, those of the last 30 days.',
+    exportNote: 'Exports the entries that match. If From is empty, those of the last 30 days.',
     history: 'History',
     historyOf: (id: string) => `History of ${id}`,
     when: 'When',

@@ -173,10 +173,15 @@ export function Verdict({ funnel, ...periods }: Props) {
   });
   if (journeys === 0) return <p className="headline">{a.none}</p>;
   const rates = [formatShare(clickers, journeys)!, formatShare(clickersBefore, journeysBefore)!] as const;
+  const [converters, convertersBefore] = [funnel.current, funnel.earlier].map((row) =>
+    numberOf(row, `${F}.converters`),
+  ) as [number, number];
+  const isClear =
+    compareRates({ ...total, clickers: converters, clickersBefore: convertersBefore }) !== 'same';
   return (
     <div className="stack">
       <p className="headline">
-        <Outcome {...{ journeys, clickers }} converters={numberOf(funnel.current, `${F}.converters`)} />
+        <Outcome {...{ journeys, clickers, converters }} />
       </p>
       <p data-verdict={verdict ?? 'none'} aria-busy={!isComplete}>
         {verdict === null
@@ -185,6 +190,16 @@ export function Verdict({ funnel, ...periods }: Props) {
             ? a.same(...rates)
             : [a[verdict](...rates), ...causes].join(' ')}
       </p>
+      {verdict !== null && (
+        <p>
+          {a.converted(
+            formatShare(converters, journeys)!,
+            formatShare(convertersBefore, journeysBefore)!,
+            isClear,
+          )}
+        </p>
+      )}
+      <p className="hint">{a.journey}</p>
     </div>
   );
 }

@@ -9,14 +9,16 @@ import { texts } from '../texts';
 
 const t = texts.pools;
 
-/** Shows the value with the fewest cards, which the total hides. */
+/** Shows the value with the fewest cards, which the total hides, and how many other values are low. */
 function Low({ inventories }: Pick<Pool, 'inventories'>) {
-  const [least] = inventories.toSorted((one, other) => one.available - other.available);
-  if (!least || least.available >= LOW) return null;
+  const [least, ...others] = inventories
+    .filter(({ available }) => available < LOW)
+    .toSorted((one, other) => one.available - other.available);
+  if (!least) return null;
   const { denomination, currency, country, available } = least;
   return (
     <span className={`badge ${available === 0 ? 'bad' : 'warn'}`}>
-      {t.low(`${formatMoney(denomination, currency)}, ${country}`, formatNumber(available))}
+      {t.low(`${formatMoney(denomination, currency)}, ${country}`, formatNumber(available), others.length)}
     </span>
   );
 }

@@ -169,14 +169,14 @@ export type TrackingEvent =
   | CampaignNamedEvent;
 export type TrackingEventType = TrackingEvent['type'];
 
-/** Types without rows in the table of events. Names are stored on their own, and the others are only in the feed. */
-const WITHOUT_ROWS = ['perk_named', 'campaign_named', 'limit_reached', 'cards_withdrawn'] as const;
+/** Types without rows in the table of events: names have a table of their own, the other two are only in the feed. */
+const TYPES_WITHOUT_ROWS = ['perk_named', 'campaign_named', 'limit_reached', 'cards_withdrawn'] as const;
 
 /** An event that has a row in the table of events. */
-export type StoredEvent = Exclude<TrackingEvent, { type: (typeof WITHOUT_ROWS)[number] }>;
+export type StoredEvent = Exclude<TrackingEvent, { type: (typeof TYPES_WITHOUT_ROWS)[number] }>;
 
 export const isStored = (event: TrackingEvent): event is StoredEvent =>
-  !(WITHOUT_ROWS as readonly TrackingEventType[]).includes(event.type);
+  !(TYPES_WITHOUT_ROWS as readonly TrackingEventType[]).includes(event.type);
 
 /** The only app that publishes events of each type. */
 const OWNERS: Record<TrackingEventType, AppName> = {

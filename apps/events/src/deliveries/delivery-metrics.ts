@@ -4,7 +4,7 @@ import { Counter, Gauge, Registry } from 'prom-client';
 /** The backlog of all replicas together. */
 export interface Backlog {
   pending: number;
-  /** Seconds since the oldest pending delivery became due, among webhooks that are not failing. */
+  /** Seconds since the oldest pending delivery became due, of the webhooks that are not failing. */
   overdueS: number;
   failing: number;
 }
@@ -38,7 +38,7 @@ export class DeliveryMetrics {
     });
     this.overdue = new Gauge({
       name: 'webhook_deliveries_overdue_seconds',
-      help: 'Seconds since the oldest pending delivery became due, among webhooks that are not failing',
+      help: 'Seconds since the oldest pending delivery became due, of the webhooks that are not failing',
       registers,
     });
     this.failing = new Gauge({

@@ -45,6 +45,7 @@ const dns = async (addressesOf: Parameters<typeof startDnsServer>[0]) => {
   closers.push(() => server.close());
   return server;
 };
+const NOT_HTTP = 'The response is not valid HTTP, or a status 100 or 101 that was not requested';
 const respondOk = (_request: IncomingMessage, response: ServerResponse) => void response.end('ok');
 
 describe('an attempt', () => {
@@ -186,6 +187,24 @@ describe('an attempt', () => {
     }
     expect(resets).toBe(1);
     expect(connections).toBe(2);
+  });
+
+  it.each([
+    ['half a status line', 'HTTP/1.1 2', 'The connection was closed without a response'],
+    [
+      'informational responses only',
+      'HTTP/1.1 103 Early\r\n\r\n',
+      'The connection was closed without a response',
+    ],
+    ['a status 101', 'HTTP/1.1 101 No\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n', NOT_HTTP],
+    ['a status 100', 'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n\r\n', NOT_HTTP],
+    ['no HTTP', 'SSH-2.0-OpenSSH\r\n', NOT_HTTP],
+  ])('posts once to a receiver that sends %s', async (_what, text, error) => {
+    let requests = 0;
+    const port = await serveRaw((socket) => (requests++, socket.end(text)));
+    const result = await senderOf().post(`http://127.0.0.1:${port}/`, {}, '{}');
+    expect(result).toEqual({ isSuccess: false, status: null, error });
+    expect(requests).toBe(1);
   });
 
   it.each(['http', 'https'])('posts once over %s when a new connection is closed', async (scheme) => {

@@ -15,8 +15,9 @@ const MAX_ERROR_CHARACTERS = 200;
 const IDLE_CONNECTION_MS = 4_000;
 const MAX_TARGETS = 2_000;
 const HEADERS = { 'content-type': 'application/json', 'user-agent': 'Perkway-Webhooks' };
-const ABORTED = new Error('The result of the attempt is known');
-const NO_RESPONSE = 'The connection was closed without a response';
+const ABORTED = new Error('The attempt has ended');
+const CLOSED = 'The connection was closed without a response';
+const NOT_HTTP = 'The response is not valid HTTP, or a status 100 or 101 that was not requested';
 
 /** The result of one attempt. */
 export interface AttemptResult {
@@ -38,9 +39,11 @@ export interface SenderOptions {
 
 type Target = Pick<Dispatcher.DispatchOptions, 'origin' | 'path'>;
 
+/** The result of an attempt on an idle connection that the receiver had closed. */
 const STALE = 'stale connection';
-/** Codes of errors after which a request may be sent again on a new connection. */
-const CLOSED = ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'];
+/** Codes of errors of a connection that the receiver closed. */
+const CODES_OF_CLOSED = ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'];
+const CODES_OF_INVALID = ['ERR_ASSERTION', 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'UND_ERR_HEADERS_OVERFLOW'];
 
 /**
  * Posts signed bodies to the URLs of webhooks. Addresses are checked in the lookup of each new connection, so DNS
@@ -51,7 +54,7 @@ export class Sender {
   private readonly resolve: Resolve;
   private readonly timeoutMs: number;
   private readonly targets = new LRUCache<string, Target>({ max: MAX_TARGETS });
-  /** Errors of connections that the receiver closed after an earlier response. */
+  /** Errors of connections that the receiver closed after it had sent something. */
   private readonly staleErrors = new WeakSet<Error>();
   private agent?: Promise<Agent>;
 
@@ -64,6 +67,7 @@ export class Sender {
   /** Makes one attempt. Never throws: an error is in the result. */
   async post(url: string, headers: Record<string, string>, body: string): Promise<AttemptResult> {
     let target = this.targets.get(url);
+    const agent = await (this.agent ??= this.newAgent());
     try {
       target ??= targetOf(parseWebhookUrl(url, this.policy));
     } catch (error) {
@@ -71,14 +75,13 @@ export class Sender {
     }
     this.targets.set(url, target);
     const request = { ...target, method: 'POST' as const, headers: { ...headers, ...HEADERS }, body };
-    const deadline = Date.now() + this.timeoutMs;
-    const agent = await (this.agent ??= this.newAgent());
+    const deadline = performance.now() + this.timeoutMs;
     let result = await this.attempt(agent, request, this.timeoutMs);
-    if (result === STALE) result = await this.attempt(agent, request, deadline - Date.now());
-    return result === STALE ? failure(null, NO_RESPONSE) : result;
+    if (result === STALE) result = await this.attempt(agent, request, deadline - performance.now());
+    return result === STALE ? failure(null, CLOSED) : result;
   }
 
-  /** Closes all connections, which ends the running attempts. */
+  /** Closes the connections, which ends their attempts. Those that still connect end at their deadline at the latest. */
   async close(): Promise<void> {
     await (await this.agent)?.destroy();
   }
@@ -97,14 +100,14 @@ export class Sender {
     return new Agent({
       keepAliveTimeout: IDLE_CONNECTION_MS,
       keepAliveMaxTimeout: IDLE_CONNECTION_MS,
-      // `attempt` has its own deadline for all of it.
+      // The deadline of `attempt` includes connecting, the headers and the body.
       headersTimeout: 0,
       bodyTimeout: 0,
       connect: (options, callback) =>
         connectors[options.protocol as keyof typeof connectors](options, (...result) => {
           const [, socket] = result;
           socket?.on('error', (error: NodeJS.ErrnoException) => {
-            if (socket.bytesRead > 0 && CLOSED.includes(error.code!)) this.staleErrors.add(error);
+            if (socket.bytesRead > 0 && CODES_OF_CLOSED.includes(error.code!)) this.staleErrors.add(error);
           });
           callback(...result);
         }),
@@ -122,24 +125,27 @@ export class Sender {
       const chunks: Buffer[] = [];
       let size = 0;
       let hasEnded = false;
+      /** Bytes of a response to this attempt have arrived, so the connection was not stale. */
+      let isAnswered = false;
       const end = (result: AttemptResult | typeof STALE) => {
         hasEnded = true;
         clearTimeout(timer);
         settle(result);
       };
       const abort = () => controller?.abort(ABORTED);
-      const finish = () => end(resultOf(response!.status, response!.headers, Buffer.concat(chunks)));
-      const noResponse = () => end(failure(null, `No response within ${this.timeoutMs / 1_000} s`));
+      const endWithResponse = () => end(resultOf(response!.status, response!.headers, Buffer.concat(chunks)));
+      const timeOut = () => end(failure(null, `No response within ${this.timeoutMs / 1_000} s`));
       let timer = setTimeout(() => {
-        noResponse();
+        timeOut();
         abort();
       }, timeoutMs);
       agent.dispatch(request, {
         onRequestStart: (started) => {
           controller = started;
-          // The deadline passed while the connection was being made.
+          // Posts nothing if the deadline passed while the connection was being made.
           if (hasEnded) abort();
         },
+        onResponseStarted: () => void (isAnswered = true),
         onResponseStart: (_, status, responseHeaders) => {
           if (status < 200) return;
           response = { status, headers: responseHeaders };
@@ -151,11 +157,12 @@ export class Sender {
           size += chunk.length;
           if (size > MAX_RESPONSE_BYTES) abort();
         },
-        onResponseEnd: finish,
+        onResponseEnd: endWithResponse,
         onResponseError: (_, error: NodeJS.ErrnoException) => {
-          if (response) finish();
-          else if (error.code === 'UND_ERR_CONNECT_TIMEOUT') noResponse();
-          else end(this.staleErrors.has(error) ? STALE : failure(null, messageOf(error)));
+          if (response) endWithResponse();
+          else if (error.code === 'UND_ERR_CONNECT_TIMEOUT') timeOut();
+          else if (this.staleErrors.has(error) && !isAnswered) end(STALE);
+          else end(failure(null, messageOf(error)));
         },
       });
     });
@@ -202,7 +209,9 @@ const firstCharacters = (body: Buffer): string =>
 
 function messageOf(error: NodeJS.ErrnoException): string {
   const { code = 'unknown' } = error;
-  if (code === 'UND_ERR_SOCKET') return NO_RESPONSE;
+  if (error.name === 'HTTPParserError' || error.message.startsWith('bad ') || CODES_OF_INVALID.includes(code))
+    return NOT_HTTP;
+  if (code === 'UND_ERR_SOCKET') return CLOSED;
   if (error instanceof ForbiddenUrlError) return `The URL ${error.message}`;
   if (['ENOTFOUND', 'ENODATA', 'EBADNAME', 'ESERVFAIL', 'ETIMEOUT', 'EREFUSED'].includes(code))
     return `The host name does not resolve (${code})`;

@@ -16,7 +16,7 @@ import { toFeedEvent } from './to-feed-event.js';
 export interface NewRow {
   account: string;
   event: FeedEvent;
-  /** Undefined if the event has no journey, or the one that events of a campaign without a journey share. */
+  /** Undefined if the event has no journey id of its own. */
   journey: string | undefined;
   /** The feed stores one conversion per key; undefined for other events. */
   externalKey: string | undefined;

@@ -216,7 +216,7 @@ const CHART_TITLES: Record<string, string> = {
   revealed: 'Links opened by day',
 };
 
-const RATES = /[\d.,]+% (?:clicked|converted), against [\d.,]+% before/g;
+const RATES = /\d[\d.,]*% (?:clicked|converted), against [\d.,]+% before/g;
 type Rates = Record<'journeys' | 'clickers' | 'converters', number>;
 const ratesOf = (now: Rates, before: Rates) =>
   now.journeys > 0 && before.journeys > 0
@@ -274,7 +274,7 @@ async function checkOverview(page: Page, subject: Subject): Promise<void> {
       outcome: text.includes(
         journeys > 0 ? outcome(journeys, clickers, converters) : 'Nothing was tracked in these dates.',
       ),
-      rates: text.match(RATES),
+      rates: text.match(RATES) as string[] | null,
       journeys: text.includes(withoutJourney(derived, tracked)),
     }),
     {
@@ -533,7 +533,7 @@ async function checkClicks(page: Page, subject: Subject): Promise<void> {
         .filter((clicks) => clicks > 0)
         .sort((one, other) => other - one)
         .slice(0, 5)
-        .map(number),
+        .map((count) => number(count)),
       known: true,
     },
   );
@@ -630,7 +630,7 @@ async function checkCampaign(page: Page, subject: Subject): Promise<void> {
       outcome: text.includes(
         journeys > 0 ? outcome(journeys, clickers, converters) : 'Nothing was tracked in these dates.',
       ),
-      rates: text.match(RATES),
+      rates: text.match(RATES) as string[] | null,
       without: text.includes(withoutJourney(derived, tracked)),
       linksWithout: madeWithoutJourney === 0 || text.includes(linkText),
     }),
@@ -1030,23 +1030,31 @@ it("shows the stored events of each account on the operators' home", async () =>
         await page.reload();
         await page.getByRole('table', { name: 'Traffic' }).waitFor();
         const { tables } = await readScreen(page);
-        // Weeks of whole hours, the current one included.
-        const rows = await stage.fleet.database.query<{ account_id: string; now: number; before: number }>(
-          `with hours as (select date_trunc('hour', now()) + interval '1 hour' as upto)
+        // Weeks of whole hours, the current one included. Days without it.
+        const rows = await stage.fleet.database.query<Record<string, number> & { account_id: string }>(
+          `with hours as (select date_trunc('hour', now()) as hour),
+           aged as (
+             select account_id, occurred_at >= hour - interval '7 days' + interval '1 hour' as is_week,
+               hour - occurred_at as age
+             from analytics.tracking_events, hours
+             where occurred_at >= hour - interval '14 days' + interval '1 hour' and occurred_at < hour + interval '1 hour'
+           )
            select account_id,
-             count(*) filter (where occurred_at >= upto - interval '7 days')::integer as now,
-             count(*) filter (where occurred_at < upto - interval '7 days')::integer as before
-           from analytics.tracking_events, hours
-           where occurred_at >= upto - interval '14 days' and occurred_at < upto group by account_id`,
+             count(*) filter (where age > interval '0' and age <= interval '1 day')::integer as day,
+             count(*) filter (where age > interval '1 day' and age <= interval '2 days')::integer as "dayBefore",
+             count(*) filter (where is_week)::integer as week,
+             count(*) filter (where not is_week)::integer as "weekBefore"
+           from aged group by account_id`,
         );
-        const shown = tables.Traffic!.rows.map(([name, now, before]) => [name!, now!, before!]);
-        const expected = rows.map(({ account_id, now, before }) => [
+        const shown = tables.Traffic!.rows.map(([name, day, dayBefore, , week, weekBefore]) => [
+          ...[name!, day!, dayBefore!, week!, weekBefore!],
+        ]);
+        const expected = rows.map(({ account_id, day, dayBefore, week, weekBefore }) => [
           `Name of ${account_id}`,
-          number(now),
-          number(before),
+          ...[day!, dayBefore!, week!, weekBefore!].map((count) => number(count)),
         ]);
         expect(expected.length).toBeGreaterThan(SEEDS.length);
-        expect(sorted(shown.filter(([, now, before]) => `${now}${before}` !== '00'))).toEqual(
+        expect(sorted(shown.filter(([, , , week, weekBefore]) => `${week}${weekBefore}` !== '00'))).toEqual(
           sorted(expected),
         );
       },

@@ -6,6 +6,7 @@ import { allOf } from '../api/perkway';
 import { LOW } from '../api/pools';
 import { useSession } from '../api/session';
 import type { Health, LowStock, OperatorsHome as Home } from '../api/types';
+import { isClearChange } from '../contributions';
 import { formatChange, formatMoment, formatMoney, formatNumber, sentenceOf } from '../format';
 import { useLiveInterval } from '../parts/live';
 import { Loaded } from '../parts/loaded';
@@ -183,7 +184,12 @@ const changeOf = (count: number, before: number) =>
 function Change({ count, before }: { count: number; before: number }) {
   if (count === before) return texts.none;
   if (before === 0) return <span className="change-up">{t.fresh}</span>;
-  return <span className={count > before ? 'change-up' : 'change-down'}>{formatChange(count, before)}</span>;
+  const direction = count > before ? 'change-up' : 'change-down';
+  return (
+    <span className={isClearChange(count, before) ? direction : undefined}>
+      {formatChange(count, before)}
+    </span>
+  );
 }
 
 const Traffic = ({ rows }: { rows: Row[] }) => (

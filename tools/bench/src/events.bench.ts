@@ -18,6 +18,8 @@ const FEED_EVENTS = 40_000;
 const FEED_TARGET = 0.5;
 /** The account to which `messagesOf` gives its events. */
 const ACCOUNT = 'bench-ingest';
+/** An account of its own: a replay reads what its account stored in the five minutes before. */
+const DELIVERIES_ACCOUNT = 'bench-deliveries';
 const WEBHOOKS = 4;
 /** Attempts that one replica makes at once for one webhook. */
 const PER_WEBHOOK = 16;
@@ -156,11 +158,14 @@ class Bench {
     write(
       '\ndeliveries, ratio to a bare client that signs and posts the same bytes; medians of alternating rounds',
     );
+    const key = await this.fleet.account(DELIVERIES_ACCOUNT);
     const ids = Array.from({ length: WEBHOOKS }, (_, index) => `w${index}`);
-    for (const id of ids) await this.call('PUT', `/webhooks/${id}`, { url: this.receiverUrl });
+    for (const id of ids) await this.call('PUT', `/webhooks/${id}`, { url: this.receiverUrl }, key);
     const from = new Date().toISOString();
-    await this.publisher!.publish(messagesOf({ events: DELIVERED_EVENTS, perMessage: 100, spreadMs: 1 }));
-    const bodies = await this.bodies(from);
+    await this.publisher!.publish(
+      messagesOf({ account: DELIVERIES_ACCOUNT, events: DELIVERED_EVENTS, perMessage: 100, spreadMs: 1 }),
+    );
+    const bodies = await this.bodies(from, key);
     await this.received(DELIVERED_EVENTS * WEBHOOKS);
     const rounds: Round[] = [];
     const all = Array.from({ length: WEBHOOKS }, () => bodies).flat();
@@ -177,13 +182,13 @@ class Bench {
       const pids = [this.fleet.pid('events'), this.receiver.pid];
       const own = await this.measured(pids, all.length, () =>
         timed(async () => {
-          for (const id of ids) await this.call('POST', `/webhooks/${id}/replay`, { from });
+          for (const id of ids) await this.call('POST', `/webhooks/${id}/replay`, { from }, key);
           await this.received(all.length);
         }),
       );
       if (round >= 0) rounds.push({ bare, own });
     }
-    for (const id of ids) await this.call('DELETE', `/webhooks/${id}`);
+    for (const id of ids) await this.call('DELETE', `/webhooks/${id}`, undefined, key);
     return report(
       `${WEBHOOKS} webhooks`,
       'deliveries',
@@ -274,13 +279,15 @@ class Bench {
   }
 
   /** Returns the events stored since `from` as the bodies of deliveries. */
-  private async bodies(from: string): Promise<string[]> {
+  private async bodies(from: string, key: string): Promise<string[]> {
     const events: FeedEvent[] = [];
     let query = `from=${from}`;
     await until(async () => {
       const page = await this.call<{ data: FeedEvent[]; next_cursor: string }>(
         'GET',
         `/events?limit=1000&${query}`,
+        undefined,
+        key,
       );
       events.push(...page.data);
       query = `cursor=${page.next_cursor}`;

@@ -13,13 +13,13 @@ const MAX_RUNNING = 1_024;
 const MAX_RUNNING_PER_ACCOUNT = 64;
 const MAX_RUNNING_PER_WEBHOOK = 16;
 /** Limit of a webhook that responds within FAST_RESPONSE_MS. */
-const MAX_RUNNING_PER_FAST_WEBHOOK = 64;
+const MAX_RUNNING_PER_FAST_WEBHOOK = 128;
 /**
  * Attempts of a webhook beyond MAX_RUNNING_PER_WEBHOOK are extra: they do not count for MAX_RUNNING_PER_ACCOUNT, and start only
  * below these numbers of running attempts, so that fast webhooks that begin to hang leave room for other accounts.
  */
-const MAX_RUNNING_WITH_EXTRA = 512;
-const MAX_RUNNING_PER_ACCOUNT_WITH_EXTRA = 256;
+const MAX_RUNNING_WITH_EXTRA = 640;
+const MAX_RUNNING_PER_ACCOUNT_WITH_EXTRA = 384;
 const FAST_RESPONSE_MS = 250;
 /** Number of webhooks with a limit other than MAX_RUNNING_PER_WEBHOOK that are remembered. */
 const MAX_CACHED_LIMITS = 2_000;

@@ -519,7 +519,7 @@ describe('a webhook', () => {
   it('that responds fast gets more attempts at once, until it is slow', async () => {
     const account = anAccountId();
     await aWebhook(account);
-    await storeEvents(database, account, ...Array.from({ length: 300 }, () => event()));
+    await storeEvents(database, account, ...Array.from({ length: 400 }, () => event()));
     await queue.fanOut(new Date(now));
     let responseMs = 0;
     const { engine } = replica(() => {
@@ -531,9 +531,9 @@ describe('a webhook', () => {
       await engine.whenIdle();
       return started;
     };
-    expect([await start(), await start(), await start(), await start()]).toEqual([16, 32, 64, 64]);
+    expect([await start(), await start(), await start(), await start()]).toEqual([16, 32, 64, 128]);
     responseMs = 300;
-    expect([await start(), await start()]).toEqual([64, 16]);
+    expect([await start(), await start()]).toEqual([128, 16]);
   });
 
   it('that fails gets one attempt at a time, and takes no room from others', async () => {
@@ -648,8 +648,8 @@ it('leaves room for other accounts if all fast webhooks of one account begin to 
   try {
     await eventsOf(large, 100);
     await startAll();
-    // No extra ones once the account has 256.
-    expect(responses.length).toBeLessThanOrEqual(64 + 20 * 3 + 256);
+    // No extra ones once the account has 384.
+    expect(responses.length).toBeLessThanOrEqual(64 + 20 * 3 + 384);
     expect(responses.length).toBeGreaterThan(64 + 20 * 3);
     await eventsOf(small, 1);
     await startAll();

@@ -1,19 +1,7 @@
 import { runMigrations } from '@perkway/platform';
-import { testDatabase } from '@perkway/testing';
+import { rowsRead, testDatabase, type Plan } from '@perkway/testing';
 import { conditionsOf } from '../src/audit-log/audit-filters.js';
 import { migrations } from '../src/migrations/index.js';
-
-interface Plan {
-  'Node Type': string;
-  'Actual Rows': number;
-  'Actual Loops': number;
-  'Rows Removed by Filter'?: number;
-  Plans?: Plan[];
-}
-/** Rows that all nodes of the plan read, whether they were of use or not. */
-const rowsRead = (plan: Plan): number =>
-  plan['Actual Loops'] * (plan['Actual Rows'] + (plan['Rows Removed by Filter'] ?? 0)) +
-  (plan.Plans ?? []).reduce((sum, part) => sum + rowsRead(part), 0);
 
 it('the audit log of one account is read without reading that of all others', async () => {
   const database = await testDatabase('console', (url) => runMigrations(url, 'console', migrations));

@@ -20,6 +20,7 @@ export * from './parse-url.js';
 export * from './rpc-contract.js';
 export * from './redirect-target.js';
 export * from './reporting.js';
+export * from './low-stock.js';
 export * from './tracking-events.js';
 export * from './weighted-list.js';
 export * from './without-secrets.js';

@@ -22,6 +22,7 @@ import {
   type LocalServer,
   type NatsCluster,
 } from '@perkway/local-servers';
+import type { LoadTarget } from './load.js';
 import { RoundRobin } from './round-robin.js';
 import { callAdmin } from './send-request.js';
 
@@ -101,7 +102,7 @@ export class Replica {
  * A production-like deployment on one machine: several processes of each built app behind a load balancer, three
  * brokers with production's users and permissions, and a Postgres with a synchronous standby behind one address.
  */
-export class TestFleet {
+export class TestFleet implements LoadTarget {
   readonly secrets = generateSecrets();
   readonly urls = {} as Record<AppName, string>;
   readonly replicas = {} as Record<AppName, Replica[]>;
@@ -142,15 +143,8 @@ export class TestFleet {
   }
 
   /** Calls an app with the ADMIN key. */
-  admin<Body>(
-    app: AppName,
-    method: string,
-    path: string,
-    body?: object | string,
-    contentType?: string,
-  ): Promise<Body> {
-    return callAdmin(this.urls[app] + path, this.secrets.adminKey, method, body, contentType);
-  }
+  readonly admin: LoadTarget['admin'] = (app, method, path, ...more) =>
+    callAdmin(this.urls[app] + path, this.secrets.adminKey, method, ...more);
 
   /** Replaces a replica that was killed. */
   async restart(replica: Replica): Promise<void> {

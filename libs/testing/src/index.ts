@@ -14,6 +14,7 @@ export * from './launch-app.js';
 export * from './launch-chromium.js';
 export * from './node-process.js';
 export { tcpProxy, type TcpProxy } from '@perkway/local-servers';
+export * from './rows-read.js';
 export * from './test-database.js';
 export * from './test-environment.js';
 export * from './test-nats.js';

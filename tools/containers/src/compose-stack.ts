@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { AppName } from '@perkway/domain';
 import { APPS, FLEET } from '@perkway/fleet';
 import {
   callAdmin,
@@ -166,16 +165,8 @@ export class ComposeStack implements LoadTarget {
   }
 
   /** Calls the management API on the second port of an app, as an operator inside the network does. */
-  async admin<Body>(
-    app: AppName,
-    method: string,
-    path: string,
-    body?: object | string,
-    contentType?: string,
-  ): Promise<Body> {
-    const url = `http://${await this.address(app)}:9090${path}`;
-    return callAdmin(url, this.adminKey(), method, body, contentType);
-  }
+  readonly admin: LoadTarget['admin'] = async (app, method, path, ...more) =>
+    callAdmin(`http://${await this.address(app)}:9090${path}`, this.adminKey(), method, ...more);
 
   /** Upgrades the stack as an operator does. */
   async upgrade(version = this.options.version): Promise<void> {

@@ -21,7 +21,7 @@ export async function prepareImages(engine: Engine): Promise<void> {
     const how = await engine.provide(image).catch((error: Error) => error.message);
     say(`${image}: ${how}`);
   };
-  // Our images start from the first one. In parallel, because most of it is waiting for downloads.
+  // Our images are built from the first one. The other downloads run in parallel with the builds.
   const [base, ...others] = new Set(foreignImages());
   await provide(base!);
   await Promise.all([

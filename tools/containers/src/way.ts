@@ -18,13 +18,16 @@ async function startEngine(): Promise<string> {
     await engine.stop();
     throw error;
   });
-  const stop = () => void engine.stop().finally(() => process.exit());
+  const stop = async () => {
+    await engine.stop().catch((error: Error) => process.stderr.write(`${error.message}\n`));
+    process.exit();
+  };
   const parent = process.ppid;
-  process.once('SIGTERM', stop);
+  process.once('SIGTERM', () => void stop());
   const timer = setInterval(() => {
     if (process.ppid === parent) return;
     clearInterval(timer);
-    stop();
+    void stop();
   }, PARENT_POLL_MS).unref();
   try {
     await prepareImages(engine);

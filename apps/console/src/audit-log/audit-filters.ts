@@ -75,8 +75,7 @@ export function conditionsOf(
   const where = new Conditions();
   if (reader !== null) where.and`e.account_id = ${reader} and e.role <> 'ADMIN'`;
   // Calls about a resource, such as loading cards, do not name its owner; those that save it do. Ids in paths are
-  // percent-encoded. Arrays, because Postgres uses indexes for them, also
-  // in an "or", but not for subqueries.
+  // percent-encoded. The lists are arrays, because Postgres does not use indexes for subqueries in an "or".
   if (account !== undefined)
     where.and`e.account_id = ${account} or e.id = any (array(
       with owned as materialized (

@@ -5,6 +5,8 @@ import {
   COUNT_TRAFFIC,
   LIST_LOW_STOCK,
   LIST_WEBHOOK_STATES,
+  LOW_STOCK,
+  STOCK_RATE_DAYS,
   type LowStock,
   type WebhookState,
 } from '@perkway/domain';
@@ -33,13 +35,9 @@ const toDto = ({
   pending,
 });
 
-/** Values with fewer available cards are low. */
-const LOW = 50;
-const DAYS = 30;
-
 const toLowStock = ({ pool, account, used, ...value }: LowStock): LowStockDto => ({
   ...{ pool_id: pool, account_id: account, ...value },
-  days_left: used > 0 ? Math.floor((value.available * DAYS) / used) : null,
+  days_left: used > 0 ? Math.floor((value.available * STOCK_RATE_DAYS) / used) : null,
 });
 
 @ApiTags('Operators')
@@ -74,10 +72,10 @@ export class OperatorsHomeController {
 
   @Get('low-stock')
   @Header('cache-control', 'no-store')
-  @ApiOperation({ summary: 'Card values of all pools with fewer than 50 available cards' })
+  @ApiOperation({ summary: `List the card values of all pools with fewer than ${LOW_STOCK} available cards` })
   @ApiOkResponse({ description: 'Those with the fewest cards first, up to 200', type: [LowStockDto] })
   async getLowStock(): Promise<LowStockDto[]> {
-    const { stocks } = await this.rpc.request(LIST_LOW_STOCK, { below: LOW });
+    const { stocks } = await this.rpc.request(LIST_LOW_STOCK, { below: LOW_STOCK });
     return stocks.map(toLowStock);
   }
 

@@ -165,7 +165,7 @@ export const texts = {
     zone: (zone: string) => `Days are in the time zone ${zone.replace('_', ' ')}.`,
   },
 
-  /** Each name says what is divided by what. A conversion needs no click, so the last one may exceed 100 %. */
+  /** Numerator / denominator. A conversion does not require a click, so the last rate can exceed 100 %. */
   rates: {
     clicked: 'Clicked / journeys',
     converted: 'Converted / journeys',

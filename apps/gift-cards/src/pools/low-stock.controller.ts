@@ -1,11 +1,11 @@
 import { Controller } from '@nestjs/common';
 import { Payload } from '@nestjs/microservices';
-import { LIST_LOW_STOCK, type LowStock } from '@perkway/domain';
+import { LIST_LOW_STOCK, STOCK_RATE_DAYS, type LowStock } from '@perkway/domain';
 import { RpcHandler } from '@perkway/platform';
 import { DataSource } from 'typeorm';
 
 /**
- * Links are counted by account, which has indexes by time, and not by inventory. $2 is the first of 30 days in UTC, as on
+ * Links are counted by account, which has indexes by time, and not by inventory. $2 is the first of the STOCK_RATE_DAYS, as on
  * the screen Gift cards of the console.
  */
 const LOW = `
@@ -46,7 +46,7 @@ export class LowStockController {
   async list(@Payload() { below }: { below: number }): Promise<{ stocks: LowStock[] }> {
     const first = new Date();
     first.setUTCHours(0, 0, 0, 0);
-    first.setUTCDate(first.getUTCDate() - 29);
+    first.setUTCDate(first.getUTCDate() - (STOCK_RATE_DAYS - 1));
     return { stocks: await this.dataSource.query<LowStock[]>(LOW, [below, first]) };
   }
 }

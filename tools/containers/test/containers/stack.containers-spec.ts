@@ -221,7 +221,7 @@ const NO_DATABASE = [
 ];
 
 describe('docker stop', () => {
-  // At once, because most of it is the delay before the drain.
+  // Concurrently, because the delay before the drain takes most of the time.
   it('stops an app in time, as process 1 or under an init process, while it serves or waits for its database', async () => {
     const stopped = [true, false].map(async (init) => {
       const override = join(secrets, `init-${init}.json`);

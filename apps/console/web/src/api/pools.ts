@@ -3,9 +3,6 @@ import { useLiveInterval } from '../parts/live';
 import { perkway, responseOf } from './perkway';
 import type { Pool } from './types';
 
-/** A value of a pool with fewer available cards is low. */
-export const LOW = 50;
-
 export const usePools = () =>
   useQuery({
     queryKey: ['pools'],

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 
-/** Runs an action, not twice at once, and keeps the error that it throws until it runs again. */
+/** Runs an action unless it is already running, and keeps its error until the next run. */
 export function useAction(action: () => unknown) {
   const [error, setError] = useState<Error | null>(null);
   const [isBusy, setBusy] = useState(false);

@@ -36,7 +36,7 @@ const totalOf = ({ current, earlier }: FunnelRows): Total => ({
   clickersBefore: numberOf(earlier, `${F}.clickers`),
 });
 
-/** What is compared: the journeys of a campaign, or of all campaigns. */
+/** Two periods to compare, of one campaign or, without `campaignId`, of all. */
 interface Comparison {
   now: Range;
   before: Range;

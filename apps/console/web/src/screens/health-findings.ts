@@ -6,7 +6,7 @@ const t = texts.health;
 /** As in the alerts OutboxStuck and FeedBehind. */
 const LATE_SECONDS = 300;
 
-/** Says what is wrong with the apps, the broker and the events on their way, each as a part of a sentence. */
+/** Lists the problems of apps, broker, outboxes and consumers, each as a part of a sentence. */
 export function healthFindings({ apps, outbox, dead_letters, consumers }: Health): string[] {
   const isLate = ({ oldest_seconds }: { oldest_seconds: number | null }) =>
     (oldest_seconds ?? 0) > LATE_SECONDS;

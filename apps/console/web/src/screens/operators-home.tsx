@@ -1,9 +1,9 @@
+import { LOW_STOCK } from '@perkway/domain/low-stock';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'react-router';
 import { get } from '../api/http';
 import { ACCOUNTS, pathOf, POOLS } from '../api/managed';
 import { allOf } from '../api/perkway';
-import { LOW } from '../api/pools';
 import { useSession } from '../api/session';
 import type { Health, LowStock, OperatorsHome as Home } from '../api/types';
 import { isClearChange } from '../contributions';
@@ -104,7 +104,7 @@ export default function OperatorsHome() {
         )}
       </Loaded>
       <div className="columns">
-        <Card title={t.lowStock} note={t.lowStockNote(LOW)}>
+        <Card title={t.lowStock} note={t.lowStockNote(LOW_STOCK)}>
           <Loaded query={stock} isEmpty={(rows) => rows.length === 0} empty={<p>{t.enough}</p>}>
             {(rows) => (
               <Table

@@ -1,6 +1,7 @@
+import { LOW_STOCK } from '@perkway/domain/low-stock';
 import { Link, useNavigate } from 'react-router';
 import { POOLS } from '../api/managed';
-import { LOW, poolName } from '../api/pools';
+import { poolName } from '../api/pools';
 import type { Pool } from '../api/types';
 import { formatMoney, formatNumber } from '../format';
 import { Screen } from '../parts/screen';
@@ -12,7 +13,7 @@ const t = texts.pools;
 /** Shows the value with the fewest cards, which the total hides, and how many other values are low. */
 function Low({ inventories }: Pick<Pool, 'inventories'>) {
   const [least, ...others] = inventories
-    .filter(({ available }) => available < LOW)
+    .filter(({ available }) => available < LOW_STOCK)
     .toSorted((one, other) => one.available - other.available);
   if (!least) return null;
   const { denomination, currency, country, available } = least;

@@ -15,7 +15,7 @@ const t = texts.overview.sent;
 const F = 'campaign_funnel';
 const LINKS = 'reward_links';
 
-/** A count and, for what is worth money, the sum of its values by currency. */
+/** A count and, if the step has a monetary value, the total by currency. */
 interface Amount {
   count: number;
   money?: Map<string, number>;

@@ -23,7 +23,7 @@ export interface NatsOptions {
   binary?: string;
   /** Server name in a cluster; random by default. */
   name?: string;
-  /** Maximum bytes of streams on disk. The server refuses more. */
+  /** Maximum bytes of streams on disk, 10 GB by default as in the deployments. The server refuses more. */
   maxFileBytes?: number;
 }
 
@@ -67,7 +67,8 @@ function configuration(options: NatsOptions, name: string, port: number, version
     'jetstream {',
     `  store_dir: ${JSON.stringify(options.storeDir)}`,
     ...(isNatsAtLeast(version, 2, 10) ? ['  sync_interval: always'] : []),
-    ...(options.maxFileBytes === undefined ? [] : [`  max_file: ${options.maxFileBytes}`]),
+    // The server's default depends on the disk's free space at its start. It could be too small for the tracking stream.
+    `  max_file: ${options.maxFileBytes ?? 10_000_000_000}`,
     '}',
     ...(options.moreConfiguration ? [options.moreConfiguration] : []),
     '',

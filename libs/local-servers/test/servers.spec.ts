@@ -159,6 +159,19 @@ describe('startNats', () => {
     expect(await publish()).toBe(3);
   });
 
+  it('offers 10 GB for streams however much of the disk is free', async () => {
+    const connection = await connect({ servers: (await nats()).url });
+    try {
+      const { streams } = await jetstreamManager(connection);
+      await streams.add({ name: 'FITS', subjects: ['fits'], max_bytes: 9_000_000_000 });
+      await expect(
+        streams.add({ name: 'TOO_MUCH', subjects: ['too-much'], max_bytes: 2_000_000_000 }),
+      ).rejects.toThrow('insufficient storage');
+    } finally {
+      await connection.close();
+    }
+  });
+
   it('can be paused, resumed, and stopped while paused', async () => {
     const server = await nats();
     server.pause();

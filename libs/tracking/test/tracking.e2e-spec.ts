@@ -160,15 +160,24 @@ describe('TrackingService', () => {
   });
 
   it('knows the age of an event that another transaction holds', async () => {
-    const [row] = await database.query<{ seq: string }>(
-      `insert into tracking_outbox (event, created_at) values ($1, now() - interval '10 minutes') returning seq`,
-      [JSON.stringify(event())],
-    );
     const other = new pg.Client(database.url);
     await other.connect();
     try {
-      await other.query('begin');
-      await other.query('select from tracking_outbox where seq = $1 for update', [row!.seq]);
+      await other.query('set idle_in_transaction_session_timeout = 0');
+      // Again with another event if the relay takes the first one before it is locked.
+      await waitFor(async () => {
+        const [row] = await database.query<{ seq: string }>(
+          `insert into tracking_outbox (event, created_at) values ($1, now() - interval '10 minutes') returning seq`,
+          [JSON.stringify(event())],
+        );
+        await other.query('begin');
+        const { rowCount } = await other.query('select from tracking_outbox where seq = $1 for update', [
+          row!.seq,
+        ]);
+        if (rowCount === 1) return true;
+        await other.query('rollback');
+        return false;
+      }, 'a locked event');
       await waitFor(async () => (await metric(OLDEST)) > 600, 'the age of the oldest event', 10_000);
     } finally {
       await other.end();

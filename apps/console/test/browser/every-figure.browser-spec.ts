@@ -397,7 +397,7 @@ const moneyOf = (sums: Record<string, number> = {}) => {
 
 type Total = Record<'journeys' | 'clickers' | 'journeysBefore' | 'clickersBefore', number>;
 
-/** Compares the table "What changed" with the arithmetic of docs/console.md. */
+/** Compares the table "What changed" with the arithmetic of docs/figures.md. */
 async function checkChanges(
   page: Page,
   subject: Subject,

@@ -483,7 +483,7 @@ describe('Explore', () => {
   }, 120_000);
 });
 
-/** Inserts the example of docs/console.md into the month before, because tracking cannot backdate events. */
+/** Inserts the example of docs/figures.md into the month before, because tracking cannot backdate events. */
 async function theExample(): Promise<{ from: string; to: string }> {
   const { account, campaign: id, perks } = stage.theirs;
   const today = new Date();

@@ -61,7 +61,7 @@ const deeperForOperators = () => ({
   '/catalogue/import': 'Catalogue',
   '/catalogue/nowhere': 'Page not found',
   [`/campaign-editor/${stage.mine.campaign}`]: 'Harbour spring',
-  [`/pools/${stage.mine.pool}`]: `Pool: ${stage.mine.pool.slice(0, 8)}`,
+  [`/pools/${stage.mine.pool}`]: 'Harbour voucher',
   '/pools/new': 'New pool',
   '/limit-editor/new': 'New limit',
   '/limit-editor/harbour-month': 'harbour-month',

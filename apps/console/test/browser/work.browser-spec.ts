@@ -881,7 +881,8 @@ describe('an operator', () => {
     expect(await page.getByLabel('Account').inputValue()).toBe(account);
     await page.goBack();
     await holdings.getByRole('link', { name: 'Foreign voucher' }).click();
-    await page.getByRole('heading', { level: 1, name: `Pool: ${pool.slice(0, 8)}` }).waitFor();
+    await page.getByRole('heading', { level: 1, name: 'Foreign voucher' }).waitFor();
+    await page.getByText(pool, { exact: true }).waitFor();
     await page.goBack();
     await holdings.getByRole('link', { name: 'New: Pools' }).click();
     await page.getByRole('heading', { level: 1, name: 'New pool' }).waitFor();
@@ -970,7 +971,7 @@ describe('an operator', () => {
     await find(pool.slice(9));
     await finder.getByText('1 found').waitFor();
     await page.keyboard.press('Enter');
-    await page.getByRole('heading', { level: 1, name: `Pool: ${pool.slice(0, 8)}` }).waitFor();
+    await page.getByRole('heading', { level: 1, name: 'Harbour voucher' }).waitFor();
 
     await find(keyId);
     await finder.getByRole('region', { name: 'API keys' }).getByText(account).waitFor();

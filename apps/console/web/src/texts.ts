@@ -500,7 +500,8 @@ export const texts = {
   },
 
   documentation: {
-    intro: 'For your developers. The addresses in the examples are those of your hosts.',
+    intro:
+      'For your developers, and how the figures of these screens are counted. Addresses in the examples are those of your hosts.',
     pages: 'Pages',
     groups: { start: 'Start', guides: 'How to', reference: 'Reference' },
     names: {
@@ -512,6 +513,7 @@ export const texts = {
       boost: 'Boost',
       'gift-cards': 'Gift cards',
       analytics: 'Analytics',
+      figures: 'Figures of the console',
       events: 'Events',
       'http-contract': 'HTTP behavior',
       limits: 'Limits',
@@ -689,6 +691,8 @@ export const texts = {
 
   perks: {
     intro: 'Your collections as customers see them. Looking here counts no view.',
+    clicks: (days: number) => `Clicks by people in ${days} days:`,
+    noClicks: (days: number) => `No clicks by people in ${days} days`,
     collection: 'Collection',
     find: 'Search',
     findHint: 'In titles, texts and keywords.',
@@ -1329,7 +1333,8 @@ export const texts = {
     cards: 'Cards available',
     low: (value: string, count: string, others: number) =>
       `Low: ${value} has ${count}${others > 0 ? `, and ${pluralOf(others, 'one more value', `${others} more values`)}` : ''}`,
-    of: (name: string) => `Pool: ${name}`,
+    of: (id: string) => `Pool ${id}`,
+    id: 'Pool id',
     name: 'Product name',
     nameHint: 'Shown to recipients. Leave it empty to show no product.',
     instructions: 'How to spend the card',

@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react';
 import type { Place } from '../api/types';
 import { texts } from '../texts';
 import { PerkPicture } from './perk-picture';
@@ -19,6 +20,7 @@ interface Props {
   coupon?: string;
   isCouponPerk?: boolean;
   metadata: string;
+  figures?: ReactNode;
 }
 
 /**
@@ -43,6 +45,7 @@ export function PerkCard(perk: Props) {
           </span>
           {perk.coupon && <code>{t.code(perk.coupon)}</code>}
         </p>
+        {perk.figures && <p className="hint">{perk.figures}</p>}
         <details>
           <summary>{t.details}</summary>
           <div className="stack hint">

@@ -35,7 +35,7 @@ export async function loadClicksByPerk(range: Range) {
         dimensions: [`${cube}.perk_id`, `${cube}.perk_title`, `${cube}.${place}`],
         ...within(cube, range),
         order: { [`${cube}.count_people`]: 'desc' },
-        limit: 1_000,
+        limit: 50_000,
       }),
     ),
   );

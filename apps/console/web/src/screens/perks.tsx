@@ -4,13 +4,17 @@ import { readCollection, useCollectionIds } from '../api/collections';
 import type { Perk } from '../api/types';
 import { SelectField, TextField } from '../parts/fields';
 import { Empty, Loaded } from '../parts/loaded';
+import { lastDays } from '../dates';
+import { useLiveInterval } from '../parts/live';
 import { PerkCard } from '../parts/perk-card';
 import { Screen } from '../parts/screen';
 import { useSearchFilters } from '../parts/search-filters';
 import { texts } from '../texts';
+import { ClickLinks, loadClicksByPerk } from './perk-clicks';
 
 const t = texts.perks;
 const PAGE = 24;
+const DAYS = 30;
 
 const matches = ({ title, callout, description, metadata, relations }: Perk, words: string[]) => {
   const text = [title, callout, description, metadata, relations.partner.name].join(' ').toLowerCase();
@@ -28,6 +32,21 @@ export default function Perks() {
     enabled: chosen !== undefined,
     queryFn: ({ signal }) => readCollection(chosen!, signal),
   });
+  const range = lastDays(DAYS).now;
+  const clicks = useQuery({
+    queryKey: ['clicks-by-perk', range],
+    queryFn: () => loadClicksByPerk(range),
+    ...useLiveInterval(),
+  });
+  const figuresOf = (perkId: string) => {
+    const clicked = clicks.data?.get(perkId);
+    if (!clicked?.clicks) return clicks.isSuccess && t.noClicks(DAYS);
+    return (
+      <>
+        {t.clicks(DAYS)} <ClickLinks perkId={perkId} byCube={clicked.byCube} range={range} />
+      </>
+    );
+  };
   // A phone would scroll for minutes through all perks of a large collection.
   const [shownAtMost, setShownAtMost] = useState(PAGE);
 
@@ -98,6 +117,7 @@ export default function Perks() {
                                   coupon={perk.coupon}
                                   isCouponPerk={perk.is_coupon_perk}
                                   metadata={perk.metadata}
+                                  figures={figuresOf(String(perk.id))}
                                 />
                               </li>
                             ))}

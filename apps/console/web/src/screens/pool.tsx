@@ -6,6 +6,7 @@ import { responseOf } from '../api/perkway';
 import type { CodeFormat, Product, PutPool, StoredPool } from '../api/types';
 import { formatMoney, formatNumber } from '../format';
 import { AccountField } from '../parts/account-field';
+import { CopyButton } from '../parts/copy-button';
 import { SelectField, TextArea, TextField } from '../parts/fields';
 import { Loaded } from '../parts/loaded';
 import { LogoField } from '../parts/logo-field';
@@ -50,11 +51,25 @@ export default function PoolScreen() {
 function Pool({ id }: { id: string | null }) {
   const navigate = useNavigate();
   const [newId] = useState(() => crypto.randomUUID());
+  const [name, setName] = useState('');
   return (
-    <Screen title={id ? t.of(id.slice(0, 8)) : t.create} back={{ to: '/pools', label: texts.nav.pools }}>
+    <Screen
+      title={id ? name || t.of(id.slice(0, 8)) : t.create}
+      intro={
+        id && (
+          <>
+            <code>{id}</code> <CopyButton text={id} of={t.id} />
+          </>
+        )
+      }
+      back={{ to: '/pools', label: texts.nav.pools }}
+    >
+      {id && <Stock poolId={id} />}
       <ResourceEditor<StoredPool, Draft, PutPool>
         kind={POOLS}
         id={id}
+        nameOf={({ product }) => product?.name ?? ''}
+        onNamed={setName}
         makeId={() => newId}
         idHint={t.idHint}
         blank={BLANK}
@@ -135,7 +150,6 @@ function Pool({ id }: { id: string | null }) {
       {id && (
         <>
           <CardLoads poolId={id} />
-          <Stock poolId={id} />
           <Withdrawals poolId={id} />
         </>
       )}

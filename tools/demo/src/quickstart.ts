@@ -12,12 +12,12 @@ import { DemoError } from './journey.js';
 readCommandLine(
   `npm run quickstart
 
-Runs every command of docs/quickstart.md and docs/webhooks.md on the running stack in one shell, and checks that analytics
-counted every interaction and that the webhook received the opened gift.`,
+Runs the \`sh\` blocks of docs/quickstart.md and docs/webhooks.md on the running stack in one shell, and checks that analytics
+counted every interaction, and that the webhook received the opened gift and the feed returned it.`,
   {},
 );
 const PAGES = ['docs/quickstart.md', 'docs/webhooks.md'];
-const DELIVERED = /^heard of reward_link\.revealed: reward_link\/\S+ of quickstart-/m;
+const DELIVERED = /^heard of reward_link\.revealed: reward_link\/\S+ of (quickstart-\S+)$/m;
 const MEASURES = ['journeys', 'teaser_viewers', 'clickers', 'converters', 'gift_recipients', 'gift_openers'];
 
 /** Fills in what a reader sets: the key, the addresses, and where the receiver listens. */
@@ -54,6 +54,8 @@ async function runAll(commands: string[]): Promise<{ code: number | null; output
   }
 }
 
+type FeedPage = { data: { data: { journey_id?: string } }[] };
+
 /** Returns what failed or is missing. */
 function findProblem(code: number | null, output: string): string | undefined {
   if (code !== 0) return `a command of ${PAGES.join(' or ')} exited with ${code}`;
@@ -61,7 +63,13 @@ function findProblem(code: number | null, output: string): string | undefined {
   const [row] = response ? (JSON.parse(response) as { data: Record<string, string>[] }).data : [];
   const missing = MEASURES.filter((name) => !(Number(row?.[`campaign_funnel.${name}`]) >= 1));
   if (missing.length > 0) return `analytics has not counted: ${missing.join(', ')}`;
-  return DELIVERED.test(output) ? undefined : 'the webhook has not delivered the opened gift';
+  const journey = DELIVERED.exec(output)?.[1];
+  if (!journey) return 'the webhook has not delivered the opened gift';
+  const pages = [...output.matchAll(/^\{"data":.*"has_more":.*$/gm)].map(
+    ([page]) => JSON.parse(page) as FeedPage,
+  );
+  const isRead = pages.some(({ data: [event] }) => event?.data.journey_id === journey);
+  return isRead ? undefined : 'the feed has not returned the opened gift';
 }
 
 try {

@@ -88,7 +88,7 @@ describe('docs/statements.md', () => {
 
     const verify = (text: string) => {
       writeFileSync(file, text);
-      return runNode([script, file], { env: { TOKEN_URL: issuer.url } });
+      return runNode([script, file], { env: { TOKENS: issuer.url } });
     };
     const verified = await verify(`${header}.${payload}.${signature}`);
     expect(verified.output).toContain('Statement of a-bank for 2026-01');

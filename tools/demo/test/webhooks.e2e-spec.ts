@@ -93,6 +93,35 @@ describe.each([
     await waitFor(() => output().includes('reward_link/test'), 'the signed event');
   });
 
+  it('responds 500 if the work fails, and does the work when the event arrives again', async () => {
+    const file = join(ROOT, 'tools/demo/test', `.${process.pid}-${name}`);
+    const done = join(folder(), 'done');
+    const [code, failing] =
+      language === 'ts'
+        ? [
+            `import { accessSync } from 'node:fs';\n`,
+            'accessSync(process.env.NEEDED!); console.log(event.type',
+          ]
+        : ['', 'os.stat(os.environ["NEEDED"]); print(event["type"]'];
+    const [, work] = failing.split('; ') as [string, string];
+    const source = blocksOf(language)[nth]!;
+    expect(source).toContain(work);
+    writeFileSync(file, code + source.replace(work, failing));
+    closers.push(() => rmSync(file, { force: true }));
+    const [secret, port] = [newWebhookSecret(), String(await freePort())];
+    const { output } = run(command, [...options, file], { WEBHOOK_SECRET: secret, PORT: port, NEEDED: done });
+    const body = JSON.stringify(event);
+    const post = async (by: string) => {
+      const headers = webhookHeaders([by], event.id, Date.now(), body);
+      return (await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', headers, body })).status;
+    };
+    await waitFor(async () => (await post(newWebhookSecret()).catch(() => 0)) > 0, 'the receiver', 60_000);
+    expect(await post(secret)).toBe(500);
+    writeFileSync(done, '');
+    expect(await post(secret)).toBe(204);
+    await waitFor(() => output().includes('reward_link/é'), 'the event');
+  });
+
   it('rejects a delivery without the headers of a signature, and an old one', async () => {
     const file = join(ROOT, 'tools/demo/test', `.${process.pid}-${name}`);
     writeFileSync(file, blocksOf(language)[nth]!);

@@ -87,8 +87,22 @@ describe('the cause of a change', () => {
   ];
 
   it('is the segment that caused at least half of it, in the same direction', () => {
-    expect(causeOf(parts, 0.12, 1_000)?.name).toBe('up');
-    expect(causeOf(parts, -0.05, 1_000)?.name).toBe('down');
+    expect(causeOf(parts, 0.12, 1_000)?.main.name).toBe('up');
+    expect(causeOf(parts, -0.05, 1_000)?.main.name).toBe('down');
+  });
+
+  it('names the largest other segment too, if it moved the rate by a quarter of the change', () => {
+    expect(causeOf(parts, 0.12, 1_000)?.next?.name).toBe('down');
+    expect(
+      causeOf(
+        [
+          { points: 0.1, count: 600 },
+          { points: 0.02, count: 400 },
+        ],
+        0.12,
+        1_000,
+      )?.next,
+    ).toBeUndefined();
   });
 
   it('does not exist if every segment caused less than half of it', () => {

@@ -442,6 +442,7 @@ async function checkChanges(
             .map(({ name, clickers, clickersBefore }) => [
               name!,
               number(clickers),
+              number(clickersBefore),
               share(clickers, total.journeys),
               share(clickersBefore, total.journeysBefore),
               points(clickers / total.journeys - clickersBefore / total.journeysBefore),
@@ -449,10 +450,23 @@ async function checkChanges(
         : list.map((part) => [
             part.name ?? '(none)',
             number(part.journeys),
+            number(part.journeysBefore),
             share(part.clickers, part.journeys),
             share(part.clickersBefore, part.journeysBefore),
             points(contributionOf(part, list)),
           ]);
+    const all = way === 'perk' ? total : totalsOf(list);
+    const [count, countBefore] =
+      way === 'perk' ? [all.clickers, all.clickersBefore] : [all.journeys, all.journeysBefore];
+    if (expected.length > 0)
+      expected.push([
+        way === 'perk' ? 'Any perk' : 'All',
+        number(count),
+        number(countBefore),
+        share(all.clickers, all.journeys),
+        share(all.clickersBefore, all.journeysBefore),
+        points(all.clickers / all.journeys - all.clickersBefore / all.journeysBefore),
+      ]);
     await shows(page, `${path}?${dates(now)}&by=${way}`, table, sorted(expected));
   }
 }

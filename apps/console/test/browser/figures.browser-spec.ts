@@ -543,18 +543,29 @@ it('says whether it went better, and which source made the difference', async ()
   const table = page.getByRole('table', { name: 'What changed' });
   const rows = async () =>
     (await table.getByRole('row').allInnerTexts()).slice(1).map((row) => row.replaceAll(/\s+/g, ' ').trim());
-  expect(await rows()).toEqual(['app 600 35% 30% +4 points', 'mail 400 16.3% 17.5% +1 point']);
+  expect(await rows()).toEqual([
+    'app 600 400 35% 30% +4 points',
+    'mail 400 600 16.3% 17.5% +1 point',
+    'All 1,000 1,000 27.5% 22.5% +5 points',
+  ]);
   await screenshot(page, 'overview-changed');
   const by = page.getByLabel('By', { exact: true });
   await by.selectOption('Perk');
   await table.getByText('275').waitFor();
-  expect(await rows()).toEqual(['Foreign offer 1 275 27.5% 22.5% +5 points']);
+  expect(await rows()).toEqual([
+    'Foreign offer 1 275 225 27.5% 22.5% +5 points',
+    'Any perk 275 225 27.5% 22.5% +5 points',
+  ]);
   await by.selectOption('Clicks of each perk');
   await table.getByText('225').waitFor();
   expect(await rows()).toEqual(['Foreign offer 1 275 in campaigns 225 +50']);
   await by.selectOption('Segment: plan');
   await table.getByText('gold').waitFor();
-  expect(await rows()).toEqual(['gold 600 35% – +6 points', 'silver 400 16.3% 22.5% -1 point']);
+  expect(await rows()).toEqual([
+    'gold 600 0 35% – +6 points',
+    'silver 400 1,000 16.3% 22.5% -1 point',
+    'All 1,000 1,000 27.5% 22.5% +5 points',
+  ]);
   // A customer id has too many values to compare.
   await by.selectOption('Segment: customer');
   await page.getByText('more than 1,000 values').waitFor();

@@ -12,7 +12,7 @@ const rateOf = (part: number, whole: number, otherwise: number) => (whole > 0 ? 
 /**
  * Splits the change of the click rate among the segments. A segment contributes by clicking more or less than before
  * (at its average size) and by growing or shrinking (by how much its rate differs from the average of all). The
- * contributions (0.01 is one percentage point) add up to the change of the rate over all segments. Docs: docs/console.md, "What changed".
+ * contributions (0.01 is one percentage point) add up to the change of the rate over all segments. Docs: docs/figures.md, "What changed".
  */
 export function contributionsOf<Part extends Segment>(segments: Part[]): (Part & { points: number })[] {
   const sum = (of: (segment: Part) => number) => segments.reduce((all, one) => all + of(one), 0);
@@ -64,13 +64,19 @@ export const perkContributionsOf = <Perk extends PerkClickers>(
 /** A part with more of all journeys is nearly all of them, so that it explains nothing. */
 const MOST_OF_ALL = 0.9;
 
-/** The part that made at least half of the change, if there is one: “mostly” must be true. */
-export const causeOf = <Part extends { points: number; count: number }>(
+/**
+ * Returns the part that made at least half of the change, if there is one (“mostly” must be true), and the largest other
+ * part if it moved the rate by a quarter of the change, up or down.
+ */
+export function causeOf<Part extends { points: number; count: number }>(
   parts: Part[],
   change: number,
   journeys: number,
-): Part | undefined =>
-  parts.find(({ points, count }) => points / change >= 0.5 && count <= MOST_OF_ALL * journeys);
+): { main: Part; next?: Part } | undefined {
+  const main = parts.find(({ points, count }) => points / change >= 0.5 && count <= MOST_OF_ALL * journeys);
+  if (!main) return undefined;
+  return { main, next: parts.find((part) => part !== main && Math.abs(part.points / change) >= 0.25) };
+}
 
 /** The normal distribution exceeds this by chance in 5 % of all cases. */
 const CLEAR = 1.96;

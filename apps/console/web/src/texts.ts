@@ -199,8 +199,9 @@ export const texts = {
         `${now} converted, against ${before} before.${isClear ? '' : ' The difference could be chance.'}`,
       journey: 'A journey is the interactions of one recipient.',
       /** @param name null for journeys without a value */
-      cause: (by: string, name: string | null, points: string) =>
-        `By ${by}, mostly ${name ?? 'journeys without one'} (${points}).`,
+      part: (name: string | null, points: string) => `${name ?? 'journeys without one'} (${points})`,
+      cause: (by: string, main: string, next?: string) =>
+        `By ${by}, mostly ${main}${next ? `, then ${next}` : ''}.`,
     },
     figures: {
       made: 'Links made',
@@ -273,9 +274,13 @@ export const texts = {
       },
       segment: (name: string) => `Segment: ${name}`,
       causes: { utm_source: 'source', perk: 'perk' } as Record<string, string>,
-      rateBefore: 'Before',
+      rateBefore: 'Clicked / journeys before',
       contribution: 'Contribution',
       clickers: 'Journeys that clicked',
+      clickersBefore: 'That clicked before',
+      journeysBefore: 'Journeys before',
+      all: 'All',
+      anyPerk: 'Any perk',
       points: (points: string) => `${points} ${/^\D?1$/.test(points) ? 'point' : 'points'}`,
       note: 'Percentage points of the click rate. A part contributes by clicking more or less than before, and by growing or shrinking. The contributions add up to the change.',
       perkNote:

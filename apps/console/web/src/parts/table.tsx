@@ -16,6 +16,8 @@ interface Props<T> {
   caption: string;
   columns: Column<T>[];
   rows: readonly T[];
+  /** A last row that keeps its place. */
+  total?: T;
   keyOf: (row: T, index: number) => Key;
   /** A long table scrolls within its own region. */
   isTall?: boolean;
@@ -65,7 +67,7 @@ function useIsCut() {
  * A wide table scrolls within its own region, which is reachable by keyboard, and says so; the names of its rows stay in view. On a phone, each row becomes a block with
  * column names beside the values, unless the table is `tall`; roles are explicit because that layout drops them.
  */
-export function Table<T>({ caption, columns, rows, keyOf, isTall, sortParameter }: Props<T>) {
+export function Table<T>({ caption, columns, rows, total, keyOf, isTall, sortParameter }: Props<T>) {
   const sorted = useSorted(columns, rows, sortParameter);
   const { ref, isCut } = useIsCut();
   const kinds = { tall: isTall, sortable: sortParameter, cut: isCut };
@@ -105,8 +107,8 @@ export function Table<T>({ caption, columns, rows, keyOf, isTall, sortParameter 
           </tr>
         </thead>
         <tbody role="rowgroup">
-          {sorted.rows.map((row, index) => (
-            <tr key={keyOf(row, index)} role="row">
+          {(total === undefined ? sorted.rows : [...sorted.rows, total]).map((row, index) => (
+            <tr key={keyOf(row, index)} role="row" className={row === total ? 'total' : undefined}>
               {columns.map(({ name, isNumber, isHead, cell }) =>
                 isHead ? (
                   <th key={name} role="rowheader" scope="row">

@@ -51,10 +51,12 @@ interface Change {
   name: string | null;
   /** Journeys of the part, or those that clicked the perk. */
   count: number;
+  countBefore: number;
   rate: string | null;
   rateBefore: string | null;
   points: number;
-  to: string;
+  /** Null for the total. */
+  to: string | null;
 }
 
 const nameOf = (way: string) =>
@@ -87,8 +89,25 @@ async function loadBy(dimensions: string[], { now, before, campaignId }: Compari
   });
 }
 
+interface Changes {
+  parts: Change[];
+  total: Change;
+}
+
+/** The row of all parts together: the rate of any perk, or of the sums of all values. */
+const totalRow = (name: string, count: number, countBefore: number, all: Total): Change => ({
+  key: 'total',
+  name,
+  count,
+  countBefore,
+  rate: formatShare(all.clickers, all.journeys),
+  rateBefore: formatShare(all.clickersBefore, all.journeysBefore),
+  points: all.clickers / all.journeys - all.clickersBefore / all.journeysBefore,
+  to: null,
+});
+
 /** Computes what each part added to the change of the click rate; null if there are too many parts. */
-async function loadChanges(way: string, comparison: Comparison): Promise<Change[] | null> {
+async function loadChanges(way: string, comparison: Comparison): Promise<Changes | null> {
   const { now, total, campaignId } = comparison;
   const isPerk = way === 'perk';
   const dimensions = isPerk
@@ -109,28 +128,40 @@ async function loadChanges(way: string, comparison: Comparison): Promise<Change[
           steps: 'day',
           range: now,
         });
-  if (isPerk)
-    return perkContributionsOf(
+  if (isPerk) {
+    const perks = perkContributionsOf(
       parts.filter(({ value }) => value !== null),
       total,
     ).map(({ key, value, name, clickers, clickersBefore, points }) => ({
       key,
       name,
       count: clickers,
+      countBefore: clickersBefore,
       rate: formatShare(clickers, total.journeys),
       rateBefore: formatShare(clickersBefore, total.journeysBefore),
       points,
       to: toOf(value),
     }));
-  return contributionsOf(parts).map((part) => ({
+    return { parts: perks, total: totalRow(c.anyPerk, total.clickers, total.clickersBefore, total) };
+  }
+  const sum = (member: keyof Total) => parts.reduce((all, part) => all + part[member], 0);
+  const all: Total = {
+    journeys: sum('journeys'),
+    clickers: sum('clickers'),
+    journeysBefore: sum('journeysBefore'),
+    clickersBefore: sum('clickersBefore'),
+  };
+  const changes = contributionsOf(parts).map((part) => ({
     key: part.key,
     name: part.value === null ? null : part.name,
     count: part.journeys,
+    countBefore: part.journeysBefore,
     rate: formatShare(part.clickers, part.journeys),
     rateBefore: formatShare(part.clickersBefore, part.journeysBefore),
     points: part.points,
     to: toOf(part.value),
   }));
+  return { parts: changes, total: totalRow(c.all, all.journeys, all.journeysBefore, all) };
 }
 
 const changesQuery = (way: string, comparison: Comparison) => ({
@@ -164,12 +195,14 @@ export function Verdict({ funnel, ...periods }: Props) {
   const change = clickers / journeys - clickersBefore / journeysBefore;
   const isComplete = found.every(({ isPending }) => !isPending);
   const causes = (isComplete ? ways : []).flatMap((way, index) => {
-    const parts = found[index]?.data ?? [];
+    const parts = found[index]?.data?.parts ?? [];
     if (way.startsWith(SEGMENT) && parts.length > MOST_SEGMENTS) return [];
     const cause = causeOf(parts, change, journeys);
-    return cause
-      ? [a.cause(c.causes[way] ?? nameOf(way), cause.name, c.points(formatPoints(cause.points)))]
-      : [];
+    if (!cause) return [];
+    const [main, next] = [cause.main, cause.next].map(
+      (part) => part && a.part(part.name, c.points(formatPoints(part.points))),
+    );
+    return [a.cause(c.causes[way] ?? nameOf(way), main!, next)];
   });
   if (journeys === 0) return <p className="headline">{a.none}</p>;
   const rates = [formatShare(clickers, journeys)!, formatShare(clickersBefore, journeysBefore)!] as const;
@@ -254,24 +287,31 @@ function ChangedRates({ way, label, comparison }: { way: string; label: string; 
   return (
     <Loaded
       query={query}
-      isEmpty={(changes) => !changes?.length}
+      isEmpty={(changes) => !changes?.parts.length}
       empty={<p>{query.data ? c.none : c.tooMany}</p>}
     >
       {(changes) => (
         <Table
           caption={c.title}
-          rows={changes!.slice(0, SHOWN_PARTS)}
+          rows={changes!.parts.slice(0, SHOWN_PARTS)}
+          total={changes!.total}
           keyOf={({ key }) => key}
           columns={[
             {
               name: label,
               isHead: true,
-              cell: ({ name, to }) => <Link to={to}>{name ?? texts.explore.noValue}</Link>,
+              cell: ({ name, to }) =>
+                to === null ? name : <Link to={to}>{name ?? texts.explore.noValue}</Link>,
             },
             {
               name: way === 'perk' ? c.clickers : texts.campaigns.journeys,
               isNumber: true,
               cell: ({ count }) => formatNumber(count),
+            },
+            {
+              name: way === 'perk' ? c.clickersBefore : c.journeysBefore,
+              isNumber: true,
+              cell: ({ countBefore }) => formatNumber(countBefore),
             },
             { name: texts.rates.clicked, isNumber: true, cell: ({ rate }) => rate ?? texts.none },
             { name: c.rateBefore, isNumber: true, cell: ({ rateBefore }) => rateBefore ?? texts.none },

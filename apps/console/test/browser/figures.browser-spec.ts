@@ -551,13 +551,13 @@ it('says whether it went better, and which source made the difference', async ()
   await screenshot(page, 'overview-changed');
   const by = page.getByLabel('By', { exact: true });
   await by.selectOption('Perk');
-  await table.getByText('275').waitFor();
+  await table.getByText('Any perk').waitFor();
   expect(await rows()).toEqual([
     'Foreign offer 1 275 225 27.5% 22.5% +5 points',
     'Any perk 275 225 27.5% 22.5% +5 points',
   ]);
   await by.selectOption('Clicks of each perk');
-  await table.getByText('225').waitFor();
+  await table.getByText('in campaigns').waitFor();
   expect(await rows()).toEqual(['Foreign offer 1 275 in campaigns 225 +50']);
   await by.selectOption('Segment: plan');
   await table.getByText('gold').waitFor();

@@ -406,7 +406,7 @@ describe('an operator', () => {
     await page.getByLabel('Account', { exact: true }).selectOption(account);
     await page.getByLabel('Product name').fill('Book voucher');
     await button(page, 'Save').click();
-    await page.getByRole('heading', { level: 1, name: /^Pool:/ }).waitFor();
+    await page.getByRole('heading', { level: 1, name: 'Book voucher' }).waitFor();
     const bad = 'broken-card,1,none,EUR,FR';
     await page.getByLabel('File').setInputFiles(file('cards.csv', `${cardRows(1_000, 'New')}\n${bad}`));
     await button(page, 'Upload').click();

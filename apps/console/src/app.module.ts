@@ -12,6 +12,7 @@ import { ReportsModule } from './reports/reports.module.js';
 import { SavedQuestionsModule } from './saved-questions/saved-questions.module.js';
 import { SessionsModule } from './sessions/sessions.module.js';
 import { SiteModule } from './site/site.module.js';
+import { StockModule } from './stock/stock.module.js';
 
 @Module({
   imports: [
@@ -25,6 +26,7 @@ import { SiteModule } from './site/site.module.js';
     SavedQuestionsModule,
     FleetHealthModule,
     OperatorsHomeModule,
+    StockModule,
     ProxyModule,
     SiteModule,
     ErasuresModule,

@@ -55,6 +55,48 @@ describe('calls to the fleet', () => {
       .expect(404);
   });
 
+  it('forecast the stock of the own account only, and that of each pool for operators', async () => {
+    const [mine, others] = [await fleet.anAccount(), await fleet.anAccount()];
+    const [my, their] = [await aPool(mine.account), await aPool(others.account)];
+    const page = fleet.page(await fleet.signIn(mine.key));
+    const stockOf = async (caller: typeof page, path: string) => (await caller.get(path).expect(200)).body;
+    const value = { denomination: 25, currency: 'EUR', country: 'FR', available: 2, days_left: null };
+    const own = [{ pool_id: my, account_id: mine.account, product: null, ...value }];
+    expect(await stockOf(page, '/api/stock')).toEqual(own);
+    expect(await stockOf(page, `/api/stock?pool_id=${my}`)).toEqual(own);
+    expect(await stockOf(page, `/api/stock?pool_id=${their}`)).toEqual([]);
+    await page.get('/api/low-stock').expect(403);
+    await page.get('/api/low-codes').expect(403);
+    const all = fleet.page(operator);
+    expect(await stockOf(all, `/api/stock?pool_id=${their}`)).toMatchObject([{ account_id: others.account }]);
+    expect(await stockOf(all, '/api/stock?pool_id=x')).toEqual([]);
+    const low: { pool_id: string }[] = await stockOf(all, '/api/low-stock');
+    expect(low.map(({ pool_id }) => pool_id)).toEqual(expect.arrayContaining([my, their]));
+    const perk = `codes-${randomUUID()}`;
+    await all
+      .put(`/api/perks/admin/perks/${perk}`)
+      .send({
+        title: 'Two for one',
+        description: 'Buy one, get one.',
+        callout: '2 for 1',
+        redemption_note: 'None',
+        details: 'None',
+        offer_url: 'https://shop.example/two-for-one',
+        offer_slug: 'two-for-one',
+        partner: { id: 'shop', name: 'The Shop' },
+        categories: [],
+        is_coupon_perk: true,
+      })
+      .expect(200);
+    await all
+      .post(`/api/perks/admin/perks/${perk}/coupon-codes`)
+      .send({ codes: ['A', 'B'] })
+      .expect(200);
+    expect(await stockOf(all, '/api/low-codes')).toEqual([
+      { perk_id: perk, title: 'Two for one', available: 2, days_left: null },
+    ]);
+  });
+
   it('create a link in the name of the signed-in user, and cancel it', async () => {
     const { account } = await fleet.anAccount();
     const pool = await aPool(account);

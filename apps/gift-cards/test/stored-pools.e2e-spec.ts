@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { LIST_LOW_STOCK } from '@perkway/domain';
+import { daysLeft, LIST_STOCK, type StockQuery } from '@perkway/domain';
 import { http, behavesLikeAResource, rpcCaller } from '@perkway/testing';
 import { aBody, EUR_25, GiftCards, linkIdOf, type Link } from './support.js';
 
@@ -87,11 +87,37 @@ describe('pools in the management API', () => {
     expect(body.data.map(({ id }: { id: string }) => id)).toEqual([pool]);
   });
 
+  const stocksOf = async (pools: string[], query: StockQuery) => {
+    const { rpc, close } = await rpcCaller(gift.nats.url);
+    try {
+      const { stocks } = await rpc.request(LIST_STOCK, query);
+      return {
+        all: stocks,
+        own: stocks
+          .filter(({ pool }) => pools.includes(pool))
+          .map(({ days, ...stock }) => ({ ...stock, days: Math.floor(days) })),
+      };
+    } finally {
+      await close();
+    }
+  };
+  /** Makes the pool and its values older. */
+  const age = async (pool: string, days: number) => {
+    for (const [table, id] of [
+      ['pools', 'id'],
+      ['inventories', 'pool_id'],
+    ])
+      await gift.database.query(
+        `update ${table} set created_at = now() - $2 * interval '1 day' where ${id} = $1`,
+        [pool, days],
+      );
+  };
+
   it('are listed while a value is low, with the links of the last 30 days that kept their card', async () => {
     const { account } = gift.user;
     const pool = await gift.aPool(6);
-    await gift.addCards(pool, 9, { ...EUR_25, country: 'DE' });
-    await gift.addCards(pool, 12, { ...EUR_25, denomination: 50 });
+    await gift.addCards(pool, 49, { ...EUR_25, country: 'DE' });
+    await gift.addCards(pool, 50, { ...EUR_25, denomination: 50 });
     const empty = await gift.aPool(0);
     const links = [];
     for (let nth = 0; nth < 5; nth += 1)
@@ -103,20 +129,48 @@ describe('pools in the management API', () => {
     );
     await http(gift.app, { key: gift.user.key }).post(`/reward-links/${cancelled.id}/cancel`).expect(200);
     await gift.reveal(revealed.token);
-    const { rpc, close } = await rpcCaller(gift.nats.url);
-    try {
-      const { stocks } = await rpc.request(LIST_LOW_STOCK, { below: 10 });
-      const value = { account, product: null, denomination: 25, currency: 'EUR' };
-      expect(stocks.filter((stock) => [pool, empty].includes(stock.pool))).toEqual([
-        { pool, ...value, country: 'FR', available: 2, used: 3 },
-        { pool, ...value, country: 'DE', available: 9, used: 0 },
-      ]);
-      expect(stocks.map(({ available }) => available)).toEqual(
-        stocks.map(({ available }) => available).toSorted((one, other) => one - other),
-      );
-    } finally {
-      await close();
-    }
+    await age(pool, 40);
+    const { all, own } = await stocksOf([pool, empty], { low: true });
+    const value = { pool, account, product: null, denomination: 25, currency: 'EUR', days: 30 };
+    expect(own).toEqual([
+      { ...value, country: 'FR', available: 2, used: 3 },
+      { ...value, country: 'DE', available: 49, used: 0 },
+    ]);
+    expect(all.map(({ available }) => available)).toEqual(
+      all.map(({ available }) => available).toSorted((one, other) => one - other),
+    );
+  });
+
+  it('are low while many cards last fewer than 14 days, at the rate of the days since the value was loaded', async () => {
+    const pool = await gift.aPool(65);
+    await gift.addCards(pool, 60, { ...EUR_25, country: 'DE' });
+    for (let nth = 0; nth < 5; nth += 1) await gift.aLink(pool, { body: aBody({ country: 'FR' }) });
+    const own = async (query: StockQuery) => (await stocksOf([pool], query)).own;
+    // Of its first day: 60 cards last 12 days. The country has a rate of its own.
+    const young = await own({ low: true });
+    expect(young).toMatchObject([{ country: 'FR', available: 60, used: 5, days: 1 }]);
+    expect(daysLeft(young[0]!)).toBe(12);
+    // A newer value in an older pool has its own age.
+    await gift.database.query(`update pools set created_at = now() - interval '1 year' where id = $1`, [
+      pool,
+    ]);
+    expect(await own({ low: true })).toEqual(young);
+    await age(pool, 2);
+    expect(await own({ low: true })).toEqual([]);
+    const [, fr] = await own({ pool });
+    expect([fr, daysLeft(fr!)]).toMatchObject([{ country: 'FR', days: 2 }, 24]);
+    // Inventories of earlier releases are as old as their pool.
+    await gift.database.query(`update inventories set created_at = '-infinity' where pool_id = $1`, [pool]);
+    expect(await own({ pool })).toMatchObject([{ days: 2 }, { days: 2 }]);
+  });
+
+  it('of another account have no stock in the list of an account', async () => {
+    const { account } = gift.newKey();
+    const [pool, other] = [await gift.aPool(1), await gift.aPool(1, EUR_25, account)];
+    const { own } = await stocksOf([pool, other], { account });
+    expect(own).toMatchObject([{ pool: other, account, available: 1 }]);
+    expect((await stocksOf([pool], { account, pool })).own).toEqual([]);
+    expect((await stocksOf([pool], { pool: 'x' })).all).toEqual([]);
   });
 
   it('cannot be deleted once they have had cards; ids match in any case', async () => {

@@ -1,4 +1,5 @@
-import { BundledApp, http, waitFor } from '@perkway/testing';
+import { daysLeft, LIST_LOW_CODES } from '@perkway/domain';
+import { BundledApp, http, rpcCaller, waitFor } from '@perkway/testing';
 import pg from 'pg';
 import { aGroup, aPerk, PerksFixture } from './perks-fixture.js';
 
@@ -300,5 +301,29 @@ describe('single-use codes', () => {
     // Every acknowledged code is still the customer's.
     for (const [index, { status, code }] of first.entries())
       if (status === 201) expect(again[index]).toEqual({ status: 200, code });
+  });
+
+  it('are low while fewer than 50 are left, or while they last fewer than 14 days', async () => {
+    const [few, fast, slow] = [await stocked(49), await stocked(60), await stocked(60)];
+    await stocked(0);
+    for (const { path } of [fast, slow])
+      for (let nth = 0; nth < 5; nth += 1) await allocate(path, `low-${nth}`).expect(201);
+    // In its first days the rate is that of its age: 5 a day, and 5 in 10 days.
+    await perks.database.query(
+      `update perks set created_at = now() - interval '10 days' where id = any ($1)`,
+      [[few.perk, slow.perk]],
+    );
+    const { rpc, close } = await rpcCaller(perks.nats.url);
+    try {
+      const { stocks } = await rpc.request(LIST_LOW_CODES, {});
+      const own = stocks.filter(({ perk }) => [few, fast, slow].some((stock) => stock.perk === perk));
+      expect(own).toEqual([
+        { perk: few.perk, title: 'Two for one', available: 49, used: 0, days: expect.closeTo(10, 1) },
+        { perk: fast.perk, title: 'Two for one', available: 55, used: 5, days: 1 },
+      ]);
+      expect(own.map(daysLeft)).toEqual([null, 11]);
+    } finally {
+      await close();
+    }
   });
 });

@@ -1,4 +1,35 @@
-/** A card value of a pool with fewer available cards is low. */
+/** Stock with fewer available cards or codes is low. */
 export const LOW_STOCK = 50;
-/** The rate at which stock is used is that of so many days in UTC, today included. */
+/** Stock that lasts fewer days at its rate is low, too: new cards take about two weeks to buy and load. */
+export const LOW_STOCK_DAYS = 14;
+/** The rate at which stock is used is that of so many days in UTC, today included, or of the days since it exists. */
 export const STOCK_RATE_DAYS = 30;
+
+/** Stock of a card value or of single-use codes, and how fast it is used. */
+export interface StockRate {
+  available: number;
+  /** Used in the last 30 days, less what came back. */
+  used: number;
+  /** Days in which it was used: its age, at least 1 and at most 30. */
+  days: number;
+}
+
+/** Returns for how many days the stock lasts at its rate; null if none was used. */
+export const daysLeft = ({ available, used, days }: StockRate): number | null =>
+  used > 0 ? Math.floor((available * days) / used) : null;
+
+/** Returns the first instant of the days of the rate. */
+export function stockRateStart(): Date {
+  const first = new Date();
+  first.setUTCHours(0, 0, 0, 0);
+  first.setUTCDate(first.getUTCDate() - (STOCK_RATE_DAYS - 1));
+  return first;
+}
+
+/** SQL for the days of a rate of stock that exists since a time. */
+export const rateDays = (since: string): string =>
+  `greatest(1, least(${STOCK_RATE_DAYS}, extract(epoch from now() - ${since}) / 86400))`;
+
+/** SQL for whether stock is low. */
+export const isLow = (available: string, used: string, days: string): string =>
+  `(${available} < ${LOW_STOCK} or ${available} * ${days} < ${used} * ${LOW_STOCK_DAYS})`;

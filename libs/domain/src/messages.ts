@@ -2,6 +2,7 @@ import type { AppName } from './apps.js';
 import type { Role, Scope } from './caller.js';
 import type { Erasure, ErasureSubject, StandIns } from './erasure.js';
 import type { LanguagePreference } from './language.js';
+import type { StockRate } from './low-stock.js';
 import type { Lookup, RpcContract } from './rpc-contract.js';
 
 /** Keys cross the broker only as keyed hashes (hex HMAC-SHA-256 of the lower-cased key); these hashes are the ids. */
@@ -479,14 +480,23 @@ export interface LinkStates {
   expired: number;
 }
 
-/** Lists the card values of all pools that have fewer than `below` available cards, those with the fewest first, up to 200. */
-export const LIST_LOW_STOCK: RpcContract<{ below: number }, { stocks: LowStock[] }> = {
-  subject: 'gift-cards.stock.low',
+/**
+ * Lists card values with their rates: those of an account, of a pool, or of all. `low` selects low ones, those with the
+ * fewest cards first, up to 200.
+ */
+export const LIST_STOCK: RpcContract<StockQuery, { stocks: CardStock[] }> = {
+  subject: 'gift-cards.stock.list',
   owner: 'gift-cards',
   callers: ['console'],
   serviceName: 'The gift-card service',
 };
-export interface LowStock {
+export interface StockQuery {
+  account?: string | undefined;
+  pool?: string | undefined;
+  low?: boolean;
+}
+/** `used` are links created in the days of the rate, minus those that ended unrevealed in that time. */
+export interface CardStock extends StockRate {
   pool: string;
   account: string;
   /** The name of the pool's product. */
@@ -494,9 +504,18 @@ export interface LowStock {
   denomination: number;
   currency: string;
   country: string;
-  available: number;
-  /** Links created in the last 30 days minus those that ended unrevealed in that time. */
-  used: number;
+}
+
+/** Lists the perks whose single-use codes run low, those with the fewest codes first, up to 200. */
+export const LIST_LOW_CODES: RpcContract<object, { stocks: CodeStock[] }> = {
+  subject: 'catalog.codes.low',
+  owner: 'perks',
+  callers: ['console'],
+  serviceName: 'The perk catalogue',
+};
+export interface CodeStock extends StockRate {
+  perk: string;
+  title: string;
 }
 
 /** Every RPC contract of the fleet. The broker permissions are derived from it. */
@@ -524,5 +543,6 @@ export const RPC_CONTRACTS = [
   COUNT_TRAFFIC,
   LIST_WEBHOOK_STATES,
   COUNT_LINK_STATES,
-  LIST_LOW_STOCK,
+  LIST_STOCK,
+  LIST_LOW_CODES,
 ] as const;

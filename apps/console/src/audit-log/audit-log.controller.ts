@@ -67,7 +67,7 @@ export class AuditLogController {
   @Get()
   @Header('cache-control', 'no-store')
   @ApiOperation({
-    summary: 'Changes made through the console, and management calls made with API keys',
+    summary: 'List changes made through the console, and management calls made with API keys',
     description: 'Operators see all changes, others those of their account.',
   })
   @ApiFilters()
@@ -81,7 +81,7 @@ export class AuditLogController {
 
   @Get('export')
   @ApiOperation({
-    summary: 'The audit log of a time range as NDJSON',
+    summary: 'Export the audit log of a time range as NDJSON',
     description:
       'One entry per line, in the order in which they were stored. A date is its midnight in UTC, and a time without an offset is in UTC.',
   })

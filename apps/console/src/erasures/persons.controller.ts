@@ -18,7 +18,7 @@ export class PersonsController {
   @HttpCode(200)
   @Header('cache-control', 'no-store')
   @ApiOperation({
-    summary: 'How much an account has stored of a person',
+    summary: 'Count what an account has stored of a person',
     description:
       'Before an erasure; changes nothing. Single-use codes are erased too, but cannot be counted.',
   })

@@ -12,7 +12,7 @@ export class FleetHealthController {
 
   @Get()
   @Header('cache-control', 'no-store')
-  @ApiOperation({ summary: 'Health of the fleet, for operators' })
+  @ApiOperation({ summary: 'Check the health of the fleet' })
   @ApiResponse({ status: 200, description: 'The current state', type: FleetHealthDto })
   getHealth(): Promise<FleetHealthDto> {
     return this.health.check();

@@ -12,7 +12,7 @@ export class OwnKeysController {
 
   @Get()
   @Header('cache-control', 'no-store')
-  @ApiOperation({ summary: 'The keys of the account, including revoked ones' })
+  @ApiOperation({ summary: 'List the keys of the account, including revoked ones' })
   @ApiResponse({ status: 200, description: 'Oldest first', type: [ApiKeyResource] })
   listKeys(@CurrentSession() session: Session): Promise<ApiKeyResource[]> {
     return this.keys.list(session);
@@ -20,7 +20,7 @@ export class OwnKeysController {
 
   @Post()
   @Header('cache-control', 'no-store')
-  @ApiOperation({ summary: 'Creates a key of the account' })
+  @ApiOperation({ summary: 'Create a key of the account' })
   @ApiResponse({ status: 201, description: 'The key, which is shown only once', type: CreatedApiKey })
   @ApiProblems('FORBIDDEN')
   createKey(@CurrentSession() session: Session, @Body() body: NewApiKeyDto): Promise<CreatedApiKey> {
@@ -30,7 +30,7 @@ export class OwnKeysController {
   @Post(':keyId/rotate')
   @Header('cache-control', 'no-store')
   @ApiOperation({
-    summary: 'Replaces a key of the account by a new one; the old one still works for a while',
+    summary: 'Replace a key of the account by a new one; the old one still works for a while',
   })
   @ApiResponse({ status: 201, description: 'The new key, which is shown only once', type: CreatedApiKey })
   @ApiProblems('FORBIDDEN', 'KEY_NOT_FOUND', 'KEY_ROTATED', 'KEY_EXPIRED')
@@ -45,7 +45,7 @@ export class OwnKeysController {
   @Delete(':keyId')
   @HttpCode(204)
   @ApiOperation({
-    summary: 'Revokes a key of the account',
+    summary: 'Revoke a key of the account',
     description: 'Takes effect everywhere within 5 seconds, and also ends the sessions that the key opened.',
   })
   @ApiResponse({ status: 204, description: 'The key is revoked' })

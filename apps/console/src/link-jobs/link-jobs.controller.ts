@@ -35,7 +35,7 @@ export class LinkJobsController {
   @Post()
   @HttpCode(202)
   @ApiOperation({
-    summary: 'Starts a job that creates many reward links',
+    summary: 'Start a job that creates many reward links',
     description:
       'A job beyond the `approvals` of the account creates nothing until another person of the account approves it.',
   })
@@ -57,7 +57,7 @@ export class LinkJobsController {
 
   @Get()
   @Header('cache-control', 'no-store')
-  @ApiOperation({ summary: 'The jobs of the account' })
+  @ApiOperation({ summary: 'List the jobs of the account' })
   @ApiPage(LinkJobDto, 'Newest first')
   listLinkJobs(@CurrentSession() session: Session, @Query() query: ListQuery): Promise<Page<LinkJobDto>> {
     return this.jobs.list(session, query);
@@ -65,7 +65,7 @@ export class LinkJobsController {
 
   @Get(':jobId')
   @Header('cache-control', 'no-store')
-  @ApiOperation({ summary: 'The progress of a job' })
+  @ApiOperation({ summary: 'Get the progress of a job' })
   @ApiResponse({ status: 200, description: 'The job', type: LinkJobDto })
   @ApiProblems('JOB_NOT_FOUND')
   getLinkJob(@CurrentSession() session: Session, @Param('jobId') jobId: string): Promise<LinkJobDto> {
@@ -74,7 +74,7 @@ export class LinkJobsController {
 
   @Get(':jobId/csv')
   @ApiOperation({
-    summary: 'The links of a job',
+    summary: 'Download the links of a job',
     description:
       'To merge into a mailing: reference, link, expiry, and the present state (`waiting`, `opened`, `cancelled` or `expired`). Anyone with this file can open the gifts.',
   })
@@ -108,7 +108,7 @@ export class LinkJobsController {
 
   @Get(':jobId/links')
   @Header('cache-control', 'no-store')
-  @ApiOperation({ summary: 'What became of the links of a job' })
+  @ApiOperation({ summary: 'Count the links of a job by what became of them' })
   @ApiResponse({ status: 200, description: 'Counts of links', type: LinkStatesDto })
   @ApiProblems('JOB_NOT_FOUND')
   countLinkStates(@CurrentSession() session: Session, @Param('jobId') jobId: string): Promise<LinkStatesDto> {
@@ -118,7 +118,7 @@ export class LinkJobsController {
   @Post(':jobId/cancel')
   @HttpCode(200)
   @ApiOperation({
-    summary: 'Cancels the links of a job that nobody has opened, 500 rows at a time',
+    summary: 'Cancel the links of a job that nobody has opened, 500 rows at a time',
     description:
       'Stops the job first, if it runs. Cancelled links stay cancelled; repeating a call changes nothing.',
   })
@@ -138,7 +138,7 @@ export class LinkJobsController {
 
   @Post(':jobId/stop')
   @HttpCode(200)
-  @ApiOperation({ summary: 'Stops a job; links already created remain valid' })
+  @ApiOperation({ summary: 'Stop a job; links already created remain valid' })
   @ApiResponse({ status: 200, description: 'The job', type: LinkJobDto })
   @ApiProblems('JOB_NOT_FOUND')
   stopLinkJob(@CurrentSession() session: Session, @Param('jobId') jobId: string): Promise<LinkJobDto> {
@@ -147,7 +147,7 @@ export class LinkJobsController {
 
   @Post(':jobId/resume')
   @HttpCode(200)
-  @ApiOperation({ summary: 'Resumes a job that was stopped or has failed' })
+  @ApiOperation({ summary: 'Resume a job that was stopped or has failed' })
   @ApiResponse({ status: 200, description: 'The job', type: LinkJobDto })
   @ApiProblems('JOB_NOT_FOUND')
   resumeLinkJob(@CurrentSession() session: Session, @Param('jobId') jobId: string): Promise<LinkJobDto> {
@@ -157,7 +157,7 @@ export class LinkJobsController {
   @Post(':jobId/approve')
   @HttpCode(200)
   @ApiOperation({
-    summary: 'Approves a job of another person, which then runs',
+    summary: 'Approve a job of another person, which then runs',
     description:
       'Only for people, not for sessions of API keys. Refused if the job cannot fit into a limit of the account.',
   })
@@ -174,7 +174,7 @@ export class LinkJobsController {
   @Post(':jobId/reject')
   @HttpCode(200)
   @ApiOperation({
-    summary: 'Rejects a job of another person, for good',
+    summary: 'Reject a job of another person, for good',
     description: 'Only for people, not for sessions of API keys.',
   })
   @ApiResponse({ status: 200, description: 'The job', type: LinkJobDto })

@@ -1,17 +1,9 @@
 import { Controller, Get, Header, Param } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Roles } from '@perkway/auth';
-import {
-  COUNT_TRAFFIC,
-  LIST_LOW_STOCK,
-  LIST_WEBHOOK_STATES,
-  LOW_STOCK,
-  STOCK_RATE_DAYS,
-  type LowStock,
-  type WebhookState,
-} from '@perkway/domain';
+import { COUNT_TRAFFIC, LIST_WEBHOOK_STATES, type WebhookState } from '@perkway/domain';
 import { CallerIdPipe, RpcClient } from '@perkway/platform';
-import { LowStockDto, OperatorsHomeDto, WebhookStateDto } from './operators-home.dto.js';
+import { OperatorsHomeDto, WebhookStateDto } from './operators-home.dto.js';
 
 const timeOf = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString());
 
@@ -35,11 +27,6 @@ const toDto = ({
   pending,
 });
 
-const toLowStock = ({ pool, account, used, ...value }: LowStock): LowStockDto => ({
-  ...{ pool_id: pool, account_id: account, ...value },
-  days_left: used > 0 ? Math.floor((value.available * STOCK_RATE_DAYS) / used) : null,
-});
-
 @ApiTags('Operators')
 @Roles('ADMIN')
 @Controller('api')
@@ -48,7 +35,9 @@ export class OperatorsHomeController {
 
   @Get('operators-home')
   @Header('cache-control', 'no-store')
-  @ApiOperation({ summary: 'Traffic of all accounts against the week before, and webhooks that fail' })
+  @ApiOperation({
+    summary: 'Compare the traffic of all accounts with the week before, and list webhooks that fail',
+  })
   @ApiOkResponse({ description: 'The present state', type: OperatorsHomeDto })
   async getOperatorsHome(): Promise<OperatorsHomeDto> {
     const [{ from, to, dayTo, accounts }, { webhooks }] = await Promise.all([
@@ -70,18 +59,9 @@ export class OperatorsHomeController {
     };
   }
 
-  @Get('low-stock')
-  @Header('cache-control', 'no-store')
-  @ApiOperation({ summary: `List the card values of all pools with fewer than ${LOW_STOCK} available cards` })
-  @ApiOkResponse({ description: 'Those with the fewest cards first, up to 200', type: [LowStockDto] })
-  async getLowStock(): Promise<LowStockDto[]> {
-    const { stocks } = await this.rpc.request(LIST_LOW_STOCK, { below: LOW_STOCK });
-    return stocks.map(toLowStock);
-  }
-
   @Get('accounts/:accountId/webhooks')
   @Header('cache-control', 'no-store')
-  @ApiOperation({ summary: 'The webhooks of an account, and whether they work' })
+  @ApiOperation({ summary: 'List the webhooks of an account, and whether they work' })
   @ApiOkResponse({ description: 'Failing ones first', type: [WebhookStateDto] })
   async getWebhooksOfAccount(@Param('accountId', CallerIdPipe) account: string): Promise<WebhookStateDto[]> {
     const { webhooks } = await this.rpc.request(LIST_WEBHOOK_STATES, { account });

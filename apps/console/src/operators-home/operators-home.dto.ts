@@ -14,37 +14,6 @@ class AccountTrafficDto {
   day_events_before: number;
 }
 
-@ApiSchema({ name: 'LowStock' })
-export class LowStockDto {
-  @ApiProperty({ format: 'uuid', example: '5f0f7d5e-3f5f-4d0c-9a3e-0b6f2f2f5a10' })
-  pool_id: string;
-  @ApiProperty({ example: 'ostervale-bank' })
-  account_id: string;
-  @ApiProperty({
-    type: String,
-    nullable: true,
-    description: 'Name of the pool’s product',
-    example: 'Fernway voucher',
-  })
-  product: string | null;
-  @ApiProperty({ example: 25 })
-  denomination: number;
-  @ApiProperty({ example: 'EUR' })
-  currency: string;
-  @ApiProperty({ example: 'FR' })
-  country: string;
-  @ApiProperty({ type: 'integer', example: 12 })
-  available: number;
-  @ApiProperty({
-    type: 'integer',
-    nullable: true,
-    description:
-      'Days that the available cards last at the pace of the last 30 days: links created minus those that ended unrevealed. Null if none was used',
-    example: 6,
-  })
-  days_left: number | null;
-}
-
 @ApiSchema({ name: 'WebhookState' })
 export class WebhookStateDto {
   @ApiProperty({ example: 'ostervale-bank' })

@@ -42,7 +42,7 @@ export class ReportsController {
 
   @Post()
   @Header('cache-control', 'no-store')
-  @ApiOperation({ summary: 'Freezes the figures of a campaign as a report with a secret URL' })
+  @ApiOperation({ summary: 'Freeze the figures of a campaign as a report with a secret URL' })
   @ApiResponse({ status: 201, description: 'The URL of the report', type: CreatedReportDto })
   @ApiProblems('CAMPAIGN_NOT_FOUND')
   createReport(@CurrentSession() session: Session, @Body() body: CreateReportDto): Promise<CreatedReportDto> {
@@ -51,7 +51,7 @@ export class ReportsController {
 
   @Get()
   @Header('cache-control', 'no-store')
-  @ApiOperation({ summary: 'The reports of the account, without their URLs' })
+  @ApiOperation({ summary: 'List the reports of the account, without their URLs' })
   @ApiPage(ReportDto, 'Newest first')
   listReports(@CurrentSession() session: Session, @Query() query: ListQuery): Promise<Page<ReportDto>> {
     return this.reports.list(session, query);
@@ -59,7 +59,7 @@ export class ReportsController {
 
   @Delete(':reportId')
   @HttpCode(204)
-  @ApiOperation({ summary: 'Revokes a report: its URL stops working' })
+  @ApiOperation({ summary: 'Revoke a report: its URL stops working' })
   @ApiResponse({ status: 204, description: 'The report is revoked' })
   @ApiProblems('REPORT_NOT_FOUND')
   revokeReport(@CurrentSession() session: Session, @Param('reportId') reportId: string): Promise<void> {
@@ -71,7 +71,7 @@ export class ReportsController {
   @HttpCode(200)
   @Header('cache-control', 'no-store')
   @ApiOperation({
-    summary: 'The content of a report',
+    summary: 'Get the content of a report',
     description: 'For anyone with its URL; no session is needed.',
   })
   @ApiResponse({ status: 200, description: 'The frozen figures', type: FrozenReportDto })

@@ -12,7 +12,7 @@ export class SavedQuestionsController {
 
   @Get()
   @Header('cache-control', 'no-store')
-  @ApiOperation({ summary: 'The questions that people of the account saved in Explore' })
+  @ApiOperation({ summary: 'List the questions that people of the account saved in Explore' })
   @ApiResponse({ status: 200, description: 'By name, at most 100', type: [SavedQuestionDto] })
   listSavedQuestions(@CurrentSession() session: Session): Promise<SavedQuestionDto[]> {
     return this.questions.list(session);
@@ -22,7 +22,7 @@ export class SavedQuestionsController {
   @HttpCode(200)
   @Header('cache-control', 'no-store')
   @ApiOperation({
-    summary: 'Saves a question of Explore for everybody of the account',
+    summary: 'Save a question of Explore for everybody of the account',
     description: 'Replaces the question of the same name, so the call can be repeated.',
   })
   @ApiResponse({ status: 200, description: 'The saved question', type: SavedQuestionDto })
@@ -33,7 +33,7 @@ export class SavedQuestionsController {
 
   @Delete(':questionId')
   @HttpCode(204)
-  @ApiOperation({ summary: 'Deletes a saved question' })
+  @ApiOperation({ summary: 'Delete a saved question' })
   @ApiResponse({ status: 204, description: 'The question is deleted' })
   @ApiProblems('QUESTION_NOT_FOUND')
   deleteSavedQuestion(

@@ -29,7 +29,7 @@ export class SessionController {
   @HttpCode(200)
   @Header('cache-control', 'no-store')
   @ApiOperation({
-    summary: 'Signs in with an API key',
+    summary: 'Sign in with an API key',
     description: 'Ends the previous session, if any.',
   })
   @ApiResponse({
@@ -55,7 +55,7 @@ export class SessionController {
 
   @Get('session')
   @Header('cache-control', 'no-store')
-  @ApiOperation({ summary: 'The signed-in user' })
+  @ApiOperation({ summary: 'Get the signed-in user' })
   @ApiResponse({ status: 200, description: 'The session', type: SessionDto })
   getSession(@CurrentSession() session: Session): SessionDto {
     return this.toDto(session);
@@ -66,7 +66,7 @@ export class SessionController {
   @HttpCode(200)
   @Header('cache-control', 'no-store')
   @ApiOperation({
-    summary: 'Shows the console as the people of an account see it',
+    summary: 'Show the console as the people of an account see it',
     description: 'For operators. Until the view ends, the session reads the account and changes nothing.',
   })
   @ApiResponse({ status: 200, description: 'The session', type: SessionDto })
@@ -89,7 +89,7 @@ export class SessionController {
   @WhileViewing()
   @HttpCode(200)
   @Header('cache-control', 'no-store')
-  @ApiOperation({ summary: 'Returns to the console of the operator' })
+  @ApiOperation({ summary: 'Return to the console of the operator' })
   @ApiResponse({ status: 200, description: 'The session', type: SessionDto })
   async endView(@CurrentSession() session: Session, @Req() request: FastifyRequest): Promise<SessionDto> {
     return this.toDto(await this.sessions.endView(this.cookie.read(request)!, session));
@@ -98,7 +98,7 @@ export class SessionController {
   @Delete('session')
   @WhileViewing()
   @HttpCode(204)
-  @ApiOperation({ summary: 'Signs out' })
+  @ApiOperation({ summary: 'Sign out' })
   @ApiResponse({ status: 204, description: 'The session has ended' })
   async signOut(
     @CurrentSession() session: Session,
@@ -111,7 +111,7 @@ export class SessionController {
   @Public()
   @Get('sign-in')
   @Header('cache-control', 'no-store')
-  @ApiOperation({ summary: 'Ways to sign in other than an API key' })
+  @ApiOperation({ summary: 'List ways to sign in other than an API key' })
   @ApiResponse({ status: 200, description: 'The sign-in options', type: SignInOptionsDto })
   getSignInOptions(): SignInOptionsDto {
     return { oidc: this.provider.button };

@@ -796,7 +796,7 @@ describe('an operator', () => {
       /^Links and allocation-page are unhealthy, \d+ card values are low, 2 webhooks fail, 2 webhooks were disabled by Perkway and 1 account has no more events\.$/,
     );
     const lowStock = await rowsOf(page, 'Low stock');
-    expect(lowStock).toContain(`Quiet voucher Name of ${quiet} €25, FR 3 30 days`);
+    expect(lowStock).toContain(`Quiet voucher Name of ${quiet} €25, FR 3 1 day`);
     expect(lowStock).toContain(`Foreign voucher Name of ${stage.theirs.account} €25, FR 5 No recent links`);
     const [{ events }] = (await stage.fleet.database.query(
       `select count(*)::integer as events from analytics.tracking_events

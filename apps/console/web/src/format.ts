@@ -28,10 +28,17 @@ export function formatExactMoment(moment: string): string {
 
 const list = new Intl.ListFormat();
 export const formatList = (parts: string[]) => list.format(parts);
-export const sentenceOf = (parts: string[]) => {
-  const text = list.format(parts);
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
-};
+const capitalized = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+export const sentenceOf = (parts: string[]) => `${capitalized(list.format(parts))}.`;
+/** The same as pieces, each with the index of its part; what stands between parts has none. */
+export function sentencePieces(parts: string[]): { text: string; part?: number }[] {
+  let part = 0;
+  const pieces = list.formatToParts(parts).map(({ type, value }) => {
+    if (type === 'literal') return { text: value };
+    return { text: part === 0 ? capitalized(value) : value, part: part++ };
+  });
+  return [...pieces, { text: '.' }];
+}
 
 /** Returns null if the divisor is 0. */
 export const formatShare = (part: number, whole: number) => (whole > 0 ? percent.format(part / whole) : null);

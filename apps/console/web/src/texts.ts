@@ -1,4 +1,5 @@
 /** All texts of the console. Another language is another object of this shape. */
+import { LOW_STOCK, LOW_STOCK_DAYS } from '@perkway/domain/low-stock';
 import type { DeliveryState, FeedEventType } from './api/types';
 import { formatList, formatNumber, NONE, pluralOf } from './format';
 
@@ -730,11 +731,10 @@ export const texts = {
       days > 365 ? 'Over a year' : days === 0 ? 'Under a day' : `${days} ${pluralOf(days, 'day', 'days')}`,
     noneLeft: 'None left',
     linksOf: 'Links of this pool',
-    together: (countries: string) => `for ${countries} together`,
     noPace: 'No recent links',
     outstandingNote: 'Outstanding cards are on links that still wait to be opened.',
     lastsNote:
-      'Days left at the rate of the last 30 days: links made, less those cancelled or expired. The rate is known for a value, not for its countries.',
+      'Days left at the rate of the last 30 days, or of the days since the value was loaded: links made, less those cancelled or expired.',
     emptyTitle: 'No pools yet',
     emptyText: 'Ask your operator for a pool with the gift cards that you want to give.',
     noCards: 'This pool has no cards yet. Ask your operator to load some.',
@@ -1120,6 +1120,10 @@ export const texts = {
     webhooks: (count: number) => `${count} ${pluralOf(count, 'webhook fails', 'webhooks fail')}`,
     disabledWebhooks: (count: number) =>
       `${count} ${pluralOf(count, 'webhook was', 'webhooks were')} disabled by Perkway`,
+    codes: (count: number) => `the single-use codes of ${count} ${pluralOf(count, 'perk', 'perks')} run low`,
+    fell: (account: string, share: string) => `${account} has ${share} fewer events than the week before`,
+    moreFell: (count: number) =>
+      `${count} more ${pluralOf(count, 'account has', 'accounts have')} lost half of ${pluralOf(count, 'its', 'their')} events`,
     silent: (count: number) => `${count} ${pluralOf(count, 'account has', 'accounts have')} no more events`,
     traffic: 'Traffic',
     trafficNote: (from: string, middle: string, dayTo: string) =>
@@ -1135,13 +1139,13 @@ export const texts = {
     noMore: 'No more events',
     view: 'View',
     lowStock: 'Low stock',
-    lowStockNote: (below: number) =>
-      `Values with fewer than ${below} available cards. They last as long as shown at the rate of the last 30 days: links made, less those cancelled or expired.`,
-    enough: 'No value is low.',
-    pool: 'Pool',
+    lowStockNote: `Card values and single-use codes of which fewer than ${LOW_STOCK} are available, or that last fewer than ${LOW_STOCK_DAYS} days. The rate is that of the last 30 days, or of the days since a newer value or perk was created: links made, less those cancelled or expired, and codes given.`,
+    enough: 'No card value and no perk is low.',
+    pool: 'Pool or perk',
+    codeValue: 'Single-use codes',
     failing: 'Failing webhooks',
     failingNote: 'Enabled webhooks whose last attempts failed, and those that Perkway disabled.',
-    noFailing: 'No webhook fails.',
+    noFailing: 'No enabled webhook fails.',
     webhook: 'Webhook',
     state: 'State',
     since: (when: string) => `Fails since ${when}`,
@@ -1336,6 +1340,7 @@ export const texts = {
     idHint: 'Made for you. You may type another UUID. It cannot be changed later.',
     product: 'Product',
     cards: 'Cards available',
+    lastsLong: `${LOW_STOCK_DAYS} days or more`,
     low: (value: string, count: string, others: number) =>
       `Low: ${value} has ${count}${others > 0 ? `, and ${pluralOf(others, 'one more value', `${others} more values`)}` : ''}`,
     of: (id: string) => `Pool ${id}`,

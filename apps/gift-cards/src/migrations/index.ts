@@ -9,6 +9,7 @@ import { Limits1767225660000 } from './1767225660000-limits.js';
 import { LifeOfACard1767225670000 } from './1767225670000-life-of-a-card.js';
 import { Statements1767225690000 } from './1767225690000-statements.js';
 import { LoadTimes1767225691000 } from './1767225691000-load-times.js';
+import { AgesOfValues1767225692000 } from './1767225692000-ages-of-values.js';
 import { ViewsAndFunctions } from './views-and-functions.js';
 
 export const migrations: MigrationClass[] = [
@@ -21,6 +22,7 @@ export const migrations: MigrationClass[] = [
   LifeOfACard1767225670000,
   Statements1767225690000,
   LoadTimes1767225691000,
+  AgesOfValues1767225692000,
   CreateAdminLogOutbox1767226090000,
   ViewsAndFunctions,
 ];

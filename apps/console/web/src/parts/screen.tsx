@@ -35,6 +35,7 @@ export function Screen({ title, intro, actions, back, children }: Props) {
 }
 
 interface CardProps {
+  id?: string;
   title?: string;
   note?: ReactNode;
   actions?: ReactNode;
@@ -42,8 +43,8 @@ interface CardProps {
   children: ReactNode;
 }
 
-export const Card = ({ title, note, actions, className = '', children }: CardProps) => (
-  <section className={`card ${className}`}>
+export const Card = ({ id, title, note, actions, className = '', children }: CardProps) => (
+  <section id={id} className={`card ${className}`}>
     {(title || actions) && (
       <div className="card-head">
         {title && <h2>{title}</h2>}

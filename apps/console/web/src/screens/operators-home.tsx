@@ -1,13 +1,20 @@
-import { LOW_STOCK } from '@perkway/domain/low-stock';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'react-router';
 import { get } from '../api/http';
-import { ACCOUNTS, pathOf, POOLS } from '../api/managed';
+import { ACCOUNTS, pathOf, PERKS, POOLS } from '../api/managed';
 import { allOf } from '../api/perkway';
 import { useSession } from '../api/session';
-import type { Health, LowStock, OperatorsHome as Home } from '../api/types';
+import type { CardStock, Health, LowCodes, OperatorsHome as Home } from '../api/types';
 import { isClearChange } from '../contributions';
-import { formatChange, formatMoment, formatMoney, formatNumber, sentenceOf } from '../format';
+import {
+  formatChange,
+  formatMoment,
+  formatMoney,
+  formatNumber,
+  formatShare,
+  sentencePieces,
+} from '../format';
+import { Lasts, useLowStock } from '../parts/lasts';
 import { useLiveInterval } from '../parts/live';
 import { Loaded } from '../parts/loaded';
 import { Card, Screen } from '../parts/screen';
@@ -21,6 +28,10 @@ const t = texts.operatorsHome;
 const WEEK_MS = 7 * 86_400_000;
 /** With fewer events on the day before, a day without any is usual. */
 const BUSY = 100;
+/** Accounts that lost half of at least BUSY events, if chance does not explain it. The headline names the first ones. */
+const hasFallen = ({ week, weekBefore }: Row) =>
+  weekBefore >= BUSY && week <= weekBefore / 2 && isClearChange(week, weekBefore);
+const NAMED = 3;
 const isSilent = ({ day, dayBefore }: Row) => day === 0 && dayBefore >= BUSY;
 
 export default function OperatorsHome() {
@@ -35,9 +46,10 @@ export default function OperatorsHome() {
     queryFn: () => allOf(ACCOUNTS.list({ limit: 200 })),
     ...live,
   });
-  const stock = useQuery({
-    queryKey: ['low-stock'],
-    queryFn: ({ signal }) => get<LowStock[]>('/api/low-stock', undefined, signal),
+  const stock = useLowStock();
+  const codes = useQuery({
+    queryKey: ['low-codes'],
+    queryFn: ({ signal }) => get<LowCodes[]>('/api/low-codes', undefined, signal),
     ...live,
   });
   const health = useQuery({
@@ -59,16 +71,27 @@ export default function OperatorsHome() {
     .sort((one, other) => other.week - one.week);
   const nameOf = (account: string) => accounts.data?.find(({ id }) => id === account)?.name ?? account;
   const disabled = home.data?.webhooks.filter(({ disabled_at }) => disabled_at !== null).length ?? 0;
-  const isKnown = [home, accounts, stock, health].every(({ data }) => data !== undefined);
-  const counted: [number, (count: number) => string][] = [
-    [stock.data?.length ?? 0, t.stock],
-    [(home.data?.webhooks.length ?? 0) - disabled, t.webhooks],
-    [disabled, t.disabledWebhooks],
-    [traffic?.filter(isSilent).length ?? 0, t.silent],
+  const isKnown = [home, accounts, stock, codes, health].every(({ data }) => data !== undefined);
+  const silent = traffic?.filter(isSilent) ?? [];
+  const fallen = (traffic ?? [])
+    .filter((row) => hasFallen(row) && !isSilent(row))
+    .sort((one, other) => changeOf(one.week, one.weekBefore) - changeOf(other.week, other.weekBefore));
+  const toAccounts = (rows: Row[]) => (rows.length === 1 ? pathOf(ACCOUNTS, rows[0]!.id) : '#traffic');
+  const counted: [number, (count: number) => string, to: string][] = [
+    [stock.data?.length ?? 0, t.stock, '#low-stock'],
+    [codes.data?.length ?? 0, t.codes, '#low-stock'],
+    [(home.data?.webhooks.length ?? 0) - disabled, t.webhooks, '#failing-webhooks'],
+    [disabled, t.disabledWebhooks, '#failing-webhooks'],
+    [silent.length, t.silent, toAccounts(silent)],
+    [Math.max(0, fallen.length - NAMED), t.moreFell, '#traffic'],
   ];
   const findings = [
-    ...(health.data ? healthFindings(health.data) : []),
-    ...counted.flatMap(([count, text]) => (count > 0 ? [text(count)] : [])),
+    ...(health.data ? healthFindings(health.data) : []).map((text) => ({ text, to: '/health' })),
+    ...fallen.slice(0, NAMED).map(({ id, name, week, weekBefore }) => ({
+      text: t.fell(name, formatShare(weekBefore - week, weekBefore)!),
+      to: pathOf(ACCOUNTS, id),
+    })),
+    ...counted.flatMap(([count, text, to]) => (count > 0 ? [{ text: text(count), to }] : [])),
   ];
 
   return (
@@ -83,12 +106,13 @@ export default function OperatorsHome() {
     >
       {isKnown && (
         <p className="headline" role="status" data-findings={findings.length}>
-          {findings.length === 0 ? t.quiet : sentenceOf(findings)}
+          {findings.length === 0 ? t.quiet : <Findings of={findings} />}
         </p>
       )}
       <Loaded query={home} lines={8}>
         {({ from, to, day_to }) => (
           <Card
+            id="traffic"
             className="dense"
             title={t.traffic}
             note={t.trafficNote(
@@ -104,55 +128,16 @@ export default function OperatorsHome() {
         )}
       </Loaded>
       <div className="columns">
-        <Card title={t.lowStock} note={t.lowStockNote(LOW_STOCK)}>
-          <Loaded query={stock} isEmpty={(rows) => rows.length === 0} empty={<p>{t.enough}</p>}>
-            {(rows) => (
-              <Table
-                caption={t.lowStock}
-                rows={rows}
-                keyOf={(_, index) => index}
-                columns={[
-                  {
-                    name: t.pool,
-                    isHead: true,
-                    cell: ({ pool_id, product, account_id }) => (
-                      <>
-                        <Link to={pathOf(POOLS, pool_id)}>{product ?? pool_id.slice(0, 8)}</Link>
-                        <br />
-                        <span className="hint">{nameOf(account_id)}</span>
-                      </>
-                    ),
-                  },
-                  {
-                    name: texts.giftCards.value,
-                    cell: ({ denomination, currency, country }) =>
-                      `${formatMoney(denomination, currency)}, ${country}`,
-                  },
-                  {
-                    name: texts.giftCards.available,
-                    isNumber: true,
-                    cell: ({ available }) => (
-                      <span className={`badge ${available === 0 ? 'bad' : 'warn'}`}>
-                        {formatNumber(available)}
-                      </span>
-                    ),
-                  },
-                  {
-                    name: texts.giftCards.lasts,
-                    isNumber: true,
-                    cell: ({ available, days_left }) =>
-                      available === 0
-                        ? texts.giftCards.noneLeft
-                        : days_left === null
-                          ? texts.giftCards.noPace
-                          : texts.giftCards.daysLeft(days_left),
-                  },
-                ]}
-              />
+        <Card id="low-stock" title={t.lowStock} note={t.lowStockNote}>
+          <Loaded query={stock}>
+            {(cards) => (
+              <Loaded query={codes}>
+                {(perks) => <LowStock cards={cards} perks={perks} nameOf={nameOf} />}
+              </Loaded>
             )}
           </Loaded>
         </Card>
-        <Card title={t.failing} note={t.failingNote}>
+        <Card id="failing-webhooks" title={t.failing} note={t.failingNote}>
           <Loaded query={home} isEmpty={(data) => data.webhooks.length === 0} empty={<p>{t.noFailing}</p>}>
             {(data) => (
               <WebhookStates
@@ -167,6 +152,65 @@ export default function OperatorsHome() {
         </Card>
       </div>
     </Screen>
+  );
+}
+
+/** A sentence whose parts lead to what they name. */
+const Findings = ({ of }: { of: { text: string; to: string }[] }) =>
+  sentencePieces(of.map(({ text }) => text)).map(({ text, part }, index) => {
+    if (part === undefined) return text;
+    const { to } = of[part]!;
+    // A part of this screen is no other location.
+    return to.startsWith('#') ? (
+      <a key={index} href={to}>
+        {text}
+      </a>
+    ) : (
+      <Link key={index} to={to}>
+        {text}
+      </Link>
+    );
+  });
+
+interface LowStockProps {
+  cards: CardStock[];
+  perks: LowCodes[];
+  nameOf: (account: string) => string;
+}
+
+function LowStock({ cards, perks, nameOf }: LowStockProps) {
+  const rows = [
+    ...cards.map(({ pool_id, product, account_id, denomination, currency, country, ...stock }) => ({
+      ...{ to: pathOf(POOLS, pool_id), name: product ?? pool_id.slice(0, 8), owner: nameOf(account_id) },
+      ...{ value: `${formatMoney(denomination, currency)}, ${country}`, ...stock },
+    })),
+    ...perks.map(({ perk_id, title, ...stock }) => ({
+      ...{ to: pathOf(PERKS, perk_id), name: title, owner: perk_id, value: t.codeValue, ...stock },
+    })),
+  ];
+  if (rows.length === 0) return <p>{t.enough}</p>;
+  return (
+    <Table
+      caption={t.lowStock}
+      rows={rows}
+      keyOf={(_, index) => index}
+      columns={[
+        {
+          name: t.pool,
+          isHead: true,
+          cell: ({ to, name, owner }) => (
+            <>
+              <Link to={to}>{name}</Link>
+              <br />
+              <span className="hint">{owner}</span>
+            </>
+          ),
+        },
+        { name: texts.giftCards.value, cell: ({ value }) => value },
+        { name: texts.giftCards.available, isNumber: true, cell: ({ available }) => formatNumber(available) },
+        { name: texts.giftCards.lasts, isNumber: true, cell: (stock) => <Lasts stock={stock} /> },
+      ]}
+    />
   );
 }
 

@@ -8,6 +8,7 @@ import { formatMoney, formatNumber } from '../format';
 import { AccountField } from '../parts/account-field';
 import { CopyButton } from '../parts/copy-button';
 import { SelectField, TextArea, TextField } from '../parts/fields';
+import { Lasts, rateOf, useStock } from '../parts/lasts';
 import { Loaded } from '../parts/loaded';
 import { LogoField } from '../parts/logo-field';
 import { Card, Screen } from '../parts/screen';
@@ -162,9 +163,10 @@ function Stock({ poolId }: { poolId: string }) {
     queryKey: ['stock', poolId],
     queryFn: () => responseOf(POOLS.read(poolId)),
   });
+  const rates = useStock(poolId);
   const g = texts.giftCards;
   return (
-    <Card title={t.stock}>
+    <Card title={t.stock} note={g.lastsNote}>
       <Loaded query={pool} isEmpty={({ inventories }) => inventories.length === 0} empty={<p>{g.noCards}</p>}>
         {({ inventories }) => (
           <Table
@@ -183,6 +185,11 @@ function Stock({ poolId }: { poolId: string }) {
               { name: g.redeemed, isNumber: true, cell: ({ redeemed }) => formatNumber(redeemed) },
               { name: g.withdrawn, isNumber: true, cell: ({ withdrawn }) => formatNumber(withdrawn) },
               { name: g.lapsedCards, isNumber: true, cell: ({ lapsed }) => formatNumber(lapsed) },
+              {
+                name: g.lasts,
+                isNumber: true,
+                cell: (entry) => <Lasts stock={rateOf(rates.data, poolId, entry)} />,
+              },
             ]}
           />
         )}

@@ -1,20 +1,20 @@
-import { LOW_STOCK } from '@perkway/domain/low-stock';
 import { Link, useNavigate } from 'react-router';
 import { POOLS } from '../api/managed';
 import { poolName } from '../api/pools';
-import type { Pool } from '../api/types';
+import type { CardStock } from '../api/types';
 import { formatMoney, formatNumber } from '../format';
+import { Lasts, useLowStock } from '../parts/lasts';
 import { Screen } from '../parts/screen';
 import { ResourceList } from '../parts/resource-list';
 import { texts } from '../texts';
 
 const t = texts.pools;
 
-/** Shows the value with the fewest cards, which the total hides, and how many other values are low. */
-function Low({ inventories }: Pick<Pool, 'inventories'>) {
-  const [least, ...others] = inventories
-    .filter(({ available }) => available < LOW_STOCK)
-    .toSorted((one, other) => one.available - other.available);
+const lastingOf = ({ available, days_left }: CardStock) => (available === 0 ? -1 : (days_left ?? Infinity));
+
+/** Shows the low value that is used up first, which the total hides, and how many other values are low. */
+function Low({ stocks }: { stocks: CardStock[] }) {
+  const [least, ...others] = stocks;
   if (!least) return null;
   const { denomination, currency, country, available } = least;
   return (
@@ -26,6 +26,11 @@ function Low({ inventories }: Pick<Pool, 'inventories'>) {
 
 export default function Pools() {
   const navigate = useNavigate();
+  const low = useLowStock();
+  const lowOf = (poolId: string) =>
+    (low.data ?? [])
+      .filter(({ pool_id }) => pool_id === poolId)
+      .toSorted((one, other) => lastingOf(one) - lastingOf(other));
   return (
     <Screen
       title={texts.nav.pools}
@@ -45,7 +50,7 @@ export default function Pools() {
             isHead: true,
             cell: (pool) => (
               <>
-                <Link to={`/pools/${pool.id}`}>{poolName(pool)}</Link> <Low inventories={pool.inventories} />
+                <Link to={`/pools/${pool.id}`}>{poolName(pool)}</Link> <Low stocks={lowOf(pool.id)} />
                 <br />
                 <span className="hint">{pool.id}</span>
               </>
@@ -56,6 +61,15 @@ export default function Pools() {
             isNumber: true,
             cell: ({ inventories }) =>
               formatNumber(inventories.reduce((sum, { available }) => sum + available, 0)),
+          },
+          {
+            name: texts.giftCards.lasts,
+            isNumber: true,
+            cell: ({ id, inventories }) => {
+              const [least] = lowOf(id);
+              if (least) return <Lasts stock={least} />;
+              return low.data && inventories.length > 0 && t.lastsLong;
+            },
           },
         ]}
       />

@@ -1,0 +1,47 @@
+import { ApiProperty, ApiSchema } from '@nestjs/swagger';
+import { LOW_STOCK, LOW_STOCK_DAYS } from '@perkway/domain';
+
+/** When stock is low, in the API's descriptions. */
+export const LOW = `fewer than ${LOW_STOCK} available, or last fewer than ${LOW_STOCK_DAYS} days`;
+
+class StockDto {
+  @ApiProperty({ type: 'integer', example: 12 })
+  available: number;
+  @ApiProperty({
+    type: 'integer',
+    nullable: true,
+    description:
+      'Days that they last at the rate of the last 30 days, or of the days since they exist: those used minus those that came back. Null if none was used',
+    example: 6,
+  })
+  days_left: number | null;
+}
+
+@ApiSchema({ name: 'CardStock' })
+export class CardStockDto extends StockDto {
+  @ApiProperty({ format: 'uuid', example: '5f0f7d5e-3f5f-4d0c-9a3e-0b6f2f2f5a10' })
+  pool_id: string;
+  @ApiProperty({ example: 'ostervale-bank' })
+  account_id: string;
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'Name of the pool’s product',
+    example: 'Fernway voucher',
+  })
+  product: string | null;
+  @ApiProperty({ example: 25 })
+  denomination: number;
+  @ApiProperty({ example: 'EUR' })
+  currency: string;
+  @ApiProperty({ example: 'FR' })
+  country: string;
+}
+
+@ApiSchema({ name: 'CodeStock' })
+export class CodeStockDto extends StockDto {
+  @ApiProperty({ example: 'fernway-summer' })
+  perk_id: string;
+  @ApiProperty({ example: 'Fernway: 10 % off' })
+  title: string;
+}

@@ -1,0 +1,26 @@
+import { Controller } from '@nestjs/common';
+import { isLow, LIST_LOW_CODES, rateDays, stockRateStart, type CodeStock } from '@perkway/domain';
+import { RpcHandler } from '@perkway/platform';
+import { DataSource } from 'typeorm';
+
+/** Counts the codes of all perks that ever had one. $1 is the first instant of the rate. */
+const LOW = `
+  with rates as (
+    select p.id as perk, p.title, count(c.pick)::float8 as available,
+      count(*) filter (where c.allocated_at >= $1)::float8 as used, ${rateDays('p.created_at')}::float8 as days
+    from perks p join coupon_codes c on c.perk_id = p.id
+    where p.is_coupon_perk
+    group by p.id
+  )
+  select * from rates where ${isLow('available', 'used', 'days')} order by available, perk limit 200`;
+
+/** Lists perks whose single-use codes run low, for the operators' home in the console. */
+@Controller()
+export class LowCodesController {
+  constructor(private readonly dataSource: DataSource) {}
+
+  @RpcHandler(LIST_LOW_CODES)
+  async list(): Promise<{ stocks: CodeStock[] }> {
+    return { stocks: await this.dataSource.query<CodeStock[]>(LOW, [stockRateStart()]) };
+  }
+}

@@ -201,6 +201,10 @@ describe('a report', () => {
   it('the health of the fleet is visible to operators only', async () => {
     await fleet.page(cookie).get('/api/health').expect(403);
     const operator = fleet.page(await fleet.signIn(ADMIN_KEY));
+    await waitFor(async () => {
+      const { body } = await operator.get('/api/health').expect(200);
+      return body.outbox.every(({ waiting }: { waiting: number }) => waiting === 0);
+    }, 'empty outboxes');
     const { body } = await operator.get('/api/health').expect(200);
     expect(
       Object.fromEntries(body.apps.map(({ name, state }: { name: string; state: string }) => [name, state])),
@@ -222,8 +226,14 @@ describe('a report', () => {
       'perks',
     ]);
     expect(body.outbox).toContainEqual(
-      expect.objectContaining({ app: 'boost', oldest_seconds: 0, buffered: 0 }),
+      expect.objectContaining({ app: 'boost', oldest_seconds: 0, buffered: 0, waiting: 0 }),
     );
+    const databases = Object.fromEntries(
+      body.apps.map(({ name, database }: { name: string; database: boolean | null }) => [name, database]),
+    );
+    expect(databases).toMatchObject({ perks: true, 'analytics-query': true, console: true, links: null });
+    expect(body.broker).toEqual({ available: true, latency_ms: expect.any(Number) });
+    expect(body.webhooks).toBeNull();
     expect(body).toMatchObject({
       dead_letters: 0,
       consumers: [

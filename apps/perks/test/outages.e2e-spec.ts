@@ -76,6 +76,7 @@ describe('during outages', () => {
       await unavailable(perks.put(`/admin/perk-collections/${warm}`, { owner: perks.account, groups: [] }));
       // It stays ready, to keep serving reads from memory.
       await perks.get('/readyz').expect(200);
+      expect((await perks.get('/metrics')).text).toMatch(/^database_available\{.*\} 0$/m);
     } finally {
       await postgres.start();
     }
@@ -86,6 +87,7 @@ describe('during outages', () => {
     expect((await perks.get(`/perk-collections/${warm}/perk/${perk}`).expect(200)).body.title).toBe(
       'After the outage',
     );
+    expect((await perks.get('/metrics')).text).toMatch(/^database_available\{.*\} 1$/m);
   });
 
   it('keeps serving reads while NATS is down, and counts every view later', async () => {

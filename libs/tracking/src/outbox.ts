@@ -9,8 +9,12 @@ export interface SqlRunner {
 }
 
 const INSERT = 'insert into tracking_outbox (event) select unnest($1::text[])';
-const OLDEST = `
-  select extract(epoch from now() - created_at)::float8 as age from tracking_outbox order by seq limit 1`;
+/** Rows that are counted at most, so that a long outage does not make each look slow. */
+const COUNTED = 10_000;
+const BACKLOG = `
+  select extract(epoch from now() - created_at)::float8 as "oldestS",
+    (select count(*)::integer from (select from tracking_outbox limit ${COUNTED}) counted) as events
+  from tracking_outbox order by seq limit 1`;
 const TAKE = `
   delete from tracking_outbox
   where seq = any (array(select seq from tracking_outbox order by seq limit $1 for update skip locked))
@@ -30,6 +34,11 @@ const CONNECT_TIMEOUT_MS = 400;
 const QUERY_TIMEOUT_MS = 1_200;
 const CONCURRENT_INSERTS = 2;
 const EVENTS_PER_INSERT = 2_000;
+
+export interface OutboxBacklog {
+  events: number;
+  oldestS: number;
+}
 
 interface Waiting {
   events: readonly string[];
@@ -86,10 +95,10 @@ export class Outbox extends EventEmitter<{ lost: [] }> {
     });
   }
 
-  /** Returns the age of the oldest row in seconds, or undefined if there is no row. */
-  async oldestAge(): Promise<number | undefined> {
-    const { rows } = await this.pool.query<{ age: number }>(OLDEST);
-    return rows[0]?.age;
+  /** Returns the number of rows, at most 10,000, and the age of the oldest in seconds. */
+  async backlog(): Promise<OutboxBacklog> {
+    const { rows } = await this.pool.query<OutboxBacklog>(BACKLOG);
+    return rows[0] ?? { events: 0, oldestS: 0 };
   }
 
   /**

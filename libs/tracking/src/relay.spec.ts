@@ -22,7 +22,7 @@ function aRelay({ publish, relay = NOTHING, write, isUnavailable = false }: Arou
   const outbox = Object.assign(new EventEmitter(), {
     relay,
     write,
-    oldestAge: async () => 1,
+    backlog: async () => ({ events: 1, oldestS: 1 }),
   }) as unknown as Outbox;
   const buffer = new AtRiskBuffer(10, 1_000);
   const metrics = new TrackingMetrics(new Registry(), buffer, stream);

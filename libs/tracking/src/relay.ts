@@ -116,9 +116,10 @@ export class Relay {
         if (this.buffer.size > 0) pause = (await this.drainBuffer()) ? 0 : RETRY_MS;
         else {
           // Also while the stream is down, which the alert on the age is for.
-          const age = await this.outbox.oldestAge();
-          this.metrics.oldestInOutbox.set(age ?? 0);
-          if (age !== undefined && !this.stream.isUnavailable && (await this.drainOutbox())) pause = PAUSE_MS;
+          const { events, oldestS } = await this.outbox.backlog();
+          this.metrics.inOutbox.set(events);
+          this.metrics.oldestInOutbox.set(oldestS);
+          if (events > 0 && !this.stream.isUnavailable && (await this.drainOutbox())) pause = PAUSE_MS;
           this.isFailing = false;
         }
       } catch (err) {

@@ -7,6 +7,7 @@ export class TrackingMetrics {
   readonly relayed: Counter;
   readonly atRisk: Counter;
   readonly lost: Counter;
+  readonly inOutbox: Gauge;
   readonly oldestInOutbox: Gauge;
 
   /** @param buffer read at each scrape, as is `stream` */
@@ -27,6 +28,10 @@ export class TrackingMetrics {
 
     const gauge = (name: string, help: string, value?: () => number) =>
       new Gauge({ name, help, registers, collect: value && gaugeOf(value) });
+    this.inOutbox = gauge(
+      'tracking_outbox_events',
+      'Events in the outbox when it was last read, at most 10000',
+    );
     this.oldestInOutbox = gauge(
       'tracking_outbox_oldest_seconds',
       'Age of the oldest event in the outbox when it was last read',

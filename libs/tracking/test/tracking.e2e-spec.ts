@@ -39,6 +39,7 @@ import {
 class TestApp {}
 
 const OLDEST = 'tracking_outbox_oldest_seconds';
+const WAITING = 'tracking_outbox_events';
 
 const event = (): PerkClickEvent => ({
   v: TRACKING_EVENT_VERSION,
@@ -148,10 +149,12 @@ describe('TrackingService', () => {
     expect(kept.length).toBeGreaterThan(0);
     await database.query("update tracking_outbox set created_at = created_at - interval '10 minutes'");
     await waitFor(async () => (await metric(OLDEST)) > 600, 'the age of the oldest event', 10_000);
+    expect(await metric(WAITING)).toBe(kept.length);
     await nats.server.start();
     await breakerIs(0);
     await untilRelayed(database);
     await waitFor(async () => (await metric(OLDEST)) === 0, 'an empty outbox', 10_000);
+    expect(await metric(WAITING)).toBe(0);
     const stored = await readEvents(nats.url);
     expect([...new Set(ids(stored))]).toEqual(ids(sent));
     expect(stored.find(({ id }) => id === sent[0]!.id)).toEqual(sent[0]);

@@ -17,6 +17,37 @@ class AppHealthDto {
     example: 3,
   })
   latency_ms: number | null;
+  @ApiProperty({
+    type: 'boolean',
+    nullable: true,
+    description: 'Whether its database responds; null if it has none or does not tell',
+    example: true,
+  })
+  database: boolean | null;
+}
+
+@ApiSchema({ name: 'Broker' })
+class BrokerDto {
+  @ApiProperty({ description: 'Whether its streams respond', example: true })
+  available: boolean;
+  @ApiProperty({ type: 'integer', nullable: true, description: 'Its response time', example: 2 })
+  latency_ms: number | null;
+}
+
+@ApiSchema({ name: 'WebhookBacklog' })
+class WebhookBacklogDto {
+  @ApiProperty({
+    type: 'integer',
+    description: 'Deliveries that wait for an attempt, up to 100,000',
+    example: 0,
+  })
+  pending: number;
+  @ApiProperty({
+    description:
+      'Seconds since the oldest of them became due, of the webhooks that are not failing; 0 if none is due',
+    example: 0,
+  })
+  overdue_seconds: number;
 }
 
 @ApiSchema({ name: 'Outbox' })
@@ -25,6 +56,13 @@ class OutboxDto {
   app: string;
   @ApiProperty({ type: 'integer', description: 'Events that are only in its memory', example: 0 })
   buffered: number;
+  @ApiProperty({
+    type: 'integer',
+    nullable: true,
+    description: 'Events in its outbox, up to 10,000; null if the app does not report it',
+    example: 0,
+  })
+  waiting: number | null;
   @ApiProperty({ description: 'Age of the oldest event in its outbox; 0 if the outbox is empty', example: 0 })
   oldest_seconds: number;
 }
@@ -65,6 +103,8 @@ class ConsumerDto {
 export class FleetHealthDto {
   @ApiProperty({ type: [AppHealthDto] })
   apps: AppHealthDto[];
+  @ApiProperty({ type: BrokerDto })
+  broker: BrokerDto;
   @ApiProperty({ type: [OutboxDto] })
   outbox: OutboxDto[];
   @ApiProperty({
@@ -76,6 +116,12 @@ export class FleetHealthDto {
   dead_letters: number | null;
   @ApiProperty({ type: [ConsumerDto] })
   consumers: ConsumerDto[];
+  @ApiProperty({
+    type: WebhookBacklogDto,
+    nullable: true,
+    description: 'Null while the app `events` does not report it',
+  })
+  webhooks: WebhookBacklogDto | null;
   @ApiProperty({ format: 'date-time', example: '2026-11-20T16:02:00.000Z' })
   checked_at: string;
 }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { FEED_CONSUMER, TRACKING_CONSUMER, TRACKING_DEAD_STREAM, TRACKING_STREAM } from '@perkway/domain';
-import { HealthService, NatsService } from '@perkway/platform';
+import { DatabaseState, HealthService, NatsService } from '@perkway/platform';
 import { FleetAddresses, INGEST } from '../fleet/fleet-addresses.js';
 import type { FleetHealthDto } from './fleet-health.dto.js';
 
@@ -19,42 +19,43 @@ export class FleetHealthService {
     private readonly addresses: FleetAddresses,
     private readonly nats: NatsService,
     private readonly own: HealthService,
+    private readonly database: DatabaseState,
   ) {}
 
   async check(): Promise<FleetHealthDto> {
-    const [self, others, dead_letters, backlogs] = await Promise.all([
+    const [self, others, dead, backlogs] = await Promise.all([
       this.checkSelf(),
       Promise.all(this.addresses.apps.map(checkApp)),
-      this.countDeadLetters().catch(() => null),
+      timed(() => this.countDeadLetters()).catch(() => null),
       Promise.all(
         CONSUMERS.map(({ name }) => this.backlogOf(name).catch(() => ({ pending: null, ack_pending: null }))),
       ),
     ]);
     return {
-      apps: [...others, self].map(({ name, state, latency_ms }) => ({ name, state, latency_ms })),
+      apps: [...others.map(toApp), self],
+      broker: { available: dead !== null, latency_ms: dead?.latency_ms ?? null },
       outbox: others.flatMap(({ name, metrics }) => {
         const oldest_seconds = valueIn(metrics, 'tracking_outbox_oldest_seconds');
         if (oldest_seconds === undefined) return [];
-        return [{ app: name, oldest_seconds, buffered: valueIn(metrics, 'tracking_buffered') ?? 0 }];
+        const waiting = valueIn(metrics, 'tracking_outbox_events') ?? null;
+        return [{ app: name, oldest_seconds, waiting, buffered: valueIn(metrics, 'tracking_buffered') ?? 0 }];
       }),
-      dead_letters,
+      dead_letters: dead?.result ?? null,
       consumers: CONSUMERS.map(({ app, name, oldest }, index) => ({
         ...{ app, stream: TRACKING_STREAM, name, ...backlogs[index]! },
         oldest_seconds: valueIn(others.find((other) => other.name === app)?.metrics ?? '', oldest) ?? null,
       })),
+      webhooks: webhooksIn(others.find(({ name }) => name === 'events')?.metrics ?? ''),
       checked_at: new Date().toISOString(),
     };
   }
 
   /** Network policies keep the console from its own management port. */
   private async checkSelf() {
-    const began = performance.now();
-    const { status } = await this.own.ready();
-    return {
-      name: 'console',
-      state: status === 200 ? ('up' as const) : ('degraded' as const),
-      latency_ms: Math.round(performance.now() - began),
-    };
+    const { result, latency_ms } = await timed(() => this.own.ready());
+    const state = result.status === 200 ? ('up' as const) : ('degraded' as const);
+    const database = (await this.database.check()) !== 'unavailable';
+    return { name: 'console', state, latency_ms, database };
   }
 
   private async countDeadLetters(): Promise<number> {
@@ -74,15 +75,19 @@ export class FleetHealthService {
   }
 }
 
+async function timed<T>(call: () => Promise<T>): Promise<{ result: T; latency_ms: number }> {
+  const began = performance.now();
+  const result = await call();
+  return { result, latency_ms: Math.round(performance.now() - began) };
+}
+
 const sendRequest = (url: string): Promise<Response> =>
   fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
 
 async function checkApp({ name, url }: { name: string; url: string }) {
-  const began = performance.now();
   try {
-    const ready = await sendRequest(`${url}/readyz`);
+    const { result: ready, latency_ms } = await timed(() => sendRequest(`${url}/readyz`));
     await ready.body?.cancel();
-    const latency_ms = Math.round(performance.now() - began);
     const metrics = await sendRequest(`${url}/metrics`)
       .then((response) => (response.ok ? response.text() : ''))
       .catch(() => '');
@@ -90,6 +95,17 @@ async function checkApp({ name, url }: { name: string; url: string }) {
   } catch {
     return { name, state: 'down' as const, latency_ms: null, metrics: '' };
   }
+}
+
+function toApp({ name, state, latency_ms, metrics }: Awaited<ReturnType<typeof checkApp>>) {
+  const database = valueIn(metrics, 'database_available');
+  return { name, state, latency_ms, database: database === undefined ? null : database === 1 };
+}
+
+function webhooksIn(metrics: string) {
+  const overdue_seconds = valueIn(metrics, 'webhook_deliveries_overdue_seconds');
+  if (overdue_seconds === undefined) return null;
+  return { overdue_seconds, pending: valueIn(metrics, 'webhook_deliveries_pending') ?? 0 };
 }
 
 /** Reads a gauge that has no labels of its own. */

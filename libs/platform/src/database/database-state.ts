@@ -1,6 +1,7 @@
 import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { Gauge, Registry } from 'prom-client';
 import { DataSource } from 'typeorm';
 import { MIGRATIONS } from '../config/app-tokens.js';
 import { LOGGER } from '../logging/logger.js';
@@ -40,8 +41,18 @@ export class DatabaseState implements OnModuleInit, OnApplicationShutdown {
     private readonly dataSource: DataSource,
     @Inject(MIGRATIONS) migrations: MigrationClass[],
     @Inject(LOGGER) private readonly logger: Logger,
+    registry: Registry,
   ) {
     this.migrations = namesOf(migrations);
+    const check = () => this.check();
+    new Gauge({
+      name: 'database_available',
+      help: '1 while the database responds',
+      registers: [registry],
+      async collect() {
+        this.set(Number((await check()) !== 'unavailable'));
+      },
+    });
   }
 
   /** Waits for the first attempt only, which has a timeout. */

@@ -13,6 +13,10 @@ const EVERY_MS = 5_000;
 const numberOrUnknown = (value: number | null) => (value === null ? t.unknown : formatNumber(value));
 const TONE = { up: '', degraded: 'warn', down: 'bad' };
 
+const Responds = ({ isUp }: { isUp: boolean }) => (
+  <span className={`badge ${isUp ? '' : 'bad'}`}>{isUp ? t.responds : t.noResponse}</span>
+);
+
 export default function Health() {
   const health = useQuery({
     queryKey: ['health'],
@@ -23,7 +27,7 @@ export default function Health() {
     <Screen title={texts.nav.health} intro={t.intro}>
       <Loaded query={health} lines={8}>
         {(state) => {
-          const { apps, outbox, dead_letters, consumers, checked_at } = state;
+          const { apps, broker, outbox, dead_letters, consumers, webhooks, checked_at } = state;
           const findings = healthFindings(state);
           return (
             <>
@@ -46,6 +50,10 @@ export default function Health() {
                       isNumber: true,
                       cell: ({ latency_ms }) => (latency_ms === null ? texts.none : t.ms(latency_ms)),
                     },
+                    {
+                      name: t.database,
+                      cell: ({ database }) => (database === null ? texts.none : <Responds isUp={database} />),
+                    },
                   ]}
                 />
               </Card>
@@ -57,6 +65,7 @@ export default function Health() {
                     keyOf={({ app }) => app}
                     columns={[
                       { name: t.app, isHead: true, cell: ({ app }) => app },
+                      { name: t.waiting, isNumber: true, cell: ({ waiting }) => numberOrUnknown(waiting) },
                       { name: t.rows, isNumber: true, cell: ({ buffered }) => formatNumber(buffered) },
                       {
                         name: t.oldest,
@@ -67,14 +76,37 @@ export default function Health() {
                     ]}
                   />
                 </Card>
-                <Card title={t.deadLetters}>
-                  <p>
-                    {dead_letters === null
-                      ? t.deadLettersUnknown
-                      : dead_letters > 0
-                        ? t.deadLettersText(formatNumber(dead_letters))
-                        : t.noDeadLetters}
-                  </p>
+                <Card title={t.broker}>
+                  <dl className="facts">
+                    <div>
+                      <dt>{t.state}</dt>
+                      <dd>
+                        <Responds isUp={broker.available} />
+                      </dd>
+                    </div>
+                    <div>
+                      <dt>{t.latency}</dt>
+                      <dd>{broker.latency_ms === null ? texts.none : t.ms(broker.latency_ms)}</dd>
+                    </div>
+                    <div>
+                      <dt>{t.deadLetters}</dt>
+                      <dd>{numberOrUnknown(dead_letters)}</dd>
+                    </div>
+                    <div>
+                      <dt>{t.deliveries}</dt>
+                      <dd>{webhooks === null ? t.unknown : formatNumber(webhooks.pending)}</dd>
+                    </div>
+                    <div>
+                      <dt>{t.overdue}</dt>
+                      <dd>
+                        {webhooks === null
+                          ? t.unknown
+                          : webhooks.overdue_seconds === 0
+                            ? t.empty
+                            : t.seconds(webhooks.overdue_seconds)}
+                      </dd>
+                    </div>
+                  </dl>
                 </Card>
               </div>
               <Card title={t.consumers} note={t.consumersNote}>

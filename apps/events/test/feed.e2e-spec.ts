@@ -338,6 +338,26 @@ describe('GET /events', () => {
     expect((await list(key, `from=${encodeURIComponent(now)}`)).data.length).toBeLessThan(3);
   });
 
+  it('searches 10,000 events per request with `types`, as docs/limits.md says, and then continues', async () => {
+    const key = world.key();
+    const [last, beyond] = [conversion(key.account), conversion(key.account)];
+    const clicks = Array.from({ length: 9_999 }, () => click(key.account));
+    for (let start = 0; start < clicks.length; start += 500)
+      await jetstream(connection).publish(
+        subjectOf('perk_click'),
+        JSON.stringify({ events: clicks.slice(start, start + 500) }),
+      );
+    await publish(last, beyond);
+    await waitFor(
+      async () => void (await http(world.events, key).get(`/events/${beyond.id}`).expect(200)),
+      'the last event',
+    );
+    const first = await list(key, 'types=conversion.recorded&limit=1000');
+    expect(first).toMatchObject({ data: [{ id: last.id }], has_more: true });
+    const next = await list(key, `types=conversion.recorded&cursor=${first.next_cursor}`);
+    expect(next).toMatchObject({ data: [{ id: beyond.id }], has_more: false });
+  });
+
   it('serves other requests while more readers wait than there are connections to the database', async () => {
     const key = world.key();
     const first = click(key.account);

@@ -682,6 +682,21 @@ async function checkCampaign(page: Page, subject: Subject): Promise<void> {
   );
   await page.goto(stage.url + path);
 
+  const valuesBy = async (dimension: string) => {
+    const rows = await load('conversions', {
+      ...{ measures: ['value'], dimensions: [dimension, 'currency', 'traffic_class'], range: now, filters },
+    });
+    return (key: string | null) =>
+      moneyOf(
+        sumsBy(
+          rows.filter(
+            (row) => row[dimension] === key && (row.traffic_class === null || row.traffic_class === 'human'),
+          ),
+          (row) => Number(row.value),
+        ),
+      );
+  };
+  const [valueOfPerk, valueOfSource] = [await valuesBy('perk_id'), await valuesBy('utm_source')];
   const perks = await Promise.all(
     subject.perks.map(async (perk, index) => {
       const ofPerk = [equals('perk_id', perk)];
@@ -699,8 +714,13 @@ async function checkCampaign(page: Page, subject: Subject): Promise<void> {
         all === own ? number(own) : `${number(own)} ${number(all)} with bots`,
         `${share(ownClickers, journeys)} ${number(ownClickers)} of ${number(journeys)}`,
         `${share(ownConverters, journeys)} ${number(ownConverters)} of ${number(journeys)}`,
+        valueOfPerk(perk),
       ];
-      return index < nth + 2 || teasers + rewards + all + ownClickers + ownConverters > 0 ? [row] : [];
+      return index < nth + 2 ||
+        teasers + rewards + all + ownClickers + ownConverters > 0 ||
+        row.at(-1) !== '–'
+        ? [row]
+        : [];
     }),
   );
   const measures = ['journeys', 'clickers', 'converters'];
@@ -722,6 +742,7 @@ async function checkCampaign(page: Page, subject: Subject): Promise<void> {
       share(clicked, all),
       number(converted),
       share(converted, all),
+      valueOfSource(name as string | null),
     ];
   });
   await keepsShowing(

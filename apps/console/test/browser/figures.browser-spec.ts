@@ -201,8 +201,8 @@ it('saves each day of the dates, under headers in words', async () => {
   expect(days.slice(1, -1).map((line) => line.replace(/^[\d-]{10}/, ''))).toEqual(Array(29).fill(',0,0,0'));
   expect(days.at(-1)).toMatch(/,0,3,3$/);
   expect((await saved('Sources as CSV')).slice(0, 2)).toEqual([
-    'Source,Journeys,Clicked,Converted',
-    'Without utm_source,5,0,3',
+    'Source,Journeys,Clicked,Converted,Value',
+    'Without utm_source,5,0,3,',
   ]);
   await stage.goto(page, '/explore?cube=incentive_clicks&measures=count,count_people');
   const explored = await saved('Download CSV');
@@ -219,9 +219,9 @@ it('shows perks that nobody has clicked', async () => {
     return texts.slice(1).map((row) => row.replaceAll(/\s+/g, ' ').trim());
   };
   expect(await rows()).toEqual([
-    'H Harbour offer 1 0 2 3 with bots 33.3% 2 of 6 16.7% 1 of 6',
-    'H Harbour offer 2 0 1 16.7% 1 of 6 0% 0 of 6',
-    'H Harbour offer 3 0 0 0% 0 of 6 0% 0 of 6',
+    'H Harbour offer 1 0 2 3 with bots 33.3% 2 of 6 16.7% 1 of 6 €20',
+    'H Harbour offer 2 0 1 16.7% 1 of 6 0% 0 of 6 –',
+    'H Harbour offer 3 0 0 0% 0 of 6 0% 0 of 6 –',
   ]);
   const isSorted = (order: string) => perks.locator(`[aria-sort=${order}]`, { hasText: 'Clicks' }).waitFor();
   await perks.getByRole('button', { name: 'Clicks' }).click();
@@ -238,7 +238,7 @@ it('shows perks that nobody has clicked', async () => {
   );
   // Two views of the other campaign name the first perk.
   await stage.goto(page, `/campaigns/${campaign}`);
-  expect((await rows())[0]).toBe('H Harbour offer 1 2 0 0% 0 of 5 60% 3 of 5');
+  expect((await rows())[0]).toBe('H Harbour offer 1 2 0 0% 0 of 5 60% 3 of 5 –');
 }, 120_000);
 
 it('draws straight lines between the days', async () => {

@@ -338,15 +338,16 @@ export const texts = {
   campaign: {
     results: 'Results',
     perkNote:
-      'Views and clicks of people. Views and conversions count for the perk that they name; pixels in mails name none. The rates count each journey once, and divide by all journeys of the campaign.',
+      'Views and clicks of people. Views and conversions count for the perk that they name; pixels in mails name none. The rates count each journey once, and divide by all journeys of the campaign. The value is the sum that your server sent with conversions that name the perk.',
     sourceNote:
-      'Clicked and converted are divided by the journeys of the source. A source that only had journeys in the days before is listed with 0.',
+      'Clicked and converted are divided by the journeys of the source. A source that only had journeys in the days before is listed with 0. The value is the sum that your server sent with conversions of the source.',
     funnel: 'From contact to gift card',
     byDay: 'By day',
     byPerk: 'By perk',
     bySource: 'By source',
     noPerks: 'No click on a perk in these dates.',
     noSources: 'No event in these dates.',
+    value: 'Value',
     clicks: 'Clicks',
     views: 'Views',
     conversions: 'Conversions',

@@ -27,6 +27,7 @@ import { formatLongDay, formatNumber, formatShare } from '../format';
 import { KEEP_FOCUS } from '../keep-focus';
 import { SelectField } from '../parts/fields';
 import { Icon } from '../parts/icon';
+import { addMoney, formatSums, type Money } from '../money';
 import { useLiveInterval } from '../parts/live';
 import { Empty, Failed, Loaded, Loading } from '../parts/loaded';
 import { PerkPicture } from '../parts/perk-picture';
@@ -58,6 +59,27 @@ interface CampaignPerk {
   /** Clicks of people, and with bots. */
   people: number;
   everything: number;
+  value?: Money;
+}
+
+/** Adds up the values of people's conversions by a dimension; the key of those without a value of it is ''. */
+async function loadValues(id: string, range: Range, dimension: 'perk_id' | 'utm_source') {
+  const rows = await loadRows({
+    measures: ['conversions.value'],
+    dimensions: [`conversions.${dimension}`, 'conversions.currency'],
+    segments: ['conversions.people'],
+    ...within('conversions', range),
+    filters: ofCampaign('conversions', id),
+    limit: 10_000,
+  });
+  const values = new Map<string, Money>();
+  for (const row of rows) {
+    const key = String(row[`conversions.${dimension}`] ?? '');
+    const money = values.get(key) ?? new Map<string, number>();
+    addMoney(money, row['conversions.currency'], numberOf(row, 'conversions.value'));
+    if (money.size > 0) values.set(key, money);
+  }
+  return values;
 }
 
 /** Counts what became of each perk; perks of the campaign that nobody clicked are part of it, so that the worst show. */
@@ -70,16 +92,20 @@ async function loadPerks({ id, incentives }: Campaign, range: Range): Promise<Ca
       filters: [...ofCampaign(cube, id), { member: `${cube}.perk_id`, operator: 'set' }],
       limit: 1_000,
     }).then((rows) => new Map(rows.map((row) => [String(row[`${cube}.perk_id`]), row])));
-  const [journeys, clicks, teasers, rewards, { incentives: offered }] = await Promise.all([
+  const [journeys, clicks, teasers, rewards, values, { incentives: offered }] = await Promise.all([
     load(F, ['clickers', 'converters']),
     load('incentive_clicks', ['count_people', 'count']),
     load('teaser_views', ['count_people']),
     load('reward_views', ['count_people']),
+    loadValues(id, range, 'perk_id'),
     responseOf(perkway.boost.getTeasers({ campaignId: id })),
   ]);
   const titles = new Map(offered.map(({ perkId, title }) => [perkId, title]));
   return [
-    ...new Set([...incentives, ...[journeys, clicks, teasers, rewards].flatMap((rows) => [...rows.keys()])]),
+    ...new Set([
+      ...incentives,
+      ...[journeys, clicks, teasers, rewards, values].flatMap((rows) => [...rows.keys()].filter(Boolean)),
+    ]),
   ]
     .map((perkId) => {
       const [row, clicked, teaser, reward] = [journeys, clicks, teasers, rewards].map((rows) =>
@@ -100,15 +126,16 @@ async function loadPerks({ id, incentives }: Campaign, range: Range): Promise<Ca
         converters: numberOf(row, `${F}.converters`),
         people: numberOf(clicked, 'incentive_clicks.count_people'),
         everything: numberOf(clicked, 'incentive_clicks.count'),
+        value: values.get(perkId),
       };
     })
     .sort((one, other) => other.people - one.people);
 }
 
 /** Counts the journeys of each source; those that only had journeys before are part of it with 0. */
-async function loadSources(id: string, range: Range): Promise<Row[]> {
+async function loadSources(id: string, range: Range): Promise<{ rows: Row[]; values: Map<string, Money> }> {
   const source = `${F}.utm_source`;
-  const [rows = [], rowsBefore = []] = await loadParts({
+  const funnel = loadParts({
     measures: [`${F}.journeys`, `${F}.clickers`, `${F}.converters`],
     dimensions: [source],
     timeDimensions: [{ dimension: `${F}.occurred_at`, compareDateRange: [range, rangeBefore(range)] }],
@@ -116,11 +143,19 @@ async function loadSources(id: string, range: Range): Promise<Row[]> {
     order: { [`${F}.journeys`]: 'desc' },
     limit: 200,
   });
-  const now = new Set(rows.map((row) => row[source]));
-  return [
-    ...rows,
-    ...rowsBefore.filter((row) => !now.has(row[source]!)).map((row) => ({ [source]: row[source]! })),
-  ];
+  const [[rows = [], rowsBefore = []], values] = await Promise.all([
+    funnel,
+    loadValues(id, range, 'utm_source'),
+  ]);
+  const now = new Set(rows.map((row) => row[source] ?? null));
+  const others = new Set([
+    ...rowsBefore.map((row) => row[source] ?? null),
+    ...[...values.keys()].map((key) => key || null),
+  ]);
+  return {
+    rows: [...rows, ...[...others].filter((name) => !now.has(name)).map((name) => ({ [source]: name }))],
+    values,
+  };
 }
 
 /** The events behind each step of the funnel. */
@@ -473,16 +508,19 @@ function ByPerk({ campaign, range, total }: { campaign: Campaign; range: Range; 
           <CsvButton
             label={t.csvOfPerks}
             name={`${id}-perks.csv`}
-            head={[t.perk, t.perkId, t.views, t.clicks, t.allClicks, CLICKERS, CONVERTERS]}
-            rows={query.data.map(({ perkId, title, views, people, everything, clickers, converters }) => [
-              title,
-              perkId,
-              views,
-              people,
-              everything,
-              clickers,
-              converters,
-            ])}
+            head={[t.perk, t.perkId, t.views, t.clicks, t.allClicks, CLICKERS, CONVERTERS, t.value]}
+            rows={query.data.map(
+              ({ perkId, title, views, people, everything, clickers, converters, value }) => [
+                title,
+                perkId,
+                views,
+                people,
+                everything,
+                clickers,
+                converters,
+                value ? formatSums(value) : '',
+              ],
+            )}
           />
         )
       }
@@ -537,6 +575,7 @@ function ByPerk({ campaign, range, total }: { campaign: Campaign; range: Range; 
                 sortBy: ({ converters }) => converters,
                 cell: ({ converters }) => <Share part={converters} whole={total} />,
               },
+              { name: t.value, isNumber: true, cell: ({ value }) => formatSums(value) },
             ]}
           />
         )}
@@ -551,13 +590,14 @@ function BySource({ id, range }: { id: string; range: Range }) {
     queryFn: () => loadSources(id, range),
     ...useLiveInterval(),
   });
-  const valueOf = (member: string) => (row: Row) => numberOf(row, `${F}.${member}`);
-  const [journeysOf, clickersOf, convertersOf] = ['journeys', 'clickers', 'converters'].map(valueOf) as [
+  const countOf = (member: string) => (row: Row) => numberOf(row, `${F}.${member}`);
+  const [journeysOf, clickersOf, convertersOf] = ['journeys', 'clickers', 'converters'].map(countOf) as [
     (row: Row) => number,
     (row: Row) => number,
     (row: Row) => number,
   ];
   const nameOf = (row: Row) => String(row[`${F}.utm_source`] ?? t.direct);
+  const valueOf = (row: Row) => query.data?.values.get(String(row[`${F}.utm_source`] ?? ''));
   const count = (name: string, of: (row: Row) => number) => ({
     name,
     isNumber: true,
@@ -580,14 +620,20 @@ function BySource({ id, range }: { id: string; range: Range }) {
           <CsvButton
             label={t.csvOfSources}
             name={`${id}-sources.csv`}
-            head={[t.source, JOURNEYS, CLICKERS, CONVERTERS]}
-            rows={query.data.map((row) => [nameOf(row), journeysOf(row), clickersOf(row), convertersOf(row)])}
+            head={[t.source, JOURNEYS, CLICKERS, CONVERTERS, t.value]}
+            rows={query.data.rows.map((row) => [
+              nameOf(row),
+              journeysOf(row),
+              clickersOf(row),
+              convertersOf(row),
+              valueOf(row) ? formatSums(valueOf(row)) : '',
+            ])}
           />
         )
       }
     >
-      <Loaded query={query} isEmpty={(rows) => rows.length === 0} empty={<p>{t.noSources}</p>}>
-        {(rows) => (
+      <Loaded query={query} isEmpty={({ rows }) => rows.length === 0} empty={<p>{t.noSources}</p>}>
+        {({ rows }) => (
           <Table
             caption={t.bySource}
             rows={rows}
@@ -620,6 +666,7 @@ function BySource({ id, range }: { id: string; range: Range }) {
               rate(texts.rates.clicked, clickersOf),
               count(CONVERTERS, convertersOf),
               rate(texts.rates.converted, convertersOf),
+              { name: t.value, isNumber: true, cell: (row) => formatSums(valueOf(row)) },
             ]}
           />
         )}

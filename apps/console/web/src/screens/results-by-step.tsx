@@ -4,7 +4,8 @@ import { Link } from 'react-router';
 import { loadParts, numberOf, ofCampaign, type FunnelRows, type Row } from '../api/analytics';
 import { dayOf, daysAgo, type Range } from '../dates';
 import { exploreLink } from '../explore-link';
-import { formatChange, formatList, formatMoney, formatMonth, formatNumber } from '../format';
+import { formatChange, formatMonth, formatNumber } from '../format';
+import { addMoney, formatSums, type Money } from '../money';
 import { useLiveInterval } from '../parts/live';
 import { Loaded } from '../parts/loaded';
 import { Card } from '../parts/screen';
@@ -18,7 +19,7 @@ const LINKS = 'reward_links';
 /** A count and, if the step has a monetary value, the total by currency. */
 interface Amount {
   count: number;
-  money?: Map<string, number>;
+  money?: Money;
 }
 type Step = keyof typeof t.steps;
 
@@ -29,13 +30,7 @@ const JOURNEYS = ['journeys', 'clickers', 'converters'] as const;
 /** Perkway has no older events. */
 const FIRST_DAY = '2000-01-01';
 
-const nothing = () => ({ count: 0, money: new Map<string, number>() });
-/** No currency has more than three decimals. */
-function add({ money }: Amount, currency: unknown, value: number) {
-  if (money && typeof currency === 'string' && value !== 0)
-    money.set(currency, Number(((money.get(currency) ?? 0) + value).toFixed(3)));
-}
-
+const nothing = () => ({ count: 0, money: new Map() as Money });
 /**
  * Counts links by what happened to them in the dates; a link is worth the value of its card. A link is outstanding at the
  * end of the dates if nothing happened to it after it was made.
@@ -64,9 +59,9 @@ async function loadLinks([now, before]: [Range, Range], campaignId?: string) {
         const value = count * numberOf(row, `${LINKS}.denomination`);
         const currency = row[`${LINKS}.currency`];
         amounts[state].count += count;
-        add(amounts[state], currency, value);
+        addMoney(amounts[state].money, currency, value);
         outstanding.count += STATES[state] * count;
-        add(outstanding, currency, STATES[state] * value);
+        addMoney(outstanding.money, currency, STATES[state] * value);
       }
       return { ...amounts, outstanding: { count: outstanding.count, money: new Map(outstanding.money) } };
     })
@@ -86,7 +81,7 @@ async function loadConversions(ranges: [Range, Range], campaignId?: string) {
     const amount = nothing();
     for (const row of parts[index] ?? []) {
       amount.count += numberOf(row, 'conversions.count');
-      add(amount, row['conversions.currency'], numberOf(row, 'conversions.value'));
+      addMoney(amount.money, row['conversions.currency'], numberOf(row, 'conversions.value'));
     }
     return amount;
   });
@@ -113,16 +108,6 @@ function linkTo(step: Step, range: Range, campaignId?: string): string {
     dimensions: [campaignId === undefined ? 'campaign_name' : 'utm_source'],
   });
 }
-
-const moneyOf = ({ money }: Amount) =>
-  money && [...money.values()].some((sum) => sum !== 0)
-    ? formatList(
-        [...money]
-          .filter(([, sum]) => sum !== 0)
-          .sort(([one], [other]) => one.localeCompare(other))
-          .map(([code, sum]) => formatMoney(sum, code)),
-      )
-    : texts.none;
 
 interface Props {
   funnel: FunnelRows;
@@ -201,8 +186,12 @@ export function ResultsByStep({ funnel, now, before, campaignId, children }: Pro
                   isNumber: true,
                   cell: (step) => formatChange(amounts[step].count, amountsBefore[step].count) ?? texts.none,
                 },
-                { name: t.value, isNumber: true, cell: (step) => moneyOf(amounts[step]) },
-                { name: t.valueBefore, isNumber: true, cell: (step) => moneyOf(amountsBefore[step]) },
+                { name: t.value, isNumber: true, cell: (step) => formatSums(amounts[step].money) },
+                {
+                  name: t.valueBefore,
+                  isNumber: true,
+                  cell: (step) => formatSums(amountsBefore[step].money),
+                },
               ]}
             />
           );

@@ -1,0 +1,22 @@
+import { formatList, formatMoney } from './format';
+import { texts } from './texts';
+
+/** Sums by currency, which are never added to each other. */
+export type Money = Map<string, number>;
+
+/** No currency has more than three decimals. */
+export function addMoney(money: Money, currency: unknown, value: number): void {
+  if (typeof currency === 'string' && value !== 0)
+    money.set(currency, Number(((money.get(currency) ?? 0) + value).toFixed(3)));
+}
+
+export function formatSums(money: Money = new Map()): string {
+  const sums = [...money].filter(([, sum]) => sum !== 0);
+  return sums.length === 0
+    ? texts.none
+    : formatList(
+        sums
+          .sort(([one], [other]) => one.localeCompare(other))
+          .map(([currency, sum]) => formatMoney(sum, currency)),
+      );
+}

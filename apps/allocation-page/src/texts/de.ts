@@ -54,7 +54,7 @@ export const de: Texts = {
       'Diese Karte wurde ersetzt: Für Sie gibt es einen neuen Link. Wenn die Karte nicht funktioniert, öffnen Sie den neuen Link.',
     keep: 'Behalten Sie diese Seite',
     keepWhy:
-      'Der Link zeigt die Karte auch weiterhin. Legen Sie ein Lesezeichen an oder heben Sie die Nachricht auf.',
+      'Der Link zeigt die Karte auch weiterhin. Legen Sie ein Lesezeichen an oder heben Sie die Nachricht auf. Behandeln Sie den Code wie Bargeld: Geben Sie ihn niemandem, der Sie anruft oder Ihnen schreibt.',
   },
   expired: {
     heading: 'Dieser Link ist abgelaufen',
@@ -85,11 +85,11 @@ export const de: Texts = {
   help: 'Hilfe',
   helpBrand: 'Hilfe von {brand}',
   unknown: {
-    heading: 'Diesen Link kennen wir nicht',
+    heading: 'Dieser Link funktioniert nicht',
     text: 'Wahrscheinlich ist unterwegs ein Teil verloren gegangen. Öffnen Sie ihn noch einmal aus der Nachricht, oder kopieren Sie den ganzen Link und fügen Sie ihn hier ein.',
   },
   missing: {
-    heading: 'Ihre Geschenkkarte öffnen',
+    heading: 'Ihr Geschenklink ist unvollständig',
     text: 'Die Adresse dieser Seite enthält keinen Geschenklink. Manche Mailprogramme kürzen Links. Kopieren Sie den ganzen Link aus Ihrer Nachricht und fügen Sie ihn hier ein.',
   },
   unreachable: {

@@ -52,7 +52,8 @@ export const en: Texts = {
     replaced:
       'This card has been replaced: a new link was made for you. If the card does not work, open the new link.',
     keep: 'Keep this page',
-    keepWhy: 'The link will keep showing the card. Bookmark it or keep the message it came in.',
+    keepWhy:
+      'The link will keep showing the card. Bookmark it or keep the message it came in. Treat the code like cash: never give it to anybody who calls or writes to you.',
   },
   expired: {
     heading: 'This link has expired',
@@ -80,11 +81,11 @@ export const en: Texts = {
   help: 'Get help',
   helpBrand: 'Get help from {brand}',
   unknown: {
-    heading: 'We do not know this link',
+    heading: 'This link does not work',
     text: 'Part of it was probably lost on the way. Open it from the message again, or copy the whole link and paste it here.',
   },
   missing: {
-    heading: 'Open your gift card',
+    heading: 'Your gift link is incomplete',
     text: 'The address of this page has no gift link in it. Some mail programs cut links short. Copy the whole link from your message and paste it here.',
   },
   unreachable: {

@@ -52,7 +52,8 @@ export const es: Texts = {
     replaced:
       'Esta tarjeta se ha sustituido: hay un enlace nuevo para usted. Si la tarjeta no funciona, abra el enlace nuevo.',
     keep: 'Conserve esta página',
-    keepWhy: 'El enlace seguirá mostrando la tarjeta. Guárdelo en favoritos o conserve el mensaje recibido.',
+    keepWhy:
+      'El enlace seguirá mostrando la tarjeta. Guárdelo en favoritos o conserve el mensaje recibido. Trate el código como dinero en efectivo: no se lo dé a nadie que le llame o le escriba.',
   },
   expired: {
     heading: 'Este enlace ha caducado',
@@ -80,11 +81,11 @@ export const es: Texts = {
   help: 'Obtener ayuda',
   helpBrand: 'Obtener ayuda de {brand}',
   unknown: {
-    heading: 'No conocemos este enlace',
+    heading: 'Este enlace no funciona',
     text: 'Probablemente se perdió una parte por el camino. Ábralo otra vez desde el mensaje, o copie el enlace completo y péguelo aquí.',
   },
   missing: {
-    heading: 'Abrir su tarjeta regalo',
+    heading: 'Su enlace de regalo está incompleto',
     text: 'La dirección de esta página no contiene ningún enlace de regalo. Algunos programas de correo cortan los enlaces. Copie el enlace completo de su mensaje y péguelo aquí.',
   },
   unreachable: {

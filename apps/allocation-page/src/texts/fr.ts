@@ -53,7 +53,8 @@ export const fr: Texts = {
     replaced:
       'Cette carte a été remplacée : un nouveau lien a été créé pour vous. Si la carte ne fonctionne pas, ouvrez le nouveau lien.',
     keep: 'Gardez cette page',
-    keepWhy: 'Le lien continue d’afficher la carte. Ajoutez-le à vos favoris ou conservez le message reçu.',
+    keepWhy:
+      'Le lien continue d’afficher la carte. Ajoutez-le à vos favoris ou conservez le message reçu. Traitez le code comme de l’argent liquide : ne le donnez à personne qui vous appelle ou vous écrit.',
   },
   expired: {
     heading: 'Ce lien a expiré',
@@ -83,11 +84,11 @@ export const fr: Texts = {
   help: 'Obtenir de l’aide',
   helpBrand: 'Obtenir de l’aide auprès de {brand}',
   unknown: {
-    heading: 'Nous ne connaissons pas ce lien',
+    heading: 'Ce lien ne fonctionne pas',
     text: 'Une partie s’est sans doute perdue en route. Ouvrez-le de nouveau depuis le message, ou copiez le lien entier et collez-le ici.',
   },
   missing: {
-    heading: 'Ouvrir votre carte cadeau',
+    heading: 'Votre lien cadeau est incomplet',
     text: 'L’adresse de cette page ne contient aucun lien cadeau. Certaines messageries coupent les liens. Copiez le lien entier depuis votre message et collez-le ici.',
   },
   unreachable: {

@@ -281,7 +281,7 @@ const STATES: Record<
       await page.goto(stage.linkTo(aLinkToken()));
       await untilState(page, 'unknown');
     },
-    reads: [/^We do not know this link$/m, /^Your gift link$/m, ABOUT],
+    reads: [/^This link does not work$/m, /^Your gift link$/m, ABOUT],
     readsNot: /Reference/,
   },
   missing: {
@@ -289,7 +289,7 @@ const STATES: Record<
       await page.goto(stage.url);
       await untilState(page, 'missing');
     },
-    reads: [/^Open your gift card$/m, /^Your gift link$/m, ABOUT],
+    reads: [/^Your gift link is incomplete$/m, /^Your gift link$/m, ABOUT],
   },
   'missing-wrong-paste': {
     shows: async (page) => {

@@ -99,6 +99,14 @@ describe('a marketing manager', () => {
       async () => (await page.innerText('[data-snippet=teaser]')).includes('utm_source=spring+%26+sun'),
       'the source in the pixel',
     );
+    await page.getByLabel('Mailing (utm_campaign)').fill('May "news" & <more>');
+    await page.getByLabel('Version (utm_content)').fill('B=2?');
+    await waitFor(async () => {
+      const shown = await page.innerText('[data-snippet=teaser]');
+      return ['utm_campaign=May+%22news%22+%26+%3Cmore%3E', 'utm_content=B%3D2%3F'].every((part) =>
+        shown.includes(part),
+      );
+    }, 'the name and the version of the mailing in the pixel');
     const placeholder = '{{ customer.id | url_encode }}';
     expect(await page.innerText('[data-snippet=placeholder]')).toBe(placeholder);
     const [pixel, link, url] = [
@@ -129,6 +137,8 @@ describe('a marketing manager', () => {
         filters: [
           { member: `${cube}.journey_id`, operator: 'equals', values: [recipient] },
           { member: `${cube}.utm_source`, operator: 'equals', values: ['spring & sun'] },
+          { member: `${cube}.utm_campaign`, operator: 'equals', values: ['May "news" & <more>'] },
+          { member: `${cube}.utm_content`, operator: 'equals', values: ['B=2?'] },
         ],
       });
     await page.getByRole('tab', { name: 'Results' }).click();

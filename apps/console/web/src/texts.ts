@@ -399,6 +399,12 @@ export const texts = {
     needsPlaceholder: 'Enter the placeholder of your mailer, and the pixel and links appear here.',
     source: 'Source (utm_source)',
     sourceHint: 'Results by source show it under this name.',
+    utm: { utm_campaign: 'Mailing (utm_campaign)', utm_content: 'Version (utm_content)' },
+    utmHint: {
+      utm_campaign:
+        'The name of this mailing, such as May news. Explore breaks results down by it. Optional.',
+      utm_content: 'Tells the versions of a mailing apart, such as A and B. Optional.',
+    },
     pixels: 'Pixel',
     pixelsNote: 'Put one into the HTML of the mail. Loading it counts a view; it shows nothing.',
     pixelOf: { teaser: 'Teaser pixel', reward: 'Reward pixel' },

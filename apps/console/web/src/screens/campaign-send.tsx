@@ -22,6 +22,8 @@ import { texts } from '../texts';
 const t = texts.send;
 /** Each perk needs a call for its URL. */
 const PERKS_AT_ONCE = 12;
+/** What tells the mailings of a source apart. URLs have them only if they are filled in. */
+const OPTIONAL = ['utm_campaign', 'utm_content'] as const;
 
 /** Makes what goes into a mailing: a pixel that counts views, and a tracked URL of each perk. */
 export default function CampaignSend({ campaign }: { campaign: Campaign }) {
@@ -35,6 +37,9 @@ export default function CampaignSend({ campaign }: { campaign: Campaign }) {
   const utm = {
     utm_source: valueOf('utm_source').trim() || (mailer === 'own' ? 'mail' : t.sources[mailer]),
     utm_medium: 'email',
+    ...Object.fromEntries(
+      OPTIONAL.map((name) => [name, valueOf(name).trim()]).filter(([, value]) => value !== ''),
+    ),
   };
   const { id: campaignId, incentives } = campaign;
   const perks = incentives.slice(0, shown);
@@ -97,6 +102,16 @@ export default function CampaignSend({ campaign }: { campaign: Campaign }) {
             placeholder={utm.utm_source}
             onValue={(value) => set('utm_source', value)}
           />
+          {OPTIONAL.map((name) => (
+            <TextField
+              key={name}
+              label={t.utm[name]}
+              hint={t.utmHint[name]}
+              maxLength={200}
+              value={valueOf(name)}
+              onValue={(value) => set(name, value)}
+            />
+          ))}
         </div>
       </Card>
       {isUsable ? (

@@ -620,6 +620,7 @@ async function checkCampaign(page: Page, subject: Subject): Promise<void> {
     tracked,
     made,
     madeWithoutJourney,
+    recipients,
     journeysBefore,
     clickersBefore,
     convertersBefore,
@@ -629,12 +630,14 @@ async function checkCampaign(page: Page, subject: Subject): Promise<void> {
     Promise.all(IN_CAMPAIGNS.map((cube) => count(cube, 'count_people', now))).then(sum),
     count('reward_links', 'count', now, [equals('state', 'generated')]),
     count('reward_links', 'count', now, [equals('state', 'generated'), equals('journey_id', null)]),
+    count(FUNNEL, 'gift_recipients', now),
     count(FUNNEL, 'journeys', before),
     count(FUNNEL, 'clickers', before),
     count(FUNNEL, 'converters', before),
   ]);
   const { list, journeys, clickers, converters } = funnel;
   const path = `/campaigns/${id}?${dates(now)}`;
+  const journeysOf = (count: number) => `${number(count)} ${count === 1 ? 'journey' : 'journeys'}`;
   const linkText = `${number(madeWithoutJourney)} ${madeWithoutJourney === 1 ? 'link' : 'links'} (${share(madeWithoutJourney, made)})`;
   await shows(
     page,
@@ -647,6 +650,8 @@ async function checkCampaign(page: Page, subject: Subject): Promise<void> {
       rates: text.match(RATES) as string[] | null,
       without: text.includes(withoutJourney(derived, tracked)),
       linksWithout: madeWithoutJourney === 0 || text.includes(linkText),
+      linksOf: text.match(/[\d,]+ links? (?:was|were) made for [\d,]+ journeys?\./)?.[0],
+      anyContact: text.match(/Any contact includes the [\d,]+ journeys?/)?.[0],
     }),
     {
       funnel: list,
@@ -657,6 +662,11 @@ async function checkCampaign(page: Page, subject: Subject): Promise<void> {
       ),
       without: true,
       linksWithout: true,
+      linksOf:
+        made > madeWithoutJourney
+          ? `${number(made - madeWithoutJourney)} ${made - madeWithoutJourney === 1 ? 'link was' : 'links were'} made for ${journeysOf(recipients)}.`
+          : undefined,
+      anyContact: recipients > 0 ? `Any contact includes the ${journeysOf(recipients)}` : undefined,
     },
   );
   for (const [show, name, cubes] of [

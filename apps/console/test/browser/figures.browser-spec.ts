@@ -670,7 +670,7 @@ it('begins with a question about what people did', async () => {
   const page = await stage.signIn(context, stage.mine.key, '/explore?dates=90');
   const bars = page.getByRole('list', { name: 'By people' }).getByRole('listitem');
   await bars.getByText('Harbour offer 1').waitFor();
-  expect(await page.getByLabel('People only').isChecked()).toBe(true);
+  expect(await page.getByLabel('Leave out bots').isChecked()).toBe(true);
   const cube = (of: Page) => of.getByLabel('What', { exact: true });
   expect(await cube(page).inputValue()).toBe('incentive_clicks');
   await page.getByLabel('Journeys: distinct journeys').click();

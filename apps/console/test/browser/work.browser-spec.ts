@@ -218,6 +218,11 @@ describe('a marketing manager', () => {
 
     await page.getByLabel('Reference or id').fill('customer-8');
     await page.getByRole('cell', { name: 'Waiting' }).waitFor();
+    const made = await page.getByRole('cell', { name: / by console: / }).innerText();
+    await page.getByLabel('Made by').fill('nobody');
+    await page.getByText('No link matches').waitFor();
+    await page.getByLabel('Made by').fill(made.slice(made.indexOf('console: ')));
+    await page.getByRole('cell', { name: 'Waiting' }).waitFor();
     await page.getByRole('switch', { name: 'Auto-refresh' }).press('Space');
     await stage.reveal(lines.find((line) => line.startsWith('customer-8,'))!.split(',')[1]!);
     await page.getByRole('cell', { name: /^Opened/ }).waitFor();

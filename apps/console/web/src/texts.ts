@@ -260,7 +260,7 @@ export const texts = {
       change: 'Change',
       value: 'Value',
       valueBefore: 'Value before',
-      note: 'A link counts on the day that it was made, opened, cancelled or expired, with the value of its card, as in the statement of the month, which is in UTC. Outstanding are the links that still wait at the end of the dates, whenever they were made: those outstanding before, and those made, less those opened, cancelled and expired. A conversion has the value that your server sent with it. Perkway does not send your messages, so it knows only those whose pixel was loaded.',
+      note: 'A link counts on the day that it was made, opened, cancelled or expired, with the value of its card, as in the statement of the month, which is in UTC. Outstanding are the links that still wait at the end of the dates, whenever they were made: those outstanding before, and those made, less those opened, cancelled and expired. A conversion has the value that your server sent with it. Perkway does not send your messages: a journey counts once it has a view, a click, a conversion or a reward link.',
       statement: (month: string) => `Statement of ${month}`,
     },
     changed: {
@@ -366,6 +366,10 @@ export const texts = {
     freeze: 'Freeze as a report',
     linksWithoutJourney: (links: number, share: string | null) =>
       `${formatNumber(links)} ${pluralOf(links, 'link', 'links')} (${share}) ${pluralOf(links, 'was', 'were')} made without a journey id, so the funnel leaves ${pluralOf(links, 'it', 'them')} out.`,
+    linksOfJourneys: (links: number, journeys: number) =>
+      `${formatNumber(links)} ${pluralOf(links, 'link was', 'links were')} made for ${formatNumber(journeys)} ${pluralOf(journeys, 'journey', 'journeys')}.`,
+    anyContact: (recipients: number) =>
+      `Any contact includes the ${formatNumber(recipients)} ${pluralOf(recipients, 'journey', 'journeys')} that got a reward link, even without a view or a click.`,
     nothing: 'Nothing was tracked for this campaign in these dates.',
     neverTitle: 'This campaign has not been sent yet',
     neverText: 'Put its pixel and links into a mailing. Views and clicks appear here within seconds.',
@@ -755,6 +759,8 @@ export const texts = {
     expires: 'Works until',
     expiresHint: 'The end of this day. A link that nobody opens gives its card back.',
     campaign: 'Campaign',
+    campaignHint:
+      'Its results count the links. Its funnel leaves them out, because links made here have no journey.',
     noCampaign: 'None',
     reference: 'Reference',
     referenceHint: 'Your own reference, such as a customer number. Optional.',
@@ -909,6 +915,8 @@ export const texts = {
     campaign: 'Campaign',
     find: 'Reference or id',
     findHint: 'The whole reference or id.',
+    maker: 'Made by',
+    makerHint: 'The whole name, as under Made.',
     id: 'Id',
     country: 'Country',
     journey: 'Journey',
@@ -979,7 +987,7 @@ export const texts = {
     value: 'Value',
     steps: 'Over time',
     granularities: { none: 'All dates together', day: 'By day', week: 'By week', month: 'By month' },
-    peopleOnly: 'People only',
+    peopleOnly: 'Leave out bots',
     asked: (cube: string, by: string[]) => (by.length > 0 ? `${cube} by ${formatList(by)}` : cube),
     table: 'Table',
     rows: (count: number) => `${count} ${pluralOf(count, 'row', 'rows')}`,

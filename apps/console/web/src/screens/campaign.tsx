@@ -217,6 +217,8 @@ export default function CampaignScreen() {
 
 const TABS = ['results', 'send'];
 
+const recipientsIn = (row: Row | undefined) => numberOf(row, `${F}.gift_recipients`);
+
 const useFunnel = (id: string, range: Range) =>
   useQuery({
     queryKey: ['campaign-funnel', id, range],
@@ -329,6 +331,7 @@ function Results({ campaign, range }: { campaign: Campaign; range: Range }) {
     ...useLiveInterval(),
   });
 
+  const recipients = recipientsIn(current);
   const isEmpty = funnel.data && journeys === 0 && withoutJourney === 0;
   return (
     <>
@@ -356,7 +359,8 @@ function Results({ campaign, range }: { campaign: Campaign; range: Range }) {
               days.data &&
               (withoutJourney > 0
                 ? texts.counting.withoutJourney(withoutJourney, formatShare(withoutJourney, days.data.events))
-                : texts.counting.noneWithoutJourney)}
+                : texts.counting.noneWithoutJourney)}{' '}
+            {recipients > 0 && t.anyContact(recipients)}
           </>
         }
       >
@@ -469,7 +473,8 @@ function Steps({ id, funnel, now, before }: StepsProps) {
   const { all = 0, withoutJourney = 0 } = made.data ?? {};
   return (
     <ResultsByStep {...{ funnel, now, before, campaignId: id }}>
-      {withoutJourney > 0 && t.linksWithoutJourney(withoutJourney, formatShare(withoutJourney, all))}
+      {withoutJourney > 0 && t.linksWithoutJourney(withoutJourney, formatShare(withoutJourney, all))}{' '}
+      {all > withoutJourney && t.linksOfJourneys(all - withoutJourney, recipientsIn(funnel.current))}
     </ResultsByStep>
   );
 }

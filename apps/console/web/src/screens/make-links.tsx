@@ -175,6 +175,7 @@ export default function MakeLinks({ kind, pools, onClose }: Props) {
       />
       <SelectField
         label={t.campaign}
+        hint={t.campaignHint}
         value={campaign}
         any={t.noCampaign}
         options={(campaigns.data ?? []).map(({ id, name }) => ({ value: id, label: name }))}

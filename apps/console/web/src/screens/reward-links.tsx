@@ -35,7 +35,7 @@ export default function RewardLinks() {
     state: valueOf('state'),
     pool_id: valueOf('pool_id'),
     campaign_id: valueOf('campaign_id'),
-    created_by: valueOf('created_by'),
+    created_by: valueOf('created_by').trim(),
   };
   const set = (name: keyof typeof filters) => (value: string) => setFilter(name, value);
   const links = useLinks(filters);
@@ -112,6 +112,14 @@ export default function RewardLinks() {
               options={(campaigns.data ?? []).map(({ id, name }) => ({ value: id, label: name }))}
               onValue={set('campaign_id')}
             />
+            <TextField
+              label={t.maker}
+              type="search"
+              hint={t.makerHint}
+              value={valueOf('created_by')}
+              maxLength={255}
+              onValue={set('created_by')}
+            />
           </div>
           <Pages
             query={links}
@@ -165,7 +173,14 @@ export default function RewardLinks() {
                     name: t.campaign,
                     cell: ({ campaign_id }) => nameOfCampaign(campaign_id),
                   },
-                  { name: t.made, cell: ({ created_at }) => formatMoment(created_at) },
+                  {
+                    name: t.made,
+                    cell: ({ created_at, created_by }) => (
+                      <>
+                        {formatMoment(created_at)} <span className="hint">{t.timeline.by(created_by)}</span>
+                      </>
+                    ),
+                  },
                   {
                     name: t.ends,
                     cell: ({ expires_at, revealed_at }) =>

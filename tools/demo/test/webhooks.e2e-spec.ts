@@ -32,7 +32,12 @@ interface Running {
 }
 
 function run(command: string, args: string[], env: Record<string, string>): Running {
-  const child = spawn(command, args, { cwd: ROOT, env: { ...process.env, ...env }, stdio: 'pipe' });
+  // Bash would take a socket as its input for a remote login, and read the start-up file of the machine.
+  const child = spawn(command, args, {
+    cwd: ROOT,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (output += String(text)));
   closers.push(async () => {
